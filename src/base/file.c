@@ -1,0 +1,195 @@
+/* file.c - see file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum status io_error(struct err *e, const char *path)
+{
+    return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
+}
+
+enum status mapping_open(struct mapping *m, const char *path, struct err *e)
+{
+    enum status st = ST_OK;
+    struct stat sb;
+    void *p;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    memset(m, 0, sizeof *m);
+    if (fd < 0) return io_error(e, path);
+    if (fstat(fd, &sb)) {
+        st = io_error(e, path);
+    } else if (!S_ISREG(sb.st_mode)) {
+        st = err_set(e, ST_IO, "%s: not a regular file", path);
+    } else if (sb.st_size > 0) {
+        p = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (p == MAP_FAILED) {
+            st = io_error(e, path);
+        } else {
+            m->data = p;
+            m->size = (size_t)sb.st_size;
+        }
+    }
+    close(fd);
+    return st;
+}
+
+void mapping_close(struct mapping *m)
+{
+    if (m->data) munmap((void *)(uintptr_t)m->data, m->size);
+    memset(m, 0, sizeof *m);
+}
+
+enum status replacement_begin(struct replacement *r, const char *path,
+                              struct err *e)
+{
+    size_t n = strlen(path);
+
+    memset(r, 0, sizeof *r);
+    r->fd = -1;
+    r->path = strdup(path);
+    r->temp = malloc(n + sizeof ".XXXXXX");
+    if (!r->path || !r->temp) {
+        replacement_abort(r);
+        return err_nomem(e, "file name");
+    }
+    memcpy(r->temp, path, n);
+    memcpy(r->temp + n, ".XXXXXX", sizeof ".XXXXXX");
+    r->fd = mkostemp(r->temp, O_CLOEXEC);
+    if (r->fd < 0) {
+        enum status st = io_error(e, path);
+        free(r->temp);
+        r->temp = NULL;
+        replacement_abort(r);
+        return st;
+    }
+    return ST_OK;
+}
+
+static enum status write_all(struct replacement *r, const char *p, size_t n,
+                             struct err *e)
+{
+    while (n) {
+        ssize_t k = write(r->fd, p, n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) return io_error(e, r->path);
+        p += k;
+        n -= (size_t)k;
+    }
+    return ST_OK;
+}
+
+enum status replacement_write(struct replacement *r, const void *bytes,
+                              size_t n, struct err *e)
+{
+    enum status st = write_all(r, bytes, n, e);
+
+    if (!st) r->size += n;
+    return st;
+}
+
+enum status replacement_patch(struct replacement *r, uint64_t at,
+                              const void *bytes, size_t n, struct err *e)
+{
+    enum status st;
+
+    if (lseek(r->fd, (off_t)at, SEEK_SET) < 0) return io_error(e, r->path);
+    st = write_all(r, bytes, n, e);
+    if (!st && lseek(r->fd, (off_t)r->size, SEEK_SET) < 0)
+        st = io_error(e, r->path);
+    return st;
+}
+
+/* The new name is durable only when its directory is. */
+static void sync_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+    int fd = open(dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+enum status replacement_commit(struct replacement *r, struct err *e)
+{
+    enum status st = ST_OK;
+    mode_t mask = umask(0);
+
+    umask(mask);
+    if (fchmod(r->fd, 0666 & ~mask) || fsync(r->fd)) st = io_error(e, r->path);
+    if (close(r->fd) && !st) st = io_error(e, r->path);
+    r->fd = -1;
+    if (!st && rename(r->temp, r->path)) st = io_error(e, r->path);
+    if (!st) {
+        sync_directory(r->path);
+        free(r->temp);
+        r->temp = NULL;
+    }
+    replacement_abort(r);
+    return st;
+}
+
+void replacement_abort(struct replacement *r)
+{
+    if (r->fd >= 0) close(r->fd);
+    if (r->temp) unlink(r->temp);
+    free(r->temp);
+    free(r->path);
+    memset(r, 0, sizeof *r);
+    r->fd = -1;
+}
+
+static enum status read_stream(char **out, size_t *size, FILE *f,
+                               const char *path, size_t limit, struct err *e)
+{
+    size_t cap = 4096, n = 0;
+    char *buf = malloc(cap), *bigger;
+
+    while (buf) {
+        n += fread(buf + n, 1, cap - n - 1, f);
+        if (ferror(f)) {
+            free(buf);
+            return io_error(e, path);
+        }
+        if (n > limit) {
+            free(buf);
+            return err_set(e, ST_LIMIT, "%s: larger than %zu bytes", path,
+                           limit);
+        }
+        if (n < cap - 1) {
+            buf[n] = '\0';
+            *out = buf;
+            *size = n;
+            return ST_OK;
+        }
+        bigger = realloc(buf, cap *= 2);
+        if (!bigger) free(buf);
+        buf = bigger;
+    }
+    return err_nomem(e, path);
+}
+
+enum status file_read(char **out, size_t *size, const char *path,
+                      size_t limit, struct err *e)
+{
+    enum status st;
+    FILE *f = fopen(path, "rbe");
+
+    *out = NULL;
+    *size = 0;
+    if (!f) return io_error(e, path);
+    st = read_stream(out, size, f, path, limit, e);
+    fclose(f);
+    return st;
+}

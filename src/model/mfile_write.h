@@ -1,0 +1,22 @@
+/* mfile_write.h - write a .skmt file, tensor by tensor, replaced atomically.
+ *
+ * Begin with the number of tensors to come, add each, commit. Nothing is
+ * visible under the final name before commit. */
+#ifndef MODEL_MFILE_WRITE_H
+#define MODEL_MFILE_WRITE_H
+
+#include "base/err.h"
+#include "model/mfile.h"
+
+struct mfile_writer;
+
+enum status mfile_writer_new(struct mfile_writer **out, const char *path,
+                             const char *config, size_t config_len,
+                             struct err *e);
+enum status mfile_writer_add(struct mfile_writer *w, const char *name,
+                             enum dtype type, int64_t rows, int64_t cols,
+                             const void *data, uint64_t bytes, struct err *e);
+enum status mfile_writer_commit(struct mfile_writer *w, struct err *e);
+void mfile_writer_free(struct mfile_writer *w); /* drops what is not committed */
+
+#endif

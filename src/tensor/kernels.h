@@ -1,0 +1,102 @@
+/* kernels.h - the operations a backend fills in, one table per ISA.
+ *
+ * kernels_for(ISA_REF) is plain C and defines what each operation means; the
+ * others must agree: int8 products bit for bit (integers are exact, and the
+ * float epilogue is the same sequence of single-rounding steps), the rest
+ * within rounding. Every row is summed in an order that depends neither on
+ * the number of rows nor on how panels are divided among threads, so for one
+ * ISA the same input gives the same bytes whatever the batch.
+ *
+ * There is no AMX table yet: it needs a processor to be tested on, and would
+ * be one more line in the list of pick.c (the packed layout is ready for it).
+ *
+ * All pointers are 64-byte aligned where a row starts at a multiple of 16
+ * floats; leading dimensions (ld*) count elements. */
+#ifndef TENSOR_KERNELS_H
+#define TENSOR_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "tensor/tensor.h"
+
+enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU };
+
+/* y[rows, n] = act(x W^T + bias), then added to y when `add` is set. */
+struct gemm {
+    const struct linear *l;
+    int rows;
+    const float *x;             /* [rows, k], ldx; f32 and bf16 weights */
+    size_t ldx;
+    const uint8_t *xq;          /* [rows, k padded to 4], int8 weights: */
+    const float *xs;            /* [rows], x = xs * (xq - 128)          */
+    float *y;                   /* [rows, n padded], ldy (>= n padded) */
+    size_t ldy;
+    enum act act;
+    int add;
+};
+
+/* Attention of n_q queries over the same n_k keys, all heads:
+ *     out[i] = softmax(scale * q[i] . k[j]) v[j]        per head
+ * Key j is the row slot[j] of k and v (row j when slot is NULL). The result
+ * for a query does not depend on the other queries. With `weights`, the
+ * soft-max weights are stored too, as [n_q][heads][n_k]. */
+struct attention {
+    int n_q, n_k, heads, head_dim;
+    const float *q; size_t ldq;         /* [n_q, heads * head_dim] */
+    const float *k, *v; size_t ldk, ldv;
+    const int32_t *slot;                /* [n_k] or NULL */
+    float scale;
+    float *out; size_t ldo;             /* [n_q, heads * head_dim] */
+    float *weights;                     /* or NULL */
+    float *scratch;                     /* [ATTENTION_SCRATCH(n_k)] */
+};
+/* Floats of scratch for up to n_k keys: one head of a few queries. */
+#define ATTENTION_QUERIES 4
+#define ATTENTION_SCRATCH(n_k) \
+    ((size_t)ATTENTION_QUERIES * (((size_t)(n_k) + 15) / 16 * 16 + 16))
+
+/* What search needs to know of a row of logits before it looks closer. */
+struct row_stats {
+    float max;                          /* of the row */
+    float sum;                          /* of exp(x - max) */
+};
+
+struct kernels {
+    enum isa isa;
+
+    /* Panels [p0, p1) of the product, for each element type of weights. */
+    void (*gemm_i8)(const struct gemm *g, int p0, int p1);
+    void (*gemm_f32)(const struct gemm *g, int p0, int p1);
+    void (*gemm_bf16)(const struct gemm *g, int p0, int p1);
+
+    /* Rows of x [rows, k] to 8 bits each: s = max|x| / 127 (1 for a zero
+     * row), q = 128 + round(x / s), ties to even; padding up to a multiple
+     * of 4 is 128. q has rows of pad_to(k, 4) bytes. The quotient is x * (1/s)
+     * with 1/s computed as 127 / max|x|. */
+    void (*quantize)(const float *x, size_t ldx, int rows, int k, uint8_t *q,
+                     float *s);
+
+    /* y = (x - mean) / sqrt(var + eps) * gain + bias, per row of d. */
+    void (*layer_norm)(const float *x, size_t ldx, int rows, int d,
+                       const float *gain, const float *bias, float eps,
+                       float *y, size_t ldy);
+
+    void (*attention)(const struct attention *a);
+
+    /* Statistics of x [n], and the maximum of each run of PANEL values in
+     * block_max [ceil(n / PANEL)]. */
+    void (*row_stats)(const float *x, int n, float *block_max,
+                      struct row_stats *out);
+};
+
+/* NULL when this build or CPU has no such table. */
+const struct kernels *kernels_for(enum isa isa);
+
+/* The best one this CPU runs, or what SKMT_ISA asks for ("ref", "avx2",
+ * "avx512"). Chosen once. *unusable, when not NULL, is set to the value of
+ * SKMT_ISA if that could not be honoured (the best one is used then). */
+const struct kernels *kernels_pick(const char **unusable);
+
+#endif
