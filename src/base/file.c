@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,26 +48,36 @@ void mapping_close(struct mapping *m)
     memset(m, 0, sizeof *m);
 }
 
+/* A new file beside the target, with the user's usual permissions (mkstemp
+ * would make it private for good). */
+static int open_beside(char *temp, size_t size, const char *path)
+{
+    static atomic_uint serial;
+    int fd = -1;
+
+    for (int tries = 0; fd < 0 && tries < 100; tries++) {
+        snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(),
+                 atomic_fetch_add(&serial, 1));
+        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) break;
+    }
+    return fd;
+}
+
 enum status replacement_begin(struct replacement *r, const char *path,
                               struct err *e)
 {
-    size_t n = strlen(path);
+    size_t size = strlen(path) + 40;
 
     memset(r, 0, sizeof *r);
-    r->fd = -1;
     r->path = strdup(path);
-    r->temp = malloc(n + sizeof ".XXXXXX");
-    if (!r->path || !r->temp) {
-        replacement_abort(r);
-        return err_nomem(e, "file name");
-    }
-    memcpy(r->temp, path, n);
-    memcpy(r->temp + n, ".XXXXXX", sizeof ".XXXXXX");
-    r->fd = mkostemp(r->temp, O_CLOEXEC);
+    r->temp = malloc(size);
+    r->fd = r->path && r->temp ? open_beside(r->temp, size, path) : -1;
     if (r->fd < 0) {
-        enum status st = io_error(e, path);
+        enum status st = r->path && r->temp ? io_error(e, path)
+                                            : err_nomem(e, "file name");
         free(r->temp);
-        r->temp = NULL;
+        r->temp = NULL;         /* not ours to remove */
         replacement_abort(r);
         return st;
     }
@@ -124,10 +135,8 @@ static void sync_directory(const char *path)
 enum status replacement_commit(struct replacement *r, struct err *e)
 {
     enum status st = ST_OK;
-    mode_t mask = umask(0);
 
-    umask(mask);
-    if (fchmod(r->fd, 0666 & ~mask) || fsync(r->fd)) st = io_error(e, r->path);
+    if (fsync(r->fd)) st = io_error(e, r->path);
     if (close(r->fd) && !st) st = io_error(e, r->path);
     r->fd = -1;
     if (!st && rename(r->temp, r->path)) st = io_error(e, r->path);

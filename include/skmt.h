@@ -1,0 +1,228 @@
+/* skmt.h - machine translation that learns from a translation memory.
+ *
+ *     skmt_error err;
+ *     skmt_model *model;
+ *     if (skmt_model_open(&model, "de-en.skmt", &err))
+ *         fprintf(stderr, "%s\n", err.message);
+ *     char *english = skmt_translate(model, "Guten Morgen!", &err);
+ *     puts(english);
+ *     skmt_free(english);
+ *     skmt_model_close(model);
+ *
+ * Three tiers, each with its own needs in mind:
+ *   1. skmt_translate()            one text in, one text out;
+ *   2. skmt_session                many texts one after the other: scratch
+ *                                  memory is kept, n-best, scores, pieces,
+ *                                  a forced beginning of the translation;
+ *   3. skmt_stream                 a whole corpus: texts are batched, shared
+ *                                  among threads, and come back in order.
+ *
+ * Errors are values: what can fail returns skmt_status (0 is good) or NULL,
+ * and fills the caller's skmt_error (may be NULL) with a sentence. The library
+ * never prints, exits or aborts, and installs no signal handlers.
+ *
+ * Threads: a skmt_model is immutable; any number of threads and sessions may
+ * use one. A session, a result and an options object belong to one thread at
+ * a time. A stream is fed by one thread; its callback runs on a thread of the
+ * stream (one call at a time, in input order) and must not call the stream.
+ * Close a model only after the last session and stream that use it.
+ *
+ * All text is UTF-8. Strings passed with a length need no NUL; those returned
+ * have one. Handles are opaque, structs given by value never change size, and
+ * every call is a plain C function, so foreign-function interfaces can use
+ * all of it. */
+#ifndef SKMT_H
+#define SKMT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SKMT_API __attribute__((visibility("default")))
+#else
+#define SKMT_API
+#endif
+
+/* ---- errors ---------------------------------------------------------- */
+
+typedef enum skmt_status {
+    SKMT_OK = 0,
+    SKMT_NOMEM,         /* out of memory */
+    SKMT_IO,            /* a file could not be read or written */
+    SKMT_FORMAT,        /* a file is damaged or of another kind */
+    SKMT_VERSION,       /* a file was made for another version */
+    SKMT_ARGUMENT,      /* an argument or option is not usable */
+    SKMT_TEXT,          /* the text is not valid UTF-8 */
+    SKMT_LIMIT,         /* a limit was exceeded */
+    SKMT_CANCELED       /* stopped before the end */
+} skmt_status;
+
+typedef struct skmt_error {
+    int32_t status;             /* a skmt_status */
+    char message[500];          /* a sentence without the final period */
+} skmt_error;
+
+SKMT_API const char *skmt_status_text(skmt_status status);
+SKMT_API const char *skmt_version(void);            /* "0.1.0" */
+
+/* ---- model ----------------------------------------------------------- */
+
+typedef struct skmt_model skmt_model;
+
+/* Map a .skmt file and check it whole. The weights are shared with every
+ * other process that opened the same file. */
+SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
+                                     skmt_error *err);
+SKMT_API void skmt_model_close(skmt_model *model);  /* NULL is fine */
+
+/* Facts: "name", "source_lang", "target_lang", "type" ("int8"..), "d_model",
+ * "encoder_layers", .. one per line of `skmt info`. NULL: no such fact.
+ * skmt_model_fact_name counts them through: NULL after the last. The strings
+ * live as long as the model. */
+SKMT_API const char *skmt_model_fact(const skmt_model *model,
+                                     const char *name);
+SKMT_API const char *skmt_model_fact_name(const skmt_model *model, int i);
+
+/* The kernels in use: "avx512", "avx2" or "ref"; and the processor's name. */
+SKMT_API const char *skmt_isa(void);
+SKMT_API const char *skmt_cpu(void);
+
+/* ---- options --------------------------------------------------------- */
+
+typedef struct skmt_options skmt_options;
+
+SKMT_API skmt_options *skmt_options_new(void);      /* NULL: no memory */
+SKMT_API void skmt_options_free(skmt_options *o);   /* NULL is fine */
+
+/* Set by name, as on the command line without the dashes:
+ *     skmt_options_set(o, "beam", "1", &err);
+ * The error names the option and what it takes. */
+SKMT_API skmt_status skmt_options_set(skmt_options *o, const char *name,
+                                      const char *value, skmt_error *err);
+SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
+
+/* The list of all options, for help pages and forms: false after the last. */
+typedef struct skmt_option_info {
+    const char *name;           /* "beam" */
+    const char *kind;           /* "int", "float", "bool" or "auto|none".. */
+    const char *fallback;       /* the default, as text */
+    const char *help;           /* a sentence */
+} skmt_option_info;
+SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
+
+/* ---- tier 1: one text ------------------------------------------------ */
+
+/* Translate with the default options. NULL on error; free with skmt_free. */
+SKMT_API char *skmt_translate(const skmt_model *model, const char *text,
+                              skmt_error *err);
+SKMT_API void skmt_free(void *p);                   /* NULL is fine */
+
+/* ---- results --------------------------------------------------------- */
+
+/* What became of one input text. The text may have been several sentences
+ * (option "split"); `hyp` counts translations of the whole text, best first,
+ * `seg` its sentences in order. Pointers live as long as the result. */
+typedef struct skmt_result skmt_result;
+
+SKMT_API void skmt_result_free(skmt_result *r);     /* NULL is fine */
+SKMT_API int skmt_result_hyps(const skmt_result *r);
+SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp,
+                                      size_t *len);     /* len may be NULL */
+/* Sum over the sentences: score is log-probability / length penalty. */
+SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
+SKMT_API double skmt_result_logprob(const skmt_result *r, int hyp);
+
+SKMT_API int skmt_result_segs(const skmt_result *r);
+/* Bytes [begin, end) of the input that sentence came from. */
+SKMT_API void skmt_result_seg_span(const skmt_result *r, int seg,
+                                   size_t *begin, size_t *end);
+SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
+
+/* One piece of a text. For source pieces [begin, end) is the span of the
+ * input it stands for; for target pieces it is the span of the translation
+ * (skmt_result_text) it wrote. */
+typedef struct skmt_piece {
+    int32_t id;
+    float logprob;              /* of a target piece; 0 for source pieces */
+    size_t begin, end;
+    const char *text;           /* as in the vocabulary, NUL-terminated */
+} skmt_piece;
+
+SKMT_API int skmt_result_source_pieces(const skmt_result *r, int seg);
+SKMT_API void skmt_result_source_piece(const skmt_result *r, int seg, int i,
+                                       skmt_piece *out);
+/* Target pieces of a sentence; the last one is the end of sentence when the
+ * search found one (its span is empty). */
+SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg);
+SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp, int seg,
+                                       int i, skmt_piece *out);
+/* With option "attention": the cross-attention of the last layer, averaged
+ * over heads, of target piece i over the source pieces of its sentence (and
+ * the source's end mark last). NULL without the option. n gets the count. */
+SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
+                                            int seg, int i, int *n);
+
+/* ---- tier 2: a session ----------------------------------------------- */
+
+typedef struct skmt_session skmt_session;
+
+/* options may be NULL; they are copied. */
+SKMT_API skmt_status skmt_session_new(skmt_session **out,
+                                      const skmt_model *model,
+                                      const skmt_options *options,
+                                      skmt_error *err);
+SKMT_API void skmt_session_free(skmt_session *s);   /* NULL is fine */
+
+/* Translate one text. prefix, when not NULL, is the beginning the translation
+ * must have. The result is the caller's. */
+SKMT_API skmt_status skmt_session_translate(skmt_session *s, const char *text,
+                                            size_t len, const char *prefix,
+                                            skmt_result **out,
+                                            skmt_error *err);
+/* Several at once, batched. results[i] is NULL where texts[i] failed, and the
+ * first failure is returned. prefixes may be NULL, or hold NULLs. */
+SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
+                                                 const char *const *texts,
+                                                 const char *const *prefixes,
+                                                 size_t n,
+                                                 skmt_result **results,
+                                                 skmt_error *err);
+
+/* ---- tier 3: a stream ------------------------------------------------ */
+
+typedef struct skmt_stream skmt_stream;
+
+/* Called once per pushed text, in the order they were pushed. The result is
+ * the stream's and gone after the call; it is NULL when that text failed, and
+ * err then says why. Return non-zero to cancel the stream. */
+typedef int skmt_stream_fn(void *user, uint64_t number, skmt_result *result,
+                           const skmt_error *err);
+
+/* Starts as many workers as option "threads" says. */
+SKMT_API skmt_status skmt_stream_new(skmt_stream **out,
+                                     const skmt_model *model,
+                                     const skmt_options *options,
+                                     skmt_stream_fn *fn, void *user,
+                                     skmt_error *err);
+/* Hand in the next text (copied). Waits while enough is on its way. */
+SKMT_API skmt_status skmt_stream_push(skmt_stream *s, const char *text,
+                                      size_t len, const char *prefix,
+                                      skmt_error *err);
+/* Wait until all that was pushed has been delivered; more may follow. */
+SKMT_API skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err);
+/* Stop soon: texts not yet delivered are dropped. Safe from any thread, but
+ * not from a signal handler. */
+SKMT_API void skmt_stream_cancel(skmt_stream *s);
+/* Totals so far: texts, sentences, target pieces delivered. */
+SKMT_API void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
+                                 uint64_t *sentences, uint64_t *tokens);
+SKMT_API void skmt_stream_free(skmt_stream *s);     /* cancels, waits */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
