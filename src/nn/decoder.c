@@ -1,0 +1,215 @@
+/* decoder.c - see decoder.h. */
+#include "nn/decoder.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t memory_ld(const struct net *net)
+{
+    return (size_t)pad_to(2 * net->d, PANEL);
+}
+
+enum status memory_init(struct memory *m, const struct net *net, int cap,
+                        struct err *e)
+{
+    size_t layers = (size_t)net->w->cfg.decoder_layers;
+    void *p;
+
+    memset(m, 0, sizeof *m);
+    m->bytes = layers * (size_t)cap * memory_ld(net) * sizeof *m->kv;
+    p = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return err_nomem(e, "encoder states");
+    m->kv = p;
+    m->cap = cap;
+    return ST_OK;
+}
+
+void memory_release(struct memory *m)
+{
+    if (m->kv) munmap(m->kv, m->bytes);
+    memset(m, 0, sizeof *m);
+}
+
+static float *memory_layer(const struct memory *m, const struct net *net,
+                           int layer)
+{
+    return m->kv + (size_t)layer * (size_t)m->n * memory_ld(net);
+}
+
+void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
+{
+    const struct net *net = ws->net;
+
+    m->n = n;
+    for (int i = 0; i < net->w->cfg.decoder_layers; i++)
+        net_linear(ws, &net->w->dec[i].cross_kv, x, ws->ld, n,
+                   memory_layer(m, net, i), memory_ld(net), ACT_NONE, 0);
+}
+
+/* One layer's attention over all rows; threads take groups of rows. */
+struct layer_work {
+    struct workspace *ws;
+    struct kvcache *cache;
+    const struct decoder_pass *p;
+    int layer;
+};
+
+static struct attention attention_for(const struct layer_work *w, int part)
+{
+    struct workspace *ws = w->ws;
+
+    return (struct attention){
+        .heads = ws->net->heads, .head_dim = ws->net->head_dim,
+        .scale = 1.0f / sqrtf((float)ws->net->head_dim),
+        .ldo = ws->ld, .ldq = ws->ld_qkv,
+        .scratch = ws->scratch + (size_t)part * ws->scratch_ld,
+    };
+}
+
+static void self_part(void *arg, int part, int n_parts)
+{
+    const struct layer_work *w = arg;
+    struct workspace *ws = w->ws;
+    struct attention a = attention_for(w, part);
+    int lo = (int)((long)w->p->n * part / n_parts);
+    int hi = (int)((long)w->p->n * (part + 1) / n_parts);
+
+    a.n_q = 1;
+    a.k = kvcache_keys(w->cache, w->layer);
+    a.v = kvcache_values(w->cache, w->layer);
+    a.ldk = a.ldv = w->cache->ld;
+    for (int i = lo; i < hi; i++) {
+        a.n_k = w->p->rows[i].pos + 1;
+        a.slot = w->p->rows[i].path;
+        a.q = ws->qkv + (size_t)i * ws->ld_qkv;
+        a.out = ws->att + (size_t)i * ws->ld;
+        ws->net->k->attention(&a);
+    }
+}
+
+static void mean_over_heads(const float *weights, int heads, int n, float *out)
+{
+    memset(out, 0, (size_t)n * sizeof *out);
+    for (int h = 0; h < heads; h++)
+        for (int j = 0; j < n; j++)
+            out[j] += weights[(size_t)h * (size_t)n + (size_t)j] /
+                      (float)heads;
+}
+
+/* Rows [i, end) of one sentence. */
+static void cross_group(const struct layer_work *w, struct attention *a,
+                        int i, int end)
+{
+    struct workspace *ws = w->ws;
+    const struct net *net = ws->net;
+    const struct memory *m = w->p->rows[i].mem;
+    float *kv = memory_layer(m, net, w->layer);
+    bool keep = w->p->cross &&
+                w->layer == net->w->cfg.decoder_layers - 1;
+
+    a->n_k = m->n;
+    a->k = kv;
+    a->v = kv + net->d;
+    a->ldk = a->ldv = memory_ld(net);
+    a->n_q = keep ? 1 : end - i;
+    a->weights = keep ? w->p->cross_scratch : NULL;
+    for (; i < end; i += a->n_q) {
+        a->q = ws->qkv + (size_t)i * ws->ld_qkv;
+        a->out = ws->att + (size_t)i * ws->ld;
+        net->k->attention(a);
+        if (keep)
+            mean_over_heads(a->weights, net->heads, m->n,
+                            w->p->cross + (size_t)i * w->p->cross_ld);
+    }
+}
+
+static void cross_part(void *arg, int part, int n_parts)
+{
+    const struct layer_work *w = arg;
+    struct attention a = attention_for(w, part);
+    int lo = (int)((long)w->p->n * part / n_parts);
+    int hi = (int)((long)w->p->n * (part + 1) / n_parts);
+
+    if (w->p->cross) {          /* one scratch for the weights: one thread */
+        lo = part ? 0 : lo;
+        hi = part ? 0 : w->p->n;
+    }
+    for (int i = lo, end; i < hi; i = end) {
+        for (end = i + 1; end < hi; end++)
+            if (w->p->rows[end].mem != w->p->rows[i].mem) break;
+        cross_group(w, &a, i, end);
+    }
+}
+
+/* Keys and values of this pass's rows into their slots. */
+static void store_keys(const struct layer_work *w)
+{
+    int d = w->ws->net->d;
+    size_t bytes = (size_t)d * sizeof(float);
+
+    for (int i = 0; i < w->p->n; i++) {
+        const struct row *r = &w->p->rows[i];
+        const float *qkv = w->ws->qkv + (size_t)i * w->ws->ld_qkv;
+        size_t at = (size_t)r->path[r->pos] * w->cache->ld;
+
+        memcpy(kvcache_keys(w->cache, w->layer) + at, qkv + d, bytes);
+        memcpy(kvcache_values(w->cache, w->layer) + at, qkv + 2 * d, bytes);
+    }
+}
+
+static void run_layer(struct layer_work *w)
+{
+    struct workspace *ws = w->ws;
+    const struct decoder_layer *l = &ws->net->w->dec[w->layer];
+    const float *in;
+    int n = w->p->n;
+
+    in = sublayer_in(ws, &l->self_norm, n);
+    net_linear(ws, &l->qkv, in, ws->ld, n, ws->qkv, ws->ld_qkv, ACT_NONE, 0);
+    store_keys(w);
+    pool_run(ws->pool, self_part, w);
+    net_linear(ws, &l->out, ws->att, ws->ld, n, ws->x, ws->ld, ACT_NONE, 1);
+    sublayer_out(ws, &l->self_norm, n);
+
+    in = sublayer_in(ws, &l->cross_norm, n);
+    net_linear(ws, &l->cross_q, in, ws->ld, n, ws->qkv, ws->ld_qkv, ACT_NONE,
+               0);
+    pool_run(ws->pool, cross_part, w);
+    net_linear(ws, &l->cross_out, ws->att, ws->ld, n, ws->x, ws->ld,
+               ACT_NONE, 1);
+    sublayer_out(ws, &l->cross_norm, n);
+
+    net_ffn(ws, &l->ffn_norm, &l->up, &l->down, n);
+}
+
+void decoder_run(struct workspace *ws, struct kvcache *cache,
+                 const struct decoder_pass *p)
+{
+    const struct net *net = ws->net;
+    const struct weights *m = net->w;
+    struct layer_work w = { ws, cache, p, 0 };
+    int layers = m->cfg.decoder_layers;
+
+    for (int i = 0; i < p->n; i++)
+        net_embed(net, &m->tgt_emb, net->tgt_pos, p->rows[i].token,
+                  p->rows[i].pos, ws->x + (size_t)i * ws->ld);
+    if (p->probe) p->probe(p->user, -1, ws->x, ws->ld, p->n);
+    for (; w.layer < layers; w.layer++) {
+        run_layer(&w);
+        if (p->probe) p->probe(p->user, w.layer, ws->x, ws->ld, p->n);
+    }
+    if (m->cfg.final_norm)
+        net_norm(ws, &m->dec_norm, ws->x, p->n, p->hidden);
+    else
+        memcpy(p->hidden, ws->x, (size_t)p->n * ws->ld * sizeof(float));
+    if (p->probe) p->probe(p->user, layers, p->hidden, ws->ld, p->n);
+}
+
+void decoder_logits(struct workspace *ws, const float *hidden, int n,
+                    float *logits)
+{
+    net_linear(ws, &ws->net->w->project, hidden, ws->ld, n, logits,
+               ws->ld_vocab, ACT_NONE, 0);
+}

@@ -1,0 +1,51 @@
+/* mixer.h - what may change a step's distribution between decoder and search.
+ *
+ * A mixer sees every pass: the rows' hidden states and the model's own
+ * distribution, and answers per row with a mixture
+ *
+ *     p'(v) = keep * p(v) + add(v)
+ *
+ * where add is zero but for a short list of tokens. That is all a nearest
+ * neighbour system needs, and it lets search look only at the listed tokens
+ * and the model's best ones: a row left alone costs nothing. A system embeds
+ * this as its first member and keeps its own state after it. All calls come
+ * from the thread that runs the search. */
+#ifndef NN_MIXER_H
+#define NN_MIXER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "tensor/kernels.h"
+
+struct mix {
+    float keep;                 /* 1 when the row is left alone */
+    int n;                      /* listed tokens, 0 when left alone */
+    const int32_t *token;       /* [n], distinct; the mixer's memory, valid */
+    const float *add;           /* [n], >= 0      until its next step       */
+};
+
+struct mixer_step {
+    int rows, d, vocab;
+    const float *hidden;        /* [rows, ld_hidden], final decoder states */
+    size_t ld_hidden;
+    const float *logits;        /* [rows, ld_logits]; */
+    size_t ld_logits;           /* p(v) = exp(logit - stats.max) / stats.sum */
+    const struct row_stats *stats;      /* [rows] */
+    const int *lane;            /* [rows] which sentence of the batch */
+    const int *parent;          /* [rows] row of the last step this one
+                                   continues, -1 at a sentence's first */
+};
+
+struct mixer {
+    /* A sentence enters a lane; `user` is what its job carries. */
+    enum status (*begin)(struct mixer *mx, int lane, void *user,
+                         struct err *e);
+    /* out[rows] comes with every row left alone. */
+    void (*step)(struct mixer *mx, const struct mixer_step *in,
+                 struct mix *out);
+    void (*end)(struct mixer *mx, int lane);
+};
+
+#endif

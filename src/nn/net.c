@@ -1,0 +1,208 @@
+/* net.c - see net.h. */
+#include "nn/net.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Row p of a sinusoid table [sin | cos] (fairseq, Tensor2Tensor, Marian) or
+ * sin, cos, sin, cos .. (the original paper), in f32 like the trainers. */
+static void sinusoid_row(float *row, int p, int d, enum positions kind)
+{
+    int half = d / 2;
+
+    for (int i = 0; i < half; i++) {
+        float step = kind == POS_HALVES ? (float)i / (float)(half - 1)
+                                        : (float)(2 * i) / (float)d;
+        float angle = (float)p * expf(-logf(10000.0f) * step);
+        row[kind == POS_HALVES ? i : 2 * i] = sinf(angle);
+        row[kind == POS_HALVES ? half + i : 2 * i + 1] = cosf(angle);
+    }
+}
+
+static enum status make_positions(struct net *net, struct err *e)
+{
+    const struct config *c = &net->w->cfg;
+    size_t skip = (size_t)c->position_offset * (size_t)net->d;
+
+    if (c->positions == POS_LEARNED) {
+        net->src_pos = net->w->src_pos + skip;
+        net->tgt_pos = net->w->tgt_pos + skip;
+        return ST_OK;
+    }
+    net->table = mem_zalloc((size_t)net->max_pos * (size_t)net->d,
+                            sizeof *net->table);
+    if (!net->table) return err_nomem(e, "position table");
+    for (int p = 0; p < net->max_pos; p++)
+        sinusoid_row(net->table + (size_t)p * (size_t)net->d,
+                     p + c->position_offset, net->d, c->positions);
+    net->src_pos = net->tgt_pos = net->table;
+    return ST_OK;
+}
+
+enum status net_open(struct net **out, const struct weights *w,
+                     const struct kernels *k, struct err *e)
+{
+    const struct config *c = &w->cfg;
+    struct net *net = calloc(1, sizeof *net);
+    enum status st;
+    int longest;
+
+    *out = NULL;
+    if (!net) return err_nomem(e, "network");
+    net->w = w;
+    net->k = k ? k : kernels_pick(NULL);
+    net->d = c->d_model;
+    net->heads = c->heads;
+    net->head_dim = c->d_model / c->heads;
+    net->vocab = c->vocab_size;
+    /* Twice the longest source is more than any translation of it needs, and
+     * a table of that size costs milliseconds; learned ones end where they
+     * end. */
+    longest = 2 * c->max_source + 256;
+    net->max_pos = c->max_positions - c->position_offset;
+    if (c->positions != POS_LEARNED && longest < net->max_pos)
+        net->max_pos = longest;
+    st = make_positions(net, e);
+    if (st) net_close(net);
+    else *out = net;
+    return st;
+}
+
+void net_close(struct net *net)
+{
+    if (!net) return;
+    mem_free(net->table);
+    free(net);
+}
+
+static int widest(const struct config *c)
+{
+    int f = c->ffn > c->ffn_decoder ? c->ffn : c->ffn_decoder;
+
+    return f > c->d_model ? f : c->d_model;
+}
+
+enum status workspace_init(struct workspace *ws, const struct net *net,
+                           struct pool *pool, int rows, int max_keys,
+                           struct err *e)
+{
+    const struct config *c = &net->w->cfg;
+    size_t n = (size_t)rows;
+    int threads = pool_threads(pool);
+
+    memset(ws, 0, sizeof *ws);
+    ws->net = net;
+    ws->pool = pool;
+    ws->rows = rows;
+    ws->ld = (size_t)pad_to(c->d_model, PANEL);
+    ws->ld_qkv = (size_t)pad_to(3 * c->d_model, PANEL);
+    ws->ld_ffn = (size_t)pad_to(widest(c), PANEL);
+    ws->ld_vocab = (size_t)pad_to(c->vocab_size, PANEL);
+    ws->scratch_ld = ATTENTION_SCRATCH(max_keys);
+    ws->x = mem_zalloc(n * ws->ld, sizeof(float));
+    ws->y = mem_zalloc(n * ws->ld, sizeof(float));
+    ws->att = mem_zalloc(n * ws->ld, sizeof(float));
+    ws->qkv = mem_zalloc(n * ws->ld_qkv, sizeof(float));
+    ws->up = mem_zalloc(n * ws->ld_ffn, sizeof(float));
+    ws->xq = mem_zalloc(n, (size_t)pad_to(widest(c), 4));
+    ws->xs = mem_zalloc(n, sizeof(float));
+    ws->scratch = mem_zalloc((size_t)threads * ws->scratch_ld, sizeof(float));
+    if (ws->x && ws->y && ws->att && ws->qkv && ws->up && ws->xq && ws->xs &&
+        ws->scratch)
+        return ST_OK;
+    workspace_release(ws);
+    return err_nomem(e, "activations");
+}
+
+void workspace_release(struct workspace *ws)
+{
+    mem_free(ws->x);
+    mem_free(ws->y);
+    mem_free(ws->att);
+    mem_free(ws->qkv);
+    mem_free(ws->up);
+    mem_free(ws->xq);
+    mem_free(ws->xs);
+    mem_free(ws->scratch);
+    memset(ws, 0, sizeof *ws);
+}
+
+void net_embed(const struct net *net, const struct linear *emb,
+               const float *table, int32_t id, int pos, float *out)
+{
+    const float *p = table + (size_t)pos * (size_t)net->d;
+    float scale = (float)net->w->cfg.embedding_scale;
+
+    linear_row(emb, id, out);
+    for (int i = 0; i < net->d; i++) out[i] = out[i] * scale + p[i];
+}
+
+/* One product, its panels shared among the threads. */
+struct product {
+    const struct kernels *k;
+    struct gemm g;
+};
+
+static void product_part(void *arg, int part, int n_parts)
+{
+    const struct product *p = arg;
+    int panels = linear_panels(p->g.l);
+    int p0 = (int)((long)panels * part / n_parts);
+    int p1 = (int)((long)panels * (part + 1) / n_parts);
+
+    switch (p->g.l->type) {
+    case DT_I8: p->k->gemm_i8(&p->g, p0, p1); break;
+    case DT_BF16: p->k->gemm_bf16(&p->g, p0, p1); break;
+    default: p->k->gemm_f32(&p->g, p0, p1); break;
+    }
+}
+
+void net_linear(struct workspace *ws, const struct linear *l, const float *x,
+                size_t ldx, int rows, float *y, size_t ldy, enum act act,
+                int add)
+{
+    struct product p = { ws->net->k, { .l = l, .rows = rows, .x = x,
+        .ldx = ldx, .xq = ws->xq, .xs = ws->xs, .y = y, .ldy = ldy,
+        .act = act, .add = add } };
+
+    if (l->type == DT_I8)
+        ws->net->k->quantize(x, ldx, rows, l->k, ws->xq, ws->xs);
+    pool_run(ws->pool, product_part, &p);
+}
+
+void net_norm(struct workspace *ws, const struct norm *n, const float *x,
+              int rows, float *y)
+{
+    const struct net *net = ws->net;
+
+    net->k->layer_norm(x, ws->ld, rows, net->d, n->gain, n->bias,
+                       (float)net->w->cfg.layer_norm_eps, y, ws->ld);
+}
+
+const float *sublayer_in(struct workspace *ws, const struct norm *n, int rows)
+{
+    if (ws->net->w->cfg.norm == NORM_POST) return ws->x;
+    net_norm(ws, n, ws->x, rows, ws->y);
+    return ws->y;
+}
+
+void sublayer_out(struct workspace *ws, const struct norm *n, int rows)
+{
+    if (ws->net->w->cfg.norm == NORM_POST)
+        net_norm(ws, n, ws->x, rows, ws->x);
+}
+
+void net_ffn(struct workspace *ws, const struct norm *n,
+             const struct linear *up, const struct linear *down, int rows)
+{
+    const float *in = sublayer_in(ws, n, rows);
+
+    net_linear(ws, up, in, ws->ld, rows, ws->up, ws->ld_ffn,
+               (enum act)ws->net->w->cfg.activation, 0);
+    net_linear(ws, down, ws->up, ws->ld_ffn, rows, ws->x, ws->ld, ACT_NONE,
+               1);
+    sublayer_out(ws, n, rows);
+}

@@ -1,0 +1,177 @@
+/* beam.c - see beam.h. */
+#include "search/beam.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status beam_init(struct beam *b, const struct search_options *o,
+                      int32_t eos, int max_len, struct err *e)
+{
+    size_t n = (size_t)o->beam;
+
+    memset(b, 0, sizeof *b);
+    b->o = o;
+    b->eos = eos;
+    /* Each step adds at most `beam` live tokens and 2 * beam ends. */
+    b->nodes = malloc(3 * n * ((size_t)max_len + 1) * sizeof *b->nodes);
+    b->live = malloc(n * sizeof *b->live);
+    b->next = malloc(n * sizeof *b->next);
+    b->done = malloc(n * sizeof *b->done);
+    b->cand = malloc(2 * n * sizeof *b->cand);
+    if (b->nodes && b->live && b->next && b->done && b->cand) return ST_OK;
+    beam_release(b);
+    return err_nomem(e, "hypotheses");
+}
+
+void beam_release(struct beam *b)
+{
+    free(b->nodes);
+    free(b->live);
+    free(b->next);
+    free(b->done);
+    free(b->cand);
+    memset(b, 0, sizeof *b);
+}
+
+void beam_begin(struct beam *b, int max_len)
+{
+    b->t = 0;
+    b->max_len = max_len;
+    b->n_nodes = 0;
+    b->n_done = b->n_cand = 0;
+    b->n_live = 1;
+    b->live[0] = (struct live){ -1, 0, -1 };
+}
+
+int32_t beam_token(const struct beam *b, int i)
+{
+    int32_t node = b->live[i].node;
+
+    return node < 0 ? -1 : b->nodes[node].token;
+}
+
+int beam_width(const struct beam *b)
+{
+    return b->o->beam == 1 ? 1 : 2 * b->o->beam;
+}
+
+bool beam_offer(struct beam *b, int from, int32_t token, float logprob)
+{
+    double total = b->live[from].total + (double)logprob;
+    int cap = beam_width(b), i;
+
+    if (b->n_cand == cap && total <= b->cand[cap - 1].total) return false;
+    for (i = b->n_cand < cap ? b->n_cand : cap - 1;
+         i > 0 && b->cand[i - 1].total < total; i--)
+        b->cand[i] = b->cand[i - 1];
+    b->cand[i] = (struct cand){ total, logprob, token, from };
+    if (b->n_cand < cap) b->n_cand++;
+    return true;
+}
+
+static int32_t add_node(struct beam *b, const struct cand *c)
+{
+    b->nodes[b->n_nodes] = (struct node){ b->live[c->from].node, c->token,
+                                          c->logprob };
+    return b->n_nodes++;
+}
+
+static double score_of(const struct beam *b, double total, int n)
+{
+    return total / penalty(b->o->lenpen_type, b->o->lenpen, n);
+}
+
+/* Into the finished ones, best first, earlier first among equals. */
+static void finish(struct beam *b, const struct cand *c)
+{
+    struct finished f = { 0, c->total, score_of(b, c->total, b->t), true };
+    int i, cap = b->o->beam;
+
+    if (b->n_done == cap && f.score <= b->done[cap - 1].score) return;
+    f.node = add_node(b, c);
+    for (i = b->n_done < cap ? b->n_done : cap - 1;
+         i > 0 && b->done[i - 1].score < f.score; i--)
+        b->done[i] = b->done[i - 1];
+    b->done[i] = f;
+    if (b->n_done < cap) b->n_done++;
+}
+
+/* Drop live hypotheses hopelessly behind the best (drafting 2). */
+static void prune(struct beam *b)
+{
+    if (b->o->prune <= 0) return;
+    while (b->n_live > 1 &&
+           b->live[b->n_live - 1].total < b->live[0].total - b->o->prune)
+        b->n_live--;
+}
+
+/* Nothing alive can still change the answer. */
+static bool decided(const struct beam *b)
+{
+    int need = b->o->early_stop ? b->o->nbest : b->o->beam;
+    double bound;
+
+    if (b->n_live == 0 || b->t >= b->max_len) return true;
+    if (b->o->beam == 1) return b->n_done > 0;
+    if (b->o->lenpen_type == LENPEN_FAIRSEQ && b->n_done >= b->o->beam)
+        return true;
+    if (b->n_done < need) return false;
+    bound = score_of(b, b->live[0].total, b->max_len);
+    return b->done[need - 1].score > bound;
+}
+
+bool beam_advance(struct beam *b)
+{
+    int n = 0;
+    struct live *swap;
+
+    b->t++;
+    for (int i = 0; i < b->n_cand; i++) {
+        const struct cand *c = &b->cand[i];
+
+        if (c->token == b->eos) {
+            if (b->o->lenpen_type != LENPEN_FAIRSEQ || i < b->o->beam)
+                finish(b, c);
+        } else if (n < b->o->beam) {
+            b->next[n++] = (struct live){ add_node(b, c), c->total, c->from };
+        }
+    }
+    b->n_cand = 0;
+    b->n_live = n;
+    swap = b->live;
+    b->live = b->next;
+    b->next = swap;
+    prune(b);
+    return decided(b);
+}
+
+static void copy_out(const struct beam *b, const struct finished *f,
+                     struct hyp *h)
+{
+    int n = 0;
+
+    for (int32_t i = f->node; i >= 0; i = b->nodes[i].parent) n++;
+    h->n = n;
+    for (int32_t i = f->node; i >= 0; i = b->nodes[i].parent) {
+        h->tokens[--n] = b->nodes[i].token;
+        h->logprobs[n] = b->nodes[i].logprob;
+    }
+    h->logprob = f->total;
+    h->score = f->score;
+    h->ended = f->ended;
+}
+
+void beam_results(const struct beam *b, struct job *j)
+{
+    struct finished cut;
+
+    j->n_hyps = b->n_done < b->o->nbest ? b->n_done : b->o->nbest;
+    for (int i = 0; i < j->n_hyps; i++)
+        copy_out(b, &b->done[i], &j->hyps[i]);
+    if (j->n_hyps || !b->n_live) return;
+    /* The limit came before any end: the best of what there is. */
+    cut = (struct finished){ b->live[0].node, b->live[0].total,
+                             score_of(b, b->live[0].total, b->t), false };
+    copy_out(b, &cut, &j->hyps[0]);
+    j->n_hyps = 1;
+}

@@ -1,0 +1,48 @@
+/* topk.c - see topk.h. */
+#include "search/topk.h"
+
+#include <math.h>
+
+#include "tensor/tensor.h"
+
+/* Put v into the descending list of at most k; returns its new length. */
+static int insert(struct top *list, int len, int k, struct top v)
+{
+    int i;
+
+    if (len == k && v.value <= list[len - 1].value) return len;
+    for (i = len < k ? len : k - 1; i > 0 && list[i - 1].value < v.value; i--)
+        list[i] = list[i - 1];
+    list[i] = v;
+    return len < k ? len + 1 : k;
+}
+
+/* The k-th largest block maximum: k values at least that large exist, so
+ * nothing below it can be among the k largest. */
+static float floor_of(const float *block_max, int blocks, int k,
+                      struct top *tmp)
+{
+    int len = 0;
+
+    if (blocks < k) return -INFINITY;
+    for (int b = 0; b < blocks; b++)
+        len = insert(tmp, len, k, (struct top){ block_max[b], b });
+    return tmp[k - 1].value;
+}
+
+int topk(const float *x, int n, const float *block_max, int k,
+         struct top *out)
+{
+    int blocks = (n + PANEL - 1) / PANEL, len = 0;
+    float least = floor_of(block_max, blocks, k, out);
+
+    for (int b = 0; b < blocks; b++) {
+        int end = (b + 1) * PANEL < n ? (b + 1) * PANEL : n;
+
+        if (block_max[b] < least) continue;
+        for (int i = b * PANEL; i < end; i++)
+            if (x[i] >= least)
+                len = insert(out, len, k, (struct top){ x[i], i });
+    }
+    return len;
+}
