@@ -16,9 +16,16 @@
 #define MFILE_VERSION 1
 #define MFILE_NAME_MAX 63
 
+/* The numbers are part of the file: append only. */
+enum mfile_layout {
+    LAYOUT_PLAIN,               /* rows after one another */
+    LAYOUT_PANELS               /* packed as tensor.h says: the ".w" tensors */
+};
+
 struct mtensor {
     const char *name;           /* in the mapping */
     enum dtype type;
+    enum mfile_layout layout;
     int64_t shape[2];           /* rows, columns as the matrix is used; a
                                    vector is [n, 1], bytes are [n, 1] */
     const void *data;           /* 64-byte aligned */

@@ -1,7 +1,9 @@
 /* mfile_write.h - write a .skmt file, tensor by tensor, replaced atomically.
  *
- * Begin with the number of tensors to come, add each, commit. Nothing is
- * visible under the final name before commit. */
+ * Begin with the config text, add each tensor, commit. Nothing is visible
+ * under the final name before commit. The same calls give the same bytes.
+ * A tensor whose name ends in ".w" is a packed matrix (linear_bytes long);
+ * all others are plain, rows * cols elements. */
 #ifndef MODEL_MFILE_WRITE_H
 #define MODEL_MFILE_WRITE_H
 

@@ -13,6 +13,10 @@
 #include "tensor/tensor.h"
 #include "text/subword.h"
 
+/* An int8 product adds 255 * 127 per input; beyond this an int32 may not
+ * hold the sum, and the loader refuses the matrix. */
+#define LINEAR_I8_MAX_INPUTS 65536
+
 struct norm { const float *gain, *bias; };      /* [d_model] each */
 
 /* L(field, name, outputs, inputs) linear, N(field, name) norm.

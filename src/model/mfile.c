@@ -1,0 +1,497 @@
+/* mfile.c - open a .skmt file and check all of it; see mfile.h.
+ *
+ * The checks go from the outside in: is it a model at all, of this version,
+ * whole; is the head (header, config, directory) what was written; is each
+ * entry possible; do the parts lie apart with nothing hidden between them;
+ * and last, are the tensors' bytes what was written. No offset is followed
+ * before it has been compared with the file's size. */
+#include "model/mfile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "model/mfile_format.h"
+
+struct mfile {
+    struct mapping map;         /* map.data is borrowed unless `mapped` */
+    bool mapped;
+    char *name;
+    const struct mfile_header *head;
+    const struct mfile_entry *dir;      /* [head->count] */
+    struct mtensor *at;         /* [head->count], in the directory's order */
+    uint32_t *by_name;          /* [head->count] indexes of at, sorted */
+};
+
+/* 52341120 as "52,341,120". */
+struct number_text { char s[28]; };
+
+static struct number_text number(uint64_t v)
+{
+    struct number_text t = { "" };
+    char plain[24];
+    int n = snprintf(plain, sizeof plain, "%" PRIu64, v);
+    char *to = t.s;
+
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) *to++ = ',';
+        *to++ = plain[i];
+    }
+    *to = 0;
+    return t;
+}
+
+uint64_t mfile_sum(const void *bytes, size_t n)
+{
+    return XXH3_64bits(bytes, n);
+}
+
+uint64_t mfile_head_sum(const struct mfile_header *h, const char *config,
+                        const struct mfile_entry *dir)
+{
+    struct mfile_header zeroed = *h;
+    XXH3_state_t state;
+
+    zeroed.sum = 0;
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, &zeroed, sizeof zeroed);
+    XXH3_64bits_update(&state, config, h->config_size);
+    XXH3_64bits_update(&state, dir, h->count * sizeof *dir);
+    return XXH3_64bits_digest(&state);
+}
+
+bool mfile_name_ok(const char name[MFILE_NAME_MAX + 1])
+{
+    size_t n = strnlen(name, MFILE_NAME_MAX + 1);
+
+    if (n == 0 || n > MFILE_NAME_MAX) return false;
+    for (size_t i = 0; i < n; i++) {
+        char c = name[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    for (size_t i = n; i <= MFILE_NAME_MAX; i++)
+        if (name[i]) return false;
+    return true;
+}
+
+enum mfile_layout mfile_layout_of(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 2 && !strcmp(name + n - 2, ".w") ? LAYOUT_PANELS : LAYOUT_PLAIN;
+}
+
+uint64_t mfile_bytes(uint32_t type, uint32_t layout, uint64_t rows,
+                     uint64_t cols)
+{
+    if (type >= DT_COUNT || layout > LAYOUT_PANELS) return 0;
+    if (!rows || !cols || rows > MFILE_DIM_MAX || cols > MFILE_DIM_MAX)
+        return 0;
+    if (layout == LAYOUT_PLAIN) return rows * cols * dtype_bytes(type);
+    if (type != DT_F32 && type != DT_BF16 && type != DT_I8) return 0;
+    return linear_bytes(type, (int)rows, (int)cols);
+}
+
+/* ---- is it a model at all ---- */
+
+/* The kinds of file someone is likely to give us by mistake. */
+static const struct { const char *magic; size_t at, n; const char *what; }
+kinds[] = {
+    { "\x1f\x8b",         0, 2, "it is compressed with gzip; unpack it first" },
+    { "(\xb5/\xfd",       0, 4, "it is compressed with zstd; unpack it first" },
+    { "\xfd" "7zXZ",      0, 5, "it is compressed with xz; unpack it first" },
+    { "PK\3\4",           0, 4, "it is a zip archive (or a PyTorch "
+                                "checkpoint); unpack or convert it first" },
+    { "{\"",              8, 2, "it is a safetensors file; convert the folder "
+                                "it came in first" },
+    { "version https://git-lfs", 0, 23, "it is a Git LFS pointer; fetch the "
+                                        "file it stands for" },
+    { "\x7f" "ELF",       0, 4, "it is a program" },
+    { "SQLite format 3",  0, 15, "it is an SQLite database" },
+    { "\x89HDF",          0, 4, "it is an HDF5 file" },
+    { "GGUF",             0, 4, "it is a GGUF model" },
+    { "<!DOCTYPE",        0, 9, "it is a web page; the download went wrong" },
+};
+
+static bool looks_like_text(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n && i < 512; i++)
+        if (p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t')
+            return false;
+    return true;
+}
+
+static enum status not_a_model(const struct mfile *f, struct err *e)
+{
+    const uint8_t *p = f->map.data;
+    size_t n = f->map.size;
+    const char *what = looks_like_text(p, n) ? "it is a text file" :
+                                               "it starts with other bytes";
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (n >= kinds[i].at + kinds[i].n &&
+            !memcmp(p + kinds[i].at, kinds[i].magic, kinds[i].n)) {
+            what = kinds[i].what;
+            break;
+        }
+    return err_set(e, ST_FORMAT, "%s: not an skmt model: %s", f->name, what);
+}
+
+static enum status check_kind(const struct mfile *f, struct err *e)
+{
+    size_t n = f->map.size;
+
+    if (n == 0)
+        return err_set(e, ST_FORMAT, "%s: the file is empty", f->name);
+    if (memcmp(f->map.data, MFILE_MAGIC, n < 8 ? n : 8))
+        return not_a_model(f, e);
+    if (n < sizeof *f->head)
+        return err_set(e, ST_FORMAT, "%s: truncated: a model begins with %zu "
+                       "bytes of header, and the file has %zu; copy it again",
+                       f->name, sizeof *f->head, n);
+    if ((uintptr_t)f->map.data % MFILE_ALIGN)
+        return err_set(e, ST_ARGUMENT, "%s: the bytes of a model must be "
+                       "aligned to %d", f->name, MFILE_ALIGN);
+    return ST_OK;
+}
+
+static enum status check_version(const struct mfile *f, struct err *e)
+{
+    const struct mfile_header *h = f->head;
+
+    if (h->endian == __builtin_bswap32(MFILE_ENDIAN))
+        return err_set(e, ST_FORMAT, "%s: written for a machine of the other "
+                       "byte order; convert the model again on this one",
+                       f->name);
+    if (h->endian != MFILE_ENDIAN)
+        return err_set(e, ST_FORMAT, "%s: damaged: its byte-order mark is "
+                       "%08" PRIx32 "; copy it again", f->name, h->endian);
+    if (h->version > MFILE_VERSION)
+        return err_set(e, ST_VERSION, "%s: made by a newer skmt (version "
+                       "%" PRIu32 "); this one reads version %d", f->name,
+                       h->version, MFILE_VERSION);
+    if (h->version < MFILE_VERSION)
+        return err_set(e, ST_VERSION, "%s: made by an older skmt (version "
+                       "%" PRIu32 "); convert the model again", f->name,
+                       h->version);
+    return ST_OK;
+}
+
+static enum status check_size(const struct mfile *f, struct err *e)
+{
+    uint64_t says = f->head->file_size, has = f->map.size;
+
+    if (says > has)
+        return err_set(e, ST_FORMAT, "%s: truncated: the header says %s "
+                       "bytes, the file has %s; copy it again", f->name,
+                       number(says).s, number(has).s);
+    if (says < has)
+        return err_set(e, ST_FORMAT, "%s: damaged: the header says %s bytes, "
+                       "the file has %s; copy it again", f->name,
+                       number(says).s, number(has).s);
+    return ST_OK;
+}
+
+/* ---- the head ---- */
+
+static bool inside(const struct mfile *f, uint64_t offset, uint64_t bytes)
+{
+    return offset % MFILE_ALIGN == 0 && offset >= sizeof *f->head &&
+           offset <= f->map.size && bytes <= f->map.size - offset;
+}
+
+static enum status damaged_head(const struct mfile *f, const char *what,
+                                struct err *e)
+{
+    return err_set(e, ST_FORMAT, "%s: damaged: %s; copy it again", f->name,
+                   what);
+}
+
+static enum status check_head(struct mfile *f, struct err *e)
+{
+    const struct mfile_header *h = f->head;
+
+    if (h->reserved) return damaged_head(f, "the header has unknown fields", e);
+    if (!h->config_size || h->config_size > MFILE_CONFIG_MAX ||
+        !inside(f, h->config_offset, h->config_size))
+        return damaged_head(f, "its configuration is not in the file", e);
+    if (!h->count || h->count > MFILE_COUNT_MAX ||
+        !inside(f, h->directory_offset, h->count * sizeof *f->dir))
+        return damaged_head(f, "its directory is not in the file", e);
+    f->dir = (const void *)(f->map.data + h->directory_offset);
+    if (mfile_head_sum(h, (const char *)f->map.data + h->config_offset,
+                       f->dir) != h->sum)
+        return damaged_head(f, "the header's checksum is wrong", e);
+    return ST_OK;
+}
+
+/* ---- the entries ---- */
+
+static enum status bad_entry(const struct mfile *f, uint32_t i,
+                             const char *what, struct err *e)
+{
+    if (!mfile_name_ok(f->dir[i].name))
+        return err_set(e, ST_FORMAT, "%s: damaged: tensor %" PRIu32 " %s",
+                       f->name, i, what);
+    return err_set(e, ST_FORMAT, "%s: damaged: tensor \"%s\" %s", f->name,
+                   f->dir[i].name, what);
+}
+
+static enum status check_entry(const struct mfile *f, uint32_t i,
+                               struct err *e)
+{
+    const struct mfile_entry *t = &f->dir[i];
+
+    if (!mfile_name_ok(t->name))
+        return bad_entry(f, i, "has an impossible name", e);
+    if (t->reserved[0] || t->reserved[1])
+        return bad_entry(f, i, "has unknown fields", e);
+    if (t->type >= DT_COUNT)
+        return bad_entry(f, i, "is of an unknown type", e);
+    if (t->layout != mfile_layout_of(t->name))
+        return bad_entry(f, i, "is not laid out as its name says", e);
+    if (!mfile_bytes(t->type, t->layout, t->rows, t->cols))
+        return bad_entry(f, i, "has an impossible shape", e);
+    if (mfile_bytes(t->type, t->layout, t->rows, t->cols) != t->bytes)
+        return bad_entry(f, i, "has a size that is not its shape's", e);
+    if (!inside(f, t->offset, t->bytes))
+        return bad_entry(f, i, "is not in the file", e);
+    return ST_OK;
+}
+
+static struct mtensor tensor_of(const struct mfile *f,
+                                const struct mfile_entry *t)
+{
+    return (struct mtensor){
+        .name = t->name,
+        .type = (enum dtype)t->type,
+        .layout = (enum mfile_layout)t->layout,
+        .shape = { (int64_t)t->rows, (int64_t)t->cols },
+        .data = f->map.data + t->offset,
+        .bytes = t->bytes,
+        .sum = t->sum,
+    };
+}
+
+static enum status read_entries(struct mfile *f, struct err *e)
+{
+    enum status st = ST_OK;
+
+    f->at = calloc(f->head->count, sizeof *f->at);
+    if (!f->at) return err_nomem(e, f->name);
+    for (uint32_t i = 0; i < f->head->count && !st; i++) {
+        st = check_entry(f, i, e);
+        f->at[i] = tensor_of(f, &f->dir[i]);
+    }
+    return st;
+}
+
+/* For qsort_r and by hand: two indexes of the directory, by name. */
+static int compare_names(const void *a, const void *b, void *file)
+{
+    const struct mfile *f = file;
+
+    return strcmp(f->at[*(const uint32_t *)a].name,
+                  f->at[*(const uint32_t *)b].name);
+}
+
+static enum status sort_names(struct mfile *f, struct err *e)
+{
+    uint32_t n = f->head->count;
+
+    f->by_name = calloc(n, sizeof *f->by_name);
+    if (!f->by_name) return err_nomem(e, f->name);
+    for (uint32_t i = 0; i < n; i++) f->by_name[i] = i;
+    qsort_r(f->by_name, n, sizeof *f->by_name, compare_names, f);
+    for (uint32_t i = 1; i < n; i++)
+        if (!compare_names(&f->by_name[i - 1], &f->by_name[i], f))
+            return bad_entry(f, f->by_name[i], "is there twice", e);
+    return ST_OK;
+}
+
+/* ---- the parts lie apart ---- */
+
+struct part { uint64_t begin, end; };
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i]) return false;
+    return true;
+}
+
+/* Sorted parts must follow one another with a few zeros between, up to the
+ * file's last byte: no byte is without a check. */
+static enum status check_parts(const struct mfile *f, const struct part *p,
+                               size_t n, struct err *e)
+{
+    for (size_t i = 1; i < n; i++) {
+        uint64_t from = p[i - 1].end, to = p[i].begin;
+
+        if (to < from)
+            return damaged_head(f, "parts of it overlap", e);
+        if (to - from >= MFILE_GAP || !all_zero(f->map.data + from, to - from))
+            return damaged_head(f, "there are bytes between its parts", e);
+    }
+    if (p[n - 1].end != f->map.size)
+        return damaged_head(f, "there are bytes after its last part", e);
+    return ST_OK;
+}
+
+static enum status check_apart(const struct mfile *f, struct err *e)
+{
+    const struct mfile_header *h = f->head;
+    size_t n = 0;
+    struct part *p = calloc((size_t)h->count + 3, sizeof *p);
+    enum status st;
+
+    if (!p) return err_nomem(e, f->name);
+    p[n++] = (struct part){ 0, sizeof *h };
+    p[n++] = (struct part){ h->config_offset,
+                            h->config_offset + h->config_size };
+    p[n++] = (struct part){ h->directory_offset,
+                            h->directory_offset + h->count * sizeof *f->dir };
+    for (uint32_t i = 0; i < h->count; i++)
+        p[n++] = (struct part){ f->dir[i].offset,
+                                f->dir[i].offset + f->dir[i].bytes };
+    qsort(p, n, sizeof *p, compare_parts);
+    st = check_parts(f, p, n, e);
+    free(p);
+    return st;
+}
+
+/* ---- the tensors' bytes ---- */
+
+static enum status check_sums(const struct mfile *f, struct err *e)
+{
+    for (uint32_t i = 0; i < f->head->count; i++)
+        if (mfile_sum(f->at[i].data, f->at[i].bytes) != f->at[i].sum)
+            return bad_entry(f, i, "has changed since it was written "
+                             "(its checksum is wrong); copy the file again",
+                             e);
+    return ST_OK;
+}
+
+static enum status check_all(struct mfile *f, struct err *e)
+{
+    enum status st = check_kind(f, e);
+
+    f->head = (const void *)f->map.data;
+    if (!st) st = check_version(f, e);
+    if (!st) st = check_size(f, e);
+    if (!st) st = check_head(f, e);
+    if (!st) st = read_entries(f, e);
+    if (!st) st = sort_names(f, e);
+    if (!st) st = check_apart(f, e);
+    if (!st) st = check_sums(f, e);
+    return st;
+}
+
+/* ---- opening ---- */
+
+static enum status new_file(struct mfile **out, const char *name,
+                            struct err *e)
+{
+    struct mfile *f = calloc(1, sizeof *f);
+
+    *out = NULL;
+    if (f) f->name = strdup(name);
+    if (!f || !f->name) {
+        free(f);
+        return err_nomem(e, name);
+    }
+    *out = f;
+    return ST_OK;
+}
+
+/* Keep f if all is well with it, drop it otherwise. */
+static enum status finish(struct mfile **out, struct mfile *f, enum status st,
+                          struct err *e)
+{
+    if (!st) st = check_all(f, e);
+    if (st) mfile_close(f);
+    *out = st ? NULL : f;
+    return st;
+}
+
+enum status mfile_open(struct mfile **out, const char *path, struct err *e)
+{
+    struct mfile *f;
+    enum status st = new_file(&f, path, e);
+
+    *out = NULL;
+    if (st) return st;
+    st = mapping_open(&f->map, path, e);
+    f->mapped = !st;
+    return finish(out, f, st, e);
+}
+
+enum status mfile_open_memory(struct mfile **out, const void *data,
+                              size_t size, const char *name, struct err *e)
+{
+    struct mfile *f;
+    enum status st = new_file(&f, name, e);
+
+    *out = NULL;
+    if (st) return st;
+    f->map = (struct mapping){ data, size };
+    return finish(out, f, st, e);
+}
+
+void mfile_close(struct mfile *f)
+{
+    if (!f) return;
+    if (f->mapped) mapping_close(&f->map);
+    free(f->by_name);
+    free(f->at);
+    free(f->name);
+    free(f);
+}
+
+/* ---- reading ---- */
+
+const char *mfile_name(const struct mfile *f) { return f->name; }
+uint64_t mfile_size(const struct mfile *f) { return f->map.size; }
+int mfile_count(const struct mfile *f) { return (int)f->head->count; }
+
+const struct mtensor *mfile_at(const struct mfile *f, int i)
+{
+    return i >= 0 && i < mfile_count(f) ? &f->at[i] : NULL;
+}
+
+const struct mtensor *mfile_find(const struct mfile *f, const char *name)
+{
+    uint32_t low = 0, high = f->head->count;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const struct mtensor *t = &f->at[f->by_name[mid]];
+        int order = strcmp(name, t->name);
+
+        if (!order) return t;
+        if (order < 0) high = mid;
+        else low = mid + 1;
+    }
+    return NULL;
+}
+
+const char *mfile_config(const struct mfile *f, size_t *len)
+{
+    *len = f->head->config_size;
+    return (const char *)f->map.data + f->head->config_offset;
+}

@@ -1,0 +1,303 @@
+/* weights.c - find each tensor of the lists in weights.h and check its shape.
+ *
+ * Nothing is copied: every pointer goes into the mapped file, which mfile.c
+ * has checked byte by byte. Here we only see that the tensors are the ones
+ * the configuration asks for. */
+#include "model/weights.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name is put together in two halves: "enc.0." + "self.qkv" + ".w". */
+struct source {
+    const struct mfile *file;
+    char prefix[32];
+    struct err *e;
+};
+
+static enum status missing(const struct source *s, const char *name)
+{
+    return err_set(s->e, ST_FORMAT, "%s: the model has no tensor \"%s\", "
+                   "which its configuration asks for",
+                   mfile_name(s->file), name);
+}
+
+static enum status bad_shape(const struct source *s, const struct mtensor *t,
+                             int64_t rows, int64_t cols)
+{
+    return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" is %s [%" PRId64 ", %"
+                   PRId64 "], and the configuration asks for [%" PRId64 ", %"
+                   PRId64 "]", mfile_name(s->file), t->name,
+                   dtype_name(t->type), t->shape[0], t->shape[1], rows, cols);
+}
+
+static const struct mtensor *find(const struct source *s, const char *name,
+                                  const char *suffix, char *full)
+{
+    snprintf(full, MFILE_NAME_MAX + 1, "%s%s%s", s->prefix, name, suffix);
+    return mfile_find(s->file, full);
+}
+
+/* A plain tensor [rows, cols] of the given type; *out stays NULL when an
+ * optional one is not there. */
+static enum status load_plain(const struct source *s, const void **out,
+                              const char *name, const char *suffix,
+                              enum dtype type, int rows, int cols,
+                              bool optional)
+{
+    char full[MFILE_NAME_MAX + 1];
+    const struct mtensor *t = find(s, name, suffix, full);
+
+    *out = NULL;
+    if (!t) return optional ? ST_OK : missing(s, full);
+    if (t->type != type || t->layout != LAYOUT_PLAIN)
+        return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" is %s, and should "
+                       "be %s", mfile_name(s->file), full,
+                       dtype_name(t->type), dtype_name(type));
+    if (t->shape[0] != rows || t->shape[1] != cols)
+        return bad_shape(s, t, rows, cols);
+    *out = t->data;
+    return ST_OK;
+}
+
+/* [n, 1] floats. */
+static enum status load_floats(const struct source *s, const float **out,
+                               const char *name, const char *suffix, int n,
+                               bool optional)
+{
+    const void *p;
+    enum status st = load_plain(s, &p, name, suffix, DT_F32, n, 1, optional);
+
+    *out = p;
+    return st;
+}
+
+static enum status load_norm(const struct source *s, struct norm *norm,
+                             const char *name, int d)
+{
+    enum status st = load_floats(s, &norm->gain, name, ".g", d, false);
+
+    if (!st) st = load_floats(s, &norm->bias, name, ".b", d, false);
+    return st;
+}
+
+/* Bias, scales and sums are stored padded, so that kernels read whole panels
+ * of them. */
+static enum status load_scales(const struct source *s, struct linear *l,
+                               const char *name)
+{
+    const void *comp;
+    int padded = pad_to(l->n, PANEL);
+    enum status st = load_floats(s, &l->scale, name, ".s", padded, false);
+
+    if (st) return st;
+    st = load_plain(s, &comp, name, ".c", DT_I32, padded, 1, false);
+    l->comp = comp;
+    return st;
+}
+
+static enum status load_linear(const struct source *s, struct linear *l,
+                               const char *name, int n, int k)
+{
+    char full[MFILE_NAME_MAX + 1];
+    const struct mtensor *t = find(s, name, ".w", full);
+    enum status st = ST_OK;
+
+    memset(l, 0, sizeof *l);
+    if (!t) return missing(s, full);
+    if (t->shape[0] != n || t->shape[1] != k) return bad_shape(s, t, n, k);
+    if (t->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
+        return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" has more than %d "
+                       "inputs, too many for int8", mfile_name(s->file), full,
+                       LINEAR_I8_MAX_INPUTS);
+    l->type = t->type;
+    l->n = n;
+    l->k = k;
+    l->w = t->data;
+    if (l->type == DT_I8) st = load_scales(s, l, name);
+    if (!st)
+        st = load_floats(s, &l->bias, name, ".b", pad_to(n, PANEL), true);
+    return st;
+}
+
+static enum status load_encoder_layer(const struct source *s,
+                                      struct encoder_layer *layer, int d,
+                                      int f)
+{
+    enum status st = ST_OK;
+
+#define L(field, name, n, k) \
+    if (!st) st = load_linear(s, &layer->field, name, n, k);
+#define N(field, name) \
+    if (!st) st = load_norm(s, &layer->field, name, d);
+    ENCODER_LAYER_WEIGHTS(L, N)
+    return st;
+}
+
+static enum status load_decoder_layer(const struct source *s,
+                                      struct decoder_layer *layer, int d,
+                                      int f)
+{
+    enum status st = ST_OK;
+
+    DECODER_LAYER_WEIGHTS(L, N)
+#undef L
+#undef N
+    return st;
+}
+
+static enum status load_encoder(struct weights *w, struct source *s)
+{
+    const struct config *c = &w->cfg;
+    enum status st = ST_OK;
+
+    w->enc = calloc((size_t)c->encoder_layers, sizeof *w->enc);
+    if (!w->enc) return err_nomem(s->e, mfile_name(s->file));
+    for (int i = 0; i < c->encoder_layers && !st; i++) {
+        snprintf(s->prefix, sizeof s->prefix, "enc.%d.", i);
+        st = load_encoder_layer(s, &w->enc[i], c->d_model, c->ffn);
+    }
+    s->prefix[0] = 0;
+    if (!st && c->final_norm)
+        st = load_norm(s, &w->enc_norm, "enc.norm", c->d_model);
+    return st;
+}
+
+static enum status load_decoder(struct weights *w, struct source *s)
+{
+    const struct config *c = &w->cfg;
+    enum status st = ST_OK;
+
+    w->dec = calloc((size_t)c->decoder_layers, sizeof *w->dec);
+    if (!w->dec) return err_nomem(s->e, mfile_name(s->file));
+    for (int i = 0; i < c->decoder_layers && !st; i++) {
+        snprintf(s->prefix, sizeof s->prefix, "dec.%d.", i);
+        st = load_decoder_layer(s, &w->dec[i], c->d_model, c->ffn_decoder);
+    }
+    s->prefix[0] = 0;
+    if (!st && c->final_norm)
+        st = load_norm(s, &w->dec_norm, "dec.norm", c->d_model);
+    return st;
+}
+
+/* One table for both sides, or one each; the projection is its own or the
+ * target's, and only it has a bias. */
+static enum status load_embeddings(struct weights *w, struct source *s)
+{
+    int v = w->cfg.vocab_size, d = w->cfg.d_model;
+    bool shared = mfile_find(w->file, "emb.w") != NULL;
+    bool own = mfile_find(w->file, "project.w") != NULL;
+    enum status st;
+
+    st = load_linear(s, &w->src_emb, shared ? "emb" : "emb.src", v, d);
+    if (!st)
+        st = load_linear(s, &w->tgt_emb, shared ? "emb" : "emb.tgt", v, d);
+    if (st) return st;
+    w->src_emb.bias = w->tgt_emb.bias = NULL;
+    w->project = w->tgt_emb;
+    if (own) return load_linear(s, &w->project, "project", v, d);
+    return load_floats(s, &w->project.bias, "project", ".b",
+                       pad_to(v, PANEL), true);
+}
+
+static enum status load_positions(struct weights *w, struct source *s)
+{
+    int rows = w->cfg.max_positions, d = w->cfg.d_model;
+    const void *p;
+    enum status st;
+
+    if (w->cfg.positions != POS_LEARNED) return ST_OK;
+    st = load_plain(s, &p, "pos.src", "", DT_F32, rows, d, false);
+    w->src_pos = p;
+    if (!st) st = load_plain(s, &p, "pos.tgt", "", DT_F32, rows, d, false);
+    if (!st) w->tgt_pos = p;
+    return st;
+}
+
+/* Put the file's name before what a module without one has said. */
+static enum status in_file(const struct mfile *f, const char *what,
+                           enum status st, struct err *e)
+{
+    char said[sizeof e->msg];
+
+    if (!e) return st;
+    memcpy(said, e->msg, sizeof said);
+    return err_set(e, st, "%s: %s%s", mfile_name(f), what, said);
+}
+
+static enum status load_subword(struct weights *w, struct err *e)
+{
+    const struct mtensor *t = mfile_find(w->file, "tokenizer.spm");
+    enum status st;
+
+    if (!t || t->type != DT_BYTES || t->shape[1] != 1)
+        return err_set(e, ST_FORMAT, "%s: the model has no tokenizer "
+                       "(\"tokenizer.spm\")", mfile_name(w->file));
+    st = subword_open(&w->subword, t->data, (size_t)t->bytes, e);
+    if (st) return in_file(w->file, "tokenizer.spm: ", st, e);
+    if (subword_size(w->subword) > w->cfg.vocab_size)
+        return err_set(e, ST_FORMAT, "%s: the tokenizer has %d pieces and the "
+                       "model only %d", mfile_name(w->file),
+                       subword_size(w->subword), w->cfg.vocab_size);
+    return ST_OK;
+}
+
+static enum status load_config(struct weights *w, struct err *e)
+{
+    size_t len;
+    const char *text = mfile_config(w->file, &len);
+    enum status st = config_parse(&w->cfg, text, len, e);
+
+    return st ? in_file(w->file, "", st, e) : ST_OK;
+}
+
+enum status weights_from(struct weights **out, struct mfile *file,
+                         struct err *e)
+{
+    struct source s = { .file = file, .e = e };
+    struct weights *w = calloc(1, sizeof *w);
+    enum status st;
+
+    *out = NULL;
+    if (!w) {
+        mfile_close(file);
+        return err_nomem(e, "model");
+    }
+    w->file = file;
+    st = load_config(w, e);
+    if (!st) st = load_embeddings(w, &s);
+    if (!st) st = load_positions(w, &s);
+    if (!st) st = load_encoder(w, &s);
+    if (!st) st = load_decoder(w, &s);
+    if (!st) st = load_subword(w, e);
+    if (st) weights_close(w);
+    else *out = w;
+    return st;
+}
+
+enum status weights_open(struct weights **out, const char *path,
+                         struct err *e)
+{
+    struct mfile *file;
+    enum status st = mfile_open(&file, path, e);
+
+    *out = NULL;
+    return st ? st : weights_from(out, file, e);
+}
+
+void weights_close(struct weights *w)
+{
+    if (!w) return;
+    subword_close(w->subword);
+    free(w->enc);
+    free(w->dec);
+    mfile_close(w->file);
+    free(w);
+}
+
+enum dtype weights_type(const struct weights *w)
+{
+    return w->project.type;
+}
