@@ -1,0 +1,105 @@
+/* forced.c - see forced.h. */
+#include "search/forced.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct state {
+    struct workspace ws;
+    struct kvcache cache;
+    struct memory mem;
+    struct row *rows;
+    int32_t *path;
+    float *hidden, *logits, *block_max;
+};
+
+static enum status state_init(struct state *s, const struct net *net,
+                              struct pool *pool, const struct forced *f,
+                              struct err *e)
+{
+    int n = f->n_tgt + 1, most = n > f->n_src ? n : f->n_src;
+    enum status st;
+
+    memset(s, 0, sizeof *s);
+    st = workspace_init(&s->ws, net, pool, most, most, e);
+    if (!st)
+        st = kvcache_init(&s->cache, n, net->w->cfg.decoder_layers, net->d, e);
+    if (!st) st = memory_init(&s->mem, net, f->n_src, e);
+    if (st) return st;
+    s->rows = calloc((size_t)n, sizeof *s->rows);
+    s->path = calloc((size_t)n, sizeof *s->path);
+    s->hidden = mem_zalloc((size_t)n * s->ws.ld, sizeof(float));
+    s->logits = mem_alloc(s->ws.ld_vocab, sizeof(float));
+    s->block_max = mem_alloc(s->ws.ld_vocab / PANEL, sizeof(float));
+    if (s->rows && s->path && s->hidden && s->logits && s->block_max)
+        return ST_OK;
+    return err_nomem(e, "forced decoding");
+}
+
+static void state_release(struct state *s)
+{
+    workspace_release(&s->ws);
+    kvcache_release(&s->cache);
+    memory_release(&s->mem);
+    free(s->rows);
+    free(s->path);
+    mem_free(s->hidden);
+    mem_free(s->logits);
+    mem_free(s->block_max);
+}
+
+static void run_decoder(struct state *s, const struct forced *f)
+{
+    struct decoder_pass p = { .rows = s->rows, .n = f->n_tgt + 1,
+        .hidden = s->hidden, .probe = f->dec_probe, .user = f->user };
+    int32_t slot = -1;
+
+    for (int t = 0; t <= f->n_tgt; t++) {
+        slot = s->path[t] = kvcache_take(&s->cache, slot);
+        s->rows[t] = (struct row){ &s->mem,
+            t ? f->tgt[t - 1] : s->ws.net->w->cfg.start_id, t, s->path };
+    }
+    decoder_run(&s->ws, &s->cache, &p);
+}
+
+static void project(struct state *s, const struct forced *f, int t)
+{
+    const struct net *net = s->ws.net;
+    int32_t want = t < f->n_tgt ? f->tgt[t] : net->w->cfg.eos_id;
+    struct row_stats st;
+
+    decoder_logits(&s->ws, s->hidden + (size_t)t * s->ws.ld, 1, s->logits);
+    net->k->row_stats(s->logits, net->vocab, s->block_max, &st);
+    if (f->logprob)
+        f->logprob[t] = s->logits[want] - st.max - logf(st.sum);
+    if (f->logits) f->logits(f->user, t, s->logits, st);
+}
+
+enum status forced_run(const struct net *net, struct pool *pool,
+                       const struct forced *f, struct err *e)
+{
+    struct source src = { f->src, f->n_src };
+    struct state s;
+    enum status st;
+
+    if (f->n_src > net->max_pos || f->n_tgt >= net->max_pos)
+        return err_set(e, ST_LIMIT, "a text of more than %d pieces cannot be "
+                       "scored by this model", net->max_pos - 1);
+    st = state_init(&s, net, pool, f, e);
+    if (!st) {
+        encoder_run(&s.ws, &src, 1, f->enc_probe, f->user);
+        memory_fill(&s.mem, &s.ws, s.ws.x, f->n_src);
+        run_decoder(&s, f);
+        for (int t = 0; t <= f->n_tgt && (f->logprob || f->logits); t++)
+            project(&s, f, t);
+        for (int t = 0; t <= f->n_tgt && f->hidden; t++)
+            memcpy(f->hidden + (size_t)t * (size_t)net->d,
+                   s.hidden + (size_t)t * s.ws.ld,
+                   (size_t)net->d * sizeof(float));
+    }
+    state_release(&s);
+    return st;
+}

@@ -1,0 +1,26 @@
+/* forced.h - read a known translation: its states and log-probabilities.
+ *
+ * All tokens of the target go through the decoder at once (teacher forcing,
+ * method 0.3): row t has seen start, y_1 .. y_t and predicts y_{t+1}. */
+#ifndef SEARCH_FORCED_H
+#define SEARCH_FORCED_H
+
+#include "nn/decoder.h"
+
+struct forced {
+    const int32_t *src;         /* [n_src] with the model's marks */
+    int n_src;
+    const int32_t *tgt;         /* [n_tgt] without the end mark */
+    int n_tgt;
+    layer_probe *enc_probe, *dec_probe;     /* or NULL */
+    void *user;
+    float *hidden;              /* out, or NULL: [n_tgt + 1, d] */
+    float *logprob;             /* out, or NULL: [n_tgt + 1], end mark last */
+    /* or NULL: row t's logits [vocab] and statistics */
+    void (*logits)(void *user, int t, const float *x, struct row_stats s);
+};
+
+enum status forced_run(const struct net *net, struct pool *pool,
+                       const struct forced *f, struct err *e);
+
+#endif
