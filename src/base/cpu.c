@@ -1,0 +1,108 @@
+/* cpu.c - what the processor can run, asked once. */
+#include "base/cpu.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+static const char *const names[ISA_COUNT] = { "ref", "avx2", "avx512" };
+
+static struct {
+    pthread_once_t once;
+    enum isa best;
+    char name[64];
+} cpu = { PTHREAD_ONCE_INIT, ISA_REF, "unknown CPU" };
+
+const char *isa_name(enum isa isa)
+{
+    return isa < ISA_COUNT ? names[isa] : "unknown";
+}
+
+bool isa_parse(const char *name, enum isa *out)
+{
+    for (int i = 0; i < ISA_COUNT; i++) {
+        if (!strcmp(name, names[i])) {
+            *out = (enum isa)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+#ifdef __x86_64__
+
+/* __builtin_cpu_supports() also asks XGETBV whether the system saves the
+ * registers, so a yes means the instructions can be executed. */
+static enum isa look_up_isa(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return ISA_REF;
+
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C)) return ISA_REF;
+
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vnni"))
+        return ISA_AVX512;
+    return ISA_AVX2;
+}
+
+/* The brand string: 48 bytes in three leaves, padded with spaces or NULs. */
+static void look_up_name(char *out)
+{
+    unsigned id[12];
+
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned *r = id + 4 * i;
+        if (!__get_cpuid(0x80000002 + i, r, r + 1, r + 2, r + 3)) return;
+    }
+    char text[sizeof id + 1];
+    memcpy(text, id, sizeof id);
+    text[sizeof id] = 0;
+
+    size_t from = strspn(text, " "), len = strlen(text + from);
+    while (len && text[from + len - 1] == ' ') len--;
+    if (!len) return;
+    memcpy(out, text + from, len);
+    out[len] = 0;
+}
+
+#else
+
+static enum isa look_up_isa(void) { return ISA_REF; }
+
+static void look_up_name(char *out)
+{
+#if defined __aarch64__
+    strcpy(out, "aarch64");
+#else
+    (void)out;
+#endif
+}
+
+#endif
+
+static void look_up(void)
+{
+    cpu.best = look_up_isa();
+    look_up_name(cpu.name);
+}
+
+enum isa cpu_best_isa(void)
+{
+    pthread_once(&cpu.once, look_up);
+    return cpu.best;
+}
+
+const char *cpu_name(void)
+{
+    pthread_once(&cpu.once, look_up);
+    return cpu.name;
+}

@@ -1,0 +1,274 @@
+/* avx2.c - the operations with AVX2 and FMA.
+ *
+ * int8 products multiply |x| by w with the sign of x: pairs of products stay
+ * within 2 * 128 * 127 and so never saturate their 16 bits. */
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#include "tensor/cpu/tables.h"
+
+typedef __m256 vf;
+#define VW 8
+#define VCOLS 2
+
+#define v_set1(x) _mm256_set1_ps(x)
+#define v_load(p) _mm256_loadu_ps(p)
+#define v_store(p, v) _mm256_storeu_ps(p, v)
+#define v_add(a, b) _mm256_add_ps(a, b)
+#define v_sub(a, b) _mm256_sub_ps(a, b)
+#define v_mul(a, b) _mm256_mul_ps(a, b)
+#define v_div(a, b) _mm256_div_ps(a, b)
+#define v_max(a, b) _mm256_max_ps(a, b)
+#define v_min(a, b) _mm256_min_ps(a, b)
+#define v_abs(a) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a)
+#define v_fma(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define v_fnma(a, b, c) _mm256_fnmadd_ps(a, b, c)
+#define v_round(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | \
+                                   _MM_FROUND_NO_EXC)
+#define v_if_less(a, b, x, y) \
+    _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ))
+
+/* All ones in the first n lanes. */
+static inline __m256i first(int n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static inline vf v_load_n(const float *p, int n, vf fill)
+{
+    __m256i m = first(n);
+    return _mm256_blendv_ps(fill, _mm256_maskload_ps(p, m),
+                            _mm256_castsi256_ps(m));
+}
+
+static inline void v_store_n(float *p, vf v, int n)
+{
+    _mm256_maskstore_ps(p, first(n), v);
+}
+
+static inline void v_store_quads(float *p, size_t ld, vf v)
+{
+    _mm_storeu_ps(p, _mm256_castps256_ps128(v));
+    _mm_storeu_ps(p + ld, _mm256_extractf128_ps(v, 1));
+}
+
+static inline vf v_scale2(vf v, vf n)
+{
+    __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n),
+                                 _mm256_set1_epi32(127));
+    return v_mul(v, _mm256_castsi256_ps(_mm256_slli_epi32(e, 23)));
+}
+
+static inline float v_sum(vf v)
+{
+    __m128 x = _mm_add_ps(_mm256_castps256_ps128(v),
+                          _mm256_extractf128_ps(v, 1));
+    x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+    return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+}
+
+static inline float v_hmax(vf v)
+{
+    __m128 x = _mm_max_ps(_mm256_castps256_ps128(v),
+                          _mm256_extractf128_ps(v, 1));
+    x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+    return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
+}
+
+static inline void v_store_q8(uint8_t *q, vf v, int n)
+{
+    __m256i i = _mm256_add_epi32(_mm256_cvtps_epi32(v),
+                                 _mm256_set1_epi32(128));
+    __m128i h = _mm_packus_epi32(_mm256_castsi256_si128(i),
+                                 _mm256_extracti128_si256(i, 1));
+    uint8_t bytes[16];
+
+    h = _mm_packus_epi16(h, h);
+    if (n == VW) {
+        _mm_storel_epi64((void *)q, h);
+    } else {
+        _mm_storeu_si128((void *)bytes, h);
+        memcpy(q, bytes, (size_t)n);
+    }
+}
+
+INLINE vf v_sums(const vf *a)
+{
+#define PAIR(x, y) \
+    _mm256_add_ps(_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y))
+#define QUAD(x, y)                                                        \
+    _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(x),              \
+                                        _mm256_castps_pd(y))),            \
+    _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(x),              \
+                                        _mm256_castps_pd(y)))
+    vf p0 = PAIR(a[0], a[1]), p1 = PAIR(a[2], a[3]);
+    vf p2 = PAIR(a[4], a[5]), p3 = PAIR(a[6], a[7]);
+    vf lo = _mm256_add_ps(QUAD(p0, p1)), hi = _mm256_add_ps(QUAD(p2, p3));
+    return _mm256_add_ps(_mm256_permute2f128_ps(lo, hi, 0x20),
+                         _mm256_permute2f128_ps(lo, hi, 0x31));
+#undef PAIR
+#undef QUAD
+}
+
+#include "tensor/cpu/vec_ops.h"
+
+/* --- int8 products --------------------------------------------------------- */
+
+#define ROWS 2          /* rows a pass */
+#define AHEAD 4096      /* bytes fetched ahead */
+
+/* Half a panel, 32 outputs: sum[r][o] of `rows` rows from x on. */
+INLINE void pass_i8(const int rows, const uint8_t *x, size_t kp,
+                    const int8_t *w, int32_t (*sum)[PANEL])
+{
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256i acc[ROWS][4];
+
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < 4; c++) acc[r][c] = _mm256_setzero_si256();
+    for (size_t i = 0; i < kp; i += 4, w += 4 * PANEL) {
+        __m256i a[ROWS], size[ROWS];
+
+        _mm_prefetch((const char *)w + AHEAD, _MM_HINT_T0);
+        _mm_prefetch((const char *)w + AHEAD + 64, _MM_HINT_T0);
+        UNROLL for (int r = 0; r < rows; r++) {
+            int32_t four;
+            memcpy(&four, x + (size_t)r * kp + i, sizeof four);
+            a[r] = _mm256_set1_epi32(four ^ (int32_t)0x80808080);
+            size[r] = _mm256_abs_epi8(a[r]);
+        }
+        UNROLL for (int c = 0; c < 4; c++) {
+            __m256i b = _mm256_loadu_si256((const void *)(w + 32 * c));
+            UNROLL for (int r = 0; r < rows; r++) {
+                __m256i two = _mm256_maddubs_epi16(size[r],
+                                                   _mm256_sign_epi8(b, a[r]));
+                acc[r][c] = _mm256_add_epi32(acc[r][c],
+                                             _mm256_madd_epi16(two, ones));
+            }
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < 4; c++)
+            _mm256_storeu_si256((void *)(sum[r] + 8 * c), acc[r][c]);
+}
+
+/* The sums are of x * w already: nothing to compensate. */
+static void finish_i8(const struct gemm *g, int row, int rows, int panel,
+                      int32_t (*sum)[PANEL])
+{
+    for (int r = 0; r < rows; r++) {
+        vf xs = v_set1(g->xs[row + r]);
+        for (int c = 0; c < PANEL; c += VW) {
+            int o = panel * PANEL + c;
+            __m256i v = _mm256_loadu_si256((const void *)(sum[r] + c));
+            finish(g, row + r, o,
+                   v_mul(_mm256_cvtepi32_ps(v),
+                         v_mul(xs, v_load(g->l->scale + o))));
+        }
+    }
+}
+
+static void gemm_i8(const struct gemm *g, int p0, int p1)
+{
+    size_t kp = (size_t)pad_to(g->l->k, 4), bytes = kp * PANEL;
+    int32_t sum[ROWS][PANEL];
+
+    for (int p = p0; p < p1; p++) {
+        const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
+        for (int row = 0; row < g->rows; row += ROWS) {
+            int rows = g->rows - row < ROWS ? g->rows - row : ROWS;
+            const uint8_t *x = g->xq + (size_t)row * kp;
+            for (int half = 0; half < PANEL; half += 32) {
+                int32_t (*to)[PANEL] = (void *)(sum[0] + half);
+                if (rows == 1) pass_i8(1, x, kp, w + 4 * half, to);
+                else pass_i8(2, x, kp, w + 4 * half, to);
+            }
+            finish_i8(g, row, rows, p, sum);
+        }
+    }
+}
+
+/* --- float products -------------------------------------------------------- */
+
+#define FROWS 3         /* rows a pass: 3 x 4 sums, 16 registers in all */
+
+/* 8 weights as floats. */
+INLINE vf widen_f32(const void *w, size_t i)
+{
+    return _mm256_loadu_ps((const float *)w + i);
+}
+
+INLINE vf widen_bf16(const void *w, size_t i)
+{
+    __m128i h = _mm_loadu_si128((const void *)((const uint16_t *)w + i));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
+}
+
+/* Half a panel from output o on: one chain of sums per output, over k. */
+INLINE void pass_float(const int rows, const int bf16, const float *x,
+                       size_t ldx, int k, const void *w, int o,
+                       float (*sum)[PANEL])
+{
+    vf acc[FROWS][4];
+
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < 4; c++) acc[r][c] = v_set1(0);
+    for (int i = 0; i < k; i++) {
+        UNROLL for (int c = 0; c < 4; c++) {
+            size_t j = (size_t)i * PANEL + (size_t)(o + 8 * c);
+            vf b = bf16 ? widen_bf16(w, j) : widen_f32(w, j);
+            UNROLL for (int r = 0; r < rows; r++)
+                acc[r][c] = v_fma(v_set1(x[(size_t)r * ldx + i]), b,
+                                  acc[r][c]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int c = 0; c < 4; c++)
+            v_store(sum[r] + o + 8 * c, acc[r][c]);
+}
+
+INLINE void gemm_float(const struct gemm *g, int p0, int p1, const int bf16)
+{
+    int k = g->l->k;
+    size_t bytes = (size_t)k * PANEL * (bf16 ? 2 : 4);
+    float sum[FROWS][PANEL];
+
+    for (int p = p0; p < p1; p++) {
+        const char *w = (const char *)g->l->w + (size_t)p * bytes;
+        for (int row = 0; row < g->rows; row += FROWS) {
+            int rows = g->rows - row < FROWS ? g->rows - row : FROWS;
+            const float *x = g->x + (size_t)row * g->ldx;
+            for (int o = 0; o < PANEL; o += 32) {
+                switch (rows) {
+                case 1: pass_float(1, bf16, x, g->ldx, k, w, o, sum); break;
+                case 2: pass_float(2, bf16, x, g->ldx, k, w, o, sum); break;
+                case 3: pass_float(3, bf16, x, g->ldx, k, w, o, sum); break;
+                }
+            }
+            finish_panel(g, row, rows, p, sum);
+        }
+    }
+}
+
+static void gemm_f32(const struct gemm *g, int p0, int p1)
+{
+    gemm_float(g, p0, p1, 0);
+}
+
+static void gemm_bf16(const struct gemm *g, int p0, int p1)
+{
+    gemm_float(g, p0, p1, 1);
+}
+
+const struct kernels kernels_avx2 = {
+    .isa = ISA_AVX2,
+    .gemm_i8 = gemm_i8,
+    .gemm_f32 = gemm_f32,
+    .gemm_bf16 = gemm_bf16,
+    .quantize = quantize,
+    .layer_norm = layer_norm,
+    .attention = attention,
+    .row_stats = row_stats,
+};

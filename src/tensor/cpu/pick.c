@@ -1,0 +1,44 @@
+/* pick.c - which table to use: once, by CPU and SKMT_ISA. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "tensor/cpu/tables.h"
+
+static const struct kernels *const tables[ISA_COUNT] = {
+    [ISA_REF] = &kernels_ref,
+#ifdef __x86_64__
+    [ISA_AVX2] = &kernels_avx2,
+    [ISA_AVX512] = &kernels_avx512,
+#endif
+};
+
+static struct {
+    pthread_once_t once;
+    const struct kernels *kernels;
+    const char *unusable;
+} picked = { PTHREAD_ONCE_INIT, NULL, NULL };
+
+const struct kernels *kernels_for(enum isa isa)
+{
+    return isa <= cpu_best_isa() ? tables[isa] : NULL;
+}
+
+static void pick(void)
+{
+    const char *want = getenv("SKMT_ISA");
+    enum isa isa = cpu_best_isa();
+
+    if (want && *want) {
+        if (isa_parse(want, &isa)) picked.kernels = kernels_for(isa);
+        if (picked.kernels) return;
+        picked.unusable = want;
+    }
+    picked.kernels = kernels_for(cpu_best_isa());
+}
+
+const struct kernels *kernels_pick(const char **unusable)
+{
+    pthread_once(&picked.once, pick);
+    if (unusable) *unusable = picked.unusable;
+    return picked.kernels;
+}

@@ -1,0 +1,182 @@
+/* ref.c - every operation in plain C: what the other tables must compute.
+ *
+ * Written to be read; nothing here is meant to be fast. Sums that the vector
+ * tables take in another order are taken in double where that is as clear,
+ * so a comparison measures their rounding and not ours as well. */
+#include <math.h>
+
+#include "tensor/cpu/tables.h"
+
+static float activate(enum act act, float x)
+{
+    switch (act) {
+    case ACT_RELU: return x > 0 ? x : 0;
+    case ACT_GELU: return (float)(0.5 * x * erfc(-x * 0.70710678118654752));
+    case ACT_SILU: return (float)(x / (1 + exp(-(double)x)));
+    default: return x;
+    }
+}
+
+/* What follows the sum: one rounding each, in this order. */
+static void finish(const struct gemm *g, int row, int out, float v)
+{
+    float *y = g->y + (size_t)row * g->ldy + out;
+
+    if (g->l->bias) v += g->l->bias[out];
+    v = activate(g->act, v);
+    *y = g->add ? v + *y : v;
+}
+
+static void gemm_i8(const struct gemm *g, int p0, int p1)
+{
+    const struct linear *l = g->l;
+    size_t kp = (size_t)pad_to(l->k, 4);
+
+    for (int row = 0; row < g->rows; row++) {
+        const uint8_t *x = g->xq + (size_t)row * kp;
+        for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
+            const int8_t *w = (const int8_t *)l->w +
+                              (size_t)(o / PANEL) * kp * PANEL + o % PANEL * 4;
+            int32_t sum = 0;
+            for (size_t i = 0; i < kp; i++)
+                sum += x[i] * w[i / 4 * 4 * PANEL + i % 4];
+            finish(g, row, o,
+                   (float)(sum - l->comp[o]) * (g->xs[row] * l->scale[o]));
+        }
+    }
+}
+
+static void gemm_f32(const struct gemm *g, int p0, int p1)
+{
+    size_t k = (size_t)g->l->k;
+
+    for (int row = 0; row < g->rows; row++) {
+        const float *x = g->x + (size_t)row * g->ldx;
+        for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
+            const float *w = (const float *)g->l->w +
+                             (size_t)(o / PANEL) * k * PANEL + o % PANEL;
+            double sum = 0;
+            for (size_t i = 0; i < k; i++) sum += (double)x[i] * w[i * PANEL];
+            finish(g, row, o, (float)sum);
+        }
+    }
+}
+
+static void gemm_bf16(const struct gemm *g, int p0, int p1)
+{
+    size_t k = (size_t)g->l->k;
+
+    for (int row = 0; row < g->rows; row++) {
+        const float *x = g->x + (size_t)row * g->ldx;
+        for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
+            const uint16_t *w = (const uint16_t *)g->l->w +
+                                (size_t)(o / PANEL) * k * PANEL + o % PANEL;
+            double sum = 0;
+            for (size_t i = 0; i < k; i++)
+                sum += (double)x[i] * bf16_to_f32(w[i * PANEL]);
+            finish(g, row, o, (float)sum);
+        }
+    }
+}
+
+static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
+                     float *s)
+{
+    int kp = pad_to(k, 4);
+
+    for (int r = 0; r < rows; r++, x += ldx, q += kp) {
+        float max = 0;
+
+        for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(x[i]));
+        float inv = max > QUANTIZE_TINY ? 127 / max : 0;
+        s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
+        for (int i = 0; i < k; i++)
+            q[i] = (uint8_t)(128 + (int)rintf(x[i] * inv));
+        for (int i = k; i < kp; i++) q[i] = 128;
+    }
+}
+
+static void layer_norm(const float *x, size_t ldx, int rows, int d,
+                       const float *gain, const float *bias, float eps,
+                       float *y, size_t ldy)
+{
+    for (int r = 0; r < rows; r++, x += ldx, y += ldy) {
+        double mean = 0, var = 0;
+
+        for (int i = 0; i < d; i++) mean += x[i];
+        mean /= d;
+        for (int i = 0; i < d; i++) var += (x[i] - mean) * (x[i] - mean);
+        double inv = 1 / sqrt(var / d + eps);
+        for (int i = 0; i < d; i++)
+            y[i] = (float)((x[i] - mean) * inv * gain[i] + bias[i]);
+    }
+}
+
+/* One head of one query: weights into p [n_k], their weighted sum into out. */
+static void attend(const struct attention *a, const float *q, const float *k,
+                   const float *v, float *p, float *out)
+{
+    float max = -INFINITY;
+    double sum = 0;
+
+    for (int j = 0; j < a->n_k; j++) {
+        const float *key = k + (size_t)(a->slot ? a->slot[j] : j) * a->ldk;
+        double dot = 0;
+        for (int i = 0; i < a->head_dim; i++) dot += (double)q[i] * key[i];
+        p[j] = (float)dot * a->scale;
+        max = fmaxf(max, p[j]);
+    }
+    for (int j = 0; j < a->n_k; j++) sum += p[j] = expf(p[j] - max);
+    for (int j = 0; j < a->n_k; j++) p[j] = (float)(p[j] / sum);
+
+    for (int i = 0; i < a->head_dim; i++) {
+        double o = 0;
+        for (int j = 0; j < a->n_k; j++)
+            o += (double)p[j] *
+                 v[(size_t)(a->slot ? a->slot[j] : j) * a->ldv + i];
+        out[i] = (float)o;
+    }
+}
+
+static void attention(const struct attention *a)
+{
+    for (int i = 0; i < a->n_q; i++) {
+        for (int h = 0; h < a->heads; h++) {
+            size_t at = (size_t)h * a->head_dim;
+            float *p = a->scratch;
+
+            if (a->weights)
+                p = a->weights + ((size_t)i * a->heads + h) * a->n_k;
+            attend(a, a->q + (size_t)i * a->ldq + at, a->k + at, a->v + at, p,
+                   a->out + (size_t)i * a->ldo + at);
+        }
+    }
+}
+
+static void row_stats(const float *x, int n, float *block_max,
+                      struct row_stats *out)
+{
+    double sum = 0;
+
+    out->max = -INFINITY;
+    for (int b = 0; b * PANEL < n; b++) {
+        float max = -INFINITY;
+        for (int i = b * PANEL; i < n && i < (b + 1) * PANEL; i++)
+            max = fmaxf(max, x[i]);
+        block_max[b] = max;
+        out->max = fmaxf(out->max, max);
+    }
+    for (int i = 0; i < n; i++) sum += expf(x[i] - out->max);
+    out->sum = (float)sum;
+}
+
+const struct kernels kernels_ref = {
+    .isa = ISA_REF,
+    .gemm_i8 = gemm_i8,
+    .gemm_f32 = gemm_f32,
+    .gemm_bf16 = gemm_bf16,
+    .quantize = quantize,
+    .layer_norm = layer_norm,
+    .attention = attention,
+    .row_stats = row_stats,
+};

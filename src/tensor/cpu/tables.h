@@ -1,0 +1,25 @@
+/* tables.h - the tables pick.c chooses from. Private to this folder. */
+#ifndef TENSOR_CPU_TABLES_H
+#define TENSOR_CPU_TABLES_H
+
+#include "tensor/kernels.h"
+
+/* A row whose largest magnitude is no more than this quantises as zeros:
+ * 127 / max would overflow for the smallest floats. */
+#define QUANTIZE_TINY 1e-30f
+
+extern const struct kernels kernels_ref;
+#ifdef __x86_64__
+extern const struct kernels kernels_avx2;
+extern const struct kernels kernels_avx512;
+#endif
+
+/* Loops over registers: every bound is a constant once inlined. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+#endif

@@ -1,0 +1,394 @@
+/* vec_ops.h - the float operations, written once for any vector width.
+ *
+ * A table's file defines `vf`, a vector of VW floats, and the v_* primitives
+ * below, then includes this. What is summed over lanes is summed in an order
+ * fixed by VW and the length alone.
+ *
+ *     VW VCOLS                     lanes; vectors of columns held at a time
+ *     v_set1 v_load v_store        unaligned
+ *     v_load_n(p, n, fill)         n < VW lanes, the rest from fill
+ *     v_store_n(p, v, n)
+ *     v_store_quads(p, ld, v)      lanes 4i .. 4i+3 to p + i * ld
+ *     v_add v_sub v_mul v_div v_max v_min v_round v_abs
+ *     v_fma(a, b, c)  v_fnma(a, b, c)      a b + c, c - a b, one rounding
+ *     v_if_less(a, b, x, y)        a < b ? x : y
+ *     v_scale2(v, n)               v 2^n, n whole in -126 .. 127
+ *     v_sum v_hmax                 of the lanes
+ *     v_sums(v[VW])                lane i: sum of v[i]
+ *     v_store_q8(q, v, n)          128 + round(v) as n <= VW bytes
+ *
+ * max and min give their second argument when either is a NaN. */
+
+/* --- functions of one variable ------------------------------------------ */
+
+/* exp(x): 2^n times a polynomial in the rest, after Cephes' expf. Relative
+ * error below 2e-7; below the smallest normal number the result is 0. */
+INLINE vf v_exp(vf x)
+{
+    const vf low = v_set1(-87.3365448f), high = v_set1(88.37f);
+    vf c = v_max(low, v_min(high, x));
+    vf n = v_round(v_mul(c, v_set1(1.44269504f)));
+    vf r = v_fnma(n, v_set1(0.693359375f), c);      /* ln 2 in two parts: */
+    r = v_fnma(n, v_set1(-2.12194440e-4f), r);      /* n times this is exact */
+
+    vf p = v_set1(1.9875691500e-4f);
+    p = v_fma(p, r, v_set1(1.3981999507e-3f));
+    p = v_fma(p, r, v_set1(8.3334519073e-3f));
+    p = v_fma(p, r, v_set1(4.1665795894e-2f));
+    p = v_fma(p, r, v_set1(1.6666665459e-1f));
+    p = v_fma(p, r, v_set1(5.0000001201e-1f));
+    p = v_add(v_fma(p, v_mul(r, r), r), v_set1(1));
+    return v_if_less(x, low, v_set1(0), v_scale2(p, n));
+}
+
+/* x Phi(x) with Phi by the complementary error function: erfc(z) is
+ * t exp(-z^2 + P(t)), t = 1 / (1 + z/2), to 1.2e-7 of its value for z >= 0
+ * (Press et al., Numerical Recipes, "erfcc"), so that the far negative side
+ * keeps its digits. */
+INLINE vf v_gelu(vf x)
+{
+    static const float coef[] = {
+        -0.82215223f, 1.48851587f, -1.13520398f, 0.27886807f, -0.18628806f,
+        0.09678418f, 0.37409196f, 1.00002368f, -1.26551223f,
+    };
+    vf z = v_mul(v_abs(x), v_set1(0.707106781f));
+    vf t = v_div(v_set1(1), v_fma(v_set1(0.5f), z, v_set1(1)));
+    vf p = v_set1(0.17087277f);
+
+    for (size_t i = 0; i < sizeof coef / sizeof *coef; i++)
+        p = v_fma(p, t, v_set1(coef[i]));
+    p = v_exp(v_fnma(v_mul(v_set1(0.5f), x), x, p));
+    vf tail = v_mul(v_mul(v_set1(0.5f), t), p);     /* Phi(-|x|) */
+    return v_mul(x, v_if_less(x, v_set1(0), tail, v_sub(v_set1(1), tail)));
+}
+
+INLINE vf v_silu(vf x)
+{
+    vf e = v_exp(v_sub(v_set1(0), x));
+    return v_div(x, v_add(v_set1(1), e));
+}
+
+/* --- after a product ------------------------------------------------------ */
+
+static __attribute__((noinline)) vf activate(enum act act, vf v)
+{
+    return act == ACT_GELU ? v_gelu(v) : v_silu(v);
+}
+
+/* VW finished sums of one row, the first for output `out`. */
+INLINE void finish(const struct gemm *g, int row, int out, vf v)
+{
+    float *y = g->y + (size_t)row * g->ldy + out;
+
+    if (g->l->bias) v = v_add(v, v_load(g->l->bias + out));
+    if (g->act == ACT_RELU) v = v_max(v, v_set1(0));
+    else if (g->act != ACT_NONE) v = activate(g->act, v);
+    if (g->add) v = v_add(v, v_load(y));
+    v_store(y, v);
+}
+
+/* Panels of f32 and bf16 end the same way: sum [rows][PANEL]. */
+static void finish_panel(const struct gemm *g, int row, int rows, int panel,
+                         float (*sum)[PANEL])
+{
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < PANEL; c += VW)
+            finish(g, row + r, panel * PANEL + c, v_load(sum[r] + c));
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
+                     float *s)
+{
+    int kp = pad_to(k, 4);
+
+    for (int r = 0; r < rows; r++, x += ldx, q += kp) {
+        vf top = v_set1(0);
+        int i;
+
+        for (i = 0; i + VW <= k; i += VW)
+            top = v_max(top, v_abs(v_load(x + i)));
+        if (i < k) top = v_max(top, v_abs(v_load_n(x + i, k - i, v_set1(0))));
+
+        float max = v_hmax(top);
+        float inv = max > QUANTIZE_TINY ? 127 / max : 0;
+        s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
+        for (i = 0; i + VW <= k; i += VW)
+            v_store_q8(q + i, v_mul(v_load(x + i), v_set1(inv)), VW);
+        if (i < k) {
+            vf rest = v_load_n(x + i, k - i, v_set1(0));
+            v_store_q8(q + i, v_mul(rest, v_set1(inv)), kp - i);
+        }
+    }
+}
+
+static void layer_norm(const float *x, size_t ldx, int rows, int d,
+                       const float *gain, const float *bias, float eps,
+                       float *y, size_t ldy)
+{
+    for (int r = 0; r < rows; r++, x += ldx, y += ldy) {
+        vf a = v_set1(0), b = v_set1(0);
+        int i;
+
+        for (i = 0; i + 2 * VW <= d; i += 2 * VW) {
+            a = v_add(a, v_load(x + i));
+            b = v_add(b, v_load(x + i + VW));
+        }
+        for (; i + VW <= d; i += VW) a = v_add(a, v_load(x + i));
+        if (i < d) b = v_add(b, v_load_n(x + i, d - i, v_set1(0)));
+        vf mean = v_set1(v_sum(v_add(a, b)) / (float)d);
+
+        a = b = v_set1(0);
+        for (i = 0; i + 2 * VW <= d; i += 2 * VW) {
+            vf u = v_sub(v_load(x + i), mean);
+            vf w = v_sub(v_load(x + i + VW), mean);
+            a = v_fma(u, u, a);
+            b = v_fma(w, w, b);
+        }
+        for (; i < d; i += VW) {
+            vf u = v_sub(d - i < VW ? v_load_n(x + i, d - i, mean)
+                                    : v_load(x + i), mean);
+            a = v_fma(u, u, a);
+        }
+        vf inv = v_set1(1 / sqrtf(v_sum(v_add(a, b)) / (float)d + eps));
+
+        for (i = 0; i + VW <= d; i += VW) {
+            vf u = v_mul(v_sub(v_load(x + i), mean), inv);
+            v_store(y + i, v_fma(u, v_load(gain + i), v_load(bias + i)));
+        }
+        if (i < d) {
+            vf u = v_mul(v_sub(v_load_n(x + i, d - i, mean), mean), inv);
+            u = v_fma(u, v_load_n(gain + i, d - i, mean),
+                      v_load_n(bias + i, d - i, mean));
+            v_store_n(y + i, u, d - i);
+        }
+    }
+}
+
+static void row_stats(const float *x, int n, float *block_max,
+                      struct row_stats *out)
+{
+    const vf lowest = v_set1(-INFINITY);
+    vf top = lowest;
+    int i;
+
+    for (i = 0; i + PANEL <= n; i += PANEL) {
+        vf a = v_max(v_load(x + i), v_load(x + i + VW));
+        for (int c = 2 * VW; c < PANEL; c += VW) a = v_max(a, v_load(x + i + c));
+        block_max[i / PANEL] = v_hmax(a);
+        top = v_max(top, a);
+    }
+    if (i < n) {
+        vf a = lowest;
+        int at = i;
+        for (; at + VW <= n; at += VW) a = v_max(a, v_load(x + at));
+        if (at < n) a = v_max(a, v_load_n(x + at, n - at, lowest));
+        block_max[i / PANEL] = v_hmax(a);
+        top = v_max(top, a);
+    }
+    out->max = v_hmax(top);
+
+    const vf max = v_set1(out->max);
+    vf sum[4] = { v_set1(0), v_set1(0), v_set1(0), v_set1(0) };
+    for (i = 0; i + 4 * VW <= n; i += 4 * VW) {
+        UNROLL for (int c = 0; c < 4; c++)
+            sum[c] = v_add(sum[c], v_exp(v_sub(v_load(x + i + c * VW), max)));
+    }
+    for (; i + VW <= n; i += VW)
+        sum[0] = v_add(sum[0], v_exp(v_sub(v_load(x + i), max)));
+    if (i < n)
+        sum[1] = v_add(sum[1], v_exp(v_sub(v_load_n(x + i, n - i, lowest),
+                                           max)));
+    out->sum = v_sum(v_add(v_add(sum[0], sum[1]), v_add(sum[2], sum[3])));
+}
+
+/* --- attention ------------------------------------------------------------- */
+
+/* A dot product is kept as VW partial sums until VW of them are there; then
+ * v_sums() adds up the lanes of all at once, each in the same order. The VW
+ * are either one query with VW keys or TILE_Q queries with 4 keys: the bytes
+ * of a dot are the same both ways. */
+#define TILE_Q (VW / 4)
+
+INLINE vf dots_one(const float *q, const float *const *key, int d)
+{
+    vf acc[VW];
+    int i;
+
+    UNROLL for (int j = 0; j < VW; j++) acc[j] = v_set1(0);
+    for (i = 0; i + VW <= d; i += VW) {
+        vf u = v_load(q + i);
+        UNROLL for (int j = 0; j < VW; j++)
+            acc[j] = v_fma(u, v_load(key[j] + i), acc[j]);
+    }
+    if (i < d) {
+        vf zero = v_set1(0), u = v_load_n(q + i, d - i, zero);
+        UNROLL for (int j = 0; j < VW; j++)
+            acc[j] = v_fma(u, v_load_n(key[j] + i, d - i, zero), acc[j]);
+    }
+    return v_sums(acc);
+}
+
+INLINE vf dots_tile(const float *q, size_t ldq, const float *const *key, int d)
+{
+    vf acc[VW];
+    int i;
+
+    UNROLL for (int j = 0; j < VW; j++) acc[j] = v_set1(0);
+    for (i = 0; i < d; i += VW) {
+        const int part = d - i < VW, n = d - i;
+        vf zero = v_set1(0), k[4];
+
+        UNROLL for (int j = 0; j < 4; j++)
+            k[j] = part ? v_load_n(key[j] + i, n, zero) : v_load(key[j] + i);
+        UNROLL for (int t = 0; t < TILE_Q; t++) {
+            const float *p = q + (size_t)t * ldq + i;
+            vf u = part ? v_load_n(p, n, zero) : v_load(p);
+            UNROLL for (int j = 0; j < 4; j++)
+                acc[4 * t + j] = v_fma(u, k[j], acc[4 * t + j]);
+        }
+    }
+    return v_sums(acc);
+}
+
+/* Rows of n keys from j on; beyond the last one, the last one again. */
+INLINE void find_keys(const struct attention *a, const float *k, int j, int n,
+                      const float **key)
+{
+    for (int t = 0; t < n; t++) {
+        int at = j + t < a->n_k ? j + t : a->n_k - 1;
+        key[t] = k + (size_t)(a->slot ? a->slot[at] : at) * a->ldk;
+    }
+}
+
+/* s[i][j] = scale * q[i] . k[j]; rows of s hold n_k rounded up, and more. */
+INLINE void scores(const struct attention *a, int d, const float *q,
+                   const float *k, int n_q, float *s, size_t lds)
+{
+    const vf scale = v_set1(a->scale);
+    const float *key[VW];
+    int i = 0;
+
+    for (; i + TILE_Q <= n_q; i += TILE_Q) {
+        for (int j = 0; j < a->n_k; j += 4) {
+            find_keys(a, k, j, 4, key);
+            vf v = v_mul(dots_tile(q + (size_t)i * a->ldq, a->ldq, key, d),
+                         scale);
+            v_store_quads(s + (size_t)i * lds + j, lds, v);
+        }
+    }
+    for (; i < n_q; i++) {
+        for (int j = 0; j < a->n_k; j += VW) {
+            find_keys(a, k, j, VW, key);
+            vf v = dots_one(q + (size_t)i * a->ldq, key, d);
+            v_store(s + (size_t)i * lds + j, v_mul(v, scale));
+        }
+    }
+}
+
+/* s [n] to exp(s - max), in place; returns 1 / their sum. */
+INLINE float soften(float *s, int n)
+{
+    const vf lowest = v_set1(-INFINITY);
+    vf top = lowest, sum = v_set1(0);
+    int i;
+
+    for (i = 0; i + VW <= n; i += VW) top = v_max(top, v_load(s + i));
+    if (i < n) {
+        v_store(s + i, v_load_n(s + i, n - i, lowest));
+        top = v_max(top, v_load(s + i));
+    }
+    top = v_set1(v_hmax(top));
+    for (i = 0; i < n; i += VW) {
+        vf e = v_exp(v_sub(v_load(s + i), top));
+        v_store(s + i, e);
+        sum = v_add(sum, e);
+    }
+    return 1 / v_sum(sum);
+}
+
+/* Columns [c, c + cols * VW) of the weighted sum of values; one vector with
+ * n < VW lanes when cols is 1 and n is given. */
+INLINE void weigh(const struct attention *a, const int n_q, const int cols,
+                  int n, const float *v, const float *p, size_t ldp,
+                  const float *inv, float *out)
+{
+    vf acc[ATTENTION_QUERIES][VCOLS];
+
+    UNROLL for (int i = 0; i < n_q; i++)
+        UNROLL for (int c = 0; c < cols; c++) acc[i][c] = v_set1(0);
+    for (int j = 0; j < a->n_k; j++) {
+        const float *row = v + (size_t)(a->slot ? a->slot[j] : j) * a->ldv;
+        vf x[VCOLS];
+
+        UNROLL for (int c = 0; c < cols; c++)
+            x[c] = n < VW ? v_load_n(row, n, v_set1(0)) : v_load(row + c * VW);
+        UNROLL for (int i = 0; i < n_q; i++) {
+            vf w = v_set1(p[(size_t)i * ldp + j]);
+            UNROLL for (int c = 0; c < cols; c++)
+                acc[i][c] = v_fma(w, x[c], acc[i][c]);
+        }
+    }
+    UNROLL for (int i = 0; i < n_q; i++) {
+        UNROLL for (int c = 0; c < cols; c++) {
+            vf o = v_mul(acc[i][c], v_set1(inv[i]));
+            float *to = out + (size_t)i * a->ldo + c * VW;
+            if (n < VW) v_store_n(to, o, n);
+            else v_store(to, o);
+        }
+    }
+}
+
+INLINE void values(const struct attention *a, const int n_q, int d,
+                   const float *v, const float *p, size_t ldp,
+                   const float *inv, float *out)
+{
+    int c = 0;
+
+    for (; c + VCOLS * VW <= d; c += VCOLS * VW)
+        weigh(a, n_q, VCOLS, VW, v + c, p, ldp, inv, out + c);
+    for (; c + VW <= d; c += VW)
+        weigh(a, n_q, 1, VW, v + c, p, ldp, inv, out + c);
+    if (c < d) weigh(a, n_q, 1, d - c, v + c, p, ldp, inv, out + c);
+}
+
+/* One head of up to ATTENTION_QUERIES queries from i0 on. */
+INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q)
+{
+    size_t at = (size_t)h * d, lds = ((size_t)a->n_k + 15) / 16 * 16 + 16;
+    float *out = a->out + (size_t)i0 * a->ldo + at, *s = a->scratch;
+    const float *v = a->v + at;
+    float inv[ATTENTION_QUERIES];
+
+    scores(a, d, a->q + (size_t)i0 * a->ldq + at, a->k + at, n_q, s, lds);
+    for (int i = 0; i < n_q; i++) inv[i] = soften(s + (size_t)i * lds, a->n_k);
+    switch (n_q) {
+    case 1: values(a, 1, d, v, s, lds, inv, out); break;
+    case 2: values(a, 2, d, v, s, lds, inv, out); break;
+    case 3: values(a, 3, d, v, s, lds, inv, out); break;
+    case 4: values(a, 4, d, v, s, lds, inv, out); break;
+    }
+    if (!a->weights) return;
+    for (int i = 0; i < n_q; i++) {
+        float *w = a->weights + ((size_t)(i0 + i) * a->heads + h) * a->n_k;
+        for (int j = 0; j < a->n_k; j++)
+            w[j] = s[(size_t)i * lds + j] * inv[i];
+    }
+}
+
+INLINE void attend_all(const struct attention *a, int d)
+{
+    for (int h = 0; h < a->heads; h++) {
+        for (int i = 0; i < a->n_q; i += ATTENTION_QUERIES) {
+            int n = a->n_q - i;
+            attend(a, d, h, i, n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
+        }
+    }
+}
+
+static void attention(const struct attention *a)
+{
+    if (a->head_dim == 64) attend_all(a, 64);
+    else attend_all(a, a->head_dim);
+}

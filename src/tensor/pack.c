@@ -1,0 +1,62 @@
+/* pack.c - the layouts of tensor.h, written. */
+#include "tensor/pack.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static void pack_f32(const float *w, int n, int k, float *dst)
+{
+    for (int o = 0; o < n; o++) {
+        float *d = dst + (size_t)(o / PANEL) * k * PANEL + o % PANEL;
+        for (int i = 0; i < k; i++)
+            d[(size_t)i * PANEL] = w[(size_t)o * k + i];
+    }
+}
+
+static void pack_bf16(const float *w, int n, int k, uint16_t *dst)
+{
+    for (int o = 0; o < n; o++) {
+        uint16_t *d = dst + (size_t)(o / PANEL) * k * PANEL + o % PANEL;
+        for (int i = 0; i < k; i++)
+            d[(size_t)i * PANEL] = f32_to_bf16(w[(size_t)o * k + i]);
+    }
+}
+
+static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
+                    int32_t *comp)
+{
+    int kp = pad_to(k, 4), np = pad_to(n, PANEL);
+
+    for (int o = 0; o < n; o++, w += k) {
+        int8_t *d = dst + (size_t)(o / PANEL) * kp * PANEL + o % PANEL * 4;
+        float max = 0;
+        int32_t sum = 0;
+
+        for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(w[i]));
+        scale[o] = max > 0 ? max / 127 : 1;
+        for (int i = 0; i < k; i++) {
+            /* max / scale may round to just above 127, never to 127.5 */
+            int q = (int)rintf(w[i] / scale[o]);
+            d[(size_t)(i / 4) * 4 * PANEL + i % 4] = (int8_t)q;
+            sum += q;
+        }
+        comp[o] = 128 * sum;
+    }
+    for (int o = n; o < np; o++) {
+        scale[o] = 1;
+        comp[o] = 0;
+    }
+}
+
+void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,
+                 float *scale, int32_t *comp)
+{
+    memset(dst, 0, linear_bytes(type, n, k));
+    switch (type) {
+    case DT_F32: pack_f32(w, n, k, dst); break;
+    case DT_BF16: pack_bf16(w, n, k, dst); break;
+    case DT_I8: pack_i8(w, n, k, dst, scale, comp); break;
+    default: assert(!"not a type of weights");
+    }
+}

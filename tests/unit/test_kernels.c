@@ -1,0 +1,772 @@
+/* test_kernels.c - every operation of every ISA this CPU has.
+ *
+ * The plain C table is compared with a naive computation in double precision
+ * from the unpacked matrix; every other table is compared with it: int8 bit
+ * for bit, the rest within rounding. Then what the tables promise: a row's
+ * bytes do not depend on the other rows nor on how panels are divided. */
+#include "test.h"
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "base/mem.h"
+#include "tensor/kernels.h"
+#include "tensor/pack.h"
+
+static const int dim[][3] = {           /* rows, outputs, inputs */
+    { 1, 1, 1 },     { 1, 33, 64 },   { 5, 31, 63 },    { 2, 64, 4 },
+    { 3, 130, 517 }, { 4, 128, 128 }, { 6, 65, 66 },    { 8, 200, 96 },
+    { 13, 70, 31 },  { 31, 64, 130 }, { 64, 512, 512 }, { 7, 192, 2048 },
+};
+
+#define FOR_EACH_ISA(k) \
+    for (const struct kernels *k = next_isa(NULL); k; k = next_isa(k))
+
+/* The tables after ref, in turn. */
+static const struct kernels *next_isa(const struct kernels *k)
+{
+    int i = k ? k->isa + 1 : ISA_AVX2;
+    return i < ISA_COUNT ? kernels_for((enum isa)i) : NULL;
+}
+
+static uint32_t seed;
+
+static uint32_t next(void)
+{
+    seed = seed * 1664525 + 1013904223;
+    return seed >> 8;
+}
+
+/* -1 .. 1, more of them near zero. */
+static float draw(void)
+{
+    float a = (float)next() / 8388608 - 1, b = (float)next() / 16777216;
+    return a * b;
+}
+
+static float *floats(size_t n, float size)
+{
+    float *p = mem_alloc(n, sizeof *p);
+    for (size_t i = 0; i < n; i++) p[i] = size * draw();
+    return p;
+}
+
+static size_t out_size(int rows, int n)
+{
+    return (size_t)rows * (size_t)pad_to(n, PANEL);
+}
+
+/* |got - want| <= tol * (|want| + floor), for all; NaN never passes. */
+static void check_near(const char *what, const struct kernels *k,
+                       const float *got, const float *want, size_t n,
+                       double tol, double floor)
+{
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs((double)got[i] - want[i]);
+        if (!(d <= tol * (fabs((double)want[i]) + floor))) {
+            test_fail(__FILE__, __LINE__, "%s %s: [%zu] is %.9g, want %.9g",
+                      isa_name(k->isa), what, i, got[i], want[i]);
+            return;
+        }
+    }
+}
+
+static void check_same(const char *what, const struct kernels *k,
+                       const float *got, const float *want, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (memcmp(got + i, want + i, sizeof *got)) {
+            test_fail(__FILE__, __LINE__,
+                      "%s %s: [%zu] is %.9g, want the bytes of %.9g",
+                      isa_name(k->isa), what, i, got[i], want[i]);
+            return;
+        }
+    }
+}
+
+/* --- products -------------------------------------------------------------- */
+
+/* A product with everything it needs. */
+struct product {
+    struct linear l;
+    struct gemm g;              /* y is y0's size */
+    float *w, *x, *scale, *bias, *xs, *y0;
+    int32_t *comp;
+    void *packed;
+    uint8_t *xq;
+};
+
+static void product_init(struct product *p, enum dtype type, int rows, int n,
+                         int k)
+{
+    size_t np = (size_t)pad_to(n, PANEL), kp = (size_t)pad_to(k, 4);
+
+    seed = (uint32_t)(rows * 1000003 + n * 1009 + k);
+    p->w = floats((size_t)n * k, 0.1f);
+    p->x = floats((size_t)rows * k, 4);
+    p->y0 = floats(out_size(rows, n), 1);
+    p->bias = floats(np, 1);
+    p->scale = mem_alloc(np, sizeof(float));
+    p->comp = mem_alloc(np, sizeof(int32_t));
+    p->xs = mem_alloc((size_t)rows, sizeof(float));
+    p->xq = mem_alloc((size_t)rows * kp, 1);
+    p->packed = mem_alloc(linear_bytes(type, n, k), 1);
+    pack_linear(type, p->w, n, k, p->packed, p->scale, p->comp);
+    kernels_for(ISA_REF)->quantize(p->x, (size_t)k, rows, k, p->xq, p->xs);
+    p->l = (struct linear){ .type = type, .n = n, .k = k, .w = p->packed,
+                            .scale = p->scale, .comp = p->comp,
+                            .bias = p->bias };
+    p->g = (struct gemm){ .l = &p->l, .rows = rows, .x = p->x,
+                          .ldx = (size_t)k, .xq = p->xq, .xs = p->xs,
+                          .ldy = np };
+}
+
+static void product_release(struct product *p)
+{
+    mem_free(p->w);
+    mem_free(p->x);
+    mem_free(p->y0);
+    mem_free(p->bias);
+    mem_free(p->scale);
+    mem_free(p->comp);
+    mem_free(p->xs);
+    mem_free(p->xq);
+    mem_free(p->packed);
+}
+
+static void multiply(const struct kernels *k, const struct gemm *g, int p0,
+                     int p1)
+{
+    switch (g->l->type) {
+    case DT_I8: k->gemm_i8(g, p0, p1); break;
+    case DT_F32: k->gemm_f32(g, p0, p1); break;
+    default: k->gemm_bf16(g, p0, p1); break;
+    }
+}
+
+/* The whole product into y, which begins as y0. */
+static void product_run(const struct product *p, const struct kernels *k,
+                        float *y)
+{
+    struct gemm g = p->g;
+
+    memcpy(y, p->y0, sizeof *y * out_size(g.rows, p->l.n));
+    g.y = y;
+    multiply(k, &g, 0, linear_panels(&p->l));
+}
+
+static double activated(enum act act, double x)
+{
+    switch (act) {
+    case ACT_RELU: return x > 0 ? x : 0;
+    case ACT_GELU: return x / 2 * (1 + erf(x / sqrt(2)));
+    case ACT_SILU: return x / (1 + exp(-x));
+    default: return x;
+    }
+}
+
+/* One element by definition. For int8, from the 8-bit activations and the
+ * unpacked weights: what quantising itself loses is tested apart. */
+static double product_naive(const struct product *p, const float *unpacked,
+                            int row, int out)
+{
+    int k = p->l.k;
+    size_t at = (size_t)row * p->g.ldy + (size_t)out;
+    double sum = 0;
+
+    for (int i = 0; i < k; i++) {
+        double x = p->x[(size_t)row * k + i];
+        if (p->l.type == DT_I8)
+            x = (double)p->xs[row] *
+                (p->xq[(size_t)row * pad_to(k, 4) + i] - 128);
+        sum += x * unpacked[i];
+    }
+    if (p->l.bias) sum += p->bias[out];
+    sum = activated(p->g.act, sum);
+    return p->g.add ? sum + p->y0[at] : sum;
+}
+
+static const enum dtype types[] = { DT_I8, DT_F32, DT_BF16 };
+
+/* How the weights may differ from the matrix they were packed from. */
+static double packing_error(enum dtype type, const float *row, int k, float w)
+{
+    float max = 0;
+
+    if (type == DT_F32) return 0;
+    if (type == DT_BF16) return fabsf(w) / 256;
+    for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(row[i]));
+    return max / 127 * 0.50001;
+}
+
+TEST(packed_rows_come_back)
+{
+    for (size_t t = 0; t < COUNT(types); t++) {
+        for (size_t i = 0; i < COUNT(dim); i++) {
+            int n = dim[i][1], k = dim[i][2], bad = 0;
+            struct product p;
+            float *row = mem_alloc((size_t)k, sizeof *row);
+
+            product_init(&p, types[t], 1, n, k);
+            for (int o = 0; o < n; o++) {
+                int32_t sum = 0;
+                linear_row(&p.l, o, row);
+                for (int j = 0; j < k; j++) {
+                    const float *w = p.w + (size_t)o * k;
+                    bad += fabs((double)row[j] - w[j]) >
+                           packing_error(types[t], w, k, w[j]);
+                    if (types[t] == DT_I8)
+                        sum += (int32_t)lrintf(row[j] / p.scale[o]);
+                }
+                if (types[t] == DT_I8) bad += 128 * sum != p.comp[o];
+            }
+            CHECK_INT(bad, 0);
+            if (types[t] == DT_I8)
+                for (int o = n; o < pad_to(n, PANEL); o++)
+                    CHECK(p.comp[o] == 0 && p.scale[o] == 1);
+            mem_free(row);
+            product_release(&p);
+        }
+    }
+}
+
+TEST(packing_a_row_of_zeros)
+{
+    static const float w[2][5] = { { 0 }, { 1, -2, 0.5f, 0, 1 } };
+    static const int8_t want[5] = { 64, -127, 32, 0, 64 };  /* 63.5, 31.75 */
+    int8_t q[2 * 4 * PANEL];
+    float scale[PANEL];
+    int32_t comp[PANEL];
+
+    CHECK_INT((long long)linear_bytes(DT_I8, 2, 5), sizeof q);
+    pack_linear(DT_I8, &w[0][0], 2, 5, q, scale, comp);
+    CHECK(scale[0] == 1 && scale[1] == 2.0f / 127);
+    CHECK_INT(comp[0], 0);
+    CHECK_INT(comp[1], 128 * (64 - 127 + 32 + 64));
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(q[i / 4 * 4 * PANEL + i % 4], 0);
+        CHECK_INT(q[i / 4 * 4 * PANEL + 4 + i % 4], want[i]);
+    }
+}
+
+TEST(bf16_rounds_to_nearest_even)
+{
+    CHECK_INT(f32_to_bf16(1), 0x3f80);
+    CHECK_INT(f32_to_bf16(1 + 1.0f / 256), 0x3f80);         /* tie, even */
+    CHECK_INT(f32_to_bf16(1 + 3.0f / 256), 0x3f82);         /* tie, up */
+    CHECK_INT(f32_to_bf16(1 + 1.1f / 256), 0x3f81);
+    CHECK_INT(f32_to_bf16(-INFINITY), 0xff80);
+    CHECK_INT(f32_to_bf16(3.4e38f), 0x7f80);
+    CHECK(isnan(bf16_to_f32(f32_to_bf16(NAN))));
+    CHECK(bf16_to_f32(0xc000) == -2);
+}
+
+TEST(ref_products_are_the_definition)
+{
+    for (size_t t = 0; t < COUNT(types); t++) {
+        for (size_t i = 0; i < COUNT(dim); i++) {
+            for (int c = 0; c < 5; c++) {
+                int m = dim[i][0], n = dim[i][1], k = dim[i][2], bad = 0;
+                struct product p;
+                float *y, *w = mem_alloc((size_t)k, sizeof *w);
+
+                if (m > 8) m = 8;
+                product_init(&p, types[t], m, n, k);
+                y = mem_alloc(out_size(m, n), sizeof *y);
+                p.g.act = (enum act)(c % 4);
+                p.g.add = c >= 2;
+                if (c == 4) p.l.bias = NULL;
+                product_run(&p, kernels_for(ISA_REF), y);
+                for (int o = 0; o < n; o++) {
+                    linear_row(&p.l, o, w);
+                    for (int r = 0; r < m; r++) {
+                        double want = product_naive(&p, w, r, o);
+                        double got = y[(size_t)r * p.g.ldy + o];
+                        bad += !(fabs(got - want) < 5e-6 * (1 + fabs(want)));
+                    }
+                }
+                if (bad) test_fail(__FILE__, __LINE__, "%s %dx%dx%d: %d bad",
+                                   dtype_name(types[t]), m, n, k, bad);
+                mem_free(w);
+                mem_free(y);
+                product_release(&p);
+            }
+        }
+    }
+}
+
+/* Every table against ref: all types, sizes, and what may follow the sum. */
+static void compare_product(struct product *p, float *want, float *got)
+{
+    size_t size = out_size(p->g.rows, p->l.n);
+
+    product_run(p, kernels_for(ISA_REF), want);
+    FOR_EACH_ISA(k) {
+        product_run(p, k, got);
+        if (p->l.type == DT_I8 && p->g.act <= ACT_RELU)
+            check_same("gemm_i8", k, got, want, size);
+        else if (p->l.type == DT_I8)
+            check_near("gemm_i8", k, got, want, size, 4e-6,
+                       p->g.add ? 1 : 1e-9);
+        else
+            check_near(dtype_name(p->l.type), k, got, want, size,
+                       3e-7 * sqrt(p->l.k), 1);
+    }
+}
+
+TEST(products_agree_with_ref)
+{
+    for (size_t t = 0; t < COUNT(types); t++) {
+        for (size_t i = 0; i < COUNT(dim); i++) {
+            struct product p;
+            size_t size = out_size(dim[i][0], dim[i][1]);
+            float *want = mem_alloc(size, sizeof *want);
+            float *got = mem_alloc(size, sizeof *got);
+
+            product_init(&p, types[t], dim[i][0], dim[i][1], dim[i][2]);
+            for (int c = 0; c < 16; c++) {
+                p.g.act = (enum act)(c % 4);
+                p.g.add = c / 4 % 2;
+                p.l.bias = c / 8 ? p.bias : NULL;
+                compare_product(&p, want, got);
+            }
+            mem_free(want);
+            mem_free(got);
+            product_release(&p);
+        }
+    }
+}
+
+/* Weights of +-127 and activations of 0, 1 and 255: a kernel that adds pairs
+ * of products in 16 bits with saturation gives itself away. */
+TEST(int8_extremes_do_not_saturate)
+{
+    enum { M = 5, N = 64, K = 2048 };
+    struct product p;
+    float *want = mem_alloc(M * N, sizeof *want);
+    float *got = mem_alloc(M * N, sizeof *got);
+
+    product_init(&p, DT_I8, M, N, K);
+    for (int pattern = 0; pattern < 4; pattern++) {
+        for (int o = 0; o < N; o++)
+            for (int i = 0; i < K; i++)
+                p.w[o * K + i] = pattern == 3 && next() % 2 ? -1 :
+                                 pattern == 1 ? -1 : 1;
+        pack_linear(DT_I8, p.w, N, K, p.packed, p.scale, p.comp);
+        for (int i = 0; i < M * K; i++) {
+            static const uint8_t ends[] = { 1, 255, 255, 1, 0 };
+            p.xq[i] = pattern == 3 ? ends[next() % 5] : ends[i / K];
+        }
+        compare_product(&p, want, got);
+    }
+    mem_free(want);
+    mem_free(got);
+    product_release(&p);
+}
+
+/* Row by row and panel by panel, the same bytes. */
+TEST(rows_and_panels_are_independent)
+{
+    static const int most[] = { 1, 5, 6, 7, 12, 13, 19, 25, 64 };
+    enum { N = 130, K = 133, PANELS = 3 };
+
+    for (size_t t = 0; t < COUNT(types); t++) {
+        struct product p;
+        float *want = mem_alloc(out_size(64, N), sizeof *want);
+        float *got = mem_alloc(out_size(64, N), sizeof *got);
+
+        product_init(&p, types[t], 64, N, K);
+        p.g.act = ACT_GELU;
+        FOR_EACH_ISA(k) {
+            struct gemm g = p.g;
+            for (int r = 0; r < 64; r++) {
+                g.rows = 1;
+                g.x = p.x + (size_t)r * K;
+                g.xq = p.xq + (size_t)r * pad_to(K, 4);
+                g.xs = p.xs + r;
+                g.y = want + (size_t)r * g.ldy;
+                for (int q = 0; q < PANELS; q++) multiply(k, &g, q, q + 1);
+            }
+            for (size_t i = 0; i < COUNT(most); i++) {
+                size_t size = out_size(most[i], N);
+                memset(got, 0xff, sizeof *got * size);
+                g = p.g;
+                g.rows = most[i];
+                g.y = got;
+                multiply(k, &g, 0, 1);
+                CHECK(isnan(got[PANEL]));       /* outside is not touched */
+                multiply(k, &g, 1, PANELS);
+                check_same(dtype_name(types[t]), k, got, want, size);
+            }
+        }
+        mem_free(want);
+        mem_free(got);
+        product_release(&p);
+    }
+}
+
+/* Activations over their whole range, through a 1x1 matrix: y = x. */
+TEST(activations_are_exact_enough)
+{
+    static const float w[1] = { 1 };
+    float packed[PANEL], y[PANEL], x;
+    struct linear l = { .type = DT_F32, .n = 1, .k = 1, .w = packed };
+    struct gemm g = { .l = &l, .rows = 1, .x = &x, .ldx = 1, .y = y,
+                      .ldy = PANEL };
+
+    pack_linear(DT_F32, w, 1, 1, packed, NULL, NULL);
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const struct kernels *k = kernels_for((enum isa)isa);
+        if (!k) continue;
+        for (int i = -12000; i <= 12000; i++) {
+            double want, tol = isa ? abs(i) < 6000 ? 1.5e-6 : 5e-6 : 1e-7;
+
+            x = (float)i / 1000;
+            g.act = ACT_GELU;
+            k->gemm_f32(&g, 0, 1);
+            want = 0.5 * x * erfc(-x / sqrt(2));
+            if (!CHECK(fabs(y[0] - want) <= tol * fabs(want))) break;
+            g.act = ACT_SILU;
+            k->gemm_f32(&g, 0, 1);
+            want = x / (1 + exp(-(double)x));
+            if (!CHECK(fabs(y[0] - want) <= 2e-7 * fabs(want))) break;
+        }
+        x = 100;
+        k->gemm_f32(&g, 0, 1);
+        CHECK(y[0] == 100);
+        x = -100;
+        k->gemm_f32(&g, 0, 1);
+        CHECK(fabsf(y[0]) < 1e-30f);
+    }
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+static void quantize_by_hand(const float *x, int k, const uint8_t *want,
+                             float s)
+{
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const struct kernels *kern = kernels_for((enum isa)isa);
+        uint8_t q[32];
+        float got;
+
+        if (!kern) continue;
+        memset(q, 7, sizeof q);
+        kern->quantize(x, (size_t)k, 1, k, q, &got);
+        CHECK(got == s);
+        CHECK_MEM(q, want, (size_t)pad_to(k, 4));
+        CHECK_INT(q[pad_to(k, 4)], 7);
+    }
+}
+
+TEST(quantize_known_rows)
+{
+    /* s = 1: ties go to even */
+    static const float ties[] = { 127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -127 };
+    static const uint8_t ties_q[] = { 255, 128, 130, 130, 128, 126, 1, 128 };
+    static const float zero[5] = { 0, -0.0f, 1e-38f, 0, 0 };
+    static const uint8_t zero_q[] = { 128, 128, 128, 128, 128, 128, 128, 128 };
+    static const float one[] = { -3 };
+    static const uint8_t one_q[] = { 1, 128, 128, 128 };
+
+    quantize_by_hand(ties, 7, ties_q, 1);
+    quantize_by_hand(zero, 5, zero_q, 1);
+    quantize_by_hand(one, 1, one_q, 3.0f / 127);
+}
+
+TEST(quantize_agrees_with_ref)
+{
+    static const int sizes[] = { 1, 3, 4, 7, 8, 15, 16, 17, 31, 33, 512, 517 };
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        int k = sizes[i], kp = pad_to(k, 4);
+        size_t ldx = (size_t)k + 3;
+        float *x = floats(5 * ldx, 3), want_s[5], s[5];
+        uint8_t *want = mem_alloc(5 * (size_t)kp, 1);
+        uint8_t *got = mem_alloc(5 * (size_t)kp, 1);
+
+        kernels_for(ISA_REF)->quantize(x, ldx, 5, k, want, want_s);
+        for (int r = 0; r < 5; r++) {
+            double worst = 0;
+            for (int j = 0; j < k; j++)
+                worst = fmax(worst, fabs(want_s[r] * (want[r * kp + j] - 128.0)
+                                         - x[(size_t)r * ldx + j]));
+            CHECK(worst <= 0.50001 * want_s[r]);
+        }
+        FOR_EACH_ISA(kern) {
+            kern->quantize(x, ldx, 5, k, got, s);
+            CHECK_MEM(got, want, 5 * (size_t)kp);
+            CHECK_MEM(s, want_s, sizeof s);
+        }
+        mem_free(x);
+        mem_free(want);
+        mem_free(got);
+    }
+}
+
+TEST(layer_norm_agrees_with_ref)
+{
+    static const int sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 33, 63, 512, 1024,
+                                 1027 };
+    static const float eps[] = { 1e-5f, 0.1f };
+
+    for (size_t i = 0; i < 2 * COUNT(sizes); i++) {
+        int d = sizes[i / 2];
+        size_t ldx = (size_t)d + 2, ldy = (size_t)d + 5;
+        float *x = floats(3 * ldx, i % 2 ? 0.5f : 20);
+        float *gain = floats((size_t)d, 2), *bias = floats((size_t)d, 2);
+        float *want = floats(3 * ldy, 1), *got = floats(3 * ldy, 1);
+
+        for (int j = 0; j < d; j++) x[j] += 3;      /* a mean to remove */
+        kernels_for(ISA_REF)->layer_norm(x, ldx, 3, d, gain, bias, eps[i % 2],
+                                         want, ldy);
+        for (int j = 0; j < d; j++) {               /* the first row, again */
+            double mean = 0, var = 0;
+            for (int c = 0; c < d; c++) mean += x[c] / (double)d;
+            for (int c = 0; c < d; c++) var += pow(x[c] - mean, 2) / d;
+            CHECK_NEAR(want[j], (x[j] - mean) / sqrt(var + eps[i % 2]) * gain[j]
+                       + bias[j], 2e-6);
+        }
+        FOR_EACH_ISA(k) {
+            memcpy(got, want, sizeof *got * 3 * ldy);
+            for (int r = 0; r < 3; r++)
+                for (int j = 0; j < d; j++) got[(size_t)r * ldy + j] = 77;
+            k->layer_norm(x, ldx, 3, d, gain, bias, eps[i % 2], got, ldy);
+            check_near("layer_norm", k, got, want, 3 * ldy - 5, 2e-6, 1);
+        }
+        mem_free(x);
+        mem_free(gain);
+        mem_free(bias);
+        mem_free(want);
+        mem_free(got);
+    }
+}
+
+TEST(row_stats_agree_with_ref)
+{
+    static const int sizes[] = { 1, 2, 15, 16, 17, 63, 64, 65, 100, 127, 1000,
+                                 16000, 250002 };
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        int n = sizes[i], blocks = (n + PANEL - 1) / PANEL;
+        float *x = floats((size_t)n + 1, 20);
+        float *want = mem_alloc((size_t)blocks, sizeof *want);
+        float *got = mem_alloc((size_t)blocks + 1, sizeof *got);
+        struct row_stats a, b;
+        double sum = 0;
+
+        x[n / 2] = -INFINITY;           /* a word that is not allowed */
+        if (n == 1) x[0] = -4;
+        x[n] = 1000;                    /* not part of the row */
+        kernels_for(ISA_REF)->row_stats(x, n, want, &a);
+        for (int j = 0; j < n; j++) {
+            CHECK(x[j] <= want[j / PANEL] && want[j / PANEL] <= a.max);
+            sum += exp((double)x[j] - a.max);
+        }
+        CHECK_NEAR(a.sum, sum, 1e-6 * sum);
+        FOR_EACH_ISA(k) {
+            got[blocks] = 5;
+            k->row_stats(x, n, got, &b);
+            CHECK_MEM(got, want, sizeof *got * (size_t)blocks);
+            CHECK(got[blocks] == 5);
+            CHECK(b.max == a.max);
+            CHECK_NEAR(b.sum, a.sum, (n > 16000 ? 1e-5 : 1e-6) * a.sum);
+        }
+        mem_free(x);
+        mem_free(want);
+        mem_free(got);
+    }
+}
+
+/* --- attention --------------------------------------------------------------- */
+
+/* With keys 0 and x the weights are in the ratio 1 : exp(x). */
+TEST(exp_of_the_whole_range)
+{
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const struct kernels *k = kernels_for((enum isa)isa);
+        float q[1] = { 1 }, v[2] = { 0, 0 }, key[2] = { 0, 0 }, out, w[2];
+        float scratch[ATTENTION_SCRATCH(2)];
+        struct attention a = { .n_q = 1, .n_k = 2, .heads = 1, .head_dim = 1,
+                               .q = q, .ldq = 1, .k = key, .v = v, .ldk = 1,
+                               .ldv = 1, .scale = 1, .out = &out, .ldo = 1,
+                               .weights = w, .scratch = scratch };
+        if (!k) continue;
+        for (int i = 0; i <= 8700; i++) {
+            key[1] = (float)-i / 100;
+            k->attention(&a);
+            double want = exp((double)key[1]);
+            if (!CHECK(fabs((double)w[1] / w[0] - want) <= 4e-7 * want)) break;
+        }
+        key[1] = -INFINITY;
+        k->attention(&a);
+        CHECK(w[0] == 1 && w[1] == 0);
+        key[1] = -200;
+        k->attention(&a);
+        CHECK(w[0] == 1 && w[1] < 1e-37f);
+    }
+}
+
+static const int att[][4] = {           /* queries, keys, heads, head_dim */
+    { 1, 1, 1, 1 },    { 1, 1, 8, 64 },   { 4, 30, 8, 64 },  { 1, 37, 3, 64 },
+    { 2, 5, 2, 32 },   { 3, 17, 2, 128 }, { 5, 16, 3, 20 },  { 7, 33, 2, 7 },
+    { 9, 9, 1, 80 },   { 13, 64, 2, 64 }, { 1, 1000, 2, 64 }, { 4, 515, 1, 96 },
+    { 6, 3, 2, 130 },  { 33, 33, 2, 64 },
+};
+
+/* Attention by definition, in double, one query and head. */
+static void attend_naive(const struct attention *a, int i, int h, double *p,
+                         double *out)
+{
+    double max = -INFINITY, sum = 0;
+    size_t at = (size_t)h * a->head_dim;
+
+    for (int j = 0; j < a->n_k; j++) {
+        size_t row = (size_t)(a->slot ? a->slot[j] : j);
+        p[j] = 0;
+        for (int c = 0; c < a->head_dim; c++)
+            p[j] += (double)a->q[(size_t)i * a->ldq + at + c] *
+                    a->k[row * a->ldk + at + c];
+        p[j] *= a->scale;
+        max = fmax(max, p[j]);
+    }
+    for (int j = 0; j < a->n_k; j++) sum += p[j] = exp(p[j] - max);
+    for (int c = 0; c < a->head_dim; c++) out[c] = 0;
+    for (int j = 0; j < a->n_k; j++) {
+        size_t row = (size_t)(a->slot ? a->slot[j] : j);
+        p[j] /= sum;
+        for (int c = 0; c < a->head_dim; c++)
+            out[c] += p[j] * a->v[row * a->ldv + at + c];
+    }
+}
+
+static void check_definition(const struct attention *a)
+{
+    double *p = mem_alloc((size_t)a->n_k, sizeof *p), out[256];
+    int bad = 0;
+
+    for (int i = 0; i < a->n_q; i++) {
+        for (int h = 0; h < a->heads; h++) {
+            attend_naive(a, i, h, p, out);
+            for (int j = 0; j < a->n_k; j++) {
+                double w = a->weights[((size_t)i * a->heads + h) * a->n_k + j];
+                bad += !(fabs(w - p[j]) <= 3e-6 * p[j]);
+            }
+            for (int c = 0; c < a->head_dim; c++)
+                bad += !(fabs(a->out[(size_t)i * a->ldo + h * a->head_dim + c]
+                              - out[c]) <= 3e-6);
+        }
+    }
+    CHECK_INT(bad, 0);
+    mem_free(p);
+}
+
+TEST(attention_agrees_with_ref)
+{
+    for (size_t t = 0; t < 2 * COUNT(att); t++) {
+        const int *s = att[t / 2];
+        int n_q = s[0], n_k = s[1];
+        size_t d = (size_t)s[2] * s[3], ldk = d + 3, ldv = d + 1, ldo = d + 2;
+        size_t n_w = (size_t)n_q * s[2] * n_k;
+        int32_t *slot = mem_alloc((size_t)n_k, sizeof *slot);
+        float *q = floats((size_t)n_q * d, 3), *k = floats(2 * n_k * ldk, 3);
+        float *v = floats(2 * n_k * ldv, 1), *got_w = floats(n_w + 1, 1);
+        float *want = floats((size_t)n_q * ldo, 1), *want_w = floats(n_w, 1);
+        float *got = floats((size_t)n_q * ldo, 1);
+        float *scratch = floats(ATTENTION_SCRATCH(n_k), 1);
+        struct attention a = { .n_q = n_q, .n_k = n_k, .heads = s[2],
+                               .head_dim = s[3], .q = q, .ldq = d, .k = k,
+                               .v = v, .ldk = ldk, .ldv = ldv,
+                               .slot = t % 2 ? slot : NULL,
+                               .scale = 1 / sqrtf((float)s[3]), .out = want,
+                               .ldo = ldo, .weights = want_w,
+                               .scratch = scratch };
+
+        for (int j = 0; j < n_k; j++) slot[j] = (int32_t)(next() % (2 * n_k));
+        kernels_for(ISA_REF)->attention(&a);
+        check_definition(&a);
+        FOR_EACH_ISA(kern) {
+            memcpy(got, want, sizeof *got * (size_t)n_q * ldo);
+            for (int i = 0; i < n_q; i++)
+                for (size_t c = 0; c < d; c++) got[(size_t)i * ldo + c] = 9;
+            got_w[n_w] = 5;
+            a.out = got;
+            a.weights = got_w;
+            kern->attention(&a);
+            check_near("attention", kern, got, want, (size_t)n_q * ldo, 3e-6,
+                       0.3);
+            check_near("weights", kern, got_w, want_w, n_w, 3e-6, 0);
+            CHECK(got_w[n_w] == 5);
+
+            a.n_q = 1;                  /* one at a time: the same bytes */
+            a.weights = NULL;
+            for (int i = 0; i < n_q; i++) {
+                float one[1024];
+                a.q = q + (size_t)i * d;
+                a.out = one;
+                kern->attention(&a);
+                check_same("single query", kern, one, got + (size_t)i * ldo, d);
+            }
+            a.n_q = n_q;
+            a.q = q;
+        }
+        mem_free(slot);
+        mem_free(q);
+        mem_free(k);
+        mem_free(v);
+        mem_free(want);
+        mem_free(got);
+        mem_free(want_w);
+        mem_free(got_w);
+        mem_free(scratch);
+    }
+}
+
+/* --- the choice -------------------------------------------------------------- */
+
+TEST(isa_names)
+{
+    enum isa isa;
+
+    for (int i = 0; i < ISA_COUNT; i++)
+        CHECK(isa_parse(isa_name((enum isa)i), &isa) && isa == (enum isa)i);
+    CHECK(!isa_parse("sse9", &isa));
+    CHECK(*cpu_name());
+}
+
+TEST(every_isa_is_tested)
+{
+    printf("%s:", cpu_name());
+    for (int i = 0; i < ISA_COUNT; i++)
+        printf(" %s%s", isa_name((enum isa)i),
+               kernels_for((enum isa)i) ? "" : " (skipped: not on this CPU)");
+    printf("\n");
+    CHECK(kernels_for(ISA_REF)->isa == ISA_REF);
+    CHECK(kernels_for(cpu_best_isa()) != NULL);
+    CHECK(kernels_for(ISA_COUNT) == NULL);
+}
+
+/* Chosen once a process, so only what this environment asks for. */
+TEST(pick_honours_the_environment)
+{
+    const char *want = getenv("SKMT_ISA"), *unusable = "?";
+    const struct kernels *k = kernels_pick(&unusable);
+    enum isa isa;
+
+    if (want && *want && isa_parse(want, &isa) && kernels_for(isa)) {
+        CHECK(k->isa == isa && !unusable);
+    } else {
+        CHECK(k->isa == cpu_best_isa());
+        CHECK(want && *want ? unusable == want : !unusable);
+    }
+}
+
+TEST(element_types)
+{
+    CHECK_INT((long long)dtype_bytes(DT_F32), 4);
+    CHECK_INT((long long)dtype_bytes(DT_BF16), 2);
+    CHECK_INT((long long)dtype_bytes(DT_I8), 1);
+    CHECK_STR(dtype_name(DT_I8), "int8");
+    CHECK_INT((long long)linear_bytes(DT_I8, 65, 5), 128 * 8);
+    CHECK_INT((long long)linear_bytes(DT_BF16, 64, 5), 64 * 5 * 2);
+}
