@@ -201,7 +201,7 @@ static enum status plan_encoder(struct job *j)
 {
     int d = j->src.cfg.d_model, f = j->src.cfg.ffn;
     enum status st = ST_OK;
-    char prefix[16];
+    char prefix[24];
 
     for (int i = 0; i < j->src.cfg.encoder_layers && !st; i++) {
         snprintf(prefix, sizeof prefix, "enc.%d.", i);
@@ -215,7 +215,7 @@ static enum status plan_decoder(struct job *j)
 {
     int d = j->src.cfg.d_model, f = j->src.cfg.ffn_decoder;
     enum status st = ST_OK;
-    char prefix[16];
+    char prefix[24];
 
     for (int i = 0; i < j->src.cfg.decoder_layers && !st; i++) {
         snprintf(prefix, sizeof prefix, "dec.%d.", i);

@@ -92,7 +92,8 @@ static bool read_shape(struct sf_tensor *t, const json_t *shape)
 static bool read_offsets(struct sf_tensor *t, const json_t *offsets,
                          uint64_t data_size)
 {
-    json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+    json_t *begin = json_array_get(offsets, 0);
+    json_t *end = json_array_get(offsets, 1);
 
     if (json_array_size(offsets) != 2 || !json_is_integer(begin) ||
         !json_is_integer(end) || json_integer_value(begin) < 0)

@@ -340,12 +340,13 @@ static bool all_zero(const uint8_t *p, size_t n)
 static enum status check_parts(const struct mfile *f, const struct part *p,
                                size_t n, struct err *e)
 {
-    for (size_t i = 1; i < n; i++) {
-        uint64_t from = p[i - 1].end, to = p[i].begin;
-
-        if (to < from)
+    for (size_t i = 1; i < n; i++)
+        if (p[i].begin < p[i - 1].end)
             return damaged_head(f, "parts of it overlap", e);
-        if (to - from >= MFILE_GAP || !all_zero(f->map.data + from, to - from))
+    for (size_t i = 1; i < n; i++) {
+        uint64_t from = p[i - 1].end, gap = p[i].begin - from;
+
+        if (gap >= MFILE_GAP || !all_zero(f->map.data + from, gap))
             return damaged_head(f, "there are bytes between its parts", e);
     }
     if (p[n - 1].end != f->map.size)

@@ -19,6 +19,7 @@ enum status mfile_writer_add(struct mfile_writer *w, const char *name,
                              enum dtype type, int64_t rows, int64_t cols,
                              const void *data, uint64_t bytes, struct err *e);
 enum status mfile_writer_commit(struct mfile_writer *w, struct err *e);
-void mfile_writer_free(struct mfile_writer *w); /* drops what is not committed */
+/* Drops what is not committed; NULL is fine. */
+void mfile_writer_free(struct mfile_writer *w);
 
 #endif

@@ -217,14 +217,14 @@ static enum status load_positions(struct weights *w, struct source *s)
 }
 
 /* Put the file's name before what a module without one has said. */
-static enum status in_file(const struct mfile *f, const char *what,
-                           enum status st, struct err *e)
+static enum status in_file(const struct mfile *f, enum status st,
+                           struct err *e)
 {
     char said[sizeof e->msg];
 
     if (!e) return st;
     memcpy(said, e->msg, sizeof said);
-    return err_set(e, st, "%s: %s%s", mfile_name(f), what, said);
+    return err_set(e, st, "%s: %s", mfile_name(f), said);
 }
 
 static enum status load_subword(struct weights *w, struct err *e)
@@ -236,7 +236,7 @@ static enum status load_subword(struct weights *w, struct err *e)
         return err_set(e, ST_FORMAT, "%s: the model has no tokenizer "
                        "(\"tokenizer.spm\")", mfile_name(w->file));
     st = subword_open(&w->subword, t->data, (size_t)t->bytes, e);
-    if (st) return in_file(w->file, "tokenizer.spm: ", st, e);
+    if (st) return in_file(w->file, st, e);
     if (subword_size(w->subword) > w->cfg.vocab_size)
         return err_set(e, ST_FORMAT, "%s: the tokenizer has %d pieces and the "
                        "model only %d", mfile_name(w->file),
@@ -250,7 +250,7 @@ static enum status load_config(struct weights *w, struct err *e)
     const char *text = mfile_config(w->file, &len);
     enum status st = config_parse(&w->cfg, text, len, e);
 
-    return st ? in_file(w->file, "", st, e) : ST_OK;
+    return st ? in_file(w->file, st, e) : ST_OK;
 }
 
 enum status weights_from(struct weights **out, struct mfile *file,
