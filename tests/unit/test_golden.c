@@ -1,0 +1,335 @@
+/* test_golden.c - the engine against PyTorch, layer by layer and line by line.
+ *
+ * With the full sets beside the checkout the model is converted to f32 and
+ * held to the reference within 1e-3. Without them the samples kept here are
+ * read with the shipped int8 model, whose rounding allows less: bounds that
+ * a wrong layer, mask or position breaks at once. */
+#include <jansson.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "convert/convert.h"
+#include "nn/encoder.h"
+#include "search/batch.h"
+#include "search/forced.h"
+#include "test.h"
+
+#define F32_FILE "build/golden-f32.skmt"
+
+struct fixture {
+    struct weights *w;
+    struct net *net;
+    bool exact;                 /* f32 and the full sets */
+};
+
+/* The f32 model, made once and again whenever its source is newer. */
+static const char *f32_model(void)
+{
+    const char *src = test_shared("model/model.safetensors");
+    char dir[4096];
+    struct err e;
+
+    if (!src) return NULL;
+    snprintf(dir, sizeof dir, "%s", src);
+    *strrchr(dir, '/') = '\0';
+    if (access(F32_FILE, R_OK) == 0) return F32_FILE;
+    return CHECK_OK(convert_model(dir, DT_F32, F32_FILE, NULL, NULL, &e), &e)
+        ? F32_FILE : NULL;
+}
+
+static bool fixture_open(struct fixture *f)
+{
+    const char *path = f32_model();
+    struct err e;
+
+    memset(f, 0, sizeof *f);
+    f->exact = path != NULL;
+    return CHECK_OK(weights_open(&f->w, path ? path : "models/de-en.skmt", &e),
+                    &e) &&
+           CHECK_OK(net_open(&f->net, f->w, NULL, &e), &e);
+}
+
+static void fixture_close(struct fixture *f)
+{
+    net_close(f->net);
+    weights_close(f->w);
+}
+
+/* One JSON object per line of a golden file; the full one when it is there. */
+static FILE *golden_open(const char *name)
+{
+    char path[256];
+    const char *full;
+
+    snprintf(path, sizeof path, "golden/%s", name);
+    full = test_shared(path);
+    return fopen(full ? full : test_data(name), "r");
+}
+
+static json_t *golden_line(FILE *f)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    json_t *j = getline(&line, &cap, f) > 0 ? json_loads(line, 0, NULL) : NULL;
+
+    free(line);
+    return j;
+}
+
+static int ids_of(const json_t *a, int32_t *out)
+{
+    int n = (int)json_array_size(a);
+
+    for (int i = 0; i < n; i++)
+        out[i] = (int32_t)json_integer_value(json_array_get(a, (size_t)i));
+    return n;
+}
+
+/* ---- layers ---------------------------------------------------------- */
+
+struct layers {
+    struct mapping map;
+    json_t *dir;
+    const uint8_t *data;
+    const char *sentence;       /* "a" or "b" */
+    const char *stack;          /* "enc" or "dec" */
+    int last;                   /* number of layers: the final norm */
+    double worst;
+};
+
+static const void *layer_data(const struct layers *l, const char *name, int *n)
+{
+    json_t *t = json_object_get(l->dir, name);
+    json_t *at = json_object_get(t, "data_offsets");
+    size_t begin = (size_t)json_integer_value(json_array_get(at, 0));
+    size_t end = (size_t)json_integer_value(json_array_get(at, 1));
+
+    if (!t) return NULL;
+    *n = (int)((end - begin) / 4);
+    return l->data + begin;
+}
+
+/* max |a - b| <= 1e-3 max |b| */
+static void compare(struct layers *l, const char *name, const float *got,
+                    size_t ld, int rows, int cols)
+{
+    int n;
+    const float *want = layer_data(l, name, &n);
+    double diff = 0, most = 0;
+
+    if (!CHECK(want != NULL)) return;
+    CHECK_INT(n, rows * cols);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c++) {
+            double w = want[r * cols + c], g = got[(size_t)r * ld + (size_t)c];
+            diff = fmax(diff, fabs(w - g));
+            most = fmax(most, fabs(w));
+        }
+    if (!(diff <= 1e-3 * most))
+        test_fail(__FILE__, __LINE__, "%s: off by %g of %g", name, diff, most);
+    l->worst = fmax(l->worst, diff / most);
+}
+
+static void layer_seen(void *user, int layer, const float *x, size_t ld,
+                       int rows)
+{
+    struct layers *l = user;
+    char name[64];
+
+    if (layer < 0)
+        snprintf(name, sizeof name, "%s.%s.embed", l->sentence, l->stack);
+    else if (layer == l->last)
+        snprintf(name, sizeof name, "%s.%s.out", l->sentence, l->stack);
+    else
+        snprintf(name, sizeof name, "%s.%s.%d", l->sentence, l->stack, layer);
+    compare(l, name, x, ld, rows, 512);
+    if (layer == l->last) l->stack = "dec";     /* the encoder comes first */
+}
+
+static void logits_seen(void *user, int t, const float *x, struct row_stats s)
+{
+    struct layers *l = user;
+    char name[64];
+    int n;
+    const float *want;
+    double diff = 0, most = 0;
+
+    (void)s;
+    snprintf(name, sizeof name, "%s.logits", l->sentence);
+    want = layer_data(l, name, &n);
+    for (int v = 0; v < 16000; v++) {
+        diff = fmax(diff, fabs((double)x[v] - (double)want[t * 16000 + v]));
+        most = fmax(most, fabs((double)want[t * 16000 + v]));
+    }
+    if (!(diff <= 1e-3 * most))
+        test_fail(__FILE__, __LINE__, "%s[%d]: off by %g of %g", name, t, diff,
+                  most);
+}
+
+TEST(every_layer_is_the_references)
+{
+    const char *path = test_shared("golden/layers.safetensors");
+    struct fixture f;
+    struct layers l = { .last = 6 };
+    struct err e;
+    uint64_t n;
+
+    if (!path) SKIP("needs the full golden set");
+    REQUIRE(fixture_open(&f));
+    REQUIRE_OK(mapping_open(&l.map, path, &e), &e);
+    memcpy(&n, l.map.data, 8);
+    l.dir = json_loadb((const char *)l.map.data + 8, n, 0, NULL);
+    l.data = l.map.data + 8 + n;
+    for (const char *s = "ab"; *s; s++) {
+        char name[2] = { *s, 0 }, key[32];
+        int n_src, n_in;
+        const int32_t *src, *in;
+        struct forced fc;
+
+        snprintf(key, sizeof key, "%s.src_ids", name);
+        src = layer_data(&l, key, &n_src);
+        snprintf(key, sizeof key, "%s.dec_in_ids", name);
+        in = layer_data(&l, key, &n_in);
+        l.sentence = name;
+        l.stack = "enc";
+        fc = (struct forced){ .src = src, .n_src = n_src, .tgt = in + 1,
+            .n_tgt = n_in - 1, .enc_probe = layer_seen,
+            .dec_probe = layer_seen, .logits = logits_seen, .user = &l };
+        CHECK_OK(forced_run(f.net, NULL, &fc, &e), &e);
+    }
+    printf("     layers: worst relative difference %.2g\n", l.worst);
+    json_decref(l.dir);
+    mapping_close(&l.map);
+    fixture_close(&f);
+}
+
+/* ---- forced ---------------------------------------------------------- */
+
+/* Largest difference of one pair's log-probabilities, and the largest value. */
+static bool forced_pair(const struct fixture *f, const json_t *j, double *diff,
+                        double *most)
+{
+    int32_t src[2048], tgt[2048];
+    float lp[2048];
+    const json_t *want = json_object_get(j, "logprob");
+    int n_src = ids_of(json_object_get(j, "src_ids"), src);
+    int n_tgt = ids_of(json_object_get(j, "tgt_ids"), tgt);
+    struct forced fc = { .src = src, .tgt = tgt, .n_tgt = n_tgt,
+                         .logprob = lp };
+    struct err e;
+
+    src[n_src++] = f->w->cfg.eos_id;
+    fc.n_src = n_src;
+    *diff = *most = 0;
+    if (!CHECK_OK(forced_run(f->net, NULL, &fc, &e), &e)) return false;
+    CHECK_INT((int)json_array_size(want), n_tgt + 1);
+    for (int t = 0; t <= n_tgt; t++) {
+        double w = json_real_value(json_array_get(want, (size_t)t));
+        *diff = fmax(*diff, fabs(w - (double)lp[t]));
+        *most = fmax(*most, fabs(w));
+    }
+    return true;
+}
+
+TEST(forced_log_probabilities_are_the_references)
+{
+    struct fixture f;
+    FILE *in = golden_open("forced.jsonl");
+    json_t *j;
+    int n = 0;
+    double worst = 0, diff, most;
+
+    REQUIRE(in != NULL);
+    REQUIRE(fixture_open(&f));
+    while ((j = golden_line(in))) {
+        /* f32: within 1e-3. int8: seen up to 0.09 of the largest value. */
+        if (forced_pair(&f, j, &diff, &most) &&
+            !(diff <= (f.exact ? 1e-3 : 0.25) * most))
+            test_fail(__FILE__, __LINE__, "pair %d: off by %g of %g", n, diff,
+                      most);
+        worst = fmax(worst, diff / most);
+        n++;
+        json_decref(j);
+    }
+    printf("     forced: %d pairs, worst relative difference %.2g\n", n,
+           worst);
+    CHECK(n >= 10);
+    fclose(in);
+    fixture_close(&f);
+}
+
+/* ---- beam ------------------------------------------------------------ */
+
+static struct search_options golden_options(void)
+{
+    return (struct search_options){ .beam = 4, .nbest = 1, .lanes = 8,
+        .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 64, .early_stop = true,
+        .max_source = 251 };
+}
+
+struct tally { int n, same, scores; };
+
+static void check_job(const struct fixture *f, struct job *j, json_t *want,
+                      struct tally *t)
+{
+    int32_t ids[2048];
+    int n = ids_of(json_object_get(want, "out_ids"), ids);
+    const struct hyp *h = &j->hyps[0];
+
+    t->n++;
+    if (!CHECK(j->n_hyps == 1)) return;
+    if (h->n == n + 1 && h->ended &&
+        !memcmp(h->tokens, ids, (size_t)n * sizeof *ids)) {
+        t->same++;
+        if (f->exact) {
+            double s = json_real_value(json_object_get(want, "score"));
+            double lp = json_real_value(json_object_get(want, "logprob"));
+            CHECK_NEAR(h->score, s, 2e-3);
+            CHECK_NEAR(h->logprob, lp, 5e-3);
+        }
+    }
+}
+
+TEST(beam_outputs_are_the_references)
+{
+    struct search_options o = golden_options();
+    struct fixture f;
+    struct batch *b;
+    struct tally t = { 0, 0, 0 };
+    FILE *in = golden_open("beam.jsonl");
+    struct err e;
+    bool more = true;
+
+    REQUIRE(in != NULL);
+    REQUIRE(fixture_open(&f));
+    REQUIRE_OK(batch_new(&b, f.net, &o, NULL, NULL, &e), &e);
+    while (more || batch_busy_lanes(b)) {
+        while (more && batch_free_lanes(b)) {
+            json_t *line = golden_line(in);
+            int32_t src[2048];
+            int n;
+            struct job *j;
+
+            if (!line) { more = false; break; }
+            n = ids_of(json_object_get(line, "src_ids"), src);
+            src[n++] = f.w->cfg.eos_id;
+            REQUIRE_OK(job_new(&j, &o, f.net, src, n, NULL, 0, &e), &e);
+            j->user = line;
+            CHECK_OK(batch_add(b, &j, 1, &e), &e);
+        }
+        for (struct job *j = batch_step(b), *next; j; j = next) {
+            next = j->next;
+            check_job(&f, j, j->user, &t);
+            json_decref(j->user);
+            job_free(j);
+        }
+    }
+    printf("     beam: %d of %d identical%s\n", t.same, t.n,
+           f.exact ? "" : " (int8 against f32)");
+    CHECK(t.n >= 20);
+    CHECK(t.same * 100 >= t.n * (f.exact ? 99 : 60));
+    batch_free(b);
+    fclose(in);
+    fixture_close(&f);
+}
