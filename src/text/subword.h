@@ -17,7 +17,13 @@ struct subword;
 
 /* A piece and the span [begin, end) of the original text it stands for.
  * Spans ascend and never overlap; a piece that stands for nothing of its own
- * (a dummy prefix, the later bytes of a byte-fallback character) is empty. */
+ * (a dummy prefix, the later bytes of a byte-fallback character) is empty.
+ * The space before a word is not in the span of "(U+2581)word", so between two
+ * spans lies white space or nothing; a lone U+2581 has the spaces it stands
+ * for. What normalisation replaces as one (a ligature, a letter and its
+ * accents) belongs to the first piece that holds a part of it: "f" and "i" out
+ * of U+FB01 have its three bytes and none. A character that normalisation
+ * drops belongs to what comes before it. */
 struct piece {
     int32_t id;
     uint32_t begin, end;

@@ -1,0 +1,242 @@
+/* normalize.c - see normalize.h.
+ *
+ * The compiled map is a 4-byte little-endian size, a double-array trie of that
+ * many bytes (Darts-clone), and the replacements, each ending in a NUL. In a
+ * 32-bit unit of the trie bits 0-7 are the label, bit 8 says that a key ends
+ * here, bits 10-30 (shifted by 8 more if bit 9 is set) are the distance, by
+ * xor, to the children; bit 31 marks the value of a key, an offset into the
+ * replacements. Offsets out of the file are checked as they are followed. */
+#include "text/normalize.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "text/utf8.h"
+
+static uint32_t load_u32(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+           (uint32_t)p[3] << 24;
+}
+
+enum status normalizer_init(struct normalizer *nz,
+                            const struct normalizer_spec *spec, struct err *e)
+{
+    uint32_t trie;
+
+    memset(nz, 0, sizeof *nz);
+    nz->spec = *spec;
+    if (spec->map_len == 0) return ST_OK;
+    if (spec->map_len <= 4) goto bad;
+    trie = load_u32(spec->map);
+    if (trie < 4 || trie >= spec->map_len - 4) goto bad;
+    nz->unit = spec->map + 4;
+    nz->n_units = trie / 4;
+    nz->into = (const char *)spec->map + 4 + trie;
+    nz->into_len = spec->map_len - 4 - trie;
+    if (nz->into[nz->into_len - 1] != '\0') goto bad;
+    return ST_OK;
+bad:
+    return err_set(e, ST_FORMAT,
+                   "tokenizer: the normalisation map is damaged");
+}
+
+static uint32_t unit_at(const struct normalizer *nz, size_t i)
+{
+    return load_u32(nz->unit + 4 * i);
+}
+
+static size_t unit_children(uint32_t u)
+{
+    return (size_t)(u >> 10) << ((u & 1u << 9) >> 6);
+}
+
+/* The replacement of the longest key s begins with, and that key's length;
+ * NULL when there is none. */
+static const char *find_rule(const struct normalizer *nz, const char *s,
+                             size_t n, size_t *used)
+{
+    const char *found = NULL;
+    uint32_t u;
+    size_t pos;
+
+    if (nz->n_units == 0) return NULL;
+    pos = unit_children(unit_at(nz, 0));
+    for (size_t i = 0; i < n; i++) {
+        uint8_t c = (uint8_t)s[i];
+
+        pos ^= c;
+        if (pos >= nz->n_units) break;
+        u = unit_at(nz, pos);
+        if ((u & 0x800000FF) != c) break;
+        pos ^= unit_children(u);
+        if (pos >= nz->n_units) break;
+        if (u & 1u << 8) {
+            uint32_t value = unit_at(nz, pos) & 0x7FFFFFFF;
+
+            if (value >= nz->into_len) break;
+            found = nz->into + value;
+            *used = i + 1;
+        }
+    }
+    return found;
+}
+
+/* A stretch of the original that is replaced as one. */
+struct unit {
+    const char *text;
+    size_t len;
+    size_t used;                /* bytes of the original, at least 1 */
+};
+
+static struct unit next_unit(const struct normalizer *nz, const char *s,
+                             size_t n)
+{
+    struct unit u = { s, 0, 0 };
+    int len;
+
+    if (nz->user) u.used = u.len = piece_trie_longest(nz->user, s, n);
+    if (u.used) return u;
+    u.text = find_rule(nz, s, n, &u.used);
+    if (u.text) {
+        u.len = strlen(u.text);
+        return u;
+    }
+    u.text = s;
+    if (utf8_next(s, n, &len) == 0xFFFD && len == 1)
+        return (struct unit){ "\xEF\xBF\xBD", 3, 1 };
+    u.len = u.used = (size_t)len;
+    return u;
+}
+
+static enum status reserve(struct normalized *out, size_t extra, struct err *e)
+{
+    size_t need = out->n + extra;
+
+    if (need >= UINT32_MAX)
+        return err_set(e, ST_LIMIT, "the text is too long to be normalised");
+    if (!mem_grow(&out->text, &out->cap_text, need, 1) ||
+        !mem_grow(&out->from, &out->cap_from, need + 1, sizeof *out->from))
+        return err_nomem(e, "normalising text");
+    return ST_OK;
+}
+
+static void put(struct normalized *out, const char *s, size_t n, size_t from)
+{
+    memcpy(out->text + out->n, s, n);
+    for (size_t i = 0; i < n; i++) out->from[out->n + i] = (uint32_t)from;
+    out->n += n;
+}
+
+static void put_space(const struct normalizer *nz, struct normalized *out,
+                      size_t from)
+{
+    if (nz->spec.escape_whitespaces) put(out, "\xE2\x96\x81", 3, from);
+    else put(out, " ", 1, from);
+}
+
+static enum status put_unit(const struct normalizer *nz,
+                            struct normalized *out, struct unit u,
+                            size_t from, struct err *e)
+{
+    enum status st = reserve(out, 3 * u.len, e);
+
+    if (st) return st;
+    for (size_t i = 0; i < u.len; i++) {
+        if (u.text[i] == ' ') put_space(nz, out, from);
+        else put(out, u.text + i, 1, from);
+    }
+    return ST_OK;
+}
+
+static bool is_space_unit(struct unit u)
+{
+    return u.len == 1 && u.text[0] == ' ';
+}
+
+static size_t skip_spaces(const struct normalizer *nz, const char *text,
+                          size_t len)
+{
+    size_t at = 0;
+
+    while (at < len) {
+        struct unit u = next_unit(nz, text + at, len - at);
+
+        if (!is_space_unit(u)) break;
+        at += u.used;
+    }
+    return at;
+}
+
+static enum status put_body(const struct normalizer *nz, const char *text,
+                            size_t len, size_t at, struct normalized *out,
+                            struct err *e)
+{
+    bool squeeze = nz->spec.remove_extra_whitespaces, after_space = squeeze;
+    enum status st = ST_OK;
+
+    while (at < len && !st) {
+        struct unit u = next_unit(nz, text + at, len - at);
+
+        while (after_space && u.len && u.text[0] == ' ') {
+            u.text++;
+            u.len--;
+        }
+        /* A unit that became nothing does not end a run of spaces. */
+        if (u.len) after_space = squeeze && u.text[u.len - 1] == ' ';
+        st = put_unit(nz, out, u, at, e);
+        at += u.used;
+    }
+    return st;
+}
+
+/* Drop spaces from the end. Returns where in the original the text ends. */
+static size_t trim_end(const struct normalizer *nz, struct normalized *out,
+                       size_t len)
+{
+    size_t k = nz->spec.escape_whitespaces ? 3 : 1;
+    const char *space = k == 3 ? "\xE2\x96\x81" : " ";
+
+    while (out->n >= k && !memcmp(out->text + out->n - k, space, k)) {
+        out->n -= k;
+        len = out->from[out->n];
+    }
+    return len;
+}
+
+enum status normalize(const struct normalizer *nz, const char *text,
+                      size_t len, struct normalized *out, struct err *e)
+{
+    const struct normalizer_spec *spec = &nz->spec;
+    size_t at = 0, end = len;
+    enum status st;
+
+    out->n = out->dummy = 0;
+    if (len >= 1u << 30)
+        return err_set(e, ST_LIMIT, "a text of %zu bytes is too long", len);
+    if (spec->remove_extra_whitespaces) at = skip_spaces(nz, text, len);
+    st = reserve(out, len - at + len / 4 + 8, e);
+    if (st) return st;
+    out->from[0] = (uint32_t)at;
+    if (at == len) return ST_OK;
+    if (spec->add_dummy_prefix && !nz->space_is_suffix) {
+        put_space(nz, out, at);
+        out->dummy = out->n;
+    }
+    st = put_body(nz, text, len, at, out, e);
+    if (!st && spec->remove_extra_whitespaces) end = trim_end(nz, out, len);
+    if (!st) st = reserve(out, 3, e);
+    if (st) return st;
+    if (spec->add_dummy_prefix && nz->space_is_suffix)
+        put_space(nz, out, end);
+    out->from[out->n] = (uint32_t)end;
+    if (out->dummy > out->n) out->dummy = out->n;
+    return ST_OK;
+}
+
+void normalized_release(struct normalized *out)
+{
+    free(out->text);
+    free(out->from);
+    memset(out, 0, sizeof *out);
+}

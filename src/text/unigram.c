@@ -1,0 +1,102 @@
+/* unigram.c - the best sequence of pieces by the sum of their scores.
+ *
+ * Viterbi over byte positions: the best path to a position, extended by every
+ * piece that begins there. A character no piece covers alone may be unknown,
+ * at ten below the worst piece. To agree with SentencePiece to the last tie,
+ * three things are kept: positions and pieces are visited in ascending order
+ * and only a strictly better path replaces one; path scores are rounded to
+ * float; but a candidate with a known piece is compared before rounding.
+ *
+ * A path score is needed only as far back as the longest piece, so scores
+ * live in a ring and only the step lengths (cut) grow with the text. */
+#include <stdlib.h>
+
+#include "text/subword_model.h"
+
+struct viterbi {
+    const struct subword_model *m;
+    const char *text;
+    size_t n;
+    uint16_t *cut;              /* [n + 1] bytes of the last piece; 0: none */
+    float *ring;                /* [mask + 1] score of the best path */
+    size_t mask;
+};
+
+static void offer(struct viterbi *v, size_t at, size_t len, double total)
+{
+    size_t end = at + len;
+    float *best = &v->ring[end & v->mask];
+
+    if (v->cut[end] && !(total > *best)) return;
+    *best = (float)total;
+    v->cut[end] = (uint16_t)len;
+}
+
+static double piece_score(const struct subword_model *m, int32_t id,
+                          size_t len)
+{
+    /* A user-defined piece must win against any split of it. */
+    if (m->piece[id].type == PIECE_USER)
+        return (float)len * m->max_score - 0.1;
+    return m->piece[id].score;
+}
+
+static void extend(struct viterbi *v, size_t at, size_t char_len)
+{
+    const struct subword_model *m = v->m;
+    float base = v->ring[at & v->mask];
+    bool covered = false;
+    uint32_t node = 0;
+
+    for (size_t i = at; i < v->n; i++) {
+        int32_t id;
+
+        node = piece_trie_step(&m->text, node, v->text[i]);
+        if (!node) break;
+        id = m->text.value[node];
+        if (id < 0 || m->piece[id].type == PIECE_UNUSED) continue;
+        offer(v, at, i + 1 - at, piece_score(m, id, i + 1 - at) + base);
+        if (i + 1 - at == char_len) covered = true;
+    }
+    if (!covered) {
+        float unk = m->min_score - 10.0f, total = unk + base;
+
+        offer(v, at, char_len, total);
+    }
+}
+
+/* cut says for each end how long the piece before it is; turn that, along the
+ * best path, into how long the piece after each beginning is. */
+static void turn_round(uint16_t *cut, size_t n)
+{
+    uint16_t len = cut[n];
+
+    while (n) {
+        uint16_t before;
+
+        n -= len;
+        before = cut[n];
+        cut[n] = len;
+        len = before;
+    }
+}
+
+enum status unigram_segment(const struct subword_model *m, const char *text,
+                            size_t n, uint16_t *cut, struct err *e)
+{
+    struct viterbi v = { m, text, n, cut, NULL, 7 };
+
+    while (v.mask <= m->longest) v.mask = v.mask * 2 + 1;
+    v.ring = calloc(v.mask + 1, sizeof *v.ring);
+    if (!v.ring) return err_nomem(e, "splitting text into pieces");
+    for (size_t at = 0; at < n;) {
+        size_t len = lead_length(text[at]);
+
+        if (len > n - at) len = n - at;
+        extend(&v, at, len);
+        at += len;
+    }
+    turn_round(cut, n);
+    free(v.ring);
+    return ST_OK;
+}

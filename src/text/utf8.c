@@ -1,0 +1,103 @@
+/* utf8.c - decode, check and repair UTF-8; see utf8.h.
+ *
+ * The accepted sequences are those of Unicode 3.9, table 3-7: shortest form,
+ * no surrogates, nothing over 0x10FFFF. */
+#include "text/utf8.h"
+
+#include <string.h>
+
+static bool is_tail(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
+
+static uint32_t tail(char c) { return (unsigned char)c & 0x3F; }
+
+static uint32_t next_wide(const char *s, size_t n, int *len)
+{
+    unsigned char c = (unsigned char)s[0];
+    uint32_t cp;
+
+    if ((c & 0xE0) == 0xC0 && n >= 2 && is_tail(s[1])) {
+        cp = (uint32_t)(c & 0x1F) << 6 | tail(s[1]);
+        *len = 2;
+        if (cp >= 0x80) return cp;
+    } else if ((c & 0xF0) == 0xE0 && n >= 3 && is_tail(s[1]) &&
+               is_tail(s[2])) {
+        cp = (uint32_t)(c & 0x0F) << 12 | tail(s[1]) << 6 | tail(s[2]);
+        *len = 3;
+        if (cp >= 0x800 && (cp < 0xD800 || cp > 0xDFFF)) return cp;
+    } else if ((c & 0xF8) == 0xF0 && n >= 4 && is_tail(s[1]) &&
+               is_tail(s[2]) && is_tail(s[3])) {
+        cp = (uint32_t)(c & 0x07) << 18 | tail(s[1]) << 12 |
+             tail(s[2]) << 6 | tail(s[3]);
+        *len = 4;
+        if (cp >= 0x10000 && cp <= 0x10FFFF) return cp;
+    }
+    *len = 1;
+    return 0xFFFD;
+}
+
+uint32_t utf8_next(const char *s, size_t n, int *len)
+{
+    if ((unsigned char)s[0] >= 0x80) return next_wide(s, n, len);
+    *len = 1;
+    return (unsigned char)s[0];
+}
+
+int utf8_put(char *out, uint32_t cp)
+{
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    if (cp < 0x800) {
+        out[0] = (char)(0xC0 | cp >> 6);
+        out[1] = (char)(0x80 | (cp & 0x3F));
+        return 2;
+    }
+    if (cp < 0x10000) {
+        out[0] = (char)(0xE0 | cp >> 12);
+        out[1] = (char)(0x80 | (cp >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (cp & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | cp >> 18);
+    out[1] = (char)(0x80 | (cp >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (cp >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (cp & 0x3F));
+    return 4;
+}
+
+size_t utf8_check(const char *s, size_t n)
+{
+    size_t i = 0;
+    int len;
+
+    while (i < n) {
+        /* 0xFFFD of length 3 is the character itself, well-formed. */
+        if (utf8_next(s + i, n - i, &len) == 0xFFFD && len == 1) return i;
+        i += (size_t)len;
+    }
+    return n;
+}
+
+bool utf8_repair(struct strbuf *out, const char *s, size_t n)
+{
+    size_t before = out->len;
+
+    while (n) {
+        size_t good = utf8_check(s, n);
+
+        if (!strbuf_add(out, s, good)) goto fail;
+        s += good;
+        n -= good;
+        if (!n) break;
+        if (!strbuf_add(out, "\xEF\xBF\xBD", 3)) goto fail;
+        s++;
+        n--;
+    }
+    return true;
+
+fail:
+    out->len = before;
+    if (out->cap) out->data[before] = '\0';
+    return false;
+}

@@ -1,0 +1,49 @@
+/* open_subword.h - the de-en tokenizer for tests, wherever it is.
+ *
+ * From the full sets beside the checkout, else out of models/de-en.skmt (or
+ * the file SKMT_MODEL names). NULL when neither is there. */
+#ifndef OPEN_SUBWORD_H
+#define OPEN_SUBWORD_H
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "model/mfile.h"
+#include "test.h"
+#include "text/subword.h"
+
+struct test_subword {
+    struct subword *sw;
+    struct mapping map;
+    struct mfile *file;
+};
+
+static inline struct subword *open_test_subword(struct test_subword *t)
+{
+    const char *path = test_shared("model/spm.model");
+    const char *model = getenv("SKMT_MODEL");
+    const struct mtensor *bytes;
+    struct err e;
+
+    memset(t, 0, sizeof *t);
+    if (!model) model = "models/de-en.skmt";
+    if (path) {
+        if (CHECK_OK(mapping_open(&t->map, path, &e), &e))
+            CHECK_OK(subword_open(&t->sw, t->map.data, t->map.size, &e), &e);
+    } else if (!access(model, R_OK)) {
+        if (!CHECK_OK(mfile_open(&t->file, model, &e), &e)) return NULL;
+        bytes = mfile_find(t->file, "tokenizer.spm");
+        if (CHECK(bytes != NULL))
+            CHECK_OK(subword_open(&t->sw, bytes->data, bytes->bytes, &e), &e);
+    }
+    return t->sw;
+}
+
+static inline void close_test_subword(struct test_subword *t)
+{
+    subword_close(t->sw);
+    mapping_close(&t->map);
+    mfile_close(t->file);
+}
+
+#endif
