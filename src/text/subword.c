@@ -228,7 +228,16 @@ struct decoder {
     size_t start;               /* out->len when we began */
     struct strbuf bytes;        /* byte pieces not yet written */
     bool at_start;              /* a leading space is still to be dropped */
+    uint32_t *ends;             /* [n] or NULL: where each piece's text ends */
+    size_t marked;              /* pieces whose end is known */
 };
+
+/* All pieces before `upto` end here, but for those that ended before. */
+static void mark_ends(struct decoder *d, size_t upto)
+{
+    for (; d->ends && d->marked < upto; d->marked++)
+        d->ends[d->marked] = (uint32_t)(d->out->len - d->start);
+}
 
 static bool flush_bytes(struct decoder *d)
 {
@@ -271,7 +280,7 @@ static bool decode_text(struct decoder *d, int32_t id)
     return add_spaced(d->out, s, n);
 }
 
-static bool decode_one(struct decoder *d, int32_t id)
+static bool decode_one(struct decoder *d, int32_t id, size_t i)
 {
     const struct subword_model *m = d->m;
 
@@ -281,6 +290,7 @@ static bool decode_one(struct decoder *d, int32_t id)
     if (m->piece[id].type == PIECE_BYTE)
         return strbuf_addc(&d->bytes, (char)m->piece[id].byte);
     if (!flush_bytes(d)) return false;
+    mark_ends(d, i);
     if (d->out->len != d->start) d->at_start = false;
     switch (m->piece[id].type) {
     case PIECE_CONTROL: return true;
@@ -326,16 +336,27 @@ static enum status decode_all(struct decoder *d, const int32_t *ids, size_t n,
         if (ids[i] < 0 || ids[i] >= d->m->n)
             return err_set(e, ST_ARGUMENT, "there is no piece %d (ids are 0 to "
                            "%d)", (int)ids[i], (int)d->m->n - 1);
-        if (!decode_one(d, ids[i])) return no_room(d->out, e);
+        if (!decode_one(d, ids[i], i)) return no_room(d->out, e);
+        if (!d->bytes.len) mark_ends(d, i + 1);
     }
-    return flush_bytes(d) ? ST_OK : no_room(d->out, e);
+    if (!flush_bytes(d)) return no_room(d->out, e);
+    mark_ends(d, n);
+    return ST_OK;
 }
 
 enum status subword_decode(const struct subword *sw, const int32_t *ids,
                            size_t n, struct strbuf *out, struct err *e)
 {
+    return subword_decode_ends(sw, ids, n, out, NULL, e);
+}
+
+enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
+                                size_t n, struct strbuf *out, uint32_t *ends,
+                                struct err *e)
+{
     struct decoder d = {
-        .m = &sw->model, .out = out, .start = out->len, .at_start = true
+        .m = &sw->model, .out = out, .start = out->len, .at_start = true,
+        .ends = ends,
     };
     enum status st;
 
@@ -344,5 +365,8 @@ enum status subword_decode(const struct subword *sw, const int32_t *ids,
     strbuf_release(&d.bytes);
     if (!st && sw->denorm.n_units) st = denormalize(sw, out, d.start, e);
     if (st) cut_back(out, d.start);
+    for (size_t i = 0; ends && i < n; i++)      /* denormalising may shorten */
+        if (ends[i] > out->len - d.start)
+            ends[i] = (uint32_t)(out->len - d.start);
     return st;
 }

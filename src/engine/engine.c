@@ -1,0 +1,123 @@
+/* engine.c - see engine.h. */
+#include "engine/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_FACTS = 40 };
+
+__attribute__((format(printf, 3, 4)))
+static void fact(struct engine *en, const char *name, const char *fmt, ...)
+{
+    struct fact *f = &en->facts[en->n_facts];
+    va_list ap;
+
+    if (en->n_facts == MAX_FACTS) return;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    va_start(ap, fmt);
+    vsnprintf(f->value, sizeof f->value, fmt, ap);
+    va_end(ap);
+    en->n_facts++;
+}
+
+static long count_weights(const struct weights *w)
+{
+    long n = 0;
+
+    for (int i = 0; i < mfile_count(w->file); i++) {
+        const struct mtensor *t = mfile_at(w->file, i);
+        if (t->type != DT_BYTES && t->type != DT_I32)
+            n += (long)(t->shape[0] * t->shape[1]);
+    }
+    return n;
+}
+
+static void list_facts(struct engine *en)
+{
+    static const char *const norm[] = { "pre", "post" };
+    static const char *const act[] = { "none", "relu", "gelu", "silu" };
+    static const char *const pos[] = { "sinusoidal-halves",
+                                       "sinusoidal-interleaved", "learned" };
+    const struct config *c = &en->w->cfg;
+
+    fact(en, "name", "%s", c->name);
+    fact(en, "source_lang", "%s", c->source_lang);
+    fact(en, "target_lang", "%s", c->target_lang);
+    fact(en, "type", "%s", dtype_name(weights_type(en->w)));
+    fact(en, "file_bytes", "%llu",
+         (unsigned long long)mfile_size(en->w->file));
+    fact(en, "parameters", "%ld", count_weights(en->w));
+    fact(en, "vocabulary", "%d", c->vocab_size);
+    fact(en, "d_model", "%d", c->d_model);
+    fact(en, "heads", "%d", c->heads);
+    fact(en, "ffn", "%d", c->ffn);
+    if (c->ffn_decoder != c->ffn) fact(en, "ffn_decoder", "%d", c->ffn_decoder);
+    fact(en, "encoder_layers", "%d", c->encoder_layers);
+    fact(en, "decoder_layers", "%d", c->decoder_layers);
+    fact(en, "norm", "%s%s", norm[c->norm],
+         c->final_norm ? ", final" : "");
+    fact(en, "activation", "%s", act[c->activation]);
+    fact(en, "positions", "%s", pos[c->positions]);
+    fact(en, "embeddings", "%s",
+         en->w->src_emb.w == en->w->project.w ? "shared" : "separate");
+    fact(en, "max_source", "%d", c->max_source);
+    fact(en, "max_positions", "%d", c->max_positions);
+    fact(en, "knn_tau", "%g", c->knn_tau);
+}
+
+enum status engine_open(struct engine **out, const char *path, struct err *e)
+{
+    struct engine *en = calloc(1, sizeof *en);
+    enum status st;
+
+    *out = NULL;
+    if (!en) return err_nomem(e, "model");
+    st = weights_open(&en->w, path, e);
+    if (!st) st = net_open(&en->net, en->w, NULL, e);
+    if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
+        st = err_nomem(e, "model");
+    if (st) {
+        engine_close(en);
+        return st;
+    }
+    list_facts(en);
+    *out = en;
+    return ST_OK;
+}
+
+void engine_close(struct engine *en)
+{
+    if (!en) return;
+    net_close(en->net);
+    weights_close(en->w);
+    free(en->facts);
+    free(en);
+}
+
+int engine_max_source(const struct engine *en, const struct options *o)
+{
+    return o->max_source ? o->max_source : en->w->cfg.max_source;
+}
+
+enum status engine_search_options(const struct engine *en,
+                                  const struct options *o,
+                                  struct search_options *out, struct err *e)
+{
+    int longest = engine_max_source(en, o), most = en->net->max_pos - 2;
+
+    if (o->nbest > o->beam)
+        return err_set(e, ST_ARGUMENT, "nbest: %d translations need a beam of "
+                       "at least %d, it is %d", o->nbest, o->nbest, o->beam);
+    if (longest > most)
+        return err_set(e, ST_ARGUMENT, "max-source: this model takes at most "
+                       "%d pieces, not %d", most, longest);
+    *out = (struct search_options){
+        .beam = o->beam, .nbest = o->nbest, .lanes = o->batch,
+        .lenpen_type = (enum lenpen)o->lenpen_type, .lenpen = o->lenpen,
+        .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
+        .early_stop = o->early_stop, .prune = o->prune,
+        .max_source = longest + 2, .attention = o->attention,
+    };
+    return ST_OK;
+}

@@ -1,0 +1,177 @@
+/* options.c - see options.h. */
+#include "engine/options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_INT, KIND_REAL, KIND_FLAG, KIND_ENUM };
+
+struct option {
+    struct option_info info;    /* kind: the values, for an enum */
+    enum kind kind;
+    size_t offset;
+    double low, high;
+};
+
+#define AT(field) offsetof(struct options, field)
+static const struct option list[] = {
+#define INT(field, name, def, low, high, help) \
+    { { name, "int", #def, help }, KIND_INT, AT(field), low, high },
+#define REAL(field, name, def, low, high, help) \
+    { { name, "float", #def, help }, KIND_REAL, AT(field), low, high },
+#define FLAG(field, name, def, help) \
+    { { name, "bool", #def, help }, KIND_FLAG, AT(field), 0, 1 },
+#define ENUM(field, name, def, first, values, help) \
+    { { name, values, first, help }, KIND_ENUM, AT(field), 0, 0 },
+#include "engine/options.def"
+#undef INT
+#undef REAL
+#undef FLAG
+#undef ENUM
+};
+enum { N_OPTIONS = sizeof list / sizeof *list };
+
+void options_defaults(struct options *o)
+{
+    *o = (struct options){
+#define INT(field, name, def, low, high, help) .field = def,
+#define REAL(field, name, def, low, high, help) .field = def,
+#define FLAG(field, name, def, help) .field = def,
+#define ENUM(field, name, def, first, values, help) .field = def,
+#include "engine/options.def"
+#undef INT
+#undef REAL
+#undef FLAG
+#undef ENUM
+    };
+}
+
+static const struct option *find(const char *name)
+{
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (!strcmp(list[i].info.name, name)) return &list[i];
+    return NULL;
+}
+
+/* Which of "a|b|c" the value is, -1 for none. */
+static int choice(const char *values, const char *value)
+{
+    size_t n = strlen(value);
+
+    for (int i = 0;; i++) {
+        size_t k = strcspn(values, "|");
+        if (k == n && !strncmp(values, value, n)) return i;
+        if (!values[k]) return -1;
+        values += k + 1;
+    }
+}
+
+static enum status bad_value(const struct option *op, const char *value,
+                             struct err *e)
+{
+    if (op->kind == KIND_ENUM)
+        return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not one of %s",
+                       op->info.name, value, op->info.kind);
+    if (op->kind == KIND_FLAG)
+        return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not 1 or 0",
+                       op->info.name, value);
+    return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not %s from %g to %g",
+                   op->info.name, value,
+                   op->kind == KIND_INT ? "a whole number" : "a number",
+                   op->low, op->high);
+}
+
+static bool parse_number(const struct option *op, const char *value,
+                         double *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtod(value, &end);
+    if (end == value || *end || errno == ERANGE) return false;
+    if (!(*out >= op->low && *out <= op->high)) return false;
+    return op->kind == KIND_REAL || *out == (double)(long)*out;
+}
+
+static bool parse_flag(const char *value, bool *out)
+{
+    *out = !strcmp(value, "1") || !strcmp(value, "true") ||
+           !strcmp(value, "yes") || !strcmp(value, "on");
+    return *out || !strcmp(value, "0") || !strcmp(value, "false") ||
+           !strcmp(value, "no") || !strcmp(value, "off");
+}
+
+enum status options_set(struct options *o, const char *name,
+                        const char *value, struct err *e)
+{
+    const struct option *op = find(name);
+    char *field;
+    double x;
+    int c;
+
+    if (!op)
+        return err_set(e, ST_ARGUMENT, "there is no option \"%.60s\"", name);
+    field = (char *)o + op->offset;
+    switch (op->kind) {
+    case KIND_INT:
+        if (!parse_number(op, value, &x)) return bad_value(op, value, e);
+        *(int *)(void *)field = (int)x;
+        break;
+    case KIND_REAL:
+        if (!parse_number(op, value, &x)) return bad_value(op, value, e);
+        *(double *)(void *)field = x;
+        break;
+    case KIND_FLAG:
+        if (!parse_flag(value, (bool *)field)) return bad_value(op, value, e);
+        break;
+    case KIND_ENUM:
+        c = choice(op->info.kind, value);
+        if (c < 0) return bad_value(op, value, e);
+        *(int *)(void *)field = c;
+        break;
+    }
+    return ST_OK;
+}
+
+static void nth_choice(const char *values, int i, char *out, int size)
+{
+    for (; i > 0; i--) values += strcspn(values, "|") + 1;
+    snprintf(out, (size_t)size, "%.*s", (int)strcspn(values, "|"), values);
+}
+
+bool options_get(const struct options *o, const char *name, char *out,
+                 int size)
+{
+    const struct option *op = find(name);
+    const char *field;
+
+    if (!op) return false;
+    field = (const char *)o + op->offset;
+    switch (op->kind) {
+    case KIND_INT:
+        snprintf(out, (size_t)size, "%d", *(const int *)(const void *)field);
+        break;
+    case KIND_REAL:
+        snprintf(out, (size_t)size, "%g",
+                 *(const double *)(const void *)field);
+        break;
+    case KIND_FLAG:
+        snprintf(out, (size_t)size, "%d", *(const bool *)field);
+        break;
+    case KIND_ENUM:
+        nth_choice(op->info.kind, *(const int *)(const void *)field, out,
+                   size);
+        break;
+    }
+    return true;
+}
+
+bool option_describe(int i, struct option_info *out)
+{
+    if (i < 0 || i >= N_OPTIONS) return false;
+    *out = list[i].info;
+    return true;
+}

@@ -1,0 +1,357 @@
+/* result.c - see result.h. */
+#include "engine/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "text/utf8.h"
+
+/* ---- a text into jobs ------------------------------------------------ */
+
+struct cutter {
+    struct result *r;
+    const struct options *o;
+    const struct search_options *so;
+    const int32_t *prefix;      /* ids for the first segment */
+    int n_prefix;
+    size_t cap;                 /* of r->segs */
+    int32_t *ids;               /* scratch, [max_source] */
+};
+
+/* The caller's bytes as valid UTF-8, or an error that names the byte. */
+static enum status take_text(struct result *r, const struct options *o,
+                             const char *text, size_t len, struct err *e)
+{
+    size_t bad = utf8_check(text, len);
+    const void *nul = memchr(text, '\0', len);
+    struct strbuf sb;
+
+    if (nul && (size_t)((const char *)nul - text) < bad)
+        bad = (size_t)((const char *)nul - text);
+    if (bad < len && o->invalid == INVALID_ERROR)
+        return err_set(e, ST_TEXT, "byte %zu is not valid UTF-8 (0x%02X)",
+                       bad + 1, (unsigned char)text[bad]);
+    strbuf_init(&sb, 0);
+    if (bad < len ? !utf8_repair(&sb, text, len) : !strbuf_add(&sb, text, len))
+        return err_nomem(e, "a text");
+    for (size_t i = 0; i < sb.len; i++)
+        if (!sb.data[i]) sb.data[i] = ' ';      /* NUL is no letter either */
+    r->source_len = sb.len;
+    r->source = strbuf_take(&sb);
+    return r->source ? ST_OK : err_nomem(e, "a text");
+}
+
+static enum status add_job(struct cutter *c, struct segment *s, struct err *e)
+{
+    const struct config *cfg = &c->r->engine->w->cfg;
+    int n = 0;
+
+    if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
+    for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
+    if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
+    c->r->pending++;
+    return job_new(&s->job, c->so, c->r->engine->net, c->ids, n,
+                   c->r->n_segs == 1 ? c->prefix : NULL,
+                   c->r->n_segs == 1 ? c->n_prefix : 0, e);
+}
+
+/* One segment of n pieces, whose spans count from `base`. */
+static enum status add_segment(struct cutter *c, const struct piece *p,
+                               size_t n, size_t base, struct err *e)
+{
+    struct result *r = c->r;
+    struct segment *s;
+
+    if (!mem_grow(&r->segs, &c->cap, (size_t)r->n_segs + 1, sizeof *r->segs))
+        return err_nomem(e, "sentences");
+    s = &r->segs[r->n_segs++];
+    memset(s, 0, sizeof *s);
+    s->owner = r;
+    s->pieces = malloc((n ? n : 1) * sizeof *p);
+    if (!s->pieces) return err_nomem(e, "sentences");
+    s->n_pieces = n;
+    for (size_t i = 0; i < n; i++)
+        s->pieces[i] = (struct piece){ p[i].id, p[i].begin + (uint32_t)base,
+                                       p[i].end + (uint32_t)base };
+    s->begin = n ? s->pieces[0].begin : base;
+    s->end = n ? s->pieces[n - 1].end : base;
+    return n ? add_job(c, s, e) : ST_OK;
+}
+
+/* A sentence, in parts when it is longer than the model's limit. */
+static enum status add_sentence(struct cutter *c, struct span span,
+                                struct err *e)
+{
+    const char *text = c->r->source + span.begin;
+    size_t limit = (size_t)c->so->max_source - 2;
+    struct pieces all = { 0 };
+    struct piece *p;
+    enum status st;
+    size_t left, n;
+
+    st = subword_encode(c->r->engine->w->subword, text, span.end - span.begin,
+                        &all, e);
+    for (p = all.at, left = all.n; !st && left; p += n, left -= n) {
+        n = left > limit ? split_clause(text, p, left, limit) : left;
+        st = add_segment(c, p, n, span.begin, e);
+    }
+    pieces_release(&all);
+    return st;
+}
+
+static enum status cut(struct cutter *c, struct err *e)
+{
+    struct result *r = c->r;
+    struct spans spans = { 0 };
+    struct span whole = { 0, r->source_len };
+    enum status st = ST_OK;
+
+    if (c->o->split == SPLIT_NONE || c->n_prefix)
+        return add_sentence(c, whole, e);
+    st = split_sentences(r->source, r->source_len,
+                         r->engine->w->cfg.source_lang, &spans, e);
+    for (size_t i = 0; i < spans.n && !st; i++)
+        st = add_sentence(c, spans.at[i], e);
+    spans_release(&spans);
+    return st;
+}
+
+/* The forced beginning as ids. */
+static enum status prefix_ids(struct cutter *c, const char *prefix,
+                              struct pieces *out, int32_t **ids, struct err *e)
+{
+    enum status st = subword_encode(c->r->engine->w->subword, prefix,
+                                    strlen(prefix), out, e);
+
+    if (st || !out->n) return st;
+    *ids = malloc(out->n * sizeof **ids);
+    if (!*ids) return err_nomem(e, "prefix");
+    for (size_t i = 0; i < out->n; i++) (*ids)[i] = out->at[i].id;
+    c->prefix = *ids;
+    c->n_prefix = (int)out->n;
+    return ST_OK;
+}
+
+enum status result_prepare(struct result **out, const struct engine *en,
+                           const struct options *o,
+                           const struct search_options *so, const char *text,
+                           size_t len, const char *prefix, struct err *e)
+{
+    struct cutter c = { calloc(1, sizeof *c.r), o, so, NULL, 0, 0,
+                        malloc((size_t)so->max_source * sizeof *c.ids) };
+    struct pieces pp = { 0 };
+    int32_t *pids = NULL;
+    enum status st;
+
+    *out = NULL;
+    if (!c.r || !c.ids) {
+        st = err_nomem(e, "a text");
+    } else if (len > UINT32_MAX / 4) {
+        st = err_set(e, ST_LIMIT, "a text of more than a gigabyte");
+    } else {
+        c.r->engine = en;
+        st = take_text(c.r, o, text, len, e);
+        if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
+        if (!st) st = cut(&c, e);
+    }
+    free(pids);
+    pieces_release(&pp);
+    free(c.ids);
+    if (st) result_free(c.r);
+    else *out = c.r;
+    return st;
+}
+
+/* ---- translations into a text ---------------------------------------- */
+
+static enum status write_target(const struct result *r, struct segment *s,
+                                int i, struct err *e)
+{
+    const struct hyp *h = &s->job->hyps[i];
+    struct target *t = &s->targets[i];
+    struct strbuf sb;
+    enum status st;
+
+    strbuf_init(&sb, 0);
+    t->ends = malloc((size_t)(h->n ? h->n : 1) * sizeof *t->ends);
+    if (!t->ends) return err_nomem(e, "a translation");
+    st = subword_decode_ends(r->engine->w->subword, h->tokens, (size_t)h->n,
+                             &sb, t->ends, e);
+    t->len = sb.len;
+    if (!st && !(t->text = strbuf_take(&sb)))
+        st = err_nomem(e, "a translation");
+    strbuf_release(&sb);
+    return st;
+}
+
+static enum status write_targets(struct result *r, struct err *e)
+{
+    enum status st = ST_OK;
+
+    for (int i = 0; i < r->n_segs && !st; i++) {
+        struct segment *s = &r->segs[i];
+        int n = s->job ? s->job->n_hyps : 0;
+
+        s->targets = calloc((size_t)n + 1, sizeof *s->targets);
+        if (!s->targets) return err_nomem(e, "a translation");
+        for (int k = 0; k < n && !st; k++) st = write_target(r, s, k, e);
+    }
+    return st;
+}
+
+/* The best ways to choose one translation per sentence, by total score:
+ * sentence after sentence keep the best partial choices, each knowing the one
+ * it extends, and read the winners back from the end. */
+struct combo { double score, logprob; int before, hyp; };
+
+static int seg_hyps(const struct segment *s)
+{
+    return s->job && s->job->n_hyps ? s->job->n_hyps : 1;
+}
+
+/* Best first; equal ones in the order they were made, so that the same input
+ * gives the same list everywhere. */
+static int by_score(const void *a, const void *b)
+{
+    const struct combo *x = a, *y = b;
+
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    return x->hyp - y->hyp;
+}
+
+/* Every partial choice with every translation of the segment, best first. */
+static int extend(const struct segment *s, const struct combo *from, int n,
+                  struct combo *to)
+{
+    int k = 0, each = seg_hyps(s);
+
+    for (int a = 0; a < n; a++)
+        for (int h = 0; h < each; h++, k++) {
+            to[k] = (struct combo){ from[a].score, from[a].logprob, a, h };
+            if (!s->job || !s->job->n_hyps) continue;
+            to[k].score += s->job->hyps[h].score;
+            to[k].logprob += s->job->hyps[h].logprob;
+        }
+    if (k > 1) qsort(to, (size_t)k, sizeof *to, by_score);
+    return k;
+}
+
+static const char *gap_after(const struct result *r, int i, size_t *len)
+{
+    const struct segment *s = &r->segs[i], *t = &r->segs[i + 1];
+
+    *len = t->begin > s->end ? t->begin - s->end : 0;
+    for (size_t k = 0; k < *len; k++)
+        if (!strchr(" \t\n\r\v\f", r->source[s->end + k])) *len = 0;
+    if (*len) return r->source + s->end;
+    *len = 1;
+    return " ";
+}
+
+/* The text of a hypothesis whose choices are made. */
+static enum status join(const struct result *r, struct hypothesis *h,
+                        struct err *e)
+{
+    struct strbuf sb;
+    bool ok = true;
+
+    strbuf_init(&sb, 0);
+    for (int i = 0; i < r->n_segs && ok; i++) {
+        const struct target *t = &r->segs[i].targets[h->choice[i]];
+        size_t gap;
+        const char *g;
+
+        h->offset[i] = sb.len;
+        if (t->text) ok = strbuf_add(&sb, t->text, t->len);
+        if (!ok || i + 1 == r->n_segs) continue;
+        g = gap_after(r, i, &gap);
+        ok = strbuf_add(&sb, g, gap);
+    }
+    h->len = sb.len;
+    h->text = ok ? strbuf_take(&sb) : NULL;
+    strbuf_release(&sb);
+    return h->text ? ST_OK : err_nomem(e, "a translation");
+}
+
+/* grid [n_segs + 1][nbest]: the kept choices before and after each sentence;
+ * follow number k back from the end. */
+static enum status read_back(struct result *r, const struct combo *grid,
+                             int nbest, int k, struct err *e)
+{
+    const struct combo *c = grid + (size_t)r->n_segs * (size_t)nbest + k;
+    struct hypothesis *h = &r->hyps[r->n_hyps++];
+
+    h->score = c->score;
+    h->logprob = c->logprob;
+    h->choice = calloc((size_t)r->n_segs + 1, sizeof *h->choice);
+    h->offset = calloc((size_t)r->n_segs + 1, sizeof *h->offset);
+    if (!h->choice || !h->offset) return err_nomem(e, "a translation");
+    for (int i = r->n_segs; i > 0; i--) {
+        h->choice[i - 1] = c->hyp;
+        c = grid + (size_t)(i - 1) * (size_t)nbest + c->before;
+    }
+    return join(r, h, e);
+}
+
+static enum status combine(struct result *r, int nbest, struct err *e)
+{
+    size_t rows = (size_t)r->n_segs + 1, width = (size_t)nbest;
+    struct combo *grid = calloc(rows * width, sizeof *grid);
+    struct combo *all = malloc(width * width * sizeof *all);
+    enum status st = ST_OK;
+    int n = 1;
+
+    r->hyps = calloc(width, sizeof *r->hyps);
+    if (!grid || !all || !r->hyps) st = err_nomem(e, "a translation");
+    for (int i = 0; i < r->n_segs && !st; i++) {
+        n = extend(&r->segs[i], grid + (size_t)i * width, n, all);
+        n = n < nbest ? n : nbest;
+        memcpy(grid + ((size_t)i + 1) * width, all, (size_t)n * sizeof *all);
+    }
+    for (int k = 0; k < n && !st; k++) st = read_back(r, grid, nbest, k, e);
+    free(grid);
+    free(all);
+    return st;
+}
+
+enum status result_finish(struct result *r, int nbest, struct err *e)
+{
+    enum status st = write_targets(r, e);
+
+    if (!st) st = combine(r, nbest, e);
+    for (int i = 0; i < r->n_segs; i++)
+        if (r->segs[i].job && r->segs[i].job->n_hyps)
+            r->tokens += r->segs[i].job->hyps[0].n;
+    if (st && e) r->err = *e;
+    return st;
+}
+
+static void segment_release(struct segment *s)
+{
+    int n = s->job && s->targets ? s->job->n_hyps : 0;
+
+    for (int i = 0; i < n; i++) {
+        free(s->targets[i].text);
+        free(s->targets[i].ends);
+    }
+    free(s->targets);
+    free(s->pieces);
+    job_free(s->job);
+}
+
+void result_free(struct result *r)
+{
+    if (!r) return;
+    for (int i = 0; i < r->n_segs; i++) segment_release(&r->segs[i]);
+    for (int i = 0; i < r->n_hyps; i++) {
+        free(r->hyps[i].text);
+        free(r->hyps[i].choice);
+        free(r->hyps[i].offset);
+    }
+    free(r->segs);
+    free(r->hyps);
+    free(r->source);
+    free(r);
+}
