@@ -1,0 +1,196 @@
+/* args.c - see args.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "cli.h"
+
+#define NAME_MAX_BYTES 64
+
+/* ---- the nearest name ------------------------------------------------- */
+
+/* Levenshtein's distance of two short names. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_BYTES + 1], n = strlen(b);
+
+    if (n > NAME_MAX_BYTES) return n;
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i + 1;
+        for (size_t j = 0; j < n; j++) {
+            size_t best = diagonal + (a[i] != b[j]);
+
+            diagonal = row[j + 1];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (diagonal + 1 < best) best = diagonal + 1;
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
+}
+
+void nearest_begin(struct nearest *n, const char *typed)
+{
+    n->typed = typed;
+    n->best = NULL;
+    n->distance = 1 + (strlen(typed) + 2) / 3;  /* further is not near */
+}
+
+void nearest_offer(struct nearest *n, const char *name)
+{
+    size_t d;
+
+    if (strlen(n->typed) > NAME_MAX_BYTES) return;
+    d = distance(n->typed, name);
+    /* A beginning is near however much is missing: --att, --attention. */
+    if (strlen(n->typed) >= 3 && !strncmp(n->typed, name, strlen(n->typed)))
+        d = 1;
+    if (d < n->distance) {
+        n->distance = d;
+        n->best = name;
+    }
+}
+
+const char *nearest_end(const struct nearest *n)
+{
+    return n->best;
+}
+
+/* ---- options ---------------------------------------------------------- */
+
+static bool is_switch(const skmt_option_info *info)
+{
+    return !strcmp(info->kind, "bool");
+}
+
+static bool find_engine(const char *name, skmt_option_info *out)
+{
+    for (int i = 0; skmt_option_describe(i, out); i++)
+        if (!strcmp(out->name, name)) return true;
+    return false;
+}
+
+static enum arg unknown(const struct args *a, const char *name)
+{
+    struct nearest near;
+    skmt_option_info info;
+    const char *best;
+
+    nearest_begin(&near, name);
+    for (const struct opt *o = a->own; o->name; o++)
+        nearest_offer(&near, o->name);
+    for (int i = 0; a->engine && skmt_option_describe(i, &info); i++)
+        nearest_offer(&near, info.name);
+    best = nearest_end(&near);
+    if (best)
+        complain(0, "%s has no option '--%s'; did you mean '--%s'?",
+                 a->command, name, best);
+    else
+        complain(0, "%s has no option '--%s'; see 'skmt help %s'",
+                 a->command, name, a->command);
+    return ARG_BAD;
+}
+
+/* The value after an option's name: what followed '=', else the next word. */
+static bool take_value(struct args *a, const char *attached)
+{
+    if (attached) {
+        a->value = attached;
+        return true;
+    }
+    if (a->at + 1 < a->argc) {
+        a->value = a->argv[++a->at];
+        return true;
+    }
+    complain(0, "option '%s%s' needs a value; see 'skmt help %s'",
+             a->name[1] ? "--" : "-", a->name, a->command);
+    return false;
+}
+
+static enum arg own_option(struct args *a, const struct opt *o,
+                           const char *attached)
+{
+    a->name = o->name;
+    a->value = NULL;
+    if (o->value) return take_value(a, attached) ? ARG_OWN : ARG_BAD;
+    if (!attached) return ARG_OWN;
+    complain(0, "option '--%s' takes no value", o->name);
+    return ARG_BAD;
+}
+
+static enum arg engine_option(struct args *a, const char *name,
+                              const char *attached)
+{
+    static skmt_option_info info;       /* its name outlives the call */
+
+    if (find_engine(name, &info)) {
+        a->name = info.name;
+        if (is_switch(&info)) {
+            a->value = attached ? attached : "1";
+            return ARG_ENGINE;
+        }
+        return take_value(a, attached) ? ARG_ENGINE : ARG_BAD;
+    }
+    if (!strncmp(name, "no-", 3) && !attached && find_engine(name + 3, &info)
+        && is_switch(&info)) {
+        a->name = info.name;
+        a->value = "0";
+        return ARG_ENGINE;
+    }
+    return unknown(a, name);
+}
+
+static enum arg long_option(struct args *a, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    size_t len = equals ? (size_t)(equals - word) : strlen(word);
+    char name[NAME_MAX_BYTES + 1];
+
+    if (len > NAME_MAX_BYTES) len = NAME_MAX_BYTES;
+    memcpy(name, word, len);
+    name[len] = 0;
+    for (const struct opt *o = a->own; o->name; o++)
+        if (!strcmp(o->name, name))
+            return own_option(a, o, equals ? equals + 1 : NULL);
+    if (a->engine)
+        return engine_option(a, name, equals ? equals + 1 : NULL);
+    return unknown(a, name);
+}
+
+static enum arg short_option(struct args *a, const char *word)
+{
+    for (const struct opt *o = a->own; o->name; o++) {
+        if (o->letter != word[0]) continue;
+        if (o->value || !word[1])
+            return own_option(a, o, word[1] ? word + 1 : NULL);
+    }
+    complain(0, "%s has no option '-%s'; see 'skmt help %s'", a->command,
+             word, a->command);
+    return ARG_BAD;
+}
+
+enum arg args_next(struct args *a)
+{
+    const char *word;
+
+    if (++a->at >= a->argc) return ARG_END;
+    word = a->argv[a->at];
+    if (!a->only_operands && !strcmp(word, "--")) {
+        a->only_operands = true;
+        return args_next(a);
+    }
+    if (a->only_operands || word[0] != '-' || !word[1]) {
+        a->value = word;
+        return ARG_OPERAND;
+    }
+    return word[1] == '-' ? long_option(a, word + 2)
+                          : short_option(a, word + 1);
+}
+
+bool args_is(const struct args *a, const char *name)
+{
+    return !strcmp(a->name, name);
+}

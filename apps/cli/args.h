@@ -1,0 +1,41 @@
+/* args.h - the command line, one option or operand at a time.
+ *
+ * A command lists its own options; when it takes the library's too, those are
+ * read from skmt_option_describe(), so the flags are never written twice.
+ * Accepted: --name=value, --name value, -xvalue, -x value; for switches
+ * --name and --no-name; "--" ends the options and "-" alone is an operand. */
+#ifndef ARGS_H
+#define ARGS_H
+
+#include <stdbool.h>
+
+struct opt {
+    const char *name;           /* "output"; NULL ends a list */
+    char letter;                /* 'o', or 0 */
+    const char *value;          /* "FILE" in help; NULL: takes none */
+    const char *help;           /* a sentence */
+};
+
+enum arg {
+    ARG_END,
+    ARG_OPERAND,                /* value */
+    ARG_OWN,                    /* name and value of one of the own options */
+    ARG_ENGINE,                 /* of one of the library's */
+    ARG_BAD                     /* said so on stderr */
+};
+
+struct args {
+    const char *command;
+    const struct opt *own;
+    bool engine;                /* the library's options too */
+    int argc;
+    char **argv;                /* argv[0] is the command's name */
+    int at;                     /* set to 0 */
+    bool only_operands;
+    const char *name, *value;   /* of what args_next found */
+};
+
+enum arg args_next(struct args *a);
+bool args_is(const struct args *a, const char *name);
+
+#endif

@@ -1,0 +1,60 @@
+/* cmd_convert.c - trained weights to one model file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "cli.h"
+#include "help.h"
+#include "progress.h"
+#include "skmt_tools.h"
+
+static void step(void *user, int done, int total)
+{
+    struct progress *p = user;
+
+    p->total = (uint64_t)total;
+    progress_update(p, (uint64_t)done, (uint64_t)done);
+}
+
+static int convert(const char *from, const char *type, const char *output,
+                   bool quiet)
+{
+    struct progress p;
+    skmt_error err;
+    skmt_status st;
+
+    progress_begin(&p, "tensors", 0, !quiet);
+    st = skmt_convert(from, type, output, step, &p, &err);
+    progress_end(&p);
+    if (!st) return EXIT_DONE;
+    return complain(st == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE, "%s",
+                    err.message);
+}
+
+int cmd_convert(int argc, char **argv)
+{
+    struct args a = { .command = "convert", .own = convert_options,
+                      .argc = argc, .argv = argv };
+    const char *from = NULL, *type = "int8", *output = NULL;
+    bool quiet = false;
+    enum arg what;
+
+    while ((what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND)
+            return complain(EXIT_USAGE, "convert takes no operand '%s'; the "
+                            "folder goes after --from", a.value);
+        if (args_is(&a, "from")) from = a.value;
+        else if (args_is(&a, "type")) type = a.value;
+        else if (args_is(&a, "output")) output = a.value;
+        else if (args_is(&a, "quiet")) quiet = true;
+        else if (args_is(&a, "help")) return help_command("convert");
+    }
+    if (!from || !output)
+        return complain(EXIT_USAGE, "convert needs --from DIR and -o FILE; "
+                        "see 'skmt help convert'");
+    if (strcmp(type, "f32") && strcmp(type, "bf16") && strcmp(type, "int8"))
+        return complain(EXIT_USAGE, "--type is f32, bf16 or int8, not '%s'",
+                        type);
+    return convert(from, type, output, quiet);
+}

@@ -1,0 +1,255 @@
+/* cmd_help.c - pages that teach by example.
+ *
+ * Option lists come from where the options are defined: the tables below for
+ * the commands' own, skmt_option_describe() for the library's. "skmt help
+ * options" prints both as tab-separated text; the man page is checked
+ * against it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "help.h"
+
+#define WIDTH 78
+#define INDENT 26
+
+const struct opt translate_options[] = {
+    { "model", 'm', "FILE", "the model: a file, or a name to look for; "
+      "default $SKMT_MODEL, then the shipped de-en" },
+    { "output", 'o', "FILE", "write there, not to standard output; complete "
+      "lines appear as they are translated" },
+    { "prefix", 0, "TEXT", "the beginning every translation must have" },
+    { "prefix-file", 0, "FILE", "the same line by line; a blank line asks "
+      "for nothing" },
+    { "json", 'j', NULL, "one JSON object a line: text, score, sentences "
+      "and their pieces with scores and byte spans" },
+    { "stats", 0, NULL, "at the end a JSON line on standard error: counts, "
+      "seconds, memory, processor" },
+    { "quiet", 'q', NULL, "no progress on a terminal" },
+    { "help", 'h', NULL, "show this page" },
+    { NULL, 0, NULL, NULL }
+};
+
+const struct opt info_options[] = {
+    { "model", 'm', "FILE", "the same as the operand" },
+    { "json", 'j', NULL, "one JSON object" },
+    { "tensors", 0, NULL, "also name, type, shape, size and checksum of "
+      "every tensor" },
+    { "help", 'h', NULL, "show this page" },
+    { NULL, 0, NULL, NULL }
+};
+
+const struct opt convert_options[] = {
+    { "from", 0, "DIR", "a folder with model.safetensors, config.json and "
+      "spm.model" },
+    { "type", 0, "TYPE", "how weights are kept: f32, bf16 or int8 (the "
+      "default)" },
+    { "output", 'o', "FILE", "the model file to make; replaced in one step "
+      "when complete" },
+    { "quiet", 'q', NULL, "no progress on a terminal" },
+    { "help", 'h', NULL, "show this page" },
+    { NULL, 0, NULL, NULL }
+};
+
+static const char overview[] =
+"Usage: skmt COMMAND [OPTIONS] ...\n"
+"\n"
+"Translate text on this machine's processor.\n"
+"\n"
+"  echo 'Guten Morgen!' | skmt translate\n"
+"  skmt translate letter.de.txt -o letter.en.txt\n"
+"\n"
+"Commands:\n";
+
+static const char overview_end[] =
+"\n"
+"  skmt help COMMAND   a command's options, with examples\n"
+"  skmt --version      version, kernels in use, processor\n"
+"\n"
+"Exit status: 0 done, 1 an input or output failed, 2 the command line makes\n"
+"no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C).\n";
+
+static const char translate_page[] =
+"Usage: skmt translate [OPTIONS] [FILE ...]\n"
+"\n"
+"Translate each line of the files, or of standard input ('-'), and write as\n"
+"many lines in the same order. Blank lines stay blank; a line of several\n"
+"sentences is translated sentence by sentence and joined again.\n"
+"\n"
+"Examples:\n"
+"  echo 'Guten Morgen!' | skmt translate\n"
+"  skmt translate a.txt b.txt -o both.txt --threads 2\n"
+"  skmt translate --beam 1 < big.txt > fast.txt      greedy: faster, rougher\n"
+"  skmt translate --nbest 3 ideas.txt                three ways to say it\n"
+"  skmt translate --json doc.txt | jq .score         scores, pieces, spans\n"
+"  skmt translate --prefix 'Dear Sir' < letter.txt   fix how it begins\n"
+"  skmt translate --invalid=replace < latin1.txt     damaged text goes on\n"
+"\n"
+"With --nbest N greater than 1 each translation is a line of four fields\n"
+"between tabs: number of the input line, rank, score, text.\n";
+
+static const char info_page[] =
+"Usage: skmt info [OPTIONS] [MODEL]\n"
+"\n"
+"Print what a model is: languages, type, sizes. MODEL is a file, or a name\n"
+"such as de-en; without one the default model is shown.\n"
+"\n"
+"Examples:\n"
+"  skmt info\n"
+"  skmt info --json de-en.skmt | jq -r .type\n"
+"  skmt info --tensors de-en.skmt\n";
+
+static const char convert_page[] =
+"Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE\n"
+"\n"
+"Make one model file from trained weights in the standard form. int8 is a\n"
+"quarter of f32 and the fastest; f32 is exact; bf16 lies between.\n"
+"\n"
+"Examples:\n"
+"  skmt convert --from model/ -o de-en.skmt\n"
+"  skmt convert --from model/ --type f32 -o de-en.f32.skmt\n";
+
+static const char help_page[] =
+"Usage: skmt help [COMMAND]\n"
+"\n"
+"Explain a command. 'skmt help options' lists every option of every command\n"
+"as lines of tab-separated fields, for completion scripts: command, name,\n"
+"letter, value, default, help.\n";
+
+static const struct page {
+    const char *command, *text;
+    const struct opt *own;
+    bool engine;
+} pages[] = {
+    { "translate", translate_page, translate_options, true },
+    { "info", info_page, info_options, false },
+    { "convert", convert_page, convert_options, false },
+    { "help", help_page, NULL, false },
+    { NULL, NULL, NULL, false }
+};
+
+/* Words of text from column `at` on, wrapped at WIDTH and indented. */
+static void print_wrapped(const char *text, int at)
+{
+    if (at >= INDENT - 1) {
+        putchar('\n');
+        at = 0;
+    }
+    printf("%*s", INDENT - at, "");
+    at = INDENT;
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+
+        if (at > INDENT && at + 1 + len > WIDTH) {
+            printf("\n%*s", INDENT, "");
+            at = INDENT;
+        }
+        if (at > INDENT) at += printf(" ");
+        at += printf("%.*s", len, text);
+        text += len + (text[len] == ' ');
+    }
+    putchar('\n');
+}
+
+static void print_own(const struct opt *list)
+{
+    for (const struct opt *o = list; o->name; o++) {
+        int at = o->letter ? printf("  -%c, --%s", o->letter, o->name)
+                           : printf("      --%s", o->name);
+
+        if (o->value) at += printf(" %s", o->value);
+        print_wrapped(o->help, at);
+    }
+}
+
+/* What stands for the value of a library option: N, X, a list of words. */
+static const char *placeholder(const skmt_option_info *info)
+{
+    if (!strcmp(info->kind, "int")) return "N";
+    if (!strcmp(info->kind, "float")) return "X";
+    if (!strcmp(info->kind, "bool")) return "";
+    return info->kind;
+}
+
+static bool is_on(const char *fallback)
+{
+    return strcmp(fallback, "0") && strcmp(fallback, "false")
+           && strcmp(fallback, "no") && strcmp(fallback, "off");
+}
+
+static void print_engine(void)
+{
+    skmt_option_info info;
+
+    puts("\nHow to translate:");
+    for (int i = 0; skmt_option_describe(i, &info); i++) {
+        bool flag = !strcmp(info.kind, "bool");
+        const char *value = placeholder(&info);
+        char help[1000];
+        int at = printf("      --%s%s%s%s",
+                        flag && is_on(info.fallback) ? "no-" : "", info.name,
+                        *value ? " " : "", value);
+
+        if (flag)
+            snprintf(help, sizeof help, "%s%s",
+                     is_on(info.fallback) ? "turn this off: " : "", info.help);
+        else
+            snprintf(help, sizeof help, "%s (default %s)", info.help,
+                     info.fallback);
+        print_wrapped(help, at);
+    }
+}
+
+static int print_list(void)
+{
+    skmt_option_info info;
+
+    for (const struct page *p = pages; p->command; p++) {
+        for (const struct opt *o = p->own; o && o->name; o++)
+            printf("%s\t%s\t%.1s\t%s\t\t%s\n", p->command, o->name,
+                   &o->letter, o->value ? o->value : "", o->help);
+        for (int i = 0; p->engine && skmt_option_describe(i, &info); i++)
+            printf("%s\t%s\t\t%s\t%s\t%s\n", p->command, info.name,
+                   placeholder(&info),
+                   strcmp(info.kind, "bool") ? info.fallback
+                   : is_on(info.fallback) ? "on" : "off", info.help);
+    }
+    return EXIT_DONE;
+}
+
+int help_command(const char *name)
+{
+    struct nearest near;
+    const char *best;
+
+    if (!strcmp(name, "options")) return print_list();
+    nearest_begin(&near, name);
+    for (const struct page *p = pages; p->command; p++) {
+        nearest_offer(&near, p->command);
+        if (strcmp(p->command, name)) continue;
+        fputs(p->text, stdout);
+        if (p->own) {
+            puts("\nOptions:");
+            print_own(p->own);
+        }
+        if (p->engine) print_engine();
+        return EXIT_DONE;
+    }
+    best = nearest_end(&near);
+    if (best)
+        return complain(EXIT_USAGE, "no help for '%s'; did you mean '%s'?",
+                        name, best);
+    return complain(EXIT_USAGE, "no help for '%s'; see 'skmt --help'", name);
+}
+
+int cmd_help(int argc, char **argv)
+{
+    if (argc > 2)
+        return complain(EXIT_USAGE, "help takes one command");
+    if (argc == 2) return help_command(argv[1]);
+    fputs(overview, stdout);
+    for (const struct command *c = commands; c->name; c++)
+        printf("  %-12s %s\n", c->name, c->summary);
+    fputs(overview_end, stdout);
+    return EXIT_DONE;
+}

@@ -1,0 +1,120 @@
+/* cmd_info.c - a model's facts and its tensors, for people or as JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "cli.h"
+#include "findmodel.h"
+#include "help.h"
+#include "skmt_tools.h"
+#include "textbuf.h"
+
+struct listing { struct textbuf text; bool json; };
+
+static void put_tensor(void *user, const char *name, const char *type,
+                       int64_t rows, int64_t cols, uint64_t bytes,
+                       uint64_t checksum)
+{
+    struct listing *l = user;
+    struct textbuf *t = &l->text;
+
+    if (!l->json) {
+        textbuf_addf(t, "%-24s %-5s %7" PRId64 " x %-6" PRId64
+                     " %10" PRIu64 " bytes  %016" PRIx64 "\n",
+                     name, type, rows, cols, bytes, checksum);
+        return;
+    }
+    json_comma(t);
+    textbuf_adds(t, "{");
+    json_key(t, "name");
+    json_strings(t, name);
+    json_key(t, "type");
+    json_strings(t, type);
+    textbuf_addf(t, ",\"rows\":%" PRId64 ",\"cols\":%" PRId64
+                 ",\"bytes\":%" PRIu64 ",\"checksum\":\"%016" PRIx64 "\"}",
+                 rows, cols, bytes, checksum);
+}
+
+static void put_facts(struct listing *l, const skmt_model *m,
+                      const char *path)
+{
+    struct textbuf *t = &l->text;
+    const char *name;
+
+    if (l->json) {
+        json_key(t, "file");
+        json_strings(t, path);
+    } else {
+        textbuf_addf(t, "%-18s ", "file");
+        textbuf_adds(t, path);
+        textbuf_adds(t, "\n");
+    }
+    for (int i = 0; (name = skmt_model_fact_name(m, i)); i++) {
+        const char *value = skmt_model_fact(m, name);
+
+        if (!value) continue;
+        if (l->json) {
+            json_key(t, name);
+            json_strings(t, value);
+        } else {
+            textbuf_addf(t, "%-18s ", name);
+            textbuf_adds(t, value);
+            textbuf_adds(t, "\n");
+        }
+    }
+}
+
+static int info(const char *name, bool json, bool tensors)
+{
+    struct listing l = { { 0 }, json };
+    const char *path = NULL;
+    skmt_model *m;
+    int status = model_find(&m, name, &path);
+
+    if (status) return status;
+    if (json) textbuf_adds(&l.text, "{");
+    put_facts(&l, m, path);
+    if (tensors) {
+        if (json) {
+            json_key(&l.text, "tensors");
+            textbuf_adds(&l.text, "[");
+        } else {
+            textbuf_adds(&l.text, "\n");
+        }
+        skmt_model_tensors(m, put_tensor, &l);
+        if (json) textbuf_adds(&l.text, "]");
+    }
+    if (json) textbuf_adds(&l.text, "}\n");
+    if (l.text.failed) status = complain(EXIT_TROUBLE, "out of memory");
+    else fwrite(l.text.data, 1, l.text.len, stdout);
+    textbuf_release(&l.text);
+    skmt_model_close(m);
+    return status;
+}
+
+int cmd_info(int argc, char **argv)
+{
+    struct args a = { .command = "info", .own = info_options,
+                      .argc = argc, .argv = argv };
+    const char *model = NULL;
+    bool json = false, tensors = false;
+    enum arg what;
+
+    while ((what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND || args_is(&a, "model")) {
+            if (model)
+                return complain(EXIT_USAGE, "info takes one model, not '%s' "
+                                "and '%s'", model, a.value);
+            model = a.value;
+        } else if (args_is(&a, "json")) {
+            json = true;
+        } else if (args_is(&a, "tensors")) {
+            tensors = true;
+        } else if (args_is(&a, "help")) {
+            return help_command("info");
+        }
+    }
+    return info(model, json, tensors);
+}

@@ -1,0 +1,376 @@
+/* cmd_translate.c - lines in, translated lines out.
+ *
+ *     lines -> check -> skmt_stream_push ..workers.. writer_result -> fd
+ *
+ * This thread reads and pushes (the stream makes it wait when enough is on
+ * its way); the stream's thread writes. Whenever the input has nothing ready
+ * the stream is flushed, so that a person at a terminal or a program at the
+ * other end of a pipe gets its answer before asking again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "cli.h"
+#include "findmodel.h"
+#include "help.h"
+#include "interrupt.h"
+#include "lines.h"
+#include "progress.h"
+#include "textbuf.h"
+#include "writer.h"
+
+struct job {                    /* what the command line asked for */
+    const char *model, *output, *prefix, *prefix_file;
+    const char **files;         /* [n_files] */
+    int n_files;
+    bool json, stats, quiet, help;
+    skmt_options *options;
+    bool replace;               /* option "invalid" */
+};
+
+struct run {                    /* and what became of it */
+    const struct job *job;
+    struct lines in, prefixes;
+    struct writer out;
+    struct textbuf repaired;
+    skmt_model *model;
+    skmt_stream *stream;
+    double load_seconds;
+    uint64_t sentences, tokens;
+};
+
+/* ---- command line ----------------------------------------------------- */
+
+static void own_option(struct job *j, const struct args *a)
+{
+    if (args_is(a, "model")) j->model = a->value;
+    else if (args_is(a, "output")) j->output = a->value;
+    else if (args_is(a, "prefix")) j->prefix = a->value;
+    else if (args_is(a, "prefix-file")) j->prefix_file = a->value;
+    else if (args_is(a, "json")) j->json = true;
+    else if (args_is(a, "stats")) j->stats = true;
+    else if (args_is(a, "quiet")) j->quiet = true;
+    else if (args_is(a, "help")) j->help = true;
+}
+
+/* Lives until the next call. */
+static const char *option(const struct job *j, const char *name)
+{
+    const char *value = skmt_options_get(j->options, name);
+
+    return value ? value : "";
+}
+
+static int parse(struct job *j, int argc, char **argv)
+{
+    struct args a = { .command = "translate", .own = translate_options,
+                      .engine = true, .argc = argc, .argv = argv };
+    skmt_error err;
+    enum arg what;
+
+    while ((what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND) j->files[j->n_files++] = a.value;
+        if (what == ARG_OWN) own_option(j, &a);
+        if (what == ARG_ENGINE
+            && skmt_options_set(j->options, a.name, a.value, &err))
+            return complain(EXIT_USAGE, "--%s", err.message);
+    }
+    if (j->prefix && j->prefix_file)
+        return complain(EXIT_USAGE,
+                        "--prefix and --prefix-file exclude each other");
+    if (j->n_files == 0) j->files[j->n_files++] = "-";
+    j->replace = !strcmp(option(j, "invalid"), "replace");
+    return EXIT_DONE;
+}
+
+/* ---- files ------------------------------------------------------------ */
+
+/* Every input can be read and is not the output: found out before an hour of
+ * translating. *total gets the bytes, 0 when they are not known. */
+static int check_files(const struct job *j, uint64_t *total)
+{
+    struct stat in, out;
+    bool have_out = j->output && !stat(j->output, &out);
+    bool known = true;
+
+    *total = 0;
+    for (int i = 0; i < j->n_files; i++) {
+        const char *name = j->files[i];
+        bool standard = !strcmp(name, "-");
+
+        if (!standard && access(name, R_OK))
+            return complain(EXIT_TROUBLE, "%s: %s", name, strerror(errno));
+        if (standard ? fstat(STDIN_FILENO, &in) : stat(name, &in)) continue;
+        if (S_ISDIR(in.st_mode))
+            return complain(EXIT_TROUBLE, "%s: is a directory", name);
+        if (have_out && S_ISREG(in.st_mode) && in.st_dev == out.st_dev
+            && in.st_ino == out.st_ino)
+            return complain(EXIT_TROUBLE, "%s: is input and output at once",
+                            j->output);
+        if (S_ISREG(in.st_mode)) *total += (uint64_t)in.st_size;
+        else known = false;
+    }
+    if (!known) *total = 0;
+    return EXIT_DONE;
+}
+
+static int open_output(struct run *r)
+{
+    const struct job *j = r->job;
+
+    r->out.fd = STDOUT_FILENO;
+    r->out.name = "standard output";
+    if (!j->output || !strcmp(j->output, "-")) return EXIT_DONE;
+    r->out.name = j->output;
+    r->out.fd = open(j->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                     0666);
+    if (r->out.fd >= 0) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: %s", j->output, strerror(errno));
+}
+
+/* ---- the loop --------------------------------------------------------- */
+
+/* "file:line: what" with what was written before it safely out. */
+static int bad_line(struct run *r, const struct line *line, const char *what)
+{
+    skmt_stream_flush(r->stream, NULL);
+    if (!interrupt_signal())
+        writer_fail(&r->out, EXIT_TROUBLE, "%s:%llu: %s", line->file,
+                    (unsigned long long)line->number, what);
+    return EXIT_TROUBLE;
+}
+
+/* NUL is no text either, but a library that takes a length could not say. */
+static int replace_nuls(struct run *r, struct line *line)
+{
+    struct textbuf *t = &r->repaired;
+
+    if (!memchr(line->text, 0, line->len)) return EXIT_DONE;
+    textbuf_reset(t);
+    for (size_t i = 0; i < line->len;) {
+        size_t n = strnlen(line->text + i, line->len - i);
+
+        textbuf_add(t, line->text + i, n);
+        i += n;
+        if (i < line->len) textbuf_adds(t, "\xEF\xBF\xBD");
+        i++;
+    }
+    if (t->failed) return bad_line(r, line, "out of memory");
+    line->text = t->data;
+    line->len = t->len;
+    return EXIT_DONE;
+}
+
+static int check_text(struct run *r, struct line *line, bool replace)
+{
+    size_t bad = utf8_first_bad(line->text, line->len);
+    const char *nul = memchr(line->text, 0, line->len);
+    char what[128];
+
+    if (replace) return replace_nuls(r, line);
+    if (bad == line->len && !nul) return EXIT_DONE;
+    if (nul && (size_t)(nul - line->text) < bad)
+        snprintf(what, sizeof what, "byte %zu is NUL, not text "
+                 "(try --invalid=replace)",
+                 line->skipped + (size_t)(nul - line->text) + 1);
+    else
+        snprintf(what, sizeof what, "byte %zu is not valid UTF-8 "
+                 "(try --invalid=replace)", line->skipped + bad + 1);
+    return bad_line(r, line, what);
+}
+
+/* The beginning wanted for the next line; NULL: none. */
+static int next_prefix(struct run *r, const struct line *line,
+                       const char **out)
+{
+    struct line p;
+    enum lines_state st;
+
+    *out = r->job->prefix;
+    if (!r->job->prefix_file) return EXIT_DONE;
+    st = lines_next(&r->prefixes, true, &p);
+    if (st == LINES_END)
+        return bad_line(r, line, "the prefix file has no line for this one");
+    if (st == LINES_FAILED) {
+        writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", r->prefixes.message);
+        return EXIT_TROUBLE;
+    }
+    if (st == LINES_STOPPED) return EXIT_TROUBLE;
+    if (check_text(r, &p, false)) return EXIT_TROUBLE;
+    *out = p.len ? p.text : NULL;
+    return EXIT_DONE;
+}
+
+static int push_line(struct run *r, struct line *line)
+{
+    const char *prefix;
+    skmt_error err;
+
+    if (check_text(r, line, r->job->replace)) return EXIT_TROUBLE;
+    if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
+    if (!writer_expect(&r->out, line))
+        return bad_line(r, line, "out of memory");
+    if (!skmt_stream_push(r->stream, line->text, line->len, prefix, &err))
+        return EXIT_DONE;
+    if (err.status != SKMT_CANCELED) bad_line(r, line, err.message);
+    return EXIT_TROUBLE;
+}
+
+static void read_and_push(struct run *r)
+{
+    bool wait = false;
+    skmt_error err;
+
+    for (;;) {
+        struct line line;
+        enum lines_state st = lines_next(&r->in, wait, &line);
+
+        wait = st == LINES_WAIT;
+        if (st == LINES_LINE && push_line(r, &line)) return;
+        if (st == LINES_WAIT && skmt_stream_flush(r->stream, &err)) return;
+        if (st == LINES_STOPPED) return;
+        if (st == LINES_END || st == LINES_FAILED) break;
+    }
+    if (skmt_stream_flush(r->stream, &err) && err.status != SKMT_CANCELED)
+        writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", err.message);
+    if (r->in.message[0])
+        writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", r->in.message);
+}
+
+/* ---- statistics ------------------------------------------------------- */
+
+/* The most memory this program had resident. The kernel's own count starts
+ * anew with each program, that of getrusage() with the parent's. */
+static double peak_rss_mb(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    double kb = 0;
+    struct rusage use;
+
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lf", &kb) == 1) break;
+    if (f) fclose(f);
+    if (kb == 0 && !getrusage(RUSAGE_SELF, &use)) kb = (double)use.ru_maxrss;
+    return kb / 1024;
+}
+
+static void print_stats(struct run *r)
+{
+    static const char *const shown[] = { "threads", "beam", "batch" };
+    struct textbuf t = { 0 };
+
+    textbuf_addf(&t, "{\"lines\":%llu,\"sentences\":%llu,\"tokens\":%llu",
+                 (unsigned long long)r->out.lines,
+                 (unsigned long long)r->sentences,
+                 (unsigned long long)r->tokens);
+    textbuf_addf(&t, ",\"load_seconds\":%.3f,\"decode_seconds\":%.3f",
+                 r->load_seconds, writer_busy_seconds(&r->out));
+    textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        json_key(&t, shown[i]);
+        textbuf_adds(&t, option(r->job, shown[i]));
+    }
+    json_key(&t, "isa");
+    json_strings(&t, skmt_isa());
+    json_key(&t, "cpu");
+    json_strings(&t, skmt_cpu());
+    textbuf_adds(&t, "}\n");
+    if (!t.failed) fwrite(t.data, 1, t.len, stderr);
+    textbuf_release(&t);
+}
+
+/* ---- putting it together ---------------------------------------------- */
+
+static int finish(struct run *r)
+{
+    struct writer *w = &r->out;
+    uint64_t texts;
+
+    if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
+    skmt_stream_counts(r->stream, &texts, &r->sentences, &r->tokens);
+    interrupt_stream(NULL);
+    skmt_stream_free(r->stream);        /* no callback runs after this */
+    r->stream = NULL;
+    progress_end(&w->progress);
+    if (w->fd > STDERR_FILENO && close(w->fd))
+        writer_fail(w, EXIT_TROUBLE, "skmt: writing %s: %s", w->name,
+                    strerror(errno));
+    w->fd = -1;
+    if (w->message[0]) fprintf(stderr, "%s\n", w->message);
+    if (r->job->stats) print_stats(r);
+    if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
+    return w->status;
+}
+
+static int translate(struct run *r)
+{
+    const struct job *j = r->job;
+    skmt_error err;
+    uint64_t total;
+    double begin;
+    int status;
+
+    if ((status = check_files(j, &total))) return status;
+    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    begin = clock_seconds();
+    if ((status = model_find(&r->model, j->model, NULL))) return status;
+    r->load_seconds = clock_seconds() - begin;
+    if ((status = open_output(r))) return status;
+
+    r->out.json = j->json;
+    r->out.ranked = atoi(option(j, "nbest")) > 1;
+    progress_begin(&r->out.progress, "lines", total,
+                   !j->quiet && !isatty(r->out.fd));
+    lines_open(&r->in, j->files, j->n_files, interrupt_fd());
+    lines_open(&r->prefixes, &j->prefix_file, 1, interrupt_fd());
+    if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
+                        &r->out, &err))
+        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
+                                                    : EXIT_TROUBLE,
+                        "%s", err.message);
+    interrupt_stream(r->stream);
+    read_and_push(r);
+    return finish(r);
+}
+
+static int run_job(const struct job *j)
+{
+    struct run r = { .job = j };
+    int status;
+
+    writer_init(&r.out);
+    r.out.fd = -1;
+    status = translate(&r);
+    interrupt_stream(NULL);
+    skmt_stream_free(r.stream);
+    skmt_model_close(r.model);
+    lines_close(&r.in);
+    lines_close(&r.prefixes);
+    writer_release(&r.out);
+    textbuf_release(&r.repaired);
+    return status;
+}
+
+int cmd_translate(int argc, char **argv)
+{
+    struct job j = { 0 };
+    int status;
+
+    j.files = calloc((size_t)argc + 1, sizeof *j.files);
+    j.options = skmt_options_new();
+    if (!j.files || !j.options)
+        status = complain(EXIT_TROUBLE, "out of memory");
+    else if (!(status = parse(&j, argc, argv)))
+        status = j.help ? help_command("translate") : run_job(&j);
+    skmt_options_free(j.options);
+    free(j.files);
+    return status;
+}

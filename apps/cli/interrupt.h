@@ -1,0 +1,19 @@
+/* interrupt.h - Ctrl-C and kill, without half a line of output.
+ *
+ * A thread waits for SIGINT, SIGTERM and SIGHUP; none of the others ever sees
+ * one. On the first it cancels the stream it was told of and makes
+ * interrupt_fd() readable; a second one, or one when there is no stream yet,
+ * ends the process at once. A signal the parent ignores (nohup) stays so. */
+#ifndef INTERRUPT_H
+#define INTERRUPT_H
+
+#include <stdbool.h>
+
+#include "skmt.h"
+
+bool interrupt_start(void);             /* before any other thread starts */
+void interrupt_stream(skmt_stream *s);  /* NULL: before it is freed */
+int interrupt_fd(void);                 /* readable after a signal */
+int interrupt_signal(void);             /* 0: none came */
+
+#endif

@@ -1,0 +1,162 @@
+/* lines.c - see lines.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lines.h"
+
+#define READ_BYTES (256u << 10)
+#define LINE_MAX_BYTES (1u << 30)
+/* How long a pipe may be empty before we call it waiting: long enough for a
+ * program that writes steadily, too short for a person to notice. */
+#define PATIENCE_MS 20
+
+void lines_open(struct lines *r, const char *const *files, int n_files,
+                int wake_fd)
+{
+    memset(r, 0, sizeof *r);
+    r->files = files;
+    r->n_files = n_files;
+    r->at = -1;
+    r->wake_fd = wake_fd;
+    r->fd = -1;
+    r->eof = true;
+}
+
+void lines_close(struct lines *r)
+{
+    if (r->fd > STDIN_FILENO) close(r->fd);
+    free(r->buf);
+    r->fd = -1;
+    r->buf = NULL;
+}
+
+static const char *file_name(const struct lines *r)
+{
+    const char *name = r->files[r->at];
+
+    return strcmp(name, "-") ? name : "standard input";
+}
+
+static enum lines_state failed(struct lines *r, const char *why)
+{
+    snprintf(r->message, sizeof r->message, "reading %s: %s", file_name(r),
+             why);
+    return LINES_FAILED;
+}
+
+static enum lines_state next_file(struct lines *r)
+{
+    if (r->fd > STDIN_FILENO) close(r->fd);
+    r->fd = -1;
+    if (++r->at >= r->n_files) {
+        r->at = r->n_files;
+        return LINES_END;
+    }
+    r->number = 0;
+    r->fd = strcmp(r->files[r->at], "-")
+                ? open(r->files[r->at], O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (r->fd < 0) return failed(r, strerror(errno));
+    r->eof = false;
+    return LINES_LINE;
+}
+
+/* Room for another read and a NUL after it. */
+static enum lines_state make_room(struct lines *r)
+{
+    size_t kept = r->end - r->begin;
+
+    if (kept > LINE_MAX_BYTES) return failed(r, "a line is over a gigabyte");
+    if (r->begin > 0 && kept > 0) memmove(r->buf, r->buf + r->begin, kept);
+    r->begin = 0;
+    r->end = kept;
+    if (r->cap < kept + READ_BYTES + 1) {
+        size_t cap = 2 * kept + READ_BYTES + 1;
+        char *grown = realloc(r->buf, cap);
+
+        if (!grown) return failed(r, "out of memory");
+        r->buf = grown;
+        r->cap = cap;
+    }
+    return LINES_LINE;
+}
+
+static enum lines_state wait_ready(struct lines *r, bool wait)
+{
+    struct pollfd fds[2] = { { r->fd, POLLIN, 0 },
+                             { r->wake_fd, POLLIN, 0 } };
+
+    for (;;) {
+        int n = poll(fds, 2, wait ? -1 : PATIENCE_MS);
+
+        if (n < 0 && errno != EINTR) return failed(r, strerror(errno));
+        if (n == 0) return LINES_WAIT;
+        if (n > 0 && fds[1].revents) return LINES_STOPPED;
+        if (n > 0) return LINES_LINE;
+    }
+}
+
+static enum lines_state fill(struct lines *r, bool wait)
+{
+    enum lines_state st = wait_ready(r, wait);
+    ssize_t n;
+
+    if (st == LINES_LINE) st = make_room(r);
+    if (st != LINES_LINE) return st;
+    do n = read(r->fd, r->buf + r->end, r->cap - r->end - 1);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return failed(r, strerror(errno));
+    if (n == 0) r->eof = true;
+    r->end += (size_t)n;
+    return LINES_LINE;
+}
+
+/* The line of len bytes at begin, `taken` with its newline. */
+static void give(struct lines *r, size_t len, size_t taken, struct line *out)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    char *text = r->buf + r->begin;
+
+    out->bytes = taken;
+    out->number = ++r->number;
+    out->file = file_name(r);
+    out->skipped = r->number == 1 && len >= 3 && !memcmp(text, mark, 3)
+                       ? 3 : 0;
+    out->text = text + out->skipped;
+    out->len = len - out->skipped;
+    out->cr = out->len > 0 && out->text[out->len - 1] == '\r';
+    if (out->cr) out->len--;
+    out->text[out->len] = 0;
+    r->begin += taken;
+    r->scanned = 0;
+}
+
+enum lines_state lines_next(struct lines *r, bool wait, struct line *out)
+{
+    for (;;) {
+        size_t have = r->end - r->begin;
+        char *newline = NULL;
+        enum lines_state st;
+
+        if (have > r->scanned)
+            newline = memchr(r->buf + r->begin + r->scanned, '\n',
+                             have - r->scanned);
+        if (newline) {
+            size_t len = (size_t)(newline - (r->buf + r->begin));
+
+            give(r, len, len + 1, out);
+            return LINES_LINE;
+        }
+        r->scanned = have;
+        if (r->eof && have > 0) {
+            give(r, have, have, out);
+            return LINES_LINE;
+        }
+        st = r->eof ? next_file(r) : fill(r, wait);
+        if (st != LINES_LINE) return st;
+    }
+}

@@ -1,0 +1,88 @@
+/* main.c - the skmt tool: finds the command and runs it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+const struct command commands[] = {
+    { "translate", "translate lines of text", cmd_translate },
+    { "info", "print a model's facts", cmd_info },
+    { "convert", "make a model file from trained weights", cmd_convert },
+    { "help", "explain a command, with examples", cmd_help },
+    { NULL, NULL, NULL }
+};
+
+int complain(int status, const char *fmt, ...)
+{
+    va_list ap;
+
+    flockfile(stderr);
+    fputs("skmt: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+    return status;
+}
+
+static int print_version(void)
+{
+    printf("skmt %s\nkernels: %s\nprocessor: %s\n", skmt_version(),
+           skmt_isa(), skmt_cpu());
+    return EXIT_DONE;
+}
+
+static int unknown(const char *word)
+{
+    const char *what = word[0] == '-' ? "option" : "command";
+    struct nearest near;
+    const char *best;
+
+    nearest_begin(&near, word);
+    if (word[0] == '-') {
+        nearest_offer(&near, "--help");
+        nearest_offer(&near, "--version");
+    } else {
+        for (const struct command *c = commands; c->name; c++)
+            nearest_offer(&near, c->name);
+    }
+    best = nearest_end(&near);
+    if (best)
+        return complain(EXIT_USAGE, "there is no %s '%s'; did you mean '%s'?",
+                        what, word, best);
+    return complain(EXIT_USAGE, "there is no %s '%s'; see 'skmt --help'",
+                    what, word);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    char *help[] = { "help", NULL };
+
+    if (argc < 2) {
+        cmd_help(1, help);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        return print_version();
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return cmd_help(1, help);
+    for (const struct command *c = commands; c->name; c++)
+        if (!strcmp(argv[1], c->name)) return c->run(argc - 1, argv + 1);
+    return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int status = dispatch(argc, argv);
+
+    /* What went through stdio (help, info) may have met a full disk. */
+    if (fflush(stdout) || ferror(stdout)) {
+        int trouble = complain(EXIT_TROUBLE, "writing standard output failed");
+
+        if (status == EXIT_DONE) status = trouble;
+    }
+    return status;
+}

@@ -1,0 +1,67 @@
+/* progress.c - see progress.h. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+#define REDRAW_SECONDS 0.2
+
+double clock_seconds(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+void progress_begin(struct progress *p, const char *unit, uint64_t total,
+                    bool wanted)
+{
+    p->shown = wanted && isatty(STDERR_FILENO);
+    p->unit = unit;
+    p->total = total;
+    p->begin = clock_seconds();
+    p->drawn = p->begin;
+    p->dirty = false;
+}
+
+static void draw_time(double seconds)
+{
+    unsigned long s = (unsigned long)(seconds + 0.5);
+
+    if (s >= 3600)
+        fprintf(stderr, "  %lu:%02lu:%02lu left", s / 3600, s / 60 % 60,
+                s % 60);
+    else
+        fprintf(stderr, "  %lu:%02lu left", s / 60, s % 60);
+}
+
+void progress_update(struct progress *p, uint64_t done, uint64_t units)
+{
+    double now, passed;
+
+    if (!p->shown) return;
+    now = clock_seconds();
+    if (now - p->drawn < REDRAW_SECONDS) return;
+    p->drawn = now;
+    passed = now - p->begin;
+    fputs("\r\033[K", stderr);
+    if (p->total)
+        fprintf(stderr, "%3.0f%%  ",
+                100.0 * (double)done / (double)p->total);
+    fprintf(stderr, "%llu %s  %.1f %s/s", (unsigned long long)units, p->unit,
+            (double)units / passed, p->unit);
+    if (p->total && done > 0 && done <= p->total)
+        draw_time(passed * (double)(p->total - done) / (double)done);
+    fflush(stderr);
+    p->dirty = true;
+}
+
+void progress_end(struct progress *p)
+{
+    if (!p->shown || !p->dirty) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    p->dirty = false;
+}

@@ -1,0 +1,34 @@
+/* textbuf.h - text that grows, with a writer for JSON values.
+ *
+ * What goes in as JSON strings comes out as valid UTF-8: bytes that are not
+ * become U+FFFD. Running out of memory sets `failed`, once and for all. */
+#ifndef TEXTBUF_H
+#define TEXTBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct textbuf {
+    char *data;                 /* not NUL-terminated */
+    size_t len, cap;
+    bool failed;
+};
+
+void textbuf_release(struct textbuf *t);        /* zeroed struct is fine */
+void textbuf_reset(struct textbuf *t);
+void textbuf_add(struct textbuf *t, const char *s, size_t n);
+void textbuf_adds(struct textbuf *t, const char *s);
+__attribute__((format(printf, 2, 3)))
+void textbuf_addf(struct textbuf *t, const char *fmt, ...);  /* short texts */
+
+void json_string(struct textbuf *t, const char *s, size_t n);
+void json_strings(struct textbuf *t, const char *s);    /* NUL-terminated */
+void json_number(struct textbuf *t, double v);          /* null: not finite */
+/* ,"key": - the comma is left out after an opening bracket */
+void json_key(struct textbuf *t, const char *key);
+void json_comma(struct textbuf *t);
+
+/* Offset of the first byte that is not UTF-8, n when there is none. */
+size_t utf8_first_bad(const char *s, size_t n);
+
+#endif

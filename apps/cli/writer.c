@@ -1,0 +1,343 @@
+/* writer.c - see writer.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "writer.h"
+
+void writer_init(struct writer *w)
+{
+    memset(w, 0, sizeof *w);
+    pthread_mutex_init(&w->lock, NULL);
+}
+
+void writer_release(struct writer *w)
+{
+    pthread_mutex_destroy(&w->lock);
+    textbuf_release(&w->line);
+    free(w->queue);
+    w->queue = NULL;
+}
+
+void writer_fail(struct writer *w, int status, const char *fmt, ...)
+{
+    va_list ap;
+
+    pthread_mutex_lock(&w->lock);
+    if (!w->status) {                   /* the first one tells the story */
+        w->status = status;
+        va_start(ap, fmt);
+        vsnprintf(w->message, sizeof w->message, fmt, ap);
+        va_end(ap);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+int writer_status(struct writer *w)
+{
+    int status;
+
+    pthread_mutex_lock(&w->lock);
+    status = w->status;
+    pthread_mutex_unlock(&w->lock);
+    return status;
+}
+
+double writer_busy_seconds(struct writer *w)
+{
+    double seconds;
+
+    pthread_mutex_lock(&w->lock);
+    seconds = w->busy_seconds;
+    if (w->waiting > 0) seconds += clock_seconds() - w->busy_since;
+    pthread_mutex_unlock(&w->lock);
+    return seconds;
+}
+
+/* ---- the queue -------------------------------------------------------- */
+
+static bool grow(struct writer *w)
+{
+    size_t cap = w->cap ? 2 * w->cap : 256;
+    struct origin *queue = malloc(cap * sizeof *queue);
+
+    if (!queue) return false;
+    for (size_t i = 0; i < w->waiting; i++)
+        queue[i] = w->queue[(w->first + i) & (w->cap - 1)];
+    free(w->queue);
+    w->queue = queue;
+    w->cap = cap;
+    w->first = 0;
+    return true;
+}
+
+bool writer_expect(struct writer *w, const struct line *line)
+{
+    bool ok = true;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->waiting == w->cap) ok = grow(w);
+    if (ok) {
+        struct origin *o = &w->queue[(w->first + w->waiting) & (w->cap - 1)];
+
+        o->file = line->file;
+        o->number = line->number;
+        o->bytes = line->bytes;
+        o->cr = line->cr;
+        if (w->waiting++ == 0) w->busy_since = clock_seconds();
+    }
+    pthread_mutex_unlock(&w->lock);
+    return ok;
+}
+
+static struct origin take(struct writer *w)
+{
+    struct origin o;
+
+    pthread_mutex_lock(&w->lock);
+    o = w->queue[w->first];
+    w->first = (w->first + 1) & (w->cap - 1);
+    if (--w->waiting == 0)
+        w->busy_seconds += clock_seconds() - w->busy_since;
+    pthread_mutex_unlock(&w->lock);
+    return o;
+}
+
+/* ---- plain ------------------------------------------------------------ */
+
+/* A model can write any byte; lines of output must match lines of input. */
+static void put_one_line(struct textbuf *t, const char *s, size_t n)
+{
+    size_t from = t->len;
+
+    textbuf_add(t, s, n);
+    for (size_t i = from; i < t->len; i++)
+        if (t->data[i] == '\n' || t->data[i] == '\r') t->data[i] = ' ';
+}
+
+static void put_plain(struct writer *w, const skmt_result *r, bool cr)
+{
+    size_t len = 0;
+    const char *text = skmt_result_hyps(r) ? skmt_result_text(r, 0, &len)
+                                           : "";
+
+    put_one_line(&w->line, text, len);
+    textbuf_adds(&w->line, cr ? "\r\n" : "\n");
+}
+
+/* line TAB rank TAB score TAB text, ranks from 1 */
+static void put_ranked(struct writer *w, const skmt_result *r, bool cr)
+{
+    int n = skmt_result_hyps(r);
+
+    for (int h = 0; h < n || h == 0; h++) {
+        size_t len = 0;
+        const char *text = n ? skmt_result_text(r, h, &len) : "";
+
+        textbuf_addf(&w->line, "%llu\t%d\t%.4f\t",
+                     (unsigned long long)w->lines + 1, h + 1,
+                     n ? skmt_result_score(r, h) : 0.0);
+        put_one_line(&w->line, text, len);
+        textbuf_adds(&w->line, cr ? "\r\n" : "\n");
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------- */
+
+static void put_span(struct textbuf *t, size_t begin, size_t end)
+{
+    json_key(t, "begin");
+    textbuf_addf(t, "%zu", begin);
+    json_key(t, "end");
+    textbuf_addf(t, "%zu", end);
+}
+
+static void put_piece(struct textbuf *t, const skmt_piece *p)
+{
+    json_key(t, "id");
+    textbuf_addf(t, "%d", (int)p->id);
+    json_key(t, "piece");
+    json_strings(t, p->text);
+    put_span(t, p->begin, p->end);
+}
+
+static void put_source(struct textbuf *t, const skmt_result *r, int seg)
+{
+    int n = skmt_result_source_pieces(r, seg);
+
+    json_key(t, "source");
+    textbuf_adds(t, "[");
+    for (int i = 0; i < n; i++) {
+        skmt_piece p;
+
+        skmt_result_source_piece(r, seg, i, &p);
+        json_comma(t);
+        textbuf_adds(t, "{");
+        put_piece(t, &p);
+        textbuf_adds(t, "}");
+    }
+    textbuf_adds(t, "]");
+}
+
+static void put_attention(struct textbuf *t, const float *row, int n)
+{
+    json_key(t, "attention");
+    textbuf_adds(t, "[");
+    for (int i = 0; i < n; i++) {
+        json_comma(t);
+        json_number(t, row[i]);
+    }
+    textbuf_adds(t, "]");
+}
+
+static void put_tokens(struct textbuf *t, const skmt_result *r, int hyp,
+                       int seg)
+{
+    int n = skmt_result_target_pieces(r, hyp, seg);
+
+    json_key(t, "tokens");
+    textbuf_adds(t, "[");
+    for (int i = 0; i < n; i++) {
+        const float *row;
+        skmt_piece p;
+        int width = 0;
+
+        skmt_result_target_piece(r, hyp, seg, i, &p);
+        row = skmt_result_attention(r, hyp, seg, i, &width);
+        json_comma(t);
+        textbuf_adds(t, "{");
+        put_piece(t, &p);
+        json_key(t, "logprob");
+        json_number(t, p.logprob);
+        if (row) put_attention(t, row, width);
+        textbuf_adds(t, "}");
+    }
+    textbuf_adds(t, "]");
+}
+
+static void put_segments(struct textbuf *t, const skmt_result *r, int hyp)
+{
+    int n = skmt_result_segs(r);
+
+    json_key(t, "segments");
+    textbuf_adds(t, "[");
+    for (int seg = 0; seg < n; seg++) {
+        size_t begin = 0, end = 0;
+
+        skmt_result_seg_span(r, seg, &begin, &end);
+        json_comma(t);
+        textbuf_adds(t, "{");
+        put_span(t, begin, end);
+        json_key(t, "score");
+        json_number(t, skmt_result_seg_score(r, hyp, seg));
+        if (hyp == 0) put_source(t, r, seg);    /* the same for all */
+        put_tokens(t, r, hyp, seg);
+        textbuf_adds(t, "}");
+    }
+    textbuf_adds(t, "]");
+}
+
+static void put_hypothesis(struct textbuf *t, const skmt_result *r, int hyp)
+{
+    size_t len = 0;
+    const char *text = skmt_result_text(r, hyp, &len);
+
+    json_key(t, "text");
+    json_string(t, text, len);
+    json_key(t, "score");
+    json_number(t, skmt_result_score(r, hyp));
+    json_key(t, "logprob");
+    json_number(t, skmt_result_logprob(r, hyp));
+    put_segments(t, r, hyp);
+}
+
+static void put_json(struct writer *w, const skmt_result *r)
+{
+    struct textbuf *t = &w->line;
+    int n = skmt_result_hyps(r);
+
+    textbuf_adds(t, "{");
+    json_key(t, "line");
+    textbuf_addf(t, "%llu", (unsigned long long)w->lines + 1);
+    if (n > 0) {
+        put_hypothesis(t, r, 0);
+    } else {
+        json_key(t, "text");
+        textbuf_adds(t, "\"\"");
+    }
+    if (w->ranked) {
+        json_key(t, "nbest");
+        textbuf_adds(t, "[");
+        for (int h = 0; h < n; h++) {
+            json_comma(t);
+            textbuf_adds(t, "{");
+            put_hypothesis(t, r, h);
+            textbuf_adds(t, "}");
+        }
+        textbuf_adds(t, "]");
+    }
+    textbuf_adds(t, "}\n");
+}
+
+/* ---- writing ---------------------------------------------------------- */
+
+static void write_out(struct writer *w)
+{
+    const char *at = w->line.data;
+    size_t left = w->line.len;
+
+    while (left > 0) {
+        ssize_t n = write(w->fd, at, left);
+
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EPIPE) {
+            /* The reader has enough: not an error worth a word. 13 is
+             * SIGPIPE, which its default action would have reported. */
+            writer_fail(w, EXIT_SIGNAL + 13, "%s", "");
+            return;
+        }
+        if (n < 0) {
+            writer_fail(w, EXIT_TROUBLE, "skmt: writing %s: %s", w->name,
+                        strerror(errno));
+            return;
+        }
+        at += n;
+        left -= (size_t)n;
+    }
+}
+
+static void text_failed(struct writer *w, const struct origin *o,
+                        const skmt_error *err)
+{
+    if (err->status == SKMT_CANCELED) writer_fail(w, EXIT_TROUBLE, "%s", "");
+    else writer_fail(w, EXIT_TROUBLE, "%s:%llu: %s", o->file,
+                     (unsigned long long)o->number, err->message);
+}
+
+int writer_result(void *user, uint64_t number, skmt_result *r,
+                  const skmt_error *err)
+{
+    struct writer *w = user;
+    struct origin o = take(w);
+
+    (void)number;
+    if (writer_status(w)) return 1;
+    if (!r) {
+        text_failed(w, &o, err);
+        return 1;
+    }
+    textbuf_reset(&w->line);
+    if (w->json) put_json(w, r);
+    else if (w->ranked) put_ranked(w, r, o.cr);
+    else put_plain(w, r, o.cr);
+    if (w->line.failed) writer_fail(w, EXIT_TROUBLE, "skmt: out of memory");
+    else write_out(w);
+    w->lines++;
+    w->bytes += o.bytes;
+    progress_update(&w->progress, w->bytes, w->lines);
+    return writer_status(w) != 0;
+}

@@ -1,0 +1,52 @@
+/* writer.h - results to lines of output; the callback of a stream.
+ *
+ * The reading side announces each line with writer_expect() before it pushes
+ * it; the stream calls writer_result() in the same order on its own thread.
+ * A line is written whole, in one go, as soon as its result is there. After
+ * a failure nothing more is written and the stream is cancelled. */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lines.h"
+#include "progress.h"
+#include "skmt.h"
+#include "textbuf.h"
+
+struct origin {                 /* where an expected result comes from */
+    const char *file;
+    uint64_t number, bytes;
+    bool cr;
+};
+
+struct writer {
+    int fd;
+    const char *name;           /* of the output, for messages */
+    bool json;
+    bool ranked;                /* plain n-best lists */
+    struct progress progress;
+
+    pthread_mutex_t lock;       /* the queue, the times and the failure */
+    struct origin *queue;       /* ring of [cap], a power of two */
+    size_t cap, first, waiting;
+    double busy_since, busy_seconds;    /* something was on its way */
+    int status;                 /* an exit status once something failed */
+    char message[700];          /* "": fail quietly */
+
+    struct textbuf line;        /* from here on: the callback's */
+    uint64_t lines, bytes;
+};
+
+void writer_init(struct writer *w);
+void writer_release(struct writer *w);
+bool writer_expect(struct writer *w, const struct line *line);  /* no memory */
+skmt_stream_fn writer_result;           /* user is the struct writer */
+int writer_status(struct writer *w);
+double writer_busy_seconds(struct writer *w);
+void writer_fail(struct writer *w, int status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

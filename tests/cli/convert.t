@@ -1,0 +1,53 @@
+# needs: tiny
+A model of random numbers, converted three ways.
+
+  $ "$BUILD/tools/tiny_model" tiny > /dev/null 2>&1; ls tiny
+  config.json
+  model.safetensors
+  spm.model
+
+  $ for t in f32 bf16 int8; do skmt convert --from tiny --type $t -o $t.skmt && skmt info $t.skmt | grep '^type' | tr -s ' '; done
+  type f32
+  type bf16
+  type int8
+
+Each translates, if only into nonsense.
+
+  $ for t in f32 bf16 int8; do printf 'a\n\nb c\n' | skmt translate -m $t.skmt | wc -l; done
+  3
+  3
+  3
+
+A file is replaced only by a complete one.
+
+  $ cp f32.skmt before; mv tiny/spm.model tiny/other
+  $ skmt convert --from tiny --type f32 -o f32.skmt; cmp f32.skmt before
+  skmt: *spm.model* (glob)
+
+  $ ls
+  before
+  bf16.skmt
+  f32.skmt
+  int8.skmt
+  tiny
+
+  $ skmt convert --from nowhere -o x
+  skmt: *nowhere* (glob)
+  [1]
+
+Facts as text and as JSON, tensors when asked for.
+
+  $ skmt info int8.skmt | grep -c '^file\|^type\|^d_model\|^source_lang'
+  4
+
+  $ skmt info --tensors int8.skmt | grep -c 'bytes'
+  * (glob)
+
+  $ skmt info int8.skmt --tensors --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(o["type"], len(o["tensors"]) > 10, sorted(o["tensors"][0]))'
+  int8 True ['bytes', 'checksum', 'cols', 'name', 'rows', 'type']
+
+A damaged file gets a sentence.
+
+  $ head -c 20000 int8.skmt > cut.skmt; skmt info ./cut.skmt
+  skmt: ./cut.skmt: * (glob)
+  [3]

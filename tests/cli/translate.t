@@ -1,0 +1,103 @@
+# needs: model
+German in, English out.
+
+  $ echo 'Guten Morgen!' | skmt translate
+  Good morning!
+
+Lines stay lines: blank ones blank, the last one with or without its newline.
+
+  $ printf 'Guten Morgen!\n\n   \nVielen Dank.' | skmt translate | sed 's/$/|/'
+  Good morning!|
+  |
+  |
+  Thank you very much.|
+
+  $ printf '' | skmt translate
+
+  $ printf '\n' | skmt translate | od -An -c
+    \n
+
+The carriage returns of another system are kept away from the model and kept.
+
+  $ printf 'Guten Morgen!\r\n\r\nVielen Dank.\r\n' | skmt translate | od -An -c | tr -d ' \n'
+  Goodmorning!\r\n\r\nThankyouverymuch.\r\n
+
+A byte order mark is not text.
+
+  $ printf '\xEF\xBB\xBFGuten Morgen!\n' | skmt translate
+  Good morning!
+
+Several files, one after the other; "-" is standard input.
+
+  $ echo 'Guten Morgen!' > a; printf 'Vielen Dank.' > b
+  $ echo 'Guten Abend.' | skmt translate a - b
+  Good morning!
+  Good evening.
+  Thank you very much.
+
+  $ skmt translate a b -o both; cat both
+  Good morning!
+  Thank you very much.
+
+  $ skmt translate a -o a; cat a
+  skmt: a: is input and output at once
+  Guten Morgen!
+
+Sentences of a line are translated one by one and joined again.
+
+  $ echo 'Guten Morgen! Vielen Dank.' | skmt translate
+  Good morning! Thank you very much.
+
+Options may stand anywhere, with = or without.
+
+  $ skmt translate --beam 1 a --threads=2 --batch 3 --no-early-stop
+  Good morning!
+
+N-best lists: line, rank, score, text.
+
+  $ skmt translate --nbest 2 a b | awk -F '\t' '{ print NF, $1, $2, $3 < 0 }'
+  4 1 1 1
+  4 1 2 1
+  4 2 1 1
+  4 2 2 1
+
+  $ skmt translate --nbest 4 a | head -1 | cut -f 4
+  Good morning!
+
+  $ skmt translate --nbest 4 a | cut -f 3 | sort -gr | cmp - <(skmt translate --nbest 4 a | cut -f 3)
+
+The beginning of a translation can be asked for.
+
+  $ echo 'Vielen Dank.' | skmt translate --prefix 'Many'
+  Many* (glob)
+
+  $ printf 'Thanks\n\n' > prefixes
+  $ printf 'Vielen Dank.\nGuten Morgen!\n' | skmt translate --prefix-file prefixes
+  Thanks* (glob)
+  Good morning!
+
+  $ printf 'Vielen Dank.\n\n\n' | skmt translate --prefix-file prefixes 2>&1 | grep .; exit ${PIPESTATUS[1]}
+  Thanks* (glob)
+  standard input:3: the prefix file has no line for this one
+  [1]
+
+Statistics are one line of JSON on standard error.
+
+  $ skmt translate --stats a b 2>&1 >/dev/null | tr ',' '\n' | cut -d : -f 1 | paste -sd ' '
+  {"lines" "sentences" "tokens" "load_seconds" "decode_seconds" "peak_rss_mb" "threads" "beam" "batch" "isa" "cpu"
+
+  $ skmt translate --stats a b 2>&1 >/dev/null | cut -d , -f 1,2
+  {"lines":2,"sentences":2
+
+Nothing but translations is written when standard error is no terminal.
+
+  $ skmt translate a 2>&1
+  Good morning!
+
+However the work is shared, the output is the same.
+
+  $ for i in 1 2 3 4 5; do cat a b; echo 'Das ist ein Test. Er ist lang.'; done > many
+  $ skmt translate many > one
+  $ for o in '--batch 1' '--batch 7 --threads 2' '--threads 2'; do skmt translate many $o | cmp - one; done
+  $ wc -l < one
+  15
