@@ -1,24 +1,46 @@
 # skmt - make help lists what can be made.
 #
-#   make            build/skmt, build/libskmt.so, build/libskmt.a
-#   make SAN=1      the same with the address and undefined sanitizers
-#   make BUILD=dir  objects elsewhere (cross builds, several at a time)
+#   make              build/skmt, build/libskmt.so, build/libskmt.a
+#   make demo         install what is missing, build, translate a few lines
+#   make check        the tests: no network, a few minutes
+#   make check-long   sanitizers, valgrind, aarch64, clang, fuzzing, full sets
+#   make bench        speed on this machine
+#   make fuzz         every fuzzer for FUZZ_SECONDS (60)
+#   make install      to DESTDIR and PREFIX (/usr/local); make uninstall
+#   make man          the man page's option lists, from the program's own
+#   make dist         build/skmt-VERSION.tar.xz of what is committed
+#   make clean
+#
+#   SAN=1             with the address and undefined sanitizers, in build/san
+#   BUILD=dir         objects elsewhere (several compilers at a time)
+#   CROSS=aarch64-linux-gnu-   another processor; see scripts/deps-cross
 
-VERSION  = 0.1.0
+VERSION   = 0.1.0
 SOVERSION = 0
-BUILD   ?= $(if $(SAN),build/san,build)
-PREFIX  ?= /usr/local
-DESTDIR ?=
+BUILD    ?= $(if $(SAN),build/san,build)
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+LIBDIR   ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 60
 
-CC      ?= gcc
-AR      ?= ar
-OBJCOPY ?= objcopy
-LD      ?= ld
-ARCH    := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ifeq ($(origin CC),default)
+CC       = $(CROSS)gcc
+endif
+ifeq ($(origin CXX),default)
+CXX      = $(CROSS)g++
+endif
+ifeq ($(origin AR),default)
+AR       = $(CROSS)ar
+endif
+OBJCOPY ?= $(CROSS)objcopy
+# No compiler yet on a bare machine: demo and check install one, then call
+# make again.
+ARCH    := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes
 OPT    ?= -O2
-SANFLAGS = $(if $(SAN),-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+COMMA    = ,
+SANFLAGS = $(if $(SAN),-fsanitize=address$(COMMA)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             -fvisibility=hidden -ffp-contract=off -fno-math-errno $(SANFLAGS) \
             -DSKMT_VERSION='"$(VERSION)"' $(CFLAGS)
@@ -35,10 +57,20 @@ LIB_SRC := $(wildcard src/*/*.c src/*/*/*.c)
 ifneq ($(ARCH),x86_64)
 LIB_SRC := $(filter-out $(X86_ONLY),$(LIB_SRC))
 endif
-CLI_SRC  := $(wildcard apps/cli/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
-CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
-UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
+
+# Programs, each from one file: tests, what tests need, examples and the rest.
+programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
+UNIT     := $(call programs,tests/unit/test_*.c)
+HELPERS  := $(call programs,$(filter-out tests/unit/main.c \
+              $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)) \
+              tools/*.c)
+EXAMPLES := $(call programs,examples/*.c)
+EXAMPLES_CC := $(patsubst %.cc,$(BUILD)/%_cc,$(wildcard examples/*.cc))
+FUZZERS  := $(call programs,tests/fuzz/fuzz_*.c)
+BENCHES  := $(call programs,bench/*.c)
+MODELS   := $(wildcard models/*.skmt)
 
 all: $(BUILD)/skmt $(BUILD)/libskmt.so $(BUILD)/libskmt.a
 
@@ -46,16 +78,135 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) $(ISA_$(notdir $*)) $(INC) -MMD -MP -c $< -o $@
 
+# ---- the library and the program -----------------------------------------
+
 # Everything inside, for unit tests: internal names visible.
 $(BUILD)/libinner.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinner.a
+# What is shipped: one object whose only global names are the public ones.
+# (With sanitizers the names must stay: they register globals by name.)
+$(BUILD)/libskmt.a: $(LIB_OBJ)
+	@rm -f $@
+	$(CC) -r -nostdlib $^ -o $(BUILD)/libskmt.o
+	$(if $(SAN),,$(OBJCOPY) --localize-hidden $(BUILD)/libskmt.o)
+	$(AR) rcs $@ $(BUILD)/libskmt.o
+
+$(BUILD)/libskmt.so: $(LIB_OBJ)
+	$(CC) $(SANFLAGS) $(LDFLAGS) -shared -Wl,-soname,libskmt.so.$(SOVERSION) \
+	    $(if $(SAN),,-Wl$(COMMA)-z$(COMMA)defs) $^ $(LIBS) -o $@
+	ln -sf libskmt.so $@.$(SOVERSION)
+
+# The program sees include/ and nothing else.
+$(CLI_OBJ): INC = -Iinclude
+$(CLI_OBJ): ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
+$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libskmt.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# ---- tests, examples, benchmarks ------------------------------------------
+
+$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinner.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@
 
+$(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinner.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# The C examples use the static library, the C++ one the shared library.
+$(patsubst %,%.o,$(EXAMPLES)): INC = -Iinclude
+$(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libskmt.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(EXAMPLES_CC): $(BUILD)/%_cc: %.cc $(BUILD)/libskmt.so include/skmt.h include/skmt_tools.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++11 -Wall -Wextra -Wshadow $(OPT) -g $(SANFLAGS) -Iinclude \
+	    $< -L$(BUILD) -lskmt -Wl,-rpath,'$$ORIGIN/..' -o $@
+
+$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinner.a
+	$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
+
 unit: $(UNIT)
+helpers: $(HELPERS)
+examples: $(EXAMPLES) $(EXAMPLES_CC)
+benches: $(BENCHES)
+fuzzers: $(FUZZERS)
+
+# ---- what people type ------------------------------------------------------
+
+# These install what they need and then call make again: only then is there
+# surely a compiler. All processors are used unless -j says otherwise.
+AGAIN = $(MAKE) --no-print-directory \
+        $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
+
+demo:
+	@scripts/deps build
+	+@$(AGAIN) -s all
+	@scripts/demo $(BUILD)
+
+check:
+	@scripts/deps build test
+	+@$(AGAIN) -s all unit helpers examples
+	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' VERSION='$(VERSION)' scripts/check $(BUILD)
+
+check-long:
+	@scripts/deps build test long
+	@CHECK_LONG_EXTRA='$(CHECK_LONG_EXTRA)' FUZZ_SECONDS='$(FUZZ_SECONDS_LONG)' scripts/check-long
+FUZZ_SECONDS_LONG ?= 300
+# More to run at the end of check-long: commands that print the usual closing
+# line ("1 passed, 0 failed, 0 skipped") or fail by exit status.
+CHECK_LONG_EXTRA ?= $(wildcard scripts/check-long.d/*)
+
+bench:
+	@scripts/deps build
+	+@$(AGAIN) -s all benches
+	@if [ -x bench/run ]; then BUILD=$(BUILD) bench/run; \
+	else for b in $(BENCHES); do echo "== $$b"; $$b || exit 1; done; fi
+
+fuzz:
+	@scripts/deps build fuzz
+	+@$(AGAIN) -s BUILD=build/fuzz CC=clang OPT=-O1 fuzzers \
+	    SANFLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz build/fuzz
+
+MAN_FROM = $(BUILD)/skmt help options
+man: $(BUILD)/skmt
+	$(MAN_FROM) | awk -f tools/man_options.awk - docs/man/skmt.1 > $(BUILD)/skmt.1
+	cp $(BUILD)/skmt.1 docs/man/skmt.1
+
+TO = $(DESTDIR)$(PREFIX)
+TOLIB = $(DESTDIR)$(LIBDIR)
+install: all
+	install -D -m 755 $(BUILD)/skmt $(TO)/bin/skmt
+	install -D -m 644 $(BUILD)/libskmt.a $(TOLIB)/libskmt.a
+	install -D -m 755 $(BUILD)/libskmt.so $(TOLIB)/libskmt.so.$(VERSION)
+	ln -sf libskmt.so.$(VERSION) $(TOLIB)/libskmt.so.$(SOVERSION)
+	ln -sf libskmt.so.$(SOVERSION) $(TOLIB)/libskmt.so
+	install -D -m 644 include/skmt.h $(TO)/include/skmt.h
+	install -d $(TOLIB)/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+	    skmt.pc.in > $(TOLIB)/pkgconfig/skmt.pc
+	install -D -m 644 docs/man/skmt.1 $(TO)/share/man/man1/skmt.1
+	install -d $(TO)/share/skmt/models
+	$(if $(MODELS),install -m 644 $(MODELS) $(TO)/share/skmt/models)
+
+uninstall:
+	rm -f $(TO)/bin/skmt $(TO)/include/skmt.h $(TO)/share/man/man1/skmt.1
+	rm -f $(TOLIB)/libskmt.a $(TOLIB)/libskmt.so $(TOLIB)/libskmt.so.$(SOVERSION) \
+	    $(TOLIB)/libskmt.so.$(VERSION) $(TOLIB)/pkgconfig/skmt.pc
+	rm -f $(patsubst models/%,$(TO)/share/skmt/models/%,$(MODELS))
+	-rmdir $(TO)/share/skmt/models $(TO)/share/skmt 2>/dev/null
+
+dist:
+	@mkdir -p $(BUILD)
+	git archive --prefix=skmt-$(VERSION)/ HEAD | xz > $(BUILD)/skmt-$(VERSION).tar.xz
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+clean:
+	rm -rf build
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all unit
+.PHONY: all unit helpers examples benches fuzzers demo check check-long bench fuzz \
+        man install uninstall dist help clean
 .SECONDARY:

@@ -1,0 +1,58 @@
+/* stream.c - a whole corpus: batched, on two threads, back in order.
+ *
+ *     ./stream de-en.skmt < german.txt > english.txt */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <skmt.h>
+
+/* Called for each line, in order, on a thread of the stream. */
+static int print_line(void *user, uint64_t number, skmt_result *result,
+                      const skmt_error *err)
+{
+    FILE *out = user;
+
+    if (!result) {
+        fprintf(stderr, "line %llu: %s\n", (unsigned long long)number + 1,
+                err->message);
+        return 1;                       /* cancel the rest */
+    }
+    fprintf(out, "%s\n", skmt_result_text(result, 0, NULL));
+    return ferror(out);
+}
+
+int main(int argc, char **argv)
+{
+    skmt_error err;
+    skmt_model *model = NULL;
+    skmt_options *options = skmt_options_new();
+    skmt_stream *stream = NULL;
+    skmt_status st = SKMT_NOMEM;
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t len;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: stream MODEL < TEXT\n");
+        return 2;
+    }
+    memset(&err, 0, sizeof err);
+    if (options) st = skmt_options_set(options, "threads", "2", &err);
+    if (!st) st = skmt_model_open(&model, argv[1], &err);
+    if (!st)
+        st = skmt_stream_new(&stream, model, options, print_line, stdout,
+                             &err);
+    while (!st && (len = getline(&line, &cap, stdin)) > 0) {
+        if (line[len - 1] == '\n') len--;
+        st = skmt_stream_push(stream, line, (size_t)len, NULL, &err);
+    }
+    if (!st) st = skmt_stream_flush(stream, &err);
+    if (st && st != SKMT_CANCELED) fprintf(stderr, "%s\n", err.message);
+
+    free(line);
+    skmt_stream_free(stream);
+    skmt_options_free(options);
+    skmt_model_close(model);
+    return st ? 1 : 0;
+}
