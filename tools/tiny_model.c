@@ -22,7 +22,7 @@
  *     --skip NAME --nan NAME --extra NAME
  *                    leave out, spoil or add a tensor: to be refused
  *
- * Prints what is wrong and ends with status 2 for a usage error, 1 otherwise. */
+ * Prints what is wrong and ends with status 2 for a usage error, 1 else. */
 #include "tiny_model.h"
 
 #include <errno.h>

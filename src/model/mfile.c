@@ -289,7 +289,7 @@ static enum status read_entries(struct mfile *f, struct err *e)
     if (!f->at) return err_nomem(e, f->name);
     for (uint32_t i = 0; i < f->head->count && !st; i++) {
         st = check_entry(f, i, e);
-        f->at[i] = tensor_of(f, &f->dir[i]);
+        if (!st) f->at[i] = tensor_of(f, &f->dir[i]);
     }
     return st;
 }
