@@ -43,7 +43,7 @@ COMMA    = ,
 SANFLAGS = $(if $(SAN),-fsanitize=address$(COMMA)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             -fvisibility=hidden -ffp-contract=off -fno-math-errno $(SANFLAGS) \
-            -DSKMT_VERSION='"$(VERSION)"' $(CFLAGS)
+            -DSKMT_VERSION_TEXT='"$(VERSION)"' $(CFLAGS)
 INC      = -Isrc -Iinclude
 LIBS     = -ljansson -lutf8proc -lm -pthread
 

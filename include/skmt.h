@@ -23,8 +23,9 @@
  *
  * Threads: a skmt_model is immutable; any number of threads and sessions may
  * use one. A session, a result and an options object belong to one thread at
- * a time. A stream is fed by one thread; its callback runs on a thread of the
- * stream (one call at a time, in input order) and must not call the stream.
+ * a time. A stream is fed by one thread; its callback comes from a thread of
+ * the stream or from inside push and flush (one call at a time, in input
+ * order) and must not call the stream.
  * Close a model only after the last session and stream that use it.
  *
  * All text is UTF-8. Strings passed with a length need no NUL; those returned

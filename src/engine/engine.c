@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_FACTS = 40 };
 
@@ -66,6 +67,34 @@ static void list_facts(struct engine *en)
     fact(en, "knn_tau", "%g", c->knn_tau);
 }
 
+/* Pieces as C strings for the API; ids past the tokenizer's are empty. */
+static enum status list_pieces(struct engine *en, struct err *e)
+{
+    const struct subword *sw = en->w->subword;
+    int n = en->w->cfg.vocab_size, known = subword_size(sw);
+    size_t bytes = 1, len;
+    char *at;
+
+    for (int i = 0; i < known; i++) {
+        subword_piece(sw, i, &len);
+        bytes += len + 1;
+    }
+    en->piece_text = calloc((size_t)n, sizeof *en->piece_text);
+    en->piece_block = at = calloc(1, bytes);
+    if (!en->piece_text || !at) return err_nomem(e, "vocabulary");
+    for (int i = 0; i < n; i++) {
+        const char *text;
+
+        en->piece_text[i] = en->piece_block + bytes - 1;
+        if (i >= known) continue;
+        text = subword_piece(sw, i, &len);
+        memcpy(at, text, len);
+        en->piece_text[i] = at;
+        at += len + 1;
+    }
+    return ST_OK;
+}
+
 enum status engine_open(struct engine **out, const char *path, struct err *e)
 {
     struct engine *en = calloc(1, sizeof *en);
@@ -75,6 +104,7 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
     if (!en) return err_nomem(e, "model");
     st = weights_open(&en->w, path, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
+    if (!st) st = list_pieces(en, e);
     if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
         st = err_nomem(e, "model");
     if (st) {
@@ -92,6 +122,8 @@ void engine_close(struct engine *en)
     net_close(en->net);
     weights_close(en->w);
     free(en->facts);
+    free(en->piece_text);
+    free(en->piece_block);
     free(en);
 }
 

@@ -15,6 +15,8 @@ struct engine {
     struct net *net;
     struct fact *facts;         /* for people: skmt info */
     int n_facts;
+    const char **piece_text;    /* [vocab_size] pieces, NUL-terminated */
+    char *piece_block;
 };
 
 enum status engine_open(struct engine **out, const char *path, struct err *e);

@@ -27,6 +27,7 @@ struct batch {
     const struct net *net;
     struct search_options o;
     struct mixer *mixer;
+    struct pool *pool;          /* ws.pool, or that is NULL for now */
     struct workspace ws;
     struct kvcache cache;
     struct lane *lanes;         /* [o.lanes] */
@@ -117,6 +118,7 @@ enum status batch_new(struct batch **out, const struct net *net,
     b->net = net;
     b->o = *o;
     b->mixer = mixer;
+    b->pool = pool;
     b->max_rows = o->lanes * o->beam;
     b->max_len = search_max_len(o, net, o->max_source);
     st = init(b, pool, e);
@@ -148,6 +150,11 @@ void batch_free(struct batch *b)
     kvcache_release(&b->cache);
     workspace_release(&b->ws);
     free(b);
+}
+
+void batch_use_pool(struct batch *b, bool use)
+{
+    b->ws.pool = use ? b->pool : NULL;
 }
 
 int batch_free_lanes(const struct batch *b) { return b->o.lanes - b->n_busy; }

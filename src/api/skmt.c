@@ -1,0 +1,378 @@
+/* skmt.c - include/skmt.h over the engine: the only exported symbols.
+ *
+ * The public handles are the engine's own structs under another name, and
+ * skmt_error is struct err to the byte, so nothing is wrapped or copied. */
+#include "skmt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "engine/options.h"
+#include "engine/result.h"
+#include "engine/session.h"
+#include "engine/stream.h"
+
+_Static_assert(sizeof(skmt_error) == sizeof(struct err), "same layout");
+_Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
+               "same layout");
+_Static_assert((int)SKMT_CANCELED == (int)ST_CANCELED &&
+               (int)SKMT_CANCELED + 1 == (int)ST_COUNT, "same list");
+
+struct skmt_options {
+    struct options o;
+    char text[64];              /* what skmt_options_get returned */
+};
+
+static struct err *inner(skmt_error *e) { return (struct err *)(void *)e; }
+
+static const struct engine *engine_of(const skmt_model *m)
+{
+    return (const struct engine *)(const void *)m;
+}
+
+static const struct result *result_of(const skmt_result *r)
+{
+    return (const struct result *)(const void *)r;
+}
+
+/* ---- facts ----------------------------------------------------------- */
+
+const char *skmt_status_text(skmt_status status)
+{
+    return status_text((enum status)status);
+}
+
+const char *skmt_version(void) { return SKMT_VERSION_TEXT; }
+const char *skmt_isa(void) { return isa_name(kernels_pick(NULL)->isa); }
+const char *skmt_cpu(void) { return cpu_name(); }
+
+skmt_status skmt_model_open(skmt_model **out, const char *path,
+                            skmt_error *err)
+{
+    struct engine *en = NULL;
+    enum status st;
+
+    err_clear(inner(err));
+    st = path ? engine_open(&en, path, inner(err))
+              : err_set(inner(err), ST_ARGUMENT, "no model file was named");
+    *out = (skmt_model *)(void *)en;
+    return (skmt_status)st;
+}
+
+void skmt_model_close(skmt_model *model)
+{
+    engine_close((struct engine *)(void *)model);
+}
+
+const char *skmt_model_fact(const skmt_model *model, const char *name)
+{
+    const struct engine *en = engine_of(model);
+
+    for (int i = 0; i < en->n_facts; i++)
+        if (!strcmp(en->facts[i].name, name)) return en->facts[i].value;
+    return NULL;
+}
+
+const char *skmt_model_fact_name(const skmt_model *model, int i)
+{
+    const struct engine *en = engine_of(model);
+
+    return i >= 0 && i < en->n_facts ? en->facts[i].name : NULL;
+}
+
+/* ---- options --------------------------------------------------------- */
+
+skmt_options *skmt_options_new(void)
+{
+    skmt_options *o = calloc(1, sizeof *o);
+
+    if (o) options_defaults(&o->o);
+    return o;
+}
+
+void skmt_options_free(skmt_options *o) { free(o); }
+
+skmt_status skmt_options_set(skmt_options *o, const char *name,
+                             const char *value, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)options_set(&o->o, name, value, inner(err));
+}
+
+const char *skmt_options_get(skmt_options *o, const char *name)
+{
+    return options_get(&o->o, name, o->text, sizeof o->text) ? o->text : NULL;
+}
+
+int skmt_option_describe(int i, skmt_option_info *out)
+{
+    struct option_info info;
+
+    if (!option_describe(i, &info)) return 0;
+    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
+                               info.help };
+    return 1;
+}
+
+static struct options options_or_defaults(const skmt_options *o)
+{
+    struct options d;
+
+    options_defaults(&d);
+    return o ? o->o : d;
+}
+
+/* ---- translating ----------------------------------------------------- */
+
+skmt_status skmt_session_new(skmt_session **out, const skmt_model *model,
+                             const skmt_options *options, skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
+    struct session *s;
+    enum status st;
+
+    err_clear(inner(err));
+    st = session_new(&s, engine_of(model), &o, inner(err));
+    *out = (skmt_session *)(void *)s;
+    return (skmt_status)st;
+}
+
+void skmt_session_free(skmt_session *s)
+{
+    session_free((struct session *)(void *)s);
+}
+
+skmt_status skmt_session_translate(skmt_session *s, const char *text,
+                                   size_t len, const char *prefix,
+                                   skmt_result **out, skmt_error *err)
+{
+    struct request q = { .text = text, .len = len, .prefix = prefix };
+    enum status st;
+
+    err_clear(inner(err));
+    st = session_run((struct session *)(void *)s, &q, 1, inner(err));
+    *out = (skmt_result *)(void *)q.result;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_session_translate_many(skmt_session *s,
+                                        const char *const *texts,
+                                        const char *const *prefixes, size_t n,
+                                        skmt_result **results,
+                                        skmt_error *err)
+{
+    struct request *q = calloc(n ? n : 1, sizeof *q);
+    enum status st;
+
+    err_clear(inner(err));
+    for (size_t i = 0; i < n; i++) results[i] = NULL;
+    if (!q) return (skmt_status)err_nomem(inner(err), "texts");
+    for (size_t i = 0; i < n; i++) {
+        q[i].text = texts[i];
+        q[i].len = strlen(texts[i]);
+        q[i].prefix = prefixes ? prefixes[i] : NULL;
+    }
+    st = session_run((struct session *)(void *)s, q, n, inner(err));
+    for (size_t i = 0; i < n; i++)
+        results[i] = (skmt_result *)(void *)q[i].result;
+    free(q);
+    return (skmt_status)st;
+}
+
+char *skmt_translate(const skmt_model *model, const char *text,
+                     skmt_error *err)
+{
+    skmt_options *o = skmt_options_new();
+    skmt_session *s = NULL;
+    skmt_result *r = NULL;
+    char *out = NULL;
+
+    err_clear(inner(err));
+    if (!o) {
+        err_nomem(inner(err), "options");
+        return NULL;
+    }
+    /* One text has few sentences: lanes nobody fills cost memory. */
+    o->o.batch = 4;
+    if (!skmt_session_new(&s, model, o, err) &&
+        !skmt_session_translate(s, text, strlen(text), NULL, &r, err)) {
+        out = strdup(skmt_result_text(r, 0, NULL));
+        if (!out) err_nomem(inner(err), "a translation");
+    }
+    skmt_result_free(r);
+    skmt_session_free(s);
+    skmt_options_free(o);
+    return out;
+}
+
+void skmt_free(void *p) { free(p); }
+
+/* ---- results --------------------------------------------------------- */
+
+void skmt_result_free(skmt_result *r)
+{
+    result_free((struct result *)(void *)r);
+}
+
+int skmt_result_hyps(const skmt_result *r) { return result_of(r)->n_hyps; }
+
+const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
+{
+    const struct hypothesis *h = &result_of(r)->hyps[hyp];
+
+    if (len) *len = h->len;
+    return h->text;
+}
+
+double skmt_result_score(const skmt_result *r, int hyp)
+{
+    return result_of(r)->hyps[hyp].score;
+}
+
+double skmt_result_logprob(const skmt_result *r, int hyp)
+{
+    return result_of(r)->hyps[hyp].logprob;
+}
+
+int skmt_result_segs(const skmt_result *r) { return result_of(r)->n_segs; }
+
+void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
+                          size_t *end)
+{
+    *begin = result_of(r)->segs[seg].begin;
+    *end = result_of(r)->segs[seg].end;
+}
+
+/* A sentence's translation within a hypothesis; NULL where there is none. */
+static const struct hyp *hyp_of(const skmt_result *r, int hyp, int seg)
+{
+    const struct result *res = result_of(r);
+    const struct job *j = res->segs[seg].job;
+
+    return j && j->n_hyps ? &j->hyps[res->hyps[hyp].choice[seg]] : NULL;
+}
+
+double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
+{
+    const struct hyp *h = hyp_of(r, hyp, seg);
+
+    return h ? h->score : 0;
+}
+
+/* Pieces as C strings, made when the model was opened. */
+static const char *piece_text(const struct result *r, int32_t id)
+{
+    return r->engine->piece_text[id];
+}
+
+int skmt_result_source_pieces(const skmt_result *r, int seg)
+{
+    return (int)result_of(r)->segs[seg].n_pieces;
+}
+
+void skmt_result_source_piece(const skmt_result *r, int seg, int i,
+                              skmt_piece *out)
+{
+    const struct piece *p = &result_of(r)->segs[seg].pieces[i];
+
+    *out = (skmt_piece){ p->id, 0, p->begin, p->end,
+                         piece_text(result_of(r), p->id) };
+}
+
+int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
+{
+    const struct hyp *h = hyp_of(r, hyp, seg);
+
+    return h ? h->n : 0;
+}
+
+void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
+                              skmt_piece *out)
+{
+    const struct result *res = result_of(r);
+    const struct hypothesis *whole = &res->hyps[hyp];
+    const struct hyp *h = hyp_of(r, hyp, seg);
+    const struct target *t = &res->segs[seg].targets[whole->choice[seg]];
+    size_t at = whole->offset[seg];
+
+    *out = (skmt_piece){ h->tokens[i], h->logprobs[i],
+                         at + (i ? t->ends[i - 1] : 0), at + t->ends[i],
+                         piece_text(res, h->tokens[i]) };
+}
+
+const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
+                                   int i, int *n)
+{
+    const struct hyp *h = hyp_of(r, hyp, seg);
+    const struct job *j = result_of(r)->segs[seg].job;
+
+    *n = h ? j->n_src : 0;
+    if (!h || !h->attention) return NULL;
+    return h->attention + (size_t)i * (size_t)j->n_src;
+}
+
+/* ---- streaming ------------------------------------------------------- */
+
+/* The caller's function, called through ours: the types differ in name. */
+struct skmt_stream {
+    struct stream *s;
+    skmt_stream_fn *fn;
+    void *user;
+};
+
+static int on_result(void *user, uint64_t number, struct result *r,
+                     const struct err *e)
+{
+    struct skmt_stream *s = user;
+
+    return s->fn(s->user, number, (skmt_result *)(void *)r,
+                 (const skmt_error *)(const void *)e);
+}
+
+skmt_status skmt_stream_new(skmt_stream **out, const skmt_model *model,
+                            const skmt_options *options, skmt_stream_fn *fn,
+                            void *user, skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
+    skmt_stream *s = calloc(1, sizeof *s);
+    enum status st;
+
+    *out = NULL;
+    err_clear(inner(err));
+    if (!s) return (skmt_status)err_nomem(inner(err), "stream");
+    s->fn = fn;
+    s->user = user;
+    st = stream_new(&s->s, engine_of(model), &o, on_result, s, inner(err));
+    if (st) free(s);
+    else *out = s;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_stream_push(skmt_stream *s, const char *text, size_t len,
+                             const char *prefix, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)stream_push(s->s, text, len, prefix, inner(err));
+}
+
+skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)stream_flush(s->s, inner(err));
+}
+
+void skmt_stream_cancel(skmt_stream *s) { stream_cancel(s->s); }
+
+void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
+                        uint64_t *sentences, uint64_t *tokens)
+{
+    stream_counts(s->s, texts, sentences, tokens);
+}
+
+void skmt_stream_free(skmt_stream *s)
+{
+    if (!s) return;
+    stream_free(s->s);
+    free(s);
+}

@@ -1,0 +1,329 @@
+/* stream.c - see stream.h.
+ *
+ * One lock guards the queue of jobs, the list of texts in order and the
+ * counts; decoding and delivering happen outside it. A text is delivered by
+ * the worker that finds the head of the list complete while nobody else is
+ * delivering, so callbacks come one at a time and in order. */
+#include "engine/stream.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "search/batch.h"
+
+struct worker {
+    struct stream *s;
+    pthread_t thread;
+    struct batch *batch;
+    struct job **take;          /* [lanes] scratch */
+    bool started;
+};
+
+struct stream {
+    const struct engine *engine;
+    struct options o;
+    struct search_options so;
+    stream_fn *fn;
+    void *user;
+    struct pool *pool;          /* lent to a worker that is alone at work */
+    struct worker *workers;     /* [o.threads] */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work;        /* for workers: jobs, or the end */
+    pthread_cond_t room;        /* for the pusher: delivered something */
+    struct job *queue, **queue_end;     /* waiting jobs, user = segment */
+    long queued;
+    struct result *first, **last;       /* texts in order, not delivered */
+    long undelivered;
+    int busy;                   /* workers with jobs under way */
+    bool delivering, canceled;
+    struct err failure;         /* of a worker, or of the callback */
+    uint64_t numbered, texts, sentences, tokens;
+};
+
+/* ---- delivering ------------------------------------------------------ */
+
+/* Called with the lock held; gives it up while the callback runs. */
+static void deliver_one(struct stream *s, struct result *r)
+{
+    int stop;
+
+    s->first = r->next;
+    if (!s->first) s->last = &s->first;
+    pthread_mutex_unlock(&s->lock);
+    if (!r->err.status) result_finish(r, s->o.nbest, &r->err);
+    stop = s->fn(s->user, r->number, r->err.status ? NULL : r, &r->err);
+    pthread_mutex_lock(&s->lock);
+    s->texts++;
+    s->sentences += (uint64_t)r->n_segs;
+    s->tokens += (uint64_t)r->tokens;
+    s->undelivered--;
+    result_free(r);
+    if (stop) s->canceled = true;
+    pthread_cond_broadcast(&s->room);
+}
+
+static void deliver(struct stream *s)
+{
+    if (s->delivering) return;
+    s->delivering = true;
+    while (s->first && s->first->pending == 0 && !s->canceled)
+        deliver_one(s, s->first);
+    s->delivering = false;
+    pthread_cond_broadcast(&s->room);
+    if (s->canceled) pthread_cond_broadcast(&s->work);
+}
+
+/* ---- working --------------------------------------------------------- */
+
+/* How many jobs this worker should take now. Filling lanes one by one would
+ * encode one sentence at a time; waiting for all would leave lanes empty. */
+static int want(const struct stream *s, const struct worker *w)
+{
+    int room = batch_free_lanes(w->batch), lanes = s->so.lanes;
+    long share = (s->queued + s->o.threads - 1) / s->o.threads;
+
+    if (batch_busy_lanes(w->batch) && room < (lanes + 3) / 4) return 0;
+    /* A queue shorter than the lanes of all is shared out evenly. */
+    return share < room ? (int)share : room;
+}
+
+static int take_jobs(struct stream *s, struct worker *w)
+{
+    int n = 0, most = want(s, w);
+
+    while (n < most && s->queue) {
+        struct job *j = s->queue;
+
+        s->queue = j->next;
+        if (!s->queue) s->queue_end = &s->queue;
+        s->queued--;
+        w->take[n++] = j;
+    }
+    return n;
+}
+
+static void finish_jobs(struct stream *s, struct job *done)
+{
+    for (struct job *next; done; done = next) {
+        struct segment *seg = done->user;
+
+        next = done->next;
+        seg->owner->pending--;
+    }
+    deliver(s);
+}
+
+static void fail(struct stream *s, const struct err *e)
+{
+    if (!s->failure.status) s->failure = *e;
+    s->canceled = true;
+    pthread_cond_broadcast(&s->room);
+    pthread_cond_broadcast(&s->work);
+}
+
+/* Wait for something to do; false at the end. Called with the lock held. */
+static bool await_jobs(struct stream *s, struct worker *w)
+{
+    while (!s->canceled && !s->queue && !batch_busy_lanes(w->batch))
+        pthread_cond_wait(&s->work, &s->lock);
+    return !s->canceled && (s->queue || batch_busy_lanes(w->batch));
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct stream *s = w->s;
+    struct err e;
+
+    pthread_mutex_lock(&s->lock);
+    while (await_jobs(s, w)) {
+        int was = batch_busy_lanes(w->batch) > 0;
+        int n = take_jobs(s, w);
+        struct job *done = NULL;
+        enum status st = ST_OK;
+        bool alone;
+
+        s->busy += !was && n > 0;
+        alone = s->busy == 1 && !s->queue;
+        pthread_mutex_unlock(&s->lock);
+        batch_use_pool(w->batch, alone);
+        if (n) st = batch_add(w->batch, w->take, n, &e);
+        if (!st) done = batch_step(w->batch);
+        pthread_mutex_lock(&s->lock);
+        if (st) fail(s, &e);
+        s->busy -= (was || n > 0) && !batch_busy_lanes(w->batch);
+        finish_jobs(s, done);
+    }
+    batch_abandon(w->batch);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* ---- the pusher's side ----------------------------------------------- */
+
+static enum status start_worker(struct stream *s, struct worker *w,
+                                struct err *e)
+{
+    enum status st;
+
+    w->s = s;
+    w->take = calloc((size_t)s->so.lanes, sizeof *w->take);
+    if (!w->take) return err_nomem(e, "a worker");
+    st = batch_new(&w->batch, s->engine->net, &s->so, s->pool, NULL, e);
+    if (st) return st;
+    if (pthread_create(&w->thread, NULL, work, w))
+        return err_set(e, ST_NOMEM, "cannot start %d threads", s->o.threads);
+    w->started = true;
+    return ST_OK;
+}
+
+enum status stream_new(struct stream **out, const struct engine *en,
+                       const struct options *o, stream_fn *fn, void *user,
+                       struct err *e)
+{
+    struct stream *s = calloc(1, sizeof *s);
+    enum status st;
+
+    *out = NULL;
+    if (!s) return err_nomem(e, "stream");
+    s->engine = en;
+    s->o = *o;
+    s->fn = fn;
+    s->user = user;
+    s->queue_end = &s->queue;
+    s->last = &s->first;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->work, NULL);
+    pthread_cond_init(&s->room, NULL);
+    s->workers = calloc((size_t)o->threads, sizeof *s->workers);
+    st = s->workers ? engine_search_options(en, o, &s->so, e)
+                    : err_nomem(e, "stream");
+    if (!st) st = pool_new(&s->pool, o->threads, e);
+    for (int i = 0; i < o->threads && !st; i++)
+        st = start_worker(s, &s->workers[i], e);
+    if (st) stream_free(s);
+    else *out = s;
+    return st;
+}
+
+static enum status stopped(struct stream *s, struct err *e)
+{
+    if (s->failure.status) {
+        if (e) *e = s->failure;
+        return s->failure.status;
+    }
+    return err_set(e, ST_CANCELED, "%s", status_text(ST_CANCELED));
+}
+
+/* Enough waiting to keep all lanes full while the pusher is away. */
+static bool full(const struct stream *s)
+{
+    long most = 4L * s->so.lanes * s->o.threads + 16;
+
+    return s->queued >= most || s->undelivered >= 64 * most;
+}
+
+static void enqueue(struct stream *s, struct result *r)
+{
+    r->number = s->numbered++;
+    *s->last = r;
+    s->last = &r->next;
+    s->undelivered++;
+    for (int i = 0; i < r->n_segs; i++) {
+        struct job *j = r->segs[i].job;
+
+        if (!j) continue;
+        j->user = &r->segs[i];
+        j->next = NULL;
+        *s->queue_end = j;
+        s->queue_end = &j->next;
+        s->queued++;
+    }
+}
+
+enum status stream_push(struct stream *s, const char *text, size_t len,
+                        const char *prefix, struct err *e)
+{
+    struct result *r;
+    struct err why = { 0 };
+    enum status st;
+
+    if (result_prepare(&r, s->engine, &s->o, &s->so, text, len, prefix,
+                       &why)) {
+        /* A text that cannot be translated takes its place in the order. */
+        r = calloc(1, sizeof *r);
+        if (!r) return err_nomem(e, "a text");
+        r->engine = s->engine;
+        r->err = why;
+    }
+    pthread_mutex_lock(&s->lock);
+    while (!s->canceled && full(s)) pthread_cond_wait(&s->room, &s->lock);
+    if (s->canceled) {
+        st = stopped(s, e);
+        result_free(r);
+    } else {
+        enqueue(s, r);
+        st = ST_OK;
+        pthread_cond_broadcast(&s->work);
+        /* Nobody will come by for a text without jobs. */
+        if (!s->busy && !s->queue) deliver(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+enum status stream_flush(struct stream *s, struct err *e)
+{
+    enum status st = ST_OK;
+
+    pthread_mutex_lock(&s->lock);
+    deliver(s);
+    while (s->undelivered && !s->canceled)
+        pthread_cond_wait(&s->room, &s->lock);
+    if (s->canceled) st = stopped(s, e);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+void stream_cancel(struct stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->canceled = true;
+    pthread_cond_broadcast(&s->work);
+    pthread_cond_broadcast(&s->room);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
+                   uint64_t *tokens)
+{
+    pthread_mutex_lock(&s->lock);
+    if (texts) *texts = s->texts;
+    if (sentences) *sentences = s->sentences;
+    if (tokens) *tokens = s->tokens;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void stream_free(struct stream *s)
+{
+    if (!s) return;
+    stream_cancel(s);
+    for (int i = 0; s->workers && i < s->o.threads; i++) {
+        if (s->workers[i].started) pthread_join(s->workers[i].thread, NULL);
+        batch_free(s->workers[i].batch);
+        free(s->workers[i].take);
+    }
+    for (struct result *r = s->first, *next; r; r = next) {
+        next = r->next;
+        result_free(r);
+    }
+    pool_free(s->pool);
+    free(s->workers);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->room);
+    free(s);
+}

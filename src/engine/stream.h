@@ -1,0 +1,31 @@
+/* stream.h - a corpus: texts in, translations out, in order, on all threads.
+ *
+ * The pushing thread cuts texts into sentences; workers, each with a batch of
+ * its own, take sentences as their lanes come free; whoever completes the
+ * oldest text delivers it. When only one worker has anything to do, the other
+ * threads help it inside its products. */
+#ifndef ENGINE_STREAM_H
+#define ENGINE_STREAM_H
+
+#include "engine/engine.h"
+#include "engine/result.h"
+
+struct stream;
+
+/* Called in input order, one at a time, on a worker's thread. The result is
+ * gone after the call; NULL when the text failed. Non-zero cancels. */
+typedef int stream_fn(void *user, uint64_t number, struct result *r,
+                      const struct err *e);
+
+enum status stream_new(struct stream **out, const struct engine *en,
+                       const struct options *o, stream_fn *fn, void *user,
+                       struct err *e);
+enum status stream_push(struct stream *s, const char *text, size_t len,
+                        const char *prefix, struct err *e);
+enum status stream_flush(struct stream *s, struct err *e);
+void stream_cancel(struct stream *s);
+void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
+                   uint64_t *tokens);
+void stream_free(struct stream *s);             /* cancels; NULL is fine */
+
+#endif
