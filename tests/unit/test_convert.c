@@ -607,6 +607,35 @@ TEST(weights_open_of_a_text_file)
     CHECK(strstr(e.msg, "text file"));
 }
 
+/* ---- the document ---- */
+
+/* What docs/formats/model.md lists must be what the code lists. */
+TEST(model_document_lists_every_name)
+{
+    static const char *const names[] = {
+#define L(field, name, n, k) name,
+#define N(field, name) name,
+        DECODER_LAYER_WEIGHTS(L, N)
+#undef L
+#undef N
+#define I(field, def, low, high) #field,
+#define F(field, def, low, high) #field,
+        CONFIG_LIST(I, F)
+#undef I
+#undef F
+    };
+    struct err e;
+    char *text;
+    size_t n;
+
+    if (access("docs/formats/model.md", R_OK)) SKIP("not in the source tree");
+    REQUIRE_OK(file_read(&text, &n, "docs/formats/model.md", 1 << 20, &e), &e);
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (!strstr(text, names[i]))
+            test_fail(__FILE__, __LINE__, "%s is not described", names[i]);
+    free(text);
+}
+
 /* ---- the real one ---- */
 
 TEST(convert_the_shared_model)
