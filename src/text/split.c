@@ -1,0 +1,604 @@
+/* split.c - sentence and clause borders by rule; see split.h.
+ *
+ * One pass, forward. At a run of stops (. ! ? ...) and the closing quotes and
+ * brackets after it, what came before (the word) and what comes next decide.
+ * Nothing looks further than a word, a few brackets and one run of white
+ * space, so the time is linear whatever the text. */
+#include "text/split.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "base/mem.h"
+#include "text/utf8.h"
+
+#define WORD_MAX 40             /* bytes; longer words are in no list */
+
+/* ---- what the rules know ---- */
+
+/* Lists are in lower case. An abbreviation of the first list never ends a
+ * sentence; one of the second may, if a word follows that hardly ever comes
+ * capitalised elsewhere than at the beginning of a sentence ("starter"). */
+static const char *const de_never[] = {
+    "abzgl", "allg", "bspw", "betr", "bzgl", "bzw", "ca", "dipl", "dr",
+    "ehem", "einschl", "entspr", "evtl", "exkl", "frl", "gem", "ggf", "hl",
+    "hr", "hrn", "ing", "inkl", "insb", "insbes", "lt", "mag", "mind", "möbl",
+    "phil", "priv", "prof", "rer", "sog", "sogen", "st", "urspr", "vgl",
+    "verh", "vorm", "zit", "zzgl", "z.b", "d.h", "i.d.r", "i.a", "u.u",
+    "z.t", "m.e", "o.g", "s.o", "s.u", "v.a", "z.zt", "i.s.d", "i.v.m",
+    "i.h.v", "jur", "med", "nat", "habil", "geb", "gest", "h.c", NULL
+};
+static const char *const de_maybe[] = {
+    "abb", "abs", "abschn", "abt", "anh", "anl", "anm", "apr", "art", "aufl",
+    "aug", "ausg", "bd", "bde", "bez", "bsp", "buchst", "chr", "co", "dez",
+    "dgl", "dergl", "etc", "feb", "febr", "ff", "fr", "hrsg", "inc", "jan",
+    "jg", "jh", "jhd", "jhdt", "jr", "jul", "jun", "kap", "lfd", "lit", "ltd",
+    "mär", "max", "min", "mio", "mrd", "nov", "nr", "nrn", "okt", "pkt",
+    "rdnr", "rn", "rz", "sek", "sen", "sep", "sept", "std", "stk", "str",
+    "tab", "tel", "tsd", "usf", "usw", "vol", "ziff", "zz", "zzt", "u.a",
+    "u.ä", "o.ä", "a.d", NULL
+};
+static const char *const en_never[] = {
+    "adm", "approx", "capt", "cf", "cmdr", "cpl", "dr", "e.g", "eg", "gen",
+    "gov", "hon", "i.e", "ie", "lt", "maj", "messrs", "mlle", "mme", "mr",
+    "mrs", "ms", "mt", "pres", "prof", "rep", "rev", "sen", "sgt", "st",
+    "supt", "viz", "vs", "v.s", NULL
+};
+static const char *const en_maybe[] = {
+    "al", "apr", "art", "assn", "aug", "ave", "blvd", "bros", "ch", "co",
+    "col", "corp", "dec", "dept", "ed", "eds", "esq", "est", "etc", "ext",
+    "feb", "fig", "figs", "ft", "inc", "jan", "jr", "jul", "jun", "lb", "lbs",
+    "ltd", "mar", "max", "min", "mph", "no", "nos", "nov", "oct", "op", "oz",
+    "para", "ph.d", "pp", "pt", "rd", "sec", "sect", "sep", "sept", "sr",
+    "tel", "univ", "vol", "vols", NULL
+};
+static const char *const de_starter[] = {
+    "Aber", "Alle", "Allerdings", "Als", "Also", "Am", "An", "Auch", "Auf",
+    "Aus", "Außerdem", "Bei", "Beide", "Beim", "Bis", "Bisher", "Bitte", "Da",
+    "Dabei", "Dadurch", "Dafür", "Dagegen", "Daher", "Damit", "Danach",
+    "Daneben", "Dann", "Darauf", "Daraus", "Darin", "Darum", "Darüber", "Das",
+    "Dass", "Davon", "Dazu", "Dem", "Den", "Denn", "Der", "Deren", "Des",
+    "Deshalb", "Dessen", "Deswegen", "Die", "Dies", "Diese", "Diesem",
+    "Diesen", "Dieser", "Dieses", "Doch", "Dort", "Durch", "Ein", "Eine",
+    "Einem", "Einen", "Einer", "Eines", "Einige", "Er", "Es", "Für", "Gegen",
+    "Gestern", "Heute", "Hier", "Hierbei", "Hierzu", "Ich", "Ihm", "Ihr",
+    "Ihre", "Im", "In", "Insgesamt", "Ja", "Jede", "Jeder", "Jedes", "Jedoch",
+    "Jetzt", "Kein", "Keine", "Leider", "Man", "Manche", "Mein", "Meine",
+    "Mit", "Nach", "Nachdem", "Nein", "Nicht", "Noch", "Nun", "Nur", "Ob",
+    "Obwohl", "Oder", "Ohne", "Schon", "Seine", "Seit", "Sie", "So", "Sobald",
+    "Sofern", "Somit", "Sondern", "Später", "Trotzdem", "Über", "Um", "Und",
+    "Unser", "Unsere", "Unter", "Viele", "Vom", "Von", "Vor", "Warum", "Was",
+    "Weil", "Welche", "Welcher", "Welches", "Wenn", "Wer", "Wie", "Wir", "Wo",
+    "Während", "Zu", "Zudem", "Zum", "Zur", "Zwar", NULL
+};
+static const char *const en_starter[] = {
+    "A", "After", "All", "Also", "Although", "An", "And", "Another", "As",
+    "At", "Because", "Before", "Both", "But", "By", "Each", "Even", "Every",
+    "For", "From", "He", "Her", "Here", "His", "How", "However", "If", "In",
+    "It", "Its", "Many", "Most", "My", "No", "Not", "Now", "On", "Once",
+    "Only", "Or", "Our", "Please", "She", "Since", "So", "Some", "Such",
+    "That", "The", "Their", "Then", "There", "Therefore", "These", "They",
+    "This", "Those", "Thus", "To", "Under", "Until", "We", "What", "When",
+    "Where", "Which", "While", "Who", "Why", "With", "Yes", "You", "Your",
+    NULL
+};
+
+struct rules {
+    const char *const *never[2], *const *maybe[2], *const *starter[2];
+    bool ordinals;              /* "3." may be "third" */
+    bool nouns_capital;         /* so a capital says little */
+};
+
+static const char *const none[] = { NULL };
+static const struct rules de_rules = {
+    { de_never, none }, { de_maybe, none }, { de_starter, none }, true, true
+};
+static const struct rules en_rules = {
+    { en_never, none }, { en_maybe, none }, { en_starter, none }, false, false
+};
+static const struct rules any_rules = {
+    { de_never, en_never }, { de_maybe, en_maybe }, { de_starter, en_starter },
+    true, false
+};
+
+static bool listed(const char *const *const list[2], const char *word)
+{
+    for (int i = 0; i < 2; i++)
+        for (const char *const *w = list[i]; *w; w++)
+            if (**w == *word && !strcmp(*w, word)) return true;
+    return false;
+}
+
+/* ---- characters ---- */
+
+static bool is_space(uint32_t cp)
+{
+    if (cp < 0x80) return cp == ' ' || (cp >= '\t' && cp <= '\r');
+    return cp == 0x85 || cp == 0x2028 || cp == 0x2029 ||
+           utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_ZS;
+}
+
+enum stop { STOP_NONE, STOP_DOT, STOP_DOTS, STOP_MARK, STOP_WIDE };
+
+static enum stop stop_of(uint32_t cp)
+{
+    switch (cp) {
+    case '.': return STOP_DOT;
+    case 0x2026: return STOP_DOTS;
+    case '!': case '?':
+    case 0x203C: case 0x203D: case 0x2047: case 0x2048: case 0x2049:
+    case 0x0589:                                /* Armenian */
+    case 0x061F: case 0x06D4:                   /* Arabic */
+    case 0x0964: case 0x0965:                   /* danda */
+    case 0x104B: case 0x1362: return STOP_MARK; /* Burmese, Ethiopic */
+    case 0x3002: case 0xFF01: case 0xFF1F: case 0xFF61: return STOP_WIDE;
+    default: return STOP_NONE;
+    }
+}
+
+static bool is_quote(uint32_t cp)
+{
+    return cp == '"' || cp == '\'' || (cp >= 0x2018 && cp <= 0x201F) ||
+           cp == 0xAB || cp == 0xBB || cp == 0x2039 || cp == 0x203A ||
+           cp == 0x300D || cp == 0x300F;
+}
+
+static bool is_closer(uint32_t cp)
+{
+    if (is_quote(cp) || cp == ')' || cp == ']' || cp == '}') return true;
+    return cp >= 0x80 &&
+           utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_PE;
+}
+
+static bool is_opener(uint32_t cp)
+{
+    if (is_quote(cp) || cp == '(' || cp == '[' || cp == '-' || cp == '*' ||
+        cp == 0xA1 || cp == 0xBF || cp == 0x2013 || cp == 0x2014 ||
+        cp == 0x2022)
+        return true;
+    return cp >= 0x80 &&
+           utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_PS;
+}
+
+static bool is_digit(uint32_t cp)
+{
+    if (cp < 0x80) return cp >= '0' && cp <= '9';
+    return utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_ND;
+}
+
+static bool is_letter(uint32_t cp)
+{
+    utf8proc_category_t c;
+
+    if (cp < 0x80) return (cp | 32) >= 'a' && (cp | 32) <= 'z';
+    c = utf8proc_category((utf8proc_int32_t)cp);
+    return c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_ME;
+}
+
+/* Capital, or of a script that has none. */
+static bool is_capital(uint32_t cp)
+{
+    utf8proc_category_t c;
+
+    if (cp < 0x80) return cp >= 'A' && cp <= 'Z';
+    c = utf8proc_category((utf8proc_int32_t)cp);
+    return c == UTF8PROC_CATEGORY_LU || c == UTF8PROC_CATEGORY_LT ||
+           c == UTF8PROC_CATEGORY_LO;
+}
+
+/* ---- what comes next ---- */
+
+struct text { const char *s; size_t len; };
+
+static uint32_t char_at(struct text t, size_t at, int *len)
+{
+    return utf8_next(t.s + at, t.len - at, len);
+}
+
+struct follow {
+    bool space;                 /* white space, or the end of the text */
+    bool plausible;             /* a sentence could begin so */
+    bool digit;
+    bool bracket;               /* begins with a quote or bracket */
+    bool starter;
+};
+
+static bool read_starter(const struct rules *r, struct text t, size_t at)
+{
+    char word[WORD_MAX + 5];
+    size_t n = 0;
+    int len;
+
+    while (at < t.len && n < WORD_MAX) {
+        if (!is_letter(char_at(t, at, &len))) break;
+        memcpy(word + n, t.s + at, (size_t)len);
+        n += (size_t)len;
+        at += (size_t)len;
+    }
+    word[n] = '\0';
+    return n && listed(r->starter, word);
+}
+
+static struct follow look_ahead(const struct rules *r, struct text t,
+                                size_t at)
+{
+    struct follow f = { .space = at == t.len };
+    uint32_t cp = 0;
+    int len = 0;
+
+    for (; at < t.len && is_space(cp = char_at(t, at, &len)); at += (size_t)len)
+        f.space = true;
+    for (int i = 0; i < 4 && at < t.len && is_opener(cp); i++) {
+        bool dash = !is_quote(cp);
+
+        f.bracket = true;
+        at += (size_t)len;
+        if (at < t.len) cp = char_at(t, at, &len);
+        /* A space may follow a dash; after a quote it would be closing. */
+        if (dash && at < t.len && cp == ' ') {
+            at++;
+            if (at < t.len) cp = char_at(t, at, &len);
+        }
+    }
+    if (at == t.len) return f;
+    f.digit = is_digit(cp);
+    f.plausible = f.digit || is_capital(cp);
+    f.starter = f.plausible && read_starter(r, t, at);
+    return f;
+}
+
+/* ---- the word before a full stop ---- */
+
+struct word {
+    char lower[WORD_MAX + 5];   /* "" when too long for any list */
+    int n_chars, n_digits, n_dots, n_roman;
+    bool capital;               /* begins with one */
+    bool dotted;                /* single letters between dots: "U.S" */
+};
+
+static bool is_roman(uint32_t cp)
+{
+    return cp && cp < 0x80 && strchr("IVXLCDM", (int)cp);
+}
+
+static void read_word(struct word *w, const char *s, size_t n)
+{
+    size_t out = 0, letters = 0;
+    bool single = true;
+
+    memset(w, 0, sizeof *w);
+    if (n > WORD_MAX) {
+        w->n_chars = WORD_MAX;
+        return;
+    }
+    for (size_t i = 0; i < n;) {
+        int len;
+        uint32_t cp = utf8_next(s + i, n - i, &len);
+
+        if (i == 0) w->capital = is_capital(cp);
+        w->n_chars++;
+        w->n_digits += is_digit(cp);
+        w->n_roman += is_roman(cp);
+        w->n_dots += cp == '.';
+        letters = cp == '.' ? 0 : letters + 1;
+        if (letters > 1) single = false;
+        if (out <= WORD_MAX)
+            out += (size_t)utf8_put(w->lower + out, (uint32_t)
+                                    utf8proc_tolower((utf8proc_int32_t)cp));
+        i += (size_t)len;
+    }
+    w->lower[out <= WORD_MAX ? out : 0] = '\0';
+    w->dotted = w->n_dots && single;
+}
+
+/* The part after the last hyphen or dot: "ing" of "dipl.-ing". */
+static const char *last_part(const char *word)
+{
+    const char *part = word;
+
+    for (const char *p = word; *p; p++)
+        if ((*p == '-' || *p == '.') && p[1]) part = p + 1;
+    return part;
+}
+
+/* Whether a full stop after the word at [begin, dot) can end a sentence that
+ * goes on as f says. `first`: the word is the first of its sentence, where a
+ * number is that of a list or heading. */
+static bool dot_ends(const struct rules *r, const char *s, size_t n,
+                     bool first, const struct follow *f)
+{
+    struct word w;
+
+    read_word(&w, s, n);
+    if (w.n_digits && w.n_digits + w.n_dots == w.n_chars) {
+        if (first) return false;
+        if (!r->ordinals) return true;
+        if (f->starter) return w.n_chars > 2;
+        return w.n_chars > 2 && !w.n_dots && !r->nouns_capital;
+    }
+    if (w.n_chars == 1) return false;           /* initial, "z. B." */
+    if (w.n_chars == w.n_roman && (first || r->ordinals))
+        return !first && f->starter;
+    if (listed(r->never, w.lower)) return false;
+    if (w.dotted || listed(r->maybe, w.lower)) return f->starter;
+    if (listed(r->never, last_part(w.lower))) return false;
+    if (listed(r->maybe, last_part(w.lower))) return f->starter;
+    /* An abbreviation we do not know, as in "Ziff. 3", "Cpt. 12". */
+    return !(f->digit && w.n_chars <= (w.capital ? 4 : 2));
+}
+
+/* ---- sentences ---- */
+
+struct splitter {
+    struct text t;
+    const struct rules *r;
+    struct spans *out;
+    bool open;                  /* inside a sentence */
+    size_t begin;               /* of the sentence */
+    size_t last;                /* end of its last character so far */
+    size_t word;                /* begin of the word we are in, or = at */
+    uint32_t before;            /* the character before */
+    int n_lines;                /* line ends in the white space before */
+};
+
+void spans_release(struct spans *s)
+{
+    free(s->at);
+    memset(s, 0, sizeof *s);
+}
+
+static bool flush(struct splitter *sp)
+{
+    struct spans *out = sp->out;
+
+    if (!sp->open) return true;
+    sp->open = false;
+    if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
+        return false;
+    out->at[out->n++] = (struct span){ sp->begin, sp->last };
+    return true;
+}
+
+/* A run of stops and the closers after it. */
+struct stops {
+    size_t begin, end;
+    enum stop kind;
+    bool closed, quoted;        /* by any closer; by a quote */
+};
+
+static enum stop join_stops(enum stop a, enum stop b)
+{
+    if (a == STOP_NONE) return b;
+    if (a == STOP_DOT && b == STOP_DOT) return STOP_DOTS;
+    return a > b ? a : b;
+}
+
+static struct stops read_stops(struct text t, size_t at)
+{
+    struct stops st = { at, at, STOP_NONE, false, false };
+    enum stop kind;
+    uint32_t cp;
+    int len;
+
+    for (; st.end < t.len; st.end += (size_t)len) {
+        kind = stop_of(char_at(t, st.end, &len));
+        if (!kind) break;
+        st.kind = join_stops(st.kind, kind);
+    }
+    for (; st.end < t.len; st.end += (size_t)len) {
+        cp = char_at(t, st.end, &len);
+        if (!is_closer(cp)) break;
+        st.closed = true;
+        if (is_quote(cp)) st.quoted = true;
+    }
+    return st;
+}
+
+static bool stops_end(const struct splitter *sp, const struct stops *st)
+{
+    struct follow f = look_ahead(sp->r, sp->t, st->end);
+    size_t word = sp->word;
+
+    if (sp->before == '(' || sp->before == '[') return false;   /* "(!)" */
+    if (st->kind == STOP_WIDE)
+        return !st->closed || f.space || f.bracket;
+    if (!f.space || !f.plausible) return false;
+    if (st->kind == STOP_DOTS) return f.starter;
+    /* "Was?" fragte Hans: a mark inside quotes may end only the quotation. */
+    if (st->kind == STOP_MARK) return !st->quoted || f.starter;
+    /* A full stop on its own, or after a bracket or quote. */
+    if (word == st->begin) return sp->last == st->begin || f.starter;
+    return dot_ends(sp->r, sp->t.s + word, st->begin - word,
+                    word == sp->begin, &f);
+}
+
+/* Returns where to go on. A dot inside a word ("3.14", "U.S") stays in it. */
+static size_t take_stops(struct splitter *sp, size_t at, bool *ok)
+{
+    struct stops st = read_stops(sp->t, at);
+    bool end = stops_end(sp, &st);
+    uint32_t next = 0;
+    int len;
+
+    if (st.end < sp->t.len) next = char_at(sp->t, st.end, &len);
+    sp->last = st.end;
+    sp->before = '.';
+    if (end) *ok = flush(sp);
+    if (st.kind != STOP_DOT || st.closed ||
+        !(is_letter(next) || is_digit(next) || next == '-'))
+        sp->word = st.end;
+    return st.end;
+}
+
+static bool in_word(uint32_t cp)
+{
+    return is_letter(cp) || is_digit(cp) || cp == '-' || cp == '\'' ||
+           cp == 0x2019;
+}
+
+static size_t take_char(struct splitter *sp, size_t at, uint32_t cp, int len,
+                        bool *ok)
+{
+    size_t end = at + (size_t)len;
+
+    if (is_space(cp)) {
+        sp->n_lines += cp == '\n' ? 1 : cp == 0x2029 ? 2 : 0;
+        sp->word = end;
+        sp->before = cp;
+        return end;
+    }
+    if (sp->n_lines >= 2) *ok = flush(sp);      /* an empty line */
+    sp->n_lines = 0;
+    if (!sp->open) {
+        sp->open = true;
+        sp->begin = at;
+        sp->last = at;
+    }
+    if (stop_of(cp)) return take_stops(sp, at, ok);
+    sp->last = end;
+    sp->before = cp;
+    if (!in_word(cp)) sp->word = end;
+    return end;
+}
+
+static const struct rules *rules_for(const char *lang)
+{
+    if (lang && !strncmp(lang, "de", 2)) return &de_rules;
+    if (lang && !strncmp(lang, "en", 2)) return &en_rules;
+    return &any_rules;
+}
+
+enum status split_sentences(const char *text, size_t len, const char *lang,
+                            struct spans *out, struct err *e)
+{
+    struct splitter sp = {
+        .t = { text, len }, .r = rules_for(lang), .out = out
+    };
+    size_t before = out->n, at = 0;
+    bool ok = true;
+    int n;
+
+    while (ok && at < len) {
+        uint32_t cp = char_at(sp.t, at, &n);
+
+        at = take_char(&sp, at, cp, n, &ok);
+    }
+    if (ok) ok = flush(&sp);
+    if (ok) return ST_OK;
+    out->n = before;
+    return err_nomem(e, "splitting text into sentences");
+}
+
+/* ---- clauses ---- */
+
+/* Better borders are higher. */
+enum border { BORDER_NONE, BORDER_SPACE, BORDER_COMMA, BORDER_CLAUSE,
+              BORDER_SENTENCE };
+
+/* The character that ends at `end`; *begin is where it begins. */
+static uint32_t char_before(const char *s, size_t end, size_t *begin)
+{
+    size_t at = end - 1;
+    int len;
+
+    while (at && end - at < 4 && ((unsigned char)s[at] & 0xC0) == 0x80) at--;
+    *begin = at;
+    return utf8_next(s + at, end - at, &len);
+}
+
+/* `at`: where cp begins. A dash counts only with a space before it, unlike
+ * the hyphen of "ein- und aussteigen". */
+static enum border comma_or_clause(struct text t, uint32_t cp, size_t at)
+{
+    switch (cp) {
+    case '-': case 0x2013: case 0x2014:
+        return at && is_space(char_before(t.s, at, &at)) ? BORDER_CLAUSE
+                                                         : BORDER_SPACE;
+    case ';': case ':': case 0xFF1B: case 0xFF1A: return BORDER_CLAUSE;
+    case ',': case 0x060C: case 0x3001: case 0xFF0C: return BORDER_COMMA;
+    default: return BORDER_SPACE;
+    }
+}
+
+/* Whether the full stop at `dot` ends a sentence; `next` is what follows. */
+static bool dot_before(struct text t, size_t dot, size_t next)
+{
+    struct follow f = look_ahead(&any_rules, t, next);
+    size_t word = dot, at = dot;
+    uint32_t cp;
+
+    while (word && dot - word <= WORD_MAX) {
+        cp = char_before(t.s, word, &at);
+        if (is_space(cp) || (!in_word(cp) && cp != '.')) break;
+        word = at;
+    }
+    return f.plausible && word < dot &&
+           dot_ends(&any_rules, t.s + word, dot - word, word == 0, &f);
+}
+
+static bool is_wide(uint32_t cp)
+{
+    return cp == 0x3001 || cp == 0xFF0C || cp == 0xFF1B || cp == 0xFF1A ||
+           stop_of(cp) == STOP_WIDE;
+}
+
+/* The border at text[end], where one piece ends and the next begins. `space`:
+ * white space follows. */
+static enum border border_at(struct text t, size_t end, bool space)
+{
+    size_t at = end;
+    uint32_t cp = 0;
+
+    for (int i = 0; i < 4 && at; i++) {
+        size_t next = at;
+
+        cp = char_before(t.s, at, &at);
+        if (!is_closer(cp)) break;
+        if (i == 3) at = next;
+    }
+    if (!space && !is_wide(cp)) return BORDER_NONE;
+    switch (stop_of(cp)) {
+    case STOP_NONE: return comma_or_clause(t, cp, at);
+    case STOP_DOT:
+        return dot_before(t, at, end) ? BORDER_SENTENCE : BORDER_SPACE;
+    default: return BORDER_SENTENCE;
+    }
+}
+
+/* The border between p[i - 1] and p[i]. */
+static enum border piece_border(struct text t, const struct piece *p, size_t i)
+{
+    size_t end = p[i - 1].end, next = p[i].begin;
+    bool space = next > end;
+    int len;
+
+    if (end == 0) return BORDER_NONE;
+    if (!space && p[i].begin == p[i].end) return BORDER_NONE;
+    if (!space) space = is_space(utf8_next(t.s + next, t.len - next, &len));
+    return border_at(t, end, space);
+}
+
+size_t split_clause(const char *text, const struct piece *p, size_t n,
+                    size_t limit)
+{
+    struct text t = { text, p[n - 1].end };
+    enum border best = BORDER_NONE;
+    size_t at = limit;
+
+    for (size_t i = limit; i >= 1; i--) {
+        enum border b;
+
+        if (i < limit / 2 && best) break;
+        b = piece_border(t, p, i);
+        if (b > best) {
+            best = b;
+            at = i;
+        }
+    }
+    if (best) return at;
+    /* At least do not cut a character that is several byte pieces. */
+    while (at > 1 && p[at].begin == p[at].end) at--;
+    return p[at].begin < p[at].end ? at : limit;
+}

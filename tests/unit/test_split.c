@@ -1,0 +1,253 @@
+/* test_split.c - where sentences end, and where they do not. */
+#include "test.h"
+
+#include "base/clock.h"
+#include "open_subword.h"
+#include "text/split.h"
+
+/* The sentences of text, joined by "|". */
+static const char *split(const char *text, const char *lang)
+{
+    static char line[2000];
+    struct spans s = { 0 };
+    struct err e;
+    size_t at = 0, done = 0;
+
+    CHECK_OK(split_sentences(text, strlen(text), lang, &s, &e), &e);
+    for (size_t i = 0; i < s.n; i++) {
+        size_t n = s.at[i].end - s.at[i].begin;
+
+        CHECK(s.at[i].begin >= done && n > 0 && s.at[i].end <= strlen(text));
+        done = s.at[i].end;
+        if (i) line[at++] = '|';
+        memcpy(line + at, text + s.at[i].begin, n);
+        at += n;
+    }
+    line[at] = '\0';
+    spans_release(&s);
+    return line;
+}
+
+struct pair { const char *text, *want; };
+
+/* Where want is NULL the text is one sentence. */
+static void check(const struct pair *c, size_t n, const char *lang)
+{
+    for (size_t i = 0; i < n; i++)
+        CHECK_STR(split(c[i].text, lang), c[i].want ? c[i].want : c[i].text);
+}
+
+TEST(split_german)
+{
+    static const struct pair c[] = {
+        { "Das ist gut. Das auch.", "Das ist gut.|Das auch." },
+        { "Er kam! Sie ging? Ja.", "Er kam!|Sie ging?|Ja." },
+        { "Wir treffen uns am 3. Oktober in Berlin.", NULL },
+        { "Am 1. Januar 2020 begann es. Danach kam nichts.",
+          "Am 1. Januar 2020 begann es.|Danach kam nichts." },
+        { "Das war 1990. Danach wurde alles anders.",
+          "Das war 1990.|Danach wurde alles anders." },
+        { "Der 150. Geburtstag und der 24.12. Weihnachten.", NULL },
+        { "Obst, z. B. Äpfel, d. h. Kernobst, u. a. Birnen.", NULL },
+        { "Obst, z.B. Äpfel, d.h. Kernobst, bzw. Birnen.", NULL },
+        { "Herr Dr. Müller und Prof. Dr. med. Schmidt kamen.", NULL },
+        { "Dipl.-Ing. Meier wohnt in der Bergstr. Das ist nah.",
+          "Dipl.-Ing. Meier wohnt in der Bergstr.|Das ist nah." },
+        { "Nach Art. 5 Abs. 2 Nr. 3 GG gilt das.", NULL },
+        { "Das steht in Abs. 2. Es gilt seit ca. 1990.", NULL },
+        { "Es kostet 3,5 Mio. Euro bzw. 1.000 Euro. Das ist viel.",
+          "Es kostet 3,5 Mio. Euro bzw. 1.000 Euro.|Das ist viel." },
+        { "Äpfel, Birnen usw. Die Liste ist lang.",
+          "Äpfel, Birnen usw.|Die Liste ist lang." },
+        { "Äpfel, Birnen usw. Obst ist gesund.", NULL },
+        { "Ludwig XIV. regierte lange, Ludwig XV. Frankreich auch.", NULL },
+        { "Er rief: „Halt!“ Der Mann lief weiter.",
+          "Er rief: „Halt!“|Der Mann lief weiter." },
+        { "„Was soll das?“ fragte er. „Nichts.“ Sie ging.",
+          "„Was soll das?“ fragte er.|„Nichts.“|Sie ging." },
+        { "»Komm.« Er ging. (Sie blieb.) Niemand kam.",
+          "»Komm.«|Er ging.|(Sie blieb.)|Niemand kam." },
+        { "Er hat fünf (!) Autos und zwei (?) Häuser.", NULL },
+        { "Nun ja ... vielleicht. Ende.", "Nun ja ... vielleicht.|Ende." },
+        { "Er wartete … Niemand kam.", NULL },
+        { "Er wartete … Dann kam sie.", "Er wartete …|Dann kam sie." },
+        { "1. Der Vertrag gilt. 2. Die Parteien zahlen.",
+          "1. Der Vertrag gilt.|2. Die Parteien zahlen." },
+        { "J. S. Bach lebte 65 Jahre. Über ihn gibt es viel.",
+          "J. S. Bach lebte 65 Jahre.|Über ihn gibt es viel." },
+        { "Version 2.0 ist da. Ältere gehen nicht.",
+          "Version 2.0 ist da.|Ältere gehen nicht." },
+        { "Er kam. – Sie ging.", "Er kam.|– Sie ging." },
+        { "Siehe www.example.de. Dort steht es.",
+          "Siehe www.example.de.|Dort steht es." },
+        { "Vgl. Ziff. 3 und Rdnr. 7 ff. Anders Schmidt.", NULL },
+    };
+
+    check(c, COUNT(c), "de");
+}
+
+TEST(split_english)
+{
+    static const struct pair c[] = {
+        { "This is it. That too.", "This is it.|That too." },
+        { "Mr. Smith and Mrs. Jones met Dr. Who.", NULL },
+        { "Fruit, e.g. Apples, i.e. Pomes, etc. are good.", NULL },
+        { "Apples, pears, etc. The list is long.",
+          "Apples, pears, etc.|The list is long." },
+        { "He lives in the U.S. Army barracks.", NULL },
+        { "He lives in the U.S. She does not.",
+          "He lives in the U.S.|She does not." },
+        { "It costs $3.50. That is cheap.", "It costs $3.50.|That is cheap." },
+        { "It was 2020. Peter left.", "It was 2020.|Peter left." },
+        { "See No. 5 and Fig. 3. They differ.",
+          "See No. 5 and Fig. 3.|They differ." },
+        { "J. R. R. Tolkien wrote it. It sold well.",
+          "J. R. R. Tolkien wrote it.|It sold well." },
+        { "\"Stop.\" Peter left.", "\"Stop.\"|Peter left." },
+        { "\"What?\" Peter asked.", NULL },
+        { "\"Go!\" he said. Then he left.", "\"Go!\" he said.|Then he left." },
+        { "Apple Inc. Chairman vs. Google Corp. Lawyers.", NULL },
+        { "Wait... What?! No way!!! Yes.",
+          "Wait...|What?!|No way!!!|Yes." },
+        { "He said (in Rome.) Then [sic.] Nothing.",
+          "He said (in Rome.)|Then [sic.]|Nothing." },
+        { "iPhone sales rose. iPad sales fell.", NULL },
+        { "1. The first. 2. The second.", "1. The first.|2. The second." },
+        { "At 5 p.m. Eastern time it ended.", NULL },
+        { "World War II. The end.", "World War II.|The end." },
+    };
+
+    check(c, COUNT(c), "en");
+}
+
+TEST(split_general)
+{
+    static const struct pair c[] = {
+        { "", NULL },
+        { "   \n ", "" },
+        { "no stop at all", NULL },
+        { "  Spaces around.  \n  Twice. ", "Spaces around.|Twice." },
+        { "A heading\n\nThe text. More", "A heading|The text.|More" },
+        { "A heading\r\n \r\nThe text", "A heading|The text" },
+        { "A wrapped\nline", NULL },
+        { "今日は晴れ。明日は雨！本当？はい", "今日は晴れ。|明日は雨！|本当？|はい" },
+        { "「雨だ。」と言った。終わり。", "「雨だ。」と言った。|終わり。" },
+        { "Il est là. Élise aussi.", "Il est là.|Élise aussi." },
+        { "Привет. Как дела?", "Привет.|Как дела?" },
+        { "यह है। वह है।", "यह है।|वह है।" },
+        { "Le 1. Mai, z.B. Lundi, e.g. Mr. Dupont.", NULL },
+        { "« Oui. » « Non. »", NULL },
+        { "bad \xFF bytes. Next \xC3", "bad \xFF bytes.|Next \xC3" },
+    };
+
+    check(c, COUNT(c), NULL);
+    check(c, COUNT(c), "fr");
+}
+
+/* Ten megabytes of nothing but trouble, each in well under a second here; the
+ * limit is wide because a quadratic rule would need hours. */
+TEST(split_is_linear)
+{
+    static const char *const unit[] = {
+        ".", ". ", ".\"", "((", ". (", "a. ", "Ab. Ab", "\n", "。", ".a", "1.",
+        "! \"", "... ", "\xE2\x80\x9C", "\xFF", " "
+    };
+    size_t len = 10000000;
+    char *text = malloc(len);
+    double start = clock_seconds();
+
+    for (size_t i = 0; i < COUNT(unit); i++) {
+        struct spans s = { 0 };
+        struct err e;
+
+        for (size_t k = 0, n = strlen(unit[i]); k < len; k++)
+            text[k] = unit[i][k % n];
+        CHECK_OK(split_sentences(text, len, NULL, &s, &e), &e);
+        spans_release(&s);
+    }
+    CHECK(clock_seconds() - start < 120);
+    free(text);
+}
+
+/* ---- clauses ---- */
+
+/* One piece per word, as spans are: without the spaces. */
+static size_t words(const char *text, struct piece *p, size_t cap)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; text[i] && n < cap;) {
+        uint32_t begin;
+
+        while (text[i] == ' ') i++;
+        begin = i;
+        while (text[i] && text[i] != ' ') i++;
+        p[n++] = (struct piece){ 0, begin, i };
+    }
+    return n;
+}
+
+static size_t cut(const char *text, size_t limit)
+{
+    struct piece p[40];
+
+    return split_clause(text, p, words(text, p, 40), limit);
+}
+
+TEST(clause_takes_the_best_border)
+{
+    CHECK_INT(cut("a b cc. Dd e, f g", 5), 3);
+    CHECK_INT(cut("a b c; d e, f g", 5), 3);
+    CHECK_INT(cut("a b c: d e, f g", 5), 3);
+    CHECK_INT(cut("a b – c d, f g", 5), 3);
+    CHECK_INT(cut("a b ein- c d f g", 5), 5);
+    CHECK_INT(cut("a b c, d e f g", 5), 3);
+    CHECK_INT(cut("a b c d e f g", 5), 5);
+    CHECK_INT(cut("a, b c d e f g", 5), 5);         /* too early */
+    CHECK_INT(cut("a b Dr. Foo e, f g h", 6), 5);   /* no sentence end */
+    CHECK_INT(cut("ab cd (ef.) Gh i, j k", 6), 3);
+    CHECK_INT(cut("a b", 1), 1);
+}
+
+TEST(clause_without_borders)
+{
+    struct piece p[] = {
+        { 0, 0, 4 }, { 0, 4, 4 }, { 0, 4, 4 }, { 0, 4, 4 },
+        { 0, 4, 8 }, { 0, 8, 8 }, { 0, 8, 8 }, { 0, 8, 8 },
+    };
+    const char *text = "👍👍";
+
+    CHECK_INT(split_clause(text, p, 8, 6), 4);      /* whole characters */
+    CHECK_INT(split_clause(text, p, 8, 4), 4);
+    CHECK_INT(split_clause(text, p, 8, 3), 3);      /* no other way */
+    CHECK_INT(split_clause(text, p, 8, 1), 1);
+    /* One border, before half: better than none. */
+    p[0] = (struct piece){ 0, 0, 1 };
+    for (uint32_t i = 1; i < 8; i++) p[i] = (struct piece){ 0, i + 1, i + 2 };
+    p[2].begin = p[1].end;
+    CHECK_INT(split_clause("a bcdefghij", p, 8, 7), 1);
+}
+
+TEST(clause_on_real_pieces)
+{
+    static const char text[] = "Die Kommission prüft den Antrag, und das "
+        "Parlament stimmt ab. Danach tritt die Verordnung in Kraft.";
+    struct test_subword t;
+    struct subword *sw = open_test_subword(&t);
+    struct pieces p = { 0 };
+    struct err e;
+
+    if (sw) {
+        CHECK_OK(subword_encode(sw, text, strlen(text), &p, &e), &e);
+        for (size_t limit = 1; limit < p.n; limit++) {
+            size_t n = split_clause(text, p.at, p.n, limit);
+
+            CHECK(n >= 1 && n <= limit);
+        }
+        CHECK_STR(text + p.at[split_clause(text, p.at, p.n, p.n - 1)].begin,
+                  "Danach tritt die Verordnung in Kraft.");
+    }
+    pieces_release(&p);
+    close_test_subword(&t);
+    if (!sw) SKIP("no tokenizer");
+}
