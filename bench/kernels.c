@@ -111,26 +111,25 @@ static void call(const struct kernels *k, const struct gemm *g)
     }
 }
 
-/* Seconds a product takes, over `copies` matrices that follow each other. */
+/* Seconds a product takes, over `copies` matrices that follow each other. A
+ * round is short, so that some fall between other people's time slices. */
 static double time_gemm(const struct kernels *k, struct gemm g, size_t copies)
 {
     struct linear l = *g.l;
     const char *w = l.w;
-    size_t bytes = linear_bytes(l.type, l.n, l.k);
-    double best = 1e9, macs = (double)l.n * l.k * g.rows;
-    int rounds = 7;
+    size_t bytes = linear_bytes(l.type, l.n, l.k), calls = copies;
+    double best = 1e9, begin = now(), t;
 
     g.l = &l;
-    for (int r = 0; r < rounds; r++) {
-        size_t calls = (size_t)(4e9 / (k->isa ? 1 : 40) / macs / 4) + 1;
-        if (calls < copies) calls = copies;
-        double t = now();
+    for (int r = 0; r < 5 || (r < 200 && now() - begin < 0.1); r++) {
+        t = now();
         for (size_t c = 0; c < calls; c++) {
             l.w = w + c % copies * bytes;
             call(k, &g);
         }
-        t = (now() - t) / (double)calls;
-        if (t < best) best = t;
+        t = now() - t;
+        if (t / (double)calls < best) best = t / (double)calls;
+        if (t < 2e-4) calls *= 2;
     }
     return best;
 }
@@ -182,7 +181,7 @@ static void bench_gemm(const struct kernels *k, enum dtype type,
 
 #define TIME(us, calls, statement) do {                                   \
     us = 1e9;                                                             \
-    for (int r_ = 0; r_ < 9; r_++) {                                      \
+    for (int r_ = 0; r_ < 100; r_++) {                                    \
         double t_ = now();                                                \
         for (int c_ = 0; c_ < (calls); c_++) { statement; }               \
         t_ = (now() - t_) / (calls) * 1e6;                                \
@@ -219,17 +218,17 @@ static void bench_rest(const struct kernels *k)
             .q = kv, .ldq = ld, .k = kv + DIM, .v = kv + 2 * DIM, .ldk = ld,
             .ldv = ld, .scale = 0.125f, .out = out, .ldo = DIM,
             .slot = q_k[i][0] == 1 ? slot : NULL, .scratch = scratch };
-        TIME(us, 200000 / (a.n_q * a.n_k + 50) + 1, k->attention(&a));
+        TIME(us, 20000 / (a.n_q * a.n_k + 50) + 1, k->attention(&a));
         printf("attention %3d queries %3d keys   %8.2f\n", a.n_q, a.n_k, us);
     }
-    TIME(us, 1000, k->layer_norm(x, DIM, 4, DIM, x + 8192, x + 16384, 1e-5f,
+    TIME(us, 300, k->layer_norm(x, DIM, 4, DIM, x + 8192, x + 16384, 1e-5f,
                                  out, DIM));
     printf("layer_norm 4 x 512              %8.2f\n", us);
-    TIME(us, 1000, k->quantize(x, DIM, 4, DIM, (uint8_t *)out, s));
+    TIME(us, 300, k->quantize(x, DIM, 4, DIM, (uint8_t *)out, s));
     printf("quantize   4 x 512              %8.2f\n", us);
-    TIME(us, 100, k->row_stats(x, 16000, block, &stats));
+    TIME(us, 10, k->row_stats(x, 16000, block, &stats));
     printf("row_stats  16000                %8.2f\n", us);
-    TIME(us, 10, k->row_stats(x, VOCAB, block, &stats));
+    TIME(us, 1, k->row_stats(x, VOCAB, block, &stats));
     printf("row_stats  250000               %8.2f\n", us);
 }
 

@@ -93,20 +93,39 @@ INLINE vf v_sums(const vf *a)
 /* --- products ------------------------------------------------------------- */
 
 #define ROWS 6
-#define AHEAD 4096      /* bytes; see bench/SPEED.md */
 
-INLINE void fetch(const char *at, const int lines)
+/* How a pass fetches while it works, for each step of 4 inputs (256 bytes of
+ * int8 weights): lines of the next panel, or of this one further on. The
+ * far distance brings lines to the second cache, the near one to the first.
+ * With three rows or fewer memory is the limit and the hardware's prefetch
+ * nearly keeps up: one line in four leads it over the end of each page, and
+ * asking for all of them is slower than asking for none (bench/SPEED.md). */
+enum fetch { FETCH_NONE, FETCH_1, FETCH_2, FETCH_SPARSE, FETCH_ALL, FETCHES };
+#define FAR 24576
+#define NEAR 2048
+
+static const int fetch_stride[FETCHES] = { 0, 64, 128, 256, 256 };
+
+INLINE void fetch_step(const enum fetch how, const char *at, const int8_t *w)
 {
-    UNROLL for (int i = 0; i < lines; i++)
-        _mm_prefetch(at + 64 * i, _MM_HINT_T0);
+    if (how == FETCH_NONE) return;
+    _mm_prefetch(at, _MM_HINT_T1);
+    if (how == FETCH_2 || how == FETCH_ALL)
+        _mm_prefetch(at + 64, _MM_HINT_T1);
+    if (how != FETCH_ALL) return;
+    _mm_prefetch(at + 128, _MM_HINT_T1);
+    _mm_prefetch(at + 192, _MM_HINT_T1);
+    _mm_prefetch((const char *)w + NEAR, _MM_HINT_T0);
+    _mm_prefetch((const char *)w + NEAR + 64, _MM_HINT_T0);
+    _mm_prefetch((const char *)w + NEAR + 128, _MM_HINT_T0);
+    _mm_prefetch((const char *)w + NEAR + 192, _MM_HINT_T0);
 }
 
-/* How a pass over a panel fetches: `lines` cache lines from `at` on for each
- * 4 inputs (int8) or 1 input (f32, bf16). */
-struct pass { const char *at; int lines; };
+/* Keeps gcc from loading a vector again for every use of it. */
+#define KEEP(v) __asm__("" : "+v"(v))
 
 /* sum[r][o] of `rows` rows from x on with one panel; kp bytes a row. */
-INLINE void pass_i8(const int rows, const int lines, const uint8_t *x,
+INLINE void pass_i8(const int rows, const enum fetch how, const uint8_t *x,
                     size_t kp, const int8_t *w, const char *at,
                     int32_t (*sum)[PANEL])
 {
@@ -114,12 +133,14 @@ INLINE void pass_i8(const int rows, const int lines, const uint8_t *x,
 
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int c = 0; c < 4; c++) acc[r][c] = _mm512_setzero_si512();
-    for (size_t i = 0; i < kp; i += 4, w += 4 * PANEL, at += 64 * lines) {
+    for (size_t i = 0; i < kp; i += 4) {
         __m512i b[4];
 
-        fetch(at, lines);
-        UNROLL for (int c = 0; c < 4; c++)
+        fetch_step(how, at, w);
+        UNROLL for (int c = 0; c < 4; c++) {
             b[c] = _mm512_loadu_si512(w + 64 * c);
+            KEEP(b[c]);
+        }
         UNROLL for (int r = 0; r < rows; r++) {
             int32_t four;
             memcpy(&four, x + (size_t)r * kp + i, sizeof four);
@@ -127,6 +148,8 @@ INLINE void pass_i8(const int rows, const int lines, const uint8_t *x,
             UNROLL for (int c = 0; c < 4; c++)
                 acc[r][c] = _mm512_dpbusd_epi32(acc[r][c], a, b[c]);
         }
+        w += 4 * PANEL;
+        at += fetch_stride[how];
     }
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int c = 0; c < 4; c++)
@@ -136,18 +159,20 @@ INLINE void pass_i8(const int rows, const int lines, const uint8_t *x,
 typedef void pass_i8_fn(const uint8_t *x, size_t kp, const int8_t *w,
                         const char *at, int32_t (*sum)[PANEL]);
 
-#define PASS(r, lines)                                                      \
-    static void i8_##r##_##lines(const uint8_t *x, size_t kp,               \
-                                 const int8_t *w, const char *at,           \
-                                 int32_t (*sum)[PANEL])                     \
-    { pass_i8(r, lines, x, kp, w, at, sum); }
-#define PASSES(r) PASS(r, 0) PASS(r, 1) PASS(r, 2) PASS(r, 4)
+#define PASS(r, how)                                                        \
+    static void i8_##r##_##how(const uint8_t *x, size_t kp,                 \
+                               const int8_t *w, const char *at,             \
+                               int32_t (*sum)[PANEL])                       \
+    { pass_i8(r, FETCH_##how, x, kp, w, at, sum); }
+#define PASSES(r) \
+    PASS(r, NONE) PASS(r, 1) PASS(r, 2) PASS(r, SPARSE) PASS(r, ALL)
 PASSES(1) PASSES(2) PASSES(3) PASSES(4) PASSES(5) PASSES(6)
 #undef PASS
 #undef PASSES
 
-static pass_i8_fn *const passes_i8[ROWS][5] = {
-#define PASS(r) { i8_##r##_0, i8_##r##_1, i8_##r##_2, NULL, i8_##r##_4 }
+static pass_i8_fn *const passes_i8[ROWS][FETCHES] = {
+#define PASS(r) { i8_##r##_NONE, i8_##r##_1, i8_##r##_2, i8_##r##_SPARSE, \
+                  i8_##r##_ALL }
     PASS(1), PASS(2), PASS(3), PASS(4), PASS(5), PASS(6),
 #undef PASS
 };
@@ -168,16 +193,18 @@ static void finish_i8(const struct gemm *g, int row, int rows, int panel,
     }
 }
 
-/* What the t-th of n passes over a panel of `bytes` fetches. */
-static struct pass plan(const char *panel, size_t bytes, int t, int n)
+/* What the t-th of n passes over a panel fetches: with one pass, what lies
+ * FAR ahead; with more, each its share of the next panel. */
+static enum fetch plan(int rows, int t, int n, const char *panel, size_t bytes,
+                       const char **at)
 {
-    const char *next = panel + bytes;
+    *at = panel + FAR;
+    if (n == 1) return rows <= 3 ? FETCH_SPARSE : FETCH_ALL;
 
-    if (n == 1) return (struct pass){ panel + AHEAD, 4 };
-    if (n < 4) return t < 2 ? (struct pass){ next + t * (bytes / 2), 2 }
-                            : (struct pass){ next, 0 };
-    return t < 4 ? (struct pass){ next + t * (bytes / 4), 1 }
-                 : (struct pass){ next, 0 };
+    size_t shares = n < 4 ? 2 : 4;
+    *at = panel + bytes + (size_t)t * (bytes / shares);
+    if ((size_t)t >= shares) return FETCH_NONE;
+    return shares == 2 ? FETCH_2 : FETCH_1;
 }
 
 static void gemm_i8(const struct gemm *g, int p0, int p1)
@@ -190,9 +217,9 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
         const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
         for (int t = 0, row = 0; t < n; t++) {      /* rows shared evenly */
             int rows = (g->rows - row + n - t - 1) / (n - t);
-            struct pass f = plan((const char *)w, bytes, t, n);
-            passes_i8[rows - 1][f.lines](g->xq + (size_t)row * kp, kp, w,
-                                         f.at, sum);
+            const char *at;
+            enum fetch how = plan(rows, t, n, (const char *)w, bytes, &at);
+            passes_i8[rows - 1][how](g->xq + (size_t)row * kp, kp, w, at, sum);
             finish_i8(g, row, rows, p, sum);
             row += rows;
         }
@@ -211,25 +238,28 @@ INLINE vf widen_bf16(const void *w, size_t i)
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-/* The same for float inputs: one chain of sums per output, over k. */
-INLINE void pass_float(const int rows, const int bf16, const float *x,
-                       size_t ldx, int k, const void *w, float (*sum)[PANEL])
+/* The same for float inputs: one chain of sums per output, over k. Fetches
+ * one line at `at` for each input. */
+INLINE void pass_float(const int rows, const int bf16, const struct gemm *g,
+                       int row, const void *w, const char *at, size_t stride,
+                       float (*sum)[PANEL])
 {
+    const float *x = g->x + (size_t)row * g->ldx;
     vf acc[ROWS][4];
-    const char *at = (const char *)w + AHEAD;
 
     UNROLL for (int r = 0; r < rows; r++)
         UNROLL for (int c = 0; c < 4; c++) acc[r][c] = v_set1(0);
-    for (int i = 0; i < k; i++, at += bf16 ? 128 : 256) {
+    for (int i = 0; i < g->l->k; i++, at += stride) {
         vf b[4];
 
-        fetch(at, bf16 ? 2 : 4);
+        _mm_prefetch(at, _MM_HINT_T1);
         UNROLL for (int c = 0; c < 4; c++) {
             size_t j = (size_t)i * PANEL + 16 * c;
             b[c] = bf16 ? widen_bf16(w, j) : widen_f32(w, j);
+            KEEP(b[c]);
         }
         UNROLL for (int r = 0; r < rows; r++) {
-            vf a = v_set1(x[(size_t)r * ldx + i]);
+            vf a = v_set1(x[(size_t)r * g->ldx + i]);
             UNROLL for (int c = 0; c < 4; c++)
                 acc[r][c] = v_fma(a, b[c], acc[r][c]);
         }
@@ -241,22 +271,25 @@ INLINE void pass_float(const int rows, const int bf16, const float *x,
 
 INLINE void gemm_float(const struct gemm *g, int p0, int p1, const int bf16)
 {
-    int k = g->l->k, n = (g->rows + ROWS - 1) / ROWS;
-    size_t bytes = (size_t)k * PANEL * (bf16 ? 2 : 4);
+    size_t step = PANEL * (bf16 ? 2 : 4), bytes = (size_t)g->l->k * step;
+    int n = (g->rows + ROWS - 1) / ROWS;
     float sum[ROWS][PANEL] __attribute__((aligned(64)));
 
     for (int p = p0; p < p1; p++) {
         const char *w = (const char *)g->l->w + (size_t)p * bytes;
         for (int t = 0, row = 0; t < n; t++) {
             int rows = (g->rows - row + n - t - 1) / (n - t);
-            const float *x = g->x + (size_t)row * g->ldx;
+            /* a line of every step of this panel; or a share of the next */
+            const char *at = n == 1 ? w + FAR
+                                    : w + bytes + (size_t)t * g->l->k * 64;
+            size_t ds = n == 1 ? step : 64;
             switch (rows) {
-            case 1: pass_float(1, bf16, x, g->ldx, k, w, sum); break;
-            case 2: pass_float(2, bf16, x, g->ldx, k, w, sum); break;
-            case 3: pass_float(3, bf16, x, g->ldx, k, w, sum); break;
-            case 4: pass_float(4, bf16, x, g->ldx, k, w, sum); break;
-            case 5: pass_float(5, bf16, x, g->ldx, k, w, sum); break;
-            case 6: pass_float(6, bf16, x, g->ldx, k, w, sum); break;
+            case 1: pass_float(1, bf16, g, row, w, at, ds, sum); break;
+            case 2: pass_float(2, bf16, g, row, w, at, ds, sum); break;
+            case 3: pass_float(3, bf16, g, row, w, at, ds, sum); break;
+            case 4: pass_float(4, bf16, g, row, w, at, ds, sum); break;
+            case 5: pass_float(5, bf16, g, row, w, at, ds, sum); break;
+            case 6: pass_float(6, bf16, g, row, w, at, ds, sum); break;
             }
             finish_panel(g, row, rows, p, sum);
             row += rows;
