@@ -46,6 +46,8 @@ static enum status read_json(struct safetensors *s, struct err *e)
     s->data_size = s->map.size - 8 - len;
     s->json = json_loadb((const char *)s->map.data + 8, len,
                          JSON_REJECT_DUPLICATES, &why);
+    if (!s->json && !why.text[0])       /* how jansson says "no memory" */
+        return err_nomem(e, s->name);
     if (!json_is_object(s->json))
         return err_set(e, ST_FORMAT, "%s: not a safetensors file: its header "
                        "is not a JSON object (%s)", s->name,

@@ -245,7 +245,9 @@ enum status source_config_read(struct source_config *c, const char *path,
     set_defaults(c);
     if (st) return st;
     json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    if (!json)
+    if (!json && !why.text[0])          /* how jansson says "no memory" */
+        st = err_nomem(e, path);
+    else if (!json)
         st = err_set(e, ST_FORMAT, "%s:%d: %s", path, why.line, why.text);
     else if (!json_is_object(json))
         st = err_set(e, ST_FORMAT, "%s: not a JSON object", path);
