@@ -237,6 +237,7 @@ static void lane_rows(struct batch *b, struct lane *l)
         int32_t token = beam_token(bm, i);
 
         path[bm->t] = kvcache_take(&b->cache, before);
+        kvcache_drop(&b->cache, before);        /* the new slot holds it */
         b->rows[b->n_rows] = (struct row){ &l->mem,
             token < 0 ? b->net->w->cfg.start_id : token, bm->t, path };
         b->row_lane[b->n_rows] = (int)(l - b->lanes);
