@@ -86,11 +86,10 @@ $(BUILD)/libinner.a: $(LIB_OBJ)
 	$(AR) rcs $@ $^
 
 # What is shipped: one object whose only global names are the public ones.
-# (With sanitizers the names must stay: they register globals by name.)
 $(BUILD)/libskmt.a: $(LIB_OBJ)
 	@rm -f $@
 	$(CC) -r -nostdlib $^ -o $(BUILD)/libskmt.o
-	$(if $(SAN),,$(OBJCOPY) --localize-hidden $(BUILD)/libskmt.o)
+	$(OBJCOPY) --localize-hidden $(BUILD)/libskmt.o
 	$(AR) rcs $@ $(BUILD)/libskmt.o
 
 $(BUILD)/libskmt.so: $(LIB_OBJ)

@@ -37,7 +37,7 @@ A file is replaced only by a complete one.
 
 Facts as text and as JSON, tensors when asked for.
 
-  $ skmt info int8.skmt | grep -c '^file\|^type\|^d_model\|^source_lang'
+  $ skmt info int8.skmt | grep -c '^file \|^type\|^d_model\|^source_lang'
   4
 
   $ skmt info --tensors int8.skmt | grep -c 'bytes'

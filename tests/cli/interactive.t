@@ -21,7 +21,7 @@ Progress appears on a terminal, and only there; --quiet turns it off.
   $ cat > progress.py <<'END'
   > import os, pty, sys
   > with open("in", "w") as f:
-  >     f.write("Guten Morgen! Vielen Dank.\n" * 400)
+  >     f.write("Guten Morgen! Vielen Dank.\n" * 200)
   > def screen(*options):
   >     pid, fd = pty.fork()
   >     if pid == 0:
@@ -44,4 +44,4 @@ Progress appears on a terminal, and only there; --quiet turns it off.
   True True True True
   b''
   $ wc -l < out
-  400
+  200

@@ -58,8 +58,8 @@ What is misspelt gets a suggestion.
   skmt: translate has no option '--beem'; did you mean '--beam'?
   [2]
 
-  $ skmt translate --attn
-  skmt: translate has no option '--attn'; did you mean '--attention'?
+  $ skmt translate --atention
+  skmt: translate has no option '--atention'; did you mean '--attention'?
   [2]
 
   $ skmt translate --no-such-thing
