@@ -320,9 +320,9 @@ static int translate(struct run *r)
 
     if ((status = check_files(j, &total))) return status;
     if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
-    begin = clock_seconds();
+    begin = wall_seconds();
     if ((status = model_find(&r->model, j->model, NULL))) return status;
-    r->load_seconds = clock_seconds() - begin;
+    r->load_seconds = wall_seconds() - begin;
     if ((status = open_output(r))) return status;
 
     r->out.json = j->json;

@@ -7,7 +7,7 @@
 
 #define REDRAW_SECONDS 0.2
 
-double clock_seconds(void)
+double wall_seconds(void)
 {
     struct timespec ts;
 
@@ -21,7 +21,7 @@ void progress_begin(struct progress *p, const char *unit, uint64_t total,
     p->shown = wanted && isatty(STDERR_FILENO);
     p->unit = unit;
     p->total = total;
-    p->begin = clock_seconds();
+    p->begin = wall_seconds();
     p->drawn = p->begin;
     p->dirty = false;
 }
@@ -42,7 +42,7 @@ void progress_update(struct progress *p, uint64_t done, uint64_t units)
     double now, passed;
 
     if (!p->shown) return;
-    now = clock_seconds();
+    now = wall_seconds();
     if (now - p->drawn < REDRAW_SECONDS) return;
     p->drawn = now;
     passed = now - p->begin;

@@ -14,11 +14,11 @@ struct progress {
     bool shown;                 /* false: all calls do nothing */
     const char *unit;           /* "lines" */
     uint64_t total;             /* of what is measured; 0: not known */
-    double begin, drawn;        /* seconds, clock_seconds() */
+    double begin, drawn;        /* seconds, wall_seconds() */
     bool dirty;                 /* something is on the terminal's line */
 };
 
-double clock_seconds(void);     /* monotonic */
+double wall_seconds(void);     /* monotonic */
 
 void progress_begin(struct progress *p, const char *unit, uint64_t total,
                     bool wanted);

@@ -53,7 +53,7 @@ double writer_busy_seconds(struct writer *w)
 
     pthread_mutex_lock(&w->lock);
     seconds = w->busy_seconds;
-    if (w->waiting > 0) seconds += clock_seconds() - w->busy_since;
+    if (w->waiting > 0) seconds += wall_seconds() - w->busy_since;
     pthread_mutex_unlock(&w->lock);
     return seconds;
 }
@@ -88,7 +88,7 @@ bool writer_expect(struct writer *w, const struct line *line)
         o->number = line->number;
         o->bytes = line->bytes;
         o->cr = line->cr;
-        if (w->waiting++ == 0) w->busy_since = clock_seconds();
+        if (w->waiting++ == 0) w->busy_since = wall_seconds();
     }
     pthread_mutex_unlock(&w->lock);
     return ok;
@@ -102,7 +102,7 @@ static struct origin take(struct writer *w)
     o = w->queue[w->first];
     w->first = (w->first + 1) & (w->cap - 1);
     if (--w->waiting == 0)
-        w->busy_seconds += clock_seconds() - w->busy_since;
+        w->busy_seconds += wall_seconds() - w->busy_since;
     pthread_mutex_unlock(&w->lock);
     return o;
 }
