@@ -114,7 +114,7 @@ TEST(subword_spans_cover_the_words)
 {
     static const char *const texts[] = {
         "The quick  brown fox", "  lead and trail  ", "don't stop.",
-        "Ein Übermaß an ﬁnen Ⅷ Zeichen", "a\tb\xC2\xA0" "c",
+        "Ein Übermaß an ﬁnen Ⅷ Zeichen", "a\tb\u00A0c",
         "e\u0301te\u0301 \u00B4x \uFDFA y", "bad \xFF\xFE bytes",
         "👍🏽 👨‍👩‍👧 🇩🇪 flags", "数据 翻訳 テスト", "\x01\x02 x \x03",
     };

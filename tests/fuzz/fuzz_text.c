@@ -1,0 +1,120 @@
+/* fuzz_text.c - any bytes as text and as a tokenizer model.
+ *
+ *     clang -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc \
+ *         tests/fuzz/fuzz_text.c src/text/(all).c src/base/(err file mem
+ *         strbuf).c -lutf8proc
+ *     SKMT_SPM=spm.model ./fuzz_text CORPUS
+ *
+ * The model is the one SKMT_SPM names (without it only the other half runs).
+ * Seeds: text files, and small .model files. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "text/split.h"
+#include "text/subword.h"
+#include "text/utf8.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct subword *real_model(void)
+{
+    static struct subword *sw;
+    static struct mapping map;
+    static int tried;
+    const char *path = getenv("SKMT_SPM");
+
+    if (!tried++ && path) {
+        if (mapping_open(&map, path, NULL) ||
+            subword_open(&sw, map.data, map.size, NULL))
+            abort();            /* a wrong path would fuzz nothing */
+    }
+    return sw;
+}
+
+static void must(int ok)
+{
+    if (!ok) abort();
+}
+
+static void check_spans(const struct pieces *p, size_t size)
+{
+    uint32_t done = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        must(p->at[i].begin >= done && p->at[i].end >= p->at[i].begin);
+        done = p->at[i].end;
+    }
+    must(done <= size);
+}
+
+static void decode_back(const struct subword *sw, const struct pieces *p)
+{
+    int32_t *ids = malloc((p->n + 1) * sizeof *ids);
+    struct strbuf out;
+
+    for (size_t i = 0; i < p->n; i++) ids[i] = p->at[i].id;
+    strbuf_init(&out, 0);
+    must(subword_decode(sw, ids, p->n, &out, NULL) == ST_OK);
+    strbuf_release(&out);
+    free(ids);
+}
+
+static void use(const struct subword *sw, const char *text, size_t size)
+{
+    struct pieces p = { 0 };
+
+    must(subword_encode(sw, text, size, &p, NULL) == ST_OK);
+    check_spans(&p, size);
+    decode_back(sw, &p);
+    for (size_t limit = 1; limit < p.n && limit < 20; limit++) {
+        size_t n = split_clause(text, p.at, p.n, limit);
+
+        must(n >= 1 && n <= limit);
+    }
+    pieces_release(&p);
+}
+
+static void split(const char *text, size_t size)
+{
+    static const char *const lang[] = { "de", "en", NULL };
+
+    for (int i = 0; i < 3; i++) {
+        struct spans s = { 0 };
+        size_t done = 0;
+
+        must(split_sentences(text, size, lang[i], &s, NULL) == ST_OK);
+        for (size_t k = 0; k < s.n; k++) {
+            must(s.at[k].begin >= done && s.at[k].end > s.at[k].begin);
+            done = s.at[k].end;
+        }
+        must(done <= size);
+        spans_release(&s);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char sentence[] =
+        "Ein Satz, \xE2\x96\x81 mit \xEF\xAC\x81 und \xFF.";
+    /* A copy of its own size, so that reading past the end is seen. */
+    char *text = malloc(size ? size : 1);
+    struct subword *sw;
+    struct strbuf fixed;
+
+    if (size) memcpy(text, data, size);
+    split(text, size);
+    if (real_model()) use(real_model(), text, size);
+    if (!subword_open(&sw, text, size, NULL)) {
+        use(sw, text, size);
+        use(sw, sentence, sizeof sentence - 1);
+        subword_close(sw);
+    }
+    strbuf_init(&fixed, 0);
+    must(utf8_repair(&fixed, text, size));
+    must(utf8_check(fixed.data, fixed.len) == fixed.len);
+    strbuf_release(&fixed);
+    free(text);
+    return 0;
+}
