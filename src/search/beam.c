@@ -81,13 +81,16 @@ static double score_of(const struct beam *b, double total, int n)
     return total / penalty(b->o->lenpen_type, b->o->lenpen, n);
 }
 
-/* Into the finished ones, best first, earlier first among equals. */
+/* Into the finished ones, best first, earlier first among equals. fairseq
+ * takes the first `beam` of them and no better ones after. */
 static void finish(struct beam *b, const struct cand *c)
 {
     struct finished f = { 0, c->total, score_of(b, c->total, b->t), true };
     int i, cap = b->o->beam;
 
-    if (b->n_done == cap && f.score <= b->done[cap - 1].score) return;
+    if (b->n_done == cap && (b->o->lenpen_type == LENPEN_FAIRSEQ ||
+                             f.score <= b->done[cap - 1].score))
+        return;
     f.node = add_node(b, c);
     for (i = b->n_done < cap ? b->n_done : cap - 1;
          i > 0 && b->done[i - 1].score < f.score; i--)
