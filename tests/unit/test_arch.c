@@ -193,7 +193,8 @@ TEST(f32_is_the_plain_transformer) { check_all(DT_F32, 1e-4); }
 
 /* Weights have 8 bits of fraction (bf16) or 7 bits of their row's largest
  * value and so have the inputs (int8); two layers on random weights pass
- * these errors on undamped (seen: 0.048 and 0.21). Any mistake of structure is off by 1 and more. */
+ * these errors on undamped (seen: 0.048 and 0.21). A mistake of structure is
+ * off by 1 and more. */
 TEST(bf16_is_nearly_the_plain_transformer) { check_all(DT_BF16, 0.1); }
 TEST(int8_is_roughly_the_plain_transformer) { check_all(DT_I8, 0.5); }
 
