@@ -117,29 +117,38 @@ INLINE vf v_sums(const vf *a)
 /* --- int8 products --------------------------------------------------------- */
 
 #define ROWS 2          /* rows a pass */
-#define AHEAD 4096      /* bytes fetched ahead */
+#define AHEAD 8192      /* bytes fetched ahead */
 
-/* Half a panel, 32 outputs: sum[r][o] of `rows` rows from x on. */
-INLINE void pass_i8(const int rows, const uint8_t *x, size_t kp,
-                    const int8_t *w, int32_t (*sum)[PANEL])
+/* `cols` vectors of 8 outputs: sum[r][o] of `rows` rows from x on. One row
+ * takes a whole panel at a time, two take it in halves; the first pass over
+ * a panel fetches what lies ahead, for all of it. */
+INLINE void pass_i8(const int rows, const int cols, int first_pass,
+                    const uint8_t *x, size_t kp, const int8_t *w,
+                    int32_t (*sum)[PANEL])
 {
     const __m256i ones = _mm256_set1_epi16(1);
-    __m256i acc[ROWS][4];
+    __m256i acc[ROWS][8];
 
     UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < 4; c++) acc[r][c] = _mm256_setzero_si256();
+        UNROLL for (int c = 0; c < cols; c++)
+            acc[r][c] = _mm256_setzero_si256();
     for (size_t i = 0; i < kp; i += 4, w += 4 * PANEL) {
         __m256i a[ROWS], size[ROWS];
 
-        _mm_prefetch((const char *)w + AHEAD, _MM_HINT_T0);
-        _mm_prefetch((const char *)w + AHEAD + 64, _MM_HINT_T0);
+        if (first_pass) {
+            const char *at = (const char *)w + AHEAD;
+            _mm_prefetch(at, _MM_HINT_T0);
+            _mm_prefetch(at + 64, _MM_HINT_T0);
+            _mm_prefetch(at + 128, _MM_HINT_T0);
+            _mm_prefetch(at + 192, _MM_HINT_T0);
+        }
         UNROLL for (int r = 0; r < rows; r++) {
             int32_t four;
             memcpy(&four, x + (size_t)r * kp + i, sizeof four);
             a[r] = _mm256_set1_epi32(four ^ (int32_t)0x80808080);
             size[r] = _mm256_abs_epi8(a[r]);
         }
-        UNROLL for (int c = 0; c < 4; c++) {
+        UNROLL for (int c = 0; c < cols; c++) {
             __m256i b = _mm256_loadu_si256((const void *)(w + 32 * c));
             UNROLL for (int r = 0; r < rows; r++) {
                 __m256i two = _mm256_maddubs_epi16(size[r],
@@ -150,7 +159,7 @@ INLINE void pass_i8(const int rows, const uint8_t *x, size_t kp,
         }
     }
     UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int c = 0; c < 4; c++)
+        UNROLL for (int c = 0; c < cols; c++)
             _mm256_storeu_si256((void *)(sum[r] + 8 * c), acc[r][c]);
 }
 
@@ -180,10 +189,11 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
         for (int row = 0; row < g->rows; row += ROWS) {
             int rows = g->rows - row < ROWS ? g->rows - row : ROWS;
             const uint8_t *x = g->xq + (size_t)row * kp;
-            for (int half = 0; half < PANEL; half += 32) {
-                int32_t (*to)[PANEL] = (void *)(sum[0] + half);
-                if (rows == 1) pass_i8(1, x, kp, w + 4 * half, to);
-                else pass_i8(2, x, kp, w + 4 * half, to);
+            if (rows == 1) {
+                pass_i8(1, 8, row == 0, x, kp, w, sum);
+            } else {
+                pass_i8(2, 4, row == 0, x, kp, w, sum);
+                pass_i8(2, 4, 0, x, kp, w + 4 * 32, (void *)(sum[0] + 32));
             }
             finish_i8(g, row, rows, p, sum);
         }
