@@ -18,10 +18,11 @@
 #define ROTATE ((size_t)33 << 20)
 #define COUNT(a) (sizeof (a) / sizeof *(a))
 
+/* The thread's own time: what others take of a shared core does not count. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

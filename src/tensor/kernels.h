@@ -21,6 +21,7 @@
 #include "base/cpu.h"
 #include "tensor/tensor.h"
 
+/* GELU is x Phi(x), by the error function; SILU is x / (1 + exp(-x)). */
 enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU };
 
 /* y[rows, n] = act(x W^T + bias), then added to y when `add` is set. */
@@ -71,10 +72,11 @@ struct kernels {
     void (*gemm_f32)(const struct gemm *g, int p0, int p1);
     void (*gemm_bf16)(const struct gemm *g, int p0, int p1);
 
-    /* Rows of x [rows, k] to 8 bits each: s = max|x| / 127 (1 for a zero
-     * row), q = 128 + round(x / s), ties to even; padding up to a multiple
-     * of 4 is 128. q has rows of pad_to(k, 4) bytes. The quotient is x * (1/s)
-     * with 1/s computed as 127 / max|x|. */
+    /* Rows of x [rows, k] to 8 bits each: s = max|x| / 127, and
+     * q = 128 + round(x / s), ties to even, with x / s computed as
+     * x * (127 / max|x|); padding up to a multiple of 4 is 128. q has rows of
+     * pad_to(k, 4) bytes. A row with nothing above 1e-30 is one of zeros:
+     * s is 1. */
     void (*quantize)(const float *x, size_t ldx, int rows, int k, uint8_t *q,
                      float *s);
 
