@@ -159,7 +159,7 @@ check-long:
 FUZZ_SECONDS_LONG ?= 300
 # More to run at the end of check-long: commands that print the usual closing
 # line ("1 passed, 0 failed, 0 skipped") or fail by exit status.
-CHECK_LONG_EXTRA ?= $(wildcard scripts/check-long.d/*)
+CHECK_LONG_EXTRA ?= $(wildcard tests/long/*.sh)
 
 bench:
 	@scripts/deps build
