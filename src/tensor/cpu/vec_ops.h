@@ -21,8 +21,10 @@
 
 /* --- functions of one variable ------------------------------------------ */
 
-/* exp(x): 2^n times a polynomial in the rest, after Cephes' expf. Relative
- * error below 2e-7; below the smallest normal number the result is 0. */
+/* exp(x): 2^n times a polynomial in the rest r, |r| <= ln 2 / 2. The four
+ * coefficients are the minimax ones for the relative error of
+ * 1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3), 1.06e-7. Below the smallest
+ * normal number the result is 0. */
 INLINE vf v_exp(vf x)
 {
     const vf low = v_set1(-87.3365448f), high = v_set1(88.37f);
@@ -31,12 +33,10 @@ INLINE vf v_exp(vf x)
     vf r = v_fnma(n, v_set1(0.693359375f), c);      /* ln 2 in two parts: */
     r = v_fnma(n, v_set1(-2.12194440e-4f), r);      /* n times this is exact */
 
-    vf p = v_set1(1.9875691500e-4f);
-    p = v_fma(p, r, v_set1(1.3981999507e-3f));
-    p = v_fma(p, r, v_set1(8.3334519073e-3f));
-    p = v_fma(p, r, v_set1(4.1665795894e-2f));
-    p = v_fma(p, r, v_set1(1.6666665459e-1f));
-    p = v_fma(p, r, v_set1(5.0000001201e-1f));
+    vf p = v_set1(8.31250288e-3f);
+    p = v_fma(p, r, v_set1(4.18903381e-2f));
+    p = v_fma(p, r, v_set1(1.66671157e-1f));
+    p = v_fma(p, r, v_set1(4.99992311e-1f));
     p = v_add(v_fma(p, v_mul(r, r), r), v_set1(1));
     return v_if_less(x, low, v_set1(0), v_scale2(p, n));
 }
