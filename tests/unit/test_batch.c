@@ -1,0 +1,802 @@
+/* test_batch.c - sentences decoded together are what they are alone.
+ *
+ * Tiny random models translate into nonsense, but always into the same: each
+ * sentence is decoded alone once, and every batch, order, thread count and
+ * way of refilling must give its bytes again. naive.h says what the numbers
+ * should have been. */
+#include "base/pool.h"
+#include "naive.h"
+#include "search/batch.h"
+
+enum { MAX_TEXTS = 40, MAX_SRC = 33 };
+
+struct texts {
+    int32_t ids[MAX_TEXTS][MAX_SRC];
+    int n_ids[MAX_TEXTS];
+    int n;
+};
+
+static void make_texts(struct texts *t, const struct tiny_net *m, int n)
+{
+    uint64_t s = 17;
+
+    t->n = n;
+    for (int i = 0; i < n; i++)
+        t->n_ids[i] = tiny_source(m, &s, 1 + (int)(tiny_next(&s) % MAX_SRC),
+                                  t->ids[i]);
+}
+
+/* Of random models few ever say the end; this one does at times. */
+static struct tiny tiny_that_ends(void)
+{
+    struct tiny o = TINY_DEFAULT;
+
+    o.seed = 18;
+    return o;
+}
+
+static struct search_options options(int lanes, int beam)
+{
+    return (struct search_options){ .beam = beam, .nbest = beam > 1 ? 2 : 1,
+        .lanes = lanes, .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 12,
+        .early_stop = true, .max_source = MAX_SRC, .attention = true };
+}
+
+/* How a set of jobs goes through a batch. */
+struct way {
+    int threads;
+    bool backwards;
+    int together;               /* jobs added at a time; 0: all that fit */
+};
+
+static void add_some(struct batch *b, struct job **jobs, int n, int *at,
+                     const struct way *w)
+{
+    struct job *some[MAX_TEXTS];
+    int room = batch_free_lanes(b), k = 0;
+    struct err e;
+
+    if (w->together && w->together < room) room = w->together;
+    while (k < room && *at < n) {
+        some[k++] = jobs[w->backwards ? n - 1 - *at : *at];
+        ++*at;
+    }
+    if (k) CHECK_OK(batch_add(b, some, k, &e), &e);
+}
+
+static void run_jobs(struct batch *b, struct job **jobs, int n,
+                     const struct way *w)
+{
+    int at = 0, done = 0;
+
+    while (done < n) {
+        add_some(b, jobs, n, &at, w);
+        for (struct job *j = batch_step(b); j; j = j->next) done++;
+    }
+    CHECK_INT(batch_busy_lanes(b), 0);
+    CHECK(batch_step(b) == NULL);
+}
+
+static void new_jobs(struct job **jobs, const struct texts *t,
+                     const struct net *net, const struct search_options *o)
+{
+    struct err e;
+
+    for (int i = 0; i < t->n; i++)
+        CHECK_OK(job_new(&jobs[i], o, net, t->ids[i], t->n_ids[i], NULL, 0,
+                         &e), &e);
+}
+
+static void free_jobs(struct job **jobs, int n)
+{
+    for (int i = 0; i < n; i++) job_free(jobs[i]);
+}
+
+/* All of t, with a batch of its own. */
+static void decode(struct job **jobs, const struct texts *t,
+                   const struct net *net, const struct search_options *o,
+                   const struct way *w, struct mixer *mx)
+{
+    struct pool *pool;
+    struct batch *b;
+    struct err e;
+
+    new_jobs(jobs, t, net, o);
+    REQUIRE_OK(pool_new(&pool, w->threads, &e), &e);
+    REQUIRE_OK(batch_new(&b, net, o, pool, mx, &e), &e);
+    run_jobs(b, jobs, t->n, w);
+    batch_free(b);
+    pool_free(pool);
+}
+
+static bool same_hyp(const struct hyp *a, const struct hyp *b, int n_src)
+{
+    size_t n = (size_t)a->n;
+
+    return a->n == b->n && a->ended == b->ended &&
+           !memcmp(a->tokens, b->tokens, n * sizeof *a->tokens) &&
+           !memcmp(a->logprobs, b->logprobs, n * sizeof *a->logprobs) &&
+           !memcmp(&a->score, &b->score, sizeof a->score) &&
+           !memcmp(&a->logprob, &b->logprob, sizeof a->logprob) &&
+           (!a->attention || !memcmp(a->attention, b->attention,
+                                     n * (size_t)n_src * sizeof(float)));
+}
+
+static bool same_job(const struct job *a, const struct job *b)
+{
+    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 && a->steps == b->steps;
+
+    for (int i = 0; ok && i < a->n_hyps; i++)
+        ok = same_hyp(&a->hyps[i], &b->hyps[i], a->n_src);
+    return ok;
+}
+
+static int count_other(struct job **a, struct job **b, int n)
+{
+    int other = 0;
+
+    for (int i = 0; i < n; i++) other += !same_job(a[i], b[i]);
+    return other;
+}
+
+/* ---- the same bytes -------------------------------------------------- */
+
+/* One thread in both orders, all together and one by one; two threads where
+ * it is not the same again (waiting for one another costs time where others
+ * use the processor too). */
+static const struct way ways[] = {
+    { 2, false, 0 }, { 2, true, 1 }, { 1, false, 0 }, { 1, true, 0 },
+    { 1, true, 1 }, { 1, false, 3 },
+};
+
+static void check_way(const struct net *net, const struct texts *t,
+                      const struct search_options *o, const struct way *w,
+                      struct job **want)
+{
+    struct job *got[MAX_TEXTS];
+    int other;
+
+    decode(got, t, net, o, w, NULL);
+    other = count_other(want, got, t->n);
+    if (other)
+        test_fail(__FILE__, __LINE__, "batch %d, beam %d, %d threads%s, %d "
+                  "together: %d sentences differ", o->lanes, o->beam,
+                  w->threads, w->backwards ? ", backwards" : "", w->together,
+                  other);
+    free_jobs(got, t->n);
+}
+
+static void check_same_bytes(const struct net *net, const struct texts *t,
+                             struct search_options o, const int *lanes,
+                             int n_lanes)
+{
+    static const struct way alone = { 1, false, 1 };
+    struct job *want[MAX_TEXTS];
+
+    o.lanes = 1;
+    decode(want, t, net, &o, &alone, NULL);
+    for (int i = 0; i < n_lanes; i++) {
+        struct texts some = *t;
+
+        o.lanes = lanes[i];
+        if (lanes[i] == 1 && some.n > 8) some.n = 8;
+        for (size_t k = 0; k < (lanes[i] == 1 ? 1 : COUNT(ways)); k++)
+            check_way(net, &some, &o, &ways[k], want);
+    }
+    free_jobs(want, t->n);
+}
+
+static void check_type(enum dtype type, const char *act)
+{
+    static const int lanes[] = { 1, 7, 32 };
+    struct tiny o = tiny_that_ends();
+    struct tiny_net m;
+    struct texts t;
+
+    o.act = act;
+    REQUIRE(tiny_net_open(&m, &o, type, NULL));
+    make_texts(&t, &m, 34);
+    for (int beam = 1; beam <= 4; beam += 3) {
+        struct search_options so = options(1, beam);
+
+        so.max_len_a = 0.2;
+        so.max_len_b = 6;
+        check_same_bytes(m.net, &t, so, lanes, 3);
+    }
+    tiny_net_close(&m);
+}
+
+TEST(int8_bytes_do_not_depend_on_the_batch) { check_type(DT_I8, "relu"); }
+TEST(f32_bytes_do_not_depend_on_the_batch) { check_type(DT_F32, "gelu"); }
+TEST(bf16_bytes_do_not_depend_on_the_batch) { check_type(DT_BF16, "silu"); }
+
+/* The shipped model, whose matrices are as wide as real ones. */
+TEST(the_shipped_models_bytes_do_not_depend_on_the_batch)
+{
+    static const char *const lines[] = { "Guten Morgen!", "Ja.",
+        "Das Haus, in dem ich wohne, ist alt.",
+        "Die Sitzung wurde um drei Uhr geschlossen.", "Wer war das?",
+        "Wir treffen uns am Montag vor dem Bahnhof." };
+    static const int lanes[] = { 4 };
+    struct search_options o = options(4, 4);
+    struct weights *w;
+    struct net *net;
+    struct texts t = { .n = COUNT(lines) };
+    struct err e;
+
+    if (access("models/de-en.skmt", R_OK)) SKIP("models/de-en.skmt is missing");
+    REQUIRE_OK(weights_open(&w, "models/de-en.skmt", &e), &e);
+    REQUIRE_OK(net_open(&net, w, NULL, &e), &e);
+    for (int i = 0; i < t.n; i++) {
+        struct pieces p = { 0 };
+
+        CHECK_OK(subword_encode(w->subword, lines[i], strlen(lines[i]), &p,
+                                &e), &e);
+        for (size_t k = 0; k < p.n; k++) t.ids[i][k] = p.at[k].id;
+        t.ids[i][p.n] = w->cfg.eos_id;
+        t.n_ids[i] = (int)p.n + 1;
+        pieces_release(&p);
+    }
+    o.max_len_a = 0.2;
+    o.max_len_b = 4;
+    check_same_bytes(net, &t, o, lanes, 1);
+    net_close(net);
+    weights_close(w);
+}
+
+/* ---- the numbers are the model's ------------------------------------- */
+
+/* The rows of a hypothesis in naive's reading of it. */
+static struct naive_pass read_again(const struct naive *m,
+                                    const struct job *j, const struct hyp *h)
+{
+    return naive_run(m, j->src, j->n_src, h->tokens, h->n - 1);
+}
+
+static void check_logprobs(const struct naive *m, const struct job *j,
+                           const struct hyp *h)
+{
+    struct naive_pass p = read_again(m, j, h);
+    double sum = 0;
+
+    for (int t = 0; t < h->n; t++) {
+        CHECK_NEAR((double)h->logprobs[t],
+                   p.logprob[t * m->o->vocab + h->tokens[t]], 1e-4);
+        sum += (double)h->logprobs[t];
+    }
+    CHECK_NEAR(h->logprob, sum, 1e-9 * fabs(sum));
+    CHECK_NEAR(h->score, sum / pow((5 + h->n) / 6.0, 0.6), 1e-9 * fabs(sum));
+    naive_pass_release(&p);
+}
+
+/* No padding or start mark anywhere, the end last and never first. */
+static void check_tokens(const struct hyp *h)
+{
+    for (int i = 0; i < h->n; i++) {
+        CHECK(h->tokens[i] != 0 && h->tokens[i] != 2);
+        CHECK(h->tokens[i] != 3 || (i == h->n - 1 && i > 0));
+    }
+    CHECK_INT(h->ended, h->tokens[h->n - 1] == 3);
+}
+
+static void check_attention(const struct naive *m, const struct job *j,
+                            const struct hyp *h)
+{
+    struct naive_pass p = read_again(m, j, h);
+
+    for (int t = 0; t < h->n; t++) {
+        double sum = 0;
+
+        for (int k = 0; k < j->n_src; k++) {
+            double a = (double)h->attention[t * j->n_src + k];
+
+            CHECK_NEAR(a, p.attention[t * j->n_src + k], 1e-4);
+            sum += a;
+        }
+        CHECK_NEAR(sum, 1, 1e-5);
+    }
+    naive_pass_release(&p);
+}
+
+TEST(scores_and_attention_are_the_plain_transformers)
+{
+    static const struct way w = { 1, false, 0 };
+    struct search_options o = options(3, 4);
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+    struct naive nv;
+    struct texts t;
+    struct job *jobs[MAX_TEXTS];
+    int ended = 0;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
+    REQUIRE(naive_open(&nv, &m));
+    make_texts(&t, &m, 12);
+    decode(jobs, &t, m.net, &o, &w, NULL);
+    for (int i = 0; i < t.n; i++)
+        for (int k = 0; k < jobs[i]->n_hyps; k++) {
+            check_tokens(&jobs[i]->hyps[k]);
+            check_logprobs(&nv, jobs[i], &jobs[i]->hyps[k]);
+            check_attention(&nv, jobs[i], &jobs[i]->hyps[k]);
+            ended += jobs[i]->hyps[k].ended;
+        }
+    CHECK(ended > 0 && ended < 2 * t.n);
+    free_jobs(jobs, t.n);
+    naive_close(&nv);
+    tiny_net_close(&m);
+}
+
+/* Beam search over the plain transformer, whole prefixes read anew each
+ * step: what the cache, the paths and the rows must amount to. */
+struct plain { int32_t id[64]; int n; double total, score; };
+
+static int by_total(const void *a, const void *b)
+{
+    const struct plain *x = a, *y = b;
+
+    return x->total < y->total ? 1 : x->total > y->total ? -1 : 0;
+}
+
+static int plain_candidates(const struct naive *m, const int32_t *src,
+                            int n_src, const struct plain *live, int n_live,
+                            struct plain *cand)
+{
+    int n = 0;
+
+    for (int i = 0; i < n_live; i++) {
+        struct naive_pass p = naive_run(m, src, n_src, live[i].id, live[i].n);
+        const double *lp = p.logprob + live[i].n * m->o->vocab;
+
+        for (int v = 0; v < m->o->vocab; v++) {
+            if (v == 0 || v == 2 || (v == 3 && !live[i].n)) continue;
+            cand[n] = live[i];
+            cand[n].id[cand[n].n++] = v;
+            cand[n++].total += log(exp(lp[v]) + 1e-9);
+        }
+        naive_pass_release(&p);
+    }
+    qsort(cand, (size_t)n, sizeof *cand, by_total);
+    return n;
+}
+
+static struct plain plain_beam(const struct naive *m, const int32_t *src,
+                               int n_src, int beam, int max_len)
+{
+    struct plain *cand = calloc((size_t)(beam * m->o->vocab), sizeof *cand);
+    struct plain live[8] = { { .n = 0 } }, best = { .score = -INFINITY };
+    int n_live = 1;
+
+    for (int t = 1; t <= max_len; t++) {
+        int n = plain_candidates(m, src, n_src, live, n_live, cand);
+
+        n_live = 0;
+        for (int i = 0; i < n && i < 2 * beam; i++) {
+            struct plain *c = &cand[i];
+
+            c->score = c->total / pow((5 + t) / 6.0, 0.6);
+            if (c->id[t - 1] != 3 && n_live < beam) live[n_live++] = *c;
+            if (c->id[t - 1] == 3 && c->score > best.score) best = *c;
+        }
+    }
+    free(cand);
+    return best.n ? best : live[0];
+}
+
+TEST(batches_find_what_a_plain_search_finds)
+{
+    static const struct way w = { 1, false, 0 };
+    struct search_options o = options(4, 3);
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+    struct naive nv;
+    struct texts t;
+    struct job *jobs[MAX_TEXTS];
+
+    o.max_len_a = 0;
+    o.max_len_b = 9;
+    REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
+    REQUIRE(naive_open(&nv, &m));
+    make_texts(&t, &m, 6);
+    decode(jobs, &t, m.net, &o, &w, NULL);
+    for (int i = 0; i < t.n; i++) {
+        struct plain p = plain_beam(&nv, t.ids[i], t.n_ids[i], 3, 9);
+        const struct hyp *h = &jobs[i]->hyps[0];
+
+        CHECK_INT(h->n, p.n);
+        CHECK_MEM(h->tokens, p.id, (size_t)p.n * sizeof *p.id);
+        CHECK_NEAR(h->logprob, p.total, 1e-3);
+    }
+    free_jobs(jobs, t.n);
+    naive_close(&nv);
+    tiny_net_close(&m);
+}
+
+/* ---- limits and prefixes --------------------------------------------- */
+
+TEST(max_len_is_the_rule_and_the_models)
+{
+    struct search_options o = options(1, 1);
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
+    CHECK_INT(search_max_len(&o, m.net, 4), 16);        /* floor(4.8) + 12 */
+    CHECK_INT(search_max_len(&o, m.net, 5), 18);
+    o.max_len_b = 64;
+    CHECK_INT(search_max_len(&o, m.net, 5), 64);        /* positions end */
+    tiny_net_close(&m);
+}
+
+static struct job *decode_prefix(const struct net *net,
+                                 const struct search_options *o,
+                                 const int32_t *prefix, int n)
+{
+    int32_t src[] = { 70, 71, 72, 3 };
+    static const struct way w = { 1, false, 0 };
+    struct job *j = NULL;
+    struct batch *b;
+    struct err e;
+
+    CHECK_OK(job_new(&j, o, net, src, 4, prefix, n, &e), &e);
+    if (CHECK_OK(batch_new(&b, net, o, NULL, NULL, &e), &e))
+        run_jobs(b, &j, 1, &w);
+    batch_free(b);
+    return j;
+}
+
+TEST(a_prefix_is_kept)
+{
+    int32_t prefix[100];
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+    struct naive nv;
+
+    for (int i = 0; i < 100; i++) prefix[i] = 20 + i;
+    REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
+    REQUIRE(naive_open(&nv, &m));
+    for (int beam = 1; beam <= 4; beam += 3)
+        for (int type = 0; type < 2; type++) {
+            struct search_options o = options(1, beam);
+            static const int lengths[] = { 1, 5, 15, 16, 17, 100 };
+
+            o.lenpen_type = (enum lenpen)type;
+            for (size_t i = 0; i < COUNT(lengths); i++) {
+                struct job *j = decode_prefix(m.net, &o, prefix, lengths[i]);
+                int n = lengths[i] < 15 ? lengths[i] : 15;
+
+                CHECK(j->n_hyps >= 1);
+                CHECK(j->hyps[0].n > n && j->hyps[0].n <= 16);
+                CHECK_MEM(j->hyps[0].tokens, prefix,
+                          (size_t)n * sizeof *prefix);
+                check_tokens(&j->hyps[0]);
+                if (type == LENPEN_GNMT) check_logprobs(&nv, j, &j->hyps[0]);
+                job_free(j);
+            }
+        }
+    naive_close(&nv);
+    tiny_net_close(&m);
+}
+
+/* fairseq ends every translation at the limit. */
+TEST(fairseq_translations_always_end)
+{
+    static const struct way w = { 1, false, 0 };
+    struct search_options o = options(4, 4);
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+    struct texts t;
+    struct job *jobs[MAX_TEXTS];
+
+    o.lenpen_type = LENPEN_FAIRSEQ;
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    make_texts(&t, &m, 10);
+    decode(jobs, &t, m.net, &o, &w, NULL);
+    for (int i = 0; i < t.n; i++) {
+        CHECK(jobs[i]->hyps[0].ended);
+        check_tokens(&jobs[i]->hyps[0]);
+    }
+    free_jobs(jobs, t.n);
+    tiny_net_close(&m);
+}
+
+/* ---- mixers ---------------------------------------------------------- */
+
+enum { MAX_ROWS = 64 };
+enum mode { ALONE, FORCE, LIGHT };
+
+/* A mixer that keeps books on what it is told. */
+struct fake {
+    struct mixer mx;
+    enum mode mode;
+    void *user[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
+    int begins, steps, ends;
+    int fail_at;                /* the begin that fails, 0: none */
+    int rows;                   /* of the last step, and of each row: */
+    int lane[MAX_ROWS], depth[MAX_ROWS];
+    bool first[MAX_ROWS];       /* by lane: no step since begin */
+    int32_t token[MAX_ROWS][4];
+    float add[MAX_ROWS][4];
+};
+
+static enum status fake_begin(struct mixer *mx, int lane, void *user,
+                              struct err *e)
+{
+    struct fake *f = (struct fake *)mx;
+
+    if (++f->begins == f->fail_at)
+        return err_set(e, ST_LIMIT, "enough of this");
+    CHECK(f->user[lane] == NULL && user != NULL);
+    f->user[lane] = user;
+    f->first[lane] = true;
+    return ST_OK;
+}
+
+static void fake_end(struct mixer *mx, int lane)
+{
+    struct fake *f = (struct fake *)mx;
+
+    CHECK(f->user[lane] != NULL);
+    f->user[lane] = NULL;
+    f->ends++;
+}
+
+/* Row r continues its parent, in the same lane, one token on. */
+static void check_row(const struct fake *f, const struct mixer_step *in, int r,
+                      int *depth)
+{
+    int lane = in->lane[r], parent = in->parent[r];
+
+    CHECK(f->user[lane] != NULL);
+    CHECK_INT(parent < 0, f->first[lane]);
+    if (parent >= 0) {
+        CHECK(parent < f->rows);
+        CHECK_INT(f->lane[parent], lane);
+        *depth = f->depth[parent] + 1;
+    } else {
+        *depth = 0;
+    }
+}
+
+static void check_distribution(const struct mixer_step *in, int r)
+{
+    const float *x = in->logits + (size_t)r * in->ld_logits;
+    double sum = 0;
+
+    for (int v = 0; v < in->vocab; v++)
+        sum += exp((double)x[v] - (double)in->stats[r].max) /
+               (double)in->stats[r].sum;
+    CHECK_NEAR(sum, 1, 1e-5);
+}
+
+/* FORCE: 10, 11, 12 and the end. LIGHT: 0.2 for 20, 0.1 for 21, and 0.3 for
+ * what may not come: padding, and the end when it is too early. */
+static void answer(struct fake *f, int r, int depth, struct mix *out)
+{
+    static const int32_t forced[] = { 10, 11, 12, 3 };
+    static const int32_t light[] = { 20, 0, 21, 3 };
+    static const float add[] = { 0.2f, 0.3f, 0.1f, 0.05f };
+
+    if (f->mode == ALONE) return;
+    out->token = f->token[r];
+    out->add = f->add[r];
+    if (f->mode == FORCE) {
+        out->keep = 0;
+        out->n = 1;
+        f->token[r][0] = forced[depth < 3 ? depth : 3];
+        f->add[r][0] = 1;
+    } else {
+        out->keep = 0.35f;
+        out->n = 4;
+        memcpy(f->token[r], light, sizeof light);
+        memcpy(f->add[r], add, sizeof add);
+    }
+}
+
+static void fake_step(struct mixer *mx, const struct mixer_step *in,
+                      struct mix *out)
+{
+    struct fake *f = (struct fake *)mx;
+    int depth[MAX_ROWS];
+
+    f->steps++;
+    for (int r = 0; r < in->rows; r++) {
+        CHECK(out[r].keep == 1 && out[r].n == 0);
+        check_row(f, in, r, &depth[r]);
+        check_distribution(in, r);
+        answer(f, r, depth[r], &out[r]);
+    }
+    f->rows = in->rows;
+    for (int r = 0; r < in->rows; r++) {
+        f->lane[r] = in->lane[r];
+        f->depth[r] = depth[r];
+        f->first[in->lane[r]] = false;
+    }
+}
+
+static struct fake *fake_new(enum mode mode)
+{
+    struct fake *f = calloc(1, sizeof *f);
+
+    f->mx = (struct mixer){ fake_begin, fake_step, fake_end };
+    f->mode = mode;
+    return f;
+}
+
+/* Twelve sentences through five lanes, with a mixer. */
+struct mixed {
+    struct tiny_net m;
+    struct texts t;
+    struct job *jobs[MAX_TEXTS];
+    struct fake *f;
+};
+
+static bool mixed_run(struct mixed *x, enum mode mode)
+{
+    struct search_options o = options(5, 4);
+    struct tiny to = tiny_that_ends();
+    static const struct way w = { 1, false, 0 };
+    struct batch *b;
+    struct err e;
+
+    x->f = fake_new(mode);
+    if (!tiny_net_open(&x->m, &to, DT_F32, NULL)) return false;
+    make_texts(&x->t, &x->m, 12);
+    new_jobs(x->jobs, &x->t, x->m.net, &o);
+    for (int i = 0; i < x->t.n; i++) x->jobs[i]->user = &x->jobs[i];
+    if (!CHECK_OK(batch_new(&b, x->m.net, &o, NULL, &x->f->mx, &e), &e))
+        return false;
+    run_jobs(b, x->jobs, x->t.n, &w);
+    batch_free(b);
+    CHECK_INT(x->f->begins, x->t.n);
+    CHECK_INT(x->f->ends, x->t.n);
+    return true;
+}
+
+static void mixed_free(struct mixed *x)
+{
+    free_jobs(x->jobs, x->t.n);
+    tiny_net_close(&x->m);
+    free(x->f);
+}
+
+TEST(a_mixer_that_does_nothing_changes_nothing)
+{
+    struct search_options o = options(5, 4);
+    static const struct way w = { 1, false, 0 };
+    struct job *want[MAX_TEXTS];
+    struct mixed x;
+
+    REQUIRE(mixed_run(&x, ALONE));
+    decode(want, &x.t, x.m.net, &o, &w, NULL);
+    CHECK_INT(count_other(want, x.jobs, x.t.n), 0);
+    free_jobs(want, x.t.n);
+    mixed_free(&x);
+}
+
+TEST(a_mixer_can_force_tokens)
+{
+    static const int32_t want[] = { 10, 11, 12, 3 };
+    struct mixed x;
+
+    REQUIRE(mixed_run(&x, FORCE));
+    for (int i = 0; i < x.t.n; i++) {
+        const struct hyp *h = &x.jobs[i]->hyps[0];
+
+        CHECK_INT(h->n, 4);
+        CHECK_MEM(h->tokens, want, sizeof want);
+        CHECK_NEAR(h->logprob, 0, 1e-7);
+        /* All else has the floor: log(1e-9) once, ended one token early. */
+        if (CHECK(x.jobs[i]->n_hyps == 2))
+            CHECK_NEAR(x.jobs[i]->hyps[1].logprob, log(1e-9), 1e-4);
+    }
+    mixed_free(&x);
+}
+
+/* log(keep * p + add + 1e-9), with p from the plain transformer. */
+static double mixed_log(double lp, int32_t token)
+{
+    double add = token == 20 ? 0.2 : token == 21 ? 0.1 : token == 3 ? 0.05 : 0;
+
+    return log(0.35 * exp(lp) + add + 1e-9);
+}
+
+TEST(a_mixer_adds_to_probabilities)
+{
+    struct mixed x;
+    struct naive nv;
+    int listed = 0;
+
+    REQUIRE(mixed_run(&x, LIGHT));
+    REQUIRE(naive_open(&nv, &x.m));
+    for (int i = 0; i < x.t.n; i++)
+        for (int k = 0; k < x.jobs[i]->n_hyps; k++) {
+            const struct hyp *h = &x.jobs[i]->hyps[k];
+            struct naive_pass p = read_again(&nv, x.jobs[i], h);
+
+            check_tokens(h);
+            for (int t = 0; t < h->n; t++) {
+                double lp = p.logprob[t * nv.o->vocab + h->tokens[t]];
+
+                CHECK_NEAR((double)h->logprobs[t],
+                           mixed_log(lp, h->tokens[t]), 1e-4);
+                listed += h->tokens[t] == 20 || h->tokens[t] == 21;
+            }
+            naive_pass_release(&p);
+        }
+    CHECK(listed > 20);
+    naive_close(&nv);
+    mixed_free(&x);
+}
+
+/* A begin that fails: those before it stay, and can be given up. */
+TEST(a_mixer_may_refuse_a_sentence)
+{
+    struct search_options o = options(5, 2);
+    struct tiny to = tiny_that_ends();
+    struct fake *f = fake_new(ALONE);
+    struct tiny_net m;
+    struct texts t;
+    struct job *jobs[MAX_TEXTS], *given_up;
+    struct batch *b;
+    struct err e;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
+    make_texts(&t, &m, 5);
+    new_jobs(jobs, &t, m.net, &o);
+    for (int i = 0; i < t.n; i++) jobs[i]->user = &jobs[i];
+    REQUIRE_OK(batch_new(&b, m.net, &o, NULL, &f->mx, &e), &e);
+    f->fail_at = 3;
+    CHECK_INT(batch_add(b, jobs, 5, &e), ST_LIMIT);
+    CHECK_STR(e.msg, "enough of this");
+    CHECK_INT(batch_busy_lanes(b), 2);
+    given_up = batch_abandon(b);
+    CHECK(given_up && given_up->next && !given_up->next->next);
+    CHECK_INT(f->ends, 2);
+    CHECK_INT(batch_busy_lanes(b), 0);
+    batch_free(b);
+    free_jobs(jobs, t.n);
+    tiny_net_close(&m);
+    free(f);
+}
+
+/* ---- giving up ------------------------------------------------------- */
+
+/* Give up again and again after some steps; were slots lost, the cache would
+ * run out. Then all is as in a new batch. */
+TEST(giving_up_leaves_nothing_behind)
+{
+    struct search_options o = options(4, 4);
+    static const struct way w = { 1, false, 0 };
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+    struct texts t;
+    struct job *want[MAX_TEXTS], *got[MAX_TEXTS];
+    struct batch *b;
+    struct err e;
+    uint64_t passes, rows;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    make_texts(&t, &m, 8);
+    decode(want, &t, m.net, &o, &w, NULL);
+    new_jobs(got, &t, m.net, &o);
+    REQUIRE_OK(batch_new(&b, m.net, &o, NULL, NULL, &e), &e);
+    for (int turn = 0; turn < 60; turn++) {
+        int n = 0;
+
+        CHECK_OK(batch_add(b, got, 4, &e), &e);
+        for (int i = 0; i < turn % 7; i++)
+            for (struct job *j = batch_step(b); j; j = j->next) n++;
+        for (struct job *j = batch_abandon(b); j; j = j->next) n++;
+        CHECK_INT(n, 4);
+        CHECK_INT(batch_free_lanes(b), 4);
+    }
+    CHECK(batch_abandon(b) == NULL);
+    run_jobs(b, got, t.n, &w);
+    CHECK_INT(count_other(want, got, t.n), 0);
+    batch_counts(b, &passes, &rows);
+    CHECK(passes > 60 && rows > passes && rows <= 16 * passes);
+    batch_free(b);
+    free_jobs(got, t.n);
+    free_jobs(want, t.n);
+    tiny_net_close(&m);
+}
