@@ -36,6 +36,9 @@ int cmd_help(int argc, char **argv);
 __attribute__((format(printf, 2, 3)))
 int complain(int status, const char *fmt, ...);
 
+/* Says so when SKMT_ISA asks for kernels that cannot be had. */
+void check_isa(void);
+
 /* The name in the list nearest to what was typed, NULL when none is near. */
 struct nearest { const char *typed, *best; size_t distance; };
 void nearest_begin(struct nearest *n, const char *typed);

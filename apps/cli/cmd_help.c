@@ -18,7 +18,8 @@ const struct opt translate_options[] = {
       "default $SKMT_MODEL, then the shipped de-en" },
     { "output", 'o', "FILE", "write there, not to standard output; complete "
       "lines appear as they are translated" },
-    { "prefix", 0, "TEXT", "the beginning every translation must have" },
+    { "prefix", 0, "TEXT", "the beginning every translation must have; "
+      "such a line is translated whole" },
     { "prefix-file", 0, "FILE", "the same line by line; a blank line asks "
       "for nothing" },
     { "json", 'j', NULL, "one JSON object a line: text, score, sentences "

@@ -38,7 +38,6 @@ struct run {                    /* and what became of it */
     const struct job *job;
     struct lines in, prefixes;
     struct writer out;
-    struct textbuf repaired;
     skmt_model *model;
     skmt_stream *stream;
     double load_seconds;
@@ -147,34 +146,13 @@ static int bad_line(struct run *r, const struct line *line, const char *what)
     return EXIT_TROUBLE;
 }
 
-/* NUL is no text either, but a library that takes a length could not say. */
-static int replace_nuls(struct run *r, struct line *line)
-{
-    struct textbuf *t = &r->repaired;
-
-    if (!memchr(line->text, 0, line->len)) return EXIT_DONE;
-    textbuf_reset(t);
-    for (size_t i = 0; i < line->len;) {
-        size_t n = strnlen(line->text + i, line->len - i);
-
-        textbuf_add(t, line->text + i, n);
-        i += n;
-        if (i < line->len) textbuf_adds(t, "\xEF\xBF\xBD");
-        i++;
-    }
-    if (t->failed) return bad_line(r, line, "out of memory");
-    line->text = t->data;
-    line->len = t->len;
-    return EXIT_DONE;
-}
-
-static int check_text(struct run *r, struct line *line, bool replace)
+/* The library would find it too; here we know what precedes the text. */
+static int check_text(struct run *r, const struct line *line)
 {
     size_t bad = utf8_first_bad(line->text, line->len);
     const char *nul = memchr(line->text, 0, line->len);
     char what[128];
 
-    if (replace) return replace_nuls(r, line);
     if (bad == line->len && !nul) return EXIT_DONE;
     if (nul && (size_t)(nul - line->text) < bad)
         snprintf(what, sizeof what, "byte %zu is NUL, not text "
@@ -203,7 +181,7 @@ static int next_prefix(struct run *r, const struct line *line,
         return EXIT_TROUBLE;
     }
     if (st == LINES_STOPPED) return EXIT_TROUBLE;
-    if (check_text(r, &p, false)) return EXIT_TROUBLE;
+    if (check_text(r, &p)) return EXIT_TROUBLE;
     *out = p.len ? p.text : NULL;
     return EXIT_DONE;
 }
@@ -213,7 +191,7 @@ static int push_line(struct run *r, struct line *line)
     const char *prefix;
     skmt_error err;
 
-    if (check_text(r, line, r->job->replace)) return EXIT_TROUBLE;
+    if (!r->job->replace && check_text(r, line)) return EXIT_TROUBLE;
     if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
     if (!writer_expect(&r->out, line))
         return bad_line(r, line, "out of memory");
@@ -320,6 +298,7 @@ static int translate(struct run *r)
 
     if ((status = check_files(j, &total))) return status;
     if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    check_isa();
     begin = wall_seconds();
     if ((status = model_find(&r->model, j->model, NULL))) return status;
     r->load_seconds = wall_seconds() - begin;
@@ -355,7 +334,6 @@ static int run_job(const struct job *j)
     lines_close(&r.in);
     lines_close(&r.prefixes);
     writer_release(&r.out);
-    textbuf_release(&r.repaired);
     return status;
 }
 

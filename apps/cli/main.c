@@ -28,8 +28,18 @@ int complain(int status, const char *fmt, ...)
     return status;
 }
 
+void check_isa(void)
+{
+    const char *want = getenv("SKMT_ISA");
+
+    if (want && *want && strcmp(want, skmt_isa()))
+        complain(0, "no '%s' kernels for this processor (SKMT_ISA); using "
+                 "'%s'", want, skmt_isa());
+}
+
 static int print_version(void)
 {
+    check_isa();
     printf("skmt %s\nkernels: %s\nprocessor: %s\n", skmt_version(),
            skmt_isa(), skmt_cpu());
     return EXIT_DONE;

@@ -18,7 +18,7 @@ struct progress {
     bool dirty;                 /* something is on the terminal's line */
 };
 
-double wall_seconds(void);     /* monotonic */
+double wall_seconds(void);      /* monotonic */
 
 void progress_begin(struct progress *p, const char *unit, uint64_t total,
                     bool wanted);

@@ -23,6 +23,9 @@ Without a command that is an error, with --help it is not.
   $ SKMT_ISA=ref skmt --version | sed -n 2p
   kernels: ref
 
+  $ SKMT_ISA=6502 skmt --version > /dev/null
+  skmt: no '6502' kernels for this processor (SKMT_ISA); using '*' (glob)
+
 Every command has a page; -h shows the same one.
 
   $ for c in translate info convert help; do skmt help $c | head -1; done
