@@ -3,8 +3,15 @@
  * With the full sets beside the checkout the model is converted to f32 and
  * held to the reference within 1e-3. Without them the samples kept here are
  * read with the shipped int8 model, whose rounding allows less: bounds that
- * a wrong layer, mask or position breaks at once. */
+ * a wrong layer, mask or position breaks at once. What that model itself said
+ * before is kept too, by ISA.
+ *
+ * The samples have their shortest sentences first: the plain C kernels make a
+ * few tokens a second, and read the first lines only. scripts/remake makes
+ * them. */
 #include <jansson.h>
+#include <skmt.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -28,12 +35,14 @@ static const char *f32_model(void)
 {
     const char *src = test_shared("model/model.safetensors");
     char dir[4096];
+    struct stat made, from;
     struct err e;
 
     if (!src) return NULL;
     snprintf(dir, sizeof dir, "%s", src);
     *strrchr(dir, '/') = '\0';
-    if (access(F32_FILE, R_OK) == 0) return F32_FILE;
+    if (!stat(F32_FILE, &made) && !stat(src, &from)
+        && made.st_mtime >= from.st_mtime) return F32_FILE;
     return CHECK_OK(convert_model(dir, DT_F32, F32_FILE, NULL, NULL, &e), &e)
         ? F32_FILE : NULL;
 }
@@ -54,6 +63,12 @@ static void fixture_close(struct fixture *f)
 {
     net_close(f->net);
     weights_close(f->w);
+}
+
+/* How many lines of a file to read. */
+static int line_limit(int enough)
+{
+    return strcmp(skmt_isa(), "ref") ? 1000000 : enough;
 }
 
 /* One JSON object per line of a golden file; the full one when it is there. */
@@ -237,15 +252,16 @@ TEST(forced_log_probabilities_are_the_references)
     struct fixture f;
     FILE *in = golden_open("forced.jsonl");
     json_t *j;
-    int n = 0;
+    int n = 0, limit = line_limit(3);
     double worst = 0, diff, most;
 
     REQUIRE(in != NULL);
     REQUIRE(fixture_open(&f));
-    while ((j = golden_line(in))) {
-        /* f32: within 1e-3. int8: seen up to 0.09 of the largest value. */
+    while (n < limit && (j = golden_line(in))) {
+        /* f32: within 1e-3 (seen 2.3e-5). int8: seen 0.04 of the largest
+         * value on the samples, 0.09 on the full set, on every ISA. */
         if (forced_pair(&f, j, &diff, &most) &&
-            !(diff <= (f.exact ? 1e-3 : 0.25) * most))
+            !(diff <= (f.exact ? 1e-3 : 0.15) * most))
             test_fail(__FILE__, __LINE__, "pair %d: off by %g of %g", n, diff,
                       most);
         worst = fmax(worst, diff / most);
@@ -254,7 +270,7 @@ TEST(forced_log_probabilities_are_the_references)
     }
     printf("     forced: %d pairs, worst relative difference %.2g\n", n,
            worst);
-    CHECK(n >= 10);
+    CHECK(n >= (limit < 10 ? limit : 10));
     fclose(in);
     fixture_close(&f);
 }
@@ -298,6 +314,7 @@ TEST(beam_outputs_are_the_references)
     struct batch *b;
     struct tally t = { 0, 0, 0 };
     FILE *in = golden_open("beam.jsonl");
+    int limit = line_limit(2), taken = 0;
     struct err e;
     bool more = true;
 
@@ -306,7 +323,7 @@ TEST(beam_outputs_are_the_references)
     REQUIRE_OK(batch_new(&b, f.net, &o, NULL, NULL, &e), &e);
     while (more || batch_busy_lanes(b)) {
         while (more && batch_free_lanes(b)) {
-            json_t *line = golden_line(in);
+            json_t *line = taken++ < limit ? golden_line(in) : NULL;
             int32_t src[2048];
             int n;
             struct job *j;
@@ -327,9 +344,148 @@ TEST(beam_outputs_are_the_references)
     }
     printf("     beam: %d of %d identical%s\n", t.same, t.n,
            f.exact ? "" : " (int8 against f32)");
-    CHECK(t.n >= 20);
+    CHECK(t.n >= (limit < 20 ? limit : 20));
+    /* f32: seen 60 of 60. int8: seen 24 of 30 on avx2 and avx512. */
     CHECK(t.same * 100 >= t.n * (f.exact ? 99 : 60));
     batch_free(b);
     fclose(in);
     fixture_close(&f);
+}
+
+/* ---- lines of text --------------------------------------------------- */
+
+struct text_pairs {
+    char *src[64], *want[64];
+    int n;
+    bool exact;                 /* every line must be as it was */
+};
+
+static void text_pairs_free(struct text_pairs *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        free(p->src[i]);
+        free(p->want[i]);
+    }
+}
+
+/* Translate all and count the lines that come out as they should. */
+static int count_same(const char *model_path, const struct text_pairs *p)
+{
+    skmt_options *o = skmt_options_new();
+    skmt_model *model = NULL;
+    skmt_session *s = NULL;
+    skmt_result *r[64] = { NULL };
+    skmt_error e;
+    int same = 0;
+
+    CHECK(!skmt_options_set(o, "split", "none", &e));
+    if (skmt_model_open(&model, model_path, &e)
+        || skmt_session_new(&s, model, o, &e)
+        || skmt_session_translate_many(s, (const char *const *)p->src, NULL,
+                                       (size_t)p->n, r, &e))
+        test_fail(__FILE__, __LINE__, "%s", e.message);
+    for (int i = 0; i < p->n; i++) {
+        bool ok = r[i] && !strcmp(skmt_result_text(r[i], 0, NULL), p->want[i]);
+
+        same += ok;
+        if (!ok && r[i])
+            printf("     %s %s\n       %s\n       was: %s\n",
+                   p->exact ? "changed:" : "differs:", p->src[i],
+                   skmt_result_text(r[i], 0, NULL), p->want[i]);
+        skmt_result_free(r[i]);
+    }
+    skmt_session_free(s);
+    skmt_model_close(model);
+    skmt_options_free(o);
+    return same;
+}
+
+/* The lines an ISA has outputs for; those of the first where it has none. */
+static void read_int8(struct text_pairs *p, FILE *in, int limit)
+{
+    json_t *j;
+
+    p->exact = true;
+    while (p->n < limit && p->n < (int)COUNT(p->src)
+           && (j = golden_line(in))) {
+        json_t *out = json_object_get(j, "out");
+        json_t *want = json_object_get(out, skmt_isa());
+
+        if (!want) {
+            p->exact = false;
+            want = json_object_iter_value(json_object_iter(out));
+        }
+        p->src[p->n] = strdup(json_string_value(json_object_get(j, "src")));
+        p->want[p->n++] = strdup(json_string_value(want));
+        json_decref(j);
+    }
+}
+
+/* Products of int8 agree bit for bit, but the rounding of what lies between
+ * them differs by ISA, a value in a million quantises to its neighbour, and
+ * the difference grows from layer to layer: avx2 and avx512 agree on 35 of
+ * the 40 lines. On the same ISA every line must stay; plain C uses the
+ * system's expf(), which another architecture rounds differently. */
+TEST(shipped_model_says_what_it_said)
+{
+    FILE *in = fopen(test_data("int8.jsonl"), "r");
+    struct text_pairs p = { .n = 0 };
+    int same;
+
+    if (access("models/de-en.skmt", R_OK)) SKIP("needs models/de-en.skmt");
+    REQUIRE(in != NULL);
+    read_int8(&p, in, line_limit(2));
+#ifndef __x86_64__
+    p.exact = false;
+#endif
+    same = count_same("models/de-en.skmt", &p);
+    printf("     int8: %d of %d lines as they were\n", same, p.n);
+    CHECK(p.n >= 2);
+    CHECK(same * 100 >= p.n * (p.exact ? 100 : 60));
+    text_pairs_free(&p);
+    fclose(in);
+}
+
+static char *text_line(FILE *f)
+{
+    char *line = NULL;
+    size_t cap = 0;
+
+    if (!f || getline(&line, &cap, f) < 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\t\n")] = '\0';
+    return line;
+}
+
+/* The first lines of a whole test set as the reference translated them; all
+ * 3,003 are compared by tests/long/news.sh. */
+TEST(news_lines_are_the_references)
+{
+    const char *src = test_shared("corpora/news/newstest2014.tsv");
+    const char *hyp = test_shared("golden/hyp/newstest2014.nmt.hyp.xz");
+    const char *model = f32_model();
+    struct text_pairs p = { .n = 0, .exact = true };
+    int limit = line_limit(1), same;
+    char command[4200];
+    FILE *in, *want;
+
+    if (!src || !hyp || !model) SKIP("needs the full golden set");
+    snprintf(command, sizeof command, "xz -dc '%s'", hyp);
+    in = fopen(src, "r");
+    want = popen(command, "r");
+    REQUIRE(in && want);
+    while (p.n < 40 && p.n < limit) {
+        if (!(p.src[p.n] = text_line(in))) break;
+        if (!(p.want[p.n] = text_line(want))) { free(p.src[p.n]); break; }
+        p.n++;
+    }
+    fclose(in);
+    pclose(want);
+    same = count_same(model, &p);
+    printf("     news: %d of %d lines identical\n", same, p.n);
+    CHECK_INT(p.n, limit < 40 ? limit : 40);
+    CHECK(same >= p.n - 1);
+    text_pairs_free(&p);
 }
