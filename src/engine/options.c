@@ -2,6 +2,7 @@
 #include "engine/options.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,13 +85,42 @@ static enum status bad_value(const struct option *op, const char *value,
                    op->low, op->high);
 }
 
+/* Numbers are written 0.6 whatever locale the program around us has set. */
+static double read_real(const char *value, char **end)
+{
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t old = c ? uselocale(c) : (locale_t)0;
+    double x = strtod(value, end);
+
+    if (c) {
+        uselocale(old);
+        freelocale(c);
+    }
+    return x;
+}
+
+/* As short as it can be and still be read back as the same number. */
+static void write_real(double x, char *out, int size)
+{
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t old = c ? uselocale(c) : (locale_t)0;
+    int digits = 6;
+
+    do snprintf(out, (size_t)size, "%.*g", digits, x);
+    while (digits++ < 17 && strtod(out, NULL) != x);
+    if (c) {
+        uselocale(old);
+        freelocale(c);
+    }
+}
+
 static bool parse_number(const struct option *op, const char *value,
                          double *out)
 {
     char *end;
 
     errno = 0;
-    *out = strtod(value, &end);
+    *out = read_real(value, &end);
     if (end == value || *end || errno == ERANGE) return false;
     if (!(*out >= op->low && *out <= op->high)) return false;
     return op->kind == KIND_REAL || *out == (double)(long)*out;
@@ -98,10 +128,14 @@ static bool parse_number(const struct option *op, const char *value,
 
 static bool parse_flag(const char *value, bool *out)
 {
-    *out = !strcmp(value, "1") || !strcmp(value, "true") ||
-           !strcmp(value, "yes") || !strcmp(value, "on");
-    return *out || !strcmp(value, "0") || !strcmp(value, "false") ||
-           !strcmp(value, "no") || !strcmp(value, "off");
+    bool on = !strcmp(value, "1") || !strcmp(value, "true") ||
+              !strcmp(value, "yes") || !strcmp(value, "on");
+
+    if (!on && strcmp(value, "0") && strcmp(value, "false") &&
+        strcmp(value, "no") && strcmp(value, "off"))
+        return false;
+    *out = on;
+    return true;
 }
 
 enum status options_set(struct options *o, const char *name,
@@ -155,8 +189,7 @@ bool options_get(const struct options *o, const char *name, char *out,
         snprintf(out, (size_t)size, "%d", *(const int *)(const void *)field);
         break;
     case KIND_REAL:
-        snprintf(out, (size_t)size, "%g",
-                 *(const double *)(const void *)field);
+        write_real(*(const double *)(const void *)field, out, size);
         break;
     case KIND_FLAG:
         snprintf(out, (size_t)size, "%d", *(const bool *)field);
