@@ -1,0 +1,194 @@
+/* test_options.c - every knob: its default, its text and its limits. */
+#include <locale.h>
+
+#include "engine/options.h"
+#include "skmt.h"
+#include "test.h"
+
+/* What a value reads back as. */
+static const char *text_of(const struct options *o, const char *name)
+{
+    static char text[64];
+
+    return options_get(o, name, text, sizeof text) ? text : "(none)";
+}
+
+TEST(defaults_read_back_as_listed)
+{
+    struct options o;
+    struct option_info info;
+    int n = 0;
+
+    options_defaults(&o);
+    for (; option_describe(n, &info); n++) {
+        CHECK_STR(text_of(&o, info.name), info.fallback);
+        CHECK(strlen(info.help) > 10 && info.help[strlen(info.help) - 1] != '.');
+    }
+    CHECK(n >= 10);
+    CHECK(!option_describe(-1, &info));
+    CHECK(!option_describe(n, &info));
+}
+
+/* The defaults the method asks for. */
+TEST(defaults_are_the_methods)
+{
+    struct options o;
+
+    options_defaults(&o);
+    CHECK_INT(o.beam, 4);
+    CHECK_INT(o.nbest, 1);
+    CHECK_INT(o.lenpen_type, 0);
+    CHECK_NEAR(o.lenpen, 0.6, 0);
+    CHECK_NEAR(o.max_len_a, 1.2, 0);
+    CHECK_INT(o.max_len_b, 64);
+    CHECK(o.early_stop && o.prune == 0 && !o.attention);
+    CHECK_INT(o.split, SPLIT_AUTO);
+    CHECK_INT(o.invalid, INVALID_ERROR);
+}
+
+/* What was set reads back, and setting what was read changes nothing. */
+TEST(values_survive_the_round_trip)
+{
+    static const struct { const char *name, *value; } set[] = {
+        { "beam", "1" }, { "beam", "64" }, { "batch", "1024" },
+        { "lenpen", "0" }, { "lenpen", "10" }, { "lenpen", "0.123456789" },
+        { "max-len-a", "0.1" }, { "prune", "2.5" },
+        { "lenpen-type", "fairseq" }, { "lenpen-type", "gnmt" },
+        { "split", "none" }, { "invalid", "replace" },
+        { "early-stop", "0" }, { "attention", "1" }, { "max-source", "0" },
+    };
+    struct options o, before;
+    struct err e;
+
+    options_defaults(&o);
+    for (size_t i = 0; i < COUNT(set); i++) {
+        REQUIRE_OK(options_set(&o, set[i].name, set[i].value, &e), &e);
+        CHECK_STR(text_of(&o, set[i].name), set[i].value);
+        before = o;
+        CHECK_OK(options_set(&o, set[i].name, text_of(&o, set[i].name), &e),
+                 &e);
+        CHECK_MEM(&o, &before, sizeof o);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const yes[] = { "1", "true", "yes", "on" };
+        static const char *const no[] = { "0", "false", "no", "off" };
+
+        CHECK_OK(options_set(&o, "attention", yes[i], &e), &e);
+        CHECK(o.attention);
+        CHECK_OK(options_set(&o, "attention", no[i], &e), &e);
+        CHECK(!o.attention);
+    }
+}
+
+/* A bad value gets a sentence that names the option, and changes nothing. */
+TEST(bad_values_are_refused_with_a_sentence)
+{
+    static const struct { const char *name, *value, *msg; } bad[] = {
+        { "beam", "0", "beam: \"0\" is not a whole number from 1 to 64" },
+        { "beam", "65", "beam: \"65\" is not a whole number from 1 to 64" },
+        { "beam", "two", "beam: \"two\" is not a whole number from 1 to 64" },
+        { "beam", "", "beam: \"\" is not a whole number from 1 to 64" },
+        { "beam", "4x", "beam: \"4x\" is not a whole number from 1 to 64" },
+        { "beam", "1.5", "beam: \"1.5\" is not a whole number from 1 to 64" },
+        { "beam", "nan", "beam: \"nan\" is not a whole number from 1 to 64" },
+        { "beam", "1e999",
+          "beam: \"1e999\" is not a whole number from 1 to 64" },
+        { "lenpen", "-1", "lenpen: \"-1\" is not a number from 0 to 10" },
+        { "lenpen", "inf", "lenpen: \"inf\" is not a number from 0 to 10" },
+        { "lenpen", "0,6", "lenpen: \"0,6\" is not a number from 0 to 10" },
+        { "lenpen-type", "gn",
+          "lenpen-type: \"gn\" is not one of gnmt|fairseq" },
+        { "lenpen-type", "gnmt|fairseq",
+          "lenpen-type: \"gnmt|fairseq\" is not one of gnmt|fairseq" },
+        { "lenpen-type", "", "lenpen-type: \"\" is not one of gnmt|fairseq" },
+        { "early-stop", "maybe", "early-stop: \"maybe\" is not 1 or 0" },
+        { "attention", "", "attention: \"\" is not 1 or 0" },
+        { "no-such", "1", "there is no option \"no-such\"" },
+        { "", "1", "there is no option \"\"" },
+    };
+    struct options o, before;
+    struct err e;
+
+    options_defaults(&o);
+    o.attention = true;
+    before = o;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        CHECK_INT(options_set(&o, bad[i].name, bad[i].value, &e),
+                  ST_ARGUMENT);
+        CHECK_STR(e.msg, bad[i].msg);
+        CHECK_MEM(&o, &before, sizeof o);
+        CHECK_INT(options_set(&o, bad[i].name, bad[i].value, NULL),
+                  ST_ARGUMENT);
+    }
+    CHECK_STR(text_of(&o, "no-such"), "(none)");
+}
+
+/* A program around us may have set a locale that writes 0,6. */
+TEST(numbers_are_the_same_in_every_locale)
+{
+    static const char *const comma[] = { "de_DE.UTF-8", "de_DE.utf8",
+        "de_DE", "fr_FR.UTF-8", "fr_FR" };
+    struct options o;
+    struct err e;
+    const char *set = NULL;
+
+    for (size_t i = 0; i < COUNT(comma) && !set; i++)
+        set = setlocale(LC_NUMERIC, comma[i]);
+    if (!set) SKIP("no locale with a decimal comma is installed");
+    options_defaults(&o);
+    CHECK_STR(text_of(&o, "lenpen"), "0.6");
+    CHECK_OK(options_set(&o, "lenpen", "1.25", &e), &e);
+    CHECK_NEAR(o.lenpen, 1.25, 0);
+    setlocale(LC_NUMERIC, "C");
+}
+
+/* The public list of statuses is the inner one, in order and in words. */
+TEST(the_public_status_list_is_ours)
+{
+    static const skmt_status list[] = { SKMT_OK, SKMT_NOMEM, SKMT_IO,
+        SKMT_FORMAT, SKMT_VERSION, SKMT_ARGUMENT, SKMT_TEXT, SKMT_LIMIT,
+        SKMT_CANCELED };
+    static const char *const names[] = {
+#define S(name, text) #name,
+        STATUS_LIST(S)
+#undef S
+    };
+    static const char *const wanted[] = { "OK", "NOMEM", "IO", "FORMAT",
+        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED" };
+
+    CHECK_INT(COUNT(list), ST_COUNT);
+    for (int i = 0; i < ST_COUNT; i++) {
+        CHECK_INT(list[i], i);
+        CHECK_STR(names[i], wanted[i]);
+        CHECK_STR(skmt_status_text(list[i]), status_text((enum status)i));
+    }
+    CHECK_STR(skmt_status_text((skmt_status)99), "unknown status");
+    CHECK_STR(skmt_status_text((skmt_status)-1), "unknown status");
+}
+
+/* The public list of options is the inner one too. */
+TEST(the_public_options_are_ours)
+{
+    skmt_options *o = skmt_options_new();
+    skmt_option_info pub;
+    struct option_info in;
+    skmt_error e;
+    int i = 0;
+
+    REQUIRE(o != NULL);
+    for (; option_describe(i, &in); i++) {
+        CHECK(skmt_option_describe(i, &pub));
+        CHECK_STR(pub.name, in.name);
+        CHECK_STR(pub.kind, in.kind);
+        CHECK_STR(pub.fallback, skmt_options_get(o, pub.name));
+    }
+    CHECK(!skmt_option_describe(i, &pub));
+    CHECK_INT(skmt_options_set(o, "beam", "9", &e), SKMT_OK);
+    CHECK_STR(skmt_options_get(o, "beam"), "9");
+    CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ARGUMENT);
+    CHECK_INT(e.status, SKMT_ARGUMENT);
+    CHECK_STR(skmt_options_get(o, "beam"), "9");
+    CHECK(skmt_options_get(o, "no-such") == NULL);
+    skmt_options_free(o);
+    skmt_options_free(NULL);
+}
