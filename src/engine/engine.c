@@ -28,7 +28,10 @@ static long count_weights(const struct weights *w)
 
     for (int i = 0; i < mfile_count(w->file); i++) {
         const struct mtensor *t = mfile_at(w->file, i);
-        if (t->type != DT_BYTES && t->type != DT_I32)
+        size_t len = strlen(t->name);
+        bool scales = len > 2 && !strcmp(t->name + len - 2, ".s");
+
+        if (t->type != DT_BYTES && t->type != DT_I32 && !scales)
             n += (long)(t->shape[0] * t->shape[1]);
     }
     return n;

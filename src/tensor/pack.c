@@ -2,6 +2,7 @@
 #include "tensor/pack.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
         int32_t sum = 0;
 
         for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(w[i]));
-        scale[o] = max > 0 ? max / 127 : 1;
+        /* Rows below all normal numbers are zero: their scale would be. */
+        scale[o] = max / 127 >= FLT_MIN ? max / 127 : 1;
         for (int i = 0; i < k; i++) {
             /* max / scale may round to just above 127, never to 127.5 */
             int q = (int)rintf(w[i] / scale[o]);

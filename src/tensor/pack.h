@@ -8,7 +8,7 @@
 
 /* Pack w [n, k] (row-major) into dst, linear_bytes(type, n, k) long. For int8
  * also fill scale and comp, both [n padded]: scale = max|row| / 127 (1 for a
- * row of zeros), values rounded to nearest, ties to even. */
+ * row of zeros or denormals, which becomes zeros), values rounded to nearest, ties to even. */
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,
                  float *scale, int32_t *comp);
 
