@@ -1,0 +1,300 @@
+/* test_noalloc.c - decoding allocates nothing, and no failure is fatal.
+ *
+ * The program is linked with --wrap, so that every call of an allocator from
+ * our objects comes here first (those inside the C library and jansson do
+ * not). Armed, it fails from a given call on, or that one call alone. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "base/pool.h"
+#include "engine/engine.h"
+#include "engine/session.h"
+#include "engine/stream.h"
+#include "search/batch.h"
+#include "tiny_net.h"
+
+/* ---- the allocator --------------------------------------------------- */
+
+enum { NEVER = 1 << 30 };
+
+static atomic_int calls;                /* since armed */
+static atomic_int fails_at = NEVER;     /* this one */
+static atomic_int fails_from = NEVER;   /* these and all after */
+
+static bool refuse(void)
+{
+    int n = atomic_fetch_add(&calls, 1);
+
+    if (n != atomic_load(&fails_at) && n < atomic_load(&fails_from))
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+static void arm(int at, int from)
+{
+    atomic_store(&calls, 0);
+    atomic_store(&fails_at, at);
+    atomic_store(&fails_from, from);
+}
+
+static int disarm(void)
+{
+    int n = atomic_load(&calls);
+
+    arm(NEVER, NEVER);
+    return n;
+}
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+int __real_posix_memalign(void **p, size_t align, size_t n);
+void *__real_aligned_alloc(size_t align, size_t n);
+char *__real_strdup(const char *s);
+void *__real_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at);
+
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+int __wrap_posix_memalign(void **p, size_t align, size_t n);
+void *__wrap_aligned_alloc(size_t align, size_t n);
+char *__wrap_strdup(const char *s);
+void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at);
+
+void *__wrap_malloc(size_t n)
+{
+    return refuse() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refuse() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    return refuse() ? NULL : __real_realloc(p, n);
+}
+
+int __wrap_posix_memalign(void **p, size_t align, size_t n)
+{
+    return refuse() ? ENOMEM : __real_posix_memalign(p, align, n);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+    return refuse() ? NULL : __real_aligned_alloc(align, n);
+}
+
+char *__wrap_strdup(const char *s)
+{
+    return refuse() ? NULL : __real_strdup(s);
+}
+
+void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at)
+{
+    return refuse() ? MAP_FAILED : __real_mmap(p, n, prot, flags, fd, at);
+}
+
+/* Were the linker not asked to wrap, every test here would pass idly. */
+static bool wrapped(void)
+{
+    void *volatile p;
+
+    arm(NEVER, NEVER);
+    p = malloc(1);
+    free(p);
+    return atomic_load(&calls) == 1;
+}
+
+/* ---- decoding -------------------------------------------------------- */
+
+enum { N_JOBS = 9 };
+
+static void decode_all(struct batch *b, struct job **jobs)
+{
+    int at = 0, done = 0;
+    struct err e;
+
+    while (done < N_JOBS) {
+        int k = batch_free_lanes(b);
+
+        if (k > N_JOBS - at) k = N_JOBS - at;
+        if (k) CHECK_OK(batch_add(b, jobs + at, k, &e), &e);
+        at += k;
+        for (struct job *j = batch_step(b); j; j = j->next) done++;
+    }
+}
+
+static void check_decoding(enum dtype type, int threads, bool attention)
+{
+    struct search_options o = { .beam = 4, .nbest = 2, .lanes = 3,
+        .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 10, .early_stop = true,
+        .max_source = 32, .attention = attention };
+    struct tiny to = TINY_DEFAULT;
+    struct tiny_net m;
+    struct job *jobs[N_JOBS];
+    struct pool *pool;
+    struct batch *b;
+    struct err e;
+    uint64_t s = 4;
+
+    REQUIRE(tiny_net_open(&m, &to, type, NULL));
+    REQUIRE_OK(pool_new(&pool, threads, &e), &e);
+    REQUIRE_OK(batch_new(&b, m.net, &o, pool, NULL, &e), &e);
+    for (int i = 0; i < N_JOBS; i++) {
+        int32_t ids[32], n = tiny_source(&m, &s, 1 + i * 31 / N_JOBS, ids);
+
+        REQUIRE_OK(job_new(&jobs[i], &o, m.net, ids, n, NULL, 0, &e), &e);
+    }
+    arm(NEVER, 0);
+    decode_all(b, jobs);
+    CHECK_INT(disarm(), 0);
+    for (int i = 0; i < N_JOBS; i++) {
+        CHECK(jobs[i]->n_hyps > 0 && jobs[i]->hyps[0].n > 0);
+        job_free(jobs[i]);
+    }
+    batch_free(b);
+    pool_free(pool);
+    tiny_net_close(&m);
+}
+
+TEST(decoding_allocates_nothing)
+{
+    REQUIRE(wrapped());
+    check_decoding(DT_F32, 1, false);
+    check_decoding(DT_BF16, 1, false);
+    check_decoding(DT_I8, 1, true);
+    check_decoding(DT_I8, 2, false);
+}
+
+/* ---- one allocation after the other fails ---------------------------- */
+
+#define TEXT "the and in. And of the bad \xff byte, in 3 years\nis this it"
+static const char *const long_text =
+    "the th an in re on the \xff and of the, in the on an and ing ed is to; "
+    "and so on and so on and so on and so on and so on and so on and so on.";
+
+/* Open, translate, close: all that a program does. */
+static enum status use_session(const char *path, struct err *e)
+{
+    struct request q[3] = { { .text = TEXT, .len = strlen(TEXT) },
+        { .text = long_text, .len = strlen(long_text), .prefix = "the" },
+        { .text = "", .len = 0 } };
+    struct engine *en = NULL;
+    struct session *s = NULL;
+    struct options o;
+    enum status st;
+
+    options_defaults(&o);
+    o.beam = o.nbest = 2;
+    o.batch = 2;
+    o.max_len_b = 4;
+    o.max_len_a = 0.2;
+    o.invalid = INVALID_REPLACE;
+    o.attention = true;
+    st = engine_open(&en, path, e);
+    if (!st) st = session_new(&s, en, &o, e);
+    if (!st) st = session_run(s, q, COUNT(q), e);
+    for (size_t i = 0; i < COUNT(q); i++) {
+        if (!st && q[i].result) CHECK(q[i].result->n_hyps > 0);
+        if (!st) CHECK(q[i].result != NULL);
+        result_free(q[i].result);
+    }
+    session_free(s);
+    engine_close(en);
+    return st;
+}
+
+struct told { int texts, failed; };
+
+static int tell(void *user, uint64_t number, struct result *r,
+                const struct err *e)
+{
+    struct told *t = user;
+
+    CHECK_INT(number, t->texts);
+    CHECK((r != NULL) == (e->status == ST_OK));
+    if (r) CHECK(r->n_hyps > 0 && r->hyps[0].text != NULL);
+    t->texts++;
+    t->failed += !r;
+    return 0;
+}
+
+/* A text that fails is delivered as failed; that counts as an error here. */
+static enum status use_stream(const char *path, struct err *e)
+{
+    struct told t = { 0, 0 };
+    struct engine *en = NULL;
+    struct stream *s = NULL;
+    struct options o;
+    enum status st;
+
+    options_defaults(&o);
+    o.beam = o.batch = 2;
+    o.max_len_b = 3;
+    o.max_len_a = 0;
+    st = engine_open(&en, path, e);
+    if (!st) st = stream_new(&s, en, &o, tell, &t, e);
+    for (int i = 0; i < 3 && !st; i++)
+        st = stream_push(s, "the and in", 10, i == 1 ? "th" : NULL, e);
+    if (!st) st = stream_flush(s, e);
+    if (!st) CHECK_INT(t.texts, 3);
+    stream_free(s);
+    engine_close(en);
+    return !st && t.failed ? err_set(e, ST_NOMEM, "out of memory (told)") : st;
+}
+
+/* Every status is a sentence about memory, or (a mapping that failed) about
+ * the file; a success is one where the failure did not matter. */
+static void check_status(enum status st, const struct err *e, int k)
+{
+    if (!st) return;
+    CHECK(st == ST_NOMEM || st == ST_IO);
+    CHECK(e->status == st);
+    if (!strstr(e->msg, "memory"))
+        test_fail(__FILE__, __LINE__, "allocation %d: \"%s\"", k, e->msg);
+}
+
+static void sweep(enum status (*use)(const char *path, struct err *e))
+{
+    struct tiny o = TINY_DEFAULT;
+    struct tiny_net m;
+    struct err e;
+    int n, good = 0;
+
+    o.enc_layers = o.dec_layers = 1;
+    REQUIRE(tiny_net_write(&m, &o, DT_I8));
+    arm(NEVER, NEVER);
+    CHECK_OK(use(tiny_net_file(&m, "m.skmt"), &e), &e);
+    n = disarm();
+    CHECK(n > 40);
+    for (int k = 0; k < n; k++)
+        for (int all = 0; all < 2; all++) {
+            enum status st;
+
+            err_clear(&e);
+            arm(all ? NEVER : k, all ? k : NEVER);
+            st = use(tiny_net_file(&m, "m.skmt"), &e);
+            disarm();
+            check_status(st, &e, k);
+            good += st == ST_OK;
+        }
+    CHECK(good < n / 4);
+    printf("     %d allocations, each failed in turn\n", n);
+    tiny_net_close(&m);
+}
+
+TEST(no_failed_allocation_ends_a_session_badly)
+{
+    REQUIRE(wrapped());
+    sweep(use_session);
+}
+
+TEST(no_failed_allocation_ends_a_stream_badly)
+{
+    REQUIRE(wrapped());
+    sweep(use_stream);
+}
