@@ -33,8 +33,11 @@ static enum status take_text(struct result *r, const struct options *o,
         return err_set(e, ST_TEXT, "byte %zu is not valid UTF-8 (0x%02X)",
                        bad + 1, (unsigned char)text[bad]);
     strbuf_init(&sb, 0);
-    if (bad < len ? !utf8_repair(&sb, text, len) : !strbuf_add(&sb, text, len))
+    if (bad < len ? !utf8_repair(&sb, text, len)
+                  : !strbuf_add(&sb, text, len)) {
+        strbuf_release(&sb);
         return err_nomem(e, "a text");
+    }
     for (size_t i = 0; i < sb.len; i++)
         if (!sb.data[i]) sb.data[i] = ' ';      /* NUL is no letter either */
     r->source_len = sb.len;
