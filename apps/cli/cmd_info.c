@@ -36,6 +36,14 @@ static void put_tensor(void *user, const char *name, const char *type,
                  rows, cols, bytes, checksum);
 }
 
+/* A whole number as JSON writes it. */
+static bool is_number(const char *s)
+{
+    size_t n = strspn(s, "0123456789");
+
+    return n > 0 && n < 16 && !s[n] && (s[0] != '0' || n == 1);
+}
+
 static void put_facts(struct listing *l, const skmt_model *m,
                       const char *path)
 {
@@ -56,7 +64,8 @@ static void put_facts(struct listing *l, const skmt_model *m,
         if (!value) continue;
         if (l->json) {
             json_key(t, name);
-            json_strings(t, value);
+            if (is_number(value)) textbuf_adds(t, value);
+            else json_strings(t, value);
         } else {
             textbuf_addf(t, "%-18s ", name);
             textbuf_adds(t, value);

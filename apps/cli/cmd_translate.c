@@ -302,6 +302,12 @@ static int translate(struct run *r)
     begin = wall_seconds();
     if ((status = model_find(&r->model, j->model, NULL))) return status;
     r->load_seconds = wall_seconds() - begin;
+    if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
+                        &r->out, &err))
+        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
+                                                    : EXIT_TROUBLE,
+                        "%s", err.message);
+    /* Only now: a mistake in the options must not empty an old output. */
     if ((status = open_output(r))) return status;
 
     r->out.json = j->json;
@@ -310,11 +316,6 @@ static int translate(struct run *r)
                    !j->quiet && !isatty(r->out.fd));
     lines_open(&r->in, j->files, j->n_files, interrupt_fd());
     lines_open(&r->prefixes, &j->prefix_file, 1, interrupt_fd());
-    if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
-                        &r->out, &err))
-        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
-                                                    : EXIT_TROUBLE,
-                        "%s", err.message);
     interrupt_stream(r->stream);
     read_and_push(r);
     return finish(r);

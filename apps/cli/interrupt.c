@@ -2,10 +2,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "interrupt.h"
+
+#define PATIENCE_SECONDS 5
 
 static struct {
     pthread_mutex_t lock;
@@ -17,18 +20,19 @@ static struct {
 
 static void *wait_for_signals(void *unused)
 {
+    static const struct timespec patience = { PATIENCE_SECONDS, 0 };
     int sig;
 
     (void)unused;
-    while (!sigwait(&state.set, &sig)) {
-        pthread_mutex_lock(&state.lock);
-        if (state.signal || !state.stream) _exit(EXIT_SIGNAL + sig);
-        state.signal = sig;
-        skmt_stream_cancel(state.stream);
-        if (write(state.pipe[1], "", 1) < 0) _exit(EXIT_SIGNAL + sig);
-        pthread_mutex_unlock(&state.lock);
-    }
-    return NULL;
+    if (sigwait(&state.set, &sig)) return NULL;
+    pthread_mutex_lock(&state.lock);
+    if (!state.stream) _exit(EXIT_SIGNAL + sig);
+    state.signal = sig;
+    skmt_stream_cancel(state.stream);
+    if (write(state.pipe[1], "", 1) < 0) _exit(EXIT_SIGNAL + sig);
+    pthread_mutex_unlock(&state.lock);
+    sigtimedwait(&state.set, NULL, &patience);
+    _exit(EXIT_SIGNAL + sig);
 }
 
 bool interrupt_start(void)

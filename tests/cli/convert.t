@@ -43,8 +43,8 @@ Facts as text and as JSON, tensors when asked for.
   $ skmt info --tensors int8.skmt | grep -c 'bytes'
   * (glob)
 
-  $ skmt info int8.skmt --tensors --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(o["type"], len(o["tensors"]) > 10, sorted(o["tensors"][0]))'
-  int8 True ['bytes', 'checksum', 'cols', 'name', 'rows', 'type']
+  $ skmt info int8.skmt --tensors --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(o["type"], o["d_model"] + 0, len(o["tensors"]) > 10, sorted(o["tensors"][0]))'
+  int8 32 True ['bytes', 'checksum', 'cols', 'name', 'rows', 'type']
 
 A damaged file gets a sentence.
 

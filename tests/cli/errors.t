@@ -75,3 +75,9 @@ Even when it waits for input.
   $ (echo 'Guten Morgen!'; sleep 5) | (timeout --preserve-status -s TERM 2 skmt translate; echo "status $?")
   Good morning!
   status 143
+
+Even when nobody reads what it writes.
+
+  $ (while :; do echo 'Guten Morgen!'; done) 2>/dev/null |
+  > (timeout --preserve-status -s TERM 3 skmt translate --beam 1 --json; echo "status $?" >&2) | sleep 10
+  status 143

@@ -43,6 +43,12 @@ Several files, one after the other; "-" is standard input.
   skmt: a: is input and output at once
   Guten Morgen!
 
+A mistake in the options leaves an old output alone.
+
+  $ skmt translate a -o both --nbest 9; wc -l < both
+  skmt: nbest: * (glob)
+  2
+
 Sentences of a line are translated one by one and joined again.
 
   $ echo 'Guten Morgen! Vielen Dank.' | skmt translate
