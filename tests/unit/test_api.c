@@ -1,0 +1,603 @@
+/* test_api.c - the library as its users see it: include/skmt.h alone.
+ *
+ * skmt_tools.h makes the tiny model the tests translate with. */
+#include "skmt.h"
+
+#include <unistd.h>
+
+#include "../../tools/tiny_model.h"
+#include "skmt_tools.h"
+#include "test.h"
+
+/* ---- a model --------------------------------------------------------- */
+
+struct fixture {
+    char dir[32], path[48];
+    skmt_model *model;
+};
+
+static bool fixture_open(struct fixture *f)
+{
+    struct tiny o = TINY_DEFAULT;
+    skmt_error e;
+
+    memset(f, 0, sizeof *f);
+    o.seed = 18;                /* of the few that end at times */
+    strcpy(f->dir, "/tmp/skmt-api-XXXXXX");
+    if (!CHECK(mkdtemp(f->dir) != NULL) || !CHECK(tiny_write(f->dir, &o)))
+        return false;
+    snprintf(f->path, sizeof f->path, "%s/m.skmt", f->dir);
+    if (skmt_convert(f->dir, "int8", f->path, NULL, NULL, &e) ||
+        skmt_model_open(&f->model, f->path, &e))
+        return test_fail(__FILE__, __LINE__, "%s", e.message);
+    return true;
+}
+
+static void fixture_close(struct fixture *f)
+{
+    static const char *const names[] = { "m.skmt", "spm.model",
+        "config.json", "model.safetensors" };
+    char path[64];
+
+    skmt_model_close(f->model);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", f->dir, names[i]);
+        unlink(path);
+    }
+    rmdir(f->dir);
+}
+
+/* Options as pairs of name and value, NULL last. */
+static skmt_options *options(const char *const *set)
+{
+    skmt_options *o = skmt_options_new();
+    skmt_error e;
+
+    for (; *set; set += 2)
+        if (skmt_options_set(o, set[0], set[1], &e))
+            test_fail(__FILE__, __LINE__, "%s", e.message);
+    return o;
+}
+
+#define OPTIONS(...) options((const char *const []){ __VA_ARGS__, NULL })
+
+/* A session with options it takes over. */
+static skmt_session *session(const struct fixture *f, skmt_options *o)
+{
+    skmt_session *s = NULL;
+    skmt_error e;
+
+    if (skmt_session_new(&s, f->model, o, &e))
+        test_fail(__FILE__, __LINE__, "%s", e.message);
+    skmt_options_free(o);
+    return s;
+}
+
+static skmt_result *translate(skmt_session *s, const char *text,
+                              const char *prefix)
+{
+    skmt_result *r = NULL;
+    skmt_error e;
+
+    if (skmt_session_translate(s, text, strlen(text), prefix, &r, &e))
+        test_fail(__FILE__, __LINE__, "\"%.60s\": %s", text, e.message);
+    return r;
+}
+
+/* ---- the three tiers ------------------------------------------------- */
+
+static int same_text(void *user, uint64_t number, skmt_result *r,
+                     const skmt_error *e)
+{
+    CHECK_INT(number, 0);
+    CHECK_INT(e->status, SKMT_OK);
+    if (CHECK(r != NULL)) CHECK_STR(skmt_result_text(r, 0, NULL), user);
+    return 0;
+}
+
+TEST(the_three_tiers_agree)
+{
+    static const char text[] = "in the and of. The schein is on!";
+    struct fixture f;
+    skmt_session *s;
+    skmt_stream *stream;
+    skmt_result *r;
+    skmt_error e;
+    char *want;
+    size_t len;
+    uint64_t n = 0;
+
+    REQUIRE(fixture_open(&f));
+    want = skmt_translate(f.model, text, &e);
+    REQUIRE(want != NULL);
+    CHECK(strlen(want) > 0);
+    REQUIRE(skmt_session_new(&s, f.model, NULL, &e) == SKMT_OK);
+    r = translate(s, text, NULL);
+    CHECK_STR(skmt_result_text(r, 0, &len), want);
+    CHECK_INT(len, strlen(want));
+    skmt_result_free(r);
+    skmt_session_free(s);
+    REQUIRE(skmt_stream_new(&stream, f.model, NULL, same_text, want, &e) ==
+            SKMT_OK);
+    CHECK_INT(skmt_stream_push(stream, text, strlen(text), NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_stream_flush(stream, &e), SKMT_OK);
+    skmt_stream_counts(stream, &n, NULL, NULL);
+    CHECK_INT(n, 1);
+    skmt_stream_free(stream);
+    skmt_free(want);
+    fixture_close(&f);
+}
+
+TEST(facts_are_told)
+{
+    struct fixture f;
+    const char *name;
+    int n = 0;
+
+    REQUIRE(fixture_open(&f));
+    for (; (name = skmt_model_fact_name(f.model, n)); n++)
+        CHECK(skmt_model_fact(f.model, name) != NULL);
+    CHECK(n > 10);
+    CHECK_STR(skmt_model_fact(f.model, "name"), "tiny");
+    CHECK_STR(skmt_model_fact(f.model, "type"), "int8");
+    CHECK_STR(skmt_model_fact(f.model, "d_model"), "32");
+    CHECK_STR(skmt_model_fact(f.model, "source_lang"), "xx");
+    CHECK(skmt_model_fact(f.model, "colour") == NULL);
+    CHECK(skmt_model_fact_name(f.model, -1) == NULL);
+    CHECK(strlen(skmt_version()) >= 5 && strlen(skmt_isa()) >= 3);
+    CHECK(strlen(skmt_cpu()) > 0);
+    fixture_close(&f);
+}
+
+/* ---- n-best ---------------------------------------------------------- */
+
+static double seg_sum(const skmt_result *r, int hyp)
+{
+    double sum = 0;
+
+    for (int i = 0; i < skmt_result_segs(r); i++)
+        sum += skmt_result_seg_score(r, hyp, i);
+    return sum;
+}
+
+static double piece_sum(const skmt_result *r, int hyp)
+{
+    double sum = 0;
+
+    for (int s = 0; s < skmt_result_segs(r); s++)
+        for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
+            skmt_piece p;
+
+            skmt_result_target_piece(r, hyp, s, i, &p);
+            sum += (double)p.logprob;
+        }
+    return sum;
+}
+
+/* Best first; the first is what a 1-best search finds. */
+TEST(nbest_lists_descend)
+{
+    static const char *const texts[] = { "the", "the an in of.",
+        "Is the an. In the of! The ing is a, on to." };
+    struct fixture f;
+    skmt_session *one, *many;
+
+    REQUIRE(fixture_open(&f));
+    one = session(&f, OPTIONS("nbest", "1", "beam", "5"));
+    many = session(&f, OPTIONS("nbest", "5", "beam", "5"));
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        skmt_result *a = translate(one, texts[i], NULL);
+        skmt_result *b = translate(many, texts[i], NULL);
+        int n = skmt_result_hyps(b);
+
+        CHECK_INT(skmt_result_hyps(a), 1);
+        CHECK(n >= 1 && n <= 5);
+        CHECK_STR(skmt_result_text(a, 0, NULL), skmt_result_text(b, 0, NULL));
+        CHECK_NEAR(skmt_result_score(a, 0), skmt_result_score(b, 0), 0);
+        for (int h = 0; h < n; h++) {
+            CHECK_NEAR(skmt_result_score(b, h), seg_sum(b, h), 1e-9);
+            CHECK_NEAR(skmt_result_logprob(b, h), piece_sum(b, h), 1e-4);
+            if (h)
+                CHECK(skmt_result_score(b, h) <= skmt_result_score(b, h - 1));
+        }
+        skmt_result_free(a);
+        skmt_result_free(b);
+    }
+    skmt_session_free(one);
+    skmt_session_free(many);
+    fixture_close(&f);
+}
+
+/* ---- spans ----------------------------------------------------------- */
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Source spans ascend inside their sentence, sentences inside the text, and
+ * together they hold every byte that is no white space. */
+static void check_source(const skmt_result *r, const char *text)
+{
+    size_t len = strlen(text), at = 0, begin, end;
+
+    for (int s = 0; s < skmt_result_segs(r); s++) {
+        skmt_result_seg_span(r, s, &begin, &end);
+        CHECK(begin >= at && begin <= end && end <= len);
+        for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
+            skmt_piece p;
+
+            skmt_result_source_piece(r, s, i, &p);
+            CHECK(p.begin >= at && p.begin <= p.end && p.end <= len);
+            CHECK(p.begin >= begin && p.end <= end);
+            CHECK(p.logprob == 0 && p.text != NULL);
+            for (; at < p.begin; at++)
+                if (!blank(text[at]))
+                    test_fail(__FILE__, __LINE__, "byte %zu is in no piece",
+                              at);
+            at = p.end;
+        }
+    }
+    for (; at < len; at++)
+        if (!blank(text[at]))
+            test_fail(__FILE__, __LINE__, "byte %zu is in no piece", at);
+}
+
+/* Target spans of a sentence touch one another; between sentences there is
+ * white space and nothing else. */
+static void check_target(const skmt_result *r, int hyp)
+{
+    size_t len, at = 0;
+    const char *text = skmt_result_text(r, hyp, &len);
+
+    CHECK_INT(len, strlen(text));
+    for (int s = 0; s < skmt_result_segs(r); s++)
+        for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
+            skmt_piece p;
+
+            skmt_result_target_piece(r, hyp, s, i, &p);
+            if (i) CHECK_INT(p.begin, at);
+            for (; at < p.begin; at++) CHECK(blank(text[at]));
+            CHECK(p.begin >= at && p.begin <= p.end && p.end <= len);
+            CHECK(p.logprob < 1e-6f);
+            at = p.end;
+        }
+    CHECK_INT(at, len);
+}
+
+TEST(spans_lead_back_to_the_text)
+{
+    static const char *const texts[] = {
+        "the", "  the an   in of. ", "Is the an. In the of! The ing.",
+        "Sch\xc3\xb6ne Gr\xc3\xbc\xc3\x9f" "e, 12 \xe2\x82\xac!",
+        "eins\r\nzwei\r\n", "a\n\nthe\n\n\nof", "\tin\tthe\t",
+        "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", "a.b.c.d?!...",
+    };
+    struct fixture f;
+    skmt_session *s;
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("nbest", "3", "max-len-b", "20"));
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        skmt_result *r = translate(s, texts[i], NULL);
+
+        check_source(r, texts[i]);
+        for (int h = 0; h < skmt_result_hyps(r); h++) check_target(r, h);
+        skmt_result_free(r);
+    }
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+/* ---- several sentences, long ones ------------------------------------ */
+
+/* Each sentence is translated as if it were alone, and the white space
+ * between them stays. */
+TEST(sentences_are_joined_again)
+{
+    static const char *const alone[] = { "The in an.", "Of the is!",
+                                         "And the on?" };
+    static const char text[] = "The in an. Of the is!\nAnd the on?";
+    struct fixture f;
+    skmt_session *s, *whole;
+    skmt_result *r;
+    char want[4096] = "";
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "2"));
+    for (int i = 0; i < 3; i++) {
+        r = translate(s, alone[i], NULL);
+        CHECK_INT(skmt_result_segs(r), 1);
+        strcat(want, skmt_result_text(r, 0, NULL));
+        strcat(want, i == 0 ? " " : i == 1 ? "\n" : "");
+        skmt_result_free(r);
+    }
+    r = translate(s, text, NULL);
+    CHECK_INT(skmt_result_segs(r), 3);
+    CHECK_STR(skmt_result_text(r, 0, NULL), want);
+    skmt_result_free(r);
+    whole = session(&f, OPTIONS("beam", "2", "split", "none"));
+    r = translate(whole, text, NULL);
+    CHECK_INT(skmt_result_segs(r), 1);
+    check_source(r, text);
+    skmt_result_free(r);
+    skmt_session_free(whole);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+/* 3,000 numbered words on one line: many times what the model takes. */
+TEST(long_texts_are_cut_and_nothing_is_dropped)
+{
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r;
+    char *text = calloc(1, 3000 * 12), *at = text;
+
+    for (int i = 0; i < 3000; i++)
+        at += sprintf(at, "%sw%d%s", i ? " " : "", i, i % 17 ? "" : ",");
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "1", "max-len-a", "0", "max-len-b", "3"));
+    r = translate(s, text, NULL);
+    REQUIRE(r != NULL);
+    CHECK(skmt_result_segs(r) > 3000 * 4 / 32);
+    for (int i = 0; i < skmt_result_segs(r); i++)
+        CHECK(skmt_result_source_pieces(r, i) <= 32 &&
+              skmt_result_source_pieces(r, i) > 0 &&
+              skmt_result_target_pieces(r, 0, i) > 0);
+    check_source(r, text);
+    check_target(r, 0);
+    skmt_result_free(r);
+    skmt_session_free(s);
+    free(text);
+    fixture_close(&f);
+}
+
+/* One word without any border, too. */
+TEST(endless_words_are_cut)
+{
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r;
+    char text[2001];
+
+    for (int i = 0; i < 2000; i++) text[i] = (char)('a' + i % 26);
+    text[2000] = '\0';
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "1", "max-len-a", "0", "max-len-b", "3",
+                            "max-source", "5"));
+    r = translate(s, text, NULL);
+    CHECK(skmt_result_segs(r) >= 2000 / 3 / 5);
+    for (int i = 0; i < skmt_result_segs(r); i++)
+        CHECK(skmt_result_source_pieces(r, i) <= 5);
+    check_source(r, text);
+    skmt_result_free(r);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+TEST(blank_texts_stay_blank)
+{
+    static const char *const texts[] = { "", " ", "\r\n", " \t\n \r\n " };
+    struct fixture f;
+    skmt_session *s;
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "2"));
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        skmt_result *r = translate(s, texts[i], NULL);
+        size_t len = 9;
+
+        CHECK_INT(skmt_result_hyps(r), 1);
+        CHECK_STR(skmt_result_text(r, 0, &len), "");
+        CHECK_INT(len, 0);
+        CHECK_NEAR(skmt_result_score(r, 0), 0, 0);
+        skmt_result_free(r);
+    }
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+/* ---- bad input ------------------------------------------------------- */
+
+static void check_invalid(skmt_session *s, const char *text, size_t len,
+                          const char *message)
+{
+    skmt_result *r = (skmt_result *)(void *)s;
+    skmt_error e;
+
+    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, &e), SKMT_TEXT);
+    CHECK(r == NULL);
+    CHECK_INT(e.status, SKMT_TEXT);
+    CHECK_STR(e.message, message);
+    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, NULL),
+              SKMT_TEXT);
+}
+
+TEST(invalid_bytes_are_named_or_replaced)
+{
+    static const char bad[] = "the \xc3( an", over[] = "\xf5", cut[] = "x\xe2\x82";
+    struct fixture f;
+    skmt_session *strict, *lax;
+    skmt_result *r, *clean;
+
+    REQUIRE(fixture_open(&f));
+    strict = session(&f, OPTIONS("beam", "1"));
+    lax = session(&f, OPTIONS("beam", "1", "invalid", "replace"));
+    check_invalid(strict, bad, 8, "byte 5 is not valid UTF-8 (0xC3)");
+    check_invalid(strict, over, 1, "byte 1 is not valid UTF-8 (0xF5)");
+    check_invalid(strict, cut, 3, "byte 2 is not valid UTF-8 (0xE2)");
+    check_invalid(strict, "a\0b", 3, "byte 2 is not valid UTF-8 (0x00)");
+    r = translate(lax, bad, NULL);
+    clean = translate(lax, "the \xef\xbf\xbd( an", NULL);
+    CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(clean, 0, NULL));
+    skmt_result_free(r);
+    skmt_result_free(clean);
+    r = translate(strict, "the", NULL);         /* it goes on */
+    CHECK(r != NULL);
+    skmt_result_free(r);
+    skmt_session_free(strict);
+    skmt_session_free(lax);
+    fixture_close(&f);
+}
+
+/* One that fails among several: the others are answered. */
+TEST(translate_many_answers_all_it_can)
+{
+    static const char *const texts[] = { "the in", "\xff", "", "of the. An!" };
+    static const char *const prefixes[] = { NULL, NULL, NULL, "on" };
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r[4], *one;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "2", "batch", "2"));
+    CHECK_INT(skmt_session_translate_many(s, texts, prefixes, 4, r, &e),
+              SKMT_TEXT);
+    CHECK_STR(e.message, "byte 1 is not valid UTF-8 (0xFF)");
+    CHECK(r[0] && !r[1] && r[2] && r[3]);
+    for (int i = 0; i < 4; i++) {
+        if (!r[i]) continue;
+        one = translate(s, texts[i], prefixes[i]);
+        CHECK_STR(skmt_result_text(r[i], 0, NULL),
+                  skmt_result_text(one, 0, NULL));
+        skmt_result_free(one);
+        skmt_result_free(r[i]);
+    }
+    CHECK_INT(skmt_session_translate_many(s, texts, NULL, 1, r, NULL),
+              SKMT_OK);
+    skmt_result_free(r[0]);
+    CHECK_INT(skmt_session_translate_many(s, NULL, NULL, 0, NULL, &e),
+              SKMT_OK);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+TEST(files_that_are_no_models_are_refused)
+{
+    skmt_model *m = (skmt_model *)(void *)&m;
+    skmt_error e;
+
+    CHECK_INT(skmt_model_open(&m, "/no/such/model.skmt", &e), SKMT_IO);
+    CHECK(m == NULL && strstr(e.message, "/no/such/model.skmt"));
+    CHECK_INT(skmt_model_open(&m, NULL, &e), SKMT_ARGUMENT);
+    CHECK_INT(skmt_model_open(&m, "Makefile", NULL), SKMT_FORMAT);
+    CHECK_INT(skmt_model_open(&m, ".", &e), SKMT_IO);
+}
+
+TEST(options_that_do_not_fit_are_refused)
+{
+    struct fixture f;
+    skmt_options *o;
+    skmt_session *s = (skmt_session *)(void *)&s;
+    skmt_stream *st;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    o = OPTIONS("nbest", "5", "beam", "4");
+    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
+    CHECK(s == NULL);
+    CHECK_STR(e.message,
+              "nbest: 5 translations need a beam of at least 5, it is 4");
+    CHECK_INT(skmt_stream_new(&st, f.model, o, same_text, NULL, &e),
+              SKMT_ARGUMENT);
+    CHECK(st == NULL);
+    CHECK_INT(skmt_options_set(o, "nbest", "1", &e), SKMT_OK);
+    CHECK_INT(skmt_options_set(o, "max-source", "63", &e), SKMT_OK);
+    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
+    CHECK(strstr(e.message, "at most 62 pieces, not 63"));
+    CHECK_INT(skmt_options_set(o, "max-source", "62", &e), SKMT_OK);
+    CHECK_INT(skmt_session_new(&s, f.model, o, NULL), SKMT_OK);
+    skmt_session_free(s);
+    skmt_options_free(o);
+    fixture_close(&f);
+}
+
+/* ---- prefix and attention -------------------------------------------- */
+
+TEST(a_prefix_begins_the_translation)
+{
+    static const char *const prefixes[] = { "the", "the in and", "x1 \xc3\xa4" };
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r, *plain;
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "3"));
+    for (size_t i = 0; i < COUNT(prefixes); i++) {
+        r = translate(s, "In the an. Of is!", prefixes[i]);
+        if (strncmp(skmt_result_text(r, 0, NULL), prefixes[i],
+                    strlen(prefixes[i])))
+            test_fail(__FILE__, __LINE__, "\"%s\" does not begin with %s",
+                      skmt_result_text(r, 0, NULL), prefixes[i]);
+        CHECK_INT(skmt_result_segs(r), 1);      /* not cut into sentences */
+        check_target(r, 0);
+        skmt_result_free(r);
+    }
+    plain = translate(s, "In the an.", NULL);
+    r = translate(s, "In the an.", "");
+    CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(plain, 0, NULL));
+    skmt_result_free(r);
+    skmt_result_free(plain);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+TEST(attention_comes_when_asked_for)
+{
+    struct fixture f;
+    skmt_session *with, *without;
+    skmt_result *r;
+    int n = -1;
+
+    REQUIRE(fixture_open(&f));
+    with = session(&f, OPTIONS("attention", "1", "nbest", "2"));
+    without = session(&f, OPTIONS("nbest", "2"));
+    r = translate(with, "In the an. Of is!", NULL);
+    for (int h = 0; h < skmt_result_hyps(r); h++)
+        for (int s = 0; s < skmt_result_segs(r); s++)
+            for (int i = 0; i < skmt_result_target_pieces(r, h, s); i++) {
+                const float *a = skmt_result_attention(r, h, s, i, &n);
+                double sum = 0;
+
+                REQUIRE(a != NULL);
+                CHECK_INT(n, skmt_result_source_pieces(r, s) + 1);
+                for (int k = 0; k < n; k++) sum += (double)a[k];
+                CHECK_NEAR(sum, 1, 1e-5);
+            }
+    skmt_result_free(r);
+    r = translate(without, "In the an.", NULL);
+    CHECK(skmt_result_attention(r, 0, 0, 0, &n) == NULL);
+    skmt_result_free(r);
+    skmt_session_free(with);
+    skmt_session_free(without);
+    fixture_close(&f);
+}
+
+/* ---- NULL where the header says so ----------------------------------- */
+
+TEST(null_is_fine_where_it_says_so)
+{
+    struct fixture f;
+    skmt_session *s;
+    skmt_options *o = OPTIONS("beam", "1");
+    char *text;
+
+    skmt_model_close(NULL);
+    skmt_options_free(NULL);
+    skmt_result_free(NULL);
+    skmt_session_free(NULL);
+    skmt_stream_free(NULL);
+    skmt_free(NULL);
+    CHECK_INT(skmt_options_set(o, "beam", "x", NULL), SKMT_ARGUMENT);
+    skmt_options_free(o);
+    REQUIRE(fixture_open(&f));
+    text = skmt_translate(f.model, "the", NULL);
+    CHECK(text != NULL);
+    skmt_free(text);
+    CHECK(skmt_translate(f.model, "\xff", NULL) == NULL);
+    CHECK_INT(skmt_session_new(&s, f.model, NULL, NULL), SKMT_OK);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
