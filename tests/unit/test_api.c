@@ -416,7 +416,8 @@ static void check_invalid(skmt_session *s, const char *text, size_t len,
 
 TEST(invalid_bytes_are_named_or_replaced)
 {
-    static const char bad[] = "the \xc3( an", over[] = "\xf5", cut[] = "x\xe2\x82";
+    static const char bad[] = "the \xc3( an", over[] = "\xf5";
+    static const char cut[] = "x\xe2\x82";
     struct fixture f;
     skmt_session *strict, *lax;
     skmt_result *r, *clean;
@@ -518,7 +519,8 @@ TEST(options_that_do_not_fit_are_refused)
 
 TEST(a_prefix_begins_the_translation)
 {
-    static const char *const prefixes[] = { "the", "the in and", "x1 \xc3\xa4" };
+    static const char *const prefixes[] = { "the", "the in and",
+                                            "x1 \xc3\xa4" };
     struct fixture f;
     skmt_session *s;
     skmt_result *r, *plain;

@@ -206,7 +206,8 @@ TEST(blank_texts_are_delivered)
         c.want[i] = strdup("");
     }
     REQUIRE_OK(stream_new(&s, c.en, &o, take, &t, &e), &e);
-    for (int i = 0; i < 5000; i++) CHECK_OK(stream_push(s, "", 0, NULL, &e), &e);
+    for (int i = 0; i < 5000; i++)
+        CHECK_OK(stream_push(s, "", 0, NULL, &e), &e);
     CHECK_OK(stream_flush(s, &e), &e);
     CHECK_INT(atomic_load(&t.seen), 5000);
     stream_free(s);
