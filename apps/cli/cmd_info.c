@@ -25,12 +25,12 @@ static void put_tensor(void *user, const char *name, const char *type,
                      name, type, rows, cols, bytes, checksum);
         return;
     }
-    json_comma(t);
+    jput_comma(t);
     textbuf_adds(t, "{");
-    json_key(t, "name");
-    json_strings(t, name);
-    json_key(t, "type");
-    json_strings(t, type);
+    jput_key(t, "name");
+    jput_text(t, name);
+    jput_key(t, "type");
+    jput_text(t, type);
     textbuf_addf(t, ",\"rows\":%" PRId64 ",\"cols\":%" PRId64
                  ",\"bytes\":%" PRIu64 ",\"checksum\":\"%016" PRIx64 "\"}",
                  rows, cols, bytes, checksum);
@@ -51,8 +51,8 @@ static void put_facts(struct listing *l, const skmt_model *m,
     const char *name;
 
     if (l->json) {
-        json_key(t, "file");
-        json_strings(t, path);
+        jput_key(t, "file");
+        jput_text(t, path);
     } else {
         textbuf_addf(t, "%-18s ", "file");
         textbuf_adds(t, path);
@@ -63,9 +63,9 @@ static void put_facts(struct listing *l, const skmt_model *m,
 
         if (!value) continue;
         if (l->json) {
-            json_key(t, name);
+            jput_key(t, name);
             if (is_number(value)) textbuf_adds(t, value);
-            else json_strings(t, value);
+            else jput_text(t, value);
         } else {
             textbuf_addf(t, "%-18s ", name);
             textbuf_adds(t, value);
@@ -86,7 +86,7 @@ static int info(const char *name, bool json, bool tensors)
     put_facts(&l, m, path);
     if (tensors) {
         if (json) {
-            json_key(&l.text, "tensors");
+            jput_key(&l.text, "tensors");
             textbuf_adds(&l.text, "[");
         } else {
             textbuf_adds(&l.text, "\n");

@@ -253,13 +253,13 @@ static void print_stats(struct run *r)
                  r->load_seconds, writer_busy_seconds(&r->out));
     textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        json_key(&t, shown[i]);
+        jput_key(&t, shown[i]);
         textbuf_adds(&t, option(r->job, shown[i]));
     }
-    json_key(&t, "isa");
-    json_strings(&t, skmt_isa());
-    json_key(&t, "cpu");
-    json_strings(&t, skmt_cpu());
+    jput_key(&t, "isa");
+    jput_text(&t, skmt_isa());
+    jput_key(&t, "cpu");
+    jput_text(&t, skmt_cpu());
     textbuf_adds(&t, "}\n");
     if (!t.failed) fwrite(t.data, 1, t.len, stderr);
     textbuf_release(&t);

@@ -91,7 +91,7 @@ size_t utf8_first_bad(const char *s, size_t n)
     return i;
 }
 
-static void json_char(struct textbuf *t, const char *s, size_t len)
+static void jput_char(struct textbuf *t, const char *s, size_t len)
 {
     static const char plain[] = "\"\\\n\r\t", escape[] = "\"\\nrt";
     const char *p = len == 1 && s[0] ? strchr(plain, s[0]) : NULL;
@@ -103,39 +103,39 @@ static void json_char(struct textbuf *t, const char *s, size_t len)
     else textbuf_add(t, s, len);
 }
 
-void json_string(struct textbuf *t, const char *s, size_t n)
+void jput_string(struct textbuf *t, const char *s, size_t n)
 {
     textbuf_adds(t, "\"");
     for (size_t i = 0; i < n;) {
         size_t len = utf8_len((const unsigned char *)s + i, n - i);
 
-        json_char(t, s + i, len);
+        jput_char(t, s + i, len);
         i += len ? len : 1;
     }
     textbuf_adds(t, "\"");
 }
 
-void json_strings(struct textbuf *t, const char *s)
+void jput_text(struct textbuf *t, const char *s)
 {
-    json_string(t, s, strlen(s));
+    jput_string(t, s, strlen(s));
 }
 
-void json_number(struct textbuf *t, double v)
+void jput_number(struct textbuf *t, double v)
 {
     if (!isfinite(v)) textbuf_adds(t, "null");
     else textbuf_addf(t, "%.7g", v == 0 ? 0.0 : v);     /* no "-0" */
 }
 
-void json_comma(struct textbuf *t)
+void jput_comma(struct textbuf *t)
 {
     char last = t->len ? t->data[t->len - 1] : '[';
 
     if (last != '[' && last != '{') textbuf_adds(t, ",");
 }
 
-void json_key(struct textbuf *t, const char *key)
+void jput_key(struct textbuf *t, const char *key)
 {
-    json_comma(t);
-    json_strings(t, key);
+    jput_comma(t);
+    jput_text(t, key);
     textbuf_adds(t, ":");
 }

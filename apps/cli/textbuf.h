@@ -21,12 +21,12 @@ void textbuf_adds(struct textbuf *t, const char *s);
 __attribute__((format(printf, 2, 3)))
 void textbuf_addf(struct textbuf *t, const char *fmt, ...);  /* short texts */
 
-void json_string(struct textbuf *t, const char *s, size_t n);
-void json_strings(struct textbuf *t, const char *s);    /* NUL-terminated */
-void json_number(struct textbuf *t, double v);          /* null: not finite */
+void jput_string(struct textbuf *t, const char *s, size_t n);
+void jput_text(struct textbuf *t, const char *s);    /* NUL-terminated */
+void jput_number(struct textbuf *t, double v);          /* null: not finite */
 /* ,"key": - the comma is left out after an opening bracket */
-void json_key(struct textbuf *t, const char *key);
-void json_comma(struct textbuf *t);
+void jput_key(struct textbuf *t, const char *key);
+void jput_comma(struct textbuf *t);
 
 /* Offset of the first byte that is not UTF-8, n when there is none. */
 size_t utf8_first_bad(const char *s, size_t n);

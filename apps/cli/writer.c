@@ -150,18 +150,18 @@ static void put_ranked(struct writer *w, const skmt_result *r, bool cr)
 
 static void put_span(struct textbuf *t, size_t begin, size_t end)
 {
-    json_key(t, "begin");
+    jput_key(t, "begin");
     textbuf_addf(t, "%zu", begin);
-    json_key(t, "end");
+    jput_key(t, "end");
     textbuf_addf(t, "%zu", end);
 }
 
 static void put_piece(struct textbuf *t, const skmt_piece *p)
 {
-    json_key(t, "id");
+    jput_key(t, "id");
     textbuf_addf(t, "%d", (int)p->id);
-    json_key(t, "piece");
-    json_strings(t, p->text);
+    jput_key(t, "piece");
+    jput_text(t, p->text);
     put_span(t, p->begin, p->end);
 }
 
@@ -169,13 +169,13 @@ static void put_source(struct textbuf *t, const skmt_result *r, int seg)
 {
     int n = skmt_result_source_pieces(r, seg);
 
-    json_key(t, "source");
+    jput_key(t, "source");
     textbuf_adds(t, "[");
     for (int i = 0; i < n; i++) {
         skmt_piece p;
 
         skmt_result_source_piece(r, seg, i, &p);
-        json_comma(t);
+        jput_comma(t);
         textbuf_adds(t, "{");
         put_piece(t, &p);
         textbuf_adds(t, "}");
@@ -185,11 +185,11 @@ static void put_source(struct textbuf *t, const skmt_result *r, int seg)
 
 static void put_attention(struct textbuf *t, const float *row, int n)
 {
-    json_key(t, "attention");
+    jput_key(t, "attention");
     textbuf_adds(t, "[");
     for (int i = 0; i < n; i++) {
-        json_comma(t);
-        json_number(t, row[i]);
+        jput_comma(t);
+        jput_number(t, row[i]);
     }
     textbuf_adds(t, "]");
 }
@@ -199,7 +199,7 @@ static void put_tokens(struct textbuf *t, const skmt_result *r, int hyp,
 {
     int n = skmt_result_target_pieces(r, hyp, seg);
 
-    json_key(t, "tokens");
+    jput_key(t, "tokens");
     textbuf_adds(t, "[");
     for (int i = 0; i < n; i++) {
         const float *row;
@@ -208,11 +208,11 @@ static void put_tokens(struct textbuf *t, const skmt_result *r, int hyp,
 
         skmt_result_target_piece(r, hyp, seg, i, &p);
         row = skmt_result_attention(r, hyp, seg, i, &width);
-        json_comma(t);
+        jput_comma(t);
         textbuf_adds(t, "{");
         put_piece(t, &p);
-        json_key(t, "logprob");
-        json_number(t, p.logprob);
+        jput_key(t, "logprob");
+        jput_number(t, p.logprob);
         if (row) put_attention(t, row, width);
         textbuf_adds(t, "}");
     }
@@ -223,17 +223,17 @@ static void put_segments(struct textbuf *t, const skmt_result *r, int hyp)
 {
     int n = skmt_result_segs(r);
 
-    json_key(t, "segments");
+    jput_key(t, "segments");
     textbuf_adds(t, "[");
     for (int seg = 0; seg < n; seg++) {
         size_t begin = 0, end = 0;
 
         skmt_result_seg_span(r, seg, &begin, &end);
-        json_comma(t);
+        jput_comma(t);
         textbuf_adds(t, "{");
         put_span(t, begin, end);
-        json_key(t, "score");
-        json_number(t, skmt_result_seg_score(r, hyp, seg));
+        jput_key(t, "score");
+        jput_number(t, skmt_result_seg_score(r, hyp, seg));
         if (hyp == 0) put_source(t, r, seg);    /* the same for all */
         put_tokens(t, r, hyp, seg);
         textbuf_adds(t, "}");
@@ -246,12 +246,12 @@ static void put_hypothesis(struct textbuf *t, const skmt_result *r, int hyp)
     size_t len = 0;
     const char *text = skmt_result_text(r, hyp, &len);
 
-    json_key(t, "text");
-    json_string(t, text, len);
-    json_key(t, "score");
-    json_number(t, skmt_result_score(r, hyp));
-    json_key(t, "logprob");
-    json_number(t, skmt_result_logprob(r, hyp));
+    jput_key(t, "text");
+    jput_string(t, text, len);
+    jput_key(t, "score");
+    jput_number(t, skmt_result_score(r, hyp));
+    jput_key(t, "logprob");
+    jput_number(t, skmt_result_logprob(r, hyp));
     put_segments(t, r, hyp);
 }
 
@@ -261,19 +261,19 @@ static void put_json(struct writer *w, const skmt_result *r)
     int n = skmt_result_hyps(r);
 
     textbuf_adds(t, "{");
-    json_key(t, "line");
+    jput_key(t, "line");
     textbuf_addf(t, "%llu", (unsigned long long)w->lines + 1);
     if (n > 0) {
         put_hypothesis(t, r, 0);
     } else {
-        json_key(t, "text");
+        jput_key(t, "text");
         textbuf_adds(t, "\"\"");
     }
     if (w->ranked) {
-        json_key(t, "nbest");
+        jput_key(t, "nbest");
         textbuf_adds(t, "[");
         for (int h = 0; h < n; h++) {
-            json_comma(t);
+            jput_comma(t);
             textbuf_adds(t, "{");
             put_hypothesis(t, r, h);
             textbuf_adds(t, "}");
