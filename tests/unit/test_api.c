@@ -269,7 +269,7 @@ TEST(spans_lead_back_to_the_text)
 {
     static const char *const texts[] = {
         "the", "  the an   in of. ", "Is the an. In the of! The ing.",
-        "Sch\xc3\xb6ne Gr\xc3\xbc\xc3\x9f" "e, 12 \xe2\x82\xac!",
+        "Sch\xc3\xb6ne Gr\xc3\xbc\xc3\x9fle, 12 \xe2\x82\xac!",
         "eins\r\nzwei\r\n", "a\n\nthe\n\n\nof", "\tin\tthe\t",
         "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", "a.b.c.d?!...",
     };
