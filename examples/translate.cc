@@ -23,7 +23,8 @@ public:
         skmt_model *m = nullptr;
         skmt_session *s = nullptr;
 
-        if (skmt_model_open(&m, path, &err)) throw std::runtime_error(err.message);
+        if (skmt_model_open(&m, path, &err))
+            throw std::runtime_error(err.message);
         model_.reset(m);
         if (skmt_session_new(&s, m, nullptr, &err))
             throw std::runtime_error(err.message);

@@ -2,8 +2,9 @@
  *
  * A thread waits for SIGINT, SIGTERM and SIGHUP; none of the others ever sees
  * one. On the first it cancels the stream it was told of and makes
- * interrupt_fd() readable; a second one, one when there is no stream yet, or
- * five seconds without an end (a pipe nobody reads) end the process at once. A signal the parent ignores (nohup) stays so. */
+ * interrupt_fd() readable. A second one, one when there is no stream yet, or
+ * five seconds without an end (a pipe nobody reads) end the process at once.
+ * A signal the parent ignores (nohup) stays so. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
