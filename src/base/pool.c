@@ -1,16 +1,17 @@
-/* pool.c - threads that wait for the next piece of one product.
+/* pool.c - see pool.h.
  *
- * A generation counter says that there is work. Workers watch it for some
- * microseconds (the next product of a decoder step comes within that), then
- * sleep on a condition; the caller wakes sleepers only when there are any.
- * `done` counts workers that finished the current generation. */
+ * `ticket` holds the number of the run (upper half) and the next part to be
+ * taken (lower half). Taking a part is one compare-and-swap on the whole, so
+ * a late thread cannot take a part of a run it has not seen: fn and arg are
+ * read before the swap, and change only between runs, which change the
+ * ticket. `done` counts finished parts of the run. */
 #include "base/pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if defined(__x86_64__)
 #define RELAX() __builtin_ia32_pause()
@@ -20,59 +21,71 @@
 
 enum { SPINS = 4000 };
 
-struct worker {
-    struct pool *pool;
-    int part;
-    pthread_t thread;
-};
-
 struct pool {
     int n;                      /* threads, the caller included */
-    pool_fn *fn;
-    void *arg;
-    atomic_uint generation;
+    _Atomic uint64_t ticket;
+    _Atomic(pool_fn *) fn;
+    _Atomic(void *) arg;
     atomic_int done;
     atomic_int sleeping;
     atomic_bool quit;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct worker worker[];     /* [n - 1] */
+    pthread_t thread[];         /* [n - 1] */
 };
 
-/* Wait until the generation is no longer `seen`. */
-static void await_work(struct pool *p, unsigned seen)
+/* Take a part of the current run and do it; false when none is left. */
+static bool take_part(struct pool *p)
+{
+    uint64_t t = atomic_load(&p->ticket);
+
+    while ((uint32_t)t < (uint32_t)p->n) {
+        pool_fn *fn = atomic_load(&p->fn);
+        void *arg = atomic_load(&p->arg);
+
+        if (!atomic_compare_exchange_weak(&p->ticket, &t, t + 1)) continue;
+        fn(arg, (int)(uint32_t)t, p->n);
+        atomic_fetch_add(&p->done, 1);
+        return true;
+    }
+    return false;
+}
+
+/* Wait until the run is no longer `seen`; returns the new one. */
+static uint32_t await_run(struct pool *p, uint32_t seen)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(&p->generation, memory_order_acquire) != seen)
-            return;
+        uint32_t run = (uint32_t)(atomic_load(&p->ticket) >> 32);
+
+        if (run != seen) return run;
         RELAX();
     }
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->sleeping, 1);
-    while (atomic_load(&p->generation) == seen)
+    while ((uint32_t)(atomic_load(&p->ticket) >> 32) == seen)
         pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->sleeping, 1);
     pthread_mutex_unlock(&p->lock);
+    return (uint32_t)(atomic_load(&p->ticket) >> 32);
 }
 
 static void *work(void *arg)
 {
-    struct worker *w = arg;
-    struct pool *p = w->pool;
-    unsigned seen = 0;
+    struct pool *p = arg;
+    uint32_t seen = 0;
 
     for (;;) {
-        await_work(p, seen);
-        seen++;
+        seen = await_run(p, seen);
         if (atomic_load(&p->quit)) return NULL;
-        p->fn(p->arg, w->part, p->n);
-        atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
+        while (take_part(p)) { }
     }
 }
 
-static void publish(struct pool *p)
+static void next_run(struct pool *p)
 {
-    atomic_fetch_add(&p->generation, 1);
+    uint64_t run = (atomic_load(&p->ticket) >> 32) + 1;
+
+    atomic_store(&p->ticket, run << 32);
     if (atomic_load(&p->sleeping)) {
         pthread_mutex_lock(&p->lock);
         pthread_cond_broadcast(&p->wake);
@@ -86,15 +99,14 @@ enum status pool_new(struct pool **out, int n_threads, struct err *e)
 
     *out = NULL;
     if (n_threads <= 1) return ST_OK;
-    p = calloc(1, sizeof *p + (size_t)(n_threads - 1) * sizeof p->worker[0]);
+    p = calloc(1, sizeof *p + (size_t)(n_threads - 1) * sizeof p->thread[0]);
     if (!p) return err_nomem(e, "threads");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
+    /* Until the first run there is nothing to take. */
+    atomic_store(&p->ticket, UINT32_MAX);
     for (p->n = 1; p->n < n_threads; p->n++) {
-        struct worker *w = &p->worker[p->n - 1];
-        w->pool = p;
-        w->part = p->n;
-        if (pthread_create(&w->thread, NULL, work, w)) {
+        if (pthread_create(&p->thread[p->n - 1], NULL, work, p)) {
             pool_free(p);
             return err_set(e, ST_NOMEM, "cannot start %d threads", n_threads);
         }
@@ -107,8 +119,8 @@ void pool_free(struct pool *p)
 {
     if (!p) return;
     atomic_store(&p->quit, true);
-    publish(p);
-    for (int i = 0; i < p->n - 1; i++) pthread_join(p->worker[i].thread, NULL);
+    next_run(p);
+    for (int i = 0; i < p->n - 1; i++) pthread_join(p->thread[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
     free(p);
@@ -125,11 +137,10 @@ void pool_run(struct pool *p, pool_fn *fn, void *arg)
         fn(arg, 0, 1);
         return;
     }
-    p->fn = fn;
-    p->arg = arg;
-    atomic_store_explicit(&p->done, 0, memory_order_relaxed);
-    publish(p);
-    fn(arg, 0, p->n);
-    while (atomic_load_explicit(&p->done, memory_order_acquire) < p->n - 1)
-        RELAX();
+    atomic_store(&p->fn, fn);
+    atomic_store(&p->arg, arg);
+    atomic_store(&p->done, 0);
+    next_run(p);
+    while (take_part(p)) { }
+    while (atomic_load(&p->done) < p->n) RELAX();
 }
