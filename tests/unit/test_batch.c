@@ -465,6 +465,7 @@ TEST(a_prefix_is_kept)
                 int n = lengths[i] < 15 ? lengths[i] : 15;
 
                 CHECK(j->n_hyps >= 1);
+                CHECK_INT(j->n_prefix, n);      /* one is left to choose */
                 CHECK(j->hyps[0].n > n && j->hyps[0].n <= 16);
                 CHECK_MEM(j->hyps[0].tokens, prefix,
                           (size_t)n * sizeof *prefix);
@@ -501,8 +502,11 @@ TEST(fairseq_translations_always_end)
 
 /* ---- mixers ---------------------------------------------------------- */
 
-enum { MAX_ROWS = 64 };
+enum { MAX_ROWS = 64, MAX_STEPS = 300, N_LIGHT = 5 };
 enum mode { ALONE, FORCE, LIGHT };
+
+/* A row of some step, with enough of its state to know it again. */
+struct seen { int lane, parent; float state[4]; };
 
 /* A mixer that keeps books on what it is told. */
 struct fake {
@@ -513,9 +517,12 @@ struct fake {
     int fail_at;                /* the begin that fails, 0: none */
     int rows;                   /* of the last step, and of each row: */
     int lane[MAX_ROWS], depth[MAX_ROWS];
-    bool first[MAX_ROWS];       /* by lane: no step since begin */
-    int32_t token[MAX_ROWS][4];
-    float add[MAX_ROWS][4];
+    int began[MAX_ROWS];        /* by lane: number of its first step */
+    struct seen seen[MAX_STEPS][MAX_ROWS];
+    int n_seen[MAX_STEPS];
+    const struct naive *nv;     /* to read what came out again */
+    int32_t token[MAX_ROWS][N_LIGHT];
+    float add[MAX_ROWS][N_LIGHT];
 };
 
 static enum status fake_begin(struct mixer *mx, int lane, void *user,
@@ -527,15 +534,48 @@ static enum status fake_begin(struct mixer *mx, int lane, void *user,
         return err_set(e, ST_LIMIT, "enough of this");
     CHECK(f->user[lane] == NULL && user != NULL);
     f->user[lane] = user;
-    f->first[lane] = true;
+    f->began[lane] = f->steps;
     return ST_OK;
+}
+
+static bool is_state(const struct seen *s, const double *want)
+{
+    bool same = true;
+
+    for (int i = 0; i < 4; i++)
+        same &= fabs((double)s->state[i] - want[i]) < 1e-3;
+    return same;
+}
+
+/* The rows that lead to the sentence's best translation, from its last one
+ * back along their parents, hold the states of that translation. */
+static void check_parents(const struct fake *f, int lane, const struct job *j)
+{
+    const struct hyp *h = &j->hyps[0];
+    struct naive_pass p = read_again(f->nv, j, h);
+    int d = f->nv->o->d, row = -1, last = f->began[lane] + h->n - 1;
+
+    for (int r = 0; r < f->n_seen[last] && row < 0; r++)
+        if (f->seen[last][r].lane == lane &&
+            is_state(&f->seen[last][r], p.hidden + (h->n - 1) * d))
+            row = r;
+    CHECK(row >= 0);
+    for (int t = h->n - 1; t >= 0 && row >= 0; t--) {
+        const struct seen *s = &f->seen[f->began[lane] + t][row];
+
+        CHECK(s->lane == lane && is_state(s, p.hidden + t * d));
+        row = s->parent;
+    }
+    CHECK_INT(row, -1);
+    naive_pass_release(&p);
 }
 
 static void fake_end(struct mixer *mx, int lane)
 {
     struct fake *f = (struct fake *)mx;
 
-    CHECK(f->user[lane] != NULL);
+    if (CHECK(f->user[lane] != NULL) && f->nv)
+        check_parents(f, lane, *(struct job **)f->user[lane]);
     f->user[lane] = NULL;
     f->ends++;
 }
@@ -547,7 +587,7 @@ static void check_row(const struct fake *f, const struct mixer_step *in, int r,
     int lane = in->lane[r], parent = in->parent[r];
 
     CHECK(f->user[lane] != NULL);
-    CHECK_INT(parent < 0, f->first[lane]);
+    CHECK_INT(parent < 0, f->steps == f->began[lane]);
     if (parent >= 0) {
         CHECK(parent < f->rows);
         CHECK_INT(f->lane[parent], lane);
@@ -568,13 +608,30 @@ static void check_distribution(const struct mixer_step *in, int r)
     CHECK_NEAR(sum, 1, 1e-5);
 }
 
-/* FORCE: 10, 11, 12 and the end. LIGHT: 0.2 for 20, 0.1 for 21, and 0.3 for
- * what may not come: padding, and the end when it is too early. */
-static void answer(struct fake *f, int r, int depth, struct mix *out)
+/* The token LIGHT adds 0.15 to: the row's best, or 21 when that is special. */
+static int32_t favourite(int32_t best)
+{
+    return best == 0 || best == 2 || best == 3 || best == 20 ? 21 : best;
+}
+
+static int32_t best_of(const float *x, int n)
+{
+    int32_t best = 0;
+
+    for (int v = 1; v < n; v++)
+        if (x[v] > x[best]) best = v;
+    return best;
+}
+
+/* FORCE: 10, 11, 12 and the end, or the end at once after 10 (`brief`).
+ * LIGHT: 0.1 for 20, 0.15 for the favourite, 0.2 for the end, and as much for
+ * what may never come. */
+static void answer(struct fake *f, int r, int depth, bool brief, int32_t best,
+                   struct mix *out)
 {
     static const int32_t forced[] = { 10, 11, 12, 3 };
-    static const int32_t light[] = { 20, 0, 21, 3 };
-    static const float add[] = { 0.2f, 0.3f, 0.1f, 0.05f };
+    static const int32_t light[N_LIGHT] = { 20, 0, 21, 3, 2 };
+    static const float add[N_LIGHT] = { 0.1f, 0.2f, 0.15f, 0.2f, 0.2f };
 
     if (f->mode == ALONE) return;
     out->token = f->token[r];
@@ -582,15 +639,28 @@ static void answer(struct fake *f, int r, int depth, struct mix *out)
     if (f->mode == FORCE) {
         out->keep = 0;
         out->n = 1;
-        f->token[r][0] = forced[depth < 3 ? depth : 3];
+        f->token[r][0] = forced[depth < 3 && !(brief && depth) ? depth : 3];
         f->add[r][0] = 1;
     } else {
-        out->keep = 0.35f;
-        out->n = 4;
+        out->keep = 0.15f;
+        out->n = N_LIGHT;
         memcpy(f->token[r], light, sizeof light);
         memcpy(f->add[r], add, sizeof add);
+        f->token[r][2] = favourite(best);
     }
 }
+
+static void remember(struct fake *f, const struct mixer_step *in, int r)
+{
+    struct seen *s = &f->seen[f->steps][r];
+
+    s->lane = in->lane[r];
+    s->parent = in->parent[r];
+    memcpy(s->state, in->hidden + (size_t)r * in->ld_hidden, sizeof s->state);
+}
+
+/* Every other sentence is a brief one. */
+static bool is_brief(const struct job *j) { return j->n_src % 2; }
 
 static void fake_step(struct mixer *mx, const struct mixer_step *in,
                       struct mix *out)
@@ -598,19 +668,22 @@ static void fake_step(struct mixer *mx, const struct mixer_step *in,
     struct fake *f = (struct fake *)mx;
     int depth[MAX_ROWS];
 
-    f->steps++;
     for (int r = 0; r < in->rows; r++) {
+        const float *x = in->logits + (size_t)r * in->ld_logits;
+        const struct job *j = *(struct job **)f->user[in->lane[r]];
+
         CHECK(out[r].keep == 1 && out[r].n == 0);
         check_row(f, in, r, &depth[r]);
         check_distribution(in, r);
-        answer(f, r, depth[r], &out[r]);
+        remember(f, in, r);
+        answer(f, r, depth[r], is_brief(j), best_of(x, in->vocab), &out[r]);
     }
-    f->rows = in->rows;
+    f->rows = f->n_seen[f->steps] = in->rows;
     for (int r = 0; r < in->rows; r++) {
         f->lane[r] = in->lane[r];
         f->depth[r] = depth[r];
-        f->first[in->lane[r]] = false;
     }
+    if (CHECK(f->steps < MAX_STEPS - 1)) f->steps++;
 }
 
 static struct fake *fake_new(enum mode mode)
@@ -628,6 +701,7 @@ struct mixed {
     struct texts t;
     struct job *jobs[MAX_TEXTS];
     struct fake *f;
+    struct naive nv;
 };
 
 static bool mixed_run(struct mixed *x, enum mode mode)
@@ -639,7 +713,10 @@ static bool mixed_run(struct mixed *x, enum mode mode)
     struct err e;
 
     x->f = fake_new(mode);
-    if (!tiny_net_open(&x->m, &to, DT_F32, NULL)) return false;
+    if (!tiny_net_open(&x->m, &to, DT_F32, NULL) ||
+        !naive_open(&x->nv, &x->m))
+        return false;
+    x->f->nv = &x->nv;
     make_texts(&x->t, &x->m, 12);
     new_jobs(x->jobs, &x->t, x->m.net, &o);
     for (int i = 0; i < x->t.n; i++) x->jobs[i]->user = &x->jobs[i];
@@ -655,6 +732,7 @@ static bool mixed_run(struct mixed *x, enum mode mode)
 static void mixed_free(struct mixed *x)
 {
     free_jobs(x->jobs, x->t.n);
+    naive_close(&x->nv);
     tiny_net_close(&x->m);
     free(x->f);
 }
@@ -675,17 +753,18 @@ TEST(a_mixer_that_does_nothing_changes_nothing)
 
 TEST(a_mixer_can_force_tokens)
 {
-    static const int32_t want[] = { 10, 11, 12, 3 };
+    static const int32_t full[] = { 10, 11, 12, 3 }, brief[] = { 10, 3 };
     struct mixed x;
 
     REQUIRE(mixed_run(&x, FORCE));
     for (int i = 0; i < x.t.n; i++) {
         const struct hyp *h = &x.jobs[i]->hyps[0];
+        bool b = is_brief(x.jobs[i]);
 
-        CHECK_INT(h->n, 4);
-        CHECK_MEM(h->tokens, want, sizeof want);
+        CHECK_INT(h->n, b ? 2 : 4);
+        CHECK_MEM(h->tokens, b ? brief : full, (size_t)h->n * sizeof *full);
         CHECK_NEAR(h->logprob, 0, 1e-7);
-        /* All else has the floor: log(1e-9) once, ended one token early. */
+        /* All else has the floor: log(1e-9) once, at one of its tokens. */
         if (CHECK(x.jobs[i]->n_hyps == 2))
             CHECK_NEAR(x.jobs[i]->hyps[1].logprob, log(1e-9), 1e-4);
     }
@@ -693,38 +772,53 @@ TEST(a_mixer_can_force_tokens)
 }
 
 /* log(keep * p + add + 1e-9), with p from the plain transformer. */
-static double mixed_log(double lp, int32_t token)
+static double mixed_log(const double *lp, int vocab, int32_t token)
 {
-    double add = token == 20 ? 0.2 : token == 21 ? 0.1 : token == 3 ? 0.05 : 0;
+    int32_t best = 0;
+    double add;
 
-    return log(0.35 * exp(lp) + add + 1e-9);
+    for (int v = 1; v < vocab; v++)
+        if (lp[v] > lp[best]) best = v;
+    add = token == 20 ? 0.1 : token == 3 ? 0.2
+        : token == favourite(best) ? 0.15 : 0;
+    return log(0.15 * exp(lp[token]) + add + 1e-9);
+}
+
+static int check_mixed(const struct naive *nv, const struct job *j,
+                       const struct hyp *h)
+{
+    struct naive_pass p = read_again(nv, j, h);
+    int vocab = nv->o->vocab, listed = 0;
+
+    check_tokens(h);
+    for (int t = 0; t < h->n; t++) {
+        CHECK_NEAR((double)h->logprobs[t],
+                   mixed_log(p.logprob + t * vocab, vocab, h->tokens[t]),
+                   1e-4);
+        listed += h->tokens[t] == 20 || h->tokens[t] == 3;
+    }
+    naive_pass_release(&p);
+    return listed;
 }
 
 TEST(a_mixer_adds_to_probabilities)
 {
     struct mixed x;
-    struct naive nv;
     int listed = 0;
 
     REQUIRE(mixed_run(&x, LIGHT));
-    REQUIRE(naive_open(&nv, &x.m));
-    for (int i = 0; i < x.t.n; i++)
-        for (int k = 0; k < x.jobs[i]->n_hyps; k++) {
-            const struct hyp *h = &x.jobs[i]->hyps[k];
-            struct naive_pass p = read_again(&nv, x.jobs[i], h);
+    for (int i = 0; i < x.t.n; i++) {
+        const struct hyp *h = x.jobs[i]->hyps;
 
-            check_tokens(h);
-            for (int t = 0; t < h->n; t++) {
-                double lp = p.logprob[t * nv.o->vocab + h->tokens[t]];
-
-                CHECK_NEAR((double)h->logprobs[t],
-                           mixed_log(lp, h->tokens[t]), 1e-4);
-                listed += h->tokens[t] == 20 || h->tokens[t] == 21;
-            }
-            naive_pass_release(&p);
-        }
-    CHECK(listed > 20);
-    naive_close(&nv);
+        for (int k = 0; k < x.jobs[i]->n_hyps; k++)
+            listed += check_mixed(&x.nv, x.jobs[i], &h[k]);
+        /* A listed token that is also the model's best counts once. */
+        if (x.jobs[i]->n_hyps == 2)
+            CHECK(h[0].n != h[1].n ||
+                  memcmp(h[0].tokens, h[1].tokens,
+                         (size_t)h[0].n * sizeof *h[0].tokens));
+    }
+    CHECK(listed >= x.t.n);
     mixed_free(&x);
 }
 
