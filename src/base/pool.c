@@ -81,11 +81,12 @@ static void *work(void *arg)
     }
 }
 
-static void next_run(struct pool *p)
+/* first: the part to begin with, UINT32_MAX when there is none to take. */
+static void next_run(struct pool *p, uint32_t first)
 {
     uint64_t run = (atomic_load(&p->ticket) >> 32) + 1;
 
-    atomic_store(&p->ticket, run << 32);
+    atomic_store(&p->ticket, run << 32 | first);
     if (atomic_load(&p->sleeping)) {
         pthread_mutex_lock(&p->lock);
         pthread_cond_broadcast(&p->wake);
@@ -119,7 +120,9 @@ void pool_free(struct pool *p)
 {
     if (!p) return;
     atomic_store(&p->quit, true);
-    next_run(p);
+    /* A thread still looking for more of the last run must find nothing:
+     * what that run worked on is gone. */
+    next_run(p, UINT32_MAX);
     for (int i = 0; i < p->n - 1; i++) pthread_join(p->thread[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
@@ -140,7 +143,7 @@ void pool_run(struct pool *p, pool_fn *fn, void *arg)
     atomic_store(&p->fn, fn);
     atomic_store(&p->arg, arg);
     atomic_store(&p->done, 0);
-    next_run(p);
+    next_run(p, 0);
     while (take_part(p)) { }
     while (atomic_load(&p->done) < p->n) RELAX();
 }
