@@ -365,17 +365,22 @@ TEST(pool_runs_each_part_once)
     check_pool(3, 10000);
 }
 
+/* Freed right after a run: nobody may take a part of it once more. */
 TEST(pools_come_and_go)
 {
     struct sum s = { 0 };
     struct err e;
+    int calls = 0;
 
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 1000; i++) {
+        int n = 1 + i % 4;
         struct pool *p;
 
-        REQUIRE_OK(pool_new(&p, 1 + i % 4, &e), &e);
-        if (i % 2) pool_run(p, add_part, &s);
+        REQUIRE_OK(pool_new(&p, n, &e), &e);
+        for (int k = 0; k < i % 3; k++, calls += n)
+            pool_run(p, add_part, &s);
         pool_free(p);
+        CHECK_INT(atomic_load(&s.calls), calls);
     }
     CHECK_INT(pool_threads(NULL), 1);
     pool_run(NULL, add_part, &s);
