@@ -177,7 +177,7 @@ static enum status write_target(const struct result *r, struct segment *s,
     enum status st;
 
     strbuf_init(&sb, 0);
-    t->ends = malloc((size_t)(h->n ? h->n : 1) * sizeof *t->ends);
+    t->ends = calloc((size_t)h->n + 1, sizeof *t->ends);
     if (!t->ends) return err_nomem(e, "a translation");
     st = subword_decode_ends(r->engine->w->subword, h->tokens, (size_t)h->n,
                              &sb, t->ends, e);

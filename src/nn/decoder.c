@@ -68,10 +68,41 @@ static struct attention attention_for(const struct layer_work *w, int part)
     };
 }
 
+/* The first row after i of another sentence, or hi. */
+static int next_sentence(const struct layer_work *w, int i, int hi)
+{
+    const struct memory *mem = w->p->rows[i].mem;
+
+    while (i < hi && w->p->rows[i].mem == mem) i++;
+    return i;
+}
+
+/* Rows [lo, hi) of a sentence; while they are at work, the keys of the next
+ * one's first row (row hi, unless that is the end) are fetched. Rows of a
+ * sentence share most of their keys, so its first row stands for all. */
+static void self_group(const struct layer_work *w, struct attention *a,
+                       int lo, int hi, int end)
+{
+    struct workspace *ws = w->ws;
+    const struct row *after = hi < end ? &w->p->rows[hi] : NULL;
+    int n = after ? after->pos + 1 : 0;
+
+    a->next = (struct attention_next){ after ? a->k : NULL, a->v,
+                                       after ? after->path : NULL, 0, 0 };
+    for (int i = lo; i < hi; i++) {
+        a->n_k = w->p->rows[i].pos + 1;
+        a->slot = w->p->rows[i].path;
+        a->q = ws->qkv + (size_t)i * ws->ld_qkv;
+        a->out = ws->att + (size_t)i * ws->ld;
+        a->next.from = a->next.to;
+        a->next.to = (int)((long)n * (i - lo + 1) / (hi - lo));
+        ws->net->k->attention(a);
+    }
+}
+
 static void self_part(void *arg, int part, int n_parts)
 {
     const struct layer_work *w = arg;
-    struct workspace *ws = w->ws;
     struct attention a = attention_for(w, part);
     int lo = (int)((long)w->p->n * part / n_parts);
     int hi = (int)((long)w->p->n * (part + 1) / n_parts);
@@ -80,12 +111,9 @@ static void self_part(void *arg, int part, int n_parts)
     a.k = kvcache_keys(w->cache, w->layer);
     a.v = kvcache_values(w->cache, w->layer);
     a.ldk = a.ldv = w->cache->ld;
-    for (int i = lo; i < hi; i++) {
-        a.n_k = w->p->rows[i].pos + 1;
-        a.slot = w->p->rows[i].path;
-        a.q = ws->qkv + (size_t)i * ws->ld_qkv;
-        a.out = ws->att + (size_t)i * ws->ld;
-        ws->net->k->attention(&a);
+    for (int i = lo, end; i < hi; i = end) {
+        end = next_sentence(w, i, hi);
+        self_group(w, &a, i, end, hi);
     }
 }
 
@@ -96,6 +124,18 @@ static void mean_over_heads(const float *weights, int heads, int n, float *out)
         for (int j = 0; j < n; j++)
             out[j] += weights[(size_t)h * (size_t)n + (size_t)j] /
                       (float)heads;
+}
+
+/* The keys of the next sentence's memory, to be fetched meanwhile. */
+static struct attention_next memory_ahead(const struct layer_work *w, int i,
+                                          int hi)
+{
+    const struct net *net = w->ws->net;
+    const struct memory *m = i < hi ? w->p->rows[i].mem : NULL;
+    const float *kv = m ? memory_layer(m, net, w->layer) : NULL;
+
+    return (struct attention_next){ kv, m ? kv + net->d : NULL, NULL, 0,
+                                    m ? m->n : 0 };
 }
 
 /* Rows [i, end) of one sentence. */
@@ -137,8 +177,8 @@ static void cross_part(void *arg, int part, int n_parts)
         hi = part ? 0 : w->p->n;
     }
     for (int i = lo, end; i < hi; i = end) {
-        for (end = i + 1; end < hi; end++)
-            if (w->p->rows[end].mem != w->p->rows[i].mem) break;
+        end = next_sentence(w, i, hi);
+        a.next = memory_ahead(w, end, hi);
         cross_group(w, &a, i, end);
     }
 }

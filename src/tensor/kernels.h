@@ -43,6 +43,15 @@ struct gemm {
  * Key j is the row slot[j] of k and v (row j when slot is NULL). The result
  * for a query does not depend on the other queries. With `weights`, the
  * soft-max weights are stored too, as [n_q][heads][n_k]. */
+/*
+ * Keys lie scattered and are read once a pass, so most come from far away.
+ * `next` names rows that will be read after this call; they are brought near
+ * meanwhile, a share with each head. It changes no result. */
+struct attention_next {
+    const float *k, *v;                 /* NULL: nothing to fetch */
+    const int32_t *slot;                /* as in struct attention; rows */
+    int from, to;                       /* [from, to) of it, strides too */
+};
 struct attention {
     int n_q, n_k, heads, head_dim;
     const float *q; size_t ldq;         /* [n_q, heads * head_dim] */
@@ -52,6 +61,7 @@ struct attention {
     float *out; size_t ldo;             /* [n_q, heads * head_dim] */
     float *weights;                     /* or NULL */
     float *scratch;                     /* [ATTENTION_SCRATCH(n_k)] */
+    struct attention_next next;
 };
 /* Floats of scratch for up to n_k keys: one head of a few queries. */
 #define ATTENTION_QUERIES 4

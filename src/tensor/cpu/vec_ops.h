@@ -377,9 +377,31 @@ INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q)
     }
 }
 
+INLINE void fetch_row(const float *p, size_t floats)
+{
+    for (size_t i = 0; i < floats; i += 16) __builtin_prefetch(p + i, 0, 2);
+}
+
+/* Head h's share of the rows that are needed next. */
+INLINE void fetch_share(const struct attention *a, int d, int h)
+{
+    const struct attention_next *x = &a->next;
+    size_t floats = (size_t)a->heads * d;
+    int n = x->to - x->from;
+
+    if (!x->k) return;
+    for (int j = x->from + n * h / a->heads;
+         j < x->from + n * (h + 1) / a->heads; j++) {
+        size_t row = (size_t)(x->slot ? x->slot[j] : j);
+        fetch_row(x->k + row * a->ldk, floats);
+        fetch_row(x->v + row * a->ldv, floats);
+    }
+}
+
 INLINE void attend_all(const struct attention *a, int d)
 {
     for (int h = 0; h < a->heads; h++) {
+        fetch_share(a, d, h);
         for (int i = 0; i < a->n_q; i += ATTENTION_QUERIES) {
             int n = a->n_q - i;
             attend(a, d, h, i, n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
