@@ -334,28 +334,55 @@ static enum status write_plain(struct job *j, const struct step *s,
                             (uint64_t)s->rows * (uint64_t)s->cols * 4, j->e);
 }
 
-/* "x.w" with its "x.s" and "x.c". */
+/* The int8 parts of a matrix, with room for either layout. */
+struct int8_parts {
+    int8_t *w;
+    float *scale;
+    int32_t *comp;
+};
+
+static enum status write_part(struct job *j, const struct step *s, char kind,
+                              enum dtype type, int64_t rows, int64_t cols,
+                              const void *data, uint64_t bytes)
+{
+    char name[MFILE_NAME_MAX + 1];
+
+    strcpy(name, s->name);              /* ends in ".w" */
+    name[strlen(name) - 1] = kind;
+    return mfile_writer_add(j->out, name, type, rows, cols, data, bytes,
+                            j->e);
+}
+
+/* What a ReLU leaves is mostly zero: the matrix after it goes by input. */
+static bool follows_relu(const struct job *j, const struct step *s)
+{
+    static const char name[] = ".ffn.down.w";
+    size_t n = strlen(s->name), k = sizeof name - 1;
+
+    return j->src.cfg.activation == ACT_RELU && n > k &&
+           !strcmp(s->name + n - k, name);
+}
+
+/* "x.t" or "x.w" and "x.c", with "x.s". */
 static enum status write_int8(struct job *j, const struct step *s,
-                              const void *w, const float *scale,
-                              const int32_t *comp)
+                              const float *buf, struct int8_parts *p)
 {
     int padded = pad_to(s->rows, PANEL);
-    char name[MFILE_NAME_MAX + 1];
-    char *kind = name + strlen(s->name) - 1;
-    uint64_t bytes = (uint64_t)padded * 4;
+    uint64_t side = (uint64_t)padded * 4;
     enum status st;
 
-    strcpy(name, s->name);
-    st = mfile_writer_add(j->out, name, DT_I8, s->rows, s->cols, w,
-                          linear_bytes(DT_I8, s->rows, s->cols), j->e);
-    *kind = 's';
-    if (!st)
-        st = mfile_writer_add(j->out, name, DT_F32, padded, 1, scale, bytes,
-                              j->e);
-    *kind = 'c';
-    if (!st)
-        st = mfile_writer_add(j->out, name, DT_I32, padded, 1, comp, bytes,
-                              j->e);
+    if (follows_relu(j, s)) {
+        pack_by_input(buf, s->rows, s->cols, p->w, p->scale);
+        st = write_part(j, s, 't', DT_I8, s->cols, padded, p->w,
+                        (uint64_t)s->cols * (uint64_t)padded);
+    } else {
+        pack_linear(DT_I8, buf, s->rows, s->cols, p->w, p->scale, p->comp);
+        st = write_part(j, s, 'w', DT_I8, s->rows, s->cols, p->w,
+                        linear_bytes(DT_I8, s->rows, s->cols));
+        if (!st)
+            st = write_part(j, s, 'c', DT_I32, padded, 1, p->comp, side);
+    }
+    if (!st) st = write_part(j, s, 's', DT_F32, padded, 1, p->scale, side);
     return st;
 }
 
@@ -364,23 +391,23 @@ static enum status write_packed(struct job *j, const struct step *s,
 {
     size_t padded = (size_t)pad_to(s->rows, PANEL);
     size_t bytes = linear_bytes(j->type, s->rows, s->cols);
-    void *w = mem_alloc(bytes, 1);
-    float *scale = mem_alloc(padded, sizeof *scale);
-    int32_t *comp = mem_alloc(padded, sizeof *comp);
+    struct int8_parts p = { mem_alloc(bytes, 1),
+                            mem_alloc(padded, sizeof *p.scale),
+                            mem_alloc(padded, sizeof *p.comp) };
     enum status st;
 
-    if (!w || !scale || !comp) {
+    if (!p.w || !p.scale || !p.comp) {
         st = err_nomem(j->e, s->name);
+    } else if (j->type == DT_I8) {
+        st = write_int8(j, s, buf, &p);
     } else {
-        pack_linear(j->type, buf, s->rows, s->cols, w, scale, comp);
-        st = j->type == DT_I8 ? write_int8(j, s, w, scale, comp)
-                              : mfile_writer_add(j->out, s->name, j->type,
-                                                 s->rows, s->cols, w, bytes,
-                                                 j->e);
+        pack_linear(j->type, buf, s->rows, s->cols, p.w, NULL, NULL);
+        st = mfile_writer_add(j->out, s->name, j->type, s->rows, s->cols, p.w,
+                              bytes, j->e);
     }
-    mem_free(w);
-    mem_free(scale);
-    mem_free(comp);
+    mem_free(p.w);
+    mem_free(p.scale);
+    mem_free(p.comp);
     return st;
 }
 

@@ -13,6 +13,7 @@
 /* A name is put together in two halves: "enc.0." + "self.qkv" + ".w". */
 struct source {
     const struct mfile *file;
+    const struct config *cfg;
     char prefix[32];
     struct err *e;
 };
@@ -98,6 +99,29 @@ static enum status load_scales(const struct source *s, struct linear *l,
     return st;
 }
 
+/* int8 weights by input (tensor.h), stored as X.t, can follow only a ReLU:
+ * the product takes no negative inputs. */
+static enum status load_by_input(const struct source *s, struct linear *l,
+                                 const char *name, int n, int k)
+{
+    int padded = pad_to(n, PANEL);
+    const void *w;
+    enum status st = load_plain(s, &w, name, ".t", DT_I8, k, padded, false);
+
+    if (!st && (s->cfg->activation != ACT_RELU || strcmp(name, "ffn.down")))
+        st = err_set(s->e, ST_FORMAT, "%s: tensor \"%s%s.t\" does not follow "
+                     "a ReLU", mfile_name(s->file), s->prefix, name);
+    if (!st && k > LINEAR_I8_MAX_INPUTS)
+        st = err_set(s->e, ST_FORMAT, "%s: tensor \"%s%s.t\" has more than "
+                     "%d inputs", mfile_name(s->file), s->prefix, name,
+                     LINEAR_I8_MAX_INPUTS);
+    if (st) return st;
+    *l = (struct linear){ .type = DT_I8, .n = n, .k = k, .by_input = w };
+    st = load_floats(s, &l->scale, name, ".s", padded, false);
+    if (!st) st = load_floats(s, &l->bias, name, ".b", padded, true);
+    return st;
+}
+
 static enum status load_linear(const struct source *s, struct linear *l,
                                const char *name, int n, int k)
 {
@@ -106,7 +130,12 @@ static enum status load_linear(const struct source *s, struct linear *l,
     enum status st = ST_OK;
 
     memset(l, 0, sizeof *l);
-    if (!t) return missing(s, full);
+    if (!t) {
+        char other[MFILE_NAME_MAX + 1];
+        if (find(s, name, ".t", other))
+            return load_by_input(s, l, name, n, k);
+        return missing(s, full);
+    }
     if (t->shape[0] != n || t->shape[1] != k) return bad_shape(s, t, n, k);
     if (t->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
         return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" has more than %d "
@@ -266,6 +295,7 @@ enum status weights_from(struct weights **out, struct mfile *file,
         return err_nomem(e, "model");
     }
     w->file = file;
+    s.cfg = &w->cfg;
     st = load_config(w, e);
     if (!st) st = load_embeddings(w, &s);
     if (!st) st = load_positions(w, &s);

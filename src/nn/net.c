@@ -85,6 +85,22 @@ static int widest(const struct config *c)
     return f > c->d_model ? f : c->d_model;
 }
 
+/* Room for the lists of inputs that are not zero. */
+static bool alloc_lists(struct workspace *ws)
+{
+    size_t n = (size_t)ws->rows;
+    size_t width = (size_t)pad_to(widest(&ws->net->w->cfg), 4);
+
+    ws->nz = mem_alloc(n, sizeof *ws->nz);
+    ws->nz_at = mem_alloc(n * width, sizeof *ws->nz_at);
+    ws->nz_value = mem_alloc(n * width, sizeof *ws->nz_value);
+    if (!ws->nz || !ws->nz_at || !ws->nz_value) return false;
+    for (size_t i = 0; i < n; i++)
+        ws->nz[i] = (struct nonzero){ 0, ws->nz_at + i * width,
+                                      ws->nz_value + i * width };
+    return true;
+}
+
 enum status workspace_init(struct workspace *ws, const struct net *net,
                            struct pool *pool, int rows, int max_keys,
                            struct err *e)
@@ -111,7 +127,7 @@ enum status workspace_init(struct workspace *ws, const struct net *net,
     ws->xs = mem_zalloc(n, sizeof(float));
     ws->scratch = mem_zalloc((size_t)threads * ws->scratch_ld, sizeof(float));
     if (ws->x && ws->y && ws->att && ws->qkv && ws->up && ws->xq && ws->xs &&
-        ws->scratch)
+        ws->scratch && alloc_lists(ws))
         return ST_OK;
     workspace_release(ws);
     return err_nomem(e, "activations");
@@ -126,6 +142,9 @@ void workspace_release(struct workspace *ws)
     mem_free(ws->up);
     mem_free(ws->xq);
     mem_free(ws->xs);
+    mem_free(ws->nz);
+    mem_free(ws->nz_at);
+    mem_free(ws->nz_value);
     mem_free(ws->scratch);
     memset(ws, 0, sizeof *ws);
 }
@@ -154,7 +173,10 @@ static void product_part(void *arg, int part, int n_parts)
     int p1 = (int)((long)panels * (part + 1) / n_parts);
 
     switch (p->g.l->type) {
-    case DT_I8: p->k->gemm_i8(&p->g, p0, p1); break;
+    case DT_I8:
+        if (p->g.l->by_input) p->k->gemm_sparse(&p->g, p0, p1);
+        else p->k->gemm_i8(&p->g, p0, p1);
+        break;
     case DT_BF16: p->k->gemm_bf16(&p->g, p0, p1); break;
     default: p->k->gemm_f32(&p->g, p0, p1); break;
     }
@@ -165,11 +187,13 @@ void net_linear(struct workspace *ws, const struct linear *l, const float *x,
                 int add)
 {
     struct product p = { ws->net->k, { .l = l, .rows = rows, .x = x,
-        .ldx = ldx, .xq = ws->xq, .xs = ws->xs, .y = y, .ldy = ldy,
-        .act = act, .add = add } };
+        .ldx = ldx, .xq = ws->xq, .xs = ws->xs, .nz = ws->nz, .y = y,
+        .ldy = ldy, .act = act, .add = add } };
 
     if (l->type == DT_I8)
         ws->net->k->quantize(x, ldx, rows, l->k, ws->xq, ws->xs);
+    if (l->by_input)
+        ws->net->k->list_nonzero(ws->xq, rows, l->k, ws->nz);
     pool_run(ws->pool, product_part, &p);
 }
 

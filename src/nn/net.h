@@ -39,6 +39,9 @@ struct workspace {
     float *up;                  /* [rows, ffn] */
     uint8_t *xq;                /* [rows, widest]  quantised input */
     float *xs;                  /* [rows] */
+    struct nonzero *nz;         /* [rows] of xq, for weights by input */
+    uint16_t *nz_at;            /* [rows, widest] their lists */
+    uint8_t *nz_value;
     float *scratch;             /* attention, per thread */
     size_t scratch_ld;
 };

@@ -24,6 +24,13 @@
 /* GELU is x Phi(x), by the error function; SILU is x / (1 + exp(-x)). */
 enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU };
 
+/* The inputs of a row that are not zero, four at a time. */
+struct nonzero {
+    int n;                      /* groups; the last is filled up with zeros */
+    uint16_t *at;               /* [4 * n] which inputs, ascending */
+    uint8_t *value;             /* [4 * n] 1 .. 127, 0 where filled up */
+};
+
 /* y[rows, n] = act(x W^T + bias), then added to y when `add` is set. */
 struct gemm {
     const struct linear *l;
@@ -32,6 +39,7 @@ struct gemm {
     size_t ldx;
     const uint8_t *xq;          /* [rows, k padded to 4], int8 weights: */
     const float *xs;            /* [rows], x = xs * (xq - 128)          */
+    const struct nonzero *nz;   /* [rows], weights by input: those of xq */
     float *y;                   /* [rows, n padded], ldy (>= n padded) */
     size_t ldy;
     enum act act;
@@ -81,6 +89,13 @@ struct kernels {
     void (*gemm_i8)(const struct gemm *g, int p0, int p1);
     void (*gemm_f32)(const struct gemm *g, int p0, int p1);
     void (*gemm_bf16)(const struct gemm *g, int p0, int p1);
+
+    /* The same for weights by input, with inputs that are not negative; bit
+     * for bit what gemm_i8 gives. */
+    void (*gemm_sparse)(const struct gemm *g, int p0, int p1);
+    /* The lists it reads; nz[r] comes with room for pad_to(k, 4) inputs. */
+    void (*list_nonzero)(const uint8_t *xq, int rows, int k,
+                         struct nonzero *nz);
 
     /* Rows of x [rows, k] to 8 bits each: s = max|x| / 127, and
      * q = 128 + round(x / s), ties to even, with x / s computed as

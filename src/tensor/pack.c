@@ -24,6 +24,21 @@ static void pack_bf16(const float *w, int n, int k, uint16_t *dst)
     }
 }
 
+static float row_scale(const float *w, int k)
+{
+    float max = 0;
+
+    for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(w[i]));
+    /* Rows below all normal numbers are zero: their scale would be. */
+    return max / 127 >= FLT_MIN ? max / 127 : 1;
+}
+
+/* max / scale may round to just above 127, never to 127.5. */
+static int8_t to_i8(float w, float scale)
+{
+    return (int8_t)rintf(w / scale);
+}
+
 static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
                     int32_t *comp)
 {
@@ -31,16 +46,12 @@ static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
 
     for (int o = 0; o < n; o++, w += k) {
         int8_t *d = dst + (size_t)(o / PANEL) * kp * PANEL + o % PANEL * 4;
-        float max = 0;
         int32_t sum = 0;
 
-        for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(w[i]));
-        /* Rows below all normal numbers are zero: their scale would be. */
-        scale[o] = max / 127 >= FLT_MIN ? max / 127 : 1;
+        scale[o] = row_scale(w, k);
         for (int i = 0; i < k; i++) {
-            /* max / scale may round to just above 127, never to 127.5 */
-            int q = (int)rintf(w[i] / scale[o]);
-            d[(size_t)(i / 4) * 4 * PANEL + i % 4] = (int8_t)q;
+            int8_t q = to_i8(w[i], scale[o]);
+            d[(size_t)(i / 4) * 4 * PANEL + i % 4] = q;
             sum += q;
         }
         comp[o] = 128 * sum;
@@ -49,6 +60,19 @@ static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
         scale[o] = 1;
         comp[o] = 0;
     }
+}
+
+void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale)
+{
+    size_t np = (size_t)pad_to(n, PANEL);
+
+    memset(dst, 0, np * (size_t)k);
+    for (int o = 0; o < n; o++, w += k) {
+        scale[o] = row_scale(w, k);
+        for (int i = 0; i < k; i++)
+            dst[(size_t)i * np + o] = to_i8(w[i], scale[o]);
+    }
+    for (size_t o = (size_t)n; o < np; o++) scale[o] = 1;
 }
 
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,

@@ -12,4 +12,7 @@
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,
                  float *scale, int32_t *comp);
 
+/* int8 by input: dst is [k][n padded], the values those of pack_linear. */
+void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale);
+
 #endif

@@ -34,8 +34,13 @@ size_t linear_bytes(enum dtype type, int n, int k)
 void linear_row(const struct linear *l, int row, float *out)
 {
     size_t panel = (size_t)(row / PANEL), lane = (size_t)(row % PANEL);
-    size_t k = (size_t)l->k;
+    size_t k = (size_t)l->k, np = (size_t)pad_to(l->n, PANEL);
 
+    if (l->by_input) {
+        for (size_t i = 0; i < k; i++)
+            out[i] = l->scale[row] * l->by_input[i * np + (size_t)row];
+        return;
+    }
     switch (l->type) {
     case DT_F32: {
         const float *w = (const float *)l->w + panel * k * PANEL + lane;

@@ -8,7 +8,12 @@
  *     bf16   [n/64][k][64]
  *
  * n is padded to a multiple of 64 and k to a multiple of 4 with zeros. The
- * same int8 layout serves AVX2, VNNI and AMX tiles (row stride 256 bytes). */
+ * same int8 layout serves AVX2, VNNI and AMX tiles (row stride 256 bytes).
+ *
+ * Inputs that come out of a ReLU are mostly zero (93 % in the shipped model),
+ * and a product with a zero need not be read. An int8 matrix that follows one
+ * is stored by input instead, [k][n padded], so that a row of inputs reads
+ * only the weights of those that are not. */
 #ifndef TENSOR_TENSOR_H
 #define TENSOR_TENSOR_H
 
@@ -29,9 +34,10 @@ static inline int pad_to(int x, int m) { return (x + m - 1) / m * m; }
 struct linear {
     enum dtype type;            /* DT_F32, DT_BF16 or DT_I8 */
     int n, k;                   /* outputs, inputs (unpadded) */
-    const void *w;              /* packed as above */
+    const void *w;              /* packed as above; or, int8 after a ReLU, */
+    const int8_t *by_input;     /* [k][n padded] and w is NULL */
     const float *scale;         /* [n padded], int8 only: W = scale[n] * w */
-    const int32_t *comp;        /* [n padded], int8 only: 128 * sum_k w */
+    const int32_t *comp;        /* [n padded], int8 with w: 128 * sum_k w */
     const float *bias;          /* [n padded] or NULL */
 };
 

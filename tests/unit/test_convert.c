@@ -590,6 +590,7 @@ TEST(weights_names_what_its_config_asks_for)
     patched("positions=0", "positions=2", "no tensor \"pos.src\"");
     patched("heads=4", "heads=5", "multiple of heads");
     patched("eos_id=3", "eos_id=x", "not a number");
+    patched("activation=1", "activation=2", "does not follow a ReLU");
     patched("emb.w", "foo.w", "no tensor \"emb.src.w\"");
     patched("tokenizer.spm", "tokenizer.xxx", "no tokenizer");
     patched("dec.1.cross.kv.s", "dec.1.cross.kv.x", "\"dec.1.cross.kv.s\"");

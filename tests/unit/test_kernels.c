@@ -295,6 +295,120 @@ TEST(ref_products_are_the_definition)
     }
 }
 
+/* --- inputs that are mostly zero --------------------------------------------- */
+
+/* A product whose inputs are not negative, and zero but for one in `every`;
+ * its weights in both layouts. */
+struct sparse_product {
+    struct product p;
+    struct linear by_input;
+    int8_t *w;
+    struct nonzero *nz;
+    uint16_t *at;
+    uint8_t *value;
+};
+
+static void sparse_init(struct sparse_product *s, int rows, int n, int k,
+                        int every)
+{
+    size_t np = (size_t)pad_to(n, PANEL), kp = (size_t)pad_to(k, 4);
+    float *scale;
+
+    product_init(&s->p, DT_I8, rows, n, k);
+    for (int i = 0; i < rows * k; i++)
+        s->p.x[i] = every && i % every == 0 ? fabsf(s->p.x[i]) : 0;
+    kernels_for(ISA_REF)->quantize(s->p.x, (size_t)k, rows, k, s->p.xq,
+                                   s->p.xs);
+    s->w = mem_alloc(np * (size_t)k, 1);
+    scale = mem_alloc(np, sizeof *scale);
+    pack_by_input(s->p.w, n, k, s->w, scale);
+    CHECK_MEM(scale, s->p.scale, np * sizeof *scale);
+    mem_free(scale);
+    s->by_input = s->p.l;
+    s->by_input.w = NULL;
+    s->by_input.comp = NULL;
+    s->by_input.by_input = s->w;
+    s->nz = mem_alloc((size_t)rows, sizeof *s->nz);
+    s->at = mem_alloc((size_t)rows * kp, sizeof *s->at);
+    s->value = mem_alloc((size_t)rows * kp, 1);
+    for (size_t r = 0; r < (size_t)rows; r++)
+        s->nz[r] = (struct nonzero){ -1, s->at + r * kp, s->value + r * kp };
+}
+
+static void sparse_release(struct sparse_product *s)
+{
+    product_release(&s->p);
+    mem_free(s->w);
+    mem_free(s->nz);
+    mem_free(s->at);
+    mem_free(s->value);
+}
+
+/* Every input that is not zero is listed once, in order, with its value. */
+static void check_lists(const struct sparse_product *s)
+{
+    int k = s->p.l.k;
+
+    for (int r = 0; r < s->p.g.rows; r++) {
+        const uint8_t *x = s->p.xq + (size_t)r * pad_to(k, 4);
+        const struct nonzero *nz = &s->nz[r];
+        int n = 0;
+
+        for (int i = 0; i < k; i++) {
+            if (x[i] == 128) continue;
+            CHECK_INT(nz->at[n], i);
+            CHECK_INT(nz->value[n], x[i] - 128);
+            n++;
+        }
+        CHECK_INT(nz->n, (n + 3) / 4);
+        for (; n < 4 * nz->n; n++)
+            CHECK(nz->value[n] == 0 && nz->at[n] < k);
+    }
+}
+
+/* In two parts, to see that a range of panels is only that. */
+static void sparse_run(struct sparse_product *s, const struct kernels *k,
+                       float *y)
+{
+    struct gemm g = s->p.g;
+    int panels = linear_panels(&s->by_input);
+
+    g.l = &s->by_input;
+    g.y = y;
+    g.nz = s->nz;
+    memcpy(y, s->p.y0, sizeof *y * out_size(g.rows, s->p.l.n));
+    k->list_nonzero(s->p.xq, g.rows, s->p.l.k, s->nz);
+    check_lists(s);
+    k->gemm_sparse(&g, 0, panels / 2);
+    k->gemm_sparse(&g, panels / 2, panels);
+}
+
+TEST(sparse_products_are_the_dense_ones)
+{
+    static const int every[] = { 0, 1, 3, 14 };
+
+    for (size_t i = 0; i < COUNT(dim) * COUNT(every); i++) {
+        const int *d = dim[i / COUNT(every)];
+        size_t size = out_size(d[0], d[1]);
+        struct sparse_product s;
+        float *want = mem_alloc(size, sizeof *want);
+        float *got = mem_alloc(size, sizeof *got);
+
+        sparse_init(&s, d[0], d[1], d[2], every[i % COUNT(every)]);
+        s.p.g.add = (int)(i % 2);
+        product_run(&s.p, kernels_for(ISA_REF), want);
+        sparse_run(&s, kernels_for(ISA_REF), got);
+        check_same("gemm_sparse", kernels_for(ISA_REF), got, want, size);
+        FOR_EACH_ISA(k) {
+            sparse_run(&s, k, got);
+            check_same("gemm_sparse", k, got, want, size);
+        }
+        mem_free(want);
+        mem_free(got);
+        sparse_release(&s);
+    }
+}
+
 /* Every table against ref: all types, sizes, and what may follow the sum. */
 static void compare_product(struct product *p, float *want, float *got)
 {

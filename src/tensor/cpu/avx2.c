@@ -272,11 +272,110 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
     gemm_float(g, p0, p1, 1);
 }
 
+/* --- inputs that are mostly zero ------------------------------------------ */
+
+static void list_nonzero(const uint8_t *xq, int rows, int k,
+                         struct nonzero *nz)
+{
+    const __m256i zero = _mm256_set1_epi8((char)128);
+
+    for (int r = 0; r < rows; r++, xq += pad_to(k, 4)) {
+        uint16_t *at = nz[r].at;
+        int n = 0, i;
+
+        for (i = 0; i + 32 <= k; i += 32) {
+            __m256i x = _mm256_loadu_si256((const void *)(xq + i));
+            uint32_t m = ~(uint32_t)_mm256_movemask_epi8(
+                _mm256_cmpeq_epi8(x, zero));
+            for (; m; m &= m - 1) at[n++] = (uint16_t)(i + __builtin_ctz(m));
+        }
+        for (; i < k; i++)
+            if (xq[i] != 128) at[n++] = (uint16_t)i;
+        close_list(&nz[r], xq, n);
+    }
+}
+
+/* Sums over groups of four: 2 * 127 * 127 fits the 16 bits between. */
+INLINE __m256i add_fours(__m256i acc, __m256i x, __m256i w)
+{
+    __m256i pairs = _mm256_maddubs_epi16(x, w);
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs,
+                                                   _mm256_set1_epi16(1)));
+}
+
+/* Four inputs' weights of 32 outputs, side by side for each output: acc[i]
+ * gets outputs 4i .. 4i+3 of both 16, to be sorted at the end. */
+INLINE void four_inputs(const int8_t *const *w, size_t o, __m256i x,
+                        __m256i *acc)
+{
+#define ROW(i) _mm256_loadu_si256((const void *)(w[i] + o))
+    __m256i a = ROW(0), b = ROW(1), c = ROW(2), d = ROW(3);
+#undef ROW
+    __m256i ab = _mm256_unpacklo_epi8(a, b), AB = _mm256_unpackhi_epi8(a, b);
+    __m256i cd = _mm256_unpacklo_epi8(c, d), CD = _mm256_unpackhi_epi8(c, d);
+
+    acc[0] = add_fours(acc[0], x, _mm256_unpacklo_epi16(ab, cd));
+    acc[1] = add_fours(acc[1], x, _mm256_unpackhi_epi16(ab, cd));
+    acc[2] = add_fours(acc[2], x, _mm256_unpacklo_epi16(AB, CD));
+    acc[3] = add_fours(acc[3], x, _mm256_unpackhi_epi16(AB, CD));
+}
+
+/* The fours of acc in the order of the outputs. */
+INLINE void sort_fours(__m256i *acc)
+{
+    __m256i a = acc[0], b = acc[1], c = acc[2], d = acc[3];
+
+    acc[0] = _mm256_permute2x128_si256(a, b, 0x20);
+    acc[1] = _mm256_permute2x128_si256(c, d, 0x20);
+    acc[2] = _mm256_permute2x128_si256(a, b, 0x31);
+    acc[3] = _mm256_permute2x128_si256(c, d, 0x31);
+}
+
+/* One panel from output o on, of one row. */
+static void sparse_row(const struct gemm *g, int row, int o)
+{
+    const struct nonzero *nz = &g->nz[row];
+    size_t np = (size_t)pad_to(g->l->n, PANEL);
+    __m256i acc[2][4];
+    vf xs = v_set1(g->xs[row]);
+
+    UNROLL for (int h = 0; h < 2; h++)
+        UNROLL for (int c = 0; c < 4; c++) acc[h][c] = _mm256_setzero_si256();
+    for (int i = 0; i < 4 * nz->n; i += 4) {
+        const int8_t *four[4];
+        int32_t x;
+
+        UNROLL for (int j = 0; j < 4; j++)
+            four[j] = g->l->by_input + o + nz->at[i + j] * np;
+        memcpy(&x, nz->value + i, sizeof x);
+        UNROLL for (int h = 0; h < 2; h++)
+            four_inputs(four, 32 * (size_t)h, _mm256_set1_epi32(x), acc[h]);
+    }
+    UNROLL for (int h = 0; h < 2; h++) {
+        sort_fours(acc[h]);
+        UNROLL for (int c = 0; c < 4; c++) {
+            int at = o + 32 * h + VW * c;
+            finish(g, row, at,
+                   v_mul(_mm256_cvtepi32_ps(acc[h][c]),
+                         v_mul(xs, v_load(g->l->scale + at))));
+        }
+    }
+}
+
+static void gemm_sparse(const struct gemm *g, int p0, int p1)
+{
+    for (int p = p0; p < p1; p++)
+        for (int row = 0; row < g->rows; row++)
+            sparse_row(g, row, p * PANEL);
+}
+
 const struct kernels kernels_avx2 = {
     .isa = ISA_AVX2,
     .gemm_i8 = gemm_i8,
     .gemm_f32 = gemm_f32,
     .gemm_bf16 = gemm_bf16,
+    .gemm_sparse = gemm_sparse,
+    .list_nonzero = list_nonzero,
     .quantize = quantize,
     .layer_norm = layer_norm,
     .attention = attention,

@@ -226,6 +226,110 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     }
 }
 
+/* --- inputs that are mostly zero ------------------------------------------ */
+
+static void list_nonzero(const uint8_t *xq, int rows, int k,
+                         struct nonzero *nz)
+{
+    const __m512i zero = _mm512_set1_epi8((char)128);
+
+    for (int r = 0; r < rows; r++, xq += pad_to(k, 4)) {
+        uint16_t *at = nz[r].at;
+        int n = 0;
+
+        for (int i = 0; i < k; i += 64) {
+            __mmask64 in = k - i < 64 ? (1ull << (k - i)) - 1 : ~0ull;
+            uint64_t m = _mm512_mask_cmpneq_epi8_mask(
+                in, _mm512_maskz_loadu_epi8(in, xq + i), zero);
+            for (; m; m &= m - 1)
+                at[n++] = (uint16_t)(i + __builtin_ctzll(m));
+        }
+        close_list(&nz[r], xq, n);
+    }
+}
+
+/* Four inputs' weights of 64 outputs, side by side for each output: acc[i]
+ * gets outputs 4i .. 4i+3 of every 16, to be sorted at the end. */
+INLINE void four_inputs(const int8_t *const *w, size_t o, __m512i x,
+                        __m512i *acc)
+{
+    __m512i a = _mm512_loadu_si512(w[0] + o), b = _mm512_loadu_si512(w[1] + o);
+    __m512i c = _mm512_loadu_si512(w[2] + o), d = _mm512_loadu_si512(w[3] + o);
+    __m512i ab = _mm512_unpacklo_epi8(a, b), AB = _mm512_unpackhi_epi8(a, b);
+    __m512i cd = _mm512_unpacklo_epi8(c, d), CD = _mm512_unpackhi_epi8(c, d);
+
+    acc[0] = _mm512_dpbusd_epi32(acc[0], x, _mm512_unpacklo_epi16(ab, cd));
+    acc[1] = _mm512_dpbusd_epi32(acc[1], x, _mm512_unpackhi_epi16(ab, cd));
+    acc[2] = _mm512_dpbusd_epi32(acc[2], x, _mm512_unpacklo_epi16(AB, CD));
+    acc[3] = _mm512_dpbusd_epi32(acc[3], x, _mm512_unpackhi_epi16(AB, CD));
+}
+
+/* The fours of acc in the order of the outputs. */
+INLINE void sort_fours(__m512i *acc)
+{
+    __m512i a = _mm512_shuffle_i32x4(acc[0], acc[1], 0x88);
+    __m512i b = _mm512_shuffle_i32x4(acc[2], acc[3], 0x88);
+    __m512i c = _mm512_shuffle_i32x4(acc[0], acc[1], 0xdd);
+    __m512i d = _mm512_shuffle_i32x4(acc[2], acc[3], 0xdd);
+
+    acc[0] = _mm512_shuffle_i32x4(a, b, 0x88);
+    acc[1] = _mm512_shuffle_i32x4(c, d, 0x88);
+    acc[2] = _mm512_shuffle_i32x4(a, b, 0xdd);
+    acc[3] = _mm512_shuffle_i32x4(c, d, 0xdd);
+}
+
+#define AHEAD 4                 /* groups whose weights are being fetched */
+
+/* `panels` panels from output o on, of one row. The weights lie scattered;
+ * the list says early where. */
+INLINE void sparse_row(const struct gemm *g, int row, const int panels, int o)
+{
+    const struct nonzero *nz = &g->nz[row];
+    const int8_t *w = g->l->by_input + o;
+    size_t np = (size_t)pad_to(g->l->n, PANEL);
+    __m512i acc[4][4];
+    vf xs = v_set1(g->xs[row]);
+
+    UNROLL for (int p = 0; p < panels; p++)
+        UNROLL for (int c = 0; c < 4; c++) acc[p][c] = _mm512_setzero_si512();
+    for (int i = 0; i < 4 * nz->n; i += 4) {
+        const int8_t *four[4];
+        int32_t x;
+
+        if (i + 4 * AHEAD < 4 * nz->n)
+            UNROLL for (int j = 0; j < 4; j++)
+                UNROLL for (int p = 0; p < panels; p++)
+                    _mm_prefetch((const char *)w + PANEL * p +
+                                 nz->at[i + 4 * AHEAD + j] * np,
+                                 _MM_HINT_T0);
+        UNROLL for (int j = 0; j < 4; j++) four[j] = w + nz->at[i + j] * np;
+        memcpy(&x, nz->value + i, sizeof x);
+        UNROLL for (int p = 0; p < panels; p++)
+            four_inputs(four, (size_t)PANEL * p, _mm512_set1_epi32(x), acc[p]);
+    }
+    UNROLL for (int p = 0; p < panels; p++) {
+        sort_fours(acc[p]);
+        UNROLL for (int c = 0; c < 4; c++) {
+            int at = o + PANEL * p + VW * c;
+            finish(g, row, at,
+                   v_mul(_mm512_cvtepi32_ps(acc[p][c]),
+                         v_mul(xs, v_load(g->l->scale + at))));
+        }
+    }
+}
+
+/* Four panels at a time: their part of the weights (512 KB of 1 MB) stays in
+ * the second cache while all rows pass over it. */
+static void gemm_sparse(const struct gemm *g, int p0, int p1)
+{
+    for (; p0 + 4 <= p1; p0 += 4)
+        for (int row = 0; row < g->rows; row++)
+            sparse_row(g, row, 4, p0 * PANEL);
+    for (; p0 < p1; p0++)
+        for (int row = 0; row < g->rows; row++)
+            sparse_row(g, row, 1, p0 * PANEL);
+}
+
 /* 16 weights as floats. */
 INLINE vf widen_f32(const void *w, size_t i)
 {
@@ -312,6 +416,8 @@ const struct kernels kernels_avx512 = {
     .gemm_i8 = gemm_i8,
     .gemm_f32 = gemm_f32,
     .gemm_bf16 = gemm_bf16,
+    .gemm_sparse = gemm_sparse,
+    .list_nonzero = list_nonzero,
     .quantize = quantize,
     .layer_norm = layer_norm,
     .attention = attention,

@@ -46,6 +46,33 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     }
 }
 
+static void gemm_sparse(const struct gemm *g, int p0, int p1)
+{
+    const struct linear *l = g->l;
+    size_t kp = (size_t)pad_to(l->k, 4), np = (size_t)pad_to(l->n, PANEL);
+
+    for (int row = 0; row < g->rows; row++) {
+        const uint8_t *x = g->xq + (size_t)row * kp;
+        for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
+            int32_t sum = 0;
+            for (int i = 0; i < l->k; i++)
+                sum += (x[i] - 128) * l->by_input[(size_t)i * np + (size_t)o];
+            finish(g, row, o, (float)sum * (g->xs[row] * l->scale[o]));
+        }
+    }
+}
+
+static void list_nonzero(const uint8_t *xq, int rows, int k,
+                         struct nonzero *nz)
+{
+    for (int r = 0; r < rows; r++, xq += pad_to(k, 4)) {
+        int n = 0;
+        for (int i = 0; i < k; i++)
+            if (xq[i] != 128) nz[r].at[n++] = (uint16_t)i;
+        close_list(&nz[r], xq, n);
+    }
+}
+
 static void gemm_f32(const struct gemm *g, int p0, int p1)
 {
     size_t k = (size_t)g->l->k;
@@ -175,6 +202,8 @@ const struct kernels kernels_ref = {
     .gemm_i8 = gemm_i8,
     .gemm_f32 = gemm_f32,
     .gemm_bf16 = gemm_bf16,
+    .gemm_sparse = gemm_sparse,
+    .list_nonzero = list_nonzero,
     .quantize = quantize,
     .layer_norm = layer_norm,
     .attention = attention,

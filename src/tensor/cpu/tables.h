@@ -8,6 +8,18 @@
  * 127 / max would overflow for the smallest floats. */
 #define QUANTIZE_TINY 1e-30f
 
+/* The values of the n inputs listed in nz->at, and zeros to full groups. */
+static inline void close_list(struct nonzero *nz, const uint8_t *xq, int n)
+{
+    for (int i = 0; i < n; i++)
+        nz->value[i] = (uint8_t)(xq[nz->at[i]] - 128);
+    nz->n = (n + 3) / 4;
+    for (int i = n; i < 4 * nz->n; i++) {
+        nz->at[i] = nz->at[0];
+        nz->value[i] = 0;
+    }
+}
+
 extern const struct kernels kernels_ref;
 #ifdef __x86_64__
 extern const struct kernels kernels_avx2;
