@@ -77,29 +77,48 @@ static int next_sentence(const struct layer_work *w, int i, int hi)
     return i;
 }
 
-/* Rows [lo, hi) of a sentence; while they are at work, the keys of the next
- * one's first row (row hi, unless that is the end) are fetched. Rows of a
- * sentence share most of their keys, so its first row stands for all. */
+/* What cross-attention will read for row i. */
+static struct attention_next memory_ahead(const struct layer_work *w, int i)
+{
+    const struct net *net = w->ws->net;
+    const struct memory *m = w->p->rows[i].mem;
+    const float *kv = memory_layer(m, net, w->layer);
+
+    return (struct attention_next){ kv, kv + net->d, memory_ld(net), NULL, 0,
+                                    m->n };
+}
+
+/* What self-attention will read for row i. Rows of a sentence share most of
+ * their keys, so its first row stands for all. */
+static struct attention_next path_ahead(const struct layer_work *w, int i)
+{
+    const struct row *r = &w->p->rows[i];
+
+    return (struct attention_next){ kvcache_keys(w->cache, w->layer),
+        kvcache_values(w->cache, w->layer), w->cache->ld, r->path, 0,
+        r->pos + 1 };
+}
+
+/* Rows [lo, hi) of a sentence, each fetching its share of `next`. */
 static void self_group(const struct layer_work *w, struct attention *a,
-                       int lo, int hi, int end)
+                       int lo, int hi, struct attention_next next)
 {
     struct workspace *ws = w->ws;
-    const struct row *after = hi < end ? &w->p->rows[hi] : NULL;
-    int n = after ? after->pos + 1 : 0;
 
-    a->next = (struct attention_next){ after ? a->k : NULL, a->v,
-                                       after ? after->path : NULL, 0, 0 };
+    a->next = next;
     for (int i = lo; i < hi; i++) {
         a->n_k = w->p->rows[i].pos + 1;
         a->slot = w->p->rows[i].path;
         a->q = ws->qkv + (size_t)i * ws->ld_qkv;
         a->out = ws->att + (size_t)i * ws->ld;
-        a->next.from = a->next.to;
-        a->next.to = (int)((long)n * (i - lo + 1) / (hi - lo));
+        a->next.from = (int)((long)next.to * (i - lo) / (hi - lo));
+        a->next.to = (int)((long)next.to * (i - lo + 1) / (hi - lo));
         ws->net->k->attention(a);
     }
 }
 
+/* While one sentence is at work the keys of the next are fetched; with the
+ * last one, those with which cross-attention will begin. */
 static void self_part(void *arg, int part, int n_parts)
 {
     const struct layer_work *w = arg;
@@ -113,7 +132,8 @@ static void self_part(void *arg, int part, int n_parts)
     a.ldk = a.ldv = w->cache->ld;
     for (int i = lo, end; i < hi; i = end) {
         end = next_sentence(w, i, hi);
-        self_group(w, &a, i, end, hi);
+        self_group(w, &a, i, end,
+                   end < hi ? path_ahead(w, end) : memory_ahead(w, lo));
     }
 }
 
@@ -124,18 +144,6 @@ static void mean_over_heads(const float *weights, int heads, int n, float *out)
         for (int j = 0; j < n; j++)
             out[j] += weights[(size_t)h * (size_t)n + (size_t)j] /
                       (float)heads;
-}
-
-/* The keys of the next sentence's memory, to be fetched meanwhile. */
-static struct attention_next memory_ahead(const struct layer_work *w, int i,
-                                          int hi)
-{
-    const struct net *net = w->ws->net;
-    const struct memory *m = i < hi ? w->p->rows[i].mem : NULL;
-    const float *kv = m ? memory_layer(m, net, w->layer) : NULL;
-
-    return (struct attention_next){ kv, m ? kv + net->d : NULL, NULL, 0,
-                                    m ? m->n : 0 };
 }
 
 /* Rows [i, end) of one sentence. */
@@ -178,7 +186,8 @@ static void cross_part(void *arg, int part, int n_parts)
     }
     for (int i = lo, end; i < hi; i = end) {
         end = next_sentence(w, i, hi);
-        a.next = memory_ahead(w, end, hi);
+        a.next = end < hi ? memory_ahead(w, end)
+                          : (struct attention_next){ 0 };
         cross_group(w, &a, i, end);
     }
 }

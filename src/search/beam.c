@@ -115,7 +115,6 @@ static bool decided(const struct beam *b)
     double bound;
 
     if (b->n_live == 0 || b->t >= b->max_len) return true;
-    if (b->o->beam == 1) return b->n_done > 0;
     if (b->o->lenpen_type == LENPEN_FAIRSEQ && b->n_done >= b->o->beam)
         return true;
     if (b->n_done < need) return false;

@@ -56,9 +56,9 @@ struct gemm {
  * `next` names rows that will be read after this call; they are brought near
  * meanwhile, a share with each head. It changes no result. */
 struct attention_next {
-    const float *k, *v;                 /* NULL: nothing to fetch */
-    const int32_t *slot;                /* as in struct attention; rows */
-    int from, to;                       /* [from, to) of it, strides too */
+    const float *k, *v; size_t ld;      /* NULL: nothing to fetch */
+    const int32_t *slot;                /* as in struct attention: keys */
+    int from, to;                       /* [from, to) of these */
 };
 struct attention {
     int n_q, n_k, heads, head_dim;

@@ -365,7 +365,8 @@ enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
     strbuf_release(&d.bytes);
     if (!st && sw->denorm.n_units) st = denormalize(sw, out, d.start, e);
     if (st) cut_back(out, d.start);
-    for (size_t i = 0; ends && i < n; i++)      /* denormalising may shorten */
+    /* Denormalising may have shortened the text. */
+    for (size_t i = 0; !st && ends && i < n; i++)
         if (ends[i] > out->len - d.start)
             ends[i] = (uint32_t)(out->len - d.start);
     return st;

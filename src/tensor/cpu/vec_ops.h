@@ -393,8 +393,8 @@ INLINE void fetch_share(const struct attention *a, int d, int h)
     for (int j = x->from + n * h / a->heads;
          j < x->from + n * (h + 1) / a->heads; j++) {
         size_t row = (size_t)(x->slot ? x->slot[j] : j);
-        fetch_row(x->k + row * a->ldk, floats);
-        fetch_row(x->v + row * a->ldv, floats);
+        fetch_row(x->k + row * x->ld, floats);
+        fetch_row(x->v + row * x->ld, floats);
     }
 }
 
