@@ -1,7 +1,6 @@
 /* test_split.c - where sentences end, and where they do not. */
 #include "test.h"
 
-#include "base/clock.h"
 #include "open_subword.h"
 #include "text/split.h"
 
@@ -144,8 +143,8 @@ TEST(split_general)
     check(c, COUNT(c), "fr");
 }
 
-/* Ten megabytes of nothing but trouble, each in well under a second here; the
- * limit is wide because a quadratic rule would need hours. */
+/* Ten megabytes of nothing but trouble, each in well under a second: a rule
+ * that looks back over the text again and again would not come to an end. */
 TEST(split_is_linear)
 {
     static const char *const unit[] = {
