@@ -1,0 +1,229 @@
+/* profile.c - where the time of a translation goes, operation by operation.
+ *
+ *     profile MODEL TEXT [OPTION VALUE]...      one thread; whole lines
+ *
+ * The kernels are called through a table that times them, so the figures are
+ * of a real run with its cold caches: what bench/kernels.c measures hot. Also
+ * counts passes and rows, and how many inputs of the products after a ReLU
+ * are zero. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/result.h"
+#include "search/batch.h"
+
+enum op { PRODUCT, SPARSE, SELF, CROSS, ENCODER, STATS, NORM, QUANTIZE, LIST,
+          OPS };
+static const char *const op_name[OPS] = {
+    "int8 products", "  after a ReLU", "self-attention, a row",
+    "cross-attention, a sentence", "encoder attention", "row_stats",
+    "layer_norm", "quantize", "list_nonzero",
+};
+
+static const struct kernels *inner;
+static struct { double seconds; long calls; double work; } spent[OPS];
+static double zeros, inputs;
+
+static void add(enum op op, double start, double work)
+{
+    spent[op].seconds += clock_seconds() - start;
+    spent[op].calls++;
+    spent[op].work += work;
+}
+
+static double macs(const struct gemm *g, int panels)
+{
+    return (double)g->rows * g->l->k * panels * PANEL;
+}
+
+static void timed_gemm(const struct gemm *g, int p0, int p1)
+{
+    double t = clock_seconds();
+
+    inner->gemm_i8(g, p0, p1);
+    add(PRODUCT, t, macs(g, p1 - p0));
+}
+
+static void timed_sparse(const struct gemm *g, int p0, int p1)
+{
+    double t = clock_seconds();
+
+    inner->gemm_sparse(g, p0, p1);
+    add(SPARSE, t, macs(g, p1 - p0));
+}
+
+static void timed_list(const uint8_t *xq, int rows, int k, struct nonzero *nz)
+{
+    double t = clock_seconds();
+
+    inner->list_nonzero(xq, rows, k, nz);
+    add(LIST, t, rows);
+    for (int r = 0; r < rows * pad_to(k, 4); r++) zeros += xq[r] == 128;
+    inputs += (double)rows * pad_to(k, 4);
+}
+
+static void timed_attention(const struct attention *a)
+{
+    enum op op = a->slot ? SELF : a->next.k || a->n_q <= 8 ? CROSS : ENCODER;
+    double t = clock_seconds();
+
+    inner->attention(a);
+    add(op, t, (double)a->n_q * a->n_k);
+}
+
+static void timed_stats(const float *x, int n, float *block_max,
+                        struct row_stats *out)
+{
+    double t = clock_seconds();
+
+    inner->row_stats(x, n, block_max, out);
+    add(STATS, t, n);
+}
+
+static void timed_norm(const float *x, size_t ldx, int rows, int d,
+                       const float *gain, const float *bias, float eps,
+                       float *y, size_t ldy)
+{
+    double t = clock_seconds();
+
+    inner->layer_norm(x, ldx, rows, d, gain, bias, eps, y, ldy);
+    add(NORM, t, rows);
+}
+
+static void timed_quantize(const float *x, size_t ldx, int rows, int k,
+                           uint8_t *q, float *s)
+{
+    double t = clock_seconds();
+
+    inner->quantize(x, ldx, rows, k, q, s);
+    add(QUANTIZE, t, rows);
+}
+
+static struct kernels timed_table(const struct kernels *k)
+{
+    struct kernels t = *k;
+
+    inner = k;
+    t.gemm_i8 = timed_gemm;
+    t.gemm_sparse = timed_sparse;
+    t.list_nonzero = timed_list;
+    t.attention = timed_attention;
+    t.row_stats = timed_stats;
+    t.layer_norm = timed_norm;
+    t.quantize = timed_quantize;
+    return t;
+}
+
+/* All lines of a file as results with their jobs. */
+static int read_lines(const char *path, const struct engine *en,
+                      const struct options *o, const struct search_options *so,
+                      struct result **out, int cap)
+{
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+    int k = 0;
+
+    while (f && k < cap && (n = getline(&line, &size, f)) > 0) {
+        if (line[n - 1] == '\n') n--;
+        if (!result_prepare(&out[k], en, o, so, line, (size_t)n, NULL, NULL))
+            k++;
+    }
+    if (f) fclose(f);
+    free(line);
+    return k;
+}
+
+/* As a stream's worker does: lanes are filled a quarter at a time. */
+static long decode(struct batch *b, struct result **r, int n, int lanes)
+{
+    long tokens = 0;
+
+    for (int at = 0; at < n || batch_busy_lanes(b);) {
+        int room = batch_free_lanes(b);
+
+        while (at < n && room && (room >= (lanes + 3) / 4 ||
+                                  !batch_busy_lanes(b))) {
+            struct job *some[64];
+            int k = 0;
+
+            while (k < room && k < 64 && at < n) {
+                struct result *x = r[at++];
+                if (x->n_segs && x->segs[0].job) some[k++] = x->segs[0].job;
+            }
+            batch_add(b, some, k, NULL);
+            room = batch_free_lanes(b);
+        }
+        for (struct job *j = batch_step(b); j; j = j->next)
+            tokens += j->hyps[0].n;
+    }
+    return tokens;
+}
+
+static void report(double seconds, long tokens, const struct batch *b)
+{
+    uint64_t passes, rows;
+
+    batch_counts(b, &passes, &rows);
+    printf("%s, %s: %.3f s, %ld tokens, %llu passes, %.2f rows a pass\n",
+           cpu_name(), isa_name(inner->isa), seconds, tokens,
+           (unsigned long long)passes, (double)rows / (double)passes);
+    for (int i = 0; i < OPS; i++) {
+        if (!spent[i].calls) continue;
+        printf("%-28s %7.3f s %5.1f %%  %9.2f us a call", op_name[i],
+               spent[i].seconds, 100 * spent[i].seconds / seconds,
+               1e6 * spent[i].seconds / (double)spent[i].calls);
+        if (i <= SPARSE)
+            printf("  %6.1f GMAC/s", spent[i].work / spent[i].seconds / 1e9);
+        else if (i <= ENCODER)
+            printf("  %6.1f keys", spent[i].work / (double)spent[i].calls);
+        putchar('\n');
+    }
+    if (inputs > 0)
+        printf("inputs after a ReLU that are zero: %.1f %%\n",
+               100 * zeros / inputs);
+}
+
+int main(int argc, char **argv)
+{
+    static struct result *results[100000];
+    struct engine *en;
+    struct options o;
+    struct search_options so;
+    struct batch *b;
+    struct kernels table;
+    struct err e = { 0 };
+    double start;
+    long tokens;
+    int n;
+
+    options_defaults(&o);
+    o.split = SPLIT_NONE;
+    if (argc < 3 || argc % 2 == 0 || engine_open(&en, argv[1], &e)) {
+        fprintf(stderr, "usage: profile MODEL TEXT [OPTION VALUE]...\n%s\n",
+                e.msg);
+        return 2;
+    }
+    table = timed_table(en->net->k);
+    en->net->k = &table;
+    for (int i = 3; i < argc; i += 2)
+        if (options_set(&o, argv[i], argv[i + 1], &e)) goto failed;
+    if (engine_search_options(en, &o, &so, &e) ||
+        batch_new(&b, en->net, &so, NULL, NULL, &e))
+        goto failed;
+    n = read_lines(argv[2], en, &o, &so, results, 100000);
+    start = clock_seconds();
+    tokens = decode(b, results, n, so.lanes);
+    report(clock_seconds() - start, tokens, b);
+    for (int i = 0; i < n; i++) result_free(results[i]);
+    batch_free(b);
+    engine_close(en);
+    return 0;
+failed:
+    fprintf(stderr, "profile: %s\n", e.msg);
+    return 1;
+}
