@@ -1,8 +1,11 @@
 /* main.c - the skmt tool: finds the command and runs it. */
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -84,10 +87,25 @@ static int dispatch(int argc, char **argv)
     return unknown(argv[1]);
 }
 
+/* A standard stream that is closed would give its number to the next file or
+ * pipe opened. Its place is taken by what fails as the closed one would: fd 0
+ * cannot be read, 1 and 2 cannot be written. */
+static bool hold_standard_fds(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0
+            && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+               != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    int status = dispatch(argc, argv);
+    int status;
 
+    if (!hold_standard_fds()) return EXIT_TROUBLE;
+    status = dispatch(argc, argv);
     /* What went through stdio (help, info) may have met a full disk. */
     if (fflush(stdout) || ferror(stdout)) {
         int trouble = complain(EXIT_TROUBLE, "writing standard output failed");

@@ -50,6 +50,15 @@ A full disk is noticed.
   skmt: writing standard output: Bad file descriptor
   [1]
 
+So is an input that is closed.
+
+  $ timeout 60 skmt translate <&-
+  skmt: reading standard input: Bad file descriptor
+  [1]
+
+  $ timeout 60 skmt translate <&- >&- 2>&-
+  [1]
+
 A reader that has enough ends it without a word.
 
   $ (while :; do echo 'Guten Morgen!'; done) 2>/dev/null | skmt translate --beam 1 | head -2
