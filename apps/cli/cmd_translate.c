@@ -58,6 +58,11 @@ static void own_option(struct job *j, const struct args *a)
     else if (args_is(a, "help")) j->help = true;
 }
 
+static bool is_standard(const char *name)
+{
+    return !strcmp(name, "-");
+}
+
 /* Lives until the next call. */
 static const char *option(const struct job *j, const char *name)
 {
@@ -84,40 +89,70 @@ static int parse(struct job *j, int argc, char **argv)
     if (j->prefix && j->prefix_file)
         return complain(EXIT_USAGE,
                         "--prefix and --prefix-file exclude each other");
+    if (j->output && !j->output[0])
+        return complain(EXIT_USAGE, "--output needs the name of a file");
     if (j->n_files == 0) j->files[j->n_files++] = "-";
+    for (int i = 0; i < j->n_files && j->prefix_file; i++)
+        if (is_standard(j->files[i]) && is_standard(j->prefix_file))
+            return complain(EXIT_USAGE, "standard input cannot be both the "
+                            "text and the prefix file");
     j->replace = !strcmp(option(j, "invalid"), "replace");
     return EXIT_DONE;
 }
 
 /* ---- files ------------------------------------------------------------ */
 
-/* Every input can be read and is not the output: found out before an hour of
- * translating. *total gets the bytes, 0 when they are not known. */
+/* A file to be read, the input or the model or what `role` says, must not be
+ * the output, which is emptied when it is opened. */
+static int check_apart(const struct job *j, const struct stat *in,
+                       const char *role)
+{
+    struct stat out;
+
+    if (!j->output || is_standard(j->output) || stat(j->output, &out)
+        || !S_ISREG(in->st_mode) || in->st_dev != out.st_dev
+        || in->st_ino != out.st_ino) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: is %s and output at once", j->output,
+                    role);
+}
+
+/* *bytes gets the size, -1 when it is not known. */
+static int check_file(const struct job *j, const char *name, const char *role,
+                      int64_t *bytes)
+{
+    bool standard = is_standard(name);
+    struct stat in;
+
+    *bytes = -1;
+    if (!standard && access(name, R_OK))
+        return complain(EXIT_TROUBLE, "%s: %s", name, strerror(errno));
+    if (standard ? fstat(STDIN_FILENO, &in) : stat(name, &in))
+        return EXIT_DONE;
+    if (S_ISDIR(in.st_mode))
+        return complain(EXIT_TROUBLE, "%s: is a directory",
+                        standard ? "standard input" : name);
+    if (S_ISREG(in.st_mode)) *bytes = in.st_size;
+    return check_apart(j, &in, role);
+}
+
+/* Everything can be read and is not the output: found out before an hour of
+ * translating. *total gets the bytes of text, 0 when they are not known. */
 static int check_files(const struct job *j, uint64_t *total)
 {
-    struct stat in, out;
-    bool have_out = j->output && !stat(j->output, &out);
     bool known = true;
+    int64_t bytes;
+    int status;
 
     *total = 0;
     for (int i = 0; i < j->n_files; i++) {
-        const char *name = j->files[i];
-        bool standard = !strcmp(name, "-");
-
-        if (!standard && access(name, R_OK))
-            return complain(EXIT_TROUBLE, "%s: %s", name, strerror(errno));
-        if (standard ? fstat(STDIN_FILENO, &in) : stat(name, &in)) continue;
-        if (S_ISDIR(in.st_mode))
-            return complain(EXIT_TROUBLE, "%s: is a directory", name);
-        if (have_out && S_ISREG(in.st_mode) && in.st_dev == out.st_dev
-            && in.st_ino == out.st_ino)
-            return complain(EXIT_TROUBLE, "%s: is input and output at once",
-                            j->output);
-        if (S_ISREG(in.st_mode)) *total += (uint64_t)in.st_size;
-        else known = false;
+        if ((status = check_file(j, j->files[i], "input", &bytes)))
+            return status;
+        if (bytes < 0) known = false;
+        else *total += (uint64_t)bytes;
     }
     if (!known) *total = 0;
-    return EXIT_DONE;
+    if (!j->prefix_file) return EXIT_DONE;
+    return check_file(j, j->prefix_file, "prefix file", &bytes);
 }
 
 static int open_output(struct run *r)
@@ -126,7 +161,7 @@ static int open_output(struct run *r)
 
     r->out.fd = STDOUT_FILENO;
     r->out.name = "standard output";
-    if (!j->output || !strcmp(j->output, "-")) return EXIT_DONE;
+    if (!j->output || is_standard(j->output)) return EXIT_DONE;
     r->out.name = j->output;
     r->out.fd = open(j->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                      0666);
@@ -170,6 +205,7 @@ static int next_prefix(struct run *r, const struct line *line,
 {
     struct line p;
     enum lines_state st;
+    char *nul;
 
     *out = r->job->prefix;
     if (!r->job->prefix_file) return EXIT_DONE;
@@ -181,7 +217,9 @@ static int next_prefix(struct run *r, const struct line *line,
         return EXIT_TROUBLE;
     }
     if (st == LINES_STOPPED) return EXIT_TROUBLE;
-    if (check_text(r, &p)) return EXIT_TROUBLE;
+    if (!r->job->replace && check_text(r, &p)) return EXIT_TROUBLE;
+    /* The library repairs the rest; a NUL would be the end to it. */
+    while ((nul = memchr(p.text, 0, p.len))) *nul = '\xFF';
     *out = p.len ? p.text : NULL;
     return EXIT_DONE;
 }
@@ -292,6 +330,8 @@ static int translate(struct run *r)
 {
     const struct job *j = r->job;
     skmt_error err;
+    const char *path;
+    struct stat file;
     uint64_t total;
     double begin;
     int status;
@@ -300,13 +340,16 @@ static int translate(struct run *r)
     if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
     check_isa();
     begin = wall_seconds();
-    if ((status = model_find(&r->model, j->model, NULL))) return status;
+    if ((status = model_find(&r->model, j->model, &path))) return status;
+    if (!stat(path, &file) && (status = check_apart(j, &file, "model")))
+        return status;
     r->load_seconds = wall_seconds() - begin;
     if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
                         &r->out, &err))
         return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
                                                     : EXIT_TROUBLE,
-                        "%s", err.message);
+                        "%s%s", err.status == SKMT_ARGUMENT ? "--" : "",
+                        err.message);
     /* Only now: a mistake in the options must not empty an old output. */
     if ((status = open_output(r))) return status;
 

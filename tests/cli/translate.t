@@ -46,8 +46,32 @@ Several files, one after the other; "-" is standard input.
 A mistake in the options leaves an old output alone.
 
   $ skmt translate a -o both --nbest 9; wc -l < both
-  skmt: nbest: * (glob)
+  skmt: --nbest: * (glob)
   2
+
+So do a prefix file and a model that cannot be read or are the output.
+
+  $ skmt translate a -o both --prefix-file missing; wc -l < both
+  skmt: missing: No such file or directory
+  2
+
+  $ skmt translate a -o both --prefix-file .; wc -l < both
+  skmt: .: is a directory
+  2
+
+  $ skmt translate a -o both --model ./missing; wc -l < both
+  skmt: ./missing: No such file or directory
+  2
+
+  $ echo Good > p; skmt translate a --prefix-file p -o ./p; cat p
+  skmt: ./p: is prefix file and output at once
+  Good
+
+  $ cp "$SKMT_MODEL" m.skmt; skmt translate a -m ./m.skmt -o m.skmt; cmp m.skmt "$SKMT_MODEL"
+  skmt: m.skmt: is model and output at once
+
+  $ ln -s m.skmt link; skmt translate a -m ./m.skmt -o link; cmp m.skmt "$SKMT_MODEL"; rm m.skmt link
+  skmt: link: is model and output at once
 
 Sentences of a line are translated one by one and joined again.
 
@@ -86,6 +110,15 @@ The beginning of a translation can be asked for.
   Thanks* (glob)
   standard input:3: the prefix file has no line for this one
   [1]
+
+  $ printf 'Ma\xffny\nTh\0x\n' > prefixes; printf 'Vielen Dank.\nVielen Dank.\n' > two
+  $ skmt translate two --prefix-file prefixes
+  prefixes:1: byte 3 is not valid UTF-8 (try --invalid=replace)
+  [1]
+
+  $ skmt translate two --prefix-file prefixes --invalid=replace
+  Ma�ny* (glob)
+  Th�x* (glob)
 
 Statistics are one line of JSON on standard error.
 
