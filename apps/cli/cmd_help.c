@@ -247,6 +247,8 @@ int cmd_help(int argc, char **argv)
 {
     if (argc > 2)
         return complain(EXIT_USAGE, "help takes one command");
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+        return help_command("help");
     if (argc == 2) return help_command(argv[1]);
     fputs(overview, stdout);
     for (const struct command *c = commands; c->name; c++)

@@ -34,7 +34,7 @@ Every command has a page; -h shows the same one.
   Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE
   Usage: skmt help [COMMAND]
 
-  $ for c in translate info convert; do skmt $c -h | cmp - <(skmt help $c); done
+  $ for c in translate info convert help; do skmt $c -h | cmp - <(skmt help $c); skmt $c --help | cmp - <(skmt help $c); done
 
   $ skmt help translate | awk 'length > 79' | grep -v 'skmt translate'
   [1]
@@ -83,6 +83,14 @@ What is misspelt gets a suggestion.
 
   $ skmt translate --prefix a --prefix-file b
   skmt: --prefix and --prefix-file exclude each other
+  [2]
+
+  $ skmt translate -o ''
+  skmt: --output needs the name of a file
+  [2]
+
+  $ skmt translate --prefix-file - < /dev/null
+  skmt: standard input cannot be both the text and the prefix file
   [2]
 
 A value that makes no sense is named with what would.
@@ -137,6 +145,10 @@ An input that is not there is found before anything is translated.
 
   $ skmt translate .
   skmt: .: is a directory
+  [1]
+
+  $ skmt translate < .
+  skmt: standard input: is a directory
   [1]
 
 Help that cannot be written is an error.
