@@ -135,13 +135,16 @@ static void put_ranked(struct writer *w, const skmt_result *r, bool cr)
     int n = skmt_result_hyps(r);
 
     for (int h = 0; h < n || h == 0; h++) {
-        size_t len = 0;
+        size_t len = 0, from;
         const char *text = n ? skmt_result_text(r, h, &len) : "";
 
         textbuf_addf(&w->line, "%llu\t%d\t%.4f\t",
                      (unsigned long long)w->lines + 1, h + 1,
                      n ? skmt_result_score(r, h) : 0.0);
+        from = w->line.len;
         put_one_line(&w->line, text, len);
+        for (size_t i = from; i < w->line.len; i++)     /* four fields */
+            if (w->line.data[i] == '\t') w->line.data[i] = ' ';
         textbuf_adds(&w->line, cr ? "\r\n" : "\n");
     }
 }
