@@ -18,33 +18,49 @@
 
 /* ---- what the rules know ---- */
 
-/* Lists are in lower case. An abbreviation of the first list never ends a
- * sentence; one of the second may, if a word follows that hardly ever comes
- * capitalised elsewhere than at the beginning of a sentence ("starter"). */
+/* Lists are sorted. A word in lower case matches in any case, one with a
+ * capital only as it stands here ("Mag. Huber", but "das mag ich"). An
+ * abbreviation of a list "never" never ends a sentence; one of a list "maybe"
+ * may, if a word follows that hardly ever comes capitalised elsewhere than at
+ * the beginning of a sentence ("starter"). */
 static const char *const de_never[] = {
-    "abzgl", "allg", "bspw", "betr", "bzgl", "bzw", "ca", "dipl", "dr",
-    "ehem", "einschl", "entspr", "evtl", "exkl", "frl", "gem", "ggf", "hl",
-    "hr", "hrn", "ing", "inkl", "insb", "insbes", "lt", "mag", "mind", "möbl",
-    "phil", "priv", "prof", "rer", "sog", "sogen", "st", "urspr", "vgl",
-    "verh", "vorm", "zit", "zzgl", "z.b", "d.h", "i.d.r", "i.a", "u.u",
-    "z.t", "m.e", "o.g", "s.o", "s.u", "v.a", "z.zt", "i.s.d", "i.v.m",
-    "i.h.v", "jur", "med", "nat", "habil", "geb", "gest", "h.c", NULL
+    "abg", "abzgl", "allg", "amerik", "arab", "autom", "betr", "bgm", "bspw",
+    "bzgl", "bzw", "ca", "d.h", "dipl", "dr", "dt", "durchschn", "ehem",
+    "einschl", "engl", "entspr", "evtl", "exkl", "Fa", "Fam", "frl", "frz",
+    "geb", "gebr", "gegr", "gem", "gest", "ggf", "ggfs", "griech", "h.c",
+    "habil", "hl", "horiz", "hr", "hrn", "i.a", "i.d.r", "i.h.v", "i.s.d",
+    "i.v.m", "ing", "inkl", "insb", "insbes", "ital", "jur", "kgl", "lt",
+    "m.e", "Mag", "med", "mind", "mittl", "möbl", "msgr", "nat", "o.g", "öff",
+    "öffentl", "österr", "phil", "präs", "priv", "prof", "rer", "resp", "röm",
+    "Rs", "s.o", "s.u", "sog", "sogen", "st", "staatl", "städt", "stellv",
+    "stv", "techn", "u.u", "urspr", "v.a", "verh", "versch", "vgl", "vollst",
+    "vorm", "vors", "z.b", "z.t", "z.zt", "zit", "zzgl", NULL
 };
 static const char *const de_maybe[] = {
-    "abb", "abs", "abschn", "abt", "anh", "anl", "anm", "apr", "art", "aufl",
-    "aug", "ausg", "bd", "bde", "bez", "bsp", "buchst", "chr", "co", "dez",
-    "dgl", "dergl", "etc", "feb", "febr", "ff", "fr", "hrsg", "inc", "jan",
-    "jg", "jh", "jhd", "jhdt", "jr", "jul", "jun", "kap", "lfd", "lit", "ltd",
-    "mär", "max", "min", "mio", "mrd", "nov", "nr", "nrn", "okt", "pkt",
-    "rdnr", "rn", "rz", "sek", "sen", "sep", "sept", "std", "stk", "str",
-    "tab", "tel", "tsd", "usf", "usw", "vol", "ziff", "zz", "zzt", "u.a",
-    "u.ä", "o.ä", "a.d", NULL
+    "a.d", "abb", "abl", "abs", "abschn", "abt", "anh", "anl", "anm", "anz",
+    "apr", "art", "aufl", "aug", "ausg", "az", "bd", "bde", "bez", "bl", "bsp",
+    "buchst", "chr", "co", "dergl", "dez", "dgl", "dok", "etc", "ev", "feb",
+    "febr", "ff", "fn", "fr", "hbf", "Hd", "hrsg", "inc", "inst", "jan", "jg",
+    "jh", "jhd", "jhdt", "jr", "jul", "jun", "kap", "kath", "lfd", "lit",
+    "ltd", "mär", "max", "min", "mio", "mrd", "mwst", "nov", "nr", "nrn",
+    "o.ä", "okt", "ph", "pkt", "rdnr", "ref", "rn", "rz", "sek", "sen", "sep",
+    "sept", "slg", "sr", "std", "stk", "str", "tab", "tel", "tgl", "tsd",
+    "u.ä", "u.a", "uabs", "univ", "urt", "usf", "usw", "vol", "wg", "ziff",
+    "zt", "zz", "zzt", NULL
+};
+/* What compounds of "maybe" end in: Unterabs., BGBl., Amtsbl., Hauptstr.,
+ * GVBl., Gesetzbl. Not plain "abs" or "bl": des Maßstabs, Herr Strobl. */
+static const char *const de_ending[] = {
+    "erabs", "gbl", "sbl", "str", "vbl", "zbl", NULL
+};
+/* English, and met in German text as well. */
+static const char *const en_title[] = {
+    "capt", "gov", "messrs", "mlle", "mme", "mr", "mrs", "Ms", "Mt", "rev",
+    "sgt", "st", "supt", "vs", NULL
 };
 static const char *const en_never[] = {
-    "adm", "approx", "capt", "cf", "cmdr", "cpl", "dr", "e.g", "eg", "gen",
-    "gov", "hon", "i.e", "ie", "lt", "maj", "messrs", "mlle", "mme", "mr",
-    "mrs", "ms", "mt", "pres", "prof", "rep", "rev", "sen", "sgt", "st",
-    "supt", "viz", "vs", "v.s", NULL
+    "adm", "approx", "cf", "cmdr", "cpl", "dr", "e.g", "eg", "gen", "hon",
+    "i.e", "ie", "lt", "maj", "pres", "prof", "rep", "sen", "v.s", "viz", NULL
 };
 static const char *const en_maybe[] = {
     "al", "apr", "art", "assn", "aug", "ave", "blvd", "bros", "ch", "co",
@@ -85,29 +101,47 @@ static const char *const en_starter[] = {
     NULL
 };
 
-struct rules {
-    const char *const *never[2], *const *maybe[2], *const *starter[2];
+#define N_LISTS 3
+
+struct rules {                  /* lists: as many as there are, then NULL */
+    const char *const *never[N_LISTS], *const *maybe[N_LISTS];
+    const char *const *ending[N_LISTS], *const *starter[N_LISTS];
     bool ordinals;              /* "3." may be "third" */
     bool nouns_capital;         /* so a capital says little */
 };
 
-static const char *const none[] = { NULL };
 static const struct rules de_rules = {
-    { de_never, none }, { de_maybe, none }, { de_starter, none }, true, true
+    { de_never, en_title }, { de_maybe }, { de_ending }, { de_starter },
+    true, true
 };
 static const struct rules en_rules = {
-    { en_never, none }, { en_maybe, none }, { en_starter, none }, false, false
+    { en_never, en_title }, { en_maybe }, { NULL }, { en_starter },
+    false, false
 };
 static const struct rules any_rules = {
-    { de_never, en_never }, { de_maybe, en_maybe }, { de_starter, en_starter },
-    true, false
+    { de_never, en_never, en_title }, { de_maybe, en_maybe }, { de_ending },
+    { de_starter, en_starter }, true, false
 };
 
-static bool listed(const char *const *const list[2], const char *word)
+static bool listed(const char *const *const list[N_LISTS], const char *word)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < N_LISTS && list[i]; i++)
         for (const char *const *w = list[i]; *w; w++)
             if (**w == *word && !strcmp(*w, word)) return true;
+    return false;
+}
+
+static bool has_ending(const char *const *const list[N_LISTS],
+                       const char *word)
+{
+    size_t n = strlen(word);
+
+    for (int i = 0; i < N_LISTS && list[i]; i++)
+        for (const char *const *w = list[i]; *w; w++) {
+            size_t m = strlen(*w);
+
+            if (n > m && !strcmp(word + n - m, *w)) return true;
+        }
     return false;
 }
 
@@ -252,7 +286,8 @@ static struct follow look_ahead(const struct rules *r, struct text t,
 /* ---- the word before a full stop ---- */
 
 struct word {
-    char lower[WORD_MAX + 5];   /* "" when too long for any list */
+    char raw[WORD_MAX + 1];     /* both "" when too long for any list */
+    char lower[WORD_MAX + 5];
     int n_chars, n_digits, n_dots, n_roman;
     bool capital;               /* begins with one */
     bool dotted;                /* single letters between dots: "U.S" */
@@ -273,6 +308,7 @@ static void read_word(struct word *w, const char *s, size_t n)
         w->n_chars = WORD_MAX;
         return;
     }
+    memcpy(w->raw, s, n);
     for (size_t i = 0; i < n;) {
         int len;
         uint32_t cp = utf8_next(s + i, n - i, &len);
@@ -303,6 +339,18 @@ static const char *last_part(const char *word)
     return part;
 }
 
+static bool word_listed(const char *const *const list[N_LISTS],
+                        const struct word *w)
+{
+    return listed(list, w->lower) || listed(list, w->raw);
+}
+
+static bool part_listed(const char *const *const list[N_LISTS],
+                        const struct word *w)
+{
+    return listed(list, last_part(w->lower)) || listed(list, last_part(w->raw));
+}
+
 /* Whether a full stop after the word at [begin, dot) can end a sentence that
  * goes on as f says. `first`: the word is the first of its sentence, where a
  * number is that of a list or heading. */
@@ -321,10 +369,11 @@ static bool dot_ends(const struct rules *r, const char *s, size_t n,
     if (w.n_chars == 1) return false;           /* initial, "z. B." */
     if (w.n_chars == w.n_roman && (first || r->ordinals))
         return !first && f->starter;
-    if (listed(r->never, w.lower)) return false;
-    if (w.dotted || listed(r->maybe, w.lower)) return f->starter;
-    if (listed(r->never, last_part(w.lower))) return false;
-    if (listed(r->maybe, last_part(w.lower))) return f->starter;
+    if (word_listed(r->never, &w)) return false;
+    if (w.dotted || word_listed(r->maybe, &w)) return f->starter;
+    if (part_listed(r->never, &w)) return false;
+    if (part_listed(r->maybe, &w) || has_ending(r->ending, w.lower))
+        return f->starter;
     /* An abbreviation we do not know, as in "Ziff. 3", "Cpt. 12". */
     return !(f->digit && w.n_chars <= (w.capital ? 4 : 2));
 }

@@ -85,6 +85,50 @@ TEST(split_german)
     check(c, COUNT(c), "de");
 }
 
+/* Abbreviations found cut in real law, news, medical and IT texts. */
+TEST(split_german_abbreviations)
+{
+    static const struct pair c[] = {
+        { "(1)ABl. Nr. L 23 vom 3.4.1962, ABl. L 12, ABl. C 3.", NULL },
+        { "Das steht im ABl. Die Frist läuft.",
+          "Das steht im ABl.|Die Frist läuft." },
+        { "Siehe BGBl. I 2001, GVBl. Nr. 5, Amtsbl. Hessen.", NULL },
+        { "Das Gericht, Rs. C-123/01, Slg. I-5, hat entschieden.", NULL },
+        { "Gemäß Unterabs. 2 und UAbs. 3 gilt Dok. KOM 5.", NULL },
+        { "Mr. Smith, Mrs. Clinton und Ms. Jones am Mt. Everest.", NULL },
+        { "Bayern vs. Dortmund in St. Gallen mit Rev. Jones.", NULL },
+        { "Fa. Müller, Fam. Meier, Gebr. Grimm und Msgr. Huber.", NULL },
+        { "Die stv. Vorsitzende, der stellv. Leiter, Abg. Schmidt.", NULL },
+        { "Die stv./stellv. Vorsitzende kam ggfs. Montag resp. Dienstag.",
+          NULL },
+        { "Er ist z. Zt. Minister, z. Hd. Herrn Meier, z.Hd. Frau.", NULL },
+        { "Das dt./engl./ev./kath. Wörterbuch, frz. Wein.", NULL },
+        { "Die dt. Bahn, engl. Tee, die ev. Kirche, kath. Priester.", NULL },
+        { "Vom Hbf. Hamburg zur Univ. Kiel, Inst. Biologie.", NULL },
+        { "Er wartet am Hbf. Der Zug kommt.",
+          "Er wartet am Hbf.|Der Zug kommt." },
+        { "Sie nimmt tgl. Tabletten zu 5 Euro plus MwSt. Versand.", NULL },
+        { "Alles inkl. MwSt. Das ist teuer.",
+          "Alles inkl. MwSt.|Das ist teuer." },
+        { "Von der Hauptstr. Hamburg zur Bergstr. 5.", NULL },
+        { "Der horiz. Abstand, die durchschn. Rate, Ph. Eur. 5.", NULL },
+        { "Mag. Huber und DI-Mag. Maier kamen.", NULL },
+        /* Words that only look like one. */
+        { "Das ist etwas, das ich mag. Du auch?",
+          "Das ist etwas, das ich mag.|Du auch?" },
+        { "Wegen des Maßstabs. Peter sagte zu Strobl. Hans schwieg.",
+          "Wegen des Maßstabs.|Peter sagte zu Strobl.|Hans schwieg." },
+        { "Es dauert 200 ms. Peter wartet.",
+          "Es dauert 200 ms.|Peter wartet." },
+        { "Der Film kommt in HD. Peter sieht ihn.",
+          "Der Film kommt in HD.|Peter sieht ihn." },
+        { "Das ist das Gen. Peter hat es.",
+          "Das ist das Gen.|Peter hat es." },
+    };
+
+    check(c, COUNT(c), "de");
+}
+
 TEST(split_english)
 {
     static const struct pair c[] = {
@@ -114,6 +158,8 @@ TEST(split_english)
         { "1. The first. 2. The second.", "1. The first.|2. The second." },
         { "At 5 p.m. Eastern time it ended.", NULL },
         { "World War II. The end.", "World War II.|The end." },
+        { "Capt. Kirk, Ms. Jones and Rev. Green vs. Mt. Doom.", NULL },
+        { "It took 200 ms. Peter left.", "It took 200 ms.|Peter left." },
     };
 
     check(c, COUNT(c), "en");
