@@ -5,6 +5,7 @@
 #include "args.h"
 #include "cli.h"
 #include "help.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "skmt_tools.h"
 
@@ -16,19 +17,26 @@ static void step(void *user, int done, int total)
     progress_update(p, (uint64_t)done, (uint64_t)done);
 }
 
+/* Ctrl-C waits for the end, a second or two, as the library cannot be stopped
+ * half-way and would leave its temporary file behind. The complete file is
+ * kept; the status says that a signal came. */
 static int convert(const char *from, const char *type, const char *output,
                    bool quiet)
 {
     struct progress p;
     skmt_error err;
     skmt_status st;
+    int sig;
 
+    interrupt_hold();
     progress_begin(&p, "tensors", 0, !quiet);
     st = skmt_convert(from, type, output, step, &p, &err);
     progress_end(&p);
-    if (!st) return EXIT_DONE;
-    return complain(st == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE, "%s",
-                    err.message);
+    sig = interrupt_held();
+    if (st) complain(0, "%s", err.message);
+    if (sig) return EXIT_SIGNAL + sig;
+    if (st) return st == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+    return EXIT_DONE;
 }
 
 int cmd_convert(int argc, char **argv)

@@ -10,6 +10,8 @@
 
 #define PATIENCE_SECONDS 5
 
+static const int wanted[] = { SIGINT, SIGTERM, SIGHUP };
+
 static struct {
     pthread_mutex_t lock;
     sigset_t set;
@@ -35,20 +37,36 @@ static void *wait_for_signals(void *unused)
     _exit(EXIT_SIGNAL + sig);
 }
 
-bool interrupt_start(void)
+void interrupt_hold(void)
 {
-    static const int wanted[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction old;
-    pthread_attr_t attr;
-    pthread_t thread;
-    bool ok;
 
     sigemptyset(&state.set);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!sigaction(wanted[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaddset(&state.set, wanted[i]);
-    if (pipe(state.pipe)) return false;
     pthread_sigmask(SIG_BLOCK, &state.set, NULL);
+}
+
+int interrupt_held(void)
+{
+    sigset_t came;
+
+    if (sigpending(&came)) return 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (sigismember(&state.set, wanted[i]) == 1
+            && sigismember(&came, wanted[i]) == 1) return wanted[i];
+    return 0;
+}
+
+bool interrupt_start(void)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    bool ok;
+
+    if (pipe(state.pipe)) return false;
+    interrupt_hold();
     if (pthread_attr_init(&attr)) return false;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     ok = !pthread_create(&thread, &attr, wait_for_signals, NULL);

@@ -17,4 +17,9 @@ void interrupt_stream(skmt_stream *s);  /* NULL: before it is freed */
 int interrupt_fd(void);                 /* readable after a signal */
 int interrupt_signal(void);             /* 0: none came */
 
+/* Instead of all that, for work that is short and must not be left half done:
+ * signals wait until the process ends. Before any other thread starts. */
+void interrupt_hold(void);
+int interrupt_held(void);               /* one that waits; 0: none came */
+
 #endif
