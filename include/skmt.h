@@ -1,11 +1,13 @@
-/* skmt.h - machine translation that learns from a translation memory.
+/* skmt.h - machine translation with a Transformer, on the CPU.
  *
  *     skmt_error err;
  *     skmt_model *model;
- *     if (skmt_model_open(&model, "de-en.skmt", &err))
+ *     if (skmt_model_open(&model, "de-en.skmt", &err)) {
  *         fprintf(stderr, "%s\n", err.message);
+ *         return 1;
+ *     }
  *     char *english = skmt_translate(model, "Guten Morgen!", &err);
- *     puts(english);
+ *     if (english) puts(english);
  *     skmt_free(english);
  *     skmt_model_close(model);
  *
@@ -104,6 +106,7 @@ SKMT_API void skmt_options_free(skmt_options *o);   /* NULL is fine */
  * The error names the option and what it takes. */
 SKMT_API skmt_status skmt_options_set(skmt_options *o, const char *name,
                                       const char *value, skmt_error *err);
+/* The value as text, until the next get on the same object; NULL: unknown. */
 SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
 
 /* The list of all options, for help pages and forms: false after the last. */
@@ -126,7 +129,11 @@ SKMT_API void skmt_free(void *p);                   /* NULL is fine */
 
 /* What became of one input text. The text may have been several sentences
  * (option "split"); `hyp` counts translations of the whole text, best first,
- * `seg` its sentences in order. Pointers live as long as the result. */
+ * `seg` its sentences in order. Pointers live as long as the result. An index
+ * that does not exist gives 0, "" or a piece with id -1.
+ *
+ * Spans count bytes of the text as it was translated: with option "invalid"
+ * set to "replace" a byte that was not UTF-8 counts as the three of U+FFFD. */
 typedef struct skmt_result skmt_result;
 
 SKMT_API void skmt_result_free(skmt_result *r);     /* NULL is fine */
@@ -162,8 +169,9 @@ SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg);
 SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp, int seg,
                                        int i, skmt_piece *out);
 /* With option "attention": the cross-attention of the last layer, averaged
- * over heads, of target piece i over the source pieces of its sentence (and
- * the source's end mark last). NULL without the option. n gets the count. */
+ * over heads, of target piece i over the source pieces of its sentence, and
+ * over the marks the model puts before and after them (for most models an end
+ * mark, last). NULL without the option. n, when not NULL, gets the count. */
 SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
                                             int seg, int i, int *n);
 
@@ -213,7 +221,8 @@ SKMT_API skmt_status skmt_stream_new(skmt_stream **out,
 SKMT_API skmt_status skmt_stream_push(skmt_stream *s, const char *text,
                                       size_t len, const char *prefix,
                                       skmt_error *err);
-/* Wait until all that was pushed has been delivered; more may follow. */
+/* Wait until all that was pushed has been delivered; more may follow. When it
+ * returns no callback is running. */
 SKMT_API skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err);
 /* Stop soon: texts not yet delivered are dropped. Safe from any thread, but
  * not from a signal handler. */

@@ -170,7 +170,7 @@ skmt_status skmt_session_translate_many(skmt_session *s,
     if (!q) return (skmt_status)err_nomem(inner(err), "texts");
     for (size_t i = 0; i < n; i++) {
         q[i].text = texts[i];
-        q[i].len = strlen(texts[i]);
+        q[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is refused */
         q[i].prefix = prefixes ? prefixes[i] : NULL;
     }
     st = session_run((struct session *)(void *)s, q, n, inner(err));
@@ -189,8 +189,10 @@ char *skmt_translate(const skmt_model *model, const char *text,
     char *out = NULL;
 
     err_clear(inner(err));
-    if (!o) {
-        err_nomem(inner(err), "options");
+    if (!o || !text) {
+        if (!o) err_nomem(inner(err), "options");
+        else err_set(inner(err), ST_ARGUMENT, "the text is NULL");
+        skmt_options_free(o);
         return NULL;
     }
     /* One text has few sentences: lanes nobody fills cost memory. */
@@ -215,24 +217,54 @@ void skmt_result_free(skmt_result *r)
     result_free((struct result *)(void *)r);
 }
 
+/* Whatever index a caller comes with, nothing outside is read: NULL, and the
+ * functions below answer with 0, "" or an empty piece. */
+static const struct hypothesis *whole_at(const skmt_result *r, int hyp)
+{
+    const struct result *res = result_of(r);
+
+    return hyp >= 0 && hyp < res->n_hyps ? &res->hyps[hyp] : NULL;
+}
+
+static const struct segment *seg_at(const skmt_result *r, int seg)
+{
+    const struct result *res = result_of(r);
+
+    return seg >= 0 && seg < res->n_segs ? &res->segs[seg] : NULL;
+}
+
+/* A sentence's translation within a hypothesis; NULL where there is none. */
+static const struct hyp *hyp_at(const skmt_result *r, int hyp, int seg)
+{
+    const struct hypothesis *whole = whole_at(r, hyp);
+    const struct segment *s = seg_at(r, seg);
+
+    if (!whole || !s || !s->job || !s->job->n_hyps) return NULL;
+    return &s->job->hyps[whole->choice[seg]];
+}
+
 int skmt_result_hyps(const skmt_result *r) { return result_of(r)->n_hyps; }
 
 const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
 {
-    const struct hypothesis *h = &result_of(r)->hyps[hyp];
+    const struct hypothesis *h = whole_at(r, hyp);
 
-    if (len) *len = h->len;
-    return h->text;
+    if (len) *len = h ? h->len : 0;
+    return h ? h->text : "";
 }
 
 double skmt_result_score(const skmt_result *r, int hyp)
 {
-    return result_of(r)->hyps[hyp].score;
+    const struct hypothesis *h = whole_at(r, hyp);
+
+    return h ? h->score : 0;
 }
 
 double skmt_result_logprob(const skmt_result *r, int hyp)
 {
-    return result_of(r)->hyps[hyp].logprob;
+    const struct hypothesis *h = whole_at(r, hyp);
+
+    return h ? h->logprob : 0;
 }
 
 int skmt_result_segs(const skmt_result *r) { return result_of(r)->n_segs; }
@@ -240,49 +272,47 @@ int skmt_result_segs(const skmt_result *r) { return result_of(r)->n_segs; }
 void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
                           size_t *end)
 {
-    *begin = result_of(r)->segs[seg].begin;
-    *end = result_of(r)->segs[seg].end;
-}
+    const struct segment *s = seg_at(r, seg);
 
-/* A sentence's translation within a hypothesis; NULL where there is none. */
-static const struct hyp *hyp_of(const skmt_result *r, int hyp, int seg)
-{
-    const struct result *res = result_of(r);
-    const struct job *j = res->segs[seg].job;
-
-    return j && j->n_hyps ? &j->hyps[res->hyps[hyp].choice[seg]] : NULL;
+    *begin = s ? s->begin : 0;
+    *end = s ? s->end : 0;
 }
 
 double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
 {
-    const struct hyp *h = hyp_of(r, hyp, seg);
+    const struct hyp *h = hyp_at(r, hyp, seg);
 
     return h ? h->score : 0;
 }
 
 /* Pieces as C strings, made when the model was opened. */
-static const char *piece_text(const struct result *r, int32_t id)
+static const char *piece_text(const skmt_result *r, int32_t id)
 {
-    return r->engine->piece_text[id];
+    return result_of(r)->engine->piece_text[id];
 }
 
 int skmt_result_source_pieces(const skmt_result *r, int seg)
 {
-    return (int)result_of(r)->segs[seg].n_pieces;
+    const struct segment *s = seg_at(r, seg);
+
+    return s ? (int)s->n_pieces : 0;
 }
 
 void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                               skmt_piece *out)
 {
-    const struct piece *p = &result_of(r)->segs[seg].pieces[i];
+    const struct segment *s = seg_at(r, seg);
+    const struct piece *p;
 
-    *out = (skmt_piece){ p->id, 0, p->begin, p->end,
-                         piece_text(result_of(r), p->id) };
+    *out = (skmt_piece){ -1, 0, 0, 0, "" };
+    if (!s || i < 0 || (size_t)i >= s->n_pieces) return;
+    p = &s->pieces[i];
+    *out = (skmt_piece){ p->id, 0, p->begin, p->end, piece_text(r, p->id) };
 }
 
 int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
 {
-    const struct hyp *h = hyp_of(r, hyp, seg);
+    const struct hyp *h = hyp_at(r, hyp, seg);
 
     return h ? h->n : 0;
 }
@@ -290,26 +320,29 @@ int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
 void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
                               skmt_piece *out)
 {
-    const struct result *res = result_of(r);
-    const struct hypothesis *whole = &res->hyps[hyp];
-    const struct hyp *h = hyp_of(r, hyp, seg);
-    const struct target *t = &res->segs[seg].targets[whole->choice[seg]];
-    size_t at = whole->offset[seg];
+    const struct hyp *h = hyp_at(r, hyp, seg);
+    const struct hypothesis *whole = whole_at(r, hyp);
+    const struct target *t;
+    size_t at;
 
+    *out = (skmt_piece){ -1, 0, 0, 0, "" };
+    if (!h || i < 0 || i >= h->n) return;
+    t = &seg_at(r, seg)->targets[whole->choice[seg]];
+    at = whole->offset[seg];
     *out = (skmt_piece){ h->tokens[i], h->logprobs[i],
                          at + (i ? t->ends[i - 1] : 0), at + t->ends[i],
-                         piece_text(res, h->tokens[i]) };
+                         piece_text(r, h->tokens[i]) };
 }
 
 const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
                                    int i, int *n)
 {
-    const struct hyp *h = hyp_of(r, hyp, seg);
-    const struct job *j = result_of(r)->segs[seg].job;
+    const struct hyp *h = hyp_at(r, hyp, seg);
+    bool there = h && h->attention && i >= 0 && i < h->n;
+    int columns = there ? seg_at(r, seg)->job->n_src : 0;
 
-    *n = h ? j->n_src : 0;
-    if (!h || !h->attention) return NULL;
-    return h->attention + (size_t)i * (size_t)j->n_src;
+    if (n) *n = columns;
+    return there ? h->attention + (size_t)i * (size_t)columns : NULL;
 }
 
 /* ---- streaming ------------------------------------------------------- */
@@ -340,6 +373,11 @@ skmt_status skmt_stream_new(skmt_stream **out, const skmt_model *model,
 
     *out = NULL;
     err_clear(inner(err));
+    if (!fn) {
+        free(s);
+        return (skmt_status)err_set(inner(err), ST_ARGUMENT,
+                                    "a stream needs a callback");
+    }
     if (!s) return (skmt_status)err_nomem(inner(err), "stream");
     s->fn = fn;
     s->user = user;

@@ -21,7 +21,7 @@ enum status mapping_open(struct mapping *m, const char *path, struct err *e)
     enum status st = ST_OK;
     struct stat sb;
     void *p;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   /* a pipe */
 
     memset(m, 0, sizeof *m);
     if (fd < 0) return io_error(e, path);
@@ -68,8 +68,13 @@ enum status replacement_begin(struct replacement *r, const char *path,
                               struct err *e)
 {
     size_t size = strlen(path) + 40;
+    struct stat sb;
 
     memset(r, 0, sizeof *r);
+    r->fd = -1;
+    /* Renaming over a device or a pipe would do away with it. */
+    if (!stat(path, &sb) && !S_ISREG(sb.st_mode))
+        return err_set(e, ST_IO, "%s: not a regular file", path);
     r->path = strdup(path);
     r->temp = malloc(size);
     r->fd = r->path && r->temp ? open_beside(r->temp, size, path) : -1;

@@ -22,18 +22,34 @@ static void fact(struct engine *en, const char *name, const char *fmt, ...)
     en->n_facts++;
 }
 
+static long count_linear(const struct linear *l)
+{
+    return (long)l->n * l->k + (l->bias ? l->n : 0);
+}
+
+/* What was trained, whatever it is stored as. */
 static long count_weights(const struct weights *w)
 {
-    long n = 0;
+    const struct config *c = &w->cfg;
+    long n = count_linear(&w->tgt_emb), d = c->d_model;
 
-    for (int i = 0; i < mfile_count(w->file); i++) {
-        const struct mtensor *t = mfile_at(w->file, i);
-        size_t len = strlen(t->name);
-        bool scales = len > 2 && !strcmp(t->name + len - 2, ".s");
-
-        if (t->type != DT_BYTES && t->type != DT_I32 && !scales)
-            n += (long)(t->shape[0] * t->shape[1]);
+    if (w->src_emb.w != w->tgt_emb.w) n += count_linear(&w->src_emb);
+    if (w->project.w != w->tgt_emb.w) n += count_linear(&w->project);
+    else if (w->project.bias) n += c->vocab_size;
+    if (c->positions == POS_LEARNED) n += 2L * c->max_positions * d;
+    if (c->final_norm) n += 4 * d;
+#define L(field, name, rows, cols) n += count_linear(&l->field);
+#define N(field, name) n += 2 * d;
+    for (int i = 0; i < c->encoder_layers; i++) {
+        const struct encoder_layer *l = &w->enc[i];
+        ENCODER_LAYER_WEIGHTS(L, N)
     }
+    for (int i = 0; i < c->decoder_layers; i++) {
+        const struct decoder_layer *l = &w->dec[i];
+        DECODER_LAYER_WEIGHTS(L, N)
+    }
+#undef L
+#undef N
     return n;
 }
 
@@ -132,7 +148,10 @@ void engine_close(struct engine *en)
 
 int engine_max_source(const struct engine *en, const struct options *o)
 {
-    return o->max_source ? o->max_source : en->w->cfg.max_source;
+    int most = en->net->max_pos - 2;    /* marks before and after */
+
+    if (o->max_source) return o->max_source;
+    return en->w->cfg.max_source < most ? en->w->cfg.max_source : most;
 }
 
 enum status engine_search_options(const struct engine *en,
@@ -145,8 +164,8 @@ enum status engine_search_options(const struct engine *en,
         return err_set(e, ST_ARGUMENT, "nbest: %d translations need a beam of "
                        "at least %d, it is %d", o->nbest, o->nbest, o->beam);
     if (longest > most)
-        return err_set(e, ST_ARGUMENT, "max-source: this model takes at most "
-                       "%d pieces, not %d", most, longest);
+        return err_set(e, ST_ARGUMENT, "max-source: at most %d pieces with "
+                       "this model, not %d", most, longest);
     *out = (struct search_options){
         .beam = o->beam, .nbest = o->nbest, .lanes = o->batch,
         .lenpen_type = (enum lenpen)o->lenpen_type, .lenpen = o->lenpen,

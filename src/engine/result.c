@@ -53,6 +53,12 @@ static enum status add_job(struct cutter *c, struct segment *s, struct err *e)
     if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
     for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
     if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
+    if (c->r->n_segs == 1 && c->n_prefix >=
+                             search_max_len(c->so, c->r->engine->net, n))
+        return err_set(e, ST_LIMIT, "the prefix has %d pieces, and a "
+                       "translation of this text at most %d (max-len-a, "
+                       "max-len-b)", c->n_prefix,
+                       search_max_len(c->so, c->r->engine->net, n));
     c->r->pending++;
     return job_new(&s->job, c->so, c->r->engine->net, c->ids, n,
                    c->r->n_segs == 1 ? c->prefix : NULL,
@@ -124,9 +130,13 @@ static enum status cut(struct cutter *c, struct err *e)
 static enum status prefix_ids(struct cutter *c, const char *prefix,
                               struct pieces *out, int32_t **ids, struct err *e)
 {
-    enum status st = subword_encode(c->r->engine->w->subword, prefix,
-                                    strlen(prefix), out, e);
+    size_t len = strlen(prefix), bad = utf8_check(prefix, len);
+    enum status st;
 
+    if (bad < len && c->o->invalid == INVALID_ERROR)
+        return err_set(e, ST_TEXT, "byte %zu of the prefix is not valid UTF-8 "
+                       "(0x%02X)", bad + 1, (unsigned char)prefix[bad]);
+    st = subword_encode(c->r->engine->w->subword, prefix, len, out, e);
     if (st || !out->n) return st;
     *ids = malloc(out->n * sizeof **ids);
     if (!*ids) return err_nomem(e, "prefix");
@@ -150,11 +160,13 @@ enum status result_prepare(struct result **out, const struct engine *en,
     *out = NULL;
     if (!c.r || !c.ids) {
         st = err_nomem(e, "a text");
+    } else if (!text && len) {
+        st = err_set(e, ST_ARGUMENT, "the text is NULL");
     } else if (len > UINT32_MAX / 4) {
         st = err_set(e, ST_LIMIT, "a text of more than a gigabyte");
     } else {
         c.r->engine = en;
-        st = take_text(c.r, o, text, len, e);
+        st = take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = cut(&c, e);
     }

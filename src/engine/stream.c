@@ -2,7 +2,7 @@
  *
  * One lock guards the queue of jobs, the list of texts in order and the
  * counts; decoding and delivering happen outside it. A text is delivered by
- * the worker that finds the head of the list complete while nobody else is
+ * whoever (a worker, push or flush) finds the head of the list complete while nobody else is
  * delivering, so callbacks come one at a time and in order. */
 #include "engine/stream.h"
 
@@ -33,7 +33,7 @@ struct stream {
     pthread_mutex_t lock;
     pthread_cond_t work;        /* for workers: jobs, or the end */
     pthread_cond_t room;        /* for the pusher: delivered something */
-    struct job *queue, **queue_end;     /* waiting jobs, user = segment */
+    struct job *queue, **queue_end;     /* waiting; owner = segment */
     long queued;
     struct result *first, **last;       /* texts in order, not delivered */
     long undelivered;
@@ -108,7 +108,7 @@ static int take_jobs(struct stream *s, struct worker *w)
 static void finish_jobs(struct stream *s, struct job *done)
 {
     for (struct job *next; done; done = next) {
-        struct segment *seg = done->user;
+        struct segment *seg = done->owner;
 
         next = done->next;
         seg->owner->pending--;
@@ -236,7 +236,7 @@ static void enqueue(struct stream *s, struct result *r)
         struct job *j = r->segs[i].job;
 
         if (!j) continue;
-        j->user = &r->segs[i];
+        j->owner = &r->segs[i];
         j->next = NULL;
         *s->queue_end = j;
         s->queue_end = &j->next;
@@ -281,7 +281,8 @@ enum status stream_flush(struct stream *s, struct err *e)
 
     pthread_mutex_lock(&s->lock);
     deliver(s);
-    while (s->undelivered && !s->canceled)
+    /* After this returns no callback runs, also when it was canceled. */
+    while ((s->undelivered && !s->canceled) || s->delivering)
         pthread_cond_wait(&s->room, &s->lock);
     if (s->canceled) st = stopped(s, e);
     pthread_mutex_unlock(&s->lock);

@@ -12,7 +12,7 @@
 
 struct stream;
 
-/* Called in input order, one at a time, on a worker's thread. The result is
+/* Called in input order, one at a time, by a worker, push or flush. The result is
  * gone after the call; NULL when the text failed. Non-zero cancels. */
 typedef int stream_fn(void *user, uint64_t number, struct result *r,
                       const struct err *e);

@@ -1,9 +1,10 @@
 /* weights.h - the tensors of a model file as the fields the network uses.
  *
  * One list per kind of layer says the field, the name in the file and the
- * shape; the struct, the loader with its shape check, the converter and the
- * format document all expand it. A linear `X` is the tensors X.w (packed),
- * X.s and X.c (int8 only) and X.b (optional); a norm `X` is X.g and X.b. */
+ * shape; the struct, the loader with its shape check and the converter expand
+ * it, and a test holds the format document to it. A linear `X` is the tensors
+ * X.w (packed), X.s and X.c (int8 only) and X.b (optional), or after a ReLU
+ * X.t (int8 by input) in place of X.w and X.c; a norm `X` is X.g and X.b. */
 #ifndef MODEL_WEIGHTS_H
 #define MODEL_WEIGHTS_H
 

@@ -43,7 +43,7 @@ struct batch {
     int blocks;
     struct row_stats *stats;
     struct mix *mix;
-    float *cross_scratch;       /* only when attention is asked for */
+    float *cross_scratch;       /* for attention, when it is asked for */
     int n_rows;                 /* of the current pass */
     uint64_t passes, total_rows;
 };
@@ -89,13 +89,17 @@ static enum status alloc_rows(struct batch *b, struct err *e)
 static enum status init(struct batch *b, struct pool *pool, struct err *e)
 {
     int longest = b->o.max_source > b->max_len ? b->o.max_source : b->max_len;
-    int slots = b->max_rows * b->max_len;
+    size_t slots = (size_t)b->max_rows * (size_t)b->max_len;
     int rows = b->max_rows > b->o.max_source ? b->max_rows : b->o.max_source;
     enum status st;
 
+    if (slots > INT32_MAX)
+        return err_set(e, ST_LIMIT, "batch %d, beam %d and translations of %d "
+                       "pieces are too much together", b->o.lanes, b->o.beam,
+                       b->max_len);
     st = workspace_init(&b->ws, b->net, pool, rows, longest, e);
     if (!st)
-        st = kvcache_init(&b->cache, slots, b->net->w->cfg.decoder_layers,
+        st = kvcache_init(&b->cache, (int)slots, b->net->w->cfg.decoder_layers,
                           b->net->d, e);
     if (!st) st = alloc_rows(b, e);
     if (st) return st;
@@ -299,7 +303,7 @@ static double row_prob(const struct batch *b, int row, int32_t token)
 
 static float search_log(double p)
 {
-    return (float)log(p + 1e-9);
+    return (float)log(fmin(p + 1e-9, 1));       /* never above zero */
 }
 
 static double listed(const struct mix *m, int32_t token)
@@ -309,14 +313,14 @@ static double listed(const struct mix *m, int32_t token)
     return -1;
 }
 
-/* Tokens that no translation has: padding, the start mark, and as its first
- * token the end. */
+/* Tokens that no translation has: padding, the beginning of a sentence, and
+ * as its first token the end. (The end may be any of these, too.) */
 static bool barred(const struct batch *b, const struct beam *bm, int32_t id)
 {
     const struct config *c = &b->net->w->cfg;
 
-    return id == c->pad_id || (id == c->bos_id && id != c->eos_id) ||
-           (bm->t == 0 && id == c->eos_id);
+    if (id == c->eos_id) return bm->t == 0;
+    return id == c->pad_id || id == c->bos_id;
 }
 
 static void offer(struct batch *b, struct lane *l, int i, int32_t token)

@@ -40,6 +40,7 @@ struct job {
     int32_t *prefix;            /* [n_prefix] forced first tokens */
     int n_prefix;
     void *user;                 /* for the mixer */
+    void *owner;                /* for whoever made it */
     struct hyp *hyps;           /* [nbest] room, best first */
     int n_hyps;                 /* filled */
     int steps;                  /* decoder passes it took part in */

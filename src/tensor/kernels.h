@@ -46,20 +46,20 @@ struct gemm {
     int add;
 };
 
-/* Attention of n_q queries over the same n_k keys, all heads:
- *     out[i] = softmax(scale * q[i] . k[j]) v[j]        per head
- * Key j is the row slot[j] of k and v (row j when slot is NULL). The result
- * for a query does not depend on the other queries. With `weights`, the
- * soft-max weights are stored too, as [n_q][heads][n_k]. */
-/*
- * Keys lie scattered and are read once a pass, so most come from far away.
- * `next` names rows that will be read after this call; they are brought near
- * meanwhile, a share with each head. It changes no result. */
+/* Keys lie scattered and are read once a pass, so most come from far away.
+ * These will be read after the call they are named in; meanwhile they are
+ * brought near, a share with each head. It changes no result. */
 struct attention_next {
     const float *k, *v; size_t ld;      /* NULL: nothing to fetch */
     const int32_t *slot;                /* as in struct attention: keys */
     int from, to;                       /* [from, to) of these */
 };
+
+/* Attention of n_q queries over the same n_k keys, all heads:
+ *     out[i] = softmax(scale * q[i] . k[j]) v[j]        per head
+ * Key j is the row slot[j] of k and v (row j when slot is NULL). The result
+ * for a query does not depend on the other queries. With `weights`, the
+ * soft-max weights are stored too, as [n_q][heads][n_k]. */
 struct attention {
     int n_q, n_k, heads, head_dim;
     const float *q; size_t ldq;         /* [n_q, heads * head_dim] */

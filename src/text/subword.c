@@ -333,6 +333,11 @@ static enum status decode_all(struct decoder *d, const int32_t *ids, size_t n,
                               struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
+        if (ids[i] >= d->m->n && d->ends) {     /* a model's own: no text */
+            if (!flush_bytes(d)) return no_room(d->out, e);
+            mark_ends(d, i + 1);
+            continue;
+        }
         if (ids[i] < 0 || ids[i] >= d->m->n)
             return err_set(e, ST_ARGUMENT, "there is no piece %d (ids are 0 to "
                            "%d)", (int)ids[i], (int)d->m->n - 1);

@@ -55,8 +55,9 @@ enum status subword_encode(const struct subword *sw, const char *text,
 /* Append the text of ids. Control pieces give nothing. */
 enum status subword_decode(const struct subword *sw, const int32_t *ids,
                            size_t n, struct strbuf *out, struct err *e);
-/* The same, and where each piece's text ends, counted from where the text
- * began. A run of byte pieces is written as a whole: it belongs to the first
+/* The same for what a model wrote, whose vocabulary may be larger: ids past
+ * the tokenizer's give nothing. Also says where each piece's text ends, counted
+ * from where the text began. A run of byte pieces is written as a whole: it belongs to the first
  * of them, the others are empty. ends is [n]; it ascends. */
 enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
                                 size_t n, struct strbuf *out, uint32_t *ends,

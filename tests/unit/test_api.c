@@ -507,7 +507,7 @@ TEST(options_that_do_not_fit_are_refused)
     CHECK_INT(skmt_options_set(o, "nbest", "1", &e), SKMT_OK);
     CHECK_INT(skmt_options_set(o, "max-source", "63", &e), SKMT_OK);
     CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
-    CHECK(strstr(e.message, "at most 62 pieces, not 63"));
+    CHECK(strstr(e.message, "at most 62 pieces with this model, not 63"));
     CHECK_INT(skmt_options_set(o, "max-source", "62", &e), SKMT_OK);
     CHECK_INT(skmt_session_new(&s, f.model, o, NULL), SKMT_OK);
     skmt_session_free(s);
@@ -515,7 +515,115 @@ TEST(options_that_do_not_fit_are_refused)
     fixture_close(&f);
 }
 
+TEST(absurd_sizes_together_are_refused)
+{
+    struct fixture f;
+    skmt_options *o;
+    skmt_session *s;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    o = OPTIONS("batch", "1024", "beam", "64");
+    if (skmt_session_new(&s, f.model, o, &e)) CHECK(e.message[0] != '\0');
+    else skmt_session_free(s);          /* a tiny model may well fit */
+    skmt_options_free(o);
+    fixture_close(&f);
+}
+
+/* ---- what a careless caller does ------------------------------------- */
+
+TEST(no_text_is_an_argument_error)
+{
+    static const char *const texts[] = { "ein Haus", NULL };
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r, *two[2];
+    skmt_stream *st;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    CHECK(skmt_translate(f.model, NULL, &e) == NULL);
+    CHECK_INT(e.status, SKMT_ARGUMENT);
+    s = session(&f, OPTIONS("beam", "2"));
+    CHECK_INT(skmt_session_translate(s, NULL, 5, NULL, &r, &e),
+              SKMT_ARGUMENT);
+    CHECK(r == NULL);
+    CHECK_INT(skmt_session_translate(s, NULL, 0, NULL, &r, &e), SKMT_OK);
+    CHECK_STR(skmt_result_text(r, 0, NULL), "");
+    skmt_result_free(r);
+    CHECK_INT(skmt_session_translate_many(s, texts, NULL, 2, two, &e),
+              SKMT_ARGUMENT);
+    CHECK(two[0] != NULL && two[1] == NULL);
+    skmt_result_free(two[0]);
+    CHECK_INT(skmt_stream_new(&st, f.model, NULL, NULL, NULL, &e),
+              SKMT_ARGUMENT);
+    CHECK(st == NULL);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
+TEST(indices_that_do_not_exist_give_nothing)
+{
+    static const int odd[] = { -1, 7, 1 << 30 };
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r;
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "2", "attention", "1"));
+    r = translate(s, "ein Haus", NULL);
+    REQUIRE(r != NULL);
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        size_t len = 5, begin = 5, end = 5;
+        skmt_piece p;
+        int n = 5;
+
+        CHECK_STR(skmt_result_text(r, odd[i], &len), "");
+        skmt_result_seg_span(r, odd[i], &begin, &end);
+        CHECK(len == 0 && begin == 0 && end == 0);
+        CHECK(skmt_result_score(r, odd[i]) == 0);
+        CHECK(skmt_result_logprob(r, odd[i]) == 0);
+        CHECK(skmt_result_seg_score(r, 0, odd[i]) == 0);
+        CHECK_INT(skmt_result_source_pieces(r, odd[i]), 0);
+        CHECK_INT(skmt_result_target_pieces(r, odd[i], 0), 0);
+        skmt_result_source_piece(r, 0, i ? 1 << 20 : -1, &p);
+        CHECK(p.id == -1 && p.text[0] == '\0');
+        skmt_result_target_piece(r, 0, odd[i], 0, &p);
+        CHECK_INT(p.id, -1);
+        CHECK(skmt_result_attention(r, 0, 0, i ? 1 << 20 : -1, &n) == NULL);
+        CHECK_INT(n, 0);
+    }
+    CHECK(skmt_result_attention(r, 0, 0, 0, NULL) != NULL);
+    skmt_result_free(r);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
+
 /* ---- prefix and attention -------------------------------------------- */
+
+TEST(a_prefix_that_cannot_be_kept_is_refused)
+{
+    struct fixture f;
+    skmt_session *s;
+    skmt_result *r;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    s = session(&f, OPTIONS("beam", "2", "max-len-a", "0", "max-len-b", "4"));
+    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a b c d e f g h", &r,
+                                     &e), SKMT_LIMIT);
+    CHECK(strstr(e.message, "the prefix has") && strstr(e.message, "max-len"));
+    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
+              SKMT_TEXT);
+    CHECK(strstr(e.message, "byte 3 of the prefix"));
+    skmt_session_free(s);
+    s = session(&f, OPTIONS("invalid", "replace"));
+    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
+              SKMT_OK);
+    skmt_result_free(r);
+    skmt_session_free(s);
+    fixture_close(&f);
+}
 
 TEST(a_prefix_begins_the_translation)
 {

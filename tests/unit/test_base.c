@@ -311,6 +311,20 @@ TEST(a_full_disk_leaves_the_old_file)
     close(full);
 }
 
+TEST(a_replacement_is_not_for_pipes)
+{
+    struct replacement r;
+    struct stat sb;
+    struct err e;
+    const char *path = in_dir("pipe");
+
+    REQUIRE(!mkfifo(path, 0600));
+    CHECK_INT(replacement_begin(&r, path, &e), ST_IO);
+    CHECK(strstr(e.msg, "not a regular file"));
+    CHECK(!stat(path, &sb) && S_ISFIFO(sb.st_mode));
+    unlink(path);
+}
+
 TEST(a_replacement_needs_its_folder)
 {
     struct replacement r;

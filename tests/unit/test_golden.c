@@ -22,7 +22,6 @@
 #include "search/forced.h"
 #include "test.h"
 
-#define F32_FILE "build/golden-f32.skmt"
 
 struct fixture {
     struct weights *w;
@@ -30,21 +29,30 @@ struct fixture {
     bool exact;                 /* f32 and the full sets */
 };
 
-/* The f32 model, made once and again whenever its source is newer. */
+static bool newer(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return !stat(a, &x) && !stat(b, &y) && x.st_mtime >= y.st_mtime;
+}
+
+/* The f32 model, in the build folder; made again whenever its source or this
+ * program, and with it the converter, is newer. */
 static const char *f32_model(void)
 {
     const char *src = test_shared("model/model.safetensors");
+    const char *build = getenv("BUILD");
+    static char file[4096];
     char dir[4096];
-    struct stat made, from;
     struct err e;
 
     if (!src) return NULL;
     snprintf(dir, sizeof dir, "%s", src);
     *strrchr(dir, '/') = '\0';
-    if (!stat(F32_FILE, &made) && !stat(src, &from)
-        && made.st_mtime >= from.st_mtime) return F32_FILE;
-    return CHECK_OK(convert_model(dir, DT_F32, F32_FILE, NULL, NULL, &e), &e)
-        ? F32_FILE : NULL;
+    snprintf(file, sizeof file, "%s/golden-f32.skmt", build ? build : "build");
+    if (newer(file, src) && newer(file, "/proc/self/exe")) return file;
+    return CHECK_OK(convert_model(dir, DT_F32, file, NULL, NULL, &e), &e)
+        ? file : NULL;
 }
 
 static bool fixture_open(struct fixture *f)

@@ -172,7 +172,7 @@ TEST(texts_come_back_in_order)
 }
 
 /* One long text at a time: the idle threads help inside its products. */
-TEST(a_lone_text_gets_all_threads)
+TEST(a_lone_text_with_many_threads)
 {
     struct corpus c;
     struct options o = options(2);

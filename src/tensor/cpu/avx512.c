@@ -330,6 +330,8 @@ static void gemm_sparse(const struct gemm *g, int p0, int p1)
             sparse_row(g, row, 1, p0 * PANEL);
 }
 
+/* --- float products -------------------------------------------------------- */
+
 /* 16 weights as floats. */
 INLINE vf widen_f32(const void *w, size_t i)
 {
@@ -342,7 +344,7 @@ INLINE vf widen_bf16(const void *w, size_t i)
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-/* The same for float inputs: one chain of sums per output, over k. Fetches
+/* As pass_i8, for float inputs: one chain of sums per output, over k. Fetches
  * one line at `at` for each input. */
 INLINE void pass_float(const int rows, const int bf16, const struct gemm *g,
                        int row, const void *w, const char *at, size_t stride,
