@@ -9,7 +9,7 @@
 #   make install      to DESTDIR and PREFIX (/usr/local); make uninstall
 #   make man          the man page's option lists, from the program's own
 #   make dist         build/skmt-VERSION.tar.xz of what is committed
-#   make clean
+#   make clean        remove BUILD
 #
 #   SAN=1             with the address and undefined sanitizers, in build/san
 #   BUILD=dir         objects elsewhere (several compilers at a time)
@@ -43,7 +43,7 @@ COMMA    = ,
 SANFLAGS = $(if $(SAN),-fsanitize=address$(COMMA)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             -fvisibility=hidden -ffp-contract=off -fno-math-errno $(SANFLAGS) \
-            -DSKMT_VERSION_TEXT='"$(VERSION)"' $(CFLAGS)
+            -DSKMT_VERSION_TEXT='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
 LIBS     = -ljansson -lutf8proc -lm -pthread
 
@@ -74,7 +74,17 @@ MODELS   := $(wildcard models/*.skmt)
 
 all: $(BUILD)/skmt $(BUILD)/libskmt.so $(BUILD)/libskmt.a
 
-$(BUILD)/%.o: %.c
+# What is made with other flags than last time is made again: these files
+# change only when their text does.
+QUOTE     = '$(subst ','\'',$(1))'
+FLAGS    := $(call QUOTE,$(strip $(CC) $(ALLCFLAGS) : $(LDFLAGS)))
+$(BUILD)/flags: TEXT = $(FLAGS)
+$(BUILD)/prefix: TEXT = $(call QUOTE,$(PREFIX))
+$(BUILD)/flags $(BUILD)/prefix: always
+	@mkdir -p $(@D)
+	@printf '%s\n' $(TEXT) | cmp -s - $@ || printf '%s\n' $(TEXT) > $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) $(ISA_$(notdir $*)) $(INC) -MMD -MP -c $< -o $@
 
@@ -99,7 +109,8 @@ $(BUILD)/libskmt.so: $(LIB_OBJ)
 
 # The program sees include/ and nothing else.
 $(CLI_OBJ): INC = -Iinclude
-$(CLI_OBJ): ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
+$(BUILD)/apps/cli/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
+$(BUILD)/apps/cli/findmodel.o: $(BUILD)/prefix
 $(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
@@ -126,7 +137,7 @@ $(patsubst %,%.o,$(EXAMPLES)): INC = -Iinclude
 $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(EXAMPLES_CC): $(BUILD)/%_cc: %.cc $(BUILD)/libskmt.so include/skmt.h include/skmt_tools.h
+$(EXAMPLES_CC): $(BUILD)/%_cc: %.cc $(BUILD)/libskmt.so include/skmt.h include/skmt_tools.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 -Wall -Wextra -Wshadow $(OPT) -g $(SANFLAGS) -Iinclude \
 	    $< -L$(BUILD) -lskmt -Wl,-rpath,'$$ORIGIN/..' -o $@
@@ -197,6 +208,7 @@ install: all
 	install -D -m 644 docs/man/skmt.1 $(TO)/share/man/man1/skmt.1
 	install -d $(TO)/share/skmt/models
 	$(if $(MODELS),install -m 644 $(MODELS) $(TO)/share/skmt/models)
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall:
 	rm -f $(TO)/bin/skmt $(TO)/include/skmt.h $(TO)/share/man/man1/skmt.1
@@ -213,9 +225,9 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 clean:
-	rm -rf build
+	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all unit helpers examples benches fuzzers demo check check-long bench fuzz \
-        man install uninstall dist help clean
+        man install uninstall dist help clean always
 .SECONDARY:
