@@ -17,9 +17,11 @@ Installed somewhere else it finds its model, and a program finds it.
   $ echo 'Guten Morgen!' | env -u SKMT_MODEL stage/opt/skmt/bin/skmt translate
   Good morning!
 
-  $ export PKG_CONFIG_PATH=$PWD/stage/opt/skmt/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage; $CC "$TOP/examples/translate.c" $(pkg-config --cflags --libs skmt) -o shared && $CC -static-pie "$TOP/examples/translate.c" $(pkg-config --static --cflags --libs skmt) -o static 2>/dev/null; pkg-config --modversion skmt | sed "s/$VERSION/VERSION/"
+  $ export PKG_CONFIG_PATH=$PWD/stage/opt/skmt/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage; $CC "$TOP/examples/translate.c" $(pkg-config --cflags --libs skmt) -o shared && $CC -static-pie "$TOP/examples/translate.c" $(pkg-config --static --cflags --libs skmt) -o static && pkg-config --modversion skmt | sed "s/$VERSION/VERSION/"
   VERSION
   $ LD_LIBRARY_PATH=$PWD/stage/opt/skmt/lib ./shared "$SKMT_MODEL" 'Guten Morgen!'
+  Good morning!
+  $ ./static "$SKMT_MODEL" 'Guten Morgen!'
   Good morning!
 
   $ make -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/stage" PREFIX=/opt/skmt uninstall

@@ -7,7 +7,15 @@ A line longer than the model's limit is cut at borders, never dropped.
   $ skmt translate --beam 1 --split none long | wc -w | awk '{ print ($1 > 300) }'
   1
 
-Ten megabytes in one line of blanks, and of a word without an end.
+Ten megabytes of blanks in one line.
 
   $ head -c 10000000 /dev/zero | tr '\0' ' ' | skmt translate | wc -c
+  1
+
+A word without an end is cut where nothing invites it. Translations are kept
+short here: nonsense takes as long as sense.
+
+  $ head -c 20000 /dev/zero | tr '\0' x | skmt translate --beam 1 --max-len-a 0 --max-len-b 2 --stats 2> stats | wc -l
+  1
+  $ sed 's/.*"sentences":\([0-9]*\).*/\1/' stats | awk '{ print ($1 > 10) }'
   1
