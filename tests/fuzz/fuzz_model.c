@@ -11,7 +11,8 @@
  *             records of 12 bytes { where, how many, position, value }
  *
  * The third kind needs no seeds. What opens is read through: every tensor's
- * ends, a row of every table, a text through the tokenizer. */
+ * ends, a row of every table, a text through the tokenizer, and a few steps of
+ * search, whatever numbers the weights may be. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "convert/convert.h"
 #include "model/weights.h"
 #include "reseal.h"
+#include "search/batch.h"
 
 static uint8_t *good;           /* a model file */
 static size_t good_size;
@@ -131,6 +133,41 @@ static void read_all(const struct weights *w)
     read_text(w);
 }
 
+/* A sentence of one id through the network, while it is small. */
+static void translate(const struct weights *w, const struct kernels *k)
+{
+    struct search_options o = { .beam = 2, .nbest = 2, .lanes = 1,
+        .lenpen = 0.6, .max_len_b = 3, .max_source = 4, .attention = true };
+    int32_t src[] = { w->cfg.eos_id, 0, w->cfg.vocab_size - 1 };
+    struct net *net = NULL;
+    struct batch *b = NULL;
+    struct job *j = NULL;
+    struct err e;
+
+    if (!net_open(&net, w, k, &e) && net->max_pos >= 4 &&
+        !batch_new(&b, net, &o, NULL, NULL, &e) &&
+        !job_new(&j, &o, net, src, 3, NULL, 0, &e)) {
+        batch_add(b, &j, 1, &e);
+        while (batch_busy_lanes(b)) batch_step(b);
+        for (int i = 0; i < j->n_hyps; i++) sink += (unsigned)j->hyps[i].n;
+    }
+    job_free(j);
+    batch_free(b);
+    net_close(net);
+}
+
+static void translate_small(const struct weights *w)
+{
+    const struct config *c = &w->cfg;
+
+    if (c->d_model > 64 || c->ffn > 64 || c->ffn_decoder > 64 ||
+        c->encoder_layers > 2 || c->decoder_layers > 2 ||
+        c->max_positions > 1024 || c->vocab_size > 1000)
+        return;
+    translate(w, kernels_for(ISA_REF));
+    translate(w, NULL);
+}
+
 /* ---- inputs ---- */
 
 static void try_file(const uint8_t *file, size_t size)
@@ -140,7 +177,10 @@ static void try_file(const uint8_t *file, size_t size)
     struct err e = { 0 };
 
     if (!mfile_open_memory(&f, file, size, "fuzz", &e)) {
-        if (!weights_from(&w, f, &e)) read_all(w);
+        if (!weights_from(&w, f, &e)) {
+            read_all(w);
+            translate_small(w);
+        }
         weights_close(w);
     }
     if (e.status && !e.msg[0]) abort();         /* a sentence, always */

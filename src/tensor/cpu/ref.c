@@ -40,8 +40,9 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
             int32_t sum = 0;
             for (size_t i = 0; i < kp; i++)
                 sum += x[i] * w[i / 4 * 4 * PANEL + i % 4];
-            finish(g, row, o,
-                   (float)(sum - l->comp[o]) * (g->xs[row] * l->scale[o]));
+            /* A damaged sum may overflow; the vector tables wrap, too. */
+            sum = (int32_t)((uint32_t)sum - (uint32_t)l->comp[o]);
+            finish(g, row, o, (float)sum * (g->xs[row] * l->scale[o]));
         }
     }
 }
@@ -117,8 +118,10 @@ static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
         for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(x[i]));
         float inv = max > QUANTIZE_TINY ? 127 / max : 0;
         s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
-        for (int i = 0; i < k; i++)
-            q[i] = (uint8_t)(128 + (int)rintf(x[i] * inv));
+        for (int i = 0; i < k; i++) {
+            float v = rintf(x[i] * inv);
+            q[i] = (uint8_t)(128 + (v == v ? (int)v : 0));  /* NaN: zero */
+        }
         for (int i = k; i < kp; i++) q[i] = 128;
     }
 }
