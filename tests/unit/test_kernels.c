@@ -295,6 +295,25 @@ TEST(ref_products_are_the_definition)
     }
 }
 
+TEST(small_rows_keep_their_digits)
+{
+    static const float x[2][4] = { { 1e-25f, -5e-26f, 0, 1e-26f },
+                                   { 1e-31f, -1e-31f, 0, 0 } };
+    static const uint8_t want[2][4] = { { 255, 64, 128, 141 },  /* -63.5: even */
+                                        { 128, 128, 128, 128 } };
+
+    for (enum isa i = ISA_REF; i < ISA_COUNT; i++) {
+        const struct kernels *k = kernels_for(i);
+        uint8_t q[2][4];
+        float s[2];
+
+        if (!k) continue;
+        k->quantize(&x[0][0], 4, 2, 4, &q[0][0], s);
+        CHECK_MEM(q, want, sizeof q);
+        CHECK(s[0] == 1e-25f / 127 && s[1] == 1);
+    }
+}
+
 /* --- inputs that are mostly zero --------------------------------------------- */
 
 /* A product whose inputs are not negative, and zero but for one in `every`;
