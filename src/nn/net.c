@@ -58,10 +58,10 @@ enum status net_open(struct net **out, const struct weights *w,
     net->heads = c->heads;
     net->head_dim = c->d_model / c->heads;
     net->vocab = c->vocab_size;
-    /* Twice the longest source is more than any translation of it needs, and
-     * a table of that size costs milliseconds; learned ones end where they
-     * end. */
+    /* A computed table of some thousand rows costs milliseconds; where a model
+     * allows for many more, twice its longest source is all it gets. */
     longest = 2 * c->max_source + 256;
+    if (longest < 2048) longest = 2048;
     net->max_pos = c->max_positions - c->position_offset;
     if (c->positions != POS_LEARNED && longest < net->max_pos)
         net->max_pos = longest;
