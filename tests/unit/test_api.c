@@ -515,21 +515,6 @@ TEST(options_that_do_not_fit_are_refused)
     fixture_close(&f);
 }
 
-TEST(absurd_sizes_together_are_refused)
-{
-    struct fixture f;
-    skmt_options *o;
-    skmt_session *s;
-    skmt_error e;
-
-    REQUIRE(fixture_open(&f));
-    o = OPTIONS("batch", "1024", "beam", "64");
-    if (skmt_session_new(&s, f.model, o, &e)) CHECK(e.message[0] != '\0');
-    else skmt_session_free(s);          /* a tiny model may well fit */
-    skmt_options_free(o);
-    fixture_close(&f);
-}
-
 /* ---- what a careless caller does ------------------------------------- */
 
 TEST(no_text_is_an_argument_error)

@@ -896,3 +896,21 @@ TEST(giving_up_leaves_nothing_behind)
     free_jobs(want, t.n);
     tiny_net_close(&m);
 }
+
+/* As many slots as this would need no index can count; it must be said
+ * before anything is reserved. */
+TEST(sizes_whose_product_does_not_fit_are_refused)
+{
+    struct search_options o = options(1 << 20, 64);
+    struct tiny to = TINY_DEFAULT;
+    struct tiny_net m;
+    struct batch *b = (struct batch *)(void *)&o;
+    struct err e;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    REQUIRE((double)o.lanes * o.beam *
+            search_max_len(&o, m.net, o.max_source) > INT32_MAX);
+    CHECK_INT(batch_new(&b, m.net, &o, NULL, NULL, &e), ST_LIMIT);
+    CHECK(b == NULL && strstr(e.msg, "too much together"));
+    tiny_net_close(&m);
+}
