@@ -914,3 +914,30 @@ TEST(sizes_whose_product_does_not_fit_are_refused)
     CHECK(b == NULL && strstr(e.msg, "too much together"));
     tiny_net_close(&m);
 }
+
+static int count_ended(struct job **jobs, int n)
+{
+    int ended = 0;
+
+    for (int i = 0; i < n; i++) ended += jobs[i]->hyps[0].ended;
+    return ended;
+}
+
+/* Some models pad with the mark that ends a sentence: it is no padding then. */
+TEST(a_model_that_pads_with_its_end_can_end)
+{
+    struct search_options o = options(4, 4);
+    static const struct way w = { 1, false, 0 };
+    struct tiny to = tiny_that_ends();
+    struct tiny_net m;
+    struct texts t;
+    struct job *jobs[MAX_TEXTS];
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    m.w->cfg.pad_id = m.w->cfg.eos_id;
+    make_texts(&t, &m, MAX_TEXTS);
+    decode(jobs, &t, m.net, &o, &w, NULL);
+    CHECK(count_ended(jobs, t.n) > 0);
+    free_jobs(jobs, t.n);
+    tiny_net_close(&m);
+}
