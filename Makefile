@@ -45,7 +45,7 @@ ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             -fvisibility=hidden -ffp-contract=off -fno-math-errno $(SANFLAGS) \
             -DSKMT_VERSION_TEXT='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
-LIBS     = -ljansson -lutf8proc -lm -pthread
+LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
 
 # Vector kernels are compiled for their ISA and chosen at run time; nothing
 # else may use more than the architecture's baseline.

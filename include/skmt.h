@@ -232,6 +232,211 @@ SKMT_API void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
                                  uint64_t *sentences, uint64_t *tokens);
 SKMT_API void skmt_stream_free(skmt_stream *s);     /* cancels, waits */
 
+/* ---- translation memory ----------------------------------------------- */
+
+/* A memory file holds pairs of texts for good, in any number of named
+ * memories; equal pairs are kept once in the index and every occurrence on
+ * record. What a call has stored is on the disk when it returns, and the next
+ * search of any thread or process finds it.
+ *
+ *     skmt_tm *tm;
+ *     skmt_tm_open(&tm, "my.tm", SKMT_TM_CREATE, &err);
+ *     skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, &err);
+ *     skmt_tm_search(tm, "Guten Tag!", 10, NULL, NULL, &matches, &err);
+ *
+ * A skmt_tm belongs to one thread at a time. Open the file once per thread (and
+ * process): one writes while all others read, readers wait for nobody, writers
+ * for each other. A memory's name may be NULL where one is asked for: then it
+ * is the only one of the file, or "main". */
+typedef struct skmt_tm skmt_tm;
+
+typedef enum skmt_tm_mode {
+    SKMT_TM_READ = 0,           /* must exist; may lie on a read-only disk */
+    SKMT_TM_WRITE = 1,          /* must exist */
+    SKMT_TM_CREATE = 2          /* is made when it does not exist */
+} skmt_tm_mode;
+
+SKMT_API skmt_status skmt_tm_open(skmt_tm **out, const char *path,
+                                  skmt_tm_mode mode, skmt_error *err);
+SKMT_API void skmt_tm_close(skmt_tm *tm);           /* NULL is fine */
+
+/* Do not wait for the disk at each change: a power cut may lose the last
+ * seconds, a killed process nothing. */
+SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
+
+/* Work that takes longer calls this now and then: what is being done, how much
+ * of how much (0: not known), and units so far ("pairs"). Non-zero stops it. */
+typedef int skmt_tm_progress_fn(void *user, const char *what, uint64_t done,
+                                uint64_t total, uint64_t units);
+SKMT_API void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
+                               void *user);
+
+/* Memories of the file. Strings live until the next call on tm. */
+typedef struct skmt_tm_info {
+    const char *name;
+    const char *source_lang, *target_lang;      /* "" when not known */
+    int32_t priority;           /* higher wins among equal matches */
+    int32_t keep_duplicates;
+    int64_t created;            /* seconds since 1970, UTC */
+    int64_t pairs;              /* occurrences */
+    int64_t texts;              /* distinct pairs: what is searched */
+    int64_t source_bytes, target_bytes;         /* of the texts */
+} skmt_tm_info;
+SKMT_API skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err);
+SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
+                                      skmt_error *err);
+/* settings: name, languages, priority and keep_duplicates are read; languages
+ * may be NULL. A file's first memory is made by the first add or import when
+ * this was not called. */
+SKMT_API skmt_status skmt_tm_create(skmt_tm *tm, const skmt_tm_info *settings,
+                                    skmt_error *err);
+/* key: "name", "priority", "source-lang" or "target-lang". */
+SKMT_API skmt_status skmt_tm_set(skmt_tm *tm, const char *memory,
+                                 const char *key, const char *value,
+                                 skmt_error *err);
+SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
+                                  skmt_error *err);
+
+/* ---- pairs of a memory */
+
+/* Strings are NUL-terminated and never NULL when the library gives them; those
+ * the caller gives may be NULL. Texts given in the tagged form (XML escapes
+ * and inline elements) say so by tagged; what comes back has both forms. */
+typedef struct skmt_pair {
+    int64_t id;
+    const char *memory;
+    const char *source, *target;                /* plain: tags stripped */
+    const char *source_tagged, *target_tagged;  /* as stored; NULL: no tags */
+    const char *source_lang, *target_lang;
+    const char *origin;         /* file it was imported from, or "" */
+    const char *document;
+    const char *unit;           /* its own name in that file, or "" */
+    const char *author;
+    const char *extra;          /* JSON: what only its format knows, or "" */
+    int64_t position;           /* in that file, from 1; 0: added by hand */
+    int64_t created, changed;   /* seconds since 1970, UTC */
+} skmt_pair;
+
+SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
+                                 const char *source, const char *target,
+                                 int64_t *id, skmt_error *err);
+/* With all a pair can have; id, memory and origin are not read. Where
+ * source_tagged is not NULL it and target_tagged are stored. */
+SKMT_API skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
+                                      const skmt_pair *pair, int64_t *id,
+                                      skmt_error *err);
+/* NULL leaves a side as it is. The id stays. */
+SKMT_API skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id,
+                                     const char *source, const char *target,
+                                     skmt_error *err);
+SKMT_API skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err);
+/* All that match what is given (NULL: any), in one step; *n counts. */
+SKMT_API skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
+                                          const char *origin,
+                                          const char *document,
+                                          const char *source,
+                                          const char *target, int64_t *n,
+                                          skmt_error *err);
+/* Several changes as one: nobody sees them, and nothing is safe, before the
+ * commit. */
+SKMT_API skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err);
+SKMT_API skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err);
+SKMT_API void skmt_tm_rollback(skmt_tm *tm);
+
+/* out's strings live until the next call on tm. */
+SKMT_API skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
+                                 skmt_error *err);
+
+/* Every pair of a memory, by ascending id, as of now. */
+typedef struct skmt_tm_cursor skmt_tm_cursor;
+SKMT_API skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
+                                         const char *memory, skmt_error *err);
+/* *found is 0 at the end; strings live until the next call. */
+SKMT_API skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out,
+                                         int *found, skmt_error *err);
+SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
+
+/* ---- finding */
+
+/* Search these memories only, instead of all of the file. */
+SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
+                                 int n, skmt_error *err);
+
+/* The options of a search, set by skmt_options_set like all others; false
+ * after the last. */
+SKMT_API int skmt_search_option_describe(int i, skmt_option_info *out);
+
+typedef struct skmt_matches skmt_matches;
+typedef struct skmt_match {
+    skmt_pair pair;             /* the oldest occurrence */
+    double similarity;          /* 0 .. 1 */
+    double score;               /* BM25 */
+    int64_t occurrences;
+} skmt_match;
+/* The most similar pairs, best first. Similarity is counted in the model's
+ * pieces, or in words where model is NULL. options may be NULL. */
+SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
+                                    const skmt_options *options,
+                                    const skmt_model *model,
+                                    skmt_matches **out, skmt_error *err);
+SKMT_API int skmt_matches_count(const skmt_matches *m);
+SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
+/* How match i's source differs from the text, word by word, in the order of
+ * reading; false after the last. kind is '=' (both have it) or '-' (the match
+ * alone), bytes of the match's source, or '+' (the text alone), bytes of the
+ * text. */
+SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
+                               char *kind, size_t *begin, size_t *end);
+SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
+
+/* ---- files in and out */
+
+typedef struct skmt_import skmt_import;             /* how to read, and what came of it */
+SKMT_API skmt_import *skmt_import_new(void);        /* NULL: no memory */
+SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
+/* "format" (tmx, xliff, po, tsv, csv, text; by content when not set),
+ * "source-lang", "target-lang", "target-file" (text: the other language),
+ * "source-column", "target-column", "document-column", "header", "fuzzy",
+ * "skip-bad" (yes or no), "origin" (shown instead of the file's name). */
+SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
+                                     const char *value, skmt_error *err);
+/* With skip-bad: every unit left out. Non-zero stops the import. */
+typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
+                           uint64_t column, const char *why, const char *raw,
+                           size_t raw_len);
+SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
+                                  void *user);
+/* All pairs of the files become visible at once, or none does. "-" is standard
+ * input. */
+SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
+                                    const char *const *paths, int n,
+                                    skmt_import *how, skmt_error *err);
+/* Of the last import: "pairs", "texts" (new ones), "empty",
+ * "other-language", "unfinished", "bad". -1: no such count. */
+SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
+
+/* Write a memory (NULL: as above) to a file, "-" for standard output. format
+ * NULL: by the file's ending. target_path for format "text". *n may be NULL. */
+SKMT_API skmt_status skmt_tm_export(skmt_tm *tm, const char *memory,
+                                    const char *path, const char *format,
+                                    const char *target_path, int64_t *n,
+                                    skmt_error *err);
+
+/* ---- care */
+
+/* Is all sound: the store, the index, the one against the other. fn is called
+ * for each problem. */
+typedef void skmt_problem_fn(void *user, const char *sentence);
+SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
+                                   void *user, int *n_problems,
+                                   skmt_error *err);
+/* Build the index again; drop dead rows and join index files. */
+SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
+SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
+/* Numbers about the file: "store_bytes", "index_bytes", "symbol_bytes",
+ * "segments", "tail", "dead", "terms", "words" .. NULL after the last. */
+SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
+
 #ifdef __cplusplus
 }
 #endif

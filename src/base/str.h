@@ -1,0 +1,24 @@
+/* str.h - a view of text that belongs to somebody else. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+    const char *p;              /* not NUL-terminated; may be NULL when n = 0 */
+    size_t n;
+};
+
+static inline struct str str_of(const char *s)  /* NULL gives the empty one */
+{
+    return (struct str){ s, s ? strlen(s) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n));
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* retrieve.h - a sentence to its most similar past pairs.
+ *
+ *   1. BM25 over the source side: the best `candidates` of each memory;
+ *   2. re-ranked by edit similarity, stable: ties keep BM25's order
+ *      (method.md 1.5);
+ *   3. the length filter, when asked for (1.6);
+ *   4. the memories' lists merged: similarity, then priority, then the newer;
+ *   5. the first `top`.
+ *
+ * Works on one struct tmfile's thread. */
+#ifndef TM_RETRIEVE_H
+#define TM_RETRIEVE_H
+
+#include "tm/index.h"
+#include "tm/similar.h"
+
+enum rerank { RERANK_TOKEN, RERANK_NONE, RERANK_AUTHORS };
+
+struct retrieve_options {
+    int top;                    /* 16 */
+    int candidates;             /* 64 */
+    enum rerank rerank;
+    bool length_filter;         /* 0.5 |src| < |tgt| < 2 |src|, in characters */
+    double min_similarity;      /* 0: all */
+};
+
+struct match {
+    int64_t text;
+    int64_t memory;
+    double similarity;          /* by the measure asked for; with RERANK_NONE
+                                   still 1 - distance / length */
+    double score;               /* BM25, in its own memory */
+    int rank;                   /* by BM25 in its own memory, from 0 */
+};
+struct matches { struct match *at; size_t n, cap; };
+void matches_release(struct matches *m);
+
+struct retriever;
+/* indexes[i] belongs to infos[i]; both borrowed. sw may be NULL: words. */
+enum status retriever_new(struct retriever **out, struct store *s,
+                          struct index *const *indexes,
+                          const struct memory_info *infos, size_t n,
+                          const struct analyser *a, const struct subword *sw,
+                          uint64_t tokenizer, struct err *e);
+void retriever_free(struct retriever *rt);      /* NULL is fine */
+
+/* Refreshes the indexes, then searches. Plain text, valid UTF-8. */
+enum status retrieve(struct retriever *rt, struct str text,
+                     const struct retrieve_options *o, struct matches *out,
+                     struct err *e);
+
+#endif

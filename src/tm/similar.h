@@ -1,0 +1,52 @@
+/* similar.h - edit distance, one text against many, bit-parallel.
+ *
+ * Myers' algorithm (J. ACM 46:3, 1999) in Hyyro's block form: 64 rows of the
+ * table at a time. The pattern is compiled once and compared with each
+ * candidate; distances are exact Levenshtein (insert, delete, replace cost 1).
+ * A struct similar belongs to one thread. */
+#ifndef TM_SIMILAR_H
+#define TM_SIMILAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct similar;
+
+enum status similar_new(struct similar **out, struct err *e);
+void similar_free(struct similar *s);           /* NULL is fine */
+
+/* The text to compare with; copied. */
+enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
+                        struct err *e);
+/* Distance of the pattern to text. */
+size_t similar_distance(struct similar *s, const uint32_t *text, size_t n);
+
+/* The plain table, O(n m): what the above is tested against. *ok is false
+ * when there is no memory for a row. */
+size_t similar_reference(const uint32_t *a, size_t n, const uint32_t *b,
+                         size_t m, bool *ok);
+
+/* 1 - distance / max(n, m); 1 for two empty texts. */
+double similarity(size_t distance, size_t n, size_t m);
+
+/* ---- differences, to show to people ------------------------------------- */
+
+/* How `theirs` (a stored source) becomes `ours` (the query): stretches in the
+ * order of reading, word by word, neighbours of one kind joined. KEEP has
+ * bytes of both; DROP only of theirs; ADD only of ours. */
+enum edit { EDIT_KEEP, EDIT_DROP, EDIT_ADD };
+struct stretch {
+    enum edit kind;
+    size_t begin, end;          /* bytes of theirs (KEEP, DROP) or ours (ADD) */
+};
+struct stretches { struct stretch *at; size_t n, cap; };
+void stretches_release(struct stretches *s);
+/* Texts of more than some thousand words are not compared: all of theirs is
+ * dropped and all of ours added. */
+enum status differences(struct str theirs, struct str ours,
+                        struct stretches *out, struct err *e);
+
+#endif
