@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
-#include "engine/options.h"
+#include "api/handles.h"
 #include "engine/result.h"
 #include "engine/session.h"
 #include "engine/stream.h"
@@ -18,18 +17,6 @@ _Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
                "same layout");
 _Static_assert((int)SKMT_CANCELED == (int)ST_CANCELED &&
                (int)SKMT_CANCELED + 1 == (int)ST_COUNT, "same list");
-
-struct skmt_options {
-    struct options o;
-    char text[64];              /* what skmt_options_get returned */
-};
-
-static struct err *inner(skmt_error *e) { return (struct err *)(void *)e; }
-
-static const struct engine *engine_of(const skmt_model *m)
-{
-    return (const struct engine *)(const void *)m;
-}
 
 static const struct result *result_of(const skmt_result *r)
 {
@@ -115,12 +102,14 @@ int skmt_option_describe(int i, skmt_option_info *out)
     return 1;
 }
 
-static struct options options_or_defaults(const skmt_options *o)
+int skmt_search_option_describe(int i, skmt_option_info *out)
 {
-    struct options d;
+    struct option_info info;
 
-    options_defaults(&d);
-    return o ? o->o : d;
+    if (!search_option_describe(i, &info)) return 0;
+    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
+                               info.help };
+    return 1;
 }
 
 /* ---- translating ----------------------------------------------------- */

@@ -28,12 +28,27 @@ static const struct option list[] = {
 #define ENUM(field, name, def, first, values, help) \
     { { name, values, first, help }, KIND_ENUM, AT(field), 0, 0 },
 #include "engine/options.def"
+#include "engine/retrieval.def"
 #undef INT
 #undef REAL
 #undef FLAG
 #undef ENUM
 };
 enum { N_OPTIONS = sizeof list / sizeof *list };
+
+/* How many of them come first, those of a translation. */
+enum {
+#define INT(field, name, def, low, high, help) + 1
+#define REAL(field, name, def, low, high, help) + 1
+#define FLAG(field, name, def, help) + 1
+#define ENUM(field, name, def, first, values, help) + 1
+    N_TRANSLATION = 0
+#include "engine/options.def"
+#undef INT
+#undef REAL
+#undef FLAG
+#undef ENUM
+};
 
 void options_defaults(struct options *o)
 {
@@ -43,6 +58,7 @@ void options_defaults(struct options *o)
 #define FLAG(field, name, def, help) .field = def,
 #define ENUM(field, name, def, first, values, help) .field = def,
 #include "engine/options.def"
+#include "engine/retrieval.def"
 #undef INT
 #undef REAL
 #undef FLAG
@@ -204,7 +220,14 @@ bool options_get(const struct options *o, const char *name, char *out,
 
 bool option_describe(int i, struct option_info *out)
 {
-    if (i < 0 || i >= N_OPTIONS) return false;
+    if (i < 0 || i >= N_TRANSLATION) return false;
     *out = list[i].info;
+    return true;
+}
+
+bool search_option_describe(int i, struct option_info *out)
+{
+    if (i < 0 || i >= N_OPTIONS - N_TRANSLATION) return false;
+    *out = list[N_TRANSLATION + i].info;
     return true;
 }

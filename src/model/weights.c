@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 /* A name is put together in two halves: "enc.0." + "self.qkv" + ".w". */
 struct source {
     const struct mfile *file;
@@ -266,6 +269,8 @@ static enum status load_subword(struct weights *w, struct err *e)
                        "(\"tokenizer.spm\")", mfile_name(w->file));
     st = subword_open(&w->subword, t->data, (size_t)t->bytes, e);
     if (st) return in_file(w->file, st, e);
+    w->tokenizer = XXH64(t->data, (size_t)t->bytes, 0);
+    if (!w->tokenizer) w->tokenizer = 1;
     if (subword_size(w->subword) > w->cfg.vocab_size)
         return err_set(e, ST_FORMAT, "%s: the tokenizer has %d pieces and the "
                        "model only %d", mfile_name(w->file),

@@ -48,6 +48,8 @@ struct weights {
     struct mfile *file;
     struct config cfg;
     struct subword *subword;
+    uint64_t tokenizer;         /* a hash of its bytes, not 0: what is kept in
+                                   its pieces elsewhere says which it was */
     struct linear src_emb;      /* "emb" or "emb.src"  [vocab, d_model] */
     struct linear tgt_emb;      /* "emb" or "emb.tgt" */
     struct linear project;      /* "project", or tgt_emb when tied; its bias

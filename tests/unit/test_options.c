@@ -180,6 +180,40 @@ TEST(the_public_status_list_is_ours)
     CHECK_STR(skmt_status_text((skmt_status)-1), "unknown status");
 }
 
+/* The options of a search are set like all others and listed apart. */
+TEST(the_options_of_a_search_are_listed_apart)
+{
+    static const struct { const char *name, *fallback, *other, *bad; } want[] =
+    {
+        { "matches", "16", "1000", "0" },
+        { "candidates", "64", "10000", "10001" },
+        { "rerank", "token", "authors", "tokens" },
+        { "length-filter", "0", "1", "2" },
+        { "min-similarity", "0", "0.7", "1.1" },
+        { "analyzer", "standard", "subword", "" },
+    };
+    skmt_options *o = skmt_options_new();
+    skmt_option_info info, other;
+    skmt_error e;
+
+    REQUIRE(o != NULL);
+    for (int i = 0; i < (int)COUNT(want); i++) {
+        REQUIRE(skmt_search_option_describe(i, &info));
+        CHECK_STR(info.name, want[i].name);
+        CHECK_STR(info.fallback, want[i].fallback);
+        CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
+        CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
+                  SKMT_ARGUMENT);
+        CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
+        CHECK_STR(skmt_options_get(o, info.name), want[i].other);
+        for (int k = 0; skmt_option_describe(k, &other); k++)
+            CHECK(strcmp(other.name, info.name) != 0);
+    }
+    CHECK(!skmt_search_option_describe((int)COUNT(want), &info));
+    CHECK(!skmt_search_option_describe(-1, &info));
+    skmt_options_free(o);
+}
+
 /* The public list of options is the inner one too. */
 TEST(the_public_options_are_ours)
 {

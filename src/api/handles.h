@@ -1,0 +1,32 @@
+/* handles.h - what the public handles are inside, for the files of api/. */
+#ifndef API_HANDLES_H
+#define API_HANDLES_H
+
+#include "engine/engine.h"
+#include "engine/options.h"
+#include "skmt.h"
+
+struct skmt_options {
+    struct options o;
+    char text[64];              /* what skmt_options_get returned */
+};
+
+static inline struct err *inner(skmt_error *e)
+{
+    return (struct err *)(void *)e;
+}
+
+static inline const struct engine *engine_of(const skmt_model *m)
+{
+    return (const struct engine *)(const void *)m;
+}
+
+static inline struct options options_or_defaults(const skmt_options *o)
+{
+    struct options d;
+
+    options_defaults(&d);
+    return o ? o->o : d;
+}
+
+#endif
