@@ -115,7 +115,8 @@ enum status reader_bad(struct reader *r, struct err *e, uint64_t line,
 /* Is `lang` (of the file) what `wanted` asks for? NULL wants all. */
 bool lang_matches(struct str lang, const char *wanted);
 
-/* One per format: a reader over r->in (and in_target), already recognised. */
+/* One per format: a zeroed reader with its ops. reader.c fills in the rest
+ * before the first call of next, and counts the units handed out. */
 enum status tmx_reader_new(struct reader **out, struct err *e);
 enum status xliff_reader_new(struct reader **out, struct err *e);
 enum status po_reader_new(struct reader **out, struct err *e);

@@ -38,9 +38,11 @@ struct writer_ops {
 };
 struct writer {
     const struct writer_ops *ops;
-    struct writer_options o;
+    struct writer_options o;            /* copied; languages are never NULL */
     struct output *out, *out_target;    /* owned by writer.c */
 };
+/* One per format: a zeroed writer with its ops. writer.c fills in the rest
+ * before begin. A put that fails writes nothing: the next one may go on. */
 enum status tmx_writer_new(struct writer **out, struct err *e);
 enum status xliff_writer_new(struct writer **out, struct err *e);
 enum status po_writer_new(struct writer **out, struct err *e);

@@ -1,0 +1,229 @@
+/* output.c - see output.h. */
+#include "formats/output.h"
+
+#include <errno.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/file.h"
+
+#define PLAIN_BYTES ((size_t)128 << 10)
+#define PACKED_BYTES ((size_t)128 << 10)
+
+enum packing { PACK_NONE, PACK_GZIP, PACK_XZ, PACK_ZSTD };
+
+struct output {
+    char *name;
+    bool to_stdout;
+    struct replacement file;
+    struct err bad;                     /* the first error */
+    char *plain, *packed;               /* [PLAIN_BYTES], [PACKED_BYTES] */
+    size_t plain_n;
+    enum packing packing;
+    z_stream gz;
+    lzma_stream xz;
+    ZSTD_CStream *zstd;
+};
+
+/* ---- bytes as they will lie on disk ------------------------------------- */
+
+static enum status write_stdout(struct output *o, const char *p, size_t n,
+                                struct err *e)
+{
+    while (n) {
+        ssize_t k = write(STDOUT_FILENO, p, n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0)
+            return err_set(e, ST_IO, "%s: %s", o->name, strerror(errno));
+        p += k;
+        n -= (size_t)k;
+    }
+    return ST_OK;
+}
+
+static enum status write_raw(struct output *o, const char *p, size_t n,
+                             struct err *e)
+{
+    if (!n) return ST_OK;
+    if (o->to_stdout) return write_stdout(o, p, n, e);
+    return replacement_write(&o->file, p, n, e);
+}
+
+/* ---- packing: all of `plain`, and with `end` the closing bytes ---------- */
+
+static enum status pack_gzip(struct output *o, bool end, struct err *e)
+{
+    enum status st;
+    int rc;
+
+    o->gz.next_in = (Bytef *)o->plain;
+    o->gz.avail_in = (uInt)o->plain_n;
+    do {
+        o->gz.next_out = (Bytef *)o->packed;
+        o->gz.avail_out = PACKED_BYTES;
+        rc = deflate(&o->gz, end ? Z_FINISH : Z_NO_FLUSH);
+        if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
+            return err_set(e, ST_IO, "%s: gzip failed", o->name);
+        st = write_raw(o, o->packed, PACKED_BYTES - o->gz.avail_out, e);
+    } while (!st && (end ? rc != Z_STREAM_END : !o->gz.avail_out));
+    return st;
+}
+
+static enum status pack_xz(struct output *o, bool end, struct err *e)
+{
+    enum status st;
+    lzma_ret rc;
+
+    o->xz.next_in = (uint8_t *)o->plain;
+    o->xz.avail_in = o->plain_n;
+    do {
+        o->xz.next_out = (uint8_t *)o->packed;
+        o->xz.avail_out = PACKED_BYTES;
+        rc = lzma_code(&o->xz, end ? LZMA_FINISH : LZMA_RUN);
+        if (rc != LZMA_OK && rc != LZMA_STREAM_END && rc != LZMA_BUF_ERROR)
+            return err_set(e, ST_IO, "%s: xz failed", o->name);
+        st = write_raw(o, o->packed, PACKED_BYTES - o->xz.avail_out, e);
+    } while (!st && (end ? rc != LZMA_STREAM_END : !o->xz.avail_out));
+    return st;
+}
+
+static enum status pack_zstd(struct output *o, bool end, struct err *e)
+{
+    ZSTD_inBuffer from = { o->plain, o->plain_n, 0 };
+    enum status st;
+    size_t rc;
+
+    do {
+        ZSTD_outBuffer to = { o->packed, PACKED_BYTES, 0 };
+        rc = ZSTD_compressStream2(o->zstd, &to, &from,
+                                  end ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(rc))
+            return err_set(e, ST_IO, "%s: zstd: %s", o->name,
+                           ZSTD_getErrorName(rc));
+        st = write_raw(o, o->packed, to.pos, e);
+    } while (!st && (end ? rc != 0 : from.pos < from.size));
+    return st;
+}
+
+static enum status flush(struct output *o, bool end, struct err *e)
+{
+    enum status st;
+
+    switch (o->packing) {
+    case PACK_GZIP: st = pack_gzip(o, end, e); break;
+    case PACK_XZ: st = pack_xz(o, end, e); break;
+    case PACK_ZSTD: st = pack_zstd(o, end, e); break;
+    default: st = write_raw(o, o->plain, o->plain_n, e);
+    }
+    o->plain_n = 0;
+    return st;
+}
+
+/* ---- what others call ---------------------------------------------------- */
+
+static enum packing packing_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    if (dot && !strcasecmp(dot, ".gz")) return PACK_GZIP;
+    if (dot && !strcasecmp(dot, ".xz")) return PACK_XZ;
+    if (dot && !strcasecmp(dot, ".zst")) return PACK_ZSTD;
+    return PACK_NONE;
+}
+
+static bool open_packing(struct output *o)
+{
+    switch (o->packing) {
+    case PACK_GZIP:
+        return deflateInit2(&o->gz, 6, Z_DEFLATED, 15 + 16, 8,
+                            Z_DEFAULT_STRATEGY) == Z_OK;
+    case PACK_XZ:
+        return lzma_easy_encoder(&o->xz, 6, LZMA_CHECK_CRC64) == LZMA_OK;
+    case PACK_ZSTD:
+        o->zstd = ZSTD_createCStream();
+        return o->zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(
+                              o->zstd, ZSTD_c_checksumFlag, 1));
+    default:
+        return true;
+    }
+}
+
+enum status output_open(struct output **out, const char *path, struct err *e)
+{
+    struct output *o = calloc(1, sizeof *o);
+    enum status st = ST_OK;
+
+    *out = NULL;
+    if (!o) return err_nomem(e, path);
+    o->file.fd = -1;
+    o->xz = (lzma_stream)LZMA_STREAM_INIT;
+    o->to_stdout = !strcmp(path, "-");
+    o->name = strdup(o->to_stdout ? "standard output" : path);
+    o->plain = malloc(PLAIN_BYTES);
+    o->packed = malloc(PACKED_BYTES);
+    if (!o->name || !o->plain || !o->packed) st = err_nomem(e, path);
+    if (!st && !o->to_stdout) {
+        st = replacement_begin(&o->file, path, e);
+        if (!st) o->packing = packing_of(path);
+    }
+    if (!st && !open_packing(o)) st = err_nomem(e, path);
+    if (st) output_close(o);
+    else *out = o;
+    return st;
+}
+
+enum status output_write(struct output *o, const void *bytes, size_t n,
+                         struct err *e)
+{
+    const char *p = bytes;
+
+    while (n && !o->bad.status) {
+        size_t k = PLAIN_BYTES - o->plain_n;
+
+        if (k > n) k = n;
+        memcpy(o->plain + o->plain_n, p, k);
+        o->plain_n += k;
+        p += k;
+        n -= k;
+        if (o->plain_n == PLAIN_BYTES) flush(o, false, &o->bad);
+    }
+    if (o->bad.status && e) *e = o->bad;
+    return o->bad.status;
+}
+
+enum status output_puts(struct output *o, const char *s, struct err *e)
+{
+    return output_write(o, s, strlen(s), e);
+}
+
+enum status output_put(struct output *o, struct str s, struct err *e)
+{
+    return output_write(o, s.p, s.n, e);
+}
+
+enum status output_commit(struct output *o, struct err *e)
+{
+    if (!o->bad.status) flush(o, true, &o->bad);
+    if (!o->bad.status && !o->to_stdout)
+        replacement_commit(&o->file, &o->bad);
+    if (o->bad.status && e) *e = o->bad;
+    return o->bad.status;
+}
+
+void output_close(struct output *o)
+{
+    if (!o) return;
+    replacement_abort(&o->file);
+    if (o->packing == PACK_GZIP) deflateEnd(&o->gz);
+    lzma_end(&o->xz);
+    ZSTD_freeCStream(o->zstd);
+    free(o->packed);
+    free(o->plain);
+    free(o->name);
+    free(o);
+}

@@ -1,0 +1,116 @@
+/* writer.c - see writer.h: opens the file and hands over to the format. */
+#include "formats/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/output.h"
+
+static enum status new_writer(struct writer **out, enum format f,
+                              struct err *e)
+{
+    switch (f) {
+    case FORMAT_TMX: return tmx_writer_new(out, e);
+    case FORMAT_XLIFF: return xliff_writer_new(out, e);
+    case FORMAT_PO: return po_writer_new(out, e);
+    case FORMAT_TSV:
+    case FORMAT_CSV: return tsv_writer_new(out, e);
+    case FORMAT_PARALLEL: return parallel_writer_new(out, e);
+    default: return err_set(e, ST_ARGUMENT, "no such format: %d", (int)f);
+    }
+}
+
+static enum status check(const char *path, const struct writer_options *o,
+                         struct err *e)
+{
+    if (o->format == FORMAT_PARALLEL && !o->target_path)
+        return err_set(e, ST_ARGUMENT, "plain text goes to two files: the "
+                       "one for the translations is missing");
+    if (o->format != FORMAT_PARALLEL && o->target_path)
+        return err_set(e, ST_ARGUMENT, "a second file goes with plain text "
+                       "only: %s holds both languages",
+                       format_name(o->format));
+    if (o->target_path && !strcmp(o->target_path, path))
+        return err_set(e, ST_ARGUMENT, "%s: the two languages need a file "
+                       "each", path);
+    if (o->xliff_version && o->format == FORMAT_XLIFF &&
+        strcmp(o->xliff_version, "1.2") && strcmp(o->xliff_version, "2.0"))
+        return err_set(e, ST_ARGUMENT, "XLIFF is written in version 1.2 or "
+                       "2.0, not %s", o->xliff_version);
+    return ST_OK;
+}
+
+static char *copy(const char *s, size_t n, bool *ok)
+{
+    char *p = strndup(n ? s : "", n);
+
+    if (!p) *ok = false;
+    return p;
+}
+
+/* What the caller lent becomes the writer's own. */
+static bool copy_options(struct writer *w, const struct writer_options *o)
+{
+    const char *s = o->source_lang ? o->source_lang : "";
+    const char *t = o->target_lang ? o->target_lang : "";
+    bool ok = true;
+
+    w->o = *o;
+    w->o.source_lang = copy(s, strlen(s), &ok);
+    w->o.target_lang = copy(t, strlen(t), &ok);
+    w->o.extra.p = copy(o->extra.p, o->extra.n, &ok);
+    if (o->xliff_version)
+        w->o.xliff_version = strcmp(o->xliff_version, "2.0") ? "1.2" : "2.0";
+    w->o.target_path = NULL;
+    return ok;
+}
+
+enum status writer_open(struct writer **out, const char *path,
+                        const struct writer_options *o, struct err *e)
+{
+    struct writer *w = NULL;
+    enum status st = check(path, o, e);
+
+    *out = NULL;
+    if (!st) st = new_writer(&w, o->format, e);
+    if (st) return st;
+    if (!copy_options(w, o)) st = err_nomem(e, path);
+    if (!st) st = output_open(&w->out, path, e);
+    if (!st && o->target_path)
+        st = output_open(&w->out_target, o->target_path, e);
+    if (!st) st = w->ops->begin(w, e);
+    if (st) writer_close(w);
+    else *out = w;
+    return st;
+}
+
+enum status writer_put(struct writer *w, const struct unit *u, struct err *e)
+{
+    return w->ops->put(w, u, e);
+}
+
+enum status writer_commit(struct writer *w, struct err *e)
+{
+    enum status st = w->ops->end(w, e);
+
+    if (!st) st = output_commit(w->out, e);
+    if (!st && w->out_target) st = output_commit(w->out_target, e);
+    return st;
+}
+
+void writer_close(struct writer *w)
+{
+    struct output *a, *b;
+    struct writer_options o;
+
+    if (!w) return;
+    a = w->out;
+    b = w->out_target;
+    o = w->o;
+    w->ops->close(w);
+    output_close(a);
+    output_close(b);
+    free((char *)(uintptr_t)o.source_lang);
+    free((char *)(uintptr_t)o.target_lang);
+    free((char *)(uintptr_t)o.extra.p);
+}
