@@ -66,14 +66,34 @@ int utf8_put(char *out, uint32_t cp)
     return 4;
 }
 
+/* Bytes below 0x80 at the beginning, sixteen at a time: most of most texts,
+ * and every byte of an import is checked. */
+static size_t ascii_run(const char *s, size_t n)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    size_t i = 0;
+
+    for (; n - i >= 16; i += 16) {
+        uint64_t a, b;
+
+        memcpy(&a, s + i, 8);
+        memcpy(&b, s + i + 8, 8);
+        if ((a | b) & high) break;
+    }
+    while (i < n && (unsigned char)s[i] < 0x80) i++;
+    return i;
+}
+
 size_t utf8_check(const char *s, size_t n)
 {
     size_t i = 0;
     int len;
 
     while (i < n) {
+        i += ascii_run(s + i, n - i);
+        if (i == n) break;
         /* 0xFFFD of length 3 is the character itself, well-formed. */
-        if (utf8_next(s + i, n - i, &len) == 0xFFFD && len == 1) return i;
+        if (next_wide(s + i, n - i, &len) == 0xFFFD && len == 1) return i;
         i += (size_t)len;
     }
     return n;

@@ -1,0 +1,184 @@
+/* csv.c - see csv.h. */
+#include "formats/csv.h"
+
+#include <string.h>
+
+#define SNIFF_RECORDS 200
+
+static const char delimiters[] = { ',', ';', '\t' };
+
+/* From behind the opening quote at `i` to the closing one; s.n: there is
+ * none. */
+static size_t closing_quote(struct str s, size_t i)
+{
+    while (i < s.n) {
+        const char *q = memchr(s.p + i, '"', s.n - i);
+
+        if (!q) break;
+        i = (size_t)(q - s.p);
+        if (i + 1 == s.n || s.p[i + 1] != '"') return i;
+        i += 2;
+    }
+    return s.n;
+}
+
+static size_t plain_end(struct str s, size_t i, char delimiter)
+{
+    while (i < s.n && s.p[i] != delimiter && s.p[i] != '\n') i++;
+    return i;
+}
+
+static enum csv_found fail(struct csv_record *rec, enum csv_found found,
+                           size_t at, const char *why)
+{
+    rec->fault = why;
+    rec->fault_at = at;
+    return found;
+}
+
+/* The line's end at i, \r\n counting as one; 0: there is none. */
+static size_t line_end(struct str s, size_t i)
+{
+    if (i < s.n && s.p[i] == '\n') return 1;
+    return i + 1 < s.n && s.p[i] == '\r' && s.p[i + 1] == '\n' ? 2 : 0;
+}
+
+/* One field at *i, which then is behind it. */
+static enum csv_found scan_field(struct str s, bool at_end, char delimiter,
+                                 size_t *i, struct csv_field *f,
+                                 struct csv_record *rec)
+{
+    size_t start = *i;
+
+    f->quoted = s.p[start] == '"';
+    if (!f->quoted) {
+        f->begin = start;
+        f->end = *i = plain_end(s, start, delimiter);
+        if (*i == s.n && !at_end)
+            return fail(rec, CSV_MORE, start, "expected the line's end");
+        if ((*i == s.n || s.p[*i] == '\n') && *i > start &&
+            s.p[*i - 1] == '\r')
+            f->end = --*i;
+        return CSV_RECORD;
+    }
+    f->begin = start + 1;
+    f->end = closing_quote(s, f->begin);
+    *i = f->end + 1;
+    if (f->end == s.n || (*i >= s.n && !at_end) ||
+        (*i + 1 == s.n && s.p[*i] == '\r' && !at_end))
+        return fail(rec, CSV_MORE, start,
+                    "expected a closing quote, found none to the end");
+    if (*i < s.n && s.p[*i] != delimiter && !line_end(s, *i) &&
+        !(*i + 1 == s.n && s.p[*i] == '\r'))
+        return fail(rec, CSV_BAD, *i, "expected a delimiter or the line's "
+                    "end behind the closing quote");
+    return CSV_RECORD;
+}
+
+enum csv_found csv_scan(struct str s, bool at_end, char delimiter,
+                        const int columns[CSV_COLUMNS],
+                        struct csv_record *rec)
+{
+    size_t i = 0;
+
+    *rec = (struct csv_record){ 0 };
+    for (;;) {
+        struct csv_field f = { i, i, false };
+        enum csv_found found = CSV_RECORD;
+
+        if (i < s.n) found = scan_field(s, at_end, delimiter, &i, &f, rec);
+        else if (!at_end)
+            found = fail(rec, CSV_MORE, i, "expected another field");
+        if (found != CSV_RECORD) return found;
+        rec->n_fields++;
+        for (int k = 0; k < CSV_COLUMNS; k++)
+            if (columns[k] && (size_t)columns[k] == rec->n_fields)
+                rec->field[k] = f;
+        if (i >= s.n || s.p[i] != delimiter) break;
+        i++;
+    }
+    if (i < s.n && s.p[i] == '\r' && i + 1 == s.n) i++;
+    rec->crlf = line_end(s, i) == 2;
+    rec->bytes = i + line_end(s, i);
+    return CSV_RECORD;
+}
+
+/* How many of the first records have as many fields as the first, when those
+ * are enough; *exact: no more than that. */
+static size_t agreement(struct str s, bool at_end, char delimiter,
+                        size_t n_columns, bool *exact)
+{
+    static const int none[CSV_COLUMNS];
+    struct csv_record rec;
+    size_t n_fields = 0, same = 0;
+
+    for (int k = 0; k < SNIFF_RECORDS && s.n; k++) {
+        if (csv_scan(s, at_end, delimiter, none, &rec) != CSV_RECORD) break;
+        if (!k) n_fields = rec.n_fields;
+        same += rec.n_fields == n_fields;
+        s.p += rec.bytes;
+        s.n -= rec.bytes;
+    }
+    *exact = n_fields == n_columns;
+    return n_fields < n_columns ? 0 : same;
+}
+
+char csv_sniff(struct str s, bool at_end, size_t n_columns)
+{
+    char best = delimiters[0];
+    size_t best_same = 0;
+    bool best_exact = false;
+
+    for (size_t i = 0; i < sizeof delimiters; i++) {
+        bool exact;
+        size_t same = agreement(s, at_end, delimiters[i], n_columns, &exact);
+
+        if (same > best_same || (same == best_same && exact && !best_exact)) {
+            best = delimiters[i];
+            best_same = same;
+            best_exact = exact;
+        }
+    }
+    return best;
+}
+
+bool csv_text(struct str s, const struct csv_record *rec, int i,
+              struct strbuf *room, struct str *text)
+{
+    const struct csv_field *f = &rec->field[i];
+    const char *p = s.p + f->begin;
+    size_t n = f->end - f->begin;
+
+    *text = (struct str){ p, n };
+    if (!f->quoted || !n || (!memchr(p, '"', n) &&
+                             !(rec->crlf && memchr(p, '\r', n))))
+        return true;
+    strbuf_reset(room);
+    if (!strbuf_reserve(room, n)) return false;
+    for (size_t k = 0; k < n; k++) {
+        if (p[k] == '"') k++;                   /* the second of the two */
+        else if (rec->crlf && p[k] == '\r' && k + 1 < n && p[k + 1] == '\n')
+            k++;
+        strbuf_addc(room, p[k]);
+    }
+    *text = (struct str){ room->data, room->len };
+    return true;
+}
+
+static bool needs_quotes(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (strchr("\",;\t\r\n", s.p[i])) return true;
+    return false;
+}
+
+bool csv_put(struct str text, struct strbuf *out)
+{
+    if (!needs_quotes(text)) return strbuf_add(out, text.p, text.n);
+    if (!strbuf_addc(out, '"')) return false;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '"' && !strbuf_addc(out, '"')) return false;
+        if (!strbuf_addc(out, text.p[i])) return false;
+    }
+    return strbuf_addc(out, '"');
+}

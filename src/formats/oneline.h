@@ -1,0 +1,31 @@
+/* oneline.h - any text in a file that has one line for each.
+ *
+ * TSV and parallel text are literal: a backslash is a backslash, for files of
+ * others are full of them ("C:\new"). A text with a line break, or a tab where
+ * tabs separate, has no literal form. It is written with the mark U+241B
+ * before it and \n, \t, \r and \\ in it:
+ *
+ *     ␛Datei nicht gefunden:\n%s
+ *
+ * On reading, the mark counts only where all of the field is as it would have
+ * been written: a field of somebody else's that begins with that character is
+ * literal, too, unless it has exactly these escapes in it. Reading what was
+ * written gives the text, whatever it is. */
+#ifndef FORMATS_ONELINE_H
+#define FORMATS_ONELINE_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "base/strbuf.h"
+
+/* Append a text as one line, or with `tabs` as a column of one.
+ * false: no memory. */
+bool oneline_put(struct str text, bool tabs, struct strbuf *out);
+
+/* The text of a line or column: `field` itself, or in `room` (overwritten)
+ * where it is marked. false: no memory. */
+bool oneline_get(struct str field, bool tabs, struct strbuf *room,
+                 struct str *text);
+
+#endif

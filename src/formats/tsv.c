@@ -1,0 +1,424 @@
+/* tsv.c - tables of pairs: TSV (literal, see oneline.h) and CSV (csv.h).
+ *
+ * Source and target are columns 1 and 2 unless options say otherwise; others
+ * are not kept, but for one that names the document. Written are source,
+ * target and, when the file that was imported had one, the document; its
+ * header names go before them. */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "formats/csv.h"
+#include "formats/linescan.h"
+#include "formats/oneline.h"
+#include "formats/output.h"
+#include "formats/reader.h"
+#include "formats/tags.h"
+#include "formats/writer.h"
+
+#define SNIFF_BYTES ((size_t)64 << 10)
+
+enum { SOURCE, TARGET, DOCUMENT };      /* the columns asked for */
+
+static const char *const column_name[] = { "source", "target", "document" };
+
+/* ---- reading ------------------------------------------------------------ */
+
+struct tsv_reader {
+    struct reader r;
+    struct linescan lines;
+    char delimiter;             /* of CSV; 0: not begun yet */
+    bool header;                /* still to come */
+    int column[CSV_COLUMNS];    /* from 1; 0: not asked for */
+    int last_column;
+    struct strbuf room[CSV_COLUMNS];
+    struct strbuf extra;
+    struct unit unit;
+};
+
+struct row {
+    struct str raw;             /* its bytes */
+    uint64_t line;              /* of the first */
+    struct str text[CSV_COLUMNS];
+    size_t n_columns;
+};
+
+/* `at` may lie behind row->raw, on a later line. */
+static enum status bad_at(struct tsv_reader *t, const struct row *row,
+                          size_t at, const char *why, struct err *e)
+{
+    uint64_t line = row->line;
+    size_t line_at = 0;
+
+    for (size_t i = 0; i < at; i++)
+        if (row->raw.p[i] == '\n') {
+            line++;
+            line_at = i + 1;
+        }
+    return reader_bad(&t->r, e, line, at - line_at + 1, row->raw, "%s", why);
+}
+
+static enum status begin(struct tsv_reader *t, struct err *e)
+{
+    const struct reader_options *o = &t->r.o;
+    enum status st;
+
+    t->column[SOURCE] = o->source_column ? o->source_column : 1;
+    t->column[TARGET] = o->target_column ? o->target_column : 2;
+    t->column[DOCUMENT] = o->document_column;
+    for (int k = 0; k < CSV_COLUMNS; k++) {
+        if (t->column[k] < 0)
+            return err_set(e, ST_ARGUMENT, "the %s's column is %d, but "
+                           "columns are counted from 1", column_name[k],
+                           t->column[k]);
+        if (t->column[k] > t->last_column) t->last_column = t->column[k];
+    }
+    /* A line holds both texts and what else is in the table. */
+    st = linescan_init(&t->lines, t->r.in, 4 * o->max_text, e);
+    if (!st && t->r.format == FORMAT_CSV)
+        st = linescan_more(&t->lines, SNIFF_BYTES, e);
+    if (st) return st;
+    struct str s = linescan_rest(&t->lines);
+    t->delimiter = t->r.format == FORMAT_CSV
+        ? csv_sniff(s, s.n < SNIFF_BYTES, (size_t)t->last_column) : '\t';
+    t->header = o->header;
+    return ST_OK;
+}
+
+/* The columns of a line, as far as they are asked for. */
+static void split_line(struct tsv_reader *t, struct row *row)
+{
+    const char *p = row->raw.p, *end = p + row->raw.n;
+
+    for (row->n_columns = 1; ; row->n_columns++) {
+        const char *tab = p < end ? memchr(p, '\t', (size_t)(end - p)) : NULL;
+
+        for (int k = 0; k < CSV_COLUMNS; k++)
+            if (t->column[k] && (size_t)t->column[k] == row->n_columns)
+                row->text[k] = (struct str){ p, (size_t)((tab ? tab : end)
+                                                         - p) };
+        if (!tab || row->n_columns == (size_t)t->last_column) break;
+        p = tab + 1;
+    }
+}
+
+/* *more: there was a line; *ok: it is in row. */
+static enum status next_line(struct tsv_reader *t, struct row *row,
+                             bool *more, bool *ok, struct err *e)
+{
+    struct line line;
+    enum status st = linescan_next(&t->lines, &line, e);
+    const char *fault;
+    size_t at;
+
+    *more = line.found;
+    *ok = false;
+    if (st || !line.found) return st;
+    *row = (struct row){ .raw = line.text, .line = t->lines.line };
+    if (line.too_long)
+        return reader_bad(&t->r, e, row->line, 0, row->raw, "expected a line "
+                          "of at most %zu bytes", t->lines.limit);
+    fault = text_fault(row->raw, &at);
+    if (fault) return bad_at(t, row, at, fault, e);
+    split_line(t, row);
+    for (int k = 0; k < CSV_COLUMNS; k++)
+        if (!oneline_get(row->text[k], true, &t->room[k], &row->text[k]))
+            return err_nomem(e, "a line");
+    *ok = true;
+    return ST_OK;
+}
+
+/* Report a record and go on with the line behind its first: the others may be
+ * in it only because a quote is missing. */
+static enum status bad_record(struct tsv_reader *t, struct row *row,
+                              const struct csv_record *rec, struct err *e)
+{
+    const char *nl = memchr(row->raw.p, '\n', row->raw.n);
+    enum status st;
+    struct line line;
+
+    if (nl) row->raw.n = (size_t)(nl - row->raw.p);
+    st = bad_at(t, row, rec->fault_at, rec->fault, e);
+    return st ? st : linescan_next(&t->lines, &line, e);
+}
+
+/* Have a whole record in the buffer. *more: there was one; *ok: it is good. */
+static enum status find_record(struct tsv_reader *t, struct row *row,
+                               struct csv_record *rec, bool *more, bool *ok,
+                               struct err *e)
+{
+    size_t want = 1;
+
+    *ok = false;
+    for (;;) {
+        enum status st = linescan_more(&t->lines, want, e);
+        struct str s = linescan_rest(&t->lines);
+        bool at_end = s.n < want;
+
+        *more = s.n > 0;
+        if (st || !s.n) return st;
+        *row = (struct row){ .raw = s, .line = t->lines.line + 1 };
+        switch (csv_scan(s, at_end, t->delimiter, t->column, rec)) {
+        case CSV_RECORD:
+            *ok = true;
+            return ST_OK;
+        case CSV_MORE:
+            if (!at_end && s.n <= t->lines.limit) {
+                want = 2 * s.n;
+                continue;
+            }
+            /* fall through */
+        case CSV_BAD:
+            break;
+        }
+        return bad_record(t, row, rec, e);
+    }
+}
+
+static enum status next_record(struct tsv_reader *t, struct row *row,
+                               bool *more, bool *ok, struct err *e)
+{
+    struct csv_record rec;
+    enum status st = find_record(t, row, &rec, more, ok, e);
+    const char *fault;
+    size_t at;
+
+    if (st || !*ok) return st;
+    row->raw.n = rec.bytes;
+    row->n_columns = rec.n_fields;
+    linescan_take(&t->lines, rec.bytes);
+    fault = text_fault(row->raw, &at);
+    *ok = !fault;
+    if (fault) return bad_at(t, row, at, fault, e);
+    while (row->raw.n && strchr("\r\n", row->raw.p[row->raw.n - 1]))
+        row->raw.n--;
+    for (int k = 0; k < CSV_COLUMNS; k++)
+        if (!csv_text(row->raw, &rec, k, &t->room[k], &row->text[k]))
+            return err_nomem(e, "a record");
+    return ST_OK;
+}
+
+/* Is a row that was read well a pair? Blank lines are not, nor bad. */
+static enum status check_row(struct tsv_reader *t, const struct row *row,
+                             bool *ok, struct err *e)
+{
+    const char *what = t->r.format == FORMAT_CSV ? "record" : "line";
+
+    *ok = false;
+    if (!row->raw.n) {
+        t->r.counts.empty++;
+        return ST_OK;
+    }
+    if (row->n_columns < (size_t)t->last_column)
+        return reader_bad(&t->r, e, row->line, row->raw.n + 1, row->raw,
+                          "expected %d columns with %s between them, found "
+                          "a %s with %zu", t->last_column,
+                          t->delimiter == '\t' ? "a tab" :
+                          t->delimiter == ';' ? "a semicolon" : "a comma",
+                          what, row->n_columns);
+    for (int k = 0; k < CSV_COLUMNS; k++)
+        if (row->text[k].n > t->r.o.max_text)
+            return reader_bad(&t->r, e, row->line, 0, row->raw, "expected a "
+                              "%s of at most %zu bytes, found %zu",
+                              column_name[k], t->r.o.max_text,
+                              row->text[k].n);
+    *ok = true;
+    return ST_OK;
+}
+
+/* What the writer has to know: the names over the columns, and whether one is
+ * the document. `names` may be NULL. */
+static enum status keep_layout(struct tsv_reader *t, const struct row *names,
+                               struct err *e)
+{
+    int n = t->column[DOCUMENT] ? 3 : 2;
+    json_t *layout = json_object(), *header = names ? json_array() : NULL;
+    char *text = NULL;
+
+    if (t->column[DOCUMENT])
+        json_object_set_new(layout, "document", json_true());
+    for (int k = 0; header && k < n; k++)
+        json_array_append_new(header, json_stringn(names->text[k].p,
+                                                   names->text[k].n));
+    if (!names || json_array_size(header) == (size_t)n) {
+        if (header) json_object_set(layout, "header", header);
+        text = json_dumps(layout, JSON_COMPACT);
+    }
+    json_decref(header);
+    json_decref(layout);
+    strbuf_reset(&t->extra);
+    bool ok = text && strbuf_adds(&t->extra, text);
+    free(text);
+    if (!ok) return err_nomem(e, "columns");
+    t->r.extra = (struct str){ t->extra.data, t->extra.len };
+    return ST_OK;
+}
+
+static const struct unit *pair_of(struct tsv_reader *t, const struct row *row)
+{
+    if (!row->text[SOURCE].n || !row->text[TARGET].n) {
+        t->r.counts.empty++;
+        return NULL;
+    }
+    t->unit = (struct unit){
+        .source = row->text[SOURCE], .target = row->text[TARGET],
+        .document = row->text[DOCUMENT], .line = row->line,
+    };
+    return &t->unit;
+}
+
+static enum status tsv_next(struct reader *r, const struct unit **u,
+                            struct err *e)
+{
+    struct tsv_reader *t = (struct tsv_reader *)r;
+    enum status st = ST_OK;
+    bool more = true;
+
+    if (!t->delimiter) {
+        st = begin(t, e);
+        if (!st && t->column[DOCUMENT]) st = keep_layout(t, NULL, e);
+    }
+    while (!st && more && !*u) {
+        struct row row;
+        bool ok;
+
+        st = r->format == FORMAT_CSV ? next_record(t, &row, &more, &ok, e)
+                                     : next_line(t, &row, &more, &ok, e);
+        if (!st && ok) st = check_row(t, &row, &ok, e);
+        if (st || !ok) continue;
+        if (t->header) st = keep_layout(t, &row, e);
+        else *u = pair_of(t, &row);
+        t->header = false;
+    }
+    return st;
+}
+
+static void tsv_close(struct reader *r)
+{
+    struct tsv_reader *t = (struct tsv_reader *)r;
+
+    linescan_release(&t->lines);
+    for (int k = 0; k < CSV_COLUMNS; k++) strbuf_release(&t->room[k]);
+    strbuf_release(&t->extra);
+    free(t);
+}
+
+enum status tsv_reader_new(struct reader **out, struct err *e)
+{
+    static const struct reader_ops ops = { tsv_next, tsv_close };
+    struct tsv_reader *t = calloc(1, sizeof *t);
+
+    *out = NULL;
+    if (!t) return err_nomem(e, "a reader");
+    t->r.ops = &ops;
+    for (int k = 0; k < CSV_COLUMNS; k++) strbuf_init(&t->room[k], 0);
+    strbuf_init(&t->extra, 0);
+    *out = &t->r;
+    return ST_OK;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+struct tsv_writer {
+    struct writer w;
+    bool document;              /* a third column */
+    struct strbuf row, plain;
+};
+
+static bool add_field(struct tsv_writer *t, struct str text, bool first)
+{
+    bool csv = t->w.o.format == FORMAT_CSV;
+
+    return (first || strbuf_addc(&t->row, csv ? ',' : '\t')) &&
+           (csv ? csv_put(text, &t->row) : oneline_put(text, true, &t->row));
+}
+
+static bool add_text(struct tsv_writer *t, struct str text, bool tagged,
+                     bool first)
+{
+    if (!tagged) return add_field(t, text, first);
+    strbuf_reset(&t->plain);
+    return tags_strip(text, &t->plain) &&
+           add_field(t, (struct str){ t->plain.data, t->plain.len }, first);
+}
+
+static enum status put_row(struct tsv_writer *t, bool ok, struct err *e)
+{
+    if (!ok || !strbuf_addc(&t->row, '\n')) return err_nomem(e, "a line");
+    return output_write(t->w.out, t->row.data, t->row.len, e);
+}
+
+static enum status put_names(struct tsv_writer *t, json_t *names,
+                             struct err *e)
+{
+    size_t n = t->document ? 3 : 2;
+    bool ok = true;
+
+    strbuf_reset(&t->row);
+    for (size_t k = 0; k < n; k++) {
+        json_t *name = json_array_get(names, k);
+        struct str s = { json_string_value(name), json_string_length(name) };
+
+        ok = ok && add_field(t, s, !k);
+    }
+    return put_row(t, ok, e);
+}
+
+static enum status tsv_begin(struct writer *w, struct err *e)
+{
+    struct tsv_writer *t = (struct tsv_writer *)w;
+    json_t *layout, *names;
+    enum status st = ST_OK;
+
+    if (!w->o.extra.n) return ST_OK;
+    layout = json_loadb(w->o.extra.p, w->o.extra.n, 0, NULL);
+    t->document = json_is_true(json_object_get(layout, "document"));
+    names = json_object_get(layout, "header");
+    if (json_is_array(names)) st = put_names(t, names, e);
+    json_decref(layout);
+    return st;
+}
+
+static enum status tsv_put(struct writer *w, const struct unit *u,
+                           struct err *e)
+{
+    struct tsv_writer *t = (struct tsv_writer *)w;
+    bool ok;
+
+    strbuf_reset(&t->row);
+    ok = add_text(t, u->source, u->tagged, true) &&
+         add_text(t, u->target, u->tagged, false) &&
+         (!t->document || add_field(t, u->document, false));
+    return put_row(t, ok, e);
+}
+
+static enum status tsv_end(struct writer *w, struct err *e)
+{
+    (void)w, (void)e;
+    return ST_OK;
+}
+
+static void tsv_writer_close(struct writer *w)
+{
+    struct tsv_writer *t = (struct tsv_writer *)w;
+
+    strbuf_release(&t->row);
+    strbuf_release(&t->plain);
+    free(t);
+}
+
+enum status tsv_writer_new(struct writer **out, struct err *e)
+{
+    static const struct writer_ops ops = {
+        tsv_begin, tsv_put, tsv_end, tsv_writer_close
+    };
+    struct tsv_writer *t = calloc(1, sizeof *t);
+
+    *out = NULL;
+    if (!t) return err_nomem(e, "a writer");
+    t->w.ops = &ops;
+    strbuf_init(&t->row, 0);
+    strbuf_init(&t->plain, 0);
+    *out = &t->w;
+    return ST_OK;
+}
