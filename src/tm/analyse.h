@@ -7,9 +7,11 @@
 #ifndef TM_ANALYSE_H
 #define TM_ANALYSE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/str.h"
-#include "base/strbuf.h"
 #include "text/subword.h"
 
 struct analyser {
@@ -20,9 +22,7 @@ struct analyser {
 struct terms {                  /* zeroed to begin with */
     uint64_t *at;               /* in the order of the text, repeated */
     size_t n, cap;
-    struct strbuf scratch;      /* set up by analyse() */
-    struct pieces pieces;
-    bool ready;
+    struct pieces pieces;       /* scratch */
 };
 void terms_release(struct terms *t);
 
@@ -39,7 +39,7 @@ struct symbols {                /* zeroed to begin with */
     uint32_t *at;
     size_t n, cap;
     uint32_t chars;
-    struct pieces pieces;
+    struct pieces pieces;       /* scratch */
 };
 void symbols_release(struct symbols *s);
 enum status symbols_of(const struct subword *sw, struct str text,

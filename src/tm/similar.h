@@ -7,6 +7,7 @@
 #ifndef TM_SIMILAR_H
 #define TM_SIMILAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ void similar_free(struct similar *s);           /* NULL is fine */
 /* The text to compare with; copied. */
 enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
                         struct err *e);
-/* Distance of the pattern to text. */
+/* Distance of the pattern to text. Allocates nothing. */
 size_t similar_distance(struct similar *s, const uint32_t *text, size_t n);
 
 /* The plain table, O(n m): what the above is tested against. *ok is false
@@ -35,8 +36,11 @@ double similarity(size_t distance, size_t n, size_t m);
 /* ---- differences, to show to people ------------------------------------- */
 
 /* How `theirs` (a stored source) becomes `ours` (the query): stretches in the
- * order of reading, word by word, neighbours of one kind joined. KEEP has
- * bytes of both; DROP only of theirs; ADD only of ours. */
+ * order of reading, word by word, neighbours of one kind joined and none of
+ * them empty. KEEP has bytes of both; DROP only of theirs; ADD only of ours,
+ * and a DROP comes before an ADD at the same place. KEEP and DROP put together
+ * are theirs, KEEP and ADD are ours, byte for byte: white space counts too,
+ * but is kept on its own only beside a kept word or where a text ends. */
 enum edit { EDIT_KEEP, EDIT_DROP, EDIT_ADD };
 struct stretch {
     enum edit kind;
@@ -44,8 +48,8 @@ struct stretch {
 };
 struct stretches { struct stretch *at; size_t n, cap; };
 void stretches_release(struct stretches *s);
-/* Texts of more than some thousand words are not compared: all of theirs is
- * dropped and all of ours added. */
+/* Replaces what out held. Where more than some thousand words of both differ
+ * they are not compared: those of theirs are dropped, those of ours added. */
 enum status differences(struct str theirs, struct str ours,
                         struct stretches *out, struct err *e);
 

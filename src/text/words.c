@@ -1,0 +1,294 @@
+/* words.c - the words of a text; see words.h.
+ *
+ * Nearly every word of European text is ASCII letters and digits with some
+ * letters from U+00C0 to U+017F between; those are found byte by byte
+ * (plain_word). What the fast path is not sure of is left to stretch(), which
+ * knows all rules. Both give the same borders where both know one. */
+#include "text/words.h"
+
+#include <utf8proc.h>
+
+#include "text/utf8.h"
+#include "text/word_break.h"
+
+#define BIT(class) (1u << WB_##class)
+#define ANY_LETTER (BIT(LETTER) | BIT(HEBREW))
+#define IGNORABLE (BIT(EXTEND) | BIT(FORMAT) | BIT(ZWJ))
+#define IN_TERMS (ANY_LETTER | BIT(NUMERIC) | BIT(KATAKANA) | \
+                  BIT(IDEOGRAPH) | BIT(SOUTHEAST))
+#define IN_SPACE (BIT(BLANK) | BIT(WSEG) | BIT(CR) | BIT(LF) | BIT(NEWLINE))
+
+/* ---- all rules ----------------------------------------------------------- */
+
+/* What may follow a class without a border (WB5, 8-10, 13, 15; and Thai). */
+static const uint32_t follows[32] = {
+    [WB_LETTER] = ANY_LETTER | BIT(NUMERIC) | BIT(EXTENDNUM),
+    [WB_HEBREW] = ANY_LETTER | BIT(NUMERIC) | BIT(EXTENDNUM) | BIT(SQUOTE),
+    [WB_NUMERIC] = ANY_LETTER | BIT(NUMERIC) | BIT(EXTENDNUM),
+    [WB_KATAKANA] = BIT(KATAKANA) | BIT(EXTENDNUM),
+    [WB_EXTENDNUM] = ANY_LETTER | BIT(NUMERIC) | BIT(KATAKANA) |
+                     BIT(EXTENDNUM),
+    [WB_RI] = BIT(RI),
+    [WB_SOUTHEAST] = BIT(SOUTHEAST)
+};
+
+struct cursor {
+    const char *s;
+    size_t at, end;
+    int n_chars;                /* of this stretch so far */
+};
+
+static char class_of(uint32_t cp)
+{
+    if (cp < WB_TABLED)
+        return word_break_block[word_break_index[cp / WB_BLOCK]]
+                               [cp % WB_BLOCK];
+    for (size_t i = 0; i < sizeof word_break_high / sizeof *word_break_high;
+         i++)
+        if (cp >= word_break_high[i].first && cp <= word_break_high[i].last)
+            return word_break_high[i].cls;
+    return WB_PLAIN;
+}
+
+/* The class of the next code point and its length; 0 where the stretch must
+ * end, at the end of the text or because it is long enough. */
+static char peek(const struct cursor *c, int *len)
+{
+    if (c->at == c->end || c->n_chars == WORD_CHARS_MAX) return 0;
+    return class_of(utf8_next(c->s + c->at, c->end - c->at, len));
+}
+
+static void take(struct cursor *c, int len)
+{
+    c->at += (size_t)len;
+    c->n_chars++;
+}
+
+/* Is a mark of class `mark` after `prev` inside a word, because what follows
+ * it is right: WB6, 7b and 12. Then prev holds for what follows. */
+static bool is_bridge(struct cursor c, int mark_len, unsigned prev,
+                      unsigned mark)
+{
+    uint32_t want = 0, m = 1u << mark;
+    char next;
+    int len;
+
+    if (m & (BIT(MIDNUMLET) | BIT(SQUOTE) | BIT(MIDLETTER)) &&
+        1u << prev & ANY_LETTER)
+        want = ANY_LETTER;
+    else if (m & (BIT(MIDNUMLET) | BIT(SQUOTE) | BIT(MIDNUM)) &&
+             prev == WB_NUMERIC)
+        want = BIT(NUMERIC);
+    else if (mark == WB_DQUOTE && prev == WB_HEBREW)
+        want = BIT(HEBREW);
+    if (!want) return false;
+
+    take(&c, mark_len);
+    while ((next = peek(&c, &len)) && 1u << WB_CLASS(next) & IGNORABLE)
+        take(&c, len);
+    return next && 1u << WB_CLASS(next) & want;
+}
+
+static enum word_kind kind_of(uint32_t seen)
+{
+    if (seen & IN_TERMS) return WORD_TERM;
+    return seen & ~IN_SPACE ? WORD_OTHER : WORD_SPACE;
+}
+
+/* The stretch that starts at w->begin, whatever is there. */
+static void stretch(struct words *w)
+{
+    struct cursor c = { w->text.p, w->begin, w->text.n, 0 };
+    unsigned prev, last, cls;   /* last: of the code point; prev: by WB4 */
+    uint32_t seen;
+    char next;
+    int len;
+
+    prev = last = WB_CLASS(peek(&c, &len));
+    seen = 1u << last;
+    take(&c, len);
+    while ((next = peek(&c, &len))) {
+        cls = WB_CLASS(next);
+        if (prev == WB_CR || prev == WB_LF || prev == WB_NEWLINE) {
+            if (last != WB_CR || cls != WB_LF) break;
+            prev = WB_LF;
+        } else if (1u << cls & IGNORABLE ||                     /* WB4 */
+                   (last == WB_WSEG && cls == WB_WSEG) ||       /* WB3d */
+                   is_bridge(c, len, prev, cls)) {
+            /* prev stays */
+        } else if ((last == WB_ZWJ && WB_IS_PICTOGRAPH(next)) || /* WB3c */
+                   follows[prev] & 1u << cls) {
+            /* Flags are pairs: after two of them there is a border. */
+            prev = prev == WB_RI ? WB_OTHER : cls;
+        } else {
+            break;
+        }
+        last = cls;
+        seen |= 1u << cls;
+        take(&c, len);
+    }
+    w->end = c.at;
+    w->kind = kind_of(seen);
+}
+
+/* ---- the fast path ------------------------------------------------------- */
+
+/* What a byte is to the fast path. */
+enum {
+    B_HARD,                     /* ask stretch() */
+    B_LETTER, B_DIGIT, B_UNDERSCORE,
+    B_LATIN,                    /* begins U+00C0 .. U+017F, nearly all letters */
+    B_POINT, B_COLON, B_COMMA,  /* may be inside a word */
+    B_SPACE, B_MARK             /* a stretch of its own, if nothing joins it */
+};
+
+#define L B_LETTER
+#define M B_MARK
+static const uint8_t byte_kind[256] = {
+    M, M, M, M, M, M, M, M, M, B_SPACE, B_SPACE, B_SPACE, B_SPACE, B_HARD,
+    M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+    ['!'] = M, M, M, M, M, M, ['\''] = B_POINT, M, M, M, M, [','] = B_COMMA,
+    M, ['.'] = B_POINT, M, ['0'] = B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT,
+    B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT, [':'] = B_COLON,
+    [';'] = B_COMMA, M, M, M, M, M, ['A'] = L, L, L, L, L, L, L, L, L, L, L, L,
+    L, L, L, L, L, L, L, L, L, L, L, L, L, L, ['['] = M, M, M, M,
+    ['_'] = B_UNDERSCORE, M, ['a'] = L, L, L, L, L, L, L, L, L, L, L, L, L, L,
+    L, L, L, L, L, L, L, L, L, L, L, L, ['{'] = M, M, M, M, M,
+    [0xC3] = B_LATIN, B_LATIN, B_LATIN
+};
+#undef L
+#undef M
+
+static unsigned kind_at(const char *s, size_t i)
+{
+    return byte_kind[(unsigned char)s[i]];
+}
+
+/* Are there two bytes of a letter from U+00C0 to U+017F: not U+00D7, U+00F7,
+ * nor a broken sequence. */
+static bool is_latin(const char *s, size_t left)
+{
+    return left >= 2 && ((unsigned char)s[1] & 0xC0) == 0x80 &&
+           !((unsigned char)s[0] == 0xC3 && ((unsigned char)s[1] & 0xDF) == 0x97);
+}
+
+/* May what begins with this byte extend what is before it: marks and format
+ * characters do, and have no byte below 0x80 or from 0xC3 to 0xC5. */
+static bool is_fresh(const char *s, size_t i, size_t n)
+{
+    return i == n || (unsigned char)s[i] < 0x80 || kind_at(s, i) == B_LATIN;
+}
+
+/* Does the mark at i (after a letter or digit, something behind it) join what
+ * is on both sides, in ASCII? */
+static bool joins(const char *s, size_t i)
+{
+    unsigned mark = kind_at(s, i), next = kind_at(s, i + 1);
+    unsigned prev = kind_at(s, i - 1);
+
+    if (next == B_LETTER)
+        return mark != B_COMMA && prev != B_DIGIT && prev != B_UNDERSCORE;
+    return next == B_DIGIT && mark != B_COLON && prev == B_DIGIT;
+}
+
+/* The end of the word at i, which starts with a letter or digit; 0 when it
+ * takes all rules to know. */
+static size_t plain_word(const char *s, size_t i, size_t n)
+{
+    for (;;) {
+        unsigned k = B_LETTER;
+
+        while (i < n && (k = kind_at(s, i)) <= B_UNDERSCORE && k) i++;
+        if (i == n) return i;
+        switch (k) {
+        case B_LATIN:
+            if (!is_latin(s + i, n - i)) return 0;
+            i += 2;
+            break;
+        case B_POINT: case B_COLON: case B_COMMA:
+            if (i + 1 == n) return i;
+            if ((unsigned char)s[i + 1] >= 0x80) return 0;
+            if (!joins(s, i)) return i;
+            i++;
+            break;
+        case B_HARD:
+            return s[i] == '\r' ? i : 0;
+        default:
+            return i;
+        }
+    }
+}
+
+/* Is the stretch at w->begin one that bytes are enough to tell? */
+static bool plain(struct words *w)
+{
+    const char *s = w->text.p;
+    size_t i = w->begin, n = w->text.n, end = i + 1;
+    unsigned k = kind_at(s, i);
+
+    switch (k) {
+    case B_HARD: case B_UNDERSCORE:
+        return false;
+    case B_LATIN:
+        if (!is_latin(s + i, n - i)) return false;
+        /* fall through */
+    case B_LETTER: case B_DIGIT:
+        end = plain_word(s, i, n);
+        if (!end || end - i > WORD_CHARS_MAX) return false;
+        w->kind = WORD_TERM;
+        break;
+    default:
+        if (!is_fresh(s, end, n)) return false;
+        if (s[i] == ' ' && end < n && s[end] == ' ') return false;
+        w->kind = k == B_SPACE ? WORD_SPACE : WORD_OTHER;
+    }
+    w->end = end;
+    return true;
+}
+
+void words_begin(struct words *w, struct str text)
+{
+    *w = (struct words){ .text = text };
+}
+
+bool words_next(struct words *w)
+{
+    w->begin = w->end;
+    if (w->begin == w->text.n) return false;
+    if (!plain(w)) stretch(w);
+    return true;
+}
+
+/* ---- lower case ---------------------------------------------------------- */
+
+static int lower_one(const char *s, size_t n, char *out, int *len)
+{
+    uint32_t cp = utf8_next(s, n, len);
+
+    return utf8_put(out, (uint32_t)utf8proc_tolower((int32_t)cp));
+}
+
+size_t words_lower(struct str word, char *out)
+{
+    size_t n = 0;
+    int len;
+
+    for (size_t i = 0; i < word.n; i += (size_t)len) {
+        unsigned char c = (unsigned char)word.p[i];
+
+        if (c < 0x80) {
+            out[n++] = (char)((unsigned)c - 'A' < 26 ? c + 32 : c);
+            len = 1;
+        } else if (c == 0xC3 && is_latin(word.p + i, word.n - i)) {
+            /* U+00C0 .. U+00DE are 32 before their small letters. */
+            unsigned char d = (unsigned char)word.p[i + 1];
+
+            out[n++] = (char)c;
+            out[n++] = (char)(d < 0x9F ? d + 32 : d);
+            len = 2;
+        } else {
+            n += (size_t)lower_one(word.p + i, word.n - i, out + n, &len);
+        }
+    }
+    return n;
+}
