@@ -1,0 +1,276 @@
+/* segment_merge.c - several segments to one.
+ *
+ * Documents are renumbered by merging the segments' id runs; then the term
+ * tables are walked together in order of hash, and each term's lists are
+ * joined. Where the segments' ids do not overlap, which is nearly always, a
+ * joined list is in order as it comes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "base/mem.h"
+#include "tm/image.h"
+#include "tm/length_byte.h"
+
+struct post { uint32_t doc, class; };
+
+struct merge {
+    struct segment *const *segs;
+    size_t n;
+    uint32_t *new_doc[MERGE_MAX];       /* UINT32_MAX: left out */
+    uint32_t *new_class[MERGE_MAX];
+    struct map64 class_of;
+    struct seg_class *classes;
+    size_t n_classes, cap_classes;
+    struct id_runs ids;
+    struct image_facts facts;
+    struct post *posts;                 /* of one term */
+    size_t n_posts, cap_posts;
+    bool sorted;
+};
+
+static void merge_release(struct merge *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        free(m->new_doc[i]);
+        free(m->new_class[i]);
+    }
+    map64_release(&m->class_of);
+    free(m->classes);
+    free(m->ids.at);
+    free(m->posts);
+}
+
+bool segments_fit(struct segment *const *segs, size_t n)
+{
+    uint64_t docs = 0, classes = 0, posts = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        docs += segs[i]->n_docs - segs[i]->n_dead;
+        classes += segs[i]->n_classes;
+        posts += segs[i]->file.head.user[SEG_POST_BYTES];
+    }
+    return n <= MERGE_MAX && docs <= SEGMENT_MAX_DOCS
+           && classes <= SEGMENT_MAX_CLASSES && posts < UINT32_MAX;
+}
+
+/* ---- documents ----------------------------------------------------------- */
+
+/* The segment whose next live document has the lowest id; n: none is left. */
+static size_t lowest(const struct merge *m, uint32_t *at)
+{
+    size_t best = m->n;
+    int64_t best_text = 0;
+
+    for (size_t i = 0; i < m->n; i++) {
+        int64_t text;
+
+        while (at[i] < m->segs[i]->n_docs
+               && segment_is_dead(m->segs[i], at[i]))
+            m->new_doc[i][at[i]++] = UINT32_MAX;
+        if (at[i] >= m->segs[i]->n_docs) continue;
+        text = segment_text(m->segs[i], at[i]);
+        if (best == m->n || text < best_text) {
+            best = i;
+            best_text = text;
+        }
+    }
+    return best;
+}
+
+static bool number_docs(struct merge *m)
+{
+    uint32_t at[MERGE_MAX] = { 0 };
+    size_t i;
+
+    while ((i = lowest(m, at)) < m->n) {
+        int64_t text = segment_text(m->segs[i], at[i]);
+
+        if (m->ids.n && text < m->ids.next) {   /* had it already */
+            m->new_doc[i][at[i]++] = UINT32_MAX;
+            continue;
+        }
+        if (!id_runs_add(&m->ids, m->facts.n_docs, text)) return false;
+        m->new_doc[i][at[i]++] = m->facts.n_docs++;
+    }
+    return true;
+}
+
+/* ---- classes ------------------------------------------------------------- */
+
+static bool number_classes(struct merge *m, size_t i)
+{
+    const struct segment *s = m->segs[i];
+
+    for (uint32_t c = 0; c < s->n_classes; c++) {
+        const struct seg_class *k = &s->classes[c];
+        bool fresh;
+        uint32_t *to = map64_put(&m->class_of,
+                                 (uint64_t)k->tf << 8 | k->length, &fresh);
+
+        if (!to) return false;
+        if (fresh) {
+            if (!mem_grow(&m->classes, &m->cap_classes, m->n_classes + 1,
+                          sizeof *m->classes))
+                return false;
+            *to = (uint32_t)m->n_classes;
+            m->classes[m->n_classes++]
+                = (struct seg_class){ k->tf, 0, k->length, { 0 } };
+        }
+        m->classes[*to].count += k->count;
+        m->new_class[i][c] = *to;
+    }
+    return true;
+}
+
+static bool merge_alloc(struct merge *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        m->new_doc[i] = malloc(((size_t)m->segs[i]->n_docs + 1)
+                               * sizeof *m->new_doc[i]);
+        m->new_class[i] = malloc(((size_t)m->segs[i]->n_classes + 1)
+                                 * sizeof *m->new_class[i]);
+        if (!m->new_doc[i] || !m->new_class[i] || !number_classes(m, i))
+            return false;
+    }
+    return number_docs(m);
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+static bool take_run(struct merge *m, size_t i, struct seg_run run,
+                     const uint8_t *p)
+{
+    uint32_t n = run_count(run), base = (run.block & ~RUN_WIDE) * BLOCK_DOCS;
+    const uint8_t *cls = p + 2 * (size_t)n;
+
+    if (!mem_grow(&m->posts, &m->cap_posts, m->n_posts + n, sizeof *m->posts))
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        uint16_t low, class = cls[k];
+        struct post to;
+
+        memcpy(&low, p + 2 * (size_t)k, 2);
+        if (run.block & RUN_WIDE) memcpy(&class, cls + 2 * (size_t)k, 2);
+        if (base + low >= m->segs[i]->n_docs
+            || class >= m->segs[i]->n_classes)
+            continue;
+        to.doc = m->new_doc[i][base + low];
+        if (to.doc == UINT32_MAX) continue;
+        to.class = m->new_class[i][class];
+        if (m->n_posts && m->posts[m->n_posts - 1].doc >= to.doc)
+            m->sorted = false;
+        m->posts[m->n_posts++] = to;
+    }
+    return true;
+}
+
+static bool take_list(struct merge *m, size_t i, uint32_t term)
+{
+    const struct segment *s = m->segs[i];
+    const struct seg_term *t = &s->terms[term];
+    const uint8_t *p = s->posts + (uint64_t)t->post * 2;
+
+    for (uint32_t r = t->run; r < t[1].run; r++) {
+        if (!take_run(m, i, s->runs[r], p)) return false;
+        p += run_bytes(s->runs[r]);
+    }
+    return true;
+}
+
+static int by_doc(const void *a, const void *b)
+{
+    const struct post *x = a, *y = b;
+
+    return x->doc < y->doc ? -1 : x->doc > y->doc;
+}
+
+static void write_list(struct merge *m, struct image_writer *w, uint64_t hash)
+{
+    if (!m->n_posts) return;
+    if (!m->sorted) qsort(m->posts, m->n_posts, sizeof *m->posts, by_doc);
+    image_term(w, hash);
+    for (size_t k = 0; k < m->n_posts; k++)
+        image_post(w, m->posts[k].doc, m->posts[k].class);
+}
+
+static bool merge_lists(struct merge *m, struct image_writer *w)
+{
+    uint32_t at[MERGE_MAX] = { 0 };
+
+    for (;;) {
+        uint64_t hash = UINT64_MAX;
+        bool any = false;
+
+        for (size_t i = 0; i < m->n; i++)
+            if (at[i] < m->segs[i]->n_terms) {
+                any = true;
+                if (m->segs[i]->terms[at[i]].hash < hash)
+                    hash = m->segs[i]->terms[at[i]].hash;
+            }
+        if (!any) return true;
+        m->n_posts = 0;
+        m->sorted = true;
+        for (size_t i = 0; i < m->n; i++)
+            if (at[i] < m->segs[i]->n_terms
+                && m->segs[i]->terms[at[i]].hash == hash
+                && !take_list(m, i, at[i]++))
+                return false;
+        write_list(m, w, hash);
+    }
+}
+
+/* Exact lengths are not kept by document; what the dead had is what their
+ * postings say. */
+static uint64_t dead_words(const struct segment *s)
+{
+    uint64_t words = 0;
+
+    if (!s->n_dead) return 0;
+    for (uint32_t t = 0; t < s->n_terms; t++) {
+        const uint8_t *p = s->posts + (uint64_t)s->terms[t].post * 2;
+
+        for (uint32_t r = s->terms[t].run; r < s->terms[t + 1].run; r++) {
+            struct seg_run run = s->runs[r];
+            uint32_t n = run_count(run);
+            uint32_t base = (run.block & ~RUN_WIDE) * BLOCK_DOCS;
+
+            for (uint32_t k = 0; k < n; k++) {
+                uint16_t low, class = p[2 * (size_t)n + k];
+
+                memcpy(&low, p + 2 * (size_t)k, 2);
+                if (run.block & RUN_WIDE)
+                    memcpy(&class, p + 2 * (size_t)n + 2 * (size_t)k, 2);
+                if (base + low < s->n_docs && class < s->n_classes
+                    && segment_is_dead(s, base + low))
+                    words += s->classes[class].tf;
+            }
+            p += run_bytes(run);
+        }
+    }
+    return words;
+}
+
+enum status segments_merge(struct segment *const *segs, size_t n,
+                           const struct seg_key *key, int64_t number,
+                           struct image *out, struct err *e)
+{
+    struct merge m = { .segs = segs, .n = n,
+                       .facts = { .key = *key, .number = number } };
+    struct image_writer w = { 0 };
+    enum status st = ST_OK;
+
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        m.facts.words += segs[i]->words - dead_words(segs[i]);
+    if (!merge_alloc(&m)
+        || !image_begin(&w, m.classes, (uint32_t)m.n_classes)
+        || !merge_lists(&m, &w))
+        st = err_nomem(e, "merging the index");
+    m.facts.ids = m.ids.at;
+    m.facts.n_ids = m.ids.n;
+    if (!st) st = image_end(&w, &m.facts, out, e);
+    image_writer_release(&w);
+    merge_release(&m);
+    return st;
+}

@@ -1,0 +1,112 @@
+/* tail.c - see tail.h. */
+#include "tm/tail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tm/length_byte.h"
+
+void tail_release(struct tail *t)
+{
+    free(t->docs);
+    free(t->posts);
+    map64_release(&t->by_text);
+    map64_release(&t->heads);
+    map64_release(&t->counts);
+    memset(t, 0, sizeof *t);
+}
+
+void tail_reset(struct tail *t)
+{
+    map64_clear(&t->by_text);
+    map64_clear(&t->heads);
+    map64_clear(&t->counts);
+    t->n_docs = t->n_posts = 0;
+    t->words = t->n_live = 0;
+}
+
+static bool add_term(struct tail *t, uint64_t hash, uint32_t doc)
+{
+    bool fresh;
+    uint32_t *head = map64_put(&t->heads, hash, &fresh);
+    uint32_t *count;
+
+    if (!head) return false;
+    if (*head && t->posts[*head - 1].doc == doc) {
+        t->posts[*head - 1].tf++;
+        return true;
+    }
+    if (!mem_grow(&t->posts, &t->cap_posts, t->n_posts + 1, sizeof *t->posts))
+        return false;
+    count = map64_put(&t->counts, hash, &fresh);
+    if (!count) return false;
+    ++*count;
+    t->posts[t->n_posts++] = (struct tail_post){ doc, 1, *head };
+    *head = (uint32_t)t->n_posts;
+    return true;
+}
+
+enum status tail_add(struct tail *t, int64_t text, const struct terms *terms,
+                     struct err *e)
+{
+    uint32_t doc = (uint32_t)t->n_docs;
+    uint32_t *place;
+    bool fresh;
+
+    if (!mem_grow(&t->docs, &t->cap_docs, t->n_docs + 1, sizeof *t->docs))
+        return err_nomem(e, "index");
+    place = map64_put(&t->by_text, (uint64_t)text, &fresh);
+    if (!place) return err_nomem(e, "index");
+    for (size_t i = 0; i < terms->n; i++)
+        if (!add_term(t, terms->at[i], doc)) return err_nomem(e, "index");
+    *place = doc;
+    t->docs[t->n_docs++] = (struct tail_doc){
+        text, (uint32_t)terms->n, length_to_byte((uint32_t)terms->n), false };
+    t->words += terms->n;
+    t->n_live++;
+    return ST_OK;
+}
+
+bool tail_find(const struct tail *t, int64_t text, uint32_t *doc)
+{
+    const uint32_t *d = map64_find(&t->by_text, (uint64_t)text);
+
+    if (!d || *d >= t->n_docs || t->docs[*d].dead) return false;
+    *doc = *d;
+    return true;
+}
+
+/* A posting whose tf is 0 was counted off already: a text may repeat a word. */
+static void forget(struct tail *t, uint64_t hash, uint32_t doc)
+{
+    const uint32_t *head = map64_find(&t->heads, hash);
+    uint32_t i = head ? *head : 0;
+
+    while (i && t->posts[i - 1].doc != doc) i = t->posts[i - 1].next;
+    if (!i || !t->posts[i - 1].tf) return;
+    t->posts[i - 1].tf = 0;
+    --*map64_find(&t->counts, hash);
+}
+
+void tail_kill(struct tail *t, uint32_t doc, const struct terms *terms)
+{
+    for (size_t i = 0; i < terms->n; i++) forget(t, terms->at[i], doc);
+    t->docs[doc].dead = true;
+    t->words -= t->docs[doc].words;
+    t->n_live--;
+}
+
+uint32_t tail_df(const struct tail *t, uint64_t hash)
+{
+    const uint32_t *n = map64_find(&t->counts, hash);
+
+    return n ? *n : 0;
+}
+
+const struct tail_post *tail_list(const struct tail *t, uint64_t hash)
+{
+    const uint32_t *head = map64_find(&t->heads, hash);
+
+    return head && *head ? &t->posts[*head - 1] : NULL;
+}
