@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gen_words.py - write src/text/word_break.h from the Unicode Character Database.
+"""gen_words.py - write src/text/word_break.h from Unicode's own files.
 
     tools/gen_words.py [/usr/share/unicode] > src/text/word_break.h
 
@@ -115,7 +115,7 @@ def main():
     for i, name in enumerate(CLASSES):
         print('    WB_%s%s' % (name, ',' if i + 1 < len(CLASSES) else ''))
     print('};')
-    print('/* A class as it stands in the tables: its number in the low bits. */')
+    print('/* A class as it is in the tables: its number in the low bits. */')
     print("#define WB_CLASS(c) ((enum word_break)((c) & 0x1F))")
     print("#define WB_PLAIN '`'              /* OTHER and no pictograph */")
     print("#define WB_IS_PICTOGRAPH(c) (!((c) & 0x20))")

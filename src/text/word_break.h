@@ -32,7 +32,7 @@ enum word_break {
     WB_MIDLETTER,
     WB_MIDNUM
 };
-/* A class as it stands in the tables: its number in the low bits. */
+/* A class as it is in the tables: its number in the low bits. */
 #define WB_CLASS(c) ((enum word_break)((c) & 0x1F))
 #define WB_PLAIN '`'              /* OTHER and no pictograph */
 #define WB_IS_PICTOGRAPH(c) (!((c) & 0x20))

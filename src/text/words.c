@@ -119,7 +119,7 @@ static void stretch(struct words *w)
         } else if ((last == WB_ZWJ && WB_IS_PICTOGRAPH(next)) || /* WB3c */
                    follows[prev] & 1u << cls) {
             /* Flags are pairs: after two of them there is a border. */
-            prev = prev == WB_RI ? WB_OTHER : cls;
+            prev = prev == WB_RI && cls == WB_RI ? WB_OTHER : cls;
         } else {
             break;
         }
@@ -137,7 +137,7 @@ static void stretch(struct words *w)
 enum {
     B_HARD,                     /* ask stretch() */
     B_LETTER, B_DIGIT, B_UNDERSCORE,
-    B_LATIN,                    /* begins U+00C0 .. U+017F, nearly all letters */
+    B_LATIN,                    /* begins one of U+00C0 .. U+017F */
     B_POINT, B_COLON, B_COMMA,  /* may be inside a word */
     B_SPACE, B_MARK             /* a stretch of its own, if nothing joins it */
 };
@@ -168,8 +168,12 @@ static unsigned kind_at(const char *s, size_t i)
  * nor a broken sequence. */
 static bool is_latin(const char *s, size_t left)
 {
-    return left >= 2 && ((unsigned char)s[1] & 0xC0) == 0x80 &&
-           !((unsigned char)s[0] == 0xC3 && ((unsigned char)s[1] & 0xDF) == 0x97);
+    unsigned char first = (unsigned char)s[0], second;
+
+    if (left < 2) return false;
+    second = (unsigned char)s[1];
+    return (second & 0xC0) == 0x80 &&
+           !(first == 0xC3 && (second & 0xDF) == 0x97);
 }
 
 /* May what begins with this byte extend what is before it: marks and format
