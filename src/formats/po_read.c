@@ -1,0 +1,503 @@
+/* po_read.c - pairs out of a gettext PO file.
+ *
+ * An entry is a pair of msgid and msgstr. One with plural forms is several:
+ * msgid with msgstr[0], msgid_plural with each of the others; and only
+ * msgid_plural with msgstr[0] where a language has no other form. What a
+ * writer needs to put them together again is in each unit's extra:
+ *
+ *     context, comments (of all kinds, as they are), obsolete, domain
+ *     form, forms             of a plural entry: which, of how many
+ *     msgid or msgid_plural   the one that is not in the unit
+ *
+ * Fuzzy and obsolete entries are taken with options.fuzzy only, and counted as
+ * unfinished otherwise.
+ *
+ * A file says in which language its msgstr are, but not its msgid (English by
+ * custom; X-Source-Language when there is such a field). When the languages
+ * asked for fit the other way round only, source and target are exchanged, and
+ * extra of the file says so ("swapped"). */
+#include <ctype.h>
+#include <iconv.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/strbuf.h"
+#include "formats/input.h"
+#include "formats/linescan.h"
+#include "formats/po.h"
+#include "formats/reader.h"
+
+#define LOOK_BYTES ((size_t)64 << 10)   /* the header is in these */
+
+enum direction { UNDECIDED, STRAIGHT, SWAPPED, OTHER };
+
+struct po_reader {
+    struct reader r;
+    struct linescan lines;
+    bool begun;
+    iconv_t convert;            /* to UTF-8; NO_ICONV: it is UTF-8 */
+    char charset[64];
+    struct strbuf converted;    /* the line in UTF-8 */
+    struct str line;            /* not empty: from line_at on not used yet */
+    size_t line_at;
+    struct po_entry en;
+    uint64_t en_line;           /* of its first line behind the comments */
+    size_t form;                /* of en, the next to be handed out */
+    enum direction direction;
+    struct strbuf lang_id, lang_str;
+    struct strbuf head, extra;  /* JSON of the file, of the unit */
+    struct unit unit;
+};
+
+#define NO_ICONV ((iconv_t)-1)
+
+static struct str view(const struct strbuf *sb)
+{
+    return (struct str){ sb->data, sb->len };
+}
+
+/* ---- lines in UTF-8 ----------------------------------------------------- */
+
+/* The first entry of a file, from its msgid to the next one's. */
+static struct str first_entry(struct str s)
+{
+    static const char id[] = "\nmsgid";
+    size_t k = sizeof id - 1;
+    const char *p = memmem(s.p, s.n, id, k), *end;
+
+    if (s.n >= k - 1 && !memcmp(s.p, id + 1, k - 1)) p = s.p;
+    if (!p) return (struct str){ NULL, 0 };
+    s.n -= (size_t)(p + 1 - s.p);
+    s.p = p + 1;
+    end = memmem(s.p, s.n, id, k);
+    return (struct str){ s.p, end ? (size_t)(end - s.p) : s.n };
+}
+
+/* The charset has to be known before the first line: a translator's name may
+ * stand above the header. So look for it in the bytes as they are. */
+static struct str find_charset(struct str s)
+{
+    static const char type[] = "Content-Type:", mark[] = "charset=";
+    const char *p, *end;
+    size_t n = 0;
+
+    s = first_entry(s);
+    p = s.n ? memmem(s.p, s.n, type, sizeof type - 1) : NULL;
+    if (!p) return (struct str){ NULL, 0 };
+    end = memchr(p, '\n', s.n - (size_t)(p - s.p));
+    if (!end) end = s.p + s.n;
+    p = memmem(p, (size_t)(end - p), mark, sizeof mark - 1);
+    if (!p) return (struct str){ NULL, 0 };
+    p += sizeof mark - 1;
+    while (p + n < end && (isalnum((unsigned char)p[n]) ||
+                           (p[n] && strchr("-_.:+", p[n]))))
+        n++;
+    return (struct str){ p, n };
+}
+
+static bool is_utf8(const char *charset)
+{
+    static const char *const names[] = {
+        "", "UTF-8", "UTF8", "ASCII", "US-ASCII",
+        "CHARSET"               /* of a template nobody has filled in */
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(charset, names[i])) return true;
+    return false;
+}
+
+static enum status begin(struct po_reader *p, struct err *e)
+{
+    enum status st = linescan_init(&p->lines, p->r.in, 4 * p->r.o.max_text,
+                                   e);
+    struct str charset = { NULL, 0 };
+
+    if (!st) st = linescan_more(&p->lines, LOOK_BYTES, e);
+    if (st) return st;
+    charset = find_charset(linescan_rest(&p->lines));
+    if (charset.n < sizeof p->charset && charset.n)
+        memcpy(p->charset, charset.p, charset.n);
+    if (!is_utf8(p->charset)) {
+        p->convert = iconv_open("UTF-8", p->charset);
+        if (p->convert == NO_ICONV)
+            return err_set(e, ST_FORMAT, "%s: the header says charset=%s, "
+                           "which is not known here; msgconv -t UTF-8 may "
+                           "convert the file", input_name(p->r.in),
+                           p->charset);
+    }
+    po_entry_release(&p->en);
+    po_entry_init(&p->en, p->r.o.max_text);
+    p->begun = true;
+    return ST_OK;
+}
+
+/* *at: the first byte that is not of the charset; raw.n: there is none. */
+static bool to_utf8(struct po_reader *p, struct str raw, size_t *at)
+{
+    char *from = (char *)(uintptr_t)raw.p;
+    size_t left = raw.n, room;
+
+    strbuf_reset(&p->converted);
+    iconv(p->convert, NULL, NULL, NULL, NULL);
+    /* No charset needs more than four bytes for one of its own. */
+    if (!strbuf_reserve(&p->converted, 4 * raw.n + 16)) return false;
+    char *to = p->converted.data;
+    room = 4 * raw.n + 16;
+    iconv(p->convert, &from, &left, &to, &room);
+    iconv(p->convert, NULL, NULL, &to, &room);
+    p->converted.len = (size_t)(to - p->converted.data);
+    *to = '\0';
+    *at = raw.n - left;
+    return true;
+}
+
+/* The next line into p->line. *more: there was one; *ok: it can be used. */
+static enum status next_line(struct po_reader *p, bool *more, bool *ok,
+                             struct err *e)
+{
+    struct line line;
+    enum status st = linescan_next(&p->lines, &line, e);
+    const char *fault = NULL;
+    size_t at = 0;
+
+    *more = line.found;
+    *ok = false;
+    p->line = (struct str){ NULL, 0 };
+    p->line_at = 0;
+    if (st || !line.found) return st;
+    if (line.too_long)
+        return reader_bad(&p->r, e, p->lines.line, 0, line.text, "expected a "
+                          "line of at most %zu bytes", p->lines.limit);
+    if (p->convert != NO_ICONV) {
+        if (!to_utf8(p, line.text, &at)) return err_nomem(e, "a line");
+        if (at < line.text.n)
+            return reader_bad(&p->r, e, p->lines.line, at + 1, line.text,
+                              "expected text in %s, as the header says",
+                              p->charset);
+        line.text = view(&p->converted);
+    }
+    fault = text_fault(line.text, &at);
+    if (fault) return reader_bad(&p->r, e, p->lines.line, at + 1, line.text,
+                                 "%s", fault);
+    p->line = line.text;
+    *ok = true;
+    return ST_OK;
+}
+
+/* ---- entries ------------------------------------------------------------ */
+
+static bool line_begins(const struct po_reader *p, const char *with)
+{
+    size_t n = strlen(with), i = p->line_at;
+
+    while (i < p->line.n && strchr(" \t", p->line.p[i])) i++;
+    if (!n) return i == p->line.n;
+    return p->line.n - i >= n && !memcmp(p->line.p + i, with, n);
+}
+
+/* Behind an error: drop the entry and go on where surely another begins. */
+static enum status recover(struct po_reader *p, struct err *e)
+{
+    bool had_id = p->en.state >= PO_ID, more = true, ok = true;
+    enum status st = ST_OK;
+
+    po_entry_reset(&p->en);
+    do {
+        st = next_line(p, &more, &ok, e);
+    } while (!st && more && !(ok && (line_begins(p, "") ||
+             line_begins(p, "#") || line_begins(p, "msgctxt") ||
+             (had_id && line_begins(p, "msgid") &&
+              !line_begins(p, "msgid_")))));
+    return st;
+}
+
+/* Use the line at hand. *complete: the entry is, and good. */
+static enum status use_line(struct po_reader *p, bool *complete,
+                            struct err *e)
+{
+    bool first = p->en.state <= PO_DOMAIN;
+    const char *why = NULL;
+    enum status st;
+
+    switch (po_entry_line(&p->en, p->line, &p->line_at, &why)) {
+    case PO_TAKEN:
+        p->line = (struct str){ NULL, 0 };
+        if (first && p->en.state > PO_DOMAIN) p->en_line = p->lines.line;
+        return ST_OK;
+    case PO_BAD:
+        st = reader_bad(&p->r, e, p->lines.line, p->line_at + 1, p->line,
+                        "%s", why);
+        return st ? st : recover(p, e);
+    case PO_NOMEM:
+        return err_nomem(e, "an entry");
+    case PO_COMPLETE:
+        break;
+    }
+    why = po_entry_lacks(&p->en);
+    *complete = !why;
+    if (!why) return ST_OK;
+    po_entry_reset(&p->en);     /* the line at hand begins another one */
+    return reader_bad(&p->r, e, p->en_line, 0, (struct str){ NULL, 0 }, "%s",
+                      why);
+}
+
+/* The next entry that can be used; *found is false at the end. */
+static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
+{
+    bool more = true, ok;
+    enum status st = ST_OK;
+    const char *why;
+
+    *found = false;
+    po_entry_reset(&p->en);
+    while (!st && !*found) {
+        if (!p->line.n) {
+            st = next_line(p, &more, &ok, e);
+            if (st || !more) break;
+            if (!ok) st = recover(p, e);
+        }
+        if (!st && p->line.n) st = use_line(p, found, e);
+    }
+    if (st || *found || p->en.state == PO_NOTHING) return st;
+    why = po_entry_lacks(&p->en);
+    if (why) return reader_bad(&p->r, e, p->lines.line + 1, 1, p->line,
+                               "%s, found the end of the file", why);
+    *found = p->en.state > PO_DOMAIN;
+    return ST_OK;
+}
+
+/* ---- the header and the languages --------------------------------------- */
+
+static bool fits(struct str lang, const char *wanted)
+{
+    return !lang.n || lang_matches(lang, wanted);
+}
+
+/* en_GB: surely translated from English. */
+static bool is_english_variant(struct str lang)
+{
+    return lang.n > 2 && lang_matches(lang, "en");
+}
+
+/* Which side is the source? First by what the file says, msgid taken to be
+ * English; then, when it does not say, msgid is whatever was asked for. */
+static enum direction choose(struct str id, struct str str,
+                             const char *source, const char *target)
+{
+    struct str guess = id.n ? id : str_of("en");
+
+    if (fits(guess, source) && fits(str, target)) return STRAIGHT;
+    if (fits(str, source) && fits(guess, target)) return SWAPPED;
+    if (id.n || is_english_variant(str)) return OTHER;
+    if (fits(str, target)) return STRAIGHT;
+    return fits(str, source) ? SWAPPED : OTHER;
+}
+
+/* The languages units are said to be in: the file's word, else ours. */
+static enum status decide(struct po_reader *p, struct str header,
+                          struct err *e)
+{
+    const char *source = p->r.o.source_lang, *target = p->r.o.target_lang;
+    struct str id = po_header_field(header, "X-Source-Language");
+    struct str str = po_header_field(header, "Language");
+    bool swapped;
+
+    p->direction = choose(id, str, source, target);
+    swapped = p->direction == SWAPPED;
+    if (!id.n) id = str_of(swapped ? target : source);
+    if (!id.n) id = str_of("en");
+    if (!str.n) str = str_of(swapped ? source : target);
+    strbuf_reset(&p->lang_id);
+    strbuf_reset(&p->lang_str);
+    if (!strbuf_add(&p->lang_id, id.p, id.n) ||
+        !strbuf_add(&p->lang_str, str.p, str.n))
+        return err_nomem(e, "languages");
+    return ST_OK;
+}
+
+static int add_bytes(const char *bytes, size_t n, void *to)
+{
+    return strbuf_add(to, bytes, n) ? 0 : -1;
+}
+
+/* Set a key, or remember in *ok that it could not be. */
+static void set_text(json_t *o, const char *key, const struct strbuf *sb,
+                     bool *ok)
+{
+    *ok = !json_object_set_new(o, key, json_stringn(sb->data, sb->len)) &&
+          *ok;
+}
+
+static void set_number(json_t *o, const char *key, size_t n, bool *ok)
+{
+    *ok = !json_object_set_new(o, key, json_integer((json_int_t)n)) && *ok;
+}
+
+static void set_true(json_t *o, const char *key, bool *ok)
+{
+    *ok = !json_object_set_new(o, key, json_true()) && *ok;
+}
+
+static enum status dump(json_t *o, bool ok, struct strbuf *to, struct err *e)
+{
+    strbuf_reset(to);
+    ok = ok && !json_dump_callback(o, add_bytes, to, JSON_COMPACT);
+    json_decref(o);
+    return ok ? ST_OK : err_nomem(e, "an entry");
+}
+
+/* The first header is the file's; other domains may have their own. */
+static enum status take_header(struct po_reader *p, struct err *e)
+{
+    enum status st = decide(p, view(&p->en.str[0]), e);
+    json_t *o;
+    bool ok = true;
+
+    if (st || p->r.extra.n) return st;
+    o = json_object();
+    set_text(o, "header", &p->en.str[0], &ok);
+    if (p->en.comments.len) set_text(o, "comments", &p->en.comments, &ok);
+    if (p->direction == SWAPPED) set_true(o, "swapped", &ok);
+    st = dump(o, ok, &p->head, e);
+    if (!st) p->r.extra = view(&p->head);
+    return st;
+}
+
+/* ---- units -------------------------------------------------------------- */
+
+static bool is_header(const struct po_entry *en)
+{
+    return !en->id.len && !en->has_context && !en->obsolete;
+}
+
+/* Of a plural entry, msgid goes with the first form unless it is the only. */
+static bool uses_plural(const struct po_entry *en, size_t form)
+{
+    return en->has_plural && (form > 0 || en->n_str == 1);
+}
+
+static enum status make_extra(struct po_reader *p, struct err *e)
+{
+    const struct po_entry *en = &p->en;
+    bool ok = true;
+    json_t *o;
+
+    p->unit.extra = (struct str){ NULL, 0 };
+    if (!en->has_context && !en->comments.len && !en->obsolete &&
+        !en->domain.len && !en->has_plural)
+        return ST_OK;
+    o = json_object();
+    if (en->has_context) set_text(o, "context", &en->context, &ok);
+    if (en->comments.len) set_text(o, "comments", &en->comments, &ok);
+    if (en->obsolete) set_true(o, "obsolete", &ok);
+    if (en->domain.len) set_text(o, "domain", &en->domain, &ok);
+    if (en->has_plural) {
+        bool plural = uses_plural(en, p->form);
+
+        set_number(o, "form", p->form, &ok);
+        set_number(o, "forms", en->n_str, &ok);
+        set_text(o, plural ? "msgid" : "msgid_plural",
+                 plural ? &en->id : &en->plural, &ok);
+    }
+    if (dump(o, ok, &p->extra, e)) return ST_NOMEM;
+    p->unit.extra = view(&p->extra);
+    return ST_OK;
+}
+
+/* Form p->form of the entry, which is finished and in the right languages. */
+static enum status make_unit(struct po_reader *p, const struct unit **u,
+                             struct err *e)
+{
+    const struct po_entry *en = &p->en;
+    struct str id = view(uses_plural(en, p->form) ? &en->plural : &en->id);
+    struct str str = view(&en->str[p->form]);
+    bool swapped = p->direction == SWAPPED;
+    enum status st;
+
+    if (!id.n || !str.n) {
+        p->r.counts.empty++;
+        return ST_OK;
+    }
+    p->unit = (struct unit){
+        .source = swapped ? str : id, .target = swapped ? id : str,
+        .source_lang = view(swapped ? &p->lang_str : &p->lang_id),
+        .target_lang = view(swapped ? &p->lang_id : &p->lang_str),
+        .line = p->en_line,
+    };
+    st = make_extra(p, e);
+    if (!st) *u = &p->unit;
+    return st;
+}
+
+/* Have an entry at hand whose forms are wanted, p->form the first of them. */
+static enum status want_entry(struct po_reader *p, bool *more, struct err *e)
+{
+    enum status st = next_entry(p, more, e);
+    const struct po_entry *en = &p->en;
+
+    p->form = en->n_str;
+    if (st || !*more) return st;
+    if (is_header(en)) return take_header(p, e);
+    if (p->direction == UNDECIDED)
+        st = decide(p, (struct str){ NULL, 0 }, e);
+    if ((en->fuzzy || en->obsolete) && !p->r.o.fuzzy)
+        p->r.counts.unfinished += en->n_str;
+    else if (p->direction == OTHER)
+        p->r.counts.other_language += en->n_str;
+    else p->form = 0;
+    return st;
+}
+
+static enum status po_next(struct reader *r, const struct unit **u,
+                           struct err *e)
+{
+    struct po_reader *p = (struct po_reader *)r;
+    enum status st = p->begun ? ST_OK : begin(p, e);
+    bool more = true;
+
+    while (!st && more && !*u) {
+        if (p->form < p->en.n_str) {
+            st = make_unit(p, u, e);
+            p->form++;
+        } else {
+            st = want_entry(p, &more, e);
+        }
+    }
+    return st;
+}
+
+static void po_close(struct reader *r)
+{
+    struct po_reader *p = (struct po_reader *)r;
+
+    linescan_release(&p->lines);
+    if (p->convert != NO_ICONV) iconv_close(p->convert);
+    po_entry_release(&p->en);
+    strbuf_release(&p->converted);
+    strbuf_release(&p->lang_id);
+    strbuf_release(&p->lang_str);
+    strbuf_release(&p->head);
+    strbuf_release(&p->extra);
+    free(p);
+}
+
+enum status po_reader_new(struct reader **out, struct err *e)
+{
+    static const struct reader_ops ops = { po_next, po_close };
+    struct po_reader *p = calloc(1, sizeof *p);
+
+    *out = NULL;
+    if (!p) return err_nomem(e, "a reader");
+    p->r.ops = &ops;
+    p->convert = NO_ICONV;
+    po_entry_init(&p->en, 0);
+    strbuf_init(&p->converted, 0);
+    strbuf_init(&p->lang_id, 0);
+    strbuf_init(&p->lang_str, 0);
+    strbuf_init(&p->head, 0);
+    strbuf_init(&p->extra, 0);
+    *out = &p->r;
+    return ST_OK;
+}

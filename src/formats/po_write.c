@@ -1,0 +1,341 @@
+/* po_write.c - pairs into a gettext PO file; see po_read.c for what the parts
+ * of extra mean.
+ *
+ * Forms of one plural entry that come one after the other make one entry
+ * again, so an entry is kept until another begins. No two entries of a PO file
+ * may have the same msgid and context; in a memory that is nothing special. A
+ * second one gets "variant 2" as context, or behind the one it has. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/strbuf.h"
+#include "formats/output.h"
+#include "formats/po.h"
+#include "formats/tags.h"
+#include "formats/writer.h"
+
+/* How often a msgid was written, by the hash of it, context and domain. */
+struct seen {
+    struct slot { uint64_t hash; uint32_t times; } *slots;
+    size_t n, cap;              /* cap is a power of two */
+};
+
+struct po_writer {
+    struct writer w;
+    bool swapped;               /* msgid is the unit's target */
+    struct po_entry held, fresh;
+    struct strbuf domain;       /* of what was written last */
+    struct strbuf text, plain;
+    struct seen seen;
+};
+
+static struct str view(const struct strbuf *sb)
+{
+    return (struct str){ sb->data, sb->len };
+}
+
+static bool set(struct strbuf *to, struct str s)
+{
+    strbuf_reset(to);
+    return strbuf_add(to, s.p, s.n);
+}
+
+/* ---- the same msgid again ------------------------------------------------ */
+
+static struct slot *slot_of(struct seen *se, uint64_t hash)
+{
+    size_t i = hash & (se->cap - 1);
+
+    while (se->slots[i].times && se->slots[i].hash != hash)
+        i = (i + 1) & (se->cap - 1);
+    return &se->slots[i];
+}
+
+static bool seen_grow(struct seen *se)
+{
+    struct seen bigger = { NULL, se->n, se->cap ? 2 * se->cap : 1024 };
+
+    if (se->n < se->cap / 4 * 3) return true;
+    bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
+    if (!bigger.slots) return false;
+    for (size_t i = 0; i < se->cap; i++)
+        if (se->slots[i].times)
+            *slot_of(&bigger, se->slots[i].hash) = se->slots[i];
+    free(se->slots);
+    *se = bigger;
+    return true;
+}
+
+static uint64_t key_of(const struct po_entry *en)
+{
+    uint64_t h = XXH3_64bits_withSeed(en->id.data, en->id.len,
+                                      en->has_context);
+
+    h = XXH3_64bits_withSeed(en->context.data, en->context.len, h);
+    return XXH3_64bits_withSeed(en->domain.data, en->domain.len, h);
+}
+
+/* Give the entry a context under which its msgid was not written yet. */
+static bool make_unique(struct po_writer *p, struct po_entry *en)
+{
+    size_t context = en->context.len;
+
+    if (!seen_grow(&p->seen)) return false;
+    uint64_t plain = key_of(en), hash = plain;
+    while (slot_of(&p->seen, hash)->times) {
+        uint32_t times = ++slot_of(&p->seen, plain)->times;
+
+        en->context.len = context;
+        if (!strbuf_addf(&en->context, "%svariant %u",
+                         context ? " " : "", (unsigned)times))
+            return false;
+        en->has_context = true;
+        hash = key_of(en);
+    }
+    *slot_of(&p->seen, hash) = (struct slot){ hash, 1 };
+    p->seen.n++;
+    return true;
+}
+
+/* ---- entries ------------------------------------------------------------ */
+
+/* A change of domain, when there is one. */
+static bool add_domain(struct po_writer *p, const struct po_entry *en)
+{
+    struct str domain = view(&en->domain);
+
+    if (str_eq(view(&p->domain), domain)) return true;
+    return set(&p->domain, domain) && strbuf_addc(&p->text, '\n') &&
+           po_put_text(false, "domain",
+                       domain.n ? domain : str_of("messages"), &p->text);
+}
+
+static enum status flush(struct po_writer *p, struct err *e)
+{
+    struct po_entry *en = &p->held;
+    enum status st;
+
+    if (!en->n_str) return ST_OK;
+    strbuf_reset(&p->text);
+    if (!make_unique(p, en) || !add_domain(p, en) ||
+        !strbuf_addc(&p->text, '\n') || !po_entry_write(en, &p->text))
+        return err_nomem(e, "an entry");
+    st = output_write(p->w.out, p->text.data, p->text.len, e);
+    if (!st) po_entry_reset(en);
+    return st;
+}
+
+static struct str json_text(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+
+    return (struct str){ json_string_value(v), json_string_length(v) };
+}
+
+static size_t json_count(const json_t *o, const char *key)
+{
+    json_int_t n = json_integer_value(json_object_get(o, key));
+
+    return n > 0 && n < 100 ? (size_t)n : 0;
+}
+
+/* The forms of a plural entry, all empty but one. */
+static bool set_forms(struct po_entry *en, const json_t *o, struct str id,
+                      struct str str)
+{
+    size_t n = json_count(o, "forms"), form = json_count(o, "form");
+    struct str singular = json_text(o, "msgid");
+    struct str plural = json_text(o, "msgid_plural");
+
+    if (form >= n) form = n - 1;
+    en->has_plural = true;
+    for (size_t i = 0; i < n; i++)
+        if (!po_entry_add_str(en)) return false;
+    return set(&en->id, singular.n ? singular : id) &&
+           set(&en->plural, singular.n ? id : plural) &&
+           set(&en->str[form], str);
+}
+
+static bool set_extra(struct po_entry *en, const json_t *o, struct str id,
+                      struct str str)
+{
+    bool plural = json_count(o, "forms") &&
+                  (json_text(o, "msgid").n || json_text(o, "msgid_plural").n);
+    struct strbuf *only;
+
+    en->has_context = json_is_string(json_object_get(o, "context"));
+    en->obsolete = json_is_true(json_object_get(o, "obsolete"));
+    if (!set(&en->context, json_text(o, "context")) ||
+        !set(&en->comments, json_text(o, "comments")) ||
+        !set(&en->domain, json_text(o, "domain")))
+        return false;
+    if (plural) return set_forms(en, o, id, str);
+    only = po_entry_add_str(en);
+    return only && set(&en->id, id) && set(only, str);
+}
+
+/* Does the new form complete the entry that is held? Then put it there. */
+static bool join(struct po_entry *held, struct po_entry *fresh)
+{
+    size_t form = 0;
+
+    if (!held->has_plural || !fresh->has_plural ||
+        held->n_str != fresh->n_str || held->obsolete != fresh->obsolete ||
+        held->has_context != fresh->has_context ||
+        !str_eq(view(&held->context), view(&fresh->context)) ||
+        !str_eq(view(&held->id), view(&fresh->id)) ||
+        !str_eq(view(&held->plural), view(&fresh->plural)) ||
+        !str_eq(view(&held->domain), view(&fresh->domain)))
+        return false;
+    while (form + 1 < fresh->n_str && !fresh->str[form].len) form++;
+    if (held->str[form].len) return false;
+    struct strbuf empty = held->str[form];
+    held->str[form] = fresh->str[form];
+    fresh->str[form] = empty;
+    return true;
+}
+
+static enum status put_entry(struct po_writer *p, const json_t *o,
+                             struct str id, struct str str, struct err *e)
+{
+    enum status st;
+
+    po_entry_reset(&p->fresh);
+    if (!set_extra(&p->fresh, o, id, str)) return err_nomem(e, "an entry");
+    if (join(&p->held, &p->fresh)) return ST_OK;
+    st = flush(p, e);
+    if (!st) {
+        struct po_entry en = p->held;
+
+        p->held = p->fresh;
+        p->fresh = en;
+    }
+    return st;
+}
+
+static enum status po_put(struct writer *w, const struct unit *u,
+                          struct err *e)
+{
+    struct po_writer *p = (struct po_writer *)w;
+    struct str id = p->swapped ? u->target : u->source;
+    struct str str = p->swapped ? u->source : u->target;
+    json_t *o = NULL;
+    enum status st;
+
+    if (u->tagged) {
+        size_t border;
+
+        strbuf_reset(&p->plain);
+        if (!tags_strip(id, &p->plain)) return err_nomem(e, "a text");
+        border = p->plain.len;
+        if (!tags_strip(str, &p->plain)) return err_nomem(e, "a text");
+        id = (struct str){ p->plain.data, border };
+        str = (struct str){ p->plain.data + border, p->plain.len - border };
+    }
+    if (!id.n) return err_set(e, ST_ARGUMENT, "a PO file cannot hold a pair "
+                              "without a text to translate");
+    if (u->extra.n) o = json_loadb(u->extra.p, u->extra.n, 0, NULL);
+    st = put_entry(p, o, id, str, e);
+    json_decref(o);
+    return st;
+}
+
+/* ---- the header --------------------------------------------------------- */
+
+/* We write UTF-8, whatever the file was in. */
+static bool add_header(struct strbuf *out, struct str header)
+{
+    struct str charset = po_header_charset(header);
+    size_t before = charset.n ? (size_t)(charset.p - header.p) : header.n;
+
+    if (charset.n == 5 && !strncasecmp(charset.p, "utf-8", 5))
+        return strbuf_add(out, header.p, header.n);
+    if (charset.n)
+        return strbuf_add(out, header.p, before) &&
+               strbuf_adds(out, "UTF-8") &&
+               strbuf_add(out, charset.p + charset.n,
+                          header.n - before - charset.n);
+    if (po_header_field(header, "Content-Type").p)
+        return strbuf_add(out, header.p, header.n);
+    return strbuf_add(out, header.p, header.n) &&
+           (!header.n || header.p[header.n - 1] == '\n' ||
+            strbuf_addc(out, '\n')) &&
+           strbuf_adds(out, "Content-Type: text/plain; charset=UTF-8\n"
+                            "Content-Transfer-Encoding: 8bit\n");
+}
+
+/* Of a memory that has not seen a PO file. */
+static bool new_header(const struct writer *w, struct strbuf *out)
+{
+    const char *id = w->o.source_lang, *str = w->o.target_lang;
+
+    return strbuf_adds(out, "MIME-Version: 1.0\n"
+                            "Content-Type: text/plain; charset=UTF-8\n"
+                            "Content-Transfer-Encoding: 8bit\n") &&
+           (!*str || strbuf_addf(out, "Language: %s\n", str)) &&
+           (!*id || strbuf_addf(out, "X-Source-Language: %s\n", id));
+}
+
+static enum status po_begin(struct writer *w, struct err *e)
+{
+    struct po_writer *p = (struct po_writer *)w;
+    struct po_entry *en = &p->fresh;
+    json_t *o = NULL;
+    struct strbuf *str;
+    bool ok;
+
+    if (w->o.extra.n) o = json_loadb(w->o.extra.p, w->o.extra.n, 0, NULL);
+    p->swapped = json_is_true(json_object_get(o, "swapped"));
+    str = po_entry_add_str(en);
+    ok = str && set(&en->comments, json_text(o, "comments"));
+    if (ok) ok = json_is_string(json_object_get(o, "header"))
+                 ? add_header(str, json_text(o, "header"))
+                 : new_header(w, str);
+    json_decref(o);
+    strbuf_reset(&p->text);
+    if (!ok || !po_entry_write(en, &p->text)) return err_nomem(e, "a header");
+    return output_write(w->out, p->text.data, p->text.len, e);
+}
+
+/* ---- the rest of a writer ----------------------------------------------- */
+
+static enum status po_end(struct writer *w, struct err *e)
+{
+    return flush((struct po_writer *)w, e);
+}
+
+static void po_writer_close(struct writer *w)
+{
+    struct po_writer *p = (struct po_writer *)w;
+
+    po_entry_release(&p->held);
+    po_entry_release(&p->fresh);
+    strbuf_release(&p->domain);
+    strbuf_release(&p->text);
+    strbuf_release(&p->plain);
+    free(p->seen.slots);
+    free(p);
+}
+
+enum status po_writer_new(struct writer **out, struct err *e)
+{
+    static const struct writer_ops ops = {
+        po_begin, po_put, po_end, po_writer_close
+    };
+    struct po_writer *p = calloc(1, sizeof *p);
+
+    *out = NULL;
+    if (!p) return err_nomem(e, "a writer");
+    p->w.ops = &ops;
+    po_entry_init(&p->held, 0);
+    po_entry_init(&p->fresh, 0);
+    strbuf_init(&p->domain, 0);
+    strbuf_init(&p->text, 0);
+    strbuf_init(&p->plain, 0);
+    *out = &p->w;
+    return ST_OK;
+}
