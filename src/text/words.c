@@ -143,20 +143,31 @@ enum {
 };
 
 #define L B_LETTER
+#define D B_DIGIT
+#define U B_UNDERSCORE
+#define P B_POINT
+#define C B_COLON
+#define K B_COMMA
+#define S B_SPACE
 #define M B_MARK
 static const uint8_t byte_kind[256] = {
-    M, M, M, M, M, M, M, M, M, B_SPACE, B_SPACE, B_SPACE, B_SPACE, B_HARD,
-    M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
-    ['!'] = M, M, M, M, M, M, ['\''] = B_POINT, M, M, M, M, [','] = B_COMMA,
-    M, ['.'] = B_POINT, M, ['0'] = B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT,
-    B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT, B_DIGIT, [':'] = B_COLON,
-    [';'] = B_COMMA, M, M, M, M, M, ['A'] = L, L, L, L, L, L, L, L, L, L, L, L,
-    L, L, L, L, L, L, L, L, L, L, L, L, L, L, ['['] = M, M, M, M,
-    ['_'] = B_UNDERSCORE, M, ['a'] = L, L, L, L, L, L, L, L, L, L, L, L, L, L,
-    L, L, L, L, L, L, L, L, L, L, L, L, ['{'] = M, M, M, M, M,
+    M, M, M, M, M, M, M, M, M, S, S, S, S, B_HARD, M, M,
+    M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
+    S, M, M, M, M, M, M, P, M, M, M, M, K, M, P, M,     /*  !"#$%&'()*+,-./ */
+    D, D, D, D, D, D, D, D, D, D, C, K, M, M, M, M,     /* 0123456789:;<=>? */
+    M, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
+    L, L, L, L, L, L, L, L, L, L, L, M, M, M, M, U,     /* PQ..Z[\]^_ */
+    M, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L,
+    L, L, L, L, L, L, L, L, L, L, L, M, M, M, M, M,
     [0xC3] = B_LATIN, B_LATIN, B_LATIN
 };
 #undef L
+#undef D
+#undef U
+#undef P
+#undef C
+#undef K
+#undef S
 #undef M
 
 static unsigned kind_at(const char *s, size_t i)
