@@ -73,11 +73,14 @@ enum status index_build_new(struct index_build **out, struct store *s,
 enum status index_build_add(struct index_build *b, int64_t text,
                             struct str plain_source, struct err *e);
 /* Between store_import_prepare and commit: enter the segments and all earlier
- * changes into the manifest, as of `seq`; texts in gone are left out. */
+ * changes into the manifest, as of `seq`; texts in gone (ascending) are left
+ * out; batch is store_import_batch. */
 enum status index_build_publish(struct index_build *b, int64_t seq,
-                                const int64_t *gone, size_t n_gone,
-                                struct err *e);
-/* After the commit: files stay. Without publish: they are removed. */
+                                int64_t batch, const int64_t *gone,
+                                size_t n_gone, struct err *e);
+/* When the commit failed after all: the files are not to stay. */
+void index_build_unpublish(struct index_build *b);
+/* Published files stay, others are removed. */
 void index_build_free(struct index_build *b);   /* NULL is fine */
 
 /* ---- care ---------------------------------------------------------------- */

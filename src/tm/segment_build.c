@@ -59,10 +59,12 @@ void builder_free(struct builder *b)
     free(b);
 }
 
-bool builder_full(const struct builder *b)
+bool builder_takes(const struct builder *b, int64_t text)
 {
-    return b->n_docs >= BUILD_DOCS || b->n_posts >= BUILD_POSTS
-           || b->n_classes + DOC_CLASSES > SEGMENT_MAX_CLASSES;
+    return !b->n_docs || (b->doc_text[b->n_docs - 1] < text
+                          && b->n_docs < BUILD_DOCS && b->n_posts < BUILD_POSTS
+                          && b->n_classes + DOC_CLASSES
+                             <= SEGMENT_MAX_CLASSES);
 }
 
 uint32_t builder_docs(const struct builder *b) { return b->n_docs; }

@@ -1,7 +1,7 @@
 /* segment_write.h - make segments: from texts, or out of other segments.
  *
  * A builder takes documents in ascending order of text id and keeps their
- * postings in memory (some 40 bytes a document and word list); builder_full()
+ * postings in memory (some 12 bytes each); builder_takes()
  * says when it is time to make a segment of them. The result is an image: the
  * data of a page file, to be written or used as it is. */
 #ifndef TM_SEGMENT_WRITE_H
@@ -22,7 +22,8 @@ enum status builder_new(struct builder **out, struct err *e);
 void builder_free(struct builder *b);           /* NULL is fine */
 enum status builder_add(struct builder *b, int64_t text,
                         const struct terms *terms, struct err *e);
-bool builder_full(const struct builder *b);
+/* Can it take this text too? Not when it is full, or has a later one. */
+bool builder_takes(const struct builder *b, int64_t text);
 uint32_t builder_docs(const struct builder *b);
 /* The segment of all that was added but the texts in drop (ascending); the
  * builder is empty afterwards. key and number go into the head. */

@@ -1,0 +1,679 @@
+/* index.c - load the index, keep it up with the store, search it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/tags.h"
+#include "tm/index_inner.h"
+
+#define PROGRESS_STEP 4096
+
+enum outcome {
+    LOADED,
+    MISSING,                    /* the store has no manifest for us */
+    DAMAGED                     /* a segment cannot be believed */
+};
+
+enum status index_open(struct index **out, struct store *s, int64_t memory,
+                       const struct analyser *a,
+                       const struct index_options *o, struct err *e)
+{
+    struct index *ix = calloc(1, sizeof *ix);
+    enum status st;
+
+    *out = NULL;
+    if (!ix) return err_nomem(e, "index");
+    ix->s = s;
+    ix->a = *a;
+    if (o) ix->o = *o;
+    if (!ix->o.tail_limit) ix->o.tail_limit = TAIL_LIMIT;
+    ix->key = (struct seg_key){ store_uuid(s), a->id, memory };
+    strbuf_init(&ix->plain, 0);
+    ix->dir = index_dir(store_path(s));
+    st = ix->dir ? bm25_new(&ix->bm25, e) : err_nomem(e, "index");
+    if (st) index_close(ix);
+    else *out = ix;
+    return st;
+}
+
+static void drop_segments(struct index *ix)
+{
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        segment_close(ix->segs[i]);
+        symfile_close(ix->syms[i]);
+    }
+    ix->n_segs = 0;
+}
+
+void index_close(struct index *ix)
+{
+    if (!ix) return;
+    drop_segments(ix);
+    free(ix->segs);
+    free(ix->syms);
+    tail_release(&ix->tail);
+    map64_release(&ix->dead_df);
+    bm25_free(ix->bm25);
+    terms_release(&ix->terms);
+    strbuf_release(&ix->plain);
+    symbols_release(&ix->symbols);
+    free(ix->dir);
+    free(ix);
+}
+
+int index_progress(const struct index *ix, const char *what, uint64_t done,
+                   uint64_t total)
+{
+    return ix->o.progress ? ix->o.progress(ix->o.user, what, done, total) : 0;
+}
+
+enum status plain_source(struct strbuf *sb, struct str source, bool tagged,
+                         struct str *out, struct err *e)
+{
+    *out = source;
+    if (!tagged) return ST_OK;
+    strbuf_reset(sb);
+    if (!tags_strip(source, sb)) return err_nomem(e, "text");
+    *out = (struct str){ sb->data, sb->len };
+    return ST_OK;
+}
+
+static enum status analyse_source(struct index *ix, struct str source,
+                                  bool tagged, struct err *e)
+{
+    struct str plain;
+    enum status st = plain_source(&ix->plain, source, tagged, &plain, e);
+
+    return st ? st : analyse(&ix->a, plain, &ix->terms, e);
+}
+
+/* Ends a read transaction that found an error; one of the caller's around it
+ * stays as it is. */
+static void end_read(struct index *ix)
+{
+    struct err ignored;
+
+    store_commit(ix->s, &ignored);
+}
+
+/* ---- changes ------------------------------------------------------------- */
+
+struct applying {               /* for a callback that cannot return both */
+    struct index *ix;
+    enum status st;
+    struct err *e;
+    size_t limit;               /* stop when the tail has more; 0: none */
+    bool over;
+};
+
+static bool find_live(const struct index *ix, int64_t text, size_t *seg,
+                      uint32_t *doc)
+{
+    for (size_t i = 0; i < ix->n_segs; i++)
+        if (segment_doc(ix->segs[i], text, doc)
+            && !segment_is_dead(ix->segs[i], *doc)) {
+            *seg = i;
+            return true;
+        }
+    return false;
+}
+
+static enum status apply_add(struct index *ix, const struct change *c,
+                             struct err *e)
+{
+    uint32_t doc;
+    size_t seg;
+    enum status st;
+
+    if (tail_find(&ix->tail, c->text, &doc)
+        || find_live(ix, c->text, &seg, &doc))
+        return ST_OK;
+    st = analyse_source(ix, c->source, c->tagged, e);
+    return st ? st : tail_add(&ix->tail, c->text, &ix->terms, e);
+}
+
+static int by_value(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Take a document of a segment out of the statistics. */
+static enum status strike_out(struct index *ix, size_t seg, uint32_t doc,
+                              struct err *e)
+{
+    struct terms *t = &ix->terms;
+
+    if (!segment_kill(ix->segs[seg], doc)) return err_nomem(e, "index");
+    qsort(t->at, t->n, sizeof *t->at, by_value);
+    for (size_t i = 0; i < t->n; i++) {
+        bool fresh;
+        uint32_t *df;
+
+        if (i && t->at[i] == t->at[i - 1]) continue;
+        df = map64_put(&ix->dead_df, t->at[i], &fresh);
+        if (!df) return err_nomem(e, "index");
+        ++*df;
+    }
+    ix->dead_words += t->n;
+    return ST_OK;
+}
+
+static enum status apply_remove(struct index *ix, const struct change *c,
+                                struct err *e)
+{
+    bool in_tail;
+    uint32_t doc;
+    size_t seg = 0;
+    enum status st;
+
+    in_tail = tail_find(&ix->tail, c->text, &doc);
+    if (!in_tail && !find_live(ix, c->text, &seg, &doc)) return ST_OK;
+    st = analyse_source(ix, c->source, c->tagged, e);
+    if (st) return st;
+    if (!in_tail) return strike_out(ix, seg, doc, e);
+    tail_kill(&ix->tail, doc, &ix->terms);
+    return ST_OK;
+}
+
+static int apply(void *user, const struct change *c)
+{
+    struct applying *ap = user;
+
+    ap->st = c->kind == CHANGE_ADD ? apply_add(ap->ix, c, ap->e)
+                                   : apply_remove(ap->ix, c, ap->e);
+    if (c->seq > ap->ix->applied) ap->ix->applied = c->seq;
+    ap->over = ap->limit && ap->ix->tail.n_docs > ap->limit;
+    return ap->st || ap->over;
+}
+
+static enum status settle(enum status st, const struct applying *ap)
+{
+    return ap->st ? ap->st : st == ST_CANCELED && ap->over ? ST_OK : st;
+}
+
+static enum status apply_changes(struct index *ix, int64_t adds_after,
+                                 int64_t removes_after, struct err *e)
+{
+    struct applying ap = { .ix = ix, .e = e };
+    enum status st = store_changes(ix->s, ix->key.memory, adds_after,
+                                   removes_after, apply, &ap, e);
+
+    return settle(st, &ap);
+}
+
+/* ---- loading ------------------------------------------------------------- */
+
+static void forget_tail(struct index *ix)
+{
+    tail_reset(&ix->tail);
+    map64_clear(&ix->dead_df);
+    ix->dead_words = 0;
+}
+
+/* The segment of that number, if it is open; it moves to the caller. */
+static bool reuse(struct index *ix, const struct segment_row *row,
+                  struct segment **seg, struct symfile **sym)
+{
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        if (!ix->segs[i] || ix->segs[i]->number != row->number
+            || ix->segs[i]->file.head.sum != row->checksum)
+            continue;
+        *seg = ix->segs[i];
+        *sym = ix->syms[i];
+        ix->segs[i] = NULL;
+        ix->syms[i] = NULL;
+        segment_revive(*seg);
+        return true;
+    }
+    return false;
+}
+
+static enum status open_row(struct index *ix, const struct segment_row *row,
+                            struct segment **out, struct err *e)
+{
+    char *path = segment_path(ix->dir, row->number);
+    enum status st;
+
+    if (!path) return err_nomem(e, "index");
+    st = segment_open(out, path, &ix->key, row->number, row->checksum, e);
+    free(path);
+    return st;
+}
+
+static enum status open_rows(struct index *ix, const struct manifest *m,
+                             struct segment **segs, struct symfile **syms,
+                             struct err *e)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; !st && i < m->n_segments; i++)
+        if (!reuse(ix, &m->segments[i], &segs[i], &syms[i]))
+            st = open_row(ix, &m->segments[i], &segs[i], e);
+    return st;
+}
+
+static enum status take_manifest(struct index *ix, const struct manifest *m,
+                                 enum outcome *oc, struct err *e)
+{
+    size_t n = m->n_segments;
+    struct segment **segs = calloc(n + 1, sizeof *segs);
+    struct symfile **syms = calloc(n + 1, sizeof *syms);
+    enum status st = segs && syms ? open_rows(ix, m, segs, syms, e)
+                                  : err_nomem(e, "index");
+
+    if (st == ST_FORMAT) {
+        *oc = DAMAGED;
+        st = ST_OK;
+    }
+    drop_segments(ix);
+    free(ix->segs);
+    free(ix->syms);
+    ix->segs = segs;
+    ix->syms = syms;
+    ix->cap_segs = ix->cap_syms = n + 1;
+    ix->n_segs = segs && syms ? n : 0;
+    if (st || *oc == DAMAGED) drop_segments(ix);
+    ix->generation = m->generation;
+    ix->seq = ix->applied = m->seq;
+    ix->clean = m->clean;
+    return st;
+}
+
+/* Inside a read transaction: everything is of one moment. */
+static enum status load(struct index *ix, enum outcome *oc, struct err *e)
+{
+    struct manifest m = { 0 };
+    enum status st = manifest_read(ix->s, ix->key.memory, ix->a.id, &m, e);
+
+    forget_tail(ix);
+    *oc = m.generation ? LOADED : MISSING;
+    if (!st) st = take_manifest(ix, &m, oc, e);
+    manifest_release(&m);
+    if (!st && *oc == LOADED) st = apply_changes(ix, ix->seq, ix->clean, e);
+    return st;
+}
+
+/* A memory of a few texts needs no files: all are in the tail. */
+static enum status load_small(struct index *ix, enum outcome *oc,
+                              struct err *e)
+{
+    struct applying ap = { .ix = ix, .e = e, .limit = ix->o.tail_limit };
+    enum status st;
+
+    forget_tail(ix);
+    ix->applied = 0;
+    st = store_scan(ix->s, ix->key.memory, apply, &ap, e);
+    st = settle(st, &ap);
+    *oc = ap.over ? MISSING : LOADED;
+    if (!st && *oc == LOADED)
+        st = store_last_change(ix->s, ix->key.memory, &ix->applied, e);
+    if (*oc == MISSING) forget_tail(ix);
+    return st;
+}
+
+static enum status catch_up(struct index *ix, enum outcome *oc, struct err *e)
+{
+    int64_t generation;
+    enum status st = store_begin_read(ix->s, e);
+
+    *oc = LOADED;
+    if (st) return st;
+    st = manifest_generation(ix->s, ix->key.memory, ix->a.id, &generation, e);
+    if (!st && ix->loaded && generation == ix->generation)
+        st = apply_changes(ix, ix->applied, ix->applied, e);
+    else if (!st)
+        st = load(ix, oc, e);
+    if (!st && *oc == MISSING) st = load_small(ix, oc, e);
+    if (st) {
+        /* Half applied is not applied. */
+        ix->loaded = false;
+        end_read(ix);
+        return st;
+    }
+    return store_commit(ix->s, e);
+}
+
+/* ---- building ------------------------------------------------------------ */
+
+/* Segments that are in no file, of a store that cannot be written. */
+static enum status emit_in_memory(struct index *ix, struct image *im,
+                                  struct err *e)
+{
+    struct segment *seg;
+    enum status st;
+
+    if (!mem_grow(&ix->segs, &ix->cap_segs, ix->n_segs + 1, sizeof *ix->segs)
+        || !mem_grow(&ix->syms, &ix->cap_syms, ix->n_segs + 1,
+                     sizeof *ix->syms)) {
+        image_release(im);
+        return err_nomem(e, "index");
+    }
+    st = segment_adopt(&seg, &im->head, im->data, im->n, e);
+    if (st) return st;
+    ix->segs[ix->n_segs] = seg;
+    ix->syms[ix->n_segs++] = NULL;
+    return ST_OK;
+}
+
+enum status index_emit(struct index *ix, struct builder *b,
+                       struct emitted *em, struct err *e)
+{
+    struct segment_row row;
+    struct image im;
+    enum status st = builder_image(b, &ix->key, em ? new_segment_number() : 0,
+                                   NULL, 0, &im, e);
+
+    if (st) return st;
+    if (!em) return emit_in_memory(ix, &im, e);
+    st = segment_emit(ix->dir, &im, &row, e);
+    image_release(&im);
+    if (!st && !emitted_add(em, &row)) {
+        segment_remove(ix->dir, row.number);
+        st = err_nomem(e, "index");
+    }
+    return st;
+}
+
+struct building {
+    struct index *ix;
+    struct builder *b;
+    struct emitted *em;         /* NULL: in memory */
+    uint64_t done;
+    enum status st;
+    struct err *e;
+};
+
+static int build_one(void *user, const struct change *c)
+{
+    struct building *bu = user;
+    struct index *ix = bu->ix;
+
+    if (c->kind != CHANGE_ADD) return 0;
+    if (!builder_takes(bu->b, c->text))
+        bu->st = index_emit(ix, bu->b, bu->em, bu->e);
+    if (!bu->st) bu->st = analyse_source(ix, c->source, c->tagged, bu->e);
+    if (!bu->st) bu->st = builder_add(bu->b, c->text, &ix->terms, bu->e);
+    if (!bu->st && ++bu->done % PROGRESS_STEP == 0
+        && index_progress(ix, "indexing", bu->done, 0))
+        bu->st = err_set(bu->e, ST_CANCELED, "stopped while indexing");
+    return bu->st != ST_OK;
+}
+
+/* after < 0: all texts. */
+static enum status collect(struct building *bu, int64_t after, int64_t *seq,
+                           struct err *e)
+{
+    struct index *ix = bu->ix;
+    enum status st = store_begin_read(ix->s, e);
+
+    if (st) return st;
+    st = store_last_change(ix->s, ix->key.memory, seq, e);
+    if (!st)
+        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_one, bu, e)
+                       : store_changes(ix->s, ix->key.memory, after, after,
+                                       build_one, bu, e);
+    if (bu->st) st = bu->st;
+    if (!st && builder_docs(bu->b)) st = index_emit(ix, bu->b, bu->em, e);
+    if (st) {
+        end_read(ix);
+        return st;
+    }
+    return store_commit(ix->s, e);
+}
+
+enum status index_collect(struct index *ix, int64_t after,
+                          struct emitted *em, int64_t *seq, struct err *e)
+{
+    struct building bu = { .ix = ix, .em = em, .e = e };
+    enum status st = builder_new(&bu.b, e);
+
+    if (!st) st = collect(&bu, after, seq, e);
+    builder_free(bu.b);
+    return st;
+}
+
+static enum status build_in_memory(struct index *ix, struct err *e)
+{
+    enum status st;
+
+    drop_segments(ix);
+    forget_tail(ix);
+    st = index_collect(ix, -1, NULL, &ix->applied, e);
+    ix->loaded = !st;
+    return st;
+}
+
+static enum status publish_all(struct index *ix, struct emitted *em,
+                               int64_t expected, int64_t seq, struct err *e)
+{
+    struct manifest m = { .seq = seq, .clean = seq, .segments = em->rows,
+                          .n_segments = em->n };
+
+    return manifest_write(ix->s, ix->key.memory, ix->a.id, expected, &m, e);
+}
+
+/* Somebody else may have built it while we waited for the lock. */
+static enum status build_locked(struct index *ix, int64_t generation,
+                                struct err *e)
+{
+    struct emitted em = { 0 };
+    bool late = false;          /* another manifest came first */
+    int64_t now, seq;
+    enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
+                                         &now, e);
+
+    if (st || now != generation) return st;
+    st = index_collect(ix, -1, &em, &seq, e);
+    if (!st) {
+        st = publish_all(ix, &em, generation, seq, e);
+        late = st == ST_CANCELED;
+    }
+    if (st) emitted_discard(&em, ix->dir);
+    emitted_release(&em);
+    return late ? ST_OK : st;
+}
+
+/* Build all again, as files; the next catch_up loads them. */
+static enum status build_files(struct index *ix, int64_t generation,
+                               struct err *e)
+{
+    struct lock merge = { -1 }, files = { -1 };
+    bool got;
+    enum status st = lock_take(&merge, ix->dir, "merge", LOCK_EXCLUSIVE, &got,
+                               e);
+
+    if (!st) st = lock_take(&files, ix->dir, "files", LOCK_SHARED, &got, e);
+    if (!st) st = build_locked(ix, generation, e);
+    lock_drop(&files);
+    lock_drop(&merge);
+    ix->loaded = false;
+    return st;
+}
+
+/* Where files cannot be written the index lives in memory. */
+static enum status build(struct index *ix, struct err *e)
+{
+    enum status st;
+
+    if (!store_writable(ix->s)) return build_in_memory(ix, e);
+    st = build_files(ix, ix->generation, e);
+    return st == ST_IO ? build_in_memory(ix, e) : st;
+}
+
+enum status index_rebuild(struct index *ix, struct err *e)
+{
+    int64_t generation;
+    enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
+                                         &generation, e);
+
+    ix->loaded = false;
+    if (!st) st = build_files(ix, generation, e);
+    if (!st) st = index_refresh(ix, e);
+    return st;
+}
+
+/* A file that is gone because somebody merged is no damage: look again, and
+ * only when the manifest still names it, build. */
+enum status index_refresh(struct index *ix, struct err *e)
+{
+    enum outcome oc = LOADED;
+    int64_t damaged = -1;       /* generation that was seen to be */
+    uint32_t version;
+    enum status st = store_version(ix->s, &version, e);
+
+    if (st || (ix->loaded && version == ix->version)) return st;
+    for (int turn = 0; turn < 8; turn++) {
+        st = catch_up(ix, &oc, e);
+        if (st) return st;
+        ix->loaded = oc == LOADED;
+        if (ix->loaded) break;
+        if (oc == MISSING || damaged == ix->generation) {
+            st = build(ix, e);
+            if (st || ix->loaded) break;
+        }
+        damaged = oc == DAMAGED ? ix->generation : -1;
+    }
+    if (!st && !ix->loaded) st = build_in_memory(ix, e);
+    if (!st) ix->version = version;
+    return st;
+}
+
+enum status index_damaged(struct index *ix, struct err *e)
+{
+    enum status st = build(ix, e);
+
+    return st ? st : index_refresh(ix, e);
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+static struct bm25_parts parts_of(const struct index *ix)
+{
+    struct bm25_parts p = { ix->segs, ix->n_segs, &ix->tail, &ix->dead_df,
+                            ix->tail.n_live, ix->tail.words };
+
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        p.n_docs += ix->segs[i]->n_docs - ix->segs[i]->n_dead;
+        p.words += ix->segs[i]->words;
+    }
+    p.words -= ix->dead_words < p.words ? ix->dead_words : p.words;
+    return p;
+}
+
+enum status index_search(struct index *ix, const struct terms *query,
+                         size_t top, struct hit *hits, size_t *n,
+                         struct err *e)
+{
+    struct segment *damaged = NULL;
+    enum status st = ST_OK;
+
+    for (int turn = 0; turn < 2; turn++) {
+        struct bm25_parts parts = parts_of(ix);
+
+        st = bm25_search(ix->bm25, &parts, query, top, hits, n, &damaged, e);
+        if (st || !damaged) return st;
+        st = index_damaged(ix, e);
+        if (st) return st;
+    }
+    return err_set(e, ST_IO, "%s cannot be read reliably", ix->dir);
+}
+
+void index_stats(const struct index *ix, struct index_stats *out)
+{
+    struct bm25_parts p = parts_of(ix);
+
+    *out = (struct index_stats){
+        .docs = (int64_t)p.n_docs, .total_terms = (int64_t)p.words,
+        .segments = (int)ix->n_segs, .tail_docs = ix->tail.n_live };
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        out->terms += ix->segs[i]->n_terms;
+        out->dead_docs += ix->segs[i]->n_dead;
+        out->bytes += (int64_t)pagefile_bytes(&ix->segs[i]->file);
+        if (ix->syms[i])
+            out->symbol_bytes += (int64_t)symfile_bytes(ix->syms[i]);
+    }
+}
+
+/* ---- symbols ------------------------------------------------------------- */
+
+static int encode_progress(void *user, uint64_t done, uint64_t total)
+{
+    return index_progress(user, "encoding", done, total);
+}
+
+static enum status open_symbols(struct index *ix, size_t i, struct err *e)
+{
+    struct segment *seg = ix->segs[i];
+    char *path = symbol_path(ix->dir, seg->number, ix->tokenizer);
+    enum status st;
+
+    if (!path) return err_nomem(e, "subword ids");
+    st = symfile_open(&ix->syms[i], path, seg, ix->tokenizer, e);
+    if (st == ST_FORMAT && store_writable(ix->s)) {
+        st = symfile_make(path, seg, ix->s, ix->sw, ix->tokenizer,
+                          encode_progress, ix, e);
+        if (!st)
+            st = symfile_open(&ix->syms[i], path, seg, ix->tokenizer, e);
+    }
+    free(path);
+    /* Without the file its ids are computed as they are needed. */
+    return st == ST_FORMAT || st == ST_IO ? ST_OK : st;
+}
+
+enum status index_use_symbols(struct index *ix, const struct subword *sw,
+                              uint64_t tokenizer, struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (!ix->with_symbols || ix->tokenizer != tokenizer || ix->sw != sw)
+        for (size_t i = 0; i < ix->n_segs; i++) {
+            symfile_close(ix->syms[i]);
+            ix->syms[i] = NULL;
+        }
+    ix->sw = sw;
+    ix->tokenizer = tokenizer;
+    ix->with_symbols = true;
+    for (size_t i = 0; sw && !st && i < ix->n_segs; i++)
+        if (!ix->syms[i] && ix->segs[i]->number)
+            st = open_symbols(ix, i, e);
+    return st;
+}
+
+static enum status compute_symbols(struct index *ix, int64_t text,
+                                   struct err *e)
+{
+    struct str source, target, plain;
+    bool tagged, found;
+    enum status st = store_text(ix->s, text, &source, &target, &tagged,
+                                &found, e);
+
+    if (st) return st;
+    if (!found) source = (struct str){ 0 };
+    st = plain_source(&ix->plain, source, found && tagged, &plain, e);
+    return st ? st : symbols_of(ix->sw, plain, &ix->symbols, e);
+}
+
+enum status index_symbols(struct index *ix, const struct hit *h,
+                          const uint32_t **at, size_t *n, uint32_t *chars,
+                          struct err *e)
+{
+    struct symbols *s = &ix->symbols;
+    struct symfile *f = h->part < ix->n_segs ? ix->syms[h->part] : NULL;
+    enum status st = ST_OK;
+
+    if (f && symfile_get(f, h->doc, &s->at, &s->cap, &s->n)) {
+        s->chars = symbols_chars(ix->sw, s->at, s->n);
+    } else {
+        if (f) {                        /* damaged: made again next time */
+            symfile_close(f);
+            ix->syms[h->part] = NULL;
+        }
+        st = compute_symbols(ix, h->text, e);
+    }
+    *at = s->at;
+    *n = s->n;
+    *chars = s->chars;
+    return st;
+}

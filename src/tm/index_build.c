@@ -1,0 +1,202 @@
+/* index_build.c - the segments of an import, built as it goes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tm/index_inner.h"
+
+struct index_build {
+    struct store *s;
+    struct analyser a;
+    struct seg_key key;
+    char *dir;
+    struct lock files;
+    struct builder *b;
+    struct emitted em;          /* the import's, then those of the rest */
+    struct terms terms;
+    struct strbuf plain;
+    bool published;
+};
+
+enum status index_build_new(struct index_build **out, struct store *s,
+                            int64_t memory, const struct analyser *a,
+                            struct err *e)
+{
+    struct index_build *b = calloc(1, sizeof *b);
+    bool got;
+    enum status st;
+
+    *out = NULL;
+    if (!b) return err_nomem(e, "index");
+    b->s = s;
+    b->a = *a;
+    b->key = (struct seg_key){ store_uuid(s), a->id, memory };
+    b->files.fd = -1;
+    strbuf_init(&b->plain, 0);
+    b->dir = index_dir(store_path(s));
+    st = b->dir ? builder_new(&b->b, e) : err_nomem(e, "index");
+    if (!st) st = lock_take(&b->files, b->dir, "files", LOCK_SHARED, &got, e);
+    if (st) index_build_free(b);
+    else *out = b;
+    return st;
+}
+
+void index_build_free(struct index_build *b)
+{
+    if (!b) return;
+    if (!b->published) emitted_discard(&b->em, b->dir);
+    emitted_release(&b->em);
+    builder_free(b->b);
+    terms_release(&b->terms);
+    strbuf_release(&b->plain);
+    lock_drop(&b->files);
+    free(b->dir);
+    free(b);
+}
+
+void index_build_unpublish(struct index_build *b) { b->published = false; }
+
+static enum status emit(struct index_build *b, const int64_t *gone, size_t n,
+                        struct err *e)
+{
+    struct segment_row row;
+    struct image im;
+    enum status st = builder_image(b->b, &b->key, new_segment_number(), gone,
+                                   n, &im, e);
+
+    if (st) return st;
+    st = segment_emit(b->dir, &im, &row, e);
+    image_release(&im);
+    if (!st && !emitted_add(&b->em, &row)) {
+        segment_remove(b->dir, row.number);
+        st = err_nomem(e, "index");
+    }
+    return st;
+}
+
+enum status index_build_add(struct index_build *b, int64_t text,
+                            struct str plain_text, struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (!builder_takes(b->b, text)) st = emit(b, NULL, 0, e);
+    if (!st) st = analyse(&b->a, plain_text, &b->terms, e);
+    return st ? st : builder_add(b->b, text, &b->terms, e);
+}
+
+/* ---- publishing ---------------------------------------------------------- */
+
+/* A segment that was written before its text turned out to be somebody
+ * else's: write it again without. */
+static enum status rewrite(struct index_build *b, struct segment_row *row,
+                           const int64_t *gone, size_t n_gone, struct err *e)
+{
+    char *path = segment_path(b->dir, row->number);
+    struct segment *seg = NULL;
+    struct segment_row fresh;
+    struct image im = { 0 };
+    bool any = false;
+    enum status st;
+
+    if (!path) return err_nomem(e, "index");
+    st = segment_open(&seg, path, &b->key, row->number, row->checksum, e);
+    free(path);
+    for (size_t i = 0; !st && i < n_gone; i++) {
+        uint32_t doc;
+
+        if (!segment_doc(seg, gone[i], &doc) || segment_is_dead(seg, doc))
+            continue;
+        any = true;
+        if (!segment_kill(seg, doc)) st = err_nomem(e, "index");
+    }
+    if (!st && any && !segment_sound(seg))
+        st = err_set(e, ST_IO, "%s: a file just written is damaged", b->dir);
+    if (!st && any)
+        st = segments_merge(&seg, 1, &b->key, new_segment_number(), &im, e);
+    if (!st && any) st = segment_emit(b->dir, &im, &fresh, e);
+    if (!st && any) {
+        segment_remove(b->dir, row->number);
+        *row = fresh;
+    }
+    image_release(&im);
+    segment_close(seg);
+    return st;
+}
+
+struct rest {                   /* what others added and no segment has */
+    struct index_build *b;
+    int64_t before;             /* changes from this number on are ours */
+    int64_t batch;              /* texts of this batch are ours */
+    enum status st;
+    struct err *e;
+};
+
+static int add_rest(void *user, const struct change *c)
+{
+    struct rest *r = user;
+    struct str plain;
+
+    if (r->before && c->seq >= r->before) return 1;
+    if (c->kind != CHANGE_ADD || c->text >> 32 == r->batch) return 0;
+    r->st = plain_source(&r->b->plain, c->source, c->tagged, &plain, r->e);
+    if (!r->st) r->st = index_build_add(r->b, c->text, plain, r->e);
+    return r->st != ST_OK;
+}
+
+/* Everything visible that neither the manifest's segments nor ours hold. */
+static enum status collect_rest(struct index_build *b,
+                                const struct manifest *m, int64_t seq,
+                                int64_t batch, struct err *e)
+{
+    struct rest r = { .b = b, .batch = batch, .e = e };
+    enum status st;
+
+    if (m->generation) {
+        r.before = seq;
+        st = store_changes(b->s, b->key.memory, m->seq, m->seq, add_rest, &r,
+                           e);
+    } else {
+        st = store_scan(b->s, b->key.memory, add_rest, &r, e);
+    }
+    if (r.st) return r.st;
+    if (st && st != ST_CANCELED) return st;
+    return builder_docs(b->b) ? emit(b, NULL, 0, e) : ST_OK;
+}
+
+static enum status write_manifest(struct index_build *b, struct manifest *m,
+                                  int64_t seq, struct err *e)
+{
+    size_t n = m->n_segments + b->em.n;
+    struct segment_row *rows = calloc(n + 1, sizeof *rows);
+    struct manifest next = { .seq = seq, .segments = rows, .n_segments = n,
+                             .clean = m->generation ? m->clean : seq };
+    enum status st;
+
+    if (!rows) return err_nomem(e, "index");
+    if (m->n_segments)
+        memcpy(rows, m->segments, m->n_segments * sizeof *rows);
+    if (b->em.n)
+        memcpy(rows + m->n_segments, b->em.rows, b->em.n * sizeof *rows);
+    st = manifest_write(b->s, b->key.memory, b->key.analyser, m->generation,
+                        &next, e);
+    free(rows);
+    return st;
+}
+
+enum status index_build_publish(struct index_build *b, int64_t seq,
+                                int64_t batch, const int64_t *gone,
+                                size_t n_gone, struct err *e)
+{
+    struct manifest m = { 0 };
+    enum status st = ST_OK;
+
+    for (size_t i = 0; !st && n_gone && i < b->em.n; i++)
+        st = rewrite(b, &b->em.rows[i], gone, n_gone, e);
+    if (!st && builder_docs(b->b)) st = emit(b, gone, n_gone, e);
+    if (!st)
+        st = manifest_read(b->s, b->key.memory, b->key.analyser, &m, e);
+    if (!st) st = collect_rest(b, &m, seq, batch, e);
+    if (!st) st = write_manifest(b, &m, seq, e);
+    manifest_release(&m);
+    b->published = !st;
+    return st;
+}

@@ -1,0 +1,171 @@
+/* index_check.c - the index against the store, posting by posting.
+ *
+ * Both sides give a sum over all (term, text, frequency) that does not depend
+ * on order; a posting that is missing, left over or different shows. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tm/index_inner.h"
+
+struct tally { uint64_t docs, words, sum; };
+
+struct checking {
+    struct index *ix;
+    problem_fn *fn;
+    void *user;
+    int problems;
+    struct tally tally;
+    enum status st;
+    struct err *e;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void complain(struct checking *c, const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    c->problems++;
+    if (c->fn) c->fn(c->user, text);
+}
+
+static uint64_t mix(uint64_t v)
+{
+    v = (v ^ v >> 31) * 0x9FB21C651E98DF25u;
+    v = (v ^ v >> 29) * 0xD6E8FEB86659FD93u;
+    return v ^ v >> 32;
+}
+
+static void count(struct tally *t, uint64_t term, int64_t text, uint32_t tf)
+{
+    t->sum += mix(mix(term) + mix((uint64_t)text) * 3 + tf);
+    t->words += tf;
+}
+
+static void count_run(struct tally *t, const struct segment *s, uint64_t hash,
+                      struct seg_run run, const uint8_t *p)
+{
+    uint32_t n = run_count(run), base = (run.block & ~RUN_WIDE) * BLOCK_DOCS;
+    const uint8_t *cls = p + 2 * (size_t)n;
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint16_t low, class = cls[k];
+
+        memcpy(&low, p + 2 * (size_t)k, 2);
+        if (run.block & RUN_WIDE) memcpy(&class, cls + 2 * (size_t)k, 2);
+        if (base + low >= s->n_docs || class >= s->n_classes) t->sum++;
+        else if (!segment_is_dead(s, base + low))
+            count(t, hash, segment_text(s, base + low),
+                  s->classes[class].tf);
+    }
+}
+
+static void count_segment(struct checking *c, struct segment *s)
+{
+    if (!segment_sound(s)) {
+        complain(c, "index segment %016" PRIx64 " is damaged",
+                 (uint64_t)s->number);
+        return;
+    }
+    c->tally.docs += s->n_docs - s->n_dead;
+    for (uint32_t i = 0; i < s->n_terms; i++) {
+        const struct seg_term *t = &s->terms[i];
+        const uint8_t *p = s->posts + (uint64_t)t->post * 2;
+
+        for (uint32_t r = t->run; r < t[1].run; r++) {
+            count_run(&c->tally, s, t->hash, s->runs[r], p);
+            p += run_bytes(s->runs[r]);
+        }
+    }
+}
+
+static void count_tail(struct tally *tally, const struct tail *t)
+{
+    for (size_t i = 0; t->heads.slots && i <= t->heads.mask; i++) {
+        const struct map64_slot *slot = &t->heads.slots[i];
+        uint32_t at = slot->used ? slot->value : 0;
+
+        for (; at; at = t->posts[at - 1].next) {
+            const struct tail_post *p = &t->posts[at - 1];
+
+            if (!t->docs[p->doc].dead)
+                count(tally, slot->key, t->docs[p->doc].text, p->tf);
+        }
+    }
+    tally->docs += t->n_live;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+static int count_text(void *user, const struct change *ch)
+{
+    struct checking *c = user;
+    struct index *ix = c->ix;
+    struct terms *t = &ix->terms;
+    struct str plain;
+
+    c->st = plain_source(&ix->plain, ch->source, ch->tagged, &plain, c->e);
+    if (!c->st) c->st = analyse(&ix->a, plain, t, c->e);
+    if (c->st) return 1;
+    qsort(t->at, t->n, sizeof *t->at, by_value);
+    for (size_t i = 0, k; i < t->n; i = k) {
+        for (k = i + 1; k < t->n && t->at[k] == t->at[i]; k++) ;
+        count(&c->tally, t->at[i], ch->text, (uint32_t)(k - i));
+    }
+    if (++c->tally.docs % 4096 == 0
+        && index_progress(ix, "checking", c->tally.docs, 0)) {
+        c->st = err_set(c->e, ST_CANCELED, "stopped while checking");
+        return 1;
+    }
+    return 0;
+}
+
+/* One transaction around both sides: they are of the same moment. */
+static enum status compare(struct checking *c, struct err *e)
+{
+    struct index *ix = c->ix;
+    struct tally of_index;
+    enum status st = index_refresh(ix, e);
+
+    if (st) return st;
+    for (size_t i = 0; i < ix->n_segs; i++) count_segment(c, ix->segs[i]);
+    count_tail(&c->tally, &ix->tail);
+    of_index = c->tally;
+    c->tally = (struct tally){ 0 };
+    st = store_scan(ix->s, ix->key.memory, count_text, c, e);
+    if (c->st) st = c->st;
+    if (st || c->problems) return st;
+    if (of_index.docs != c->tally.docs)
+        complain(c, "the index has %" PRIu64 " texts, the store %" PRIu64,
+                 of_index.docs, c->tally.docs);
+    else if (of_index.words != c->tally.words
+             || of_index.sum != c->tally.sum)
+        complain(c, "the index has other words than the store's texts");
+    return ST_OK;
+}
+
+enum status index_check(struct index *ix, problem_fn *fn, void *user,
+                        int *n_problems, struct err *e)
+{
+    struct checking c = { .ix = ix, .fn = fn, .user = user, .e = e };
+    struct err ignored;
+    enum status st = index_refresh(ix, e);      /* what it must build, it
+                                                   builds before */
+    if (!st) st = store_begin_read(ix->s, e);
+    if (st) return st;
+    st = compare(&c, e);
+    store_commit(ix->s, &ignored);
+    *n_problems += c.problems;
+    return st;
+}

@@ -1,0 +1,220 @@
+/* index_files.c - names, locks and files of an index. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tm/index_inner.h"
+
+#define NAME_MAX_BYTES 80
+
+static char *join(const char *dir, const char *name)
+{
+    char *path;
+
+    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+char *index_dir(const char *store_path)
+{
+    char *path;
+
+    return asprintf(&path, "%s.index", store_path) < 0 ? NULL : path;
+}
+
+char *segment_path(const char *dir, int64_t number)
+{
+    char name[NAME_MAX_BYTES];
+
+    snprintf(name, sizeof name, "%016" PRIx64 ".seg", (uint64_t)number);
+    return join(dir, name);
+}
+
+char *symbol_path(const char *dir, int64_t number, uint64_t tokenizer)
+{
+    char name[NAME_MAX_BYTES];
+
+    snprintf(name, sizeof name, "%016" PRIx64 ".%016" PRIx64 ".ids",
+             (uint64_t)number, tokenizer);
+    return join(dir, name);
+}
+
+enum status lock_take(struct lock *l, const char *dir, const char *name,
+                      enum lock_kind kind, bool *got, struct err *e)
+{
+    char *path;
+    int how = kind == LOCK_SHARED ? LOCK_SH : LOCK_EX;
+
+    l->fd = -1;
+    *got = false;
+    if (mkdir(dir, 0777) && errno != EEXIST)
+        return err_set(e, ST_IO, "%s: %s", dir, strerror(errno));
+    path = join(dir, name);
+    if (!path) return err_nomem(e, "index");
+    l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (l->fd < 0) {
+        enum status st = err_set(e, ST_IO, "%s: %s", path, strerror(errno));
+
+        free(path);
+        return st;
+    }
+    free(path);
+    if (kind == LOCK_TRY) how |= LOCK_NB;
+    while (flock(l->fd, how)) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK) {
+            err_set(e, ST_IO, "%s: cannot be locked: %s", dir,
+                    strerror(errno));
+            lock_drop(l);
+            return ST_IO;
+        }
+        lock_drop(l);
+        return ST_OK;
+    }
+    *got = true;
+    return ST_OK;
+}
+
+void lock_drop(struct lock *l)
+{
+    if (l->fd >= 0) close(l->fd);
+    l->fd = -1;
+}
+
+/* Drawn, not counted: 62 random bits never meet again, and a file restored
+ * from a copy cannot give out a number that is in use. */
+int64_t new_segment_number(void)
+{
+    uint64_t v = 0;
+
+    while (!(v >> 2))
+        if (getrandom(&v, sizeof v, 0) != sizeof v) v = 0;
+    return (int64_t)(v >> 2);
+}
+
+enum status segment_emit(const char *dir, struct image *im,
+                         struct segment_row *row, struct err *e)
+{
+    int64_t number = (int64_t)im->head.user[SEG_NUMBER];
+    char *path = segment_path(dir, number);
+    enum status st;
+
+    if (!path) return err_nomem(e, "index");
+    st = pagefile_write(path, &im->head, im->data, im->n, e);
+    *row = (struct segment_row){ number, im->head.user32[SEG32_DOCS],
+                                 im->head.sum };
+    free(path);
+    return st;
+}
+
+/* "0123456789abcdef.seg", "0123456789abcdef.fedcba9876543210.ids" and what an
+ * interrupted write left of them. */
+static bool parse_name(const char *name, int64_t *number)
+{
+    char *end;
+    uint64_t v;
+
+    if (strlen(name) < 17 || name[16] != '.') return false;
+    errno = 0;
+    v = strtoull(name, &end, 16);
+    if (errno || end != name + 16 || v > INT64_MAX) return false;
+    if (!strstr(name, ".seg") && !strstr(name, ".ids")) return false;
+    *number = (int64_t)v;
+    return true;
+}
+
+static void remove_in(const char *dir, const char *name)
+{
+    char *path = join(dir, name);
+
+    if (path) unlink(path);
+    free(path);
+}
+
+void segment_remove(const char *dir, int64_t number)
+{
+    DIR *d = opendir(dir);
+    struct dirent *en;
+    int64_t v;
+
+    if (!d) return;
+    while ((en = readdir(d)))
+        if (parse_name(en->d_name, &v) && v == number)
+            remove_in(dir, en->d_name);
+    closedir(d);
+}
+
+bool emitted_add(struct emitted *em, const struct segment_row *row)
+{
+    if (!mem_grow(&em->rows, &em->cap, em->n + 1, sizeof *em->rows))
+        return false;
+    em->rows[em->n++] = *row;
+    return true;
+}
+
+void emitted_discard(struct emitted *em, const char *dir)
+{
+    for (size_t i = 0; i < em->n; i++) segment_remove(dir, em->rows[i].number);
+    em->n = 0;
+}
+
+void emitted_release(struct emitted *em)
+{
+    free(em->rows);
+    memset(em, 0, sizeof *em);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void remove_strangers(const char *dir, const int64_t *live, size_t n)
+{
+    DIR *d = opendir(dir);
+    struct dirent *en;
+    int64_t v;
+
+    if (!d) return;
+    while ((en = readdir(d)))
+        if (parse_name(en->d_name, &v)
+            && !bsearch(&v, live, n, sizeof *live, by_number))
+            remove_in(dir, en->d_name);
+    closedir(d);
+}
+
+enum status index_sweep(struct store *s, struct err *e)
+{
+    char *dir = index_dir(store_path(s));
+    int64_t *live = NULL;
+    size_t n = 0;
+    struct lock l = { -1 };
+    bool got = false;
+    enum status st;
+
+    if (!dir) return err_nomem(e, "index");
+    if (access(dir, F_OK)) {            /* nothing to sweep */
+        free(dir);
+        return ST_OK;
+    }
+    st = lock_take(&l, dir, "files", LOCK_TRY, &got, e);
+    if (!st && got) st = store_live_segments(s, &live, &n, e);
+    if (!st && got) {
+        qsort(live, n, sizeof *live, by_number);
+        remove_strangers(dir, live, n);
+    }
+    lock_drop(&l);
+    free(live);
+    free(dir);
+    return st;
+}

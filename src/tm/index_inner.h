@@ -1,0 +1,88 @@
+/* index_inner.h - what the files of the index share.
+ *
+ * Two locks in FILE.index/ keep processes out of each other's way: `files` is
+ * held shared by whoever has written files no manifest names yet, exclusive by
+ * whoever removes files that belong to nothing; `merge` is held by the one who
+ * builds or merges. Searching needs neither. */
+#ifndef TM_INDEX_INNER_H
+#define TM_INDEX_INNER_H
+
+#include "base/strbuf.h"
+#include "tm/bm25.h"
+#include "tm/index.h"
+#include "tm/segment_write.h"
+#include "tm/symfile.h"
+
+#define TAIL_LIMIT 2048
+
+struct index {
+    struct store *s;
+    struct analyser a;
+    struct index_options o;
+    struct seg_key key;
+    char *dir;                  /* FILE.index */
+
+    struct segment **segs;      /* [n_segs] those of the manifest */
+    size_t n_segs, cap_segs;
+    int64_t generation, seq, clean;     /* the manifest's */
+    int64_t applied;            /* changes up to here are in memory */
+    struct tail tail;
+    struct map64 dead_df;
+    uint64_t dead_words;
+
+    bool loaded;
+    uint32_t version;           /* of the store, when last looked at */
+    struct bm25 *bm25;
+    struct terms terms;
+    struct strbuf plain;
+
+    const struct subword *sw;   /* of the symbols */
+    uint64_t tokenizer;
+    bool with_symbols;
+    struct symfile **syms;      /* [n_segs], NULLs where there is none */
+    size_t cap_syms;
+    struct symbols symbols;     /* scratch */
+};
+
+/* ---- index_files.c ---- */
+
+char *index_dir(const char *store_path);        /* malloc memory */
+char *segment_path(const char *dir, int64_t number);
+char *symbol_path(const char *dir, int64_t number, uint64_t tokenizer);
+
+struct lock { int fd; };
+enum lock_kind { LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_TRY };   /* exclusive */
+/* name: "files" or "merge". The folder is made when it is not there. *got says
+ * whether LOCK_TRY got it. */
+enum status lock_take(struct lock *l, const char *dir, const char *name,
+                      enum lock_kind kind, bool *got, struct err *e);
+void lock_drop(struct lock *l);
+
+int64_t new_segment_number(void);
+/* Write an image as a segment file. */
+enum status segment_emit(const char *dir, struct image *im,
+                         struct segment_row *row, struct err *e);
+void segment_remove(const char *dir, int64_t number);   /* and side files */
+
+/* Segment files that were written and are in no manifest yet. */
+struct emitted { struct segment_row *rows; size_t n, cap; };
+bool emitted_add(struct emitted *em, const struct segment_row *row);
+void emitted_discard(struct emitted *em, const char *dir);  /* the files too */
+void emitted_release(struct emitted *em);
+
+/* ---- index.c ---- */
+
+/* The plain source of a change; valid until the next call. */
+enum status plain_source(struct strbuf *sb, struct str source, bool tagged,
+                         struct str *out, struct err *e);
+/* Make the builder's texts a segment: a file, or (read-only) in memory. */
+enum status index_emit(struct index *ix, struct builder *b,
+                       struct emitted *em, struct err *e);
+enum status index_damaged(struct index *ix, struct err *e);
+int index_progress(const struct index *ix, const char *what, uint64_t done,
+                   uint64_t total);
+/* The texts added after `after` as segments; *seq is what they are up to. */
+enum status index_collect(struct index *ix, int64_t after,
+                          struct emitted *em, int64_t *seq, struct err *e);
+
+#endif

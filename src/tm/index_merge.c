@@ -1,0 +1,221 @@
+/* index_merge.c - tidy up: the tail to a segment, small segments to larger.
+ *
+ * Work is done beside everybody else's and published in one small step, which
+ * fails when the list of segments changed meanwhile: then it was for nothing,
+ * and is tried again or left to the next time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tm/index_inner.h"
+
+#define TURNS 100               /* steps of one call; each shortens the list */
+#define FEWEST 4                /* segments worth joining */
+#define DEAD_SHARE 5            /* one in five: write the segment again */
+
+/* ---- which segments ------------------------------------------------------ */
+
+static uint32_t live(const struct segment *s) { return s->n_docs - s->n_dead; }
+
+static bool mostly_dead(const struct segment *s)
+{
+    return (uint64_t)s->n_dead * DEAD_SHARE >= s->n_docs && s->n_dead;
+}
+
+static int smaller_first(const void *a, const void *b)
+{
+    const struct segment *x = *(struct segment *const *)a;
+    const struct segment *y = *(struct segment *const *)b;
+
+    return live(x) < live(y) ? -1 : live(x) > live(y);
+}
+
+/* The smallest segments whose sizes are alike: each is at most as large as
+ * all before it together. So a text is written again about once for each
+ * doubling of the memory. all: as many as fit. */
+static size_t choose(struct index *ix, bool all, struct segment **out)
+{
+    size_t n = ix->n_segs, k = 0;
+    uint64_t docs = 0;
+    struct segment **s = malloc((n + 1) * sizeof *s);
+
+    if (!s) return 0;
+    memcpy(s, ix->segs, n * sizeof *s);
+    qsort(s, n, sizeof *s, smaller_first);
+    while (k < n && k < MERGE_MAX) {
+        if (k && !all && live(s[k]) > docs) break;
+        out[k] = s[k];
+        if (!segments_fit(out, k + 1)) break;
+        docs += live(s[k++]);
+    }
+    if (k < (all ? 2 : FEWEST)) k = 0;
+    for (size_t i = 0; !k && i < n; i++)
+        if (mostly_dead(s[i]) || (all && s[i]->n_dead)) {
+            out[0] = s[i];
+            k = 1;
+        }
+    free(s);
+    return k;
+}
+
+bool index_wants_merge(const struct index *ix)
+{
+    struct segment *chosen[MERGE_MAX];
+
+    return ix->tail.n_docs >= ix->o.tail_limit
+           || choose((struct index *)(void *)ix, false, chosen);
+}
+
+/* ---- side files ---------------------------------------------------------- */
+
+/* The ids of the new segment out of those of the old ones, for the tokenizer
+ * in use, so that nothing has to be encoded again. Failing is no harm. */
+static void join_symbols(struct index *ix, const struct segment_row *row,
+                         struct segment *const *old, size_t n)
+{
+    struct symfile *files[MERGE_MAX] = { NULL };
+    char *seg_path = segment_path(ix->dir, row->number);
+    char *path = symbol_path(ix->dir, row->number, ix->tokenizer);
+    struct segment *seg = NULL;
+    struct err e;
+    enum status st = seg_path && path ? ST_OK : ST_NOMEM;
+
+    if (!st)
+        st = segment_open(&seg, seg_path, &ix->key, row->number,
+                          row->checksum, &e);
+    for (size_t i = 0; !st && i < n; i++) {
+        char *from = symbol_path(ix->dir, old[i]->number, ix->tokenizer);
+
+        st = from ? symfile_open(&files[i], from, old[i], ix->tokenizer, &e)
+                  : ST_NOMEM;
+        free(from);
+    }
+    if (!st) symfile_join(path, seg, old, files, n, ix->tokenizer, &e);
+    for (size_t i = 0; i < n; i++) symfile_close(files[i]);
+    segment_close(seg);
+    free(seg_path);
+    free(path);
+}
+
+/* ---- steps --------------------------------------------------------------- */
+
+static bool is_among(const struct segment *s, struct segment *const *list,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == s) return true;
+    return false;
+}
+
+/* The present list without `old`, with what was emitted. clean moves up when
+ * no dead document is left. *late: somebody was faster. */
+static enum status publish(struct index *ix, struct segment *const *old,
+                           size_t n_old, const struct emitted *em,
+                           int64_t seq, bool *late, struct err *e)
+{
+    struct manifest m = { .seq = seq, .clean = ix->applied };
+    enum status st;
+
+    m.segments = calloc(ix->n_segs + em->n + 1, sizeof *m.segments);
+    if (!m.segments) return err_nomem(e, "index");
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        const struct segment *s = ix->segs[i];
+
+        if (is_among(s, old, n_old)) continue;
+        if (s->n_dead) m.clean = ix->clean;
+        m.segments[m.n_segments++] = (struct segment_row){
+            s->number, s->n_docs, s->file.head.sum };
+    }
+    for (size_t i = 0; i < em->n; i++) m.segments[m.n_segments++] = em->rows[i];
+    if (m.clean > seq) m.clean = seq;
+    st = manifest_write(ix->s, ix->key.memory, ix->a.id, ix->generation, &m,
+                        e);
+    *late = st == ST_CANCELED;
+    free(m.segments);
+    return *late ? ST_OK : st;
+}
+
+/* The tail becomes a segment. Its texts are read again from the store: those
+ * that are visible at one moment. */
+static enum status flush_tail(struct index *ix, struct err *e)
+{
+    struct emitted em = { 0 };
+    bool late = false;
+    int64_t seq;
+    enum status st = index_collect(ix, ix->generation ? ix->seq : -1, &em,
+                                   &seq, e);
+
+    if (!st) st = publish(ix, NULL, 0, &em, seq, &late, e);
+    if (st || late) emitted_discard(&em, ix->dir);
+    emitted_release(&em);
+    return st;
+}
+
+static enum status merge_files(struct index *ix, struct segment **old,
+                               size_t n, bool *late, struct err *e)
+{
+    struct emitted em = { 0 };
+    struct segment_row row;
+    struct image im = { 0 };
+    enum status st;
+
+    st = segments_merge(old, n, &ix->key, new_segment_number(), &im, e);
+    if (!st) st = segment_emit(ix->dir, &im, &row, e);
+    image_release(&im);
+    if (!st && !emitted_add(&em, &row)) st = err_nomem(e, "index");
+    if (!st && ix->with_symbols && ix->sw)
+        join_symbols(ix, &row, old, n);
+    if (!st) st = publish(ix, old, n, &em, ix->seq, late, e);
+    if (st || *late) emitted_discard(&em, ix->dir);
+    else for (size_t i = 0; i < n; i++) segment_remove(ix->dir, old[i]->number);
+    emitted_release(&em);
+    return st;
+}
+
+static enum status merge_some(struct index *ix, bool all, bool *done,
+                              struct err *e)
+{
+    struct segment *old[MERGE_MAX];
+    size_t n = choose(ix, all, old);
+    bool late = false;
+
+    *done = !n;
+    for (size_t i = 0; i < n; i++)
+        if (!segment_sound(old[i])) return index_damaged(ix, e);
+    return n ? merge_files(ix, old, n, &late, e) : ST_OK;
+}
+
+static enum status merge_locked(struct index *ix, bool all, struct err *e)
+{
+    bool done = false;
+    enum status st = index_refresh(ix, e);
+
+    if (!st && (ix->tail.n_docs >= ix->o.tail_limit
+                || (all && ix->tail.n_docs && ix->generation)))
+        st = flush_tail(ix, e);
+    for (int turn = 0; !st && !done && turn < TURNS; turn++) {
+        st = index_refresh(ix, e);
+        if (!st) st = merge_some(ix, all, &done, e);
+        if (!st && index_progress(ix, "merging", (uint64_t)turn, 0))
+            st = err_set(e, ST_CANCELED, "stopped while merging");
+    }
+    return st ? st : index_refresh(ix, e);
+}
+
+enum status index_merge(struct index *ix, bool all, struct err *e)
+{
+    struct lock merge = { -1 }, files = { -1 };
+    bool got = false, shared;
+    enum status st;
+
+    if (!store_writable(ix->s)) return ST_OK;
+    st = lock_take(&merge, ix->dir, "merge", all ? LOCK_EXCLUSIVE : LOCK_TRY,
+                   &got, e);
+    if (!st && got)
+        st = lock_take(&files, ix->dir, "files", LOCK_SHARED, &shared, e);
+    if (!st && got) st = merge_locked(ix, all, e);
+    lock_drop(&files);
+    lock_drop(&merge);
+    if (!st && got) st = index_sweep(ix->s, e);
+    return st;
+}
