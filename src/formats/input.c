@@ -46,6 +46,7 @@ struct input {
     ZSTD_DStream *zstd;
 
     enum encoding encoding;
+    bool marked;
     uint8_t *half;                      /* [HALF_BYTES], when UTF-16 */
     size_t half_n;
     uint64_t units_at;                  /* bytes of UTF-16 converted */
@@ -362,6 +363,7 @@ static enum status open_encoding(struct input *in, struct err *e)
     if (mark == 2) in->encoding = p[0] == 0xFF ? ENC_UTF16LE : ENC_UTF16BE;
     else if (n >= 4 && !memcmp(p, "<\0?", 4)) in->encoding = ENC_UTF16LE;
     else if (n >= 4 && !memcmp(p, "\0<\0?", 4)) in->encoding = ENC_UTF16BE;
+    in->marked = mark || in->encoding != ENC_UTF8;
     if (in->encoding == ENC_UTF8) {
         in->out_at = mark;
         in->out_n = n;
@@ -505,6 +507,11 @@ void input_close(struct input *in)
 const char *input_name(const struct input *in)
 {
     return in->name;
+}
+
+bool input_marked(const struct input *in)
+{
+    return in->marked;
 }
 
 uint64_t input_done(const struct input *in)

@@ -35,6 +35,8 @@ enum status input_peek_more(struct input *in, size_t want,
 void input_take(struct input *in, size_t n);    /* n of those are used */
 
 const char *input_name(const struct input *in);     /* for messages */
+bool input_marked(const struct input *in);      /* a mark said which UTF it is,
+                                                   or it was UTF-16 */
 /* For progress: bytes of the file as it lies on disk, read so far and in all
  * (0: not known). */
 uint64_t input_done(const struct input *in);

@@ -1,0 +1,120 @@
+/* inline.c - see inline.h. */
+#include "formats/inline.h"
+
+#include "formats/tags.h"
+#include "formats/xml.h"
+
+void inline_init(struct inline_text *t, size_t limit)
+{
+    strbuf_init(&t->text, limit);
+    strbuf_init(&t->spare, 0);
+    t->tagged = false;
+    t->opened = 0;
+}
+
+void inline_release(struct inline_text *t)
+{
+    strbuf_release(&t->text);
+    strbuf_release(&t->spare);
+}
+
+void inline_reset(struct inline_text *t)
+{
+    strbuf_reset(&t->text);
+    t->tagged = false;
+    t->opened = 0;
+}
+
+bool inline_make_tagged(struct inline_text *t)
+{
+    struct strbuf plain = t->text;
+    struct str text = { plain.data, plain.len };
+
+    if (t->tagged) return true;
+    strbuf_reset(&t->spare);
+    t->spare.limit = plain.limit;
+    if (!tags_escape(text, &t->spare)) return false;
+    t->text = t->spare;
+    t->spare = plain;
+    t->tagged = true;
+    return true;
+}
+
+/* Names in the tagged form have no prefix. One that has nothing else ("a:")
+ * keeps what it has. */
+static bool put_name(struct strbuf *out, const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    size_t n = strlen(name);
+
+    if (!colon) return strbuf_add(out, name, n);
+    if (colon[1] && !strchr("-.0123456789", colon[1]))
+        return strbuf_adds(out, colon + 1);
+    for (size_t i = 0; i < n; i++)
+        if (!strbuf_addc(out, name[i] == ':' ? '_' : name[i])) return false;
+    return true;
+}
+
+bool inline_start(struct inline_text *t, const char *name,
+                  const char **attrs)
+{
+    bool ok = inline_make_tagged(t) && strbuf_addc(&t->text, '<') &&
+              put_name(&t->text, name);
+
+    for (; ok && *attrs; attrs += 2)
+        ok = xml_put_attr(&t->text, attrs[0], attrs[1], strlen(attrs[1]));
+    ok = ok && strbuf_addc(&t->text, '>');
+    t->opened = t->text.len;
+    return ok;
+}
+
+bool inline_end(struct inline_text *t, const char *name)
+{
+    bool empty = t->opened == t->text.len;
+
+    t->opened = 0;
+    if (empty) {
+        t->text.data[--t->text.len] = '\0';     /* the '>' */
+        return strbuf_add(&t->text, "/>", 2);
+    }
+    return strbuf_add(&t->text, "</", 2) && put_name(&t->text, name) &&
+           strbuf_addc(&t->text, '>');
+}
+
+bool inline_text(struct inline_text *t, const char *s, size_t n)
+{
+    if (t->tagged) return xml_put_text(&t->text, s, n);
+    return strbuf_add(&t->text, s, n);
+}
+
+bool inline_is_blank(struct inline_text *t)
+{
+    const struct strbuf *text = &t->text;
+
+    if (t->tagged) {
+        struct str tagged = { t->text.data, t->text.len };
+        strbuf_reset(&t->spare);
+        t->spare.limit = 0;
+        /* Without memory for it the text counts as one: nothing is lost. */
+        if (!tags_strip(tagged, &t->spare)) return false;
+        text = &t->spare;
+    }
+    return strspn(text->data, " \t\r\n") == text->len;
+}
+
+bool inline_pair(struct unit *u, struct inline_text *s,
+                 struct inline_text *g)
+{
+    u->tagged = s->tagged || g->tagged;
+    if (u->tagged && !(inline_make_tagged(s) && inline_make_tagged(g)))
+        return false;
+    u->source = (struct str){ s->text.data, s->text.len };
+    u->target = (struct str){ g->text.data, g->text.len };
+    return true;
+}
+
+bool inline_put_xml(const struct inline_text *t, struct strbuf *out)
+{
+    if (t->tagged) return strbuf_add(out, t->text.data, t->text.len);
+    return xml_put_text(out, t->text.data, t->text.len);
+}

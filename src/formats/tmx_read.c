@@ -1,0 +1,662 @@
+/* tmx_read.c - TMX 1.1 to 1.4b, a <tu> at a time; see tmx.h.
+ *
+ * Everything a <tu> holds is gathered, all its languages included, and at its
+ * end the two that are wanted become the unit. Depth tells where we are:
+ *
+ *     1 tmx   2 header, body   3 tu   4 tuv, prop, note   5 seg   6.. inline
+ *
+ * Elements that are not understood are copied as text, with all inside. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "formats/extra.h"
+#include "formats/inline.h"
+#include "formats/reader.h"
+#include "formats/tags.h"
+#include "formats/tmx.h"
+#include "formats/xml.h"
+
+#define MAX_TUV 1000
+#define MAX_OTHERS ((size_t)256 << 10)
+#define MAX_HEAD ((size_t)1 << 20)
+
+/* Buffers of the reader: what they hold, and how much at most (0: max_text,
+ * or what is in the others). */
+#define BUFFERS(B)                                                      \
+    B(root, MAX_HEAD)           /* attributes of <tmx> */               \
+    B(header, MAX_HEAD)         /* and of <header> */                   \
+    B(head, MAX_HEAD)           /* what is in <header> */               \
+    B(srclang, MAX_HEAD)                                                \
+    B(file_extra, 0)                                                    \
+    B(id, 0) B(document, 0) B(author, 0) B(tu_srclang, 0)               \
+    B(attrs, MAX_HEAD)          /* of <tu>, as members of JSON */       \
+    B(tu_head, 0)               /* what is in <tu> but <tuv> */         \
+    B(extra, 0) B(scratch, 0)
+
+struct tuv {
+    struct strbuf lang, attrs, head, seg_attrs, author;
+    struct inline_text seg;
+    bool has_seg;
+    int64_t created, changed;
+};
+
+struct tmx_reader {
+    struct reader r;
+    struct xml *x;
+    struct unit u;
+    bool done;
+
+    enum { OUTSIDE, HEADER, BODY } part;
+    bool in_tu, in_tuv, in_seg, in_document;
+    struct strbuf *copy;                /* what is being copied, and to */
+    int copy_depth;                     /* the depth where it began */
+
+#define B(name, limit) struct strbuf name;
+    BUFFERS(B)
+#undef B
+    int64_t created, changed;
+    uint64_t line;
+    struct tuv *tuv;                    /* [n_made], n_tuv in use */
+    size_t n_tuv, n_made, cap_tuv;
+    size_t spent;                       /* bytes gathered for this <tu> */
+
+    char *source_lang, *target_lang;    /* found, where none was asked for */
+};
+
+/* ---- dates -------------------------------------------------------------- */
+
+bool tmx_date_parse(const char *s, int64_t *seconds)
+{
+    static const char form[] = "00000000T000000Z";
+    int v[6] = { 0 };
+    static const int width[6] = { 4, 2, 2, 2, 2, 2 };
+    char back[TMX_DATE_BYTES];
+    struct tm tm = { 0 };
+
+    for (int i = 0; form[i]; i++)
+        if (form[i] == '0' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
+            return false;
+    if (s[16]) return false;
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < width[i]; k++) v[i] = v[i] * 10 + *s++ - '0';
+        if (*s == 'T') s++;
+    }
+    tm.tm_year = v[0] - 1900;
+    tm.tm_mon = v[1] - 1;
+    tm.tm_mday = v[2];
+    tm.tm_hour = v[3];
+    tm.tm_min = v[4];
+    tm.tm_sec = v[5];
+    *seconds = timegm(&tm);
+    /* The 31st of February comes back as another day. */
+    return *seconds && tmx_date_format(*seconds, back) &&
+           !memcmp(back, s - 16, 15);
+}
+
+bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])
+{
+    time_t t = (time_t)seconds;
+    struct tm tm;
+
+    return gmtime_r(&t, &tm) && tm.tm_year >= -1900 && tm.tm_year <= 8099 &&
+           strftime(out, TMX_DATE_BYTES, "%Y%m%dT%H%M%SZ", &tm) == 16;
+}
+
+/* ---- gathering ---------------------------------------------------------- */
+
+/* After each append: ok, to what, n bytes of the file. */
+static void gathered(struct tmx_reader *t, bool ok, const struct strbuf *to,
+                     size_t n)
+{
+    size_t most = 4 * t->r.o.max_text + MAX_HEAD;
+
+    t->spent += n;
+    if (t->spent > most)
+        xml_refuse(t->x, 0, "a <tu> of more than %zu bytes", most);
+    else if (!ok && to->limit && to->len + 6 * n + 64 > to->limit)
+        xml_refuse(t->x, 0, "a text of more than %zu bytes", to->limit);
+    else if (!ok)
+        xml_nomem(t->x);
+}
+
+/* Attributes without a field of their own, as members of a JSON object. */
+static void keep_attr(struct tmx_reader *t, struct strbuf *to,
+                      const char *name, const char *value)
+{
+    size_t n = strlen(value);
+
+    gathered(t, extra_put_key(to, name) && extra_put_string(to, value, n),
+             to, n);
+}
+
+static void set(struct tmx_reader *t, struct strbuf *to, const char *value)
+{
+    strbuf_reset(to);
+    gathered(t, strbuf_adds(to, value), to, strlen(value));
+}
+
+static void start_copy(struct tmx_reader *t, struct strbuf *to,
+                       const char *name, const char **attrs)
+{
+    t->copy = to;
+    t->copy_depth = xml_depth(t->x);
+    gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
+}
+
+/* ---- the header --------------------------------------------------------- */
+
+static void start_root(struct tmx_reader *t, const char *name,
+                       const char **attrs)
+{
+    if (strcmp(name, "tmx")) {
+        t->r.o.skip_bad = false;        /* there is nothing to look for */
+        xml_refuse(t->x, 0, "<tmx> was expected, not <%.60s>", name);
+        return;
+    }
+    for (; *attrs; attrs += 2)
+        if (strcmp(attrs[0], "version"))
+            keep_attr(t, &t->root, attrs[0], attrs[1]);
+}
+
+static void start_header(struct tmx_reader *t, const char **attrs)
+{
+    t->part = HEADER;
+    for (; *attrs; attrs += 2) {
+        if (!strcmp(attrs[0], "srclang")) set(t, &t->srclang, attrs[1]);
+        keep_attr(t, &t->header, attrs[0], attrs[1]);
+    }
+}
+
+/* ---- <tu> and what is in it --------------------------------------------- */
+
+static void start_tu(struct tmx_reader *t, const char **attrs)
+{
+    xml_unit_begins(t->x);
+    t->in_tu = true;
+    t->n_tuv = 0;
+    t->spent = 0;
+    t->created = t->changed = 0;
+    t->line = xml_line(t->x);
+    strbuf_reset(&t->id);
+    strbuf_reset(&t->document);
+    strbuf_reset(&t->author);
+    strbuf_reset(&t->attrs);
+    strbuf_reset(&t->tu_head);
+    strbuf_reset(&t->tu_srclang);
+    for (; *attrs; attrs += 2) {
+        const char *name = attrs[0], *value = attrs[1];
+
+        if (!strcmp(name, "tuid") && *value) set(t, &t->id, value);
+        else if (!strcmp(name, "creationid") && *value)
+            set(t, &t->author, value);
+        else if (!strcmp(name, "creationdate") &&
+                 tmx_date_parse(value, &t->created)) {}
+        else if (!strcmp(name, "changedate") &&
+                 tmx_date_parse(value, &t->changed)) {}
+        else keep_attr(t, &t->attrs, name, value);
+        if (!strcmp(name, "srclang")) set(t, &t->tu_srclang, value);
+        if (!strcmp(name, "changeid") && !t->author.len)
+            set(t, &t->author, value);
+    }
+}
+
+static void tuv_reset(struct tuv *v)
+{
+    strbuf_reset(&v->lang);
+    strbuf_reset(&v->attrs);
+    strbuf_reset(&v->head);
+    strbuf_reset(&v->seg_attrs);
+    strbuf_reset(&v->author);
+    inline_reset(&v->seg);
+    v->has_seg = false;
+    v->created = v->changed = 0;
+}
+
+/* The next <tuv>; those of earlier units are used again. NULL: refused. */
+static struct tuv *add_tuv(struct tmx_reader *t)
+{
+    struct tuv *v;
+
+    if (t->n_tuv == MAX_TUV) {
+        xml_refuse(t->x, 0, "more than %d <tuv> in one <tu>", MAX_TUV);
+        return NULL;
+    }
+    if (t->n_tuv == t->n_made) {
+        if (!mem_grow(&t->tuv, &t->cap_tuv, t->n_made + 1, sizeof *v)) {
+            xml_nomem(t->x);
+            return NULL;
+        }
+        v = &t->tuv[t->n_made++];
+        memset(v, 0, sizeof *v);
+        strbuf_init(&v->lang, t->r.o.max_text);
+        strbuf_init(&v->attrs, MAX_HEAD);
+        strbuf_init(&v->head, t->r.o.max_text);
+        strbuf_init(&v->seg_attrs, MAX_HEAD);
+        strbuf_init(&v->author, t->r.o.max_text);
+        inline_init(&v->seg, t->r.o.max_text);
+    }
+    v = &t->tuv[t->n_tuv++];
+    tuv_reset(v);
+    return v;
+}
+
+static void start_tuv(struct tmx_reader *t, const char **attrs)
+{
+    struct tuv *v = add_tuv(t);
+
+    if (!v) return;
+    t->in_tuv = true;
+    for (; *attrs; attrs += 2) {
+        const char *name = attrs[0], *value = attrs[1];
+
+        if (!strcmp(name, "xml:lang") || (!strcmp(name, "lang") &&
+                                          !v->lang.len)) {
+            set(t, &v->lang, value);
+            continue;
+        }
+        keep_attr(t, &v->attrs, name, value);
+        if (!strcmp(name, "creationdate")) tmx_date_parse(value, &v->created);
+        else if (!strcmp(name, "changedate"))
+            tmx_date_parse(value, &v->changed);
+        else if (!strcmp(name, "creationid") ||
+                 (!strcmp(name, "changeid") && !v->author.len))
+            set(t, &v->author, value);
+    }
+}
+
+static void start_seg(struct tmx_reader *t, const char **attrs)
+{
+    struct tuv *v = &t->tuv[t->n_tuv - 1];
+
+    v->has_seg = t->in_seg = true;
+    for (; *attrs; attrs += 2)
+        keep_attr(t, &v->seg_attrs, attrs[0], attrs[1]);
+}
+
+static bool is_document(struct tmx_reader *t, const char *name,
+                        const char **attrs)
+{
+    return !strcmp(name, "prop") && attrs[0] && !attrs[2] &&
+           !strcmp(attrs[0], "type") && !strcmp(attrs[1], TMX_DOCUMENT) &&
+           !t->document.len;
+}
+
+static void start_in_tu(struct tmx_reader *t, const char *name,
+                        const char **attrs)
+{
+    struct tuv *v = t->in_tuv ? &t->tuv[t->n_tuv - 1] : NULL;
+
+    if (t->in_seg)
+        gathered(t, inline_start(&v->seg, name, attrs), &v->seg.text, 64);
+    else if (v && !strcmp(name, "seg") && !v->has_seg) start_seg(t, attrs);
+    else if (v) start_copy(t, &v->head, name, attrs);
+    else if (!strcmp(name, "tuv")) start_tuv(t, attrs);
+    else if (is_document(t, name, attrs)) t->in_document = true;
+    else start_copy(t, &t->tu_head, name, attrs);
+}
+
+/* ---- choosing the two languages ----------------------------------------- */
+
+static struct str text_of(const struct strbuf *sb)
+{
+    return (struct str){ sb->data, sb->len };
+}
+
+/* The <tuv> of a language, one that says exactly this before one that says
+ * more ("de" before "de-AT"); -1: none. */
+static int pick(const struct tmx_reader *t, const char *wanted, int but)
+{
+    int best = -1;
+
+    for (int i = 0; i < (int)t->n_tuv; i++) {
+        const struct strbuf *lang = &t->tuv[i].lang;
+
+        if (i == but || !lang->len || !lang_matches(text_of(lang), wanted))
+            continue;
+        if (lang->len == strlen(wanted)) return i;
+        if (best < 0) best = i;
+    }
+    return best;
+}
+
+static bool says_language(const struct strbuf *srclang)
+{
+    return srclang->len && strcasecmp(srclang->data, "*all*");
+}
+
+/* The first <tuv> with a language that is not this one; -1: none. */
+static int pick_other(const struct tmx_reader *t, const char *than, int but)
+{
+    for (int i = 0; i < (int)t->n_tuv; i++) {
+        const struct strbuf *lang = &t->tuv[i].lang;
+
+        if (i == but || !lang->len) continue;
+        if (!than || !*than || !lang_matches(text_of(lang), than)) return i;
+    }
+    return -1;
+}
+
+static int remember(struct tmx_reader *t, char **lang, int i)
+{
+    if (i < 0 || *lang) return i;
+    *lang = strdup(t->tuv[i].lang.data);
+    if (!*lang) xml_nomem(t->x);
+    return i;
+}
+
+static int pick_source(struct tmx_reader *t)
+{
+    const char *wanted = t->r.o.source_lang;
+    const struct strbuf *srclang = &t->tu_srclang;
+    int i;
+
+    if (wanted && *wanted) return pick(t, wanted, -1);
+    if (!srclang->len) srclang = &t->srclang;
+    if (says_language(srclang)) {
+        i = pick(t, srclang->data, -1);
+        /* The header says en-US and the units plain en. */
+        for (int k = 0; i < 0 && k < (int)t->n_tuv; k++)
+            if (t->tuv[k].lang.len && lang_matches(text_of(srclang),
+                                                   t->tuv[k].lang.data))
+                i = k;
+        return i;
+    }
+    if (t->source_lang) return pick(t, t->source_lang, -1);
+    return remember(t, &t->source_lang,
+                    pick_other(t, t->r.o.target_lang, -1));
+}
+
+static int pick_target(struct tmx_reader *t, int source)
+{
+    const char *wanted = t->r.o.target_lang;
+
+    if (source < 0) return -1;
+    if (!wanted || !*wanted) wanted = t->target_lang;
+    if (wanted && *wanted) return pick(t, wanted, source);
+    return remember(t, &t->target_lang,
+                    pick_other(t, t->tuv[source].lang.data, source));
+}
+
+/* ---- the unit ----------------------------------------------------------- */
+
+static bool put_object(struct strbuf *out, const char *key,
+                       const struct strbuf *members)
+{
+    if (!members->len) return true;
+    return extra_put_key(out, key) && strbuf_addc(out, '{') &&
+           strbuf_add(out, members->data, members->len) &&
+           strbuf_addc(out, '}');
+}
+
+/* A <tuv> as it stood, from what was gathered of it. */
+static bool put_tuv(struct tmx_reader *t, struct strbuf *out,
+                    const struct tuv *v)
+{
+    json_t *attrs, *root = NULL, *value;
+    const char *name;
+    bool ok = strbuf_addf(&t->scratch, "{\"a\":{%s},\"s\":{%s}}",
+                          v->attrs.data, v->seg_attrs.data);
+
+    attrs = extra_open(text_of(&t->scratch), "a", &root);
+    ok = ok && strbuf_adds(out, "<tuv");
+    if (v->lang.len)
+        ok = ok && xml_put_attr(out, "xml:lang", v->lang.data, v->lang.len);
+    json_object_foreach(attrs, name, value)
+        ok = ok && xml_put_attr(out, name, json_string_value(value),
+                                json_string_length(value));
+    ok = ok && strbuf_addc(out, '>') &&
+         strbuf_add(out, v->head.data, v->head.len);
+    if (v->has_seg) {
+        ok = ok && strbuf_adds(out, "<seg");
+        json_object_foreach(json_object_get(root, "s"), name, value)
+            ok = ok && xml_put_attr(out, name, json_string_value(value),
+                                    json_string_length(value));
+        ok = ok && strbuf_addc(out, '>') && inline_put_xml(&v->seg, out) &&
+             strbuf_adds(out, "</seg>");
+    }
+    json_decref(root);
+    strbuf_reset(&t->scratch);
+    return ok && strbuf_adds(out, "</tuv>");
+}
+
+/* The languages that were not asked for, while they are not too long. */
+static bool put_others(struct tmx_reader *t, int source, int target)
+{
+    struct strbuf all;
+    bool ok = true;
+
+    if (t->n_tuv <= 2 || t->spent > MAX_OTHERS) return true;
+    strbuf_init(&all, 0);
+    for (int i = 0; ok && i < (int)t->n_tuv; i++)
+        if (i != source && i != target) ok = put_tuv(t, &all, &t->tuv[i]);
+    ok = ok && extra_put(&t->extra, "others", text_of(&all));
+    strbuf_release(&all);
+    return ok;
+}
+
+static bool put_side(struct strbuf *out, const struct tuv *v,
+                     const char *const keys[3])
+{
+    return put_object(out, keys[0], &v->attrs) &&
+           extra_put(out, keys[1], text_of(&v->head)) &&
+           put_object(out, keys[2], &v->seg_attrs);
+}
+
+static bool build_extra(struct tmx_reader *t, int source, int target)
+{
+    static const char *const s[] = { "source", "source_head", "source_seg" };
+    static const char *const g[] = { "target", "target_head", "target_seg" };
+    struct strbuf *x = &t->extra;
+    size_t nothing;
+    bool ok;
+
+    strbuf_reset(x);
+    ok = strbuf_adds(x, "{\"tmx\":{");
+    nothing = x->len;
+    ok = ok && put_object(x, "tu", &t->attrs) &&
+         extra_put(x, "head", text_of(&t->tu_head)) &&
+         put_side(x, &t->tuv[source], s) && put_side(x, &t->tuv[target], g) &&
+         put_others(t, source, target);
+    if (x->len == nothing) strbuf_reset(x);
+    else ok = ok && strbuf_adds(x, "}}");
+    return ok;
+}
+
+static void fill_unit(struct tmx_reader *t, const struct tuv *s,
+                      const struct tuv *g)
+{
+    struct unit *u = &t->u;
+
+    u->source_lang = text_of(&s->lang);
+    u->target_lang = text_of(&g->lang);
+    u->id = text_of(&t->id);
+    u->document = text_of(&t->document);
+    u->author = text_of(t->author.len ? &t->author : &g->author);
+    u->created = t->created ? t->created : g->created;
+    u->changed = t->changed ? t->changed : g->changed;
+    u->extra = text_of(&t->extra);
+    u->line = t->line;
+}
+
+/* True: a unit is ready. */
+static bool finish_tu(struct tmx_reader *t)
+{
+    int source = pick_source(t), target = pick_target(t, source);
+    struct tuv *s = source < 0 ? NULL : &t->tuv[source];
+    struct tuv *g = target < 0 ? NULL : &t->tuv[target];
+    bool ok;
+
+    if (!g) {
+        t->r.counts.other_language++;
+        return false;
+    }
+    if (inline_is_blank(&s->seg) || inline_is_blank(&g->seg)) {
+        t->r.counts.empty++;
+        return false;
+    }
+    ok = build_extra(t, source, target) &&
+         inline_pair(&t->u, &s->seg, &g->seg);
+    if (!ok) xml_nomem(t->x);
+    fill_unit(t, s, g);
+    return ok;
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static void on_start(void *user, const char *name, const char **attrs)
+{
+    struct tmx_reader *t = user;
+    int depth = xml_depth(t->x);
+
+    if (t->in_tu && !strcmp(name, "tu"))
+        xml_refuse(t->x, 2, "<%s> is never closed",
+                   xml_open_name(t->x, depth - 1));
+    else if (t->copy)
+        gathered(t, xml_put_start(t->copy, name, attrs), t->copy, 64);
+    else if (t->in_tu) start_in_tu(t, name, attrs);
+    else if (depth == 1) start_root(t, name, attrs);
+    else if (depth == 2 && !strcmp(name, "header")) start_header(t, attrs);
+    else if (depth == 3 && t->part == HEADER)
+        start_copy(t, &t->head, name, attrs);
+    else if (depth == 3 && !strcmp(name, "tu")) start_tu(t, attrs);
+}
+
+static void end_in_tu(struct tmx_reader *t, const char *name, int depth)
+{
+    struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
+
+    if (seg && depth > 5)
+        gathered(t, inline_end(seg, name), &seg->text, 0);
+    else if (t->in_seg) t->in_seg = false;
+    else if (t->in_document && depth == 4) t->in_document = false;
+    else if (t->in_tuv && depth == 4) t->in_tuv = false;
+    else if (depth == 3) {
+        t->in_tu = false;
+        xml_unit_ends(t->x);
+        if (finish_tu(t)) xml_pause(t->x);
+    }
+}
+
+static void on_end(void *user, const char *name)
+{
+    struct tmx_reader *t = user;
+    int depth = xml_depth(t->x);
+
+    if (t->copy) {
+        gathered(t, xml_put_end(t->copy, name), t->copy, 0);
+        if (depth == t->copy_depth) t->copy = NULL;
+    } else if (t->in_tu) end_in_tu(t, name, depth);
+    else if (depth == 2) t->part = BODY;
+}
+
+static void on_text(void *user, const char *s, size_t n)
+{
+    struct tmx_reader *t = user;
+    struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
+
+    if (t->copy) gathered(t, xml_put_text(t->copy, s, n), t->copy, n);
+    else if (seg) gathered(t, inline_text(seg, s, n), &seg->text, n);
+    else if (t->in_document)
+        gathered(t, strbuf_add(&t->document, s, n), &t->document, n);
+}
+
+/* ---- the reader --------------------------------------------------------- */
+
+static enum status recover(struct tmx_reader *t, struct err *e)
+{
+    static const char *const names[] = { "tu", NULL };
+    static const char *const path[] = { "tmx", "body", NULL };
+    enum status st;
+    int which;
+
+    st = xml_report(t->x, &t->r, names, &which, e);
+    if (st) return st;
+    t->in_tu = t->in_tuv = t->in_seg = t->in_document = false;
+    t->copy = NULL;
+    t->part = BODY;
+    t->done = which < 0;
+    return t->done ? ST_OK : xml_restart(t->x, path, e);
+}
+
+static enum status finish_file(struct tmx_reader *t, struct err *e)
+{
+    struct strbuf *x = &t->file_extra;
+    bool ok;
+
+    t->done = true;
+    strbuf_reset(x);
+    ok = strbuf_adds(x, "{\"tmx\":{") && put_object(x, "root", &t->root) &&
+         put_object(x, "header", &t->header) &&
+         extra_put(x, "head", text_of(&t->head)) && strbuf_adds(x, "}}");
+    t->r.extra = text_of(x);
+    return ok ? ST_OK : err_nomem(e, "TMX header");
+}
+
+static enum status begin(struct tmx_reader *t, struct err *e)
+{
+    static const struct xml_events events = { on_start, on_end, on_text };
+
+    t->id.limit = t->document.limit = t->author.limit = t->r.o.max_text;
+    t->tu_head.limit = t->tu_srclang.limit = t->r.o.max_text;
+    return xml_new(&t->x, t->r.in, &events, t, t->r.o.skip_bad, e);
+}
+
+static enum status tmx_next(struct reader *r, const struct unit **u,
+                            struct err *e)
+{
+    struct tmx_reader *t = (struct tmx_reader *)r;
+    enum status st = t->x ? ST_OK : begin(t, e);
+    enum xml_stop why;
+
+    while (!st && !t->done) {
+        st = xml_run(t->x, &why, e);
+        if (st) return st;
+        if (why == XML_PAUSED) {
+            *u = &t->u;
+            return ST_OK;
+        }
+        if (why == XML_BROKEN) st = recover(t, e);
+        if (!st && (why == XML_ENDED || t->done)) st = finish_file(t, e);
+    }
+    return st;
+}
+
+static void tmx_close(struct reader *r)
+{
+    struct tmx_reader *t = (struct tmx_reader *)r;
+
+    for (size_t i = 0; i < t->n_made; i++) {
+        strbuf_release(&t->tuv[i].lang);
+        strbuf_release(&t->tuv[i].attrs);
+        strbuf_release(&t->tuv[i].head);
+        strbuf_release(&t->tuv[i].seg_attrs);
+        strbuf_release(&t->tuv[i].author);
+        inline_release(&t->tuv[i].seg);
+    }
+#define B(name, limit) strbuf_release(&t->name);
+    BUFFERS(B)
+#undef B
+    free(t->tuv);
+    free(t->source_lang);
+    free(t->target_lang);
+    xml_free(t->x);
+    free(t);
+}
+
+enum status tmx_reader_new(struct reader **out, struct err *e)
+{
+    static const struct reader_ops ops = { tmx_next, tmx_close };
+    struct tmx_reader *t = calloc(1, sizeof *t);
+
+    *out = NULL;
+    if (!t) return err_nomem(e, "TMX");
+#define B(name, limit) strbuf_init(&t->name, limit);
+    BUFFERS(B)
+#undef B
+    t->r.ops = &ops;
+    *out = &t->r;
+    return ST_OK;
+}

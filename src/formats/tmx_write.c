@@ -1,0 +1,240 @@
+/* tmx_write.c - TMX 1.4; see tmx.h.
+ *
+ * A unit is put together in memory and looked through before any of it goes
+ * out: one that XML cannot hold is refused as a whole. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "formats/extra.h"
+#include "formats/output.h"
+#include "formats/tags.h"
+#include "formats/tmx.h"
+#include "formats/writer.h"
+#include "formats/xml.h"
+
+struct tmx_writer {
+    struct writer w;
+    struct strbuf out;          /* the unit as it will be written */
+    uint64_t n_units;
+};
+
+static void put(struct tmx_writer *t, bool *ok, const char *s)
+{
+    *ok = *ok && strbuf_adds(&t->out, s);
+}
+
+static void put_attr(struct tmx_writer *t, bool *ok, const char *name,
+                     struct str value)
+{
+    if (value.n)
+        *ok = *ok && xml_put_attr(&t->out, name, value.p, value.n);
+}
+
+/* The attributes of an object, but those in `but`. */
+static void put_attrs(struct tmx_writer *t, bool *ok, json_t *attrs,
+                      const char *const *but)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(attrs, name, value) {
+        const char *const *b = but;
+        while (*b && strcmp(*b, name)) b++;
+        if (!*b && json_is_string(value) && xml_is_name(name))
+            *ok = *ok && xml_put_attr(&t->out, name, json_string_value(value),
+                                      json_string_length(value));
+    }
+}
+
+/* Elements as they were read, on a line of their own. */
+static void put_raw(struct tmx_writer *t, bool *ok, const char *indent,
+                    struct str raw)
+{
+    if (!raw.n || !xml_is_content(raw)) return;
+    put(t, ok, indent);
+    *ok = *ok && strbuf_add(&t->out, raw.p, raw.n);
+    put(t, ok, "\n");
+}
+
+/* ---- the header --------------------------------------------------------- */
+
+static void put_header_attrs(struct tmx_writer *t, bool *ok, json_t *header)
+{
+    static const struct { const char *name, *otherwise; } needed[] = {
+        { "creationtool", "skmt" },
+        { "creationtoolversion", SKMT_VERSION_TEXT },
+        { "segtype", "sentence" }, { "o-tmf", "skmt" },
+        { "adminlang", "en" }, { "srclang", "*all*" },
+        { "datatype", "plaintext" },
+    };
+    static const char *const written[] = {
+        "creationtool", "creationtoolversion", "segtype", "o-tmf",
+        "adminlang", "srclang", "datatype", NULL
+    };
+    const char *source = t->w.o.source_lang;
+
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        struct str value = extra_get(header, needed[i].name);
+        bool srclang = !strcmp(needed[i].name, "srclang");
+
+        if (srclang && *source && (!value.n || !lang_matches(value, source)))
+            value = str_of(source);
+        if (!value.n) value = str_of(needed[i].otherwise);
+        put_attr(t, ok, needed[i].name, value);
+    }
+    put_attrs(t, ok, header, written);
+}
+
+static enum status tmx_begin(struct writer *w, struct err *e)
+{
+    static const char *const version[] = { "version", NULL };
+    struct tmx_writer *t = (struct tmx_writer *)w;
+    json_t *root, *tmx = extra_open(w->o.extra, "tmx", &root);
+    struct str head = extra_get(tmx, "head");
+    bool ok = true;
+
+    put(t, &ok, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                "<!DOCTYPE tmx SYSTEM \"tmx14.dtd\">\n"
+                "<tmx version=\"1.4\"");
+    put_attrs(t, &ok, json_object_get(tmx, "root"), version);
+    put(t, &ok, ">\n  <header");
+    put_header_attrs(t, &ok, json_object_get(tmx, "header"));
+    put(t, &ok, head.n ? ">\n" : "/>\n");
+    put_raw(t, &ok, "    ", head);
+    put(t, &ok, head.n ? "  </header>\n  <body>\n" : "  <body>\n");
+    json_decref(root);
+    if (!ok) return err_nomem(e, "TMX");
+    return xml_flush(&t->out, w->out, e);
+}
+
+/* ---- units -------------------------------------------------------------- */
+
+/* Is the date, or the name, the one that the <tuv> itself says? */
+static bool tuv_has_date(json_t *tuv, const char *name, int64_t seconds)
+{
+    struct str s = extra_get(tuv, name);
+    int64_t said;
+
+    return s.n && tmx_date_parse(s.p, &said) && said == seconds;
+}
+
+static bool has_author(json_t *attrs, struct str author)
+{
+    return str_eq(extra_get(attrs, "creationid"), author) ||
+           str_eq(extra_get(attrs, "changeid"), author);
+}
+
+static void put_tu_attrs(struct tmx_writer *t, bool *ok,
+                         const struct unit *u, json_t *tmx)
+{
+    json_t *tu = json_object_get(tmx, "tu");
+    json_t *tuv = json_object_get(tmx, "target");
+    const char *written[5] = { NULL };
+    char date[TMX_DATE_BYTES];
+    int n = 0;
+
+    if (u->id.n) written[n++] = "tuid";
+    put_attr(t, ok, "tuid", u->id);
+    if (u->created && !tuv_has_date(tuv, "creationdate", u->created) &&
+        tmx_date_format(u->created, date))
+        put_attr(t, ok, written[n++] = "creationdate", str_of(date));
+    if (u->author.n && !has_author(tu, u->author) &&
+        !has_author(tuv, u->author))
+        put_attr(t, ok, written[n++] = "creationid", u->author);
+    if (u->changed && !tuv_has_date(tuv, "changedate", u->changed) &&
+        tmx_date_format(u->changed, date))
+        put_attr(t, ok, written[n++] = "changedate", str_of(date));
+    put_attrs(t, ok, tu, written);
+}
+
+struct side {
+    struct str lang, text;
+    const char *attrs, *head, *seg;     /* keys of the extra */
+};
+
+static void put_tuv(struct tmx_writer *t, bool *ok, const struct side *s,
+                    bool tagged, json_t *tmx)
+{
+    static const char *const lang[] = { "xml:lang", "lang", NULL };
+
+    put(t, ok, "      <tuv");
+    put_attr(t, ok, "xml:lang", s->lang.n ? s->lang : str_of("und"));
+    put_attrs(t, ok, json_object_get(tmx, s->attrs), lang);
+    put(t, ok, ">\n");
+    put_raw(t, ok, "        ", extra_get(tmx, s->head));
+    put(t, ok, "        <seg");
+    put_attrs(t, ok, json_object_get(tmx, s->seg), lang + 2);
+    put(t, ok, ">");
+    *ok = *ok && (tagged ? tags_convert(s->text, TAGS_TMX, &t->out)
+                         : xml_put_text(&t->out, s->text.p, s->text.n));
+    put(t, ok, "</seg>\n      </tuv>\n");
+}
+
+static void put_document(struct tmx_writer *t, bool *ok, struct str document)
+{
+    if (!document.n) return;
+    put(t, ok, "      <prop type=\"" TMX_DOCUMENT "\">");
+    *ok = *ok && xml_put_text(&t->out, document.p, document.n);
+    put(t, ok, "</prop>\n");
+}
+
+static struct str either(struct str a, const char *b)
+{
+    return a.n ? a : str_of(b);
+}
+
+static enum status tmx_put(struct writer *w, const struct unit *u,
+                           struct err *e)
+{
+    struct tmx_writer *t = (struct tmx_writer *)w;
+    json_t *root, *tmx = extra_open(u->extra, "tmx", &root);
+    struct side source = { either(u->source_lang, w->o.source_lang),
+                           u->source, "source", "source_head", "source_seg" };
+    struct side target = { either(u->target_lang, w->o.target_lang),
+                           u->target, "target", "target_head", "target_seg" };
+    enum status st;
+    bool ok = true;
+
+    put(t, &ok, "    <tu");
+    put_tu_attrs(t, &ok, u, tmx);
+    put(t, &ok, ">\n");
+    put_raw(t, &ok, "      ", extra_get(tmx, "head"));
+    put_document(t, &ok, u->document);
+    put_tuv(t, &ok, &source, u->tagged, tmx);
+    put_tuv(t, &ok, &target, u->tagged, tmx);
+    put_raw(t, &ok, "      ", extra_get(tmx, "others"));
+    put(t, &ok, "    </tu>\n");
+    json_decref(root);
+    t->n_units++;
+    st = ok ? xml_check_unit(&t->out, u, t->n_units, e)
+            : err_nomem(e, "TMX");
+    if (!st) return xml_flush(&t->out, w->out, e);
+    strbuf_reset(&t->out);
+    return st;
+}
+
+static enum status tmx_end(struct writer *w, struct err *e)
+{
+    return output_puts(w->out, "  </body>\n</tmx>\n", e);
+}
+
+static void tmx_close(struct writer *w)
+{
+    strbuf_release(&((struct tmx_writer *)w)->out);
+    free(w);
+}
+
+enum status tmx_writer_new(struct writer **out, struct err *e)
+{
+    static const struct writer_ops ops = { tmx_begin, tmx_put, tmx_end,
+                                           tmx_close };
+    struct tmx_writer *t = calloc(1, sizeof *t);
+
+    *out = NULL;
+    if (!t) return err_nomem(e, "TMX");
+    strbuf_init(&t->out, 0);
+    t->w.ops = &ops;
+    *out = &t->w;
+    return ST_OK;
+}

@@ -1,0 +1,775 @@
+/* xml.c - see xml.h.
+ *
+ * The input's buffer is the chunk that expat works on; it is given back to the
+ * input when expat has seen all of it. After a restart expat first gets a few
+ * made-up start tags, so its positions are off by their length on the first
+ * line: here() puts that right. */
+#include "formats/xml.h"
+
+#include <expat.h>
+#include <iconv.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "formats/input.h"
+#include "formats/output.h"
+#include "formats/reader.h"
+#include "text/utf8.h"
+
+#define NAME_BYTES 48
+#define MAX_TOKEN ((uint64_t)32 << 20)
+#define MAX_RAW ((size_t)64 << 10)
+#define LOOK_AHEAD 128          /* a prefix, a name and what follows */
+
+struct place { uint64_t byte, line, column; };      /* line, column from 1 */
+
+struct open_element {
+    char name[NAME_BYTES];      /* cut when longer */
+    uint64_t line, column;
+};
+
+struct xml {
+    XML_Parser p;
+    struct input *in;
+    struct xml_events on;
+    void *user;
+    char encoding[NAME_BYTES];
+    char prefix[NAME_BYTES];    /* "xliff:" or "" */
+    size_t prefix_n;
+
+    size_t chunk_n;             /* bytes of the input expat works on */
+    const char *chunk;
+    struct place chunk_at;      /* of its first byte; line with keep_raw */
+    bool paused, ended;
+    bool quiet;                 /* made-up tags */
+    uint64_t silent;            /* bytes parsed without an event */
+
+    struct place base;          /* where the parser was started */
+    uint64_t made_up;           /* bytes it got before */
+    struct open_element open[XML_DEPTH];
+    int depth;
+
+    bool refused, nomem;
+    struct xml_problem problem;
+
+    bool keep_raw, in_unit;
+    uint64_t unit_byte;
+    struct strbuf raw;
+};
+
+/* ---- where we are -------------------------------------------------------- */
+
+static struct place here(const struct xml *x)
+{
+    struct place at = x->base;
+    uint64_t line = XML_GetCurrentLineNumber(x->p);
+    uint64_t column = XML_GetCurrentColumnNumber(x->p);
+    XML_Index byte = XML_GetCurrentByteIndex(x->p);
+
+    if (line == 1 && column >= x->made_up)
+        at.column += column - x->made_up;
+    else if (line > 1)
+        at.column = column + 1;
+    at.line += line - 1;
+    if (byte >= 0 && (uint64_t)byte >= x->made_up)
+        at.byte += (uint64_t)byte - x->made_up;
+    return at;
+}
+
+uint64_t xml_line(const struct xml *x)
+{
+    return x->base.line + XML_GetCurrentLineNumber(x->p) - 1;
+}
+
+int xml_depth(const struct xml *x)
+{
+    return x->depth;
+}
+
+const char *xml_open_name(const struct xml *x, int depth)
+{
+    return x->open[depth - 1].name;
+}
+
+const struct xml_problem *xml_problem(const struct xml *x)
+{
+    return &x->problem;
+}
+
+/* ---- giving up ----------------------------------------------------------- */
+
+static void refuse_at(struct xml *x, uint64_t line, uint64_t column,
+                      const char *fmt, va_list ap)
+{
+    if (x->refused) return;             /* the first reason counts */
+    x->refused = true;
+    x->problem.line = line;
+    x->problem.column = column;
+    vsnprintf(x->problem.why, sizeof x->problem.why, fmt, ap);
+    XML_StopParser(x->p, XML_FALSE);
+}
+
+void xml_refuse(struct xml *x, int up, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (up > 0 && up <= x->depth) {
+        struct open_element *el = &x->open[x->depth - up];
+        refuse_at(x, el->line, el->column, fmt, ap);
+    } else {
+        struct place at = here(x);
+        refuse_at(x, at.line, at.column, fmt, ap);
+    }
+    va_end(ap);
+}
+
+void xml_nomem(struct xml *x)
+{
+    x->nomem = true;
+    xml_refuse(x, 0, "out of memory");
+}
+
+void xml_pause(struct xml *x)
+{
+    if (!x->refused) XML_StopParser(x->p, XML_TRUE);
+}
+
+/* ---- expat's events ------------------------------------------------------ */
+
+static const char *local_name(const struct xml *x, const char *name)
+{
+    if (x->prefix_n && !strncmp(name, x->prefix, x->prefix_n))
+        return name + x->prefix_n;
+    return name;
+}
+
+static void learn_prefix(struct xml *x, const char *root)
+{
+    const char *colon = strchr(root, ':');
+    size_t n = colon ? (size_t)(colon - root) + 1 : 0;
+
+    if (n >= sizeof x->prefix) n = 0;
+    memcpy(x->prefix, root, n);
+    x->prefix[n] = '\0';
+    x->prefix_n = n;
+}
+
+static void on_start(void *user, const XML_Char *name, const XML_Char **attrs)
+{
+    struct xml *x = user;
+    struct open_element *el;
+    struct place at;
+
+    x->silent = 0;
+    if (x->refused) return;
+    if (!x->depth && !x->quiet) learn_prefix(x, name);
+    if (x->depth == XML_DEPTH) {
+        xml_refuse(x, 0, "elements are nested more than %d deep", XML_DEPTH);
+        return;
+    }
+    at = here(x);
+    name = local_name(x, name);
+    el = &x->open[x->depth++];
+    snprintf(el->name, sizeof el->name, "%s", name);
+    el->line = at.line;
+    el->column = at.column;
+    if (!x->quiet) x->on.start(x->user, name, attrs);
+}
+
+static void on_end(void *user, const XML_Char *name)
+{
+    struct xml *x = user;
+
+    x->silent = 0;
+    if (x->refused) return;
+    x->on.end(x->user, local_name(x, name));
+    x->depth--;
+}
+
+static void on_text(void *user, const XML_Char *s, int n)
+{
+    struct xml *x = user;
+
+    x->silent = 0;
+    if (!x->refused) x->on.text(x->user, s, (size_t)n);
+}
+
+static void on_comment(void *user, const XML_Char *s)
+{
+    (void)s;
+    ((struct xml *)user)->silent = 0;
+}
+
+static void on_entity(void *user, const XML_Char *name, int is_parameter,
+                      const XML_Char *value, int n, const XML_Char *base,
+                      const XML_Char *system, const XML_Char *public,
+                      const XML_Char *notation)
+{
+    (void)is_parameter, (void)value, (void)n, (void)base, (void)system;
+    (void)public, (void)notation;
+    xml_refuse(user, 0, "the DOCTYPE declares the entity %.60s: entities are "
+               "not read", name);
+}
+
+static void on_attlist(void *user, const XML_Char *element,
+                       const XML_Char *name, const XML_Char *type,
+                       const XML_Char *value, int required)
+{
+    (void)type, (void)required;
+    if (value) xml_refuse(user, 0, "the DOCTYPE declares a value for %.60s of "
+                          "<%.60s>: declarations are not read", name, element);
+}
+
+static void on_skipped(void *user, const XML_Char *name, int is_parameter)
+{
+    xml_refuse(user, 0, "%c%.60s; is declared nowhere in this file: entities "
+               "are not read", is_parameter ? '%' : '&', name);
+}
+
+/* Encodings of one byte a character, by the system's tables. */
+static int on_encoding(void *user, const XML_Char *name, XML_Encoding *info)
+{
+    iconv_t cd = iconv_open("UTF-32LE", name);
+
+    (void)user;
+    if (cd == (iconv_t)-1) return XML_STATUS_ERROR;
+    for (int i = 0; i < 256; i++) {
+        char byte = (char)i, *from = &byte;
+        unsigned char to[8], *out = to;
+        size_t n_from = 1, n_to = sizeof to;
+
+        iconv(cd, NULL, NULL, NULL, NULL);
+        info->map[i] = -1;
+        if (iconv(cd, &from, &n_from, (char **)&out, &n_to) != (size_t)-1 &&
+            n_to == sizeof to - 4 && !to[3])
+            info->map[i] = to[0] | to[1] << 8 | to[2] << 16;
+        if (info->map[i] > 0xFFFF) info->map[i] = -1;
+    }
+    iconv_close(cd);
+    info->data = NULL;
+    info->convert = NULL;
+    info->release = NULL;
+    /* Several bytes a character: ASCII comes out, but nothing above it. */
+    for (int i = 0x80; i < 256; i++)
+        if (info->map[i] >= 0x80) return XML_STATUS_OK;
+    return XML_STATUS_ERROR;
+}
+
+static void set_handlers(struct xml *x)
+{
+    XML_SetUserData(x->p, x);
+    XML_SetElementHandler(x->p, on_start, on_end);
+    XML_SetCharacterDataHandler(x->p, on_text);
+    XML_SetCommentHandler(x->p, on_comment);
+    XML_SetEntityDeclHandler(x->p, on_entity);
+    XML_SetAttlistDeclHandler(x->p, on_attlist);
+    XML_SetSkippedEntityHandler(x->p, on_skipped);
+    XML_SetUnknownEncodingHandler(x->p, on_encoding, NULL);
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+/* The encoding the first line declares. UTF-16 was converted already, and a
+ * byte order mark knows better. */
+static void declared_encoding(struct xml *x, const char *s, size_t n)
+{
+    const char *end = n ? memchr(s, '>', n) : NULL;
+    const char *at = end && n > 5 && !memcmp(s, "<?xml", 5)
+                     ? memmem(s, (size_t)(end - s), "encoding", 8) : NULL;
+    size_t k = 0;
+
+    snprintf(x->encoding, sizeof x->encoding, "UTF-8");
+    if (!at || input_marked(x->in)) return;
+    for (at += 8; at < end && strchr(" \t\r\n=", *at); at++) {}
+    if (at == end || (*at != '"' && *at != '\'')) return;
+    for (at++; at < end && *at != '"' && *at != '\'' &&
+         k + 1 < sizeof x->encoding; at++) x->encoding[k++] = *at;
+    x->encoding[k] = '\0';
+    if (!k || !strncasecmp(x->encoding, "utf", 3))
+        snprintf(x->encoding, sizeof x->encoding, "UTF-8");
+}
+
+enum status xml_new(struct xml **out, struct input *in,
+                    const struct xml_events *events, void *user,
+                    bool keep_raw, struct err *e)
+{
+    struct xml *x = calloc(1, sizeof *x);
+    const char *s;
+    enum status st;
+    size_t n;
+
+    *out = NULL;
+    if (!x) return err_nomem(e, "XML");
+    strbuf_init(&x->raw, MAX_RAW);
+    x->in = in;
+    x->on = *events;
+    x->user = user;
+    x->keep_raw = keep_raw;
+    x->base = x->chunk_at = (struct place){ 0, 1, 1 };
+    st = input_peek_more(in, 256, &s, &n, e);
+    if (!st) {
+        declared_encoding(x, s, n);
+        x->p = XML_ParserCreate(x->encoding);
+        if (!x->p) st = err_nomem(e, "XML");
+    }
+    if (!st) set_handlers(x);
+    if (st) xml_free(x);
+    else *out = x;
+    return st;
+}
+
+void xml_free(struct xml *x)
+{
+    if (!x) return;
+    if (x->p) XML_ParserFree(x->p);
+    strbuf_release(&x->raw);
+    free(x);
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static void pass_lines(struct place *at, const char *s, size_t n)
+{
+    const char *end = s + n, *nl, *line = NULL;
+
+    for (const char *p = s; p < end && (nl = memchr(p, '\n',
+         (size_t)(end - p))); p = nl + 1) {
+        at->line++;
+        line = nl + 1;
+    }
+    if (line) at->column = 1;
+    at->column += (uint64_t)(end - (line ? line : s));
+    at->byte += n;
+}
+
+static void keep(struct xml *x, const char *s, size_t n)
+{
+    size_t room = MAX_RAW - x->raw.len;
+
+    if (!strbuf_add(&x->raw, s, n < room ? n : room)) x->nomem = true;
+}
+
+/* n bytes of the chunk are done with. */
+static void leave_chunk(struct xml *x, size_t n)
+{
+    if (x->keep_raw && x->in_unit) {
+        size_t skip = x->unit_byte > x->chunk_at.byte
+                      ? (size_t)(x->unit_byte - x->chunk_at.byte) : 0;
+        if (skip < n) keep(x, x->chunk + skip, n - skip);
+    }
+    if (x->keep_raw) pass_lines(&x->chunk_at, x->chunk, n);
+    else x->chunk_at.byte += n;
+    input_take(x->in, n);
+    x->chunk_n = 0;
+}
+
+void xml_unit_begins(struct xml *x)
+{
+    if (!x->keep_raw) return;
+    x->in_unit = true;
+    x->unit_byte = here(x).byte;
+    strbuf_reset(&x->raw);
+}
+
+void xml_unit_ends(struct xml *x)
+{
+    x->in_unit = false;
+}
+
+/* Is there an element of this name among the open ones? */
+static bool is_open(const struct xml *x, const char *name)
+{
+    for (int i = x->depth; i-- > 0;)
+        if (!strcmp(x->open[i].name, name)) return true;
+    return false;
+}
+
+/* The name of the end tag at the error, where it lies in the chunk. */
+static void end_tag_name(const struct xml *x, char *out, size_t size)
+{
+    uint64_t at = here(x).byte;
+    const char *s, *end = x->chunk + x->chunk_n;
+    size_t n = 0;
+
+    out[0] = '\0';
+    if (at < x->chunk_at.byte || at - x->chunk_at.byte >= x->chunk_n) return;
+    s = x->chunk + (at - x->chunk_at.byte);
+    if (end - s < 2 || s[0] != '<' || s[1] != '/') return;
+    for (s += 2; s < end && n + 1 < size && !strchr(" \t\r\n>", *s); s++)
+        out[n++] = *s;
+    out[n] = '\0';
+}
+
+static void explain_mismatch(struct xml *x)
+{
+    char name[NAME_BYTES];
+    const char *top = x->open[x->depth - 1].name;
+
+    end_tag_name(x, name, sizeof name);
+    if (!name[0] || is_open(x, local_name(x, name)))
+        xml_refuse(x, 1, "<%s> is never closed", top);
+    else
+        xml_refuse(x, 0, "</%s> where </%s> was expected", name, top);
+}
+
+static void explain_end(struct xml *x)
+{
+    if (x->depth)
+        xml_refuse(x, 0, "the file ends inside <%s> of line %llu: it is not "
+                   "complete", x->open[x->depth - 1].name,
+                   (unsigned long long)x->open[x->depth - 1].line);
+    else
+        xml_refuse(x, 0, "the file ends before its first element");
+}
+
+/* What expat says, in words for somebody who has the file open. */
+static void explain(struct xml *x)
+{
+    enum XML_Error code = XML_GetErrorCode(x->p);
+
+    if (x->refused) return;
+    switch (code) {
+    case XML_ERROR_NO_MEMORY:
+        xml_nomem(x);
+        break;
+    case XML_ERROR_TAG_MISMATCH:
+        if (x->depth) explain_mismatch(x);
+        else xml_refuse(x, 0, "an end tag without its start");
+        break;
+    case XML_ERROR_NO_ELEMENTS:
+    case XML_ERROR_UNCLOSED_TOKEN:
+    case XML_ERROR_PARTIAL_CHAR:
+    case XML_ERROR_UNCLOSED_CDATA_SECTION:
+        explain_end(x);
+        break;
+    case XML_ERROR_INVALID_TOKEN:
+        xml_refuse(x, 0, "not well-formed: a character that cannot stand "
+                   "here (a bare & or <, or bytes that are no %s)",
+                   x->encoding);
+        break;
+    case XML_ERROR_UNDEFINED_ENTITY:
+        xml_refuse(x, 0, "an entity that XML does not have; only &amp; &lt; "
+                   "&gt; &quot; &apos; and numbers are read");
+        break;
+    case XML_ERROR_UNKNOWN_ENCODING:
+        xml_refuse(x, 0, "the encoding %s is not read; convert the file to "
+                   "UTF-8", x->encoding);
+        break;
+    default:
+        xml_refuse(x, 0, "not well-formed XML: %s", XML_ErrorString(code));
+    }
+}
+
+/* The next chunk into expat; at the end of the file, that. */
+static enum status feed(struct xml *x, enum XML_Status *ret, struct err *e)
+{
+    enum status st;
+
+    if (x->chunk_n) leave_chunk(x, x->chunk_n);
+    st = input_peek(x->in, &x->chunk, &x->chunk_n, e);
+    if (st) return st;
+    x->ended = x->chunk_n == 0;
+    x->silent += x->chunk_n;
+    *ret = XML_Parse(x->p, x->chunk, (int)x->chunk_n, x->ended);
+    return ST_OK;
+}
+
+enum status xml_run(struct xml *x, enum xml_stop *why, struct err *e)
+{
+    enum XML_Status ret = XML_STATUS_OK;
+    enum status st = ST_OK;
+
+    *why = XML_BROKEN;
+    if (x->refused) return ST_OK;
+    *why = XML_ENDED;
+    do {
+        if (x->paused) ret = XML_ResumeParser(x->p);
+        else if (x->ended) return ST_OK;
+        else st = feed(x, &ret, e);
+        if (st) return st;
+        x->paused = ret == XML_STATUS_SUSPENDED;
+        if (ret == XML_STATUS_OK && x->silent > MAX_TOKEN) {
+            xml_refuse(x, 0, "a tag or comment of more than %llu MiB",
+                       (unsigned long long)(MAX_TOKEN >> 20));
+            ret = XML_STATUS_ERROR;
+        }
+    } while (ret == XML_STATUS_OK);
+    if (ret == XML_STATUS_ERROR) explain(x);
+    if (x->nomem) return err_nomem(e, input_name(x->in));
+    *why = ret == XML_STATUS_ERROR ? XML_BROKEN : XML_PAUSED;
+    return ST_OK;
+}
+
+/* ---- starting again ------------------------------------------------------ */
+
+/* The name a start tag at s has, if it is one of these; -1: none. */
+static int match_name(const struct xml *x, const char *s, size_t n,
+                      const char *const *names)
+{
+    if (n <= x->prefix_n + 1 || memcmp(s + 1, x->prefix, x->prefix_n))
+        return -1;
+    s += 1 + x->prefix_n;
+    n -= 1 + x->prefix_n;
+    for (int i = 0; names[i]; i++) {
+        size_t k = strlen(names[i]);
+        if (n > k && !memcmp(s, names[i], k) && strchr(" \t\r\n/>", s[k]) &&
+            s[k])
+            return i;
+    }
+    return -1;
+}
+
+/* Offset of the first such tag at or after `from`, or where to look on. */
+static size_t find_tag(const struct xml *x, size_t from,
+                       const char *const *names, int *which)
+{
+    const char *end = x->chunk + x->chunk_n, *p = x->chunk + from;
+
+    *which = -1;
+    while (p < end && (p = memchr(p, '<', (size_t)(end - p)))) {
+        *which = match_name(x, p, (size_t)(end - p), names);
+        if (*which >= 0) return (size_t)(p - x->chunk);
+        if (end - p < LOOK_AHEAD) return (size_t)(p - x->chunk);
+        p++;
+    }
+    return x->chunk_n;
+}
+
+/* Behind the error, and in any case behind the unit's own start tag. */
+static size_t seek_from(const struct xml *x)
+{
+    uint64_t at = here(x).byte;
+
+    if (x->in_unit && at <= x->unit_byte) at = x->unit_byte + 1;
+    if (at <= x->chunk_at.byte) return 0;
+    at -= x->chunk_at.byte;
+    return at < x->chunk_n ? (size_t)at : x->chunk_n;
+}
+
+enum status xml_seek(struct xml *x, const char *const *names, int *which,
+                     struct err *e)
+{
+    size_t from = x->chunk_n ? seek_from(x) : 0, at, n;
+    enum status st;
+
+    *which = -1;
+    if (!x->in_unit) strbuf_reset(&x->raw);
+    while (*which < 0) {
+        at = find_tag(x, from, names, which);
+        n = x->chunk_n;
+        leave_chunk(x, at);
+        from = 0;
+        if (x->nomem) return err_nomem(e, input_name(x->in));
+        if (*which >= 0) break;
+        st = input_peek_more(x->in, LOOK_AHEAD, &x->chunk, &x->chunk_n, e);
+        if (st) return st;
+        if (!x->chunk_n) break;
+        /* A '<' that was left for more to look at, and no more came. */
+        from = at < n && x->chunk_n < LOOK_AHEAD ? 1 : 0;
+    }
+    x->in_unit = false;
+    return ST_OK;
+}
+
+struct str xml_raw(const struct xml *x)
+{
+    return (struct str){ x->raw.data, x->raw.len };
+}
+
+static bool path_tags(const struct xml *x, struct strbuf *out,
+                      const char *const *path)
+{
+    bool ok = true;
+
+    for (; *path; path++) ok = ok && strbuf_addf(out, "<%s%s>", x->prefix,
+                                                 *path);
+    return ok;
+}
+
+enum status xml_restart(struct xml *x, const char *const *path,
+                        struct err *e)
+{
+    struct strbuf tags;
+    bool ok;
+
+    strbuf_init(&tags, 0);
+    ok = path_tags(x, &tags, path) && XML_ParserReset(x->p, x->encoding);
+    if (ok) {
+        set_handlers(x);
+        x->refused = x->paused = x->ended = false;
+        x->depth = 0;
+        x->silent = 0;
+        x->base = x->chunk_at;
+        x->made_up = 0;
+        x->quiet = true;
+        ok = XML_Parse(x->p, tags.data, (int)tags.len, 0) == XML_STATUS_OK;
+        x->quiet = false;
+        x->made_up = tags.len;
+    }
+    strbuf_release(&tags);
+    if (!ok && XML_GetErrorCode(x->p) == XML_ERROR_UNKNOWN_ENCODING)
+        return err_set(e, ST_FORMAT, "%s: the encoding %s is not read; "
+                       "convert the file to UTF-8", input_name(x->in),
+                       x->encoding);
+    return ok ? ST_OK : err_nomem(e, "XML");
+}
+
+enum status xml_report(struct xml *x, struct reader *r,
+                       const char *const *names, int *which, struct err *e)
+{
+    const struct xml_problem *bad = &x->problem;
+    enum status st = ST_OK;
+
+    *which = -1;
+    if (r->o.skip_bad) st = xml_seek(x, names, which, e);
+    if (st) return st;
+    return reader_bad(r, e, bad->line, bad->column, xml_raw(x), "%s",
+                      bad->why);
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static const char *escape_of(unsigned char c, bool attr)
+{
+    switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '\r': return "&#13;";
+    case '"': return attr ? "&quot;" : NULL;
+    case '\n': return attr ? "&#10;" : NULL;
+    case '\t': return attr ? "&#9;" : NULL;
+    default: return NULL;
+    }
+}
+
+static bool put_escaped(struct strbuf *out, const char *s, size_t n,
+                        bool attr)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *as = escape_of((unsigned char)s[i], attr);
+        if (!as) continue;
+        if (!strbuf_add(out, s + from, i - from) || !strbuf_adds(out, as))
+            return false;
+        from = i + 1;
+    }
+    return strbuf_add(out, s + from, n - from);
+}
+
+bool xml_put_text(struct strbuf *out, const char *s, size_t n)
+{
+    return put_escaped(out, s, n, false);
+}
+
+bool xml_put_attr(struct strbuf *out, const char *name, const char *s,
+                  size_t n)
+{
+    return strbuf_addc(out, ' ') && strbuf_adds(out, name) &&
+           strbuf_add(out, "=\"", 2) && put_escaped(out, s, n, true) &&
+           strbuf_addc(out, '"');
+}
+
+bool xml_put_start(struct strbuf *out, const char *name, const char **attrs)
+{
+    bool ok = strbuf_addc(out, '<') && strbuf_adds(out, name);
+
+    for (; ok && *attrs; attrs += 2)
+        ok = xml_put_attr(out, attrs[0], attrs[1], strlen(attrs[1]));
+    return ok && strbuf_addc(out, '>');
+}
+
+bool xml_put_end(struct strbuf *out, const char *name)
+{
+    return strbuf_addf(out, "</%s>", name);
+}
+
+static void name_seen(void *user, const XML_Char *name, const XML_Char **attrs)
+{
+    (void)name;
+    *(bool *)user = attrs[0] && !attrs[2];
+}
+
+bool xml_is_name(const char *s)
+{
+    XML_Parser p;
+    struct strbuf sb;
+    bool ok = true;
+
+    /* Those that are met are of this kind. */
+    if ((*s | 32) >= 'a' && (*s | 32) <= 'z' &&
+        !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                  "0123456789-_.:")])
+        return true;
+    p = XML_ParserCreate("UTF-8");
+    strbuf_init(&sb, 0);
+    ok = p && strbuf_addf(&sb, "<x %s=''/>", s);
+    if (ok) {
+        bool one = false;
+        XML_SetUserData(p, &one);
+        XML_SetStartElementHandler(p, name_seen);
+        ok = XML_Parse(p, sb.data, (int)sb.len, 1) == XML_STATUS_OK && one &&
+             !strpbrk(s, " \t\r\n=<>/");
+    }
+    strbuf_release(&sb);
+    if (p) XML_ParserFree(p);
+    return ok;
+}
+
+bool xml_is_content(struct str s)
+{
+    XML_Parser p = XML_ParserCreate("UTF-8");
+    bool ok = p && s.n < (size_t)1 << 30 &&
+              XML_Parse(p, "<x>", 3, 0) == XML_STATUS_OK &&
+              XML_Parse(p, s.p, (int)s.n, 0) == XML_STATUS_OK &&
+              XML_Parse(p, "</x>", 4, 1) == XML_STATUS_OK;
+
+    if (p) XML_ParserFree(p);
+    return ok;
+}
+
+size_t xml_check(const char *s, size_t n)
+{
+    size_t valid = utf8_check(s, n);
+
+    for (size_t i = 0; i < valid; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c < 0x20 && c != '\n' && c != '\t' && c != '\r') return i;
+        /* U+FFFE and U+FFFF */
+        if (c == 0xEF && (unsigned char)s[i + 1] == 0xBF &&
+            (unsigned char)s[i + 2] >= 0xBE)
+            return i;
+    }
+    return valid;
+}
+
+enum status xml_check_unit(const struct strbuf *xml, const struct unit *u,
+                           uint64_t number, struct err *e)
+{
+    size_t at = xml_check(xml->data, xml->len);
+    int n = u->id.n < 60 ? (int)u->id.n : 60, len;
+    uint32_t cp;
+
+    if (at == xml->len) return ST_OK;
+    cp = utf8_next(xml->data + at, xml->len - at, &len);
+    if (cp == 0xFFFD)
+        return err_set(e, ST_TEXT, "unit %llu (id \"%.*s\"): not valid UTF-8",
+                       (unsigned long long)number, n, n ? u->id.p : "");
+    return err_set(e, ST_TEXT, "unit %llu (id \"%.*s\"): the character "
+                   "U+%04X cannot be written in XML",
+                   (unsigned long long)number, n, n ? u->id.p : "",
+                   (unsigned)cp);
+}
+
+enum status xml_flush(struct strbuf *xml, struct output *to, struct err *e)
+{
+    enum status st = output_write(to, xml->data, xml->len, e);
+
+    strbuf_reset(xml);
+    return st;
+}
