@@ -28,7 +28,8 @@
  * a time. A stream is fed by one thread; its callback comes from a thread of
  * the stream or from inside push and flush (one call at a time, in input
  * order) and must not call the stream.
- * Close a model only after the last session and stream that use it.
+ * Close a model only after the last session and stream that use it, and after
+ * memory files that were searched with it.
  *
  * All text is UTF-8. Strings passed with a length need no NUL; those returned
  * have one. Handles are opaque, structs given by value never change size, and
@@ -330,15 +331,17 @@ SKMT_API skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id,
                                      const char *source, const char *target,
                                      skmt_error *err);
 SKMT_API skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err);
-/* All that match what is given (NULL: any), in one step; *n counts. */
+/* All that match what is given (NULL: any; not all four texts), in one step;
+ * *n counts. */
 SKMT_API skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                                           const char *origin,
                                           const char *document,
                                           const char *source,
                                           const char *target, int64_t *n,
                                           skmt_error *err);
-/* Several changes as one: nobody sees them, and nothing is safe, before the
- * commit. */
+/* Several changes as one: nobody else sees them, and nothing is safe, before
+ * the commit; searches of tm itself do. Begins may nest: the last commit counts.
+ * Imports, rebuild and compact are steps of their own and refuse. */
 SKMT_API skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err);
 SKMT_API void skmt_tm_rollback(skmt_tm *tm);
@@ -358,7 +361,7 @@ SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
 
 /* ---- finding */
 
-/* Search these memories only, instead of all of the file. */
+/* Search these memories only, instead of all of the file (n = 0). */
 SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
                                  int n, skmt_error *err);
 
@@ -374,7 +377,9 @@ typedef struct skmt_match {
     int64_t occurrences;
 } skmt_match;
 /* The most similar pairs, best first. Similarity is counted in the model's
- * pieces, or in words where model is NULL. options may be NULL. */
+ * pieces, or in words where model is NULL. options may be NULL. Among equally
+ * similar pairs of several memories that of the higher priority comes first,
+ * then the newer. */
 SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
                                     const skmt_options *options,
                                     const skmt_model *model,
@@ -434,7 +439,8 @@ SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
 /* Numbers about the file: "store_bytes", "index_bytes", "symbol_bytes",
- * "segments", "tail", "dead", "terms", "words" .. NULL after the last. */
+ * "segments", "tail", "dead", "terms", "words" .. NULL after the last. Counted
+ * when i is 0; -1 where that failed. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
 
 #ifdef __cplusplus

@@ -1,13 +1,21 @@
 /* retrieve.h - a sentence to its most similar past pairs.
  *
  *   1. BM25 over the source side: the best `candidates` of each memory;
- *   2. re-ranked by edit similarity, stable: ties keep BM25's order
- *      (method.md 1.5);
- *   3. the length filter, when asked for (1.6);
- *   4. the memories' lists merged: similarity, then priority, then the newer;
+ *   2. re-ranked by edit similarity, stable: ties keep BM25's order;
+ *   3. the length filter and the least similarity, when asked for;
+ *   4. the memories' lists merged: each keeps its own order, and of their
+ *      heads the most similar is next, then that of the memory with the higher
+ *      priority, then the newer;
  *   5. the first `top`.
  *
- * Works on one struct tmfile's thread. */
+ * (Dai et al., "Simple and Scalable Nearest Neighbor Machine Translation",
+ * 2023, with the details of their programs as options.) The similarity of two
+ * texts is 1 - edits / length of the longer, in pieces of the tokenizer or in
+ * words. RERANK_AUTHORS divides by the characters of the longer instead, when
+ * its units are written with a space between them, as the authors' script
+ * does.
+ *
+ * A retriever belongs to the thread of its store. */
 #ifndef TM_RETRIEVE_H
 #define TM_RETRIEVE_H
 
@@ -20,8 +28,9 @@ struct retrieve_options {
     int top;                    /* 16 */
     int candidates;             /* 64 */
     enum rerank rerank;
-    bool length_filter;         /* 0.5 |src| < |tgt| < 2 |src|, in characters */
-    double min_similarity;      /* 0: all */
+    bool length_filter;         /* 0.5 |src| < |tgt| < 2 |src|, in characters,
+                                   and neither is a single one */
+    double min_similarity;      /* by the same measure; 0: all */
 };
 
 struct match {
@@ -31,12 +40,14 @@ struct match {
                                    still 1 - distance / length */
     double score;               /* BM25, in its own memory */
     int rank;                   /* by BM25 in its own memory, from 0 */
+    int priority;               /* of its memory */
 };
 struct matches { struct match *at; size_t n, cap; };
 void matches_release(struct matches *m);
 
 struct retriever;
-/* indexes[i] belongs to infos[i]; both borrowed. sw may be NULL: words. */
+/* indexes[i] belongs to infos[i]; both borrowed, and the tokenizers too. sw may
+ * be NULL: words. */
 enum status retriever_new(struct retriever **out, struct store *s,
                           struct index *const *indexes,
                           const struct memory_info *infos, size_t n,
@@ -44,7 +55,8 @@ enum status retriever_new(struct retriever **out, struct store *s,
                           uint64_t tokenizer, struct err *e);
 void retriever_free(struct retriever *rt);      /* NULL is fine */
 
-/* Refreshes the indexes, then searches. Plain text, valid UTF-8. */
+/* Refreshes the indexes, then searches. Plain text, valid UTF-8. A text that
+ * somebody removed while we looked may still be among the matches. */
 enum status retrieve(struct retriever *rt, struct str text,
                      const struct retrieve_options *o, struct matches *out,
                      struct err *e);

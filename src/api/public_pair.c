@@ -1,0 +1,88 @@
+/* public_pair.c - see public_pair.h. */
+#include "api/public_pair.h"
+
+#include "formats/tags.h"
+
+/* Every string of a skmt_pair, once. The buffer may move while it grows, so
+ * places are remembered first and become pointers in the end. */
+#define STRINGS(S)                                                      \
+    S(memory) S(source) S(target) S(source_tagged) S(target_tagged)     \
+    S(source_lang) S(target_lang) S(origin) S(document) S(unit)         \
+    S(author) S(extra)
+
+struct places {
+#define S(field) size_t field;
+    STRINGS(S)
+#undef S
+};
+
+static bool put(struct strbuf *sb, size_t *place, struct str s)
+{
+    *place = sb->len;
+    return (!s.n || strbuf_add(sb, s.p, s.n)) && strbuf_addc(sb, 0);
+}
+
+static bool put_plain(struct strbuf *sb, size_t *place, struct str s,
+                      bool tagged)
+{
+    if (!tagged) return put(sb, place, s);
+    *place = sb->len;
+    return tags_strip(s, sb) && strbuf_addc(sb, 0);
+}
+
+static struct str or_else(struct str s, const char *other)
+{
+    return s.n ? s : str_of(other);
+}
+
+static bool put_all(struct strbuf *sb, struct places *at,
+                    const struct pair *p, const struct memory_info *m)
+{
+    const struct unit *u = &p->unit;
+    struct str none = { 0 };
+
+    return put(sb, &at->memory, str_of(m->name)) &&
+           put_plain(sb, &at->source, u->source, u->tagged) &&
+           put_plain(sb, &at->target, u->target, u->tagged) &&
+           put(sb, &at->source_tagged, u->tagged ? u->source : none) &&
+           put(sb, &at->target_tagged, u->tagged ? u->target : none) &&
+           put(sb, &at->source_lang,
+               or_else(u->source_lang, m->source_lang)) &&
+           put(sb, &at->target_lang,
+               or_else(u->target_lang, m->target_lang)) &&
+           put(sb, &at->origin, p->origin) &&
+           put(sb, &at->document, u->document) &&
+           put(sb, &at->unit, u->id) &&
+           put(sb, &at->author, u->author) &&
+           put(sb, &at->extra, u->extra);
+}
+
+enum status public_pair(struct strbuf *buffer, const struct pair *p,
+                        const struct memory_info *m, skmt_pair *out,
+                        struct err *e)
+{
+    struct places at;
+
+    strbuf_reset(buffer);
+    public_pair_empty(out);
+    if (!put_all(buffer, &at, p, m)) return err_nomem(e, "a pair");
+#define S(field) out->field = buffer->data + at.field;
+    STRINGS(S)
+#undef S
+    if (!p->unit.tagged) out->source_tagged = out->target_tagged = NULL;
+    out->id = p->id;
+    out->position = p->position;
+    out->created = p->unit.created;
+    out->changed = p->unit.changed;
+    return ST_OK;
+}
+
+void public_pair_empty(skmt_pair *out)
+{
+    *out = (skmt_pair){
+#define S(field) .field = "",
+        STRINGS(S)
+#undef S
+    };
+    out->source_tagged = out->target_tagged = NULL;
+}

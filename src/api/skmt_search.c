@@ -1,0 +1,169 @@
+/* skmt_search.c - searching a memory file: that part of include/skmt.h. */
+#include <stdlib.h>
+
+#include "api/public_pair.h"
+#include "api/tm_handle.h"
+#include "text/utf8.h"
+
+/* One match with all its strings; how it differs is found when asked for. */
+struct public_match {
+    skmt_match m;
+    struct strbuf text;
+    struct stretches edits;
+    bool compared;
+};
+
+struct skmt_matches {
+    char *query;
+    size_t query_len;
+    struct public_match *at;
+    size_t n;
+};
+
+static enum status search_of(const struct options *o,
+                             const struct engine *model, struct search *q,
+                             struct err *e)
+{
+    *q = (struct search){ .o = {
+        .top = o->matches,
+        .candidates = o->candidates > o->matches ? o->candidates : o->matches,
+        .rerank = (enum rerank)o->rerank, .length_filter = o->length_filter,
+        .min_similarity = o->min_similarity } };
+    if (model) {
+        q->sw = model->w->subword;
+        q->tokenizer = model->w->tokenizer;
+    }
+    if (o->analyzer != ANALYZER_SUBWORD) return ST_OK;
+    if (!model)
+        return err_set(e, ST_ARGUMENT, "analyzer: subword needs a model, whose "
+                       "pieces it counts");
+    q->analyser = (struct analyser){ q->sw, q->tokenizer };
+    return ST_OK;
+}
+
+static enum status check_text(const char *text, size_t len, struct err *e)
+{
+    size_t good;
+
+    if (!text && len)
+        return err_set(e, ST_ARGUMENT, "the text is NULL");
+    good = len ? utf8_check(text, len) : 0;
+    if (good == len) return ST_OK;
+    return err_set(e, ST_TEXT, "the text is not valid UTF-8: byte %zu is "
+                   "0x%02X", good, (unsigned char)text[good]);
+}
+
+static enum status matches_new(skmt_matches **out, const char *text,
+                               size_t len, size_t n, struct err *e)
+{
+    skmt_matches *m = calloc(1, sizeof *m);
+
+    *out = m;
+    if (!m) return err_nomem(e, "matches");
+    m->query = malloc(len + 1);
+    m->at = calloc(n ? n : 1, sizeof *m->at);
+    if (!m->query || !m->at) return err_nomem(e, "matches");
+    if (len) memcpy(m->query, text, len);
+    m->query[len] = 0;
+    m->query_len = len;
+    return ST_OK;
+}
+
+/* Fetch the pair; one that was removed a moment ago is left out. */
+static enum status take_match(skmt_tm *tm, const struct match *from,
+                              skmt_matches *to, struct err *e)
+{
+    struct public_match *it = &to->at[to->n];
+    const struct memory_info *m = tmfile_info(tm->f, from->memory);
+    int64_t occurrences = 0;
+    struct pair p;
+    enum status st;
+
+    st = store_text_pair(tm->f->store, from->text, &p, &occurrences, e);
+    if (st || !occurrences || !m) return st;
+    to->n++;
+    strbuf_init(&it->text, 0);
+    it->m.similarity = from->similarity;
+    it->m.score = from->score;
+    it->m.occurrences = occurrences;
+    return public_pair(&it->text, &p, m, &it->m.pair, e);
+}
+
+skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
+                           const skmt_options *options,
+                           const skmt_model *model, skmt_matches **out,
+                           skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
+    struct err *e = inner(err);
+    struct matches found = { 0 };
+    skmt_matches *m = NULL;
+    struct search q;
+    enum status st;
+
+    *out = NULL;
+    err_clear(e);
+    st = check_text(text, len, e);
+    if (!st) st = search_of(&o, model ? engine_of(model) : NULL, &q, e);
+    if (!st)
+        st = tmfile_search(tm->f, (struct str){ text, len }, &q, &found, e);
+    if (!st) st = matches_new(&m, text, len, found.n, e);
+    for (size_t i = 0; !st && i < found.n; i++)
+        st = take_match(tm, &found.at[i], m, e);
+    matches_release(&found);
+    if (st) skmt_matches_free(m);
+    else *out = m;
+    return (skmt_status)st;
+}
+
+/* ---- matches ------------------------------------------------------------- */
+
+int skmt_matches_count(const skmt_matches *m) { return (int)m->n; }
+
+static struct public_match *match_at(const skmt_matches *m, int i)
+{
+    return i >= 0 && (size_t)i < m->n ? &m->at[i] : NULL;
+}
+
+void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out)
+{
+    const struct public_match *it = match_at(m, i);
+
+    *out = it ? it->m : (skmt_match){ 0 };
+    if (!it) public_pair_empty(&out->pair);
+}
+
+int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
+                      size_t *begin, size_t *end)
+{
+    static const char kinds[] = { [EDIT_KEEP] = '=', [EDIT_DROP] = '-',
+                                  [EDIT_ADD] = '+' };
+    struct public_match *it = match_at(m, i);
+    const struct stretch *s;
+
+    *kind = 0;
+    *begin = *end = 0;
+    if (!it) return 0;
+    if (!it->compared)
+        it->compared = !differences(str_of(it->m.pair.source),
+                                    (struct str){ m->query, m->query_len },
+                                    &it->edits, NULL);
+    if (!it->compared || k < 0 || (size_t)k >= it->edits.n) return 0;
+    s = &it->edits.at[k];
+    *kind = kinds[s->kind];
+    *begin = s->begin;
+    *end = s->end;
+    return 1;
+}
+
+void skmt_matches_free(skmt_matches *m)
+{
+    if (!m) return;
+    for (size_t i = 0; i < m->n; i++) {
+        strbuf_release(&m->at[i].text);
+        stretches_release(&m->at[i].edits);
+    }
+    free(m->at);
+    free(m->query);
+    free(m);
+}

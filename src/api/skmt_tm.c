@@ -1,0 +1,486 @@
+/* skmt_tm.c - memory files, their memories and pairs, and their care: that
+ * part of include/skmt.h over tm/. Searches are in skmt_search.c, imports and
+ * exports in skmt_files.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/public_pair.h"
+#include "api/tm_handle.h"
+#include "formats/tags.h"
+
+_Static_assert((int)SKMT_TM_READ == (int)STORE_READ &&
+               (int)SKMT_TM_WRITE == (int)STORE_WRITE &&
+               (int)SKMT_TM_CREATE == (int)STORE_CREATE, "same list");
+
+/* ---- open and close ------------------------------------------------------ */
+
+skmt_status skmt_tm_open(skmt_tm **out, const char *path, skmt_tm_mode mode,
+                         skmt_error *err)
+{
+    skmt_tm *tm;
+    enum status st;
+
+    *out = NULL;
+    err_clear(inner(err));
+    if (!path || (int)mode < SKMT_TM_READ || (int)mode > SKMT_TM_CREATE)
+        return (skmt_status)err_set(inner(err), ST_ARGUMENT, path ?
+                                    "there is no such mode of opening" :
+                                    "no memory file was named");
+    tm = calloc(1, sizeof *tm);
+    if (!tm) return (skmt_status)err_nomem(inner(err), "a memory file");
+    strbuf_init(&tm->text, 0);
+    for (int i = 0; i < 2; i++) strbuf_init(&tm->scratch[i], 0);
+    st = tmfile_open(&tm->f, path, (enum store_mode)mode, inner(err));
+    if (st) skmt_tm_close(tm);
+    else *out = tm;
+    return (skmt_status)st;
+}
+
+void skmt_tm_close(skmt_tm *tm)
+{
+    if (!tm) return;
+    tmfile_close(tm->f);
+    free(tm->list);
+    strbuf_release(&tm->text);
+    for (int i = 0; i < 2; i++) strbuf_release(&tm->scratch[i]);
+    free(tm);
+}
+
+void skmt_tm_relaxed(skmt_tm *tm, int relaxed)
+{
+    store_relaxed(tm->f->store, relaxed != 0);
+}
+
+void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
+{
+    tm->f->progress = fn;
+    tm->f->user = user;
+}
+
+/* ---- memories ------------------------------------------------------------ */
+
+static enum status list_memories(skmt_tm *tm, struct err *e)
+{
+    free(tm->list);
+    tm->list = NULL;
+    tm->n_list = 0;
+    return store_memory_list(tm->f->store, &tm->list, &tm->n_list, e);
+}
+
+skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)
+{
+    enum status st;
+
+    err_clear(inner(err));
+    st = list_memories(tm, inner(err));
+    *n = (int)tm->n_list;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
+                             skmt_error *err)
+{
+    struct memory_counts c;
+    const struct memory_info *m;
+    enum status st;
+
+    *out = (skmt_tm_info){ .name = "", .source_lang = "", .target_lang = "" };
+    err_clear(inner(err));
+    st = list_memories(tm, inner(err));
+    if (!st && (i < 0 || (size_t)i >= tm->n_list))
+        st = err_set(inner(err), ST_ARGUMENT, "there is no memory number %d, "
+                     "the file has %zu", i, tm->n_list);
+    if (!st)
+        st = store_memory_counts(tm->f->store, tm->list[i].id, &c, inner(err));
+    if (st) return (skmt_status)st;
+    m = &tm->list[i];
+    *out = (skmt_tm_info){
+        .name = m->name, .source_lang = m->source_lang,
+        .target_lang = m->target_lang, .priority = m->priority,
+        .keep_duplicates = m->keep_duplicates, .created = m->created,
+        .pairs = c.pairs, .texts = c.texts, .source_bytes = c.source_bytes,
+        .target_bytes = c.target_bytes };
+    return SKMT_OK;
+}
+
+static enum status copy_text(char *out, size_t size, const char *what,
+                             const char *value, struct err *e)
+{
+    if (snprintf(out, size, "%s", value ? value : "") < (int)size)
+        return ST_OK;
+    return err_set(e, ST_ARGUMENT, "%s has at most %zu bytes", what, size - 1);
+}
+
+skmt_status skmt_tm_create(skmt_tm *tm, const skmt_tm_info *settings,
+                           skmt_error *err)
+{
+    struct err *e = inner(err);
+    struct memory_info m = { 0 };
+    enum status st;
+
+    err_clear(e);
+    m.priority = settings->priority;
+    m.keep_duplicates = settings->keep_duplicates != 0;
+    st = copy_text(m.name, sizeof m.name, "a memory's name", settings->name,
+                   e);
+    if (!st) st = copy_text(m.source_lang, sizeof m.source_lang,
+                            "the source language", settings->source_lang, e);
+    if (!st) st = copy_text(m.target_lang, sizeof m.target_lang,
+                            "the target language", settings->target_lang, e);
+    if (!st) st = tmfile_create(tm->f, &m, e);
+    return (skmt_status)st;
+}
+
+static enum status set_priority(struct memory_info *m, const char *value,
+                                struct err *e)
+{
+    char *end;
+    long x;
+
+    errno = 0;
+    x = strtol(value, &end, 10);
+    if (end == value || *end || errno || x < -1000000 || x > 1000000)
+        return err_set(e, ST_ARGUMENT, "priority: \"%.60s\" is not a whole "
+                       "number from -1000000 to 1000000", value);
+    m->priority = (int)x;
+    return ST_OK;
+}
+
+static enum status set_key(struct memory_info *m, const char *key,
+                           const char *value, struct err *e)
+{
+    if (!strcmp(key, "name"))
+        return copy_text(m->name, sizeof m->name, "a memory's name", value, e);
+    if (!strcmp(key, "source-lang"))
+        return copy_text(m->source_lang, sizeof m->source_lang,
+                         "the source language", value, e);
+    if (!strcmp(key, "target-lang"))
+        return copy_text(m->target_lang, sizeof m->target_lang,
+                         "the target language", value, e);
+    if (!strcmp(key, "priority")) return set_priority(m, value, e);
+    return err_set(e, ST_ARGUMENT, "a memory has no \"%.60s\", only name, "
+                   "priority, source-lang and target-lang", key);
+}
+
+skmt_status skmt_tm_set(skmt_tm *tm, const char *memory, const char *key,
+                        const char *value, skmt_error *err)
+{
+    struct memory_info m;
+    enum status st;
+
+    err_clear(inner(err));
+    st = tmfile_find(tm->f, memory, &m, inner(err));
+    if (!st) st = set_key(&m, key ? key : "", value ? value : "", inner(err));
+    if (!st) st = tmfile_update(tm->f, &m, inner(err));
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)tmfile_drop(tm->f, memory, inner(err));
+}
+
+skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories, int n,
+                        skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)tmfile_use(tm->f, memories, n > 0 ? (size_t)n : 0,
+                                   inner(err));
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+/* One side in the form both are stored in. */
+static enum status side(struct strbuf *scratch, const char *plain,
+                        const char *tagged, bool want_tagged, struct str *out,
+                        struct err *e)
+{
+    *out = str_of(tagged ? tagged : plain);
+    if (tagged || !want_tagged) return ST_OK;
+    strbuf_reset(scratch);
+    if (!tags_escape(*out, scratch)) return err_nomem(e, "a pair");
+    *out = (struct str){ scratch->data, scratch->len };
+    return ST_OK;
+}
+
+static enum status unit_of(skmt_tm *tm, const skmt_pair *p, struct unit *u,
+                           struct err *e)
+{
+    enum status st;
+
+    *u = (struct unit){
+        .tagged = p->source_tagged || p->target_tagged,
+        .source_lang = str_of(p->source_lang),
+        .target_lang = str_of(p->target_lang), .id = str_of(p->unit),
+        .document = str_of(p->document), .author = str_of(p->author),
+        .created = p->created, .changed = p->changed,
+        .extra = str_of(p->extra) };
+    st = side(&tm->scratch[0], p->source, p->source_tagged, u->tagged,
+              &u->source, e);
+    if (!st) st = side(&tm->scratch[1], p->target, p->target_tagged,
+                       u->tagged, &u->target, e);
+    return st;
+}
+
+/* The end of what tmfile_begin began. */
+static enum status finish(struct tmfile *f, enum status st, struct err *e)
+{
+    if (!st) return tmfile_commit(f, e);
+    tmfile_rollback(f);
+    return st;
+}
+
+skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
+                             const skmt_pair *pair, int64_t *id,
+                             skmt_error *err)
+{
+    struct err *e = inner(err);
+    bool own = !tm->f->depth, made;
+    struct memory_info m;
+    int64_t new_id = 0;
+    struct unit u;
+    enum status st;
+
+    err_clear(e);
+    st = unit_of(tm, pair, &u, e);
+    if (st) return (skmt_status)st;
+    /* The first memory is made with its first pair, or not at all. */
+    if (own) st = tmfile_begin(tm->f, e);
+    if (st) return (skmt_status)st;
+    st = tmfile_find_or_make(tm->f, memory, &m, &made, e);
+    if (!st) st = store_add(tm->f->store, m.id, &u, &new_id, e);
+    if (own) st = finish(tm->f, st, e);
+    if (!st) tmfile_changed(tm->f, m.id);
+    if (!st && id) *id = new_id;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_add(skmt_tm *tm, const char *memory, const char *source,
+                        const char *target, int64_t *id, skmt_error *err)
+{
+    skmt_pair pair = { .source = source, .target = target };
+
+    return skmt_tm_add_pair(tm, memory, &pair, id, err);
+}
+
+/* Keep what is stored where nothing is given; a plain text beside a tagged one
+ * is escaped. */
+static enum status replaced(skmt_tm *tm, const struct pair *old,
+                            const char *source, const char *target,
+                            struct unit *u, struct err *e)
+{
+    struct strbuf *s = &tm->scratch[0], *t = &tm->scratch[1];
+    enum status st = ST_OK;
+
+    *u = (struct unit){ .tagged = old->unit.tagged && !(source && target) };
+    if (source) st = side(s, source, NULL, u->tagged, &u->source, e);
+    if (!st && target) st = side(t, target, NULL, u->tagged, &u->target, e);
+    if (st) return st;
+    if (!source) {
+        strbuf_reset(s);
+        if (!strbuf_add(s, old->unit.source.p, old->unit.source.n))
+            return err_nomem(e, "a pair");
+        u->source = (struct str){ s->data, s->len };
+    }
+    if (!target) {
+        strbuf_reset(t);
+        if (!strbuf_add(t, old->unit.target.p, old->unit.target.n))
+            return err_nomem(e, "a pair");
+        u->target = (struct str){ t->data, t->len };
+    }
+    return ST_OK;
+}
+
+skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id, const char *source,
+                            const char *target, skmt_error *err)
+{
+    struct err *e = inner(err);
+    bool own = !tm->f->depth;
+    struct pair old = { 0 };
+    struct unit u;
+    enum status st = ST_OK;
+
+    err_clear(e);
+    if (own) st = tmfile_begin(tm->f, e);
+    if (st) return (skmt_status)st;
+    st = store_get(tm->f->store, id, &old, e);
+    if (!st) st = replaced(tm, &old, source, target, &u, e);
+    if (!st) st = store_replace(tm->f->store, id, &u, e);
+    if (own) st = finish(tm->f, st, e);
+    if (!st) tmfile_changed(tm->f, old.memory);
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)store_delete(tm->f->store, id, inner(err));
+}
+
+skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
+                                 const char *origin, const char *document,
+                                 const char *source, const char *target,
+                                 int64_t *n, skmt_error *err)
+{
+    struct pair_filter f = { .origin = origin, .document = document,
+                             .source = source, .target = target };
+    struct memory_info m;
+    enum status st = ST_OK;
+    int64_t gone = 0;
+
+    err_clear(inner(err));
+    if (n) *n = 0;
+    if (!origin && !document && !source && !target)
+        return (skmt_status)err_set(inner(err), ST_ARGUMENT, "say which pairs "
+                                    "to delete: of what origin or document, "
+                                    "or with what texts");
+    if (memory) st = tmfile_find(tm->f, memory, &m, inner(err));
+    if (!st && memory) f.memory = m.id;
+    if (!st) st = store_delete_where(tm->f->store, &f, &gone, inner(err));
+    if (!st && n) *n = gone;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)tmfile_begin(tm->f, inner(err));
+}
+
+skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)tmfile_commit(tm->f, inner(err));
+}
+
+void skmt_tm_rollback(skmt_tm *tm) { tmfile_rollback(tm->f); }
+
+skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
+                        skmt_error *err)
+{
+    static const struct memory_info none;
+    const struct memory_info *m = &none;
+    struct pair p;
+    enum status st;
+
+    public_pair_empty(out);
+    err_clear(inner(err));
+    st = list_memories(tm, inner(err));
+    if (!st) st = store_get(tm->f->store, id, &p, inner(err));
+    if (st) return (skmt_status)st;
+    for (size_t i = 0; i < tm->n_list; i++)
+        if (tm->list[i].id == p.memory) m = &tm->list[i];
+    return (skmt_status)public_pair(&tm->text, &p, m, out, inner(err));
+}
+
+/* ---- all pairs ----------------------------------------------------------- */
+
+struct skmt_tm_cursor {
+    struct pair_cursor *c;
+    struct memory_info memory;
+    struct strbuf text;
+};
+
+skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
+                                const char *memory, skmt_error *err)
+{
+    skmt_tm_cursor *c = calloc(1, sizeof *c);
+    struct pair_filter f = { 0 };
+    enum status st;
+
+    *out = NULL;
+    err_clear(inner(err));
+    if (!c) return (skmt_status)err_nomem(inner(err), "a list of pairs");
+    strbuf_init(&c->text, 0);
+    st = tmfile_find(tm->f, memory, &c->memory, inner(err));
+    f.memory = c->memory.id;
+    if (!st) st = pair_cursor_open(&c->c, tm->f->store, &f, inner(err));
+    if (st) skmt_tm_cursor_close(c);
+    else *out = c;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out, int *found,
+                                skmt_error *err)
+{
+    bool there = false;
+    struct pair p;
+    enum status st;
+
+    public_pair_empty(out);
+    err_clear(inner(err));
+    st = pair_cursor_next(c->c, &p, &there, inner(err));
+    if (!st && there)
+        st = public_pair(&c->text, &p, &c->memory, out, inner(err));
+    *found = !st && there;
+    return (skmt_status)st;
+}
+
+void skmt_tm_cursor_close(skmt_tm_cursor *c)
+{
+    if (!c) return;
+    pair_cursor_close(c->c);
+    strbuf_release(&c->text);
+    free(c);
+}
+
+/* ---- care ---------------------------------------------------------------- */
+
+struct problems { skmt_problem_fn *fn; void *user; };
+
+static void on_problem(void *user, const char *sentence)
+{
+    const struct problems *p = user;
+
+    if (p->fn) p->fn(p->user, sentence);
+}
+
+skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn, void *user,
+                          int *n_problems, skmt_error *err)
+{
+    struct problems p = { fn, user };
+    enum status st;
+    int n = 0;
+
+    err_clear(inner(err));
+    st = tmfile_check(tm->f, on_problem, &p, &n, inner(err));
+    if (n_problems) *n_problems = n;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)tmfile_rebuild(tm->f, inner(err));
+}
+
+skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)tmfile_compact(tm->f, inner(err));
+}
+
+const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value)
+{
+    static const char *const names[] = { "store_bytes", "index_bytes",
+        "symbol_bytes", "segments", "tail", "dead", "terms", "words" };
+    enum { N = sizeof names / sizeof *names };
+    struct index_stats s;
+
+    _Static_assert(N == sizeof tm->stats / sizeof *tm->stats, "one for each");
+    *value = 0;
+    if (i < 0 || i >= N) return NULL;
+    if (i == 0) {
+        bool known = !tmfile_stats(tm->f, &s, NULL);
+        const int64_t all[N] = { store_disk_bytes(tm->f->store), s.bytes,
+            s.symbol_bytes, s.segments, s.tail_docs, s.dead_docs, s.terms,
+            s.total_terms };
+
+        for (int k = 0; k < N; k++)
+            tm->stats[k] = !k || known ? all[k] : -1;
+    }
+    *value = tm->stats[i];
+    return names[i];
+}

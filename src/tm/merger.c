@@ -1,0 +1,123 @@
+/* merger.c - see merger.h.
+ *
+ * The thread is started by a poke that finds none and ends when the list of
+ * jobs is empty; `running` and the list change together under the lock, so a
+ * poke either reaches the thread or starts a new one. */
+#include "tm/merger.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct merger {
+    char *path;
+    pthread_mutex_t lock;
+    pthread_t thread;
+    bool started;               /* there is a thread to join */
+    bool running;               /* it will look at the list again */
+    struct merge_job *jobs;     /* the first is being done */
+    size_t n, cap;
+};
+
+enum status merger_new(struct merger **out, const char *path, struct err *e)
+{
+    struct merger *m = calloc(1, sizeof *m);
+
+    *out = NULL;
+    if (m) m->path = strdup(path);
+    if (!m || !m->path) {
+        free(m);
+        return err_nomem(e, "an index");
+    }
+    pthread_mutex_init(&m->lock, NULL);
+    *out = m;
+    return ST_OK;
+}
+
+static void merge_one(const char *path, const struct merge_job *job)
+{
+    struct store *s = NULL;
+    struct index *ix = NULL;
+    struct err e;
+    enum status st = store_open(&s, path, STORE_WRITE, &e);
+
+    if (!st) st = index_open(&ix, s, job->memory, &job->analyser, NULL, &e);
+    if (!st) st = index_refresh(ix, &e);
+    if (!st && job->sw)
+        st = index_use_symbols(ix, job->sw, job->tokenizer, &e);
+    if (!st && index_wants_merge(ix)) index_merge(ix, false, &e);
+    index_close(ix);
+    store_close(s);
+}
+
+static void *work(void *arg)
+{
+    struct merger *m = arg;
+
+    pthread_mutex_lock(&m->lock);
+    while (m->n) {
+        struct merge_job job = m->jobs[0];
+
+        pthread_mutex_unlock(&m->lock);
+        merge_one(m->path, &job);
+        pthread_mutex_lock(&m->lock);
+        m->n--;
+        memmove(m->jobs, m->jobs + 1, m->n * sizeof *m->jobs);
+    }
+    m->running = false;
+    pthread_mutex_unlock(&m->lock);
+    return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static bool start(struct merger *m)
+{
+    sigset_t all, old;
+    int rc;
+
+    if (m->started) pthread_join(m->thread, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&m->thread, NULL, work, m);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    m->started = !rc;
+    return m->started;
+}
+
+static bool listed(const struct merger *m, const struct merge_job *job)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->jobs[i].memory == job->memory &&
+            m->jobs[i].analyser.id == job->analyser.id)
+            return true;
+    return false;
+}
+
+void merger_poke(struct merger *m, const struct merge_job *job)
+{
+    bool idle;
+
+    pthread_mutex_lock(&m->lock);
+    if (!listed(m, job) &&
+        mem_grow(&m->jobs, &m->cap, m->n + 1, sizeof *m->jobs))
+        m->jobs[m->n++] = *job;
+    idle = m->n && !m->running;
+    m->running = m->running || idle;
+    pthread_mutex_unlock(&m->lock);
+    if (idle && !start(m)) {
+        m->running = false;
+        m->n = 0;
+    }
+}
+
+void merger_free(struct merger *m)
+{
+    if (!m) return;
+    if (m->started) pthread_join(m->thread, NULL);
+    pthread_mutex_destroy(&m->lock);
+    free(m->jobs);
+    free(m->path);
+    free(m);
+}

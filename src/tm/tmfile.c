@@ -1,0 +1,494 @@
+/* tmfile.c - see tmfile.h. */
+#include "tm/tmfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "tm/merger.h"
+
+enum {
+    LOOK_EVERY = 256,           /* changes between two looks at a tail */
+    TAIL_LIMIT = 2048           /* texts in it that are worth a segment */
+};
+
+/* ---- open and close ------------------------------------------------------ */
+
+enum status tmfile_open(struct tmfile **out, const char *path,
+                        enum store_mode mode, struct err *e)
+{
+    struct tmfile *t = calloc(1, sizeof *t);
+    enum status st;
+
+    *out = NULL;
+    if (!t) return err_nomem(e, "a translation memory");
+    t->all = t->stale = true;
+    st = store_open(&t->store, path, mode, e);
+    if (st) tmfile_close(t);
+    else *out = t;
+    return st;
+}
+
+/* Indexes are opened again by the next search. */
+static void forget_indexes(struct tmfile *t)
+{
+    retriever_free(t->retriever);
+    t->retriever = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        index_close(t->indexes[i]);
+        t->indexes[i] = NULL;
+    }
+}
+
+static void look_at_tails(struct tmfile *t, int64_t least);
+
+void tmfile_close(struct tmfile *t)
+{
+    if (!t) return;
+    if (t->depth) tmfile_rollback(t);
+    if (t->store) look_at_tails(t, 1);
+    forget_indexes(t);
+    free(t->infos);
+    free(t->indexes);
+    free(t->chosen);
+    free(t->touched);
+    merger_free(t->merger);
+    store_close(t->store);
+    free(t);
+}
+
+/* ---- memories by name ---------------------------------------------------- */
+
+static void list_names(const struct memory_info *list, size_t n, char *out,
+                       size_t size)
+{
+    size_t at = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < n && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "",
+                               list[i].name);
+}
+
+/* Without a name: the only one, or "main". */
+static enum status find_unnamed(struct tmfile *t, struct memory_info *out,
+                                struct err *e)
+{
+    struct memory_info *list = NULL;
+    const struct memory_info *it = NULL;
+    char names[300];
+    size_t n = 0;
+    enum status st = store_memory_list(t->store, &list, &n, e);
+
+    if (st) return st;
+    for (size_t i = 0; i < n; i++)
+        if (n == 1 || !strcmp(list[i].name, "main")) it = &list[i];
+    list_names(list, n, names, sizeof names);
+    if (it) *out = *it;
+    else if (!n) st = err_set(e, ST_ARGUMENT, "%s: there is no memory in this "
+                              "file yet", store_path(t->store));
+    else st = err_set(e, ST_ARGUMENT, "%s: say which memory: %s",
+                      store_path(t->store), names);
+    free(list);
+    return st;
+}
+
+enum status tmfile_find(struct tmfile *t, const char *name,
+                        struct memory_info *out, struct err *e)
+{
+    return name ? store_memory_find(t->store, name, out, e)
+                : find_unnamed(t, out, e);
+}
+
+enum status tmfile_find_or_make(struct tmfile *t, const char *name,
+                                struct memory_info *out, bool *made,
+                                struct err *e)
+{
+    struct memory_info *list = NULL, settings = { 0 };
+    size_t n = 0;
+    enum status st = tmfile_find(t, name, out, e);
+
+    *made = false;
+    if (st != ST_ARGUMENT) return st;
+    if (store_memory_list(t->store, &list, &n, NULL) || n) {
+        free(list);
+        return st;
+    }
+    free(list);
+    err_clear(e);
+    if (snprintf(settings.name, sizeof settings.name, "%s",
+                 name ? name : "main") >= (int)sizeof settings.name)
+        return err_set(e, ST_ARGUMENT, "a memory's name has at most %zu bytes",
+                       sizeof settings.name - 1);
+    st = tmfile_create(t, &settings, e);
+    if (!st) {
+        *made = true;
+        return tmfile_find(t, name, out, e);
+    }
+    if (tmfile_find(t, name, out, NULL)) return st;
+    err_clear(e);               /* somebody else was faster */
+    return ST_OK;
+}
+
+enum status tmfile_create(struct tmfile *t, const struct memory_info *settings,
+                          struct err *e)
+{
+    int64_t id;
+
+    t->stale = true;
+    return store_memory_create(t->store, settings, &id, e);
+}
+
+enum status tmfile_update(struct tmfile *t, const struct memory_info *m,
+                          struct err *e)
+{
+    t->stale = true;
+    return store_memory_update(t->store, m, e);
+}
+
+enum status tmfile_drop(struct tmfile *t, const char *name, struct err *e)
+{
+    struct memory_info m;
+    enum status st = tmfile_find(t, name, &m, e);
+
+    t->stale = true;
+    return st ? st : store_memory_drop(t->store, m.id, e);
+}
+
+/* ---- changes ------------------------------------------------------------- */
+
+enum status tmfile_begin(struct tmfile *t, struct err *e)
+{
+    enum status st = store_begin(t->store, e);
+
+    if (!st && !t->depth++) t->searched = false;
+    return st;
+}
+
+enum status tmfile_commit(struct tmfile *t, struct err *e)
+{
+    enum status st;
+
+    if (!t->depth)
+        return err_set(e, ST_ARGUMENT, "there is nothing to commit: no "
+                       "transaction was begun");
+    st = store_commit(t->store, e);
+    if (st) {
+        tmfile_rollback(t);
+        return st;
+    }
+    if (!--t->depth) look_at_tails(t, LOOK_EVERY);
+    return ST_OK;
+}
+
+/* Indexes that were searched meanwhile know texts that never were. */
+void tmfile_rollback(struct tmfile *t)
+{
+    if (!t->depth) return;
+    store_rollback(t->store);
+    t->depth = 0;
+    t->stale = true;
+    if (t->searched) forget_indexes(t);
+}
+
+enum status tmfile_alone(const struct tmfile *t, const char *what,
+                         struct err *e)
+{
+    if (!t->depth) return ST_OK;
+    return err_set(e, ST_ARGUMENT, "%s cannot be part of a transaction: "
+                   "commit first", what);
+}
+
+void tmfile_changed(struct tmfile *t, int64_t memory)
+{
+    struct touched *it = NULL;
+
+    for (size_t i = 0; i < t->n_touched && !it; i++)
+        if (t->touched[i].memory == memory) it = &t->touched[i];
+    if (!it) {
+        if (!mem_grow(&t->touched, &t->touched_cap, t->n_touched + 1,
+                      sizeof *t->touched))
+            return;             /* then somebody else will tidy up */
+        it = &t->touched[t->n_touched++];
+        *it = (struct touched){ .memory = memory };
+    }
+    it->changes++;
+    if (!t->depth && it->changes >= LOOK_EVERY) look_at_tails(t, LOOK_EVERY);
+}
+
+/* ---- tidying beside us --------------------------------------------------- */
+
+static void poke(struct tmfile *t, int64_t memory, const struct analyser *a)
+{
+    struct merge_job job = { .memory = memory, .analyser = *a, .sw = t->sw,
+                             .tokenizer = t->tokenizer };
+
+    if (t->depth || !store_writable(t->store)) return;
+    if (!t->merger && merger_new(&t->merger, store_path(t->store), NULL))
+        return;
+    merger_poke(t->merger, &job);
+}
+
+static void look_at_tail(struct tmfile *t, int64_t memory,
+                         const struct analyser *a)
+{
+    struct manifest m = { 0 };
+    int64_t n = 0;
+
+    if (!manifest_read(t->store, memory, a->id, &m, NULL) &&
+        !store_count_adds(t->store, memory, m.seq, &n, NULL) && n > TAIL_LIMIT)
+        poke(t, memory, a);
+    manifest_release(&m);
+}
+
+/* Of the memories that have had so many changes. */
+static void look_at_tails(struct tmfile *t, int64_t least)
+{
+    const struct analyser standard = { 0 };
+
+    for (size_t i = 0; i < t->n_touched; i++) {
+        struct touched *it = &t->touched[i];
+
+        if (it->changes < least) continue;
+        it->changes = 0;
+        look_at_tail(t, it->memory, &standard);
+        if (t->analyser.id) look_at_tail(t, it->memory, &t->analyser);
+    }
+}
+
+static void end_merging(struct tmfile *t)
+{
+    merger_free(t->merger);
+    t->merger = NULL;
+}
+
+/* ---- the memories in use ------------------------------------------------- */
+
+static bool is_chosen(const struct tmfile *t, int64_t memory)
+{
+    for (size_t i = 0; i < t->n_chosen; i++)
+        if (t->chosen[i] == memory) return true;
+    return t->all;
+}
+
+static bool same_memories(const struct tmfile *t,
+                          const struct memory_info *list, size_t n)
+{
+    for (size_t i = 0; i < n && i < t->n; i++)
+        if (list[i].id != t->infos[i].id) return false;
+    return n == t->n;
+}
+
+/* Take over the list; indexes of memories that stay in use stay open. */
+static enum status replace_memories(struct tmfile *t,
+                                    struct memory_info *list, size_t n,
+                                    struct err *e)
+{
+    struct index **indexes = calloc(n ? n : 1, sizeof *indexes);
+
+    if (!indexes) {
+        free(list);
+        return err_nomem(e, "memories");
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < t->n; k++)
+            if (list[i].id == t->infos[k].id) {
+                indexes[i] = t->indexes[k];
+                t->indexes[k] = NULL;
+            }
+    forget_indexes(t);
+    free(t->infos);
+    free(t->indexes);
+    t->infos = list;
+    t->indexes = indexes;
+    t->n = n;
+    return ST_OK;
+}
+
+/* What is in use as the store has it now. */
+static enum status follow_store(struct tmfile *t, struct err *e)
+{
+    struct memory_info *list = NULL;
+    size_t n = 0, used = 0;
+    uint32_t version;
+    enum status st = store_version(t->store, &version, e);
+
+    if (st || (!t->stale && version == t->version)) return st;
+    st = store_memory_list(t->store, &list, &n, e);
+    if (st) return st;
+    for (size_t i = 0; i < n; i++)
+        if (is_chosen(t, list[i].id)) list[used++] = list[i];
+    if (same_memories(t, list, used)) {
+        if (used) memcpy(t->infos, list, used * sizeof *list);
+        free(list);
+    } else {
+        st = replace_memories(t, list, used, e);
+    }
+    t->stale = st != ST_OK;
+    t->version = version;
+    return st;
+}
+
+enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
+                       struct err *e)
+{
+    int64_t *ids = calloc(n ? n : 1, sizeof *ids);
+    struct memory_info m;
+    enum status st = ids ? ST_OK : err_nomem(e, "memories");
+
+    for (size_t i = 0; !st && i < n; i++) {
+        st = tmfile_find(t, names[i], &m, e);
+        if (!st) ids[i] = m.id;
+    }
+    if (st) {
+        free(ids);
+        return st;
+    }
+    free(t->chosen);
+    t->chosen = ids;
+    t->n_chosen = n;
+    t->all = n == 0;
+    t->stale = true;
+    return ST_OK;
+}
+
+const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->infos[i].id == memory) return &t->infos[i];
+    return NULL;
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+static int index_progress(void *user, const char *what, uint64_t done,
+                          uint64_t total)
+{
+    struct tmfile *t = user;
+
+    return t->progress ? t->progress(t->user, what, done, total, 0) : 0;
+}
+
+static enum status open_indexes(struct tmfile *t, struct err *e)
+{
+    const struct index_options o = { .progress = index_progress, .user = t };
+    enum status st = follow_store(t, e);
+
+    t->searched = true;
+    for (size_t i = 0; !st && i < t->n; i++)
+        if (!t->indexes[i])
+            st = index_open(&t->indexes[i], t->store, t->infos[i].id,
+                            &t->analyser, &o, e);
+    return st;
+}
+
+static enum status make_ready(struct tmfile *t, const struct search *q,
+                              struct err *e)
+{
+    enum status st;
+
+    if (t->analyser.id != q->analyser.id ||
+        t->analyser.subword != q->analyser.subword) {
+        forget_indexes(t);
+        t->analyser = q->analyser;
+    }
+    if (t->sw != q->sw || t->tokenizer != q->tokenizer) {
+        retriever_free(t->retriever);
+        t->retriever = NULL;
+        t->sw = q->sw;
+        t->tokenizer = q->tokenizer;
+    }
+    st = open_indexes(t, e);
+    if (st || t->retriever) return st;
+    return retriever_new(&t->retriever, t->store, t->indexes, t->infos, t->n,
+                         &t->analyser, t->sw, t->tokenizer, e);
+}
+
+enum status tmfile_search(struct tmfile *t, struct str text,
+                          const struct search *q, struct matches *out,
+                          struct err *e)
+{
+    enum status st = make_ready(t, q, e);
+
+    out->n = 0;
+    if (!st) st = retrieve(t->retriever, text, &q->o, out, e);
+    for (size_t i = 0; !st && i < t->n; i++)
+        if (index_wants_merge(t->indexes[i]))
+            poke(t, t->infos[i].id, &t->analyser);
+    return st;
+}
+
+/* ---- care ---------------------------------------------------------------- */
+
+enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
+                         int *n_problems, struct err *e)
+{
+    int n = 0;
+    enum status st;
+
+    *n_problems = 0;
+    end_merging(t);
+    st = store_check(t->store, fn, user, n_problems, e);
+    if (!st) st = open_indexes(t, e);
+    for (size_t i = 0; !st && i < t->n; i++) {
+        st = index_refresh(t->indexes[i], e);
+        if (!st) st = index_check(t->indexes[i], fn, user, &n, e);
+        if (!st) *n_problems += n;
+    }
+    return st;
+}
+
+enum status tmfile_rebuild(struct tmfile *t, struct err *e)
+{
+    enum status st = tmfile_alone(t, "building the index", e);
+
+    if (st) return st;
+    end_merging(t);
+    st = open_indexes(t, e);
+    for (size_t i = 0; !st && i < t->n; i++)
+        st = index_rebuild(t->indexes[i], e);
+    return st ? st : index_sweep(t->store, e);
+}
+
+enum status tmfile_compact(struct tmfile *t, struct err *e)
+{
+    enum status st = tmfile_alone(t, "compacting", e);
+
+    if (st) return st;
+    end_merging(t);
+    st = open_indexes(t, e);
+    for (size_t i = 0; !st && i < t->n; i++) {
+        st = index_refresh(t->indexes[i], e);
+        if (!st) st = index_merge(t->indexes[i], true, e);
+    }
+    if (!st) st = index_sweep(t->store, e);
+    return st ? st : store_compact(t->store, e);
+}
+
+static void add_stats(struct index_stats *sum, const struct index_stats *s)
+{
+    sum->docs += s->docs;
+    sum->terms += s->terms;
+    sum->total_terms += s->total_terms;
+    sum->segments += s->segments;
+    sum->tail_docs += s->tail_docs;
+    sum->dead_docs += s->dead_docs;
+    sum->bytes += s->bytes;
+    sum->symbol_bytes += s->symbol_bytes;
+}
+
+enum status tmfile_stats(struct tmfile *t, struct index_stats *out,
+                         struct err *e)
+{
+    struct index_stats one;
+    enum status st = open_indexes(t, e);
+
+    *out = (struct index_stats){ 0 };
+    for (size_t i = 0; !st && i < t->n; i++) {
+        st = index_refresh(t->indexes[i], e);
+        if (st) break;
+        index_stats(t->indexes[i], &one);
+        add_stats(out, &one);
+    }
+    return st;
+}
