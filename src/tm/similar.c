@@ -134,78 +134,87 @@ enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
     return ST_OK;
 }
 
-/* One block of one column. rows: where the text's unit is; in: the difference
- * along the row above the block, -1, 0 or 1. Returns the same of the row that
- * `bit` names. */
-static inline int advance(struct column *c, uint64_t rows, int in,
-                          uint64_t bit)
+/* The difference along a row from one column to the next: 1 in `plus`, 1 in
+ * `minus`, or neither. */
+struct along { uint64_t plus, minus; };
+
+/* One block of one column. rows: where the text's unit is; in: along the row
+ * above the block. Returns the same of the block's row `last`. */
+static inline struct along advance(struct column *c, uint64_t rows,
+                                   struct along in, unsigned last)
 {
     uint64_t up = c->up, down = c->down, vertical = rows | down;
     uint64_t diagonal, plus, minus;
-    int out;
+    struct along out;
 
-    rows |= (uint64_t)(in < 0);
+    rows |= in.minus;
     diagonal = (((rows & up) + up) ^ up) | rows;
     plus = down | ~(diagonal | up);
     minus = up & diagonal;
-    out = (int)!!(plus & bit) - (int)!!(minus & bit);
-    plus = plus << 1 | (uint64_t)(in > 0);
-    minus = minus << 1 | (uint64_t)(in < 0);
+    out = (struct along){ plus >> last & 1, minus >> last & 1 };
+    plus = plus << 1 | in.plus;
+    minus = minus << 1 | in.minus;
     c->up = minus | ~(vertical | plus);
     c->down = plus & vertical;
     return out;
 }
 
-/* A pattern of up to 64 units: the row above has difference 1 throughout. */
+/* Above the first row each unit of the text costs one more. */
+static const struct along top = { 1, 0 };
+
+/* A pattern of up to 64 units. */
 static size_t one_block(const struct similar *s, const uint32_t *text,
                         size_t n)
 {
-    uint64_t bit = UINT64_C(1) << (s->n - 1);
     struct column c = { ~UINT64_C(0), 0 };
+    unsigned last = (unsigned)(s->n - 1);
     size_t distance = s->n;
 
     for (size_t i = 0; i < n; i++) {
         const struct slot *slot = find(s, text[i]);
         uint64_t rows = slot->stamp == s->stamp ? s->entry[slot->first].rows
                                                 : 0;
+        struct along d = advance(&c, rows, top, last);
 
-        distance += (size_t)(ptrdiff_t)advance(&c, rows, 1, bit);
+        distance += d.plus - d.minus;
     }
     return distance;
 }
 
-/* All blocks of one column; the difference along the last row. */
-static int next_column(struct similar *s, uint32_t symbol, uint64_t last_bit)
+/* All blocks of one column; along the last row. */
+static struct along next_column(struct similar *s, uint32_t symbol)
 {
     const struct slot *slot = find(s, symbol);
     uint32_t at = slot->stamp == s->stamp ? slot->first : NONE;
-    int along = 1;
+    struct along d = top;
 
     for (size_t b = 0; b < s->n_blocks; b++) {
+        bool is_last = b + 1 == s->n_blocks;
         uint64_t rows = 0;
-        bool last = b + 1 == s->n_blocks;
 
         if (at != NONE && s->entry[at].block == b) {
             rows = s->entry[at].rows;
             at = s->entry[at].next;
         }
-        along = advance(&s->column[b], rows, along,
-                        last ? last_bit : UINT64_C(1) << (BLOCK - 1));
+        d = advance(&s->column[b], rows, d,
+                    is_last ? (unsigned)(s->n - 1) % BLOCK : BLOCK - 1);
     }
-    return along;
+    return d;
 }
 
 size_t similar_distance(struct similar *s, const uint32_t *text, size_t n)
 {
-    uint64_t last_bit = UINT64_C(1) << (s->n + BLOCK - 1) % BLOCK;
     size_t distance = s->n;
 
     if (s->n == 0) return n;
     if (s->n_blocks == 1) return one_block(s, text, n);
     for (size_t b = 0; b < s->n_blocks; b++)
         s->column[b] = (struct column){ ~UINT64_C(0), 0 };
-    for (size_t i = 0; i < n; i++)
-        distance += (size_t)(ptrdiff_t)next_column(s, text[i], last_bit);
+    for (size_t i = 0; i < n; i++) {
+        struct along d = next_column(s, text[i]);
+
+        distance += d.plus - d.minus;
+    }
     return distance;
 }
 
