@@ -150,6 +150,9 @@ struct store_import;
 enum status store_import_begin(struct store_import **out, struct store *s,
                                int64_t memory, const char *origin,
                                struct err *e);
+/* What kind of file it comes from (format_name), for store_import_extra. */
+enum status store_import_format(struct store_import *im, const char *format,
+                                struct err *e);
 /* *text is its text; *is_new whether the text was made by this call (and so
  * is not in any index yet). */
 enum status store_import_put(struct store_import *im, const struct unit *u,

@@ -1,0 +1,769 @@
+/* store.c - opening, transactions, statements and errors; see store.h.
+ *
+ * The file is an SQLite database with an application_id of ours; user_version
+ * is the version of the schema. Both stand in the first 100 bytes, which are
+ * looked at before SQLite is asked to do anything: somebody else's database is
+ * not even locked.
+ *
+ * A new file is made under another name and gets its own in one step, so that
+ * nobody meets half a schema and two who make it at once get the same file. */
+#include "tm/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tm/store_inner.h"
+
+enum {
+    APPLICATION_ID = 0x736b6d74,        /* "skmt" */
+    SCHEMA_VERSION = 1,
+    BUSY_MS = 60000,
+    LOG_PAGES = 8000,           /* 64 MB of log, then it is copied back */
+    CHUNK_ROWS = 65536,
+    CHUNK_BYTES = 32 << 20,
+    WIPE_ROWS = 20000,
+    MAX_LOG = 1000000
+};
+
+/* What is empty, or as the memory says, is NULL: most rows of a pair are some
+ * ten bytes. Index pair_text has the batch so that "is this text visible" and
+ * counting never read the rows. */
+static const char schema[] =
+    "CREATE TABLE head(uuid INTEGER NOT NULL, pairs INTEGER NOT NULL,"
+    " segments INTEGER NOT NULL, generations INTEGER NOT NULL);"
+    "CREATE TABLE memory(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " name TEXT NOT NULL, source_lang TEXT, target_lang TEXT,"
+    " priority INTEGER NOT NULL, keep_duplicates INTEGER NOT NULL,"
+    " created INTEGER NOT NULL, dropped INTEGER NOT NULL);"
+    "CREATE UNIQUE INDEX memory_name ON memory(name) WHERE dropped = 0;"
+    "CREATE TABLE batch(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " memory INTEGER NOT NULL, import INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, origin TEXT, format TEXT,"
+    " created INTEGER NOT NULL, texts INTEGER NOT NULL,"
+    " first_pair INTEGER NOT NULL, segments INTEGER NOT NULL,"
+    " finished INTEGER, extra TEXT);"
+    "CREATE INDEX batch_memory ON batch(memory);"
+    "CREATE INDEX batch_not_done ON batch(id) WHERE state <> 1;"
+    "CREATE TABLE text(id INTEGER PRIMARY KEY, memory INTEGER NOT NULL,"
+    " hash INTEGER NOT NULL, tagged INTEGER NOT NULL, hidden INTEGER,"
+    " source TEXT NOT NULL, target TEXT NOT NULL);"
+    "CREATE INDEX text_hash ON text(hash);"
+    "CREATE INDEX text_hidden ON text(id) WHERE hidden = 1;"
+    "CREATE TABLE pair(id INTEGER PRIMARY KEY, text INTEGER NOT NULL,"
+    " batch INTEGER NOT NULL, position INTEGER, document TEXT, unit TEXT,"
+    " author TEXT, created INTEGER, changed INTEGER, source_lang TEXT,"
+    " target_lang TEXT, extra TEXT);"
+    "CREATE INDEX pair_text ON pair(text, batch);"
+    "CREATE TABLE change(seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " memory INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " first INTEGER NOT NULL, last INTEGER NOT NULL, source TEXT,"
+    " tagged INTEGER);"
+    "CREATE INDEX change_memory ON change(memory);"
+    "CREATE TABLE manifest(memory INTEGER NOT NULL,"
+    " analyser INTEGER NOT NULL, generation INTEGER NOT NULL,"
+    " seq INTEGER NOT NULL, clean INTEGER NOT NULL,"
+    " PRIMARY KEY(memory, analyser)) WITHOUT ROWID;"
+    "CREATE TABLE segment(memory INTEGER NOT NULL,"
+    " analyser INTEGER NOT NULL, place INTEGER NOT NULL,"
+    " number INTEGER NOT NULL, docs INTEGER NOT NULL,"
+    " checksum INTEGER NOT NULL,"
+    " PRIMARY KEY(memory, analyser, place)) WITHOUT ROWID;";
+
+int64_t now_seconds(void)
+{
+    return (int64_t)time(NULL);
+}
+
+/* ---- errors -------------------------------------------------------------- */
+
+static bool no_space(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e)
+{
+    int error = db ? sqlite3_system_errno(db) : 0;
+    int kind = rc & 0xff;
+
+    if (kind == SQLITE_FULL || (kind == SQLITE_IOERR && no_space(error)))
+        return err_set(e, ST_IO, "%s: no space left to write; "
+                       "nothing was changed", path);
+    switch (kind) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(e, ST_IO, "%s: others have been writing for %d "
+                       "seconds without a break; try again later", path,
+                       BUSY_MS / 1000);
+    case SQLITE_IOERR:
+        return err_set(e, ST_IO, "%s: cannot be read or written: %s", path,
+                       error ? strerror(error) : sqlite3_errstr(rc));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return err_set(e, ST_FORMAT, "%s: the file is damaged; restore it "
+                       "from a copy (%s)", path, sqlite3_errstr(rc));
+    case SQLITE_READONLY:
+        return err_set(e, ST_IO, "%s: cannot be written: %s", path,
+                       error ? strerror(error) : "it is read-only");
+    case SQLITE_CANTOPEN:
+        return err_set(e, ST_IO, "%s: cannot be opened: %s", path,
+                       error ? strerror(error) : sqlite3_errstr(rc));
+    case SQLITE_NOMEM:
+        return err_nomem(e, path);
+    case SQLITE_TOOBIG:
+        return err_set(e, ST_LIMIT, "%s: a text is too long to be stored",
+                       path);
+    case SQLITE_ERROR:          /* a table of ours is missing */
+        return err_set(e, ST_FORMAT, "%s: the file is damaged (%s)", path,
+                       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+    default:
+        return err_set(e, ST_IO, "%s: %s", path,
+                       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+    }
+}
+
+static enum status failed(struct store *s, int rc, struct err *e)
+{
+    return store_error(s->db, s->path, rc, e);
+}
+
+/* ---- statements ---------------------------------------------------------- */
+
+static const char *const sql_of[] = {
+#define Q(name, sql) sql,
+    STORE_QUERIES(Q)
+#undef Q
+};
+
+static int bind_str(sqlite3_stmt *st, int i, struct str v)
+{
+    return sqlite3_bind_text64(st, i, v.p ? v.p : "", v.n, SQLITE_STATIC,
+                               SQLITE_UTF8);
+}
+
+/* The bytes are only read while the statement runs. */
+static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
+{
+    int rc = SQLITE_OK;
+
+    for (int i = 1; *types && rc == SQLITE_OK; i++) {
+        char type = *types++;
+        if (type == 'i') {
+            rc = sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
+        } else if (type == 'z') {
+            rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
+                                   SQLITE_STATIC);
+        } else {
+            struct str v = va_arg(ap, struct str);
+            rc = type == 't' && !v.n ? sqlite3_bind_null(st, i)
+                                     : bind_str(st, i, v);
+        }
+    }
+    return rc;
+}
+
+static int query_bind(struct store *s, enum query q, const char *types,
+                      va_list ap)
+{
+    int rc = SQLITE_OK;
+
+    if (!s->stmt[q])
+        rc = sqlite3_prepare_v3(s->db, sql_of[q], -1,
+                                SQLITE_PREPARE_PERSISTENT, &s->stmt[q], NULL);
+    return rc ? rc : bind_all(s->stmt[q], types, ap);
+}
+
+/* What sqlite3_step said; an error ends the statement. */
+static enum status stepped(struct store *s, enum query q, int rc, bool *found,
+                           struct err *e)
+{
+    enum status st;
+
+    *found = rc == SQLITE_ROW;
+    if (*found) return ST_OK;
+    st = rc == SQLITE_DONE ? ST_OK : failed(s, rc, e);
+    sqlite3_reset(s->stmt[q]);
+    return st;
+}
+
+enum status query_run(struct store *s, enum query q, struct err *e,
+                      const char *types, ...)
+{
+    bool found;
+    va_list ap;
+    int rc;
+
+    va_start(ap, types);
+    rc = query_bind(s, q, types, ap);
+    va_end(ap);
+    if (rc) return failed(s, rc, e);
+    do rc = sqlite3_step(s->stmt[q]);
+    while (rc == SQLITE_ROW);
+    return stepped(s, q, rc, &found, e);
+}
+
+enum status query_first(struct store *s, enum query q, bool *found,
+                        struct err *e, const char *types, ...)
+{
+    va_list ap;
+    int rc;
+
+    *found = false;
+    va_start(ap, types);
+    rc = query_bind(s, q, types, ap);
+    va_end(ap);
+    if (rc) return failed(s, rc, e);
+    return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
+}
+
+enum status query_next(struct store *s, enum query q, bool *found,
+                       struct err *e)
+{
+    return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
+}
+
+void query_end(struct store *s, enum query q)
+{
+    sqlite3_reset(s->stmt[q]);
+}
+
+enum status query_int(struct store *s, enum query q, int64_t *value,
+                      struct err *e, const char *types, ...)
+{
+    enum status st;
+    bool found = false;
+    va_list ap;
+    int rc;
+
+    *value = 0;
+    va_start(ap, types);
+    rc = query_bind(s, q, types, ap);
+    va_end(ap);
+    if (rc) return failed(s, rc, e);
+    st = stepped(s, q, sqlite3_step(s->stmt[q]), &found, e);
+    if (found) {
+        *value = sqlite3_column_int64(s->stmt[q], 0);
+        /* A change that returns a number is only done at its end. */
+        st = stepped(s, q, sqlite3_step(s->stmt[q]), &found, e);
+        query_end(s, q);
+    }
+    return st;
+}
+
+struct str column_str(sqlite3_stmt *st, int column)
+{
+    const char *p = (const char *)sqlite3_column_text(st, column);
+
+    return (struct str){ p, (size_t)sqlite3_column_bytes(st, column) };
+}
+
+/* ---- transactions -------------------------------------------------------- */
+
+enum status set_sync(struct store *s, int level, struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (s->sync != level)
+        st = query_run(s, level == 1 ? Q_SYNC_NORMAL : Q_SYNC_FULL, e, "");
+    if (!st) s->sync = level;
+    return st;
+}
+
+static enum status begin_nested(struct store *s, bool write, struct err *e)
+{
+    if (s->lost)
+        return err_set(e, ST_IO, "%s: an earlier error ended this "
+                       "transaction", s->path);
+    if (write && s->view)
+        return err_set(e, ST_ARGUMENT, "%s: cannot be changed while a view "
+                       "of it is held", s->path);
+    s->depth++;
+    return ST_OK;
+}
+
+enum status store_begin(struct store *s, struct err *e)
+{
+    enum status st;
+
+    if (!s->writable)
+        return err_set(e, ST_ARGUMENT, "%s: is open for reading only",
+                       s->path);
+    if (s->depth) return begin_nested(s, true, e);
+    st = chunk_settle(s, e);
+    if (!st) st = set_sync(s, s->relaxed ? 1 : 2, e);
+    if (!st) st = query_run(s, Q_BEGIN, e, "");
+    if (!st) s->depth = 1;
+    return st;
+}
+
+enum status store_begin_read(struct store *s, struct err *e)
+{
+    int64_t uuid;
+    enum status st;
+
+    if (s->depth) return begin_nested(s, false, e);
+    st = chunk_settle(s, e);
+    if (!st) st = query_run(s, Q_BEGIN_READ, e, "");
+    if (st) return st;
+    s->depth = 1;
+    s->view = true;
+    /* SQLite picks the view with the first thing it reads. */
+    st = query_int(s, Q_UUID, &uuid, e, "");
+    if (st) store_rollback(s);
+    return st;
+}
+
+static void end_transaction(struct store *s)
+{
+    s->depth = 0;
+    s->view = s->lost = false;
+}
+
+void store_rollback(struct store *s)
+{
+    if (!s->depth) return;
+    if (!sqlite3_get_autocommit(s->db)) query_run(s, Q_ROLLBACK, NULL, "");
+    s->rollbacks++;
+    if (!s->view) imports_rolled_back(s);
+    end_transaction(s);
+}
+
+enum status store_commit(struct store *s, struct err *e)
+{
+    enum status st;
+
+    if (!s->depth)
+        return err_set(e, ST_ARGUMENT, "%s: there is no transaction to "
+                       "commit", s->path);
+    if (s->depth > 1) {
+        s->depth--;
+        return ST_OK;
+    }
+    st = s->lost ? err_set(e, ST_IO, "%s: an earlier error ended this "
+                           "transaction; nothing was changed", s->path)
+                 : query_run(s, Q_COMMIT, e, "");
+    if (st) store_rollback(s);
+    else end_transaction(s);
+    return st;
+}
+
+enum status op_begin(struct store *s, struct err *e)
+{
+    bool outer = s->depth == 0;
+    enum status st = store_begin(s, e);
+
+    if (st || outer) return st;
+    st = query_run(s, Q_SAVE, e, "");
+    if (st) s->depth--;
+    return st;
+}
+
+enum status op_end(struct store *s, enum status st, struct err *e)
+{
+    if (s->depth == 1 && !st) return store_commit(s, e);
+    if (s->depth == 1) {
+        store_rollback(s);
+        return st;
+    }
+    s->depth--;
+    /* On a full disk SQLite may have ended the whole transaction. */
+    if (sqlite3_get_autocommit(s->db)) {
+        s->lost = true;
+        s->rollbacks++;
+        return st ? st : err_set(e, ST_IO, "%s: the transaction was ended",
+                                 s->path);
+    }
+    if (st) {
+        query_run(s, Q_UNDO, NULL, "");
+        query_run(s, Q_RELEASE, NULL, "");
+        s->rollbacks++;
+        return st;
+    }
+    return query_run(s, Q_RELEASE, e, "");
+}
+
+void store_relaxed(struct store *s, bool relaxed)
+{
+    s->relaxed = relaxed;
+}
+
+/* data_version counts the commits of others; rows changed and rollbacks are
+ * our own doings. None of them ever falls, so the sum changes with each. */
+enum status store_version(struct store *s, uint32_t *version, struct err *e)
+{
+    int64_t others;
+    enum status st = query_int(s, Q_VERSION, &others, e, "");
+
+    *version = (uint32_t)others + (uint32_t)sqlite3_total_changes64(s->db) +
+               s->rollbacks;
+    return st;
+}
+
+void store_checkpoint(struct store *s)
+{
+    sqlite3_busy_timeout(s->db, 0);
+    sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                              NULL);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+}
+
+/* ---- making a file ------------------------------------------------------- */
+
+uint64_t new_uuid(void)
+{
+    uint64_t id = 0;
+
+    while (!id)
+        if (getrandom(&id, sizeof id, 0) != sizeof id)
+            id = (uint64_t)time(NULL) << 24 ^ (uint64_t)getpid();
+    return id;
+}
+
+static void sync_folder(const char *path)
+{
+    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    int fd;
+
+    if (slash) slash[slash == folder] = '\0';
+    fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+/* Give temp its name unless that is taken. */
+static int rename_new(const char *temp, const char *path)
+{
+    if (!renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE))
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    return link(temp, path);    /* a file system that cannot */
+}
+
+enum status file_create_new(const char *path, fill_fn *fill, void *user,
+                            bool *existed, struct err *e)
+{
+    static atomic_uint serial;
+    size_t size = strlen(path) + 40;
+    char *temp = malloc(size);
+    enum status st;
+
+    *existed = false;
+    if (!temp) return err_nomem(e, "file name");
+    snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(),
+             atomic_fetch_add(&serial, 1));
+    st = fill(user, temp, e);
+    if (!st && rename_new(temp, path)) {
+        *existed = errno == EEXIST;
+        if (!*existed)
+            st = err_set(e, ST_IO, "%s: %s", path, strerror(errno));
+    }
+    unlink(temp);
+    if (!st) sync_folder(path);
+    free(temp);
+    return st;
+}
+
+static int run_sql(sqlite3 *db, const char *format, ...)
+{
+    va_list ap;
+    char *sql;
+    int rc;
+
+    va_start(ap, format);
+    sql = sqlite3_vmprintf(format, ap);
+    va_end(ap);
+    rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    return rc;
+}
+
+/* incremental auto_vacuum lets store_compact give pages back some at a time;
+ * VACUUM would write the whole file into the log. */
+static enum status fill_store(void *user, const char *temp, struct err *e)
+{
+    sqlite3 *db = NULL;
+    int rc = sqlite3_open_v2(temp, &db, SQLITE_OPEN_READWRITE |
+                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    enum status st;
+
+    if (!rc)
+        rc = run_sql(db, "PRAGMA page_size = 8192;"
+                     "PRAGMA auto_vacuum = INCREMENTAL;"
+                     "PRAGMA encoding = 'UTF-8';"
+                     "BEGIN; PRAGMA application_id = %d;"
+                     "PRAGMA user_version = %d; %s"
+                     "INSERT INTO head VALUES(%lld, 0, 0, 0); COMMIT;"
+                     "PRAGMA journal_mode = WAL;",
+                     APPLICATION_ID, SCHEMA_VERSION, schema,
+                     (long long)new_uuid());
+    st = rc ? store_error(db, user, rc, e) : ST_OK;
+    sqlite3_close(db);
+    return st;
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+/* Is there a file, and if not, shall there be one? */
+static enum status look(const char *path, enum store_mode mode, struct err *e)
+{
+    struct stat sb;
+    bool existed;
+
+    if (stat(path, &sb)) {
+        if (errno == ENOENT && mode == STORE_CREATE)
+            return file_create_new(path, fill_store, (char *)(uintptr_t)path,
+                                   &existed, e);
+        return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(sb.st_mode))
+        return err_set(e, ST_IO, "%s: not a regular file", path);
+    if (!sb.st_size)
+        return err_set(e, ST_FORMAT, "%s: the file is empty, not a "
+                       "translation memory", path);
+    return ST_OK;
+}
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+/* Read through SQLite's own handle: to open the file ourselves and close it
+ * would drop the locks other connections of this process have. */
+static enum status check_header(struct store *s, struct err *e)
+{
+    unsigned char head[100];
+    sqlite3_file *file = NULL;
+    uint32_t version;
+    int rc = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER,
+                                  &file);
+
+    if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
+    if (rc == SQLITE_IOERR_SHORT_READ || (!rc &&
+        (memcmp(head, "SQLite format 3", 16) ||
+         big_endian(head + 68) != APPLICATION_ID)))
+        return err_set(e, ST_FORMAT, "%s: not a translation memory of skmt",
+                       s->path);
+    if (rc) return failed(s, rc, e);
+    version = big_endian(head + 60);
+    if (version > SCHEMA_VERSION)
+        return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
+                       "%u, this program knows %d)", s->path, version,
+                       SCHEMA_VERSION);
+    if (!version)
+        return err_set(e, ST_FORMAT, "%s: the file is damaged (no version)",
+                       s->path);
+    return ST_OK;
+}
+
+static int configure(sqlite3 *db)
+{
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, BUSY_MS);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    return run_sql(db, "PRAGMA trusted_schema = OFF; PRAGMA temp_store = 2;"
+                   "PRAGMA cache_size = -65536;");
+}
+
+static enum status connect_as(struct store *s, const char *name, int flags,
+                              struct err *e)
+{
+    enum status st = ST_OK;
+    int rc;
+
+    free(s->name);
+    s->name = strdup(name);
+    if (!s->name) return err_nomem(e, "file name");
+    rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc) return failed(s, rc, e);
+    st = check_header(s, e);
+    if (!st && s->writable && sqlite3_db_readonly(s->db, "main") == 1)
+        st = err_set(e, ST_IO, "%s: cannot be written: no permission",
+                     s->path);
+    if (st) return st;
+    rc = configure(s->db);
+    if (!rc && s->writable)
+        rc = run_sql(s->db, "PRAGMA journal_mode = WAL;"
+                     "PRAGMA wal_autocheckpoint = %d;"
+                     "PRAGMA journal_size_limit = %d;",
+                     LOG_PAGES, LOG_PAGES * 8192);
+    return rc ? failed(s, rc, e) : ST_OK;
+}
+
+static void disconnect(struct store *s)
+{
+    for (int q = 0; q < Q_COUNT; q++) {
+        sqlite3_finalize(s->stmt[q]);
+        s->stmt[q] = NULL;
+    }
+    sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+static enum status read_uuid(struct store *s, struct err *e)
+{
+    int64_t uuid;
+    enum status st = query_int(s, Q_UUID, &uuid, e, "");
+
+    s->uuid = (uint64_t)uuid;
+    if (!st && !uuid)
+        st = err_set(e, ST_FORMAT, "%s: the file is damaged (no head)",
+                     s->path);
+    return st;
+}
+
+/* "file:" with what means something in a URI escaped; NULL: no memory. */
+static char *immutable_uri(const char *path)
+{
+    struct strbuf sb;
+    bool ok;
+
+    strbuf_init(&sb, 0);
+    ok = strbuf_adds(&sb, *path == '/' ? "file://" : "file:");
+    for (; ok && *path; path++)
+        ok = strchr("%?#", *path) ? strbuf_addf(&sb, "%%%02X", *path)
+                                  : strbuf_addc(&sb, *path);
+    ok = ok && strbuf_adds(&sb, "?immutable=1");
+    if (ok) return strbuf_take(&sb);
+    strbuf_release(&sb);
+    return NULL;
+}
+
+static int64_t size_of(const char *path, const char *ending)
+{
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *name = malloc(size);
+    struct stat sb;
+    int64_t n = 0;
+
+    if (!name) return 0;
+    snprintf(name, size, "%s%s", path, ending);
+    if (!stat(name, &sb)) n = (int64_t)sb.st_size;
+    free(name);
+    return n;
+}
+
+/* A reader of a WAL database needs the -shm file beside it and makes it when
+ * it is missing. Where it cannot (a read-only folder or medium), SQLite 3.40
+ * says CANTOPEN. If there is no log either, nobody can be writing here and
+ * the file alone is everything: immutable=1 reads it without locks and without
+ * -shm. With a log there is more than the file says: the error stays. */
+static enum status connect_read(struct store *s, struct err *e)
+{
+    char *uri;
+    enum status st = connect_as(s, s->path, SQLITE_OPEN_READONLY, e);
+    int kind;
+
+    if (!st) st = read_uuid(s, e);
+    kind = st && s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
+    if (kind != SQLITE_CANTOPEN && kind != SQLITE_READONLY) return st;
+    if (size_of(s->path, "-wal") > 0)
+        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
+                       "which can only be read where the folder can be "
+                       "written; copy both elsewhere", s->path, s->path);
+    disconnect(s);
+    uri = immutable_uri(s->path);
+    if (!uri) return err_nomem(e, "file name");
+    st = connect_as(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+    s->immutable = true;
+    free(uri);
+    return st ? st : read_uuid(s, e);
+}
+
+static enum status connect_write(struct store *s, struct err *e)
+{
+    enum status st = connect_as(s, s->path, SQLITE_OPEN_READWRITE, e);
+
+    if (!st) st = read_uuid(s, e);
+    /* Somebody else's rubbish is no reason not to open: what could not be
+     * removed now (a full disk) is tried again by the next writer. */
+    if (!st) store_sweep(s, NULL);
+    return st;
+}
+
+enum status store_open(struct store **out, const char *path,
+                       enum store_mode mode, struct err *e)
+{
+    enum status st;
+    struct store *s;
+
+    *out = NULL;
+    st = look(path, mode, e);
+    if (st) return st;
+    s = calloc(1, sizeof *s);
+    if (!s) return err_nomem(e, "store");
+    strbuf_init(&s->text_buf, 0);
+    strbuf_init(&s->pair_buf, 0);
+    strbuf_init(&s->extra_buf, 0);
+    s->writable = mode != STORE_READ;
+    s->chunk_rows = CHUNK_ROWS;
+    s->chunk_bytes = CHUNK_BYTES;
+    s->wipe_rows = WIPE_ROWS;
+    s->max_log = MAX_LOG;
+    s->path = strdup(path);
+    st = !s->path ? err_nomem(e, "file name")
+       : s->writable ? connect_write(s, e) : connect_read(s, e);
+    if (st) store_close(s);
+    else *out = s;
+    return st;
+}
+
+void store_close(struct store *s)
+{
+    if (!s) return;
+    if (s->db) {
+        store_rollback(s);
+        disconnect(s);
+    }
+    strbuf_release(&s->text_buf);
+    strbuf_release(&s->pair_buf);
+    strbuf_release(&s->extra_buf);
+    free(s->path);
+    free(s->name);
+    free(s);
+}
+
+enum status store_connect_again(const struct store *s, sqlite3 **db,
+                                struct err *e)
+{
+    int flags = s->immutable ? SQLITE_OPEN_URI : 0;
+    int rc = sqlite3_open_v2(s->name, db, SQLITE_OPEN_READONLY |
+                             SQLITE_OPEN_NOMUTEX | flags, NULL);
+
+    if (!rc) rc = configure(*db);
+    return rc ? store_error(*db, s->path, rc, e) : ST_OK;
+}
+
+const char *store_path(const struct store *s)
+{
+    return s->path;
+}
+
+bool store_writable(const struct store *s)
+{
+    return s->writable;
+}
+
+uint64_t store_uuid(const struct store *s)
+{
+    return s->uuid;
+}
+
+int64_t store_disk_bytes(struct store *s)
+{
+    return size_of(s->path, "") + size_of(s->path, "-wal");
+}

@@ -1,0 +1,379 @@
+/* store_care.c - sweeping, checking, compacting, copying; see store.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tm/store_inner.h"
+
+enum {
+    MAX_SHOWN = 100,            /* problems of one kind */
+    VACUUM_PAGES = 2000         /* given back in one transaction */
+};
+
+/* ---- removing what died -------------------------------------------------- */
+
+/* Pairs of a dead import whose texts are others'. They have ids from the
+ * batch's beginning on. */
+static enum status wipe_pairs(struct store *s, int64_t batch, int64_t from,
+                              struct err *e)
+{
+    int64_t top, to;
+    enum status st = query_int(s, Q_PAIRS, &top, e, "");
+
+    for (; !st && from <= top; from = to + 1) {
+        to = from + s->wipe_rows - 1;
+        st = op_begin(s, e);
+        if (st) return st;
+        st = query_run(s, Q_WIPE_PAIRS, e, "iii", from, to, batch);
+        if (!st) st = query_run(s, Q_WIPE_HIDDEN, e, "");
+        st = op_end(s, st, e);
+    }
+    return st;
+}
+
+/* Texts of the batch, with all pairs that have them: for a dead import those
+ * are its own, for a dropped memory those of the memory. */
+static enum status wipe_texts(struct store *s, int64_t batch, struct err *e)
+{
+    int n = 1;
+    enum status st = ST_OK;
+
+    while (!st && n) {
+        st = op_begin(s, e);
+        if (st) return st;
+        st = query_run(s, Q_WIPE_PAIRS_OF, e, "ii", batch,
+                       (int64_t)s->wipe_rows);
+        if (!st)
+            st = query_run(s, Q_WIPE_TEXTS, e, "ii", batch,
+                           (int64_t)s->wipe_rows);
+        n = sqlite3_changes(s->db);
+        st = op_end(s, st, e);
+    }
+    return st;
+}
+
+enum status batch_wipe(struct store *s, int64_t batch, struct err *e)
+{
+    int64_t first_pair;
+    int state;
+    bool found;
+    enum status st = query_first(s, Q_BATCH_STATE, &found, e, "i", batch);
+
+    if (st || !found) return st;
+    state = sqlite3_column_int(s->stmt[Q_BATCH_STATE], 0);
+    first_pair = sqlite3_column_int64(s->stmt[Q_BATCH_STATE], 1);
+    query_end(s, Q_BATCH_STATE);
+    if (state == BATCH_DONE) return ST_OK;      /* never what is seen */
+    st = wipe_texts(s, batch, e);
+    if (!st && state == BATCH_OPEN) st = wipe_pairs(s, batch, first_pair, e);
+    if (!st) st = op_begin(s, e);
+    if (st) return st;
+    return op_end(s, query_run(s, Q_BATCH_DELETE, e, "i", batch), e);
+}
+
+static enum status sweep_batch(struct store *s, int64_t batch, struct err *e)
+{
+    int fd;
+    enum status st = op_begin(s, e);
+
+    if (st) return st;
+    fd = batch_lock(s, batch);
+    st = op_end(s, ST_OK, e);
+    if (fd < 0) return st;      /* alive */
+    if (!st) st = batch_wipe(s, batch, e);
+    close(fd);
+    return st;
+}
+
+/* Memories whose batches are gone: the log, then the row. */
+static enum status sweep_memories(struct store *s, struct err *e)
+{
+    int64_t memory = 0;
+    enum status st = query_int(s, Q_MEMORY_DROPPED, &memory, e, "");
+
+    while (!st && memory) {
+        st = op_begin(s, e);
+        if (st) return st;
+        st = query_run(s, Q_WIPE_CHANGES, e, "ii", memory,
+                       (int64_t)s->wipe_rows);
+        if (!st && !sqlite3_changes(s->db))
+            st = query_run(s, Q_MEMORY_DELETE, e, "i", memory);
+        st = op_end(s, st, e);
+        if (!st) st = query_int(s, Q_MEMORY_DROPPED, &memory, e, "");
+    }
+    return st;
+}
+
+enum status store_sweep(struct store *s, struct err *e)
+{
+    bool any = false;
+    int64_t batch = 0;
+    enum status st;
+
+    do {
+        st = query_int(s, Q_BATCH_NOT_DONE, &batch, e, "i", batch);
+        any = any || batch;
+        if (!st && batch) st = sweep_batch(s, batch, e);
+    } while (!st && batch);
+    if (!st) st = sweep_memories(s, e);
+    if (any) lock_file_drop(s);
+    return st;
+}
+
+/* ---- checking ------------------------------------------------------------ */
+
+struct check {
+    struct store *s;
+    problem_fn *fn;
+    void *user;
+    int n;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void problem(struct check *c, const char *format, ...)
+{
+    char text[600];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    c->n++;
+    if (c->fn) c->fn(c->user, text);
+}
+
+/* Each finds the numbers of rows that are not as they should be. */
+static const struct { const char *sentence, *sql; } rules[] = {
+    { "pair %lld has no text",
+      "SELECT id FROM pair p WHERE NOT EXISTS"
+      " (SELECT 1 FROM text WHERE id = p.text)" },
+    { "text %lld has no pair",
+      "SELECT id FROM text t WHERE NOT EXISTS"
+      " (SELECT 1 FROM pair WHERE text = t.id)" },
+    { "pair %lld belongs to no batch",
+      "SELECT id FROM pair p WHERE NOT EXISTS"
+      " (SELECT 1 FROM batch WHERE id = p.batch)" },
+    { "text %lld belongs to no batch of its memory",
+      "SELECT id FROM text t WHERE NOT EXISTS"
+      " (SELECT 1 FROM batch WHERE id = t.id >> 32 AND memory = t.memory)" },
+    { "batch %lld belongs to no memory",
+      "SELECT id FROM batch b WHERE NOT EXISTS"
+      " (SELECT 1 FROM memory WHERE id = b.memory)" },
+    { "text %lld is visible without a visible pair",
+      "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
+      " WHERE b.state = 1 AND t.hidden IS NULL AND NOT EXISTS"
+      " (SELECT 1 FROM pair p JOIN batch c ON c.id = p.batch"
+      " WHERE p.text = t.id AND c.state = 1)" },
+    { "text %lld is hidden in spite of a visible pair",
+      "SELECT t.id FROM text t WHERE t.hidden = 1 AND EXISTS"
+      " (SELECT 1 FROM pair p JOIN batch c ON c.id = p.batch"
+      " WHERE p.text = t.id AND c.state = 1)" },
+    { "text %lld is there twice",
+      "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
+      " JOIN memory m ON m.id = t.memory JOIN text o ON o.hash = t.hash"
+      " JOIN batch c ON c.id = o.id >> 32"
+      " WHERE b.state = 1 AND c.state = 1 AND t.hidden IS NULL"
+      " AND o.hidden IS NULL AND o.id < t.id AND o.memory = t.memory"
+      " AND o.tagged = t.tagged AND o.source = t.source"
+      " AND o.target = t.target AND NOT m.keep_duplicates" },
+    { "pair %lld has a number that was not given out",
+      "SELECT id FROM pair WHERE id > (SELECT pairs FROM head)" },
+    { "text %lld has a number that was not given out",
+      "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
+      " WHERE b.state = 1 AND (t.id & 0xffffffff) > b.texts" },
+};
+
+/* Call fn with each row of a statement that is not kept. */
+typedef void check_row_fn(struct check *c, sqlite3_stmt *row,
+                          const char *sentence);
+
+static enum status check_rows(struct check *c, const char *sql,
+                              check_row_fn *fn, const char *sentence,
+                              struct err *e)
+{
+    sqlite3_stmt *row = NULL;
+    struct store *s = c->s;
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &row, NULL);
+    int before = c->n;
+
+    while (!rc && c->n - before < MAX_SHOWN) {
+        rc = sqlite3_step(row);
+        if (rc != SQLITE_ROW) break;
+        rc = SQLITE_OK;
+        fn(c, row, sentence);
+    }
+    if (rc == SQLITE_DONE) rc = SQLITE_OK;
+    /* Damage is what we are looking for. */
+    if ((rc & 0xff) == SQLITE_CORRUPT) {
+        problem(c, "%s: %s", s->path, sqlite3_errmsg(s->db));
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(row);
+    return rc ? store_error(s->db, s->path, rc, e) : ST_OK;
+}
+
+static void integrity_row(struct check *c, sqlite3_stmt *row,
+                          const char *sentence)
+{
+    const char *said = (const char *)sqlite3_column_text(row, 0);
+
+    if (said && strcmp(said, "ok")) problem(c, "%s: %s", sentence, said);
+}
+
+static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, sentence,
+             (long long)sqlite3_column_int64(row, 0));
+    problem(c, "%s: %s", c->s->path, text);
+}
+
+static void hash_row(struct check *c, sqlite3_stmt *row, const char *sentence)
+{
+    struct unit u = { .tagged = sqlite3_column_int(row, 3) != 0,
+                      .source = column_str(row, 4),
+                      .target = column_str(row, 5) };
+    bool sound = !unit_check(&u, NULL);
+
+    if (!sound || sqlite3_column_int64(row, 2) !=
+                      text_hash(sqlite3_column_int64(row, 1), &u))
+        rule_row(c, row, sentence);
+}
+
+static void batch_row(struct check *c, sqlite3_stmt *row,
+                      const char *sentence)
+{
+    if (!batch_alive(c->s, sqlite3_column_int64(row, 0)))
+        rule_row(c, row, sentence);
+}
+
+static enum status check_all(struct check *c, struct err *e)
+{
+    enum status st = check_rows(c, "PRAGMA integrity_check", integrity_row,
+                                c->s->path, e);
+
+    for (size_t i = 0; !st && i < sizeof rules / sizeof *rules; i++)
+        st = check_rows(c, rules[i].sql, rule_row, rules[i].sentence, e);
+    if (!st)
+        st = check_rows(c, "SELECT id, memory, hash, tagged, source, target"
+                        " FROM text", hash_row,
+                        "text %lld is not what its hash says", e);
+    if (!st)
+        st = check_rows(c, "SELECT id FROM batch WHERE state <> 1", batch_row,
+                        "batch %lld is the rest of an import that died or of "
+                        "a dropped memory; the next writer removes it", e);
+    return st;
+}
+
+enum status store_check(struct store *s, problem_fn *fn, void *user,
+                        int *n_problems, struct err *e)
+{
+    struct check c = { .s = s, .fn = fn, .user = user };
+    enum status st = store_begin_read(s, e), end;
+
+    *n_problems = 0;
+    if (st) return st;
+    st = check_all(&c, e);
+    end = store_commit(s, st ? NULL : e);
+    *n_problems = c.n;
+    return st ? st : end;
+}
+
+/* ---- compacting ---------------------------------------------------------- */
+
+static int free_pages(sqlite3 *db)
+{
+    sqlite3_stmt *row = NULL;
+    int n = 0;
+
+    if (!sqlite3_prepare_v2(db, "PRAGMA freelist_count", -1, &row, NULL) &&
+        sqlite3_step(row) == SQLITE_ROW)
+        n = sqlite3_column_int(row, 0);
+    sqlite3_finalize(row);
+    return n;
+}
+
+/* Some pages at a time: the log stays small and others get their turn. */
+static enum status give_back_pages(struct store *s, struct err *e)
+{
+    char sql[60];
+    int before, rc = SQLITE_OK;
+    enum status st = ST_OK;
+
+    snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", VACUUM_PAGES);
+    do {
+        before = free_pages(s->db);
+        st = op_begin(s, e);
+        if (st) return st;
+        rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+        st = op_end(s, rc ? store_error(s->db, s->path, rc, e) : ST_OK, e);
+    } while (!st && free_pages(s->db) < before);
+    return st;
+}
+
+enum status store_compact(struct store *s, struct err *e)
+{
+    enum status st;
+
+    if (s->depth)
+        return err_set(e, ST_ARGUMENT, "%s: cannot be compacted inside a "
+                       "transaction", s->path);
+    st = store_sweep(s, e);
+    if (!st) st = give_back_pages(s, e);
+    if (!st) store_checkpoint(s);
+    return st;
+}
+
+/* ---- copying ------------------------------------------------------------- */
+
+/* The copy is another store: its index files are none of the original's. */
+static int make_own(sqlite3 *db)
+{
+    char sql[160];
+
+    snprintf(sql, sizeof sql, "UPDATE head SET uuid = %lld;"
+             "DELETE FROM manifest; DELETE FROM segment;",
+             (long long)new_uuid());
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+static enum status fill_copy(void *user, const char *temp, struct err *e)
+{
+    struct store *s = user;
+    sqlite3 *db = NULL;
+    sqlite3_backup *copy;
+    enum status st = ST_OK;
+    int rc = sqlite3_open_v2(temp, &db, SQLITE_OPEN_READWRITE |
+                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+
+    if (rc) st = store_error(db, temp, rc, e);
+    if (!st) {
+        /* In one go: the copy is of one moment, and writers do not wait. */
+        copy = sqlite3_backup_init(db, "main", s->db, "main");
+        if (copy) sqlite3_backup_step(copy, -1);
+        rc = copy ? sqlite3_backup_finish(copy) : sqlite3_errcode(db);
+        if (!rc) rc = make_own(db);
+        if (rc) st = store_error(db, temp, rc, e);
+    }
+    sqlite3_close(db);
+    return st;
+}
+
+enum status store_backup(struct store *s, const char *path, struct err *e)
+{
+    bool existed = !access(path, F_OK);
+    enum status st;
+
+    if (s->depth && !s->view)
+        return err_set(e, ST_ARGUMENT, "%s: cannot be copied inside a "
+                       "transaction", s->path);
+    st = chunk_settle(s, e);
+    if (!st && !existed) st = file_create_new(path, fill_copy, s, &existed, e);
+    if (!st && existed)
+        st = err_set(e, ST_ARGUMENT, "%s: exists already; a copy does not "
+                     "replace it", path);
+    return st;
+}

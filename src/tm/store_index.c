@@ -1,0 +1,337 @@
+/* store_index.c - what an index asks the store; see store.h.
+ *
+ * The change log has a row per text that was added or removed, and one for a
+ * whole import. Rows are dropped when the manifests of all analysers of the
+ * memory are past them. While a memory has no manifest nothing is dropped: an
+ * index that lives in memory alone, where files cannot be written, follows
+ * the log and would not notice a gap (with a manifest it sees that the
+ * generation changed). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tm/store_inner.h"
+
+enum status store_last_change(struct store *s, int64_t memory, int64_t *seq,
+                              struct err *e)
+{
+    return query_int(s, Q_CHANGE_LAST, seq, e, "i", memory);
+}
+
+/* ---- changes ------------------------------------------------------------- */
+
+/* The rows of a query with columns id, source, tagged, as adds. */
+static enum status give_texts(struct store *s, enum query q, bool found,
+                              int64_t seq, change_fn *fn, void *user,
+                              struct err *e)
+{
+    sqlite3_stmt *row = s->stmt[q];
+    enum status st = ST_OK;
+
+    while (!st && found) {
+        struct change c = { .kind = CHANGE_ADD, .seq = seq,
+                            .text = sqlite3_column_int64(row, 0),
+                            .source = column_str(row, 1),
+                            .tagged = sqlite3_column_int(row, 2) != 0 };
+        if (fn(user, &c)) {
+            query_end(s, q);
+            return err_set(e, ST_CANCELED, "stopped by the caller");
+        }
+        st = query_next(s, q, &found, e);
+    }
+    return st;
+}
+
+static enum status give_change(struct store *s, sqlite3_stmt *row,
+                               change_fn *fn, void *user, struct err *e)
+{
+    bool found;
+    enum status st;
+    struct change c = { .kind = CHANGE_REMOVE,
+                        .seq = sqlite3_column_int64(row, 0),
+                        .text = sqlite3_column_int64(row, 2),
+                        .source = column_str(row, 4),
+                        .tagged = sqlite3_column_int(row, 5) != 0 };
+
+    if (sqlite3_column_int(row, 1) == CHANGE_ADD) {
+        st = query_first(s, Q_CHANGE_TEXTS, &found, e, "ii", c.text,
+                         sqlite3_column_int64(row, 3));
+        return st ? st : give_texts(s, Q_CHANGE_TEXTS, found, c.seq, fn, user,
+                                    e);
+    }
+    return fn(user, &c) ? err_set(e, ST_CANCELED, "stopped by the caller")
+                        : ST_OK;
+}
+
+enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,
+                          int64_t removes_after, change_fn *fn, void *user,
+                          struct err *e)
+{
+    bool found;
+    enum status st = query_first(s, Q_CHANGES, &found, e, "iii", memory,
+                                 adds_after, removes_after);
+
+    while (!st && found) {
+        st = give_change(s, s->stmt[Q_CHANGES], fn, user, e);
+        if (st) query_end(s, Q_CHANGES);
+        else st = query_next(s, Q_CHANGES, &found, e);
+    }
+    return st;
+}
+
+enum status store_count_adds(struct store *s, int64_t memory,
+                             int64_t adds_after, int64_t *n, struct err *e)
+{
+    return query_int(s, Q_CHANGE_COUNT, n, e, "ii", memory, adds_after);
+}
+
+enum status store_scan(struct store *s, int64_t memory, change_fn *fn,
+                       void *user, struct err *e)
+{
+    bool found;
+    enum status st = query_first(s, Q_SCAN, &found, e, "i", memory);
+
+    return st ? st : give_texts(s, Q_SCAN, found, 0, fn, user, e);
+}
+
+/* ---- manifests ----------------------------------------------------------- */
+
+void manifest_release(struct manifest *m)
+{
+    free(m->segments);
+    memset(m, 0, sizeof *m);
+}
+
+static enum status read_head(struct store *s, int64_t memory,
+                             uint64_t analyser, struct manifest *m,
+                             struct err *e)
+{
+    sqlite3_stmt *row;
+    bool found;
+    enum status st = query_first(s, Q_MANIFEST, &found, e, "ii", memory,
+                                 (int64_t)analyser);
+
+    memset(m, 0, sizeof *m);
+    if (st || !found) return st;
+    row = s->stmt[Q_MANIFEST];
+    m->generation = sqlite3_column_int64(row, 0);
+    m->seq = sqlite3_column_int64(row, 1);
+    m->clean = sqlite3_column_int64(row, 2);
+    query_end(s, Q_MANIFEST);
+    return ST_OK;
+}
+
+static enum status read_segments(struct store *s, int64_t memory,
+                                 uint64_t analyser, struct manifest *m,
+                                 struct err *e)
+{
+    sqlite3_stmt *row;
+    size_t cap = 0;
+    bool found;
+    enum status st = query_first(s, Q_MANIFEST_SEGMENTS, &found, e, "ii",
+                                 memory, (int64_t)analyser);
+
+    while (!st && found) {
+        row = s->stmt[Q_MANIFEST_SEGMENTS];
+        if (!mem_grow(&m->segments, &cap, m->n_segments + 1,
+                      sizeof *m->segments)) {
+            query_end(s, Q_MANIFEST_SEGMENTS);
+            return err_nomem(e, "manifest");
+        }
+        m->segments[m->n_segments++] = (struct segment_row){
+            .number = sqlite3_column_int64(row, 0),
+            .docs = sqlite3_column_int64(row, 1),
+            .checksum = (uint64_t)sqlite3_column_int64(row, 2) };
+        st = query_next(s, Q_MANIFEST_SEGMENTS, &found, e);
+    }
+    return st;
+}
+
+enum status manifest_read(struct store *s, int64_t memory, uint64_t analyser,
+                          struct manifest *out, struct err *e)
+{
+    enum status st, end;
+
+    memset(out, 0, sizeof *out);
+    st = store_begin_read(s, e);
+    if (st) return st;
+    st = read_head(s, memory, analyser, out, e);
+    if (!st) st = read_segments(s, memory, analyser, out, e);
+    end = store_commit(s, st ? NULL : e);
+    if (!st) st = end;
+    if (st) manifest_release(out);
+    return st;
+}
+
+enum status manifest_generation(struct store *s, int64_t memory,
+                                uint64_t analyser, int64_t *generation,
+                                struct err *e)
+{
+    return query_int(s, Q_MANIFEST, generation, e, "ii", memory,
+                     (int64_t)analyser);
+}
+
+static enum status write_segments(struct store *s, int64_t memory,
+                                  uint64_t analyser, const struct manifest *m,
+                                  struct err *e)
+{
+    enum status st = query_run(s, Q_SEGMENT_DELETE, e, "ii", memory,
+                               (int64_t)analyser);
+
+    for (size_t i = 0; !st && i < m->n_segments; i++)
+        st = query_run(s, Q_SEGMENT_ADD, e, "iiiiii", memory,
+                       (int64_t)analyser, (int64_t)i, m->segments[i].number,
+                       m->segments[i].docs, (int64_t)m->segments[i].checksum);
+    return st;
+}
+
+/* Drop what all manifests are past. An index nobody uses any more must not
+ * hold the log for ever: beyond max_log rows its manifest goes instead, and
+ * it is built again when it is next used. */
+static enum status trim_log(struct store *s, int64_t memory,
+                            uint64_t analyser, struct err *e)
+{
+    sqlite3_stmt *row;
+    int64_t laggard;
+    bool found = true;
+    enum status st = ST_OK;
+
+    while (!st && found) {
+        st = query_first(s, Q_LAGGARD, &found, e, "iii", memory,
+                         (int64_t)analyser, s->max_log);
+        if (st || !found) break;
+        row = s->stmt[Q_LAGGARD];
+        laggard = sqlite3_column_int64(row, 0);
+        query_end(s, Q_LAGGARD);
+        st = query_run(s, Q_MANIFEST_DELETE, e, "ii", memory, laggard);
+        if (!st) st = query_run(s, Q_SEGMENT_DELETE, e, "ii", memory, laggard);
+    }
+    return st ? st : query_run(s, Q_TRIM, e, "i", memory);
+}
+
+/* Generations are numbers no manifest ever had: one that was dropped and
+ * made again is not mistaken for the old one. */
+static enum status write_manifest(struct store *s, int64_t memory,
+                                  uint64_t analyser, int64_t expected,
+                                  struct manifest *m, struct err *e)
+{
+    struct memory_info info;
+    int64_t now, generation = 0;
+    enum status st = memory_get(s, memory, &info, e);
+
+    if (!st) st = manifest_generation(s, memory, analyser, &now, e);
+    if (!st && now != expected)
+        st = err_set(e, ST_CANCELED, "%s: the index was renewed by another "
+                     "process meanwhile", s->path);
+    if (!st) st = query_int(s, Q_GENERATION, &generation, e, "");
+    if (!st)
+        st = query_run(s, Q_MANIFEST_SET, e, "iiiii", memory,
+                       (int64_t)analyser, generation, m->seq, m->clean);
+    if (!st) st = write_segments(s, memory, analyser, m, e);
+    if (!st) st = trim_log(s, memory, analyser, e);
+    if (!st) m->generation = generation;
+    return st;
+}
+
+enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
+                           int64_t expected, struct manifest *m,
+                           struct err *e)
+{
+    enum status st = op_begin(s, e);
+
+    if (st) return st;
+    return op_end(s, write_manifest(s, memory, analyser, expected, m, e), e);
+}
+
+/* ---- segment numbers ----------------------------------------------------- */
+
+enum status store_segment_number(struct store *s, int64_t *number,
+                                 struct err *e)
+{
+    enum status st = op_begin(s, e);
+
+    *number = 0;
+    if (st) return st;
+    return op_end(s, query_int(s, Q_SEGMENT_NUMBER, number, e, ""), e);
+}
+
+struct numbers { int64_t *at; size_t n, cap; };
+
+static enum status put_number(struct numbers *v, int64_t number,
+                              struct err *e)
+{
+    if (!mem_grow(&v->at, &v->cap, v->n + 1, sizeof *v->at))
+        return err_nomem(e, "list of segments");
+    v->at[v->n++] = number;
+    return ST_OK;
+}
+
+static enum status mentioned(struct store *s, struct numbers *v,
+                             struct err *e)
+{
+    bool found;
+    enum status st = query_first(s, Q_SEGMENT_LIST, &found, e, "");
+
+    while (!st && found) {
+        st = put_number(v, sqlite3_column_int64(s->stmt[Q_SEGMENT_LIST], 0),
+                        e);
+        if (st) query_end(s, Q_SEGMENT_LIST);
+        else st = query_next(s, Q_SEGMENT_LIST, &found, e);
+    }
+    return st;
+}
+
+/* The batch's own number, and all that were given out since it began: some
+ * of them may be its segments. */
+static enum status given_since(struct store *s, int64_t batch,
+                               struct numbers *v, struct err *e)
+{
+    int64_t from = 0, to;
+    bool found;
+    enum status st = query_first(s, Q_BATCH_STATE, &found, e, "i", batch);
+
+    if (st || !found) return st;
+    from = sqlite3_column_int64(s->stmt[Q_BATCH_STATE], 2);
+    query_end(s, Q_BATCH_STATE);
+    st = query_int(s, Q_SEGMENTS, &to, e, "");
+    if (!st) st = put_number(v, batch, e);
+    while (!st && from < to) st = put_number(v, ++from, e);
+    return st;
+}
+
+static enum status being_imported(struct store *s, struct numbers *v,
+                                  struct err *e)
+{
+    int64_t batch = 0;
+    enum status st;
+
+    do {
+        st = query_int(s, Q_BATCH_NOT_DONE, &batch, e, "i", batch);
+        if (!st && batch && batch_alive(s, batch))
+            st = given_since(s, batch, v, e);
+    } while (!st && batch);
+    return st;
+}
+
+enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
+                                struct err *e)
+{
+    struct numbers v = { 0 };
+    enum status st, end;
+
+    *numbers = NULL;
+    *n = 0;
+    st = store_begin_read(s, e);
+    if (st) return st;
+    st = mentioned(s, &v, e);
+    if (!st) st = being_imported(s, &v, e);
+    end = store_commit(s, st ? NULL : e);
+    if (!st) st = end;
+    if (st) {
+        free(v.at);
+        return st;
+    }
+    *numbers = v.at;
+    *n = v.n;
+    return ST_OK;
+}

@@ -1,0 +1,344 @@
+/* store_inner.h - what the files that make up the store share.
+ *
+ * What is visible is decided in one place, batch.state: a pair is seen when
+ * its batch is BATCH_DONE; a text is seen when the batch that made it (its id
+ * >> 32) is done and it is not hidden. A hidden text lost its last visible
+ * pair while an unfinished import still refers to it: for everybody else it
+ * is removed, and it is never shown again (the import gets a new text when it
+ * ends), so that an id that was removed once stays removed.
+ *
+ * Invariants, checked by store_check:
+ *   - every pair has a text, every text a pair;
+ *   - a visible text has a visible pair, a hidden one has none;
+ *   - two visible texts of a memory differ, unless it keeps duplicates;
+ *   - pair ids, text ids and segment numbers are never used again. */
+#ifndef TM_STORE_INNER_H
+#define TM_STORE_INNER_H
+
+#include <sqlite3.h>
+
+#include "base/strbuf.h"
+#include "tm/store.h"
+
+enum {
+    BATCH_OPEN = 0,             /* being imported, or its importer died */
+    BATCH_DONE = 1,
+    BATCH_DROPPED = 2           /* its memory was dropped; rows go later */
+};
+
+/* ---- every statement that is kept prepared ------------------------------ */
+
+#define TEXT_OF_BATCH "t.id BETWEEN (b.id << 32) AND (b.id << 32 | 0xffffffff)"
+#define PAIR_COLUMNS \
+    "p.id, t.memory, p.text, t.source, t.target, t.tagged," \
+    " ifnull(p.source_lang, m.source_lang)," \
+    " ifnull(p.target_lang, m.target_lang), p.unit, p.document, p.author," \
+    " ifnull(p.created, b.created)," \
+    " coalesce(p.changed, p.created, b.created), p.extra, b.origin, p.position"
+#define PAIR_JOINS \
+    " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1" \
+    " CROSS JOIN text t ON t.id = p.text" \
+    " CROSS JOIN memory m ON m.id = t.memory"
+
+#define STORE_QUERIES(Q)                                                    \
+    /* transactions */                                                      \
+    Q(BEGIN, "BEGIN IMMEDIATE")                                             \
+    Q(BEGIN_READ, "BEGIN")                                                  \
+    Q(COMMIT, "COMMIT")                                                     \
+    Q(ROLLBACK, "ROLLBACK")                                                 \
+    Q(SAVE, "SAVEPOINT op")                                                 \
+    Q(RELEASE, "RELEASE op")                                                \
+    Q(UNDO, "ROLLBACK TO op")                                               \
+    Q(SYNC_NORMAL, "PRAGMA synchronous = 1")                                \
+    Q(SYNC_FULL, "PRAGMA synchronous = 2")                                  \
+    Q(VERSION, "PRAGMA data_version")                                       \
+    /* the head */                                                          \
+    Q(UUID, "SELECT uuid FROM head")                                        \
+    Q(PAIRS, "SELECT pairs FROM head")                                      \
+    Q(PAIRS_SET, "UPDATE head SET pairs = ?")                               \
+    Q(PAIR_ID, "UPDATE head SET pairs = pairs + 1 RETURNING pairs")         \
+    Q(SEGMENTS, "SELECT segments FROM head")                                \
+    Q(SEGMENT_NUMBER,                                                       \
+      "UPDATE head SET segments = segments + 1 RETURNING segments")         \
+    Q(GENERATION,                                                           \
+      "UPDATE head SET generations = generations + 1 RETURNING generations")\
+    /* memories */                                                          \
+    Q(MEMORY_ADD,                                                           \
+      "INSERT INTO memory(name, source_lang, target_lang, priority,"        \
+      " keep_duplicates, created, dropped) VALUES(?,?,?,?,?,?,0)"           \
+      " RETURNING id")                                                      \
+    Q(MEMORY, "SELECT id, name, source_lang, target_lang, priority,"        \
+      " keep_duplicates, created FROM memory WHERE id = ? AND dropped = 0") \
+    Q(MEMORIES, "SELECT id, name, source_lang, target_lang, priority,"      \
+      " keep_duplicates, created FROM memory WHERE dropped = 0 ORDER BY id")\
+    Q(MEMORY_NAMED, "SELECT id FROM memory WHERE name = ? AND dropped = 0") \
+    Q(MEMORY_SET, "UPDATE memory SET name = ?2, source_lang = ?3,"          \
+      " target_lang = ?4, priority = ?5 WHERE id = ?1")                     \
+    Q(MEMORY_DROP, "UPDATE memory SET dropped = 1 WHERE id = ?")            \
+    Q(MEMORY_DROP_BATCHES, "UPDATE batch SET state = 2 WHERE memory = ?")   \
+    Q(MEMORY_DROPPED, "SELECT id FROM memory m WHERE dropped = 1 AND NOT"   \
+      " EXISTS (SELECT 1 FROM batch WHERE memory = m.id) LIMIT 1")          \
+    Q(MEMORY_DELETE, "DELETE FROM memory WHERE id = ?")                     \
+    Q(COUNT_TEXTS, "SELECT count(*), sum(length(CAST(t.source AS BLOB))),"  \
+      " sum(length(CAST(t.target AS BLOB))) FROM batch b CROSS JOIN text t" \
+      " ON " TEXT_OF_BATCH " WHERE b.memory = ? AND b.state = 1"            \
+      " AND t.hidden IS NULL")                                              \
+    Q(COUNT_PAIRS, "SELECT count(*) FROM batch b CROSS JOIN pair p"         \
+      " ON p.text BETWEEN (b.id << 32) AND (b.id << 32 | 0xffffffff)"       \
+      " CROSS JOIN batch c ON c.id = p.batch"                               \
+      " WHERE b.memory = ? AND b.state = 1 AND c.state = 1")                \
+    /* texts and pairs */                                                   \
+    Q(TEXT_FIND, "SELECT t.id, t.source, t.target FROM text t"              \
+      " CROSS JOIN batch b ON b.id = t.id >> 32 WHERE t.hash = ?1"          \
+      " AND t.memory = ?2 AND t.tagged = ?3 AND t.hidden IS NULL"           \
+      " AND (b.state = 1 OR b.id = ?4)")                                    \
+    Q(TEXT_ADD, "INSERT INTO text(id, memory, hash, tagged, source, target)"\
+      " VALUES(?,?,?,?,?,?)")                                               \
+    Q(TEXT_GET, "SELECT t.source, t.target, t.tagged FROM text t"           \
+      " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
+      " WHERE t.id = ? AND t.hidden IS NULL")                               \
+    Q(TEXT_SEEN, "SELECT EXISTS (SELECT 1 FROM pair p CROSS JOIN batch b"   \
+      " ON b.id = p.batch WHERE p.text = ? AND b.state = 1)")               \
+    Q(TEXT_DELETE, "DELETE FROM text WHERE id = ?1 AND NOT EXISTS"          \
+      " (SELECT 1 FROM pair WHERE text = ?1)")                              \
+    Q(TEXT_HIDE, "UPDATE text SET hidden = 1 WHERE id = ?")                 \
+    Q(PAIR_ADD, "INSERT INTO pair(id, text, batch, position, document,"     \
+      " unit, author, created, changed, source_lang, target_lang, extra)"   \
+      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                                   \
+    Q(PAIR_GET, "SELECT " PAIR_COLUMNS " FROM pair p" PAIR_JOINS            \
+      " WHERE p.id = ?")                                                    \
+    Q(PAIR_FIRST, "SELECT min(p.id), count(*) FROM pair p"                  \
+      " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
+      " WHERE p.text = ?")                                                  \
+    Q(PAIR_TEXT, "SELECT p.text, b.memory FROM pair p"                      \
+      " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
+      " WHERE p.id = ?")                                                    \
+    Q(PAIR_DELETE, "DELETE FROM pair WHERE id = ?")                         \
+    Q(PAIR_SET, "UPDATE pair SET text = ?2, changed = ?3,"                  \
+      " source_lang = CASE WHEN ?4 THEN ?5 ELSE source_lang END,"           \
+      " target_lang = CASE WHEN ?6 THEN ?7 ELSE target_lang END,"           \
+      " unit = ifnull(?8, unit), document = ifnull(?9, document),"          \
+      " author = ifnull(?10, author), extra = ifnull(?11, extra)"           \
+      " WHERE id = ?1")                                                     \
+    Q(PAIRS_MOVE, "UPDATE pair SET text = ?3 WHERE text = ?1 AND batch = ?2")\
+    /* batches */                                                           \
+    Q(BATCH_NEWEST, "SELECT id, import, state, texts FROM batch"            \
+      " WHERE memory = ? ORDER BY id DESC LIMIT 1")                         \
+    Q(BATCH_ADD, "INSERT INTO batch(memory, import, state, origin, created,"\
+      " texts, first_pair, segments) VALUES(?,?,?,?,?,0,"                   \
+      " (SELECT pairs + 1 FROM head), (SELECT segments FROM head))"         \
+      " RETURNING id")                                                      \
+    Q(BATCH_TEXT, "UPDATE batch SET texts = texts + 1 WHERE id = ?"         \
+      " RETURNING texts")                                                   \
+    Q(BATCH_STATE, "SELECT state, first_pair, segments FROM batch"          \
+      " WHERE id = ?")                                                      \
+    Q(BATCH_FINISH, "UPDATE batch SET state = 1, texts = ?2, finished = ?3" \
+      " WHERE id = ?1")                                                     \
+    Q(BATCH_EXTRA, "UPDATE batch SET format = ?2, extra = ?3"               \
+      " WHERE id = ?1")                                                     \
+    Q(BATCH_HEAD, "SELECT extra FROM batch WHERE memory = ? AND state = 1"  \
+      " AND import = 1 AND format = ? AND extra IS NOT NULL"                \
+      " ORDER BY finished DESC LIMIT 1")                                    \
+    Q(BATCH_NOT_DONE, "SELECT id FROM batch WHERE state <> 1 AND id > ?"    \
+      " ORDER BY id LIMIT 1")                                               \
+    Q(BATCH_DELETE, "DELETE FROM batch WHERE id = ?")                       \
+    /* the end of an import: equal texts that came meanwhile, and texts that\
+       lost their last visible pair meanwhile */                            \
+    Q(JOIN_EQUAL, "SELECT mine.id, t.id FROM batch b"                       \
+      " CROSS JOIN text t ON " TEXT_OF_BATCH                                \
+      " CROSS JOIN text mine ON mine.hash = t.hash"                         \
+      " WHERE b.memory = ?1 AND b.state = 1"                                \
+      " AND (b.id > ?2 OR b.finished > ?3) AND t.hidden IS NULL"            \
+      " AND +mine.id BETWEEN (?2 << 32) AND (?2 << 32 | 0xffffffff)"        \
+      " AND mine.tagged = t.tagged AND mine.source = t.source"              \
+      " AND mine.target = t.target")                                        \
+    Q(JOIN_HIDDEN, "SELECT id, hash, tagged, source, target FROM text t"    \
+      " WHERE hidden = 1 AND memory = ?1 AND EXISTS"                        \
+      " (SELECT 1 FROM pair WHERE text = t.id AND batch = ?2)"              \
+      " ORDER BY id LIMIT 1")                                               \
+    /* removing what died, some rows at a time */                           \
+    Q(WIPE_PAIRS, "DELETE FROM pair WHERE id BETWEEN ?1 AND ?2"             \
+      " AND batch = ?3")                                                    \
+    Q(WIPE_HIDDEN, "DELETE FROM text WHERE hidden = 1 AND NOT EXISTS"       \
+      " (SELECT 1 FROM pair WHERE text = text.id)")                         \
+    Q(WIPE_PAIRS_OF, "DELETE FROM pair WHERE text IN (SELECT id FROM text"  \
+      " WHERE id BETWEEN (?1 << 32) AND (?1 << 32 | 0xffffffff)"            \
+      " ORDER BY id LIMIT ?2)")                                             \
+    Q(WIPE_TEXTS, "DELETE FROM text WHERE id IN (SELECT id FROM text"       \
+      " WHERE id BETWEEN (?1 << 32) AND (?1 << 32 | 0xffffffff)"            \
+      " ORDER BY id LIMIT ?2)")                                             \
+    Q(WIPE_CHANGES, "DELETE FROM change WHERE seq IN (SELECT seq FROM"      \
+      " change WHERE memory = ?1 ORDER BY seq LIMIT ?2)")                   \
+    /* the change log */                                                    \
+    Q(CHANGE_ADD, "INSERT INTO change(memory, kind, first, last)"           \
+      " VALUES(?,0,?,?) RETURNING seq")                                     \
+    Q(CHANGE_REMOVE,                                                        \
+      "INSERT INTO change(memory, kind, first, last, source, tagged)"       \
+      " SELECT memory, 1, id, id, source, tagged FROM text WHERE id = ?")   \
+    Q(CHANGE_TOP, "SELECT seq FROM sqlite_sequence WHERE name = 'change'")  \
+    Q(CHANGE_LAST, "SELECT max("                                            \
+      " (SELECT ifnull(max(seq), 0) FROM change WHERE memory = ?1),"        \
+      " (SELECT ifnull(max(max(seq, clean)), 0) FROM manifest"              \
+      " WHERE memory = ?1))")                                               \
+    Q(CHANGES, "SELECT seq, kind, first, last, source, tagged FROM change"  \
+      " WHERE memory = ?1 AND seq > min(?2, ?3)"                            \
+      " AND seq > CASE kind WHEN 0 THEN ?2 ELSE ?3 END ORDER BY seq")       \
+    Q(CHANGE_TEXTS, "SELECT t.id, t.source, t.tagged FROM text t"           \
+      " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
+      " WHERE t.id BETWEEN ? AND ? AND t.hidden IS NULL ORDER BY t.id")     \
+    Q(CHANGE_COUNT, "SELECT ifnull(sum(last - first + 1), 0) FROM change"   \
+      " WHERE memory = ? AND seq > ? AND kind = 0")                         \
+    Q(SCAN, "SELECT t.id, t.source, t.tagged FROM batch b CROSS JOIN text t"\
+      " ON " TEXT_OF_BATCH " WHERE b.memory = ? AND b.state = 1"            \
+      " AND t.hidden IS NULL ORDER BY b.id, t.id")                          \
+    /* the index' table of contents */                                      \
+    Q(MANIFEST, "SELECT generation, seq, clean FROM manifest"               \
+      " WHERE memory = ? AND analyser = ?")                                 \
+    Q(MANIFEST_SEGMENTS, "SELECT number, docs, checksum FROM segment"       \
+      " WHERE memory = ? AND analyser = ? ORDER BY place")                  \
+    Q(MANIFEST_SET, "INSERT OR REPLACE INTO manifest(memory, analyser,"     \
+      " generation, seq, clean) VALUES(?,?,?,?,?)")                         \
+    Q(MANIFEST_DELETE, "DELETE FROM manifest WHERE memory = ?"              \
+      " AND analyser = ?")                                                  \
+    Q(MANIFEST_DROP, "DELETE FROM manifest WHERE memory = ?")               \
+    Q(SEGMENT_ADD, "INSERT INTO segment(memory, analyser, place, number,"   \
+      " docs, checksum) VALUES(?,?,?,?,?,?)")                               \
+    Q(SEGMENT_DELETE, "DELETE FROM segment WHERE memory = ?"                \
+      " AND analyser = ?")                                                  \
+    Q(SEGMENT_DROP, "DELETE FROM segment WHERE memory = ?")                 \
+    Q(SEGMENT_LIST, "SELECT number FROM segment")                           \
+    Q(LAGGARD, "SELECT o.analyser FROM manifest o JOIN manifest w"          \
+      " ON w.memory = o.memory WHERE w.memory = ?1 AND w.analyser = ?2"     \
+      " AND o.analyser <> ?2 AND (o.seq < w.seq OR o.clean < w.clean)"      \
+      " AND ?3 < (SELECT count(*) FROM (SELECT 1 FROM change c"             \
+      " WHERE c.memory = ?1 AND c.seq <= max(w.seq, w.clean)"               \
+      " AND CASE c.kind WHEN 0 THEN c.seq > o.seq AND c.seq <= w.seq"       \
+      " ELSE c.seq > o.clean AND c.seq <= w.clean END LIMIT ?3 + 1))"       \
+      " LIMIT 1")                                                           \
+    Q(TRIM, "DELETE FROM change WHERE memory = ?1"                          \
+      " AND seq <= (SELECT max(min(seq), min(clean)) FROM manifest"         \
+      " WHERE memory = ?1) AND seq <= CASE kind"                            \
+      " WHEN 0 THEN (SELECT min(seq) FROM manifest WHERE memory = ?1)"      \
+      " ELSE (SELECT min(clean) FROM manifest WHERE memory = ?1) END")
+
+enum query {
+#define Q(name, sql) Q_##name,
+    STORE_QUERIES(Q)
+#undef Q
+    Q_COUNT
+};
+
+struct store {
+    sqlite3 *db;
+    char *path;                 /* as the caller gave it */
+    char *name;                 /* as SQLite got it: path or a URI */
+    bool immutable;             /* name is a URI: read without locks */
+    bool writable;
+    bool relaxed;
+    uint64_t uuid;
+
+    int sync;                   /* what the connection is set to: 1, 2 */
+    int depth;                  /* of store_begin */
+    bool view;                  /* the transaction is for reading */
+    bool lost;                  /* SQLite gave the transaction up */
+    uint32_t rollbacks;
+
+    struct store_import *imports;       /* that run on this connection */
+    struct store_import *chunk; /* the one with a transaction open, or NULL */
+    int chunk_rows;             /* when to commit; tests make them small */
+    size_t chunk_bytes;
+    int wipe_rows;              /* removed in one transaction */
+    int64_t max_log;            /* changes kept for an index that lags */
+
+    sqlite3_stmt *stmt[Q_COUNT];
+    struct strbuf text_buf, pair_buf, extra_buf;    /* strings handed out */
+};
+
+/* ---- store.c ------------------------------------------------------------ */
+
+/* The one place where SQLite's errors become ours. */
+enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e);
+
+/* Run a kept statement. types has a letter for each value that follows:
+ * i int64_t, t struct str (empty: NULL), x struct str (empty stays text),
+ * z const char * (NULL or not). */
+enum status query_run(struct store *s, enum query q, struct err *e,
+                      const char *types, ...);
+/* The first row, whose columns are in s->stmt[q] until query_end. After an
+ * error or when there is none the statement has ended already. */
+enum status query_first(struct store *s, enum query q, bool *found,
+                        struct err *e, const char *types, ...);
+enum status query_next(struct store *s, enum query q, bool *found,
+                       struct err *e);
+void query_end(struct store *s, enum query q);
+/* The first column of the only row; 0 when there is none. */
+enum status query_int(struct store *s, enum query q, int64_t *value,
+                      struct err *e, const char *types, ...);
+struct str column_str(sqlite3_stmt *st, int column);    /* NULL: empty */
+
+/* Set the time a commit takes; only between transactions. 1: the log is not
+ * flushed (NORMAL), 2: it is (FULL). */
+enum status set_sync(struct store *s, int level, struct err *e);
+
+/* A step of several statements: a transaction, or a savepoint inside one.
+ * op_end keeps it when st is ST_OK and undoes it otherwise; returns st, or
+ * why it could not be kept. */
+enum status op_begin(struct store *s, struct err *e);
+enum status op_end(struct store *s, enum status st, struct err *e);
+
+/* Another connection to the same file, for reading. */
+enum status store_connect_again(const struct store *s, sqlite3 **db,
+                                struct err *e);
+int64_t now_seconds(void);
+uint64_t new_uuid(void);
+/* A new file, complete or not at all: `fill` writes its content. One that is
+ * there already is not replaced: ST_OK with *existed true. */
+typedef enum status fill_fn(void *user, const char *temp, struct err *e);
+enum status file_create_new(const char *path, fill_fn *fill, void *user,
+                            bool *existed, struct err *e);
+/* Shorten the log as far as readers allow, without waiting for them. */
+void store_checkpoint(struct store *s);
+
+/* ---- store_memory.c ----------------------------------------------------- */
+
+/* ST_ARGUMENT when there is none (any more). */
+enum status memory_get(struct store *s, int64_t id, struct memory_info *out,
+                       struct err *e);
+
+/* ---- store_pairs.c ------------------------------------------------------ */
+
+enum status unit_check(const struct unit *u, struct err *e);
+int64_t text_hash(int64_t memory, const struct unit *u);
+/* The text equal to u that is visible or was made by batch `own`; 0: none. */
+enum status text_find(struct store *s, int64_t memory, const struct unit *u,
+                      int64_t hash, int64_t own, int64_t *id, struct err *e);
+enum status text_insert(struct store *s, int64_t id, int64_t memory,
+                        const struct unit *u, int64_t hash, struct err *e);
+/* A pair's row. batch_created: its times are left out when they are these. */
+struct pair_row { int64_t id, text, batch, position, batch_created; };
+enum status pair_insert(struct store *s, const struct pair_row *r,
+                        const struct memory_info *m, const struct unit *u,
+                        struct err *e);
+
+/* ---- store_import.c ----------------------------------------------------- */
+
+/* Commit the rows an import has put so far: others get their turn. */
+enum status chunk_settle(struct store *s, struct err *e);
+/* The transaction that was to end imports of this store did not. */
+void imports_rolled_back(struct store *s);
+/* Hold the batch's lock: an fd to close, or -1 when somebody else does or it
+ * cannot be had. Call inside a write transaction. */
+int batch_lock(struct store *s, int64_t batch);
+bool batch_alive(struct store *s, int64_t batch);       /* somebody holds it */
+/* Remove the lock file when no batch needs it. */
+void lock_file_drop(struct store *s);
+
+/* ---- store_care.c ------------------------------------------------------- */
+
+/* Remove the rows of a batch that is not done, some at a time. The caller
+ * holds its lock. */
+enum status batch_wipe(struct store *s, int64_t batch, struct err *e);
+/* Remove batches whose importer died and memories that were dropped. */
+enum status store_sweep(struct store *s, struct err *e);
+
+#endif

@@ -1,0 +1,569 @@
+/* store_pairs.c - single pairs: add, replace, delete, find; see store.h. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "text/utf8.h"
+#include "tm/store_inner.h"
+
+#define MAX_TEXTS 0xffffffff    /* of one batch */
+
+/* ---- checking ------------------------------------------------------------ */
+
+/* Most text is ASCII for long stretches: eight bytes at a time. */
+static bool is_text(struct str v)
+{
+    size_t i = 0;
+    uint64_t word;
+
+    if (!v.n) return true;
+    if (memchr(v.p, '\0', v.n)) return false;
+    for (; i + 8 <= v.n; i += 8) {
+        memcpy(&word, v.p + i, 8);
+        if (word & 0x8080808080808080u) break;
+    }
+    return utf8_check(v.p + i, v.n - i) == v.n - i;
+}
+
+static enum status check_side(struct str v, const char *side, struct err *e)
+{
+    if (!v.n) return err_set(e, ST_TEXT, "the %s text is empty", side);
+    if (!is_text(v))
+        return err_set(e, ST_TEXT, "the %s text is not valid UTF-8 (or has a "
+                       "NUL in it)", side);
+    return ST_OK;
+}
+
+enum status unit_check(const struct unit *u, struct err *e)
+{
+    const struct str rest[] = { u->source_lang, u->target_lang, u->id,
+                                u->document, u->author, u->extra };
+    enum status st = check_side(u->source, "source", e);
+
+    if (!st) st = check_side(u->target, "target", e);
+    for (size_t i = 0; !st && i < sizeof rest / sizeof *rest; i++)
+        if (!is_text(rest[i]))
+            st = err_set(e, ST_TEXT, "what is known about the pair (language, "
+                         "id, document, author) is not valid UTF-8");
+    return st;
+}
+
+/* ---- texts --------------------------------------------------------------- */
+
+int64_t text_hash(int64_t memory, const struct unit *u)
+{
+    uint64_t h = (uint64_t)memory << 1 | u->tagged;
+
+    h = XXH64(u->source.p, u->source.n, h);
+    return (int64_t)XXH64(u->target.p, u->target.n, h);
+}
+
+static bool same_text(sqlite3_stmt *row, int source, const struct unit *u)
+{
+    return str_eq(column_str(row, source), u->source) &&
+           str_eq(column_str(row, source + 1), u->target);
+}
+
+enum status text_find(struct store *s, int64_t memory, const struct unit *u,
+                      int64_t hash, int64_t own, int64_t *id, struct err *e)
+{
+    sqlite3_stmt *row;
+    bool found;
+    enum status st = query_first(s, Q_TEXT_FIND, &found, e, "iiii", hash,
+                                 memory, (int64_t)u->tagged, own);
+
+    *id = 0;
+    while (!st && found) {
+        row = s->stmt[Q_TEXT_FIND];
+        if (same_text(row, 1, u)) {
+            *id = sqlite3_column_int64(row, 0);
+            query_end(s, Q_TEXT_FIND);
+            break;
+        }
+        st = query_next(s, Q_TEXT_FIND, &found, e);
+    }
+    return st;
+}
+
+enum status text_insert(struct store *s, int64_t id, int64_t memory,
+                        const struct unit *u, int64_t hash, struct err *e)
+{
+    return query_run(s, Q_TEXT_ADD, e, "iiiixx", id, memory, hash,
+                     (int64_t)u->tagged, u->source, u->target);
+}
+
+/* The batch single adds go to: the memory's newest if it is one of adds, so
+ * that what is added after an import has higher text ids than it. */
+static enum status adds_batch(struct store *s, int64_t memory, int64_t *batch,
+                              struct err *e)
+{
+    sqlite3_stmt *row;
+    bool found;
+    enum status st = query_first(s, Q_BATCH_NEWEST, &found, e, "i", memory);
+
+    *batch = 0;
+    if (!st && found) {
+        row = s->stmt[Q_BATCH_NEWEST];
+        if (!sqlite3_column_int(row, 1) &&
+            sqlite3_column_int(row, 2) == BATCH_DONE &&
+            sqlite3_column_int64(row, 3) < MAX_TEXTS)
+            *batch = sqlite3_column_int64(row, 0);
+        query_end(s, Q_BATCH_NEWEST);
+    }
+    if (!st && !*batch)
+        st = query_int(s, Q_BATCH_ADD, batch, e, "iiizi", memory, (int64_t)0,
+                       (int64_t)BATCH_DONE, (const char *)NULL,
+                       now_seconds());
+    return st;
+}
+
+/* A visible text of u, with its entry in the change log. */
+static enum status text_new(struct store *s, int64_t memory, int64_t batch,
+                            const struct unit *u, int64_t hash, int64_t *id,
+                            struct err *e)
+{
+    int64_t count, seq;
+    enum status st = query_int(s, Q_BATCH_TEXT, &count, e, "i", batch);
+
+    *id = batch << 32 | count;
+    if (!st) st = text_insert(s, *id, memory, u, hash, e);
+    if (!st) st = query_int(s, Q_CHANGE_ADD, &seq, e, "iii", memory, *id, *id);
+    return st;
+}
+
+/* The text a pair that is added now has: an equal one or a new one. */
+static enum status text_for(struct store *s, const struct memory_info *m,
+                            int64_t batch, const struct unit *u, int64_t *id,
+                            struct err *e)
+{
+    int64_t hash = text_hash(m->id, u);
+    enum status st = ST_OK;
+
+    *id = 0;
+    if (!m->keep_duplicates) st = text_find(s, m->id, u, hash, 0, id, e);
+    if (!st && !*id) st = text_new(s, m->id, batch, u, hash, id, e);
+    return st;
+}
+
+/* A text has lost a pair. Without a visible one it is removed for everybody;
+ * the row stays, hidden, while an unfinished import refers to it. */
+static enum status text_lost_pair(struct store *s, int64_t text,
+                                  struct err *e)
+{
+    int64_t seen;
+    enum status st = query_int(s, Q_TEXT_SEEN, &seen, e, "i", text);
+
+    if (st || seen) return st;
+    st = query_run(s, Q_CHANGE_REMOVE, e, "i", text);
+    if (!st) st = query_run(s, Q_TEXT_DELETE, e, "i", text);
+    if (!st && !sqlite3_changes(s->db))
+        st = query_run(s, Q_TEXT_HIDE, e, "i", text);
+    return st;
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+static struct str unless_same(struct str v, const char *usual)
+{
+    return str_eq(v, str_of(usual)) ? (struct str){ NULL, 0 } : v;
+}
+
+static struct str number_or_null(int64_t v, bool keep, char buf[24])
+{
+    int n = keep ? snprintf(buf, 24, "%lld", (long long)v) : 0;
+
+    return (struct str){ buf, (size_t)n };
+}
+
+/* Times go through text: the column's affinity makes them integers, and empty
+ * is NULL. */
+enum status pair_insert(struct store *s, const struct pair_row *r,
+                        const struct memory_info *m, const struct unit *u,
+                        struct err *e)
+{
+    char buf[3][24];
+    int64_t created = u->created ? u->created : r->batch_created;
+    int64_t changed = u->changed ? u->changed : created;
+
+    return query_run(s, Q_PAIR_ADD, e, "iiittttttttt", r->id, r->text,
+                     r->batch, number_or_null(r->position, r->position, buf[0]),
+                     u->document, u->id, u->author,
+                     number_or_null(created, created != r->batch_created,
+                                    buf[1]),
+                     number_or_null(changed, changed != created, buf[2]),
+                     unless_same(u->source_lang, m->source_lang),
+                     unless_same(u->target_lang, m->target_lang), u->extra);
+}
+
+static enum status add_pair(struct store *s, int64_t memory,
+                            const struct unit *u, int64_t *id, struct err *e)
+{
+    struct memory_info m;
+    struct pair_row r = { 0 };
+    struct unit dated = *u;
+    enum status st = memory_get(s, memory, &m, e);
+
+    if (!dated.created) dated.created = now_seconds();
+    if (!dated.changed) dated.changed = now_seconds();
+    if (!st) st = adds_batch(s, memory, &r.batch, e);
+    if (!st) st = text_for(s, &m, r.batch, u, &r.text, e);
+    if (!st) st = query_int(s, Q_PAIR_ID, &r.id, e, "");
+    if (!st) st = pair_insert(s, &r, &m, &dated, e);
+    *id = r.id;
+    return st;
+}
+
+enum status store_add(struct store *s, int64_t memory, const struct unit *u,
+                      int64_t *id, struct err *e)
+{
+    enum status st = unit_check(u, e);
+
+    *id = 0;
+    if (!st) st = op_begin(s, e);
+    if (st) return st;
+    return op_end(s, add_pair(s, memory, u, id, e), e);
+}
+
+static enum status find_pair(struct store *s, int64_t id, int64_t *text,
+                             int64_t *memory, struct err *e)
+{
+    bool found;
+    enum status st = query_first(s, Q_PAIR_TEXT, &found, e, "i", id);
+
+    if (st) return st;
+    if (!found)
+        return err_set(e, ST_ARGUMENT, "%s: there is no pair with the number "
+                       "%lld", s->path, (long long)id);
+    *text = sqlite3_column_int64(s->stmt[Q_PAIR_TEXT], 0);
+    *memory = sqlite3_column_int64(s->stmt[Q_PAIR_TEXT], 1);
+    query_end(s, Q_PAIR_TEXT);
+    return ST_OK;
+}
+
+static enum status is_still(struct store *s, int64_t text,
+                            const struct unit *u, bool *same, struct err *e)
+{
+    sqlite3_stmt *row;
+    bool found;
+    enum status st = query_first(s, Q_TEXT_GET, &found, e, "i", text);
+
+    *same = false;
+    if (st || !found) return st;
+    row = s->stmt[Q_TEXT_GET];
+    *same = same_text(row, 0, u) &&
+            (sqlite3_column_int(row, 2) != 0) == u->tagged;
+    query_end(s, Q_TEXT_GET);
+    return ST_OK;
+}
+
+static enum status replace_pair(struct store *s, int64_t id,
+                                const struct unit *u, struct err *e)
+{
+    int64_t old = 0, text, memory = 0, batch;
+    struct memory_info m;
+    bool same = false;
+    enum status st = find_pair(s, id, &old, &memory, e);
+
+    if (!st) st = memory_get(s, memory, &m, e);
+    if (!st) st = is_still(s, old, u, &same, e);
+    text = old;
+    if (!st && !same) st = adds_batch(s, memory, &batch, e);
+    if (!st && !same) st = text_for(s, &m, batch, u, &text, e);
+    if (!st)
+        st = query_run(s, Q_PAIR_SET, e, "iiiititt" "ttt", id, text,
+                       now_seconds(), (int64_t)(u->source_lang.n != 0),
+                       unless_same(u->source_lang, m.source_lang),
+                       (int64_t)(u->target_lang.n != 0),
+                       unless_same(u->target_lang, m.target_lang), u->id,
+                       u->document, u->author, u->extra);
+    if (!st && text != old) st = text_lost_pair(s, old, e);
+    return st;
+}
+
+enum status store_replace(struct store *s, int64_t id, const struct unit *u,
+                          struct err *e)
+{
+    enum status st = unit_check(u, e);
+
+    if (!st) st = op_begin(s, e);
+    if (st) return st;
+    return op_end(s, replace_pair(s, id, u, e), e);
+}
+
+static enum status delete_pair(struct store *s, int64_t id, struct err *e)
+{
+    int64_t text = 0, memory;
+    enum status st = find_pair(s, id, &text, &memory, e);
+
+    if (!st) st = query_run(s, Q_PAIR_DELETE, e, "i", id);
+    if (!st) st = text_lost_pair(s, text, e);
+    return st;
+}
+
+enum status store_delete(struct store *s, int64_t id, struct err *e)
+{
+    enum status st = op_begin(s, e);
+
+    if (st) return st;
+    return op_end(s, delete_pair(s, id, e), e);
+}
+
+/* ---- several pairs ------------------------------------------------------- */
+
+#define FILTERS \
+    " WHERE (?1 = 0 OR b.memory = ?1)" \
+    " AND (?2 IS NULL OR ifnull(b.origin, '') = ?2)" \
+    " AND (?3 IS NULL OR ifnull(p.document, '') = ?3)" \
+    " AND (?4 IS NULL OR t.source = ?4) AND (?5 IS NULL OR t.target = ?5)"
+
+/* By pair, in order of id. */
+#define BY_PAIR(columns) \
+    "SELECT " columns " FROM pair p" PAIR_JOINS FILTERS " ORDER BY p.id"
+/* With both texts known there is a hash to look for. */
+#define BY_TEXT(columns) \
+    "SELECT " columns " FROM text t CROSS JOIN pair p ON p.text = t.id" \
+    " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1" \
+    " CROSS JOIN memory m ON m.id = t.memory" FILTERS \
+    " AND t.hash IN (?6, ?7) ORDER BY p.id"
+
+static bool has_hash(const struct pair_filter *f)
+{
+    return f->memory && f->source && f->target;
+}
+
+static int bind_filter(sqlite3_stmt *st, const struct pair_filter *f)
+{
+    const char *text[] = { f->origin, f->document, f->source, f->target };
+    int rc = sqlite3_bind_int64(st, 1, f->memory);
+
+    for (int i = 0; !rc && i < 4; i++)
+        rc = sqlite3_bind_text(st, i + 2, text[i], -1, SQLITE_TRANSIENT);
+    for (int tagged = 0; !rc && has_hash(f) && tagged < 2; tagged++) {
+        struct unit u = { .source = str_of(f->source),
+                          .target = str_of(f->target), .tagged = tagged };
+        rc = sqlite3_bind_int64(st, 6 + tagged, text_hash(f->memory, &u));
+    }
+    return rc;
+}
+
+static int prepare_filter(sqlite3 *db, const char *sql,
+                          const struct pair_filter *f, sqlite3_stmt **st)
+{
+    int rc = sqlite3_prepare_v2(db, sql, -1, st, NULL);
+
+    return rc ? rc : bind_filter(*st, f);
+}
+
+static enum status matching_ids(struct store *s, const struct pair_filter *f,
+                                int64_t **ids, size_t *n, struct err *e)
+{
+    sqlite3_stmt *row = NULL;
+    size_t cap = 0;
+    enum status st = ST_OK;
+    int rc = prepare_filter(s->db, has_hash(f) ? BY_TEXT("p.id")
+                                               : BY_PAIR("p.id"), f, &row);
+
+    while (!rc && !st && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+        rc = SQLITE_OK;
+        if (mem_grow(ids, &cap, *n + 1, sizeof **ids))
+            (*ids)[(*n)++] = sqlite3_column_int64(row, 0);
+        else
+            st = err_nomem(e, "pairs to delete");
+    }
+    if (!st && rc != SQLITE_DONE) st = store_error(s->db, s->path, rc, e);
+    sqlite3_finalize(row);
+    return st;
+}
+
+enum status store_delete_where(struct store *s, const struct pair_filter *f,
+                               int64_t *n, struct err *e)
+{
+    int64_t *ids = NULL;
+    size_t found = 0;
+    enum status st;
+
+    *n = 0;
+    if (!f->memory && !f->origin && !f->document && !f->source && !f->target)
+        return err_set(e, ST_ARGUMENT, "say which pairs to delete");
+    st = op_begin(s, e);
+    if (st) return st;
+    st = matching_ids(s, f, &ids, &found, e);
+    for (size_t i = 0; !st && i < found; i++) st = delete_pair(s, ids[i], e);
+    free(ids);
+    st = op_end(s, st, e);
+    if (!st) *n = (int64_t)found;
+    return st;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static void read_pair(sqlite3_stmt *row, struct pair *out)
+{
+    struct unit *u = &out->unit;
+
+    memset(out, 0, sizeof *out);
+    out->id = sqlite3_column_int64(row, 0);
+    out->memory = sqlite3_column_int64(row, 1);
+    out->text = sqlite3_column_int64(row, 2);
+    u->source = column_str(row, 3);
+    u->target = column_str(row, 4);
+    u->tagged = sqlite3_column_int(row, 5) != 0;
+    u->source_lang = column_str(row, 6);
+    u->target_lang = column_str(row, 7);
+    u->id = column_str(row, 8);
+    u->document = column_str(row, 9);
+    u->author = column_str(row, 10);
+    u->created = sqlite3_column_int64(row, 11);
+    u->changed = sqlite3_column_int64(row, 12);
+    u->extra = column_str(row, 13);
+    out->origin = column_str(row, 14);
+    out->position = sqlite3_column_int64(row, 15);
+}
+
+/* A statement that is not ended keeps the store's view of the file old, so
+ * what is handed out is a copy. */
+static bool keep_strings(struct strbuf *buf, struct str *const *v, size_t n)
+{
+    size_t total = 0, at = 0;
+
+    for (size_t i = 0; i < n; i++) total += v[i]->n;
+    strbuf_reset(buf);
+    if (!strbuf_reserve(buf, total)) return false;
+    for (size_t i = 0; i < n; i++) {
+        strbuf_add(buf, v[i]->p, v[i]->n);
+        v[i]->p = buf->data + at;
+        at += v[i]->n;
+    }
+    return true;
+}
+
+static bool keep_pair(struct store *s, struct pair *p)
+{
+    struct unit *u = &p->unit;
+    struct str *const all[] = {
+        &u->source, &u->target, &u->source_lang, &u->target_lang, &u->id,
+        &u->document, &u->author, &u->extra, &p->origin
+    };
+
+    return keep_strings(&s->pair_buf, all, sizeof all / sizeof *all);
+}
+
+static enum status get_pair(struct store *s, int64_t id, struct pair *out,
+                            bool *found, struct err *e)
+{
+    enum status st = query_first(s, Q_PAIR_GET, found, e, "i", id);
+
+    memset(out, 0, sizeof *out);
+    if (st || !*found) return st;
+    read_pair(s->stmt[Q_PAIR_GET], out);
+    if (!keep_pair(s, out)) st = err_nomem(e, "pair");
+    query_end(s, Q_PAIR_GET);
+    return st;
+}
+
+enum status store_get(struct store *s, int64_t id, struct pair *out,
+                      struct err *e)
+{
+    bool found;
+    enum status st = get_pair(s, id, out, &found, e);
+
+    if (!st && !found)
+        st = err_set(e, ST_ARGUMENT, "%s: there is no pair with the number "
+                     "%lld", s->path, (long long)id);
+    return st;
+}
+
+enum status store_text_pair(struct store *s, int64_t text, struct pair *out,
+                            int64_t *n, struct err *e)
+{
+    int64_t id;
+    bool found;
+    enum status st = query_first(s, Q_PAIR_FIRST, &found, e, "i", text);
+
+    memset(out, 0, sizeof *out);
+    *n = 0;
+    if (st || !found) return st;
+    id = sqlite3_column_int64(s->stmt[Q_PAIR_FIRST], 0);
+    *n = sqlite3_column_int64(s->stmt[Q_PAIR_FIRST], 1);
+    /* Still in the same view: the first statement has not ended. */
+    if (*n) st = get_pair(s, id, out, &found, e);
+    query_end(s, Q_PAIR_FIRST);
+    return st;
+}
+
+enum status store_text(struct store *s, int64_t text, struct str *source,
+                       struct str *target, bool *tagged, bool *found,
+                       struct err *e)
+{
+    struct str *const both[] = { source, target };
+    enum status st = query_first(s, Q_TEXT_GET, found, e, "i", text);
+
+    if (st || !*found) return st;
+    *source = column_str(s->stmt[Q_TEXT_GET], 0);
+    *target = column_str(s->stmt[Q_TEXT_GET], 1);
+    *tagged = sqlite3_column_int(s->stmt[Q_TEXT_GET], 2) != 0;
+    if (!keep_strings(&s->text_buf, both, 2)) st = err_nomem(e, "text");
+    query_end(s, Q_TEXT_GET);
+    return st;
+}
+
+/* ---- cursors ------------------------------------------------------------- */
+
+struct pair_cursor {
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    char *path;                 /* for errors */
+    bool ended;
+};
+
+enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
+                             const struct pair_filter *f, struct err *e)
+{
+    struct pair_cursor *c = calloc(1, sizeof *c);
+    enum status st;
+    int rc;
+
+    *out = NULL;
+    if (!c) return err_nomem(e, "cursor");
+    c->path = strdup(s->path);
+    st = c->path ? store_connect_again(s, &c->db, e)
+                 : err_nomem(e, "file name");
+    if (!st) {
+        /* The view begins with the first thing read. */
+        rc = sqlite3_exec(c->db, "BEGIN; SELECT uuid FROM head", NULL, NULL,
+                          NULL);
+        if (!rc)
+            rc = prepare_filter(c->db, has_hash(f) ? BY_TEXT(PAIR_COLUMNS)
+                                                   : BY_PAIR(PAIR_COLUMNS),
+                                f, &c->row);
+        if (rc) st = store_error(c->db, s->path, rc, e);
+    }
+    if (st) pair_cursor_close(c);
+    else *out = c;
+    return st;
+}
+
+enum status pair_cursor_next(struct pair_cursor *c, struct pair *out,
+                             bool *found, struct err *e)
+{
+    int rc = c->ended ? SQLITE_DONE : sqlite3_step(c->row);
+
+    *found = rc == SQLITE_ROW;
+    c->ended = !*found;
+    if (*found) read_pair(c->row, out);
+    else if (rc != SQLITE_DONE) return store_error(c->db, c->path, rc, e);
+    return ST_OK;
+}
+
+void pair_cursor_close(struct pair_cursor *c)
+{
+    if (!c) return;
+    sqlite3_finalize(c->row);
+    sqlite3_close(c->db);
+    free(c->path);
+    free(c);
+}
