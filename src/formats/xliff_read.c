@@ -1,0 +1,849 @@
+/* xliff_read.c - XLIFF 1.x and 2.x, a unit at a time; see xliff.h.
+ *
+ * Both versions come down to the same: a unit with one or more parts, each
+ * with a source and a target. Text goes to up to two places at once, the whole
+ * and the segment it is in (`sink`); what is not understood is copied as text,
+ * with all inside. A unit's parts are handed out when it is complete. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "formats/extra.h"
+#include "formats/inline.h"
+#include "formats/reader.h"
+#include "formats/xliff.h"
+#include "formats/xml.h"
+
+#define MAX_PARTS 10000
+#define MAX_HEAD ((size_t)1 << 20)
+
+/* Buffers of a part: texts as XML, attributes as members of JSON. */
+#define PART_BUFFERS(B)                                                 \
+    B(mid)                      /* by which the two sides are matched */ \
+    B(attrs) B(target_attrs)    /* of <segment>, of the two <mrk> */    \
+    B(source_attrs)             /* of <source> and <target> */          \
+    B(aim_attrs)                                                        \
+    B(pre) B(target_pre)        /* what stood before it */
+
+struct part {
+#define B(name) struct strbuf name;
+    PART_BUFFERS(B)
+#undef B
+    struct inline_text source, target;
+    bool has_source, has_target, wanted;
+    uint64_t line;
+};
+
+#define BUFFERS(B)                                                      \
+    B(version) B(root)          /* attributes of <xliff> */             \
+    B(files) B(file_extra)                                              \
+    B(file_attrs) B(file_head)                                          \
+    B(document) B(source_lang) B(target_lang)                           \
+    B(id) B(unit_attrs) B(head) B(source_attrs) B(target_attrs)         \
+    B(post) B(target_post)      /* what stood behind the last part */   \
+    B(extra)
+
+struct group { struct strbuf attrs, raw; bool frozen; };
+
+struct xliff_reader {
+    struct reader r;
+    struct xml *x;
+    struct unit u;
+    bool done, two;                     /* version 2 */
+#define B(name) struct strbuf name;
+    BUFFERS(B)
+#undef B
+    bool in_file, in_unit, in_segment;
+    uint64_t line;
+
+    bool copying;
+    struct strbuf *copy;                /* NULL: to nowhere */
+    int copy_depth;
+
+    struct inline_text *sink[2];
+    int sink_depth;                     /* of <source>, <target>, or 0 */
+    bool in_target;                     /* of version 1, and its */
+    int mrk_depth;                      /* segment's <mrk>, or 0 */
+
+    struct inline_text source, target;  /* the whole, in version 1 */
+    struct inline_text seg_source, between;
+    bool has_source, has_seg_source, has_target;
+    struct part *part;                  /* [n_made], n_part in use */
+    size_t n_part, n_made, cap_part;
+    size_t n_segments, n_aims;          /* <mrk> in seg-source, in target */
+    size_t at;                          /* the next part to hand out */
+    bool ready, more;
+
+    struct group group[XML_DEPTH];
+    int n_groups;
+    size_t spent;
+    char *fixed_source, *fixed_target;
+};
+
+static struct str text_of(const struct strbuf *sb)
+{
+    return (struct str){ sb->data, sb->len };
+}
+
+/* ---- gathering ----------------------------------------------------------- */
+
+/* After each append: ok, to what, n bytes of the file. */
+static void gathered(struct xliff_reader *t, bool ok, const struct strbuf *to,
+                     size_t n)
+{
+    size_t most = 4 * t->r.o.max_text + MAX_HEAD;
+
+    t->spent += n;
+    if (t->spent > most)
+        xml_refuse(t->x, 0, "a unit of more than %zu bytes", most);
+    else if (!ok && to->limit && to->len + 6 * n + 64 > to->limit)
+        xml_refuse(t->x, 0, "a text of more than %zu bytes", to->limit);
+    else if (!ok)
+        xml_nomem(t->x);
+}
+
+static void keep_attr(struct xliff_reader *t, struct strbuf *to,
+                      const char *name, const char *value)
+{
+    size_t n = strlen(value);
+
+    gathered(t, extra_put_key(to, name) && extra_put_string(to, value, n),
+             to, n);
+}
+
+static void keep_attrs(struct xliff_reader *t, struct strbuf *to,
+                       const char **attrs)
+{
+    for (; *attrs; attrs += 2) keep_attr(t, to, attrs[0], attrs[1]);
+}
+
+static void set(struct xliff_reader *t, struct strbuf *to, const char *value)
+{
+    strbuf_reset(to);
+    gathered(t, strbuf_adds(to, value), to, strlen(value));
+}
+
+static const char *attr_of(const char **attrs, const char *name)
+{
+    for (; *attrs; attrs += 2)
+        if (!strcmp(attrs[0], name)) return attrs[1];
+    return NULL;
+}
+
+static void start_copy(struct xliff_reader *t, struct strbuf *to,
+                       const char *name, const char **attrs)
+{
+    t->copying = true;
+    t->copy = to;
+    t->copy_depth = xml_depth(t->x);
+    if (to) gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
+}
+
+static void set_sink(struct xliff_reader *t, struct inline_text *a,
+                     struct inline_text *b)
+{
+    t->sink[0] = a;
+    t->sink[1] = b;
+    t->sink_depth = xml_depth(t->x);
+    t->mrk_depth = 0;
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
+static bool make_part(struct xliff_reader *t)
+{
+    struct part *p;
+
+    if (!mem_grow(&t->part, &t->cap_part, t->n_made + 1, sizeof *p))
+        return false;
+    p = &t->part[t->n_made++];
+    memset(p, 0, sizeof *p);
+#define B(name) strbuf_init(&p->name, t->r.o.max_text);
+    PART_BUFFERS(B)
+#undef B
+    inline_init(&p->source, t->r.o.max_text);
+    inline_init(&p->target, t->r.o.max_text);
+    return true;
+}
+
+/* The next part, empty; those of earlier units are used again. NULL: refused.
+ * What points at parts is void after it. */
+static struct part *add_part(struct xliff_reader *t)
+{
+    struct part *p;
+
+    if (t->n_part == MAX_PARTS) {
+        xml_refuse(t->x, 0, "more than %d segments in one unit", MAX_PARTS);
+        return NULL;
+    }
+    if (t->n_part == t->n_made && !make_part(t)) {
+        xml_nomem(t->x);
+        return NULL;
+    }
+    p = &t->part[t->n_part++];
+#define B(name) strbuf_reset(&p->name);
+    PART_BUFFERS(B)
+#undef B
+    inline_reset(&p->source);
+    inline_reset(&p->target);
+    p->has_source = p->has_target = p->wanted = false;
+    p->line = xml_line(t->x);
+    return p;
+}
+
+static struct part *part_of(struct xliff_reader *t, const char *mid)
+{
+    for (size_t i = 0; i < t->n_part; i++)
+        if (!strcmp(t->part[i].mid.data, mid)) return &t->part[i];
+    return NULL;
+}
+
+/* What stood between the segments belongs to the one that begins now. */
+static void take_between(struct xliff_reader *t, struct strbuf *to)
+{
+    gathered(t, inline_put_xml(&t->between, to), to, 0);
+    inline_reset(&t->between);
+}
+
+static bool is_segment(const struct xliff_reader *t, const char *name,
+                       const char **attrs)
+{
+    const char *mtype = attr_of(attrs, "mtype");
+
+    return !t->two && !t->mrk_depth && t->sink[1] &&
+           xml_depth(t->x) == t->sink_depth + 1 && !strcmp(name, "mrk") &&
+           mtype && !strcmp(mtype, "seg") && attr_of(attrs, "mid");
+}
+
+static void keep_mrk(struct xliff_reader *t, struct strbuf *to,
+                     const char **attrs)
+{
+    for (; *attrs; attrs += 2)
+        if (strcmp(attrs[0], "mtype")) keep_attr(t, to, attrs[0], attrs[1]);
+}
+
+/* <mrk mtype="seg"> directly in <seg-source> or <target>. */
+static void start_mrk(struct xliff_reader *t, const char **attrs)
+{
+    const char *mid = attr_of(attrs, "mid");
+    struct part *p = part_of(t, mid);
+    bool again = t->in_target ? p && p->has_target : p != NULL;
+
+    t->mrk_depth = xml_depth(t->x);
+    t->sink[1] = NULL;
+    if (again || (t->in_target && !p)) return;  /* of no segment we know */
+    if (!t->in_target) {
+        p = add_part(t);
+        if (!p) return;
+        set(t, &p->mid, mid);
+        keep_mrk(t, &p->attrs, attrs);
+        take_between(t, &p->pre);
+        t->sink[1] = &p->source;
+        t->n_segments++;
+    } else {
+        keep_mrk(t, &p->target_attrs, attrs);
+        take_between(t, &p->target_pre);
+        p->has_target = true;
+        t->sink[1] = &p->target;
+        t->n_aims++;
+    }
+}
+
+/* ---- the root and files -------------------------------------------------- */
+
+static void start_root(struct xliff_reader *t, const char *name,
+                       const char **attrs)
+{
+    const char *version = attr_of(attrs, "version");
+
+    if (strcmp(name, "xliff") || !version || (version[0] != '1' &&
+        version[0] != '2') || (version[1] != '.' && version[1])) {
+        t->r.o.skip_bad = false;        /* there is nothing to look for */
+        if (strcmp(name, "xliff"))
+            xml_refuse(t->x, 0, "<xliff> was expected, not <%.60s>", name);
+        else
+            xml_refuse(t->x, 0, "XLIFF %.20s is not read, only 1.x and 2.x",
+                       version ? version : "without version");
+        return;
+    }
+    t->two = version[0] == '2';
+    set(t, &t->version, version);
+    for (; *attrs; attrs += 2) {
+        if (t->two && !strcmp(attrs[0], "srcLang"))
+            set(t, &t->source_lang, attrs[1]);
+        if (t->two && !strcmp(attrs[0], "trgLang"))
+            set(t, &t->target_lang, attrs[1]);
+        if (strcmp(attrs[0], "version"))
+            keep_attr(t, &t->root, attrs[0], attrs[1]);
+    }
+}
+
+static void start_file(struct xliff_reader *t, const char **attrs)
+{
+    const char *name = attr_of(attrs, "original");
+    const char *source = attr_of(attrs, "source-language");
+    const char *target = attr_of(attrs, "target-language");
+
+    if (!name && t->two) name = attr_of(attrs, "id");
+    t->in_file = true;
+    t->n_groups = 0;
+    t->spent = 0;
+    strbuf_reset(&t->file_attrs);
+    strbuf_reset(&t->file_head);
+    set(t, &t->document, name ? name : "");
+    if (!t->two) {
+        set(t, &t->source_lang, source ? source : "");
+        set(t, &t->target_lang, target ? target : "");
+    }
+    keep_attrs(t, &t->file_attrs, attrs);
+}
+
+static bool put_members(struct strbuf *out, const char *key,
+                        const struct strbuf *members)
+{
+    if (!members->len) return true;
+    return extra_put_key(out, key) && strbuf_addc(out, '{') &&
+           strbuf_add(out, members->data, members->len) &&
+           strbuf_addc(out, '}');
+}
+
+/* {"a":{attributes},"x":"children"} */
+static bool put_holder(struct strbuf *out, const struct strbuf *attrs,
+                       const struct strbuf *raw)
+{
+    return strbuf_addc(out, '{') && put_members(out, "a", attrs) &&
+           extra_put(out, "x", text_of(raw)) && strbuf_addc(out, '}');
+}
+
+/* What the file says of itself, once for each name, while there is room. */
+static void end_file(struct xliff_reader *t)
+{
+    struct strbuf *all = &t->files;
+    size_t before = all->len, n;
+    bool ok;
+
+    t->in_file = false;
+    ok = extra_put_key(all, t->document.data);
+    n = all->len - before;
+    if (ok && before) {
+        const char *key = all->data + before + 1;       /* behind the comma */
+        if (memmem(all->data, before, key, n - 1)) {
+            all->len = before;
+            all->data[before] = '\0';
+            return;
+        }
+    }
+    if (!ok || !put_holder(all, &t->file_attrs, &t->file_head)) {
+        all->len = before;
+        if (all->cap) all->data[before] = '\0';
+    }
+}
+
+static void start_group(struct xliff_reader *t, const char **attrs)
+{
+    struct group *g = &t->group[t->n_groups++];
+
+    strbuf_reset(&g->attrs);
+    strbuf_reset(&g->raw);
+    g->frozen = false;
+    t->spent = 0;
+    keep_attrs(t, &g->attrs, attrs);
+}
+
+/* ---- units --------------------------------------------------------------- */
+
+static const char *unit_name(const struct xliff_reader *t)
+{
+    return t->two ? "unit" : "trans-unit";
+}
+
+static void start_unit(struct xliff_reader *t, const char **attrs)
+{
+    xml_unit_begins(t->x);
+    t->in_unit = true;
+    t->has_source = t->has_seg_source = t->has_target = false;
+    t->in_segment = t->more = false;
+    t->n_part = t->n_segments = t->n_aims = t->at = t->spent = 0;
+    t->line = xml_line(t->x);
+    strbuf_reset(&t->id);
+    strbuf_reset(&t->unit_attrs);
+    strbuf_reset(&t->head);
+    strbuf_reset(&t->source_attrs);
+    strbuf_reset(&t->target_attrs);
+    strbuf_reset(&t->post);
+    strbuf_reset(&t->target_post);
+    inline_reset(&t->source);
+    inline_reset(&t->target);
+    inline_reset(&t->seg_source);
+    inline_reset(&t->between);
+    for (int i = 0; i < t->n_groups; i++) t->group[i].frozen = true;
+    for (; *attrs; attrs += 2) {
+        if (!strcmp(attrs[0], "id")) set(t, &t->id, attrs[1]);
+        else keep_attr(t, &t->unit_attrs, attrs[0], attrs[1]);
+    }
+}
+
+static void start_in_unit1(struct xliff_reader *t, const char *name,
+                           const char **attrs)
+{
+    bool target = !strcmp(name, "target") && !t->has_target;
+
+    t->in_target = target;
+    inline_reset(&t->between);
+    if (!strcmp(name, "source") && !t->has_source) {
+        t->has_source = true;
+        keep_attrs(t, &t->source_attrs, attrs);
+        set_sink(t, &t->source, NULL);
+    } else if (!strcmp(name, "seg-source") && !t->has_seg_source) {
+        t->has_seg_source = true;
+        set_sink(t, &t->seg_source, &t->between);
+    } else if (target) {
+        t->has_target = true;
+        keep_attrs(t, &t->target_attrs, attrs);
+        set_sink(t, &t->target, &t->between);
+    } else {
+        start_copy(t, &t->head, name, attrs);
+    }
+}
+
+static void start_segment(struct xliff_reader *t, const char **attrs)
+{
+    struct part *p = add_part(t);
+
+    if (!p) return;
+    t->in_segment = true;
+    keep_attrs(t, &p->attrs, attrs);
+    take_between(t, &p->pre);
+}
+
+static void start_in_unit2(struct xliff_reader *t, const char *name,
+                           const char **attrs)
+{
+    struct part *p = t->n_part ? &t->part[t->n_part - 1] : NULL;
+
+    if (!t->in_segment && !strcmp(name, "segment")) start_segment(t, attrs);
+    else if (!t->in_segment && !strcmp(name, "ignorable")) {
+        t->between.tagged = true;       /* it is XML as it stands */
+        start_copy(t, &t->between.text, name, attrs);
+    } else if (!t->in_segment) start_copy(t, &t->head, name, attrs);
+    else if (!strcmp(name, "source") && !p->has_source) {
+        p->has_source = true;
+        keep_attrs(t, &p->source_attrs, attrs);
+        set_sink(t, &p->source, NULL);
+    } else if (!strcmp(name, "target") && !p->has_target) {
+        p->has_target = true;
+        keep_attrs(t, &p->aim_attrs, attrs);
+        set_sink(t, &p->target, NULL);
+    } else start_copy(t, NULL, name, attrs);
+}
+
+/* ---- which parts are taken ----------------------------------------------- */
+
+static bool is_unknown(const struct strbuf *lang)
+{
+    return !lang->len || !strcasecmp(lang->data, "und");
+}
+
+/* The language asked for, or the first that was met. */
+static bool language_fits(struct xliff_reader *t, const struct strbuf *lang,
+                          const char *wanted, char **fixed)
+{
+    if (is_unknown(lang)) return true;
+    if (wanted && *wanted) return lang_matches(text_of(lang), wanted);
+    if (!*fixed && !(*fixed = strdup(lang->data))) xml_nomem(t->x);
+    return lang_matches(text_of(lang), *fixed);
+}
+
+static bool languages_fit(struct xliff_reader *t)
+{
+    return language_fits(t, &t->source_lang, t->r.o.source_lang,
+                         &t->fixed_source) &&
+           language_fits(t, &t->target_lang, t->r.o.target_lang,
+                         &t->fixed_target);
+}
+
+/* A member of gathered attributes is exactly this. */
+static bool has_member(const struct strbuf *attrs, const char *member)
+{
+    return attrs->len && strstr(attrs->data, member);
+}
+
+static bool is_finished(const struct xliff_reader *t, const struct part *p)
+{
+    if (t->two) return !has_member(&p->attrs, "\"state\":\"initial\"");
+    return !has_member(&t->target_attrs, "\"state\":\"needs-") &&
+           !has_member(&t->target_attrs, "\"state\":\"new\"") &&
+           !has_member(&t->unit_attrs, "\"approved\":\"no\"");
+}
+
+static void decide(struct xliff_reader *t, struct part *p, bool fits)
+{
+    if (!fits) t->r.counts.other_language++;
+    else if (!p->has_target || inline_is_blank(&p->source) ||
+             inline_is_blank(&p->target)) t->r.counts.empty++;
+    else if (!t->r.o.fuzzy && !is_finished(t, p)) t->r.counts.unfinished++;
+    else p->wanted = true;
+}
+
+static void swap(struct inline_text *a, struct inline_text *b)
+{
+    struct inline_text c = *a;
+
+    *a = *b;
+    *b = c;
+}
+
+/* Version 1: a part for the whole, unless both sides have segments. */
+static void settle_parts1(struct xliff_reader *t)
+{
+    struct part *p;
+
+    if (t->n_segments && t->n_aims) return;
+    t->n_part = t->n_segments = 0;
+    p = add_part(t);
+    if (!p) return;
+    p->line = t->line;
+    p->has_target = t->has_target;
+    swap(&p->source, &t->source);
+    swap(&p->target, &t->target);
+}
+
+/* True: there is something to hand out. */
+static bool finish_unit(struct xliff_reader *t)
+{
+    bool fits = languages_fit(t);
+
+    t->in_unit = false;
+    xml_unit_ends(t->x);
+    if (!t->two) settle_parts1(t);
+    for (size_t i = 0; i < t->n_part; i++) {
+        decide(t, &t->part[i], fits);
+        t->ready = t->ready || t->part[i].wanted;
+    }
+    return t->ready;
+}
+
+/* ---- handing out --------------------------------------------------------- */
+
+static bool put_groups(struct xliff_reader *t, struct strbuf *out)
+{
+    bool ok;
+
+    if (!t->n_groups) return true;
+    ok = extra_put_key(out, "groups") && strbuf_addc(out, '[');
+    for (int i = 0; ok && i < t->n_groups; i++) {
+        if (i) ok = strbuf_addc(out, ',');
+        ok = ok && put_holder(out, &t->group[i].attrs, &t->group[i].raw);
+    }
+    return ok && strbuf_addc(out, ']');
+}
+
+static bool put_whole(struct xliff_reader *t, struct strbuf *x)
+{
+    struct str seg_source = { NULL, 0 };
+
+    if (!t->two && !t->n_segments && t->seg_source.text.len) {
+        if (!inline_make_tagged(&t->seg_source)) return false;
+        seg_source = text_of(&t->seg_source.text);
+    }
+    return put_members(x, "unit", &t->unit_attrs) &&
+           extra_put(x, "head", text_of(&t->head)) &&
+           put_groups(t, x) &&
+           put_members(x, "source", &t->source_attrs) &&
+           put_members(x, "target", &t->target_attrs) &&
+           extra_put(x, "seg_source", seg_source);
+}
+
+static bool put_part(struct xliff_reader *t, struct strbuf *x,
+                     const struct part *p, bool last)
+{
+    bool ok = put_members(x, "seg", &p->attrs) &&
+              put_members(x, "target_seg", &p->target_attrs) &&
+              extra_put(x, "pre", text_of(&p->pre)) &&
+              extra_put(x, "target_pre", text_of(&p->target_pre));
+
+    if (t->two)
+        ok = ok && put_members(x, "source", &p->source_attrs) &&
+             put_members(x, "target", &p->aim_attrs);
+    if (last && (t->two || t->n_segments))
+        ok = ok && extra_put(x, "post", text_of(&t->post)) &&
+             extra_put(x, "target_post", text_of(&t->target_post));
+    return ok;
+}
+
+static bool build_extra(struct xliff_reader *t, const struct part *p,
+                        bool last)
+{
+    struct strbuf *x = &t->extra;
+    size_t nothing;
+    bool ok;
+
+    strbuf_reset(x);
+    ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{");
+    nothing = x->len;
+    if (!t->more) ok = ok && put_whole(t, x);
+    ok = ok && put_part(t, x, p, last);
+    if (t->more) ok = ok && extra_put_key(x, "more") && strbuf_adds(x, "true");
+    if (x->len == nothing) strbuf_reset(x);
+    else ok = ok && strbuf_adds(x, "}}");
+    return ok;
+}
+
+static enum status hand_out(struct xliff_reader *t, const struct unit **u,
+                            struct err *e)
+{
+    struct part *p = &t->part[t->at++];
+    size_t next;
+
+    while (!p->wanted) p = &t->part[t->at++];
+    for (next = t->at; next < t->n_part && !t->part[next].wanted; next++) {}
+    t->ready = next < t->n_part;
+    if (!build_extra(t, p, !t->ready) ||
+        !inline_pair(&t->u, &p->source, &p->target))
+        return err_nomem(e, "XLIFF");
+    t->u.source_lang = text_of(&t->source_lang);
+    t->u.target_lang = text_of(&t->target_lang);
+    t->u.id = text_of(&t->id);
+    t->u.document = text_of(&t->document);
+    t->u.extra = text_of(&t->extra);
+    t->u.line = p->line;
+    t->more = true;
+    *u = &t->u;
+    return ST_OK;
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+static void start_in_file(struct xliff_reader *t, const char *name,
+                          const char **attrs)
+{
+    struct group *g = t->n_groups ? &t->group[t->n_groups - 1] : NULL;
+
+    if (!strcmp(name, unit_name(t))) start_unit(t, attrs);
+    else if (!strcmp(name, "group")) start_group(t, attrs);
+    else if (!t->two && !strcmp(name, "body")) {}
+    else if (g) start_copy(t, g->frozen ? NULL : &g->raw, name, attrs);
+    else start_copy(t, &t->file_head, name, attrs);
+}
+
+static void start_inline(struct xliff_reader *t, const char *name,
+                         const char **attrs)
+{
+    bool segment = is_segment(t, name, attrs);
+
+    for (int i = 0; i < (segment ? 1 : 2); i++)
+        if (t->sink[i])
+            gathered(t, inline_start(t->sink[i], name, attrs),
+                     &t->sink[i]->text, 64);
+    if (segment) start_mrk(t, attrs);
+}
+
+static void on_start(void *user, const char *name, const char **attrs)
+{
+    struct xliff_reader *t = user;
+    int depth = xml_depth(t->x);
+
+    if (t->in_unit && !strcmp(name, unit_name(t)))
+        xml_refuse(t->x, 2, "<%s> is never closed",
+                   xml_open_name(t->x, depth - 1));
+    else if (t->copying) {
+        if (t->copy) gathered(t, xml_put_start(t->copy, name, attrs),
+                              t->copy, 64);
+    } else if (t->sink_depth) start_inline(t, name, attrs);
+    else if (t->in_unit && t->two) start_in_unit2(t, name, attrs);
+    else if (t->in_unit) start_in_unit1(t, name, attrs);
+    else if (depth == 1) start_root(t, name, attrs);
+    else if (t->in_file) start_in_file(t, name, attrs);
+    else if (!strcmp(name, "file")) start_file(t, attrs);
+    else start_copy(t, NULL, name, attrs);
+}
+
+static void end_sink(struct xliff_reader *t)
+{
+    if (!t->two && t->sink[1])
+        take_between(t, t->in_target ? &t->target_post : &t->post);
+    t->sink[0] = t->sink[1] = NULL;
+    t->sink_depth = 0;
+}
+
+static void end_inline(struct xliff_reader *t, const char *name, int depth)
+{
+    bool segment = depth == t->mrk_depth;
+
+    if (depth == t->sink_depth) {
+        end_sink(t);
+        return;
+    }
+    for (int i = 0; i < (segment ? 1 : 2); i++)
+        if (t->sink[i])
+            gathered(t, inline_end(t->sink[i], name), &t->sink[i]->text, 0);
+    if (segment) {
+        t->mrk_depth = 0;
+        t->sink[1] = &t->between;
+    }
+}
+
+static void end_unit(struct xliff_reader *t)
+{
+    if (t->two) take_between(t, &t->post);
+    if (finish_unit(t)) xml_pause(t->x);
+}
+
+static void on_end(void *user, const char *name)
+{
+    struct xliff_reader *t = user;
+    int depth = xml_depth(t->x);
+
+    if (t->copying) {
+        if (t->copy) gathered(t, xml_put_end(t->copy, name), t->copy, 0);
+        if (depth == t->copy_depth) t->copying = false;
+    } else if (t->sink_depth) end_inline(t, name, depth);
+    else if (t->in_segment) t->in_segment = false;
+    else if (t->in_unit) end_unit(t);
+    else if (!strcmp(name, "group") && t->n_groups) t->n_groups--;
+    else if (depth == 2 && t->in_file) end_file(t);
+}
+
+static void on_text(void *user, const char *s, size_t n)
+{
+    struct xliff_reader *t = user;
+
+    if (t->copying && t->copy)
+        gathered(t, xml_put_text(t->copy, s, n), t->copy, n);
+    else if (!t->copying && t->sink_depth)
+        for (int i = 0; i < 2; i++)
+            if (t->sink[i])
+                gathered(t, inline_text(t->sink[i], s, n), &t->sink[i]->text,
+                         n);
+}
+
+/* ---- the reader ---------------------------------------------------------- */
+
+/* Elements that are open around a unit. */
+static void open_path(const struct xliff_reader *t, bool at_file,
+                      const char *path[XML_DEPTH + 4])
+{
+    int n = 0;
+
+    path[n++] = "xliff";
+    if (!at_file) path[n++] = "file";
+    if (!at_file && !t->two) path[n++] = "body";
+    for (int i = 0; !at_file && i < t->n_groups; i++) path[n++] = "group";
+    path[n] = NULL;
+}
+
+static enum status recover(struct xliff_reader *t, struct err *e)
+{
+    const char *names[] = { "file", unit_name(t), NULL };
+    const char *path[XML_DEPTH + 4];
+    enum status st;
+    int which;
+
+    st = xml_report(t->x, &t->r, names, &which, e);
+    if (st) return st;
+    t->in_unit = t->in_segment = t->copying = t->ready = false;
+    t->sink[0] = t->sink[1] = NULL;
+    t->sink_depth = t->mrk_depth = 0;
+    t->done = which < 0;
+    if (t->in_file && which <= 0) end_file(t);
+    if (t->done) return ST_OK;
+    if (which == 1) t->in_file = true;
+    open_path(t, which == 0, path);
+    return xml_restart(t->x, path, e);
+}
+
+static enum status finish_file(struct xliff_reader *t, struct err *e)
+{
+    struct strbuf *x = &t->file_extra;
+    bool ok;
+
+    t->done = true;
+    strbuf_reset(x);
+    ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{") &&
+         extra_put(x, "version", text_of(&t->version)) &&
+         put_members(x, "root", &t->root) &&
+         put_members(x, "files", &t->files) && strbuf_adds(x, "}}");
+    t->r.extra = text_of(x);
+    return ok ? ST_OK : err_nomem(e, "XLIFF");
+}
+
+static enum status begin(struct xliff_reader *t, struct err *e)
+{
+    static const struct xml_events events = { on_start, on_end, on_text };
+    size_t limit = t->r.o.max_text;
+
+#define B(name) strbuf_init(&t->name, limit);
+    BUFFERS(B)
+#undef B
+    t->extra.limit = t->file_extra.limit = 0;
+    t->root.limit = t->files.limit = MAX_HEAD;
+    inline_init(&t->source, limit);
+    inline_init(&t->target, limit);
+    inline_init(&t->seg_source, limit);
+    inline_init(&t->between, limit);
+    for (int i = 0; i < XML_DEPTH; i++) {
+        strbuf_init(&t->group[i].attrs, MAX_HEAD);
+        strbuf_init(&t->group[i].raw, MAX_HEAD);
+    }
+    return xml_new(&t->x, t->r.in, &events, t, t->r.o.skip_bad, e);
+}
+
+static enum status xliff_next(struct reader *r, const struct unit **u,
+                              struct err *e)
+{
+    struct xliff_reader *t = (struct xliff_reader *)r;
+    enum status st = t->x ? ST_OK : begin(t, e);
+    enum xml_stop why;
+
+    while (!st && !t->done && !t->ready) {
+        st = xml_run(t->x, &why, e);
+        if (!st && why == XML_BROKEN) st = recover(t, e);
+        if (!st && (why == XML_ENDED || t->done)) st = finish_file(t, e);
+    }
+    if (!st && t->ready) st = hand_out(t, u, e);
+    return st;
+}
+
+static void xliff_close(struct reader *r)
+{
+    struct xliff_reader *t = (struct xliff_reader *)r;
+
+    for (size_t i = 0; i < t->n_made; i++) {
+        struct part *p = &t->part[i];
+#define B(name) strbuf_release(&p->name);
+        PART_BUFFERS(B)
+#undef B
+        inline_release(&p->source);
+        inline_release(&p->target);
+    }
+    for (int i = 0; i < XML_DEPTH; i++) {
+        strbuf_release(&t->group[i].attrs);
+        strbuf_release(&t->group[i].raw);
+    }
+#define B(name) strbuf_release(&t->name);
+    BUFFERS(B)
+#undef B
+    inline_release(&t->source);
+    inline_release(&t->target);
+    inline_release(&t->seg_source);
+    inline_release(&t->between);
+    free(t->part);
+    free(t->fixed_source);
+    free(t->fixed_target);
+    xml_free(t->x);
+    free(t);
+}
+
+/* The buffers are made when the first unit is asked for, with their limits;
+ * until then, and closed before, they are zero. */
+enum status xliff_reader_new(struct reader **out, struct err *e)
+{
+    static const struct reader_ops ops = { xliff_next, xliff_close };
+    struct xliff_reader *t = calloc(1, sizeof *t);
+
+    *out = t ? &t->r : NULL;
+    if (!t) return err_nomem(e, "XLIFF");
+    t->r.ops = &ops;
+    return ST_OK;
+}
