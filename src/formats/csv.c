@@ -5,7 +5,8 @@
 
 #define SNIFF_RECORDS 200
 
-static const char delimiters[] = { ',', ';', '\t' };
+/* What is rarer in texts comes first: it wins where all would do. */
+static const char delimiters[] = { '\t', ';', ',' };
 
 /* From behind the opening quote at `i` to the closing one; s.n: there is
  * none. */
@@ -125,7 +126,7 @@ static size_t agreement(struct str s, bool at_end, char delimiter,
 
 char csv_sniff(struct str s, bool at_end, size_t n_columns)
 {
-    char best = delimiters[0];
+    char best = ',';
     size_t best_same = 0;
     bool best_exact = false;
 

@@ -4,19 +4,6 @@
 #define MARK "\xE2\x90\x9B"
 #define MARK_BYTES (sizeof MARK - 1)
 
-static bool is_marked(struct str s)
-{
-    return s.n >= MARK_BYTES && !memcmp(s.p, MARK, MARK_BYTES);
-}
-
-/* A line break, a tab that separates, a \r that the line's end would take
- * with it; or what would be taken for our mark. */
-static bool needs_mark(struct str s, bool tabs)
-{
-    return s.n && (memchr(s.p, '\n', s.n) || s.p[s.n - 1] == '\r' ||
-                   (tabs && memchr(s.p, '\t', s.n)) || is_marked(s));
-}
-
 static const char *escape_of(char c)
 {
     switch (c) {
@@ -26,6 +13,51 @@ static const char *escape_of(char c)
     case '\\': return "\\\\";
     default: return NULL;
     }
+}
+
+/* The character that a backslash and c stand for; 0: none. */
+static char escaped(char c)
+{
+    switch (c) {
+    case 'n': return '\n';
+    case 't': return '\t';
+    case 'r': return '\r';
+    case '\\': return '\\';
+    default: return 0;
+    }
+}
+
+static bool begins_with_mark(struct str s)
+{
+    return s.n >= MARK_BYTES && !memcmp(s.p, MARK, MARK_BYTES);
+}
+
+/* Is this the mark with something behind it that needs one: an escape other
+ * than of a backslash, or another mark; and no escape that is none? */
+static bool is_marked(struct str s)
+{
+    bool needed;
+
+    if (!begins_with_mark(s)) return false;
+    s = (struct str){ s.p + MARK_BYTES, s.n - MARK_BYTES };
+    needed = begins_with_mark(s);
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '\\') {
+            if (escape_of(s.p[i])) return false;
+            continue;
+        }
+        if (++i == s.n || !escaped(s.p[i])) return false;
+        needed |= s.p[i] != '\\';
+    }
+    return needed;
+}
+
+/* A line break, a tab that separates, a \r that the line's end would take
+ * with it; or what would be taken for our mark. */
+static bool needs_mark(struct str s, bool tabs)
+{
+    return s.n && (memchr(s.p, '\n', s.n) || s.p[s.n - 1] == '\r' ||
+                   (tabs && memchr(s.p, '\t', s.n)) || is_marked(s));
 }
 
 bool oneline_put(struct str text, bool tabs, struct strbuf *out)
@@ -42,34 +74,15 @@ bool oneline_put(struct str text, bool tabs, struct strbuf *out)
     return true;
 }
 
-/* The character that \c stands for; 0: none. */
-static char escaped(char c)
-{
-    switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '\\': return '\\';
-    default: return 0;
-    }
-}
-
-bool oneline_get(struct str field, bool tabs, struct strbuf *room,
-                 struct str *text)
+bool oneline_get(struct str field, struct strbuf *room, struct str *text)
 {
     *text = field;
     if (!is_marked(field)) return true;
     strbuf_reset(room);
     if (!strbuf_reserve(room, field.n)) return false;
-    for (size_t i = MARK_BYTES; i < field.n; i++) {
-        char c = field.p[i];
-
-        if (c == '\\') c = ++i < field.n ? escaped(field.p[i]) : 0;
-        else if (escape_of(c)) c = 0;           /* would have been escaped */
-        if (!c) return true;                    /* not ours: literal */
-        strbuf_addc(room, c);
-    }
-    struct str ours = { room->data, room->len };
-    if (needs_mark(ours, tabs)) *text = ours;
+    for (size_t i = MARK_BYTES; i < field.n; i++)
+        strbuf_addc(room, field.p[i] == '\\' ? escaped(field.p[++i])
+                                             : field.p[i]);
+    *text = (struct str){ room->data, room->len };
     return true;
 }

@@ -7,10 +7,10 @@
  *
  *     ␛Datei nicht gefunden:\n%s
  *
- * On reading, the mark counts only where all of the field is as it would have
- * been written: a field of somebody else's that begins with that character is
- * literal, too, unless it has exactly these escapes in it. Reading what was
- * written gives the text, whatever it is. */
+ * On reading, the mark counts only where it was needed: a field of somebody
+ * else's that begins with that character is literal, too, unless it has
+ * exactly these escapes in it. Reading what was written gives the text,
+ * whatever it is. */
 #ifndef FORMATS_ONELINE_H
 #define FORMATS_ONELINE_H
 
@@ -25,7 +25,6 @@ bool oneline_put(struct str text, bool tabs, struct strbuf *out);
 
 /* The text of a line or column: `field` itself, or in `room` (overwritten)
  * where it is marked. false: no memory. */
-bool oneline_get(struct str field, bool tabs, struct strbuf *room,
-                 struct str *text);
+bool oneline_get(struct str field, struct strbuf *room, struct str *text);
 
 #endif

@@ -96,10 +96,8 @@ static enum status pair_of(struct parallel_reader *p, const struct line *line,
     struct unit *unit = &p->unit;
 
     *unit = (struct unit){ .line = p->lines[SOURCE].line };
-    if (!oneline_get(line[SOURCE].text, false, &p->room[SOURCE],
-                     &unit->source) ||
-        !oneline_get(line[TARGET].text, false, &p->room[TARGET],
-                     &unit->target))
+    if (!oneline_get(line[SOURCE].text, &p->room[SOURCE], &unit->source) ||
+        !oneline_get(line[TARGET].text, &p->room[TARGET], &unit->target))
         return err_nomem(e, "a line");
     if (unit->source.n && unit->target.n) *u = unit;
     else p->r.counts.empty++;

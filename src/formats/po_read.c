@@ -3,7 +3,7 @@
  * An entry is a pair of msgid and msgstr. One with plural forms is several:
  * msgid with msgstr[0], msgid_plural with each of the others; and only
  * msgid_plural with msgstr[0] where a language has no other form. What a
- * writer needs to put them together again is in each unit's extra:
+ * writer needs to put them together again is in each unit's extra ("po"):
  *
  *     context, comments (of all kinds, as they are), obsolete, domain
  *     form, forms             of a plural entry: which, of how many
@@ -18,11 +18,11 @@
  * extra of the file says so ("swapped"). */
 #include <ctype.h>
 #include <iconv.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "base/strbuf.h"
+#include "formats/extra.h"
 #include "formats/input.h"
 #include "formats/linescan.h"
 #include "formats/po.h"
@@ -108,6 +108,13 @@ static bool is_utf8(const char *charset)
     return false;
 }
 
+/* To iconv the backslash is a yen sign in Shift_JIS, in its superset not. */
+static const char *iconv_name(const char *charset)
+{
+    return !strcasecmp(charset, "SHIFT_JIS") || !strcasecmp(charset, "SJIS")
+           ? "CP932" : charset;
+}
+
 static enum status begin(struct po_reader *p, struct err *e)
 {
     enum status st = linescan_init(&p->lines, p->r.in, 4 * p->r.o.max_text,
@@ -120,7 +127,7 @@ static enum status begin(struct po_reader *p, struct err *e)
     if (charset.n < sizeof p->charset && charset.n)
         memcpy(p->charset, charset.p, charset.n);
     if (!is_utf8(p->charset)) {
-        p->convert = iconv_open("UTF-8", p->charset);
+        p->convert = iconv_open("UTF-8", iconv_name(p->charset));
         if (p->convert == NO_ICONV)
             return err_set(e, ST_FORMAT, "%s: the header says charset=%s, "
                            "which is not known here; msgconv -t UTF-8 may "
@@ -317,52 +324,27 @@ static enum status decide(struct po_reader *p, struct str header,
     return ST_OK;
 }
 
-static int add_bytes(const char *bytes, size_t n, void *to)
+static bool put_plain(struct strbuf *out, const char *key, const char *value)
 {
-    return strbuf_add(to, bytes, n) ? 0 : -1;
-}
-
-/* Set a key, or remember in *ok that it could not be. */
-static void set_text(json_t *o, const char *key, const struct strbuf *sb,
-                     bool *ok)
-{
-    *ok = !json_object_set_new(o, key, json_stringn(sb->data, sb->len)) &&
-          *ok;
-}
-
-static void set_number(json_t *o, const char *key, size_t n, bool *ok)
-{
-    *ok = !json_object_set_new(o, key, json_integer((json_int_t)n)) && *ok;
-}
-
-static void set_true(json_t *o, const char *key, bool *ok)
-{
-    *ok = !json_object_set_new(o, key, json_true()) && *ok;
-}
-
-static enum status dump(json_t *o, bool ok, struct strbuf *to, struct err *e)
-{
-    strbuf_reset(to);
-    ok = ok && !json_dump_callback(o, add_bytes, to, JSON_COMPACT);
-    json_decref(o);
-    return ok ? ST_OK : err_nomem(e, "an entry");
+    return extra_put_key(out, key) && strbuf_adds(out, value);
 }
 
 /* The first header is the file's; other domains may have their own. */
 static enum status take_header(struct po_reader *p, struct err *e)
 {
     enum status st = decide(p, view(&p->en.str[0]), e);
-    json_t *o;
-    bool ok = true;
+    struct strbuf *out = &p->head;
+    bool ok;
 
     if (st || p->r.extra.n) return st;
-    o = json_object();
-    set_text(o, "header", &p->en.str[0], &ok);
-    if (p->en.comments.len) set_text(o, "comments", &p->en.comments, &ok);
-    if (p->direction == SWAPPED) set_true(o, "swapped", &ok);
-    st = dump(o, ok, &p->head, e);
-    if (!st) p->r.extra = view(&p->head);
-    return st;
+    ok = strbuf_adds(out, "{\"po\":{") && extra_put_key(out, "header") &&
+         extra_put_string(out, p->en.str[0].data, p->en.str[0].len) &&
+         extra_put(out, "comments", view(&p->en.comments)) &&
+         (p->direction != SWAPPED || put_plain(out, "swapped", "true")) &&
+         strbuf_adds(out, "}}");
+    if (!ok) return err_nomem(e, "a header");
+    p->r.extra = view(out);
+    return ST_OK;
 }
 
 /* ---- units -------------------------------------------------------------- */
@@ -378,31 +360,38 @@ static bool uses_plural(const struct po_entry *en, size_t form)
     return en->has_plural && (form > 0 || en->n_str == 1);
 }
 
+static bool put_forms(struct po_reader *p, struct strbuf *out)
+{
+    const struct po_entry *en = &p->en;
+
+    if (!en->has_plural) return true;
+    return extra_put_key(out, "form") && strbuf_addf(out, "%zu", p->form) &&
+           extra_put_key(out, "forms") && strbuf_addf(out, "%zu", en->n_str) &&
+           (uses_plural(en, p->form)
+            ? extra_put(out, "msgid", view(&en->id))
+            : extra_put(out, "msgid_plural", view(&en->plural)));
+}
+
 static enum status make_extra(struct po_reader *p, struct err *e)
 {
     const struct po_entry *en = &p->en;
-    bool ok = true;
-    json_t *o;
+    struct strbuf *out = &p->extra;
+    bool ok;
 
-    p->unit.extra = (struct str){ NULL, 0 };
     if (!en->has_context && !en->comments.len && !en->obsolete &&
         !en->domain.len && !en->has_plural)
         return ST_OK;
-    o = json_object();
-    if (en->has_context) set_text(o, "context", &en->context, &ok);
-    if (en->comments.len) set_text(o, "comments", &en->comments, &ok);
-    if (en->obsolete) set_true(o, "obsolete", &ok);
-    if (en->domain.len) set_text(o, "domain", &en->domain, &ok);
-    if (en->has_plural) {
-        bool plural = uses_plural(en, p->form);
-
-        set_number(o, "form", p->form, &ok);
-        set_number(o, "forms", en->n_str, &ok);
-        set_text(o, plural ? "msgid" : "msgid_plural",
-                 plural ? &en->id : &en->plural, &ok);
-    }
-    if (dump(o, ok, &p->extra, e)) return ST_NOMEM;
-    p->unit.extra = view(&p->extra);
+    strbuf_reset(out);
+    ok = strbuf_adds(out, "{\"po\":{") &&
+         (!en->has_context || (extra_put_key(out, "context") &&
+                               extra_put_string(out, en->context.data,
+                                                en->context.len))) &&
+         extra_put(out, "comments", view(&en->comments)) &&
+         (!en->obsolete || put_plain(out, "obsolete", "true")) &&
+         extra_put(out, "domain", view(&en->domain)) &&
+         put_forms(p, out) && strbuf_adds(out, "}}");
+    if (!ok) return err_nomem(e, "an entry");
+    p->unit.extra = view(out);
     return ST_OK;
 }
 

@@ -5,7 +5,6 @@
  * again, so an entry is kept until another begins. No two entries of a PO file
  * may have the same msgid and context; in a memory that is nothing special. A
  * second one gets "variant 2" as context, or behind the one it has. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -13,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/strbuf.h"
+#include "formats/extra.h"
 #include "formats/output.h"
 #include "formats/po.h"
 #include "formats/tags.h"
@@ -129,13 +129,6 @@ static enum status flush(struct po_writer *p, struct err *e)
     return st;
 }
 
-static struct str json_text(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-
-    return (struct str){ json_string_value(v), json_string_length(v) };
-}
-
 static size_t json_count(const json_t *o, const char *key)
 {
     json_int_t n = json_integer_value(json_object_get(o, key));
@@ -148,8 +141,8 @@ static bool set_forms(struct po_entry *en, const json_t *o, struct str id,
                       struct str str)
 {
     size_t n = json_count(o, "forms"), form = json_count(o, "form");
-    struct str singular = json_text(o, "msgid");
-    struct str plural = json_text(o, "msgid_plural");
+    struct str singular = extra_get(o, "msgid");
+    struct str plural = extra_get(o, "msgid_plural");
 
     if (form >= n) form = n - 1;
     en->has_plural = true;
@@ -164,14 +157,14 @@ static bool set_extra(struct po_entry *en, const json_t *o, struct str id,
                       struct str str)
 {
     bool plural = json_count(o, "forms") &&
-                  (json_text(o, "msgid").n || json_text(o, "msgid_plural").n);
+                  (extra_get(o, "msgid").n || extra_get(o, "msgid_plural").n);
     struct strbuf *only;
 
     en->has_context = json_is_string(json_object_get(o, "context"));
     en->obsolete = json_is_true(json_object_get(o, "obsolete"));
-    if (!set(&en->context, json_text(o, "context")) ||
-        !set(&en->comments, json_text(o, "comments")) ||
-        !set(&en->domain, json_text(o, "domain")))
+    if (!set(&en->context, extra_get(o, "context")) ||
+        !set(&en->comments, extra_get(o, "comments")) ||
+        !set(&en->domain, extra_get(o, "domain")))
         return false;
     if (plural) return set_forms(en, o, id, str);
     only = po_entry_add_str(en);
@@ -223,7 +216,7 @@ static enum status po_put(struct writer *w, const struct unit *u,
     struct po_writer *p = (struct po_writer *)w;
     struct str id = p->swapped ? u->target : u->source;
     struct str str = p->swapped ? u->source : u->target;
-    json_t *o = NULL;
+    json_t *root;
     enum status st;
 
     if (u->tagged) {
@@ -238,9 +231,8 @@ static enum status po_put(struct writer *w, const struct unit *u,
     }
     if (!id.n) return err_set(e, ST_ARGUMENT, "a PO file cannot hold a pair "
                               "without a text to translate");
-    if (u->extra.n) o = json_loadb(u->extra.p, u->extra.n, 0, NULL);
-    st = put_entry(p, o, id, str, e);
-    json_decref(o);
+    st = put_entry(p, extra_open(u->extra, "po", &root), id, str, e);
+    json_decref(root);
     return st;
 }
 
@@ -284,18 +276,17 @@ static enum status po_begin(struct writer *w, struct err *e)
 {
     struct po_writer *p = (struct po_writer *)w;
     struct po_entry *en = &p->fresh;
-    json_t *o = NULL;
+    json_t *root, *o = extra_open(w->o.extra, "po", &root);
     struct strbuf *str;
     bool ok;
 
-    if (w->o.extra.n) o = json_loadb(w->o.extra.p, w->o.extra.n, 0, NULL);
     p->swapped = json_is_true(json_object_get(o, "swapped"));
     str = po_entry_add_str(en);
-    ok = str && set(&en->comments, json_text(o, "comments"));
+    ok = str && set(&en->comments, extra_get(o, "comments"));
     if (ok) ok = json_is_string(json_object_get(o, "header"))
-                 ? add_header(str, json_text(o, "header"))
+                 ? add_header(str, extra_get(o, "header"))
                  : new_header(w, str);
-    json_decref(o);
+    json_decref(root);
     strbuf_reset(&p->text);
     if (!ok || !po_entry_write(en, &p->text)) return err_nomem(e, "a header");
     return output_write(w->out, p->text.data, p->text.len, e);

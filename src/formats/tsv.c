@@ -4,11 +4,11 @@
  * are not kept, but for one that names the document. Written are source,
  * target and, when the file that was imported had one, the document; its
  * header names go before them. */
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "base/strbuf.h"
 #include "formats/csv.h"
+#include "formats/extra.h"
 #include "formats/linescan.h"
 #include "formats/oneline.h"
 #include "formats/output.h"
@@ -122,7 +122,7 @@ static enum status next_line(struct tsv_reader *t, struct row *row,
     if (fault) return bad_at(t, row, at, fault, e);
     split_line(t, row);
     for (int k = 0; k < CSV_COLUMNS; k++)
-        if (!oneline_get(row->text[k], true, &t->room[k], &row->text[k]))
+        if (!oneline_get(row->text[k], &t->room[k], &row->text[k]))
             return err_nomem(e, "a line");
     *ok = true;
     return ST_OK;
@@ -231,26 +231,19 @@ static enum status check_row(struct tsv_reader *t, const struct row *row,
 static enum status keep_layout(struct tsv_reader *t, const struct row *names,
                                struct err *e)
 {
-    int n = t->column[DOCUMENT] ? 3 : 2;
-    json_t *layout = json_object(), *header = names ? json_array() : NULL;
-    char *text = NULL;
+    struct strbuf *out = &t->extra;
+    bool document = t->column[DOCUMENT] != 0, ok;
 
-    if (t->column[DOCUMENT])
-        json_object_set_new(layout, "document", json_true());
-    for (int k = 0; header && k < n; k++)
-        json_array_append_new(header, json_stringn(names->text[k].p,
-                                                   names->text[k].n));
-    if (!names || json_array_size(header) == (size_t)n) {
-        if (header) json_object_set(layout, "header", header);
-        text = json_dumps(layout, JSON_COMPACT);
-    }
-    json_decref(header);
-    json_decref(layout);
-    strbuf_reset(&t->extra);
-    bool ok = text && strbuf_adds(&t->extra, text);
-    free(text);
-    if (!ok) return err_nomem(e, "columns");
-    t->r.extra = (struct str){ t->extra.data, t->extra.len };
+    strbuf_reset(out);
+    ok = strbuf_adds(out, "{\"table\":{") && extra_put_key(out, "document") &&
+         strbuf_adds(out, document ? "true" : "false") &&
+         (!names || (extra_put_key(out, "header") && strbuf_addc(out, '[')));
+    for (int k = 0; ok && names && k < 2 + document; k++)
+        ok = (!k || strbuf_addc(out, ',')) &&
+             extra_put_string(out, names->text[k].p, names->text[k].n);
+    if (!ok || !strbuf_adds(out, names ? "]}}" : "}}"))
+        return err_nomem(e, "columns");
+    t->r.extra = (struct str){ out->data, out->len };
     return ST_OK;
 }
 
@@ -367,15 +360,13 @@ static enum status put_names(struct tsv_writer *t, json_t *names,
 static enum status tsv_begin(struct writer *w, struct err *e)
 {
     struct tsv_writer *t = (struct tsv_writer *)w;
-    json_t *layout, *names;
+    json_t *root, *layout = extra_open(w->o.extra, "table", &root), *names;
     enum status st = ST_OK;
 
-    if (!w->o.extra.n) return ST_OK;
-    layout = json_loadb(w->o.extra.p, w->o.extra.n, 0, NULL);
     t->document = json_is_true(json_object_get(layout, "document"));
     names = json_object_get(layout, "header");
     if (json_is_array(names)) st = put_names(t, names, e);
-    json_decref(layout);
+    json_decref(root);
     return st;
 }
 
