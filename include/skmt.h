@@ -340,8 +340,8 @@ SKMT_API skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                                           const char *target, int64_t *n,
                                           skmt_error *err);
 /* Several changes as one: nobody else sees them, and nothing is safe, before
- * the commit; searches of tm itself do. Begins may nest: the last commit counts.
- * Imports, rebuild and compact are steps of their own and refuse. */
+ * the commit; searches of tm itself do. Begins may nest: the last commit
+ * counts. Imports, rebuild and compact are steps of their own and refuse. */
 SKMT_API skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err);
 SKMT_API void skmt_tm_rollback(skmt_tm *tm);
@@ -396,7 +396,8 @@ SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
 
 /* ---- files in and out */
 
-typedef struct skmt_import skmt_import;             /* how to read, and what came of it */
+/* How to read, and what came of it. */
+typedef struct skmt_import skmt_import;
 SKMT_API skmt_import *skmt_import_new(void);        /* NULL: no memory */
 SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
 /* "format" (tmx, xliff, po, tsv, csv, text; by content when not set),

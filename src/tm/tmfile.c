@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tm/merger.h"
 
@@ -11,6 +12,7 @@ enum {
     LOOK_EVERY = 256,           /* changes between two looks at a tail */
     TAIL_LIMIT = 2048           /* texts in it that are worth a segment */
 };
+#define POKE_SECONDS 0.5        /* between two pokes by searches */
 
 /* ---- open and close ------------------------------------------------------ */
 
@@ -229,6 +231,19 @@ static void poke(struct tmfile *t, int64_t memory, const struct analyser *a)
     merger_poke(t->merger, &job);
 }
 
+/* After a search. Where merging fails, or somebody else is at it, asking at
+ * every search would not help. */
+static void tidy_some_time(struct tmfile *t)
+{
+    double now = clock_seconds();
+
+    if (now < t->poked + POKE_SECONDS) return;
+    t->poked = now;
+    for (size_t i = 0; i < t->n; i++)
+        if (index_wants_merge(t->indexes[i]))
+            poke(t, t->infos[i].id, &t->analyser);
+}
+
 static void look_at_tail(struct tmfile *t, int64_t memory,
                          const struct analyser *a)
 {
@@ -412,9 +427,7 @@ enum status tmfile_search(struct tmfile *t, struct str text,
 
     out->n = 0;
     if (!st) st = retrieve(t->retriever, text, &q->o, out, e);
-    for (size_t i = 0; !st && i < t->n; i++)
-        if (index_wants_merge(t->indexes[i]))
-            poke(t, t->infos[i].id, &t->analyser);
+    if (!st) tidy_some_time(t);
     return st;
 }
 

@@ -53,6 +53,7 @@ struct tmfile {
     uint64_t tokenizer;
 
     struct merger *merger;      /* NULL: never needed */
+    double poked;               /* when a search last poked it */
     struct touched *touched;
     size_t n_touched, touched_cap;
 };

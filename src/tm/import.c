@@ -1,0 +1,301 @@
+/* import.c - see import.h. */
+#include "tm/import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/strbuf.h"
+#include "formats/tags.h"
+
+enum { PROGRESS_EVERY = 512 };
+
+struct import {
+    struct tmfile *t;
+    const struct import_options *o;
+    struct memory_info memory;
+    struct store_import *im;
+    struct index_build *build;
+    struct import_counts *counts;
+    uint64_t done, total;       /* bytes: of the files before; of all */
+    bool learn_source, learn_target;    /* languages are not known yet, */
+    bool learned;               /* or were not when we began */
+    struct strbuf plain;        /* a source without its tags */
+    struct strbuf extra;        /* of the last file that has a head */
+};
+
+/* ---- names and sizes ----------------------------------------------------- */
+
+static const char *origin_of(const struct import *i, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (i->o->origin) return i->o->origin;
+    if (!strcmp(path, "-")) return "stdin";
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* 0 when the size of one is not known. */
+static uint64_t bytes_of_all(const char *const *paths, size_t n)
+{
+    uint64_t total = 0;
+    struct stat sb;
+
+    for (size_t i = 0; i < n; i++) {
+        if (stat(paths[i], &sb) || !S_ISREG(sb.st_mode)) return 0;
+        total += (uint64_t)sb.st_size;
+    }
+    return total;
+}
+
+/* ---- languages ----------------------------------------------------------- */
+
+/* What is asked for must be what the memory has: "de" and "de-CH" agree. */
+static enum status agree(const struct import *i, const char *has,
+                         const char *asked, struct err *e)
+{
+    if (!asked || !has[0] || lang_matches(str_of(has), asked) ||
+        lang_matches(str_of(asked), has))
+        return ST_OK;
+    return err_set(e, ST_ARGUMENT, "the memory \"%s\" is from %s to %s, not "
+                   "%s: import into another, or leave the language out",
+                   i->memory.name, i->memory.source_lang,
+                   i->memory.target_lang, asked);
+}
+
+static void learn(char *to, size_t size, bool *wanted, struct str lang)
+{
+    if (!*wanted || !lang.n || lang.n >= size) return;
+    memcpy(to, lang.p, lang.n);
+    to[lang.n] = 0;
+    *wanted = false;
+}
+
+static enum status choose_languages(struct import *i, struct err *e)
+{
+    const struct reader_options *r = &i->o->reader;
+    struct memory_info *m = &i->memory;
+    enum status st = agree(i, m->source_lang, r->source_lang, e);
+
+    if (!st) st = agree(i, m->target_lang, r->target_lang, e);
+    i->learn_source = !m->source_lang[0];
+    i->learn_target = !m->target_lang[0];
+    i->learned = i->learn_source || i->learn_target;
+    learn(m->source_lang, sizeof m->source_lang, &i->learn_source,
+          str_of(r->source_lang));
+    learn(m->target_lang, sizeof m->target_lang, &i->learn_target,
+          str_of(r->target_lang));
+    return st;
+}
+
+/* ---- one file ------------------------------------------------------------ */
+
+static enum status put_unit(struct import *i, const struct unit *u,
+                            struct err *e)
+{
+    struct str plain = u->source;
+    int64_t text;
+    bool is_new;
+    enum status st = store_import_put(i->im, u, &text, &is_new, e);
+
+    if (st) return st;
+    i->counts->pairs++;
+    learn(i->memory.source_lang, sizeof i->memory.source_lang,
+          &i->learn_source, u->source_lang);
+    learn(i->memory.target_lang, sizeof i->memory.target_lang,
+          &i->learn_target, u->target_lang);
+    if (!is_new) return ST_OK;
+    i->counts->texts++;
+    if (u->tagged) {
+        strbuf_reset(&i->plain);
+        if (!tags_strip(u->source, &i->plain)) return err_nomem(e, "a text");
+        plain = (struct str){ i->plain.data, i->plain.len };
+    }
+    return index_build_add(i->build, text, plain, e);
+}
+
+static enum status report(const struct import *i, const struct reader *r,
+                          struct err *e)
+{
+    const struct tmfile *t = i->t;
+    uint64_t done = i->done + reader_done(r);
+
+    if (!t->progress) return ST_OK;
+    if (i->total && done > i->total) done = i->total;
+    if (!t->progress(t->user, "importing", done, i->total,
+                     (uint64_t)i->counts->pairs))
+        return ST_OK;
+    return err_set(e, ST_CANCELED, "the import was stopped");
+}
+
+static enum status put_units(struct import *i, struct reader *r,
+                             struct err *e)
+{
+    const struct unit *u;
+    enum status st;
+
+    for (uint64_t n = 0;; n++) {
+        st = n % PROGRESS_EVERY ? ST_OK : report(i, r, e);
+        if (!st) st = reader_next(r, &u, e);
+        if (st || !u) return st;
+        st = put_unit(i, u, e);
+        if (st) return st;
+    }
+}
+
+static enum status keep_extra(struct import *i, const struct reader *r,
+                              struct err *e)
+{
+    struct str extra = reader_extra(r);
+
+    if (!extra.n) return ST_OK;
+    strbuf_reset(&i->extra);
+    if (!strbuf_add(&i->extra, extra.p, extra.n))
+        return err_nomem(e, "the head of a file");
+    return store_import_format(i->im, format_name(reader_format(r)), e);
+}
+
+static void add_counts(struct import_counts *sum, const struct reader *r)
+{
+    struct reader_counts c;
+
+    reader_counts(r, &c);
+    sum->empty += (int64_t)c.empty;
+    sum->other_language += (int64_t)c.other_language;
+    sum->unfinished += (int64_t)c.unfinished;
+    sum->bad += (int64_t)c.bad;
+}
+
+static enum status import_file(struct import *i, const char *path,
+                               struct err *e)
+{
+    struct reader_options o = i->o->reader;
+    struct reader *r = NULL;
+    enum status st;
+
+    if (!o.source_lang && i->memory.source_lang[0])
+        o.source_lang = i->memory.source_lang;
+    if (!o.target_lang && i->memory.target_lang[0])
+        o.target_lang = i->memory.target_lang;
+    st = reader_open(&r, path, &o, e);
+    if (st) return st;
+    st = put_units(i, r, e);
+    if (!st) st = report(i, r, e);
+    if (!st) st = keep_extra(i, r, e);
+    i->done += reader_done(r);
+    add_counts(i->counts, r);
+    reader_close(r);
+    return st;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+static enum status import_files(struct import *i, const char *const *paths,
+                                size_t n, struct err *e)
+{
+    const struct analyser standard = { 0 };
+    enum status st;
+
+    st = store_import_begin(&i->im, i->t->store, i->memory.id,
+                            origin_of(i, paths[0]), e);
+    if (!st)
+        st = index_build_new(&i->build, i->t->store, i->memory.id, &standard,
+                             e);
+    for (size_t k = 0; !st && k < n; k++) {
+        st = import_file(i, paths[k], e);
+    }
+    return st;
+}
+
+/* Where the memory still has none. */
+static enum status set_languages(struct import *i, struct err *e)
+{
+    struct memory_info *list = NULL, *m = NULL;
+    size_t n = 0;
+    enum status st;
+
+    if (!i->learned) return ST_OK;
+    st = store_memory_list(i->t->store, &list, &n, e);
+    for (size_t k = 0; k < n; k++)
+        if (list[k].id == i->memory.id) m = &list[k];
+    if (m && !m->source_lang[0])
+        memcpy(m->source_lang, i->memory.source_lang, sizeof m->source_lang);
+    if (m && !m->target_lang[0])
+        memcpy(m->target_lang, i->memory.target_lang, sizeof m->target_lang);
+    if (m) st = tmfile_update(i->t, m, e);
+    free(list);
+    return st;
+}
+
+/* The last transaction: pairs, index and languages. */
+static enum status publish(struct import *i, struct err *e)
+{
+    const int64_t *gone = NULL;
+    size_t n_gone = 0;
+    int64_t seq = 0;
+    enum status st;
+
+    st = store_import_prepare(i->im, &seq, &gone, &n_gone, e);
+    if (!st)
+        st = index_build_publish(i->build, seq, store_import_batch(i->im),
+                                 gone, n_gone, e);
+    if (!st) st = set_languages(i, e);
+    if (!st) {
+        i->counts->texts -= (int64_t)n_gone;
+        st = store_import_commit(i->im, (struct str){ i->extra.data,
+                                                      i->extra.len }, e);
+        if (st) index_build_unpublish(i->build);
+    }
+    return st;
+}
+
+/* A memory that was made for an import that failed goes again, unless somebody
+ * has begun to use it. */
+static void unmake(struct tmfile *t, int64_t memory)
+{
+    struct memory_counts c;
+
+    if (store_begin(t->store, NULL)) return;
+    if (store_memory_counts(t->store, memory, &c, NULL) || c.pairs ||
+        store_memory_drop(t->store, memory, NULL) ||
+        store_commit(t->store, NULL))
+        store_rollback(t->store);
+    t->stale = true;
+}
+
+static enum status check_request(const struct tmfile *t, size_t n,
+                                 const struct import_options *o,
+                                 struct err *e)
+{
+    if (!n) return err_set(e, ST_ARGUMENT, "no file to import was named");
+    if (n > 1 && o->reader.target_path)
+        return err_set(e, ST_ARGUMENT, "a target file goes with one file, not "
+                       "%zu: import them one by one", n);
+    return tmfile_alone(t, "an import", e);
+}
+
+enum status tm_import(struct tmfile *t, const char *memory,
+                      const char *const *paths, size_t n,
+                      const struct import_options *o,
+                      struct import_counts *out, struct err *e)
+{
+    struct import i = { .t = t, .o = o, .counts = out };
+    bool made = false;
+    enum status st = check_request(t, n, o, e);
+
+    *out = (struct import_counts){ 0 };
+    if (st) return st;
+    strbuf_init(&i.plain, 0);
+    strbuf_init(&i.extra, 0);
+    i.total = bytes_of_all(paths, n);
+    st = tmfile_find_or_make(t, memory, &i.memory, &made, e);
+    if (!st) st = choose_languages(&i, e);
+    if (!st) st = import_files(&i, paths, n, e);
+    if (!st) st = publish(&i, e);
+    store_import_close(i.im);
+    index_build_free(i.build);
+    if (st && made) unmake(t, i.memory.id);
+    strbuf_release(&i.plain);
+    strbuf_release(&i.extra);
+    return st;
+}

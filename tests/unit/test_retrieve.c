@@ -1,0 +1,191 @@
+/* test_retrieve.c - the steps from a sentence to its matches, one by one. */
+#include "scratch_dir.h"
+#include "test.h"
+#include "tm/tmfile.h"
+
+struct fixture {
+    struct scratch s;
+    struct tmfile *t;
+    int64_t memory;
+};
+
+static bool fixture_open(struct fixture *f)
+{
+    struct memory_info m = { .name = "m" };
+    struct err e;
+
+    memset(f, 0, sizeof *f);
+    return scratch_make(&f->s) &&
+           CHECK_OK(tmfile_open(&f->t, scratch_path(&f->s, "a.tm"),
+                                STORE_CREATE, &e), &e) &&
+           CHECK_OK(store_memory_create(f->t->store, &m, &f->memory, &e), &e);
+}
+
+static void fixture_close(struct fixture *f)
+{
+    tmfile_close(f->t);
+    scratch_remove(&f->s);
+}
+
+static void put(struct fixture *f, const char *source, const char *target,
+                bool tagged)
+{
+    struct unit u = { .source = str_of(source), .target = str_of(target),
+                      .tagged = tagged };
+    struct err e;
+    int64_t id;
+
+    CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
+}
+
+/* Targets of the matches, with "|" behind each. */
+static const char *find(struct fixture *f, const char *text,
+                        const struct retrieve_options *o, struct matches *m)
+{
+    static char out[1000];
+    struct search q = { .o = *o };
+    struct str source, target;
+    bool tagged, found;
+    struct err e;
+    char *at = out;
+
+    out[0] = 0;
+    if (!CHECK_OK(tmfile_search(f->t, str_of(text), &q, m, &e), &e))
+        return out;
+    for (size_t i = 0; i < m->n; i++) {
+        CHECK_OK(store_text(f->t->store, m->at[i].text, &source, &target,
+                            &tagged, &found, &e), &e);
+        at += sprintf(at, "%.*s|", (int)target.n, target.p);
+    }
+    return out;
+}
+
+TEST(equal_matches_keep_the_order_of_bm25)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct matches m = { 0 };
+    struct fixture f;
+
+    REQUIRE(fixture_open(&f));
+    /* All three are one edit away. The rare word wins in BM25, and of equal
+     * scores the older. */
+    put(&f, "das Haus brennt heute", "heute", false);
+    put(&f, "das Haus brennt heute", "heute too", false);
+    put(&f, "das Dach brennt hier", "rare", false);
+    put(&f, "das Haus", "short", false);
+    put(&f, "das Haus hier", "three", false);
+    CHECK_STR(find(&f, "das Dach brennt heute", &o, &m),
+              "rare|heute|heute too|short|three|");
+    REQUIRE(m.n == 5);
+    CHECK_INT(m.at[0].rank, 0);
+    for (size_t i = 0; i < 3; i++) CHECK_NEAR(m.at[i].similarity, 0.75, 0);
+    CHECK_NEAR(m.at[3].similarity, 0.25, 0);
+    CHECK(m.at[0].score > m.at[1].score);
+    CHECK_NEAR(m.at[1].score, m.at[2].score, 0);
+    CHECK(m.at[1].text < m.at[2].text);
+    CHECK(m.at[0].memory == f.memory && m.at[0].priority == 0);
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* Without ranking BM25's order stays; similarity is told all the same. */
+TEST(ranking_may_be_left_out)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64,
+                                  .rerank = RERANK_NONE };
+    struct matches m = { 0 };
+    struct fixture f;
+
+    REQUIRE(fixture_open(&f));
+    put(&f, "selten", "one", false);
+    put(&f, "das und das und selten", "near", false);
+    put(&f, "das und das", "far", false);
+    CHECK_STR(find(&f, "das und das und noch selten", &o, &m),
+              "near|far|one|");
+    for (size_t i = 0; i < m.n; i++) CHECK_INT(m.at[i].rank, (int)i);
+    o.candidates = o.top = 1;
+    CHECK_STR(find(&f, "selten", &o, &m), "one|");
+    CHECK_NEAR(m.at[0].similarity, 1, 0);
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* Edits per character: long words count for more. */
+TEST(the_authors_measure_divides_by_characters)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64,
+                                  .rerank = RERANK_AUTHORS };
+    struct matches m = { 0 };
+    struct fixture f;
+
+    REQUIRE(fixture_open(&f));
+    put(&f, "ab cd", "short", false);                   /* 5 characters */
+    put(&f, "ab Donaudampfschiff neu", "long", false);  /* 23 */
+    CHECK_STR(find(&f, "ab cd ef", &o, &m), "long|short|");     /* 8 */
+    REQUIRE(m.n == 2);
+    CHECK_NEAR(m.at[0].similarity, 1 - 2.0 / 23, 1e-12);
+    CHECK_NEAR(m.at[1].similarity, 1 - 1.0 / 8, 1e-12);
+    o.rerank = RERANK_TOKEN;
+    CHECK_STR(find(&f, "ab cd ef", &o, &m), "short|long|");
+    CHECK_NEAR(m.at[0].similarity, 2.0 / 3, 1e-12);
+    o.rerank = RERANK_AUTHORS;
+    o.min_similarity = 0.9;
+    CHECK_STR(find(&f, "ab cd ef", &o, &m), "long|");
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* 0.5 |source| < |target| < 2 |source| in characters, tags not counted. */
+TEST(the_length_filter_has_open_ends)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct matches m = { 0 };
+    struct fixture f;
+
+    REQUIRE(fixture_open(&f));
+    put(&f, "wort a", "12345678901", false);            /* 6: 11 < 12 */
+    put(&f, "wort b", "123456789012", false);
+    put(&f, "wort c", "123", false);
+    put(&f, "wort d", "1234", false);                   /* 3 < 4 */
+    put(&f, "wort e", "äöüß", false);                   /* not bytes */
+    put(&f, "<g id=\"1\">wort</g> f", "<g id=\"1\">&amp;234</g>", true);
+    put(&f, "<g id=\"1\">wort</g> g", "<g id=\"1\">&amp;23</g>", true);
+    put(&f, "x", "y", false);
+    o.length_filter = true;
+    CHECK_STR(find(&f, "wort", &o, &m),
+              "12345678901|1234|äöüß|<g id=\"1\">&amp;234</g>|");
+    CHECK_STR(find(&f, "x", &o, &m), "");               /* single ones */
+    /* Those left out make room: the cut comes after the filter. */
+    o.top = 2;
+    CHECK_STR(find(&f, "wort", &o, &m), "12345678901|1234|");
+    o.length_filter = false;
+    o.top = 16;
+    find(&f, "wort", &o, &m);
+    CHECK_INT(m.n, 7);
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* Only so many of each memory are looked at. */
+TEST(candidates_are_counted_per_memory)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 2 };
+    struct memory_info other = { .name = "other" };
+    struct matches m = { 0 };
+    struct fixture f;
+    struct err e;
+
+    REQUIRE(fixture_open(&f));
+    for (int i = 0; i < 4; i++) put(&f, "gleich", (const char *[]){
+        "a", "b", "c", "d" }[i], false);
+    REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
+    for (int i = 0; i < 4; i++) put(&f, "gleich", (const char *[]){
+        "e", "f", "g", "h" }[i], false);
+    f.t->stale = true;
+    /* All are equal: each memory in its own order, the newer head first. */
+    CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|b|");
+    o.top = 3;
+    CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|");
+    matches_release(&m);
+    fixture_close(&f);
+}
