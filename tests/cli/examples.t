@@ -18,3 +18,17 @@ What the examples show is what they do.
   $ "$BUILD/examples/translate_cc" "$SKMT_MODEL" 'Guten Morgen!' 'Vielen Dank.'
   Good morning!
   Thank you very much.
+
+A memory finds what was stored a moment ago, and shows how it differs.
+
+  $ "$BUILD/examples/memory" my.tm 'Guten Tag, Welt.' 'Good day, world.'
+
+  $ "$BUILD/examples/memory" my.tm 'Guten Abend, Welt!'
+  60%  Good day, world.
+        Guten [-Tag-]{+Abend+}, Welt[-.-]{+!+}
+
+  $ "$BUILD/examples/memory" my.tm ''
+
+  $ "$BUILD/examples/memory" nowhere/my.tm 'Guten Tag'
+  nowhere/my.tm: * (glob)
+  [1]

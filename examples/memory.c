@@ -1,0 +1,67 @@
+/* memory.c - a translation memory: store a pair, find what is similar.
+ *
+ *     ./memory my.tm 'Guten Tag, Welt.' 'Good day, world.'   stores the pair
+ *     ./memory my.tm 'Guten Tag!'                            finds it
+ *
+ * A match is printed with its similarity, and its source the way it differs:
+ * [-only in the memory-], {+only in the text+}. */
+#include <stdio.h>
+#include <string.h>
+
+#include <skmt.h>
+
+static void print_difference(const skmt_matches *found, int i,
+                             const char *text)
+{
+    size_t begin, end;
+    skmt_match m;
+    char kind;
+
+    skmt_matches_get(found, i, &m);
+    for (int k = 0; skmt_matches_edit(found, i, k, &kind, &begin, &end); k++)
+        printf("%s%.*s%s", kind == '-' ? "[-" : kind == '+' ? "{+" : "",
+               (int)(end - begin),
+               (kind == '+' ? text : m.pair.source) + begin,
+               kind == '-' ? "-]" : kind == '+' ? "+}" : "");
+    putchar('\n');
+}
+
+static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
+{
+    skmt_matches *found;
+    skmt_match m;
+    skmt_status st;
+
+    /* Without options the 16 best; without a model words are compared. */
+    st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &found, err);
+    if (st) return st;
+    for (int i = 0; i < skmt_matches_count(found); i++) {
+        skmt_matches_get(found, i, &m);
+        printf("%.0f%%  %s\n      ", 100 * m.similarity, m.pair.target);
+        print_difference(found, i, text);
+    }
+    skmt_matches_free(found);
+    return SKMT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    skmt_tm *tm = NULL;
+    skmt_error err;
+    skmt_status st;
+    int64_t id;
+
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: memory FILE SOURCE [TARGET]\n");
+        return 2;
+    }
+    st = skmt_tm_open(&tm, argv[1], SKMT_TM_CREATE, &err);
+    /* The first memory of a file is made by itself. */
+    if (!st && argc == 4)
+        st = skmt_tm_add(tm, NULL, argv[2], argv[3], &id, &err);
+    else if (!st)
+        st = find(tm, argv[2], &err);
+    if (st) fprintf(stderr, "%s\n", err.message);
+    skmt_tm_close(tm);
+    return st ? 1 : 0;
+}
