@@ -66,9 +66,10 @@ static bool is_switch(const skmt_option_info *info)
     return !strcmp(info->kind, "bool");
 }
 
-static bool find_engine(const char *name, skmt_option_info *out)
+static bool find_engine(describe_fn *describe, const char *name,
+                        skmt_option_info *out)
 {
-    for (int i = 0; skmt_option_describe(i, out); i++)
+    for (int i = 0; describe(i, out); i++)
         if (!strcmp(out->name, name)) return true;
     return false;
 }
@@ -82,7 +83,7 @@ static enum arg unknown(const struct args *a, const char *name)
     nearest_begin(&near, name);
     for (const struct opt *o = a->own; o->name; o++)
         nearest_offer(&near, o->name);
-    for (int i = 0; a->engine && skmt_option_describe(i, &info); i++)
+    for (int i = 0; a->describe && a->describe(i, &info); i++)
         nearest_offer(&near, info.name);
     best = nearest_end(&near);
     if (best)
@@ -126,7 +127,7 @@ static enum arg engine_option(struct args *a, const char *name,
 {
     static skmt_option_info info;       /* its name outlives the call */
 
-    if (find_engine(name, &info)) {
+    if (find_engine(a->describe, name, &info)) {
         a->name = info.name;
         if (is_switch(&info)) {
             a->value = attached ? attached : "1";
@@ -134,8 +135,8 @@ static enum arg engine_option(struct args *a, const char *name,
         }
         return take_value(a, attached) ? ARG_ENGINE : ARG_BAD;
     }
-    if (!strncmp(name, "no-", 3) && !attached && find_engine(name + 3, &info)
-        && is_switch(&info)) {
+    if (!strncmp(name, "no-", 3) && !attached
+        && find_engine(a->describe, name + 3, &info) && is_switch(&info)) {
         a->name = info.name;
         a->value = "0";
         return ARG_ENGINE;
@@ -155,7 +156,7 @@ static enum arg long_option(struct args *a, const char *word)
     for (const struct opt *o = a->own; o->name; o++)
         if (!strcmp(o->name, name))
             return own_option(a, o, equals ? equals + 1 : NULL);
-    if (a->engine)
+    if (a->describe)
         return engine_option(a, name, equals ? equals + 1 : NULL);
     return unknown(a, name);
 }

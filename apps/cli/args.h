@@ -1,13 +1,19 @@
 /* args.h - the command line, one option or operand at a time.
  *
  * A command lists its own options; when it takes the library's too, those are
- * read from skmt_option_describe(), so the flags are never written twice.
+ * read from where the library describes them (skmt_option_describe() and the
+ * like), so the flags are never written twice.
  * Accepted: --name=value, --name value, -xvalue, -x value; for switches
  * --name and --no-name; "--" ends the options and "-" alone is an operand. */
 #ifndef ARGS_H
 #define ARGS_H
 
 #include <stdbool.h>
+
+#include "skmt.h"
+
+/* Counts through some options of the library: 0 after the last. */
+typedef int describe_fn(int i, skmt_option_info *out);
 
 struct opt {
     const char *name;           /* "output"; NULL ends a list */
@@ -27,7 +33,7 @@ enum arg {
 struct args {
     const char *command;
     const struct opt *own;
-    bool engine;                /* the library's options too */
+    describe_fn *describe;      /* the library's options too; may be NULL */
     int argc;
     char **argv;                /* argv[0] is the command's name */
     int at;                     /* set to 0 */

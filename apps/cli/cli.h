@@ -30,6 +30,7 @@ extern const struct command commands[];     /* ends with a NULL name */
 int cmd_translate(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_tm(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 /* "skmt: " sentence newline on stderr; returns status. */

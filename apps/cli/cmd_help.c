@@ -1,9 +1,9 @@
 /* cmd_help.c - pages that teach by example.
  *
  * Option lists come from where the options are defined: the tables below for
- * the commands' own, skmt_option_describe() for the library's. "skmt help
+ * the commands' own, what the library describes for the rest. "skmt help
  * options" prints both as tab-separated text; the man page is checked
- * against it. */
+ * against it. The pages of "skmt tm" are in tm_help.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +59,7 @@ static const char overview[] =
 "\n"
 "  echo 'Guten Morgen!' | skmt translate\n"
 "  skmt translate letter.de.txt -o letter.en.txt\n"
+"  skmt tm search my.tm 'Guten Morgen!'\n"
 "\n"
 "Commands:\n";
 
@@ -115,19 +116,28 @@ static const char help_page[] =
 "\n"
 "Explain a command. 'skmt help options' lists every option of every command\n"
 "as lines of tab-separated fields, for completion scripts: command, name,\n"
-"letter, value, default, help.\n";
+"letter, value, default, help.\n"
+"\n"
+"Examples:\n"
+"  skmt help translate\n"
+"  skmt help tm import\n";
 
-static const struct page {
-    const char *command, *text;
-    const struct opt *own;
-    bool engine;
-} pages[] = {
-    { "translate", translate_page, translate_options, true },
-    { "info", info_page, info_options, false },
-    { "convert", convert_page, convert_options, false },
-    { "help", help_page, NULL, false },
-    { NULL, NULL, NULL, false }
+static const struct page pages[] = {
+    { "translate", translate_page, translate_options, skmt_option_describe },
+    { "info", info_page, info_options, NULL },
+    { "convert", convert_page, convert_options, NULL },
+    { "help", help_page, NULL, NULL },
+    { NULL, NULL, NULL, NULL }
 };
+
+/* Both lists in one count; NULL after the last. */
+static const struct page *page_at(size_t i)
+{
+    const size_t n = sizeof pages / sizeof *pages - 1;
+    const struct page *p = i < n ? &pages[i] : &tm_pages[i - n];
+
+    return p->command ? p : NULL;
+}
 
 /* Words of text from column `at` on, wrapped at WIDTH and indented. */
 static void print_wrapped(const char *text, int at)
@@ -178,12 +188,13 @@ static bool is_on(const char *fallback)
            && strcmp(fallback, "no") && strcmp(fallback, "off");
 }
 
-static void print_engine(void)
+static void print_engine(describe_fn *describe)
 {
     skmt_option_info info;
 
-    puts("\nHow to translate:");
-    for (int i = 0; skmt_option_describe(i, &info); i++) {
+    puts(describe == skmt_option_describe ? "\nHow to translate:"
+                                          : "\nHow to search:");
+    for (int i = 0; describe(i, &info); i++) {
         bool flag = !strcmp(info.kind, "bool");
         const char *value = placeholder(&info);
         char help[1000];
@@ -201,41 +212,55 @@ static void print_engine(void)
     }
 }
 
-static int print_list(void)
+/* The command as one word: "tm import" is tm-import. */
+static void print_command(const char *command)
+{
+    for (; *command; command++) putchar(*command == ' ' ? '-' : *command);
+}
+
+static void print_page_list(const struct page *p)
 {
     skmt_option_info info;
 
-    for (const struct page *p = pages; p->command; p++) {
-        for (const struct opt *o = p->own; o && o->name; o++)
-            printf("%s\t%s\t%.1s\t%s\t\t%s\n", p->command, o->name,
-                   &o->letter, o->value ? o->value : "", o->help);
-        for (int i = 0; p->engine && skmt_option_describe(i, &info); i++)
-            printf("%s\t%s\t\t%s\t%s\t%s\n", p->command, info.name,
-                   placeholder(&info),
-                   strcmp(info.kind, "bool") ? info.fallback
-                   : is_on(info.fallback) ? "on" : "off", info.help);
+    for (const struct opt *o = p->own; o && o->name; o++) {
+        print_command(p->command);
+        printf("\t%s\t%.1s\t%s\t\t%s\n", o->name, &o->letter,
+               o->value ? o->value : "", o->help);
     }
+    for (int i = 0; p->describe && p->describe(i, &info); i++) {
+        print_command(p->command);
+        printf("\t%s\t\t%s\t%s\t%s\n", info.name, placeholder(&info),
+               strcmp(info.kind, "bool") ? info.fallback
+               : is_on(info.fallback) ? "on" : "off", info.help);
+    }
+}
+
+static int print_list(void)
+{
+    const struct page *p;
+
+    for (size_t i = 0; (p = page_at(i)); i++) print_page_list(p);
     return EXIT_DONE;
 }
 
-int help_command(const char *name)
+const struct page *help_find(const char *name)
+{
+    const struct page *p;
+
+    for (size_t i = 0; (p = page_at(i)); i++)
+        if (!strcmp(p->command, name)) return p;
+    return NULL;
+}
+
+static int no_page(const char *name)
 {
     struct nearest near;
+    const struct page *p;
     const char *best;
 
-    if (!strcmp(name, "options")) return print_list();
     nearest_begin(&near, name);
-    for (const struct page *p = pages; p->command; p++) {
+    for (size_t i = 0; (p = page_at(i)); i++)
         nearest_offer(&near, p->command);
-        if (strcmp(p->command, name)) continue;
-        fputs(p->text, stdout);
-        if (p->own) {
-            puts("\nOptions:");
-            print_own(p->own);
-        }
-        if (p->engine) print_engine();
-        return EXIT_DONE;
-    }
     best = nearest_end(&near);
     if (best)
         return complain(EXIT_USAGE, "no help for '%s'; did you mean '%s'?",
@@ -243,16 +268,40 @@ int help_command(const char *name)
     return complain(EXIT_USAGE, "no help for '%s'; see 'skmt --help'", name);
 }
 
-int cmd_help(int argc, char **argv)
+int help_command(const char *name)
 {
-    if (argc > 2)
-        return complain(EXIT_USAGE, "help takes one command");
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-        return help_command("help");
-    if (argc == 2) return help_command(argv[1]);
+    const struct page *p = help_find(name);
+
+    if (!strcmp(name, "options")) return print_list();
+    if (!p) return no_page(name);
+    fputs(p->text, stdout);
+    if (p->own) {
+        puts("\nOptions:");
+        print_own(p->own);
+    }
+    if (p->describe) print_engine(p->describe);
+    return EXIT_DONE;
+}
+
+static int help_overview(void)
+{
     fputs(overview, stdout);
     for (const struct command *c = commands; c->name; c++)
         printf("  %-12s %s\n", c->name, c->summary);
     fputs(overview_end, stdout);
     return EXIT_DONE;
+}
+
+int cmd_help(int argc, char **argv)
+{
+    char both[128];
+
+    if (argc == 1) return help_overview();
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return help_command("help");
+    if (argc == 2) return help_command(argv[1]);
+    if (argc > 3 || strcmp(argv[1], "tm"))
+        return complain(EXIT_USAGE, "help takes one command");
+    snprintf(both, sizeof both, "%s %s", argv[1], argv[2]);
+    return help_command(both);
 }

@@ -74,7 +74,8 @@ static const char *option(const struct job *j, const char *name)
 static int parse(struct job *j, int argc, char **argv)
 {
     struct args a = { .command = "translate", .own = translate_options,
-                      .engine = true, .argc = argc, .argv = argv };
+                      .describe = skmt_option_describe, .argc = argc,
+                      .argv = argv };
     skmt_error err;
     enum arg what;
 

@@ -60,6 +60,14 @@ static bool search(const char *name, char *looked, size_t size)
                     looked, size);
 }
 
+bool model_is_there(void)
+{
+    const char *from = getenv("SKMT_MODEL");
+    char looked[4 * PATH_MAX] = "";
+
+    return (from && from[0]) || search(DEFAULT_MODEL, looked, sizeof looked);
+}
+
 int model_find(skmt_model **out, const char *name, const char **path)
 {
     const char *from = getenv("SKMT_MODEL");

@@ -7,7 +7,13 @@
 #ifndef FINDMODEL_H
 #define FINDMODEL_H
 
+#include <stdbool.h>
+
 #include "skmt.h"
+
+/* Is there a model without naming one: $SKMT_MODEL is set, or the default is
+ * in its place? Opening it may still fail. */
+bool model_is_there(void);
 
 /* Open what `name` (may be NULL) means. On failure a sentence that lists
  * where was looked has been printed and an exit status is returned.

@@ -1,13 +1,24 @@
-/* help.h - the commands' own options, listed once for parsing and help. */
+/* help.h - the commands' own options, listed once for parsing and help, and
+ * the pages that show them. */
 #ifndef HELP_H
 #define HELP_H
 
 #include "args.h"
 
+struct page {
+    const char *command;        /* "translate", "tm import"; NULL ends a list */
+    const char *text;           /* usage, what it does, examples */
+    const struct opt *own;      /* may be NULL */
+    describe_fn *describe;      /* the library's options; may be NULL */
+};
+extern const struct page tm_pages[];
+
 extern const struct opt translate_options[];
 extern const struct opt info_options[];
 extern const struct opt convert_options[];
 
+/* The page of a command; NULL: there is none. */
+const struct page *help_find(const char *name);
 int help_command(const char *name);     /* prints its page on stdout */
 
 #endif

@@ -16,6 +16,7 @@ static struct {
     pthread_mutex_t lock;
     sigset_t set;
     skmt_stream *stream;
+    bool asks;
     int signal;
     int pipe[2];
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .pipe = { -1, -1 } };
@@ -28,9 +29,9 @@ static void *wait_for_signals(void *unused)
     (void)unused;
     if (sigwait(&state.set, &sig)) return NULL;
     pthread_mutex_lock(&state.lock);
-    if (!state.stream) _exit(EXIT_SIGNAL + sig);
+    if (!state.stream && !state.asks) _exit(EXIT_SIGNAL + sig);
     state.signal = sig;
-    skmt_stream_cancel(state.stream);
+    if (state.stream) skmt_stream_cancel(state.stream);
     if (write(state.pipe[1], "", 1) < 0) _exit(EXIT_SIGNAL + sig);
     pthread_mutex_unlock(&state.lock);
     sigtimedwait(&state.set, NULL, &patience);
@@ -78,6 +79,13 @@ void interrupt_stream(skmt_stream *s)
 {
     pthread_mutex_lock(&state.lock);
     state.stream = s;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void interrupt_work(bool asks)
+{
+    pthread_mutex_lock(&state.lock);
+    state.asks = asks;
     pthread_mutex_unlock(&state.lock);
 }
 

@@ -2,8 +2,9 @@
  *
  * A thread waits for SIGINT, SIGTERM and SIGHUP; none of the others ever sees
  * one. On the first it cancels the stream it was told of and makes
- * interrupt_fd() readable. A second one, one when there is no stream yet, or
- * five seconds without an end (a pipe nobody reads) end the process at once.
+ * interrupt_fd() readable. A second one, one when there is neither a stream
+ * nor other work that asks, or five seconds without an end (a pipe nobody
+ * reads) end the process at once.
  * A signal the parent ignores (nohup) stays so. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
@@ -14,6 +15,7 @@
 
 bool interrupt_start(void);             /* before any other thread starts */
 void interrupt_stream(skmt_stream *s);  /* NULL: before it is freed */
+void interrupt_work(bool asks);         /* work that asks interrupt_signal() */
 int interrupt_fd(void);                 /* readable after a signal */
 int interrupt_signal(void);             /* 0: none came */
 

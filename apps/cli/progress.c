@@ -19,6 +19,7 @@ void progress_begin(struct progress *p, const char *unit, uint64_t total,
                     bool wanted)
 {
     p->shown = wanted && isatty(STDERR_FILENO);
+    p->what = NULL;
     p->unit = unit;
     p->total = total;
     p->begin = wall_seconds();
@@ -37,6 +38,16 @@ static void draw_time(double seconds)
         fprintf(stderr, "  %lu:%02lu left", s / 60, s % 60);
 }
 
+static void draw_units(const struct progress *p, uint64_t units,
+                       double passed)
+{
+    double rate = (double)units / passed;
+
+    if (p->what || p->total) fputs("  ", stderr);
+    fprintf(stderr, "%llu %s  %.*f %s/s", (unsigned long long)units, p->unit,
+            rate < 100 ? 1 : 0, rate, p->unit);
+}
+
 void progress_update(struct progress *p, uint64_t done, uint64_t units)
 {
     double now, passed;
@@ -47,11 +58,12 @@ void progress_update(struct progress *p, uint64_t done, uint64_t units)
     p->drawn = now;
     passed = now - p->begin;
     fputs("\r\033[K", stderr);
+    if (p->what) fputs(p->what, stderr);
     if (p->total)
-        fprintf(stderr, "%3.0f%%  ",
+        fprintf(stderr, "%s%3.0f%%", p->what ? "  " : "",
                 100.0 * (double)done / (double)p->total);
-    fprintf(stderr, "%llu %s  %.1f %s/s", (unsigned long long)units, p->unit,
-            (double)units / passed, p->unit);
+    if (units) draw_units(p, units, passed);
+    else if (!p->total) fprintf(stderr, "  %.0f s", passed);
     if (p->total && done > 0 && done <= p->total)
         draw_time(passed * (double)(p->total - done) / (double)done);
     fflush(stderr);

@@ -1,0 +1,234 @@
+/* tm_call.c - see tm_call.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "findmodel.h"
+#include "interrupt.h"
+#include "tm_call.h"
+
+/* ---- options ---------------------------------------------------------- */
+
+static const struct tm_given *last_given(const struct tm_call *c,
+                                         const char *option)
+{
+    for (int i = c->n_given; i-- > 0;)
+        if (!strcmp(c->given[i].name, option)) return &c->given[i];
+    return NULL;
+}
+
+bool tm_given(const struct tm_call *c, const char *option)
+{
+    return last_given(c, option) != NULL;
+}
+
+const char *tm_value(const struct tm_call *c, const char *option)
+{
+    const struct tm_given *g = last_given(c, option);
+
+    return g ? g->value : NULL;
+}
+
+int tm_number(const char *text, int64_t low, const char *what, int64_t *out)
+{
+    char *end;
+    long long n;
+
+    errno = 0;
+    n = strtoll(text, &end, 10);
+    if (errno || end == text || *end || n < low)
+        return complain(EXIT_USAGE, "%s is a whole number%s, not '%s'", what,
+                        low > 0 ? " from 1" : "", text);
+    *out = n;
+    return EXIT_DONE;
+}
+
+/* ---- opening ---------------------------------------------------------- */
+
+static int tell(void *user, const char *what, uint64_t done, uint64_t total,
+                uint64_t units)
+{
+    struct tm_call *c = user;
+
+    if (strncmp(c->what, what, sizeof c->what - 1)) {
+        progress_end(&c->progress);
+        progress_begin(&c->progress, "pairs", total, !tm_given(c, "quiet"));
+        snprintf(c->what, sizeof c->what, "%s", what);
+        c->progress.what = c->what;
+    }
+    c->progress.total = total;
+    progress_update(&c->progress, done, units);
+    return interrupt_signal() != 0;
+}
+
+static int prepare(struct tm_call *c, skmt_tm_mode mode)
+{
+    if (mode != SKMT_TM_CREATE && access(c->path, F_OK) && errno == ENOENT)
+        return complain(EXIT_TROUBLE, "%s does not exist; 'skmt tm create %s' "
+                        "makes one", c->path, c->path);
+    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    interrupt_work(true);
+    return EXIT_DONE;
+}
+
+int tm_open(struct tm_call *c, skmt_tm_mode mode)
+{
+    int status = prepare(c, mode);
+    skmt_error err;
+
+    if (status) return status;
+    if (skmt_tm_open(&c->tm, c->path, mode, &err)) return tm_failed(c, &err);
+    skmt_tm_progress(c->tm, tell, c);
+    skmt_tm_relaxed(c->tm, tm_given(c, "relaxed"));
+    return EXIT_DONE;
+}
+
+/* What a search learns about the file (index files that were missing, pieces
+ * of its sources) is kept where it may be written. */
+static int open_to_search(struct tm_call *c)
+{
+    int status = prepare(c, SKMT_TM_READ);
+    skmt_error err;
+
+    if (status) return status;
+    if (access(c->path, W_OK)
+        || skmt_tm_open(&c->tm, c->path, SKMT_TM_WRITE, NULL)) {
+        if (skmt_tm_open(&c->tm, c->path, SKMT_TM_READ, &err))
+            return tm_failed(c, &err);
+    }
+    skmt_tm_progress(c->tm, tell, c);
+    return EXIT_DONE;
+}
+
+/* Only the memories named, if any are. */
+static int use_memories(struct tm_call *c)
+{
+    const char **names = calloc((size_t)c->n_given + 1, sizeof *names);
+    skmt_error err;
+    int n = 0, status = EXIT_DONE;
+
+    if (!names) return complain(EXIT_TROUBLE, "out of memory");
+    for (int i = 0; i < c->n_given; i++)
+        if (!strcmp(c->given[i].name, "name"))
+            names[n++] = c->given[i].value;
+    if (n > 0 && skmt_tm_use(c->tm, names, n, &err))
+        status = tm_failed(c, &err);
+    free(names);
+    return status;
+}
+
+static int open_model(struct tm_call *c)
+{
+    const char *name = tm_value(c, "model");
+
+    if (name && tm_given(c, "no-model"))
+        return complain(EXIT_USAGE,
+                        "--model and --no-model exclude each other");
+    if (tm_given(c, "no-model") || (!name && !model_is_there()))
+        return EXIT_DONE;
+    return model_find(&c->model, name, NULL);
+}
+
+int tm_open_search(struct tm_call *c, bool with_model)
+{
+    int status = open_to_search(c);
+
+    if (!status) status = use_memories(c);
+    if (!status && with_model) status = open_model(c);
+    return status;
+}
+
+/* ---- failing ---------------------------------------------------------- */
+
+int tm_stopped(struct tm_call *c)
+{
+    progress_end(&c->progress);
+    return interrupt_signal() ? EXIT_SIGNAL + interrupt_signal()
+                              : EXIT_TROUBLE;
+}
+
+/* About an input the library says "file:line:column: what"; that is how
+ * editors want it. */
+static bool names_a_place(const skmt_error *err)
+{
+    const char *at = err->message;
+
+    if (err->status == SKMT_IO || err->status == SKMT_ARGUMENT) return false;
+    while ((at = strchr(at, ':'))) {
+        size_t n = strspn(++at, "0123456789");
+
+        if (n > 0 && at[n] == ':') return true;
+    }
+    return false;
+}
+
+int tm_failed(struct tm_call *c, const skmt_error *err)
+{
+    progress_end(&c->progress);
+    if (err->status == SKMT_CANCELED && interrupt_signal())
+        return tm_stopped(c);
+    if (names_a_place(err)) fprintf(stderr, "%s\n", err->message);
+    else complain(0, "%s", err->message);
+    return err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+}
+
+/* ---- memories, questions ---------------------------------------------- */
+
+const char *tm_memory_name(struct tm_call *c)
+{
+    const char *name = tm_value(c, "name");
+    skmt_tm_info info;
+    int n = 0;
+
+    if (!name && !skmt_tm_count(c->tm, &n, NULL) && n == 1
+        && !skmt_tm_get_info(c->tm, 0, &info, NULL)) name = info.name;
+    snprintf(c->memory, sizeof c->memory, "%s", name ? name : "main");
+    return c->memory;
+}
+
+int tm_memory_info(struct tm_call *c, skmt_tm_info *out)
+{
+    const char *name = tm_memory_name(c);
+    skmt_error err;
+    int n;
+
+    if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
+    for (int i = 0; i < n; i++) {
+        if (skmt_tm_get_info(c->tm, i, out, &err)) return tm_failed(c, &err);
+        if (!strcmp(out->name, name)) return EXIT_DONE;
+    }
+    return complain(EXIT_USAGE, "%s has no memory '%s'; 'skmt tm list %s' "
+                    "shows the names", c->path, name, c->path);
+}
+
+int tm_confirm(struct tm_call *c, const char *question)
+{
+    char answer[16] = "";
+
+    if (tm_given(c, "yes")) return EXIT_DONE;
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return complain(EXIT_USAGE, "%s asks first, and nobody is there to "
+                        "answer; --yes does it unasked", c->command);
+    interrupt_work(false);      /* Ctrl-C is an answer too */
+    fprintf(stderr, "%s [y/N] ", question);
+    fflush(stderr);
+    if (!fgets(answer, sizeof answer, stdin)) fputc('\n', stderr);
+    interrupt_work(true);
+    if (tolower((unsigned char)answer[0]) == 'y') return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "nothing was deleted");
+}
+
+/* ---- answering -------------------------------------------------------- */
+
+int tm_print(struct tm_call *c)
+{
+    progress_end(&c->progress);
+    if (c->out.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (c->out.len) fwrite(c->out.data, 1, c->out.len, stdout);
+    textbuf_reset(&c->out);
+    /* main() says why. */
+    return fflush(stdout) ? EXIT_TROUBLE : EXIT_DONE;
+}

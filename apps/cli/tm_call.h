@@ -1,0 +1,78 @@
+/* tm_call.h - what the subcommands of "skmt tm" share: the command line as it
+ * was given, the open memory file, and what is said while it works.
+ *
+ * cmd_tm.c parses, runs one subcommand and cleans up. A subcommand asks for
+ * options by name, opens the memory, puts its answer in `out` and returns an
+ * exit status. */
+#ifndef TM_CALL_H
+#define TM_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli.h"
+#include "help.h"
+#include "progress.h"
+#include "skmt.h"
+#include "textbuf.h"
+
+struct tm_given { const char *name, *value; };  /* value NULL: a switch */
+
+struct tm_call {
+    const char *command;        /* "tm import" */
+    const char *path;           /* the memory file */
+    const char **operands;      /* [n_operands] after it */
+    int n_operands;
+    struct tm_given *given;     /* [n_given] options, in order */
+    int n_given;
+    bool json;
+    skmt_options *options;      /* of a search */
+
+    skmt_tm *tm;
+    skmt_model *model;          /* of a search; NULL: words. Closed after tm */
+    struct progress progress;
+    char what[32];              /* the library is at: "reading" */
+    char memory[128];           /* tm_memory_name */
+    struct textbuf out;
+};
+
+typedef int tm_run_fn(struct tm_call *c);
+/* tm_memories.c */
+tm_run_fn cmd_tm_create, cmd_tm_list, cmd_tm_set, cmd_tm_drop;
+/* tm_pairs.c */
+tm_run_fn cmd_tm_add, cmd_tm_edit, cmd_tm_delete, cmd_tm_show;
+/* tm_import.c, tm_search.c, tm_stats.c */
+tm_run_fn cmd_tm_import, cmd_tm_search, cmd_tm_stats;
+/* tm_care.c */
+tm_run_fn cmd_tm_export, cmd_tm_check, cmd_tm_rebuild, cmd_tm_compact;
+
+bool tm_given(const struct tm_call *c, const char *option);
+/* The last value given; NULL: none. */
+const char *tm_value(const struct tm_call *c, const char *option);
+
+/* Open c->path. From here on Ctrl-C is noted and stops what takes long: the
+ * library's work, and lines read with interrupt_fd(). */
+int tm_open(struct tm_call *c, skmt_tm_mode mode);
+/* The same to search: the memories --name lists, and the model whose pieces
+ * measure similarity, as --model and --no-model ask. */
+int tm_open_search(struct tm_call *c, bool with_model);
+
+/* Says what failed; the exit status for it. */
+int tm_failed(struct tm_call *c, const skmt_error *err);
+int tm_stopped(struct tm_call *c);      /* a signal came */
+
+/* The memory --name means, by its name (kept in c->memory): for answers and
+ * questions. */
+const char *tm_memory_name(struct tm_call *c);
+/* What is known of it; out's strings live until the next call on c->tm. */
+int tm_memory_info(struct tm_call *c, skmt_tm_info *out);
+/* "question [y/N]", unless --yes; an exit status when the answer is no or
+ * nobody is there to give it. */
+int tm_confirm(struct tm_call *c, const char *question);
+/* A whole number of at least `low`, or a complaint about `what`. */
+int tm_number(const char *text, int64_t low, const char *what, int64_t *out);
+
+/* Print what is in `out` and empty it. */
+int tm_print(struct tm_call *c);
+
+#endif

@@ -1,0 +1,147 @@
+/* tm_care.c - skmt tm export, check, rebuild, compact: the file as a whole. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tm_call.h"
+#include "tm_print.h"
+
+/* ---- export ----------------------------------------------------------- */
+
+static int answer_exported(struct tm_call *c, const char *path, int64_t n)
+{
+    struct textbuf *t = &c->out;
+
+    if (c->json) {
+        textbuf_adds(t, "{");
+        jput_field(t, "file", path);
+        jput_int(t, "pairs", n);
+        textbuf_adds(t, "}\n");
+    } else {
+        put_noun(t, n, "pair", "pairs");
+        textbuf_adds(t, " written to ");
+        textbuf_adds(t, path);
+        textbuf_adds(t, "\n");
+    }
+    return tm_print(c);
+}
+
+int cmd_tm_export(struct tm_call *c)
+{
+    const char *path = tm_value(c, "output"), *format = tm_value(c, "format");
+    bool standard = !path || !strcmp(path, "-");
+    skmt_error err;
+    int64_t n = 0;
+    int status;
+
+    if (standard && c->json)
+        return complain(EXIT_USAGE, "--json is about the file of -o FILE; "
+                        "here the pairs go to standard output");
+    if (path && !path[0])
+        return complain(EXIT_USAGE, "--output needs the name of a file");
+    if ((status = tm_open(c, SKMT_TM_READ))) return status;
+    if (standard && !format) format = "tmx";
+    if (skmt_tm_export(c->tm, tm_value(c, "name"), standard ? "-" : path,
+                       format, tm_value(c, "target-file"), &n, &err))
+        return tm_failed(c, &err);
+    progress_end(&c->progress);
+    return standard ? EXIT_DONE : answer_exported(c, path, n);
+}
+
+/* ---- check ------------------------------------------------------------ */
+
+static void problem(void *user, const char *sentence)
+{
+    struct tm_call *c = user;
+    struct textbuf *t = &c->out;
+
+    progress_end(&c->progress);
+    if (c->json) {
+        jput_comma(t);
+        jput_text(t, sentence);
+    } else {
+        put_visible(t, sentence, strlen(sentence));
+        textbuf_adds(t, "\n");
+    }
+}
+
+int cmd_tm_check(struct tm_call *c)
+{
+    struct textbuf *t = &c->out;
+    skmt_error err;
+    int n = 0, status = tm_open(c, SKMT_TM_READ);
+
+    if (status) return status;
+    if (c->json) {
+        textbuf_adds(t, "{");
+        jput_field(t, "file", c->path);
+        jput_key(t, "problems");
+        textbuf_adds(t, "[");
+    }
+    if (skmt_tm_check(c->tm, problem, c, &n, &err)) return tm_failed(c, &err);
+    if (c->json) {
+        textbuf_adds(t, "]}\n");
+    } else {
+        textbuf_adds(t, c->path);
+        if (n) textbuf_addf(t, ": %d problem%s\n", n, n == 1 ? "" : "s");
+        else textbuf_adds(t, ": all is sound\n");
+    }
+    status = tm_print(c);
+    return status ? status : n ? EXIT_TROUBLE : EXIT_DONE;
+}
+
+/* ---- rebuild, compact ------------------------------------------------- */
+
+static int64_t disk_bytes(struct tm_call *c)
+{
+    int64_t value, sum = 0;
+    const char *name;
+
+    for (int i = 0; (name = skmt_tm_stat(c->tm, i, &value)); i++) {
+        size_t len = strlen(name);
+
+        if (len > 6 && !strcmp(name + len - 6, "_bytes")) sum += value;
+    }
+    return sum;
+}
+
+static int answer_work(struct tm_call *c, double seconds)
+{
+    struct textbuf *t = &c->out;
+
+    if (c->json) {
+        textbuf_adds(t, "{");
+        jput_field(t, "file", c->path);
+        jput_int(t, "bytes", disk_bytes(c));
+        jput_key(t, "seconds");
+        jput_number(t, seconds);
+        textbuf_adds(t, "}\n");
+    } else {
+        textbuf_adds(t, c->path);
+        textbuf_adds(t, ": ");
+        put_count(t, disk_bytes(c));
+        textbuf_addf(t, " bytes, %.2f s\n", seconds);
+    }
+    return tm_print(c);
+}
+
+static int work(struct tm_call *c,
+                skmt_status (*what)(skmt_tm *tm, skmt_error *err))
+{
+    int status = tm_open(c, SKMT_TM_WRITE);
+    double begin = wall_seconds();
+    skmt_error err;
+
+    if (status) return status;
+    if (what(c->tm, &err)) return tm_failed(c, &err);
+    return answer_work(c, wall_seconds() - begin);
+}
+
+int cmd_tm_rebuild(struct tm_call *c)
+{
+    return work(c, skmt_tm_rebuild);
+}
+
+int cmd_tm_compact(struct tm_call *c)
+{
+    return work(c, skmt_tm_compact);
+}

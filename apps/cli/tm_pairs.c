@@ -1,0 +1,302 @@
+/* tm_pairs.c - skmt tm add, edit, delete, show: single pairs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "lines.h"
+#include "tm_call.h"
+#include "tm_print.h"
+
+/* A pair that is not there is no mistake of the command line's form. */
+static int pair_failed(struct tm_call *c, const skmt_error *err)
+{
+    int status = tm_failed(c, err);
+
+    return err->status == SKMT_ARGUMENT ? EXIT_TROUBLE : status;
+}
+
+/* ---- add -------------------------------------------------------------- */
+
+/* Store one pair; once it is safe, say its number. */
+static skmt_status add_one(struct tm_call *c, const char *source,
+                           const char *target, skmt_error *err)
+{
+    skmt_pair pair = { .source = source, .target = target,
+                       .document = tm_value(c, "document"),
+                       .author = tm_value(c, "author") };
+    int64_t id = 0;
+    skmt_status st;
+
+    if (tm_given(c, "tagged")) {
+        pair.source_tagged = source;
+        pair.target_tagged = target;
+    }
+    st = skmt_tm_add_pair(c->tm, tm_value(c, "name"), &pair, &id, err);
+    if (st) return st;
+    if (c->json) textbuf_adds(&c->out, "{");
+    if (c->json) jput_int(&c->out, "id", id);
+    else textbuf_addf(&c->out, "%lld", (long long)id);
+    textbuf_adds(&c->out, c->json ? "}\n" : "\n");
+    return SKMT_OK;
+}
+
+static int bad_line(const struct line *line, const char *what)
+{
+    fprintf(stderr, "%s:%llu: %s\n", line->file,
+            (unsigned long long)line->number, what);
+    return EXIT_TROUBLE;
+}
+
+static int add_line(struct tm_call *c, struct line *line)
+{
+    char *tab = memchr(line->text, '\t', line->len);
+    skmt_error err;
+
+    if (line->len == 0) return EXIT_DONE;
+    if (memchr(line->text, 0, line->len))
+        return bad_line(line, "has a NUL, which is no text");
+    if (!tab || strchr(tab + 1, '\t'))
+        return bad_line(line, "is not a source, a tab and a target");
+    *tab = 0;
+    if (!add_one(c, line->text, tab + 1, &err)) return tm_print(c);
+    if (err.status == SKMT_TEXT) return bad_line(line, err.message);
+    return tm_failed(c, &err);
+}
+
+/* Every line is answered before the next is read. */
+static int add_lines(struct tm_call *c)
+{
+    static const char *const standard[] = { "-" };
+    struct lines in;
+    int status = EXIT_DONE;
+
+    lines_open(&in, standard, 1, interrupt_fd());
+    while (!status) {
+        struct line line;
+        enum lines_state st = lines_next(&in, true, &line);
+
+        if (st == LINES_END) break;
+        if (st == LINES_LINE) status = add_line(c, &line);
+        if (st == LINES_STOPPED || interrupt_signal()) status = tm_stopped(c);
+        if (st == LINES_FAILED)
+            status = complain(EXIT_TROUBLE, "%s", in.message);
+    }
+    lines_close(&in);
+    return status;
+}
+
+int cmd_tm_add(struct tm_call *c)
+{
+    bool from_input = c->n_operands == 0
+                      || (c->n_operands == 1 && !strcmp(c->operands[0], "-"));
+    skmt_error err;
+    int status;
+
+    if (!from_input && c->n_operands < 2)
+        return complain(EXIT_USAGE, "tm add needs SOURCE and TARGET, or "
+                        "neither to read lines; see 'skmt help tm add'");
+    if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
+    if (from_input) return add_lines(c);
+    if (add_one(c, c->operands[0], c->operands[1], &err))
+        return tm_failed(c, &err);
+    return tm_print(c);
+}
+
+/* ---- show ------------------------------------------------------------- */
+
+static void put_field(struct textbuf *t, const char *name, const char *text)
+{
+    if (!text || !text[0]) return;
+    textbuf_addf(t, "%-13s ", name);
+    put_visible(t, text, strlen(text));
+    textbuf_adds(t, "\n");
+}
+
+static void put_days(struct textbuf *t, const skmt_pair *p)
+{
+    textbuf_addf(t, "%-13s ", "created");
+    put_day(t, p->created);
+    if (p->changed != p->created) {
+        textbuf_adds(t, ", changed ");
+        put_day(t, p->changed);
+    }
+    textbuf_adds(t, "\n");
+}
+
+static void put_pair(struct textbuf *t, const skmt_pair *p)
+{
+    textbuf_addf(t, "%-13s %lld\n", "id", (long long)p->id);
+    put_field(t, "memory", p->memory);
+    put_field(t, "source", p->source);
+    put_field(t, "target", p->target);
+    put_field(t, "source tagged", p->source_tagged);
+    put_field(t, "target tagged", p->target_tagged);
+    put_field(t, "source lang", p->source_lang);
+    put_field(t, "target lang", p->target_lang);
+    put_field(t, "origin", p->origin);
+    if (p->position)
+        textbuf_addf(t, "%-13s %lld\n", "position", (long long)p->position);
+    put_field(t, "document", p->document);
+    put_field(t, "unit", p->unit);
+    put_field(t, "author", p->author);
+    put_days(t, p);
+    put_field(t, "extra", p->extra);
+}
+
+static int show(struct tm_call *c, int64_t id)
+{
+    skmt_error err;
+    skmt_pair p;
+
+    if (skmt_tm_get(c->tm, id, &p, &err)) return pair_failed(c, &err);
+    if (c->json) {
+        textbuf_adds(&c->out, "{");
+        jput_pair(&c->out, &p);
+        textbuf_adds(&c->out, "}\n");
+    } else {
+        put_pair(&c->out, &p);
+    }
+    return tm_print(c);
+}
+
+int cmd_tm_show(struct tm_call *c)
+{
+    int64_t id;
+    int status = tm_number(c->operands[0], 1, "an ID", &id);
+
+    if (!status) status = tm_open(c, SKMT_TM_READ);
+    return status ? status : show(c, id);
+}
+
+/* ---- edit ------------------------------------------------------------- */
+
+int cmd_tm_edit(struct tm_call *c)
+{
+    const char *source = tm_value(c, "source"), *target;
+    skmt_error err;
+    int64_t id;
+    int status = tm_number(c->operands[0], 1, "an ID", &id);
+
+    if (status) return status;
+    target = tm_value(c, "target");
+    if (!source && !target)
+        return complain(EXIT_USAGE, "tm edit needs --source TEXT, "
+                        "--target TEXT or both");
+    if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
+    if (skmt_tm_replace(c->tm, id, source, target, &err))
+        return pair_failed(c, &err);
+    return show(c, id);
+}
+
+/* ---- delete ----------------------------------------------------------- */
+
+static int answer_deleted(struct tm_call *c, int64_t n)
+{
+    struct textbuf *t = &c->out;
+
+    if (c->json) {
+        textbuf_adds(t, "{");
+        jput_int(t, "deleted", n);
+        textbuf_adds(t, "}\n");
+    } else {
+        put_noun(t, n, "pair", "pairs");
+        textbuf_adds(t, " deleted\n");
+    }
+    return tm_print(c);
+}
+
+/* All of them or none. */
+static int delete_ids(struct tm_call *c)
+{
+    int64_t *ids = calloc((size_t)c->n_operands, sizeof *ids);
+    skmt_error err;
+    skmt_status st;
+    int status = EXIT_DONE;
+
+    if (!ids) return complain(EXIT_TROUBLE, "out of memory");
+    for (int i = 0; i < c->n_operands && !status; i++)
+        status = tm_number(c->operands[i], 1, "an ID", &ids[i]);
+    if (!status) status = tm_open(c, SKMT_TM_WRITE);
+    if (!status) {
+        st = skmt_tm_begin(c->tm, &err);
+        for (int i = 0; i < c->n_operands && !st; i++)
+            st = skmt_tm_delete(c->tm, ids[i], &err);
+        if (!st) st = skmt_tm_commit(c->tm, &err);
+        if (st) skmt_tm_rollback(c->tm);
+        if (st) status = pair_failed(c, &err);
+        else status = answer_deleted(c, c->n_operands);
+    }
+    free(ids);
+    return status;
+}
+
+/* A memory of the same name and settings takes the place of the old one. */
+static skmt_status start_afresh(struct tm_call *c, const skmt_tm_info *m,
+                                skmt_error *err)
+{
+    char source[64], target[64];
+    skmt_tm_info settings = *m;
+    skmt_status st;
+
+    snprintf(source, sizeof source, "%s", m->source_lang);
+    snprintf(target, sizeof target, "%s", m->target_lang);
+    settings.name = c->memory;
+    settings.source_lang = source;
+    settings.target_lang = target;
+    st = skmt_tm_begin(c->tm, err);
+    if (!st) st = skmt_tm_drop(c->tm, c->memory, err);
+    if (!st) st = skmt_tm_create(c->tm, &settings, err);
+    if (!st) st = skmt_tm_commit(c->tm, err);
+    if (st) skmt_tm_rollback(c->tm);
+    return st;
+}
+
+static int delete_all(struct tm_call *c)
+{
+    char question[512];
+    skmt_tm_info m;
+    skmt_error err;
+    int64_t n;
+    int status = tm_open(c, SKMT_TM_WRITE);
+
+    if (!status) status = tm_memory_info(c, &m);
+    if (status) return status;
+    n = m.pairs;
+    snprintf(question, sizeof question, "Delete all %lld pairs of memory '%s' "
+             "in %s?", (long long)n, c->memory, c->path);
+    if ((status = tm_confirm(c, question))) return status;
+    if (start_afresh(c, &m, &err)) return tm_failed(c, &err);
+    return answer_deleted(c, n);
+}
+
+static int delete_matching(struct tm_call *c)
+{
+    skmt_error err;
+    int64_t n = 0;
+    int status = tm_open(c, SKMT_TM_WRITE);
+
+    if (status) return status;
+    if (skmt_tm_delete_where(c->tm, tm_value(c, "name"),
+                             tm_value(c, "origin"), tm_value(c, "document"),
+                             tm_value(c, "source"), tm_value(c, "target"),
+                             &n, &err))
+        return tm_failed(c, &err);
+    return answer_deleted(c, n);
+}
+
+int cmd_tm_delete(struct tm_call *c)
+{
+    static const char *const filters[] = { "origin", "document", "source",
+                                           "target" };
+    bool some = false, all = tm_given(c, "all");
+
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+        if (tm_given(c, filters[i])) some = true;
+    if ((c->n_operands > 0) + some + all != 1)
+        return complain(EXIT_USAGE, "tm delete needs either IDs, or what the "
+                        "pairs have in common, or --all; see "
+                        "'skmt help tm delete'");
+    if (all) return delete_all(c);
+    return c->n_operands > 0 ? delete_ids(c) : delete_matching(c);
+}

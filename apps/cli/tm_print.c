@@ -1,0 +1,137 @@
+/* tm_print.c - see tm_print.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tm_print.h"
+
+/* C1 controls (U+0080 to U+009F) work on terminals as ESC does. */
+static size_t control_len(const unsigned char *s, size_t n)
+{
+    if (s[0] < 0x20 || s[0] == 0x7F) return 1;
+    if (n > 1 && s[0] == 0xC2 && s[1] < 0xA0) return 2;
+    return 0;
+}
+
+void put_visible(struct textbuf *t, const char *s, size_t n)
+{
+    static const char plain[] = "\n\r\t", escape[] = "nrt";
+
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *at = (const unsigned char *)s + i;
+        size_t len = control_len(at, n - i);
+        const char *p = len == 1 && *at ? strchr(plain, *at) : NULL;
+
+        if (len == 0) textbuf_add(t, s + i, 1);
+        else if (p) textbuf_addf(t, "\\%c", escape[p - plain]);
+        else textbuf_addf(t, "\\x%02x", at[len - 1]);
+        if (len == 2) i++;
+    }
+}
+
+void put_count(struct textbuf *t, int64_t n)
+{
+    char digits[32];
+    int len = snprintf(digits, sizeof digits, "%" PRId64, n);
+
+    for (int i = 0; i < len; i++) {
+        textbuf_add(t, digits + i, 1);
+        if (i + 1 < len && digits[i] != '-' && (len - 1 - i) % 3 == 0)
+            textbuf_adds(t, ",");
+    }
+}
+
+void put_aligned(struct textbuf *t, int64_t n, size_t width)
+{
+    struct textbuf number = { 0 };
+
+    put_count(&number, n);
+    for (size_t i = number.len; i < width; i++) textbuf_adds(t, " ");
+    textbuf_add(t, number.data, number.len);
+    if (number.failed) t->failed = true;
+    textbuf_release(&number);
+}
+
+void put_noun(struct textbuf *t, int64_t n, const char *one,
+              const char *many)
+{
+    put_count(t, n);
+    textbuf_adds(t, " ");
+    textbuf_adds(t, n == 1 ? one : many);
+}
+
+static void put_time(struct textbuf *t, int64_t seconds, const char *form)
+{
+    time_t when = (time_t)seconds;
+    char text[64] = "";
+    struct tm utc;
+
+    if (gmtime_r(&when, &utc)) strftime(text, sizeof text, form, &utc);
+    textbuf_adds(t, text);
+}
+
+void put_day(struct textbuf *t, int64_t seconds)
+{
+    put_time(t, seconds, "%Y-%m-%d");
+}
+
+void jput_int(struct textbuf *t, const char *key, int64_t n)
+{
+    jput_key(t, key);
+    textbuf_addf(t, "%" PRId64, n);
+}
+
+void jput_field(struct textbuf *t, const char *key, const char *text)
+{
+    jput_key(t, key);
+    jput_text(t, text);
+}
+
+static void jput_time(struct textbuf *t, const char *key, int64_t seconds)
+{
+    jput_key(t, key);
+    textbuf_adds(t, "\"");
+    put_time(t, seconds, "%Y-%m-%dT%H:%M:%SZ");
+    textbuf_adds(t, "\"");
+}
+
+void jput_pair(struct textbuf *t, const skmt_pair *p)
+{
+    jput_int(t, "id", p->id);
+    jput_field(t, "memory", p->memory);
+    jput_field(t, "source", p->source);
+    jput_field(t, "target", p->target);
+    if (p->source_tagged) jput_field(t, "source_tagged", p->source_tagged);
+    if (p->target_tagged) jput_field(t, "target_tagged", p->target_tagged);
+    jput_field(t, "source_lang", p->source_lang);
+    jput_field(t, "target_lang", p->target_lang);
+    jput_field(t, "origin", p->origin);
+    jput_int(t, "position", p->position);
+    jput_field(t, "document", p->document);
+    jput_field(t, "unit", p->unit);
+    jput_field(t, "author", p->author);
+    jput_time(t, "created", p->created);
+    jput_time(t, "changed", p->changed);
+    if (p->extra[0]) {                  /* an object already */
+        jput_key(t, "extra");
+        textbuf_adds(t, p->extra);
+    }
+}
+
+void jput_memory(struct textbuf *t, const skmt_tm_info *m)
+{
+    textbuf_adds(t, "{");
+    jput_field(t, "name", m->name);
+    jput_field(t, "source_lang", m->source_lang);
+    jput_field(t, "target_lang", m->target_lang);
+    jput_int(t, "priority", m->priority);
+    jput_key(t, "keep_duplicates");
+    textbuf_adds(t, m->keep_duplicates ? "true" : "false");
+    jput_time(t, "created", m->created);
+    jput_int(t, "pairs", m->pairs);
+    jput_int(t, "texts", m->texts);
+    jput_int(t, "source_bytes", m->source_bytes);
+    jput_int(t, "target_bytes", m->target_bytes);
+    textbuf_adds(t, "}");
+}

@@ -1,0 +1,25 @@
+/* tm_print.h - pairs and numbers as the subcommands of "skmt tm" show them. */
+#ifndef TM_PRINT_H
+#define TM_PRINT_H
+
+#include <stdint.h>
+
+#include "skmt.h"
+#include "textbuf.h"
+
+/* Text for a line of a terminal: control characters as \n, \t or \x1b. */
+void put_visible(struct textbuf *t, const char *s, size_t n);
+void put_count(struct textbuf *t, int64_t n);           /* 1,234,567 */
+void put_aligned(struct textbuf *t, int64_t n, size_t width);
+void put_noun(struct textbuf *t, int64_t n, const char *one,
+              const char *many);                        /* 1 pair, 2 pairs */
+void put_day(struct textbuf *t, int64_t seconds);       /* 2024-05-31 */
+
+void jput_int(struct textbuf *t, const char *key, int64_t n);
+void jput_field(struct textbuf *t, const char *key, const char *text);
+/* All that a pair is, between braces the caller writes. */
+void jput_pair(struct textbuf *t, const skmt_pair *p);
+/* {..}: what skmt tm list says of a memory. */
+void jput_memory(struct textbuf *t, const skmt_tm_info *m);
+
+#endif

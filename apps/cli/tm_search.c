@@ -1,0 +1,285 @@
+/* tm_search.c - skmt tm search: the most similar pairs, for people or as JSON.
+ *
+ *      92%  Die Datei wurde [-nicht -]gefunden.
+ *           The file was not found.
+ *           id 17, memory.tmx:12, main, 2024-05-31, 3 times
+ *
+ * The source is the stored one; what the text lacks is struck out, what only
+ * the text has is put in. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interrupt.h"
+#include "lines.h"
+#include "tm_call.h"
+#include "tm_print.h"
+
+struct search {
+    struct tm_call *c;
+    bool color;
+    bool echo;                  /* print the text before its matches */
+};
+
+/* Struck out and underlined as well: not all see red and green. */
+static const char bold[] = "\033[1m", dim[] = "\033[2m",
+    dropped[] = "\033[31;9m", added[] = "\033[32;4m", usual[] = "\033[0m";
+
+/* ---- for people ------------------------------------------------------- */
+
+static void paint(struct search *s, const char *code)
+{
+    if (s->color) textbuf_adds(&s->c->out, code);
+}
+
+static void put_stretch(struct search *s, char kind, const char *text,
+                        size_t n)
+{
+    struct textbuf *t = &s->c->out;
+
+    if (kind == '=') {
+        put_visible(t, text, n);
+        return;
+    }
+    if (s->color) textbuf_adds(t, kind == '-' ? dropped : added);
+    else textbuf_adds(t, kind == '-' ? "[-" : "{+");
+    put_visible(t, text, n);
+    if (s->color) textbuf_adds(t, usual);
+    else textbuf_adds(t, kind == '-' ? "-]" : "+}");
+}
+
+static void put_differences(struct search *s, const skmt_matches *m, int i,
+                            const skmt_match *match, const char *text)
+{
+    size_t begin, end;
+    char kind;
+
+    for (int k = 0; skmt_matches_edit(m, i, k, &kind, &begin, &end); k++)
+        put_stretch(s, kind, (kind == '+' ? text : match->pair.source) + begin,
+                    end - begin);
+}
+
+/* "id 17, memory.tmx:12, letter.docx, main, 2024-05-31, 3 times" */
+static void put_where(struct search *s, const skmt_match *match)
+{
+    struct textbuf *t = &s->c->out;
+    const skmt_pair *p = &match->pair;
+
+    textbuf_addf(t, "id %lld", (long long)p->id);
+    if (p->origin[0]) {
+        textbuf_adds(t, ", ");
+        put_visible(t, p->origin, strlen(p->origin));
+        if (p->position) textbuf_addf(t, ":%lld", (long long)p->position);
+    }
+    if (p->document[0]) {
+        textbuf_adds(t, ", ");
+        put_visible(t, p->document, strlen(p->document));
+    }
+    textbuf_adds(t, ", ");
+    put_visible(t, p->memory, strlen(p->memory));
+    textbuf_adds(t, ", ");
+    put_day(t, p->changed);
+    if (match->occurrences > 1) {
+        textbuf_adds(t, ", ");
+        put_noun(t, match->occurrences, "time", "times");
+    }
+}
+
+/* 99.6 % is not the same: only what is equal is 100. */
+static int percent(double similarity)
+{
+    return (int)(similarity * 100 + 1e-9);
+}
+
+static void put_match(struct search *s, const skmt_matches *m, int i,
+                      const char *text)
+{
+    struct textbuf *t = &s->c->out;
+    skmt_match match;
+
+    skmt_matches_get(m, i, &match);
+    paint(s, bold);
+    textbuf_addf(t, "%3d%%", percent(match.similarity));
+    paint(s, usual);
+    textbuf_adds(t, "  ");
+    put_differences(s, m, i, &match, text);
+    textbuf_adds(t, "\n      ");
+    put_visible(t, match.pair.target, strlen(match.pair.target));
+    textbuf_adds(t, "\n      ");
+    paint(s, dim);
+    put_where(s, &match);
+    paint(s, usual);
+    textbuf_adds(t, "\n");
+}
+
+static void put_block(struct search *s, const skmt_matches *m,
+                      const char *text, size_t len)
+{
+    struct textbuf *t = &s->c->out;
+    int n = m ? skmt_matches_count(m) : 0;
+
+    if (s->echo) {
+        put_visible(t, text, len);
+        textbuf_adds(t, "\n");
+    }
+    if (n == 0) textbuf_adds(t, "  no match\n");
+    for (int i = 0; i < n; i++) put_match(s, m, i, text);
+    if (s->echo) textbuf_adds(t, "\n");
+}
+
+/* ---- JSON ------------------------------------------------------------- */
+
+static void jput_edits(struct textbuf *t, const skmt_matches *m, int i)
+{
+    size_t begin, end;
+    char kind;
+
+    jput_key(t, "edits");
+    textbuf_adds(t, "[");
+    for (int k = 0; skmt_matches_edit(m, i, k, &kind, &begin, &end); k++) {
+        jput_comma(t);
+        textbuf_addf(t, "{\"kind\":\"%c\",\"begin\":%zu,\"end\":%zu}", kind,
+                     begin, end);
+    }
+    textbuf_adds(t, "]");
+}
+
+static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
+{
+    skmt_match match;
+
+    skmt_matches_get(m, i, &match);
+    textbuf_adds(t, "{");
+    jput_key(t, "similarity");
+    jput_number(t, match.similarity);
+    jput_key(t, "score");
+    jput_number(t, match.score);
+    jput_int(t, "occurrences", match.occurrences);
+    jput_pair(t, &match.pair);
+    jput_edits(t, m, i);
+    textbuf_adds(t, "}");
+}
+
+static void jput_block(struct search *s, const skmt_matches *m,
+                       const struct line *line)
+{
+    struct textbuf *t = &s->c->out;
+    int n = m ? skmt_matches_count(m) : 0;
+
+    textbuf_adds(t, "{");
+    jput_int(t, "line", (int64_t)line->number);
+    jput_key(t, "text");
+    jput_string(t, line->text, line->len);
+    jput_key(t, "matches");
+    textbuf_adds(t, "[");
+    for (int i = 0; i < n; i++) {
+        jput_comma(t);
+        jput_match(t, m, i);
+    }
+    textbuf_adds(t, "]}\n");
+}
+
+/* ---- searching -------------------------------------------------------- */
+
+static int search_failed(struct search *s, const struct line *line,
+                         const skmt_error *err)
+{
+    if (!line->file || err->status != SKMT_TEXT) return tm_failed(s->c, err);
+    progress_end(&s->c->progress);
+    fprintf(stderr, "%s:%llu: %s\n", line->file,
+            (unsigned long long)line->number, err->message);
+    return EXIT_TROUBLE;
+}
+
+/* A blank line has no matches and an answer all the same. */
+static int search_line(struct search *s, const struct line *line)
+{
+    struct tm_call *c = s->c;
+    bool blank = strspn(line->text, " \t") == line->len;
+    skmt_matches *m = NULL;
+    skmt_error err;
+
+    if (!blank && skmt_tm_search(c->tm, line->text, line->len, c->options,
+                                 c->model, &m, &err))
+        return search_failed(s, line, &err);
+    if (c->json) jput_block(s, m, line);
+    else put_block(s, m, line->text, line->len);
+    skmt_matches_free(m);
+    return tm_print(c);
+}
+
+static int search_lines(struct search *s, const char *file)
+{
+    struct lines in;
+    int status = EXIT_DONE;
+
+    s->echo = true;
+    lines_open(&in, &file, 1, interrupt_fd());
+    while (!status) {
+        struct line line;
+        enum lines_state st = lines_next(&in, true, &line);
+
+        if (st == LINES_END) break;
+        if (st == LINES_LINE) status = search_line(s, &line);
+        if (st == LINES_STOPPED || interrupt_signal())
+            status = tm_stopped(s->c);
+        if (st == LINES_FAILED)
+            status = complain(EXIT_TROUBLE, "%s", in.message);
+    }
+    lines_close(&in);
+    return status;
+}
+
+/* The words of the command line as one text, as echo prints them. */
+static int search_operands(struct search *s)
+{
+    struct textbuf text = { 0 };
+    struct line line = { .number = 1 };
+    int status;
+
+    for (int i = 0; i < s->c->n_operands; i++) {
+        if (i) textbuf_adds(&text, " ");
+        textbuf_adds(&text, s->c->operands[i]);
+    }
+    textbuf_add(&text, "", 1);
+    line.text = text.data;
+    line.len = text.len - !text.failed;
+    status = text.failed ? complain(EXIT_TROUBLE, "out of memory")
+                         : search_line(s, &line);
+    textbuf_release(&text);
+    return status;
+}
+
+/* ---- command line ----------------------------------------------------- */
+
+static int choose_color(struct search *s)
+{
+    const char *when = tm_value(s->c, "color"), *term = getenv("TERM");
+    const char *none = getenv("NO_COLOR");
+
+    if (!when) when = "auto";
+    if (strcmp(when, "auto") && strcmp(when, "always") && strcmp(when, "never"))
+        return complain(EXIT_USAGE, "--color is auto, always or never, not "
+                        "'%s'", when);
+    s->color = when[1] == 'l'
+               || (when[1] == 'u' && isatty(STDOUT_FILENO)
+                   && !(none && none[0]) && term && strcmp(term, "dumb"));
+    return EXIT_DONE;
+}
+
+int cmd_tm_search(struct tm_call *c)
+{
+    struct search s = { .c = c };
+    const char *file = tm_value(c, "file");
+    int status;
+
+    if (file && c->n_operands)
+        return complain(EXIT_USAGE, "tm search takes a text or --file, not "
+                        "both");
+    status = choose_color(&s);
+    if (!status) status = tm_open_search(c, true);
+    if (status) return status;
+    return c->n_operands ? search_operands(&s)
+                         : search_lines(&s, file ? file : "-");
+}

@@ -1,0 +1,274 @@
+/* tm_stats.c - skmt tm stats: how much there is, and how much of a text it
+ * covers.
+ *
+ * With --against every line's similarity is that of its most similar stored
+ * source, counted in tenths: the table by which "Simple and Scalable
+ * Nearest Neighbor Machine Translation" (2023) explains where a memory
+ * helps. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "interrupt.h"
+#include "lines.h"
+#include "tm_call.h"
+#include "tm_print.h"
+
+#define BUCKETS 10
+#define BAR_WIDTH 40
+
+struct histogram {
+    int64_t count[BUCKETS];     /* [0, 0.1) .. [0.9, 1] */
+    int64_t lines, exact;
+    double sum, seconds;
+    const char *unit;           /* "pieces" or "words" */
+};
+
+/* ---- the numbers ------------------------------------------------------ */
+
+static void put_name(struct textbuf *t, const char *name)
+{
+    size_t at = t->len;
+
+    textbuf_addf(t, "%-16s ", name);
+    for (; at < t->len; at++)
+        if (t->data[at] == '_') t->data[at] = ' ';
+}
+
+static void put_memory(struct textbuf *t, const skmt_tm_info *m)
+{
+    put_name(t, "memory");
+    put_visible(t, m->name, strlen(m->name));
+    textbuf_adds(t, ": ");
+    put_noun(t, m->pairs, "pair", "pairs");
+    textbuf_adds(t, ", ");
+    put_noun(t, m->texts, "text", "texts");
+    textbuf_adds(t, ", ");
+    put_count(t, m->source_bytes);
+    textbuf_adds(t, " + ");
+    put_count(t, m->target_bytes);
+    textbuf_addf(t, " bytes, %.30s > %.30s",
+                 m->source_lang[0] ? m->source_lang : "?",
+                 m->target_lang[0] ? m->target_lang : "?");
+    textbuf_adds(t, "\n");
+}
+
+static int put_memories(struct tm_call *c)
+{
+    struct textbuf *t = &c->out;
+    skmt_tm_info m;
+    skmt_error err;
+    int n;
+
+    if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
+    for (int i = 0; i < n; i++) {
+        if (skmt_tm_get_info(c->tm, i, &m, &err)) return tm_failed(c, &err);
+        if (c->json) {
+            jput_comma(t);
+            jput_memory(t, &m);
+        } else {
+            put_memory(t, &m);
+        }
+    }
+    return EXIT_DONE;
+}
+
+static void put_facts(struct tm_call *c)
+{
+    struct textbuf *t = &c->out;
+    const char *name;
+    int64_t value;
+
+    for (int i = 0; (name = skmt_tm_stat(c->tm, i, &value)); i++) {
+        if (c->json) {
+            jput_int(t, name, value);
+        } else {
+            put_name(t, name);
+            put_count(t, value);
+            textbuf_adds(t, "\n");
+        }
+    }
+}
+
+static int put_all(struct tm_call *c)
+{
+    struct textbuf *t = &c->out;
+    int status;
+
+    if (c->json) {
+        jput_field(t, "file", c->path);
+        jput_key(t, "memories");
+        textbuf_adds(t, "[");
+    } else {
+        put_name(t, "file");
+        textbuf_adds(t, c->path);
+        textbuf_adds(t, "\n");
+    }
+    if ((status = put_memories(c))) return status;
+    if (c->json) textbuf_adds(t, "]");
+    put_facts(c);
+    return EXIT_DONE;
+}
+
+/* ---- the histogram ---------------------------------------------------- */
+
+/* 1 - 9/10 falls a hair short of 0.1, and belongs to it. */
+static void count(struct histogram *h, double similarity)
+{
+    int bucket = (int)(similarity * BUCKETS + 1e-9);
+
+    h->count[bucket < BUCKETS ? bucket : BUCKETS - 1]++;
+    h->lines++;
+    h->sum += similarity;
+    if (similarity >= 1 - 1e-9) h->exact++;
+}
+
+static int measure(struct tm_call *c, const struct line *line,
+                   struct histogram *h)
+{
+    const char *tab = memchr(line->text, '\t', line->len);
+    size_t len = tab ? (size_t)(tab - line->text) : line->len;
+    skmt_matches *m;
+    skmt_match best = { .similarity = 0 };
+    skmt_error err;
+
+    if (strspn(line->text, " ") >= len) return EXIT_DONE;
+    if (skmt_tm_search(c->tm, line->text, len, c->options, c->model, &m,
+                       &err)) {
+        if (err.status != SKMT_TEXT) return tm_failed(c, &err);
+        fprintf(stderr, "%s:%llu: %s\n", line->file,
+                (unsigned long long)line->number, err.message);
+        return EXIT_TROUBLE;
+    }
+    if (skmt_matches_count(m) > 0) skmt_matches_get(m, 0, &best);
+    count(h, best.similarity);
+    skmt_matches_free(m);
+    return EXIT_DONE;
+}
+
+static uint64_t file_bytes(const char *path)
+{
+    struct stat file;
+
+    return !strcmp(path, "-") || stat(path, &file) || !S_ISREG(file.st_mode)
+               ? 0 : (uint64_t)file.st_size;
+}
+
+static int measure_lines(struct tm_call *c, const char *path,
+                         struct histogram *h)
+{
+    struct progress p;
+    struct lines in;
+    uint64_t bytes = 0;
+    int status = EXIT_DONE;
+
+    progress_begin(&p, "lines", file_bytes(path), !tm_given(c, "quiet"));
+    lines_open(&in, &path, 1, interrupt_fd());
+    while (!status) {
+        struct line line;
+        enum lines_state st = lines_next(&in, true, &line);
+
+        if (st == LINES_END) break;
+        if (st == LINES_LINE) {
+            status = measure(c, &line, h);
+            bytes += line.bytes;
+            progress_update(&p, bytes, (uint64_t)h->lines);
+        }
+        if (st == LINES_STOPPED || interrupt_signal()) status = tm_stopped(c);
+        if (st == LINES_FAILED)
+            status = complain(EXIT_TROUBLE, "%s", in.message);
+    }
+    progress_end(&p);
+    lines_close(&in);
+    return status;
+}
+
+static double share(const struct histogram *h, int64_t n)
+{
+    return h->lines ? (double)n / (double)h->lines : 0;
+}
+
+static void put_bucket(struct textbuf *t, const struct histogram *h, int i,
+                       int64_t most)
+{
+    int width = most ? (int)((h->count[i] * BAR_WIDTH + most - 1) / most) : 0;
+    char bar[BAR_WIDTH + 1];
+
+    memset(bar, '#', sizeof bar);
+    textbuf_addf(t, "[%.1f, %.1f%c", i / 10.0, (i + 1) / 10.0,
+                 i + 1 < BUCKETS ? ')' : ']');
+    put_aligned(t, h->count[i], 12);
+    textbuf_addf(t, "  %5.1f %%%s%.*s\n", 100 * share(h, h->count[i]),
+                 width ? "  " : "", width, bar);
+}
+
+static void put_histogram(struct textbuf *t, const struct histogram *h)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < BUCKETS; i++)
+        if (h->count[i] > most) most = h->count[i];
+    textbuf_addf(t, "\nsimilarity   sentences  percent  in %s\n", h->unit);
+    for (int i = 0; i < BUCKETS; i++) put_bucket(t, h, i, most);
+    textbuf_adds(t, "all       ");
+    put_aligned(t, h->lines, 12);
+    textbuf_addf(t, "           mean %.3f, exact ",
+                 h->lines ? h->sum / (double)h->lines : 0.0);
+    put_count(t, h->exact);
+    textbuf_adds(t, "\n");
+    textbuf_addf(t, "%.2f s, %.2f ms a sentence\n", h->seconds,
+                 h->lines ? 1000 * h->seconds / (double)h->lines : 0.0);
+}
+
+static void jput_histogram(struct textbuf *t, const struct histogram *h)
+{
+    jput_key(t, "similarity");
+    textbuf_adds(t, "{");
+    jput_field(t, "unit", h->unit);
+    jput_int(t, "sentences", h->lines);
+    jput_int(t, "exact", h->exact);
+    jput_key(t, "mean");
+    jput_number(t, h->lines ? h->sum / (double)h->lines : 0);
+    jput_key(t, "seconds");
+    jput_number(t, h->seconds);
+    jput_key(t, "buckets");
+    textbuf_adds(t, "[");
+    for (int i = 0; i < BUCKETS; i++) {
+        jput_comma(t);
+        textbuf_addf(t, "{\"from\":%.1f,\"to\":%.1f,\"count\":%lld,"
+                     "\"share\":%.7g}", i / 10.0, (i + 1) / 10.0,
+                     (long long)h->count[i], share(h, h->count[i]));
+    }
+    textbuf_adds(t, "]}");
+}
+
+static int measure_all(struct tm_call *c, const char *path,
+                       struct histogram *h)
+{
+    double begin = wall_seconds();
+    int status;
+
+    /* Only the best match counts. */
+    skmt_options_set(c->options, "matches", "1", NULL);
+    h->unit = c->model ? "pieces" : "words";
+    status = measure_lines(c, path, h);
+    h->seconds = wall_seconds() - begin;
+    return status;
+}
+
+/* The facts come last to be taken: searches may have made index files. */
+int cmd_tm_stats(struct tm_call *c)
+{
+    const char *against = tm_value(c, "against");
+    struct histogram h = { .lines = 0 };
+    int status = tm_open_search(c, against != NULL);
+
+    if (!status && against) status = measure_all(c, against, &h);
+    if (!status && c->json) textbuf_adds(&c->out, "{");
+    if (!status) status = put_all(c);
+    if (status) return status;
+    if (against && c->json) jput_histogram(&c->out, &h);
+    if (against && !c->json) put_histogram(&c->out, &h);
+    if (c->json) textbuf_adds(&c->out, "}\n");
+    return tm_print(c);
+}
