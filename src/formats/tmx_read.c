@@ -71,6 +71,7 @@ struct tmx_reader {
 bool tmx_date_parse(const char *s, int64_t *seconds)
 {
     static const char form[] = "00000000T000000Z";
+    const char *whole = s;
     int v[6] = { 0 };
     static const int width[6] = { 4, 2, 2, 2, 2, 2 };
     char back[TMX_DATE_BYTES];
@@ -93,7 +94,7 @@ bool tmx_date_parse(const char *s, int64_t *seconds)
     *seconds = timegm(&tm);
     /* The 31st of February comes back as another day. */
     return *seconds && tmx_date_format(*seconds, back) &&
-           !memcmp(back, s - 16, 15);
+           !strcmp(back, whole);
 }
 
 bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])

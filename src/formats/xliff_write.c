@@ -16,7 +16,6 @@
 #define BUFFERS(B)                                                      \
     B(out)                      /* what is ready to be written */       \
     B(document) B(langs)        /* of the open <file> */                \
-    B(groups)                   /* JSON of the open <group>s */         \
     B(id)                       /* of the unit that is held back */     \
     B(start)                    /* its start tag, and up to the texts */ \
     B(source) B(seg_source) B(target)                                   \
@@ -29,7 +28,7 @@ struct xliff_writer {
     BUFFERS(B)
 #undef B
     bool two, root_written, in_file, held, segmented;
-    int n_groups;
+    json_t *groups;                     /* that are open, an array */
     uint64_t n_units, n_files;
     json_t *extra_root, *extra;         /* of the file that was read */
     bool ok;
@@ -137,15 +136,17 @@ static void put_root(struct xliff_writer *t, const struct unit *u)
     t->root_written = true;
 }
 
-static void close_groups(struct xliff_writer *t)
+static void close_groups(struct xliff_writer *t, size_t down_to)
 {
-    for (; t->n_groups; t->n_groups--) put(t, &t->out, "</group>\n");
-    strbuf_reset(&t->groups);
+    for (size_t n = json_array_size(t->groups); n > down_to; n--)
+        put(t, &t->out, "</group>\n");
 }
 
 static void close_file(struct xliff_writer *t)
 {
-    close_groups(t);
+    close_groups(t, 0);
+    json_decref(t->groups);
+    t->groups = NULL;
     if (t->in_file)
         put(t, &t->out, t->two ? "  </file>\n" : "    </body>\n  </file>\n");
     t->in_file = false;
@@ -211,18 +212,24 @@ static void open_file(struct xliff_writer *t, const struct unit *u)
     if (!t->two) put(t, &t->out, "    <body>\n");
 }
 
-static void open_groups(struct xliff_writer *t, json_t *groups)
+/* Closes and opens no more than it takes. `groups` may be NULL. */
+static void go_to_groups(struct xliff_writer *t, json_t *groups)
 {
-    size_t i;
-    json_t *g;
+    size_t same = 0, n = json_array_size(groups);
 
-    json_array_foreach(groups, i, g) {
+    while (same < n && json_equal(json_array_get(groups, same),
+                                  json_array_get(t->groups, same))) same++;
+    close_groups(t, same);
+    for (size_t i = same; i < n; i++) {
+        json_t *g = json_array_get(groups, i);
         put(t, &t->out, "<group");
         put_attrs(t, &t->out, json_object_get(g, "a"), none);
         put(t, &t->out, ">\n");
         put_raw_line(t, &t->out, "", extra_get(g, "x"));
-        t->n_groups++;
     }
+    json_incref(groups);
+    json_decref(t->groups);
+    t->groups = groups;
 }
 
 /* Version 1 says the languages for each file. */
@@ -241,9 +248,6 @@ static bool same_langs(struct xliff_writer *t, const struct unit *u)
 static void go_to_place(struct xliff_writer *t, const struct unit *u,
                         json_t *own)
 {
-    json_t *groups = json_object_get(own, "groups");
-    char *text = json_is_array(groups) ? json_dumps(groups, JSON_COMPACT)
-                                       : NULL;
     bool same = same_langs(t, u) && t->in_file &&
                 str_eq(u->document, (struct str){ t->document.data,
                                                   t->document.len });
@@ -253,12 +257,7 @@ static void go_to_place(struct xliff_writer *t, const struct unit *u,
         close_file(t);
         open_file(t, u);
     }
-    if (strcmp(text ? text : "", t->groups.data)) {
-        close_groups(t);
-        open_groups(t, groups);
-        put(t, &t->groups, text ? text : "");
-    }
-    free(text);
+    go_to_groups(t, json_object_get(own, "groups"));
 }
 
 /* ---- the unit that is held back ------------------------------------------ */
@@ -295,6 +294,18 @@ static enum status release_unit(struct xliff_writer *t, struct err *e)
     return xml_flush(&t->out, t->w.out, e);
 }
 
+/* What version 2 takes for an id. */
+static bool is_token(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (!((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z')
+              || c >= 0x80 || strchr("-_.:", c)))
+            return false;
+    }
+    return true;
+}
+
 static void hold(struct xliff_writer *t, const struct unit *u, json_t *own)
 {
     static const char *const id[] = { "id", NULL };
@@ -308,8 +319,8 @@ static void hold(struct xliff_writer *t, const struct unit *u, json_t *own)
     strbuf_reset(&t->id);
     t->ok = t->ok && strbuf_add(&t->id, u->id.p, u->id.n);
     put(t, &t->start, t->two ? "    <unit" : "      <trans-unit");
-    /* Version 2 is strict about ids; those of other formats become names. */
-    if (t->two && !own && u->id.n) {
+    /* An id of another format may have to become a name. */
+    if (t->two && !own && !is_token(u->id)) {
         put_attr(t, &t->start, "id", str_of(number));
         put_attr(t, &t->start, "name", u->id);
         but = id_name;
@@ -482,6 +493,7 @@ static void xliff_close(struct writer *w)
 #define B(name) strbuf_release(&t->name);
     BUFFERS(B)
 #undef B
+    json_decref(t->groups);
     json_decref(t->extra_root);
     free(t);
 }
