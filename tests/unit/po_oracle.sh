@@ -30,7 +30,7 @@ fail() {
 # Both as gettext would write them: no wrapping decides, nor order of keywords.
 same() {                        # same WHAT WANT GOT
     msgcat --no-wrap -t UTF-8 -o "$dir/a" "$2" 2>"$dir/log" &&
-        msgcat --no-wrap -o "$dir/b" "$3" 2>>"$dir/log" &&
+        msgcat --no-wrap -t UTF-8 -o "$dir/b" "$3" 2>>"$dir/log" &&
         cmp -s "$dir/a" "$dir/b" && return
     fail "$1"
     head -n 20 "$dir/log"
