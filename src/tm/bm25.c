@@ -162,6 +162,7 @@ static bool collect_terms(struct bm25 *b, const struct terms *query)
         || !mem_grow(&b->terms, &b->cap_terms, query->n + 1,
                      sizeof *b->terms))
         return false;
+    if (!query->n) return true;
     memcpy(b->sorted, query->at, query->n * sizeof *b->sorted);
     qsort(b->sorted, query->n, sizeof *b->sorted, by_value);
     for (size_t i = 0; i < query->n; i++) {
