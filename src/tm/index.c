@@ -664,7 +664,7 @@ enum status index_symbols(struct index *ix, const struct hit *h,
     enum status st = ST_OK;
 
     if (f && symfile_get(f, h->doc, &s->at, &s->cap, &s->n)) {
-        s->chars = symbols_chars(ix->sw, s->at, s->n);
+        if (chars) s->chars = symbols_chars(ix->sw, s->at, s->n);
     } else {
         if (f) {                        /* damaged: made again next time */
             symfile_close(f);
@@ -674,6 +674,6 @@ enum status index_symbols(struct index *ix, const struct hit *h,
     }
     *at = s->at;
     *n = s->n;
-    *chars = s->chars;
+    if (chars) *chars = s->chars;
     return st;
 }

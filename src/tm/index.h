@@ -55,7 +55,8 @@ enum status index_search(struct index *ix, const struct terms *query,
 
 /* The symbols (analyse.h) of a hit's source under a tokenizer, from a side
  * file per segment and tokenizer that is made on first use; sw NULL: words,
- * read from the store. Valid until the next call. */
+ * read from the store. Valid until the next call. chars may be NULL: counting
+ * them takes longer than the rest. */
 enum status index_use_symbols(struct index *ix, const struct subword *sw,
                               uint64_t tokenizer, struct err *e);
 enum status index_symbols(struct index *ix, const struct hit *h,

@@ -95,16 +95,16 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
                                 struct err *e)
 {
     struct list *list = &rt->lists[memory];
+    uint32_t chars = 0, *counted = o->rerank == RERANK_AUTHORS ? &chars : NULL;
     const uint32_t *at;
     enum status st;
-    uint32_t chars;
     size_t len;
 
     for (size_t i = 0; i < n; i++) {
         const struct hit *h = &rt->hits[i];
         double s;
 
-        st = index_symbols(rt->indexes[memory], h, &at, &len, &chars, e);
+        st = index_symbols(rt->indexes[memory], h, &at, &len, counted, e);
         if (st) return st;
         s = measure(similar_distance(rt->similar, at, len), &rt->symbols, len,
                     chars, o->rerank);
