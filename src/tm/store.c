@@ -34,9 +34,9 @@ enum {
     MAX_LOG = 1000000
 };
 
-/* What is empty, or as the memory says, is NULL: most rows of a pair are some
- * ten bytes. Index pair_text has the batch so that "is this text visible" and
- * counting never read the rows. */
+/* What is empty, or as the memory or the batch says, is NULL: most rows of a
+ * pair are some ten bytes. Index pair_text has the batch so that "is this text
+ * visible" and counting never read the rows. */
 static const char schema[] =
     "CREATE TABLE head(uuid INTEGER NOT NULL, pairs INTEGER NOT NULL,"
     " segments INTEGER NOT NULL, generations INTEGER NOT NULL);"
@@ -61,7 +61,7 @@ static const char schema[] =
     "CREATE TABLE pair(id INTEGER PRIMARY KEY, text INTEGER NOT NULL,"
     " batch INTEGER NOT NULL, position INTEGER, document TEXT, unit TEXT,"
     " author TEXT, created INTEGER, changed INTEGER, source_lang TEXT,"
-    " target_lang TEXT, extra TEXT);"
+    " target_lang TEXT, extra TEXT, origin TEXT);"
     "CREATE INDEX pair_text ON pair(text, batch);"
     "CREATE TABLE change(seq INTEGER PRIMARY KEY AUTOINCREMENT,"
     " memory INTEGER NOT NULL, kind INTEGER NOT NULL,"
@@ -157,8 +157,10 @@ static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
 
     for (int i = 1; *types && rc == SQLITE_OK; i++) {
         char type = *types++;
-        if (type == 'i') {
-            rc = sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
+        if (type == 'i' || type == 'n') {
+            int64_t v = va_arg(ap, int64_t);
+            rc = type == 'n' && !v ? sqlite3_bind_null(st, i)
+                                   : sqlite3_bind_int64(st, i, v);
         } else if (type == 'z') {
             rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
                                    SQLITE_STATIC);

@@ -22,7 +22,7 @@
 #include "tm/store_inner.h"
 
 #define MAX_TEXTS 0xffffffff    /* of one batch */
-#define CHUNK_SECONDS 0.5       /* a slow source must not keep others out */
+#define CHUNK_SECONDS 1.0       /* a slow source must not keep others out */
 
 enum import_state { OPEN, PREPARED, DONE, FAILED };
 
@@ -36,6 +36,8 @@ struct store_import {
     int64_t begun;              /* the newest change when it began */
     int64_t texts;              /* made so far: the count in their ids */
     int64_t position;           /* of the pair put last */
+    char *origin;               /* of the pairs from here on; NULL: the
+                                   batch's */
 
     int rows;                   /* in the open chunk */
     size_t bytes;
@@ -170,6 +172,18 @@ enum status store_import_format(struct store_import *im, const char *format,
     return ST_OK;
 }
 
+enum status store_import_origin(struct store_import *im, const char *origin,
+                                struct err *e)
+{
+    char *copy = strdup(origin);
+
+    if (!copy) return err_nomem(e, "import");
+    free(im->origin);
+    im->origin = copy;
+    im->position = 0;
+    return ST_OK;
+}
+
 int64_t store_import_batch(const struct store_import *im)
 {
     return im->batch;
@@ -287,6 +301,7 @@ static enum status put_row(struct store_import *im, const struct unit *u,
     r.id = ++im->pair_id;
     r.text = *text;
     r.position = ++im->position;
+    r.origin = im->origin;
     return pair_insert(s, &r, &im->memory, u, e);
 }
 
@@ -488,6 +503,7 @@ void store_import_close(struct store_import *im)
     *at = im->next;
     lock_file_drop(s);
     free(im->format);
+    free(im->origin);
     free(im->gone);
     free(im);
 }

@@ -34,7 +34,8 @@ enum {
     " ifnull(p.source_lang, m.source_lang)," \
     " ifnull(p.target_lang, m.target_lang), p.unit, p.document, p.author," \
     " ifnull(p.created, b.created)," \
-    " coalesce(p.changed, p.created, b.created), p.extra, b.origin, p.position"
+    " coalesce(p.changed, p.created, b.created), p.extra," \
+    " ifnull(p.origin, b.origin), p.position"
 #define PAIR_JOINS \
     " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1" \
     " CROSS JOIN text t ON t.id = p.text" \
@@ -88,10 +89,8 @@ enum {
       " CROSS JOIN batch c ON c.id = p.batch"                               \
       " WHERE b.memory = ? AND b.state = 1 AND c.state = 1")                \
     /* texts and pairs */                                                   \
-    Q(TEXT_FIND, "SELECT t.id, t.source, t.target FROM text t"              \
-      " CROSS JOIN batch b ON b.id = t.id >> 32 WHERE t.hash = ?1"          \
-      " AND t.memory = ?2 AND t.tagged = ?3 AND t.hidden IS NULL"           \
-      " AND (b.state = 1 OR b.id = ?4)")                                    \
+    Q(TEXT_FIND, "SELECT id, source, target FROM text WHERE hash = ?"       \
+      " AND memory = ? AND tagged = ? AND hidden IS NULL")                  \
     Q(TEXT_ADD, "INSERT INTO text(id, memory, hash, tagged, source, target)"\
       " VALUES(?,?,?,?,?,?)")                                               \
     Q(TEXT_GET, "SELECT t.source, t.target, t.tagged FROM text t"           \
@@ -103,8 +102,8 @@ enum {
       " (SELECT 1 FROM pair WHERE text = ?1)")                              \
     Q(TEXT_HIDE, "UPDATE text SET hidden = 1 WHERE id = ?")                 \
     Q(PAIR_ADD, "INSERT INTO pair(id, text, batch, position, document,"     \
-      " unit, author, created, changed, source_lang, target_lang, extra)"   \
-      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")                                   \
+      " unit, author, created, changed, source_lang, target_lang, extra,"   \
+      " origin) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)")                         \
     Q(PAIR_GET, "SELECT " PAIR_COLUMNS " FROM pair p" PAIR_JOINS            \
       " WHERE p.id = ?")                                                    \
     Q(PAIR_FIRST, "SELECT min(p.id), count(*) FROM pair p"                  \
@@ -260,8 +259,8 @@ struct store {
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e);
 
 /* Run a kept statement. types has a letter for each value that follows:
- * i int64_t, t struct str (empty: NULL), x struct str (empty stays text),
- * z const char * (NULL or not). */
+ * i int64_t, n int64_t (0: NULL), t struct str (empty: NULL), x struct str
+ * (empty stays text), z const char * (NULL or not). */
 enum status query_run(struct store *s, enum query q, struct err *e,
                       const char *types, ...);
 /* The first row, whose columns are in s->stmt[q] until query_end. After an
@@ -315,7 +314,10 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
 enum status text_insert(struct store *s, int64_t id, int64_t memory,
                         const struct unit *u, int64_t hash, struct err *e);
 /* A pair's row. batch_created: its times are left out when they are these. */
-struct pair_row { int64_t id, text, batch, position, batch_created; };
+struct pair_row {
+    int64_t id, text, batch, position, batch_created;
+    const char *origin;         /* NULL: the batch's */
+};
 enum status pair_insert(struct store *s, const struct pair_row *r,
                         const struct memory_info *m, const struct unit *u,
                         struct err *e);

@@ -2,7 +2,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,20 +67,34 @@ static bool same_text(sqlite3_stmt *row, int source, const struct unit *u)
            str_eq(column_str(row, source + 1), u->target);
 }
 
+static enum status batch_seen(struct store *s, int64_t batch, int64_t own,
+                              bool *seen, struct err *e)
+{
+    int64_t state = BATCH_DONE;
+    enum status st = ST_OK;
+
+    if (batch != own) st = query_int(s, Q_BATCH_STATE, &state, e, "i", batch);
+    *seen = state == BATCH_DONE;
+    return st;
+}
+
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,
                       int64_t hash, int64_t own, int64_t *id, struct err *e)
 {
     sqlite3_stmt *row;
-    bool found;
-    enum status st = query_first(s, Q_TEXT_FIND, &found, e, "iiii", hash,
-                                 memory, (int64_t)u->tagged, own);
+    int64_t at;
+    bool found, seen = false;
+    enum status st = query_first(s, Q_TEXT_FIND, &found, e, "iii", hash,
+                                 memory, (int64_t)u->tagged);
 
     *id = 0;
     while (!st && found) {
         row = s->stmt[Q_TEXT_FIND];
-        if (same_text(row, 1, u)) {
-            *id = sqlite3_column_int64(row, 0);
+        at = sqlite3_column_int64(row, 0);
+        if (same_text(row, 1, u)) st = batch_seen(s, at >> 32, own, &seen, e);
+        if (st || seen) {
             query_end(s, Q_TEXT_FIND);
+            if (!st) *id = at;
             break;
         }
         st = query_next(s, Q_TEXT_FIND, &found, e);
@@ -172,31 +185,20 @@ static struct str unless_same(struct str v, const char *usual)
     return str_eq(v, str_of(usual)) ? (struct str){ NULL, 0 } : v;
 }
 
-static struct str number_or_null(int64_t v, bool keep, char buf[24])
-{
-    int n = keep ? snprintf(buf, 24, "%lld", (long long)v) : 0;
-
-    return (struct str){ buf, (size_t)n };
-}
-
-/* Times go through text: the column's affinity makes them integers, and empty
- * is NULL. */
 enum status pair_insert(struct store *s, const struct pair_row *r,
                         const struct memory_info *m, const struct unit *u,
                         struct err *e)
 {
-    char buf[3][24];
     int64_t created = u->created ? u->created : r->batch_created;
     int64_t changed = u->changed ? u->changed : created;
 
-    return query_run(s, Q_PAIR_ADD, e, "iiittttttttt", r->id, r->text,
-                     r->batch, number_or_null(r->position, r->position, buf[0]),
-                     u->document, u->id, u->author,
-                     number_or_null(created, created != r->batch_created,
-                                    buf[1]),
-                     number_or_null(changed, changed != created, buf[2]),
+    return query_run(s, Q_PAIR_ADD, e, "iiintttnntttt", r->id, r->text,
+                     r->batch, r->position, u->document, u->id, u->author,
+                     created != r->batch_created ? created : (int64_t)0,
+                     changed != created ? changed : (int64_t)0,
                      unless_same(u->source_lang, m->source_lang),
-                     unless_same(u->target_lang, m->target_lang), u->extra);
+                     unless_same(u->target_lang, m->target_lang), u->extra,
+                     str_of(r->origin));
 }
 
 static enum status add_pair(struct store *s, int64_t memory,
@@ -316,7 +318,7 @@ enum status store_delete(struct store *s, int64_t id, struct err *e)
 
 #define FILTERS \
     " WHERE (?1 = 0 OR b.memory = ?1)" \
-    " AND (?2 IS NULL OR ifnull(b.origin, '') = ?2)" \
+    " AND (?2 IS NULL OR coalesce(p.origin, b.origin, '') = ?2)" \
     " AND (?3 IS NULL OR ifnull(p.document, '') = ?3)" \
     " AND (?4 IS NULL OR t.source = ?4) AND (?5 IS NULL OR t.target = ?5)"
 
