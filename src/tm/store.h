@@ -153,6 +153,10 @@ enum status store_import_begin(struct store_import **out, struct store *s,
 /* What kind of file it comes from (format_name), for store_import_extra. */
 enum status store_import_format(struct store_import *im, const char *format,
                                 struct err *e);
+/* The next file of the same import: pairs put from here on come from it, and
+ * their positions count from one again. */
+enum status store_import_origin(struct store_import *im, const char *origin,
+                                struct err *e);
 /* *text is its text; *is_new whether the text was made by this call (and so
  * is not in any index yet). */
 enum status store_import_put(struct store_import *im, const struct unit *u,
