@@ -166,16 +166,16 @@ bool csv_text(struct str s, const struct csv_record *rec, int i,
     return true;
 }
 
-static bool needs_quotes(struct str s)
+bool csv_needs_quotes(struct str text)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (strchr("\",;\t\r\n", s.p[i])) return true;
+    for (size_t i = 0; i < text.n; i++)
+        if (strchr("\",;\t\r\n", text.p[i])) return true;
     return false;
 }
 
-bool csv_put(struct str text, struct strbuf *out)
+bool csv_put(struct str text, bool quoted, struct strbuf *out)
 {
-    if (!needs_quotes(text)) return strbuf_add(out, text.p, text.n);
+    if (!quoted) return strbuf_add(out, text.p, text.n);
     if (!strbuf_addc(out, '"')) return false;
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == '"' && !strbuf_addc(out, '"')) return false;

@@ -47,8 +47,10 @@ char csv_sniff(struct str s, bool at_end, size_t n_columns);
 bool csv_text(struct str s, const struct csv_record *rec, int i,
               struct strbuf *room, struct str *text);
 
-/* Append a field, quoted where it has to be; with any delimiter of csv_sniff
- * in it, too, so that no guess can go wrong. false: no memory. */
-bool csv_put(struct str text, struct strbuf *out);
+/* Must this field be quoted? With any delimiter of csv_sniff in it, too. When
+ * one field of a record is, all should be: then no delimiter but ours can seem
+ * to be one. */
+bool csv_needs_quotes(struct str text);
+bool csv_put(struct str text, bool quoted, struct strbuf *out);
 
 #endif

@@ -86,3 +86,10 @@ bool oneline_get(struct str field, struct strbuf *room, struct str *text)
     *text = (struct str){ room->data, room->len };
     return true;
 }
+
+const char *oneline_before_first(struct str line)
+{
+    static const char bom[] = "\xEF\xBB\xBF";
+
+    return line.n >= 3 && !memcmp(line.p, bom, 3) ? bom : "";
+}

@@ -27,4 +27,8 @@ bool oneline_put(struct str text, bool tabs, struct strbuf *out);
  * where it is marked. false: no memory. */
 bool oneline_get(struct str field, struct strbuf *room, struct str *text);
 
+/* What has to stand before the first line of a file: a byte order mark when
+ * the line begins with one (readers drop the first they see), else "". */
+const char *oneline_before_first(struct str line);
+
 #endif

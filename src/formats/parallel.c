@@ -154,6 +154,7 @@ enum status parallel_reader_new(struct reader **out, struct err *e)
 
 struct parallel_writer {
     struct writer w;
+    bool begun;                 /* a pair was written */
     struct strbuf line[SIDES], plain;
 };
 
@@ -167,6 +168,16 @@ static bool make_line(struct parallel_writer *p, struct str text, bool tagged,
         text = (struct str){ p->plain.data, p->plain.len };
     }
     return oneline_put(text, false, line) && strbuf_addc(line, '\n');
+}
+
+static enum status put_line(struct parallel_writer *p, struct output *out,
+                            int side, struct err *e)
+{
+    struct str line = { p->line[side].data, p->line[side].len };
+    enum status st = p->begun ? ST_OK
+                   : output_puts(out, oneline_before_first(line), e);
+
+    return st ? st : output_put(out, line, e);
 }
 
 static enum status parallel_begin(struct writer *w, struct err *e)
@@ -185,9 +196,9 @@ static enum status parallel_put(struct writer *w, const struct unit *u,
     if (!make_line(p, u->source, u->tagged, &line[SOURCE]) ||
         !make_line(p, u->target, u->tagged, &line[TARGET]))
         return err_nomem(e, "a line");
-    st = output_write(w->out, line[SOURCE].data, line[SOURCE].len, e);
-    if (!st) st = output_write(w->out_target, line[TARGET].data,
-                               line[TARGET].len, e);
+    st = put_line(p, w->out, SOURCE, e);
+    if (!st) st = put_line(p, w->out_target, TARGET, e);
+    p->begun = true;
     return st;
 }
 

@@ -298,6 +298,7 @@ static enum po_step begin_keyword(struct scan *s, bool obsolete)
     const struct keyword *k = find_keyword(s);
     struct po_entry *en = s->en;
 
+    if (!k && en->state == PO_STR && en->has_string) return PO_COMPLETE;
     if (!k) return bad(s, "expected a string in quotes, msgid, msgstr, "
                           "msgctxt or a comment");
     if (en->state != PO_NOTHING && !en->has_string)

@@ -41,10 +41,12 @@ struct po_reader {
     struct strbuf converted;    /* the line in UTF-8 */
     struct str line;            /* not empty: from line_at on not used yet */
     size_t line_at;
+    bool damaged, damaged_id;   /* the line before it; it began with msgid */
     struct po_entry en;
     uint64_t en_line;           /* of its first line behind the comments */
     size_t form;                /* of en, the next to be handed out */
     enum direction direction;
+    bool has_header;
     struct strbuf lang_id, lang_str;
     struct strbuf head, extra;  /* JSON of the file, of the unit */
     struct unit unit;
@@ -160,7 +162,8 @@ static bool to_utf8(struct po_reader *p, struct str raw, size_t *at)
     return true;
 }
 
-/* The next line into p->line. *more: there was one; *ok: it can be used. */
+/* The next line into p->line. *more: there was one; *ok: it can be used, else
+ * p->line is as it is in the file. */
 static enum status next_line(struct po_reader *p, bool *more, bool *ok,
                              struct err *e)
 {
@@ -171,7 +174,7 @@ static enum status next_line(struct po_reader *p, bool *more, bool *ok,
 
     *more = line.found;
     *ok = false;
-    p->line = (struct str){ NULL, 0 };
+    p->line = line.text;
     p->line_at = 0;
     if (st || !line.found) return st;
     if (line.too_long)
@@ -204,20 +207,43 @@ static bool line_begins(const struct po_reader *p, const char *with)
     return p->line.n - i >= n && !memcmp(p->line.p + i, with, n);
 }
 
-/* Behind an error: drop the entry and go on where surely another begins. */
-static enum status recover(struct po_reader *p, struct err *e)
+static bool begins_id(const struct po_reader *p)
 {
-    bool had_id = p->en.state >= PO_ID, more = true, ok = true;
+    return line_begins(p, "msgid") && !line_begins(p, "msgid_");
+}
+
+/* Behind an error: drop the entry and go on where surely another begins.
+ * had_id: the next msgid is not the entry's own. */
+static enum status recover(struct po_reader *p, bool had_id, struct err *e)
+{
+    bool more = true, ok = true;
     enum status st = ST_OK;
 
     po_entry_reset(&p->en);
+    p->damaged = false;
     do {
         st = next_line(p, &more, &ok, e);
     } while (!st && more && !(ok && (line_begins(p, "") ||
              line_begins(p, "#") || line_begins(p, "msgctxt") ||
-             (had_id && line_begins(p, "msgid") &&
-              !line_begins(p, "msgid_")))));
+             (had_id && begins_id(p)))));
     return st;
+}
+
+/* A line that is no text: it ends the entry before it, or belongs to it and
+ * takes it along. */
+static enum status damaged_line(struct po_reader *p, bool *complete,
+                                struct err *e)
+{
+    bool id = begins_id(p);
+    bool other = p->line.n && !line_begins(p, "\"") &&
+                 !line_begins(p, "#~") && (id || !line_begins(p, "msg") ||
+                                           line_begins(p, "msgctxt"));
+
+    if (!other || p->en.state != PO_STR || po_entry_lacks(&p->en))
+        return recover(p, id || p->en.state >= PO_ID, e);
+    *complete = p->damaged = true;
+    p->damaged_id = id;
+    return ST_OK;
 }
 
 /* Use the line at hand. *complete: the entry is, and good. */
@@ -226,17 +252,19 @@ static enum status use_line(struct po_reader *p, bool *complete,
 {
     bool first = p->en.state <= PO_DOMAIN;
     const char *why = NULL;
+    enum po_step step;
     enum status st;
 
-    switch (po_entry_line(&p->en, p->line, &p->line_at, &why)) {
+    step = po_entry_line(&p->en, p->line, &p->line_at, &why);
+    if (first && p->en.state > PO_DOMAIN) p->en_line = p->lines.line;
+    switch (step) {
     case PO_TAKEN:
         p->line = (struct str){ NULL, 0 };
-        if (first && p->en.state > PO_DOMAIN) p->en_line = p->lines.line;
         return ST_OK;
     case PO_BAD:
         st = reader_bad(&p->r, e, p->lines.line, p->line_at + 1, p->line,
                         "%s", why);
-        return st ? st : recover(p, e);
+        return st ? st : recover(p, p->en.state >= PO_ID, e);
     case PO_NOMEM:
         return err_nomem(e, "an entry");
     case PO_COMPLETE:
@@ -259,13 +287,14 @@ static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 
     *found = false;
     po_entry_reset(&p->en);
+    if (p->damaged) st = recover(p, p->damaged_id, e);
     while (!st && !*found) {
         if (!p->line.n) {
             st = next_line(p, &more, &ok, e);
             if (st || !more) break;
-            if (!ok) st = recover(p, e);
+            if (!ok) st = damaged_line(p, found, e);
         }
-        if (!st && p->line.n) st = use_line(p, found, e);
+        if (!st && !*found && p->line.n) st = use_line(p, found, e);
     }
     if (st || *found || p->en.state == PO_NOTHING) return st;
     why = po_entry_lacks(&p->en);
@@ -329,22 +358,40 @@ static bool put_plain(struct strbuf *out, const char *key, const char *value)
     return extra_put_key(out, key) && strbuf_adds(out, value);
 }
 
+/* The extra of the file. Without a header it only has to say that sides were
+ * exchanged; then comments are those of an entry and not kept here. */
+static enum status make_head(struct po_reader *p, bool header, struct err *e)
+{
+    struct strbuf *out = &p->head;
+    bool ok;
+
+    strbuf_reset(out);
+    ok = strbuf_adds(out, "{\"po\":{") &&
+         (!header || (extra_put_key(out, "header") &&
+                      extra_put_string(out, p->en.str[0].data,
+                                       p->en.str[0].len) &&
+                      extra_put(out, "comments", view(&p->en.comments)))) &&
+         (p->direction != SWAPPED || put_plain(out, "swapped", "true")) &&
+         strbuf_adds(out, "}}");
+    if (!ok) return err_nomem(e, "a header");
+    p->has_header |= header;
+    p->r.extra = view(out);
+    return ST_OK;
+}
+
 /* The first header is the file's; other domains may have their own. */
 static enum status take_header(struct po_reader *p, struct err *e)
 {
     enum status st = decide(p, view(&p->en.str[0]), e);
-    struct strbuf *out = &p->head;
-    bool ok;
 
-    if (st || p->r.extra.n) return st;
-    ok = strbuf_adds(out, "{\"po\":{") && extra_put_key(out, "header") &&
-         extra_put_string(out, p->en.str[0].data, p->en.str[0].len) &&
-         extra_put(out, "comments", view(&p->en.comments)) &&
-         (p->direction != SWAPPED || put_plain(out, "swapped", "true")) &&
-         strbuf_adds(out, "}}");
-    if (!ok) return err_nomem(e, "a header");
-    p->r.extra = view(out);
-    return ST_OK;
+    return st || p->has_header ? st : make_head(p, true, e);
+}
+
+static enum status no_header(struct po_reader *p, struct err *e)
+{
+    enum status st = decide(p, (struct str){ NULL, 0 }, e);
+
+    return st || p->direction != SWAPPED ? st : make_head(p, false, e);
 }
 
 /* ---- units -------------------------------------------------------------- */
@@ -429,8 +476,7 @@ static enum status want_entry(struct po_reader *p, bool *more, struct err *e)
     p->form = en->n_str;
     if (st || !*more) return st;
     if (is_header(en)) return take_header(p, e);
-    if (p->direction == UNDECIDED)
-        st = decide(p, (struct str){ NULL, 0 }, e);
+    if (p->direction == UNDECIDED) st = no_header(p, e);
     if ((en->fuzzy || en->obsolete) && !p->r.o.fuzzy)
         p->r.counts.unfinished += en->n_str;
     else if (p->direction == OTHER)

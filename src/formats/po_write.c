@@ -261,9 +261,11 @@ static bool add_header(struct strbuf *out, struct str header)
 }
 
 /* Of a memory that has not seen a PO file. */
-static bool new_header(const struct writer *w, struct strbuf *out)
+static bool new_header(const struct po_writer *p, struct strbuf *out)
 {
-    const char *id = w->o.source_lang, *str = w->o.target_lang;
+    const char *source = p->w.o.source_lang, *target = p->w.o.target_lang;
+    const char *id = p->swapped ? target : source;
+    const char *str = p->swapped ? source : target;
 
     return strbuf_adds(out, "MIME-Version: 1.0\n"
                             "Content-Type: text/plain; charset=UTF-8\n"
@@ -285,7 +287,7 @@ static enum status po_begin(struct writer *w, struct err *e)
     ok = str && set(&en->comments, extra_get(o, "comments"));
     if (ok) ok = json_is_string(json_object_get(o, "header"))
                  ? add_header(str, extra_get(o, "header"))
-                 : new_header(w, str);
+                 : new_header(p, str);
     json_decref(root);
     strbuf_reset(&p->text);
     if (!ok || !po_entry_write(en, &p->text)) return err_nomem(e, "a header");

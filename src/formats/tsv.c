@@ -314,58 +314,47 @@ enum status tsv_reader_new(struct reader **out, struct err *e)
 
 struct tsv_writer {
     struct writer w;
-    bool document;              /* a third column */
+    int n_columns;              /* 3: with the document */
+    bool begun;                 /* a line was written */
     struct strbuf row, plain;
 };
 
-static bool add_field(struct tsv_writer *t, struct str text, bool first)
+static enum status put_row(struct tsv_writer *t,
+                           const struct str text[CSV_COLUMNS], struct err *e)
 {
-    bool csv = t->w.o.format == FORMAT_CSV;
-
-    return (first || strbuf_addc(&t->row, csv ? ',' : '\t')) &&
-           (csv ? csv_put(text, &t->row) : oneline_put(text, true, &t->row));
-}
-
-static bool add_text(struct tsv_writer *t, struct str text, bool tagged,
-                     bool first)
-{
-    if (!tagged) return add_field(t, text, first);
-    strbuf_reset(&t->plain);
-    return tags_strip(text, &t->plain) &&
-           add_field(t, (struct str){ t->plain.data, t->plain.len }, first);
-}
-
-static enum status put_row(struct tsv_writer *t, bool ok, struct err *e)
-{
-    if (!ok || !strbuf_addc(&t->row, '\n')) return err_nomem(e, "a line");
-    return output_write(t->w.out, t->row.data, t->row.len, e);
-}
-
-static enum status put_names(struct tsv_writer *t, json_t *names,
-                             struct err *e)
-{
-    size_t n = t->document ? 3 : 2;
-    bool ok = true;
+    bool csv = t->w.o.format == FORMAT_CSV, quoted = false, ok = true;
 
     strbuf_reset(&t->row);
-    for (size_t k = 0; k < n; k++) {
-        json_t *name = json_array_get(names, k);
-        struct str s = { json_string_value(name), json_string_length(name) };
-
-        ok = ok && add_field(t, s, !k);
-    }
-    return put_row(t, ok, e);
+    for (int k = 0; csv && k < t->n_columns; k++)
+        quoted |= csv_needs_quotes(text[k]);
+    for (int k = 0; ok && k < t->n_columns; k++)
+        ok = (!k || strbuf_addc(&t->row, csv ? ',' : '\t')) &&
+             (csv ? csv_put(text[k], quoted, &t->row)
+                  : oneline_put(text[k], true, &t->row));
+    if (!ok || !strbuf_addc(&t->row, '\n')) return err_nomem(e, "a line");
+    struct str row = { t->row.data, t->row.len };
+    enum status st = t->begun ? ST_OK
+                   : output_puts(t->w.out, oneline_before_first(row), e);
+    t->begun = true;
+    return st ? st : output_put(t->w.out, row, e);
 }
 
 static enum status tsv_begin(struct writer *w, struct err *e)
 {
     struct tsv_writer *t = (struct tsv_writer *)w;
     json_t *root, *layout = extra_open(w->o.extra, "table", &root), *names;
+    struct str text[CSV_COLUMNS];
     enum status st = ST_OK;
 
-    t->document = json_is_true(json_object_get(layout, "document"));
+    t->n_columns = json_is_true(json_object_get(layout, "document")) ? 3 : 2;
     names = json_object_get(layout, "header");
-    if (json_is_array(names)) st = put_names(t, names, e);
+    for (size_t k = 0; k < CSV_COLUMNS; k++) {
+        json_t *name = json_array_get(names, k);
+
+        text[k] = (struct str){ json_string_value(name),
+                                json_string_length(name) };
+    }
+    if (json_is_array(names)) st = put_row(t, text, e);
     json_decref(root);
     return st;
 }
@@ -374,13 +363,18 @@ static enum status tsv_put(struct writer *w, const struct unit *u,
                            struct err *e)
 {
     struct tsv_writer *t = (struct tsv_writer *)w;
-    bool ok;
+    struct str text[CSV_COLUMNS] = { u->source, u->target, u->document };
+    size_t border;
 
-    strbuf_reset(&t->row);
-    ok = add_text(t, u->source, u->tagged, true) &&
-         add_text(t, u->target, u->tagged, false) &&
-         (!t->document || add_field(t, u->document, false));
-    return put_row(t, ok, e);
+    if (!u->tagged) return put_row(t, text, e);
+    strbuf_reset(&t->plain);
+    if (!tags_strip(u->source, &t->plain)) return err_nomem(e, "a text");
+    border = t->plain.len;
+    if (!tags_strip(u->target, &t->plain)) return err_nomem(e, "a text");
+    text[SOURCE] = (struct str){ t->plain.data, border };
+    text[TARGET] = (struct str){ t->plain.data + border,
+                                 t->plain.len - border };
+    return put_row(t, text, e);
 }
 
 static enum status tsv_end(struct writer *w, struct err *e)

@@ -119,15 +119,20 @@ TEST(po_goes_on_behind_errors)
                        "msgid \"c\"\nmsgstr \"C\xFF\"\n"
                        "msgid \"d\"\nmsgstr \"D\"\n"
                        "msgid \"e\"\nmsgstr \"\\377\"\n"
-                       "# note\nmsgid \"f\"\nmsgstr \"F\"\nmsgid \"g\"\n",
+                       "# note\nmsgid \"f\"\nmsgstr \"F\"\n"
+                       "msgid \"\xFF\"\nmsgstr \"x\"\n"
+                       "msgid \"g\"\nmsgstr \"G\"\n"
+                       "junk\n\nmsgid \"h\"\nmsgstr \"H\"\n"
+                       "\"\xFF\"\n\nmsgid \"i\"\n",
                        .skip_bad = true);
 
     CHECK_OK(r.st, &r.e);
-    CHECK_INT(r.n, 3);
-    CHECK_INT(r.counts.bad, 4);
+    CHECK_INT(r.n, 4);
+    CHECK_INT(r.counts.bad, 7);
     check_pair(&r, 0, "a", "A");
     check_pair(&r, 1, "d", "D");
     check_pair(&r, 2, "f", "F");
+    check_pair(&r, 3, "g", "G");
     CHECK(!strncmp(r.bad.data, "4:9 expected a closing quote", 28));
     rows_free(&r);
 }
@@ -243,6 +248,21 @@ TEST(po_swapped_comes_back_as_it_was)
     CHECK(strstr(out, strstr(text, "msgid \"%d file\"")) != NULL);
     free(out);
     rows_free(&again);
+    rows_free(&r);
+}
+
+/* Without a header, too. */
+TEST(po_swapped_without_header_comes_back)
+{
+    static const char text[] = "msgid \"Yes\"\nmsgstr \"Ja\"\n";
+    struct rows r = PO(text, .source_lang = "de", .target_lang = "en");
+    char *out = rows_write(&r, (struct writer_options){ .format = FORMAT_PO,
+                           .source_lang = "de", .target_lang = "en" });
+
+    check_pair(&r, 0, "Ja", "Yes");
+    CHECK(strstr(out, text) != NULL);
+    CHECK(strstr(out, "\"Language: de\\n\"\n\"X-Source-Language: en\\n"));
+    free(out);
     rows_free(&r);
 }
 

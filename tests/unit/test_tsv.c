@@ -135,37 +135,42 @@ TEST(tsv_skips_bad_lines)
 static const char *const awkward[] = {
     "plain", "a\nb", "a\tb", "\n", "\t", "ends in \r", "\r\n", "a\rb",
     "\\", "\\n", "back\\slash\nand break", "␛", "␛\\n", "␛␛a\\tb", "␛a\nb",
-    "\"", "\"quoted\"", "a\"b", "a,b", "a;b", ";;;", " x ", "\"\n\"", "ä,ö;ü\t",
+    "\uFEFFbom", "\uFEFF", "\"", "\"quoted\"", "a\"b", "a,b", "a;b", ";;;",
+    " x ", "\"\n\"", "ä,ö;ü\t",
 };
 
-static struct rows awkward_rows(void)
+/* Turned so that each comes first once: a byte order mark matters there. */
+static struct rows awkward_rows(size_t turn)
 {
     struct rows r = { 0 };
 
     strbuf_init(&r.bad, 0);
     for (size_t i = 0; i < COUNT(awkward); i++)
-        rows_add(&r, &(struct unit){ .source = str_of(awkward[i]),
+        rows_add(&r, &(struct unit){
+                 .source = str_of(awkward[(i + turn) % COUNT(awkward)]),
                  .target = str_of(awkward[COUNT(awkward) - 1 - i]) });
     return r;
 }
 
+static void check_round_trip(enum format f, size_t turn)
+{
+    struct rows r = awkward_rows(turn);
+    char *text = rows_write(&r, (struct writer_options){ .format = f });
+    struct rows back = read_text(f, text, (struct reader_options){ 0 });
+
+    CHECK_OK(back.st, &back.e);
+    rows_same(&r, &back);
+    free(text);
+    rows_free(&back);
+    rows_free(&r);
+}
+
 TEST(tables_give_back_any_text)
 {
-    static const enum format formats[] = { FORMAT_TSV, FORMAT_CSV };
-    struct rows r = awkward_rows();
-
-    for (size_t i = 0; i < COUNT(formats); i++) {
-        char *text = rows_write(&r, (struct writer_options){
-                                .format = formats[i] });
-        struct rows back = read_text(formats[i], text,
-                                     (struct reader_options){ 0 });
-
-        CHECK_OK(back.st, &back.e);
-        rows_same(&r, &back);
-        rows_free(&back);
-        free(text);
+    for (size_t turn = 0; turn < COUNT(awkward); turn++) {
+        check_round_trip(FORMAT_TSV, turn);
+        check_round_trip(FORMAT_CSV, turn);
     }
-    rows_free(&r);
 }
 
 TEST(tsv_marks_what_has_no_literal_form)
@@ -276,7 +281,8 @@ TEST(csv_of_a_spreadsheet)
     CHECK_INT(r.u[3].line, 7);
     out = rows_write(&r, TO(CSV));
     CHECK(!strncmp(out, "de,en,Dokument\n\"Guten Tag; guten Abend, ", 40));
-    CHECK(strstr(out, "\"Zeile 1\nZeile 2\",\"Line 1\nLine 2\",liesmich.txt\n")
+    CHECK(strstr(out, "\"Zeile 1\nZeile 2\",\"Line 1\nLine 2\","
+                 "\"liesmich.txt\"\n")
           != NULL);
     free(out);
     rows_free(&r);
