@@ -1,6 +1,7 @@
 /* tm_call.c - see tm_call.h. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,15 +87,22 @@ int tm_open(struct tm_call *c, skmt_tm_mode mode)
     return EXIT_DONE;
 }
 
-/* What a search learns about the file (index files that were missing, pieces
- * of its sources) is kept where it may be written. */
-static int open_to_search(struct tm_call *c)
+/* FILE-lock: an import is at work, and a writer might have to wait for it. */
+static bool may_write(const char *path)
+{
+    char lock[PATH_MAX];
+    int n = snprintf(lock, sizeof lock, "%s-lock", path);
+
+    return !access(path, W_OK) && n < (int)sizeof lock && access(lock, F_OK);
+}
+
+int tm_open_read(struct tm_call *c)
 {
     int status = prepare(c, SKMT_TM_READ);
     skmt_error err;
 
     if (status) return status;
-    if (access(c->path, W_OK)
+    if (!may_write(c->path)
         || skmt_tm_open(&c->tm, c->path, SKMT_TM_WRITE, NULL)) {
         if (skmt_tm_open(&c->tm, c->path, SKMT_TM_READ, &err))
             return tm_failed(c, &err);
@@ -134,7 +142,7 @@ static int open_model(struct tm_call *c)
 
 int tm_open_search(struct tm_call *c, bool with_model)
 {
-    int status = open_to_search(c);
+    int status = tm_open_read(c);
 
     if (!status) status = use_memories(c);
     if (!status && with_model) status = open_model(c);

@@ -53,6 +53,11 @@ const char *tm_value(const struct tm_call *c, const char *option);
 /* Open c->path. From here on Ctrl-C is noted and stops what takes long: the
  * library's work, and lines read with interrupt_fd(). */
 int tm_open(struct tm_call *c, skmt_tm_mode mode);
+/* The same to read, but open to write where that is allowed and takes no
+ * waiting: then what a search learns about the file (index files that were
+ * missing, the pieces of its sources) is kept, and no file of SQLite's is left
+ * beside it. */
+int tm_open_read(struct tm_call *c);
 /* The same to search: the memories --name lists, and the model whose pieces
  * measure similarity, as --model and --no-model ask. */
 int tm_open_search(struct tm_call *c, bool with_model);

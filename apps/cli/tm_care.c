@@ -38,7 +38,7 @@ int cmd_tm_export(struct tm_call *c)
                         "here the pairs go to standard output");
     if (path && !path[0])
         return complain(EXIT_USAGE, "--output needs the name of a file");
-    if ((status = tm_open(c, SKMT_TM_READ))) return status;
+    if ((status = tm_open_read(c))) return status;
     if (standard && !format) format = "tmx";
     if (skmt_tm_export(c->tm, tm_value(c, "name"), standard ? "-" : path,
                        format, tm_value(c, "target-file"), &n, &err))

@@ -113,7 +113,7 @@ static int list(struct tm_call *c)
 
 int cmd_tm_list(struct tm_call *c)
 {
-    int status = tm_open(c, SKMT_TM_READ);
+    int status = tm_open_read(c);
 
     return status ? status : list(c);
 }

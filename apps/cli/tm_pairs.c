@@ -165,7 +165,7 @@ int cmd_tm_show(struct tm_call *c)
     int64_t id;
     int status = tm_number(c->operands[0], 1, "an ID", &id);
 
-    if (!status) status = tm_open(c, SKMT_TM_READ);
+    if (!status) status = tm_open_read(c);
     return status ? status : show(c, id);
 }
 

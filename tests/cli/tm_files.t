@@ -175,10 +175,15 @@ An answer that nobody can read ends what is read line by line.
   $ skmt tm search my.tm --no-model 'zwei'
     no match
 
-Half a file is not left behind.
+So is one that is full in the middle of an import: nothing has changed. (Some
+kilobytes are all a file may have here.)
 
-  $ echo old > keep.tsv; (ulimit -f 1; trap '' XFSZ; for i in $(seq 4000); do echo "Zeile $i	line $i"; done | SKMT=1 skmt tm import my.tm - > /dev/null 2>&1; echo $?)
-  1
+  $ skmt tm list my.tm > before
+  $ for i in $(seq 4000); do echo "Zeile $i	line $i"; done > lines.tsv
+  $ (ulimit -f 1; trap '' XFSZ; skmt tm import my.tm lines.tsv)
+  skmt: my.tm: * (glob)
+  [1]
+  $ skmt tm list my.tm | diff before -
   $ skmt tm check my.tm
   my.tm: all is sound
 
@@ -240,3 +245,21 @@ Even when it waits for input.
   $ (echo 'eins	one'; sleep 8) | (timeout --preserve-status -s TERM 1 skmt tm import my.tm -; echo "status $?")
   status 143
   $ skmt tm list my.tm | diff before -
+
+Killed in the middle of it, nothing has either; the next writer sweeps.
+
+  $ (cat lines.tsv; sleep 3) | (timeout -s KILL 1 skmt tm import my.tm -; echo "status $?") 2> /dev/null
+  status 137
+  $ skmt tm list my.tm | diff before -
+  $ skmt tm compact my.tm > /dev/null; skmt tm check my.tm
+  my.tm: all is sound
+
+Searches do not wait for an import that is at work, and do not see any of it.
+
+  $ (cat lines.tsv; sleep 3; echo 'Xylophon	xylophone') | skmt tm import my.tm - > imported &
+  > sleep 1; skmt tm search my.tm --no-model --min-similarity 0.9 'Zeile 7'; skmt tm list my.tm | diff before -; wait
+    no match
+  $ skmt tm search my.tm --no-model --matches 1 'Zeile 7' | sed -n '1,2p'; head -1 imported
+  100%  Zeile 7
+        line 7
+  4,001 pairs imported, 4,001 not known before
