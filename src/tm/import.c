@@ -202,7 +202,8 @@ static enum status import_files(struct import *i, const char *const *paths,
         st = index_build_new(&i->build, i->t->store, i->memory.id, &standard,
                              e);
     for (size_t k = 0; !st && k < n; k++) {
-        st = import_file(i, paths[k], e);
+        if (k) st = store_import_origin(i->im, origin_of(i, paths[k]), e);
+        if (!st) st = import_file(i, paths[k], e);
     }
     return st;
 }

@@ -200,7 +200,8 @@ struct change {
     struct str source;
     bool tagged;
 };
-/* Return non-zero to stop early: store_changes then returns ST_CANCELED. */
+/* Return non-zero to stop early: store_changes then returns ST_CANCELED, and
+ * what is in its struct err is what fn may have put there. */
 typedef int change_fn(void *user, const struct change *c);
 /* Adds after `adds_after`, removals after `removes_after` (<= adds_after): a
  * removal of a text added and removed after adds_after comes too. */

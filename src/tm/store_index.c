@@ -35,7 +35,7 @@ static enum status give_texts(struct store *s, enum query q, bool found,
                             .tagged = sqlite3_column_int(row, 2) != 0 };
         if (fn(user, &c)) {
             query_end(s, q);
-            return err_set(e, ST_CANCELED, "stopped by the caller");
+            return ST_CANCELED;
         }
         st = query_next(s, q, &found, e);
     }
@@ -59,8 +59,7 @@ static enum status give_change(struct store *s, sqlite3_stmt *row,
         return st ? st : give_texts(s, Q_CHANGE_TEXTS, found, c.seq, fn, user,
                                     e);
     }
-    return fn(user, &c) ? err_set(e, ST_CANCELED, "stopped by the caller")
-                        : ST_OK;
+    return fn(user, &c) ? ST_CANCELED : ST_OK;
 }
 
 enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,

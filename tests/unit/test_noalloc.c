@@ -11,7 +11,9 @@
 #include "engine/engine.h"
 #include "engine/session.h"
 #include "engine/stream.h"
+#include "scratch_dir.h"
 #include "search/batch.h"
+#include "skmt.h"
 #include "tiny_net.h"
 
 /* ---- the allocator --------------------------------------------------- */
@@ -297,4 +299,110 @@ TEST(no_failed_allocation_ends_a_stream_badly)
 {
     REQUIRE(wrapped());
     sweep(use_stream);
+}
+
+/* ---- translation memories -------------------------------------------- */
+
+static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)
+{
+    skmt_matches *m = NULL;
+    skmt_status st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &m, e);
+    size_t begin, end;
+    char kind;
+
+    CHECK((m != NULL) == (st == SKMT_OK));
+    if (m) skmt_matches_edit(m, 0, 0, &kind, &begin, &end);
+    skmt_matches_free(m);
+    return st;
+}
+
+/* Store, import, find, change, list and write. */
+static skmt_status use_memory(const struct scratch *s, skmt_error *e)
+{
+    const char *tsv = scratch_path(s, "in.tsv");
+    skmt_import *how = skmt_import_new();
+    skmt_tm_cursor *c = NULL;
+    skmt_tm *tm = NULL;
+    skmt_status st;
+    skmt_pair p;
+    int64_t id;
+    int more = 1;
+
+    st = skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_CREATE, e);
+    if (!st) skmt_tm_relaxed(tm, 1);
+    if (!st) st = skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, e);
+    if (!st) st = look_for(tm, "Guten Abend", e);
+    if (!st && how) st = skmt_import_set(how, "source-lang", "de", e);
+    if (!st) st = skmt_tm_import(tm, NULL, &tsv, 1, how, e);
+    if (!st) st = skmt_tm_begin(tm, e);
+    if (!st) st = skmt_tm_replace(tm, id, "Guten Morgen", NULL, e);
+    if (!st) st = look_for(tm, "Guten Morgen", e);
+    if (!st) st = skmt_tm_commit(tm, e);
+    if (!st) st = skmt_tm_cursor_open(&c, tm, NULL, e);
+    while (!st && more) st = skmt_tm_cursor_next(c, &p, &more, e);
+    skmt_tm_cursor_close(c);
+    if (!st) st = skmt_tm_export(tm, NULL, scratch_path(s, "out.tsv"), NULL,
+                                 NULL, NULL, e);
+    if (!st) st = skmt_tm_compact(tm, e);
+    skmt_tm_close(tm);
+    skmt_import_free(how);
+    return st;
+}
+
+/* Whatever failed, the file is sound and an import is there or is not. */
+static void check_left(const struct scratch *s)
+{
+    skmt_tm_info info;
+    skmt_tm *tm = NULL;
+    skmt_error e;
+    int n = 0, problems = -1;
+
+    if (access(scratch_path(s, "a.tm"), F_OK)) return;
+    if (skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_WRITE, &e) ||
+        skmt_tm_check(tm, NULL, NULL, &problems, &e) ||
+        skmt_tm_count(tm, &n, &e) ||
+        (n && skmt_tm_get_info(tm, 0, &info, &e)))
+        test_fail(__FILE__, __LINE__, "%s", e.message);
+    CHECK_INT(problems, 0);
+    if (n) CHECK(info.pairs == 1 || info.pairs == 4);
+    skmt_tm_close(tm);
+}
+
+static skmt_status use_new_memory(int at, int from, int *calls_made,
+                                  skmt_error *e)
+{
+    struct scratch s;
+    skmt_status st;
+
+    if (!scratch_make_small(&s) ||
+        !scratch_write(&s, "in.tsv", "eins\tone\nzwei\ttwo\ndrei\tthree\n"))
+        return SKMT_IO;
+    memset(e, 0, sizeof *e);
+    arm(at, from);
+    st = use_memory(&s, e);
+    *calls_made = disarm();
+    check_left(&s);
+    scratch_remove(&s);
+    return st;
+}
+
+TEST(no_failed_allocation_spoils_a_memory)
+{
+    skmt_error e;
+    int n, ignored, good = 0;
+
+    REQUIRE(wrapped());
+    if (use_new_memory(NEVER, NEVER, &n, &e))
+        test_fail(__FILE__, __LINE__, "%s", e.message);
+    CHECK(n > 40);
+    for (int k = 0; k < n; k++)
+        for (int all = 0; all < 2; all++) {
+            skmt_status st = use_new_memory(all ? NEVER : k, all ? k : NEVER,
+                                            &ignored, &e);
+
+            check_status((enum status)st, (struct err *)(void *)&e, k);
+            good += st == SKMT_OK;
+        }
+    CHECK(good < n / 4);
+    printf("     %d allocations, each failed in turn\n", n);
 }
