@@ -48,6 +48,25 @@ TEST(utf8_check_says_where)
     CHECK_INT(utf8_check("\xEF\xBF\xBD", 3), 3);
 }
 
+/* ASCII is skipped in blocks: what is wrong may stand anywhere in one. */
+TEST(utf8_check_sees_every_byte_of_a_block)
+{
+    char s[70];
+
+    for (size_t n = 0; n < sizeof s; n++)
+        for (size_t at = 0; at < n; at++) {
+            memset(s, 'a', sizeof s);
+            s[at] = '\x80';
+            REQUIRE(utf8_check(s, n) == at);
+            REQUIRE(utf8_check(s, at) == at);
+            s[at] = '\xC3';
+            REQUIRE(utf8_check(s, n) == at);
+            if (at + 1 == n) continue;
+            s[at + 1] = '\xA4';
+            REQUIRE(utf8_check(s, n) == n);
+        }
+}
+
 TEST(utf8_repair_replaces_each_byte)
 {
     struct strbuf sb;
