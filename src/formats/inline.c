@@ -40,19 +40,24 @@ bool inline_make_tagged(struct inline_text *t)
     return true;
 }
 
-/* Names in the tagged form have no prefix. One that has nothing else ("a:")
- * keeps what it has. */
+/* Names in the tagged form have no prefix and are ASCII. One that would not
+ * be a name then ("a:", "é") has other characters in their place. */
 static bool put_name(struct strbuf *out, const char *name)
 {
     const char *colon = strrchr(name, ':');
-    size_t n = strlen(name);
+    bool ok = true;
 
-    if (!colon) return strbuf_add(out, name, n);
-    if (colon[1] && !strchr("-.0123456789", colon[1]))
-        return strbuf_adds(out, colon + 1);
-    for (size_t i = 0; i < n; i++)
-        if (!strbuf_addc(out, name[i] == ':' ? '_' : name[i])) return false;
-    return true;
+    if (colon && colon[1] && !strchr("-.0123456789", colon[1]))
+        name = colon + 1;
+    for (; ok && *name; name++)
+        ok = strbuf_addc(out, *name == ':' || *name & 0x80 ? '_' : *name);
+    return ok;
+}
+
+static bool is_ascii(const char *s)
+{
+    while (*s && !(*s & 0x80)) s++;
+    return !*s;
 }
 
 bool inline_start(struct inline_text *t, const char *name,
@@ -62,7 +67,9 @@ bool inline_start(struct inline_text *t, const char *name,
               put_name(&t->text, name);
 
     for (; ok && *attrs; attrs += 2)
-        ok = xml_put_attr(&t->text, attrs[0], attrs[1], strlen(attrs[1]));
+        if (is_ascii(attrs[0]))
+            ok = xml_put_attr(&t->text, attrs[0], attrs[1],
+                              strlen(attrs[1]));
     ok = ok && strbuf_addc(&t->text, '>');
     t->opened = t->text.len;
     return ok;

@@ -26,13 +26,12 @@ struct piece {
 
 /* ---- taking apart -------------------------------------------------------- */
 
+/* The names of inline elements are plain ASCII (inline.c sees to that). */
 static bool is_name_char(char c)
 {
-    unsigned char u = (unsigned char)c;
-
-    return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') ||
-           (u >= '0' && u <= '9') || u == '_' || u == '-' || u == '.' ||
-           u == ':' || u >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' ||
+           c == ':';
 }
 
 static bool is_space(char c)
@@ -134,6 +133,13 @@ static bool is_code(struct str name)
     return named(name, code);
 }
 
+static bool is_xml_char(uint32_t cp)
+{
+    if (cp < 0x20) return cp == '\t' || cp == '\n' || cp == '\r';
+    return cp <= 0x10FFFF && (cp & 0xFFFFF800) != 0xD800 && cp != 0xFFFE &&
+           cp != 0xFFFF;
+}
+
 /* The character an entity at s (which begins with '&') stands for, or 0. */
 static size_t parse_entity(struct str s, uint32_t *cp)
 {
@@ -161,8 +167,7 @@ static size_t parse_entity(struct str s, uint32_t *cp)
         *cp = *cp * (uint32_t)base + (uint32_t)v;
     }
     if (i == s.n || s.p[i] != ';' || (i < 4 && base == 16)) return 0;
-    if (!*cp || *cp > 0x10FFFF || (*cp & 0xFFFFF800) == 0xD800) return 0;
-    return i + 1;
+    return is_xml_char(*cp) ? i + 1 : 0;
 }
 
 static bool add_plain(struct strbuf *out, struct str s)
@@ -239,14 +244,19 @@ static bool add_attr(struct strbuf *out, const char *name, struct str value)
            add_escaped(out, value, true, true) && strbuf_addc(out, '"');
 }
 
-static struct str attr_of(struct str attrs, const char *wanted)
+static struct str find_attr(struct str attrs, struct str wanted)
 {
     struct str name, value;
     size_t at = 0;
 
     while (next_attr(attrs, &at, &name, &value))
-        if (str_eq(name, str_of(wanted))) return value;
+        if (str_eq(name, wanted)) return value;
     return (struct str){ NULL, 0 };
+}
+
+static struct str attr_of(struct str attrs, const char *wanted)
+{
+    return find_attr(attrs, str_of(wanted));
 }
 
 static bool add_attrs(struct strbuf *out, struct str attrs)
@@ -255,9 +265,11 @@ static bool add_attrs(struct strbuf *out, struct str attrs)
     size_t at = 0;
     bool ok = true;
 
-    while (ok && next_attr(attrs, &at, &name, &value))
+    while (ok && next_attr(attrs, &at, &name, &value)) {
+        if (find_attr(attrs, name).p != value.p) continue;     /* again */
         ok = strbuf_addf(out, " %.*s=\"", (int)name.n, name.p) &&
              add_escaped(out, value, true, true) && strbuf_addc(out, '"');
+    }
     return ok;
 }
 
@@ -335,12 +347,14 @@ static bool id_taken(const struct converter *c, const char *id)
     return false;
 }
 
-/* The wanted id when it is free, else the first free number. */
+/* The wanted id when it is plain and free, else the first free number. */
 static void choose_id(struct converter *c, struct str wanted,
                       char id[ID_BYTES])
 {
     int n = wanted.n < ID_BYTES ? (int)wanted.n : 0;
 
+    for (int i = 0; i < n; i++)
+        if (!is_name_char(wanted.p[i])) n = 0;
     snprintf(id, ID_BYTES, "%.*s", n, n ? wanted.p : "");
     for (int i = 1; !id[0] || id_taken(c, id); i++) {
         snprintf(id, ID_BYTES, "%d", i);

@@ -51,8 +51,10 @@ struct tmx_reader {
 
     enum { OUTSIDE, HEADER, BODY } part;
     bool in_tu, in_tuv, in_seg, in_document;
-    struct strbuf *copy;                /* what is being copied, and to */
-    int copy_depth;                     /* the depth where it began */
+    bool copying;
+    struct strbuf *copy;                /* where to; NULL: nowhere */
+    size_t copy_from;                   /* its length, and the depth, */
+    int copy_depth;                     /* where that began */
 
 #define B(name, limit) struct strbuf name;
     BUFFERS(B)
@@ -76,6 +78,7 @@ bool tmx_date_parse(const char *s, int64_t *seconds)
     static const int width[6] = { 4, 2, 2, 2, 2, 2 };
     char back[TMX_DATE_BYTES];
     struct tm tm = { 0 };
+    int64_t at;
 
     for (int i = 0; form[i]; i++)
         if (form[i] == '0' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
@@ -91,10 +94,12 @@ bool tmx_date_parse(const char *s, int64_t *seconds)
     tm.tm_hour = v[3];
     tm.tm_min = v[4];
     tm.tm_sec = v[5];
-    *seconds = timegm(&tm);
+    at = timegm(&tm);
     /* The 31st of February comes back as another day. */
-    return *seconds && tmx_date_format(*seconds, back) &&
-           !strcmp(back, whole);
+    if (!at || !tmx_date_format(at, back) || strcmp(back, whole))
+        return false;
+    *seconds = at;
+    return true;
 }
 
 bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])
@@ -142,9 +147,11 @@ static void set(struct tmx_reader *t, struct strbuf *to, const char *value)
 static void start_copy(struct tmx_reader *t, struct strbuf *to,
                        const char *name, const char **attrs)
 {
+    t->copying = true;
     t->copy = to;
+    t->copy_from = to ? to->len : 0;
     t->copy_depth = xml_depth(t->x);
-    gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
+    if (to) gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
 }
 
 /* ---- the header --------------------------------------------------------- */
@@ -293,6 +300,7 @@ static void start_in_tu(struct tmx_reader *t, const char *name,
     if (t->in_seg)
         gathered(t, inline_start(&v->seg, name, attrs), &v->seg.text, 64);
     else if (v && !strcmp(name, "seg") && !v->has_seg) start_seg(t, attrs);
+    else if (v && !strcmp(name, "seg")) start_copy(t, NULL, name, attrs);
     else if (v) start_copy(t, &v->head, name, attrs);
     else if (!strcmp(name, "tuv")) start_tuv(t, attrs);
     else if (is_document(t, name, attrs)) t->in_document = true;
@@ -515,9 +523,10 @@ static void on_start(void *user, const char *name, const char **attrs)
     if (t->in_tu && !strcmp(name, "tu"))
         xml_refuse(t->x, 2, "<%s> is never closed",
                    xml_open_name(t->x, depth - 1));
-    else if (t->copy)
-        gathered(t, xml_put_start(t->copy, name, attrs), t->copy, 64);
-    else if (t->in_tu) start_in_tu(t, name, attrs);
+    else if (t->copying) {
+        if (t->copy) gathered(t, xml_put_start(t->copy, name, attrs),
+                              t->copy, 64);
+    } else if (t->in_tu) start_in_tu(t, name, attrs);
     else if (depth == 1) start_root(t, name, attrs);
     else if (depth == 2 && !strcmp(name, "header")) start_header(t, attrs);
     else if (depth == 3 && t->part == HEADER)
@@ -546,9 +555,9 @@ static void on_end(void *user, const char *name)
     struct tmx_reader *t = user;
     int depth = xml_depth(t->x);
 
-    if (t->copy) {
-        gathered(t, xml_put_end(t->copy, name), t->copy, 0);
-        if (depth == t->copy_depth) t->copy = NULL;
+    if (t->copying) {
+        if (t->copy) gathered(t, xml_put_end(t->copy, name), t->copy, 0);
+        if (depth == t->copy_depth) t->copying = false;
     } else if (t->in_tu) end_in_tu(t, name, depth);
     else if (depth == 2) t->part = BODY;
 }
@@ -558,7 +567,8 @@ static void on_text(void *user, const char *s, size_t n)
     struct tmx_reader *t = user;
     struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
 
-    if (t->copy) gathered(t, xml_put_text(t->copy, s, n), t->copy, n);
+    if (t->copying && !t->copy) return;
+    if (t->copying) gathered(t, xml_put_text(t->copy, s, n), t->copy, n);
     else if (seg) gathered(t, inline_text(seg, s, n), &seg->text, n);
     else if (t->in_document)
         gathered(t, strbuf_add(&t->document, s, n), &t->document, n);
@@ -576,7 +586,8 @@ static enum status recover(struct tmx_reader *t, struct err *e)
     st = xml_report(t->x, &t->r, names, &which, e);
     if (st) return st;
     t->in_tu = t->in_tuv = t->in_seg = t->in_document = false;
-    t->copy = NULL;
+    if (t->copying && t->copy) xml_cut(t->copy, t->copy_from);
+    t->copying = false;
     t->part = BODY;
     t->done = which < 0;
     return t->done ? ST_OK : xml_restart(t->x, path, e);

@@ -58,8 +58,9 @@ struct xliff_reader {
     uint64_t line;
 
     bool copying;
-    struct strbuf *copy;                /* NULL: to nowhere */
-    int copy_depth;
+    struct strbuf *copy;                /* where to; NULL: nowhere */
+    size_t copy_from;                   /* its length, and the depth, */
+    int copy_depth;                     /* where that began */
 
     struct inline_text *sink[2];
     int sink_depth;                     /* of <source>, <target>, or 0 */
@@ -136,6 +137,7 @@ static void start_copy(struct xliff_reader *t, struct strbuf *to,
 {
     t->copying = true;
     t->copy = to;
+    t->copy_from = to ? to->len : 0;
     t->copy_depth = xml_depth(t->x);
     if (to) gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
 }
@@ -326,18 +328,10 @@ static void end_file(struct xliff_reader *t)
     t->in_file = false;
     ok = extra_put_key(all, t->document.data);
     n = all->len - before;
-    if (ok && before) {
-        const char *key = all->data + before + 1;       /* behind the comma */
-        if (memmem(all->data, before, key, n - 1)) {
-            all->len = before;
-            all->data[before] = '\0';
-            return;
-        }
-    }
-    if (!ok || !put_holder(all, &t->file_attrs, &t->file_head)) {
-        all->len = before;
-        if (all->cap) all->data[before] = '\0';
-    }
+    if (ok && before)                   /* without the comma */
+        ok = !memmem(all->data, before, all->data + before + 1, n - 1);
+    if (!ok || !put_holder(all, &t->file_attrs, &t->file_head))
+        xml_cut(all, before);
 }
 
 static void start_group(struct xliff_reader *t, const char **attrs)
@@ -742,6 +736,7 @@ static enum status recover(struct xliff_reader *t, struct err *e)
 
     st = xml_report(t->x, &t->r, names, &which, e);
     if (st) return st;
+    if (t->copying && t->copy) xml_cut(t->copy, t->copy_from);
     t->in_unit = t->in_segment = t->copying = t->ready = false;
     t->sink[0] = t->sink[1] = NULL;
     t->sink_depth = t->mrk_depth = 0;

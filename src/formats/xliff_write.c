@@ -178,8 +178,7 @@ static void put_file_attrs2(struct xliff_writer *t, const struct unit *u,
 
     snprintf(number, sizeof number, "f%llu", (unsigned long long)t->n_files);
     put_attr(t, &t->out, "id", either(id, number));
-    if (u->document.n && !by_id)
-        put_attr(t, &t->out, "original", u->document);
+    if (!by_id) put_attr(t, &t->out, "original", u->document);
     put_attrs(t, &t->out, attrs, own);
 }
 

@@ -539,12 +539,14 @@ static size_t find_tag(const struct xml *x, size_t from,
     return x->chunk_n;
 }
 
-/* Behind the error, and in any case behind the unit's own start tag. */
+/* At the error, but behind the start tag of the unit, and behind the one that
+ * the parser was started at last time: else we would find that for ever. */
 static size_t seek_from(const struct xml *x)
 {
     uint64_t at = here(x).byte;
 
     if (x->in_unit && at <= x->unit_byte) at = x->unit_byte + 1;
+    if (x->made_up && at <= x->base.byte) at = x->base.byte + 1;
     if (at <= x->chunk_at.byte) return 0;
     at -= x->chunk_at.byte;
     return at < x->chunk_n ? (size_t)at : x->chunk_n;
@@ -687,6 +689,13 @@ bool xml_put_start(struct strbuf *out, const char *name, const char **attrs)
 bool xml_put_end(struct strbuf *out, const char *name)
 {
     return strbuf_addf(out, "</%s>", name);
+}
+
+void xml_cut(struct strbuf *sb, size_t len)
+{
+    if (sb->len <= len) return;
+    sb->len = len;
+    sb->data[len] = '\0';
 }
 
 static void name_seen(void *user, const XML_Char *name, const XML_Char **attrs)

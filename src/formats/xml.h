@@ -96,6 +96,9 @@ bool xml_put_attr(struct strbuf *out, const char *name, const char *s,
 bool xml_put_start(struct strbuf *out, const char *name, const char **attrs);
 bool xml_put_end(struct strbuf *out, const char *name);
 
+/* Back to what it was when it had this length. */
+void xml_cut(struct strbuf *sb, size_t len);
+
 /* Is this well-formed content of an element; a name? */
 bool xml_is_content(struct str s);
 bool xml_is_name(const char *s);
