@@ -210,7 +210,7 @@ enum status index_sweep(struct store *s, struct err *e)
     st = lock_take(&l, dir, "files", LOCK_TRY, &got, e);
     if (!st && got) st = store_live_segments(s, &live, &n, e);
     if (!st && got) {
-        qsort(live, n, sizeof *live, by_number);
+        if (n) qsort(live, n, sizeof *live, by_number);
         remove_strangers(dir, live, n);
     }
     lock_drop(&l);
