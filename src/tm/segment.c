@@ -58,7 +58,9 @@ static bool check_small(struct segment *s)
     for (uint32_t i = 0; i < s->n_ids; i++) {
         uint32_t end = i + 1 < s->n_ids ? s->ids[i + 1].doc : s->n_docs;
 
-        if (end <= s->ids[i].doc) return false;
+        if (end <= s->ids[i].doc || s->ids[i].text < 0
+            || s->ids[i].text > INT64_MAX - SEGMENT_MAX_DOCS)
+            return false;
         if (i + 1 < s->n_ids && s->ids[i + 1].text - s->ids[i].text
                                 < (int64_t)(end - s->ids[i].doc))
             return false;
