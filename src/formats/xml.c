@@ -6,6 +6,7 @@
  * line: here() puts that right. */
 #include "formats/xml.h"
 
+#include <errno.h>
 #include <expat.h>
 #include <iconv.h>
 #include <stdarg.h>
@@ -53,6 +54,7 @@ struct xml {
     int depth;
 
     bool refused, nomem;
+    uint64_t bad_byte;
     struct xml_problem problem;
 
     bool keep_raw, in_unit;
@@ -106,6 +108,7 @@ static void refuse_at(struct xml *x, uint64_t line, uint64_t column,
 {
     if (x->refused) return;             /* the first reason counts */
     x->refused = true;
+    x->bad_byte = here(x).byte;         /* expat goes on to the tag's end */
     x->problem.line = line;
     x->problem.column = column;
     vsnprintf(x->problem.why, sizeof x->problem.why, fmt, ap);
@@ -234,6 +237,7 @@ static void on_skipped(void *user, const XML_Char *name, int is_parameter)
 static int on_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 {
     iconv_t cd = iconv_open("UTF-32LE", name);
+    bool several = false;
 
     (void)user;
     if (cd == (iconv_t)-1) return XML_STATUS_ERROR;
@@ -244,19 +248,18 @@ static int on_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 
         iconv(cd, NULL, NULL, NULL, NULL);
         info->map[i] = -1;
-        if (iconv(cd, &from, &n_from, (char **)&out, &n_to) != (size_t)-1 &&
-            n_to == sizeof to - 4 && !to[3])
-            info->map[i] = to[0] | to[1] << 8 | to[2] << 16;
-        if (info->map[i] > 0xFFFF) info->map[i] = -1;
+        if (iconv(cd, &from, &n_from, (char **)&out, &n_to) != (size_t)-1) {
+            if (n_to == sizeof to - 4 && !to[2] && !to[3])
+                info->map[i] = to[0] | to[1] << 8;
+        } else if (errno == EINVAL) {
+            several = true;             /* the first byte of a character */
+        }
     }
     iconv_close(cd);
     info->data = NULL;
     info->convert = NULL;
     info->release = NULL;
-    /* Several bytes a character: ASCII comes out, but nothing above it. */
-    for (int i = 0x80; i < 256; i++)
-        if (info->map[i] >= 0x80) return XML_STATUS_OK;
-    return XML_STATUS_ERROR;
+    return several ? XML_STATUS_ERROR : XML_STATUS_OK;
 }
 
 static void set_handlers(struct xml *x)
@@ -397,9 +400,8 @@ static void end_tag_name(const struct xml *x, char *out, size_t size)
 
     out[0] = '\0';
     if (at < x->chunk_at.byte || at - x->chunk_at.byte >= x->chunk_n) return;
-    s = x->chunk + (at - x->chunk_at.byte);
-    if (end - s < 2 || s[0] != '<' || s[1] != '/') return;
-    for (s += 2; s < end && n + 1 < size && !strchr(" \t\r\n>", *s); s++)
+    /* expat stands behind the "</" */
+    for (s = x->chunk + (at - x->chunk_at.byte); s < end && n + 1 < size && !strchr(" \t\r\n>", *s); s++)
         out[n++] = *s;
     out[n] = '\0';
 }
@@ -543,7 +545,7 @@ static size_t find_tag(const struct xml *x, size_t from,
  * the parser was started at last time: else we would find that for ever. */
 static size_t seek_from(const struct xml *x)
 {
-    uint64_t at = here(x).byte;
+    uint64_t at = x->bad_byte;
 
     if (x->in_unit && at <= x->unit_byte) at = x->unit_byte + 1;
     if (x->made_up && at <= x->base.byte) at = x->base.byte + 1;
@@ -559,7 +561,11 @@ enum status xml_seek(struct xml *x, const char *const *names, int *which,
     enum status st;
 
     *which = -1;
-    if (!x->in_unit) strbuf_reset(&x->raw);
+    if (!x->in_unit) {                  /* then all from the error on */
+        strbuf_reset(&x->raw);
+        x->in_unit = true;
+        x->unit_byte = x->bad_byte;
+    }
     while (*which < 0) {
         at = find_tag(x, from, names, which);
         n = x->chunk_n;
