@@ -30,8 +30,8 @@ static int smaller_first(const void *a, const void *b)
     return live(x) < live(y) ? -1 : live(x) > live(y);
 }
 
-/* The smallest segments whose sizes are alike: each is at most as large as
- * all before it together. So a text is written again about once for each
+/* The smallest segments whose sizes are alike: each is at most twice as large
+ * as all before it together. So a text is written again about once for each
  * doubling of the memory. all: as many as fit. */
 static size_t choose(struct index *ix, bool all, struct segment **out)
 {
@@ -43,7 +43,7 @@ static size_t choose(struct index *ix, bool all, struct segment **out)
     memcpy(s, ix->segs, n * sizeof *s);
     qsort(s, n, sizeof *s, smaller_first);
     while (k < n && k < MERGE_MAX) {
-        if (k && !all && live(s[k]) > docs) break;
+        if (k && !all && live(s[k]) > 2 * docs) break;
         out[k] = s[k];
         if (!segments_fit(out, k + 1)) break;
         docs += live(s[k++]);
@@ -68,10 +68,11 @@ bool index_wants_merge(const struct index *ix)
 
 /* ---- side files ---------------------------------------------------------- */
 
-/* The ids of the new segment out of those of the old ones, for the tokenizer
- * in use, so that nothing has to be encoded again. Failing is no harm. */
-static void join_symbols(struct index *ix, const struct segment_row *row,
-                         struct segment *const *old, size_t n)
+/* The ids of a new segment, for the tokenizer in use, before anybody searches
+ * it: out of those of the old ones (n), so that nothing is encoded again, or
+ * (0) from the store. Failing is no harm. */
+static void add_symbols(struct index *ix, const struct segment_row *row,
+                        struct segment *const *old, size_t n)
 {
     struct symfile *files[MERGE_MAX] = { NULL };
     char *seg_path = segment_path(ix->dir, row->number);
@@ -90,7 +91,9 @@ static void join_symbols(struct index *ix, const struct segment_row *row,
                   : ST_NOMEM;
         free(from);
     }
-    if (!st) symfile_join(path, seg, old, files, n, ix->tokenizer, &e);
+    if (!st && n) symfile_join(path, seg, old, files, n, ix->tokenizer, &e);
+    else if (!st)
+        symfile_make(path, seg, ix->s, ix->sw, ix->tokenizer, NULL, NULL, &e);
     for (size_t i = 0; i < n; i++) symfile_close(files[i]);
     segment_close(seg);
     free(seg_path);
@@ -145,6 +148,8 @@ static enum status flush_tail(struct index *ix, struct err *e)
     enum status st = index_collect(ix, ix->generation ? ix->seq : -1, &em,
                                    &seq, e);
 
+    for (size_t i = 0; !st && ix->with_symbols && ix->sw && i < em.n; i++)
+        add_symbols(ix, &em.rows[i], NULL, 0);
     if (!st) st = publish(ix, NULL, 0, &em, seq, &late, e);
     if (st || late) emitted_discard(&em, ix->dir);
     emitted_release(&em);
@@ -163,8 +168,7 @@ static enum status merge_files(struct index *ix, struct segment **old,
     if (!st) st = segment_emit(ix->dir, &im, &row, e);
     image_release(&im);
     if (!st && !emitted_add(&em, &row)) st = err_nomem(e, "index");
-    if (!st && ix->with_symbols && ix->sw)
-        join_symbols(ix, &row, old, n);
+    if (!st && ix->with_symbols && ix->sw) add_symbols(ix, &row, old, n);
     if (!st) st = publish(ix, old, n, &em, ix->seq, late, e);
     if (st || *late) emitted_discard(&em, ix->dir);
     else for (size_t i = 0; i < n; i++) segment_remove(ix->dir, old[i]->number);
