@@ -85,20 +85,20 @@ int64_t now_seconds(void)
 
 /* ---- errors -------------------------------------------------------------- */
 
-static bool no_space(int error)
-{
-    return error == ENOSPC || error == EDQUOT || error == EFBIG;
-}
-
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e)
 {
     int error = db ? sqlite3_system_errno(db) : 0;
-    int kind = rc & 0xff;
 
-    if (kind == SQLITE_FULL || (kind == SQLITE_IOERR && no_space(error)))
-        return err_set(e, ST_IO, "%s: no space left to write; "
-                       "nothing was changed", path);
-    switch (kind) {
+    /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
+     * are errors of writing. */
+    if (rc == SQLITE_IOERR_WRITE)
+        return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
+                       "a quota or a limit on file sizes); nothing was "
+                       "changed", path);
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        return err_set(e, ST_IO, "%s: no space left on the disk; nothing was "
+                       "changed", path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return err_set(e, ST_IO, "%s: others have been writing for %d "

@@ -108,17 +108,15 @@ static enum status sweep_memories(struct store *s, struct err *e)
 
 enum status store_sweep(struct store *s, struct err *e)
 {
-    bool any = false;
     int64_t batch = 0;
     enum status st;
 
     do {
         st = query_int(s, Q_BATCH_NOT_DONE, &batch, e, "i", batch);
-        any = any || batch;
         if (!st && batch) st = sweep_batch(s, batch, e);
     } while (!st && batch);
     if (!st) st = sweep_memories(s, e);
-    if (any) lock_file_drop(s);
+    lock_file_drop(s);
     return st;
 }
 

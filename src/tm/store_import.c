@@ -96,18 +96,24 @@ bool batch_alive(struct store *s, int64_t batch)
     return alive;
 }
 
-void lock_file_drop(struct store *s)
+static enum status unlink_unneeded(struct store *s, const char *path)
 {
     int64_t batch;
-    char *path;
-    enum status st;
+    enum status st = op_begin(s, NULL);
 
-    if (s->depth || op_begin(s, NULL)) return;
+    if (st) return st;
     st = query_int(s, Q_BATCH_NOT_DONE, &batch, NULL, "i", (int64_t)0);
-    path = lock_path(s);
-    if (!st && !batch && path) unlink(path);
+    if (!st && !batch) unlink(path);
+    return op_end(s, st, NULL);
+}
+
+void lock_file_drop(struct store *s)
+{
+    char *path = s->depth ? NULL : lock_path(s);
+
+    /* Nearly always it is not there: no need for a transaction. */
+    if (path && !access(path, F_OK)) unlink_unneeded(s, path);
     free(path);
-    store_rollback(s);
 }
 
 /* ---- beginning ----------------------------------------------------------- */
