@@ -323,7 +323,7 @@ static const struct known_tag *look_up(struct str name, bool lone)
     return &other[lone];
 }
 
-struct id_pair { char from[ID_BYTES], to[ID_BYTES]; };
+struct id_pair { char from[ID_BYTES], to[ID_BYTES]; bool code; };
 
 struct converter {
     enum tags_dialect to;
@@ -526,6 +526,7 @@ static void start_begin(struct converter *c, const struct piece *p)
         b = &c->begun[c->n_begun++];
         snprintf(b->from, ID_BYTES, "%.*s", (int)key.n, key.p);
         memcpy(b->to, id, ID_BYTES);
+        b->code = p->kind == PIECE_OPEN;
     }
     if (c->to == TAGS_TMX) start_code(c, p, "bpt", "i", id, "");
     else if (c->to == TAGS_XLIFF2) start_code(c, p, "sc", "id", id, "");
@@ -533,12 +534,12 @@ static void start_begin(struct converter *c, const struct piece *p)
 }
 
 /* The newest BEGIN of this key that is not finished yet; NULL: none. */
-static const char *begun(struct converter *c, struct str key)
+static const struct id_pair *begun(struct converter *c, struct str key)
 {
     for (int i = c->n_begun; i-- > 0;)
         if (str_eq(key, str_of(c->begun[i].from))) {
             c->begun[i].from[0] = '\0';
-            return c->begun[i].to;
+            return &c->begun[i];
         }
     return NULL;
 }
@@ -546,19 +547,19 @@ static const char *begun(struct converter *c, struct str key)
 static void start_finish(struct converter *c, const struct piece *p)
 {
     struct str key = pair_key(p->attrs);
-    const char *of = key.n ? begun(c, key) : NULL;
-    bool code = p->kind == PIECE_OPEN;
+    const struct id_pair *of = key.n ? begun(c, key) : NULL;
     char id[ID_BYTES];
 
     if (!of) choose_id(c, own_id(p->attrs), id);
-    if (c->to == TAGS_TMX && of) start_code(c, p, "ept", "i", of, "");
+    if (c->to == TAGS_TMX && of) start_code(c, p, "ept", "i", of->to, "");
     else if (c->to == TAGS_TMX)
         start_code(c, p, "it", "x", id, " pos=\"end\"");
     else if (c->to == TAGS_XLIFF2 && of)
-        start_code(c, p, "ec", "startRef", of, "");
+        start_code(c, p, "ec", "startRef", of->to, "");
     else if (c->to == TAGS_XLIFF2)
         start_code(c, p, "ec", "id", id, " isolated=\"yes\"");
-    else if (of) start_code(c, p, code ? "ept" : "ex", "id", of, "");
+    else if (of)
+        start_code(c, p, of->code ? "ept" : "ex", "id", of->to, "");
     else start_code(c, p, "it", "id", id, " pos=\"close\"");
 }
 

@@ -2,6 +2,8 @@
 #ifndef FORMAT_UNITS_H
 #define FORMAT_UNITS_H
 
+#include <jansson.h>
+
 #include "formats/reader.h"
 #include "formats/writer.h"
 #include "scratch_dir.h"
@@ -150,6 +152,17 @@ static inline void units_compare(const struct units *got,
     }
 }
 
+/* Equal but for the order of keys. */
+static inline bool units_same_json(const char *a, const char *b)
+{
+    json_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
+    bool same = x && y && json_equal(x, y);
+
+    json_decref(x);
+    json_decref(y);
+    return same;
+}
+
 /* Write what was read, read it back, compare: also the file's extra. */
 static inline void units_round_trip(const char *path, enum format f,
                                     const char *name)
@@ -167,7 +180,8 @@ static inline void units_round_trip(const char *path, enum format f,
         CHECK_OK(units_read_file(&second, scratch_path(&dir, name), &ro),
                  &second.e)) {
         units_compare(&second, &first);
-        CHECK_STR(second.extra, first.extra);
+        if (!units_same_json(second.extra, first.extra))
+            CHECK_STR(second.extra, first.extra);
         CHECK_INT(second.counts.empty + second.counts.other_language, 0);
     }
     units_free(&first);
