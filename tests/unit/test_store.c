@@ -1,5 +1,5 @@
-/* test_store.c - the store alone and beside another connection: files, memories,
- * pairs, transactions, the change log, care. */
+/* test_store.c - the store alone and beside another connection: opening,
+ * memories, pairs, transactions, the change log, care. */
 #include "store_fix.h"
 
 /* ---- opening ------------------------------------------------------------- */
@@ -41,7 +41,8 @@ TEST(store_is_made_and_opened_again)
 /* Odd names must not be taken for a URI. */
 TEST(store_name_with_odd_characters)
 {
-    static const char *const names[] = { "a?b=c#d%41", "file:x", "r\xC3\xA4um" };
+    static const char *const names[] = { "a?b=c#d%41", "file:x",
+                                         "r\xC3\xA4um" };
     struct scratch dir;
     struct store *s;
     struct err e = { 0 };
@@ -202,6 +203,48 @@ TEST(store_is_read_where_nothing_can_be_written)
     teardown(&f);
 }
 
+/* A writer died and left its log. With -shm beside it the log can be read;
+ * without, it cannot, and nothing is read rather than something old. */
+TEST(store_with_a_log_where_nothing_can_be_written)
+{
+    struct fix f;
+    struct store *s;
+    struct err e = { 0 };
+    bool root = geteuid() == 0;
+    int status;
+    pid_t pid;
+
+    if (!setup(&f)) return;
+    store_close(f.s);
+    f.s = NULL;
+    pid = fork();
+    if (!pid) {
+        s = open_again(&f, STORE_WRITE);
+        _exit(add(s, f.m, "Haus", "house") != 1);
+    }
+    waitpid(pid, &status, 0);
+    REQUIRE(!status && file_size(f.path, "-wal") > 0);
+    for (int shm = 1; shm >= 0; shm--) {
+        char name[320];
+        snprintf(name, sizeof name, "%s-shm", f.path);
+        chmod(f.dir.dir, 0755);
+        if (!shm) CHECK(!unlink(name));
+        CHECK(!chmod(f.path, 0444) && (!shm || !chmod(name, 0444)));
+        CHECK(!chmod(f.dir.dir, 0555));
+        pid = fork();
+        if (!pid) {
+            if (shm) _exit(read_as_nobody(f.path, root));
+            if (root && (setgid(65534) || setuid(65534))) _exit(1);
+            _exit(store_open(&s, f.path, STORE_READ, &e) != ST_IO ||
+                  !strstr(e.msg, "m.tm-wal"));
+        }
+        waitpid(pid, &status, 0);
+        CHECK_INT(WEXITSTATUS(status), 0);
+    }
+    chmod(f.dir.dir, 0755);
+    teardown(&f);
+}
+
 /* ---- memories ------------------------------------------------------------ */
 
 TEST(memories_have_names)
@@ -243,7 +286,8 @@ TEST(memories_have_names)
 
 TEST(memory_names_are_checked)
 {
-    static const char *const bad[] = { "", "a\nb", "a\x7f", "\xff", "\xC2\x85" };
+    static const char *const bad[] = { "", "a\nb", "a\x7f", "\xff",
+                                       "\xC2\x85" };
     struct fix f;
     struct memory_info m = { 0 };
     int64_t id;
@@ -673,6 +717,29 @@ TEST(a_failed_call_leaves_the_transaction_as_it_was)
     add(f.s, f.m, "c", "d");
     CHECK_OK(store_commit(f.s, &f.e), &f.e);
     CHECK_INT(counts(f.s, f.m).pairs, 2);
+    CHECK(sound(f.s));
+    teardown(&f);
+}
+
+/* The same when it fails half way: its text is in, its pair is refused. */
+TEST(a_call_that_fails_half_way_is_undone)
+{
+    struct fix f;
+    struct unit u = unit_of("c", "d");
+    int64_t id, last;
+
+    if (!setup(&f)) return;
+    REQUIRE(sql(f.path, "CREATE UNIQUE INDEX odd ON pair(document)"));
+    add_in(f.s, f.m, "a", "b", "x");
+    u.document = str_of("x");
+    CHECK_OK(store_begin(f.s, &f.e), &f.e);
+    add(f.s, f.m, "e", "f");
+    CHECK(store_add(f.s, f.m, &u, &id, &f.e) != ST_OK);
+    CHECK_OK(store_commit(f.s, &f.e), &f.e);
+    CHECK(store_add(f.s, f.m, &u, &id, &f.e) != ST_OK);
+    CHECK_OK(store_last_change(f.s, f.m, &last, &f.e), &f.e);
+    CHECK_INT(last, 2);
+    CHECK_INT(rows_left(f.path, "text"), 2);
     CHECK(sound(f.s));
     teardown(&f);
 }

@@ -1,4 +1,4 @@
-/* test_store_import.c - imports: one step for everybody else, whatever others do
+/* test_store_import.c - imports: one step for everybody else, whatever they do
  * meanwhile. */
 #include "store_fix.h"
 
