@@ -269,8 +269,8 @@ static void start_tuv(struct tmx_reader *t, const char **attrs)
         if (!strcmp(name, "creationdate")) tmx_date_parse(value, &v->created);
         else if (!strcmp(name, "changedate"))
             tmx_date_parse(value, &v->changed);
-        else if (!strcmp(name, "creationid") ||
-                 (!strcmp(name, "changeid") && !v->author.len))
+        else if (*value && (!strcmp(name, "creationid") ||
+                            (!strcmp(name, "changeid") && !v->author.len)))
             set(t, &v->author, value);
     }
 }

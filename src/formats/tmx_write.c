@@ -110,7 +110,7 @@ static enum status tmx_begin(struct writer *w, struct err *e)
 
 /* ---- units -------------------------------------------------------------- */
 
-/* Is the date, or the name, the one that the <tuv> itself says? */
+/* Is the date the one that the <tuv> itself says? */
 static bool tuv_has_date(json_t *tuv, const char *name, int64_t seconds)
 {
     struct str s = extra_get(tuv, name);
@@ -119,10 +119,13 @@ static bool tuv_has_date(json_t *tuv, const char *name, int64_t seconds)
     return s.n && tmx_date_parse(s.p, &said) && said == seconds;
 }
 
-static bool has_author(json_t *attrs, struct str author)
+/* The author that a reader would find without being told. */
+static struct str author_of(json_t *tu, json_t *tuv)
 {
-    return str_eq(extra_get(attrs, "creationid"), author) ||
-           str_eq(extra_get(attrs, "changeid"), author);
+    struct str name = extra_get(tu, "changeid");
+
+    if (!name.n) name = extra_get(tuv, "creationid");
+    return name.n ? name : extra_get(tuv, "changeid");
 }
 
 static void put_tu_attrs(struct tmx_writer *t, bool *ok,
@@ -139,8 +142,7 @@ static void put_tu_attrs(struct tmx_writer *t, bool *ok,
     if (u->created && !tuv_has_date(tuv, "creationdate", u->created) &&
         tmx_date_format(u->created, date))
         put_attr(t, ok, written[n++] = "creationdate", str_of(date));
-    if (u->author.n && !has_author(tu, u->author) &&
-        !has_author(tuv, u->author))
+    if (u->author.n && !str_eq(u->author, author_of(tu, tuv)))
         put_attr(t, ok, written[n++] = "creationid", u->author);
     if (u->changed && !tuv_has_date(tuv, "changedate", u->changed) &&
         tmx_date_format(u->changed, date))
