@@ -2,7 +2,7 @@
 #include "formats/inline.h"
 
 #include "formats/tags.h"
-#include "formats/xml.h"
+#include "formats/xml_write.h"
 
 void inline_init(struct inline_text *t, size_t limit)
 {

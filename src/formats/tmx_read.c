@@ -18,6 +18,7 @@
 #include "formats/tags.h"
 #include "formats/tmx.h"
 #include "formats/xml.h"
+#include "formats/xml_write.h"
 
 #define MAX_TUV 1000
 #define MAX_OTHERS ((size_t)256 << 10)

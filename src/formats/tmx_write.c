@@ -11,7 +11,7 @@
 #include "formats/tags.h"
 #include "formats/tmx.h"
 #include "formats/writer.h"
-#include "formats/xml.h"
+#include "formats/xml_write.h"
 
 struct tmx_writer {
     struct writer w;

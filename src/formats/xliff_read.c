@@ -14,6 +14,7 @@
 #include "formats/reader.h"
 #include "formats/xliff.h"
 #include "formats/xml.h"
+#include "formats/xml_write.h"
 
 #define MAX_PARTS 10000
 #define MAX_HEAD ((size_t)1 << 20)

@@ -11,7 +11,7 @@
 #include "formats/tags.h"
 #include "formats/writer.h"
 #include "formats/xliff.h"
-#include "formats/xml.h"
+#include "formats/xml_write.h"
 
 #define BUFFERS(B)                                                      \
     B(out)                      /* what is ready to be written */       \
@@ -319,7 +319,7 @@ static void hold(struct xliff_writer *t, const struct unit *u, json_t *own)
     t->ok = t->ok && strbuf_add(&t->id, u->id.p, u->id.n);
     put(t, &t->start, t->two ? "    <unit" : "      <trans-unit");
     /* An id of another format may have to become a name. */
-    if (t->two && !own && !is_token(u->id)) {
+    if (t->two && !own && !t->extra && !is_token(u->id)) {
         put_attr(t, &t->start, "id", str_of(number));
         put_attr(t, &t->start, "name", u->id);
         but = id_name;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "formats/tags.h"
-#include "formats/xml.h"
+#include "formats/xml_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

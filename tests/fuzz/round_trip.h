@@ -15,7 +15,7 @@
 #include "formats/reader.h"
 #include "formats/tags.h"
 #include "formats/writer.h"
-#include "formats/xml.h"
+#include "formats/xml_write.h"
 
 static struct unit *units;
 static size_t n_units;
