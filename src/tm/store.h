@@ -57,6 +57,8 @@ enum status store_begin(struct store *s, struct err *e);        /* to write */
 enum status store_begin_read(struct store *s, struct err *e);   /* one view */
 enum status store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
+/* Is there a transaction of either kind? What is seen then may never be. */
+bool store_inside(const struct store *s);
 
 /* ---- memories ----------------------------------------------------------- */
 
@@ -208,6 +210,11 @@ typedef int change_fn(void *user, const struct change *c);
 enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,
                           int64_t removes_after, change_fn *fn, void *user,
                           struct err *e);
+/* Changes up to this number may be gone from the log. An index that has its
+ * own manifest finds all it needs there; one that has none must begin again
+ * when it knows no more than this. */
+enum status store_log_start(struct store *s, int64_t memory, int64_t *seq,
+                            struct err *e);
 /* How many texts store_changes would give as adds (an upper bound will do). */
 enum status store_count_adds(struct store *s, int64_t memory,
                              int64_t adds_after, int64_t *n, struct err *e);
@@ -219,9 +226,11 @@ enum status store_scan(struct store *s, int64_t memory, change_fn *fn,
 /* The index' own table of contents, kept here so that it changes in one step
  * with the store. Which files make up the index of (memory, analyser). */
 struct segment_row {
-    int64_t number;             /* names the file; never used again */
-    int64_t docs;
-    uint64_t checksum;          /* of the file's head */
+    int64_t number;             /* names the file; drawn by the index from so
+                                   many that none comes twice */
+    int64_t docs;               /* all in the file, removed ones too */
+    uint64_t checksum;          /* the sum in the file's head, over the head
+                                   and the sums of all pages */
 };
 struct manifest {
     int64_t generation;         /* 0: there is none */
@@ -244,12 +253,8 @@ enum status manifest_generation(struct store *s, int64_t memory,
 enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
                            int64_t expected, struct manifest *m,
                            struct err *e);
-/* A number for a new segment file, unique for the file's lifetime. Its own
- * transaction unless inside one. */
-enum status store_segment_number(struct store *s, int64_t *number,
-                                 struct err *e);
-/* Every segment number any manifest mentions, and every batch that is being
- * imported: to sweep files that belong to nothing. malloc memory. */
+/* Every segment number any manifest mentions: to sweep files that belong to
+ * nothing. malloc memory. */
 enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
                                 struct err *e);
 

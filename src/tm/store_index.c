@@ -2,20 +2,30 @@
  *
  * The change log has a row per text that was added or removed, and one for a
  * whole import. Rows are dropped when the manifests of all analysers of the
- * memory are past them. While a memory has no manifest nothing is dropped: an
- * index that lives in memory alone, where files cannot be written, follows
- * the log and would not notice a gap (with a manifest it sees that the
- * generation changed). */
+ * memory are past them; while a memory has no manifest nothing is dropped. An
+ * index sees by the generation of its manifest that rows it needs may be gone;
+ * one without (in memory, or of few texts) asks store_log_start. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tm/store_inner.h"
 
+bool store_inside(const struct store *s)
+{
+    return s->depth > 0;
+}
+
 enum status store_last_change(struct store *s, int64_t memory, int64_t *seq,
                               struct err *e)
 {
     return query_int(s, Q_CHANGE_LAST, seq, e, "i", memory);
+}
+
+enum status store_log_start(struct store *s, int64_t memory, int64_t *seq,
+                            struct err *e)
+{
+    return query_int(s, Q_LOG_START, seq, e, "i", memory);
 }
 
 /* ---- changes ------------------------------------------------------------- */
@@ -244,93 +254,27 @@ enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
 
 /* ---- segment numbers ----------------------------------------------------- */
 
-enum status store_segment_number(struct store *s, int64_t *number,
-                                 struct err *e)
-{
-    enum status st = op_begin(s, e);
-
-    *number = 0;
-    if (st) return st;
-    return op_end(s, query_int(s, Q_SEGMENT_NUMBER, number, e, ""), e);
-}
-
-struct numbers { int64_t *at; size_t n, cap; };
-
-static enum status put_number(struct numbers *v, int64_t number,
-                              struct err *e)
-{
-    if (!mem_grow(&v->at, &v->cap, v->n + 1, sizeof *v->at))
-        return err_nomem(e, "list of segments");
-    v->at[v->n++] = number;
-    return ST_OK;
-}
-
-static enum status mentioned(struct store *s, struct numbers *v,
-                             struct err *e)
-{
-    bool found;
-    enum status st = query_first(s, Q_SEGMENT_LIST, &found, e, "");
-
-    while (!st && found) {
-        st = put_number(v, sqlite3_column_int64(s->stmt[Q_SEGMENT_LIST], 0),
-                        e);
-        if (st) query_end(s, Q_SEGMENT_LIST);
-        else st = query_next(s, Q_SEGMENT_LIST, &found, e);
-    }
-    return st;
-}
-
-/* The batch's own number, and all that were given out since it began: some
- * of them may be its segments. */
-static enum status given_since(struct store *s, int64_t batch,
-                               struct numbers *v, struct err *e)
-{
-    int64_t from = 0, to;
-    bool found;
-    enum status st = query_first(s, Q_BATCH_STATE, &found, e, "i", batch);
-
-    if (st || !found) return st;
-    from = sqlite3_column_int64(s->stmt[Q_BATCH_STATE], 2);
-    query_end(s, Q_BATCH_STATE);
-    st = query_int(s, Q_SEGMENTS, &to, e, "");
-    if (!st) st = put_number(v, batch, e);
-    while (!st && from < to) st = put_number(v, ++from, e);
-    return st;
-}
-
-static enum status being_imported(struct store *s, struct numbers *v,
-                                  struct err *e)
-{
-    int64_t batch = 0;
-    enum status st;
-
-    do {
-        st = query_int(s, Q_BATCH_NOT_DONE, &batch, e, "i", batch);
-        if (!st && batch && batch_alive(s, batch))
-            st = given_since(s, batch, v, e);
-    } while (!st && batch);
-    return st;
-}
-
 enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
                                 struct err *e)
 {
-    struct numbers v = { 0 };
-    enum status st, end;
+    size_t cap = 0;
+    bool found;
+    enum status st = query_first(s, Q_SEGMENT_LIST, &found, e, "");
 
     *numbers = NULL;
     *n = 0;
-    st = store_begin_read(s, e);
-    if (st) return st;
-    st = mentioned(s, &v, e);
-    if (!st) st = being_imported(s, &v, e);
-    end = store_commit(s, st ? NULL : e);
-    if (!st) st = end;
-    if (st) {
-        free(v.at);
-        return st;
+    while (!st && found) {
+        if (!mem_grow(numbers, &cap, *n + 1, sizeof **numbers)) {
+            query_end(s, Q_SEGMENT_LIST);
+            st = err_nomem(e, "list of segments");
+            break;
+        }
+        (*numbers)[(*n)++] = sqlite3_column_int64(s->stmt[Q_SEGMENT_LIST], 0);
+        st = query_next(s, Q_SEGMENT_LIST, &found, e);
     }
-    *numbers = v.at;
-    *n = v.n;
-    return ST_OK;
+    if (!st) return ST_OK;
+    free(*numbers);
+    *numbers = NULL;
+    *n = 0;
+    return st;
 }

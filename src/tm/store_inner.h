@@ -11,7 +11,7 @@
  *   - every pair has a text, every text a pair;
  *   - a visible text has a visible pair, a hidden one has none;
  *   - two visible texts of a memory differ, unless it keeps duplicates;
- *   - pair ids, text ids and segment numbers are never used again. */
+ *   - pair ids and text ids are never used again. */
 #ifndef TM_STORE_INNER_H
 #define TM_STORE_INNER_H
 
@@ -58,9 +58,6 @@ enum {
     Q(PAIRS, "SELECT pairs FROM head")                                      \
     Q(PAIRS_SET, "UPDATE head SET pairs = ?")                               \
     Q(PAIR_ID, "UPDATE head SET pairs = pairs + 1 RETURNING pairs")         \
-    Q(SEGMENTS, "SELECT segments FROM head")                                \
-    Q(SEGMENT_NUMBER,                                                       \
-      "UPDATE head SET segments = segments + 1 RETURNING segments")         \
     Q(GENERATION,                                                           \
       "UPDATE head SET generations = generations + 1 RETURNING generations")\
     /* memories */                                                          \
@@ -125,12 +122,11 @@ enum {
       " WHERE memory = ? ORDER BY id DESC LIMIT 1")                         \
     Q(BATCH_ADD, "INSERT INTO batch(memory, import, state, origin, created,"\
       " texts, first_pair, segments) VALUES(?,?,?,?,?,0,"                   \
-      " (SELECT pairs + 1 FROM head), (SELECT segments FROM head))"         \
+      " (SELECT pairs + 1 FROM head), 0)"                                   \
       " RETURNING id")                                                      \
     Q(BATCH_TEXT, "UPDATE batch SET texts = texts + 1 WHERE id = ?"         \
       " RETURNING texts")                                                   \
-    Q(BATCH_STATE, "SELECT state, first_pair, segments FROM batch"          \
-      " WHERE id = ?")                                                      \
+    Q(BATCH_STATE, "SELECT state, first_pair FROM batch WHERE id = ?")      \
     Q(BATCH_FINISH, "UPDATE batch SET state = 1, texts = ?2, finished = ?3" \
       " WHERE id = ?1")                                                     \
     Q(BATCH_EXTRA, "UPDATE batch SET format = ?2, extra = ?3"               \
@@ -185,6 +181,8 @@ enum {
     Q(CHANGE_TEXTS, "SELECT t.id, t.source, t.tagged FROM text t"           \
       " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
       " WHERE t.id BETWEEN ? AND ? AND t.hidden IS NULL ORDER BY t.id")     \
+    Q(LOG_START, "SELECT ifnull(max(min(seq), min(clean)), 0) FROM manifest"\
+      " WHERE memory = ?")                                                  \
     Q(CHANGE_COUNT, "SELECT ifnull(sum(last - first + 1), 0) FROM change"   \
       " WHERE memory = ? AND seq > ? AND kind = 0")                         \
     Q(SCAN, "SELECT t.id, t.source, t.tagged FROM batch b CROSS JOIN text t"\

@@ -963,36 +963,56 @@ static bool has(const int64_t *v, size_t n, int64_t x)
     return false;
 }
 
-TEST(segment_numbers_that_may_be_in_use)
+TEST(segment_numbers_in_use)
 {
     struct fix f;
-    struct store_import *im;
-    struct segment_row row = { 0 };
-    struct manifest m = { .segments = &row, .n_segments = 1 };
-    int64_t a, b, c, text, *live;
-    bool is_new;
+    struct segment_row row[2] = { { .number = 7 }, { .number = INT64_MAX } };
+    struct manifest m = { .segments = row, .n_segments = 2 };
+    int64_t *live;
     size_t n;
 
     if (!setup(&f)) return;
-    CHECK_OK(store_segment_number(f.s, &a, &f.e), &f.e);
-    CHECK_OK(store_segment_number(f.s, &b, &f.e), &f.e);
-    CHECK(a > 0 && b > a);
-    row.number = a;
+    REQUIRE_OK(store_live_segments(f.s, &live, &n, &f.e), &f.e);
+    CHECK(n == 0);
+    free(live);
     CHECK_OK(manifest_write(f.s, f.m, 0, 0, &m, &f.e), &f.e);
-    REQUIRE_OK(store_import_begin(&im, f.s, f.m, "f", &f.e), &f.e);
-    CHECK_OK(put(im, "a", "b", &text, &is_new, &f.e), &f.e);
-    CHECK_OK(store_segment_number(f.s, &c, &f.e), &f.e);
+    m.n_segments = 1;
+    row[0].number = 8;
+    CHECK_OK(manifest_write(f.s, f.m, 5, 0, &m, &f.e), &f.e);
     REQUIRE_OK(store_live_segments(f.s, &live, &n, &f.e), &f.e);
-    CHECK(has(live, n, a) && !has(live, n, b) && has(live, n, c));
-    CHECK(has(live, n, store_import_batch(im)));
+    CHECK(n == 3);
+    CHECK(has(live, n, 7) && has(live, n, INT64_MAX) && has(live, n, 8));
     free(live);
-    store_import_close(im);
-    REQUIRE_OK(store_live_segments(f.s, &live, &n, &f.e), &f.e);
-    CHECK(n == 1 && live[0] == a);
-    free(live);
-    /* Given out for good, whatever became of the import. */
-    CHECK_OK(store_segment_number(f.s, &a, &f.e), &f.e);
-    CHECK(a > c);
+    teardown(&f);
+}
+
+/* What may be missing from the log: nothing while there is no manifest, then
+ * what the one that is furthest behind does not need. */
+TEST(where_the_log_starts)
+{
+    struct fix f;
+    struct manifest m = { .seq = 3, .clean = 2 };
+    int64_t seq = -1;
+
+    if (!setup(&f)) return;
+    for (int i = 0; i < 4; i++)
+        CHECK(add(f.s, f.m, "s", i % 2 ? "x" : "y") > 0);
+    CHECK(!store_inside(f.s));
+    CHECK_OK(store_log_start(f.s, f.m, &seq, &f.e), &f.e);
+    CHECK(seq == 0);
+    CHECK_OK(manifest_write(f.s, f.m, 0, 0, &m, &f.e), &f.e);
+    CHECK_OK(store_log_start(f.s, f.m, &seq, &f.e), &f.e);
+    CHECK(seq == 3);
+    m.seq = m.clean = 1;
+    CHECK_OK(manifest_write(f.s, f.m, 5, 0, &m, &f.e), &f.e);
+    CHECK_OK(store_log_start(f.s, f.m, &seq, &f.e), &f.e);
+    CHECK(seq == 1);
+    CHECK_OK(store_log_start(f.s, f.m + 1, &seq, &f.e), &f.e);
+    CHECK(seq == 0);
+    CHECK_OK(store_begin_read(f.s, &f.e), &f.e);
+    CHECK(store_inside(f.s));
+    CHECK_OK(store_commit(f.s, &f.e), &f.e);
+    CHECK(!store_inside(f.s));
     teardown(&f);
 }
 
