@@ -9,7 +9,7 @@
 
 enum {
     MAX_SHOWN = 100,            /* problems of one kind */
-    VACUUM_PAGES = 2000         /* given back in one transaction */
+    WORTH_IT = 20               /* compact from one free page in so many */
 };
 
 /* ---- removing what died -------------------------------------------------- */
@@ -28,6 +28,7 @@ static enum status wipe_pairs(struct store *s, int64_t batch, int64_t from,
         if (st) return st;
         st = query_run(s, Q_WIPE_PAIRS, e, "iii", from, to, batch);
         if (!st) st = query_run(s, Q_WIPE_HIDDEN, e, "");
+        if (!st) st = query_run(s, Q_HIDDEN_CLEAN, e, "");
         st = op_end(s, st, e);
     }
     return st;
@@ -49,6 +50,7 @@ static enum status wipe_texts(struct store *s, int64_t batch, struct err *e)
             st = query_run(s, Q_WIPE_TEXTS, e, "ii", batch,
                            (int64_t)s->wipe_rows);
         n = sqlite3_changes(s->db);
+        if (!st) st = query_run(s, Q_HIDDEN_CLEAN, e, "");
         st = op_end(s, st, e);
     }
     return st;
@@ -168,6 +170,12 @@ static const struct { const char *sentence, *sql; } rules[] = {
       "SELECT t.id FROM text t WHERE t.hidden = 1 AND EXISTS"
       " (SELECT 1 FROM pair p JOIN batch c ON c.id = p.batch"
       " WHERE p.text = t.id AND c.state = 1)" },
+    { "text %lld is hidden and not in the list of hidden ones",
+      "SELECT id FROM text t WHERE hidden = 1 AND NOT EXISTS"
+      " (SELECT 1 FROM hidden WHERE text = t.id)" },
+    { "text %lld is in the list of hidden ones and is not",
+      "SELECT text FROM hidden h WHERE NOT EXISTS"
+      " (SELECT 1 FROM text WHERE id = h.text AND hidden = 1)" },
     { "text %lld is there twice",
       "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
       " JOIN memory m ON m.id = t.memory JOIN text o ON o.hash = t.hash"
@@ -282,33 +290,33 @@ enum status store_check(struct store *s, problem_fn *fn, void *user,
 
 /* ---- compacting ---------------------------------------------------------- */
 
-static int free_pages(sqlite3 *db)
+static int64_t pragma_int(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *row = NULL;
-    int n = 0;
+    int64_t n = 0;
 
-    if (!sqlite3_prepare_v2(db, "PRAGMA freelist_count", -1, &row, NULL) &&
+    if (!sqlite3_prepare_v2(db, sql, -1, &row, NULL) &&
         sqlite3_step(row) == SQLITE_ROW)
-        n = sqlite3_column_int(row, 0);
+        n = sqlite3_column_int64(row, 0);
     sqlite3_finalize(row);
     return n;
 }
 
-/* Some pages at a time: the log stays small and others get their turn. */
-static enum status give_back_pages(struct store *s, struct err *e)
+/* The file is written anew without what is free: in one transaction, so other
+ * writers wait and readers do not. The copy it needs on the way is a file;
+ * memory would have to hold all of it. */
+static enum status write_anew(struct store *s, struct err *e)
 {
-    char sql[60];
-    int before, rc = SQLITE_OK;
+    int64_t pages = pragma_int(s->db, "PRAGMA page_count");
+    int64_t unused = pragma_int(s->db, "PRAGMA freelist_count");
     enum status st = ST_OK;
+    int rc;
 
-    snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", VACUUM_PAGES);
-    do {
-        before = free_pages(s->db);
-        st = op_begin(s, e);
-        if (st) return st;
-        rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-        st = op_end(s, rc ? store_error(s->db, s->path, rc, e) : ST_OK, e);
-    } while (!st && free_pages(s->db) < before);
+    if (unused * WORTH_IT <= pages) return ST_OK;
+    rc = sqlite3_exec(s->db, "PRAGMA temp_store = 1; VACUUM", NULL, NULL,
+                      NULL);
+    if (rc) st = store_error(s->db, s->path, rc, e);
+    sqlite3_exec(s->db, "PRAGMA temp_store = 2", NULL, NULL, NULL);
     return st;
 }
 
@@ -319,8 +327,9 @@ enum status store_compact(struct store *s, struct err *e)
     if (s->depth)
         return err_set(e, ST_ARGUMENT, "%s: cannot be compacted inside a "
                        "transaction", s->path);
-    st = store_sweep(s, e);
-    if (!st) st = give_back_pages(s, e);
+    st = chunk_settle(s, e);
+    if (!st) st = store_sweep(s, e);
+    if (!st) st = write_anew(s, e);
     if (!st) store_checkpoint(s);
     return st;
 }

@@ -424,7 +424,7 @@ static enum status leave_hidden(struct store_import *im, struct err *e)
         query_end(s, Q_JOIN_HIDDEN);
         if (!st) st = move_pairs(im, hidden, text, e);
     }
-    return st;
+    return st ? st : query_run(s, Q_HIDDEN_CLEAN, e, "");
 }
 
 static enum status prepare(struct store_import *im, int64_t *seq,

@@ -5,7 +5,8 @@
  * >> 32) is done and it is not hidden. A hidden text lost its last visible
  * pair while an unfinished import still refers to it: for everybody else it
  * is removed, and it is never shown again (the import gets a new text when it
- * ends), so that an id that was removed once stays removed.
+ * ends), so that an id that was removed once stays removed. Table `hidden`
+ * lists them: an index on the column would cost every insert.
  *
  * Invariants, checked by store_check:
  *   - every pair has a text, every text a pair;
@@ -98,9 +99,15 @@ enum {
     Q(TEXT_DELETE, "DELETE FROM text WHERE id = ?1 AND NOT EXISTS"          \
       " (SELECT 1 FROM pair WHERE text = ?1)")                              \
     Q(TEXT_HIDE, "UPDATE text SET hidden = 1 WHERE id = ?")                 \
+    Q(HIDDEN_ADD, "INSERT INTO hidden(text) VALUES(?)")                     \
+    Q(HIDDEN_CLEAN, "DELETE FROM hidden WHERE NOT EXISTS"                   \
+      " (SELECT 1 FROM text WHERE id = hidden.text)")                       \
     Q(PAIR_ADD, "INSERT INTO pair(id, text, batch, position, document,"     \
       " unit, author, created, changed, source_lang, target_lang, extra,"   \
       " origin) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)")                         \
+    /* most have nothing else */                                            \
+    Q(PAIR_ADD_PLAIN, "INSERT INTO pair(id, text, batch, position)"         \
+      " VALUES(?,?,?,?)")                                                   \
     Q(PAIR_GET, "SELECT " PAIR_COLUMNS " FROM pair p" PAIR_JOINS            \
       " WHERE p.id = ?")                                                    \
     Q(PAIR_FIRST, "SELECT min(p.id), count(*) FROM pair p"                  \
@@ -121,9 +128,8 @@ enum {
     Q(BATCH_NEWEST, "SELECT id, import, state, texts FROM batch"            \
       " WHERE memory = ? ORDER BY id DESC LIMIT 1")                         \
     Q(BATCH_ADD, "INSERT INTO batch(memory, import, state, origin, created,"\
-      " texts, first_pair, segments) VALUES(?,?,?,?,?,0,"                   \
-      " (SELECT pairs + 1 FROM head), 0)"                                   \
-      " RETURNING id")                                                      \
+      " texts, first_pair) VALUES(?,?,?,?,?,0,"                             \
+      " (SELECT pairs + 1 FROM head)) RETURNING id")                        \
     Q(BATCH_TEXT, "UPDATE batch SET texts = texts + 1 WHERE id = ?"         \
       " RETURNING texts")                                                   \
     Q(BATCH_STATE, "SELECT state, first_pair FROM batch WHERE id = ?")      \
@@ -147,15 +153,15 @@ enum {
       " AND +mine.id BETWEEN (?2 << 32) AND (?2 << 32 | 0xffffffff)"        \
       " AND mine.tagged = t.tagged AND mine.source = t.source"              \
       " AND mine.target = t.target")                                        \
-    Q(JOIN_HIDDEN, "SELECT id, hash, tagged, source, target FROM text t"    \
-      " WHERE hidden = 1 AND memory = ?1 AND EXISTS"                        \
-      " (SELECT 1 FROM pair WHERE text = t.id AND batch = ?2)"              \
-      " ORDER BY id LIMIT 1")                                               \
+    Q(JOIN_HIDDEN, "SELECT t.id, t.hash, t.tagged, t.source, t.target"      \
+      " FROM hidden h CROSS JOIN text t ON t.id = h.text"                   \
+      " WHERE t.memory = ?1 AND EXISTS"                                     \
+      " (SELECT 1 FROM pair WHERE text = t.id AND batch = ?2) LIMIT 1")     \
     /* removing what died, some rows at a time */                           \
     Q(WIPE_PAIRS, "DELETE FROM pair WHERE id BETWEEN ?1 AND ?2"             \
       " AND batch = ?3")                                                    \
-    Q(WIPE_HIDDEN, "DELETE FROM text WHERE hidden = 1 AND NOT EXISTS"       \
-      " (SELECT 1 FROM pair WHERE text = text.id)")                         \
+    Q(WIPE_HIDDEN, "DELETE FROM text WHERE id IN (SELECT text FROM hidden)" \
+      " AND NOT EXISTS (SELECT 1 FROM pair WHERE text = text.id)")          \
     Q(WIPE_PAIRS_OF, "DELETE FROM pair WHERE text IN (SELECT id FROM text"  \
       " WHERE id BETWEEN (?1 << 32) AND (?1 << 32 | 0xffffffff)"            \
       " ORDER BY id LIMIT ?2)")                                             \

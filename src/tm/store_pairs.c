@@ -173,8 +173,9 @@ static enum status text_lost_pair(struct store *s, int64_t text,
     if (st || seen) return st;
     st = query_run(s, Q_CHANGE_REMOVE, e, "i", text);
     if (!st) st = query_run(s, Q_TEXT_DELETE, e, "i", text);
-    if (!st && !sqlite3_changes(s->db))
-        st = query_run(s, Q_TEXT_HIDE, e, "i", text);
+    if (st || sqlite3_changes(s->db)) return st;
+    st = query_run(s, Q_TEXT_HIDE, e, "i", text);
+    if (!st) st = query_run(s, Q_HIDDEN_ADD, e, "i", text);
     return st;
 }
 
@@ -185,6 +186,15 @@ static struct str unless_same(struct str v, const char *usual)
     return str_eq(v, str_of(usual)) ? (struct str){ NULL, 0 } : v;
 }
 
+static bool nothing_else(const struct pair_row *r,
+                         const struct memory_info *m, const struct unit *u)
+{
+    return !u->document.n && !u->id.n && !u->author.n && !u->created &&
+           !u->changed && !u->extra.n && !r->origin &&
+           !unless_same(u->source_lang, m->source_lang).n &&
+           !unless_same(u->target_lang, m->target_lang).n;
+}
+
 enum status pair_insert(struct store *s, const struct pair_row *r,
                         const struct memory_info *m, const struct unit *u,
                         struct err *e)
@@ -192,6 +202,9 @@ enum status pair_insert(struct store *s, const struct pair_row *r,
     int64_t created = u->created ? u->created : r->batch_created;
     int64_t changed = u->changed ? u->changed : created;
 
+    if (nothing_else(r, m, u))
+        return query_run(s, Q_PAIR_ADD_PLAIN, e, "iiin", r->id, r->text,
+                         r->batch, r->position);
     return query_run(s, Q_PAIR_ADD, e, "iiintttnntttt", r->id, r->text,
                      r->batch, r->position, u->document, u->id, u->author,
                      created != r->batch_created ? created : (int64_t)0,

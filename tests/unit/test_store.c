@@ -1026,6 +1026,7 @@ TEST(check_finds_what_is_wrong)
         "UPDATE text SET target = 'z' WHERE id = (SELECT min(id) FROM text)",
         "UPDATE text SET hash = hash + 1 WHERE id = (SELECT min(id) FROM text)",
         "UPDATE text SET hidden = 1 WHERE id = (SELECT min(id) FROM text)",
+        "INSERT INTO hidden SELECT min(id) FROM text",
         "UPDATE batch SET state = 0", "DELETE FROM batch",
         "DELETE FROM memory", "UPDATE head SET pairs = 2",
         "UPDATE batch SET texts = 1",
