@@ -39,7 +39,8 @@ enum format format_of_path(const char *path);   /* by its ending, packed or
  * hand (may be empty). Called from reader_next. Non-zero: stop. */
 struct reject {
     const char *file;
-    uint64_t line, column;      /* from 1; column counts bytes, 0: not known */
+    uint64_t line, column;      /* from 1; column counts bytes, in XML
+                                   characters; 0: not known */
     const char *why;
     struct str raw;
 };
