@@ -436,6 +436,15 @@ struct player {
     uint32_t seed;
 };
 
+/* The number of a pair made lately; it may be gone, or not visible. */
+static int64_t some_pair(struct player *p)
+{
+    int64_t top = 0;
+
+    query_int(p->s, Q_PAIRS, &top, NULL, "");
+    return top - dice(&p->seed, 40);
+}
+
 static void one_step(struct player *p)
 {
     char line[20];
@@ -448,9 +457,8 @@ static void one_step(struct player *p)
     snprintf(line, sizeof line, "T%u", dice(&p->seed, 25));
     u = unit_of(line, line);
     if (what < 2) st = store_add(p->s, p->m, &u, &id, &e);
-    else if (what < 4) st = store_delete(p->s, 1 + dice(&p->seed, 150), &e);
-    else if (what < 5)
-        st = store_replace(p->s, 1 + dice(&p->seed, 150), &u, &e);
+    else if (what < 4) st = store_delete(p->s, some_pair(p), &e);
+    else if (what < 5) st = store_replace(p->s, some_pair(p), &u, &e);
     else if (!p->im) st = store_import_begin(&p->im, p->s, p->m, "f", &e);
     else if (what < 11) st = store_import_put(p->im, &u, &text, &is_new, &e);
     else {
