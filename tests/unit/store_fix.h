@@ -171,11 +171,11 @@ static inline enum status put(struct store_import *im, const char *source,
     return store_import_put(im, &u, text, is_new, e);
 }
 
-struct seen { int64_t adds[64], removes[64], seq; int n_adds, n_removes; };
+struct heard { int64_t adds[64], removes[64], seq; int n_adds, n_removes; };
 
 static inline int note(void *user, const struct change *c)
 {
-    struct seen *v = user;
+    struct heard *v = user;
 
     CHECK(c->seq >= v->seq && c->source.n);
     v->seq = c->seq;
@@ -186,10 +186,10 @@ static inline int note(void *user, const struct change *c)
     return 0;
 }
 
-static inline struct seen changes(struct store *s, int64_t m, int64_t adds,
+static inline struct heard changes(struct store *s, int64_t m, int64_t adds,
                            int64_t removes)
 {
-    struct seen v = { 0 };
+    struct heard v = { 0 };
     struct err e = { 0 };
 
     CHECK_OK(store_changes(s, m, adds, removes, note, &v, &e), &e);

@@ -802,7 +802,7 @@ TEST(a_writer_that_waits_too_long_says_so)
 TEST(changes_tell_what_is_visible)
 {
     struct fix f;
-    struct seen v;
+    struct heard v;
     int64_t a, b, ta, tb, last, n;
     struct unit u = unit_of("b2", "b2");
 

@@ -145,7 +145,7 @@ TEST(import_joins_what_others_added)
     struct fix f;
     struct store *w;
     struct store_import *im;
-    struct seen v;
+    struct heard v;
     const int64_t *gone;
     size_t n_gone;
     int64_t a, b, text, theirs, seq;
@@ -185,7 +185,7 @@ TEST(import_outlives_the_text_it_found)
     struct fix f;
     struct store *w;
     struct store_import *im;
-    struct seen v;
+    struct heard v;
     const int64_t *gone;
     size_t n_gone;
     int64_t id, old, text, seq, at;
