@@ -397,18 +397,6 @@ void store_relaxed(struct store *s, bool relaxed)
     s->relaxed = relaxed;
 }
 
-/* data_version counts the commits of others; rows changed and rollbacks are
- * our own doings. None of them ever falls, so the sum changes with each. */
-enum status store_version(struct store *s, uint32_t *version, struct err *e)
-{
-    int64_t others;
-    enum status st = query_int(s, Q_VERSION, &others, e, "");
-
-    *version = (uint32_t)others + (uint32_t)sqlite3_total_changes64(s->db) +
-               s->rollbacks;
-    return st;
-}
-
 void store_checkpoint(struct store *s)
 {
     sqlite3_busy_timeout(s->db, 0);
@@ -592,8 +580,9 @@ static enum status connect_as(struct store *s, const char *name, int flags,
     if (rc) return failed(s, rc, e);
     st = check_header(s, e);
     if (!st && s->writable && sqlite3_db_readonly(s->db, "main") == 1)
-        st = err_set(e, ST_IO, "%s: cannot be written: no permission",
-                     s->path);
+        st = err_set(e, ST_IO, "%s: cannot be written: %s", s->path,
+                     access(s->path, W_OK) && errno == EROFS
+                     ? "the disk is read-only" : "no permission");
     if (st) return st;
     rc = configure(s->db);
     if (!rc && s->writable)
@@ -657,21 +646,45 @@ static int64_t size_of(const char *path, const char *ending)
     return n;
 }
 
+static struct file_look look_now(const struct store *s)
+{
+    struct file_look now = { .log = size_of(s->path, "-wal") };
+    struct stat sb;
+
+    if (stat(s->path, &sb)) return now;
+    now.inode = sb.st_ino;
+    now.size = (int64_t)sb.st_size;
+    now.seconds = sb.st_mtim.tv_sec;
+    now.nanoseconds = sb.st_mtim.tv_nsec;
+    return now;
+}
+
+/* The -shm file could not be made: no permission, or no space. */
+static bool lacks_shm(struct store *s)
+{
+    int kind = sqlite3_errcode(s->db) & 0xff;
+    int error = sqlite3_system_errno(s->db);
+
+    return kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY ||
+           kind == SQLITE_FULL || (kind == SQLITE_IOERR &&
+                                   (error == ENOSPC || error == EDQUOT));
+}
+
 /* A reader of a WAL database needs the -shm file beside it and makes it when
- * it is missing. Where it cannot (a read-only folder or medium), SQLite 3.40
- * says CANTOPEN. If there is no log either, nobody can be writing here and
- * the file alone is everything: immutable=1 reads it without locks and without
- * -shm. With a log there is more than the file says: the error stays. */
+ * it is missing. Where it cannot (a read-only folder or medium, a full disk),
+ * SQLite 3.40 fails. If there is no log either, nobody is writing here and the
+ * file alone is everything: immutable=1 reads it without locks and without
+ * -shm. Somebody may come later: see notice_writers. With a log there is more
+ * than the file says: the error stays. */
 static enum status connect_read(struct store *s, struct err *e)
 {
     char *uri;
     enum status st = connect_as(s, s->path, SQLITE_OPEN_READONLY, e);
-    int kind;
 
     if (!st) st = read_uuid(s, e);
-    kind = st && s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
-    if (kind != SQLITE_CANTOPEN && kind != SQLITE_READONLY) return st;
-    if (size_of(s->path, "-wal") > 0)
+    if (!st || !s->db || !lacks_shm(s)) return st;
+    s->seen = look_now(s);
+    if (s->seen.log > 0)
         return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
                        "which can only be read where the folder can be "
                        "written; copy both elsewhere", s->path, s->path);
@@ -684,6 +697,23 @@ static enum status connect_read(struct store *s, struct err *e)
     return st ? st : read_uuid(s, e);
 }
 
+/* A file that is read without locks and has changed is opened again. */
+static enum status notice_writers(struct store *s, struct err *e)
+{
+    struct file_look now;
+    enum status st;
+
+    if (!(s->immutable || s->reopen) || s->depth) return ST_OK;
+    now = look_now(s);
+    if (!s->reopen && !memcmp(&now, &s->seen, sizeof now)) return ST_OK;
+    disconnect(s);
+    s->immutable = false;
+    s->rollbacks++;             /* another version than any before */
+    st = connect_read(s, e);
+    s->reopen = st != ST_OK;    /* by the next call */
+    return st;
+}
+
 static enum status connect_write(struct store *s, struct err *e)
 {
     enum status st = connect_as(s, s->path, SQLITE_OPEN_READWRITE, e);
@@ -693,6 +723,21 @@ static enum status connect_write(struct store *s, struct err *e)
      * removed now (a full disk) is tried again by the next writer. */
     if (!st) store_sweep(s, NULL);
     return st;
+}
+
+/* data_version counts the commits of others; rows changed and rollbacks are
+ * our own doings. None of them ever falls, so the sum changes with each. */
+enum status store_version(struct store *s, uint32_t *version, struct err *e)
+{
+    int64_t others;
+    enum status st = notice_writers(s, e);
+
+    *version = 0;
+    if (!st) st = query_int(s, Q_VERSION, &others, e, "");
+    if (st) return st;
+    *version = (uint32_t)others + (uint32_t)sqlite3_total_changes64(s->db) +
+               s->rollbacks;
+    return ST_OK;
 }
 
 enum status store_open(struct store **out, const char *path,

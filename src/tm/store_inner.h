@@ -231,11 +231,20 @@ enum query {
     Q_COUNT
 };
 
+/* What a file that is read without locks looked like. */
+struct file_look {
+    uint64_t inode;
+    int64_t size, seconds, nanoseconds;
+    int64_t log;                /* its size */
+};
+
 struct store {
     sqlite3 *db;
     char *path;                 /* as the caller gave it */
     char *name;                 /* as SQLite got it: path or a URI */
     bool immutable;             /* name is a URI: read without locks */
+    bool reopen;                /* that could not be opened again */
+    struct file_look seen;      /* when immutable */
     bool writable;
     bool relaxed;
     uint64_t uuid;
