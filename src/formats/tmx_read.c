@@ -23,6 +23,8 @@
 #define MAX_TUV 1000
 #define MAX_OTHERS ((size_t)256 << 10)
 #define MAX_HEAD ((size_t)1 << 20)
+#define FIRST_YEAR (1000 - 1900)        /* of four digits */
+#define LAST_YEAR (9999 - 1900)
 
 /* Buffers of the reader: what they hold, and how much at most (0: max_text,
  * or what is in the others). */
@@ -71,33 +73,36 @@ struct tmx_reader {
 
 /* ---- dates -------------------------------------------------------------- */
 
+static int number(const char *s, int digits)
+{
+    int v = 0;
+
+    while (digits--) v = v * 10 + *s++ - '0';
+    return v;
+}
+
 bool tmx_date_parse(const char *s, int64_t *seconds)
 {
     static const char form[] = "00000000T000000Z";
-    const char *whole = s;
-    int v[6] = { 0 };
-    static const int width[6] = { 4, 2, 2, 2, 2, 2 };
-    char back[TMX_DATE_BYTES];
-    struct tm tm = { 0 };
+    struct tm tm = { 0 }, same;
     int64_t at;
 
     for (int i = 0; form[i]; i++)
         if (form[i] == '0' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
             return false;
     if (s[16]) return false;
-    for (int i = 0; i < 6; i++) {
-        for (int k = 0; k < width[i]; k++) v[i] = v[i] * 10 + *s++ - '0';
-        if (*s == 'T') s++;
-    }
-    tm.tm_year = v[0] - 1900;
-    tm.tm_mon = v[1] - 1;
-    tm.tm_mday = v[2];
-    tm.tm_hour = v[3];
-    tm.tm_min = v[4];
-    tm.tm_sec = v[5];
-    at = timegm(&tm);
-    /* The 31st of February comes back as another day. */
-    if (!at || !tmx_date_format(at, back) || strcmp(back, whole))
+    tm.tm_year = number(s, 4) - 1900;
+    tm.tm_mon = number(s + 4, 2) - 1;
+    tm.tm_mday = number(s + 6, 2);
+    tm.tm_hour = number(s + 9, 2);
+    tm.tm_min = number(s + 11, 2);
+    tm.tm_sec = number(s + 13, 2);
+    same = tm;
+    at = timegm(&same);
+    /* The 31st of February has become another day. */
+    if (!at || tm.tm_year < FIRST_YEAR || same.tm_mon != tm.tm_mon ||
+        same.tm_mday != tm.tm_mday || same.tm_hour != tm.tm_hour ||
+        same.tm_min != tm.tm_min || same.tm_sec != tm.tm_sec)
         return false;
     *seconds = at;
     return true;
@@ -108,8 +113,9 @@ bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])
     time_t t = (time_t)seconds;
     struct tm tm;
 
-    return gmtime_r(&t, &tm) && tm.tm_year >= -1900 && tm.tm_year <= 8099 &&
-           strftime(out, TMX_DATE_BYTES, "%Y%m%dT%H%M%SZ", &tm) == 16;
+    return gmtime_r(&t, &tm) && tm.tm_year >= FIRST_YEAR &&
+           tm.tm_year <= LAST_YEAR && strftime(out, TMX_DATE_BYTES,
+                                               "%Y%m%dT%H%M%SZ", &tm) == 16;
 }
 
 /* ---- gathering ---------------------------------------------------------- */

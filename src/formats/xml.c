@@ -165,6 +165,7 @@ static void on_start(void *user, const XML_Char *name, const XML_Char **attrs)
     struct xml *x = user;
     struct open_element *el;
     struct place at;
+    size_t n;
 
     x->silent = 0;
     if (x->refused) return;
@@ -176,7 +177,9 @@ static void on_start(void *user, const XML_Char *name, const XML_Char **attrs)
     at = here(x);
     name = local_name(x, name);
     el = &x->open[x->depth++];
-    snprintf(el->name, sizeof el->name, "%s", name);
+    n = strnlen(name, sizeof el->name - 1);
+    memcpy(el->name, name, n);
+    el->name[n] = '\0';
     el->line = at.line;
     el->column = at.column;
     if (!x->quiet) x->on.start(x->user, name, attrs);
