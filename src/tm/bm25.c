@@ -208,7 +208,7 @@ static void weigh_terms(struct bm25 *b, const struct bm25_parts *parts)
 
     for (size_t i = 0; i < b->n_terms; i++) {
         struct query_term *q = &b->terms[i];
-        double n = (double)parts->n_docs, df = q->df;
+        double n = (double)parts->n_docs, df = q->df < n ? q->df : n;
 
         q->weight = df ? q->times * log(1 + (n - df + 0.5) / (df + 0.5)) : 0;
         all += q->weight;

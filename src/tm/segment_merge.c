@@ -18,6 +18,7 @@ struct merge {
     struct segment *const *segs;
     size_t n;
     uint32_t *new_doc[MERGE_MAX];       /* UINT32_MAX: left out */
+    uint32_t left_out[MERGE_MAX];       /* how many are */
     uint32_t *new_class[MERGE_MAX];
     struct map64 class_of;
     struct seg_class *classes;
@@ -56,8 +57,14 @@ bool segments_fit(struct segment *const *segs, size_t n)
 
 /* ---- documents ----------------------------------------------------------- */
 
+static void leave_out(struct merge *m, size_t i, uint32_t doc)
+{
+    m->new_doc[i][doc] = UINT32_MAX;
+    m->left_out[i]++;
+}
+
 /* The segment whose next live document has the lowest id; n: none is left. */
-static size_t lowest(const struct merge *m, uint32_t *at)
+static size_t lowest(struct merge *m, uint32_t *at)
 {
     size_t best = m->n;
     int64_t best_text = 0;
@@ -67,7 +74,7 @@ static size_t lowest(const struct merge *m, uint32_t *at)
 
         while (at[i] < m->segs[i]->n_docs
                && segment_is_dead(m->segs[i], at[i]))
-            m->new_doc[i][at[i]++] = UINT32_MAX;
+            leave_out(m, i, at[i]++);
         if (at[i] >= m->segs[i]->n_docs) continue;
         text = segment_text(m->segs[i], at[i]);
         if (best == m->n || text < best_text) {
@@ -87,7 +94,7 @@ static bool number_docs(struct merge *m)
         int64_t text = segment_text(m->segs[i], at[i]);
 
         if (m->ids.n && text < m->ids.next) {   /* had it already */
-            m->new_doc[i][at[i]++] = UINT32_MAX;
+            leave_out(m, i, at[i]++);
             continue;
         }
         if (!id_runs_add(&m->ids, m->facts.n_docs, text)) return false;
@@ -191,7 +198,8 @@ static void write_list(struct merge *m, struct image_writer *w, uint64_t hash)
     if (!m->sorted) qsort(m->posts, m->n_posts, sizeof *m->posts, by_doc);
     image_term(w, hash);
     for (size_t k = 0; k < m->n_posts; k++)
-        image_post(w, m->posts[k].doc, m->posts[k].class);
+        if (!k || m->posts[k].doc != m->posts[k - 1].doc)
+            image_post(w, m->posts[k].doc, m->posts[k].class);
 }
 
 static bool merge_lists(struct merge *m, struct image_writer *w)
@@ -220,13 +228,14 @@ static bool merge_lists(struct merge *m, struct image_writer *w)
     }
 }
 
-/* Exact lengths are not kept by document; what the dead had is what their
- * postings say. */
-static uint64_t dead_words(const struct segment *s)
+/* Exact lengths are not kept by document; what those that are left out had is
+ * what their postings say. */
+static uint64_t words_left_out(const struct merge *m, size_t i)
 {
+    const struct segment *s = m->segs[i];
     uint64_t words = 0;
 
-    if (!s->n_dead) return 0;
+    if (!m->left_out[i]) return 0;
     for (uint32_t t = 0; t < s->n_terms; t++) {
         const uint8_t *p = s->posts + (uint64_t)s->terms[t].post * 2;
 
@@ -242,7 +251,7 @@ static uint64_t dead_words(const struct segment *s)
                 if (run.block & RUN_WIDE)
                     memcpy(&class, p + 2 * (size_t)n + 2 * (size_t)k, 2);
                 if (base + low < s->n_docs && class < s->n_classes
-                    && segment_is_dead(s, base + low))
+                    && m->new_doc[i][base + low] == UINT32_MAX)
                     words += s->classes[class].tf;
             }
             p += run_bytes(run);
@@ -261,12 +270,12 @@ enum status segments_merge(struct segment *const *segs, size_t n,
     enum status st = ST_OK;
 
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < n; i++)
-        m.facts.words += segs[i]->words - dead_words(segs[i]);
     if (!merge_alloc(&m)
         || !image_begin(&w, m.classes, (uint32_t)m.n_classes)
         || !merge_lists(&m, &w))
         st = err_nomem(e, "merging the index");
+    for (size_t i = 0; !st && i < n; i++)
+        m.facts.words += segs[i]->words - words_left_out(&m, i);
     m.facts.ids = m.ids.at;
     m.facts.n_ids = m.ids.n;
     if (!st) st = image_end(&w, &m.facts, out, e);

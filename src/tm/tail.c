@@ -77,21 +77,23 @@ bool tail_find(const struct tail *t, int64_t text, uint32_t *doc)
     return true;
 }
 
-/* A posting whose tf is 0 was counted off already: a text may repeat a word. */
-static void forget(struct tail *t, uint64_t hash, uint32_t doc)
+static int by_value(const void *x, const void *y)
 {
-    const uint32_t *head = map64_find(&t->heads, hash);
-    uint32_t i = head ? *head : 0;
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
-    while (i && t->posts[i - 1].doc != doc) i = t->posts[i - 1].next;
-    if (!i || !t->posts[i - 1].tf) return;
-    t->posts[i - 1].tf = 0;
-    --*map64_find(&t->counts, hash);
+    return a < b ? -1 : a > b;
 }
 
-void tail_kill(struct tail *t, uint32_t doc, const struct terms *terms)
+/* Its postings stay in the chains, which may be long. */
+void tail_kill(struct tail *t, uint32_t doc, struct terms *terms)
 {
-    for (size_t i = 0; i < terms->n; i++) forget(t, terms->at[i], doc);
+    qsort(terms->at, terms->n, sizeof *terms->at, by_value);
+    for (size_t i = 0; i < terms->n; i++) {
+        uint32_t *count = map64_find(&t->counts, terms->at[i]);
+
+        if (i && terms->at[i] == terms->at[i - 1]) continue;
+        if (count && *count) --*count;
+    }
     t->docs[doc].dead = true;
     t->words -= t->docs[doc].words;
     t->n_live--;

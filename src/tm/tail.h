@@ -36,8 +36,8 @@ enum status tail_add(struct tail *t, int64_t text, const struct terms *terms,
                      struct err *e);
 /* The live document of a text; false: none. */
 bool tail_find(const struct tail *t, int64_t text, uint32_t *doc);
-/* terms: of that document. */
-void tail_kill(struct tail *t, uint32_t doc, const struct terms *terms);
+/* terms: of that document; they are sorted. */
+void tail_kill(struct tail *t, uint32_t doc, struct terms *terms);
 
 uint32_t tail_df(const struct tail *t, uint64_t hash);
 /* The first posting of a term, then posts[i].next - 1; NULL: none. */

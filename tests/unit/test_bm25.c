@@ -362,6 +362,7 @@ TEST(a_builder_leaves_out_what_it_is_told)
         make_terms(&t, 50, 9);
         t.at = realloc(t.at, (t.n + 2) * sizeof *t.at);
         t.at[t.n++] = 1000 + (uint64_t)i;       /* a word of its own */
+        if (i == 2) t.at[t.n++] = UINT64_MAX;   /* the last of all lists */
         REQUIRE(!builder_add(b, i + 1, &t, &e));
     }
     CHECK(!builder_takes(b, 100) && builder_takes(b, 101));
@@ -371,6 +372,7 @@ TEST(a_builder_leaves_out_what_it_is_told)
     CHECK_INT(s->n_docs, 97);
     CHECK(!segment_doc(s, 3, &doc) && !segment_doc(s, 99, &doc));
     CHECK(segment_doc(s, 100, &doc) && doc == 96);
+    CHECK(segment_find(s, UINT64_MAX, &list) && list.df == 0);
     CHECK(segment_find(s, 1002, &list) && list.df == 0);
     CHECK(segment_find(s, 1003, &list) && list.df == 1);
     CHECK_INT(builder_docs(b), 0);
@@ -391,12 +393,13 @@ TEST(rare_classes_are_exact)
 
     REQUIRE(!builder_new(&b, &e));
     REQUIRE(!bm25_new(&bm, &e));
-    c.text = calloc(700, sizeof *c.text);
-    c.dead = calloc(700, sizeof *c.dead);
+    c.text = calloc(1300, sizeof *c.text);
+    c.dead = calloc(1300, sizeof *c.dead);
     t.at = calloc(4000, sizeof *t.at);
-    for (uint32_t d = 0; d < 600; d++) {
-        t.n = d * 5 + 3;
-        for (size_t i = 0; i < t.n; i++) t.at[i] = i <= d ? 11 : 12 + i % 3;
+    for (uint32_t d = 0; d < 1200; d++) {       /* enough for a table */
+        t.n = d % 600 * 5 + 3;
+        for (size_t i = 0; i < t.n; i++)
+            t.at[i] = i <= d % 600 ? 11 : 12 + i % 3;
         naive_add(&c.naive, t.at, t.n);
         c.text[d] = d * 2;
         c.words += t.n;
@@ -405,12 +408,284 @@ TEST(rare_classes_are_exact)
     }
     close_builder(&c, b);
     CHECK(c.segs[0]->n_classes > NARROW_CLASSES);
+    for (uint32_t i = 1; i < c.segs[0]->n_classes; i++)
+        CHECK(c.segs[0]->classes[i].count <= c.segs[0]->classes[i - 1].count);
     check_query(&c, bm, &q, 64);
-    check_query(&c, bm, &q, 600);
+    check_query(&c, bm, &q, 1200);
+    for (uint32_t d = 0; d < 1200; d += 7) kill(&c, d);
+    check_query(&c, bm, &q, 1200);
+    merge_all(&c);
+    check_query(&c, bm, &q, 1200);
     bm25_free(bm);
     builder_free(b);
     terms_release(&t);
     unmake(&c);
+}
+
+/* Every class is that of one word only: the 256th is the first wide one. */
+TEST(the_first_wide_class)
+{
+    struct collection c = { 0 };
+    struct terms t = { 0 };
+    struct builder *b;
+    struct bm25 *bm;
+    struct err e;
+
+    REQUIRE(!builder_new(&b, &e));
+    REQUIRE(!bm25_new(&bm, &e));
+    c.text = calloc(300, sizeof *c.text);
+    c.dead = calloc(300, sizeof *c.dead);
+    t.at = calloc(300, sizeof *t.at);
+    for (uint32_t d = 0; d < 270; d++) {
+        for (t.n = 0; t.n <= d; t.n++) t.at[t.n] = 1000 + d;
+        naive_add(&c.naive, t.at, t.n);
+        c.text[d] = d * 2;
+        c.words += t.n;
+        c.docs++;
+        REQUIRE(!builder_add(b, c.text[d], &t, &e));
+    }
+    close_builder(&c, b);
+    CHECK(c.segs[0]->n_classes > NARROW_CLASSES);
+    for (uint32_t d = 0; d < 270; d++) {
+        struct terms q = { .at = (uint64_t[]){ 1000 + d }, .n = 1 };
+
+        check_query(&c, bm, &q, 3);
+    }
+    bm25_free(bm);
+    builder_free(b);
+    terms_release(&t);
+    unmake(&c);
+}
+
+/* Long enough for tables, and every score looked at. */
+TEST(scores_by_table_are_the_references)
+{
+    struct collection c;
+    struct terms q = { 0 };
+    struct bm25 *b;
+    struct err e;
+
+    state = 30;
+    REQUIRE(!bm25_new(&b, &e));
+    make(&c, 3000, 1, 0, 12, 15);
+    for (int i = 0; i < 6; i++) {
+        make_terms(&q, 12, 6);
+        check_query(&c, b, &q, 3000);
+    }
+    bm25_free(b);
+    terms_release(&q);
+    unmake(&c);
+}
+
+/* n documents of the same word each, the younger first. */
+static void equal_docs(struct collection *c, uint32_t n)
+{
+    struct terms t = { .at = (uint64_t[]){ 5 }, .n = 1 };
+    struct err e;
+
+    memset(c, 0, sizeof *c);
+    for (uint32_t part = 0; part < 2; part++) {
+        struct builder *b;
+
+        REQUIRE(!builder_new(&b, &e));
+        for (uint32_t d = 0; d < n; d++)
+            REQUIRE(!builder_add(b, (part ? 0 : n) + d, &t, &e));
+        close_builder(c, b);
+        builder_free(b);
+    }
+    c->docs = c->words = 2 * n;
+}
+
+/* Equal scores: the oldest, also when they come last, and the bar is as high
+ * as any document can get. */
+TEST(of_equal_ones_the_oldest)
+{
+    static const uint32_t sizes[] = { 100, 20000 };     /* sparse, dense */
+
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct terms q = { .at = (uint64_t[]){ 5 }, .n = 1 };
+        struct hit hits[64];
+        struct collection c;
+        struct segment *damaged;
+        struct bm25_parts p;
+        struct bm25 *b;
+        size_t n;
+        struct err e;
+
+        equal_docs(&c, sizes[i]);
+        REQUIRE(!bm25_new(&b, &e));
+        p = parts(&c);
+        CHECK(!bm25_search(b, &p, &q, 64, hits, &n, &damaged, &e));
+        CHECK_INT(n, 64);
+        for (size_t k = 0; k < n; k++) CHECK_INT(hits[k].text, k);
+        bm25_free(b);
+        unmake(&c);
+    }
+}
+
+/* Rare words choose the candidates, frequent ones are looked up for them. */
+TEST(looking_up_changes_nothing)
+{
+    struct collection c = { 0 };
+    struct terms t = { 0 };
+    struct segment *damaged;
+    struct builder *b;
+    struct bm25_parts p;
+    struct bm25 *bm;
+    struct hit *all, few[64];
+    size_t n_all, n_few;
+    struct err e;
+
+    state = 31;
+    REQUIRE(!builder_new(&b, &e));
+    REQUIRE(!bm25_new(&bm, &e));
+    t.at = calloc(64, sizeof *t.at);
+    for (uint32_t d = 0; d < MANY * 2; d++) {
+        t.n = 0;
+        for (uint32_t w = 0; w < 5; w++)
+            for (uint32_t k = rnd(3); k > 1; k--) t.at[t.n++] = w + 1;
+        if (rnd(100) == 0) t.at[t.n++] = 100 + rnd(3);
+        for (uint32_t k = rnd(6); k > 0; k--) t.at[t.n++] = 9;
+        c.words += t.n;
+        c.docs++;
+        REQUIRE(!builder_add(b, d, &t, &e));
+    }
+    close_builder(&c, b);
+    p = parts(&c);
+    all = calloc(p.n_docs, sizeof *all);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct terms q = { .at = (uint64_t[]){ 1, 2, 3, 4, 100 + i }, .n = 5 };
+
+        CHECK(!bm25_search(bm, &p, &q, p.n_docs, all, &n_all, &damaged, &e));
+        CHECK(!bm25_search(bm, &p, &q, 64, few, &n_few, &damaged, &e));
+        CHECK_INT(n_few, 64);
+        for (size_t k = 0; k < n_few; k++) {
+            CHECK_INT(few[k].text, all[k].text);
+            CHECK(few[k].score == all[k].score);
+        }
+    }
+    free(all);
+    bm25_free(bm);
+    builder_free(b);
+    terms_release(&t);
+    unmake(&c);
+}
+
+/* A word that adds next to nothing is a word all the same. */
+TEST(the_smallest_share_counts)
+{
+    struct terms q = { .n = 1000000 };
+    struct collection c;
+    struct segment *damaged;
+    struct bm25_parts p;
+    struct bm25 *b;
+    struct hit hits[64];
+    size_t n;
+    struct err e;
+
+    equal_docs(&c, 500);
+    REQUIRE(!bm25_new(&b, &e));
+    q.at = malloc(q.n * sizeof *q.at);
+    for (size_t i = 0; i < q.n; i++) q.at[i] = 6;
+    q.at[17] = 5;
+    c.docs++;
+    c.words++;
+    tail_add(&c.tail, 5000, &(struct terms){ .at = (uint64_t[]){ 6 }, .n = 1 },
+             &e);
+    p = parts(&c);
+    CHECK(!bm25_search(b, &p, &q, 64, hits, &n, &damaged, &e));
+    CHECK_INT(n, 64);
+    CHECK_INT(hits[0].text, 5000);
+    for (size_t k = 1; k < n; k++) CHECK_INT(hits[k].text, k - 1);
+    free(q.at);
+    bm25_free(b);
+    unmake(&c);
+}
+
+/* Questions that have no answer, and more room than answers. */
+TEST(nothing_to_find)
+{
+    struct terms q = { .at = (uint64_t[]){ 5, 77, 5 }, .n = 3 }, none = { 0 };
+    struct collection c;
+    struct segment *damaged;
+    struct bm25_parts p;
+    struct bm25 *b;
+    struct hit hits[300];
+    size_t n = 9;
+    struct err e;
+
+    REQUIRE(!bm25_new(&b, &e));
+    memset(&c, 0, sizeof c);
+    p = parts(&c);
+    CHECK(!bm25_search(b, &p, &q, 64, hits, &n, &damaged, &e) && n == 0);
+    equal_docs(&c, 100);
+    p = parts(&c);
+    CHECK(!bm25_search(b, &p, &none, 64, hits, &n, &damaged, &e) && n == 0);
+    CHECK(!bm25_search(b, &p, &q, 0, hits, &n, &damaged, &e) && n == 0);
+    CHECK(!bm25_search(b, &p, &q, 300, hits, &n, &damaged, &e) && n == 200);
+    q.at[0] = q.at[2] = 78;
+    CHECK(!bm25_search(b, &p, &q, 64, hits, &n, &damaged, &e) && n == 0);
+    q.at[0] = q.at[2] = 5;
+    /* Statistics that cannot be: a word in more texts than there are. */
+    p.n_docs = 3;
+    CHECK(!bm25_search(b, &p, &q, 300, hits, &n, &damaged, &e) && n == 200);
+    CHECK(hits[0].score > 0 && hits[0].score < 10);
+    for (uint32_t d = 0; d < 100; d++)
+        for (int s = 0; s < 2; s++) CHECK(segment_kill(c.segs[s], d));
+    p.n_docs = p.words = 0;
+    CHECK(!bm25_search(b, &p, &q, 300, hits, &n, &damaged, &e) && n == 0);
+    bm25_free(b);
+    unmake(&c);
+}
+
+/* A text that two segments have is one in their sum. */
+TEST(merging_knows_a_text_twice)
+{
+    struct terms t = { .at = (uint64_t[]){ 5, 6 }, .n = 2 };
+    struct segment large = { .n_docs = SEGMENT_MAX_DOCS / 2 + 1 };
+    struct segment *two[] = { &large, &large }, *one;
+    struct collection c = { 0 };
+    struct image im;
+    struct err e;
+
+    CHECK(segments_fit(two, 1) && !segments_fit(two, 2));
+    for (int part = 0; part < 2; part++) {
+        struct builder *b;
+
+        REQUIRE(!builder_new(&b, &e));
+        for (int d = 0; d < 10; d++)
+            REQUIRE(!builder_add(b, part * 5 + d, &t, &e));
+        close_builder(&c, b);
+        builder_free(b);
+    }
+    REQUIRE(!segments_merge(c.segs, 2, &key, 6, &im, &e));
+    REQUIRE(!segment_adopt(&one, &im.head, im.data, im.n, &e));
+    CHECK(segment_sound(one));
+    CHECK_INT(one->n_docs, 15);
+    CHECK_INT(one->words, 30);
+    segment_close(one);
+    unmake(&c);
+}
+
+TEST(a_text_dies_once_in_the_tail)
+{
+    uint64_t words[] = { 7, 8, 7, 9 };
+    struct terms t = { .at = words, .n = COUNT(words) };
+    struct tail tail = { 0 };
+    uint32_t doc;
+    struct err e;
+
+    REQUIRE(!tail_add(&tail, 3, &t, &e));
+    REQUIRE(!tail_add(&tail, 4, &t, &e));
+    REQUIRE(tail_find(&tail, 3, &doc));
+    CHECK_INT(tail_df(&tail, 7), 2);
+    tail_kill(&tail, doc, &t);
+    CHECK(!tail_find(&tail, 3, &doc) && tail_find(&tail, 4, &doc));
+    CHECK_INT(tail_df(&tail, 7), 1);
+    CHECK_INT(tail_df(&tail, 9), 1);
+    CHECK_INT(tail.words, 4);
+    CHECK_INT(tail.n_live, 1);
+    tail_release(&tail);
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -475,7 +750,7 @@ TEST(a_damaged_segment_is_not_believed)
 {
     char path[300];
     uint8_t *bytes;
-    uint64_t sum;
+    uint64_t sum = 0;
     size_t n;
     struct scratch dir;
 
