@@ -1,17 +1,20 @@
 /* index.c - load the index, keep it up with the store, search it. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "formats/tags.h"
 #include "tm/index_inner.h"
 
 #define PROGRESS_STEP 4096
+#define TURNS 8                 /* while others keep changing the files */
 
 enum outcome {
     LOADED,
     MISSING,                    /* the store has no manifest for us */
-    DAMAGED                     /* a segment cannot be believed */
+    DAMAGED,                    /* a segment cannot be believed */
+    BEHIND                      /* more was added than the tail should have */
 };
 
 enum status index_open(struct index **out, struct store *s, int64_t memory,
@@ -141,11 +144,12 @@ static int by_value(const void *x, const void *y)
 
 /* Take a document of a segment out of the statistics. */
 static enum status strike_out(struct index *ix, size_t seg, uint32_t doc,
-                              struct err *e)
+                              int64_t seq, struct err *e)
 {
     struct terms *t = &ix->terms;
 
     if (!segment_kill(ix->segs[seg], doc)) return err_nomem(e, "index");
+    if (!ix->segs[seg]->first_dead) ix->segs[seg]->first_dead = seq;
     qsort(t->at, t->n, sizeof *t->at, by_value);
     for (size_t i = 0; i < t->n; i++) {
         bool fresh;
@@ -168,11 +172,12 @@ static enum status apply_remove(struct index *ix, const struct change *c,
     size_t seg = 0;
     enum status st;
 
+    ix->removals++;
     in_tail = tail_find(&ix->tail, c->text, &doc);
     if (!in_tail && !find_live(ix, c->text, &seg, &doc)) return ST_OK;
     st = analyse_source(ix, c->source, c->tagged, e);
     if (st) return st;
-    if (!in_tail) return strike_out(ix, seg, doc, e);
+    if (!in_tail) return strike_out(ix, seg, doc, c->seq, e);
     tail_kill(&ix->tail, doc, &ix->terms);
     return ST_OK;
 }
@@ -193,13 +198,16 @@ static enum status settle(enum status st, const struct applying *ap)
     return ap->st ? ap->st : st == ST_CANCELED && ap->over ? ST_OK : st;
 }
 
+/* limit: of the tail; with more, *oc is BEHIND and changes are left. */
 static enum status apply_changes(struct index *ix, int64_t adds_after,
-                                 int64_t removes_after, struct err *e)
+                                 int64_t removes_after, size_t limit,
+                                 enum outcome *oc, struct err *e)
 {
-    struct applying ap = { .ix = ix, .e = e };
+    struct applying ap = { .ix = ix, .e = e, .limit = limit };
     enum status st = store_changes(ix->s, ix->key.memory, adds_after,
                                    removes_after, apply, &ap, e);
 
+    if (ap.over) *oc = BEHIND;
     return settle(st, &ap);
 }
 
@@ -210,6 +218,7 @@ static void forget_tail(struct index *ix)
     tail_reset(&ix->tail);
     map64_clear(&ix->dead_df);
     ix->dead_words = 0;
+    ix->removals = 0;
 }
 
 /* The segment of that number, if it is open; it moves to the caller. */
@@ -272,7 +281,9 @@ static enum status take_manifest(struct index *ix, const struct manifest *m,
     free(ix->syms);
     ix->segs = segs;
     ix->syms = syms;
-    ix->cap_segs = ix->cap_syms = n + 1;
+    ix->cap_segs = segs ? n + 1 : 0;
+    ix->cap_syms = syms ? n + 1 : 0;
+    ix->no_symfiles = false;
     ix->n_segs = segs && syms ? n : 0;
     if (st || *oc == DAMAGED) drop_segments(ix);
     ix->generation = m->generation;
@@ -282,7 +293,8 @@ static enum status take_manifest(struct index *ix, const struct manifest *m,
 }
 
 /* Inside a read transaction: everything is of one moment. */
-static enum status load(struct index *ix, enum outcome *oc, struct err *e)
+static enum status load(struct index *ix, size_t limit, enum outcome *oc,
+                        struct err *e)
 {
     struct manifest m = { 0 };
     enum status st = manifest_read(ix->s, ix->key.memory, ix->a.id, &m, e);
@@ -291,7 +303,8 @@ static enum status load(struct index *ix, enum outcome *oc, struct err *e)
     *oc = m.generation ? LOADED : MISSING;
     if (!st) st = take_manifest(ix, &m, oc, e);
     manifest_release(&m);
-    if (!st && *oc == LOADED) st = apply_changes(ix, ix->seq, ix->clean, e);
+    if (!st && *oc == LOADED)
+        st = apply_changes(ix, ix->seq, ix->clean, limit, oc, e);
     return st;
 }
 
@@ -313,18 +326,33 @@ static enum status load_small(struct index *ix, enum outcome *oc,
     return st;
 }
 
-static enum status catch_up(struct index *ix, enum outcome *oc, struct err *e)
+/* Is what we know whole, and the rest in the log? */
+static enum status can_go_on(struct index *ix, bool *can, struct err *e)
 {
-    int64_t generation;
+    int64_t generation, start = 0;
+    enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
+                                         &generation, e);
+
+    if (!st && !generation)
+        st = store_log_start(ix->s, ix->key.memory, &start, e);
+    *can = ix->loaded && generation == ix->generation && start <= ix->applied;
+    return st;
+}
+
+static enum status catch_up(struct index *ix, size_t limit, enum outcome *oc,
+                            struct err *e)
+{
+    bool can;
     enum status st = store_begin_read(ix->s, e);
 
     *oc = LOADED;
     if (st) return st;
-    st = manifest_generation(ix->s, ix->key.memory, ix->a.id, &generation, e);
-    if (!st && ix->loaded && generation == ix->generation)
-        st = apply_changes(ix, ix->applied, ix->applied, e);
+    st = can_go_on(ix, &can, e);
+    if (!st && can)
+        st = apply_changes(ix, ix->applied, ix->applied,
+                           index_in_memory(ix) ? 0 : limit, oc, e);
     else if (!st)
-        st = load(ix, oc, e);
+        st = load(ix, limit, oc, e);
     if (!st && *oc == MISSING) st = load_small(ix, oc, e);
     if (st) {
         /* Half applied is not applied. */
@@ -445,6 +473,11 @@ static enum status build_in_memory(struct index *ix, struct err *e)
     return st;
 }
 
+bool index_in_memory(const struct index *ix)
+{
+    return ix->n_segs && !ix->segs[0]->number;
+}
+
 static enum status publish_all(struct index *ix, struct emitted *em,
                                int64_t expected, int64_t seq, struct err *e)
 {
@@ -454,40 +487,39 @@ static enum status publish_all(struct index *ix, struct emitted *em,
     return manifest_write(ix->s, ix->key.memory, ix->a.id, expected, &m, e);
 }
 
-/* Somebody else may have built it while we waited for the lock. */
+/* Somebody else may have built it while we waited for the lock: then the
+ * generation is not the one that was found wanting (-1: any will do). *late:
+ * another manifest came first. */
 static enum status build_locked(struct index *ix, int64_t generation,
-                                struct err *e)
+                                bool *late, struct err *e)
 {
     struct emitted em = { 0 };
-    bool late = false;          /* another manifest came first */
     int64_t now, seq;
     enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
                                          &now, e);
 
-    if (st || now != generation) return st;
+    if (st || (generation >= 0 && now != generation)) return st;
     st = index_collect(ix, -1, &em, &seq, e);
     if (!st) {
-        st = publish_all(ix, &em, generation, seq, e);
-        late = st == ST_CANCELED;
+        st = publish_all(ix, &em, now, seq, e);
+        *late = st == ST_CANCELED;
     }
     if (st) emitted_discard(&em, ix->dir);
     emitted_release(&em);
-    return late ? ST_OK : st;
+    return *late ? ST_OK : st;
 }
 
 /* Build all again, as files; the next catch_up loads them. */
 static enum status build_files(struct index *ix, int64_t generation,
-                               struct err *e)
+                               bool *late, struct err *e)
 {
-    struct lock merge = { -1 }, files = { -1 };
+    struct locks l;
     bool got;
-    enum status st = lock_take(&merge, ix->dir, "merge", LOCK_EXCLUSIVE, &got,
-                               e);
+    enum status st = locks_take(&l, ix, LOCK_EXCLUSIVE, &got, e);
 
-    if (!st) st = lock_take(&files, ix->dir, "files", LOCK_SHARED, &got, e);
-    if (!st) st = build_locked(ix, generation, e);
-    lock_drop(&files);
-    lock_drop(&merge);
+    *late = false;
+    if (!st) st = build_locked(ix, generation, late, e);
+    locks_drop(&l, ix);
     ix->loaded = false;
     return st;
 }
@@ -495,21 +527,24 @@ static enum status build_files(struct index *ix, int64_t generation,
 /* Where files cannot be written the index lives in memory. */
 static enum status build(struct index *ix, struct err *e)
 {
+    bool late;
     enum status st;
 
-    if (!store_writable(ix->s)) return build_in_memory(ix, e);
-    st = build_files(ix, ix->generation, e);
+    if (!index_may_write(ix)) return build_in_memory(ix, e);
+    st = build_files(ix, ix->generation, &late, e);
     return st == ST_IO ? build_in_memory(ix, e) : st;
 }
 
 enum status index_rebuild(struct index *ix, struct err *e)
 {
-    int64_t generation;
-    enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
-                                         &generation, e);
+    bool late = true;
+    enum status st = ST_OK;
 
-    ix->loaded = false;
-    if (!st) st = build_files(ix, generation, e);
+    for (int turn = 0; !st && late && turn < TURNS; turn++)
+        st = build_files(ix, -1, &late, e);
+    if (!st && late)
+        st = err_set(e, ST_IO, "%s: others change the index all the time: try "
+                     "again when they have finished", ix->dir);
     if (!st) st = index_refresh(ix, e);
     return st;
 }
@@ -520,16 +555,21 @@ enum status index_refresh(struct index *ix, struct err *e)
 {
     enum outcome oc = LOADED;
     int64_t damaged = -1;       /* generation that was seen to be */
+    size_t limit = index_may_write(ix) ? LONG_TAIL * ix->o.tail_limit : 0;
     uint32_t version;
     enum status st = store_version(ix->s, &version, e);
 
     if (st || (ix->loaded && version == ix->version)) return st;
-    for (int turn = 0; turn < 8; turn++) {
-        st = catch_up(ix, &oc, e);
+    for (int turn = 0; turn < TURNS; turn++) {
+        st = catch_up(ix, limit, &oc, e);
         if (st) return st;
         ix->loaded = oc == LOADED;
         if (ix->loaded) break;
-        if (oc == MISSING || damaged == ix->generation) {
+        if (oc == BEHIND) {
+            st = index_flush(ix, e);
+            if (st && st != ST_IO) break;
+            if (st) limit = 0;          /* then in memory */
+        } else if (oc == MISSING || damaged == ix->generation) {
             st = build(ix, e);
             if (st || ix->loaded) break;
         }
@@ -567,17 +607,17 @@ enum status index_search(struct index *ix, const struct terms *query,
                          struct err *e)
 {
     struct segment *damaged = NULL;
-    enum status st = ST_OK;
+    enum status st = ix->loaded ? ST_OK : index_refresh(ix, e);
 
-    for (int turn = 0; turn < 2; turn++) {
+    *n = 0;
+    for (int turn = 0; !st && turn < 2; turn++) {
         struct bm25_parts parts = parts_of(ix);
 
         st = bm25_search(ix->bm25, &parts, query, top, hits, n, &damaged, e);
         if (st || !damaged) return st;
         st = index_damaged(ix, e);
-        if (st) return st;
     }
-    return err_set(e, ST_IO, "%s cannot be read reliably", ix->dir);
+    return st ? st : err_set(e, ST_IO, "%s cannot be read reliably", ix->dir);
 }
 
 void index_stats(const struct index *ix, struct index_stats *out)
@@ -611,9 +651,10 @@ static enum status open_symbols(struct index *ix, size_t i, struct err *e)
 
     if (!path) return err_nomem(e, "subword ids");
     st = symfile_open(&ix->syms[i], path, seg, ix->tokenizer, e);
-    if (st == ST_FORMAT && store_writable(ix->s)) {
+    if (st == ST_FORMAT && index_may_write(ix) && !ix->no_symfiles) {
         st = symfile_make(path, seg, ix->s, ix->sw, ix->tokenizer,
                           encode_progress, ix, e);
+        ix->no_symfiles = st == ST_IO;  /* all that work at each search */
         if (!st)
             st = symfile_open(&ix->syms[i], path, seg, ix->tokenizer, e);
     }
@@ -631,6 +672,7 @@ enum status index_use_symbols(struct index *ix, const struct subword *sw,
         for (size_t i = 0; i < ix->n_segs; i++) {
             symfile_close(ix->syms[i]);
             ix->syms[i] = NULL;
+            ix->no_symfiles = false;
         }
     ix->sw = sw;
     ix->tokenizer = tokenizer;
@@ -655,6 +697,17 @@ static enum status compute_symbols(struct index *ix, int64_t text,
     return st ? st : symbols_of(ix->sw, plain, &ix->symbols, e);
 }
 
+/* A damaged one: the next index_use_symbols makes it again. */
+static void drop_symbols(struct index *ix, size_t i)
+{
+    char *path = symbol_path(ix->dir, ix->segs[i]->number, ix->tokenizer);
+
+    symfile_close(ix->syms[i]);
+    ix->syms[i] = NULL;
+    if (path && index_may_write(ix)) unlink(path);
+    free(path);
+}
+
 enum status index_symbols(struct index *ix, const struct hit *h,
                           const uint32_t **at, size_t *n, uint32_t *chars,
                           struct err *e)
@@ -666,10 +719,7 @@ enum status index_symbols(struct index *ix, const struct hit *h,
     if (f && symfile_get(f, h->doc, &s->at, &s->cap, &s->n)) {
         if (chars) s->chars = symbols_chars(ix->sw, s->at, s->n);
     } else {
-        if (f) {                        /* damaged: made again next time */
-            symfile_close(f);
-            ix->syms[h->part] = NULL;
-        }
+        if (f) drop_symbols(ix, h->part);
         st = compute_symbols(ix, h->text, e);
     }
     *at = s->at;

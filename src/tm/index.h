@@ -74,8 +74,7 @@ enum status index_build_new(struct index_build **out, struct store *s,
 enum status index_build_add(struct index_build *b, int64_t text,
                             struct str plain_source, struct err *e);
 /* Between store_import_prepare and commit: enter the segments and all earlier
- * changes into the manifest, as of `seq`; texts in gone (ascending) are left
- * out; batch is store_import_batch. */
+ * changes into the manifest, as of `seq`; texts in gone are left out; batch is store_import_batch. */
 enum status index_build_publish(struct index_build *b, int64_t seq,
                                 int64_t batch, const int64_t *gone,
                                 size_t n_gone, struct err *e);
@@ -102,7 +101,8 @@ void index_stats(const struct index *ix, struct index_stats *out);
  * meanwhile. Called by whoever writes, when it has time. */
 enum status index_merge(struct index *ix, bool all, struct err *e);
 bool index_wants_merge(const struct index *ix);
-/* Every checksum, and every text of the store against the index. */
+/* Every checksum, and every text of the store against the index; what is
+ * found is added to *n_problems. */
 enum status index_check(struct index *ix, problem_fn *fn, void *user,
                         int *n_problems, struct err *e);
 /* Forget the files and build again. */

@@ -182,19 +182,42 @@ static enum status write_manifest(struct index_build *b, struct manifest *m,
     return st;
 }
 
+static int by_value(const void *x, const void *y)
+{
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+/* gone is in the order of the other writer's texts. */
+static enum status leave_out(struct index_build *b, const int64_t *gone,
+                             size_t n, struct err *e)
+{
+    int64_t *sorted = malloc((n + 1) * sizeof *sorted);
+    enum status st = sorted ? ST_OK : err_nomem(e, "index");
+
+    if (!st && n) {
+        memcpy(sorted, gone, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, by_value);
+    }
+    for (size_t i = 0; !st && n && i < b->em.n; i++)
+        st = rewrite(b, &b->em.rows[i], sorted, n, e);
+    if (!st && builder_docs(b->b)) st = emit(b, sorted, n, e);
+    free(sorted);
+    return st;
+}
+
 enum status index_build_publish(struct index_build *b, int64_t seq,
                                 int64_t batch, const int64_t *gone,
                                 size_t n_gone, struct err *e)
 {
     struct manifest m = { 0 };
-    enum status st = ST_OK;
+    enum status st = leave_out(b, gone, n_gone, e);
 
-    for (size_t i = 0; !st && n_gone && i < b->em.n; i++)
-        st = rewrite(b, &b->em.rows[i], gone, n_gone, e);
-    if (!st && builder_docs(b->b)) st = emit(b, gone, n_gone, e);
     if (!st)
         st = manifest_read(b->s, b->key.memory, b->key.analyser, &m, e);
     if (!st) st = collect_rest(b, &m, seq, batch, e);
+    emitted_drop_empty(&b->em, b->dir);
     if (!st) st = write_manifest(b, &m, seq, e);
     manifest_release(&m);
     b->published = !st;

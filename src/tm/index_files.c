@@ -23,11 +23,15 @@ static char *join(const char *dir, const char *name)
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
+/* A file that is reached by a link has its index where the file is, as SQLite
+ * has its log. */
 char *index_dir(const char *store_path)
 {
-    char *path;
+    char *path, *real = realpath(store_path, NULL);
+    int n = asprintf(&path, "%s.index", real ? real : store_path);
 
-    return asprintf(&path, "%s.index", store_path) < 0 ? NULL : path;
+    free(real);
+    return n < 0 ? NULL : path;
 }
 
 char *segment_path(const char *dir, int64_t number)
@@ -87,6 +91,36 @@ void lock_drop(struct lock *l)
 {
     if (l->fd >= 0) close(l->fd);
     l->fd = -1;
+}
+
+bool index_may_write(const struct index *ix)
+{
+    return store_writable(ix->s) && !store_inside(ix->s);
+}
+
+enum status locks_take(struct locks *l, struct index *ix, enum lock_kind kind,
+                       bool *got, struct err *e)
+{
+    bool shared;
+    enum status st;
+
+    *l = (struct locks){ { -1 }, { -1 }, false };
+    *got = ix->merging;
+    if (ix->merging) return ST_OK;
+    st = lock_take(&l->merge, ix->dir, "merge", kind, got, e);
+    if (!st && *got)
+        st = lock_take(&l->files, ix->dir, "files", LOCK_SHARED, &shared, e);
+    if (st) locks_drop(l, ix);
+    ix->merging = l->ours = !st && *got;
+    return st;
+}
+
+void locks_drop(struct locks *l, struct index *ix)
+{
+    lock_drop(&l->files);
+    lock_drop(&l->merge);
+    if (l->ours) ix->merging = false;
+    l->ours = false;
 }
 
 /* Drawn, not counted: 62 random bits never meet again, and a file restored
@@ -170,6 +204,16 @@ void emitted_release(struct emitted *em)
 {
     free(em->rows);
     memset(em, 0, sizeof *em);
+}
+
+void emitted_drop_empty(struct emitted *em, const char *dir)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < em->n; i++)
+        if (em->rows[i].docs) em->rows[n++] = em->rows[i];
+        else segment_remove(dir, em->rows[i].number);
+    em->n = n;
 }
 
 static int by_number(const void *a, const void *b)

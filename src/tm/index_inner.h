@@ -14,6 +14,8 @@
 #include "tm/symfile.h"
 
 #define TAIL_LIMIT 2048
+#define LONG_TAIL 16            /* so many tails are too much for memory, or
+                                   removals too many to read at each start */
 
 struct index {
     struct store *s;
@@ -29,8 +31,10 @@ struct index {
     struct tail tail;
     struct map64 dead_df;
     uint64_t dead_words;
+    uint64_t removals;          /* read from the log, after clean */
 
     bool loaded;
+    bool merging;               /* we have the locks */
     uint32_t version;           /* of the store, when last looked at */
     struct bm25 *bm25;
     struct terms terms;
@@ -41,6 +45,7 @@ struct index {
     bool with_symbols;
     struct symfile **syms;      /* [n_segs], NULLs where there is none */
     size_t cap_syms;
+    bool no_symfiles;           /* they cannot be written */
     struct symbols symbols;     /* scratch */
 };
 
@@ -58,6 +63,15 @@ enum status lock_take(struct lock *l, const char *dir, const char *name,
                       enum lock_kind kind, bool *got, struct err *e);
 void lock_drop(struct lock *l);
 
+/* Both locks, `merge` as kind says; at once when we have them already. */
+struct locks { struct lock merge, files; bool ours; };
+enum status locks_take(struct locks *l, struct index *ix, enum lock_kind kind,
+                       bool *got, struct err *e);
+void locks_drop(struct locks *l, struct index *ix);
+/* Files are not written for a reader, nor out of a transaction: what is seen
+ * inside may never come to be, and others may wait for it with the lock. */
+bool index_may_write(const struct index *ix);
+
 int64_t new_segment_number(void);
 /* Write an image as a segment file. */
 enum status segment_emit(const char *dir, struct image *im,
@@ -69,6 +83,8 @@ struct emitted { struct segment_row *rows; size_t n, cap; };
 bool emitted_add(struct emitted *em, const struct segment_row *row);
 void emitted_discard(struct emitted *em, const char *dir);  /* the files too */
 void emitted_release(struct emitted *em);
+/* A segment without texts is none. */
+void emitted_drop_empty(struct emitted *em, const char *dir);
 
 /* ---- index.c ---- */
 
@@ -84,5 +100,12 @@ int index_progress(const struct index *ix, const char *what, uint64_t done,
 /* The texts added after `after` as segments; *seq is what they are up to. */
 enum status index_collect(struct index *ix, int64_t after,
                           struct emitted *em, int64_t *seq, struct err *e);
+bool index_in_memory(const struct index *ix);   /* segments without files */
+
+/* ---- index_merge.c ---- */
+
+/* What the manifest does not have yet, as segments; nothing when the manifest
+ * is not the one we know any more. */
+enum status index_flush(struct index *ix, struct err *e);
 
 #endif

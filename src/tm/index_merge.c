@@ -22,6 +22,20 @@ static bool mostly_dead(const struct segment *s)
     return (uint64_t)s->n_dead * DEAD_SHARE >= s->n_docs && s->n_dead;
 }
 
+/* So many removals are read whenever the index is opened, because of one that
+ * is still in a segment: the oldest of those. */
+static struct segment *worst_dead(const struct index *ix)
+{
+    struct segment *worst = NULL;
+
+    if (ix->removals <= LONG_TAIL * ix->o.tail_limit) return NULL;
+    for (size_t i = 0; i < ix->n_segs; i++)
+        if (ix->segs[i]->n_dead
+            && (!worst || ix->segs[i]->first_dead < worst->first_dead))
+            worst = ix->segs[i];
+    return worst;
+}
+
 static int smaller_first(const void *a, const void *b)
 {
     const struct segment *x = *(struct segment *const *)a;
@@ -43,7 +57,7 @@ static size_t choose(struct index *ix, bool all, struct segment **out)
     memcpy(s, ix->segs, n * sizeof *s);
     qsort(s, n, sizeof *s, smaller_first);
     while (k < n && k < MERGE_MAX) {
-        if (k && !all && live(s[k]) > 2 * docs) break;
+        if (docs && !all && live(s[k]) > 2 * docs) break;
         out[k] = s[k];
         if (!segments_fit(out, k + 1)) break;
         docs += live(s[k++]);
@@ -55,6 +69,7 @@ static size_t choose(struct index *ix, bool all, struct segment **out)
             k = 1;
         }
     free(s);
+    if (!k && (out[0] = worst_dead(ix))) k = 1;
     return k;
 }
 
@@ -110,8 +125,9 @@ static bool is_among(const struct segment *s, struct segment *const *list,
     return false;
 }
 
-/* The present list without `old`, with what was emitted. clean moves up when
- * no dead document is left. *late: somebody was faster. */
+/* The present list without `old`, with what was emitted. clean moves up to the
+ * first removal of a document that is still there. *late: somebody was
+ * faster. */
 static enum status publish(struct index *ix, struct segment *const *old,
                            size_t n_old, const struct emitted *em,
                            int64_t seq, bool *late, struct err *e)
@@ -125,12 +141,12 @@ static enum status publish(struct index *ix, struct segment *const *old,
         const struct segment *s = ix->segs[i];
 
         if (is_among(s, old, n_old)) continue;
-        if (s->n_dead) m.clean = ix->clean;
+        if (s->n_dead && s->first_dead <= m.clean)
+            m.clean = s->first_dead - 1;
         m.segments[m.n_segments++] = (struct segment_row){
             s->number, s->n_docs, s->file.head.sum };
     }
     for (size_t i = 0; i < em->n; i++) m.segments[m.n_segments++] = em->rows[i];
-    if (m.clean > seq) m.clean = seq;
     st = manifest_write(ix->s, ix->key.memory, ix->a.id, ix->generation, &m,
                         e);
     *late = st == ST_CANCELED;
@@ -156,6 +172,20 @@ static enum status flush_tail(struct index *ix, struct err *e)
     return st;
 }
 
+enum status index_flush(struct index *ix, struct err *e)
+{
+    struct locks l;
+    int64_t now;
+    bool got;
+    enum status st = locks_take(&l, ix, LOCK_EXCLUSIVE, &got, e);
+
+    if (!st)
+        st = manifest_generation(ix->s, ix->key.memory, ix->a.id, &now, e);
+    if (!st && now == ix->generation) st = flush_tail(ix, e);
+    locks_drop(&l, ix);
+    return st;
+}
+
 static enum status merge_files(struct index *ix, struct segment **old,
                                size_t n, bool *late, struct err *e)
 {
@@ -168,7 +198,9 @@ static enum status merge_files(struct index *ix, struct segment **old,
     if (!st) st = segment_emit(ix->dir, &im, &row, e);
     image_release(&im);
     if (!st && !emitted_add(&em, &row)) st = err_nomem(e, "index");
-    if (!st && ix->with_symbols && ix->sw) add_symbols(ix, &row, old, n);
+    emitted_drop_empty(&em, ix->dir);
+    if (!st && em.n && ix->with_symbols && ix->sw)
+        add_symbols(ix, &row, old, n);
     if (!st) st = publish(ix, old, n, &em, ix->seq, late, e);
     if (st || *late) emitted_discard(&em, ix->dir);
     else for (size_t i = 0; i < n; i++) segment_remove(ix->dir, old[i]->number);
@@ -192,8 +224,10 @@ static enum status merge_some(struct index *ix, bool all, bool *done,
 static enum status merge_locked(struct index *ix, bool all, struct err *e)
 {
     bool done = false;
-    enum status st = index_refresh(ix, e);
+    enum status st;
 
+    if (index_in_memory(ix)) ix->loaded = false;        /* to files, then */
+    st = index_refresh(ix, e);
     if (!st && (ix->tail.n_docs >= ix->o.tail_limit
                 || (all && ix->tail.n_docs && ix->generation)))
         st = flush_tail(ix, e);
@@ -208,18 +242,15 @@ static enum status merge_locked(struct index *ix, bool all, struct err *e)
 
 enum status index_merge(struct index *ix, bool all, struct err *e)
 {
-    struct lock merge = { -1 }, files = { -1 };
-    bool got = false, shared;
+    struct locks l;
+    bool got;
     enum status st;
 
-    if (!store_writable(ix->s)) return ST_OK;
-    st = lock_take(&merge, ix->dir, "merge", all ? LOCK_EXCLUSIVE : LOCK_TRY,
-                   &got, e);
-    if (!st && got)
-        st = lock_take(&files, ix->dir, "files", LOCK_SHARED, &shared, e);
-    if (!st && got) st = merge_locked(ix, all, e);
-    lock_drop(&files);
-    lock_drop(&merge);
+    if (!index_may_write(ix)) return ST_OK;
+    st = locks_take(&l, ix, all ? LOCK_EXCLUSIVE : LOCK_TRY, &got, e);
+    if (st) return st;
+    if (got) st = merge_locked(ix, all, e);
+    locks_drop(&l, ix);
     if (!st && got) st = index_sweep(ix->s, e);
     return st;
 }

@@ -288,4 +288,5 @@ void segment_revive(struct segment *s)
     free(s->dead);
     s->dead = NULL;
     s->n_dead = 0;
+    s->first_dead = 0;
 }

@@ -52,6 +52,8 @@ struct segment {
 
     uint64_t *dead;             /* a bit per document; NULL: none */
     uint32_t n_dead;
+    int64_t first_dead;         /* the change that struck out the first;
+                                   index.c's */
     double *impact;             /* [n_classes] tf / (tf + norm), bm25.c's */
     double impact_for;          /* the average length it was made for */
     double max_impact;

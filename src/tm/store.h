@@ -205,8 +205,8 @@ struct change {
 /* Return non-zero to stop early: store_changes then returns ST_CANCELED, and
  * what is in its struct err is what fn may have put there. */
 typedef int change_fn(void *user, const struct change *c);
-/* Adds after `adds_after`, removals after `removes_after` (<= adds_after): a
- * removal of a text added and removed after adds_after comes too. */
+/* Adds after `adds_after`, removals after `removes_after`; either may be the
+ * larger. A removal of a text added and removed after both comes too. */
 enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,
                           int64_t removes_after, change_fn *fn, void *user,
                           struct err *e);

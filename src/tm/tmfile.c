@@ -436,7 +436,6 @@ enum status tmfile_search(struct tmfile *t, struct str text,
 enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
                          int *n_problems, struct err *e)
 {
-    int n = 0;
     enum status st;
 
     *n_problems = 0;
@@ -445,8 +444,7 @@ enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
     if (!st) st = open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++) {
         st = index_refresh(t->indexes[i], e);
-        if (!st) st = index_check(t->indexes[i], fn, user, &n, e);
-        if (!st) *n_problems += n;
+        if (!st) st = index_check(t->indexes[i], fn, user, n_problems, e);
     }
     return st;
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "open_subword.h"
 #include "tm/index.h"
 
 static const struct analyser standard;
@@ -54,7 +55,7 @@ static bool world_open(struct world *w)
     struct err e;
 
     memset(w, 0, sizeof *w);
-    if (!scratch_make(&w->dir)) return false;
+    if (!scratch_make_small(&w->dir)) return false;
     path = scratch_path(&w->dir, "x.tm");
     return CHECK_OK(store_open(&w->a, path, STORE_CREATE, &e), &e)
            && CHECK_OK(store_memory_create(w->a, &m, &w->memory, &e), &e)
@@ -231,6 +232,18 @@ static void learn_ids(struct world *w)
     pair_cursor_close(c);
 }
 
+/* Whoever comes later reads the same from the files and the log. */
+static void opens_anew(struct world *w)
+{
+    struct index *late;
+    struct err e;
+
+    REQUIRE_OK(index_open(&late, w->a, w->memory, &standard, &small, &e), &e);
+    search_agrees(w, late);
+    is_sound(late);
+    index_close(late);
+}
+
 TEST(index_follows_whatever_happens)
 {
     for (uint32_t round = 0; round < 6; round++) {
@@ -255,11 +268,13 @@ TEST(index_follows_whatever_happens)
                 for (uint32_t i = rnd(15); i > 0; i--) add(&w, s);
             }
             search_agrees(&w, rnd(2) ? w.ix : w.other);
+            if (step % 4 == 0) opens_anew(&w);
         }
         search_agrees(&w, w.ix);
         search_agrees(&w, w.other);
         is_sound(w.ix);
         is_sound(w.other);
+        opens_anew(&w);
         world_close(&w);
     }
 }
@@ -420,5 +435,459 @@ TEST(merging_tidies_the_folder)
     CHECK_INT(files, 1);
     search_agrees(&w, w.other);
     is_sound(w.ix);
+    world_close(&w);
+}
+
+/* ---- many writers -------------------------------------------------------- */
+
+static void put(struct world *w, struct store_import *im,
+                struct index_build *b, const char *source)
+{
+    struct unit u = unit(source, "t");
+    int64_t text;
+    bool fresh;
+    struct err e;
+
+    (void)w;
+    REQUIRE_OK(store_import_put(im, &u, &text, &fresh, &e), &e);
+    if (fresh) REQUIRE_OK(index_build_add(b, text, u.source, &e), &e);
+}
+
+/* What others added while an import ran, in another order: theirs stays, and
+ * the index has each text once. */
+TEST(equal_texts_of_two_writers_are_one)
+{
+    struct world w;
+    struct store_import *im;
+    struct index_build *b = NULL;
+    const int64_t *gone;
+    size_t n_gone;
+    int64_t seq, id;
+    struct index_stats stats;
+    char source[64];
+    struct err e;
+
+    REQUIRE(world_open(&w));
+    REQUIRE_OK(store_import_begin(&im, w.a, w.memory, "f", &e), &e);
+    REQUIRE_OK(index_build_new(&b, w.a, w.memory, &standard, &e), &e);
+    for (int i = 0; i < 20; i++) {
+        sprintf(source, "same w%d", i);
+        put(&w, im, b, source);
+    }
+    REQUIRE_OK(store_begin_read(w.a, &e), &e);  /* lets go of its rows */
+    REQUIRE_OK(store_commit(w.a, &e), &e);
+    for (int i = 15; i >= 5; i--) {
+        struct unit u;
+
+        sprintf(source, "same w%d", i);
+        u = unit(source, "t");
+        REQUIRE_OK(store_add(w.b, w.memory, &u, &id, &e), &e);
+    }
+    REQUIRE_OK(store_import_prepare(im, &seq, &gone, &n_gone, &e), &e);
+    CHECK_INT(n_gone, 11);
+    REQUIRE_OK(index_build_publish(b, seq, store_import_batch(im), gone,
+                                   n_gone, &e), &e);
+    REQUIRE_OK(store_import_commit(im, (struct str){ 0 }, &e), &e);
+    store_import_close(im);
+    index_build_free(b);
+    REQUIRE_OK(index_refresh(w.ix, &e), &e);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.docs, 20);
+    is_sound(w.ix);
+    world_close(&w);
+}
+
+static int count_files(const struct world *w, const char *ending, bool flip);
+
+/* Segments that were written before a text turned out to be another's are
+ * written again; those of an import that ends early are removed. */
+TEST(segments_of_an_import_follow_what_becomes_of_it)
+{
+    struct world w;
+    struct store_import *im;
+    struct index_build *b;
+    const int64_t *gone;
+    size_t n_gone;
+    int64_t seq, id, x, y, z;
+    bool fresh;
+    struct unit u[3] = { unit("a b", "t"), unit("b c", "t"), unit("d", "t") };
+    struct err e;
+
+    REQUIRE(world_open(&w));
+    for (int turn = 0; turn < 2; turn++) {
+        REQUIRE_OK(store_import_begin(&im, w.a, w.memory, "f", &e), &e);
+        REQUIRE_OK(index_build_new(&b, w.a, w.memory, &standard, &e), &e);
+        REQUIRE_OK(store_import_put(im, &u[0], &x, &fresh, &e), &e);
+        REQUIRE_OK(store_import_put(im, &u[1], &y, &fresh, &e), &e);
+        REQUIRE_OK(store_import_put(im, &u[2], &z, &fresh, &e), &e);
+        /* An older text makes the builder begin a new segment. */
+        REQUIRE_OK(index_build_add(b, y, u[1].source, &e), &e);
+        REQUIRE_OK(index_build_add(b, z, u[2].source, &e), &e);
+        REQUIRE_OK(index_build_add(b, x, u[0].source, &e), &e);
+        CHECK_INT(count_files(&w, ".seg", false), 1);
+        if (!turn) {
+            index_build_free(b);
+            store_import_close(im);
+            CHECK_INT(count_files(&w, ".seg", false), 0);
+        }
+    }
+    REQUIRE_OK(store_begin_read(w.a, &e), &e);
+    REQUIRE_OK(store_commit(w.a, &e), &e);
+    REQUIRE_OK(store_add(w.b, w.memory, &u[1], &id, &e), &e);
+    REQUIRE_OK(store_import_prepare(im, &seq, &gone, &n_gone, &e), &e);
+    CHECK_INT(n_gone, 1);
+    REQUIRE_OK(index_build_publish(b, seq, store_import_batch(im), gone,
+                                   n_gone, &e), &e);
+    REQUIRE_OK(store_import_commit(im, (struct str){ 0 }, &e), &e);
+    store_import_close(im);
+    index_build_free(b);
+    CHECK_INT(count_files(&w, ".seg", false), 3);
+    is_sound(w.ix);
+    world_close(&w);
+}
+
+/* Two analysers share the log. What the manifest of one lets go, an index of
+ * the other that has none must not miss. */
+TEST(an_index_without_a_manifest_misses_nothing)
+{
+    const struct analyser second = { .id = 5 };
+    struct world w;
+    struct index *ix;
+    struct err e;
+
+    state = 90;
+    REQUIRE(world_open(&w));
+    REQUIRE_OK(index_open(&ix, w.a, w.memory, &second, &small, &e), &e);
+    for (int i = 0; i < 5; i++) add(&w, w.a);
+    search_agrees(&w, ix);
+    for (int i = 0; i < 5; i++) add(&w, w.b);
+    import(&w, w.b, 10, true);          /* of the standard analyser */
+    search_agrees(&w, ix);
+    is_sound(ix);
+    learn_ids(&w);
+    for (int i = 0; i < 10; i++) delete(&w, w.b);
+    REQUIRE_OK(index_merge(w.other, true, &e), &e);
+    search_agrees(&w, ix);
+    is_sound(ix);
+    for (int i = 0; i < 40; i++) add(&w, w.b);
+    search_agrees(&w, ix);
+    REQUIRE_OK(index_merge(ix, false, &e), &e); /* all of it, not the log's */
+    search_agrees(&w, ix);
+    is_sound(ix);
+    index_close(ix);
+    world_close(&w);
+}
+
+static bool manifest_of(struct world *w, struct manifest *m)
+{
+    struct err e;
+
+    return CHECK_OK(manifest_read(w->b, w->memory, 0, m, &e), &e);
+}
+
+/* Merging finds the damage first: it has the lock that building needs. */
+TEST(damage_found_by_a_merge_is_mended)
+{
+    struct world w;
+    struct err e;
+
+    state = 91;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 300, true);
+    import(&w, w.a, 200, true);
+    REQUIRE_OK(index_refresh(w.ix, &e), &e);
+    harm(&w, HARM_FLIP);
+    REQUIRE_OK(index_merge(w.ix, true, &e), &e);
+    search_agrees(&w, w.ix);
+    is_sound(w.ix);
+    import(&w, w.a, 100, false);        /* it has never looked at these */
+    harm(&w, HARM_REMOVE);
+    REQUIRE_OK(index_merge(w.other, true, &e), &e);
+    search_agrees(&w, w.other);
+    is_sound(w.other);
+    world_close(&w);
+}
+
+/* Texts of which none is left take their segment with them: an empty one
+ * would be the smallest for ever and keep others from being joined. */
+TEST(nothing_left_is_no_segment)
+{
+    struct world w;
+    struct index_stats stats;
+    struct manifest m;
+    struct err e;
+
+    state = 92;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 60, true);
+    learn_ids(&w);
+    for (size_t i = 0; i < w.n; i++) {
+        w.pairs[i].dead = true;
+        REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
+    }
+    REQUIRE_OK(index_refresh(w.ix, &e), &e);
+    CHECK(index_wants_merge(w.ix));
+    REQUIRE_OK(index_merge(w.ix, false, &e), &e);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.segments, 0);
+    CHECK_INT(stats.docs, 0);
+    search_agrees(&w, w.ix);
+    for (int i = 0; i < 4; i++) import(&w, w.a, 50 + rnd(5), true);
+    REQUIRE_OK(index_refresh(w.ix, &e), &e);
+    REQUIRE_OK(index_merge(w.ix, false, &e), &e);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.segments, 5);       /* what came meanwhile is joined */
+    REQUIRE(manifest_of(&w, &m));
+    for (size_t i = 0; i < m.n_segments; i++) CHECK(m.segments[i].docs > 0);
+    manifest_release(&m);
+    is_sound(w.other);
+    world_close(&w);
+}
+
+/* ---- transactions -------------------------------------------------------- */
+
+/* Inside a transaction nothing is written that others could take for true. */
+TEST(a_transaction_writes_no_files)
+{
+    struct world w;
+    struct index_stats stats;
+    struct err e;
+
+    state = 93;
+    REQUIRE(world_open(&w));
+    REQUIRE_OK(store_begin(w.a, &e), &e);
+    for (int i = 0; i < 100; i++) add(&w, w.a);
+    search_agrees(&w, w.ix);
+    is_sound(w.ix);
+    REQUIRE_OK(index_merge(w.ix, true, &e), &e);
+    CHECK(access(scratch_path(&w.dir, "x.tm.index"), F_OK) != 0);
+    REQUIRE_OK(store_commit(w.a, &e), &e);
+    search_agrees(&w, w.ix);
+    /* Now what lives in memory goes to files. */
+    REQUIRE_OK(index_merge(w.ix, true, &e), &e);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.segments, 1);
+    CHECK(access(scratch_path(&w.dir, "x.tm.index"), F_OK) == 0);
+    search_agrees(&w, w.ix);
+    search_agrees(&w, w.other);
+    is_sound(w.ix);
+    world_close(&w);
+}
+
+/* Where a folder cannot be made the index lives in memory, and moves out when
+ * it can. */
+TEST(an_index_in_memory_becomes_files)
+{
+    struct world w;
+    struct manifest m;
+    struct err e;
+
+    state = 94;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 100, false);
+    REQUIRE(scratch_write(&w.dir, "x.tm.index", "in the way"));
+    search_agrees(&w, w.ix);
+    for (int i = 0; i < 60; i++) add(&w, w.b);
+    search_agrees(&w, w.ix);
+    CHECK(index_merge(w.ix, true, &e) == ST_IO);
+    search_agrees(&w, w.ix);
+    CHECK(!remove(scratch_path(&w.dir, "x.tm.index")));
+    REQUIRE_OK(index_merge(w.ix, true, &e), &e);
+    REQUIRE(manifest_of(&w, &m));
+    CHECK(m.n_segments > 0);
+    for (size_t i = 0; i < m.n_segments; i++)
+        CHECK(m.segments[i].number > 0);
+    manifest_release(&m);
+    search_agrees(&w, w.ix);
+    is_sound(w.ix);
+    world_close(&w);
+}
+
+/* ---- much at once -------------------------------------------------------- */
+
+/* A long import without segments of its own is not kept in the tail. */
+TEST(a_long_tail_becomes_segments_at_once)
+{
+    struct world w;
+    struct index_stats stats;
+    struct err e;
+
+    state = 95;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 50, true);
+    search_agrees(&w, w.ix);
+    learn_ids(&w);
+    for (int i = 0; i < 10; i++) delete(&w, w.b);
+    import(&w, w.b, 1000, false);
+    learn_ids(&w);
+    for (int i = 0; i < 3; i++) delete(&w, w.b);
+    search_agrees(&w, w.ix);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.tail_docs, 0);
+    CHECK(stats.segments > 0);
+    search_agrees(&w, w.other);
+    is_sound(w.ix);
+    is_sound(w.other);
+    REQUIRE_OK(index_merge(w.ix, false, &e), &e);
+    is_sound(w.ix);
+    world_close(&w);
+}
+
+/* Removals are read again by whoever opens the index until the segments they
+ * are in are written again: as few as can be. */
+TEST(removals_are_not_read_for_ever)
+{
+    struct world w;
+    struct manifest m;
+    struct index_stats stats;
+    int64_t last;
+    struct err e;
+
+    state = 96;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 4000, true);
+    import(&w, w.a, 800, true);
+    learn_ids(&w);
+    for (size_t i = 4001; i < 4600; i++) {      /* most of the second */
+        w.pairs[i].dead = true;
+        REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
+    }
+    REQUIRE_OK(store_last_change(w.a, w.memory, &last, &e), &e);
+    for (size_t i = 0; i < 5; i++) {            /* few of the first */
+        w.pairs[i].dead = true;
+        REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
+    }
+    REQUIRE_OK(index_refresh(w.ix, &e), &e);
+    REQUIRE_OK(index_merge(w.ix, false, &e), &e);
+    REQUIRE(manifest_of(&w, &m));
+    CHECK_INT(m.clean, last);           /* the five are left */
+    manifest_release(&m);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.dead_docs, 5);
+    search_agrees(&w, w.other);
+    is_sound(w.other);
+    for (size_t i = 5; i < 700; i++) {  /* less than a fifth, but many */
+        w.pairs[i].dead = true;
+        REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
+    }
+    REQUIRE_OK(index_refresh(w.ix, &e), &e);
+    REQUIRE_OK(index_merge(w.ix, false, &e), &e);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.dead_docs, 0);
+    is_sound(w.other);
+    world_close(&w);
+}
+
+/* ---- side files ---------------------------------------------------------- */
+
+static void symbols_agree(struct world *w, struct index *ix,
+                          const struct subword *sw)
+{
+    struct terms t = { 0 };
+    struct symbols want = { 0 };
+    struct hit hits[64];
+    const uint32_t *at;
+    size_t n, len;
+    struct err e;
+
+    REQUIRE_OK(index_refresh(ix, &e), &e);
+    REQUIRE_OK(index_use_symbols(ix, sw, 7, &e), &e);
+    analyse(&standard, str_of("w0 w1 w2 w3"), &t, &e);
+    REQUIRE_OK(index_search(ix, &t, 64, hits, &n, &e), &e);
+    CHECK(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        struct str source, target;
+        bool tagged, found;
+
+        REQUIRE_OK(index_symbols(ix, &hits[i], &at, &len, NULL, &e), &e);
+        REQUIRE_OK(store_text(w->a, hits[i].text, &source, &target, &tagged,
+                              &found, &e), &e);
+        REQUIRE(found);
+        REQUIRE_OK(symbols_of(sw, source, &want, &e), &e);
+        CHECK(len == want.n && !memcmp(at, want.at, len * sizeof *at));
+    }
+    symbols_release(&want);
+    terms_release(&t);
+}
+
+static int count_files(const struct world *w, const char *ending, bool flip)
+{
+    const char *dir = scratch_path(&w->dir, "x.tm.index");
+    DIR *d = opendir(dir);
+    struct dirent *en;
+    char path[600];
+    int n = 0;
+
+    while (d && (en = readdir(d))) {
+        FILE *f;
+
+        if (!strstr(en->d_name, ending)) continue;
+        n++;
+        if (!flip) continue;
+        snprintf(path, sizeof path, "%s/%s", dir, en->d_name);
+        f = fopen(path, "r+b");
+        if (!CHECK(f != NULL)) continue;
+        fseek(f, 300, SEEK_SET);
+        fputs("damage", f);
+        fclose(f);
+    }
+    if (d) closedir(d);
+    return n;
+}
+
+TEST(side_files_are_made_again_and_not_from_what_never_was)
+{
+    struct test_subword t;
+    const struct subword *sw = open_test_subword(&t);
+    struct world w;
+    struct index *late;
+    struct err e;
+
+    if (!sw) SKIP("no tokenizer");
+    state = 97;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 100, false);
+    search_agrees(&w, w.other);
+    learn_ids(&w);
+    REQUIRE_OK(store_begin(w.a, &e), &e);
+    for (size_t i = 0; i < w.n / 2; i++)
+        REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
+    symbols_agree(&w, w.ix, sw);
+    CHECK_INT(count_files(&w, ".ids", false), 0);
+    store_rollback(w.a);
+    symbols_agree(&w, w.other, sw);
+    CHECK_INT(count_files(&w, ".ids", true), 1);
+    REQUIRE_OK(index_open(&late, w.a, w.memory, &standard, &small, &e), &e);
+    symbols_agree(&w, late, sw);        /* finds the damage */
+    symbols_agree(&w, late, sw);
+    CHECK_INT(count_files(&w, ".ids", false), 1);
+    index_close(late);
+    REQUIRE_OK(index_open(&late, w.a, w.memory, &standard, &small, &e), &e);
+    symbols_agree(&w, late, sw);
+    CHECK_INT(count_files(&w, ".ids", false), 1);
+    index_close(late);
+    world_close(&w);
+    close_test_subword(&t);
+}
+
+/* A file has one folder of segments, whatever it is called. */
+TEST(a_link_to_the_store_has_no_index_of_its_own)
+{
+    struct world w;
+    struct store *s;
+    struct index *ix;
+    struct err e;
+
+    state = 98;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 100, true);
+    REQUIRE(!symlink("x.tm", scratch_path(&w.dir, "link.tm")));
+    REQUIRE_OK(store_open(&s, scratch_path(&w.dir, "link.tm"), STORE_WRITE,
+                          &e), &e);
+    REQUIRE_OK(index_open(&ix, s, w.memory, &standard, &small, &e), &e);
+    search_agrees(&w, ix);
+    CHECK(access(scratch_path(&w.dir, "link.tm.index"), F_OK) != 0);
+    index_close(ix);
+    store_close(s);
     world_close(&w);
 }
