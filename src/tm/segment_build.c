@@ -14,7 +14,7 @@
 /* A segment ends at half the most it may hold, so that two can be joined, or
  * when its postings take some tens of megabytes. */
 #define BUILD_DOCS (SEGMENT_MAX_DOCS / 2)
-#define BUILD_POSTS (5u << 20)
+#define BUILD_POSTS (3u << 20)
 /* The most classes one document of 16 MiB can add: its distinct frequencies,
  * whose sum is its length. */
 #define DOC_CLASSES 6000u

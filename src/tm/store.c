@@ -55,7 +55,8 @@ static const char schema[] =
     "CREATE TABLE text(id INTEGER PRIMARY KEY, memory INTEGER NOT NULL,"
     " hash INTEGER NOT NULL, tagged INTEGER NOT NULL, hidden INTEGER,"
     " source TEXT NOT NULL, target TEXT NOT NULL);"
-    "CREATE INDEX text_hash ON text(hash);"
+    "CREATE TABLE by_hash(hash INTEGER NOT NULL, text INTEGER NOT NULL,"
+    " PRIMARY KEY(hash, text)) WITHOUT ROWID;"
     "CREATE TABLE hidden(text INTEGER PRIMARY KEY);"
     "CREATE TABLE pair(id INTEGER PRIMARY KEY, text INTEGER NOT NULL,"
     " batch INTEGER NOT NULL, position INTEGER, document TEXT, unit TEXT,"
@@ -564,7 +565,7 @@ static int configure(sqlite3 *db)
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     return run_sql(db, "PRAGMA trusted_schema = OFF; PRAGMA temp_store = 2;"
-                   "PRAGMA cache_size = -65536;");
+                   "PRAGMA cache_size = -40960;");
 }
 
 static enum status connect_as(struct store *s, const char *name, int flags,

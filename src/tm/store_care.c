@@ -27,6 +27,7 @@ static enum status wipe_pairs(struct store *s, int64_t batch, int64_t from,
         st = op_begin(s, e);
         if (st) return st;
         st = query_run(s, Q_WIPE_PAIRS, e, "iii", from, to, batch);
+        if (!st) st = query_run(s, Q_WIPE_HIDDEN_HASHES, e, "");
         if (!st) st = query_run(s, Q_WIPE_HIDDEN, e, "");
         if (!st) st = query_run(s, Q_HIDDEN_CLEAN, e, "");
         st = op_end(s, st, e);
@@ -46,6 +47,9 @@ static enum status wipe_texts(struct store *s, int64_t batch, struct err *e)
         if (st) return st;
         st = query_run(s, Q_WIPE_PAIRS_OF, e, "ii", batch,
                        (int64_t)s->wipe_rows);
+        if (!st)
+            st = query_run(s, Q_WIPE_HASHES, e, "ii", batch,
+                           (int64_t)s->wipe_rows);
         if (!st)
             st = query_run(s, Q_WIPE_TEXTS, e, "ii", batch,
                            (int64_t)s->wipe_rows);
@@ -178,12 +182,19 @@ static const struct { const char *sentence, *sql; } rules[] = {
       " (SELECT 1 FROM text WHERE id = h.text AND hidden = 1)" },
     { "text %lld is there twice",
       "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
-      " JOIN memory m ON m.id = t.memory JOIN text o ON o.hash = t.hash"
+      " JOIN memory m ON m.id = t.memory"
+      " JOIN by_hash h ON h.hash = t.hash JOIN text o ON o.id = h.text"
       " JOIN batch c ON c.id = o.id >> 32"
       " WHERE b.state = 1 AND c.state = 1 AND t.hidden IS NULL"
       " AND o.hidden IS NULL AND o.id < t.id AND o.memory = t.memory"
       " AND o.tagged = t.tagged AND o.source = t.source"
       " AND o.target = t.target AND NOT m.keep_duplicates" },
+    { "text %lld cannot be found by its hash",
+      "SELECT id FROM text t WHERE NOT EXISTS"
+      " (SELECT 1 FROM by_hash WHERE hash = t.hash AND text = t.id)" },
+    { "a hash leads to text %lld, which is not there",
+      "SELECT text FROM by_hash h WHERE NOT EXISTS"
+      " (SELECT 1 FROM text WHERE id = h.text AND hash = h.hash)" },
     { "pair %lld has a number that was not given out",
       "SELECT id FROM pair WHERE id > (SELECT pairs FROM head)" },
     { "text %lld has a number that was not given out",

@@ -87,8 +87,15 @@ enum {
       " CROSS JOIN batch c ON c.id = p.batch"                               \
       " WHERE b.memory = ? AND b.state = 1 AND c.state = 1")                \
     /* texts and pairs */                                                   \
-    Q(TEXT_FIND, "SELECT id, source, target FROM text WHERE hash = ?"       \
-      " AND memory = ? AND tagged = ? AND hidden IS NULL")                  \
+    Q(TEXT_FIND, "SELECT t.id, t.source, t.target FROM by_hash h"           \
+      " CROSS JOIN text t ON t.id = h.text WHERE h.hash = ?"                \
+      " AND t.memory = ? AND t.tagged = ? AND t.hidden IS NULL")            \
+    Q(TEXT_ROW, "SELECT id, source, target FROM text WHERE id = ?"          \
+      " AND tagged = ?")                                                    \
+    Q(HASH_ADD, "INSERT INTO by_hash(hash, text) VALUES(?,?)")              \
+    Q(HASH_DELETE, "DELETE FROM by_hash WHERE text = ?1 AND hash ="         \
+      " (SELECT hash FROM text WHERE id = ?1)"                              \
+      " AND NOT EXISTS (SELECT 1 FROM pair WHERE text = ?1)")               \
     Q(TEXT_ADD, "INSERT INTO text(id, memory, hash, tagged, source, target)"\
       " VALUES(?,?,?,?,?,?)")                                               \
     Q(TEXT_GET, "SELECT t.source, t.target, t.tagged FROM text t"           \
@@ -125,6 +132,8 @@ enum {
       " WHERE id = ?1")                                                     \
     Q(PAIRS_MOVE, "UPDATE pair SET text = ?3 WHERE text = ?1 AND batch = ?2")\
     /* batches */                                                           \
+    Q(BATCH_TEXTS, "SELECT EXISTS (SELECT 1 FROM batch WHERE memory = ?"    \
+      " AND state = 1 AND texts > 0)")                                      \
     Q(BATCH_NEWEST, "SELECT id, import, state, texts FROM batch"            \
       " WHERE memory = ? ORDER BY id DESC LIMIT 1")                         \
     Q(BATCH_ADD, "INSERT INTO batch(memory, import, state, origin, created,"\
@@ -147,10 +156,11 @@ enum {
        lost their last visible pair meanwhile */                            \
     Q(JOIN_EQUAL, "SELECT mine.id, t.id FROM batch b"                       \
       " CROSS JOIN text t ON " TEXT_OF_BATCH                                \
-      " CROSS JOIN text mine ON mine.hash = t.hash"                         \
+      " CROSS JOIN by_hash h ON h.hash = t.hash AND h.text"                 \
+      " BETWEEN (?2 << 32) AND (?2 << 32 | 0xffffffff)"                     \
+      " CROSS JOIN text mine ON mine.id = h.text"                           \
       " WHERE b.memory = ?1 AND b.state = 1"                                \
       " AND (b.id > ?2 OR b.finished > ?3) AND t.hidden IS NULL"            \
-      " AND +mine.id BETWEEN (?2 << 32) AND (?2 << 32 | 0xffffffff)"        \
       " AND mine.tagged = t.tagged AND mine.source = t.source"              \
       " AND mine.target = t.target")                                        \
     Q(JOIN_HIDDEN, "SELECT t.id, t.hash, t.tagged, t.source, t.target"      \
@@ -160,9 +170,16 @@ enum {
     /* removing what died, some rows at a time */                           \
     Q(WIPE_PAIRS, "DELETE FROM pair WHERE id BETWEEN ?1 AND ?2"             \
       " AND batch = ?3")                                                    \
+    Q(WIPE_HIDDEN_HASHES, "DELETE FROM by_hash WHERE (hash, text) IN"       \
+      " (SELECT hash, id FROM text WHERE id IN (SELECT text FROM hidden)"   \
+      " AND NOT EXISTS (SELECT 1 FROM pair WHERE text = text.id))")         \
     Q(WIPE_HIDDEN, "DELETE FROM text WHERE id IN (SELECT text FROM hidden)" \
       " AND NOT EXISTS (SELECT 1 FROM pair WHERE text = text.id)")          \
     Q(WIPE_PAIRS_OF, "DELETE FROM pair WHERE text IN (SELECT id FROM text"  \
+      " WHERE id BETWEEN (?1 << 32) AND (?1 << 32 | 0xffffffff)"            \
+      " ORDER BY id LIMIT ?2)")                                             \
+    Q(WIPE_HASHES, "DELETE FROM by_hash WHERE (hash, text) IN"              \
+      " (SELECT hash, id FROM text"                                         \
       " WHERE id BETWEEN (?1 << 32) AND (?1 << 32 | 0xffffffff)"            \
       " ORDER BY id LIMIT ?2)")                                             \
     Q(WIPE_TEXTS, "DELETE FROM text WHERE id IN (SELECT id FROM text"       \
@@ -326,6 +343,13 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
                       int64_t hash, int64_t own, int64_t *id, struct err *e);
 enum status text_insert(struct store *s, int64_t id, int64_t memory,
                         const struct unit *u, int64_t hash, struct err *e);
+/* Is the text of this id the unit's? */
+enum status text_equals(struct store *s, int64_t id, const struct unit *u,
+                        bool *equal, struct err *e);
+enum status hash_insert(struct store *s, int64_t hash, int64_t text,
+                        struct err *e);
+/* Unless a pair refers to it; sqlite3_changes tells. */
+enum status text_delete(struct store *s, int64_t text, struct err *e);
 /* A pair's row. batch_created: its times are left out when they are these. */
 struct pair_row {
     int64_t id, text, batch, position, batch_created;

@@ -109,6 +109,31 @@ enum status text_insert(struct store *s, int64_t id, int64_t memory,
                      (int64_t)u->tagged, u->source, u->target);
 }
 
+enum status hash_insert(struct store *s, int64_t hash, int64_t text,
+                        struct err *e)
+{
+    return query_run(s, Q_HASH_ADD, e, "ii", hash, text);
+}
+
+enum status text_equals(struct store *s, int64_t id, const struct unit *u,
+                        bool *equal, struct err *e)
+{
+    bool found;
+    enum status st = query_first(s, Q_TEXT_ROW, &found, e, "ii", id,
+                                 (int64_t)u->tagged);
+
+    *equal = !st && found && same_text(s->stmt[Q_TEXT_ROW], 1, u);
+    if (!st && found) query_end(s, Q_TEXT_ROW);
+    return st;
+}
+
+enum status text_delete(struct store *s, int64_t text, struct err *e)
+{
+    enum status st = query_run(s, Q_HASH_DELETE, e, "i", text);
+
+    return st ? st : query_run(s, Q_TEXT_DELETE, e, "i", text);
+}
+
 /* The batch single adds go to: the memory's newest if it is one of adds, so
  * that what is added after an import has higher text ids than it. */
 static enum status adds_batch(struct store *s, int64_t memory, int64_t *batch,
@@ -144,6 +169,7 @@ static enum status text_new(struct store *s, int64_t memory, int64_t batch,
 
     *id = batch << 32 | count;
     if (!st) st = text_insert(s, *id, memory, u, hash, e);
+    if (!st) st = hash_insert(s, hash, *id, e);
     if (!st) st = query_int(s, Q_CHANGE_ADD, &seq, e, "iii", memory, *id, *id);
     return st;
 }
@@ -172,7 +198,7 @@ static enum status text_lost_pair(struct store *s, int64_t text,
 
     if (st || seen) return st;
     st = query_run(s, Q_CHANGE_REMOVE, e, "i", text);
-    if (!st) st = query_run(s, Q_TEXT_DELETE, e, "i", text);
+    if (!st) st = text_delete(s, text, e);
     if (st || sqlite3_changes(s->db)) return st;
     st = query_run(s, Q_TEXT_HIDE, e, "i", text);
     if (!st) st = query_run(s, Q_HIDDEN_ADD, e, "i", text);
@@ -340,10 +366,11 @@ enum status store_delete(struct store *s, int64_t id, struct err *e)
     "SELECT " columns " FROM pair p" PAIR_JOINS FILTERS " ORDER BY p.id"
 /* With both texts known there is a hash to look for. */
 #define BY_TEXT(columns) \
-    "SELECT " columns " FROM text t CROSS JOIN pair p ON p.text = t.id" \
+    "SELECT " columns " FROM by_hash h CROSS JOIN text t ON t.id = h.text" \
+    " CROSS JOIN pair p ON p.text = t.id" \
     " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1" \
     " CROSS JOIN memory m ON m.id = t.memory" FILTERS \
-    " AND t.hash IN (?6, ?7) ORDER BY p.id"
+    " AND h.hash IN (?6, ?7) ORDER BY p.id"
 
 static bool has_hash(const struct pair_filter *f)
 {
