@@ -9,8 +9,8 @@
  *
  * All of it is derived: a segment that is missing, of another store, or whose
  * bytes do not agree with their checksums is not believed, and the index is
- * built again from the store. Where the folder cannot be written it is built
- * in memory.
+ * built again from the store. Where the folder cannot be written, and inside a
+ * transaction of the caller's, it is built in memory.
  *
  * The files lie in a folder beside the store, FILE.index/. A struct index uses
  * its caller's store and belongs to the same thread. */

@@ -497,7 +497,7 @@ TEST(equal_texts_of_two_writers_are_one)
     world_close(&w);
 }
 
-static int count_files(const struct world *w, const char *ending, bool flip);
+static int count_files(const struct world *w, const char *ending);
 
 /* Segments that were written before a text turned out to be another's are
  * written again; those of an import that ends early are removed. */
@@ -524,11 +524,11 @@ TEST(segments_of_an_import_follow_what_becomes_of_it)
         REQUIRE_OK(index_build_add(b, y, u[1].source, &e), &e);
         REQUIRE_OK(index_build_add(b, z, u[2].source, &e), &e);
         REQUIRE_OK(index_build_add(b, x, u[0].source, &e), &e);
-        CHECK_INT(count_files(&w, ".seg", false), 1);
+        CHECK_INT(count_files(&w, ".seg"), 1);
         if (!turn) {
             index_build_free(b);
             store_import_close(im);
-            CHECK_INT(count_files(&w, ".seg", false), 0);
+            CHECK_INT(count_files(&w, ".seg"), 0);
         }
     }
     REQUIRE_OK(store_begin_read(w.a, &e), &e);
@@ -541,7 +541,7 @@ TEST(segments_of_an_import_follow_what_becomes_of_it)
     REQUIRE_OK(store_import_commit(im, (struct str){ 0 }, &e), &e);
     store_import_close(im);
     index_build_free(b);
-    CHECK_INT(count_files(&w, ".seg", false), 3);
+    CHECK_INT(count_files(&w, ".seg"), 3);
     is_sound(w.ix);
     world_close(&w);
 }
@@ -810,7 +810,21 @@ static void symbols_agree(struct world *w, struct index *ix,
     terms_release(&t);
 }
 
-static int count_files(const struct world *w, const char *ending, bool flip)
+/* What a byte of each file is; flip: write another there. */
+static bool damaged(const char *path, bool flip)
+{
+    FILE *f = fopen(path, "r+b");
+    char found[6] = "";
+
+    if (!CHECK(f != NULL)) return false;
+    fseek(f, 300, SEEK_SET);
+    if (flip) fputs("damage", f);
+    else CHECK(fread(found, 1, sizeof found, f) == sizeof found);
+    fclose(f);
+    return flip || !memcmp(found, "damage", sizeof found);
+}
+
+static int damaged_files(const struct world *w, const char *ending, bool flip)
 {
     const char *dir = scratch_path(&w->dir, "x.tm.index");
     DIR *d = opendir(dir);
@@ -819,18 +833,21 @@ static int count_files(const struct world *w, const char *ending, bool flip)
     int n = 0;
 
     while (d && (en = readdir(d))) {
-        FILE *f;
-
         if (!strstr(en->d_name, ending)) continue;
-        n++;
-        if (!flip) continue;
         snprintf(path, sizeof path, "%s/%s", dir, en->d_name);
-        f = fopen(path, "r+b");
-        if (!CHECK(f != NULL)) continue;
-        fseek(f, 300, SEEK_SET);
-        fputs("damage", f);
-        fclose(f);
+        n += damaged(path, flip);
     }
+    if (d) closedir(d);
+    return n;
+}
+
+static int count_files(const struct world *w, const char *ending)
+{
+    DIR *d = opendir(scratch_path(&w->dir, "x.tm.index"));
+    struct dirent *en;
+    int n = 0;
+
+    while (d && (en = readdir(d))) n += strstr(en->d_name, ending) != NULL;
     if (d) closedir(d);
     return n;
 }
@@ -853,18 +870,15 @@ TEST(side_files_are_made_again_and_not_from_what_never_was)
     for (size_t i = 0; i < w.n / 2; i++)
         REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
     symbols_agree(&w, w.ix, sw);
-    CHECK_INT(count_files(&w, ".ids", false), 0);
+    CHECK_INT(count_files(&w, ".ids"), 0);
     store_rollback(w.a);
     symbols_agree(&w, w.other, sw);
-    CHECK_INT(count_files(&w, ".ids", true), 1);
+    CHECK_INT(damaged_files(&w, ".ids", true), 1);
     REQUIRE_OK(index_open(&late, w.a, w.memory, &standard, &small, &e), &e);
     symbols_agree(&w, late, sw);        /* finds the damage */
     symbols_agree(&w, late, sw);
-    CHECK_INT(count_files(&w, ".ids", false), 1);
-    index_close(late);
-    REQUIRE_OK(index_open(&late, w.a, w.memory, &standard, &small, &e), &e);
-    symbols_agree(&w, late, sw);
-    CHECK_INT(count_files(&w, ".ids", false), 1);
+    CHECK_INT(count_files(&w, ".ids"), 1);
+    CHECK_INT(damaged_files(&w, ".ids", false), 0);
     index_close(late);
     world_close(&w);
     close_test_subword(&t);
@@ -889,5 +903,91 @@ TEST(a_link_to_the_store_has_no_index_of_its_own)
     CHECK(access(scratch_path(&w.dir, "link.tm.index"), F_OK) != 0);
     index_close(ix);
     store_close(s);
+    world_close(&w);
+}
+
+static int count_encodings(void *user, const char *what, uint64_t done,
+                           uint64_t total)
+{
+    (void)total;
+    *(int *)user += !strcmp(what, "encoding") && !done;
+    return 0;
+}
+
+/* Where a side file cannot be written all that work is not done again and
+ * again. */
+TEST(a_side_file_that_cannot_be_is_not_tried_for_ever)
+{
+    int encodings = 0;
+    const struct index_options o = { .progress = count_encodings,
+                                     .user = &encodings, .tail_limit = 40 };
+    struct test_subword t;
+    const struct subword *sw = open_test_subword(&t);
+    char name[80];
+    struct manifest m;
+    struct index *ix;
+    struct world w;
+    struct err e;
+
+    if (!sw) SKIP("no tokenizer");
+    state = 99;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 100, false);
+    search_agrees(&w, w.ix);
+    REQUIRE(manifest_of(&w, &m));
+    REQUIRE(m.n_segments == 1);
+    snprintf(name, sizeof name, "x.tm.index/%016llx.%016x.ids",
+             (unsigned long long)m.segments[0].number, 7);
+    REQUIRE(!mkdir(scratch_path(&w.dir, name), 0777));
+    manifest_release(&m);
+    REQUIRE_OK(index_open(&ix, w.a, w.memory, &standard, &o, &e), &e);
+    for (int i = 0; i < 3; i++) symbols_agree(&w, ix, sw);
+    CHECK_INT(encodings, 1);
+    index_close(ix);
+    world_close(&w);
+    close_test_subword(&t);
+}
+
+/* Where segments cannot be written a long tail is kept in memory after all. */
+TEST(a_long_tail_where_nothing_can_be_written)
+{
+    struct world w;
+    struct index_stats stats;
+
+    state = 100;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 100, true);
+    search_agrees(&w, w.ix);
+    (void)!remove(scratch_path(&w.dir, "x.tm.index/merge"));
+    REQUIRE(!mkdir(scratch_path(&w.dir, "x.tm.index/merge"), 0777));
+    import(&w, w.b, 1000, false);
+    search_agrees(&w, w.ix);
+    index_stats(w.ix, &stats);
+    CHECK_INT(stats.tail_docs, 1000);
+    is_sound(w.ix);
+    world_close(&w);
+}
+
+TEST(a_rebuild_is_one)
+{
+    struct world w;
+    struct manifest m;
+    int64_t before;
+    struct err e;
+
+    state = 101;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 100, true);
+    import(&w, w.a, 100, true);
+    REQUIRE(manifest_of(&w, &m));
+    before = m.generation;
+    manifest_release(&m);
+    REQUIRE_OK(index_rebuild(w.ix, &e), &e);
+    REQUIRE(manifest_of(&w, &m));
+    CHECK(m.generation != before);
+    CHECK_INT(m.n_segments, 1);
+    manifest_release(&m);
+    search_agrees(&w, w.ix);
+    is_sound(w.other);
     world_close(&w);
 }
