@@ -76,16 +76,31 @@ static struct str first_entry(struct str s)
     return (struct str){ s.p, end ? (size_t)(end - s.p) : s.n };
 }
 
+/* Where a field of the header begins, in a file's bytes: after the quote, or
+ * after the line before it in the same quotes. */
+static const char *find_field(struct str s, const char *name)
+{
+    size_t len = strlen(name);
+    const char *p = s.p, *end = s.p + s.n;
+
+    while (p && p < end && (p = memmem(p, (size_t)(end - p), name, len))) {
+        if (p > s.p && p[-1] == '"') return p;
+        if (p > s.p + 1 && p[-2] == '\\' && p[-1] == 'n') return p;
+        p += len;
+    }
+    return NULL;
+}
+
 /* The charset has to be known before the first line: a translator's name may
  * stand above the header. So look for it in the bytes as they are. */
 static struct str find_charset(struct str s)
 {
-    static const char type[] = "Content-Type:", mark[] = "charset=";
+    static const char mark[] = "charset=";
     const char *p, *end;
     size_t n = 0;
 
     s = first_entry(s);
-    p = s.n ? memmem(s.p, s.n, type, sizeof type - 1) : NULL;
+    p = find_field(s, "Content-Type:");
     if (!p) return (struct str){ NULL, 0 };
     end = memchr(p, '\n', s.n - (size_t)(p - s.p));
     if (!end) end = s.p + s.n;

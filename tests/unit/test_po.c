@@ -290,6 +290,24 @@ TEST(po_converts_other_charsets)
 }
 
 /* No two entries of a file may have the same msgid: gettext refuses that. */
+/* What only looks like the field is not: the writer would not find it. */
+TEST(po_takes_the_charset_from_a_field)
+{
+    struct rows r = PO("msgid \"\"\nmsgstr \"MyContent-Type: text/plain; "
+                       "charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\n"
+                       "msgstr \"\xc3\xa4\"\n", 0);
+
+    CHECK_OK(r.st, &r.e);
+    check_pair(&r, 0, "a", "ä");
+    rows_free(&r);
+    r = PO("msgid \"\"\nmsgstr \"A: b\\nContent-Type: text/plain; "
+           "charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\n"
+           "msgstr \"\xe4\"\n", 0);
+    CHECK_OK(r.st, &r.e);
+    check_pair(&r, 0, "a", "ä");
+    rows_free(&r);
+}
+
 TEST(po_keeps_translations_of_one_text_apart)
 {
     static const char *const target[] = { "Tor", "Gatter", "Tor" };
