@@ -81,9 +81,11 @@ static struct str first_entry(struct str s)
 static const char *find_field(struct str s, const char *name)
 {
     size_t len = strlen(name);
-    const char *p = s.p, *end = s.p + s.n;
+    const char *p = s.p, *end;
 
-    while (p && p < end && (p = memmem(p, (size_t)(end - p), name, len))) {
+    if (!s.n) return NULL;
+    end = s.p + s.n;
+    while (p < end && (p = memmem(p, (size_t)(end - p), name, len))) {
         if (p > s.p && p[-1] == '"') return p;
         if (p > s.p + 1 && p[-2] == '\\' && p[-1] == 'n') return p;
         p += len;

@@ -21,6 +21,7 @@
 #include "tm/pagefile.h"
 
 #define SEGMENT_MAGIC "SKMTSEG"
+/* Also raised when analyse() gives a text other terms than before. */
 #define SEGMENT_VERSION 1
 #define SEGMENT_MAX_DOCS (1u << 20)
 #define BLOCK_DOCS 65536u
@@ -72,7 +73,8 @@ enum status segment_adopt(struct segment **out,
                           uint64_t n, struct err *e);
 void segment_close(struct segment *s);          /* NULL is fine */
 
-/* All bytes verified, all offsets and orders checked: before a merge. */
+/* All bytes verified, offsets and the order of terms and runs checked: before a
+ * merge. */
 bool segment_sound(struct segment *s);
 
 struct seg_list {
