@@ -7,8 +7,9 @@
  *     retrieve bm25 MEMORY QUERIES [--rounds N]     the best 64 by BM25 alone
  *     retrieve visible MEMORY [N]          one process adds, another searches
  *     retrieve beside MEMORY QUERIES [MODEL] [--rate N] [--rounds N]
+ *                     [--from FILE]
  *                     search while another process adds N pairs a second, and
- *                     while it does not, in turn
+ *                     while it does not, in turn; lines of FILE are added
  *
  * Each prints lines of JSON; times are in milliseconds. A search's rounds are
  * whole passes over the queries, after one that is not timed: percentiles are
@@ -34,6 +35,7 @@ enum { MAX_LINES = 20000, MAX_ROUNDS = 50 };
 
 struct bench {
     const char *path, *file, *model_path;       /* the last may be NULL */
+    const char *from;           /* what the adder adds; NULL: the queries */
     int rounds, rate;
     char *lines[MAX_LINES];
     size_t n;
@@ -424,6 +426,11 @@ static void adder(struct bench *b, int in, int out)
     int64_t id, total = 0, count = 0;
     skmt_error e;
 
+    if (b->from) {
+        b->file = b->from;
+        b->n = 0;
+        read_lines(b);
+    }
     open_memory(b, SKMT_TM_WRITE);
     skmt_tm_relaxed(b->tm, 1);
     fcntl(in, F_SETFL, O_NONBLOCK);
@@ -532,6 +539,7 @@ static void parse(struct bench *b, int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         if (!strcmp(argv[i], "--rounds")) b->rounds = number(argv[++i]);
         else if (!strcmp(argv[i], "--rate")) b->rate = number(argv[++i]);
+        else if (!strcmp(argv[i], "--from")) b->from = argv[++i];
         else if (argv[i][0] == '-') die("no such option");
         else if (n < 3) *files[n++] = argv[i];
         else die("too many files");

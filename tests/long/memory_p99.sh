@@ -29,7 +29,8 @@ load=$(cut -d ' ' -f 1 /proc/loadavg)
     "$build/bench/retrieve" search "$work/it.tm" "$work/queries" $model \
         --rounds 1 >> "$work/json" &&
     "$build/bench/retrieve" beside "$work/it.tm" "$work/queries" $model \
-        --rate "${RATE:-1000}" --rounds "${ROUNDS:-7}" > "$work/beside" ||
+        --rate "${RATE:-1000}" --rounds "${ROUNDS:-7}" \
+        --from "$shared/corpora/it/dev.tsv" > "$work/beside" ||
     { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 cat "$work/beside"
 tr -d '{}"' < "$work/beside" | tr ',' '\n' | awk -F : -v load="$load" '
