@@ -186,6 +186,24 @@ void segment_remove(const char *dir, int64_t number)
     closedir(d);
 }
 
+size_t segment_tokenizers(const char *dir, int64_t number,
+                          uint64_t out[TOKENIZERS_MAX])
+{
+    DIR *d = opendir(dir);
+    struct dirent *en;
+    size_t n = 0;
+    int64_t v;
+    char *end;
+
+    while (d && n < TOKENIZERS_MAX && (en = readdir(d))) {
+        if (!parse_name(en->d_name, &v) || v != number) continue;
+        out[n] = strtoull(en->d_name + 17, &end, 16);
+        n += end == en->d_name + 33 && !strcmp(end, ".ids");
+    }
+    if (d) closedir(d);
+    return n;
+}
+
 bool emitted_add(struct emitted *em, const struct segment_row *row)
 {
     if (!mem_grow(&em->rows, &em->cap, em->n + 1, sizeof *em->rows))

@@ -77,6 +77,10 @@ int64_t new_segment_number(void);
 enum status segment_emit(const char *dir, struct image *im,
                          struct segment_row *row, struct err *e);
 void segment_remove(const char *dir, int64_t number);   /* and side files */
+/* The tokenizers a segment has a side file of; how many. */
+#define TOKENIZERS_MAX 8
+size_t segment_tokenizers(const char *dir, int64_t number,
+                          uint64_t out[TOKENIZERS_MAX]);
 
 /* Segment files that were written and are in no manifest yet. */
 struct emitted { struct segment_row *rows; size_t n, cap; };

@@ -83,35 +83,82 @@ bool index_wants_merge(const struct index *ix)
 
 /* ---- side files ---------------------------------------------------------- */
 
-/* The ids of a new segment, for the tokenizer in use, before anybody searches
- * it: out of those of the old ones (n), so that nothing is encoded again, or
- * (0) from the store. Failing is no harm. */
-static void add_symbols(struct index *ix, const struct segment_row *row,
-                        struct segment *const *old, size_t n)
+/* The ids of a new segment before anybody searches it. Failing is no harm:
+ * they are made when they are needed. */
+
+/* Of texts that were in no segment, for the tokenizer in use, if any. */
+static void make_symbols(struct index *ix, const struct segment_row *row)
 {
-    struct symfile *files[MERGE_MAX] = { NULL };
     char *seg_path = segment_path(ix->dir, row->number);
     char *path = symbol_path(ix->dir, row->number, ix->tokenizer);
     struct segment *seg = NULL;
     struct err e;
-    enum status st = seg_path && path ? ST_OK : ST_NOMEM;
 
-    if (!st)
-        st = segment_open(&seg, seg_path, &ix->key, row->number,
-                          row->checksum, &e);
-    for (size_t i = 0; !st && i < n; i++) {
-        char *from = symbol_path(ix->dir, old[i]->number, ix->tokenizer);
-
-        st = from ? symfile_open(&files[i], from, old[i], ix->tokenizer, &e)
-                  : ST_NOMEM;
-        free(from);
-    }
-    if (!st && n) symfile_join(path, seg, old, files, n, ix->tokenizer, &e);
-    else if (!st)
+    if (ix->with_symbols && ix->sw && seg_path && path
+        && !segment_open(&seg, seg_path, &ix->key, row->number, row->checksum,
+                         &e))
         symfile_make(path, seg, ix->s, ix->sw, ix->tokenizer, NULL, NULL, &e);
-    for (size_t i = 0; i < n; i++) symfile_close(files[i]);
     segment_close(seg);
     free(seg_path);
+    free(path);
+}
+
+/* A part's ids; for the tokenizer in use they are made where they are not
+ * there, rather than those of the whole new segment later. */
+static enum status part_symbols(struct index *ix, struct segment *part,
+                                uint64_t tokenizer, struct symfile **out,
+                                struct err *e)
+{
+    char *path = symbol_path(ix->dir, part->number, tokenizer);
+    enum status st;
+
+    if (!path) return err_nomem(e, "subword ids");
+    st = symfile_open(out, path, part, tokenizer, e);
+    if (st && ix->with_symbols && ix->sw && tokenizer == ix->tokenizer) {
+        st = symfile_make(path, part, ix->s, ix->sw, tokenizer, NULL, NULL,
+                          e);
+        if (!st) st = symfile_open(out, path, part, tokenizer, e);
+    }
+    free(path);
+    return st;
+}
+
+/* Out of those of the parts: nothing is encoded again, and whoever merges need
+ * not have the tokenizer. */
+static void join_symbols(struct index *ix, struct segment *seg,
+                         struct segment *const *old, size_t n,
+                         uint64_t tokenizer)
+{
+    struct symfile *files[MERGE_MAX] = { NULL };
+    char *path = symbol_path(ix->dir, seg->number, tokenizer);
+    struct err e;
+    enum status st = path ? ST_OK : ST_NOMEM;
+
+    for (size_t i = 0; !st && i < n; i++)
+        st = part_symbols(ix, old[i], tokenizer, &files[i], &e);
+    if (!st) symfile_join(path, seg, old, files, n, tokenizer, &e);
+    for (size_t i = 0; i < n; i++) symfile_close(files[i]);
+    free(path);
+}
+
+/* For every tokenizer the largest part has ids of. */
+static void join_all_symbols(struct index *ix, const struct segment_row *row,
+                             struct segment *const *old, size_t n)
+{
+    uint64_t tokenizers[TOKENIZERS_MAX];
+    char *path = segment_path(ix->dir, row->number);
+    struct segment *seg = NULL, *largest = old[0];
+    struct err e;
+    size_t k;
+
+    for (size_t i = 1; i < n; i++)
+        if (old[i]->n_docs > largest->n_docs) largest = old[i];
+    k = segment_tokenizers(ix->dir, largest->number, tokenizers);
+    if (k && path && !segment_open(&seg, path, &ix->key, row->number,
+                                   row->checksum, &e))
+        for (size_t i = 0; i < k; i++)
+            join_symbols(ix, seg, old, n, tokenizers[i]);
+    segment_close(seg);
     free(path);
 }
 
@@ -164,8 +211,7 @@ static enum status flush_tail(struct index *ix, struct err *e)
     enum status st = index_collect(ix, ix->generation ? ix->seq : -1, &em,
                                    &seq, e);
 
-    for (size_t i = 0; !st && ix->with_symbols && ix->sw && i < em.n; i++)
-        add_symbols(ix, &em.rows[i], NULL, 0);
+    for (size_t i = 0; !st && i < em.n; i++) make_symbols(ix, &em.rows[i]);
     if (!st) st = publish(ix, NULL, 0, &em, seq, &late, e);
     if (st || late) emitted_discard(&em, ix->dir);
     emitted_release(&em);
@@ -199,8 +245,7 @@ static enum status merge_files(struct index *ix, struct segment **old,
     image_release(&im);
     if (!st && !emitted_add(&em, &row)) st = err_nomem(e, "index");
     emitted_drop_empty(&em, ix->dir);
-    if (!st && em.n && ix->with_symbols && ix->sw)
-        add_symbols(ix, &row, old, n);
+    if (!st && em.n) join_all_symbols(ix, &row, old, n);
     if (!st) st = publish(ix, old, n, &em, ix->seq, late, e);
     if (st || *late) emitted_discard(&em, ix->dir);
     else for (size_t i = 0; i < n; i++) segment_remove(ix->dir, old[i]->number);

@@ -991,3 +991,40 @@ TEST(a_rebuild_is_one)
     is_sound(w.other);
     world_close(&w);
 }
+
+/* Who merges need not have the tokenizer; who has it encodes what is new. */
+TEST(side_files_outlive_merges)
+{
+    int encodings = 0;
+    const struct index_options o = { .progress = count_encodings,
+                                     .user = &encodings, .tail_limit = 40 };
+    struct test_subword t;
+    const struct subword *sw = open_test_subword(&t);
+    struct index *ix;
+    struct world w;
+    struct err e;
+
+    if (!sw) SKIP("no tokenizer");
+    state = 102;
+    REQUIRE(world_open(&w));
+    import(&w, w.a, 300, true);
+    import(&w, w.a, 200, true);
+    symbols_agree(&w, w.ix, sw);
+    CHECK(count_files(&w, ".seg") > 1);
+    CHECK_INT(count_files(&w, ".ids"), count_files(&w, ".seg"));
+    REQUIRE_OK(index_merge(w.other, true, &e), &e);     /* has none */
+    CHECK_INT(count_files(&w, ".seg"), 1);
+    CHECK_INT(count_files(&w, ".ids"), 1);
+    REQUIRE_OK(index_open(&ix, w.b, w.memory, &standard, &o, &e), &e);
+    symbols_agree(&w, ix, sw);
+    CHECK_INT(encodings, 0);
+    import(&w, w.a, 100, true);
+    REQUIRE_OK(index_merge(ix, true, &e), &e);
+    CHECK_INT(count_files(&w, ".seg"), 1);
+    CHECK_INT(count_files(&w, ".ids"), 1);
+    symbols_agree(&w, ix, sw);
+    CHECK_INT(encodings, 0);
+    index_close(ix);
+    world_close(&w);
+    close_test_subword(&t);
+}
