@@ -39,6 +39,15 @@ bool extra_put(struct strbuf *out, const char *key, struct str s)
     return extra_put_key(out, key) && extra_put_string(out, s.p, s.n);
 }
 
+bool extra_put_object(struct strbuf *out, const char *key,
+                      const struct strbuf *members)
+{
+    if (!members->len) return true;
+    return extra_put_key(out, key) && strbuf_addc(out, '{') &&
+           strbuf_add(out, members->data, members->len) &&
+           strbuf_addc(out, '}');
+}
+
 json_t *extra_open(struct str extra, const char *key, json_t **root)
 {
     json_t *object;

@@ -19,6 +19,9 @@ bool extra_put_string(struct strbuf *out, const char *s, size_t n);
 bool extra_put_key(struct strbuf *out, const char *key);
 /* "key":"s", unless s is empty */
 bool extra_put(struct strbuf *out, const char *key, struct str s);
+/* "key":{members}, unless there are none */
+bool extra_put_object(struct strbuf *out, const char *key,
+                      const struct strbuf *members);
 
 /* The object under this key, NULL when the extra is another format's, empty
  * or no JSON. *root is to be given to json_decref (NULL is fine). */

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "formats/extra.h"
+#include "formats/gather.h"
 #include "formats/inline.h"
 #include "formats/reader.h"
 #include "formats/tags.h"
@@ -22,20 +23,19 @@
 
 #define MAX_TUV 1000
 #define MAX_OTHERS ((size_t)256 << 10)
-#define MAX_HEAD ((size_t)1 << 20)
 #define FIRST_YEAR (1000 - 1900)        /* of four digits */
 #define LAST_YEAR (9999 - 1900)
 
 /* Buffers of the reader: what they hold, and how much at most (0: max_text,
  * or what is in the others). */
 #define BUFFERS(B)                                                      \
-    B(root, MAX_HEAD)           /* attributes of <tmx> */               \
-    B(header, MAX_HEAD)         /* and of <header> */                   \
-    B(head, MAX_HEAD)           /* what is in <header> */               \
-    B(srclang, MAX_HEAD)                                                \
+    B(root, GATHER_HEAD)        /* attributes of <tmx> */               \
+    B(header, GATHER_HEAD)      /* and of <header> */                   \
+    B(head, GATHER_HEAD)        /* what is in <header> */               \
+    B(srclang, GATHER_HEAD)                                             \
     B(file_extra, 0)                                                    \
     B(id, 0) B(document, 0) B(author, 0) B(tu_srclang, 0)               \
-    B(attrs, MAX_HEAD)          /* of <tu>, as members of JSON */       \
+    B(attrs, GATHER_HEAD)       /* of <tu>, as members of JSON */       \
     B(tu_head, 0)               /* what is in <tu> but <tuv> */         \
     B(extra, 0) B(scratch, 0)
 
@@ -54,10 +54,7 @@ struct tmx_reader {
 
     enum { OUTSIDE, HEADER, BODY } part;
     bool in_tu, in_tuv, in_seg, in_document;
-    bool copying;
-    struct strbuf *copy;                /* where to; NULL: nowhere */
-    size_t copy_from;                   /* its length, and the depth, */
-    int copy_depth;                     /* where that began */
+    struct gather g;
 
 #define B(name, limit) struct strbuf name;
     BUFFERS(B)
@@ -66,7 +63,6 @@ struct tmx_reader {
     uint64_t line;
     struct tuv *tuv;                    /* [n_made], n_tuv in use */
     size_t n_tuv, n_made, cap_tuv;
-    size_t spent;                       /* bytes gathered for this <tu> */
 
     char *source_lang, *target_lang;    /* found, where none was asked for */
 };
@@ -118,49 +114,6 @@ bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])
                                                "%Y%m%dT%H%M%SZ", &tm) == 16;
 }
 
-/* ---- gathering ---------------------------------------------------------- */
-
-/* After each append: ok, to what, n bytes of the file. */
-static void gathered(struct tmx_reader *t, bool ok, const struct strbuf *to,
-                     size_t n)
-{
-    size_t most = 4 * t->r.o.max_text + MAX_HEAD;
-
-    t->spent += n;
-    if (t->spent > most)
-        xml_refuse(t->x, 0, "a <tu> of more than %zu bytes", most);
-    else if (!ok && to->limit && to->len + 6 * n + 64 > to->limit)
-        xml_refuse(t->x, 0, "a text of more than %zu bytes", to->limit);
-    else if (!ok)
-        xml_nomem(t->x);
-}
-
-/* Attributes without a field of their own, as members of a JSON object. */
-static void keep_attr(struct tmx_reader *t, struct strbuf *to,
-                      const char *name, const char *value)
-{
-    size_t n = strlen(value);
-
-    gathered(t, extra_put_key(to, name) && extra_put_string(to, value, n),
-             to, n);
-}
-
-static void set(struct tmx_reader *t, struct strbuf *to, const char *value)
-{
-    strbuf_reset(to);
-    gathered(t, strbuf_adds(to, value), to, strlen(value));
-}
-
-static void start_copy(struct tmx_reader *t, struct strbuf *to,
-                       const char *name, const char **attrs)
-{
-    t->copying = true;
-    t->copy = to;
-    t->copy_from = to ? to->len : 0;
-    t->copy_depth = xml_depth(t->x);
-    if (to) gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
-}
-
 /* ---- the header --------------------------------------------------------- */
 
 static void start_root(struct tmx_reader *t, const char *name,
@@ -173,15 +126,16 @@ static void start_root(struct tmx_reader *t, const char *name,
     }
     for (; *attrs; attrs += 2)
         if (strcmp(attrs[0], "version"))
-            keep_attr(t, &t->root, attrs[0], attrs[1]);
+            gather_attr(&t->g, &t->root, attrs[0], attrs[1]);
 }
 
 static void start_header(struct tmx_reader *t, const char **attrs)
 {
     t->part = HEADER;
     for (; *attrs; attrs += 2) {
-        if (!strcmp(attrs[0], "srclang")) set(t, &t->srclang, attrs[1]);
-        keep_attr(t, &t->header, attrs[0], attrs[1]);
+        if (!strcmp(attrs[0], "srclang"))
+            gather_set(&t->g, &t->srclang, attrs[1]);
+        gather_attr(&t->g, &t->header, attrs[0], attrs[1]);
     }
 }
 
@@ -192,7 +146,7 @@ static void start_tu(struct tmx_reader *t, const char **attrs)
     xml_unit_begins(t->x);
     t->in_tu = true;
     t->n_tuv = 0;
-    t->spent = 0;
+    t->g.spent = 0;
     t->created = t->changed = 0;
     t->line = xml_line(t->x);
     strbuf_reset(&t->id);
@@ -204,17 +158,17 @@ static void start_tu(struct tmx_reader *t, const char **attrs)
     for (; *attrs; attrs += 2) {
         const char *name = attrs[0], *value = attrs[1];
 
-        if (!strcmp(name, "tuid") && *value) set(t, &t->id, value);
+        if (!strcmp(name, "tuid") && *value) gather_set(&t->g, &t->id, value);
         else if (!strcmp(name, "creationid") && *value)
-            set(t, &t->author, value);
+            gather_set(&t->g, &t->author, value);
         else if (!strcmp(name, "creationdate") &&
                  tmx_date_parse(value, &t->created)) {}
         else if (!strcmp(name, "changedate") &&
                  tmx_date_parse(value, &t->changed)) {}
-        else keep_attr(t, &t->attrs, name, value);
-        if (!strcmp(name, "srclang")) set(t, &t->tu_srclang, value);
+        else gather_attr(&t->g, &t->attrs, name, value);
+        if (!strcmp(name, "srclang")) gather_set(&t->g, &t->tu_srclang, value);
         if (!strcmp(name, "changeid") && !t->author.len)
-            set(t, &t->author, value);
+            gather_set(&t->g, &t->author, value);
     }
 }
 
@@ -247,9 +201,9 @@ static struct tuv *add_tuv(struct tmx_reader *t)
         v = &t->tuv[t->n_made++];
         memset(v, 0, sizeof *v);
         strbuf_init(&v->lang, t->r.o.max_text);
-        strbuf_init(&v->attrs, MAX_HEAD);
+        strbuf_init(&v->attrs, GATHER_HEAD);
         strbuf_init(&v->head, t->r.o.max_text);
-        strbuf_init(&v->seg_attrs, MAX_HEAD);
+        strbuf_init(&v->seg_attrs, GATHER_HEAD);
         strbuf_init(&v->author, t->r.o.max_text);
         inline_init(&v->seg, t->r.o.max_text);
     }
@@ -269,16 +223,16 @@ static void start_tuv(struct tmx_reader *t, const char **attrs)
 
         if (!strcmp(name, "xml:lang") || (!strcmp(name, "lang") &&
                                           !v->lang.len)) {
-            set(t, &v->lang, value);
+            gather_set(&t->g, &v->lang, value);
             continue;
         }
-        keep_attr(t, &v->attrs, name, value);
+        gather_attr(&t->g, &v->attrs, name, value);
         if (!strcmp(name, "creationdate")) tmx_date_parse(value, &v->created);
         else if (!strcmp(name, "changedate"))
             tmx_date_parse(value, &v->changed);
         else if (*value && (!strcmp(name, "creationid") ||
                             (!strcmp(name, "changeid") && !v->author.len)))
-            set(t, &v->author, value);
+            gather_set(&t->g, &v->author, value);
     }
 }
 
@@ -287,8 +241,7 @@ static void start_seg(struct tmx_reader *t, const char **attrs)
     struct tuv *v = &t->tuv[t->n_tuv - 1];
 
     v->has_seg = t->in_seg = true;
-    for (; *attrs; attrs += 2)
-        keep_attr(t, &v->seg_attrs, attrs[0], attrs[1]);
+    gather_attrs(&t->g, &v->seg_attrs, attrs);
 }
 
 static bool is_document(struct tmx_reader *t, const char *name,
@@ -305,13 +258,13 @@ static void start_in_tu(struct tmx_reader *t, const char *name,
     struct tuv *v = t->in_tuv ? &t->tuv[t->n_tuv - 1] : NULL;
 
     if (t->in_seg)
-        gathered(t, inline_start(&v->seg, name, attrs), &v->seg.text, 64);
+        gathered(&t->g, inline_start(&v->seg, name, attrs), &v->seg.text, 64);
     else if (v && !strcmp(name, "seg") && !v->has_seg) start_seg(t, attrs);
-    else if (v && !strcmp(name, "seg")) start_copy(t, NULL, name, attrs);
-    else if (v) start_copy(t, &v->head, name, attrs);
+    else if (v && !strcmp(name, "seg")) gather_copy(&t->g, NULL, name, attrs);
+    else if (v) gather_copy(&t->g, &v->head, name, attrs);
     else if (!strcmp(name, "tuv")) start_tuv(t, attrs);
     else if (is_document(t, name, attrs)) t->in_document = true;
-    else start_copy(t, &t->tu_head, name, attrs);
+    else gather_copy(&t->g, &t->tu_head, name, attrs);
 }
 
 /* ---- choosing the two languages ----------------------------------------- */
@@ -398,15 +351,6 @@ static int pick_target(struct tmx_reader *t, int source)
 
 /* ---- the unit ----------------------------------------------------------- */
 
-static bool put_object(struct strbuf *out, const char *key,
-                       const struct strbuf *members)
-{
-    if (!members->len) return true;
-    return extra_put_key(out, key) && strbuf_addc(out, '{') &&
-           strbuf_add(out, members->data, members->len) &&
-           strbuf_addc(out, '}');
-}
-
 /* A <tuv> as it stood, from what was gathered of it. */
 static bool put_tuv(struct tmx_reader *t, struct strbuf *out,
                     const struct tuv *v)
@@ -444,7 +388,7 @@ static bool put_others(struct tmx_reader *t, int source, int target)
     struct strbuf all;
     bool ok = true;
 
-    if (t->n_tuv <= 2 || t->spent > MAX_OTHERS) return true;
+    if (t->n_tuv <= 2 || t->g.spent > MAX_OTHERS) return true;
     strbuf_init(&all, 0);
     for (int i = 0; ok && i < (int)t->n_tuv; i++)
         if (i != source && i != target) ok = put_tuv(t, &all, &t->tuv[i]);
@@ -456,9 +400,9 @@ static bool put_others(struct tmx_reader *t, int source, int target)
 static bool put_side(struct strbuf *out, const struct tuv *v,
                      const char *const keys[3])
 {
-    return put_object(out, keys[0], &v->attrs) &&
+    return extra_put_object(out, keys[0], &v->attrs) &&
            extra_put(out, keys[1], text_of(&v->head)) &&
-           put_object(out, keys[2], &v->seg_attrs);
+           extra_put_object(out, keys[2], &v->seg_attrs);
 }
 
 static bool build_extra(struct tmx_reader *t, int source, int target)
@@ -472,7 +416,7 @@ static bool build_extra(struct tmx_reader *t, int source, int target)
     strbuf_reset(x);
     ok = strbuf_adds(x, "{\"tmx\":{");
     nothing = x->len;
-    ok = ok && put_object(x, "tu", &t->attrs) &&
+    ok = ok && extra_put_object(x, "tu", &t->attrs) &&
          extra_put(x, "head", text_of(&t->tu_head)) &&
          put_side(x, &t->tuv[source], s) && put_side(x, &t->tuv[target], g) &&
          put_others(t, source, target);
@@ -530,14 +474,12 @@ static void on_start(void *user, const char *name, const char **attrs)
     if (t->in_tu && !strcmp(name, "tu"))
         xml_refuse(t->x, 2, "<%s> is never closed",
                    xml_open_name(t->x, depth - 1));
-    else if (t->copying) {
-        if (t->copy) gathered(t, xml_put_start(t->copy, name, attrs),
-                              t->copy, 64);
-    } else if (t->in_tu) start_in_tu(t, name, attrs);
+    else if (gather_start(&t->g, name, attrs)) {}
+    else if (t->in_tu) start_in_tu(t, name, attrs);
     else if (depth == 1) start_root(t, name, attrs);
     else if (depth == 2 && !strcmp(name, "header")) start_header(t, attrs);
     else if (depth == 3 && t->part == HEADER)
-        start_copy(t, &t->head, name, attrs);
+        gather_copy(&t->g, &t->head, name, attrs);
     else if (depth == 3 && !strcmp(name, "tu")) start_tu(t, attrs);
 }
 
@@ -546,7 +488,7 @@ static void end_in_tu(struct tmx_reader *t, const char *name, int depth)
     struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
 
     if (seg && depth > 5)
-        gathered(t, inline_end(seg, name), &seg->text, 0);
+        gathered(&t->g, inline_end(seg, name), &seg->text, 0);
     else if (t->in_seg) t->in_seg = false;
     else if (t->in_document && depth == 4) t->in_document = false;
     else if (t->in_tuv && depth == 4) t->in_tuv = false;
@@ -562,10 +504,8 @@ static void on_end(void *user, const char *name)
     struct tmx_reader *t = user;
     int depth = xml_depth(t->x);
 
-    if (t->copying) {
-        if (t->copy) gathered(t, xml_put_end(t->copy, name), t->copy, 0);
-        if (depth == t->copy_depth) t->copying = false;
-    } else if (t->in_tu) end_in_tu(t, name, depth);
+    if (gather_end(&t->g, name)) {}
+    else if (t->in_tu) end_in_tu(t, name, depth);
     else if (depth == 2) t->part = BODY;
 }
 
@@ -574,11 +514,10 @@ static void on_text(void *user, const char *s, size_t n)
     struct tmx_reader *t = user;
     struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
 
-    if (t->copying && !t->copy) return;
-    if (t->copying) gathered(t, xml_put_text(t->copy, s, n), t->copy, n);
-    else if (seg) gathered(t, inline_text(seg, s, n), &seg->text, n);
+    if (gather_text(&t->g, s, n)) {}
+    else if (seg) gathered(&t->g, inline_text(seg, s, n), &seg->text, n);
     else if (t->in_document)
-        gathered(t, strbuf_add(&t->document, s, n), &t->document, n);
+        gathered(&t->g, strbuf_add(&t->document, s, n), &t->document, n);
 }
 
 /* ---- the reader --------------------------------------------------------- */
@@ -593,8 +532,7 @@ static enum status recover(struct tmx_reader *t, struct err *e)
     st = xml_report(t->x, &t->r, names, &which, e);
     if (st) return st;
     t->in_tu = t->in_tuv = t->in_seg = t->in_document = false;
-    if (t->copying && t->copy) xml_cut(t->copy, t->copy_from);
-    t->copying = false;
+    gather_drop_copy(&t->g);
     t->part = BODY;
     t->done = which < 0;
     return t->done ? ST_OK : xml_restart(t->x, path, e);
@@ -607,8 +545,9 @@ static enum status finish_file(struct tmx_reader *t, struct err *e)
 
     t->done = true;
     strbuf_reset(x);
-    ok = strbuf_adds(x, "{\"tmx\":{") && put_object(x, "root", &t->root) &&
-         put_object(x, "header", &t->header) &&
+    ok = strbuf_adds(x, "{\"tmx\":{") &&
+         extra_put_object(x, "root", &t->root) &&
+         extra_put_object(x, "header", &t->header) &&
          extra_put(x, "head", text_of(&t->head)) && strbuf_adds(x, "}}");
     t->r.extra = text_of(x);
     return ok ? ST_OK : err_nomem(e, "TMX header");
@@ -617,10 +556,13 @@ static enum status finish_file(struct tmx_reader *t, struct err *e)
 static enum status begin(struct tmx_reader *t, struct err *e)
 {
     static const struct xml_events events = { on_start, on_end, on_text };
+    enum status st;
 
     t->id.limit = t->document.limit = t->author.limit = t->r.o.max_text;
     t->tu_head.limit = t->tu_srclang.limit = t->r.o.max_text;
-    return xml_new(&t->x, t->r.in, &events, t, t->r.o.skip_bad, e);
+    st = xml_new(&t->x, t->r.in, &events, t, t->r.o.skip_bad, e);
+    gather_init(&t->g, t->x, "<tu>", t->r.o.max_text);
+    return st;
 }
 
 static enum status tmx_next(struct reader *r, const struct unit **u,

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "formats/extra.h"
+#include "formats/gather.h"
 #include "formats/inline.h"
 #include "formats/reader.h"
 #include "formats/xliff.h"
@@ -17,7 +18,6 @@
 #include "formats/xml_write.h"
 
 #define MAX_PARTS 10000
-#define MAX_HEAD ((size_t)1 << 20)
 
 /* Buffers of a part: texts as XML, attributes as members of JSON. */
 #define PART_BUFFERS(B)                                                 \
@@ -58,11 +58,7 @@ struct xliff_reader {
     bool in_file, in_unit, in_segment;
     uint64_t line;
 
-    bool copying;
-    struct strbuf *copy;                /* where to; NULL: nowhere */
-    size_t copy_from;                   /* its length, and the depth, */
-    int copy_depth;                     /* where that began */
-
+    struct gather g;
     struct inline_text *sink[2];
     int sink_depth;                     /* of <source>, <target>, or 0 */
     bool in_target;                     /* of version 1, and its */
@@ -79,7 +75,6 @@ struct xliff_reader {
 
     struct group group[XML_DEPTH];
     int n_groups;
-    size_t spent;
     char *fixed_source, *fixed_target;
 };
 
@@ -88,59 +83,11 @@ static struct str text_of(const struct strbuf *sb)
     return (struct str){ sb->data, sb->len };
 }
 
-/* ---- gathering ----------------------------------------------------------- */
-
-/* After each append: ok, to what, n bytes of the file. */
-static void gathered(struct xliff_reader *t, bool ok, const struct strbuf *to,
-                     size_t n)
-{
-    size_t most = 4 * t->r.o.max_text + MAX_HEAD;
-
-    t->spent += n;
-    if (t->spent > most)
-        xml_refuse(t->x, 0, "a unit of more than %zu bytes", most);
-    else if (!ok && to->limit && to->len + 6 * n + 64 > to->limit)
-        xml_refuse(t->x, 0, "a text of more than %zu bytes", to->limit);
-    else if (!ok)
-        xml_nomem(t->x);
-}
-
-static void keep_attr(struct xliff_reader *t, struct strbuf *to,
-                      const char *name, const char *value)
-{
-    size_t n = strlen(value);
-
-    gathered(t, extra_put_key(to, name) && extra_put_string(to, value, n),
-             to, n);
-}
-
-static void keep_attrs(struct xliff_reader *t, struct strbuf *to,
-                       const char **attrs)
-{
-    for (; *attrs; attrs += 2) keep_attr(t, to, attrs[0], attrs[1]);
-}
-
-static void set(struct xliff_reader *t, struct strbuf *to, const char *value)
-{
-    strbuf_reset(to);
-    gathered(t, strbuf_adds(to, value), to, strlen(value));
-}
-
 static const char *attr_of(const char **attrs, const char *name)
 {
     for (; *attrs; attrs += 2)
         if (!strcmp(attrs[0], name)) return attrs[1];
     return NULL;
-}
-
-static void start_copy(struct xliff_reader *t, struct strbuf *to,
-                       const char *name, const char **attrs)
-{
-    t->copying = true;
-    t->copy = to;
-    t->copy_from = to ? to->len : 0;
-    t->copy_depth = xml_depth(t->x);
-    if (to) gathered(t, xml_put_start(to, name, attrs), to, strlen(name));
 }
 
 static void set_sink(struct xliff_reader *t, struct inline_text *a,
@@ -205,7 +152,7 @@ static struct part *part_of(struct xliff_reader *t, const char *mid)
 /* What stood between the segments belongs to the one that begins now. */
 static void take_between(struct xliff_reader *t, struct strbuf *to)
 {
-    gathered(t, inline_put_xml(&t->between, to), to, 0);
+    gathered(&t->g, inline_put_xml(&t->between, to), to, 0);
     inline_reset(&t->between);
 }
 
@@ -223,7 +170,8 @@ static void keep_mrk(struct xliff_reader *t, struct strbuf *to,
                      const char **attrs)
 {
     for (; *attrs; attrs += 2)
-        if (strcmp(attrs[0], "mtype")) keep_attr(t, to, attrs[0], attrs[1]);
+        if (strcmp(attrs[0], "mtype"))
+            gather_attr(&t->g, to, attrs[0], attrs[1]);
 }
 
 /* <mrk mtype="seg"> directly in <seg-source> or <target>. */
@@ -239,7 +187,7 @@ static void start_mrk(struct xliff_reader *t, const char **attrs)
     if (!t->in_target) {
         p = add_part(t);
         if (!p) return;
-        set(t, &p->mid, mid);
+        gather_set(&t->g, &p->mid, mid);
         keep_mrk(t, &p->attrs, attrs);
         take_between(t, &p->pre);
         t->sink[1] = &p->source;
@@ -271,14 +219,14 @@ static void start_root(struct xliff_reader *t, const char *name,
         return;
     }
     t->two = version[0] == '2';
-    set(t, &t->version, version);
+    gather_set(&t->g, &t->version, version);
     for (; *attrs; attrs += 2) {
         if (t->two && !strcmp(attrs[0], "srcLang"))
-            set(t, &t->source_lang, attrs[1]);
+            gather_set(&t->g, &t->source_lang, attrs[1]);
         if (t->two && !strcmp(attrs[0], "trgLang"))
-            set(t, &t->target_lang, attrs[1]);
+            gather_set(&t->g, &t->target_lang, attrs[1]);
         if (strcmp(attrs[0], "version"))
-            keep_attr(t, &t->root, attrs[0], attrs[1]);
+            gather_attr(&t->g, &t->root, attrs[0], attrs[1]);
     }
 }
 
@@ -291,31 +239,22 @@ static void start_file(struct xliff_reader *t, const char **attrs)
     if (!name && t->two) name = attr_of(attrs, "id");
     t->in_file = true;
     t->n_groups = 0;
-    t->spent = 0;
+    t->g.spent = 0;
     strbuf_reset(&t->file_attrs);
     strbuf_reset(&t->file_head);
-    set(t, &t->document, name ? name : "");
+    gather_set(&t->g, &t->document, name ? name : "");
     if (!t->two) {
-        set(t, &t->source_lang, source ? source : "");
-        set(t, &t->target_lang, target ? target : "");
+        gather_set(&t->g, &t->source_lang, source ? source : "");
+        gather_set(&t->g, &t->target_lang, target ? target : "");
     }
-    keep_attrs(t, &t->file_attrs, attrs);
-}
-
-static bool put_members(struct strbuf *out, const char *key,
-                        const struct strbuf *members)
-{
-    if (!members->len) return true;
-    return extra_put_key(out, key) && strbuf_addc(out, '{') &&
-           strbuf_add(out, members->data, members->len) &&
-           strbuf_addc(out, '}');
+    gather_attrs(&t->g, &t->file_attrs, attrs);
 }
 
 /* {"a":{attributes},"x":"children"} */
 static bool put_holder(struct strbuf *out, const struct strbuf *attrs,
                        const struct strbuf *raw)
 {
-    return strbuf_addc(out, '{') && put_members(out, "a", attrs) &&
+    return strbuf_addc(out, '{') && extra_put_object(out, "a", attrs) &&
            extra_put(out, "x", text_of(raw)) && strbuf_addc(out, '}');
 }
 
@@ -342,8 +281,8 @@ static void start_group(struct xliff_reader *t, const char **attrs)
     strbuf_reset(&g->attrs);
     strbuf_reset(&g->raw);
     g->frozen = false;
-    t->spent = 0;
-    keep_attrs(t, &g->attrs, attrs);
+    t->g.spent = 0;
+    gather_attrs(&t->g, &g->attrs, attrs);
 }
 
 /* ---- units --------------------------------------------------------------- */
@@ -359,7 +298,8 @@ static void start_unit(struct xliff_reader *t, const char **attrs)
     t->in_unit = true;
     t->has_source = t->has_seg_source = t->has_target = false;
     t->in_segment = t->more = false;
-    t->n_part = t->n_segments = t->n_aims = t->at = t->spent = 0;
+    t->n_part = t->n_segments = t->n_aims = t->at = 0;
+    t->g.spent = 0;
     t->line = xml_line(t->x);
     strbuf_reset(&t->id);
     strbuf_reset(&t->unit_attrs);
@@ -374,8 +314,8 @@ static void start_unit(struct xliff_reader *t, const char **attrs)
     inline_reset(&t->between);
     for (int i = 0; i < t->n_groups; i++) t->group[i].frozen = true;
     for (; *attrs; attrs += 2) {
-        if (!strcmp(attrs[0], "id")) set(t, &t->id, attrs[1]);
-        else keep_attr(t, &t->unit_attrs, attrs[0], attrs[1]);
+        if (!strcmp(attrs[0], "id")) gather_set(&t->g, &t->id, attrs[1]);
+        else gather_attr(&t->g, &t->unit_attrs, attrs[0], attrs[1]);
     }
 }
 
@@ -388,17 +328,17 @@ static void start_in_unit1(struct xliff_reader *t, const char *name,
     inline_reset(&t->between);
     if (!strcmp(name, "source") && !t->has_source) {
         t->has_source = true;
-        keep_attrs(t, &t->source_attrs, attrs);
+        gather_attrs(&t->g, &t->source_attrs, attrs);
         set_sink(t, &t->source, NULL);
     } else if (!strcmp(name, "seg-source") && !t->has_seg_source) {
         t->has_seg_source = true;
         set_sink(t, &t->seg_source, &t->between);
     } else if (target) {
         t->has_target = true;
-        keep_attrs(t, &t->target_attrs, attrs);
+        gather_attrs(&t->g, &t->target_attrs, attrs);
         set_sink(t, &t->target, &t->between);
     } else {
-        start_copy(t, &t->head, name, attrs);
+        gather_copy(&t->g, &t->head, name, attrs);
     }
 }
 
@@ -408,7 +348,7 @@ static void start_segment(struct xliff_reader *t, const char **attrs)
 
     if (!p) return;
     t->in_segment = true;
-    keep_attrs(t, &p->attrs, attrs);
+    gather_attrs(&t->g, &p->attrs, attrs);
     take_between(t, &p->pre);
 }
 
@@ -420,17 +360,17 @@ static void start_in_unit2(struct xliff_reader *t, const char *name,
     if (!t->in_segment && !strcmp(name, "segment")) start_segment(t, attrs);
     else if (!t->in_segment && !strcmp(name, "ignorable")) {
         t->between.tagged = true;       /* it is XML as it stands */
-        start_copy(t, &t->between.text, name, attrs);
-    } else if (!t->in_segment) start_copy(t, &t->head, name, attrs);
+        gather_copy(&t->g, &t->between.text, name, attrs);
+    } else if (!t->in_segment) gather_copy(&t->g, &t->head, name, attrs);
     else if (!strcmp(name, "source") && !p->has_source) {
         p->has_source = true;
-        keep_attrs(t, &p->source_attrs, attrs);
+        gather_attrs(&t->g, &p->source_attrs, attrs);
         set_sink(t, &p->source, NULL);
     } else if (!strcmp(name, "target") && !p->has_target) {
         p->has_target = true;
-        keep_attrs(t, &p->aim_attrs, attrs);
+        gather_attrs(&t->g, &p->aim_attrs, attrs);
         set_sink(t, &p->target, NULL);
-    } else start_copy(t, NULL, name, attrs);
+    } else gather_copy(&t->g, NULL, name, attrs);
 }
 
 /* ---- which parts are taken ----------------------------------------------- */
@@ -542,25 +482,25 @@ static bool put_whole(struct xliff_reader *t, struct strbuf *x)
         if (!inline_make_tagged(&t->seg_source)) return false;
         seg_source = text_of(&t->seg_source.text);
     }
-    return put_members(x, "unit", &t->unit_attrs) &&
+    return extra_put_object(x, "unit", &t->unit_attrs) &&
            extra_put(x, "head", text_of(&t->head)) &&
            put_groups(t, x) &&
-           put_members(x, "source", &t->source_attrs) &&
-           put_members(x, "target", &t->target_attrs) &&
+           extra_put_object(x, "source", &t->source_attrs) &&
+           extra_put_object(x, "target", &t->target_attrs) &&
            extra_put(x, "seg_source", seg_source);
 }
 
 static bool put_part(struct xliff_reader *t, struct strbuf *x,
                      const struct part *p, bool last)
 {
-    bool ok = put_members(x, "seg", &p->attrs) &&
-              put_members(x, "target_seg", &p->target_attrs) &&
+    bool ok = extra_put_object(x, "seg", &p->attrs) &&
+              extra_put_object(x, "target_seg", &p->target_attrs) &&
               extra_put(x, "pre", text_of(&p->pre)) &&
               extra_put(x, "target_pre", text_of(&p->target_pre));
 
     if (t->two)
-        ok = ok && put_members(x, "source", &p->source_attrs) &&
-             put_members(x, "target", &p->aim_attrs);
+        ok = ok && extra_put_object(x, "source", &p->source_attrs) &&
+             extra_put_object(x, "target", &p->aim_attrs);
     if (last && (t->two || t->n_segments))
         ok = ok && extra_put(x, "post", text_of(&t->post)) &&
              extra_put(x, "target_post", text_of(&t->target_post));
@@ -618,8 +558,8 @@ static void start_in_file(struct xliff_reader *t, const char *name,
     if (!strcmp(name, unit_name(t))) start_unit(t, attrs);
     else if (!strcmp(name, "group")) start_group(t, attrs);
     else if (!t->two && !strcmp(name, "body")) {}
-    else if (g) start_copy(t, g->frozen ? NULL : &g->raw, name, attrs);
-    else start_copy(t, &t->file_head, name, attrs);
+    else if (g) gather_copy(&t->g, g->frozen ? NULL : &g->raw, name, attrs);
+    else gather_copy(&t->g, &t->file_head, name, attrs);
 }
 
 static void start_inline(struct xliff_reader *t, const char *name,
@@ -629,7 +569,7 @@ static void start_inline(struct xliff_reader *t, const char *name,
 
     for (int i = 0; i < (segment ? 1 : 2); i++)
         if (t->sink[i])
-            gathered(t, inline_start(t->sink[i], name, attrs),
+            gathered(&t->g, inline_start(t->sink[i], name, attrs),
                      &t->sink[i]->text, 64);
     if (segment) start_mrk(t, attrs);
 }
@@ -642,16 +582,14 @@ static void on_start(void *user, const char *name, const char **attrs)
     if (t->in_unit && !strcmp(name, unit_name(t)))
         xml_refuse(t->x, 2, "<%s> is never closed",
                    xml_open_name(t->x, depth - 1));
-    else if (t->copying) {
-        if (t->copy) gathered(t, xml_put_start(t->copy, name, attrs),
-                              t->copy, 64);
-    } else if (t->sink_depth) start_inline(t, name, attrs);
+    else if (gather_start(&t->g, name, attrs)) {}
+    else if (t->sink_depth) start_inline(t, name, attrs);
     else if (t->in_unit && t->two) start_in_unit2(t, name, attrs);
     else if (t->in_unit) start_in_unit1(t, name, attrs);
     else if (depth == 1) start_root(t, name, attrs);
     else if (t->in_file) start_in_file(t, name, attrs);
     else if (!strcmp(name, "file")) start_file(t, attrs);
-    else start_copy(t, NULL, name, attrs);
+    else gather_copy(&t->g, NULL, name, attrs);
 }
 
 static void end_sink(struct xliff_reader *t)
@@ -672,7 +610,7 @@ static void end_inline(struct xliff_reader *t, const char *name, int depth)
     }
     for (int i = 0; i < (segment ? 1 : 2); i++)
         if (t->sink[i])
-            gathered(t, inline_end(t->sink[i], name), &t->sink[i]->text, 0);
+            gathered(&t->g, inline_end(t->sink[i], name), &t->sink[i]->text, 0);
     if (segment) {
         t->mrk_depth = 0;
         t->sink[1] = &t->between;
@@ -690,10 +628,8 @@ static void on_end(void *user, const char *name)
     struct xliff_reader *t = user;
     int depth = xml_depth(t->x);
 
-    if (t->copying) {
-        if (t->copy) gathered(t, xml_put_end(t->copy, name), t->copy, 0);
-        if (depth == t->copy_depth) t->copying = false;
-    } else if (t->sink_depth) end_inline(t, name, depth);
+    if (gather_end(&t->g, name)) {}
+    else if (t->sink_depth) end_inline(t, name, depth);
     else if (t->in_segment) t->in_segment = false;
     else if (t->in_unit) end_unit(t);
     else if (!strcmp(name, "group") && t->n_groups) t->n_groups--;
@@ -704,13 +640,12 @@ static void on_text(void *user, const char *s, size_t n)
 {
     struct xliff_reader *t = user;
 
-    if (t->copying && t->copy)
-        gathered(t, xml_put_text(t->copy, s, n), t->copy, n);
-    else if (!t->copying && t->sink_depth)
+    if (gather_text(&t->g, s, n)) {}
+    else if (t->sink_depth)
         for (int i = 0; i < 2; i++)
             if (t->sink[i])
-                gathered(t, inline_text(t->sink[i], s, n), &t->sink[i]->text,
-                         n);
+                gathered(&t->g, inline_text(t->sink[i], s, n),
+                         &t->sink[i]->text, n);
 }
 
 /* ---- the reader ---------------------------------------------------------- */
@@ -737,8 +672,8 @@ static enum status recover(struct xliff_reader *t, struct err *e)
 
     st = xml_report(t->x, &t->r, names, &which, e);
     if (st) return st;
-    if (t->copying && t->copy) xml_cut(t->copy, t->copy_from);
-    t->in_unit = t->in_segment = t->copying = t->ready = false;
+    gather_drop_copy(&t->g);
+    t->in_unit = t->in_segment = t->ready = false;
     t->sink[0] = t->sink[1] = NULL;
     t->sink_depth = t->mrk_depth = 0;
     t->done = which < 0;
@@ -758,8 +693,8 @@ static enum status finish_file(struct xliff_reader *t, struct err *e)
     strbuf_reset(x);
     ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{") &&
          extra_put(x, "version", text_of(&t->version)) &&
-         put_members(x, "root", &t->root) &&
-         put_members(x, "files", &t->files) && strbuf_adds(x, "}}");
+         extra_put_object(x, "root", &t->root) &&
+         extra_put_object(x, "files", &t->files) && strbuf_adds(x, "}}");
     t->r.extra = text_of(x);
     return ok ? ST_OK : err_nomem(e, "XLIFF");
 }
@@ -768,21 +703,24 @@ static enum status begin(struct xliff_reader *t, struct err *e)
 {
     static const struct xml_events events = { on_start, on_end, on_text };
     size_t limit = t->r.o.max_text;
+    enum status st;
 
 #define B(name) strbuf_init(&t->name, limit);
     BUFFERS(B)
 #undef B
     t->extra.limit = t->file_extra.limit = 0;
-    t->root.limit = t->files.limit = MAX_HEAD;
+    t->root.limit = t->files.limit = GATHER_HEAD;
     inline_init(&t->source, limit);
     inline_init(&t->target, limit);
     inline_init(&t->seg_source, limit);
     inline_init(&t->between, limit);
     for (int i = 0; i < XML_DEPTH; i++) {
-        strbuf_init(&t->group[i].attrs, MAX_HEAD);
-        strbuf_init(&t->group[i].raw, MAX_HEAD);
+        strbuf_init(&t->group[i].attrs, GATHER_HEAD);
+        strbuf_init(&t->group[i].raw, GATHER_HEAD);
     }
-    return xml_new(&t->x, t->r.in, &events, t, t->r.o.skip_bad, e);
+    st = xml_new(&t->x, t->r.in, &events, t, t->r.o.skip_bad, e);
+    gather_init(&t->g, t->x, "unit", limit);
+    return st;
 }
 
 static enum status xliff_next(struct reader *r, const struct unit **u,
