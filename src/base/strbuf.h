@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
+
 struct strbuf {
     char *data;                 /* [len + 1], NUL-terminated */
     size_t len;
@@ -18,6 +20,12 @@ struct strbuf {
 void strbuf_init(struct strbuf *sb, size_t limit);
 void strbuf_release(struct strbuf *sb);         /* then as after init */
 void strbuf_reset(struct strbuf *sb);           /* empty, keeps the memory */
+
+/* Good until the text is changed. */
+static inline struct str strbuf_view(const struct strbuf *sb)
+{
+    return (struct str){ sb->data, sb->len };
+}
 
 /* All return false when memory or the limit is reached. */
 bool strbuf_reserve(struct strbuf *sb, size_t extra);

@@ -64,17 +64,12 @@ struct strbuf *po_entry_add_str(struct po_entry *en)
     return &en->str[en->n_str++];
 }
 
-static struct str view(const struct strbuf *sb)
-{
-    return (struct str){ sb->data, sb->len };
-}
-
 /* Escapes may have made what no line had. */
 static bool is_text(const struct strbuf *sb)
 {
     size_t at;
 
-    return !text_fault(view(sb), &at);
+    return !text_fault(strbuf_view(sb), &at);
 }
 
 static bool all_text(const struct po_entry *en)
@@ -493,18 +488,20 @@ static bool put_comments(struct str s, struct strbuf *out)
 
 bool po_entry_write(const struct po_entry *en, struct strbuf *out)
 {
-    bool ok = put_comments(view(&en->comments), out);
+    bool ok = put_comments(strbuf_view(&en->comments), out);
 
     if (ok && en->has_context)
-        ok = po_put_text(en->obsolete, "msgctxt", view(&en->context), out);
-    ok = ok && po_put_text(en->obsolete, "msgid", view(&en->id), out);
+        ok = po_put_text(en->obsolete, "msgctxt",
+                         strbuf_view(&en->context), out);
+    ok = ok && po_put_text(en->obsolete, "msgid", strbuf_view(&en->id), out);
     if (ok && en->has_plural)
-        ok = po_put_text(en->obsolete, "msgid_plural", view(&en->plural), out);
+        ok = po_put_text(en->obsolete, "msgid_plural",
+                         strbuf_view(&en->plural), out);
     for (size_t i = 0; ok && i < en->n_str; i++) {
         char name[32] = "msgstr";
 
         if (en->has_plural) snprintf(name, sizeof name, "msgstr[%zu]", i);
-        ok = po_put_text(en->obsolete, name, view(&en->str[i]), out);
+        ok = po_put_text(en->obsolete, name, strbuf_view(&en->str[i]), out);
     }
     return ok;
 }

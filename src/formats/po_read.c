@@ -54,11 +54,6 @@ struct po_reader {
 
 #define NO_ICONV ((iconv_t)-1)
 
-static struct str view(const struct strbuf *sb)
-{
-    return (struct str){ sb->data, sb->len };
-}
-
 /* ---- lines in UTF-8 ----------------------------------------------------- */
 
 /* The first entry of a file, from its msgid to the next one's. */
@@ -203,7 +198,7 @@ static enum status next_line(struct po_reader *p, bool *more, bool *ok,
             return reader_bad(&p->r, e, p->lines.line, at + 1, line.text,
                               "expected text in %s, as the header says",
                               p->charset);
-        line.text = view(&p->converted);
+        line.text = strbuf_view(&p->converted);
     }
     fault = text_fault(line.text, &at);
     if (fault) return reader_bad(&p->r, e, p->lines.line, at + 1, line.text,
@@ -387,19 +382,20 @@ static enum status make_head(struct po_reader *p, bool header, struct err *e)
          (!header || (extra_put_key(out, "header") &&
                       extra_put_string(out, p->en.str[0].data,
                                        p->en.str[0].len) &&
-                      extra_put(out, "comments", view(&p->en.comments)))) &&
+                      extra_put(out, "comments",
+                                strbuf_view(&p->en.comments)))) &&
          (p->direction != SWAPPED || put_plain(out, "swapped", "true")) &&
          strbuf_adds(out, "}}");
     if (!ok) return err_nomem(e, "a header");
     p->has_header |= header;
-    p->r.extra = view(out);
+    p->r.extra = strbuf_view(out);
     return ST_OK;
 }
 
 /* The first header is the file's; other domains may have their own. */
 static enum status take_header(struct po_reader *p, struct err *e)
 {
-    enum status st = decide(p, view(&p->en.str[0]), e);
+    enum status st = decide(p, strbuf_view(&p->en.str[0]), e);
 
     return st || p->has_header ? st : make_head(p, true, e);
 }
@@ -432,8 +428,8 @@ static bool put_forms(struct po_reader *p, struct strbuf *out)
     return extra_put_key(out, "form") && strbuf_addf(out, "%zu", p->form) &&
            extra_put_key(out, "forms") && strbuf_addf(out, "%zu", en->n_str) &&
            (uses_plural(en, p->form)
-            ? extra_put(out, "msgid", view(&en->id))
-            : extra_put(out, "msgid_plural", view(&en->plural)));
+            ? extra_put(out, "msgid", strbuf_view(&en->id))
+            : extra_put(out, "msgid_plural", strbuf_view(&en->plural)));
 }
 
 static enum status make_extra(struct po_reader *p, struct err *e)
@@ -450,12 +446,12 @@ static enum status make_extra(struct po_reader *p, struct err *e)
          (!en->has_context || (extra_put_key(out, "context") &&
                                extra_put_string(out, en->context.data,
                                                 en->context.len))) &&
-         extra_put(out, "comments", view(&en->comments)) &&
+         extra_put(out, "comments", strbuf_view(&en->comments)) &&
          (!en->obsolete || put_plain(out, "obsolete", "true")) &&
-         extra_put(out, "domain", view(&en->domain)) &&
+         extra_put(out, "domain", strbuf_view(&en->domain)) &&
          put_forms(p, out) && strbuf_adds(out, "}}");
     if (!ok) return err_nomem(e, "an entry");
-    p->unit.extra = view(out);
+    p->unit.extra = strbuf_view(out);
     return ST_OK;
 }
 
@@ -464,8 +460,9 @@ static enum status make_unit(struct po_reader *p, const struct unit **u,
                              struct err *e)
 {
     const struct po_entry *en = &p->en;
-    struct str id = view(uses_plural(en, p->form) ? &en->plural : &en->id);
-    struct str str = view(&en->str[p->form]);
+    struct str id = strbuf_view(uses_plural(en, p->form) ? &en->plural
+                                                         : &en->id);
+    struct str str = strbuf_view(&en->str[p->form]);
     bool swapped = p->direction == SWAPPED;
     enum status st;
 
@@ -475,8 +472,8 @@ static enum status make_unit(struct po_reader *p, const struct unit **u,
     }
     p->unit = (struct unit){
         .source = swapped ? str : id, .target = swapped ? id : str,
-        .source_lang = view(swapped ? &p->lang_str : &p->lang_id),
-        .target_lang = view(swapped ? &p->lang_id : &p->lang_str),
+        .source_lang = strbuf_view(swapped ? &p->lang_str : &p->lang_id),
+        .target_lang = strbuf_view(swapped ? &p->lang_id : &p->lang_str),
         .line = p->en_line,
     };
     st = make_extra(p, e);

@@ -33,11 +33,6 @@ struct po_writer {
     struct seen seen;
 };
 
-static struct str view(const struct strbuf *sb)
-{
-    return (struct str){ sb->data, sb->len };
-}
-
 static bool set(struct strbuf *to, struct str s)
 {
     strbuf_reset(to);
@@ -106,9 +101,9 @@ static bool make_unique(struct po_writer *p, struct po_entry *en)
 /* A change of domain, when there is one. */
 static bool add_domain(struct po_writer *p, const struct po_entry *en)
 {
-    struct str domain = view(&en->domain);
+    struct str domain = strbuf_view(&en->domain);
 
-    if (str_eq(view(&p->domain), domain)) return true;
+    if (str_eq(strbuf_view(&p->domain), domain)) return true;
     return set(&p->domain, domain) && strbuf_addc(&p->text, '\n') &&
            po_put_text(false, "domain",
                        domain.n ? domain : str_of("messages"), &p->text);
@@ -179,10 +174,10 @@ static bool join(struct po_entry *held, struct po_entry *fresh)
     if (!held->has_plural || !fresh->has_plural ||
         held->n_str != fresh->n_str || held->obsolete != fresh->obsolete ||
         held->has_context != fresh->has_context ||
-        !str_eq(view(&held->context), view(&fresh->context)) ||
-        !str_eq(view(&held->id), view(&fresh->id)) ||
-        !str_eq(view(&held->plural), view(&fresh->plural)) ||
-        !str_eq(view(&held->domain), view(&fresh->domain)))
+        !str_eq(strbuf_view(&held->context), strbuf_view(&fresh->context)) ||
+        !str_eq(strbuf_view(&held->id), strbuf_view(&fresh->id)) ||
+        !str_eq(strbuf_view(&held->plural), strbuf_view(&fresh->plural)) ||
+        !str_eq(strbuf_view(&held->domain), strbuf_view(&fresh->domain)))
         return false;
     while (form + 1 < fresh->n_str && !fresh->str[form].len) form++;
     if (held->str[form].len) return false;

@@ -269,11 +269,6 @@ static void start_in_tu(struct tmx_reader *t, const char *name,
 
 /* ---- choosing the two languages ----------------------------------------- */
 
-static struct str text_of(const struct strbuf *sb)
-{
-    return (struct str){ sb->data, sb->len };
-}
-
 /* The <tuv> of a language, one that says exactly this before one that says
  * more ("de" before "de-AT"); -1: none. */
 static int pick(const struct tmx_reader *t, const char *wanted, int but)
@@ -283,7 +278,7 @@ static int pick(const struct tmx_reader *t, const char *wanted, int but)
     for (int i = 0; i < (int)t->n_tuv; i++) {
         const struct strbuf *lang = &t->tuv[i].lang;
 
-        if (i == but || !lang->len || !lang_matches(text_of(lang), wanted))
+        if (i == but || !lang->len || !lang_matches(strbuf_view(lang), wanted))
             continue;
         if (lang->len == strlen(wanted)) return i;
         if (best < 0) best = i;
@@ -303,7 +298,7 @@ static int pick_other(const struct tmx_reader *t, const char *than, int but)
         const struct strbuf *lang = &t->tuv[i].lang;
 
         if (i == but || !lang->len) continue;
-        if (!than || !*than || !lang_matches(text_of(lang), than)) return i;
+        if (!than || !*than || !lang_matches(strbuf_view(lang), than)) return i;
     }
     return -1;
 }
@@ -328,7 +323,7 @@ static int pick_source(struct tmx_reader *t)
         i = pick(t, srclang->data, -1);
         /* The header says en-US and the units plain en. */
         for (int k = 0; i < 0 && k < (int)t->n_tuv; k++)
-            if (t->tuv[k].lang.len && lang_matches(text_of(srclang),
+            if (t->tuv[k].lang.len && lang_matches(strbuf_view(srclang),
                                                    t->tuv[k].lang.data))
                 i = k;
         return i;
@@ -360,7 +355,7 @@ static bool put_tuv(struct tmx_reader *t, struct strbuf *out,
     bool ok = strbuf_addf(&t->scratch, "{\"a\":{%s},\"s\":{%s}}",
                           v->attrs.data, v->seg_attrs.data);
 
-    attrs = extra_open(text_of(&t->scratch), "a", &root);
+    attrs = extra_open(strbuf_view(&t->scratch), "a", &root);
     ok = ok && strbuf_adds(out, "<tuv");
     if (v->lang.len)
         ok = ok && xml_put_attr(out, "xml:lang", v->lang.data, v->lang.len);
@@ -392,7 +387,7 @@ static bool put_others(struct tmx_reader *t, int source, int target)
     strbuf_init(&all, 0);
     for (int i = 0; ok && i < (int)t->n_tuv; i++)
         if (i != source && i != target) ok = put_tuv(t, &all, &t->tuv[i]);
-    ok = ok && extra_put(&t->extra, "others", text_of(&all));
+    ok = ok && extra_put(&t->extra, "others", strbuf_view(&all));
     strbuf_release(&all);
     return ok;
 }
@@ -401,7 +396,7 @@ static bool put_side(struct strbuf *out, const struct tuv *v,
                      const char *const keys[3])
 {
     return extra_put_object(out, keys[0], &v->attrs) &&
-           extra_put(out, keys[1], text_of(&v->head)) &&
+           extra_put(out, keys[1], strbuf_view(&v->head)) &&
            extra_put_object(out, keys[2], &v->seg_attrs);
 }
 
@@ -417,7 +412,7 @@ static bool build_extra(struct tmx_reader *t, int source, int target)
     ok = strbuf_adds(x, "{\"tmx\":{");
     nothing = x->len;
     ok = ok && extra_put_object(x, "tu", &t->attrs) &&
-         extra_put(x, "head", text_of(&t->tu_head)) &&
+         extra_put(x, "head", strbuf_view(&t->tu_head)) &&
          put_side(x, &t->tuv[source], s) && put_side(x, &t->tuv[target], g) &&
          put_others(t, source, target);
     if (x->len == nothing) strbuf_reset(x);
@@ -430,14 +425,14 @@ static void fill_unit(struct tmx_reader *t, const struct tuv *s,
 {
     struct unit *u = &t->u;
 
-    u->source_lang = text_of(&s->lang);
-    u->target_lang = text_of(&g->lang);
-    u->id = text_of(&t->id);
-    u->document = text_of(&t->document);
-    u->author = text_of(t->author.len ? &t->author : &g->author);
+    u->source_lang = strbuf_view(&s->lang);
+    u->target_lang = strbuf_view(&g->lang);
+    u->id = strbuf_view(&t->id);
+    u->document = strbuf_view(&t->document);
+    u->author = strbuf_view(t->author.len ? &t->author : &g->author);
     u->created = t->created ? t->created : g->created;
     u->changed = t->changed ? t->changed : g->changed;
-    u->extra = text_of(&t->extra);
+    u->extra = strbuf_view(&t->extra);
     u->line = t->line;
 }
 
@@ -548,8 +543,8 @@ static enum status finish_file(struct tmx_reader *t, struct err *e)
     ok = strbuf_adds(x, "{\"tmx\":{") &&
          extra_put_object(x, "root", &t->root) &&
          extra_put_object(x, "header", &t->header) &&
-         extra_put(x, "head", text_of(&t->head)) && strbuf_adds(x, "}}");
-    t->r.extra = text_of(x);
+         extra_put(x, "head", strbuf_view(&t->head)) && strbuf_adds(x, "}}");
+    t->r.extra = strbuf_view(x);
     return ok ? ST_OK : err_nomem(e, "TMX header");
 }
 

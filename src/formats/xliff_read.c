@@ -78,11 +78,6 @@ struct xliff_reader {
     char *fixed_source, *fixed_target;
 };
 
-static struct str text_of(const struct strbuf *sb)
-{
-    return (struct str){ sb->data, sb->len };
-}
-
 static const char *attr_of(const char **attrs, const char *name)
 {
     for (; *attrs; attrs += 2)
@@ -255,7 +250,7 @@ static bool put_holder(struct strbuf *out, const struct strbuf *attrs,
                        const struct strbuf *raw)
 {
     return strbuf_addc(out, '{') && extra_put_object(out, "a", attrs) &&
-           extra_put(out, "x", text_of(raw)) && strbuf_addc(out, '}');
+           extra_put(out, "x", strbuf_view(raw)) && strbuf_addc(out, '}');
 }
 
 /* What the file says of itself, once for each name, while there is room. */
@@ -385,9 +380,9 @@ static bool language_fits(struct xliff_reader *t, const struct strbuf *lang,
                           const char *wanted, char **fixed)
 {
     if (is_unknown(lang)) return true;
-    if (wanted && *wanted) return lang_matches(text_of(lang), wanted);
+    if (wanted && *wanted) return lang_matches(strbuf_view(lang), wanted);
     if (!*fixed && !(*fixed = strdup(lang->data))) xml_nomem(t->x);
-    return lang_matches(text_of(lang), *fixed);
+    return lang_matches(strbuf_view(lang), *fixed);
 }
 
 static bool languages_fit(struct xliff_reader *t)
@@ -480,10 +475,10 @@ static bool put_whole(struct xliff_reader *t, struct strbuf *x)
 
     if (!t->two && !t->n_segments && t->seg_source.text.len) {
         if (!inline_make_tagged(&t->seg_source)) return false;
-        seg_source = text_of(&t->seg_source.text);
+        seg_source = strbuf_view(&t->seg_source.text);
     }
     return extra_put_object(x, "unit", &t->unit_attrs) &&
-           extra_put(x, "head", text_of(&t->head)) &&
+           extra_put(x, "head", strbuf_view(&t->head)) &&
            put_groups(t, x) &&
            extra_put_object(x, "source", &t->source_attrs) &&
            extra_put_object(x, "target", &t->target_attrs) &&
@@ -495,15 +490,15 @@ static bool put_part(struct xliff_reader *t, struct strbuf *x,
 {
     bool ok = extra_put_object(x, "seg", &p->attrs) &&
               extra_put_object(x, "target_seg", &p->target_attrs) &&
-              extra_put(x, "pre", text_of(&p->pre)) &&
-              extra_put(x, "target_pre", text_of(&p->target_pre));
+              extra_put(x, "pre", strbuf_view(&p->pre)) &&
+              extra_put(x, "target_pre", strbuf_view(&p->target_pre));
 
     if (t->two)
         ok = ok && extra_put_object(x, "source", &p->source_attrs) &&
              extra_put_object(x, "target", &p->aim_attrs);
     if (last && (t->two || t->n_segments))
-        ok = ok && extra_put(x, "post", text_of(&t->post)) &&
-             extra_put(x, "target_post", text_of(&t->target_post));
+        ok = ok && extra_put(x, "post", strbuf_view(&t->post)) &&
+             extra_put(x, "target_post", strbuf_view(&t->target_post));
     return ok;
 }
 
@@ -537,11 +532,11 @@ static enum status hand_out(struct xliff_reader *t, const struct unit **u,
     if (!build_extra(t, p, !t->ready) ||
         !inline_pair(&t->u, &p->source, &p->target))
         return err_nomem(e, "XLIFF");
-    t->u.source_lang = text_of(&t->source_lang);
-    t->u.target_lang = text_of(&t->target_lang);
-    t->u.id = text_of(&t->id);
-    t->u.document = text_of(&t->document);
-    t->u.extra = text_of(&t->extra);
+    t->u.source_lang = strbuf_view(&t->source_lang);
+    t->u.target_lang = strbuf_view(&t->target_lang);
+    t->u.id = strbuf_view(&t->id);
+    t->u.document = strbuf_view(&t->document);
+    t->u.extra = strbuf_view(&t->extra);
     t->u.line = p->line;
     t->more = true;
     *u = &t->u;
@@ -692,10 +687,10 @@ static enum status finish_file(struct xliff_reader *t, struct err *e)
     t->done = true;
     strbuf_reset(x);
     ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{") &&
-         extra_put(x, "version", text_of(&t->version)) &&
+         extra_put(x, "version", strbuf_view(&t->version)) &&
          extra_put_object(x, "root", &t->root) &&
          extra_put_object(x, "files", &t->files) && strbuf_adds(x, "}}");
-    t->r.extra = text_of(x);
+    t->r.extra = strbuf_view(x);
     return ok ? ST_OK : err_nomem(e, "XLIFF");
 }
 
