@@ -1,6 +1,8 @@
 /* extra.c - see extra.h. */
 #include "formats/extra.h"
 
+#include "formats/xml_write.h"
+
 static bool put_escape(struct strbuf *out, unsigned char c)
 {
     char with[2] = { '\\', (char)c };
@@ -46,6 +48,23 @@ bool extra_put_object(struct strbuf *out, const char *key,
     return extra_put_key(out, key) && strbuf_addc(out, '{') &&
            strbuf_add(out, members->data, members->len) &&
            strbuf_addc(out, '}');
+}
+
+bool extra_put_attrs(struct strbuf *xml, json_t *attrs,
+                     const char *const *but)
+{
+    const char *name;
+    json_t *value;
+    bool ok = true;
+
+    json_object_foreach(attrs, name, value) {
+        const char *const *b = but;
+        while (*b && strcmp(*b, name)) b++;
+        if (!*b && json_is_string(value) && xml_is_name(name))
+            ok = ok && xml_put_attr(xml, name, json_string_value(value),
+                                    json_string_length(value));
+    }
+    return ok;
 }
 
 json_t *extra_open(struct str extra, const char *key, json_t **root)

@@ -23,6 +23,11 @@ bool extra_put(struct strbuf *out, const char *key, struct str s);
 bool extra_put_object(struct strbuf *out, const char *key,
                       const struct strbuf *members);
 
+/* The strings of an object (NULL is fine) as XML attributes, but those in
+ * `but` (NULL-terminated) and what cannot be a name. */
+bool extra_put_attrs(struct strbuf *xml, json_t *attrs,
+                     const char *const *but);
+
 /* The object under this key, NULL when the extra is another format's, empty
  * or no JSON. *root is to be given to json_decref (NULL is fine). */
 json_t *extra_open(struct str extra, const char *key, json_t **root);

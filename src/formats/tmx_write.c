@@ -31,30 +31,16 @@ static void put_attr(struct tmx_writer *t, bool *ok, const char *name,
         *ok = *ok && xml_put_attr(&t->out, name, value.p, value.n);
 }
 
-/* The attributes of an object, but those in `but`. */
 static void put_attrs(struct tmx_writer *t, bool *ok, json_t *attrs,
                       const char *const *but)
 {
-    const char *name;
-    json_t *value;
-
-    json_object_foreach(attrs, name, value) {
-        const char *const *b = but;
-        while (*b && strcmp(*b, name)) b++;
-        if (!*b && json_is_string(value) && xml_is_name(name))
-            *ok = *ok && xml_put_attr(&t->out, name, json_string_value(value),
-                                      json_string_length(value));
-    }
+    *ok = *ok && extra_put_attrs(&t->out, attrs, but);
 }
 
-/* Elements as they were read, on a line of their own. */
 static void put_raw(struct tmx_writer *t, bool *ok, const char *indent,
                     struct str raw)
 {
-    if (!raw.n || !xml_is_content(raw)) return;
-    put(t, ok, indent);
-    *ok = *ok && strbuf_add(&t->out, raw.p, raw.n);
-    put(t, ok, "\n");
+    *ok = *ok && xml_put_line(&t->out, indent, raw);
 }
 
 /* ---- the header --------------------------------------------------------- */

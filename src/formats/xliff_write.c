@@ -47,20 +47,10 @@ static void put_attr(struct xliff_writer *t, struct strbuf *to,
     t->ok = t->ok && xml_put_attr(to, name, value.p ? value.p : "", value.n);
 }
 
-/* The attributes of an object, but those in `but`. */
 static void put_attrs(struct xliff_writer *t, struct strbuf *to,
                       json_t *attrs, const char *const *but)
 {
-    const char *name;
-    json_t *value;
-
-    json_object_foreach(attrs, name, value) {
-        const char *const *b = but;
-        while (*b && strcmp(*b, name)) b++;
-        if (!*b && json_is_string(value) && xml_is_name(name))
-            put_attr(t, to, name, (struct str){ json_string_value(value),
-                                                json_string_length(value) });
-    }
+    t->ok = t->ok && extra_put_attrs(to, attrs, but);
 }
 
 static void put_raw(struct xliff_writer *t, struct strbuf *to,
@@ -74,10 +64,7 @@ static void put_raw(struct xliff_writer *t, struct strbuf *to,
 static void put_raw_line(struct xliff_writer *t, struct strbuf *to,
                          const char *indent, struct str raw)
 {
-    if (!raw.n || !xml_is_content(raw)) return;
-    put(t, to, indent);
-    t->ok = t->ok && strbuf_add(to, raw.p, raw.n);
-    put(t, to, "\n");
+    t->ok = t->ok && xml_put_line(to, indent, raw);
 }
 
 static void put_text(struct xliff_writer *t, struct strbuf *to,
@@ -407,9 +394,8 @@ static bool continues(struct xliff_writer *t, const struct unit *u,
 {
     return t->held && json_is_true(json_object_get(own, "more")) &&
            (t->two || (t->segmented && is_xml_mrk(own))) &&
-           str_eq(u->id, (struct str){ t->id.data, t->id.len }) &&
-           str_eq(u->document, (struct str){ t->document.data,
-                                             t->document.len });
+           str_eq(u->id, strbuf_view(&t->id)) &&
+           str_eq(u->document, strbuf_view(&t->document));
 }
 
 /* What XML cannot hold is refused before anything of the unit is kept. */

@@ -64,6 +64,13 @@ bool xml_put_end(struct strbuf *out, const char *name)
     return strbuf_addf(out, "</%s>", name);
 }
 
+bool xml_put_line(struct strbuf *out, const char *indent, struct str raw)
+{
+    if (!raw.n || !xml_is_content(raw)) return true;
+    return strbuf_adds(out, indent) && strbuf_add(out, raw.p, raw.n) &&
+           strbuf_addc(out, '\n');
+}
+
 void xml_cut(struct strbuf *sb, size_t len)
 {
     if (sb->len <= len) return;

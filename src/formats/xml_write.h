@@ -19,6 +19,9 @@ bool xml_put_attr(struct strbuf *out, const char *name, const char *s,
                   size_t n);                    /* with a space before */
 bool xml_put_start(struct strbuf *out, const char *name, const char **attrs);
 bool xml_put_end(struct strbuf *out, const char *name);
+/* Elements as they were read, on a line of their own; nothing when that is
+ * not well-formed. */
+bool xml_put_line(struct strbuf *out, const char *indent, struct str raw);
 
 /* Back to what it was when it had this length. */
 void xml_cut(struct strbuf *sb, size_t len);
