@@ -3,80 +3,14 @@
  * Both versions come down to the same: a unit with one or more parts, each
  * with a source and a target. Text goes to up to two places at once, the whole
  * and the segment it is in (`sink`); what is not understood is copied as text,
- * with all inside. A unit's parts are handed out when it is complete. */
+ * with all inside. A unit's parts are handed out when it is complete, which is
+ * xliff_unit.c. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/mem.h"
 #include "formats/extra.h"
-#include "formats/gather.h"
-#include "formats/inline.h"
-#include "formats/reader.h"
-#include "formats/xliff.h"
-#include "formats/xml.h"
+#include "formats/xliff_inner.h"
 #include "formats/xml_write.h"
-
-#define MAX_PARTS 10000
-
-/* Buffers of a part: texts as XML, attributes as members of JSON. */
-#define PART_BUFFERS(B)                                                 \
-    B(mid)                      /* by which the two sides are matched */ \
-    B(attrs) B(target_attrs)    /* of <segment>, of the two <mrk> */    \
-    B(source_attrs)             /* of <source> and <target> */          \
-    B(aim_attrs)                                                        \
-    B(pre) B(target_pre)        /* what stood before it */
-
-struct part {
-#define B(name) struct strbuf name;
-    PART_BUFFERS(B)
-#undef B
-    struct inline_text source, target;
-    bool has_source, has_target, wanted;
-    uint64_t line;
-};
-
-#define BUFFERS(B)                                                      \
-    B(version) B(root)          /* attributes of <xliff> */             \
-    B(files) B(file_extra)                                              \
-    B(file_attrs) B(file_head)                                          \
-    B(document) B(source_lang) B(target_lang)                           \
-    B(id) B(unit_attrs) B(head) B(source_attrs) B(target_attrs)         \
-    B(post) B(target_post)      /* what stood behind the last part */   \
-    B(extra)
-
-struct group { struct strbuf attrs, raw; bool frozen; };
-
-struct xliff_reader {
-    struct reader r;
-    struct xml *x;
-    struct unit u;
-    bool done, two;                     /* version 2 */
-#define B(name) struct strbuf name;
-    BUFFERS(B)
-#undef B
-    bool in_file, in_unit, in_segment;
-    uint64_t line;
-
-    struct gather g;
-    struct inline_text *sink[2];
-    int sink_depth;                     /* of <source>, <target>, or 0 */
-    bool in_target;                     /* of version 1, and its */
-    int mrk_depth;                      /* segment's <mrk>, or 0 */
-
-    struct inline_text source, target;  /* the whole, in version 1 */
-    struct inline_text seg_source, between;
-    bool has_source, has_seg_source, has_target;
-    struct part *part;                  /* [n_made], n_part in use */
-    size_t n_part, n_made, cap_part;
-    size_t n_segments, n_aims;          /* <mrk> in seg-source, in target */
-    size_t at;                          /* the next part to hand out */
-    bool ready, more;
-
-    struct group group[XML_DEPTH];
-    int n_groups;
-    char *fixed_source, *fixed_target;
-};
 
 static const char *attr_of(const char **attrs, const char *name)
 {
@@ -95,47 +29,6 @@ static void set_sink(struct xliff_reader *t, struct inline_text *a,
 }
 
 /* ---- parts --------------------------------------------------------------- */
-
-static bool make_part(struct xliff_reader *t)
-{
-    struct part *p;
-
-    if (!mem_grow(&t->part, &t->cap_part, t->n_made + 1, sizeof *p))
-        return false;
-    p = &t->part[t->n_made++];
-    memset(p, 0, sizeof *p);
-#define B(name) strbuf_init(&p->name, t->r.o.max_text);
-    PART_BUFFERS(B)
-#undef B
-    inline_init(&p->source, t->r.o.max_text);
-    inline_init(&p->target, t->r.o.max_text);
-    return true;
-}
-
-/* The next part, empty; those of earlier units are used again. NULL: refused.
- * What points at parts is void after it. */
-static struct part *add_part(struct xliff_reader *t)
-{
-    struct part *p;
-
-    if (t->n_part == MAX_PARTS) {
-        xml_refuse(t->x, 0, "more than %d segments in one unit", MAX_PARTS);
-        return NULL;
-    }
-    if (t->n_part == t->n_made && !make_part(t)) {
-        xml_nomem(t->x);
-        return NULL;
-    }
-    p = &t->part[t->n_part++];
-#define B(name) strbuf_reset(&p->name);
-    PART_BUFFERS(B)
-#undef B
-    inline_reset(&p->source);
-    inline_reset(&p->target);
-    p->has_source = p->has_target = p->wanted = false;
-    p->line = xml_line(t->x);
-    return p;
-}
 
 static struct part *part_of(struct xliff_reader *t, const char *mid)
 {
@@ -180,7 +73,7 @@ static void start_mrk(struct xliff_reader *t, const char **attrs)
     t->sink[1] = NULL;
     if (again || (t->in_target && !p)) return;  /* of no segment we know */
     if (!t->in_target) {
-        p = add_part(t);
+        p = xliff_add_part(t);
         if (!p) return;
         gather_set(&t->g, &p->mid, mid);
         keep_mrk(t, &p->attrs, attrs);
@@ -245,14 +138,6 @@ static void start_file(struct xliff_reader *t, const char **attrs)
     gather_attrs(&t->g, &t->file_attrs, attrs);
 }
 
-/* {"a":{attributes},"x":"children"} */
-static bool put_holder(struct strbuf *out, const struct strbuf *attrs,
-                       const struct strbuf *raw)
-{
-    return strbuf_addc(out, '{') && extra_put_object(out, "a", attrs) &&
-           extra_put(out, "x", strbuf_view(raw)) && strbuf_addc(out, '}');
-}
-
 /* What the file says of itself, once for each name, while there is room. */
 static void end_file(struct xliff_reader *t)
 {
@@ -265,7 +150,7 @@ static void end_file(struct xliff_reader *t)
     n = all->len - before;
     if (ok && before)                   /* without the comma */
         ok = !memmem(all->data, before, all->data + before + 1, n - 1);
-    if (!ok || !put_holder(all, &t->file_attrs, &t->file_head))
+    if (!ok || !xliff_put_holder(all, &t->file_attrs, &t->file_head))
         xml_cut(all, before);
 }
 
@@ -339,7 +224,7 @@ static void start_in_unit1(struct xliff_reader *t, const char *name,
 
 static void start_segment(struct xliff_reader *t, const char **attrs)
 {
-    struct part *p = add_part(t);
+    struct part *p = xliff_add_part(t);
 
     if (!p) return;
     t->in_segment = true;
@@ -366,181 +251,6 @@ static void start_in_unit2(struct xliff_reader *t, const char *name,
         gather_attrs(&t->g, &p->aim_attrs, attrs);
         set_sink(t, &p->target, NULL);
     } else gather_copy(&t->g, NULL, name, attrs);
-}
-
-/* ---- which parts are taken ----------------------------------------------- */
-
-static bool is_unknown(const struct strbuf *lang)
-{
-    return !lang->len || !strcasecmp(lang->data, "und");
-}
-
-/* The language asked for, or the first that was met. */
-static bool language_fits(struct xliff_reader *t, const struct strbuf *lang,
-                          const char *wanted, char **fixed)
-{
-    if (is_unknown(lang)) return true;
-    if (wanted && *wanted) return lang_matches(strbuf_view(lang), wanted);
-    if (!*fixed && !(*fixed = strdup(lang->data))) xml_nomem(t->x);
-    return lang_matches(strbuf_view(lang), *fixed);
-}
-
-static bool languages_fit(struct xliff_reader *t)
-{
-    return language_fits(t, &t->source_lang, t->r.o.source_lang,
-                         &t->fixed_source) &&
-           language_fits(t, &t->target_lang, t->r.o.target_lang,
-                         &t->fixed_target);
-}
-
-/* A member of gathered attributes is exactly this. */
-static bool has_member(const struct strbuf *attrs, const char *member)
-{
-    return attrs->len && strstr(attrs->data, member);
-}
-
-static bool is_finished(const struct xliff_reader *t, const struct part *p)
-{
-    if (t->two) return !has_member(&p->attrs, "\"state\":\"initial\"");
-    return !has_member(&t->target_attrs, "\"state\":\"needs-") &&
-           !has_member(&t->target_attrs, "\"state\":\"new\"") &&
-           !has_member(&t->unit_attrs, "\"approved\":\"no\"");
-}
-
-static void decide(struct xliff_reader *t, struct part *p, bool fits)
-{
-    if (!fits) t->r.counts.other_language++;
-    else if (!p->has_target || inline_is_blank(&p->source) ||
-             inline_is_blank(&p->target)) t->r.counts.empty++;
-    else if (!t->r.o.fuzzy && !is_finished(t, p)) t->r.counts.unfinished++;
-    else p->wanted = true;
-}
-
-static void swap(struct inline_text *a, struct inline_text *b)
-{
-    struct inline_text c = *a;
-
-    *a = *b;
-    *b = c;
-}
-
-/* Version 1: a part for the whole, unless both sides have segments. */
-static void settle_parts1(struct xliff_reader *t)
-{
-    struct part *p;
-
-    if (t->n_segments && t->n_aims) return;
-    t->n_part = t->n_segments = 0;
-    p = add_part(t);
-    if (!p) return;
-    p->line = t->line;
-    p->has_target = t->has_target;
-    swap(&p->source, &t->source);
-    swap(&p->target, &t->target);
-}
-
-/* True: there is something to hand out. */
-static bool finish_unit(struct xliff_reader *t)
-{
-    bool fits = languages_fit(t);
-
-    t->in_unit = false;
-    xml_unit_ends(t->x);
-    if (!t->two) settle_parts1(t);
-    for (size_t i = 0; i < t->n_part; i++) {
-        decide(t, &t->part[i], fits);
-        t->ready = t->ready || t->part[i].wanted;
-    }
-    return t->ready;
-}
-
-/* ---- handing out --------------------------------------------------------- */
-
-static bool put_groups(struct xliff_reader *t, struct strbuf *out)
-{
-    bool ok;
-
-    if (!t->n_groups) return true;
-    ok = extra_put_key(out, "groups") && strbuf_addc(out, '[');
-    for (int i = 0; ok && i < t->n_groups; i++) {
-        if (i) ok = strbuf_addc(out, ',');
-        ok = ok && put_holder(out, &t->group[i].attrs, &t->group[i].raw);
-    }
-    return ok && strbuf_addc(out, ']');
-}
-
-static bool put_whole(struct xliff_reader *t, struct strbuf *x)
-{
-    struct str seg_source = { NULL, 0 };
-
-    if (!t->two && !t->n_segments && t->seg_source.text.len) {
-        if (!inline_make_tagged(&t->seg_source)) return false;
-        seg_source = strbuf_view(&t->seg_source.text);
-    }
-    return extra_put_object(x, "unit", &t->unit_attrs) &&
-           extra_put(x, "head", strbuf_view(&t->head)) &&
-           put_groups(t, x) &&
-           extra_put_object(x, "source", &t->source_attrs) &&
-           extra_put_object(x, "target", &t->target_attrs) &&
-           extra_put(x, "seg_source", seg_source);
-}
-
-static bool put_part(struct xliff_reader *t, struct strbuf *x,
-                     const struct part *p, bool last)
-{
-    bool ok = extra_put_object(x, "seg", &p->attrs) &&
-              extra_put_object(x, "target_seg", &p->target_attrs) &&
-              extra_put(x, "pre", strbuf_view(&p->pre)) &&
-              extra_put(x, "target_pre", strbuf_view(&p->target_pre));
-
-    if (t->two)
-        ok = ok && extra_put_object(x, "source", &p->source_attrs) &&
-             extra_put_object(x, "target", &p->aim_attrs);
-    if (last && (t->two || t->n_segments))
-        ok = ok && extra_put(x, "post", strbuf_view(&t->post)) &&
-             extra_put(x, "target_post", strbuf_view(&t->target_post));
-    return ok;
-}
-
-static bool build_extra(struct xliff_reader *t, const struct part *p,
-                        bool last)
-{
-    struct strbuf *x = &t->extra;
-    size_t nothing;
-    bool ok;
-
-    strbuf_reset(x);
-    ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{");
-    nothing = x->len;
-    if (!t->more) ok = ok && put_whole(t, x);
-    ok = ok && put_part(t, x, p, last);
-    if (t->more) ok = ok && extra_put_key(x, "more") && strbuf_adds(x, "true");
-    if (x->len == nothing) strbuf_reset(x);
-    else ok = ok && strbuf_adds(x, "}}");
-    return ok;
-}
-
-static enum status hand_out(struct xliff_reader *t, const struct unit **u,
-                            struct err *e)
-{
-    struct part *p = &t->part[t->at++];
-    size_t next;
-
-    while (!p->wanted) p = &t->part[t->at++];
-    for (next = t->at; next < t->n_part && !t->part[next].wanted; next++) {}
-    t->ready = next < t->n_part;
-    if (!build_extra(t, p, !t->ready) ||
-        !inline_pair(&t->u, &p->source, &p->target))
-        return err_nomem(e, "XLIFF");
-    t->u.source_lang = strbuf_view(&t->source_lang);
-    t->u.target_lang = strbuf_view(&t->target_lang);
-    t->u.id = strbuf_view(&t->id);
-    t->u.document = strbuf_view(&t->document);
-    t->u.extra = strbuf_view(&t->extra);
-    t->u.line = p->line;
-    t->more = true;
-    *u = &t->u;
-    return ST_OK;
 }
 
 /* ---- events -------------------------------------------------------------- */
@@ -615,7 +325,7 @@ static void end_inline(struct xliff_reader *t, const char *name, int depth)
 static void end_unit(struct xliff_reader *t)
 {
     if (t->two) take_between(t, &t->post);
-    if (finish_unit(t)) xml_pause(t->x);
+    if (xliff_finish_unit(t)) xml_pause(t->x);
 }
 
 static void on_end(void *user, const char *name)
@@ -701,7 +411,7 @@ static enum status begin(struct xliff_reader *t, struct err *e)
     enum status st;
 
 #define B(name) strbuf_init(&t->name, limit);
-    BUFFERS(B)
+    XLIFF_BUFFERS(B)
 #undef B
     t->extra.limit = t->file_extra.limit = 0;
     t->root.limit = t->files.limit = GATHER_HEAD;
@@ -730,7 +440,7 @@ static enum status xliff_next(struct reader *r, const struct unit **u,
         if (!st && why == XML_BROKEN) st = recover(t, e);
         if (!st && (why == XML_ENDED || t->done)) st = finish_file(t, e);
     }
-    if (!st && t->ready) st = hand_out(t, u, e);
+    if (!st && t->ready) st = xliff_hand_out(t, u, e);
     return st;
 }
 
@@ -751,7 +461,7 @@ static void xliff_close(struct reader *r)
         strbuf_release(&t->group[i].raw);
     }
 #define B(name) strbuf_release(&t->name);
-    BUFFERS(B)
+    XLIFF_BUFFERS(B)
 #undef B
     inline_release(&t->source);
     inline_release(&t->target);
