@@ -722,7 +722,7 @@ static enum status connect_write(struct store *s, struct err *e)
     if (!st) st = read_uuid(s, e);
     /* Somebody else's rubbish is no reason not to open: what could not be
      * removed now (a full disk) is tried again by the next writer. */
-    if (!st) store_sweep(s, NULL);
+    if (!st) store_sweep(s, SWEEP_OPEN_SECONDS, NULL);
     return st;
 }
 

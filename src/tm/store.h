@@ -12,7 +12,7 @@
  * An import is one step for everybody else although it is many transactions
  * (so that the write-ahead log stays small and others can write meanwhile):
  * its pairs belong to a batch whose rows nobody sees until the batch is marked
- * as done. Batches whose importer died are swept by the next writer.
+ * as done. Batches whose importer died are swept by the next writers.
  *
  * Text ids are batch << 32 | count, so an import's texts are a range of their
  * own, and age is order. Single adds share batches of their own.
@@ -261,7 +261,8 @@ enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
 /* ---- care --------------------------------------------------------------- */
 
 /* Is the file sound: SQLite's own check, and ours (every pair has a text,
- * every text a pair, hashes agree, no dead batch). fn is called per problem. */
+ * every text a pair, hashes agree). fn is called per problem. The rest of an
+ * import that died is none: nobody sees it, and writers remove it. */
 typedef void problem_fn(void *user, const char *sentence);
 enum status store_check(struct store *s, problem_fn *fn, void *user,
                         int *n_problems, struct err *e);

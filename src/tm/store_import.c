@@ -94,19 +94,6 @@ int batch_lock(struct store *s, int64_t batch)
     return fd;
 }
 
-bool batch_alive(struct store *s, int64_t batch)
-{
-    struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
-                       .l_start = (off_t)batch, .l_len = 1 };
-    int fd = lock_open(s, O_RDONLY);
-    bool alive;
-
-    if (fd < 0) return false;
-    alive = !fcntl(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
-    close(fd);
-    return alive;
-}
-
 static enum status unlink_unneeded(struct store *s, const char *path)
 {
     int64_t batch;
@@ -191,7 +178,7 @@ enum status store_import_begin(struct store_import **out, struct store *s,
     if (s->depth)
         return err_set(e, ST_ARGUMENT, "an import cannot begin inside a "
                        "transaction");
-    st = store_sweep(s, e);
+    st = store_sweep(s, SWEEP_SECONDS, e);
     if (st) return st;
     im = calloc(1, sizeof *im);
     if (!im) return err_nomem(e, "import");
@@ -616,8 +603,9 @@ void store_import_close(struct store_import *im)
     s = im->s;
     if (s->chunk == im) chunk_abort(im);
     if (im->state == PREPARED) store_rollback(s);
-    /* What cannot be removed now the next writer removes. */
-    if (im->state != DONE) batch_wipe(s, im->batch, NULL);
+    /* What is not removed now the next writers remove. */
+    if (im->state != DONE)
+        batch_wipe(s, im->batch, SWEEP_SECONDS, NULL);
     close(im->lock);
     for (at = &s->imports; *at != im;) at = &(*at)->next;
     *at = im->next;

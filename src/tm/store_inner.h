@@ -277,6 +277,7 @@ struct store {
     int chunk_rows;             /* when to commit; tests make them small */
     size_t chunk_bytes;
     int wipe_rows;              /* removed in one transaction */
+    double wipe_until;          /* then it is enough; 0: when all are gone */
     int64_t max_log;            /* changes kept for an index that lags */
 
     sqlite3_stmt *stmt[Q_COUNT];
@@ -368,16 +369,19 @@ void imports_rolled_back(struct store *s);
 /* Hold the batch's lock: an fd to close, or -1 when somebody else does or it
  * cannot be had. Call inside a write transaction. */
 int batch_lock(struct store *s, int64_t batch);
-bool batch_alive(struct store *s, int64_t batch);       /* somebody holds it */
 /* Remove the lock file when no batch needs it. */
 void lock_file_drop(struct store *s);
 
 /* ---- store_care.c ------------------------------------------------------- */
 
-/* Remove the rows of a batch that is not done, some at a time. The caller
- * holds its lock. */
-enum status batch_wipe(struct store *s, int64_t batch, struct err *e);
+/* How long to be at it, when opening a file and otherwise. */
+#define SWEEP_OPEN_SECONDS 0.5
+#define SWEEP_SECONDS 2.0
+/* Remove the rows of a batch that is not done, some at a time, for about so
+ * many seconds (0: until all are gone). The caller holds its lock. */
+enum status batch_wipe(struct store *s, int64_t batch, double seconds,
+                       struct err *e);
 /* Remove batches whose importer died and memories that were dropped. */
-enum status store_sweep(struct store *s, struct err *e);
+enum status store_sweep(struct store *s, double seconds, struct err *e);
 
 #endif

@@ -232,6 +232,6 @@ enum status store_memory_drop(struct store *s, int64_t memory, struct err *e)
     st = op_end(s, mark_dropped(s, memory, e), e);
     /* Dropped it is; rows that cannot go now are left to the next writer.
      * Inside a larger step they must wait for its end. */
-    if (!st && !s->depth) store_sweep(s, NULL);
+    if (!st && !s->depth) store_sweep(s, SWEEP_SECONDS, NULL);
     return st;
 }
