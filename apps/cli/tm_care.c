@@ -1,7 +1,6 @@
 /* tm_care.c - skmt tm export, check, rebuild, compact: the file as a whole. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tm_call.h"
 #include "tm_print.h"
@@ -65,24 +64,13 @@ static void problem(void *user, const char *sentence)
     }
 }
 
-/* Whoever opens a file to write removes what an import that died has left:
- * nobody would see it, but it is not as it should be. */
-static void tidy(const char *path)
-{
-    skmt_tm *tm;
-
-    if (!access(path, W_OK) && !skmt_tm_open(&tm, path, SKMT_TM_WRITE, NULL))
-        skmt_tm_close(tm);
-}
-
 int cmd_tm_check(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
     skmt_error err;
-    int n = 0, status;
+    int n = 0, status = tm_open(c, SKMT_TM_READ);
 
-    tidy(c->path);
-    if ((status = tm_open(c, SKMT_TM_READ))) return status;
+    if (status) return status;
     if (c->json) {
         textbuf_adds(t, "{");
         jput_field(t, "file", c->path);
