@@ -10,6 +10,7 @@
 #include "findmodel.h"
 #include "interrupt.h"
 #include "tm_call.h"
+#include "tm_print.h"
 
 /* ---- options ---------------------------------------------------------- */
 
@@ -212,6 +213,26 @@ int tm_memory_info(struct tm_call *c, skmt_tm_info *out)
                     "shows the names", c->path, name, c->path);
 }
 
+int tm_put_memories(struct tm_call *c, tm_row_fn *row)
+{
+    struct textbuf *t = &c->out;
+    skmt_tm_info m;
+    skmt_error err;
+    int n;
+
+    if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
+    for (int i = 0; i < n; i++) {
+        if (skmt_tm_get_info(c->tm, i, &m, &err)) return tm_failed(c, &err);
+        if (c->json) {
+            jput_comma(t);
+            jput_memory(t, &m);
+        } else {
+            row(t, &m);
+        }
+    }
+    return EXIT_DONE;
+}
+
 int tm_confirm(struct tm_call *c, const char *question)
 {
     char answer[16] = "";
@@ -227,6 +248,36 @@ int tm_confirm(struct tm_call *c, const char *question)
     interrupt_work(true);
     if (tolower((unsigned char)answer[0]) == 'y') return EXIT_DONE;
     return complain(EXIT_TROUBLE, "nothing was deleted");
+}
+
+/* ---- lines ------------------------------------------------------------ */
+
+int tm_each_line(struct tm_call *c, const char *file, tm_line_fn *fn,
+                 void *user)
+{
+    struct lines in;
+    int status = EXIT_DONE;
+
+    lines_open(&in, &file, 1, interrupt_fd());
+    while (!status) {
+        struct line line;
+        enum lines_state st = lines_next(&in, true, &line);
+
+        if (st == LINES_END) break;
+        if (st == LINES_LINE) status = fn(c, &line, user);
+        if (st == LINES_STOPPED || interrupt_signal()) status = tm_stopped(c);
+        if (st == LINES_FAILED)
+            status = complain(EXIT_TROUBLE, "%s", in.message);
+    }
+    lines_close(&in);
+    return status;
+}
+
+int tm_bad_line(const struct line *line, const char *what)
+{
+    fprintf(stderr, "%s:%llu: %s\n", line->file,
+            (unsigned long long)line->number, what);
+    return EXIT_TROUBLE;
 }
 
 /* ---- answering -------------------------------------------------------- */

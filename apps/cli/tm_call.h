@@ -12,6 +12,7 @@
 
 #include "cli.h"
 #include "help.h"
+#include "lines.h"
 #include "progress.h"
 #include "skmt.h"
 #include "textbuf.h"
@@ -76,6 +77,18 @@ int tm_memory_info(struct tm_call *c, skmt_tm_info *out);
 int tm_confirm(struct tm_call *c, const char *question);
 /* A whole number of at least `low`, or a complaint about `what`. */
 int tm_number(const char *text, int64_t low, const char *what, int64_t *out);
+
+/* Every memory's JSON object, or its row, into `out`. */
+typedef void tm_row_fn(struct textbuf *t, const skmt_tm_info *m);
+int tm_put_memories(struct tm_call *c, tm_row_fn *row);
+
+/* Call fn with each line of a file ("-": standard input) until it returns
+ * something else than EXIT_DONE, a signal comes or reading fails. */
+typedef int tm_line_fn(struct tm_call *c, struct line *line, void *user);
+int tm_each_line(struct tm_call *c, const char *file, tm_line_fn *fn,
+                 void *user);
+/* "file:line: what"; the exit status for it. */
+int tm_bad_line(const struct line *line, const char *what);
 
 /* Print what is in `out` and empty it. */
 int tm_print(struct tm_call *c);

@@ -72,26 +72,6 @@ static void put_row(struct textbuf *t, const skmt_tm_info *m)
     textbuf_adds(t, m->keep_duplicates ? " (keeps duplicates)\n" : "\n");
 }
 
-static int put_memories(struct tm_call *c)
-{
-    struct textbuf *t = &c->out;
-    skmt_tm_info m;
-    skmt_error err;
-    int n;
-
-    if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
-    for (int i = 0; i < n; i++) {
-        if (skmt_tm_get_info(c->tm, i, &m, &err)) return tm_failed(c, &err);
-        if (c->json) {
-            jput_comma(t);
-            jput_memory(t, &m);
-        } else {
-            put_row(t, &m);
-        }
-    }
-    return EXIT_DONE;
-}
-
 static int list(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
@@ -106,7 +86,7 @@ static int list(struct tm_call *c)
         textbuf_addf(t, "%12s  %12s  %8s  %-14s  %s\n", "pairs", "texts",
                      "priority", "languages", "memory");
     }
-    if ((status = put_memories(c))) return status;
+    if ((status = tm_put_memories(c, put_row))) return status;
     if (c->json) textbuf_adds(t, "]}\n");
     return tm_print(c);
 }

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interrupt.h"
-#include "lines.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -41,49 +39,22 @@ static skmt_status add_one(struct tm_call *c, const char *source,
     return SKMT_OK;
 }
 
-static int bad_line(const struct line *line, const char *what)
-{
-    fprintf(stderr, "%s:%llu: %s\n", line->file,
-            (unsigned long long)line->number, what);
-    return EXIT_TROUBLE;
-}
-
-static int add_line(struct tm_call *c, struct line *line)
+/* Every line is answered before the next is read. */
+static int add_line(struct tm_call *c, struct line *line, void *unused)
 {
     char *tab = memchr(line->text, '\t', line->len);
     skmt_error err;
 
+    (void)unused;
     if (line->len == 0) return EXIT_DONE;
     if (memchr(line->text, 0, line->len))
-        return bad_line(line, "has a NUL, which is no text");
+        return tm_bad_line(line, "has a NUL, which is no text");
     if (!tab || strchr(tab + 1, '\t'))
-        return bad_line(line, "is not a source, a tab and a target");
+        return tm_bad_line(line, "is not a source, a tab and a target");
     *tab = 0;
     if (!add_one(c, line->text, tab + 1, &err)) return tm_print(c);
-    if (err.status == SKMT_TEXT) return bad_line(line, err.message);
+    if (err.status == SKMT_TEXT) return tm_bad_line(line, err.message);
     return tm_failed(c, &err);
-}
-
-/* Every line is answered before the next is read. */
-static int add_lines(struct tm_call *c)
-{
-    static const char *const standard[] = { "-" };
-    struct lines in;
-    int status = EXIT_DONE;
-
-    lines_open(&in, standard, 1, interrupt_fd());
-    while (!status) {
-        struct line line;
-        enum lines_state st = lines_next(&in, true, &line);
-
-        if (st == LINES_END) break;
-        if (st == LINES_LINE) status = add_line(c, &line);
-        if (st == LINES_STOPPED || interrupt_signal()) status = tm_stopped(c);
-        if (st == LINES_FAILED)
-            status = complain(EXIT_TROUBLE, "%s", in.message);
-    }
-    lines_close(&in);
-    return status;
 }
 
 int cmd_tm_add(struct tm_call *c)
@@ -97,7 +68,7 @@ int cmd_tm_add(struct tm_call *c)
         return complain(EXIT_USAGE, "tm add needs SOURCE and TARGET, or "
                         "neither to read lines; see 'skmt help tm add'");
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
-    if (from_input) return add_lines(c);
+    if (from_input) return tm_each_line(c, "-", add_line, NULL);
     if (add_one(c, c->operands[0], c->operands[1], &err))
         return tm_failed(c, &err);
     return tm_print(c);

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interrupt.h"
-#include "lines.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -187,15 +185,13 @@ static int search_failed(struct search *s, const struct line *line,
 {
     if (!line->file || err->status != SKMT_TEXT) return tm_failed(s->c, err);
     progress_end(&s->c->progress);
-    fprintf(stderr, "%s:%llu: %s\n", line->file,
-            (unsigned long long)line->number, err->message);
-    return EXIT_TROUBLE;
+    return tm_bad_line(line, err->message);
 }
 
 /* A blank line has no matches and an answer all the same. */
-static int search_line(struct search *s, const struct line *line)
+static int search_line(struct tm_call *c, struct line *line, void *user)
 {
-    struct tm_call *c = s->c;
+    struct search *s = user;
     bool blank = strspn(line->text, " \t") == line->len;
     skmt_matches *m = NULL;
     skmt_error err;
@@ -207,28 +203,6 @@ static int search_line(struct search *s, const struct line *line)
     else put_block(s, m, line->text, line->len);
     skmt_matches_free(m);
     return tm_print(c);
-}
-
-static int search_lines(struct search *s, const char *file)
-{
-    struct lines in;
-    int status = EXIT_DONE;
-
-    s->echo = true;
-    lines_open(&in, &file, 1, interrupt_fd());
-    while (!status) {
-        struct line line;
-        enum lines_state st = lines_next(&in, true, &line);
-
-        if (st == LINES_END) break;
-        if (st == LINES_LINE) status = search_line(s, &line);
-        if (st == LINES_STOPPED || interrupt_signal())
-            status = tm_stopped(s->c);
-        if (st == LINES_FAILED)
-            status = complain(EXIT_TROUBLE, "%s", in.message);
-    }
-    lines_close(&in);
-    return status;
 }
 
 /* The words of the command line as one text, as echo prints them. */
@@ -246,7 +220,7 @@ static int search_operands(struct search *s)
     line.text = text.data;
     line.len = text.len - !text.failed;
     status = text.failed ? complain(EXIT_TROUBLE, "out of memory")
-                         : search_line(s, &line);
+                         : search_line(s->c, &line, s);
     textbuf_release(&text);
     return status;
 }
@@ -280,6 +254,7 @@ int cmd_tm_search(struct tm_call *c)
     status = choose_color(&s);
     if (!status) status = tm_open_search(c, true);
     if (status) return status;
-    return c->n_operands ? search_operands(&s)
-                         : search_lines(&s, file ? file : "-");
+    if (c->n_operands) return search_operands(&s);
+    s.echo = true;
+    return tm_each_line(c, file ? file : "-", search_line, &s);
 }

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "interrupt.h"
-#include "lines.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -22,6 +20,12 @@ struct histogram {
     int64_t lines, exact;
     double sum, seconds;
     const char *unit;           /* "pieces" or "words" */
+};
+
+struct measuring {
+    struct histogram *h;
+    struct progress progress;
+    uint64_t bytes;             /* of the file so far */
 };
 
 /* ---- the numbers ------------------------------------------------------ */
@@ -51,26 +55,6 @@ static void put_memory(struct textbuf *t, const skmt_tm_info *m)
                  m->source_lang[0] ? m->source_lang : "?",
                  m->target_lang[0] ? m->target_lang : "?");
     textbuf_adds(t, "\n");
-}
-
-static int put_memories(struct tm_call *c)
-{
-    struct textbuf *t = &c->out;
-    skmt_tm_info m;
-    skmt_error err;
-    int n;
-
-    if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
-    for (int i = 0; i < n; i++) {
-        if (skmt_tm_get_info(c->tm, i, &m, &err)) return tm_failed(c, &err);
-        if (c->json) {
-            jput_comma(t);
-            jput_memory(t, &m);
-        } else {
-            put_memory(t, &m);
-        }
-    }
-    return EXIT_DONE;
 }
 
 static void put_facts(struct tm_call *c)
@@ -104,7 +88,7 @@ static int put_all(struct tm_call *c)
         textbuf_adds(t, c->path);
         textbuf_adds(t, "\n");
     }
-    if ((status = put_memories(c))) return status;
+    if ((status = tm_put_memories(c, put_memory))) return status;
     if (c->json) textbuf_adds(t, "]");
     put_facts(c);
     return EXIT_DONE;
@@ -136,9 +120,7 @@ static int measure(struct tm_call *c, const struct line *line,
     if (skmt_tm_search(c->tm, line->text, len, c->options, c->model, &m,
                        &err)) {
         if (err.status != SKMT_TEXT) return tm_failed(c, &err);
-        fprintf(stderr, "%s:%llu: %s\n", line->file,
-                (unsigned long long)line->number, err.message);
-        return EXIT_TROUBLE;
+        return tm_bad_line(line, err.message);
     }
     if (skmt_matches_count(m) > 0) skmt_matches_get(m, 0, &best);
     count(h, best.similarity);
@@ -154,32 +136,26 @@ static uint64_t file_bytes(const char *path)
                ? 0 : (uint64_t)file.st_size;
 }
 
+static int measure_line(struct tm_call *c, struct line *line, void *user)
+{
+    struct measuring *m = user;
+    int status = measure(c, line, m->h);
+
+    m->bytes += line->bytes;
+    progress_update(&m->progress, m->bytes, (uint64_t)m->h->lines);
+    return status;
+}
+
 static int measure_lines(struct tm_call *c, const char *path,
                          struct histogram *h)
 {
-    struct progress p;
-    struct lines in;
-    uint64_t bytes = 0;
-    int status = EXIT_DONE;
+    struct measuring m = { .h = h };
+    int status;
 
-    progress_begin(&p, "lines", file_bytes(path), !tm_given(c, "quiet"));
-    lines_open(&in, &path, 1, interrupt_fd());
-    while (!status) {
-        struct line line;
-        enum lines_state st = lines_next(&in, true, &line);
-
-        if (st == LINES_END) break;
-        if (st == LINES_LINE) {
-            status = measure(c, &line, h);
-            bytes += line.bytes;
-            progress_update(&p, bytes, (uint64_t)h->lines);
-        }
-        if (st == LINES_STOPPED || interrupt_signal()) status = tm_stopped(c);
-        if (st == LINES_FAILED)
-            status = complain(EXIT_TROUBLE, "%s", in.message);
-    }
-    progress_end(&p);
-    lines_close(&in);
+    progress_begin(&m.progress, "lines", file_bytes(path),
+                   !tm_given(c, "quiet"));
+    status = tm_each_line(c, path, measure_line, &m);
+    progress_end(&m.progress);
     return status;
 }
 
