@@ -61,8 +61,8 @@ static bool check_small(struct segment *s)
         if (end <= s->ids[i].doc || s->ids[i].text < 0
             || s->ids[i].text > INT64_MAX - SEGMENT_MAX_DOCS)
             return false;
-        if (i + 1 < s->n_ids && s->ids[i + 1].text - s->ids[i].text
-                                < (int64_t)(end - s->ids[i].doc))
+        if (i + 1 < s->n_ids
+            && s->ids[i + 1].text < s->ids[i].text + (end - s->ids[i].doc))
             return false;
     }
     for (uint32_t i = 0; i < s->n_classes; i++)
