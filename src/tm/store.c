@@ -197,34 +197,40 @@ static enum status stepped(struct store *s, enum query q, int rc, bool *found,
     return st;
 }
 
+static enum status query_begin(struct store *s, enum query q, bool *found,
+                               struct err *e, const char *types, va_list ap)
+{
+    int rc = query_bind(s, q, types, ap);
+
+    *found = false;
+    if (rc) return failed(s, rc, e);
+    return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
+}
+
 enum status query_run(struct store *s, enum query q, struct err *e,
                       const char *types, ...)
 {
+    enum status st;
     bool found;
     va_list ap;
-    int rc;
 
     va_start(ap, types);
-    rc = query_bind(s, q, types, ap);
+    st = query_begin(s, q, &found, e, types, ap);
     va_end(ap);
-    if (rc) return failed(s, rc, e);
-    do rc = sqlite3_step(s->stmt[q]);
-    while (rc == SQLITE_ROW);
-    return stepped(s, q, rc, &found, e);
+    while (found) st = query_next(s, q, &found, e);
+    return st;
 }
 
 enum status query_first(struct store *s, enum query q, bool *found,
                         struct err *e, const char *types, ...)
 {
+    enum status st;
     va_list ap;
-    int rc;
 
-    *found = false;
     va_start(ap, types);
-    rc = query_bind(s, q, types, ap);
+    st = query_begin(s, q, found, e, types, ap);
     va_end(ap);
-    if (rc) return failed(s, rc, e);
-    return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
+    return st;
 }
 
 enum status query_next(struct store *s, enum query q, bool *found,
@@ -242,20 +248,17 @@ enum status query_int(struct store *s, enum query q, int64_t *value,
                       struct err *e, const char *types, ...)
 {
     enum status st;
-    bool found = false;
+    bool found;
     va_list ap;
-    int rc;
 
     *value = 0;
     va_start(ap, types);
-    rc = query_bind(s, q, types, ap);
+    st = query_begin(s, q, &found, e, types, ap);
     va_end(ap);
-    if (rc) return failed(s, rc, e);
-    st = stepped(s, q, sqlite3_step(s->stmt[q]), &found, e);
     if (found) {
         *value = sqlite3_column_int64(s->stmt[q], 0);
         /* A change that returns a number is only done at its end. */
-        st = stepped(s, q, sqlite3_step(s->stmt[q]), &found, e);
+        st = query_next(s, q, &found, e);
         query_end(s, q);
     }
     return st;
