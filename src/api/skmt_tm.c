@@ -428,24 +428,14 @@ void skmt_tm_cursor_close(skmt_tm_cursor *c)
 
 /* ---- care ---------------------------------------------------------------- */
 
-struct problems { skmt_problem_fn *fn; void *user; };
-
-static void on_problem(void *user, const char *sentence)
-{
-    const struct problems *p = user;
-
-    if (p->fn) p->fn(p->user, sentence);
-}
-
 skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn, void *user,
                           int *n_problems, skmt_error *err)
 {
-    struct problems p = { fn, user };
     enum status st;
     int n = 0;
 
     err_clear(inner(err));
-    st = tmfile_check(tm->f, on_problem, &p, &n, inner(err));
+    st = tmfile_check(tm->f, fn, user, &n, inner(err));
     if (n_problems) *n_problems = n;
     return (skmt_status)st;
 }

@@ -3,8 +3,6 @@
  * Both sides give a sum over all (term, text, frequency) that does not depend
  * on order; a posting that is missing, left over or different shows. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,26 +12,11 @@ struct tally { uint64_t docs, words, sum; };
 
 struct checking {
     struct index *ix;
-    problem_fn *fn;
-    void *user;
-    int problems;
+    struct problems found;
     struct tally tally;
     enum status st;
     struct err *e;
 };
-
-__attribute__((format(printf, 2, 3)))
-static void complain(struct checking *c, const char *fmt, ...)
-{
-    char text[300];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    c->problems++;
-    if (c->fn) c->fn(c->user, text);
-}
 
 static uint64_t mix(uint64_t v)
 {
@@ -69,8 +52,8 @@ static void count_run(struct tally *t, const struct segment *s, uint64_t hash,
 static void count_segment(struct checking *c, struct segment *s)
 {
     if (!segment_sound(s)) {
-        complain(c, "index segment %016" PRIx64 " is damaged",
-                 (uint64_t)s->number);
+        problems_add(&c->found, "index segment %016" PRIx64 " is damaged",
+                     (uint64_t)s->number);
         return;
     }
     c->tally.docs += s->n_docs - s->n_dead;
@@ -145,20 +128,22 @@ static enum status compare(struct checking *c, struct err *e)
     c->tally = (struct tally){ 0 };
     st = store_scan(ix->s, ix->key.memory, count_text, c, e);
     if (c->st) st = c->st;
-    if (st || c->problems) return st;
+    if (st || c->found.n) return st;
     if (of_index.docs != c->tally.docs)
-        complain(c, "the index has %" PRIu64 " texts, the store %" PRIu64,
-                 of_index.docs, c->tally.docs);
+        problems_add(&c->found, "the index has %" PRIu64 " texts, the store %"
+                     PRIu64, of_index.docs, c->tally.docs);
     else if (of_index.words != c->tally.words
              || of_index.sum != c->tally.sum)
-        complain(c, "the index has other words than the store's texts");
+        problems_add(&c->found, "the index has other words than the store's "
+                     "texts");
     return ST_OK;
 }
 
 enum status index_check(struct index *ix, problem_fn *fn, void *user,
                         int *n_problems, struct err *e)
 {
-    struct checking c = { .ix = ix, .fn = fn, .user = user, .e = e };
+    struct checking c = { .ix = ix, .e = e,
+                          .found = { .fn = fn, .user = user } };
     struct err ignored;
     enum status st = index_refresh(ix, e);      /* what it must build, it
                                                    builds before */
@@ -166,6 +151,6 @@ enum status index_check(struct index *ix, problem_fn *fn, void *user,
     if (st) return st;
     st = compare(&c, e);
     store_commit(ix->s, &ignored);
-    *n_problems += c.problems;
+    *n_problems += c.found.n;
     return st;
 }

@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "formats/unit.h"
+#include "tm/problems.h"
 
 struct store;
 
@@ -263,7 +264,6 @@ enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
 /* Is the file sound: SQLite's own check, and ours (every pair has a text,
  * every text a pair, hashes agree). fn is called per problem. The rest of an
  * import that died is none: nobody sees it, and writers remove it. */
-typedef void problem_fn(void *user, const char *sentence);
 enum status store_check(struct store *s, problem_fn *fn, void *user,
                         int *n_problems, struct err *e);
 /* Remove what died, give free pages back, shorten the log. */

@@ -1,5 +1,4 @@
 /* store_care.c - sweeping, checking, compacting, copying; see store.h. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,23 +156,8 @@ enum status store_sweep(struct store *s, double seconds, struct err *e)
 
 struct check {
     struct store *s;
-    problem_fn *fn;
-    void *user;
-    int n;
+    struct problems found;
 };
-
-__attribute__((format(printf, 2, 3)))
-static void problem(struct check *c, const char *format, ...)
-{
-    char text[600];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    c->n++;
-    if (c->fn) c->fn(c->user, text);
-}
 
 /* Each finds the numbers of rows that are not as they should be. */
 static const struct { const char *sentence, *sql; } rules[] = {
@@ -243,9 +227,9 @@ static enum status check_rows(struct check *c, const char *sql,
     sqlite3_stmt *row = NULL;
     struct store *s = c->s;
     int rc = sqlite3_prepare_v2(s->db, sql, -1, &row, NULL);
-    int before = c->n;
+    int before = c->found.n;
 
-    while (!rc && c->n - before < MAX_SHOWN) {
+    while (!rc && c->found.n - before < MAX_SHOWN) {
         rc = sqlite3_step(row);
         if (rc != SQLITE_ROW) break;
         rc = SQLITE_OK;
@@ -254,7 +238,7 @@ static enum status check_rows(struct check *c, const char *sql,
     if (rc == SQLITE_DONE) rc = SQLITE_OK;
     /* Damage is what we are looking for. */
     if ((rc & 0xff) == SQLITE_CORRUPT) {
-        problem(c, "%s: %s", s->path, sqlite3_errmsg(s->db));
+        problems_add(&c->found, "%s: %s", s->path, sqlite3_errmsg(s->db));
         rc = SQLITE_OK;
     }
     sqlite3_finalize(row);
@@ -266,7 +250,8 @@ static void integrity_row(struct check *c, sqlite3_stmt *row,
 {
     const char *said = (const char *)sqlite3_column_text(row, 0);
 
-    if (said && strcmp(said, "ok")) problem(c, "%s: %s", sentence, said);
+    if (said && strcmp(said, "ok"))
+        problems_add(&c->found, "%s: %s", sentence, said);
 }
 
 static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
@@ -275,7 +260,7 @@ static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
 
     snprintf(text, sizeof text, sentence,
              (long long)sqlite3_column_int64(row, 0));
-    problem(c, "%s: %s", c->s->path, text);
+    problems_add(&c->found, "%s: %s", c->s->path, text);
 }
 
 static void hash_row(struct check *c, sqlite3_stmt *row, const char *sentence)
@@ -307,14 +292,14 @@ static enum status check_all(struct check *c, struct err *e)
 enum status store_check(struct store *s, problem_fn *fn, void *user,
                         int *n_problems, struct err *e)
 {
-    struct check c = { .s = s, .fn = fn, .user = user };
+    struct check c = { .s = s, .found = { .fn = fn, .user = user } };
     enum status st = store_begin_read(s, e), end;
 
     *n_problems = 0;
     if (st) return st;
     st = check_all(&c, e);
     end = store_commit(s, st ? NULL : e);
-    *n_problems = c.n;
+    *n_problems = c.found.n;
     return st ? st : end;
 }
 
