@@ -93,19 +93,10 @@ static bool add_symbol(struct symbols *s, uint32_t symbol)
     return true;
 }
 
-static uint32_t count_chars(const char *s, size_t n)
-{
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < n; i++)
-        count += ((unsigned char)s[i] & 0xC0) != 0x80;
-    return count;
-}
-
 /* A unit of a text without a tokenizer. */
 static bool add_word(struct symbols *s, const char *p, size_t n)
 {
-    s->chars += count_chars(p, n) + (s->n > 0);
+    s->chars += (uint32_t)utf8_count(p, n) + (s->n > 0);
     return add_symbol(s, (uint32_t)XXH3_64bits(p, n));
 }
 
@@ -173,7 +164,7 @@ uint32_t symbols_chars(const struct subword *sw, const uint32_t *at, size_t n)
 
         if (at[i] >= n_pieces) continue;
         p = subword_piece(sw, (int32_t)at[i], &len);
-        chars += count_chars(p, len);
+        chars += (uint32_t)utf8_count(p, len);
     }
     return chars;
 }

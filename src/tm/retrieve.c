@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "formats/tags.h"
+#include "text/utf8.h"
 
 /* One memory's candidates, in the order they are offered. */
 struct list {
@@ -140,15 +141,6 @@ static enum status fill_list(struct retriever *rt, size_t memory,
 
 /* ---- what is left out ---------------------------------------------------- */
 
-static size_t code_points(const char *s, size_t n)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++)
-        count += ((unsigned char)s[i] & 0xC0) != 0x80;
-    return count;
-}
-
 static enum status characters(struct retriever *rt, struct str text,
                               bool tagged, size_t *n, struct err *e)
 {
@@ -157,7 +149,7 @@ static enum status characters(struct retriever *rt, struct str text,
         if (!tags_strip(text, &rt->plain)) return err_nomem(e, "a text");
         text = (struct str){ rt->plain.data, rt->plain.len };
     }
-    *n = code_points(text.p, text.n);
+    *n = utf8_count(text.p, text.n);
     return ST_OK;
 }
 
