@@ -1,0 +1,241 @@
+/* keybuild.c - see keybuild.h. */
+#include "knn/keybuild.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct keybuild {
+    const struct net *net;
+    struct pool *pool;
+    bool with_eos;
+    int rows;                   /* of the workspace */
+    struct workspace ws;
+    struct kvcache cache;
+    bool ready;                 /* ws and cache are set up */
+    struct memory *mems;        /* [n_mems] one per pair of a group */
+    int n_mems;
+    struct source *sources;
+    struct row *row;            /* [rows] */
+    int32_t *path;              /* [rows] slots; a pair's lie together */
+    float *hidden;              /* [rows, ws.ld] */
+    size_t cap_mems, cap_sources;
+};
+
+enum status keybuild_new(struct keybuild **out, const struct net *net,
+                         struct pool *pool, int rows, bool with_eos,
+                         struct err *e)
+{
+    struct keybuild *kb = calloc(1, sizeof *kb);
+
+    *out = kb;
+    if (!kb) return err_nomem(e, "memory keys");
+    kb->net = net;
+    kb->pool = pool;
+    kb->rows = rows > 0 ? rows : 1;
+    kb->with_eos = with_eos;
+    return ST_OK;
+}
+
+static void release_room(struct keybuild *kb)
+{
+    if (kb->ready) {
+        workspace_release(&kb->ws);
+        kvcache_release(&kb->cache);
+    }
+    kb->ready = false;
+    free(kb->row);
+    free(kb->path);
+    mem_free(kb->hidden);
+    kb->row = NULL;
+    kb->path = NULL;
+    kb->hidden = NULL;
+}
+
+void keybuild_free(struct keybuild *kb)
+{
+    if (!kb) return;
+    release_room(kb);
+    for (int i = 0; i < kb->n_mems; i++) memory_release(&kb->mems[i]);
+    free(kb->mems);
+    free(kb->sources);
+    free(kb);
+}
+
+/* ---- room ---------------------------------------------------------------- */
+
+/* Rows a pair takes: the start token and all but the last of the target, or
+ * all of it when the end mark is a value. */
+static int target_rows(const struct keybuild *kb, const struct key_pair *p)
+{
+    return p->n_tgt + (kb->with_eos ? 1 : 0);
+}
+
+static int widest(const struct keybuild *kb, const struct key_pair *p)
+{
+    int t = target_rows(kb, p);
+
+    return t > p->n_src ? t : p->n_src;
+}
+
+static enum status make_room(struct keybuild *kb, int rows, struct err *e)
+{
+    const struct net *net = kb->net;
+    enum status st;
+
+    if (kb->ready && rows <= kb->rows) return ST_OK;
+    release_room(kb);
+    if (rows > kb->rows) kb->rows = rows;
+    st = workspace_init(&kb->ws, net, kb->pool, kb->rows, net->max_pos, e);
+    if (st) return st;
+    st = kvcache_init(&kb->cache, kb->rows, net->w->cfg.decoder_layers,
+                      net->d, e);
+    if (st) {
+        workspace_release(&kb->ws);
+        return st;
+    }
+    kb->ready = true;
+    kb->row = calloc((size_t)kb->rows, sizeof *kb->row);
+    kb->path = calloc((size_t)kb->rows, sizeof *kb->path);
+    kb->hidden = mem_zalloc((size_t)kb->rows * kb->ws.ld, sizeof(float));
+    if (kb->row && kb->path && kb->hidden) return ST_OK;
+    release_room(kb);
+    return err_nomem(e, "memory keys");
+}
+
+/* Encoder states of n pairs, each with the room its source needs. */
+static enum status make_memories(struct keybuild *kb,
+                                 const struct key_pair *pairs, int n,
+                                 struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (!mem_grow(&kb->mems, &kb->cap_mems, (size_t)n, sizeof *kb->mems) ||
+        !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
+                  sizeof *kb->sources))
+        return err_nomem(e, "memory keys");
+    for (int i = 0; !st && i < n; i++) {
+        if (i < kb->n_mems && kb->mems[i].cap >= pairs[i].n_src) continue;
+        if (i < kb->n_mems) memory_release(&kb->mems[i]);
+        else kb->n_mems = i + 1;
+        memset(&kb->mems[i], 0, sizeof kb->mems[i]);
+        st = memory_init(&kb->mems[i], kb->net, pairs[i].n_src, e);
+    }
+    return st;
+}
+
+/* ---- one group ----------------------------------------------------------- */
+
+static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < n; i++)
+        kb->sources[i] = (struct source){ pairs[i].src, pairs[i].n_src };
+    encoder_run(&kb->ws, kb->sources, n, NULL, NULL);
+    /* memory_fill uses the rest of the workspace, not the states in x. */
+    for (int i = 0; i < n; i++) {
+        memory_fill(&kb->mems[i], &kb->ws, kb->ws.x + at * kb->ws.ld,
+                    pairs[i].n_src);
+        at += (size_t)pairs[i].n_src;
+    }
+}
+
+static int decode(struct keybuild *kb, const struct key_pair *pairs, int n)
+{
+    struct decoder_pass pass = { .rows = kb->row, .hidden = kb->hidden };
+    int at = 0;
+
+    for (int i = 0; i < n; i++) {
+        int32_t slot = -1, *path = kb->path + at;
+        int rows = target_rows(kb, &pairs[i]);
+
+        for (int t = 0; t < rows; t++) {
+            slot = path[t] = kvcache_take(&kb->cache, slot);
+            kb->row[at + t] = (struct row){ &kb->mems[i],
+                t ? pairs[i].tgt[t - 1] : kb->net->w->cfg.start_id, t, path };
+        }
+        at += rows;
+    }
+    pass.n = at;
+    if (at) decoder_run(&kb->ws, &kb->cache, &pass);
+    return at;
+}
+
+static void drop_slots(struct keybuild *kb, int rows)
+{
+    for (int i = rows; i-- > 0;) kvcache_drop(&kb->cache, kb->path[i]);
+}
+
+static enum status append(struct keybuild *kb, const struct key_pair *p,
+                          const float *hidden, struct err *e)
+{
+    struct keystore *ks = p->to;
+    int rows = target_rows(kb, p);
+    enum status st = keystore_reserve(ks, (size_t)rows, e);
+
+    for (int t = 0; !st && t < rows; t++) {
+        memcpy(ks->keys + ks->n * ks->ld, hidden + (size_t)t * kb->ws.ld,
+               (size_t)ks->d * sizeof(float));
+        ks->entries[ks->n++] = (struct key_entry){
+            t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id, p->number, t };
+    }
+    return st;
+}
+
+static enum status run_group(struct keybuild *kb, const struct key_pair *pairs,
+                             int n, struct err *e)
+{
+    const float *hidden;
+    int rows;
+    enum status st = make_memories(kb, pairs, n, e);
+
+    if (st) return st;
+    encode(kb, pairs, n);
+    rows = decode(kb, pairs, n);
+    hidden = kb->hidden;
+    for (int i = 0; !st && i < n; i++) {
+        st = append(kb, &pairs[i], hidden, e);
+        hidden += (size_t)target_rows(kb, &pairs[i]) * kb->ws.ld;
+    }
+    drop_slots(kb, rows);
+    return st;
+}
+
+/* As many pairs as fit the rows, both as sources and as targets. */
+static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
+                      int n)
+{
+    int src = 0, tgt = 0, i = 0;
+
+    for (; i < n; i++) {
+        src += pairs[i].n_src;
+        tgt += target_rows(kb, &pairs[i]);
+        if (src > kb->rows || tgt > kb->rows) break;
+    }
+    return i;
+}
+
+enum status keybuild_run(struct keybuild *kb, const struct key_pair *pairs,
+                         int n, struct err *e)
+{
+    int most = kb->rows;
+    enum status st;
+
+    for (int i = 0; i < n; i++) {
+        if (widest(kb, &pairs[i]) > kb->net->max_pos)
+            return err_set(e, ST_LIMIT, "a memory pair of more than %d pieces "
+                           "cannot be read by this model", kb->net->max_pos);
+        if (widest(kb, &pairs[i]) > most) most = widest(kb, &pairs[i]);
+    }
+    st = make_room(kb, most, e);
+    while (!st && n > 0) {
+        int k = group_size(kb, pairs, n);
+
+        st = run_group(kb, pairs, k, e);
+        pairs += k;
+        n -= k;
+    }
+    return st;
+}

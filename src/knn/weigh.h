@@ -1,0 +1,35 @@
+/* weigh.h - distances to a distribution, and how much to trust it.
+ *
+ *   p_knn(v) = sum of softmax(-d2 / tau) over the k neighbours whose token is v
+ *   lambda   = max(0, 1 - d2 of the nearest / tau)          (ADAPTER_DISTANCE)
+ *   p        = lambda p_knn + (1 - lambda) p_model
+ *
+ * SK-MT (Dai et al., ICLR 2023) with the squared distance and the same tau in
+ * both places, as its authors' code has it (method 1.8). */
+#ifndef KNN_WEIGH_H
+#define KNN_WEIGH_H
+
+#include "knn/keystore.h"
+
+#define KNN_MAX_K 64
+
+enum adapter { ADAPTER_DISTANCE, ADAPTER_FIXED, ADAPTER_NONE };
+
+struct weigh_options {
+    double tau;
+    enum adapter adapter;       /* NONE: the neighbours have no say */
+    double lambda;              /* of ADAPTER_FIXED */
+};
+
+struct vote {
+    float lambda;               /* 0: leave the row alone */
+    int n;                      /* distinct tokens */
+    int32_t token[KNN_MAX_K];
+    float add[KNN_MAX_K];       /* lambda * p_knn, sums to lambda */
+};
+
+/* nb[n] nearest first; n may be 0. */
+void weigh(const struct keystore *ks, const struct neighbour *nb, int n,
+           const struct weigh_options *o, struct vote *out);
+
+#endif

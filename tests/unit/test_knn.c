@@ -1,0 +1,263 @@
+/* test_knn.c - keys, neighbours and trust, against definitions and PyTorch. */
+#include "golden.h"
+
+#include "base/mem.h"
+#include "knn/keybuild.h"
+#include "knn/weigh.h"
+#include "search/forced.h"
+#include "text/subword.h"
+
+/* ---- by definition -------------------------------------------------------- */
+
+static void fill_store(struct keystore *ks, int d, int n)
+{
+    struct err e;
+    uint32_t x = 7;
+
+    keystore_init(ks, d);
+    REQUIRE_OK(keystore_reserve(ks, (size_t)n, &e), &e);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < d; j++) {
+            x = x * 1664525u + 1013904223u;
+            ks->keys[(size_t)i * ks->ld + (size_t)j] = (float)(x >> 16) / 8192;
+        }
+        ks->entries[ks->n++] = (struct key_entry){ i % 5, 0, i };
+    }
+}
+
+TEST(nearest_are_the_smallest_distances)
+{
+    static const int dims[] = { 1, 15, 16, 17, 64, 100 };
+
+    for (size_t c = 0; c < COUNT(dims); c++) {
+        struct neighbour nb[40];
+        struct keystore ks;
+        float query[100];
+        int d = dims[c], n;
+
+        fill_store(&ks, d, 30);
+        for (int j = 0; j < d; j++) query[j] = (float)(j % 7);
+        n = keystore_nearest(&ks, query, 40, nb);
+        CHECK_INT(n, 30);
+        for (int i = 0; i < n; i++) {
+            const float *key = ks.keys + (size_t)nb[i].at * ks.ld;
+            double want = 0;
+
+            for (int j = 0; j < d; j++)
+                want += ((double)query[j] - key[j]) * ((double)query[j] - key[j]);
+            CHECK_NEAR(nb[i].d2, want, 1e-5 * want + 1e-6);
+            if (i) CHECK(nb[i - 1].d2 <= nb[i].d2);
+        }
+        for (int k = 1; k < 6; k++) {
+            struct neighbour few[6];
+
+            CHECK_INT(keystore_nearest(&ks, query, k, few), k);
+            CHECK_MEM(few, nb, (size_t)k * sizeof *few);
+        }
+        keystore_release(&ks);
+    }
+}
+
+TEST(equal_distances_keep_the_order_of_entries)
+{
+    struct neighbour nb[3];
+    struct keystore ks;
+    float query[16] = { 0 };
+    struct err e;
+
+    keystore_init(&ks, 16);
+    REQUIRE_OK(keystore_reserve(&ks, 5, &e), &e);
+    for (int i = 0; i < 5; i++)
+        ks.entries[ks.n++] = (struct key_entry){ i, 0, i };
+    CHECK_INT(keystore_nearest(&ks, query, 3, nb), 3);
+    for (int i = 0; i < 3; i++) CHECK_INT(nb[i].at, i);
+    keystore_release(&ks);
+}
+
+TEST(trust_falls_with_distance)
+{
+    struct key_entry entries[] = { { 7, 0, 0 }, { 8, 0, 1 }, { 7, 0, 2 } };
+    struct keystore ks = { .entries = entries, .n = 3 };
+    struct weigh_options o = { .tau = 100 };
+    struct vote v;
+
+    weigh(&ks, (struct neighbour[]){ { 25, 0 } }, 1, &o, &v);
+    CHECK_NEAR(v.lambda, 0.75, 1e-6);
+    CHECK_INT(v.n, 1);
+    CHECK_NEAR(v.add[0], 0.75, 1e-6);
+    weigh(&ks, (struct neighbour[]){ { 100, 0 } }, 1, &o, &v);
+    CHECK(v.lambda == 0 && v.n == 0);
+    weigh(&ks, (struct neighbour[]){ { 1e6f, 0 } }, 1, &o, &v);
+    CHECK(v.lambda == 0 && v.n == 0);
+    weigh(&ks, NULL, 0, &o, &v);
+    CHECK(v.lambda == 0 && v.n == 0);
+    /* 1 / (1 + e^-0.4) and the rest. */
+    weigh(&ks, (struct neighbour[]){ { 20, 0 }, { 60, 1 } }, 2, &o, &v);
+    CHECK_INT(v.n, 2);
+    CHECK_NEAR(v.add[0] / v.lambda, 0.598688, 1e-6);
+    CHECK_NEAR(v.add[1] / v.lambda, 0.401312, 1e-6);
+    /* Two neighbours that say the same are one token. */
+    weigh(&ks, (struct neighbour[]){ { 20, 0 }, { 60, 2 } }, 2, &o, &v);
+    CHECK_INT(v.n, 1);
+    CHECK_NEAR(v.add[0], 0.8, 1e-6);
+}
+
+TEST(trust_may_be_fixed_or_none)
+{
+    struct key_entry entries[] = { { 7, 0, 0 } };
+    struct keystore ks = { .entries = entries, .n = 1 };
+    struct weigh_options o = { .tau = 10, .adapter = ADAPTER_FIXED,
+                               .lambda = 0.3 };
+    struct neighbour far[] = { { 5000, 0 } };
+    struct vote v;
+
+    weigh(&ks, far, 1, &o, &v);
+    CHECK_NEAR(v.lambda, 0.3, 1e-6);
+    CHECK_NEAR(v.add[0], 0.3, 1e-6);
+    weigh(&ks, far, 0, &o, &v);
+    CHECK(v.lambda == 0);               /* nobody to trust */
+    o.adapter = ADAPTER_NONE;
+    weigh(&ks, far, 1, &o, &v);
+    CHECK(v.lambda == 0);
+}
+
+/* ---- against the reference ------------------------------------------------ */
+
+#define MOST 2048
+
+struct sides { int32_t src[MOST], tgt[MOST]; int n_src, n_tgt; };
+
+/* The reference reads the first 199 pieces of a memory text, 250 of a
+ * sentence. */
+static bool encode(const struct fixture *f, const char *text, int most,
+                   int32_t *out, int *n)
+{
+    struct pieces p = { 0 };
+    struct err e;
+    bool ok = CHECK_OK(subword_encode(f->w->subword, text, strlen(text), &p,
+                                      &e), &e);
+
+    *n = 0;
+    for (size_t i = 0; ok && i < p.n && *n < most; i++)
+        out[(*n)++] = p.at[i].id;
+    pieces_release(&p);
+    return ok;
+}
+
+static bool build(const struct fixture *f, const json_t *tm, int rows,
+                  struct keystore *ks)
+{
+    size_t n = json_array_size(tm);
+    struct sides *s = calloc(n + 1, sizeof *s);
+    struct key_pair *p = calloc(n + 1, sizeof *p);
+    struct keybuild *kb = NULL;
+    struct err e;
+    bool ok = s && p && CHECK_OK(keybuild_new(&kb, f->net, NULL, rows, false,
+                                              &e), &e);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        const json_t *pair = json_array_get(tm, i);
+
+        ok = encode(f, json_string_value(json_array_get(pair, 0)), 199,
+                    s[i].src, &s[i].n_src)
+             && encode(f, json_string_value(json_array_get(pair, 1)), 199,
+                       s[i].tgt, &s[i].n_tgt);
+        s[i].src[s[i].n_src++] = f->w->cfg.eos_id;
+        p[i] = (struct key_pair){ s[i].src, s[i].n_src, s[i].tgt, s[i].n_tgt,
+                                  (int)i, ks };
+    }
+    if (ok) ok = CHECK_OK(keybuild_run(kb, p, (int)n, &e), &e);
+    keybuild_free(kb);
+    free(s);
+    free(p);
+    return ok;
+}
+
+/* Relative to the distance; the largest of a step. */
+static double check_step(const struct keystore *ks, const float *hidden,
+                         const json_t *step, int k, double tau)
+{
+    const json_t *d2 = json_object_get(step, "d2");
+    const json_t *at = json_object_get(step, "at");
+    struct weigh_options o = { .tau = tau };
+    struct neighbour nb[KNN_MAX_K];
+    struct vote v;
+    int n = keystore_nearest(ks, hidden, k, nb);
+    double worst = 0;
+
+    CHECK_INT(n, (int)json_array_size(d2));
+    for (int i = 0; i < n; i++) {
+        double want = json_number_value(json_array_get(d2, (size_t)i));
+
+        worst = fmax(worst, fabs(nb[i].d2 - want) / fmax(want, 1));
+        CHECK_INT(nb[i].at,
+                  json_integer_value(json_array_get(at, (size_t)i)));
+        CHECK_INT(ks->entries[nb[i].at].token, json_integer_value(
+            json_array_get(json_object_get(step, "val"), (size_t)i)));
+    }
+    weigh(ks, nb, n, &o, &v);
+    CHECK_NEAR(v.lambda, json_number_value(json_object_get(step, "lam")),
+               1e-3);
+    return worst;
+}
+
+static double check_line(const struct fixture *f, const json_t *j)
+{
+    const json_t *steps = json_object_get(j, "steps");
+    int32_t src[MOST], out[MOST];
+    int n_src = 0, n_out = ids_of(json_object_get(j, "out_ids"), out);
+    int k = (int)json_integer_value(json_object_get(j, "k"));
+    struct forced fc = { .src = src, .tgt = out, .n_tgt = n_out };
+    struct keystore ks, again;
+    double worst = 0;
+    struct err e;
+
+    keystore_init(&ks, f->net->d);
+    keystore_init(&again, f->net->d);
+    fc.hidden = calloc((size_t)(n_out + 1) * (size_t)f->net->d, sizeof(float));
+    if (!CHECK(fc.hidden) || !build(f, json_object_get(j, "tm"), 1024, &ks)
+        || !build(f, json_object_get(j, "tm"), 1, &again)
+        || !encode(f, json_string_value(json_object_get(j, "src")), 250,
+                   src, &n_src))
+        return 1;
+    CHECK_INT(ks.n, json_integer_value(json_object_get(j, "entries")));
+    /* One pair at a time or all together: the same keys, bit for bit. */
+    CHECK_INT(again.n, ks.n);
+    CHECK_MEM(again.keys, ks.keys, ks.n * ks.ld * sizeof *ks.keys);
+    src[n_src++] = f->w->cfg.eos_id;
+    fc.n_src = n_src;
+    CHECK_OK(forced_run(f->net, NULL, &fc, &e), &e);
+    for (size_t t = 0; t < json_array_size(steps); t++)
+        worst = fmax(worst, check_step(&ks, fc.hidden + t * (size_t)f->net->d,
+                                       json_array_get(steps, t), k,
+                                       json_number_value(
+                                           json_object_get(j, "tau"))));
+    free(fc.hidden);
+    keystore_release(&ks);
+    keystore_release(&again);
+    return worst;
+}
+
+TEST(steps_are_the_references)
+{
+    const char *path = test_shared("golden/skmt.jsonl");
+    int n = 0, limit = line_limit(1);
+    struct fixture f;
+    double worst = 0;
+    json_t *j;
+    FILE *in;
+
+    if (!path) SKIP("needs the full golden set");
+    REQUIRE((in = fopen(path, "r")));
+    REQUIRE(fixture_open(&f));
+    while (n < limit && (j = golden_line(in))) {
+        worst = fmax(worst, check_line(&f, j));
+        n++;
+        json_decref(j);
+    }
+    printf("     steps: %d runs, worst relative distance %.2g\n", n, worst);
+    CHECK(worst <= 1e-3);
+    CHECK(n >= 1);
+    fclose(in);
+    fixture_close(&f);
+}
