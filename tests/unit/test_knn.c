@@ -3,7 +3,9 @@
 
 #include "base/mem.h"
 #include "knn/keybuild.h"
+#include "knn/sk.h"
 #include "knn/weigh.h"
+#include "search/batch.h"
 #include "search/forced.h"
 #include "text/subword.h"
 
@@ -260,4 +262,88 @@ TEST(steps_are_the_references)
     CHECK(n >= 1);
     fclose(in);
     fixture_close(&f);
+}
+
+/* ---- whole translations --------------------------------------------------- */
+
+static struct search_options beam_options(void)
+{
+    return (struct search_options){ .beam = 4, .nbest = 1, .lanes = 1,
+        .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 64, .early_stop = true,
+        .max_source = 251 };
+}
+
+/* Is the translation the reference's? */
+static bool translate_line(const struct fixture *f, const json_t *j)
+{
+    struct search_options o = beam_options();
+    struct sk_options so = { (int)json_integer_value(json_object_get(j, "k")),
+        { .tau = json_number_value(json_object_get(j, "tau")) } };
+    int32_t src[MOST], want[MOST];
+    int n_src = 0, n_want = ids_of(json_object_get(j, "out_ids"), want);
+    struct batch *b = NULL;
+    struct sk *sk = NULL;
+    struct job *job = NULL, *done = NULL;
+    struct keystore ks;
+    bool same;
+    struct err e;
+
+    keystore_init(&ks, f->net->d);
+    if (!build(f, json_object_get(j, "tm"), 1024, &ks)
+        || !encode(f, json_string_value(json_object_get(j, "src")), 250, src,
+                   &n_src))
+        return false;
+    src[n_src++] = f->w->cfg.eos_id;
+    CHECK_OK(sk_new(&sk, &so, o.lanes, o.lanes * o.beam, &e), &e);
+    CHECK_OK(batch_new(&b, f->net, &o, NULL, sk_mixer(sk), &e), &e);
+    CHECK_OK(job_new(&job, &o, f->net, src, n_src, NULL, 0, &e), &e);
+    job->user = &ks;
+    CHECK_OK(batch_add(b, &job, 1, &e), &e);
+    while (!done && batch_busy_lanes(b)) done = batch_step(b);
+    /* Without the end mark. */
+    same = done && done->n_hyps
+           && done->hyps[0].n - done->hyps[0].ended == n_want
+           && !memcmp(done->hyps[0].tokens, want,
+                      (size_t)n_want * sizeof *want);
+    job_free(job);
+    batch_free(b);
+    sk_free(sk);
+    keystore_release(&ks);
+    return same;
+}
+
+TEST(translations_are_the_references)
+{
+    const char *path = test_shared("golden/skmt.jsonl");
+    int n = 0, same = 0, limit = line_limit(1);
+    struct fixture f;
+    json_t *j;
+    FILE *in;
+
+    if (!path) SKIP("needs the full golden set");
+    REQUIRE((in = fopen(path, "r")));
+    REQUIRE(fixture_open(&f));
+    while (n < limit && (j = golden_line(in))) {
+        same += translate_line(&f, j);
+        n++;
+        json_decref(j);
+    }
+    printf("     with memory: %d of %d translations identical\n", same, n);
+    CHECK(n >= 1 && same * 100 >= n * 98);
+    fclose(in);
+    fixture_close(&f);
+}
+
+TEST(a_system_refuses_what_it_cannot_do)
+{
+    struct sk_options o = { .k = 0, .weigh = { .tau = 100 } };
+    struct sk *sk;
+    struct err e;
+
+    CHECK(sk_new(&sk, &o, 1, 4, &e) == ST_ARGUMENT && !sk);
+    o.k = KNN_MAX_K + 1;
+    CHECK(sk_new(&sk, &o, 1, 4, &e) == ST_ARGUMENT && !sk);
+    o.k = 1;
+    o.weigh.tau = 0;
+    CHECK(sk_new(&sk, &o, 1, 4, &e) == ST_ARGUMENT && !sk);
 }
