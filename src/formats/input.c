@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -502,6 +503,13 @@ void input_close(struct input *in)
     free(in->raw);
     free(in->name);
     free(in);
+}
+
+bool input_waits(const struct input *in)
+{
+    struct pollfd p = { .fd = in->fd, .events = POLLIN };
+
+    return in->fd >= 0 && !in->total && !in->out_end && !poll(&p, 1, 0);
 }
 
 const char *input_name(const struct input *in)

@@ -34,6 +34,10 @@ enum status input_peek_more(struct input *in, size_t want,
                             const char **bytes, size_t *n, struct err *e);
 void input_take(struct input *in, size_t n);    /* n of those are used */
 
+/* Would reading on wait for whoever writes the other end? Never for a file.
+ * What was read already may hold some more. */
+bool input_waits(const struct input *in);
+
 const char *input_name(const struct input *in);     /* for messages */
 bool input_marked(const struct input *in);      /* a mark said which UTF it is,
                                                    or it was UTF-16 */

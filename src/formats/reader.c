@@ -341,6 +341,11 @@ struct str reader_extra(const struct reader *r)
     return r->extra;
 }
 
+bool reader_waits(const struct reader *r)
+{
+    return input_waits(r->in) || (r->in_target && input_waits(r->in_target));
+}
+
 uint64_t reader_done(const struct reader *r)
 {
     return input_done(r->in) +

@@ -88,6 +88,7 @@ enum format reader_format(const struct reader *r);
  * attributes), as a JSON object for the writer; may be empty. Complete once
  * reader_next gave NULL. */
 struct str reader_extra(const struct reader *r);
+bool reader_waits(const struct reader *r);      /* as input.h */
 uint64_t reader_done(const struct reader *r);   /* as input.h */
 uint64_t reader_total(const struct reader *r);
 

@@ -136,6 +136,7 @@ static enum status put_units(struct import *i, struct reader *r,
 
     for (uint64_t n = 0;; n++) {
         st = n % PROGRESS_EVERY ? ST_OK : report(i, r, e);
+        if (!st && reader_waits(r)) st = store_import_pause(i->im, e);
         if (!st) st = reader_next(r, &u, e);
         if (st || !u) return st;
         st = put_unit(i, u, e);

@@ -164,6 +164,8 @@ enum status store_import_origin(struct store_import *im, const char *origin,
  * is not in any index yet). */
 enum status store_import_put(struct store_import *im, const struct unit *u,
                              int64_t *text, bool *is_new, struct err *e);
+/* Let other writers in until the next put: before waiting for more pairs. */
+enum status store_import_pause(struct store_import *im, struct err *e);
 /* Several steps, for what must be published with it (index segments):
  * prepare starts the last transaction, writes the change and says its number;
  * the caller adds its own rows through the same store; then commit, durable.

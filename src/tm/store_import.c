@@ -387,6 +387,11 @@ static enum status new_text(struct store_import *im, const struct unit *u,
     return text_insert(im->s, *text, im->memory.id, u, hash, e);
 }
 
+enum status store_import_pause(struct store_import *im, struct err *e)
+{
+    return im->s->chunk == im ? chunk_settle(im->s, e) : ST_OK;
+}
+
 static enum status put_row(struct store_import *im, const struct unit *u,
                            int64_t *text, bool *is_new, struct err *e)
 {

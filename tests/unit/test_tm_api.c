@@ -1,6 +1,7 @@
 /* test_tm_api.c - translation memories as users of the library see them:
  * memories, pairs, files and their care. Searches are in test_tm_search.c. */
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "use_tm.h"
@@ -526,6 +527,59 @@ TEST(an_import_that_fails_changes_nothing)
     OK(skmt_tm_import(tm, NULL, &good, 1, how, &err));
     CHECK_INT(problems(tm), 0);
     skmt_import_free(how);
+    skmt_tm_close(tm);
+    scratch_remove(&s);
+}
+
+struct piped { const char *fifo; const struct scratch *s; int64_t pairs; };
+
+static void *import_fifo(void *user)
+{
+    struct piped *p = user;
+    skmt_tm *tm = open_tm(p->s, SKMT_TM_WRITE);
+    skmt_import *how = skmt_import_new();
+    skmt_error err;
+
+    skmt_import_set(how, "format", "tsv", &err);
+    CHECK_INT(skmt_tm_import(tm, NULL, &p->fifo, 1, how, &err), SKMT_OK);
+    p->pairs = skmt_import_count(how, "pairs");
+    skmt_import_free(how);
+    skmt_tm_close(tm);
+    return NULL;
+}
+
+/* A program that feeds an import and takes its time must not keep others from
+ * writing: the addition below comes while the import waits for more. */
+TEST(an_import_that_waits_lets_others_write)
+{
+    struct piped p = { .pairs = -1 };
+    struct scratch s;
+    char fifo[256];
+    pthread_t thread;
+    skmt_tm *tm;
+    FILE *f;
+
+    REQUIRE(scratch_make(&s));
+    snprintf(fifo, sizeof fifo, "%s/pipe", s.dir);
+    REQUIRE(!mkfifo(fifo, 0600));
+    tm = open_tm(&s, SKMT_TM_CREATE);
+    add(tm, NULL, "eins", "one");
+    p.fifo = fifo;
+    p.s = &s;
+    REQUIRE(!pthread_create(&thread, NULL, import_fifo, &p));
+    REQUIRE((f = fopen(fifo, "w")));
+    fputs("zwei\ttwo\ndrei\tthree\n", f);
+    fflush(f);
+    usleep(200000);             /* it reads what there is */
+    CHECK(add(tm, NULL, "vier", "four") > 0);
+    CHECK_INT(found(tm, "zwei"), 0);            /* not before its end */
+    fputs("sechs\tsix\n", f);
+    fclose(f);
+    pthread_join(thread, NULL);
+    CHECK_INT(p.pairs, 3);
+    CHECK_INT(found(tm, "zwei"), 1);
+    CHECK_INT(found(tm, "vier"), 1);
+    CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
     scratch_remove(&s);
 }
