@@ -444,6 +444,55 @@ SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
  * when i is 0; -1 where that failed. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
 
+/* ---- scores ------------------------------------------------------------ */
+
+/* How near translations come to a reference, counted as sacrebleu counts:
+ *
+ *     skmt_score *s;
+ *     skmt_score_new(&s, "bleu,chrf,ter", &err);
+ *     skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), &err);  ..
+ *     skmt_score_get(s, "bleu", &value, &err);
+ *
+ * "bleu" (13a tokens, order 4, exp smoothing), "chrf" (chrF2), "ter" (with
+ * shifts; lower is better), all in percent, and "chrf-eps", chrF2 averaged
+ * the older way. What was added is kept as counts, not as text. A skmt_score
+ * belongs to one thread at a time. */
+typedef struct skmt_score skmt_score;
+
+SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
+                                    skmt_error *err);
+SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
+/* One line of a translation, and what it should have been. */
+SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
+                                    size_t hyp_len, const char *ref,
+                                    size_t ref_len, skmt_error *err);
+/* Of all lines so far; 0 when there are none. */
+SKMT_API skmt_status skmt_score_get(const skmt_score *s, const char *metric,
+                                    double *value, skmt_error *err);
+/* The i-th metric asked for, its title ("chrF2") and how it counts, as text to
+ * print beside a figure ("nrefs:1|case:mixed|.."); NULL after the last. */
+SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
+                                       const char **title,
+                                       const char **signature);
+/* The numbers behind a score: for "bleu" "correct1" .. "precision4", "bp",
+ * "hyp_len", "ref_len"; for "ter" "edits", "ref_len". NULL after the last. */
+SKMT_API const char *skmt_score_detail(const skmt_score *s,
+                                       const char *metric, int i,
+                                       double *value);
+/* The range that holds the score of 95 in 100 resamples of the lines, and
+ * whether b differs from a (same lines, same references) by more than chance:
+ * *p is small when it does. The same seed gives the same figures; 1000
+ * resamples are usual. */
+SKMT_API skmt_status skmt_score_interval(const skmt_score *s,
+                                         const char *metric, int resamples,
+                                         uint64_t seed, double *low,
+                                         double *high, skmt_error *err);
+SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
+                                        const skmt_score *b,
+                                        const char *metric, int resamples,
+                                        uint64_t seed, double *p,
+                                        skmt_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,91 @@
+/* bleu.c - n-gram precision with a penalty for being short. */
+#include "metrics/bleu.h"
+
+#include <math.h>
+
+#include "metrics/tok13a.h"
+
+static bool tokens(struct scratch *s, struct str text, struct units *out)
+{
+    return tok13a(&s->text, &s->other, text)
+           && fields_split(&s->words, strbuf_view(&s->text))
+           && scratch_number(s, out);
+}
+
+bool bleu_count(struct scratch *s, struct str hyp, struct str ref,
+                int64_t *stats)
+{
+    scratch_begin(s);
+    if (!tokens(s, hyp, &s->hyp) || !tokens(s, ref, &s->ref)
+        || !scratch_match(s, BLEU_ORDERS, stats + BLEU_CORRECT))
+        return false;
+    for (int n = 1; n <= BLEU_ORDERS; n++)
+        stats[BLEU_TOTAL + n - 1] = gram_count(s->hyp.n, n);
+    stats[BLEU_HYP_LEN] = (int64_t)s->hyp.n;
+    stats[BLEU_REF_LEN] = (int64_t)s->ref.n;
+    return true;
+}
+
+static double brevity(double hyp_len, double ref_len)
+{
+    if (hyp_len >= ref_len) return 1;
+    return hyp_len > 0 ? exp(1 - ref_len / hyp_len) : 0;
+}
+
+/* An order without matches counts as half a match, the next one as a quarter
+ * and so on. An order without n-grams leaves it and all after it at 0. */
+static void smooth(const int64_t *stats, double *precision)
+{
+    double halves = 1;
+
+    for (int i = 0; i < BLEU_ORDERS && stats[BLEU_TOTAL + i]; i++) {
+        double total = (double)stats[BLEU_TOTAL + i];
+        double correct = (double)stats[BLEU_CORRECT + i];
+
+        if (!stats[BLEU_CORRECT + i]) halves *= 2;
+        precision[i] = correct > 0 ? 100 * correct / total
+                                   : 100 / (halves * total);
+    }
+}
+
+void bleu_of(const int64_t *stats, struct bleu *out)
+{
+    double logs = 0;
+
+    *out = (struct bleu){ .bp = brevity((double)stats[BLEU_HYP_LEN],
+                                        (double)stats[BLEU_REF_LEN]) };
+    /* No unigram found: no longer n-gram either. */
+    if (!stats[BLEU_CORRECT]) return;
+    smooth(stats, out->precision);
+    for (int i = 0; i < BLEU_ORDERS; i++) {
+        if (!(out->precision[i] > 0)) return;
+        logs += log(out->precision[i]);
+    }
+    out->score = out->bp * exp(logs / BLEU_ORDERS);
+}
+
+double bleu_score(const int64_t *stats)
+{
+    struct bleu b;
+
+    bleu_of(stats, &b);
+    return b.score;
+}
+
+const char *bleu_detail(const int64_t *stats, int i, double *value)
+{
+    static const char *const names[] = {
+        "correct1", "correct2", "correct3", "correct4", "total1", "total2",
+        "total3", "total4", "hyp_len", "ref_len", "precision1", "precision2",
+        "precision3", "precision4", "bp"
+    };
+    struct bleu b;
+
+    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    bleu_of(stats, &b);
+    if (i < BLEU_STATS) *value = (double)stats[i];
+    else if (i < BLEU_STATS + BLEU_ORDERS)
+        *value = b.precision[i - BLEU_STATS];
+    else *value = b.bp;
+    return names[i];
+}

@@ -1,0 +1,125 @@
+/* scratch.c - words and n-grams to numbers, and how many agree. */
+#include "metrics/scratch.h"
+
+#include <stdlib.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/mem.h"
+
+/* A map that one long line made large is not cleared for every short one. */
+#define KEEP_SLOTS 65536
+
+void scratch_init(struct scratch *s)
+{
+    *s = (struct scratch){ 0 };
+    strbuf_init(&s->text, 0);
+    strbuf_init(&s->other, 0);
+}
+
+void scratch_release(struct scratch *s)
+{
+    strbuf_release(&s->text);
+    strbuf_release(&s->other);
+    fields_release(&s->words);
+    map64_release(&s->ids);
+    free(s->hyp.at);
+    free(s->ref.at);
+    free(s->hyp_gram.at);
+    free(s->ref_gram.at);
+    free(s->left.at);
+    scratch_init(s);
+}
+
+bool units_push(struct units *u, uint32_t unit)
+{
+    if (!mem_grow(&u->at, &u->cap, u->n + 1, sizeof *u->at)) return false;
+    u->at[u->n++] = unit;
+    return true;
+}
+
+static bool units_fill(struct units *u, size_t n, uint32_t value)
+{
+    if (!mem_grow(&u->at, &u->cap, n, sizeof *u->at)) return false;
+    for (size_t i = 0; i < n; i++) u->at[i] = value;
+    u->n = n;
+    return true;
+}
+
+void scratch_begin(struct scratch *s)
+{
+    if (s->ids.mask >= KEEP_SLOTS) map64_release(&s->ids);
+    else map64_clear(&s->ids);
+}
+
+bool scratch_number(struct scratch *s, struct units *out)
+{
+    out->n = 0;
+    for (size_t i = 0; i < s->words.n; i++) {
+        struct str w = s->words.at[i];
+        bool fresh;
+        uint32_t *id = map64_put(&s->ids, XXH3_64bits(w.p, w.n), &fresh);
+
+        if (!id) return false;
+        if (fresh) *id = (uint32_t)s->ids.n;
+        if (!units_push(out, *id)) return false;
+    }
+    return true;
+}
+
+static uint64_t gram_key(uint32_t begin, uint32_t last)
+{
+    return (uint64_t)begin << 32 | last;
+}
+
+/* Number the reference's n-grams, from 1, and count each. */
+static bool number_ref(struct scratch *s, size_t n)
+{
+    scratch_begin(s);
+    for (size_t i = 0; i + n <= s->ref.n; i++) {
+        bool fresh;
+        uint32_t *id = map64_put(&s->ids, gram_key(s->ref_gram.at[i],
+                                                   s->ref.at[i + n - 1]),
+                                 &fresh);
+
+        if (!id) return false;
+        if (fresh) {
+            *id = (uint32_t)s->ids.n;
+            s->left.at[*id] = 0;
+        }
+        s->ref_gram.at[i] = *id;
+        s->left.at[*id]++;
+    }
+    return true;
+}
+
+/* An n-gram the reference lacks has number 0, and so have all it begins. */
+static int64_t match_hyp(struct scratch *s, size_t n)
+{
+    int64_t found = 0;
+
+    for (size_t i = 0; i + n <= s->hyp.n; i++) {
+        uint32_t begin = s->hyp_gram.at[i];
+        const uint32_t *id = !begin ? NULL
+            : map64_find(&s->ids, gram_key(begin, s->hyp.at[i + n - 1]));
+
+        s->hyp_gram.at[i] = id ? *id : 0;
+        if (!id || !s->left.at[*id]) continue;
+        s->left.at[*id]--;
+        found++;
+    }
+    return found;
+}
+
+bool scratch_match(struct scratch *s, int orders, int64_t *matches)
+{
+    if (!units_fill(&s->hyp_gram, s->hyp.n, 1)
+        || !units_fill(&s->ref_gram, s->ref.n, 1)
+        || !units_fill(&s->left, s->ref.n + 1, 0))
+        return false;
+    for (int n = 1; n <= orders; n++) {
+        if (!number_ref(s, (size_t)n)) return false;
+        matches[n - 1] = match_hyp(s, (size_t)n);
+    }
+    return true;
+}

@@ -1,0 +1,146 @@
+/* tok13a.c - seven replacements of fixed strings, then four passes.
+ *
+ * Each pass goes over the text once from left to right and what it has matched
+ * is not looked at again. Bytes will do for UTF-8: every byte of a longer
+ * character is neither punctuation nor a digit. */
+#include "metrics/tok13a.h"
+
+#include "metrics/fields.h"
+
+static bool replace(struct strbuf *out, struct str in, const char *from,
+                    const char *to)
+{
+    size_t n = strlen(from);
+    bool ok = true;
+
+    strbuf_reset(out);
+    while (ok && in.n) {
+        const char *hit = memmem(in.p, in.n, from, n);
+        size_t before = hit ? (size_t)(hit - in.p) : in.n;
+
+        ok = strbuf_add(out, in.p, before) && (!hit || strbuf_adds(out, to));
+        if (hit) before += n;
+        in.p += before;
+        in.n -= before;
+    }
+    return ok;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_stop(char c)
+{
+    return c == '.' || c == ',';
+}
+
+/* ASCII punctuation but ' , - . */
+static bool stands_alone(char c)
+{
+    return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/'
+           || (c >= ':' && c <= '@') || (c >= '[' && c <= '`')
+           || (c >= '{' && c <= '~');
+}
+
+/* A pass is given two bytes (the second is 0 at the end) and writes what
+ * becomes of those it takes; it returns how many, 0 where it does not match. */
+typedef size_t pass_fn(char a, char b, char *to, size_t *n);
+
+static size_t put(char *to, size_t *n, const char *bytes, size_t count,
+                  size_t taken)
+{
+    memcpy(to, bytes, count);
+    *n = count;
+    return taken;
+}
+
+static size_t pass_punctuation(char a, char b, char *to, size_t *n)
+{
+    (void)b;
+    return stands_alone(a) ? put(to, n, (char[]){ ' ', a, ' ' }, 3, 1) : 0;
+}
+
+static size_t pass_stop_after(char a, char b, char *to, size_t *n)
+{
+    return !is_digit(a) && is_stop(b)
+           ? put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
+}
+
+static size_t pass_stop_before(char a, char b, char *to, size_t *n)
+{
+    return is_stop(a) && !is_digit(b)
+           ? put(to, n, (char[]){ ' ', a, ' ', b }, 4, 2) : 0;
+}
+
+static size_t pass_dash(char a, char b, char *to, size_t *n)
+{
+    return is_digit(a) && b == '-'
+           ? put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
+}
+
+static bool run_pass(struct strbuf *out, struct str in, pass_fn *pass)
+{
+    bool ok = true;
+
+    strbuf_reset(out);
+    for (size_t i = 0, taken; ok && i < in.n; i += taken) {
+        char to[4];
+        size_t n;
+
+        /* The text ends in a space, so no pass takes two bytes there. */
+        taken = i + 1 < in.n ? pass(in.p[i], in.p[i + 1], to, &n)
+                             : pass(in.p[i], ' ', to, &n);
+        if (!taken) taken = put(to, &n, in.p + i, 1, 1);
+        ok = strbuf_add(out, to, n);
+    }
+    return ok;
+}
+
+static void swap(struct strbuf *a, struct strbuf *b)
+{
+    struct strbuf keep = *a;
+
+    *a = *b;
+    *b = keep;
+}
+
+static bool plain_text(struct strbuf *out, struct strbuf *spare,
+                       struct str text)
+{
+    static const char *const change[][2] = {
+        { "<skipped>", "" }, { "-\n", "" }, { "\n", " " },
+        { "&quot;", "\"" }, { "&amp;", "&" }, { "&lt;", "<" }, { "&gt;", ">" }
+    };
+
+    text = fields_trim_end(text);
+    strbuf_reset(out);
+    if (!strbuf_add(out, text.p, text.n)) return false;
+    for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+        if (!memmem(out->data, out->len, change[i][0], strlen(change[i][0])))
+            continue;
+        if (!replace(spare, strbuf_view(out), change[i][0], change[i][1]))
+            return false;
+        swap(out, spare);
+    }
+    return true;
+}
+
+bool tok13a(struct strbuf *out, struct strbuf *spare, struct str text)
+{
+    static pass_fn *const passes[] = { pass_punctuation, pass_stop_after,
+                                       pass_stop_before, pass_dash };
+
+    if (!plain_text(out, spare, text)) return false;
+    strbuf_reset(spare);
+    if (!strbuf_addc(spare, ' ') || !strbuf_add(spare, out->data, out->len)
+        || !strbuf_addc(spare, ' '))
+        return false;
+    swap(out, spare);
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        if (!run_pass(spare, strbuf_view(out), passes[i])) return false;
+        swap(out, spare);
+    }
+    return true;
+}

@@ -1,0 +1,490 @@
+/* test_metrics.c - scores against known ones.
+ *
+ *   - the small corpus of the reference scorer, to the digit;
+ *   - edit rates worked out by hand, and of whole sets by another program;
+ *   - with the full sets beside the checkout: BLEU and chrF2 of every row. */
+#include "formats/input.h"
+#include "metrics/bleu.h"
+#include "metrics/bootstrap.h"
+#include "metrics/chrf.h"
+#include "metrics/metric.h"
+#include "metrics/ter.h"
+#include "metrics/tok13a.h"
+#include "skmt.h"
+#include "test.h"
+
+/* ---- tokens ------------------------------------------------------------- */
+
+/* The tokens of a text between single spaces; lives until the next call. */
+static const char *tokens(const char *text)
+{
+    static char joined[400];
+    struct fields words = { 0 };
+    struct strbuf out, spare;
+    size_t at = 0;
+
+    strbuf_init(&out, 0);
+    strbuf_init(&spare, 0);
+    CHECK(tok13a(&out, &spare, str_of(text)));
+    CHECK(fields_split(&words, strbuf_view(&out)));
+    joined[0] = 0;
+    for (size_t i = 0; i < words.n; i++)
+        at += (size_t)snprintf(joined + at, sizeof joined - at, "%s%.*s",
+                               i ? " " : "", (int)words.at[i].n,
+                               words.at[i].p);
+    fields_release(&words);
+    strbuf_release(&out);
+    strbuf_release(&spare);
+    return joined;
+}
+
+TEST(tokens_are_those_of_mteval)
+{
+    static const char *const known[][2] = {
+        { "It costs 1,234.56 EUR (approx.) - 3-4 days...",
+          "It costs 1,234.56 EUR ( approx . ) - 3 - 4 days . . ." },
+        { "a..b,c", "a . . b , c" },
+        { "5.", "5 ." },
+        { "A 2008-09 ’quote’ «x» 1.a", "A 2008 - 09 ’quote’ «x» 1 . a" },
+        { "", "" }, { " \t\n", "" }, { ".", "." }, { ",5", ", 5" },
+        { "don't", "don't" }, { "x-\ny z-", "xy z-" }, { "a-\n", "a-" },
+        { "a\nb", "a b" },
+        { "<skipped>a&quot;b&amp;lt;", "a \" b <" },
+        { "ä.ö,ü", "ä . ö , ü" },
+        { "a\xC2\xA0" "b\xE3\x80\x80" "c\x1C" "d", "a b c d" },
+        { "zero\xE2\x80\x8Bwidth", "zero\xE2\x80\x8Bwidth" }
+    };
+
+    for (size_t i = 0; i < COUNT(known); i++)
+        CHECK_STR(tokens(known[i][0]), known[i][1]);
+}
+
+/* ---- small corpora ------------------------------------------------------ */
+
+static void sum_pair(const struct metric *m, const char *hyp, const char *ref,
+                     int64_t *sums)
+{
+    int64_t stats[METRIC_STATS_MAX];
+    struct scratch s;
+
+    scratch_init(&s);
+    REQUIRE(m->count(&s, str_of(hyp), str_of(ref), stats));
+    for (int k = 0; k < m->n_stats; k++) sums[k] += stats[k];
+    scratch_release(&s);
+}
+
+static double score_pair(const char *metric, const char *hyp, const char *ref)
+{
+    const struct metric *m = metric_find(str_of(metric));
+    int64_t sums[METRIC_STATS_MAX] = { 0 };
+
+    sum_pair(m, hyp, ref, sums);
+    return m->score(sums);
+}
+
+static const char *const small_hyp[] = {
+    "The cat sat on the mat .", "Take 2 tablets daily.", "Yes" };
+static const char *const small_ref[] = {
+    "The cat is on the mat.", "Take two tablets a day.", "Yes, please." };
+
+static void sum_small(const char *metric, int64_t *sums)
+{
+    memset(sums, 0, METRIC_STATS_MAX * sizeof *sums);
+    for (size_t i = 0; i < COUNT(small_hyp); i++)
+        sum_pair(metric_find(str_of(metric)), small_hyp[i], small_ref[i],
+                 sums);
+}
+
+TEST(small_corpus_has_its_bleu)
+{
+    static const int correct[] = { 10, 4, 2, 1 }, total[] = { 13, 10, 8, 6 };
+    int64_t sums[METRIC_STATS_MAX];
+    struct bleu b;
+
+    sum_small("bleu", sums);
+    bleu_of(sums, &b);
+    for (int i = 0; i < BLEU_ORDERS; i++) {
+        CHECK_INT(sums[BLEU_CORRECT + i], correct[i]);
+        CHECK_INT(sums[BLEU_TOTAL + i], total[i]);
+        CHECK_NEAR(b.precision[i], 100.0 * correct[i] / total[i], 1e-12);
+    }
+    CHECK_INT(sums[BLEU_HYP_LEN], 13);
+    CHECK_INT(sums[BLEU_REF_LEN], 17);
+    CHECK_NEAR(b.bp, 0.735141, 5e-7);
+    CHECK_NEAR(b.score, 24.737014, 5e-7);
+}
+
+TEST(bleu_at_its_borders)
+{
+    CHECK_NEAR(score_pair("bleu", "a b c d e", "a b x d e"), 30.213754, 5e-7);
+    CHECK_NEAR(score_pair("bleu", "a b c d", "a b c d"), 100, 1e-10);
+    CHECK(score_pair("bleu", "c d", "a b") == 0);
+    CHECK(score_pair("bleu", "a b c", "a b c") == 0);   /* no 4-gram */
+    CHECK(score_pair("bleu", "", "") == 0);
+    CHECK(score_pair("bleu", "", "a b c d") == 0);
+    CHECK(score_pair("bleu", "a b c d", "") == 0);
+    /* The reference has one "the": clipped to one match. */
+    CHECK_NEAR(score_pair("bleu", "the the the the", "the cat sat down"),
+               pow(25.0 * (100.0 / 6) * (100.0 / 8) * (100.0 / 8), 0.25),
+               1e-9);
+}
+
+TEST(small_corpus_has_its_chrf)
+{
+    int64_t sums[METRIC_STATS_MAX];
+
+    sum_small("chrf", sums);
+    CHECK_NEAR(chrf_score(sums), 45.899305, 5e-7);
+    CHECK_NEAR(chrf_score_eps(sums), 45.897448, 5e-7);
+}
+
+TEST(chrf_at_its_borders)
+{
+    CHECK(score_pair("chrf", "c d", "a b") == 0);
+    CHECK(score_pair("chrf", "", "") == 0);
+    CHECK_NEAR(score_pair("chrf", "über", "ü b e r"), 100, 1e-10);
+    CHECK_NEAR(score_pair("chrf", "ab", "ab"), 100, 1e-10);
+    CHECK(score_pair("chrf", "AB", "ab") == 0);
+    /* One character of two, no pair: P = R = (1/2 + 0) / 2. */
+    CHECK_NEAR(score_pair("chrf", "ab", "ac"), 25, 1e-10);
+}
+
+/* ---- edit rate ---------------------------------------------------------- */
+
+static void check_edits(const char *hyp, const char *ref, int edits, int len)
+{
+    int64_t sums[METRIC_STATS_MAX] = { 0 };
+
+    sum_pair(metric_find(str_of("ter")), hyp, ref, sums);
+    if (sums[TER_EDITS] != edits || sums[TER_REF_LEN] != len)
+        test_fail(__FILE__, __LINE__, "\"%s\" to \"%s\": %d edits of %d, "
+                  "want %d of %d", hyp, ref, (int)sums[TER_EDITS],
+                  (int)sums[TER_REF_LEN], edits, len);
+}
+
+TEST(edits_are_counted)
+{
+    check_edits("", "", 0, 0);
+    check_edits("a b", "", 2, 0);
+    check_edits("", "a b", 2, 2);
+    check_edits("a b c", "a b c", 0, 3);
+    check_edits("a x c", "a b c", 1, 3);
+    check_edits("a c", "a b c", 1, 3);
+    check_edits("a b b c", "a b c", 1, 3);
+    check_edits("Ein HAUS \xC3\x84", "ein haus \xC3\xA4", 0, 3);
+    check_edits("mat.", "mat .", 2, 2);         /* punctuation stays */
+    check_edits("\xC4\xB0", "i\xCC\x87", 0, 1);
+}
+
+TEST(a_shift_is_one_edit)
+{
+    check_edits("b a", "a b", 1, 2);
+    check_edits("d e f a b c", "a b c d e f", 1, 6);
+    check_edits("on the mat the cat sat", "the cat sat on the mat", 1, 6);
+    check_edits("c d a b x", "a b c d y", 2, 5);
+    /* Two shifts would do, but the first alone gains nothing: the search is
+     * greedy, and replaces four words. */
+    check_edits("e f c d a b", "a b c d e f", 4, 6);
+}
+
+TEST(rates_are_per_word_of_the_reference)
+{
+    CHECK_NEAR(score_pair("ter", "b a x", "a b c"), 200.0 / 3, 1e-12);
+    CHECK(score_pair("ter", "a", "") == 100);
+    CHECK(score_pair("ter", "", "") == 0);
+}
+
+/* ---- resampling --------------------------------------------------------- */
+
+static double first_of_two(const int64_t *sums)
+{
+    return 100.0 * (double)sums[0] / (double)sums[1];
+}
+
+enum { N_LINES = 400 };
+struct lines { int64_t at[N_LINES][3]; };
+
+/* Every line one of one word, wrong where i % every is 0. */
+static struct sample fill(struct lines *l, int every)
+{
+    for (int i = 0; i < N_LINES; i++) {
+        l->at[i][0] = i % every == 0;
+        l->at[i][1] = 1;
+        l->at[i][2] = -1000000;         /* of another metric */
+    }
+    return (struct sample){ l->at[0], N_LINES, 3, 2, first_of_two };
+}
+
+TEST(intervals_are_those_of_a_share)
+{
+    struct resampling how = { 1000, 12345 };
+    struct interval one, again, other;
+    struct lines l;
+    struct sample s = fill(&l, 4);
+    struct err e;
+
+    REQUIRE_OK(bootstrap_interval(&s, how, &one, &e), &e);
+    REQUIRE_OK(bootstrap_interval(&s, how, &again, &e), &e);
+    CHECK_MEM(&one, &again, sizeof one);
+    /* 25 % of 400: standard error 2.165, 1.96 of them either side. */
+    CHECK_NEAR(one.mean, 25, 0.3);
+    CHECK_NEAR(one.low, 25 - 4.24, 0.6);
+    CHECK_NEAR(one.high, 25 + 4.24, 0.6);
+    how.seed++;
+    REQUIRE_OK(bootstrap_interval(&s, how, &other, &e), &e);
+    CHECK(memcmp(&one, &other, sizeof one));
+}
+
+TEST(comparisons_tell_chance_from_difference)
+{
+    struct resampling how = { 1000, 12345 };
+    struct lines a, b, c;
+    struct sample sa = fill(&a, 4), sb = fill(&b, 4), sc = fill(&c, 2);
+    double p, q;
+    struct err e;
+
+    REQUIRE_OK(bootstrap_compare(&sa, &sb, how, &p, &e), &e);
+    CHECK(p == 1);
+    REQUIRE_OK(bootstrap_compare(&sa, &sc, how, &p, &e), &e);
+    REQUIRE_OK(bootstrap_compare(&sc, &sa, how, &q, &e), &e);
+    CHECK_NEAR(p, 1.0 / 1001, 1e-12);
+    CHECK(p == q);
+    /* One line of 400 better: that happens. */
+    b.at[1][0] = 1;
+    REQUIRE_OK(bootstrap_compare(&sa, &sb, how, &p, &e), &e);
+    CHECK(p > 0.05 && p < 1);
+}
+
+TEST(resampling_refuses_what_makes_no_sense)
+{
+    struct resampling how = { 0, 1 };
+    struct lines a;
+    struct sample s = fill(&a, 4), none = s;
+    struct interval i;
+    struct err e;
+    double p;
+
+    none.n = 0;
+    CHECK_INT(bootstrap_interval(&s, how, &i, &e), ST_ARGUMENT);
+    how.times = 1;
+    CHECK_INT(bootstrap_interval(&none, how, &i, &e), ST_ARGUMENT);
+    CHECK_INT(bootstrap_compare(&s, &none, how, &p, &e), ST_ARGUMENT);
+    REQUIRE_OK(bootstrap_interval(&s, how, &i, &e), &e);
+    CHECK(i.low == i.high && i.low == i.mean);
+}
+
+/* ---- the public calls --------------------------------------------------- */
+
+static skmt_score *score_small(const char *const *hyp)
+{
+    skmt_score *s = NULL;
+    skmt_error err;
+
+    CHECK_INT(skmt_score_new(&s, "bleu,chrf,ter,chrf-eps", &err), SKMT_OK);
+    for (size_t i = 0; s && i < COUNT(small_ref); i++)
+        CHECK_INT(skmt_score_add(s, hyp[i], strlen(hyp[i]), small_ref[i],
+                                 strlen(small_ref[i]), &err), SKMT_OK);
+    return s;
+}
+
+TEST(handles_give_scores)
+{
+    skmt_score *s = score_small(small_hyp);
+    const char *title, *signature;
+    double v = 0, low = -1, high = -1;
+    skmt_error err;
+
+    REQUIRE(s);
+    CHECK_INT(skmt_score_get(s, "bleu", &v, &err), SKMT_OK);
+    CHECK_NEAR(v, 24.737014, 5e-7);
+    CHECK_INT(skmt_score_get(s, "chrf", &v, &err), SKMT_OK);
+    CHECK_NEAR(v, 45.899305, 5e-7);
+    CHECK_INT(skmt_score_get(s, "chrf-eps", &v, &err), SKMT_OK);
+    CHECK_NEAR(v, 45.897448, 5e-7);
+    CHECK_STR(skmt_score_metric(s, 1, &title, &signature), "chrf");
+    CHECK_STR(title, "chrF2");
+    CHECK(strstr(signature, "|nc:6|nw:0|space:no|skmt:"));
+    CHECK(!skmt_score_metric(s, 4, NULL, NULL));
+    CHECK(!skmt_score_metric(s, -1, NULL, NULL));
+    CHECK_STR(skmt_score_detail(s, "bleu", 14, &v), "bp");
+    CHECK_NEAR(v, 0.735141, 5e-7);
+    CHECK_STR(skmt_score_detail(s, "bleu", 1, &v), "correct2");
+    CHECK_NEAR(v, 4, 0);
+    CHECK(!skmt_score_detail(s, "bleu", 15, &v));
+    CHECK(!skmt_score_detail(s, "chrf", 0, &v));
+    CHECK_INT(skmt_score_interval(s, "ter", 100, 1, &low, &high, &err),
+              SKMT_OK);
+    CHECK(low >= 0 && low <= high);
+    skmt_score_free(s);
+}
+
+TEST(handles_refuse_with_a_sentence)
+{
+    skmt_score *s = NULL, *other;
+    skmt_error err;
+    double v;
+
+    CHECK_INT(skmt_score_new(&s, "bleu,meteor", &err), SKMT_ARGUMENT);
+    CHECK(!s);
+    CHECK_STR(err.message, "metrics: \"meteor\" is not one of bleu, chrf, "
+              "chrf-eps, ter");
+    CHECK_INT(skmt_score_new(&s, "ter,ter", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_new(&s, "", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_new(&s, NULL, &err), SKMT_ARGUMENT);
+    REQUIRE(skmt_score_new(&s, "bleu", &err) == SKMT_OK);
+    CHECK_INT(skmt_score_add(s, "\xFF", 1, "a", 1, &err), SKMT_TEXT);
+    CHECK_INT(skmt_score_add(s, "a", 1, "a\xFF", 2, &err), SKMT_TEXT);
+    CHECK_STR(err.message, "the reference is not valid UTF-8: byte 1 is 0xFF");
+    CHECK_INT(skmt_score_add(s, NULL, 1, "a", 1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_get(s, "ter", &v, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_get(s, "bleu", &v, &err), SKMT_OK);
+    CHECK(v == 0);
+    CHECK_INT(skmt_score_interval(s, "bleu", 10, 1, &v, &v, &err),
+              SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_add(s, NULL, 0, NULL, 0, &err), SKMT_OK);
+    other = score_small(small_ref);
+    CHECK_INT(skmt_score_compare(s, other, "bleu", 10, 1, &v, &err),
+              SKMT_ARGUMENT);
+    CHECK_STR(err.message, "1 and 3 lines cannot be compared");
+    skmt_score_free(s);
+    skmt_score_free(other);
+    skmt_score_free(NULL);
+}
+
+TEST(handles_compare)
+{
+    skmt_score *a = score_small(small_hyp), *b = score_small(small_ref);
+    skmt_score *c = NULL;
+    skmt_error err;
+    double p = -1;
+
+    REQUIRE(a && b);
+    CHECK_INT(skmt_score_compare(a, b, "chrf", 1000, 7, &p, &err), SKMT_OK);
+    CHECK(p > 0 && p <= 1);
+    REQUIRE(skmt_score_new(&c, "chrf", &err) == SKMT_OK);
+    for (int i = 0; i < 3; i++) skmt_score_add(c, "a", 1, "b", 1, &err);
+    CHECK_INT(skmt_score_compare(a, c, "chrf", 10, 7, &p, &err),
+              SKMT_ARGUMENT);
+    CHECK(strstr(err.message, "different references"));
+    skmt_score_free(a);
+    skmt_score_free(b);
+    skmt_score_free(c);
+}
+
+/* ---- whole sets --------------------------------------------------------- */
+
+static bool read_all(const char *path, struct strbuf *out)
+{
+    const char *bytes;
+    struct input *in;
+    struct err e;
+    size_t n = 1;
+
+    strbuf_init(out, 0);
+    if (!CHECK_OK(input_open(&in, path, &e), &e)) return false;
+    while (n && CHECK_OK(input_peek(in, &bytes, &n, &e), &e)) {
+        if (!CHECK(strbuf_add(out, bytes, n))) break;
+        input_take(in, n);
+    }
+    input_close(in);
+    return n == 0;
+}
+
+/* The next line of *rest, without its end. */
+static struct str next_line(struct str *rest)
+{
+    const char *nl = memchr(rest->p, '\n', rest->n);
+    struct str line = { rest->p, nl ? (size_t)(nl - rest->p) : rest->n };
+    size_t taken = line.n + (nl != NULL);
+
+    rest->p += taken;
+    rest->n -= taken;
+    return line;
+}
+
+static struct str last_field(struct str line)
+{
+    const char *tab = memrchr(line.p, '\t', line.n);
+
+    if (!tab) return line;
+    return (struct str){ tab + 1, line.n - (size_t)(tab + 1 - line.p) };
+}
+
+struct figure {
+    const char *refs, *hyps;
+    double bleu, chrf;
+};
+
+static void score_lines(skmt_score *s, struct str hyps, struct str refs)
+{
+    skmt_error err;
+
+    while (refs.n) {
+        struct str ref = last_field(next_line(&refs));
+        struct str hyp = next_line(&hyps);
+
+        if (skmt_score_add(s, hyp.p, hyp.n, ref.p, ref.n, &err)) {
+            test_fail(__FILE__, __LINE__, "%s", err.message);
+            return;
+        }
+    }
+    CHECK_INT(hyps.n, 0);
+}
+
+static void check_figure(const struct figure *f, const char *refs,
+                         const char *hyps)
+{
+    struct strbuf ref, hyp;
+    skmt_score *s = NULL;
+    skmt_error err;
+    double bleu = -1, chrf = -1;
+
+    if (read_all(refs, &ref) & read_all(hyps, &hyp)
+        && CHECK(!skmt_score_new(&s, "bleu,chrf", &err))) {
+        score_lines(s, strbuf_view(&hyp), strbuf_view(&ref));
+        skmt_score_get(s, "bleu", &bleu, &err);
+        skmt_score_get(s, "chrf", &chrf, &err);
+    }
+    /* Published with two digits. */
+    if (!(fabs(bleu - f->bleu) <= 0.00501 && fabs(chrf - f->chrf) <= 0.00501))
+        test_fail(__FILE__, __LINE__, "%s: %.4f / %.4f, want %.2f / %.2f",
+                  f->hyps, bleu, chrf, f->bleu, f->chrf);
+    skmt_score_free(s);
+    strbuf_release(&ref);
+    strbuf_release(&hyp);
+}
+
+TEST(whole_sets_score_as_published)
+{
+    static const struct figure figures[] = {
+        { "koran/test.tsv", "koran.test.nmt", 8.18, 31.30 },
+        { "koran/test.tsv", "koran.test.2_1_100", 12.92, 35.29 },
+        { "koran/test.tsv", "koran.test.16_2_100", 14.40, 36.45 },
+        { "koran/test.tsv", "koran.test.knn_8_10_0.6", 14.59, 34.56 },
+        { "koran/test.tsv", "koran.test.knn_8_100_0.7", 14.49, 33.58 },
+        { "it/test.tsv", "it.test.nmt", 29.55, 52.04 },
+        { "it/test.tsv", "it.test.2_1_100", 35.70, 55.78 },
+        { "it/test.tsv", "it.test.16_2_100", 35.78, 55.82 },
+        { "law/test.tsv", "law.test.nmt", 35.40, 58.06 },
+        { "law/test.tsv", "law.test.2_1_100", 38.09, 59.73 },
+        { "law/test.tsv", "law.test.16_2_100", 39.00, 60.15 },
+        { "emea/docs.tsv.xz", "emea.nmt", 27.24, 52.22 },
+        { "emea/docs.tsv.xz", "emea.2_1_100", 36.58, 57.84 },
+        { "emea/docs.tsv.xz", "emea.16_2_100", 37.12, 58.32 },
+        { "news/newstest2014.tsv", "newstest2014.nmt", 27.32, 54.94 },
+        { "news/flores-devtest.tsv", "flores.nmt", 33.74, 61.53 },
+        { "medical/test.tsv", "medical.test.nmt", 28.85, 51.97 }
+    };
+    char name[200];
+
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        const char *refs, *hyps;
+
+        snprintf(name, sizeof name, "corpora/%s", figures[i].refs);
+        refs = test_shared(name);
+        snprintf(name, sizeof name, "golden/hyp/%s.hyp.xz", figures[i].hyps);
+        hyps = test_shared(name);
+        if (!refs || !hyps) SKIP("no reference sets");
+        check_figure(&figures[i], refs, hyps);
+    }
+}
