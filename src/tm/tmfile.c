@@ -108,15 +108,17 @@ enum status tmfile_find_or_make(struct tmfile *t, const char *name,
 {
     struct memory_info *list = NULL, settings = { 0 };
     size_t n = 0;
+    struct err listing;
     enum status st = tmfile_find(t, name, out, e);
 
     *made = false;
     if (st != ST_ARGUMENT) return st;
-    if (store_memory_list(t->store, &list, &n, NULL) || n) {
-        free(list);
-        return st;
+    if (store_memory_list(t->store, &list, &n, &listing)) {
+        if (e) *e = listing;
+        return listing.status;
     }
     free(list);
+    if (n) return st;
     err_clear(e);
     if (snprintf(settings.name, sizeof settings.name, "%s",
                  name ? name : "main") >= (int)sizeof settings.name)

@@ -254,7 +254,9 @@ static enum status use_stream(const char *path, struct err *e)
 static void check_status(enum status st, const struct err *e, int k)
 {
     if (!st) return;
-    CHECK(st == ST_NOMEM || st == ST_IO);
+    if (st != ST_NOMEM && st != ST_IO)
+        test_fail(__FILE__, __LINE__, "allocation %d: status %d, \"%s\"", k,
+                  st, e->msg);
     CHECK(e->status == st);
     if (!strstr(e->msg, "memory"))
         test_fail(__FILE__, __LINE__, "allocation %d: \"%s\"", k, e->msg);
@@ -388,10 +390,13 @@ static skmt_status use_new_memory(int at, int from, int *calls_made,
 
 TEST(no_failed_allocation_spoils_a_memory)
 {
+    const char *under = getenv("RUN");  /* scripts/check: valgrind, qemu */
     skmt_error e;
     int n, ignored, good = 0;
 
     REQUIRE(wrapped());
+    /* Linked statically, SQLite's own allocations fail too: 9,500 of them. */
+    if (under && *under) SKIP("takes minutes under an emulator");
     if (use_new_memory(NEVER, NEVER, &n, &e))
         test_fail(__FILE__, __LINE__, "%s", e.message);
     CHECK(n > 40);

@@ -1,5 +1,7 @@
 /* test_po.c - pairs out of gettext PO files and back; what gettext itself says
  * of the results is in po_oracle.sh. */
+#include <iconv.h>
+
 #include "formats/po.h"
 #include "rows.h"
 
@@ -266,6 +268,16 @@ TEST(po_swapped_without_header_comes_back)
     rows_free(&r);
 }
 
+/* A program linked statically for an emulator finds no converters. */
+static bool can_convert(void)
+{
+    iconv_t cd = iconv_open("UTF-8", "EUC-JP");
+
+    if (cd == (iconv_t)-1) return false;
+    iconv_close(cd);
+    return true;
+}
+
 TEST(po_converts_other_charsets)
 {
     struct rows r = PO("# \xC4rger\nmsgid \"\"\nmsgstr \"\"\n"
@@ -273,6 +285,10 @@ TEST(po_converts_other_charsets)
                        "\nmsgid \"annoyance\"\nmsgstr \"\xC4rger\"\n", 0);
     char *out;
 
+    if (!can_convert()) {
+        rows_free(&r);
+        SKIP("no converters for other charsets here");
+    }
     CHECK_OK(r.st, &r.e);
     check_pair(&r, 0, "annoyance", "Ärger");
     out = rows_write(&r, AS_PO);
@@ -300,6 +316,7 @@ TEST(po_takes_the_charset_from_a_field)
     CHECK_OK(r.st, &r.e);
     check_pair(&r, 0, "a", "ä");
     rows_free(&r);
+    if (!can_convert()) SKIP("no converters for other charsets here");
     r = PO("msgid \"\"\nmsgstr \"A: b\\nContent-Type: text/plain; "
            "charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\n"
            "msgstr \"\xe4\"\n", 0);

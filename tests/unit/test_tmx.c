@@ -1,4 +1,6 @@
 /* test_tmx.c - TMX in and out, right and wrong. */
+#include <iconv.h>
+
 #include "base/strbuf.h"
 #include "format_units.h"
 #include "formats/tmx.h"
@@ -311,12 +313,6 @@ TEST(encodings)
     CHECK_STR(u.at[0].source.p, "ü");
     CHECK_STR(u.at[0].target.p, "¤");
     units_free(&u);
-    REQUIRE_OK(units_read(&u, "<?xml version='1.0' encoding='windows-1252'?>"
-                          HEAD TU("\x80", "\x84") TAIL, NULL), &u.e);
-    REQUIRE(u.n == 1);
-    CHECK_STR(u.at[0].source.p, "€");
-    CHECK_STR(u.at[0].target.p, "„");
-    units_free(&u);
     /* A mark, or UTF-16 that was converted, knows better. */
     REQUIRE_OK(units_read(&u, "\xEF\xBB\xBF<?xml version='1.0' "
                           "encoding='iso-8859-1'?>" HEAD TU("ü", "b") TAIL,
@@ -327,6 +323,22 @@ TEST(encodings)
     fails("<?xml version='1.0' encoding='Shift_JIS'?>" HEAD TAIL,
           "f:1:1: the encoding Shift_JIS is not read; convert the file to "
           "UTF-8");
+}
+
+TEST(encodings_of_one_byte)
+{
+    iconv_t cd = iconv_open("UTF-8", "windows-1252");
+    struct units u;
+
+    /* A program linked statically for an emulator finds no converters. */
+    if (cd == (iconv_t)-1) SKIP("no converters for other charsets here");
+    iconv_close(cd);
+    REQUIRE_OK(units_read(&u, "<?xml version='1.0' encoding='windows-1252'?>"
+                          HEAD TU("\x80", "\x84") TAIL, NULL), &u.e);
+    REQUIRE(u.n == 1);
+    CHECK_STR(u.at[0].source.p, "€");
+    CHECK_STR(u.at[0].target.p, "„");
+    units_free(&u);
 }
 
 TEST(utf16_with_its_declaration)
