@@ -31,6 +31,22 @@ const struct opt translate_options[] = {
     { NULL, 0, NULL, NULL }
 };
 
+const struct opt score_options[] = {
+    { "ref", 'r', "FILE", "the references, one a line" },
+    { "column", 'c', "N", "the references are in this column of FILE, between "
+      "tabs; default: the whole line" },
+    { "metrics", 0, "LIST", "some of bleu, chrf, ter and chrf-eps (chrF2 "
+      "averaged the older way); default bleu,chrf,ter" },
+    { "resamples", 0, "N", "times the lines are drawn again for intervals and "
+      "comparisons; default 1000, 0: neither" },
+    { "seed", 0, "N", "where drawing begins: the same gives the same figures; "
+      "default 12345" },
+    { "json", 'j', NULL, "one JSON object a file, with the counts behind each "
+      "score" },
+    { "help", 'h', NULL, "show this page" },
+    { NULL, 0, NULL, NULL }
+};
+
 const struct opt info_options[] = {
     { "model", 'm', "FILE", "the same as the operand" },
     { "json", 'j', NULL, "one JSON object" },
@@ -90,6 +106,20 @@ static const char translate_page[] =
 "With --nbest N greater than 1 each translation is a line of four fields\n"
 "between tabs: number of the input line, rank, score, text.\n";
 
+static const char score_page[] =
+"Usage: skmt score --ref REF [OPTIONS] FILE ...\n"
+"\n"
+"Score translations line by line against their references: BLEU, chrF2 and\n"
+"TER (edits with shifts; lower is better), as sacrebleu counts them. Beside\n"
+"each score stands the range that holds 95 of 100 resamples; from the second\n"
+"file on also p, how likely its difference to the first is chance.\n"
+"\n"
+"Examples:\n"
+"  skmt score --ref letter.en.txt mine.txt\n"
+"  skmt translate a.de | skmt score --ref a.en -\n"
+"  skmt score --ref test.tsv --column 2 old.txt new.txt\n"
+"  skmt score --ref a.en --metrics bleu --json mine.txt | jq .scores[0].bp\n";
+
 static const char info_page[] =
 "Usage: skmt info [OPTIONS] [MODEL]\n"
 "\n"
@@ -124,6 +154,7 @@ static const char help_page[] =
 
 static const struct page pages[] = {
     { "translate", translate_page, translate_options, skmt_option_describe },
+    { "score", score_page, score_options, NULL },
     { "info", info_page, info_options, NULL },
     { "convert", convert_page, convert_options, NULL },
     { "help", help_page, NULL, NULL },

@@ -14,6 +14,7 @@ struct page {
 extern const struct page tm_pages[];
 
 extern const struct opt translate_options[];
+extern const struct opt score_options[];
 extern const struct opt info_options[];
 extern const struct opt convert_options[];
 

@@ -28,13 +28,14 @@ Without a command that is an error, with --help it is not.
 
 Every command has a page; -h shows the same one.
 
-  $ for c in translate info convert help; do skmt help $c | head -1; done
+  $ for c in translate score info convert help; do skmt help $c | head -1; done
   Usage: skmt translate [OPTIONS] [FILE ...]
+  Usage: skmt score --ref REF [OPTIONS] FILE ...
   Usage: skmt info [OPTIONS] [MODEL]
   Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE
   Usage: skmt help [COMMAND]
 
-  $ for c in translate info convert help; do skmt $c -h | cmp - <(skmt help $c); skmt $c --help | cmp - <(skmt help $c); done
+  $ for c in translate score info convert help; do skmt $c -h | cmp - <(skmt help $c); skmt $c --help | cmp - <(skmt help $c); done
 
   $ skmt help translate | awk 'length > 79' | grep -v 'skmt translate'
   [1]
