@@ -27,7 +27,7 @@ struct skmt_score {
     int64_t *rows;              /* [n][width] */
     size_t n, cap, width;
     uint64_t refs;              /* hash of the references in order */
-    struct scratch scratch;
+    struct tally tally;
 };
 
 static enum status add_part(skmt_score *s, struct str name, struct err *e)
@@ -74,7 +74,7 @@ skmt_status skmt_score_new(skmt_score **out, const char *metrics,
     err_clear(inner(err));
     *out = NULL;
     if (!s) return (skmt_status)err_nomem(inner(err), "scores");
-    scratch_init(&s->scratch);
+    tally_init(&s->tally);
     st = add_parts(s, metrics, inner(err));
     if (st) skmt_score_free(s);
     else *out = s;
@@ -84,7 +84,7 @@ skmt_status skmt_score_new(skmt_score **out, const char *metrics,
 void skmt_score_free(skmt_score *s)
 {
     if (!s) return;
-    scratch_release(&s->scratch);
+    tally_release(&s->tally);
     free(s->rows);
     free(s);
 }
@@ -110,7 +110,7 @@ static enum status add_row(skmt_score *s, struct str hyp, struct str ref,
         return err_nomem(e, "scores");
     row = s->rows + s->n * s->width;
     for (int i = 0; i < s->n_parts; i++)
-        if (!s->parts[i].m->count(&s->scratch, hyp, ref,
+        if (!s->parts[i].m->count(&s->tally, hyp, ref,
                                   row + s->parts[i].at))
             return err_nomem(e, "scores");
     for (int i = 0; i < s->n_parts; i++)

@@ -5,19 +5,19 @@
 
 #include "metrics/tok13a.h"
 
-static bool tokens(struct scratch *s, struct str text, struct units *out)
+static bool tokens(struct tally *s, struct str text, struct units *out)
 {
     return tok13a(&s->text, &s->other, text)
            && fields_split(&s->words, strbuf_view(&s->text))
-           && scratch_number(s, out);
+           && tally_number(s, out);
 }
 
-bool bleu_count(struct scratch *s, struct str hyp, struct str ref,
+bool bleu_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats)
 {
-    scratch_begin(s);
+    tally_begin(s);
     if (!tokens(s, hyp, &s->hyp) || !tokens(s, ref, &s->ref)
-        || !scratch_match(s, BLEU_ORDERS, stats + BLEU_CORRECT))
+        || !tally_match(s, BLEU_ORDERS, stats + BLEU_CORRECT))
         return false;
     for (int n = 1; n <= BLEU_ORDERS; n++)
         stats[BLEU_TOTAL + n - 1] = gram_count(s->hyp.n, n);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "metrics/scratch.h"
+#include "metrics/tally.h"
 
 enum {
     BLEU_ORDERS = 4,
@@ -20,7 +20,7 @@ enum {
 };
 
 /* false: no memory. */
-bool bleu_count(struct scratch *s, struct str hyp, struct str ref,
+bool bleu_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats);
 
 struct bleu {

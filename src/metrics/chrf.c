@@ -19,11 +19,11 @@ static bool characters(struct str text, struct units *out)
     return true;
 }
 
-bool chrf_count(struct scratch *s, struct str hyp, struct str ref,
+bool chrf_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats)
 {
     if (!characters(hyp, &s->hyp) || !characters(ref, &s->ref)
-        || !scratch_match(s, CHRF_ORDERS, stats + CHRF_MATCH))
+        || !tally_match(s, CHRF_ORDERS, stats + CHRF_MATCH))
         return false;
     for (int n = 1; n <= CHRF_ORDERS; n++) {
         int64_t in_ref = gram_count(s->ref.n, n);

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "metrics/scratch.h"
+#include "metrics/tally.h"
 
 enum {
     CHRF_ORDERS = 6,
@@ -19,7 +19,7 @@ enum {
     CHRF_STATS = CHRF_REF + CHRF_ORDERS
 };
 
-bool chrf_count(struct scratch *s, struct str hyp, struct str ref,
+bool chrf_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats);                /* false: no memory */
 
 /* Precision and recall are averaged over the orders both sides have (the

@@ -7,14 +7,14 @@
 
 #include <stdint.h>
 
-#include "metrics/scratch.h"
+#include "metrics/tally.h"
 
 #define METRIC_STATS_MAX 18
 
 struct metric {
     const char *name;           /* "bleu" */
     const char *title;          /* "BLEU" */
-    bool (*count)(struct scratch *s, struct str hyp, struct str ref,
+    bool (*count)(struct tally *s, struct str hyp, struct str ref,
                   int64_t *stats);              /* false: no memory */
     double (*score)(const int64_t *sums);
     const char *(*detail)(const int64_t *sums, int i, double *value);

@@ -336,20 +336,20 @@ static bool lower(struct strbuf *out, struct str text)
     return true;
 }
 
-static bool lower_words(struct scratch *s, struct str text, struct units *out)
+static bool lower_words(struct tally *s, struct str text, struct units *out)
 {
     return lower(&s->text, text)
            && fields_split(&s->words, strbuf_view(&s->text))
-           && scratch_number(s, out);
+           && tally_number(s, out);
 }
 
-bool ter_count(struct scratch *s, struct str hyp, struct str ref,
+bool ter_count(struct tally *s, struct str hyp, struct str ref,
                int64_t *stats)
 {
     struct ter t;
     bool ok;
 
-    scratch_begin(s);
+    tally_begin(s);
     if (!lower_words(s, hyp, &s->hyp) || !lower_words(s, ref, &s->ref))
         return false;
     stats[TER_REF_LEN] = (int64_t)s->ref.n;

@@ -21,11 +21,11 @@
 
 #include <stdint.h>
 
-#include "metrics/scratch.h"
+#include "metrics/tally.h"
 
 enum { TER_EDITS, TER_REF_LEN, TER_STATS };
 
-bool ter_count(struct scratch *s, struct str hyp, struct str ref,
+bool ter_count(struct tally *s, struct str hyp, struct str ref,
                int64_t *stats);                 /* false: no memory */
 double ter_score(const int64_t *stats);         /* in percent; may pass 100 */
 const char *ter_detail(const int64_t *stats, int i, double *value);

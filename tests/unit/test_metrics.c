@@ -65,12 +65,12 @@ static void sum_pair(const struct metric *m, const char *hyp, const char *ref,
                      int64_t *sums)
 {
     int64_t stats[METRIC_STATS_MAX];
-    struct scratch s;
+    struct tally s;
 
-    scratch_init(&s);
+    tally_init(&s);
     REQUIRE(m->count(&s, str_of(hyp), str_of(ref), stats));
     for (int k = 0; k < m->n_stats; k++) sums[k] += stats[k];
-    scratch_release(&s);
+    tally_release(&s);
 }
 
 static double score_pair(const char *metric, const char *hyp, const char *ref)

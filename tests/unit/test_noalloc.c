@@ -303,6 +303,47 @@ TEST(no_failed_allocation_ends_a_stream_badly)
     sweep(use_stream);
 }
 
+/* ---- scores ---------------------------------------------------------- */
+
+static skmt_status use_scores(skmt_error *e)
+{
+    static const char hyp[] = "The mat on: the cat sat 1.5 times",
+                      ref[] = "The cat sat on the mat, twice.";
+    skmt_score *s = NULL;
+    skmt_status st = skmt_score_new(&s, "bleu,chrf,ter", e);
+    double low, high;
+
+    CHECK((s != NULL) == (st == SKMT_OK));
+    for (int i = 0; !st && i < 3; i++)
+        st = skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), e);
+    if (!st) st = skmt_score_interval(s, "ter", 10, 1, &low, &high, e);
+    if (!st) st = skmt_score_compare(s, s, "bleu", 10, 1, &low, e);
+    skmt_score_free(s);
+    return st;
+}
+
+TEST(no_failed_allocation_spoils_a_score)
+{
+    skmt_error e;
+    int n;
+
+    REQUIRE(wrapped());
+    arm(NEVER, NEVER);
+    CHECK_INT(use_scores(&e), SKMT_OK);
+    n = disarm();
+    CHECK(n > 40);
+    for (int k = 0; k < n; k++)
+        for (int all = 0; all < 2; all++) {
+            skmt_status st;
+
+            arm(all ? NEVER : k, all ? k : NEVER);
+            st = use_scores(&e);
+            disarm();
+            CHECK_INT(st, SKMT_NOMEM);
+            check_status((enum status)st, (struct err *)(void *)&e, k);
+        }
+}
+
 /* ---- translation memories -------------------------------------------- */
 
 static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)

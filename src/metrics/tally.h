@@ -1,11 +1,11 @@
-/* scratch.h - what counting one pair of texts needs, kept for the next pair.
+/* tally.h - what counting one pair of texts needs, kept for the next pair.
  *
  * A text becomes units: numbers that are equal where words (or characters)
  * are. Clipped n-gram matches are then counted exactly: an n-gram is the pair
  * of its first n-1 units, which have a number already, and its last one.
  * Belongs to one thread at a time. */
-#ifndef METRICS_SCRATCH_H
-#define METRICS_SCRATCH_H
+#ifndef METRICS_TALLY_H
+#define METRICS_TALLY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct units {
     size_t n, cap;
 };
 
-struct scratch {
+struct tally {
     struct strbuf text, other;
     struct fields words;
     struct map64 ids;
@@ -29,19 +29,19 @@ struct scratch {
     struct units left;                  /* of the reference's, by number */
 };
 
-void scratch_init(struct scratch *s);
-void scratch_release(struct scratch *s);
+void tally_init(struct tally *s);
+void tally_release(struct tally *s);
 
 bool units_push(struct units *u, uint32_t unit);        /* false: no memory */
 
 /* Forget the words numbered so far: a new pair begins. */
-void scratch_begin(struct scratch *s);
+void tally_begin(struct tally *s);
 /* s->words as numbers into out. Words are told apart by 64 bits of hash. */
-bool scratch_number(struct scratch *s, struct units *out);
+bool tally_number(struct tally *s, struct units *out);
 
 /* matches[n-1], n = 1 .. orders: n-grams of s->hyp found in s->ref, each of
  * the reference's matched once. */
-bool scratch_match(struct scratch *s, int orders, int64_t *matches);
+bool tally_match(struct tally *s, int orders, int64_t *matches);
 
 /* n-grams of a text of so many units. */
 static inline int64_t gram_count(size_t units, int n)

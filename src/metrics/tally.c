@@ -1,5 +1,5 @@
-/* scratch.c - words and n-grams to numbers, and how many agree. */
-#include "metrics/scratch.h"
+/* tally.c - words and n-grams to numbers, and how many agree. */
+#include "metrics/tally.h"
 
 #include <stdlib.h>
 #define XXH_INLINE_ALL
@@ -10,14 +10,14 @@
 /* A map that one long line made large is not cleared for every short one. */
 #define KEEP_SLOTS 65536
 
-void scratch_init(struct scratch *s)
+void tally_init(struct tally *s)
 {
-    *s = (struct scratch){ 0 };
+    *s = (struct tally){ 0 };
     strbuf_init(&s->text, 0);
     strbuf_init(&s->other, 0);
 }
 
-void scratch_release(struct scratch *s)
+void tally_release(struct tally *s)
 {
     strbuf_release(&s->text);
     strbuf_release(&s->other);
@@ -28,7 +28,7 @@ void scratch_release(struct scratch *s)
     free(s->hyp_gram.at);
     free(s->ref_gram.at);
     free(s->left.at);
-    scratch_init(s);
+    tally_init(s);
 }
 
 bool units_push(struct units *u, uint32_t unit)
@@ -46,13 +46,13 @@ static bool units_fill(struct units *u, size_t n, uint32_t value)
     return true;
 }
 
-void scratch_begin(struct scratch *s)
+void tally_begin(struct tally *s)
 {
     if (s->ids.mask >= KEEP_SLOTS) map64_release(&s->ids);
     else map64_clear(&s->ids);
 }
 
-bool scratch_number(struct scratch *s, struct units *out)
+bool tally_number(struct tally *s, struct units *out)
 {
     out->n = 0;
     for (size_t i = 0; i < s->words.n; i++) {
@@ -73,9 +73,9 @@ static uint64_t gram_key(uint32_t begin, uint32_t last)
 }
 
 /* Number the reference's n-grams, from 1, and count each. */
-static bool number_ref(struct scratch *s, size_t n)
+static bool number_ref(struct tally *s, size_t n)
 {
-    scratch_begin(s);
+    tally_begin(s);
     for (size_t i = 0; i + n <= s->ref.n; i++) {
         bool fresh;
         uint32_t *id = map64_put(&s->ids, gram_key(s->ref_gram.at[i],
@@ -94,7 +94,7 @@ static bool number_ref(struct scratch *s, size_t n)
 }
 
 /* An n-gram the reference lacks has number 0, and so have all it begins. */
-static int64_t match_hyp(struct scratch *s, size_t n)
+static int64_t match_hyp(struct tally *s, size_t n)
 {
     int64_t found = 0;
 
@@ -111,7 +111,7 @@ static int64_t match_hyp(struct scratch *s, size_t n)
     return found;
 }
 
-bool scratch_match(struct scratch *s, int orders, int64_t *matches)
+bool tally_match(struct tally *s, int orders, int64_t *matches)
 {
     if (!units_fill(&s->hyp_gram, s->hyp.n, 1)
         || !units_fill(&s->ref_gram, s->ref.n, 1)

@@ -1,0 +1,76 @@
+/* fuzz_score.c - any bytes as a translation and its reference.
+ *
+ * The first line is scored against the rest, and against itself; what must
+ * hold of counts is checked, not only that nothing is read past its end. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics/bleu.h"
+#include "metrics/chrf.h"
+#include "metrics/metric.h"
+#include "metrics/ter.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int ok)
+{
+    if (!ok) abort();
+}
+
+/* What was found is in both. */
+static void check_matches(const int64_t *found, const int64_t *hyp, int orders)
+{
+    for (int i = 0; i < orders; i++)
+        must(found[i] >= 0 && found[i] <= hyp[i]
+             && (!i || found[i] <= found[i - 1]));
+}
+
+static void check_pair(struct tally *t, struct str hyp, struct str ref)
+{
+    int64_t b[METRIC_STATS_MAX], c[METRIC_STATS_MAX], e[METRIC_STATS_MAX];
+    size_t n_hyp, n_ref;
+
+    must(bleu_count(t, hyp, ref, b) && chrf_count(t, hyp, ref, c));
+    check_matches(b + BLEU_CORRECT, b + BLEU_TOTAL, BLEU_ORDERS);
+    check_matches(c + CHRF_MATCH, c + CHRF_HYP, CHRF_ORDERS);
+    check_matches(c + CHRF_MATCH, c + CHRF_REF, CHRF_ORDERS);
+    must(bleu_score(b) >= 0 && bleu_score(b) < 100.001);
+    must(chrf_score(c) >= 0 && chrf_score(c) < 100.001);
+    must(ter_count(t, hyp, ref, e));
+    n_hyp = t->hyp.n;
+    n_ref = t->ref.n;
+    must(e[TER_REF_LEN] == (int64_t)n_ref);
+    must(e[TER_EDITS] >= (int64_t)(n_hyp > n_ref ? n_hyp - n_ref
+                                                 : n_ref - n_hyp));
+    must(e[TER_EDITS] <= (int64_t)(n_hyp > n_ref ? n_hyp : n_ref));
+}
+
+static void check_itself(struct tally *t, struct str text)
+{
+    int64_t b[METRIC_STATS_MAX], e[METRIC_STATS_MAX];
+
+    must(bleu_count(t, text, text, b) && ter_count(t, text, text, e));
+    must(!memcmp(b + BLEU_CORRECT, b + BLEU_TOTAL, BLEU_ORDERS * sizeof *b));
+    must(e[TER_EDITS] == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *line = size ? memchr(data, '\n', size) : NULL;
+    size_t n = line ? (size_t)(line - data) : size, m = size - n;
+    /* Copies of their own size, so that reading past the end is seen. */
+    struct str a = { malloc(n ? n : 1), n }, b = { malloc(m ? m : 1), m };
+    struct tally t;
+
+    if (n) memcpy((char *)a.p, data, n);
+    if (m) memcpy((char *)b.p, data + n, m);
+    tally_init(&t);
+    check_pair(&t, a, b);
+    check_pair(&t, b, a);
+    check_itself(&t, b);
+    tally_release(&t);
+    free((char *)a.p);
+    free((char *)b.p);
+    return 0;
+}
