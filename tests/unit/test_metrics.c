@@ -1,7 +1,8 @@
 /* test_metrics.c - scores against known ones.
  *
  *   - the small corpus of the reference scorer, to the digit;
- *   - edit rates worked out by hand, and of whole sets by another program;
+ *   - edit rates worked out by hand, and of whole sets by a script of the same
+ *     rules (sacrebleu itself was not at hand);
  *   - with the full sets beside the checkout: BLEU and chrF2 of every row. */
 #include "formats/input.h"
 #include "metrics/bleu.h"
