@@ -8,6 +8,7 @@
 #include "search/batch.h"
 #include "search/forced.h"
 #include "text/subword.h"
+#include "tiny_net.h"
 
 /* ---- by definition -------------------------------------------------------- */
 
@@ -121,6 +122,123 @@ TEST(trust_may_be_fixed_or_none)
     o.adapter = ADAPTER_NONE;
     weigh(&ks, far, 1, &o, &v);
     CHECK(v.lambda == 0);
+}
+
+/* ---- keys of a tiny model -------------------------------------------------- */
+
+#define TINY_PAIRS 5
+
+struct tiny_pairs {
+    int32_t src[TINY_PAIRS][16], tgt[TINY_PAIRS][16];
+    struct key_pair p[TINY_PAIRS];
+};
+
+static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t,
+                       struct keystore *to)
+{
+    uint64_t seed = 11;
+
+    for (int i = 0; i < TINY_PAIRS; i++) {
+        int n_src = tiny_source(m, &seed, 3 + i, t->src[i]);
+        int n_tgt = tiny_source(m, &seed, 2 + (i * 3) % 7, t->tgt[i]) - 1;
+
+        t->p[i] = (struct key_pair){ t->src[i], n_src, t->tgt[i], n_tgt,
+                                     10 + i, to };
+    }
+}
+
+/* Keys are the states forced decoding has before each token, values those
+ * tokens; pairs in order, however many go together. */
+static void check_keys(const struct tiny_net *m, int rows, bool with_eos)
+{
+    struct tiny_pairs t;
+    struct keybuild *kb;
+    struct keystore ks;
+    size_t at = 0;
+    struct err e;
+
+    keystore_init(&ks, m->net->d);
+    make_pairs(m, &t, &ks);
+    REQUIRE_OK(keybuild_new(&kb, m->net, NULL, rows, with_eos, &e), &e);
+    REQUIRE_OK(keybuild_run(kb, t.p, TINY_PAIRS, &e), &e);
+    for (int i = 0; i < TINY_PAIRS; i++) {
+        const struct key_pair *p = &t.p[i];
+        float hidden[17 * 64];
+        struct forced fc = { .src = p->src, .n_src = p->n_src, .tgt = p->tgt,
+                             .n_tgt = p->n_tgt, .hidden = hidden };
+
+        REQUIRE(m->net->d <= 64);
+        REQUIRE_OK(forced_run(m->net, NULL, &fc, &e), &e);
+        for (int k = 0; k < p->n_tgt + with_eos; k++, at++) {
+            REQUIRE(at < ks.n);
+            CHECK_MEM(ks.keys + at * ks.ld, hidden + k * m->net->d,
+                      (size_t)m->net->d * sizeof(float));
+            CHECK_INT(ks.entries[at].token,
+                      k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
+            CHECK_INT(ks.entries[at].pair, 10 + i);
+            CHECK_INT(ks.entries[at].pos, k);
+        }
+    }
+    CHECK_INT(ks.n, at);
+    keybuild_free(kb);
+    keystore_release(&ks);
+}
+
+TEST(keys_are_the_states_before_each_token)
+{
+    struct tiny o = TINY_DEFAULT;
+    struct tiny_net m;
+
+    REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
+    for (int rows = 1; rows <= 64; rows *= 4)
+        for (int with_eos = 0; with_eos < 2; with_eos++)
+            check_keys(&m, rows, with_eos);
+    tiny_net_close(&m);
+}
+
+/* What the search is told of each row. */
+TEST(votes_reach_the_rows_of_their_sentence)
+{
+    struct sk_options o = { 2, { .tau = 100 } };
+    float hidden[3 * 16] = { 0 };
+    int lane[3] = { 1, 0, 1 };
+    struct mixer_step in = { .rows = 3, .d = 16, .hidden = hidden,
+                             .ld_hidden = 16, .lane = lane };
+    struct mix out[3];
+    struct keystore ks;
+    struct mixer *mx;
+    struct sk *sk;
+    struct err e;
+
+    keystore_init(&ks, 16);
+    REQUIRE_OK(keystore_reserve(&ks, 2, &e), &e);
+    ks.keys[0] = 5;                     /* 25 from the first row */
+    ks.keys[ks.ld] = 6;
+    ks.entries[0] = (struct key_entry){ 70, 0, 0 };
+    ks.entries[1] = (struct key_entry){ 80, 0, 1 };
+    ks.n = 2;
+    hidden[2 * 16] = -50;               /* too far for anybody */
+    REQUIRE_OK(sk_new(&sk, &o, 2, 3, &e), &e);
+    mx = sk_mixer(sk);
+    CHECK(!mx->begin(mx, 0, NULL, &e) && !mx->begin(mx, 1, &ks, &e));
+    for (int turn = 0; turn < 2; turn++) {
+        for (int r = 0; r < 3; r++) out[r] = (struct mix){ .keep = 1 };
+        mx->step(mx, &in, out);
+        if (turn) {                     /* the sentence has left */
+            CHECK(out[0].keep == 1 && !out[0].n);
+            break;
+        }
+        CHECK_NEAR(out[0].keep, 0.25, 1e-6);
+        CHECK_INT(out[0].n, 2);
+        CHECK(out[0].token[0] == 70 && out[0].token[1] == 80);
+        CHECK_NEAR(out[0].add[0] + out[0].add[1], 0.75, 1e-6);
+        CHECK(out[0].add[0] > out[0].add[1]);
+        CHECK(out[1].keep == 1 && !out[1].n);
+        CHECK(out[2].keep == 1 && !out[2].n);
+        mx->end(mx, 1);
+    }
+    sk_free(sk);
+    keystore_release(&ks);
 }
 
 /* ---- against the reference ------------------------------------------------ */
