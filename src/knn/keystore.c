@@ -54,7 +54,7 @@ enum status keystore_reserve(struct keystore *ks, size_t n, struct err *e)
  * small distances, which are those that matter, to rounding. */
 static float distance2(const float *a, const float *b, int d)
 {
-    float sum[LANES] = { 0 }, all = 0;
+    float sum[LANES] = { 0 };
     int i = 0;
 
     for (; i + LANES <= d; i += LANES)
@@ -70,8 +70,7 @@ static float distance2(const float *a, const float *b, int d)
     }
     for (int half = LANES / 2; half; half /= 2)
         for (int l = 0; l < half; l++) sum[l] += sum[l + half];
-    all = sum[0];
-    return all;
+    return sum[0];
 }
 
 int keystore_nearest(const struct keystore *ks, const float *query, int k,

@@ -29,8 +29,7 @@ void keystore_init(struct keystore *ks, int d);
 void keystore_release(struct keystore *ks);
 void keystore_reset(struct keystore *ks);       /* empty, keeps the memory */
 
-/* Room for n more entries; NULL: no memory. Filled by the caller, from
- * ks->n on. */
+/* Room for n more entries, filled by the caller from ks->n on. */
 enum status keystore_reserve(struct keystore *ks, size_t n, struct err *e);
 
 struct neighbour {
