@@ -82,6 +82,19 @@ struct row_stats {
     float sum;                          /* of exp(x - max) */
 };
 
+/* out[q][i] = |query q - key i|^2, each the sum of squared differences in an
+ * order that depends on neither n_q nor n: |q|^2 + |k|^2 - 2 q k would lose
+ * the small distances, which are those that matter, to rounding. Keys are f32,
+ * or int8 with a scale each. Rows of keys are padded with zeros to 64 bytes
+ * and aligned so, those of queries to 16 floats (any value). */
+struct distances {
+    const float *q; size_t ldq; int n_q;        /* [n_q, d] */
+    const void *keys; size_t ldk; int n;        /* [n, d] */
+    const float *scale;                         /* [n], int8 only */
+    int d;
+    float *out; size_t ldo;                     /* [n_q, n] */
+};
+
 struct kernels {
     enum isa isa;
 
@@ -116,6 +129,9 @@ struct kernels {
      * block_max [ceil(n / PANEL)]. */
     void (*row_stats)(const float *x, int n, float *block_max,
                       struct row_stats *out);
+
+    void (*distances_f32)(const struct distances *a);
+    void (*distances_i8)(const struct distances *a);
 };
 
 /* NULL when this build or CPU has no such table. */

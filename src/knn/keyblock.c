@@ -1,0 +1,92 @@
+/* keyblock.c - see keyblock.h. */
+#include "knn/keyblock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/mem.h"
+
+#define ALIGN 64                /* a key begins a cache line */
+#define TINY 1e-30f             /* a key of nothing but zeros */
+
+static size_t number_size(enum key_type type)
+{
+    return type == KEY_INT8 ? 1 : sizeof(float);
+}
+
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+enum status keyblock_new(struct keyblock **out, enum key_type type, int n,
+                         int d, struct err *e)
+{
+    size_t ld = round_up((size_t)d, ALIGN / number_size(type)), rows = (size_t)n;
+    size_t head = round_up(sizeof(struct keyblock), ALIGN);
+    size_t words = round_up(rows * (sizeof(int32_t) + sizeof(float)), ALIGN);
+    size_t bytes = head + words + rows * ld * number_size(type);
+    char *at = mem_zalloc(bytes, 1);
+    struct keyblock *b = (struct keyblock *)(void *)at;
+
+    *out = b;
+    if (!b) return err_nomem(e, "memory keys");
+    atomic_init(&b->refs, 1);
+    b->type = type;
+    b->n = n;
+    b->d = d;
+    b->ld = ld;
+    b->token = (int32_t *)(void *)(at + head);
+    b->scale = (float *)(void *)(b->token + n);
+    b->keys = at + head + words;
+    b->bytes = bytes;
+    return ST_OK;
+}
+
+void keyblock_put(struct keyblock *b, int i, const float *key, int32_t token)
+{
+    size_t row = (size_t)i * b->ld;
+    float most = 0;
+    int8_t *to = (int8_t *)b->keys + row;
+
+    b->token[i] = token;
+    b->scale[i] = 1;
+    if (b->type == KEY_F32) {
+        memcpy((float *)b->keys + row, key, (size_t)b->d * sizeof *key);
+        return;
+    }
+    for (int j = 0; j < b->d; j++) most = fmaxf(most, fabsf(key[j]));
+    if (!(most > TINY)) return;
+    b->scale[i] = most / 127;
+    for (int j = 0; j < b->d; j++)
+        to[j] = (int8_t)lrintf(key[j] * (127 / most));
+}
+
+void keyblock_get(const struct keyblock *b, int i, float *out)
+{
+    size_t row = (size_t)i * b->ld;
+
+    for (int j = 0; j < b->d; j++)
+        out[j] = b->type == KEY_F32
+            ? ((const float *)b->keys)[row + (size_t)j]
+            : b->scale[i] * (float)((const int8_t *)b->keys)[row + (size_t)j];
+}
+
+struct keyblock *keyblock_hold(struct keyblock *b)
+{
+    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+    return b;
+}
+
+void keyblock_drop(struct keyblock *b)
+{
+    if (b && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
+        mem_free(b);
+}
+
+struct key_id key_id_of(const void *bytes, size_t n)
+{
+    XXH128_hash_t h = XXH3_128bits(bytes, n);
+
+    return (struct key_id){ h.high64, h.low64 };
+}

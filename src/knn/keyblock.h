@@ -1,0 +1,48 @@
+/* keyblock.h - the keys of one memory pair: decoder states, and the token
+ * that came after each.
+ *
+ * A block is filled once, by whoever made it, and never changed after; it is
+ * counted, so that a cache, a file's reader and any number of sentences can
+ * share it. Keys are kept compact, eight bits a number with a scale for each
+ * key, or as they are; either way search reads them in place. */
+#ifndef KNN_KEYBLOCK_H
+#define KNN_KEYBLOCK_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum key_type { KEY_INT8, KEY_F32 };
+
+/* Which pair: a number nobody else has (key_id_of). */
+struct key_id { uint64_t hi, lo; };
+
+struct keyblock {
+    atomic_int refs;
+    enum key_type type;
+    int n, d;                   /* keys, numbers of each */
+    size_t ld;                  /* numbers of a key, padded with zeros */
+    int32_t *token;             /* [n] the values: what came next */
+    float *scale;               /* [n] KEY_INT8: number = scale * int8 */
+    void *keys;                 /* [n, ld], aligned to 64 bytes */
+    size_t bytes;               /* of all this */
+};
+
+/* Room for n keys, held once by the caller; all must be put. */
+enum status keyblock_new(struct keyblock **out, enum key_type type, int n,
+                         int d, struct err *e);
+void keyblock_put(struct keyblock *b, int i, const float *key, int32_t token);
+
+struct keyblock *keyblock_hold(struct keyblock *b);     /* returns b */
+void keyblock_drop(struct keyblock *b);         /* NULL is fine */
+
+/* Key i as numbers again. */
+void keyblock_get(const struct keyblock *b, int i, float *out);
+
+/* Hashes of whatever tells a pair from all others: the file's number and the
+ * text's, or its tokens. */
+struct key_id key_id_of(const void *bytes, size_t n);
+
+#endif
