@@ -380,4 +380,6 @@ const struct kernels kernels_avx2 = {
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
+    .distances_f32 = ref_distances_f32,
+    .distances_i8 = ref_distances_i8,
 };

@@ -200,6 +200,40 @@ static void row_stats(const float *x, int n, float *block_max,
     out->sum = (float)sum;
 }
 
+/* A key's number and a difference are floats, rounded once each; only the sum
+ * is taken in double, so that a comparison is of small distances, too. */
+void ref_distances_f32(const struct distances *a)
+{
+    for (int i = 0; i < a->n_q; i++) {
+        const float *q = a->q + (size_t)i * a->ldq;
+        for (int j = 0; j < a->n; j++) {
+            const float *key = (const float *)a->keys + (size_t)j * a->ldk;
+            double sum = 0;
+            for (int c = 0; c < a->d; c++) {
+                float x = q[c] - key[c];
+                sum += (double)x * x;
+            }
+            a->out[(size_t)i * a->ldo + j] = (float)sum;
+        }
+    }
+}
+
+void ref_distances_i8(const struct distances *a)
+{
+    for (int i = 0; i < a->n_q; i++) {
+        const float *q = a->q + (size_t)i * a->ldq;
+        for (int j = 0; j < a->n; j++) {
+            const int8_t *key = (const int8_t *)a->keys + (size_t)j * a->ldk;
+            double sum = 0;
+            for (int c = 0; c < a->d; c++) {
+                float x = q[c] - a->scale[j] * (float)key[c];
+                sum += (double)x * x;
+            }
+            a->out[(size_t)i * a->ldo + j] = (float)sum;
+        }
+    }
+}
+
 const struct kernels kernels_ref = {
     .isa = ISA_REF,
     .gemm_i8 = gemm_i8,
@@ -211,4 +245,6 @@ const struct kernels kernels_ref = {
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
+    .distances_f32 = ref_distances_f32,
+    .distances_i8 = ref_distances_i8,
 };

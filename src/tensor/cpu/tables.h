@@ -20,6 +20,10 @@ static inline void close_list(struct nonzero *nz, const uint8_t *xq, int n)
     }
 }
 
+/* For tables that have none of their own. */
+void ref_distances_f32(const struct distances *a);
+void ref_distances_i8(const struct distances *a);
+
 extern const struct kernels kernels_ref;
 #ifdef __x86_64__
 extern const struct kernels kernels_avx2;
