@@ -8,12 +8,12 @@
 
 struct keybuild {
     const struct net *net;
-    struct pool *pool;
-    bool with_eos;
+    struct pool *pool;          /* given; the workspace has it, or not */
+    struct keybuild_options o;
     int rows;                   /* of the workspace */
     struct workspace ws;
     struct kvcache cache;
-    bool ready;                 /* ws and cache are set up */
+    bool ready, use_pool;       /* ready: ws and cache are set up */
     struct memory *mems;        /* [n_mems] one per pair of a group */
     int n_mems;
     struct source *sources;
@@ -24,7 +24,7 @@ struct keybuild {
 };
 
 enum status keybuild_new(struct keybuild **out, const struct net *net,
-                         struct pool *pool, int rows, bool with_eos,
+                         struct pool *pool, const struct keybuild_options *o,
                          struct err *e)
 {
     struct keybuild *kb = calloc(1, sizeof *kb);
@@ -33,8 +33,9 @@ enum status keybuild_new(struct keybuild **out, const struct net *net,
     if (!kb) return err_nomem(e, "memory keys");
     kb->net = net;
     kb->pool = pool;
-    kb->rows = rows > 0 ? rows : 1;
-    kb->with_eos = with_eos;
+    kb->o = *o;
+    kb->rows = o->rows > 0 ? o->rows : 1;
+    kb->use_pool = true;
     return ST_OK;
 }
 
@@ -69,7 +70,7 @@ void keybuild_free(struct keybuild *kb)
  * all of it when the end mark is a value. */
 static int target_rows(const struct keybuild *kb, const struct key_pair *p)
 {
-    return p->n_tgt + (kb->with_eos ? 1 : 0);
+    return p->n_tgt + (kb->o.with_eos ? 1 : 0);
 }
 
 static int widest(const struct keybuild *kb, const struct key_pair *p)
@@ -168,23 +169,20 @@ static void drop_slots(struct keybuild *kb, int rows)
     for (int i = rows; i-- > 0;) kvcache_drop(&kb->cache, kb->path[i]);
 }
 
-static enum status append(struct keybuild *kb, const struct key_pair *p,
-                          const float *hidden, struct err *e)
+/* A pair's keys from the states before each of its tokens. */
+static enum status make_block(const struct keybuild *kb, struct key_pair *p,
+                              const float *hidden, struct err *e)
 {
-    struct keystore *ks = p->to;
     int rows = target_rows(kb, p);
-    enum status st = keystore_reserve(ks, (size_t)rows, e);
+    enum status st = keyblock_new(&p->block, kb->o.type, rows, kb->net->d, e);
 
-    for (int t = 0; !st && t < rows; t++) {
-        memcpy(ks->keys + ks->n * ks->ld, hidden + (size_t)t * kb->ws.ld,
-               (size_t)ks->d * sizeof(float));
-        ks->entries[ks->n++] = (struct key_entry){
-            t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id, p->number, t };
-    }
+    for (int t = 0; !st && t < rows; t++)
+        keyblock_put(p->block, t, hidden + (size_t)t * kb->ws.ld,
+                     t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id);
     return st;
 }
 
-static enum status run_group(struct keybuild *kb, const struct key_pair *pairs,
+static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
                              int n, struct err *e)
 {
     const float *hidden;
@@ -196,7 +194,7 @@ static enum status run_group(struct keybuild *kb, const struct key_pair *pairs,
     rows = decode(kb, pairs, n);
     hidden = kb->hidden;
     for (int i = 0; !st && i < n; i++) {
-        st = append(kb, &pairs[i], hidden, e);
+        st = make_block(kb, &pairs[i], hidden, e);
         hidden += (size_t)target_rows(kb, &pairs[i]) * kb->ws.ld;
     }
     drop_slots(kb, rows);
@@ -217,19 +215,11 @@ static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
     return i;
 }
 
-enum status keybuild_run(struct keybuild *kb, const struct key_pair *pairs,
-                         int n, struct err *e)
+static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
+                           struct err *e)
 {
-    int most = kb->rows;
-    enum status st;
+    enum status st = ST_OK;
 
-    for (int i = 0; i < n; i++) {
-        if (widest(kb, &pairs[i]) > kb->net->max_pos)
-            return err_set(e, ST_LIMIT, "a memory pair of more than %d pieces "
-                           "cannot be read by this model", kb->net->max_pos);
-        if (widest(kb, &pairs[i]) > most) most = widest(kb, &pairs[i]);
-    }
-    st = make_room(kb, most, e);
     while (!st && n > 0) {
         int k = group_size(kb, pairs, n);
 
@@ -239,3 +229,29 @@ enum status keybuild_run(struct keybuild *kb, const struct key_pair *pairs,
     }
     return st;
 }
+
+enum status keybuild_run(struct keybuild *kb, struct key_pair *pairs, int n,
+                         struct err *e)
+{
+    int most = kb->rows;
+    enum status st;
+
+    for (int i = 0; i < n; i++) pairs[i].block = NULL;
+    for (int i = 0; i < n; i++) {
+        if (widest(kb, &pairs[i]) > kb->net->max_pos)
+            return err_set(e, ST_LIMIT, "a memory pair of more than %d pieces "
+                           "cannot be read by this model", kb->net->max_pos);
+        if (widest(kb, &pairs[i]) > most) most = widest(kb, &pairs[i]);
+    }
+    st = make_room(kb, most, e);
+    if (st) return st;
+    kb->ws.pool = kb->use_pool ? kb->pool : NULL;
+    st = run_all(kb, pairs, n, e);
+    for (int i = 0; st && i < n; i++) {
+        keyblock_drop(pairs[i].block);
+        pairs[i].block = NULL;
+    }
+    return st;
+}
+
+void keybuild_use_pool(struct keybuild *kb, bool use) { kb->use_pool = use; }

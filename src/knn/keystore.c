@@ -6,88 +6,107 @@
 
 #include "base/mem.h"
 
-#define LANES 16                /* sums side by side; keys are padded to it */
-
-void keystore_init(struct keystore *ks, int d)
-{
-    memset(ks, 0, sizeof *ks);
-    ks->d = d;
-    ks->ld = ((size_t)d + LANES - 1) / LANES * LANES;
-}
+enum { KEYS = 64, QUERIES = 8 };        /* distances computed at a time */
 
 void keystore_release(struct keystore *ks)
 {
-    mem_free(ks->keys);
-    free(ks->entries);
-    keystore_init(ks, ks->d);
+    for (int i = 0; i < ks->n_blocks; i++) keyblock_drop(ks->blocks[i]);
+    free(ks->blocks);
+    memset(ks, 0, sizeof *ks);
 }
 
-void keystore_reset(struct keystore *ks) { ks->n = 0; }
-
-static bool grow_keys(struct keystore *ks, size_t need)
+enum status keystore_add(struct keystore *ks, struct keyblock *b,
+                         struct err *e)
 {
-    size_t cap = ks->cap_keys ? ks->cap_keys : 64;
-    float *keys;
-
-    if (need <= ks->cap_keys) return true;
-    while (cap < need) cap *= 2;
-    keys = mem_zalloc(cap, ks->ld * sizeof *keys);      /* padding is zero */
-    if (!keys) return false;
-    if (ks->n) memcpy(keys, ks->keys, ks->n * ks->ld * sizeof *keys);
-    mem_free(ks->keys);
-    ks->keys = keys;
-    ks->cap_keys = cap;
-    return true;
-}
-
-enum status keystore_reserve(struct keystore *ks, size_t n, struct err *e)
-{
-    size_t need = ks->n + n;
-
-    if (!grow_keys(ks, need) ||
-        !mem_grow(&ks->entries, &ks->cap_entries, need, sizeof *ks->entries))
+    if (!mem_grow(&ks->blocks, &ks->cap, (size_t)ks->n_blocks + 1,
+                  sizeof *ks->blocks))
         return err_nomem(e, "memory keys");
+    ks->blocks[ks->n_blocks++] = keyblock_hold(b);
+    ks->n += b->n;
     return ST_OK;
 }
 
-/* Differences are taken before squaring: |h|^2 + |k|^2 - 2 h k would lose the
- * small distances, which are those that matter, to rounding. */
-static float distance2(const float *a, const float *b, int d)
+/* Into the list of one query, which has n of at most k; returns how many it
+ * has then. */
+static int insert(struct neighbour *list, int n, int k, struct neighbour nb)
 {
-    float sum[LANES] = { 0 };
-    int i = 0;
+    int at = n;
 
-    for (; i + LANES <= d; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            float x = a[i + l] - b[i + l];
-
-            sum[l] += x * x;
-        }
-    for (int l = 0; i + l < d; l++) {
-        float x = a[i + l] - b[i + l];
-
-        sum[l] += x * x;
-    }
-    for (int half = LANES / 2; half; half /= 2)
-        for (int l = 0; l < half; l++) sum[l] += sum[l + half];
-    return sum[0];
+    if (n == k && !(nb.d2 < list[k - 1].d2)) return n;
+    if (n < k) n++;
+    else at = k - 1;
+    for (; at > 0 && nb.d2 < list[at - 1].d2; at--) list[at] = list[at - 1];
+    list[at] = nb;
+    return n;
 }
 
-int keystore_nearest(const struct keystore *ks, const float *query, int k,
+struct scan {                   /* a few queries over the whole store */
+    const struct kernels *kn;
+    const float *q;
+    size_t ldq;
+    int n_q, k;
+    struct neighbour *out;      /* [n_q, k] */
+    int found;                  /* of each */
+};
+
+/* Keys [from, from + n) of a block. */
+static void scan_keys(struct scan *s, const struct keyblock *b, int pair,
+                      int from, int n)
+{
+    float d2[QUERIES * KEYS];
+    size_t size = b->type == KEY_INT8 ? 1 : sizeof(float);
+    struct distances a = {
+        .q = s->q, .ldq = s->ldq, .n_q = s->n_q, .d = b->d, .n = n,
+        .keys = (const char *)b->keys + (size_t)from * b->ld * size,
+        .ldk = b->ld, .scale = b->scale + from, .out = d2, .ldo = KEYS,
+    };
+    int found = s->found;
+
+    if (b->type == KEY_INT8) s->kn->distances_i8(&a);
+    else s->kn->distances_f32(&a);
+    for (int q = 0; q < s->n_q; q++) {
+        found = s->found;
+        for (int i = 0; i < n; i++)
+            found = insert(s->out + (size_t)q * (size_t)s->k, found, s->k,
+                           (struct neighbour){ d2[q * KEYS + i],
+                                               b->token[from + i], pair,
+                                               from + i });
+    }
+    s->found = found;
+}
+
+static int scan_store(const struct keystore *ks, struct scan *s)
+{
+    for (int p = 0; p < ks->n_blocks; p++) {
+        const struct keyblock *b = ks->blocks[p];
+
+        for (int i = 0; i < b->n; i += KEYS)
+            scan_keys(s, b, p, i, b->n - i < KEYS ? b->n - i : KEYS);
+    }
+    return s->found;
+}
+
+int keystore_nearest(const struct keystore *ks, const struct kernels *kn,
+                     const float *queries, size_t ldq, int n_q, int k,
                      struct neighbour *out)
 {
-    int n = 0;
+    int found = 0;
 
-    for (size_t i = 0; i < ks->n; i++) {
-        struct neighbour nb = { distance2(query, ks->keys + i * ks->ld,
-                                          ks->d), (int32_t)i };
-        int at = n;
+    for (int q = 0; q < n_q; q += QUERIES) {
+        struct scan s = { kn, queries + (size_t)q * ldq, ldq,
+                          n_q - q < QUERIES ? n_q - q : QUERIES, k,
+                          out + (size_t)q * (size_t)k, 0 };
 
-        if (n == k && !(nb.d2 < out[k - 1].d2)) continue;
-        if (n < k) n++;
-        else at = k - 1;
-        for (; at > 0 && nb.d2 < out[at - 1].d2; at--) out[at] = out[at - 1];
-        out[at] = nb;
+        found = scan_store(ks, &s);
     }
-    return n;
+    return found;
+}
+
+int keystore_ahead(const struct keystore *ks, const struct neighbour *nb,
+                   const int32_t **tokens)
+{
+    const struct keyblock *b = ks->blocks[nb->pair];
+
+    *tokens = b->token + nb->pos + 1;
+    return b->n - nb->pos - 1;
 }

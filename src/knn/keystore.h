@@ -1,44 +1,43 @@
-/* keystore.h - what the memory says: decoder states and the token after each.
+/* keystore.h - what the memory says of one sentence: the keys of its pairs.
  *
- * The datastore of one sentence (SK-MT: method 1.7): for each of its memory
- * pairs, in order, one entry per target token. It is small - a few hundred
- * entries - and searched whole; all hypotheses of the sentence share it. An
- * entry knows its pair and position, so that every vote can be explained. */
+ * The datastore of SK-MT (method 1.7): a few hundred entries, one per target
+ * token of each memory pair, pairs in order. It is searched whole, and all
+ * hypotheses of the sentence share it. An entry knows its pair and position,
+ * so that every vote can be explained. */
 #ifndef KNN_KEYSTORE_H
 #define KNN_KEYSTORE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "knn/keyblock.h"
+#include "tensor/kernels.h"
 
-#include "base/err.h"
+#define KNN_MAX_K 64
 
-struct key_entry {
-    int32_t token;              /* the value: what came next */
-    int32_t pair, pos;          /* whose, and where in its target */
+struct keystore {               /* zeroed, it is empty */
+    struct keyblock **blocks;   /* [n_blocks] held, in order of the pairs */
+    int n_blocks;
+    size_t cap;
+    int n;                      /* entries of all */
 };
 
-struct keystore {               /* keystore_init'ed, then grows */
-    int d;
-    size_t ld;                  /* floats of a key, padded */
-    size_t n, cap_keys, cap_entries;
-    float *keys;                /* [n, ld], aligned */
-    struct key_entry *entries;      /* [n] */
-};
-
-void keystore_init(struct keystore *ks, int d);
 void keystore_release(struct keystore *ks);
-void keystore_reset(struct keystore *ks);       /* empty, keeps the memory */
-
-/* Room for n more entries, filled by the caller from ks->n on. */
-enum status keystore_reserve(struct keystore *ks, size_t n, struct err *e);
+/* The next pair's keys; held from now on. */
+enum status keystore_add(struct keystore *ks, struct keyblock *b,
+                         struct err *e);
 
 struct neighbour {
     float d2;                   /* squared L2 distance */
-    int32_t at;                 /* entry */
+    int32_t token;              /* its value */
+    int32_t pair, pos;          /* whose, and where in its target */
 };
-/* The k nearest entries, nearest first, equal distances by lower entry.
- * Returns how many: min(k, n). */
-int keystore_nearest(const struct keystore *ks, const float *query, int k,
+/* For each of n_q queries the k nearest entries, nearest first, equal
+ * distances by order of entry, in out + q * k. Returns how many each has:
+ * min(k, entries). Queries are rows of 64-byte lines (see struct distances). */
+int keystore_nearest(const struct keystore *ks, const struct kernels *kn,
+                     const float *queries, size_t ldq, int n_q, int k,
                      struct neighbour *out);
+
+/* What the pair has after the neighbour's own token; returns how many. */
+int keystore_ahead(const struct keystore *ks, const struct neighbour *nb,
+                   const int32_t **tokens);
 
 #endif

@@ -2,51 +2,93 @@
 #include "knn/sk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct sk {
     struct mixer mixer;         /* first */
     struct sk_options o;
-    const struct keystore **stores;     /* [lanes] */
-    struct vote *votes;         /* [rows] of the last step */
+    const struct kernels *kn;
+    struct sk_sentence **sentences;     /* [lanes] */
+    struct neighbour *nb;       /* [rows, k] of the last step */
+    struct vote *votes;         /* [rows] */
 };
+
+static struct sk *sk_of(struct mixer *mx) { return (struct sk *)(void *)mx; }
 
 static enum status sk_begin(struct mixer *mx, int lane, void *user,
                             struct err *e)
 {
-    struct sk *sk = (struct sk *)(void *)mx;
-
     (void)e;
-    sk->stores[lane] = user;
+    sk_of(mx)->sentences[lane] = user;
     return ST_OK;
+}
+
+/* Rows [lo, hi) are of one sentence. */
+static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
+                      int hi, struct mix *out)
+{
+    const struct sk_sentence *s = sk->sentences[in->lane[lo]];
+    size_t k = (size_t)sk->o.k;
+    int n;
+
+    if (!s || !s->store.n) return;
+    n = keystore_nearest(&s->store, sk->kn,
+                         in->hidden + (size_t)lo * in->ld_hidden,
+                         in->ld_hidden, hi - lo, sk->o.k,
+                         sk->nb + (size_t)lo * k);
+    for (int r = lo; r < hi; r++) {
+        const struct neighbour *nb = sk->nb + (size_t)r * k;
+        struct vote *v = &sk->votes[r];
+
+        weigh(nb, n, &sk->o.weigh, v);
+        if (!v->n) continue;
+        out[r] = (struct mix){ 1 - v->lambda, v->n, v->token, v->add,
+                               NULL, 0 };
+        out[r].n_ahead = keystore_ahead(&s->store, nb, &out[r].ahead);
+    }
 }
 
 static void sk_step(struct mixer *mx, const struct mixer_step *in,
                     struct mix *out)
 {
-    struct sk *sk = (struct sk *)(void *)mx;
+    for (int lo = 0, hi; lo < in->rows; lo = hi) {
+        for (hi = lo + 1; hi < in->rows && in->lane[hi] == in->lane[lo];) hi++;
+        step_rows(sk_of(mx), in, lo, hi, out);
+    }
+}
+
+static void sk_tell(struct mixer *mx, int lane, int hyp, int from,
+                    const float *hidden, size_t ld_hidden, int n)
+{
+    struct sk *sk = sk_of(mx);
+    struct sk_sentence *s = sk->sentences[lane];
     struct neighbour nb[KNN_MAX_K];
+    struct vote v;
 
-    for (int r = 0; r < in->rows; r++) {
-        const struct keystore *ks = sk->stores[in->lane[r]];
-        struct vote *v = &sk->votes[r];
-        int n;
+    if (!s || !s->notes || hyp >= s->hyps || !s->store.n) return;
+    for (int t = 0; t < n && from + t < s->tokens; t++) {
+        struct sk_note *to = &s->notes[(size_t)hyp * (size_t)s->tokens +
+                                       (size_t)(from + t)];
+        int found = keystore_nearest(&s->store, sk->kn,
+                                     hidden + (size_t)t * ld_hidden,
+                                     ld_hidden, 1, sk->o.k, nb);
 
-        if (!ks || !ks->n) continue;
-        n = keystore_nearest(ks, in->hidden + (size_t)r * in->ld_hidden,
-                             sk->o.k, nb);
-        weigh(ks, nb, n, &sk->o.weigh, v);
-        if (v->n)
-            out[r] = (struct mix){ 1 - v->lambda, v->n, v->token, v->add };
+        weigh(nb, found, &sk->o.weigh, &v);
+        to->lambda = v.lambda;
+        to->n = v.n ? found : 0;
+        for (int i = 0; i < to->n; i++)
+            to->voters[i] = (struct sk_voter){ nb[i], v.share[i] };
     }
 }
 
 static void sk_end(struct mixer *mx, int lane)
 {
-    ((struct sk *)(void *)mx)->stores[lane] = NULL;
+    sk_of(mx)->sentences[lane] = NULL;
 }
 
-enum status sk_new(struct sk **out, const struct sk_options *o, int lanes,
-                   int rows, struct err *e)
+enum status sk_new(struct sk **out, const struct sk_options *o,
+                   const struct kernels *kn, int lanes, int rows,
+                   struct err *e)
 {
     struct sk *sk = calloc(1, sizeof *sk);
 
@@ -57,12 +99,14 @@ enum status sk_new(struct sk **out, const struct sk_options *o, int lanes,
                        "a temperature above 0", KNN_MAX_K);
     }
     if (sk) {
-        sk->mixer = (struct mixer){ sk_begin, sk_step, sk_end };
+        sk->mixer = (struct mixer){ sk_begin, sk_step, sk_tell, sk_end };
         sk->o = *o;
-        sk->stores = calloc((size_t)lanes, sizeof *sk->stores);
+        sk->kn = kn;
+        sk->sentences = calloc((size_t)lanes, sizeof *sk->sentences);
+        sk->nb = calloc((size_t)rows * (size_t)o->k, sizeof *sk->nb);
         sk->votes = calloc((size_t)rows, sizeof *sk->votes);
     }
-    if (!sk || !sk->stores || !sk->votes) {
+    if (!sk || !sk->sentences || !sk->nb || !sk->votes) {
         sk_free(sk);
         return err_nomem(e, "memory keys");
     }
@@ -73,9 +117,40 @@ enum status sk_new(struct sk **out, const struct sk_options *o, int lanes,
 void sk_free(struct sk *sk)
 {
     if (!sk) return;
-    free(sk->stores);
+    free(sk->sentences);
+    free(sk->nb);
     free(sk->votes);
     free(sk);
 }
 
 struct mixer *sk_mixer(struct sk *sk) { return &sk->mixer; }
+
+/* ---- sentences ------------------------------------------------------------ */
+
+void sk_sentence_release(struct sk_sentence *s)
+{
+    keystore_release(&s->store);
+    if (s->notes) free(s->notes[0].voters);
+    free(s->notes);
+    memset(s, 0, sizeof *s);
+}
+
+enum status sk_sentence_notes(struct sk_sentence *s, int hyps, int tokens,
+                              int k, struct err *e)
+{
+    size_t n = (size_t)hyps * (size_t)tokens;
+    struct sk_note *notes = calloc(n ? n : 1, sizeof *notes);
+    struct sk_voter *voters = calloc(n * (size_t)k + 1, sizeof *voters);
+
+    if (!notes || !voters) {
+        free(notes);
+        free(voters);
+        return err_nomem(e, "explanations");
+    }
+    for (size_t i = 0; i < n; i++) notes[i].voters = voters + i * (size_t)k;
+    notes[0].voters = voters;
+    s->notes = notes;
+    s->hyps = hyps;
+    s->tokens = tokens;
+    return ST_OK;
+}

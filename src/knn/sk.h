@@ -1,7 +1,7 @@
 /* sk.h - SK-MT: each sentence has a key store of its own, small and searched
  * whole, and its nearest entries speak at every step.
  *
- * A job's `user` is the sentence's struct keystore, or NULL for none; it is
+ * A job's `user` is the sentence's struct sk_sentence, or NULL for none; it is
  * borrowed until the sentence leaves. A sentence without entries, and a step
  * whose neighbours are too far to be trusted, cost no more than plain
  * decoding does. */
@@ -16,11 +16,34 @@ struct sk_options {
     struct weigh_options weigh;
 };
 
+/* Who spoke before a token of a translation, and how loud. */
+struct sk_voter {
+    struct neighbour nb;
+    float share;                /* of lambda: its part of p_knn */
+};
+struct sk_note {
+    float lambda;               /* 0: the model alone */
+    int n;                      /* voters, nearest first */
+    struct sk_voter *voters;    /* [k] */
+};
+
+struct sk_sentence {            /* zeroed, it has nothing to say */
+    struct keystore store;
+    struct sk_note *notes;      /* or NULL: [hyps][tokens], filled by tell */
+    int hyps, tokens;
+};
+
+void sk_sentence_release(struct sk_sentence *s);
+/* Room to explain so many translations of so many tokens. */
+enum status sk_sentence_notes(struct sk_sentence *s, int hyps, int tokens,
+                              int k, struct err *e);
+
 struct sk;
 
 /* lanes and rows: the most the search will have. */
-enum status sk_new(struct sk **out, const struct sk_options *o, int lanes,
-                   int rows, struct err *e);
+enum status sk_new(struct sk **out, const struct sk_options *o,
+                   const struct kernels *kn, int lanes, int rows,
+                   struct err *e);
 void sk_free(struct sk *sk);                    /* NULL is fine */
 struct mixer *sk_mixer(struct sk *sk);
 

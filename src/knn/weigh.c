@@ -22,8 +22,8 @@ static void add_vote(struct vote *v, int32_t token, double share)
     v->add[i] += (float)share;
 }
 
-void weigh(const struct keystore *ks, const struct neighbour *nb, int n,
-           const struct weigh_options *o, struct vote *out)
+void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
+           struct vote *out)
 {
     double sum = 0, w[KNN_MAX_K];
 
@@ -38,7 +38,8 @@ void weigh(const struct keystore *ks, const struct neighbour *nb, int n,
         w[i] = exp(((double)nb[0].d2 - (double)nb[i].d2) / o->tau);
         sum += w[i];
     }
-    for (int i = 0; i < n; i++)
-        add_vote(out, ks->entries[nb[i].at].token,
-                 (double)out->lambda * w[i] / sum);
+    for (int i = 0; i < n; i++) {
+        out->share[i] = (float)(w[i] / sum);
+        add_vote(out, nb[i].token, (double)out->lambda * w[i] / sum);
+    }
 }

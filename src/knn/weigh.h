@@ -11,8 +11,6 @@
 
 #include "knn/keystore.h"
 
-#define KNN_MAX_K 64
-
 enum adapter { ADAPTER_DISTANCE, ADAPTER_FIXED, ADAPTER_NONE };
 
 struct weigh_options {
@@ -26,10 +24,11 @@ struct vote {
     int n;                      /* distinct tokens */
     int32_t token[KNN_MAX_K];
     float add[KNN_MAX_K];       /* lambda * p_knn, sums to lambda */
+    float share[KNN_MAX_K];     /* [neighbours] their softmax, sums to 1 */
 };
 
 /* nb[n] nearest first; n may be 0. */
-void weigh(const struct keystore *ks, const struct neighbour *nb, int n,
-           const struct weigh_options *o, struct vote *out);
+void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
+           struct vote *out);
 
 #endif

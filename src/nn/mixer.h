@@ -24,6 +24,10 @@ struct mix {
     int n;                      /* listed tokens, 0 when left alone */
     const int32_t *token;       /* [n], distinct; the mixer's memory, valid */
     const float *add;           /* [n], >= 0      until its next step       */
+    /* A guess of what comes after the next token, for search to try ahead of
+     * time; it changes no result. Lives as long as the sentence. */
+    const int32_t *ahead;
+    int n_ahead;
 };
 
 struct mixer_step {
@@ -33,18 +37,27 @@ struct mixer_step {
     const float *logits;        /* [rows, ld_logits]; */
     size_t ld_logits;           /* p(v) = exp(logit - stats.max) / stats.sum */
     const struct row_stats *stats;      /* [rows] */
-    const int *lane;            /* [rows] which sentence of the batch */
-    const int *parent;          /* [rows] row of the last step this one
-                                   continues, -1 at a sentence's first */
+    const int *lane;            /* [rows] which sentence of the batch; rows of
+                                   one stand together */
+    const int32_t *state;       /* [rows] a number no other state has that is
+                                   still in use */
+    const int32_t *parent;      /* [rows] the state it continues, -1 at a
+                                   sentence's first */
 };
 
 struct mixer {
     /* A sentence enters a lane; `user` is what its job carries. */
     enum status (*begin)(struct mixer *mx, int lane, void *user,
                          struct err *e);
-    /* out[rows] comes with every row left alone. */
+    /* out[rows] comes with every row left alone. Rows come in any order of
+     * time: some may be guesses that search never takes. */
     void (*step)(struct mixer *mx, const struct mixer_step *in,
                  struct mix *out);
+    /* The states before each token [n] of translation number `hyp`, which
+     * search has settled on: to explain it. Called before end, when search was
+     * asked to; may be NULL. */
+    void (*tell)(struct mixer *mx, int lane, int hyp, int from,
+                 const float *hidden, size_t ld_hidden, int n);
     void (*end)(struct mixer *mx, int lane);
 };
 

@@ -20,7 +20,6 @@ struct lane {
     struct beam beam;
     int32_t *path, *path_next;  /* [beam, max_len] */
     int first_row;              /* in the current pass */
-    int first_before;           /* in the pass before; -1 in the first */
 };
 
 struct batch {
@@ -36,7 +35,8 @@ struct batch {
     struct source *sources;     /* [lanes] being encoded */
     int max_rows;               /* lanes * beam */
     struct row *rows;           /* [max_rows], and beside it: */
-    int *row_lane, *row_parent;
+    int *row_lane;
+    int32_t *row_state, *row_parent;
     float *hidden;              /* [max_rows, ws.ld] */
     float *logits;              /* [max_rows, ws.ld_vocab] */
     float *block_max;           /* [max_rows, blocks] */
@@ -71,6 +71,7 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->blocks = linear_panels(&b->net->w->project);
     b->rows = calloc(n, sizeof *b->rows);
     b->row_lane = calloc(n, sizeof *b->row_lane);
+    b->row_state = calloc(n, sizeof *b->row_state);
     b->row_parent = calloc(n, sizeof *b->row_parent);
     b->hidden = mem_zalloc(n * b->ws.ld, sizeof *b->hidden);
     b->logits = mem_alloc(n * b->ws.ld_vocab, sizeof *b->logits);
@@ -80,8 +81,9 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->sources = calloc((size_t)b->o.lanes, sizeof *b->sources);
     b->cross_scratch = mem_alloc((size_t)b->net->heads *
                                  (size_t)b->o.max_source, sizeof(float));
-    if (b->rows && b->row_lane && b->row_parent && b->hidden && b->logits &&
-        b->block_max && b->stats && b->mix && b->sources && b->cross_scratch)
+    if (b->rows && b->row_lane && b->row_state && b->row_parent && b->hidden &&
+        b->logits && b->block_max && b->stats && b->mix && b->sources &&
+        b->cross_scratch)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
@@ -143,6 +145,7 @@ void batch_free(struct batch *b)
     free(b->lanes);
     free(b->rows);
     free(b->row_lane);
+    free(b->row_state);
     free(b->row_parent);
     mem_free(b->hidden);
     mem_free(b->logits);
@@ -192,7 +195,6 @@ static enum status enter(struct batch *b, struct job *j, const float *x,
     memory_fill(&l->mem, &b->ws, x, j->n_src);
     beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
     l->job = j;
-    l->first_before = -1;
     j->n_hyps = j->steps = 0;
     b->n_busy++;
     return ST_OK;
@@ -245,8 +247,8 @@ static void lane_rows(struct batch *b, struct lane *l)
         b->rows[b->n_rows] = (struct row){ &l->mem,
             token < 0 ? b->net->w->cfg.start_id : token, bm->t, path };
         b->row_lane[b->n_rows] = (int)(l - b->lanes);
-        b->row_parent[b->n_rows] =
-            l->first_before < 0 ? -1 : l->first_before + bm->live[i].from;
+        b->row_state[b->n_rows] = path[bm->t];
+        b->row_parent[b->n_rows] = before;
     }
     l->job->steps++;
 }
@@ -282,11 +284,12 @@ static void run_mixer(struct batch *b)
         .rows = b->n_rows, .d = b->net->d, .vocab = b->net->vocab,
         .hidden = b->hidden, .ld_hidden = b->ws.ld,
         .logits = b->logits, .ld_logits = b->ws.ld_vocab,
-        .stats = b->stats, .lane = b->row_lane, .parent = b->row_parent,
+        .stats = b->stats, .lane = b->row_lane, .state = b->row_state,
+        .parent = b->row_parent,
     };
 
     for (int i = 0; i < b->n_rows; i++)
-        b->mix[i] = (struct mix){ 1, 0, NULL, NULL };
+        b->mix[i] = (struct mix){ .keep = 1 };
     if (b->mixer) b->mixer->step(b->mixer, &s, b->mix);
 }
 
@@ -387,7 +390,6 @@ static void reorder(struct batch *b, struct lane *l, int rows_before)
     swap = l->path;
     l->path = l->path_next;
     l->path_next = swap;
-    l->first_before = l->first_row;
 }
 
 static void drop_slots(struct batch *b, struct lane *l)
@@ -398,18 +400,20 @@ static void drop_slots(struct batch *b, struct lane *l)
                                         (size_t)l->beam.t - 1]);
 }
 
-/* Cross-attention of a finished translation, read again token by token in
- * passes of as many rows as there is room for. */
-static void attend_again(struct batch *b, struct lane *l, struct hyp *h)
+/* A finished translation, read again token by token in passes of as many rows
+ * as there is room for: for its cross-attention, and to tell the mixer. */
+static void read_again(struct batch *b, struct lane *l, int hyp)
 {
+    struct hyp *h = &l->job->hyps[hyp];
     int32_t *path = l->path_next, slot = -1;
     int n_src = l->job->n_src;
 
     for (int at = 0; at < h->n;) {
         struct decoder_pass p = { .rows = b->rows, .hidden = b->hidden,
-            .cross = h->attention + (size_t)at * (size_t)n_src,
             .cross_ld = (size_t)n_src, .cross_scratch = b->cross_scratch };
 
+        if (h->attention)
+            p.cross = h->attention + (size_t)at * (size_t)n_src;
         for (; p.n < b->max_rows && at < h->n; p.n++, at++) {
             slot = path[at] = kvcache_take(&b->cache, slot);
             /* Held by what follows it and, the last one, by us. */
@@ -418,6 +422,9 @@ static void attend_again(struct batch *b, struct lane *l, struct hyp *h)
                 at ? h->tokens[at - 1] : b->net->w->cfg.start_id, at, path };
         }
         decoder_run(&b->ws, &b->cache, &p);
+        if (b->o.tell && b->mixer && b->mixer->tell)
+            b->mixer->tell(b->mixer, (int)(l - b->lanes), hyp, at - p.n,
+                           b->hidden, b->ws.ld, p.n);
     }
     kvcache_drop(&b->cache, slot);
 }
@@ -428,8 +435,8 @@ static struct job *leave(struct batch *b, struct lane *l)
 
     drop_slots(b, l);
     beam_results(&l->beam, j);
-    for (int i = 0; b->o.attention && i < j->n_hyps; i++)
-        attend_again(b, l, &j->hyps[i]);
+    for (int i = 0; (b->o.attention || b->o.tell) && i < j->n_hyps; i++)
+        read_again(b, l, i);
     if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, (int)(l - b->lanes));
     l->job = NULL;
     b->n_busy--;

@@ -19,6 +19,7 @@ struct search_options {
     double prune;               /* 0: never */
     int max_source;             /* longest source, with its end mark */
     bool attention;
+    bool tell;                  /* the mixer is told what came out */
 };
 
 /* Most tokens a translation of n_src ids may have, the end mark counted. */

@@ -504,11 +504,12 @@ TEST(fairseq_translations_always_end)
 
 /* ---- mixers ---------------------------------------------------------- */
 
-enum { MAX_ROWS = 64, MAX_STEPS = 300, N_LIGHT = 5 };
+enum { MAX_ROWS = 256, MAX_SEEN = 60000, MAX_STATES = 16384, N_LIGHT = 5 };
 enum mode { ALONE, FORCE, LIGHT };
 
-/* A row of some step, with enough of its state to know it again. */
-struct seen { int lane, parent; float state[4]; };
+/* A row of some step, with enough of its state to know it again, the row it
+ * continues, and how many tokens came before. */
+struct seen { int lane, parent, depth; float state[4]; };
 
 /* A mixer that keeps books on what it is told. */
 struct fake {
@@ -517,11 +518,10 @@ struct fake {
     void *user[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
     int begins, steps, ends;
     int fail_at;                /* the begin that fails, 0: none */
-    int rows;                   /* of the last step, and of each row: */
-    int lane[MAX_ROWS], depth[MAX_ROWS];
-    int began[MAX_ROWS];        /* by lane: number of its first step */
-    struct seen seen[MAX_STEPS][MAX_ROWS];
-    int n_seen[MAX_STEPS];
+    int began[MAX_ROWS];        /* by lane: rows seen before its first */
+    struct seen seen[MAX_SEEN]; /* every row there was */
+    int n_seen;
+    int row_of[MAX_STATES];     /* by number of state: the latest that had it */
     const struct naive *nv;     /* to read what came out again */
     int32_t token[MAX_ROWS][N_LIGHT];
     float add[MAX_ROWS][N_LIGHT];
@@ -536,7 +536,7 @@ static enum status fake_begin(struct mixer *mx, int lane, void *user,
         return err_set(e, ST_LIMIT, "enough of this");
     CHECK(f->user[lane] == NULL && user != NULL);
     f->user[lane] = user;
-    f->began[lane] = f->steps;
+    f->began[lane] = f->n_seen;
     return ST_OK;
 }
 
@@ -555,15 +555,15 @@ static void check_parents(const struct fake *f, int lane, const struct job *j)
 {
     const struct hyp *h = &j->hyps[0];
     struct naive_pass p = read_again(f->nv, j, h);
-    int d = f->nv->o->d, row = -1, last = f->began[lane] + h->n - 1;
+    int d = f->nv->o->d, row = -1;
 
-    for (int r = 0; r < f->n_seen[last] && row < 0; r++)
-        if (f->seen[last][r].lane == lane &&
-            is_state(&f->seen[last][r], p.hidden + (h->n - 1) * d))
+    for (int r = f->began[lane]; r < f->n_seen && row < 0; r++)
+        if (f->seen[r].lane == lane && f->seen[r].depth == h->n - 1 &&
+            is_state(&f->seen[r], p.hidden + (h->n - 1) * d))
             row = r;
     CHECK(row >= 0);
     for (int t = h->n - 1; t >= 0 && row >= 0; t--) {
-        const struct seen *s = &f->seen[f->began[lane] + t][row];
+        const struct seen *s = &f->seen[row];
 
         CHECK(s->lane == lane && is_state(s, p.hidden + t * d));
         row = s->parent;
@@ -582,21 +582,25 @@ static void fake_end(struct mixer *mx, int lane)
     f->ends++;
 }
 
-/* Row r continues its parent, in the same lane, one token on. */
-static void check_row(const struct fake *f, const struct mixer_step *in, int r,
-                      int *depth)
+/* Row r continues its parent, which is of the same lane and came earlier, at
+ * the latest in this very pass. */
+static void remember(struct fake *f, const struct mixer_step *in, int r)
 {
-    int lane = in->lane[r], parent = in->parent[r];
+    int lane = in->lane[r], before = in->parent[r];
+    struct seen *s = &f->seen[f->n_seen];
 
     CHECK(f->user[lane] != NULL);
-    CHECK_INT(parent < 0, f->steps == f->began[lane]);
-    if (parent >= 0) {
-        CHECK(parent < f->rows);
-        CHECK_INT(f->lane[parent], lane);
-        *depth = f->depth[parent] + 1;
-    } else {
-        *depth = 0;
+    *s = (struct seen){ lane, -1, 0, { 0 } };
+    if (before >= 0 && CHECK(before < MAX_STATES)) {
+        s->parent = f->row_of[before];
+        CHECK(s->parent >= f->began[lane]);
+        CHECK_INT(f->seen[s->parent].lane, lane);
+        s->depth = f->seen[s->parent].depth + 1;
     }
+    memcpy(s->state, in->hidden + (size_t)r * in->ld_hidden, sizeof s->state);
+    if (CHECK(in->state[r] >= 0 && in->state[r] < MAX_STATES))
+        f->row_of[in->state[r]] = f->n_seen;
+    if (CHECK(f->n_seen < MAX_SEEN - 1)) f->n_seen++;
 }
 
 static void check_distribution(const struct mixer_step *in, int r)
@@ -652,15 +656,6 @@ static void answer(struct fake *f, int r, int depth, bool brief, int32_t best,
     }
 }
 
-static void remember(struct fake *f, const struct mixer_step *in, int r)
-{
-    struct seen *s = &f->seen[f->steps][r];
-
-    s->lane = in->lane[r];
-    s->parent = in->parent[r];
-    memcpy(s->state, in->hidden + (size_t)r * in->ld_hidden, sizeof s->state);
-}
-
 /* Every other sentence is a brief one. */
 static bool is_brief(const struct job *j) { return j->n_src % 2; }
 
@@ -668,31 +663,26 @@ static void fake_step(struct mixer *mx, const struct mixer_step *in,
                       struct mix *out)
 {
     struct fake *f = (struct fake *)mx;
-    int depth[MAX_ROWS];
 
+    REQUIRE(in->rows <= MAX_ROWS);
     for (int r = 0; r < in->rows; r++) {
         const float *x = in->logits + (size_t)r * in->ld_logits;
         const struct job *j = *(struct job **)f->user[in->lane[r]];
 
         CHECK(out[r].keep == 1 && out[r].n == 0);
-        check_row(f, in, r, &depth[r]);
-        check_distribution(in, r);
         remember(f, in, r);
-        answer(f, r, depth[r], is_brief(j), best_of(x, in->vocab), &out[r]);
+        check_distribution(in, r);
+        answer(f, r, f->seen[f->n_seen - 1].depth, is_brief(j),
+               best_of(x, in->vocab), &out[r]);
     }
-    f->rows = f->n_seen[f->steps] = in->rows;
-    for (int r = 0; r < in->rows; r++) {
-        f->lane[r] = in->lane[r];
-        f->depth[r] = depth[r];
-    }
-    if (CHECK(f->steps < MAX_STEPS - 1)) f->steps++;
+    f->steps++;
 }
 
 static struct fake *fake_new(enum mode mode)
 {
     struct fake *f = calloc(1, sizeof *f);
 
-    f->mx = (struct mixer){ fake_begin, fake_step, fake_end };
+    f->mx = (struct mixer){ fake_begin, fake_step, NULL, fake_end };
     f->mode = mode;
     return f;
 }

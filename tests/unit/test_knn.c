@@ -12,115 +12,185 @@
 
 /* ---- by definition -------------------------------------------------------- */
 
-static void fill_store(struct keystore *ks, int d, int n)
+static void add_block(struct keystore *ks, struct keyblock *b)
+{
+    struct err e;
+
+    CHECK_OK(keystore_add(ks, b, &e), &e);
+    keyblock_drop(b);
+}
+
+/* n random keys, in blocks of a few. */
+static void fill_store(struct keystore *ks, enum key_type type, int d, int n)
 {
     struct err e;
     uint32_t x = 7;
 
-    keystore_init(ks, d);
-    REQUIRE_OK(keystore_reserve(ks, (size_t)n, &e), &e);
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < d; j++) {
-            x = x * 1664525u + 1013904223u;
-            ks->keys[(size_t)i * ks->ld + (size_t)j] = (float)(x >> 16) / 8192;
+    memset(ks, 0, sizeof *ks);
+    for (int i = 0, some; i < n; i += some) {
+        struct keyblock *b;
+        float key[600];
+
+        some = n - i < 7 ? n - i : 7 + i * 9;
+        if (some > n - i) some = n - i;
+        REQUIRE_OK(keyblock_new(&b, type, some, d, &e), &e);
+        for (int r = 0; r < some; r++) {
+            for (int j = 0; j < d; j++) {
+                x = x * 1664525u + 1013904223u;
+                key[j] = (float)(x >> 16) / 8192 - 4;
+            }
+            keyblock_put(b, r, key, i + r);
         }
-        ks->entries[ks->n++] = (struct key_entry){ i % 5, 0, i };
+        add_block(ks, b);
     }
+}
+
+static double true_d2(const struct keystore *ks, const struct neighbour *nb,
+                      const float *query)
+{
+    const struct keyblock *b = ks->blocks[nb->pair];
+    float key[600];
+    double sum = 0;
+
+    keyblock_get(b, nb->pos, key);
+    for (int j = 0; j < b->d; j++)
+        sum += ((double)query[j] - key[j]) * ((double)query[j] - key[j]);
+    return sum;
 }
 
 TEST(nearest_are_the_smallest_distances)
 {
-    static const int dims[] = { 1, 15, 16, 17, 64, 100 };
+    static const int dims[] = { 1, 15, 16, 17, 64, 100, 512 };
+    static _Alignas(64) float query[11 * 512];
+    const struct kernels *kn = kernels_pick(NULL);
 
-    for (size_t c = 0; c < COUNT(dims); c++) {
-        struct neighbour nb[40];
+    for (size_t c = 0; c < 2 * COUNT(dims); c++) {
+        struct neighbour nb[11 * 200], few[11 * 6];
+        int d = dims[c / 2], n;
         struct keystore ks;
-        float query[100];
-        int d = dims[c], n;
 
-        fill_store(&ks, d, 30);
-        for (int j = 0; j < d; j++) query[j] = (float)(j % 7);
-        n = keystore_nearest(&ks, query, 40, nb);
-        CHECK_INT(n, 30);
-        for (int i = 0; i < n; i++) {
-            const float *key = ks.keys + (size_t)nb[i].at * ks.ld;
-            double want = 0;
+        fill_store(&ks, c % 2 ? KEY_INT8 : KEY_F32, d, 150);
+        CHECK_INT(ks.n, 150);
+        for (int j = 0; j < 11 * 512; j++)
+            query[j] = (float)(j * 7 % 13) / 3 - 2;
+        n = keystore_nearest(&ks, kn, query, 512, 11, 200, nb);
+        CHECK_INT(n, 150);
+        for (int q = 0; q < 11; q++)
+            for (int i = 0; i < n; i++) {
+                struct neighbour *it = nb + q * 200 + i;
+                double want = true_d2(&ks, it, query + q * 512);
 
-            for (int j = 0; j < d; j++)
-                want += ((double)query[j] - key[j]) * ((double)query[j] - key[j]);
-            CHECK_NEAR(nb[i].d2, want, 1e-5 * want + 1e-6);
-            if (i) CHECK(nb[i - 1].d2 <= nb[i].d2);
-        }
+                CHECK_NEAR(it->d2, want, 1e-5 * want + 1e-6);
+                CHECK_INT(ks.blocks[it->pair]->token[it->pos], it->token);
+                if (i) CHECK(it[-1].d2 <= it->d2);
+            }
         for (int k = 1; k < 6; k++) {
-            struct neighbour few[6];
-
-            CHECK_INT(keystore_nearest(&ks, query, k, few), k);
-            CHECK_MEM(few, nb, (size_t)k * sizeof *few);
+            CHECK_INT(keystore_nearest(&ks, kn, query, 512, 11, k, few), k);
+            for (int q = 0; q < 11; q++)
+                CHECK_MEM(few + q * k, nb + q * 200,
+                          (size_t)k * sizeof *few);
         }
         keystore_release(&ks);
     }
 }
 
-TEST(equal_distances_keep_the_order_of_entries)
+TEST(compact_keys_are_near_the_real_ones)
 {
-    struct neighbour nb[3];
-    struct keystore ks;
-    float query[16] = { 0 };
+    struct keyblock *b;
+    float key[100], back[100];
     struct err e;
 
-    keystore_init(&ks, 16);
-    REQUIRE_OK(keystore_reserve(&ks, 5, &e), &e);
-    for (int i = 0; i < 5; i++)
-        ks.entries[ks.n++] = (struct key_entry){ i, 0, i };
-    CHECK_INT(keystore_nearest(&ks, query, 3, nb), 3);
-    for (int i = 0; i < 3; i++) CHECK_INT(nb[i].at, i);
+    REQUIRE_OK(keyblock_new(&b, KEY_INT8, 2, 100, &e), &e);
+    for (int j = 0; j < 100; j++) key[j] = (float)(j - 50) / 10;
+    keyblock_put(b, 0, key, 5);
+    memset(key, 0, sizeof key);
+    keyblock_put(b, 1, key, 6);
+    keyblock_get(b, 0, back);
+    for (int j = 0; j < 100; j++)
+        CHECK_NEAR(back[j], (j - 50) / 10.0, 5.0 / 127 / 2 + 1e-6);
+    CHECK_NEAR(back[0], -5, 1e-5);
+    keyblock_get(b, 1, back);
+    for (int j = 0; j < 100; j++) CHECK(back[j] == 0);
+    keyblock_drop(b);
+}
+
+TEST(what_comes_after_a_neighbour)
+{
+    const int32_t *ahead;
+    struct keystore ks;
+    struct neighbour nb = { .pair = 1, .pos = 3 };
+
+    fill_store(&ks, KEY_INT8, 16, 30);
+    CHECK(ks.n_blocks > 1 && ks.blocks[0]->n == 7);
+    CHECK_INT(keystore_ahead(&ks, &nb, &ahead), ks.blocks[1]->n - 4);
+    CHECK_INT(ahead[0], 7 + 4);
+    nb.pos = ks.blocks[1]->n - 1;
+    CHECK_INT(keystore_ahead(&ks, &nb, &ahead), 0);
+    keystore_release(&ks);
+}
+
+TEST(equal_distances_keep_the_order_of_entries)
+{
+    static _Alignas(64) float query[16];
+    struct neighbour nb[3];
+    struct keystore ks = { 0 };
+    struct keyblock *b;
+    struct err e;
+
+    for (int i = 0; i < 5; i++) {
+        REQUIRE_OK(keyblock_new(&b, KEY_F32, 1, 16, &e), &e);
+        keyblock_put(b, 0, query, i);
+        add_block(&ks, b);
+    }
+    CHECK_INT(keystore_nearest(&ks, kernels_pick(NULL), query, 16, 1, 3, nb),
+              3);
+    for (int i = 0; i < 3; i++)
+        CHECK(nb[i].token == i && nb[i].pair == i && nb[i].pos == 0);
     keystore_release(&ks);
 }
 
 TEST(trust_falls_with_distance)
 {
-    struct key_entry entries[] = { { 7, 0, 0 }, { 8, 0, 1 }, { 7, 0, 2 } };
-    struct keystore ks = { .entries = entries, .n = 3 };
     struct weigh_options o = { .tau = 100 };
     struct vote v;
 
-    weigh(&ks, (struct neighbour[]){ { 25, 0 } }, 1, &o, &v);
+    weigh((struct neighbour[]){ { 25, 7, 0, 0 } }, 1, &o, &v);
     CHECK_NEAR(v.lambda, 0.75, 1e-6);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.75, 1e-6);
-    weigh(&ks, (struct neighbour[]){ { 100, 0 } }, 1, &o, &v);
+    weigh((struct neighbour[]){ { 100, 7, 0, 0 } }, 1, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
-    weigh(&ks, (struct neighbour[]){ { 1e6f, 0 } }, 1, &o, &v);
+    weigh((struct neighbour[]){ { 1e6f, 7, 0, 0 } }, 1, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
-    weigh(&ks, NULL, 0, &o, &v);
+    weigh(NULL, 0, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
     /* 1 / (1 + e^-0.4) and the rest. */
-    weigh(&ks, (struct neighbour[]){ { 20, 0 }, { 60, 1 } }, 2, &o, &v);
+    weigh((struct neighbour[]){ { 20, 7, 0, 0 }, { 60, 8, 0, 1 } }, 2, &o, &v);
     CHECK_INT(v.n, 2);
     CHECK_NEAR(v.add[0] / v.lambda, 0.598688, 1e-6);
     CHECK_NEAR(v.add[1] / v.lambda, 0.401312, 1e-6);
+    CHECK_NEAR(v.share[0], 0.598688, 1e-6);
+    CHECK_NEAR(v.share[1], 0.401312, 1e-6);
     /* Two neighbours that say the same are one token. */
-    weigh(&ks, (struct neighbour[]){ { 20, 0 }, { 60, 2 } }, 2, &o, &v);
+    weigh((struct neighbour[]){ { 20, 7, 0, 0 }, { 60, 7, 0, 2 } }, 2, &o, &v);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.8, 1e-6);
 }
 
 TEST(trust_may_be_fixed_or_none)
 {
-    struct key_entry entries[] = { { 7, 0, 0 } };
-    struct keystore ks = { .entries = entries, .n = 1 };
     struct weigh_options o = { .tau = 10, .adapter = ADAPTER_FIXED,
                                .lambda = 0.3 };
-    struct neighbour far[] = { { 5000, 0 } };
+    struct neighbour far[] = { { 5000, 7, 0, 0 } };
     struct vote v;
 
-    weigh(&ks, far, 1, &o, &v);
+    weigh(far, 1, &o, &v);
     CHECK_NEAR(v.lambda, 0.3, 1e-6);
     CHECK_NEAR(v.add[0], 0.3, 1e-6);
-    weigh(&ks, far, 0, &o, &v);
+    weigh(far, 0, &o, &v);
     CHECK(v.lambda == 0);               /* nobody to trust */
     o.adapter = ADAPTER_NONE;
-    weigh(&ks, far, 1, &o, &v);
+    weigh(far, 1, &o, &v);
     CHECK(v.lambda == 0);
 }
 
@@ -133,8 +203,7 @@ struct tiny_pairs {
     struct key_pair p[TINY_PAIRS];
 };
 
-static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t,
-                       struct keystore *to)
+static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
 {
     uint64_t seed = 11;
 
@@ -143,7 +212,7 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t,
         int n_tgt = tiny_source(m, &seed, 2 + (i * 3) % 7, t->tgt[i]) - 1;
 
         t->p[i] = (struct key_pair){ t->src[i], n_src, t->tgt[i], n_tgt,
-                                     10 + i, to };
+                                     NULL };
     }
 }
 
@@ -151,37 +220,34 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t,
  * tokens; pairs in order, however many go together. */
 static void check_keys(const struct tiny_net *m, int rows, bool with_eos)
 {
+    struct keybuild_options o = { rows, KEY_F32, with_eos };
     struct tiny_pairs t;
     struct keybuild *kb;
-    struct keystore ks;
-    size_t at = 0;
     struct err e;
 
-    keystore_init(&ks, m->net->d);
-    make_pairs(m, &t, &ks);
-    REQUIRE_OK(keybuild_new(&kb, m->net, NULL, rows, with_eos, &e), &e);
+    make_pairs(m, &t);
+    REQUIRE_OK(keybuild_new(&kb, m->net, NULL, &o, &e), &e);
     REQUIRE_OK(keybuild_run(kb, t.p, TINY_PAIRS, &e), &e);
     for (int i = 0; i < TINY_PAIRS; i++) {
         const struct key_pair *p = &t.p[i];
-        float hidden[17 * 64];
+        const struct keyblock *b = p->block;
+        float hidden[17 * 64], key[64];
         struct forced fc = { .src = p->src, .n_src = p->n_src, .tgt = p->tgt,
                              .n_tgt = p->n_tgt, .hidden = hidden };
 
         REQUIRE(m->net->d <= 64);
         REQUIRE_OK(forced_run(m->net, NULL, &fc, &e), &e);
-        for (int k = 0; k < p->n_tgt + with_eos; k++, at++) {
-            REQUIRE(at < ks.n);
-            CHECK_MEM(ks.keys + at * ks.ld, hidden + k * m->net->d,
+        CHECK_INT(b->n, p->n_tgt + with_eos);
+        for (int k = 0; k < b->n; k++) {
+            keyblock_get(b, k, key);
+            CHECK_MEM(key, hidden + k * m->net->d,
                       (size_t)m->net->d * sizeof(float));
-            CHECK_INT(ks.entries[at].token,
+            CHECK_INT(b->token[k],
                       k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
-            CHECK_INT(ks.entries[at].pair, 10 + i);
-            CHECK_INT(ks.entries[at].pos, k);
         }
+        keyblock_drop(t.p[i].block);
     }
-    CHECK_INT(ks.n, at);
     keybuild_free(kb);
-    keystore_release(&ks);
 }
 
 TEST(keys_are_the_states_before_each_token)
@@ -199,28 +265,29 @@ TEST(keys_are_the_states_before_each_token)
 /* What the search is told of each row. */
 TEST(votes_reach_the_rows_of_their_sentence)
 {
+    static _Alignas(64) float hidden[3 * 16];
     struct sk_options o = { 2, { .tau = 100 } };
-    float hidden[3 * 16] = { 0 };
-    int lane[3] = { 1, 0, 1 };
+    int lane[3] = { 1, 1, 0 };
     struct mixer_step in = { .rows = 3, .d = 16, .hidden = hidden,
                              .ld_hidden = 16, .lane = lane };
+    float key[16] = { 5 };              /* 25 from the first row */
+    struct sk_sentence s = { 0 };
     struct mix out[3];
-    struct keystore ks;
+    struct keyblock *b;
     struct mixer *mx;
     struct sk *sk;
     struct err e;
 
-    keystore_init(&ks, 16);
-    REQUIRE_OK(keystore_reserve(&ks, 2, &e), &e);
-    ks.keys[0] = 5;                     /* 25 from the first row */
-    ks.keys[ks.ld] = 6;
-    ks.entries[0] = (struct key_entry){ 70, 0, 0 };
-    ks.entries[1] = (struct key_entry){ 80, 0, 1 };
-    ks.n = 2;
-    hidden[2 * 16] = -50;               /* too far for anybody */
-    REQUIRE_OK(sk_new(&sk, &o, 2, 3, &e), &e);
+    REQUIRE_OK(keyblock_new(&b, KEY_F32, 2, 16, &e), &e);
+    keyblock_put(b, 0, key, 70);
+    key[0] = 6;
+    keyblock_put(b, 1, key, 80);
+    add_block(&s.store, b);
+    hidden[1 * 16] = -50;               /* too far for anybody */
+    REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 2, 3, &e), &e);
+    REQUIRE_OK(sk_sentence_notes(&s, 1, 4, 2, &e), &e);
     mx = sk_mixer(sk);
-    CHECK(!mx->begin(mx, 0, NULL, &e) && !mx->begin(mx, 1, &ks, &e));
+    CHECK(!mx->begin(mx, 0, NULL, &e) && !mx->begin(mx, 1, &s, &e));
     for (int turn = 0; turn < 2; turn++) {
         for (int r = 0; r < 3; r++) out[r] = (struct mix){ .keep = 1 };
         mx->step(mx, &in, out);
@@ -233,12 +300,22 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK(out[0].token[0] == 70 && out[0].token[1] == 80);
         CHECK_NEAR(out[0].add[0] + out[0].add[1], 0.75, 1e-6);
         CHECK(out[0].add[0] > out[0].add[1]);
-        CHECK(out[1].keep == 1 && !out[1].n);
+        CHECK(out[0].n_ahead == 1 && out[0].ahead[0] == 80);
+        CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_ahead);
         CHECK(out[2].keep == 1 && !out[2].n);
+        mx->tell(mx, 1, 0, 2, hidden, 16, 2);
         mx->end(mx, 1);
     }
+    /* Tokens 2 and 3 of its translation were told of; the last was alone. */
+    CHECK(s.notes[0].n == 0 && s.notes[3].n == 0 && s.notes[3].lambda == 0);
+    CHECK_INT(s.notes[2].n, 2);
+    CHECK_NEAR(s.notes[2].lambda, 0.75, 1e-6);
+    CHECK_INT(s.notes[2].voters[0].nb.token, 70);
+    CHECK_INT(s.notes[2].voters[1].nb.pos, 1);
+    CHECK_NEAR(s.notes[2].voters[0].share + s.notes[2].voters[1].share, 1,
+               1e-6);
     sk_free(sk);
-    keystore_release(&ks);
+    sk_sentence_release(&s);
 }
 
 /* ---- against the reference ------------------------------------------------ */
@@ -270,10 +347,10 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
     size_t n = json_array_size(tm);
     struct sides *s = calloc(n + 1, sizeof *s);
     struct key_pair *p = calloc(n + 1, sizeof *p);
+    struct keybuild_options o = { rows, KEY_F32, false };
     struct keybuild *kb = NULL;
     struct err e;
-    bool ok = s && p && CHECK_OK(keybuild_new(&kb, f->net, NULL, rows, false,
-                                              &e), &e);
+    bool ok = s && p && CHECK_OK(keybuild_new(&kb, f->net, NULL, &o, &e), &e);
 
     for (size_t i = 0; ok && i < n; i++) {
         const json_t *pair = json_array_get(tm, i);
@@ -284,13 +361,23 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
                        s[i].tgt, &s[i].n_tgt);
         s[i].src[s[i].n_src++] = f->w->cfg.eos_id;
         p[i] = (struct key_pair){ s[i].src, s[i].n_src, s[i].tgt, s[i].n_tgt,
-                                  (int)i, ks };
+                                  NULL };
     }
     if (ok) ok = CHECK_OK(keybuild_run(kb, p, (int)n, &e), &e);
+    for (size_t i = 0; ok && i < n; i++) add_block(ks, p[i].block);
     keybuild_free(kb);
     free(s);
     free(p);
     return ok;
+}
+
+/* Where an entry stands when all are counted through. */
+static int entry_number(const struct keystore *ks, const struct neighbour *nb)
+{
+    int at = nb->pos;
+
+    for (int i = 0; i < nb->pair; i++) at += ks->blocks[i]->n;
+    return at;
 }
 
 /* Relative to the distance; the largest of a step. */
@@ -302,7 +389,7 @@ static double check_step(const struct keystore *ks, const float *hidden,
     struct weigh_options o = { .tau = tau };
     struct neighbour nb[KNN_MAX_K];
     struct vote v;
-    int n = keystore_nearest(ks, hidden, k, nb);
+    int n = keystore_nearest(ks, kernels_pick(NULL), hidden, 512, 1, k, nb);
     double worst = 0;
 
     CHECK_INT(n, (int)json_array_size(d2));
@@ -310,12 +397,12 @@ static double check_step(const struct keystore *ks, const float *hidden,
         double want = json_number_value(json_array_get(d2, (size_t)i));
 
         worst = fmax(worst, fabs(nb[i].d2 - want) / fmax(want, 1));
-        CHECK_INT(nb[i].at,
+        CHECK_INT(entry_number(ks, &nb[i]),
                   json_integer_value(json_array_get(at, (size_t)i)));
-        CHECK_INT(ks->entries[nb[i].at].token, json_integer_value(
+        CHECK_INT(nb[i].token, json_integer_value(
             json_array_get(json_object_get(step, "val"), (size_t)i)));
     }
-    weigh(ks, nb, n, &o, &v);
+    weigh(nb, n, &o, &v);
     CHECK_NEAR(v.lambda, json_number_value(json_object_get(step, "lam")),
                1e-3);
     return worst;
@@ -328,13 +415,12 @@ static double check_line(const struct fixture *f, const json_t *j)
     int n_src = 0, n_out = ids_of(json_object_get(j, "out_ids"), out);
     int k = (int)json_integer_value(json_object_get(j, "k"));
     struct forced fc = { .src = src, .tgt = out, .n_tgt = n_out };
-    struct keystore ks, again;
+    struct keystore ks = { 0 }, again = { 0 };
     double worst = 0;
     struct err e;
 
-    keystore_init(&ks, f->net->d);
-    keystore_init(&again, f->net->d);
-    fc.hidden = calloc((size_t)(n_out + 1) * (size_t)f->net->d, sizeof(float));
+    fc.hidden = mem_alloc((size_t)(n_out + 1) * (size_t)f->net->d,
+                          sizeof(float));
     if (!CHECK(fc.hidden) || !build(f, json_object_get(j, "tm"), 1024, &ks)
         || !build(f, json_object_get(j, "tm"), 1, &again)
         || !encode(f, json_string_value(json_object_get(j, "src")), 250,
@@ -343,7 +429,9 @@ static double check_line(const struct fixture *f, const json_t *j)
     CHECK_INT(ks.n, json_integer_value(json_object_get(j, "entries")));
     /* One pair at a time or all together: the same keys, bit for bit. */
     CHECK_INT(again.n, ks.n);
-    CHECK_MEM(again.keys, ks.keys, ks.n * ks.ld * sizeof *ks.keys);
+    for (int i = 0; i < ks.n_blocks; i++)
+        CHECK_MEM(again.blocks[i]->keys, ks.blocks[i]->keys,
+                  (size_t)ks.blocks[i]->n * ks.blocks[i]->ld * sizeof(float));
     src[n_src++] = f->w->cfg.eos_id;
     fc.n_src = n_src;
     CHECK_OK(forced_run(f->net, NULL, &fc, &e), &e);
@@ -352,7 +440,7 @@ static double check_line(const struct fixture *f, const json_t *j)
                                        json_array_get(steps, t), k,
                                        json_number_value(
                                            json_object_get(j, "tau"))));
-    free(fc.hidden);
+    mem_free(fc.hidden);
     keystore_release(&ks);
     keystore_release(&again);
     return worst;
@@ -410,20 +498,20 @@ static bool translate_line(const struct fixture *f, const json_t *j)
     struct batch *b = NULL;
     struct sk *sk = NULL;
     struct job *job = NULL, *done = NULL;
-    struct keystore ks;
+    struct sk_sentence s = { 0 };
     bool same;
     struct err e;
 
-    keystore_init(&ks, f->net->d);
-    if (!build(f, json_object_get(j, "tm"), 1024, &ks)
+    if (!build(f, json_object_get(j, "tm"), 1024, &s.store)
         || !encode(f, json_string_value(json_object_get(j, "src")), 250, src,
                    &n_src))
         return false;
     src[n_src++] = f->w->cfg.eos_id;
-    CHECK_OK(sk_new(&sk, &so, o.lanes, o.lanes * o.beam, &e), &e);
+    CHECK_OK(sk_new(&sk, &so, f->net->k, o.lanes, o.lanes * o.beam, &e),
+             &e);
     CHECK_OK(batch_new(&b, f->net, &o, NULL, sk_mixer(sk), &e), &e);
     CHECK_OK(job_new(&job, &o, f->net, src, n_src, NULL, 0, &e), &e);
-    job->user = &ks;
+    job->user = &s;
     CHECK_OK(batch_add(b, &job, 1, &e), &e);
     while (!done && batch_busy_lanes(b)) done = batch_step(b);
     /* Without the end mark. */
@@ -434,7 +522,7 @@ static bool translate_line(const struct fixture *f, const json_t *j)
     job_free(job);
     batch_free(b);
     sk_free(sk);
-    keystore_release(&ks);
+    sk_sentence_release(&s);
     return same;
 }
 
@@ -466,10 +554,10 @@ TEST(a_system_refuses_what_it_cannot_do)
     struct sk *sk;
     struct err e;
 
-    CHECK(sk_new(&sk, &o, 1, 4, &e) == ST_ARGUMENT && !sk);
+    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
     o.k = KNN_MAX_K + 1;
-    CHECK(sk_new(&sk, &o, 1, 4, &e) == ST_ARGUMENT && !sk);
+    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
     o.k = 1;
     o.weigh.tau = 0;
-    CHECK(sk_new(&sk, &o, 1, 4, &e) == ST_ARGUMENT && !sk);
+    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
 }
