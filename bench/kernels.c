@@ -235,6 +235,55 @@ static void bench_rest(const struct kernels *k)
     printf("row_stats  250000               %8.2f\n", us);
 }
 
+/* All keys of a sentence, a block a call. */
+enum { KEYS = 650, BLOCK = 30, BLOCKS = (KEYS + BLOCK - 1) / BLOCK };
+
+/* Blocks lie apart from each other; `turn` says which of `all` there are. */
+static void all_distances(const struct kernels *k, enum dtype type,
+                          struct distances *a, const char *keys, size_t all,
+                          size_t turn)
+{
+    size_t bytes = BLOCK * a->ldk * dtype_bytes(type) + 128;
+
+    for (size_t b = 0; b < BLOCKS; b++) {
+        a->keys = keys + (turn * BLOCKS + b) * 37 % all * bytes;
+        a->n = b + 1 < BLOCKS ? BLOCK : KEYS - (BLOCKS - 1) * BLOCK;
+        if (type == DT_I8) k->distances_i8(a);
+        else k->distances_f32(a);
+        a->out += BLOCK;
+    }
+    a->out -= BLOCKS * BLOCK;
+}
+
+/* "Hot" keys are the same every time; "far" ones are found in turn among
+ * 16 MB, as after a step of the decoder has passed through the caches. */
+static void bench_distances(const struct kernels *k, enum dtype type)
+{
+    enum { DIM = 512, MAX_Q = 8 };
+    static const int n_q[] = { 1, 2, 3, 4, 5, 8 };
+    size_t bytes = BLOCK * DIM * dtype_bytes(type) + 128;
+    size_t all = (((size_t)16 << 20) / bytes / 37) * 37 + 1, turn = 0;
+    char *keys = map_anonymous(all * bytes, MADV_HUGEPAGE);
+    float *q = map_anonymous(sizeof *q * MAX_Q * DIM, MADV_HUGEPAGE);
+    static float scale[BLOCK], out[MAX_Q * BLOCKS * BLOCK];
+
+    fill(keys, all * bytes, type);
+    fill(q, sizeof *q * MAX_Q * DIM, DT_F32);
+    for (int i = 0; i < BLOCK; i++) scale[i] = 0.01f;
+    for (size_t i = 0; i < COUNT(n_q); i++) {
+        struct distances a = { .q = q, .ldq = DIM, .n_q = n_q[i], .ldk = DIM,
+                               .scale = scale, .d = DIM, .out = out,
+                               .ldo = BLOCKS * BLOCK };
+        double hot, far;
+        TIME(hot, 10, all_distances(k, type, &a, keys, all, 0));
+        TIME(far, 10, all_distances(k, type, &a, keys, all, turn++));
+        printf("distances %-4s %d x %d keys      %8.2f hot %8.2f far\n",
+               dtype_name(type), n_q[i], KEYS, hot, far);
+    }
+    munmap(keys, all * bytes);
+    munmap(q, sizeof *q * MAX_Q * DIM);
+}
+
 int main(int argc, char **argv)
 {
     static const enum dtype types[] = { DT_I8, DT_F32, DT_BF16 };
@@ -261,6 +310,10 @@ int main(int argc, char **argv)
     for (size_t t = 0; t < COUNT(types); t++)
         if (!type || !strcmp(type, dtype_name(types[t])))
             bench_gemm(k, types[t], place);
-    if (all) bench_rest(k);
+    if (all) {
+        bench_rest(k);
+        bench_distances(k, DT_F32);
+        bench_distances(k, DT_I8);
+    }
     return 0;
 }

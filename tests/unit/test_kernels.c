@@ -855,6 +855,202 @@ TEST(attention_agrees_with_ref)
     }
 }
 
+/* --- distances ----------------------------------------------------------- */
+
+enum { DIST_NQ = 9, DIST_N = 40 };
+static const int dist_d[] = { 1, 7, 8, 9, 15, 16, 17, 24, 64, 100, 512 };
+
+/* DIST_NQ queries and DIST_N keys of both types, padded as promised. Every
+ * key is made from a query: a third of the float ones is that query, a third
+ * lies next to it. The padding of queries is NaN. */
+struct points {
+    int d;
+    size_t ldq, ldf, ldi;               /* of queries, keys, int8 keys */
+    float *q, *f, *scale, *same;        /* same: int8 keys as floats, ldf */
+    int8_t *i;
+};
+
+/* Key j, at most about `off` from query j modulo DIST_NQ in any column. */
+static void points_key(struct points *p, size_t j, float off)
+{
+    const float *q = p->q + j % DIST_NQ * p->ldq;
+    float *f = p->f + j * p->ldf, *same = p->same + j * p->ldf;
+    int8_t *i = p->i + j * p->ldi;
+
+    p->scale[j] = (1.5f + draw()) / 127;
+    for (size_t c = 0; c < (size_t)p->d; c++) {
+        float v = rintf((q[c] + off * draw()) / p->scale[j]);
+
+        f[c] = q[c] + off * draw();
+        i[c] = (int8_t)fmaxf(-127, fminf(127, v));
+        same[c] = p->scale[j] * (float)i[c];
+    }
+}
+
+static void points_init(struct points *p, int d)
+{
+    static const float off[] = { 0, 1e-3f, 1 };
+
+    seed = (uint32_t)d;
+    p->d = d;
+    p->ldq = (size_t)pad_to(d, 16);
+    p->ldf = p->ldq + 16;
+    p->ldi = (size_t)pad_to(d, 64) + 64;
+    p->q = floats(DIST_NQ * p->ldq, 2);
+    p->f = mem_zalloc(DIST_N * p->ldf, sizeof *p->f);
+    p->same = mem_zalloc(DIST_N * p->ldf, sizeof *p->same);
+    p->i = mem_zalloc(DIST_N * p->ldi, 1);
+    p->scale = mem_alloc(DIST_N, sizeof *p->scale);
+    for (size_t j = 0; j < DIST_N; j++) points_key(p, j, off[j % COUNT(off)]);
+    for (size_t t = 0; t < DIST_NQ; t++)
+        for (size_t c = (size_t)d; c < p->ldq; c++)
+            p->q[t * p->ldq + c] = NAN;
+}
+
+static void points_release(struct points *p)
+{
+    mem_free(p->q);
+    mem_free(p->f);
+    mem_free(p->same);
+    mem_free(p->i);
+    mem_free(p->scale);
+}
+
+/* Distances of n_q queries from q0 on to n keys from k0 on. */
+static void measure(const struct kernels *k, const struct points *p, int i8,
+                    const int *part, float *out, size_t ldo)
+{
+    size_t q0 = (size_t)part[0], k0 = (size_t)part[2];
+    struct distances a = { .q = p->q + q0 * p->ldq, .ldq = p->ldq,
+                           .n_q = part[1], .n = part[3], .d = p->d,
+                           .out = out, .ldo = ldo };
+
+    if (i8) {
+        a.keys = p->i + k0 * p->ldi;
+        a.ldk = p->ldi;
+        a.scale = p->scale + k0;
+        k->distances_i8(&a);
+    } else {
+        a.keys = p->f + k0 * p->ldf;
+        a.ldk = p->ldf;
+        k->distances_f32(&a);
+    }
+}
+
+static const int dist_whole[] = { 0, DIST_NQ, 0, DIST_N };
+
+/* In double from the floats; the sums are of numbers that are not negative,
+ * so even the smallest distance keeps its digits. */
+TEST(ref_distances_are_the_definition)
+{
+    for (size_t i = 0; i < COUNT(dist_d); i++) {
+        float got[2][DIST_NQ][DIST_N];
+        struct points p;
+        int bad = 0;
+
+        points_init(&p, dist_d[i]);
+        for (int i8 = 0; i8 < 2; i8++)
+            measure(kernels_for(ISA_REF), &p, i8, dist_whole, got[i8][0],
+                    DIST_N);
+        for (size_t t = 0; t < DIST_NQ; t++) {
+            for (size_t j = 0; j < DIST_N; j++) {
+                double want[2] = { 0, 0 };
+                for (size_t c = 0; c < (size_t)p.d; c++) {
+                    double x = p.q[t * p.ldq + c];
+                    want[0] += pow(x - p.f[j * p.ldf + c], 2);
+                    want[1] += pow(x - p.same[j * p.ldf + c], 2);
+                }
+                bad += !(fabs(got[0][t][j] - want[0]) <= 2e-7 * want[0]);
+                bad += !(fabs(got[1][t][j] - want[1]) <= 2e-7 * want[1]);
+                bad += j % 3 == 0 && t == j % DIST_NQ && got[0][t][j] != 0;
+            }
+        }
+        CHECK_INT(bad, 0);
+        points_release(&p);
+    }
+}
+
+/* int8 keys are the floats they stand for, to the last bit. */
+static void check_same_as_floats(const struct kernels *k, struct points *p,
+                                 const float *want)
+{
+    float got[DIST_NQ * DIST_N], *keys = p->f;
+
+    p->f = p->same;
+    measure(k, p, 0, dist_whole, got, DIST_N);
+    p->f = keys;
+    check_same("int8 as floats", k, got, want, COUNT(got));
+}
+
+TEST(distances_agree_with_ref)
+{
+    for (size_t i = 0; i < COUNT(dist_d); i++) {
+        float want[DIST_NQ * DIST_N], got[DIST_NQ * DIST_N];
+        struct points p;
+
+        points_init(&p, dist_d[i]);
+        FOR_EACH_ISA(k) {
+            for (int i8 = 0; i8 < 2; i8++) {
+                measure(kernels_for(ISA_REF), &p, i8, dist_whole, want,
+                        DIST_N);
+                measure(k, &p, i8, dist_whole, got, DIST_N);
+                check_near(i8 ? "distances_i8" : "distances_f32", k, got,
+                           want, COUNT(got), 1e-6, 0);
+            }
+            check_same_as_floats(k, &p, got);
+        }
+        points_release(&p);
+    }
+}
+
+/* One part of all distances, compared with the same part of `whole`; nothing
+ * else may be written. */
+static void check_part(const struct kernels *k, const struct points *p, int i8,
+                       const int *part, float whole[DIST_NQ][DIST_N])
+{
+    float got[DIST_NQ][DIST_N + 3];
+    int bad = 0;
+
+    for (int t = 0; t < DIST_NQ; t++)
+        for (int j = 0; j < DIST_N + 3; j++) got[t][j] = -5;
+    measure(k, p, i8, part, got[0], COUNT(got[0]));
+    for (int t = 0; t < DIST_NQ; t++) {
+        for (int j = 0; j < DIST_N + 3; j++) {
+            int inside = t < part[1] && j < part[3];
+            float want = -5;
+            if (inside) want = whole[part[0] + t][part[2] + j];
+            bad += memcmp(&got[t][j], &want, sizeof want) != 0;
+        }
+    }
+    if (bad)
+        test_fail(__FILE__, __LINE__, "%s %s, %d x %d keys of %d: %d differ",
+                  isa_name(k->isa), i8 ? "int8" : "f32", part[1], part[3],
+                  p->d, bad);
+}
+
+TEST(a_distance_depends_on_its_pair_only)
+{
+    for (size_t i = 0; i < COUNT(dist_d) * ISA_COUNT * 2; i++) {
+        const struct kernels *k = kernels_for((enum isa)(i / 2 % ISA_COUNT));
+        float whole[DIST_NQ][DIST_N];
+        struct points p;
+        int i8 = (int)(i % 2);
+
+        if (!k) continue;
+        points_init(&p, dist_d[i / 2 / ISA_COUNT]);
+        measure(k, &p, i8, dist_whole, whole[0], DIST_N);
+        for (int n_q = 0; n_q <= DIST_NQ; n_q++) {
+            for (int n = 0; n <= DIST_N; n++) {
+                int part[] = { (int)next() % (DIST_NQ - n_q + 1), n_q,
+                               (int)next() % (DIST_N - n + 1), n };
+                if (k->isa == ISA_REF && n % 8) continue;
+                check_part(k, &p, i8, part, whole);
+            }
+        }
+        points_release(&p);
+    }
+}
+
 /* --- the choice -------------------------------------------------------------- */
 
 TEST(isa_names)

@@ -43,6 +43,12 @@ static inline vf v_load_n(const float *p, int n, vf fill)
                             _mm256_castsi256_ps(m));
 }
 
+static inline vf v_load_i8(const int8_t *p)
+{
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p)));
+}
+
 static inline void v_store_n(float *p, vf v, int n)
 {
     _mm256_maskstore_ps(p, first(n), v);
@@ -380,6 +386,6 @@ const struct kernels kernels_avx2 = {
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
-    .distances_f32 = ref_distances_f32,
-    .distances_i8 = ref_distances_i8,
+    .distances_f32 = distances_f32,
+    .distances_i8 = distances_i8,
 };

@@ -43,6 +43,12 @@ static inline vf v_load_n(const float *p, int n, vf fill)
     return _mm512_mask_loadu_ps(fill, first(n), p);
 }
 
+static inline vf v_load_i8(const int8_t *p)
+{
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)p)));
+}
+
 static inline void v_store_n(float *p, vf v, int n)
 {
     _mm512_mask_storeu_ps(p, first(n), v);
@@ -120,9 +126,6 @@ INLINE void fetch_step(const enum fetch how, const char *at, const int8_t *w)
     _mm_prefetch((const char *)w + NEAR + 128, _MM_HINT_T0);
     _mm_prefetch((const char *)w + NEAR + 192, _MM_HINT_T0);
 }
-
-/* Keeps gcc from loading a vector again for every use of it. */
-#define KEEP(v) __asm__("" : "+v"(v))
 
 /* sum[r][o] of `rows` rows from x on with one panel; kp bytes a row. */
 INLINE void pass_i8(const int rows, const enum fetch how, const uint8_t *x,
@@ -424,6 +427,6 @@ const struct kernels kernels_avx512 = {
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
-    .distances_f32 = ref_distances_f32,
-    .distances_i8 = ref_distances_i8,
+    .distances_f32 = distances_f32,
+    .distances_i8 = distances_i8,
 };

@@ -202,7 +202,7 @@ static void row_stats(const float *x, int n, float *block_max,
 
 /* A key's number and a difference are floats, rounded once each; only the sum
  * is taken in double, so that a comparison is of small distances, too. */
-void ref_distances_f32(const struct distances *a)
+static void distances_f32(const struct distances *a)
 {
     for (int i = 0; i < a->n_q; i++) {
         const float *q = a->q + (size_t)i * a->ldq;
@@ -218,7 +218,7 @@ void ref_distances_f32(const struct distances *a)
     }
 }
 
-void ref_distances_i8(const struct distances *a)
+static void distances_i8(const struct distances *a)
 {
     for (int i = 0; i < a->n_q; i++) {
         const float *q = a->q + (size_t)i * a->ldq;
@@ -245,6 +245,6 @@ const struct kernels kernels_ref = {
     .layer_norm = layer_norm,
     .attention = attention,
     .row_stats = row_stats,
-    .distances_f32 = ref_distances_f32,
-    .distances_i8 = ref_distances_i8,
+    .distances_f32 = distances_f32,
+    .distances_i8 = distances_i8,
 };

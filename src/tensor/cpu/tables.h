@@ -20,10 +20,6 @@ static inline void close_list(struct nonzero *nz, const uint8_t *xq, int n)
     }
 }
 
-/* For tables that have none of their own. */
-void ref_distances_f32(const struct distances *a);
-void ref_distances_i8(const struct distances *a);
-
 extern const struct kernels kernels_ref;
 #ifdef __x86_64__
 extern const struct kernels kernels_avx2;
@@ -37,5 +33,8 @@ extern const struct kernels kernels_avx512;
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 #define INLINE static inline __attribute__((always_inline))
+
+/* Keeps gcc from loading a vector again for every use of it. */
+#define KEEP(v) __asm__("" : "+v"(v))
 
 #endif
