@@ -468,6 +468,7 @@ void mfile_close(struct mfile *f)
 
 const char *mfile_name(const struct mfile *f) { return f->name; }
 uint64_t mfile_size(const struct mfile *f) { return f->map.size; }
+uint64_t mfile_id(const struct mfile *f) { return f->head->sum; }
 int mfile_count(const struct mfile *f) { return (int)f->head->count; }
 
 const struct mtensor *mfile_at(const struct mfile *f, int i)

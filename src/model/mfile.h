@@ -44,6 +44,9 @@ void mfile_close(struct mfile *f);              /* NULL is fine */
 
 const char *mfile_name(const struct mfile *f);
 uint64_t mfile_size(const struct mfile *f);
+/* The sum of its head, which covers the sums of all tensors: two files with
+ * the same one hold the same. */
+uint64_t mfile_id(const struct mfile *f);
 int mfile_count(const struct mfile *f);
 const struct mtensor *mfile_at(const struct mfile *f, int i);
 const struct mtensor *mfile_find(const struct mfile *f, const char *name);

@@ -50,6 +50,11 @@ struct batch {
 
 /* ---- birth and death ------------------------------------------------- */
 
+int batch_max_rows(const struct search_options *o)
+{
+    return o->lanes * o->beam;
+}
+
 static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
 {
     size_t n = (size_t)b->o.beam * (size_t)b->max_len;
@@ -125,7 +130,7 @@ enum status batch_new(struct batch **out, const struct net *net,
     b->o = *o;
     b->mixer = mixer;
     b->pool = pool;
-    b->max_rows = o->lanes * o->beam;
+    b->max_rows = batch_max_rows(o);
     b->max_len = search_max_len(o, net, o->max_source);
     st = init(b, pool, e);
     if (st) batch_free(b);

@@ -15,6 +15,9 @@
 
 struct batch;
 
+/* The most rows a pass may have, for whoever makes a mixer. */
+int batch_max_rows(const struct search_options *o);
+
 /* pool and mixer may be NULL; both are borrowed. */
 enum status batch_new(struct batch **out, const struct net *net,
                       const struct search_options *o, struct pool *pool,

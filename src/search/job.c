@@ -43,7 +43,8 @@ static size_t lay_out(char *block, const struct search_options *o, int n_src,
     }
     if (block)
         *j = (struct job){ .src = src, .n_src = n_src, .prefix = prefix,
-                           .n_prefix = n_prefix, .hyps = hyps };
+                           .n_prefix = n_prefix, .max_len = cap,
+                           .hyps = hyps };
     return at;
 }
 

@@ -40,6 +40,7 @@ struct job {
     int n_src;
     int32_t *prefix;            /* [n_prefix] forced first tokens */
     int n_prefix;
+    int max_len;                /* most tokens of a translation */
     void *user;                 /* for the mixer */
     void *owner;                /* for whoever made it */
     struct hyp *hyps;           /* [nbest] room, best first */
