@@ -23,6 +23,7 @@ void tally_release(struct tally *s)
     strbuf_release(&s->other);
     fields_release(&s->words);
     map64_release(&s->ids);
+    map64_release(&s->seen);
     free(s->hyp.at);
     free(s->ref.at);
     free(s->hyp_gram.at);
@@ -46,11 +47,15 @@ static bool units_fill(struct units *u, size_t n, uint32_t value)
     return true;
 }
 
-void tally_begin(struct tally *s)
+static void forget(struct map64 *m)
 {
-    if (s->ids.mask >= KEEP_SLOTS) map64_release(&s->ids);
-    else map64_clear(&s->ids);
+    if (m->mask >= KEEP_SLOTS) map64_release(m);
+    else map64_clear(m);
 }
+
+void tally_begin(struct tally *s) { forget(&s->ids); }
+
+void tally_begin_document(struct tally *s) { forget(&s->seen); }
 
 bool tally_number(struct tally *s, struct units *out)
 {

@@ -27,6 +27,7 @@ struct tally {
     struct units hyp, ref;
     struct units hyp_gram, ref_gram;    /* the n-gram that begins at i */
     struct units left;                  /* of the reference's, by number */
+    struct map64 seen;                  /* see rindicator.h */
 };
 
 void tally_init(struct tally *s);
@@ -36,6 +37,8 @@ bool units_push(struct units *u, uint32_t unit);        /* false: no memory */
 
 /* Forget the words numbered so far: a new pair begins. */
 void tally_begin(struct tally *s);
+/* Forget what earlier pairs had too: a new document begins. */
+void tally_begin_document(struct tally *s);
 /* s->words as numbers into out. Words are told apart by 64 bits of hash. */
 bool tally_number(struct tally *s, struct units *out);
 
