@@ -455,8 +455,11 @@ SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
  *
  * "bleu" (13a tokens, order 4, exp smoothing), "chrf" (chrF2), "ter" (with
  * shifts; lower is better), all in percent, and "chrf-eps", chrF2 averaged
- * the older way. What was added is kept as counts, not as text. A skmt_score
- * belongs to one thread at a time. */
+ * the older way. "r" is the R-indicator: the share of the references' words
+ * that the translations have, told apart by how many references of the same
+ * document had them before ("r-all": English stop words count too). What was
+ * added is kept as counts, not as text. A skmt_score belongs to one thread at
+ * a time. */
 typedef struct skmt_score skmt_score;
 
 SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
@@ -466,6 +469,15 @@ SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
 SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
                                     size_t hyp_len, const char *ref,
                                     size_t ref_len, skmt_error *err);
+/* The next line begins another document. */
+SKMT_API void skmt_score_document(skmt_score *s);
+/* Lines added so far, and how many documents they are of (may be NULL). */
+SKMT_API size_t skmt_score_size(const skmt_score *s, size_t *documents);
+/* A new handle with the lines of the documents that have min_lines to
+ * max_lines of them, counted as they were; the same calls work on it. */
+SKMT_API skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
+                                       size_t min_lines, size_t max_lines,
+                                       skmt_error *err);
 /* Of all lines so far; 0 when there are none. */
 SKMT_API skmt_status skmt_score_get(const skmt_score *s, const char *metric,
                                     double *value, skmt_error *err);
@@ -475,7 +487,9 @@ SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
                                        const char **title,
                                        const char **signature);
 /* The numbers behind a score: for "bleu" "correct1" .. "precision4", "bp",
- * "hyp_len", "ref_len"; for "ter" "edits", "ref_len". NULL after the last. */
+ * "hyp_len", "ref_len"; for "ter" "edits", "ref_len"; for "r" and "r-all"
+ * first "r0", "r1", "r2_5", "r6_9", "r10" (NaN: no such words), then
+ * "found_r0" .., "words_r0" ... NULL after the last. */
 SKMT_API const char *skmt_score_detail(const skmt_score *s,
                                        const char *metric, int i,
                                        double *value);
@@ -492,6 +506,47 @@ SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
                                         const char *metric, int resamples,
                                         uint64_t seed, double *p,
                                         skmt_error *err);
+
+/* ---- words by frequency */
+
+/* How well words come through, by how often they are seen: learn the
+ * frequencies (from the references, or what a system was trained on), then add
+ * the lines. Text is cut as Moses does for English, case kept. In a line each
+ * word of the reference is matched once at most. One thread at a time. */
+typedef struct skmt_words skmt_words;
+
+SKMT_API skmt_status skmt_words_new(skmt_words **out, skmt_error *err);
+SKMT_API void skmt_words_free(skmt_words *w);       /* NULL is fine */
+SKMT_API skmt_status skmt_words_learn(skmt_words *w, const char *text,
+                                      size_t len, skmt_error *err);
+SKMT_API skmt_status skmt_words_add(skmt_words *w, const char *hyp,
+                                    size_t hyp_len, const char *ref,
+                                    size_t ref_len, skmt_error *err);
+/* Forget the lines, keep the frequencies. */
+SKMT_API void skmt_words_reset(skmt_words *w);
+
+typedef struct skmt_words_info {
+    const char *frequency;      /* "<1", "1", .. "[5,10)" .. ">=1000" */
+    int64_t matched, hyp_words, ref_words;
+    double precision, recall, f1;       /* in percent */
+} skmt_words_info;
+/* The i-th bucket, rarest words first; 0 after the last. */
+SKMT_API int skmt_words_get(const skmt_words *w, int i, skmt_words_info *out);
+/* How words are counted, as text to print beside the figures. */
+SKMT_API const char *skmt_words_signature(void);
+
+/* ---- lines of a file */
+
+/* The lines of a text file, also of one packed with gzip, xz or zstd or in
+ * UTF-16; "-" is standard input. The text has no line end and lives until the
+ * next call; *text is NULL after the last. */
+typedef struct skmt_lines skmt_lines;
+
+SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
+                                     skmt_error *err);
+SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
+                                     size_t *len, skmt_error *err);
+SKMT_API void skmt_lines_close(skmt_lines *l);      /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -24,11 +24,15 @@ struct part {                   /* a metric and its place in a row */
 struct skmt_score {
     struct part parts[METRICS_MAX];
     int n_parts;
-    int64_t *rows;              /* [n][width] */
+    int64_t *rows;              /* [n][width], each begins with ROW_REF */
     size_t n, cap, width;
-    uint64_t refs;              /* hash of the references in order */
+    size_t *docs;               /* [n_docs] their first rows, ascending */
+    size_t n_docs, cap_docs;
+    bool in_doc;                /* false: the next line begins another */
     struct tally tally;
 };
+
+enum { ROW_REF, ROW_COUNTS };   /* hash of the reference; what was counted */
 
 static enum status add_part(skmt_score *s, struct str name, struct err *e)
 {
@@ -37,8 +41,8 @@ static enum status add_part(skmt_score *s, struct str name, struct err *e)
 
     if (!m)
         return err_set(e, ST_ARGUMENT, "metrics: \"%.*s\" is not one of bleu, "
-                       "chrf, chrf-eps, ter", name.n < 40 ? (int)name.n : 40,
-                       name.p);
+                       "chrf, chrf-eps, ter, r, r-all",
+                       name.n < 40 ? (int)name.n : 40, name.p);
     for (int i = 0; i < s->n_parts; i++)
         if (s->parts[i].m == m)
             return err_set(e, ST_ARGUMENT, "metrics: \"%s\" is there twice",
@@ -75,6 +79,7 @@ skmt_status skmt_score_new(skmt_score **out, const char *metrics,
     *out = NULL;
     if (!s) return (skmt_status)err_nomem(inner(err), "scores");
     tally_init(&s->tally);
+    s->width = ROW_COUNTS;
     st = add_parts(s, metrics, inner(err));
     if (st) skmt_score_free(s);
     else *out = s;
@@ -86,6 +91,7 @@ void skmt_score_free(skmt_score *s)
     if (!s) return;
     tally_release(&s->tally);
     free(s->rows);
+    free(s->docs);
     free(s);
 }
 
@@ -100,24 +106,51 @@ static enum status check_text(const char *which, struct str t, struct err *e)
                    "0x%02X", which, good, (unsigned char)t.p[good]);
 }
 
-/* A row counts only when all its metrics are there. */
-static enum status add_row(skmt_score *s, struct str hyp, struct str ref,
-                           struct err *e)
+/* Those that remember come last: what they have counted is not taken back. */
+static bool count_row(skmt_score *s, struct str hyp, struct str ref,
+                      int64_t *row)
 {
-    int64_t *row;
+    for (int last = 0; last < 2; last++)
+        for (int i = 0; i < s->n_parts; i++) {
+            const struct part *p = &s->parts[i];
 
-    if (!mem_grow(&s->rows, &s->cap, s->n + 1, s->width * sizeof *s->rows))
-        return err_nomem(e, "scores");
-    row = s->rows + s->n * s->width;
-    for (int i = 0; i < s->n_parts; i++)
-        if (!s->parts[i].m->count(&s->tally, hyp, ref,
-                                  row + s->parts[i].at))
-            return err_nomem(e, "scores");
+            if (p->m->remembers == last
+                && !p->m->count(&s->tally, hyp, ref, row + p->at))
+                return false;
+        }
+    return true;
+}
+
+/* Room for one more row, and in the list of documents too. */
+static int64_t *new_row(skmt_score *s)
+{
+    if (!mem_grow(&s->rows, &s->cap, s->n + 1, s->width * sizeof *s->rows)
+        || !mem_grow(&s->docs, &s->cap_docs, s->n_docs + 1, sizeof *s->docs))
+        return NULL;
+    return s->rows + s->n * s->width;
+}
+
+/* A row that was filled counts from now on. */
+static void keep_row(skmt_score *s, const int64_t *row)
+{
     for (int i = 0; i < s->n_parts; i++)
         for (int k = 0; k < s->parts[i].m->n_stats; k++)
             s->parts[i].sums[k] += row[s->parts[i].at + (size_t)k];
+    if (!s->in_doc) s->docs[s->n_docs++] = s->n;
+    s->in_doc = true;
     s->n++;
-    s->refs = XXH3_64bits_withSeed(ref.p, ref.n, s->refs + ref.n);
+}
+
+static enum status add_row(skmt_score *s, struct str hyp, struct str ref,
+                           struct err *e)
+{
+    int64_t *row = new_row(s);
+
+    if (!row) return err_nomem(e, "scores");
+    if (!s->in_doc) tally_begin_document(&s->tally);
+    row[ROW_REF] = (int64_t)XXH3_64bits(ref.p, ref.n);
+    if (!count_row(s, hyp, ref, row)) return err_nomem(e, "scores");
+    keep_row(s, row);
     return ST_OK;
 }
 
@@ -134,6 +167,73 @@ skmt_status skmt_score_add(skmt_score *s, const char *hyp, size_t hyp_len,
                           inner(err));
     return (skmt_status)st;
 }
+
+void skmt_score_document(skmt_score *s) { s->in_doc = false; }
+
+size_t skmt_score_size(const skmt_score *s, size_t *documents)
+{
+    if (documents) *documents = s->n_docs;
+    return s->n;
+}
+
+/* ---- some of the documents ----------------------------------------------- */
+
+static size_t doc_end(const skmt_score *s, size_t doc)
+{
+    return doc + 1 < s->n_docs ? s->docs[doc + 1] : s->n;
+}
+
+static enum status copy_doc(skmt_score *to, const skmt_score *s, size_t doc,
+                            struct err *e)
+{
+    skmt_score_document(to);
+    for (size_t i = s->docs[doc]; i < doc_end(s, doc); i++) {
+        int64_t *row = new_row(to);
+
+        if (!row) return err_nomem(e, "scores");
+        memcpy(row, s->rows + i * s->width, s->width * sizeof *row);
+        keep_row(to, row);
+    }
+    return ST_OK;
+}
+
+static skmt_score *same_parts(const skmt_score *s)
+{
+    skmt_score *to = calloc(1, sizeof *to);
+
+    if (!to) return NULL;
+    tally_init(&to->tally);
+    memcpy(to->parts, s->parts, sizeof to->parts);
+    for (int i = 0; i < s->n_parts; i++)
+        memset(to->parts[i].sums, 0, sizeof to->parts[i].sums);
+    to->n_parts = s->n_parts;
+    to->width = s->width;
+    return to;
+}
+
+skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
+                              size_t min_lines, size_t max_lines,
+                              skmt_error *err)
+{
+    skmt_score *to = same_parts(s);
+    enum status st = ST_OK;
+
+    err_clear(inner(err));
+    *out = NULL;
+    if (!to) return (skmt_status)err_nomem(inner(err), "scores");
+    for (size_t d = 0; !st && d < s->n_docs; d++) {
+        size_t lines = doc_end(s, d) - s->docs[d];
+
+        if (lines >= min_lines && lines <= max_lines)
+            st = copy_doc(to, s, d, inner(err));
+    }
+    skmt_score_document(to);
+    if (st) skmt_score_free(to);
+    else *out = to;
+    return (skmt_status)st;
+}
+
+/* ---- figures ------------------------------------------------------------- */
 
 static const struct part *find_part(const skmt_score *s, const char *metric)
 {
@@ -202,6 +302,14 @@ skmt_status skmt_score_interval(const skmt_score *s, const char *metric,
     return SKMT_OK;
 }
 
+static bool same_refs(const skmt_score *a, const skmt_score *b)
+{
+    for (size_t i = 0; i < a->n && i < b->n; i++)
+        if (a->rows[i * a->width + ROW_REF] != b->rows[i * b->width + ROW_REF])
+            return false;
+    return true;
+}
+
 skmt_status skmt_score_compare(const skmt_score *a, const skmt_score *b,
                                const char *metric, int resamples,
                                uint64_t seed, double *p, skmt_error *err)
@@ -212,7 +320,7 @@ skmt_status skmt_score_compare(const skmt_score *a, const skmt_score *b,
 
     err_clear(inner(err));
     if (!in_a || !in_b) return (skmt_status)no_part(metric, inner(err));
-    if (a->n == b->n && a->refs != b->refs)
+    if (a->n == b->n && !same_refs(a, b))
         return (skmt_status)err_set(inner(err), ST_ARGUMENT, "scores against "
                                     "different references cannot be compared");
     sa = sample_of(a, in_a);

@@ -3,11 +3,13 @@
 
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "metrics/rindicator.h"
 #include "metrics/ter.h"
 
 _Static_assert(BLEU_STATS <= METRIC_STATS_MAX, "room for bleu");
 _Static_assert(CHRF_STATS <= METRIC_STATS_MAX, "room for chrf");
 _Static_assert(TER_STATS <= METRIC_STATS_MAX, "room for ter");
+_Static_assert(R_STATS <= METRIC_STATS_MAX, "room for r");
 
 static const char *no_detail(const int64_t *sums, int i, double *value)
 {
@@ -17,13 +19,18 @@ static const char *no_detail(const int64_t *sums, int i, double *value)
 
 static const struct metric metrics[] = {
     { "bleu", "BLEU", bleu_count, bleu_score, bleu_detail, BLEU_STATS,
-      "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp" },
+      "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp", false },
     { "chrf", "chrF2", chrf_count, chrf_score, no_detail, CHRF_STATS,
-      "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no" },
+      "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no", false },
     { "chrf-eps", "chrF2 (eps)", chrf_count, chrf_score_eps, no_detail,
-      CHRF_STATS, "nrefs:1|case:mixed|eff:no|nc:6|nw:0|space:no" },
+      CHRF_STATS, "nrefs:1|case:mixed|eff:no|nc:6|nw:0|space:no", false },
     { "ter", "TER", ter_count, ter_score, ter_detail, TER_STATS,
-      "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no" }
+      "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no", false },
+    { "r", "R", rindicator_count, rindicator_score, rindicator_detail, R_STATS,
+      "nrefs:1|case:mixed|tok:moses-en|stop:iso-en|num:no|punct:no", true },
+    { "r-all", "R (all)", rindicator_count_all, rindicator_score,
+      rindicator_detail, R_STATS,
+      "nrefs:1|case:mixed|tok:moses-en|stop:none|num:no|punct:no", true }
 };
 
 const struct metric *metric_at(int i)

@@ -93,7 +93,7 @@ So are command lines.
   skmt: score needs --ref REF and FILEs; see 'skmt help score'
   [2]
   $ skmt score --ref ref --metrics bleu,meteor hyp
-  skmt: metrics: "meteor" is not one of bleu, chrf, chrf-eps, ter
+  skmt: metrics: "meteor" is not one of bleu, chrf, chrf-eps, ter, r, r-all
   [2]
   $ skmt score --ref ref --column 0 hyp
   skmt: column: '0' is not a whole number from 1 to 1000

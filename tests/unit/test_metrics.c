@@ -3,7 +3,11 @@
  *   - the small corpus of the reference scorer, to the digit;
  *   - edit rates worked out by hand, and of whole sets by a script of the same
  *     rules (sacrebleu itself was not at hand);
- *   - with the full sets beside the checkout: BLEU and chrF2 of every row. */
+ *   - documents, and choices of them;
+ *   - with the full sets beside the checkout: BLEU and chrF2 of every row, and
+ *     BLEU by the length of documents. */
+#include <unistd.h>
+
 #include "formats/input.h"
 #include "metrics/bleu.h"
 #include "metrics/bootstrap.h"
@@ -328,7 +332,7 @@ TEST(handles_refuse_with_a_sentence)
     CHECK_INT(skmt_score_new(&s, "bleu,meteor", &err), SKMT_ARGUMENT);
     CHECK(!s);
     CHECK_STR(err.message, "metrics: \"meteor\" is not one of bleu, chrf, "
-              "chrf-eps, ter");
+              "chrf-eps, ter, r, r-all");
     CHECK_INT(skmt_score_new(&s, "ter,ter", &err), SKMT_ARGUMENT);
     CHECK_INT(skmt_score_new(&s, "", &err), SKMT_ARGUMENT);
     CHECK_INT(skmt_score_new(&s, NULL, &err), SKMT_ARGUMENT);
@@ -370,6 +374,192 @@ TEST(handles_compare)
     skmt_score_free(a);
     skmt_score_free(b);
     skmt_score_free(c);
+}
+
+/* ---- documents ---------------------------------------------------------- */
+
+/* Documents of 3, 1, 2 and 3 lines; line i is right when i % 3 is 1. */
+static const int doc_lines[] = { 3, 1, 2, 3 };
+
+static skmt_score *score_documents(void)
+{
+    skmt_score *s = NULL;
+    skmt_error err;
+    int line = 0;
+
+    CHECK_INT(skmt_score_new(&s, "r,ter,r-all", &err), SKMT_OK);
+    if (!s) return NULL;
+    for (size_t d = 0; d < COUNT(doc_lines); d++) {
+        skmt_score_document(s);
+        skmt_score_document(s);                 /* an empty one is none */
+        for (int i = 0; i < doc_lines[d]; i++, line++) {
+            const char *hyp = line % 3 == 1 ? "the zinc" : "gold";
+
+            CHECK_INT(skmt_score_add(s, hyp, strlen(hyp), "the zinc", 8, &err),
+                      SKMT_OK);
+        }
+    }
+    return s;
+}
+
+static double detail(const skmt_score *s, const char *metric, int i)
+{
+    double v = -1;
+
+    CHECK(skmt_score_detail(s, metric, i, &v));
+    return v;
+}
+
+static double score_of(const skmt_score *s, const char *metric)
+{
+    skmt_error err;
+    double v = -1;
+
+    CHECK_INT(skmt_score_get(s, metric, &v, &err), SKMT_OK);
+    return v;
+}
+
+TEST(documents_are_counted_and_told_apart)
+{
+    skmt_score *s = score_documents();
+    size_t docs = 0;
+
+    REQUIRE(s);
+    CHECK_INT(skmt_score_size(s, &docs), 9);
+    CHECK_INT(docs, 4);
+    /* Each first line: r0; right are lines 1 (second of its document), 4
+     * (first of the third) and 7 (second of the last). */
+    CHECK_NEAR(detail(s, "r", 0), 25, 1e-12);
+    CHECK_NEAR(detail(s, "r", 1), 200.0 / 3, 1e-12);
+    CHECK_NEAR(detail(s, "r", 2), 0, 0);
+    CHECK_NEAR(detail(s, "r", 10), 4, 0);
+    CHECK_NEAR(detail(s, "r", 11), 3, 0);
+    CHECK_NEAR(detail(s, "r", 12), 2, 0);
+    CHECK_NEAR(detail(s, "r-all", 10), 8, 0);
+    CHECK_NEAR(score_of(s, "r"), 100.0 / 3, 1e-12);
+    skmt_score_free(s);
+}
+
+static skmt_score *select_lines(const skmt_score *s, size_t min, size_t max,
+                                int lines, int documents)
+{
+    skmt_score *some = NULL;
+    skmt_error err;
+    size_t docs = 0;
+
+    CHECK_INT(skmt_score_select(&some, s, min, max, &err), SKMT_OK);
+    if (!some) return NULL;
+    CHECK_INT(skmt_score_size(some, &docs), lines);
+    CHECK_INT(docs, documents);
+    return some;
+}
+
+TEST(documents_are_selected_by_length)
+{
+    skmt_score *s = score_documents(), *some;
+    double low, high, p = -1;
+    skmt_error err;
+
+    REQUIRE(s);
+    skmt_score_free(select_lines(s, 0, 0, 0, 0));
+    skmt_score_free(select_lines(s, 4, 1000, 0, 0));
+    skmt_score_free(select_lines(s, 1, 1, 1, 1));
+    skmt_score_free(select_lines(s, 1, 2, 3, 2));
+    skmt_score_free(select_lines(s, 0, SIZE_MAX, 9, 4));
+    some = select_lines(s, 3, 3, 6, 2);
+    REQUIRE(some);
+    CHECK_NEAR(score_of(some, "r"), 100.0 / 3, 1e-12);
+    CHECK_NEAR(detail(some, "r", 0), 0, 0);
+    CHECK_NEAR(detail(some, "r", 1), 100, 1e-12);
+    CHECK_NEAR(detail(some, "ter", TER_EDITS), 8, 0);
+    CHECK_INT(skmt_score_interval(some, "ter", 10, 1, &low, &high, &err),
+              SKMT_OK);
+    CHECK_INT(skmt_score_compare(some, some, "r", 10, 1, &p, &err), SKMT_OK);
+    CHECK(p == 1);
+    CHECK_INT(skmt_score_compare(some, s, "r", 10, 1, &p, &err),
+              SKMT_ARGUMENT);
+    /* What is added to it is of a new document. */
+    CHECK_INT(skmt_score_add(some, "zinc", 4, "zinc", 4, &err), SKMT_OK);
+    CHECK_NEAR(detail(some, "r", 10), 3, 0);
+    skmt_score_free(some);
+    skmt_score_free(s);
+}
+
+TEST(lines_without_a_document_are_one)
+{
+    skmt_score *s = NULL;
+    size_t docs = 9;
+    skmt_error err;
+
+    REQUIRE(skmt_score_new(&s, "r", &err) == SKMT_OK);
+    CHECK_INT(skmt_score_size(s, &docs), 0);
+    CHECK_INT(docs, 0);
+    for (int i = 0; i < 2; i++) skmt_score_add(s, "", 0, "zinc", 4, &err);
+    CHECK_INT(skmt_score_size(s, NULL), 2);
+    CHECK_NEAR(detail(s, "r", 11), 1, 0);
+    skmt_score_free(s);
+}
+
+/* ---- words, and lines of files ------------------------------------------ */
+
+TEST(words_have_a_handle)
+{
+    skmt_words_info info;
+    skmt_words *w = NULL;
+    skmt_error err;
+    int n = 0;
+
+    REQUIRE(skmt_words_new(&w, &err) == SKMT_OK);
+    CHECK_INT(skmt_words_learn(w, "a b b", 5, &err), SKMT_OK);
+    CHECK_INT(skmt_words_add(w, "b b", 3, "b c", 3, &err), SKMT_OK);
+    CHECK_INT(skmt_words_get(w, 2, &info), 1);
+    CHECK_STR(info.frequency, "2");
+    CHECK_INT(info.matched, 1);
+    CHECK_INT(info.hyp_words, 2);
+    CHECK_INT(info.ref_words, 1);
+    CHECK_NEAR(info.precision, 50, 1e-12);
+    CHECK_NEAR(info.recall, 100, 1e-12);
+    CHECK_NEAR(info.f1, 200.0 / 3, 1e-12);
+    while (skmt_words_get(w, n, &info)) n++;
+    CHECK_INT(n, 9);
+    CHECK(!skmt_words_get(w, -1, &info));
+    skmt_words_reset(w);
+    CHECK(skmt_words_get(w, 2, &info) && !info.hyp_words);
+    CHECK_INT(skmt_words_learn(w, "\xFF", 1, &err), SKMT_TEXT);
+    CHECK_STR(err.message, "the text is not valid UTF-8: byte 0 is 0xFF");
+    CHECK_INT(skmt_words_add(w, "a\xFF", 2, "", 0, &err), SKMT_TEXT);
+    CHECK_INT(skmt_words_add(w, NULL, 0, NULL, 1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_words_add(w, NULL, 0, NULL, 0, &err), SKMT_OK);
+    CHECK(strstr(skmt_words_signature(), "tok:moses-en|skmt:"));
+    skmt_words_free(w);
+    skmt_words_free(NULL);
+}
+
+TEST(files_are_read_by_lines)
+{
+    static const char bytes[] = "\xEF\xBB\xBF" "one\r\n\ntwo";
+    static const char *const want[] = { "one", "", "two" };
+    char path[] = "/tmp/skmt-lines-XXXXXX";
+    int fd = mkstemp(path);
+    skmt_lines *l = NULL;
+    const char *text;
+    skmt_error err;
+    size_t n;
+
+    REQUIRE(fd >= 0);
+    CHECK_INT(write(fd, bytes, sizeof bytes - 1), sizeof bytes - 1);
+    close(fd);
+    CHECK_INT(skmt_lines_open(&l, path, &err), SKMT_OK);
+    for (size_t i = 0; l && i < COUNT(want); i++) {
+        CHECK_INT(skmt_lines_next(l, &text, &n, &err), SKMT_OK);
+        CHECK(text && n == strlen(want[i]) && !memcmp(text, want[i], n));
+    }
+    CHECK(l && !skmt_lines_next(l, &text, &n, &err) && !text);
+    skmt_lines_close(l);
+    unlink(path);
+    CHECK_INT(skmt_lines_open(&l, path, &err), SKMT_IO);
+    CHECK(!l && strstr(err.message, path));
+    skmt_lines_close(NULL);
 }
 
 /* ---- whole sets --------------------------------------------------------- */
@@ -504,4 +694,78 @@ TEST(whole_sets_score_as_published)
         if (!refs || !hyps) SKIP("no reference sets");
         check_figure(&figures[i], refs, hyps);
     }
+}
+
+struct by_length {
+    const char *hyps;
+    double bleu[5];
+};
+
+/* Every line's first field names its document. */
+static void score_by_document(skmt_score *s, struct str hyps, struct str refs)
+{
+    struct str doc = { "", 0 };
+    skmt_error err;
+
+    while (refs.n) {
+        struct str line = next_line(&refs), ref = last_field(line);
+        struct str hyp = next_line(&hyps);
+        const char *tab = memchr(line.p, '\t', line.n);
+        struct str id = { line.p, tab ? (size_t)(tab - line.p) : 0 };
+
+        if (!str_eq(id, doc)) skmt_score_document(s);
+        doc = id;
+        CHECK(!skmt_score_add(s, hyp.p, hyp.n, ref.p, ref.n, &err));
+    }
+}
+
+static void check_by_length(const struct by_length *want, const skmt_score *s)
+{
+    static const size_t most[] = { 50, 100, 200, 500, 1000 };
+    static const int lines[] = { 844, 1022, 1105, 1571, 3796 };
+    static const int docs[] = { 22, 14, 7, 4, 5 };
+
+    for (size_t b = 0; b < COUNT(most); b++) {
+        skmt_score *some = select_lines(s, b ? most[b - 1] + 1 : 1, most[b],
+                                        lines[b], docs[b]);
+
+        if (!some) return;
+        if (fabs(score_of(some, "bleu") - want->bleu[b]) > 0.00501)
+            test_fail(__FILE__, __LINE__, "%s, up to %zu lines: %.4f, want "
+                      "%.2f", want->hyps, most[b], score_of(some, "bleu"),
+                      want->bleu[b]);
+        skmt_score_free(some);
+    }
+}
+
+TEST(documents_score_by_length_as_published)
+{
+    static const struct by_length figures[] = {
+        { "emea.nmt", { 31.26, 29.95, 28.12, 27.54, 25.13 } },
+        { "emea.2_1_100", { 32.75, 31.56, 33.79, 33.11, 40.39 } },
+        { "emea.16_2_100", { 33.61, 32.39, 34.41, 34.20, 40.60 } }
+    };
+    const char *refs = test_shared("corpora/emea/docs.tsv.xz");
+    struct strbuf ref;
+    char name[200];
+
+    if (!refs) SKIP("no reference sets");
+    REQUIRE(read_all(refs, &ref));
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        skmt_score *s = NULL;
+        struct strbuf hyp;
+        skmt_error err;
+        const char *hyps;
+
+        snprintf(name, sizeof name, "golden/hyp/%s.hyp.xz", figures[i].hyps);
+        hyps = test_shared(name);
+        if (hyps && read_all(hyps, &hyp)) {
+            CHECK(!skmt_score_new(&s, "bleu", &err));
+            if (s) score_by_document(s, strbuf_view(&hyp), strbuf_view(&ref));
+            if (s) check_by_length(&figures[i], s);
+            skmt_score_free(s);
+            strbuf_release(&hyp);
+        }
+    }
+    strbuf_release(&ref);
 }

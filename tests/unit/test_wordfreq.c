@@ -4,7 +4,11 @@
 
 TEST(frequencies_have_their_buckets)
 {
-    static const struct { uint32_t n; int bucket; const char *name; } cases[] = {
+    static const struct {
+        uint32_t n;
+        int bucket;
+        const char *name;
+    } cases[] = {
         { 0, 0, "<1" }, { 1, 1, "1" }, { 2, 2, "2" }, { 3, 3, "3" },
         { 4, 4, "4" }, { 5, 5, "[5,10)" }, { 9, 5, "[5,10)" },
         { 10, 6, "[10,100)" }, { 99, 6, "[10,100)" },
