@@ -41,6 +41,13 @@ enum status keycache_put(struct keycache *c, const struct key_id *ids,
 enum status keycache_forget(struct keycache *c, const struct key_id *ids,
                             int n, struct err *e);
 
+/* Forget every pair of which id.hi is hi and that `there` does not know any
+ * more, here and in the file. */
+typedef enum status key_there_fn(void *user, struct key_id id, bool *there,
+                                 struct err *e);
+enum status keycache_sweep(struct keycache *c, uint64_t hi, key_there_fn *fn,
+                           void *user, struct err *e);
+
 enum status keycache_stats(struct keycache *c, struct keycache_stats *out,
                            struct err *e);
 

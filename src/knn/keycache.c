@@ -1,0 +1,250 @@
+/* keycache.c - see keycache.h.
+ *
+ * A table of chains that grows with what is in it, and a ring through all its
+ * nodes from the newest to the oldest. The file is never waited for while the
+ * lock is held. */
+#include "knn/keycache.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { FIRST_CHAINS = 64 };     /* a power of two, and so are all after */
+
+struct node {
+    struct key_id id;
+    struct keyblock *block;     /* held */
+    struct node *next;          /* of the chain */
+    struct node *newer, *older;
+    uint32_t told;              /* keyfile_touch's */
+};
+
+struct keycache {
+    struct keyfile *file;       /* or NULL; has locks of its own */
+    size_t limit;
+
+    pthread_mutex_t lock;       /* of what follows */
+    struct node **chains;       /* [mask + 1] */
+    size_t mask, blocks, bytes;
+    struct node ring;           /* its older is the newest of all */
+    uint64_t hits, file_hits, misses, dropped;
+    uint64_t forgotten;         /* times that something was */
+};
+
+/* ---- table and ring ------------------------------------------------------ */
+
+/* Ids are hashes already. */
+static struct node **chain_of(struct keycache *c, struct key_id id)
+{
+    return &c->chains[(size_t)id.lo & c->mask];
+}
+
+/* Where the pointer to the node is, or would be. */
+static struct node **find(struct keycache *c, struct key_id id)
+{
+    struct node **at = chain_of(c, id);
+
+    while (*at && ((*at)->id.lo != id.lo || (*at)->id.hi != id.hi))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Without memory for it the chains just become longer. */
+static void grow(struct keycache *c)
+{
+    size_t old = c->mask + 1;
+    struct node **chains = calloc(old * 2, sizeof *chains), **was = c->chains;
+
+    if (!chains) return;
+    c->chains = chains;
+    c->mask = old * 2 - 1;
+    for (size_t i = 0; i < old; i++)
+        for (struct node *n = was[i], *next; n; n = next) {
+            struct node **at = chain_of(c, n->id);
+
+            next = n->next;
+            n->next = *at;
+            *at = n;
+        }
+    free(was);
+}
+
+static void ring_out(struct node *n)
+{
+    n->newer->older = n->older;
+    n->older->newer = n->newer;
+}
+
+static void ring_in(struct keycache *c, struct node *n)
+{
+    n->newer = &c->ring;
+    n->older = c->ring.older;
+    n->newer->older = n->older->newer = n;
+}
+
+static void use_again(struct keycache *c, struct node *n)
+{
+    ring_out(n);
+    ring_in(c, n);
+    if (c->file) keyfile_touch(c->file, n->id, &n->told);
+}
+
+static void take_out(struct keycache *c, struct node **at)
+{
+    struct node *n = *at;
+
+    *at = n->next;
+    ring_out(n);
+    c->blocks--;
+    c->bytes -= n->block->bytes;
+    keyblock_drop(n->block);
+    free(n);
+}
+
+static void make_room(struct keycache *c, size_t bytes)
+{
+    while (c->bytes > c->limit - bytes) {
+        take_out(c, find(c, c->ring.newer->id));
+        c->dropped++;
+    }
+}
+
+/* What is there already stays; what is too large is left out. */
+static bool keep(struct keycache *c, struct key_id id, struct keyblock *b)
+{
+    struct node *n = *find(c, id);
+
+    if (n) use_again(c, n);
+    if (n || b->bytes > c->limit) return true;
+    n = calloc(1, sizeof *n);
+    if (!n) return false;
+    make_room(c, b->bytes);
+    if (c->blocks > c->mask) grow(c);
+    n->id = id;
+    n->block = keyblock_hold(b);
+    n->next = *chain_of(c, id);
+    *chain_of(c, id) = n;
+    ring_in(c, n);
+    c->blocks++;
+    c->bytes += b->bytes;
+    return true;
+}
+
+/* ---- what callers do ----------------------------------------------------- */
+
+enum status keycache_new(struct keycache **out, size_t limit,
+                         struct keyfile *file, struct err *e)
+{
+    struct keycache *c = calloc(1, sizeof *c);
+
+    *out = NULL;
+    if (c) c->chains = calloc(FIRST_CHAINS, sizeof *c->chains);
+    if (!c || !c->chains) {
+        free(c);
+        return err_nomem(e, "cache of memory keys");
+    }
+    pthread_mutex_init(&c->lock, NULL);
+    c->mask = FIRST_CHAINS - 1;
+    c->ring.newer = c->ring.older = &c->ring;
+    c->limit = limit;
+    c->file = file;
+    *out = c;
+    return ST_OK;
+}
+
+void keycache_free(struct keycache *c)
+{
+    if (!c) return;
+    while (c->blocks) take_out(c, find(c, c->ring.newer->id));
+    keyfile_close(c->file);
+    pthread_mutex_destroy(&c->lock);
+    free(c->chains);
+    free(c);
+}
+
+/* In memory? *forgotten: to be given to bring_in, should it not be. */
+static struct keyblock *look_up(struct keycache *c, struct key_id id,
+                                uint64_t *forgotten)
+{
+    struct keyblock *b = NULL;
+    struct node *n;
+
+    pthread_mutex_lock(&c->lock);
+    n = *find(c, id);
+    if (n) {
+        use_again(c, n);
+        b = keyblock_hold(n->block);
+        c->hits++;
+    }
+    *forgotten = c->forgotten;
+    pthread_mutex_unlock(&c->lock);
+    return b;
+}
+
+/* What the file had (or NULL). Where something was forgotten since it was
+ * asked, that may have been this: then it is not kept. So is what there is no
+ * memory for. */
+static void bring_in(struct keycache *c, struct key_id id, struct keyblock *b,
+                     uint64_t forgotten)
+{
+    pthread_mutex_lock(&c->lock);
+    if (b) c->file_hits++;
+    else c->misses++;
+    if (b && c->forgotten == forgotten) keep(c, id, b);
+    pthread_mutex_unlock(&c->lock);
+}
+
+enum status keycache_get(struct keycache *c, struct key_id id,
+                         struct keyblock **out, struct err *e)
+{
+    enum status st = ST_OK;
+    uint64_t forgotten;
+
+    *out = look_up(c, id, &forgotten);
+    if (*out) return ST_OK;
+    if (c->file) st = keyfile_get(c->file, id, out, e);
+    bring_in(c, id, *out, forgotten);
+    return st;
+}
+
+enum status keycache_put(struct keycache *c, const struct key_id *ids,
+                         struct keyblock *const *blocks, int n,
+                         struct err *e)
+{
+    bool ok = true;
+
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < n; i++) ok = keep(c, ids[i], blocks[i]) && ok;
+    pthread_mutex_unlock(&c->lock);
+    if (!ok) return err_nomem(e, "cache of memory keys");
+    return c->file ? keyfile_put(c->file, ids, blocks, n, e) : ST_OK;
+}
+
+/* First in the file: whoever looks there afterwards finds nothing, and whoever
+ * found it there before does not bring it in after this. */
+enum status keycache_forget(struct keycache *c, const struct key_id *ids,
+                            int n, struct err *e)
+{
+    enum status st = c->file ? keyfile_forget(c->file, ids, n, e) : ST_OK;
+
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < n; i++) {
+        struct node **at = find(c, ids[i]);
+
+        if (*at) take_out(c, at);
+    }
+    c->forgotten++;
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+enum status keycache_stats(struct keycache *c, struct keycache_stats *out,
+                           struct err *e)
+{
+    pthread_mutex_lock(&c->lock);
+    *out = (struct keycache_stats){
+        .hits = c->hits, .file_hits = c->file_hits, .misses = c->misses,
+        .dropped = c->dropped, .blocks = c->blocks, .bytes = c->bytes,
+        .limit = c->limit, .has_file = c->file != NULL };
+    pthread_mutex_unlock(&c->lock);
+    return c->file ? keyfile_stats(c->file, &out->file, e) : ST_OK;
+}

@@ -1,0 +1,498 @@
+/* keydb.c - see keydb.h.
+ *
+ * The file's kind and version stand in its first 100 bytes, which are looked
+ * at before SQLite is asked to do anything: somebody else's database is not
+ * even locked.
+ *
+ * A new file is made in one transaction of the empty file and not under
+ * another name: SQLite removes an old log (-wal) that lies beside an empty
+ * file, but would apply it to one with content. */
+#include "knn/keydb.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+
+enum {
+    APPLICATION_ID = 0x736b6579,        /* "skey" */
+    SCHEMA_VERSION = 1,
+    BUSY_MS = 10000,
+    PAGE_BYTES = 8192,
+    LOG_PAGES = 2000            /* 16 MB of log, then it is copied back */
+};
+
+static const char schema[] =
+    "CREATE TABLE head(maker INTEGER NOT NULL, type INTEGER NOT NULL,"
+    " d INTEGER NOT NULL, blocks INTEGER NOT NULL, keys INTEGER NOT NULL);"
+    "CREATE TABLE block(id BLOB PRIMARY KEY, place INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE INDEX block_used ON block(used);"
+    "CREATE TABLE keys(place INTEGER PRIMARY KEY, sum INTEGER NOT NULL,"
+    " bytes BLOB NOT NULL);";
+
+static const char *const sql_of[] = {
+#define Q(name, sql) sql,
+    KEYDB_QUERIES(Q)
+#undef Q
+};
+
+/* ---- errors -------------------------------------------------------------- */
+
+static const char *reason(struct keydb *db, int rc)
+{
+    int kind = rc & 0xff;
+    int error = db->sql && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR)
+                ? sqlite3_system_errno(db->sql) : 0;
+
+    if (db->sql && kind == SQLITE_ERROR)  /* a table of ours is missing */
+        return sqlite3_errmsg(db->sql);
+    return error ? strerror(error) : sqlite3_errstr(rc);
+}
+
+static enum status damaged(struct keydb *db, const char *why, struct err *e)
+{
+    return err_set(e, ST_FORMAT, "%s: the file is damaged (%s); delete it, "
+                   "and it is made anew", db->path, why);
+}
+
+enum status keydb_failed(struct keydb *db, int rc, struct err *e)
+{
+    const char *why = reason(db, rc);
+
+    /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
+     * are errors of writing. */
+    if (rc == SQLITE_IOERR_WRITE)
+        return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
+                       "a quota or a limit on file sizes); nothing was "
+                       "changed", db->path);
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        return err_set(e, ST_IO, "%s: no space left on the disk; nothing was "
+                       "changed", db->path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(e, ST_IO, "%s: others have been writing for %d "
+                       "seconds without a break; try again later", db->path,
+                       BUSY_MS / 1000);
+    case SQLITE_CANTOPEN:
+        return err_set(e, ST_IO, "%s: cannot be opened: %s", db->path, why);
+    case SQLITE_READONLY:
+        return err_set(e, ST_IO, "%s: cannot be written: %s", db->path, why);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR:
+        return damaged(db, why, e);
+    case SQLITE_NOMEM:
+        return err_nomem(e, db->path);
+    default:
+        return err_set(e, ST_IO, "%s: cannot be read or written: %s", db->path,
+                       why);
+    }
+}
+
+/* ---- statements ---------------------------------------------------------- */
+
+static int bind_id(sqlite3_stmt *st, int i, struct key_id id)
+{
+    uint64_t big[2] = { __builtin_bswap64(id.hi), __builtin_bswap64(id.lo) };
+
+    return sqlite3_bind_blob(st, i, big, sizeof big, SQLITE_TRANSIENT);
+}
+
+static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
+{
+    int rc = SQLITE_OK;
+
+    for (int i = 1; !rc && types[i - 1]; i++) {
+        if (types[i - 1] == 'i') {
+            rc = sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
+        } else if (types[i - 1] == 'k') {
+            rc = bind_id(st, i, va_arg(ap, struct key_id));
+        } else {
+            const void *p = va_arg(ap, const void *);
+            rc = sqlite3_bind_blob64(st, i, p, va_arg(ap, size_t),
+                                     SQLITE_STATIC);
+        }
+    }
+    return rc;
+}
+
+static int first_row(struct keydb *db, enum keydb_query q, const char *types,
+                     va_list ap)
+{
+    sqlite3_stmt **st = &db->stmt[q];
+    int rc = SQLITE_OK;
+
+    if (!*st)
+        rc = sqlite3_prepare_v3(db->sql, sql_of[q], -1,
+                                SQLITE_PREPARE_PERSISTENT, st, NULL);
+    if (!rc) rc = bind_all(*st, types, ap);
+    if (!rc) rc = sqlite3_step(*st);
+    if (rc != SQLITE_ROW) sqlite3_reset(*st);
+    return rc;
+}
+
+int keydb_first(struct keydb *db, enum keydb_query q, const char *types, ...)
+{
+    va_list ap;
+    int rc;
+
+    va_start(ap, types);
+    rc = first_row(db, q, types, ap);
+    va_end(ap);
+    return rc;
+}
+
+int keydb_rest(struct keydb *db, enum keydb_query q, int rc)
+{
+    while (rc == SQLITE_ROW) rc = sqlite3_step(db->stmt[q]);
+    sqlite3_reset(db->stmt[q]);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...)
+{
+    va_list ap;
+    int rc;
+
+    va_start(ap, types);
+    rc = first_row(db, q, types, ap);
+    va_end(ap);
+    return keydb_rest(db, q, rc);
+}
+
+void keydb_undo(struct keydb *db)
+{
+    if (!sqlite3_get_autocommit(db->sql)) keydb_run(db, KEYDB_ROLLBACK, "");
+}
+
+static int run_sql(sqlite3 *db, const char *format, ...)
+{
+    va_list ap;
+    char *sql;
+    int rc;
+
+    va_start(ap, format);
+    sql = sqlite3_vmprintf(format, ap);
+    va_end(ap);
+    rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    return rc;
+}
+
+/* ---- making a file ------------------------------------------------------- */
+
+static int read_number(struct keydb *db, enum keydb_query q, int64_t *n)
+{
+    int rc = keydb_first(db, q, "");
+
+    *n = 0;
+    if (rc == SQLITE_ROW) *n = sqlite3_column_int64(db->stmt[q], 0);
+    return keydb_rest(db, q, rc);
+}
+
+static int fill_new(struct keydb *db)
+{
+    int64_t tables;
+    int rc = read_number(db, KEYDB_TABLES, &tables);
+
+    if (rc || tables) return rc;        /* somebody else was quicker */
+    return run_sql(db->sql, "PRAGMA application_id = %d;"
+                   "PRAGMA user_version = %d; %s"
+                   "INSERT INTO head VALUES(%lld, %d, %d, 0, 0);",
+                   APPLICATION_ID, SCHEMA_VERSION, schema,
+                   (long long)db->kind.maker, (int)db->kind.type, db->kind.d);
+}
+
+/* Not in the WAL mode yet: the file must not have any content before it has
+ * all, or it would look like somebody else's. */
+static int create(struct keydb *db)
+{
+    int rc = run_sql(db->sql, "PRAGMA page_size = %d", PAGE_BYTES);
+
+    if (!rc) rc = keydb_run(db, KEYDB_BEGIN, "");
+    if (!rc) rc = fill_new(db);
+    if (!rc) rc = keydb_run(db, KEYDB_COMMIT, "");
+    if (rc) keydb_undo(db);
+    return rc;
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+static enum status check_version(struct keydb *db, uint32_t version,
+                                 struct err *e)
+{
+    if (version == SCHEMA_VERSION) return ST_OK;
+    if (version)
+        return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
+                       "%u, this program knows %d)", db->path, version,
+                       SCHEMA_VERSION);
+    return damaged(db, "no version", e);
+}
+
+/* Before SQLite does anything: somebody else's file is not even locked. Read
+ * through SQLite's own handle, for to open the file ourselves and close it
+ * would drop the locks other connections of this process have. */
+static enum status check_header(struct keydb *db, struct err *e)
+{
+    unsigned char head[100];
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    int rc = sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_FILE_POINTER,
+                                  &file);
+
+    if (!rc) rc = file->pMethods->xFileSize(file, &size);
+    if (!rc && !size) return ST_OK;     /* new */
+    if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
+    if (rc == SQLITE_IOERR_SHORT_READ ||
+        (!rc && (memcmp(head, "SQLite format 3", 16) ||
+                 big_endian(head + 68) != APPLICATION_ID)))
+        return err_set(e, ST_FORMAT, "%s: not a file of keys made by skmt",
+                       db->path);
+    if (rc) return keydb_failed(db, rc, e);
+    return check_version(db, big_endian(head + 60), e);
+}
+
+/* To change the mode nobody else may look at the file, and SQLite does not
+ * wait for that by itself: others may just be opening it, too. */
+static int use_log(sqlite3 *db)
+{
+    double until = clock_seconds() + 1e-3 * BUSY_MS;
+    int rc;
+
+    while (((rc = run_sql(db, "PRAGMA journal_mode = WAL")) & 0xff) ==
+           SQLITE_BUSY && clock_seconds() < until)
+        sqlite3_sleep(3);
+    return rc;
+}
+
+/* SQLite trusts nothing it finds in the file. What is removed to make room is
+ * not overwritten: that would double the work. */
+static int configure(struct keydb *db)
+{
+    sqlite3_extended_result_codes(db->sql, 1);
+    sqlite3_busy_timeout(db->sql, BUSY_MS);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    return run_sql(db->sql, "PRAGMA trusted_schema = OFF;"
+                   "PRAGMA cell_size_check = ON; PRAGMA secure_delete = OFF;"
+                   "PRAGMA synchronous = NORMAL; PRAGMA temp_store = 2;"
+                   "PRAGMA cache_size = -16384;"
+                   "PRAGMA wal_autocheckpoint = %d;"
+                   "PRAGMA journal_size_limit = %d;",
+                   LOG_PAGES, LOG_PAGES * PAGE_BYTES);
+}
+
+static const char *type_name(int64_t type)
+{
+    return type == KEY_INT8 ? "8-bit" : type == KEY_F32 ? "32-bit" : "unknown";
+}
+
+static enum status check_head(struct keydb *db, struct err *e)
+{
+    sqlite3_stmt *st;
+    int64_t maker, type, d;
+    int rc = keydb_first(db, KEYDB_HEAD, "");
+
+    if (rc == SQLITE_DONE) return damaged(db, "no head", e);
+    if (rc != SQLITE_ROW) return keydb_failed(db, rc, e);
+    st = db->stmt[KEYDB_HEAD];
+    maker = sqlite3_column_int64(st, 0);
+    type = sqlite3_column_int64(st, 1);
+    d = sqlite3_column_int64(st, 2);
+    sqlite3_reset(st);
+    if (type != (int64_t)db->kind.type || d != db->kind.d)
+        return err_set(e, ST_ARGUMENT, "%s: has %s keys of %lld numbers, not "
+                       "%s ones of %d; name another file or delete this one",
+                       db->path, type_name(type), (long long)d,
+                       type_name(db->kind.type), db->kind.d);
+    if ((uint64_t)maker != db->kind.maker)
+        return err_set(e, ST_ARGUMENT, "%s: has the keys of another model or "
+                       "of other settings; name another file or delete this "
+                       "one", db->path);
+    return ST_OK;
+}
+
+/* A file whose making was interrupted has no pages once SQLite has looked at
+ * it, whatever was there before. */
+static enum status set_up(struct keydb *db, struct err *e)
+{
+    int64_t pages = 0;
+    enum status st;
+    int rc = configure(db);
+
+    if (!rc) rc = read_number(db, KEYDB_PAGES, &pages);
+    if (!rc && !pages && db->read_only)
+        return err_set(e, ST_IO, "%s: is empty and cannot be written",
+                       db->path);
+    if (!rc && !pages) rc = create(db);
+    if (rc) return keydb_failed(db, rc, e);
+    st = check_header(db, e);   /* who knows who made it meanwhile */
+    if (st) return st;
+    if (!db->read_only) rc = use_log(db->sql);
+    return rc ? keydb_failed(db, rc, e) : check_head(db, e);
+}
+
+static enum status connect_as(struct keydb *db, const char *name, int flags,
+                              struct err *e)
+{
+    enum status st;
+    int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX,
+                             NULL);
+
+    if (rc) return keydb_failed(db, rc, e);
+    st = check_header(db, e);
+    db->read_only = sqlite3_db_readonly(db->sql, "main") == 1;
+    return st ? st : set_up(db, e);
+}
+
+static void disconnect(struct keydb *db)
+{
+    for (int q = 0; q < KEYDB_N_QUERIES; q++) {
+        sqlite3_finalize(db->stmt[q]);
+        db->stmt[q] = NULL;
+    }
+    sqlite3_close(db->sql);
+    db->sql = NULL;
+}
+
+/* The path so that SQLite cannot take it for anything else: it knows file:
+ * and :memory:. NULL: no memory. */
+static char *plain_name(const char *path)
+{
+    struct strbuf sb;
+
+    strbuf_init(&sb, 0);
+    if (strbuf_adds(&sb, *path == '/' ? "" : "./") && strbuf_adds(&sb, path))
+        return strbuf_take(&sb);
+    strbuf_release(&sb);
+    return NULL;
+}
+
+/* The same as a URI, what means something there escaped. */
+static char *immutable_uri(const char *path)
+{
+    struct strbuf sb;
+    bool ok;
+
+    strbuf_init(&sb, 0);
+    ok = strbuf_adds(&sb, *path == '/' ? "file://" : "file:");
+    for (; ok && *path; path++)
+        ok = strchr("%?#", *path) ? strbuf_addf(&sb, "%%%02X", *path)
+                                  : strbuf_addc(&sb, *path);
+    if (ok && strbuf_adds(&sb, "?immutable=1")) return strbuf_take(&sb);
+    strbuf_release(&sb);
+    return NULL;
+}
+
+/* Of a file beside ours; 0 when there is none, -1 when there is no memory. */
+static int64_t size_of(const char *path, const char *ending)
+{
+    struct strbuf name;
+    struct stat sb;
+    int64_t n = -1;
+
+    strbuf_init(&name, 0);
+    if (strbuf_adds(&name, path) && strbuf_adds(&name, ending))
+        n = stat(name.data, &sb) ? 0 : (int64_t)sb.st_size;
+    strbuf_release(&name);
+    return n;
+}
+
+/* The -shm file could not be made: no permission, or no space. */
+static bool lacks_shm(struct keydb *db)
+{
+    int kind = sqlite3_errcode(db->sql) & 0xff;
+    int error = sqlite3_system_errno(db->sql);
+
+    return kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY ||
+           kind == SQLITE_FULL || (kind == SQLITE_IOERR &&
+                                   (error == ENOSPC || error == EDQUOT));
+}
+
+/* In a folder that cannot be written SQLite 3.40 cannot read a WAL database,
+ * for want of its -shm file. Where there is no log the file alone is
+ * everything: immutable=1 reads it without. Should somebody with more rights
+ * write to it then, the checksums and cell_size_check keep us from believing
+ * what we see. */
+static enum status connect_immutable(struct keydb *db, struct err *e)
+{
+    char *uri;
+    enum status st;
+
+    if (size_of(db->path, "-wal"))
+        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
+                       "which can only be read where the folder can be "
+                       "written; copy both elsewhere", db->path, db->path);
+    disconnect(db);
+    uri = immutable_uri(db->path);
+    if (!uri) return err_nomem(e, "file name");
+    st = connect_as(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+    free(uri);
+    return st;
+}
+
+static enum status connect_file(struct keydb *db, struct err *e)
+{
+    char *name = plain_name(db->path);
+    enum status st;
+
+    if (!name) return err_nomem(e, "file name");
+    st = connect_as(db, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+    free(name);
+    if (st == ST_IO && db->sql && lacks_shm(db) && size_of(db->path, "") > 0)
+        st = connect_immutable(db, e);
+    return st;
+}
+
+static enum status look(const char *path, struct err *e)
+{
+    struct stat sb;
+
+    if (!*path) return err_set(e, ST_ARGUMENT, "a file of keys needs a name");
+    if (!stat(path, &sb) && !S_ISREG(sb.st_mode))
+        return err_set(e, ST_IO, "%s: not a regular file", path);
+    return ST_OK;
+}
+
+void keydb_close(struct keydb *db)
+{
+    disconnect(db);
+    free(db->path);
+    db->path = NULL;
+}
+
+enum status keydb_open(struct keydb *db, const char *path,
+                       const struct keydb_kind *kind, struct err *e)
+{
+    enum status st = look(path, e);
+
+    *db = (struct keydb){ .kind = *kind };
+    if (st) return st;
+    db->path = strdup(path);
+    st = db->path ? connect_file(db, e) : err_nomem(e, "file name");
+    if (st) keydb_close(db);
+    return st;
+}
+
+void keydb_wait(struct keydb *db, int ms)
+{
+    sqlite3_busy_timeout(db->sql, ms);
+}
+
+void keydb_wipe(struct keydb *db, bool on)
+{
+    run_sql(db->sql, "PRAGMA secure_delete = %d", on);
+}

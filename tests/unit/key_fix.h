@@ -1,0 +1,61 @@
+/* key_fix.h - blocks of keys that can be told by their number. */
+#ifndef KEY_FIX_H
+#define KEY_FIX_H
+
+#include "knn/keyblock.h"
+#include "scratch_dir.h"
+
+enum { KEY_D = 20 };            /* no multiple of anything: keys are padded */
+
+static inline struct key_id key_of(int number)
+{
+    return key_id_of(&number, sizeof number);
+}
+
+static inline float key_number(int number, int i, int j)
+{
+    uint32_t x = (uint32_t)number * 2654435761u + (uint32_t)i * 40503u +
+                 (uint32_t)j * 2246822519u;
+
+    x ^= x >> 15;
+    x *= 2246822519u;
+    return (float)(int32_t)(x ^ x >> 13) / (1 << 28);
+}
+
+/* n keys that only this number has. */
+static inline struct keyblock *key_block(enum key_type type, int number, int n)
+{
+    struct keyblock *b = NULL;
+    float key[KEY_D];
+
+    if (keyblock_new(&b, type, n, KEY_D, NULL)) return NULL;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < KEY_D; j++) key[j] = key_number(number, i, j);
+        keyblock_put(b, i, key, number * 1000 + i);
+    }
+    return b;
+}
+
+/* To the last bit, padding included: search reads that. */
+static inline bool key_same(const struct keyblock *a, const struct keyblock *b)
+{
+    size_t words = (size_t)a->n * 4;
+    size_t all = (size_t)a->n * a->ld * (a->type == KEY_INT8 ? 1 : 4);
+
+    return a->type == b->type && a->n == b->n && a->d == b->d &&
+           a->ld == b->ld && !memcmp(a->token, b->token, words) &&
+           !memcmp(a->scale, b->scale, words) && !memcmp(a->keys, b->keys, all);
+}
+
+/* Is it the block of that number? Drops it. */
+static inline bool key_is(struct keyblock *b, int number)
+{
+    struct keyblock *want = b ? key_block(b->type, number, b->n) : NULL;
+    bool same = want && key_same(b, want);
+
+    keyblock_drop(want);
+    keyblock_drop(b);
+    return same;
+}
+
+#endif

@@ -1,0 +1,560 @@
+/* test_keycache.c - the cache of keys, with a file behind it and without. The
+ * file itself: test_keyfile.c. */
+#include <errno.h>
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "key_fix.h"
+#include "knn/keycache.h"
+
+static struct keycache *cache_of(size_t limit, struct keyfile *file)
+{
+    struct keycache *c = NULL;
+    struct err e;
+
+    CHECK_OK(keycache_new(&c, limit, file, &e), &e);
+    return c;
+}
+
+static struct keyfile *file_in(const struct scratch *s, uint64_t limit)
+{
+    struct keyfile *f = NULL;
+    struct err e;
+
+    CHECK_OK(keyfile_open(&f, scratch_path(s, "keys"), 1, KEY_INT8, KEY_D,
+                          limit, &e), &e);
+    return f;
+}
+
+static void put_sized(struct keycache *c, int number, int n)
+{
+    struct keyblock *b = key_block(KEY_INT8, number, n);
+    struct key_id id = key_of(number);
+    struct err e;
+
+    CHECK_OK(keycache_put(c, &id, &b, 1, &e), &e);
+    keyblock_drop(b);
+}
+
+static void put(struct keycache *c, int number) { put_sized(c, number, 3); }
+
+static struct keyblock *get(struct keycache *c, int number)
+{
+    struct keyblock *b = NULL;
+    struct err e;
+
+    CHECK_OK(keycache_get(c, key_of(number), &b, &e), &e);
+    return b;
+}
+
+static void forget(struct keycache *c, int number)
+{
+    struct key_id id = key_of(number);
+    struct err e;
+
+    CHECK_OK(keycache_forget(c, &id, 1, &e), &e);
+}
+
+static bool has(struct keycache *c, int number)
+{
+    struct keyblock *b = get(c, number);
+
+    if (!b) return false;
+    CHECK(key_is(b, number));
+    return true;
+}
+
+static struct keycache_stats stats(struct keycache *c)
+{
+    struct keycache_stats s;
+    struct err e;
+
+    CHECK_OK(keycache_stats(c, &s, &e), &e);
+    return s;
+}
+
+static size_t size_of_one(int n)
+{
+    struct keyblock *b = key_block(KEY_INT8, 0, n);
+    size_t bytes = b->bytes;
+
+    keyblock_drop(b);
+    return bytes;
+}
+
+/* ---- without a file ------------------------------------------------------ */
+
+TEST(what_was_put_is_found)
+{
+    struct keycache *c = cache_of(1 << 20, NULL);
+    struct keyblock *b = key_block(KEY_F32, 7, 5), *same;
+    struct key_id id = key_of(7);
+    struct keycache_stats s;
+    struct err e;
+
+    CHECK(!get(c, 7));
+    CHECK_OK(keycache_put(c, &id, &b, 1, &e), &e);
+    same = get(c, 7);
+    CHECK(same == b);
+    CHECK_INT(atomic_load(&b->refs), 3);
+    CHECK(!get(c, 8));
+    s = stats(c);
+    CHECK_INT(s.hits, 1);
+    CHECK_INT(s.misses, 2);
+    CHECK_INT(s.file_hits, 0);
+    CHECK_INT(s.blocks, 1);
+    CHECK_INT(s.bytes, b->bytes);
+    CHECK_INT(s.limit, 1 << 20);
+    CHECK(!s.has_file);
+    keyblock_drop(same);
+    keycache_free(c);
+    CHECK_INT(atomic_load(&b->refs), 1);
+    keyblock_drop(b);
+    keycache_free(NULL);
+}
+
+TEST(the_least_recently_used_goes)
+{
+    struct keycache *c = cache_of(4 * size_of_one(3), NULL);
+
+    for (int i = 0; i < 4; i++) put(c, i);
+    CHECK_INT(stats(c).blocks, 4);
+    CHECK(has(c, 0));
+    put(c, 2);                  /* there already: used, no more */
+    put(c, 4);
+    CHECK(!has(c, 1));
+    put(c, 5);
+    CHECK(!has(c, 3));
+    CHECK(has(c, 0) && has(c, 2) && has(c, 4) && has(c, 5));
+    CHECK_INT(stats(c).dropped, 2);
+    CHECK_INT(stats(c).bytes, 4 * size_of_one(3));
+    keycache_free(c);
+}
+
+TEST(large_blocks_make_room_or_stay_out)
+{
+    size_t small = size_of_one(1), large = size_of_one(100);
+    struct keycache *c = cache_of(large + small, NULL);
+
+    for (int i = 0; i < 5; i++) put_sized(c, i, 1);
+    put_sized(c, 9, 100);
+    CHECK_INT(stats(c).blocks, 2);
+    CHECK(has(c, 4) && has(c, 9));
+    put_sized(c, 10, 200);
+    CHECK_INT(stats(c).blocks, 2);
+    CHECK(!has(c, 10) && has(c, 4) && has(c, 9));
+    CHECK_INT(stats(c).dropped, 4);
+    keycache_free(c);
+}
+
+TEST(nothing_is_kept_without_room)
+{
+    struct keycache *c = cache_of(0, NULL);
+
+    put(c, 1);
+    put_sized(c, 2, 0);
+    CHECK(!has(c, 1) && !has(c, 2));
+    CHECK_INT(stats(c).blocks, 0);
+    CHECK_INT(stats(c).bytes, 0);
+    keycache_free(c);
+}
+
+TEST(who_holds_a_block_keeps_it)
+{
+    struct keycache *c = cache_of(size_of_one(3), NULL);
+    struct keyblock *dropped, *forgotten, *left;
+
+    put(c, 1);
+    dropped = get(c, 1);
+    put(c, 2);
+    CHECK(!has(c, 1));
+    forgotten = get(c, 2);
+    forget(c, 2);
+    CHECK(!has(c, 2));
+    put(c, 3);
+    left = get(c, 3);
+    keycache_free(c);
+    CHECK(key_is(dropped, 1) && key_is(forgotten, 2) && key_is(left, 3));
+}
+
+TEST(the_first_of_two_stays)
+{
+    struct keycache *c = cache_of(1 << 20, NULL);
+    struct keyblock *first = key_block(KEY_INT8, 1, 3), *b;
+
+    put(c, 1);
+    b = get(c, 1);
+    put(c, 1);
+    keyblock_drop(first);
+    first = get(c, 1);
+    CHECK(b == first);
+    CHECK_INT(stats(c).blocks, 1);
+    CHECK_INT(stats(c).bytes, b->bytes);
+    keyblock_drop(b);
+    keyblock_drop(first);
+    keycache_free(c);
+}
+
+TEST(many_are_found_and_forgotten)
+{
+    enum { N = 3000 };
+    struct keycache *c = cache_of(SIZE_MAX, NULL);
+
+    for (int i = 0; i < N; i++) put_sized(c, i, 1);
+    for (int i = 0; i < N; i += 3) forget(c, i);
+    forget(c, N + 1);
+    for (int i = 0; i < N; i++) CHECK(has(c, i) == (i % 3 != 0));
+    CHECK_INT(stats(c).blocks, N - N / 3);
+    CHECK_INT(stats(c).bytes, (N - N / 3) * size_of_one(1));
+    CHECK_INT(stats(c).dropped, 0);
+    put_sized(c, 0, 1);
+    CHECK(has(c, 0));
+    keycache_free(c);
+}
+
+/* ---- with a file --------------------------------------------------------- */
+
+TEST(what_is_not_in_memory_is_in_the_file)
+{
+    struct keycache_stats s;
+    struct keycache *c;
+    struct scratch dir;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(2 * size_of_one(3), file_in(&dir, 1 << 20));
+    for (int i = 0; i < 4; i++) put(c, i);
+    CHECK(has(c, 3) && has(c, 0) && has(c, 0));
+    CHECK(!has(c, 9));
+    s = stats(c);
+    CHECK_INT(s.hits, 2);
+    CHECK_INT(s.file_hits, 1);
+    CHECK_INT(s.misses, 1);
+    CHECK_INT(s.blocks, 2);
+    CHECK(s.has_file && !s.file.read_only);
+    CHECK_INT(s.file.blocks, 4);
+    CHECK_INT(s.file.limit, 1 << 20);
+    keycache_free(c);
+    c = cache_of(1 << 20, file_in(&dir, 1 << 20));
+    for (int i = 0; i < 4; i++) CHECK(has(c, i));
+    for (int i = 0; i < 4; i++) CHECK(has(c, i));
+    CHECK_INT(stats(c).file_hits, 4);
+    CHECK_INT(stats(c).hits, 4);
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
+TEST(a_file_alone_will_do)
+{
+    struct keycache *c;
+    struct scratch dir;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(0, file_in(&dir, 1 << 20));
+    put(c, 1);
+    CHECK(has(c, 1) && has(c, 1));
+    CHECK_INT(stats(c).file_hits, 2);
+    CHECK_INT(stats(c).blocks, 0);
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
+TEST(forgotten_in_both)
+{
+    struct key_id ids[2] = { key_of(1), key_of(3) };
+    struct keycache *c;
+    struct scratch dir;
+    struct err e;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(1 << 20, file_in(&dir, 1 << 20));
+    for (int i = 0; i < 4; i++) put(c, i);
+    CHECK_OK(keycache_forget(c, ids, 2, &e), &e);
+    CHECK(has(c, 0) && !has(c, 1) && has(c, 2) && !has(c, 3));
+    put(c, 3);
+    CHECK(has(c, 3));
+    keycache_free(c);
+    c = cache_of(1 << 20, file_in(&dir, 1 << 20));
+    CHECK(has(c, 0) && !has(c, 1) && has(c, 2) && has(c, 3));
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
+/* A pair that is always found in memory is never read from the file, and yet
+ * it is not the one that goes there. */
+TEST(used_in_memory_stays_in_the_file)
+{
+    enum { EACH = 64 + 3 * (8 + KEY_D) };
+    struct keycache *c;
+    struct scratch dir;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(1 << 20, file_in(&dir, 10 * EACH));
+    for (int i = 0; i < 40; i++) {
+        put(c, i);
+        CHECK(has(c, 0));
+    }
+    CHECK_INT(stats(c).hits, 40);
+    keycache_free(c);
+    c = cache_of(1 << 20, file_in(&dir, 10 * EACH));
+    CHECK(has(c, 0) && has(c, 39) && !has(c, 1) && !has(c, 20));
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+enum { THREADS = 4, IDS = 60, TURNS = 400 };
+
+struct worker {
+    struct keycache *c;
+    int number;
+    uint64_t gets;
+    bool bad;
+};
+
+static bool get_as(struct worker *w, int number, bool *there)
+{
+    struct keyblock *b = NULL;
+
+    w->gets++;
+    if (keycache_get(w->c, key_of(number), &b, NULL)) return false;
+    *there = b != NULL;
+    return !b || key_is(b, number);
+}
+
+/* Only the owner of an id puts and forgets it; all look for all. What its
+ * owner has forgotten stays away, whoever may just be reading it. */
+static bool work(struct worker *w, unsigned turn)
+{
+    int mine = (int)(turn * 7 % IDS) * THREADS + w->number;
+    int other = (int)(turn * 131 % (IDS * THREADS));
+    struct keyblock *b = key_block(KEY_INT8, mine, 1 + mine % 5);
+    struct key_id id = key_of(mine);
+    bool there, ok;
+
+    ok = !keycache_put(w->c, &id, &b, 1, NULL) && get_as(w, other, &there) &&
+         get_as(w, mine, &there) && there;
+    if (turn % 3 == 0)
+        ok = ok && !keycache_forget(w->c, &id, 1, NULL) &&
+             get_as(w, mine, &there) && !there;
+    for (int i = 0; i < 4; i++)
+        ok = ok && get_as(w, (int)(turn * 7 % IDS) * THREADS + i, &there);
+    keyblock_drop(b);
+    return ok;
+}
+
+static void *run_worker(void *arg)
+{
+    struct worker *w = arg;
+
+    for (unsigned i = 0; i < TURNS && !w->bad; i++) w->bad = !work(w, i);
+    return NULL;
+}
+
+static void check_threads(struct keycache *c, uint64_t *asked)
+{
+    pthread_t thread[THREADS];
+    struct worker w[THREADS];
+
+    *asked = 0;
+    for (int i = 0; i < THREADS; i++) {
+        w[i] = (struct worker){ .c = c, .number = i };
+        CHECK(!pthread_create(&thread[i], NULL, run_worker, &w[i]));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        CHECK(!w[i].bad);
+        *asked += w[i].gets;
+    }
+}
+
+TEST(threads_share_a_cache)
+{
+    struct keycache *c = cache_of(1 << 20, NULL);
+    struct keycache_stats s;
+    uint64_t asked;
+
+    check_threads(c, &asked);
+    s = stats(c);
+    CHECK_INT(s.hits + s.misses, asked);
+    keycache_free(c);
+}
+
+TEST(threads_share_a_cache_and_its_file)
+{
+    struct keycache *c;
+    struct keycache_stats s;
+    struct scratch dir;
+    uint64_t asked;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(30 * size_of_one(3), file_in(&dir, 1 << 20));
+    check_threads(c, &asked);
+    s = stats(c);
+    CHECK_INT(s.hits + s.file_hits + s.misses, asked);
+    CHECK(s.hits > 0 && s.file_hits > 0 && s.misses > 0 && s.dropped > 0);
+    CHECK(s.bytes <= s.limit);
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
+/* ---- one allocation after the other fails --------------------------------
+ * SQLite's, and, where the linker wraps them as for test_noalloc, ours. */
+
+static int calls, fails_at = -1;        /* -1: none */
+
+static bool refuse(void)
+{
+    if (calls++ != fails_at) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+static sqlite3_mem_methods plain;
+
+static void *sql_malloc(int n) { return refuse() ? NULL : plain.xMalloc(n); }
+
+static void *sql_realloc(void *p, int n)
+{
+    return refuse() ? NULL : plain.xRealloc(p, n);
+}
+
+__attribute__((constructor)) static void count_sqlite(void)
+{
+    sqlite3_mem_methods ours;
+
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain);
+    ours = plain;
+    ours.xMalloc = sql_malloc;
+    ours.xRealloc = sql_realloc;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
+}
+
+#define WEAK __attribute__((weak))
+WEAK void *__real_malloc(size_t n);
+WEAK void *__real_calloc(size_t n, size_t size);
+WEAK void *__real_realloc(void *p, size_t n);
+WEAK int __real_posix_memalign(void **p, size_t align, size_t n);
+WEAK char *__real_strdup(const char *s);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+int __wrap_posix_memalign(void **p, size_t align, size_t n);
+char *__wrap_strdup(const char *s);
+
+void *__wrap_malloc(size_t n)
+{
+    return refuse() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refuse() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    return refuse() ? NULL : __real_realloc(p, n);
+}
+
+int __wrap_posix_memalign(void **p, size_t align, size_t n)
+{
+    return refuse() ? ENOMEM : __real_posix_memalign(p, align, n);
+}
+
+char *__wrap_strdup(const char *s)
+{
+    return refuse() ? NULL : __real_strdup(s);
+}
+
+/* Found as it was put, or not found; an error is one of memory. */
+static void look_for(struct keycache *c, int n, struct err *e)
+{
+    for (int i = 0; i < n; i++) {
+        struct keyblock *b = NULL;
+        enum status st = keycache_get(c, key_of(i), &b, e);
+        int at = fails_at;
+
+        if (st) CHECK_INT(st, ST_NOMEM);
+        fails_at = -1;
+        if (b) CHECK(key_is(b, i));
+        fails_at = at;
+    }
+}
+
+/* All that can be done, with room for less than is put. */
+static enum status use_all(const char *path, struct keyblock **blocks,
+                           struct key_id *ids, int n, struct err *e)
+{
+    struct keyfile *f = NULL;
+    struct keycache *c = NULL;
+    struct keycache_stats s;
+    enum status st = keyfile_open(&f, path, 1, KEY_INT8, KEY_D, 1500, e);
+
+    if (!st) st = keycache_new(&c, 1200, f, e);
+    if (st) keyfile_close(f);
+    if (!st) st = keycache_put(c, ids, blocks, n, e);
+    if (!st) st = keycache_put(c, ids, blocks, n / 2, e);
+    if (!st) look_for(c, n, e);
+    if (!st) st = keycache_forget(c, ids + 1, 2, e);
+    if (!st) st = keycache_put(c, ids, blocks, n, e);
+    if (!st) st = keycache_stats(c, &s, e);
+    keycache_free(c);
+    return st;
+}
+
+static void check_left(const char *path)
+{
+    struct keycache *c = NULL;
+    struct keyfile *f = NULL;
+    struct err e;
+
+    if (!CHECK_OK(keyfile_open(&f, path, 1, KEY_INT8, KEY_D, 1500, &e), &e))
+        return;
+    c = cache_of(0, f);
+    look_for(c, 12, &e);
+    put(c, 50);
+    CHECK(has(c, 50));
+    keycache_free(c);
+}
+
+TEST(no_failed_allocation_spoils_the_keys)
+{
+    enum { N = 12 };
+    struct keyblock *blocks[N];
+    struct key_id ids[N];
+    struct scratch dir;
+    struct err e;
+    int n, bad = 0;
+
+    for (int i = 0; i < N; i++) {
+        ids[i] = key_of(i);
+        blocks[i] = key_block(KEY_INT8, i, 3 + i);
+    }
+    if (!scratch_make_small(&dir)) return;
+    calls = 0;
+    CHECK_OK(use_all(scratch_path(&dir, "keys"), blocks, ids, N, &e), &e);
+    n = calls;
+    CHECK(n > 200);
+    scratch_remove(&dir);
+    for (int k = 0; k < n; k++) {
+        enum status st;
+
+        if (!scratch_make_small(&dir)) return;
+        err_clear(&e);
+        calls = 0;
+        fails_at = k;
+        st = use_all(scratch_path(&dir, "keys"), blocks, ids, N, &e);
+        fails_at = -1;
+        if (st && (st != ST_NOMEM || !strstr(e.msg, "memory")))
+            test_fail(__FILE__, __LINE__, "allocation %d: status %d, \"%s\"",
+                      k, st, e.msg);
+        bad += st != ST_OK;
+        check_left(scratch_path(&dir, "keys"));
+        scratch_remove(&dir);
+    }
+    CHECK(bad > n / 4);
+    printf("     %d allocations%s, each failed in turn; %d mattered\n", n,
+           __real_malloc ? "" : " of SQLite", bad);
+    for (int i = 0; i < N; i++) keyblock_drop(blocks[i]);
+}
