@@ -166,12 +166,11 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
 
 static void report(double seconds, long tokens, const struct batch *b)
 {
-    uint64_t passes, rows;
+    struct batch_counts c = batch_counts(b);
 
-    batch_counts(b, &passes, &rows);
     printf("%s, %s: %.3f s, %ld tokens, %llu passes, %.2f rows a pass\n",
            cpu_name(), isa_name(inner->isa), seconds, tokens,
-           (unsigned long long)passes, (double)rows / (double)passes);
+           (unsigned long long)c.passes, (double)c.rows / (double)c.passes);
     for (int i = 0; i < OPS; i++) {
         if (!spent[i].calls) continue;
         printf("%-28s %7.3f s %5.1f %%  %9.2f us a call", op_name[i],

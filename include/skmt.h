@@ -113,7 +113,8 @@ SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
 /* The list of all options, for help pages and forms: false after the last. */
 typedef struct skmt_option_info {
     const char *name;           /* "beam" */
-    const char *kind;           /* "int", "float", "bool" or "auto|none".. */
+    const char *kind;           /* "int", "float", "bool", "size" (256M) or
+                                   "auto|none".. */
     const char *fallback;       /* the default, as text */
     const char *help;           /* a sentence */
 } skmt_option_info;
@@ -393,6 +394,93 @@ SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
 SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
                                char *kind, size_t *begin, size_t *end);
 SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
+
+/* ---- steering a translation */
+
+/* A session or stream that uses a memory finds for each sentence the pairs most
+ * like it and lets them steer the model, token by token (options "preset", "k",
+ * "tau" ..); a sentence that is stored word for word is taken as it stands
+ * (option "exact"):
+ *
+ *     skmt_session_use(session, tm, NULL, &err);
+ *     skmt_session_translate(session, text, len, NULL, &result, &err);
+ *
+ * What is added to tm between two calls steers the second. */
+
+/* The options of this, set by skmt_options_set like all others; false after
+ * the last. */
+SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
+
+/* Keys: what the model makes of a pair. Kept in memory as far as option
+ * "key-cache" allows, and in a file when one is named (made when it does not
+ * exist), so that they are not computed again. Sessions and streams of any
+ * threads may share them; options must agree in "key-type" and "knn-eos". */
+typedef struct skmt_keys skmt_keys;
+SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
+                                   const skmt_options *options,
+                                   const char *file, skmt_error *err);
+/* After the sessions and streams that use them. */
+SKMT_API void skmt_keys_free(skmt_keys *keys);      /* NULL is fine */
+/* Numbers: "hits", "file_hits", "misses", "pairs", "bytes", "limit",
+ * "file_pairs", "file_bytes" .. NULL after the last. */
+SKMT_API const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value);
+/* Make the keys of every pair of the memories tm uses, those that are not
+ * there yet; *made, when not NULL, counts. tm's progress function is called. */
+SKMT_API skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
+                                    const skmt_options *options,
+                                    int64_t *made, skmt_error *err);
+
+/* From now on. tm is borrowed, and searched by the thread that calls translate
+ * or push; NULL: only pairs that are given. keys may be NULL: the session's or
+ * stream's own then. */
+SKMT_API skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm,
+                                      skmt_keys *keys, skmt_error *err);
+SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
+                                     skmt_keys *keys, skmt_error *err);
+
+/* Pairs the caller has found itself, best first, instead of a search. */
+typedef struct skmt_similar {
+    const char *source, *target;
+    double similarity;          /* 0 .. 1, told again by results */
+} skmt_similar;
+SKMT_API skmt_status skmt_session_translate_with(
+    skmt_session *s, const char *text, size_t len, const char *prefix,
+    const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err);
+SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
+                                           size_t len, const char *prefix,
+                                           const skmt_similar *pairs, int n,
+                                           skmt_error *err);
+
+/* What a result owes to the memory. Pairs of a sentence, best first; texts are
+ * "" unless option "explain" was set (the similarity always is). A sentence
+ * taken as it stands has one pair, and exact is 1. */
+typedef struct skmt_steering {
+    const char *source, *target;
+    const char *memory;         /* its name; "" for a given pair */
+    int64_t id;                 /* of the pair, 0 for a given one */
+    double similarity;
+    int32_t exact;
+} skmt_steering;
+SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
+SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
+                               skmt_steering *out);
+/* With option "explain": how much of target piece i's probability was the
+ * memory's to give (0 .. 1), and how many stored states spoke. */
+SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
+                                  int i, int *votes);
+typedef struct skmt_vote {
+    int32_t pair;               /* of skmt_result_pair */
+    int32_t position;           /* of the token in that pair's target, from 0 */
+    int32_t id;                 /* the token it spoke for */
+    const char *text;           /* as in the vocabulary */
+    double distance;            /* squared, between states */
+    double share;               /* of the memory's part; all add up to 1 */
+} skmt_vote;
+SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
+                               int vote, skmt_vote *out);
+/* Decoder passes a sentence took part in, and tokens it has: with drafts the
+ * passes are fewer. */
+SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
 
 /* ---- files in and out */
 

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "help.h"
+#include "steering.h"
 
 #define WIDTH 78
 #define INDENT 26
@@ -22,6 +23,9 @@ const struct opt translate_options[] = {
       "such a line is translated whole" },
     { "prefix-file", 0, "FILE", "the same line by line; a blank line asks "
       "for nothing" },
+    STEERING_OPTIONS,
+    { "pairs", 0, "FILE", "steer by these pairs: for each line of text a line "
+      "of JSON, {\"tm\": [[\"source\", \"target\", 0.8], ..]}" },
     { "json", 'j', NULL, "one JSON object a line: text, score, sentences "
       "and their pieces with scores and byte spans" },
     { "stats", 0, NULL, "at the end a JSON line on standard error: counts, "
@@ -33,10 +37,22 @@ const struct opt translate_options[] = {
 
 const struct opt score_options[] = {
     { "ref", 'r', "FILE", "the references, one a line" },
+    { "docs", 'd', "TSV", "the references with their documents: columns "
+      "between tabs, the document's name, the source, the reference; lines of "
+      "a document stand together" },
     { "column", 'c', "N", "the references are in this column of FILE, between "
-      "tabs; default: the whole line" },
-    { "metrics", 0, "LIST", "some of bleu, chrf, ter and chrf-eps (chrF2 "
-      "averaged the older way); default bleu,chrf,ter" },
+      "tabs; default: the whole line, with --docs the third" },
+    { "metrics", 0, "LIST", "some of bleu, chrf, ter, chrf-eps (chrF2 "
+      "averaged the older way), r (R-indicator) and r-all (with stop words); "
+      "default bleu,chrf,ter, with --docs also r" },
+    { "buckets", 0, "LIST", "with --docs: the most lines a document of each "
+      "bucket has; default 50,100,200,500,1000" },
+    { "r-stopwords", 0, "on|off", "on, the default: leave English stop words "
+      "out of r; off: r counts them, as r-all does" },
+    { "words", 0, NULL, "also how well words come through, by how often the "
+      "references have them" },
+    { "freq-corpus", 0, "FILE", "the same by how often this text has them, "
+      "such as what a system was trained on" },
     { "resamples", 0, "N", "times the lines are drawn again for intervals and "
       "comparisons; default 1000, 0: neither" },
     { "seed", 0, "N", "where drawing begins: the same gives the same figures; "
@@ -108,16 +124,26 @@ static const char translate_page[] =
 
 static const char score_page[] =
 "Usage: skmt score --ref REF [OPTIONS] FILE ...\n"
+"       skmt score --docs TSV [OPTIONS] FILE ...\n"
 "\n"
 "Score translations line by line against their references: BLEU, chrF2 and\n"
 "TER (edits with shifts; lower is better), as sacrebleu counts them. Beside\n"
 "each score stands the range that holds 95 of 100 resamples; from the second\n"
-"file on also p, how likely its difference to the first is chance.\n"
+"file on also p, how likely its difference to the first is chance. Files may\n"
+"be packed with gzip, xz or zstd.\n"
+"\n"
+"With --docs the scores are given by the length of documents too, and R: how\n"
+"many words of the references are found, by how many references of the same\n"
+"document had the word before (0, 1, 2-5, 6-9, 10 and more). Without --docs\n"
+"all lines are one document. For R and --words text is cut as Moses does for\n"
+"English, case kept; R leaves out numbers and single marks.\n"
 "\n"
 "Examples:\n"
 "  skmt score --ref letter.en.txt mine.txt\n"
 "  skmt translate a.de | skmt score --ref a.en -\n"
 "  skmt score --ref test.tsv --column 2 old.txt new.txt\n"
+"  skmt score --docs docs.tsv.xz old.txt new.txt\n"
+"  skmt score --ref a.en --freq-corpus train.en.gz mine.txt\n"
 "  skmt score --ref a.en --metrics bleu --json mine.txt | jq .scores[0].bp\n";
 
 static const char info_page[] =
@@ -153,7 +179,8 @@ static const char help_page[] =
 "  skmt help tm import\n";
 
 static const struct page pages[] = {
-    { "translate", translate_page, translate_options, skmt_option_describe },
+    { "translate", translate_page, translate_options,
+      steered_option_describe },
     { "score", score_page, score_options, NULL },
     { "info", info_page, info_options, NULL },
     { "convert", convert_page, convert_options, NULL },

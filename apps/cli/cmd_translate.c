@@ -22,11 +22,13 @@
 #include "interrupt.h"
 #include "lines.h"
 #include "progress.h"
+#include "steering.h"
 #include "textbuf.h"
 #include "writer.h"
 
 struct job {                    /* what the command line asked for */
-    const char *model, *output, *prefix, *prefix_file;
+    const char *model, *output, *prefix, *prefix_file, *pairs;
+    struct steering *steering;
     const char **files;         /* [n_files] */
     int n_files;
     bool json, stats, quiet, help;
@@ -37,6 +39,7 @@ struct job {                    /* what the command line asked for */
 struct run {                    /* and what became of it */
     const struct job *job;
     struct lines in, prefixes;
+    struct pair_lines pairs;
     struct writer out;
     skmt_model *model;
     skmt_stream *stream;
@@ -48,7 +51,9 @@ struct run {                    /* and what became of it */
 
 static void own_option(struct job *j, const struct args *a)
 {
+    if (steering_option(j->steering, a)) return;
     if (args_is(a, "model")) j->model = a->value;
+    else if (args_is(a, "pairs")) j->pairs = a->value;
     else if (args_is(a, "output")) j->output = a->value;
     else if (args_is(a, "prefix")) j->prefix = a->value;
     else if (args_is(a, "prefix-file")) j->prefix_file = a->value;
@@ -71,22 +76,38 @@ static const char *option(const struct job *j, const char *name)
     return value ? value : "";
 }
 
-static int parse(struct job *j, int argc, char **argv)
+/* All of the command line; the library's options only when `engine` says so:
+ * those of a settings file come between the two. */
+static int read_args(struct job *j, int argc, char **argv, bool engine)
 {
     struct args a = { .command = "translate", .own = translate_options,
-                      .describe = skmt_option_describe, .argc = argc,
+                      .describe = steered_option_describe, .argc = argc,
                       .argv = argv };
     skmt_error err;
     enum arg what;
 
     while ((what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND) j->files[j->n_files++] = a.value;
-        if (what == ARG_OWN) own_option(j, &a);
-        if (what == ARG_ENGINE
+        if (what == ARG_OPERAND && !engine) j->files[j->n_files++] = a.value;
+        if (what == ARG_OWN && !engine) own_option(j, &a);
+        if (what == ARG_ENGINE && engine
             && skmt_options_set(j->options, a.name, a.value, &err))
             return complain(EXIT_USAGE, "--%s", err.message);
     }
+    return EXIT_DONE;
+}
+
+static int parse(struct job *j, int argc, char **argv)
+{
+    int status = read_args(j, argc, argv, false);
+
+    if (!status && !j->help)
+        status = steering_settings(j->steering, j->options);
+    if (!status) status = read_args(j, argc, argv, true);
+    if (status) return status;
+    if (j->pairs && steering_wanted(j->steering))
+        return complain(EXIT_USAGE,
+                        "--memory and --pairs exclude each other");
     if (j->prefix && j->prefix_file)
         return complain(EXIT_USAGE,
                         "--prefix and --prefix-file exclude each other");
@@ -152,8 +173,11 @@ static int check_files(const struct job *j, uint64_t *total)
         else *total += (uint64_t)bytes;
     }
     if (!known) *total = 0;
-    if (!j->prefix_file) return EXIT_DONE;
-    return check_file(j, j->prefix_file, "prefix file", &bytes);
+    if (j->prefix_file
+        && (status = check_file(j, j->prefix_file, "prefix file", &bytes)))
+        return status;
+    return j->pairs ? check_file(j, j->pairs, "file of pairs", &bytes)
+                    : EXIT_DONE;
 }
 
 static int open_output(struct run *r)
@@ -234,7 +258,15 @@ static int push_line(struct run *r, struct line *line)
     if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
     if (!writer_expect(&r->out, line))
         return bad_line(r, line, "out of memory");
-    if (!skmt_stream_push(r->stream, line->text, line->len, prefix, &err))
+    if (r->job->pairs && !pair_lines_next(&r->pairs, line)) {
+        skmt_stream_flush(r->stream, NULL);
+        writer_fail(&r->out, EXIT_TROUBLE, "%s", r->pairs.message);
+        return EXIT_TROUBLE;
+    }
+    if (!(r->job->pairs
+          ? skmt_stream_push_with(r->stream, line->text, line->len, prefix,
+                                  r->pairs.pairs, r->pairs.n, &err)
+          : skmt_stream_push(r->stream, line->text, line->len, prefix, &err)))
         return EXIT_DONE;
     if (err.status != SKMT_CANCELED) bad_line(r, line, err.message);
     return EXIT_TROUBLE;
@@ -351,6 +383,13 @@ static int translate(struct run *r)
                                                     : EXIT_TROUBLE,
                         "%s%s", err.status == SKMT_ARGUMENT ? "--" : "",
                         err.message);
+    if ((status = steering_open(j->steering, r->model, j->options,
+                                SKMT_TM_READ, j->quiet)))
+        return status;
+    if ((j->steering->tm || j->steering->keys)
+        && skmt_stream_use(r->stream, j->steering->tm, j->steering->keys,
+                           &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
     /* Only now: a mistake in the options must not empty an old output. */
     if ((status = open_output(r))) return status;
 
@@ -360,6 +399,7 @@ static int translate(struct run *r)
                    !j->quiet && !isatty(r->out.fd));
     lines_open(&r->in, j->files, j->n_files, interrupt_fd());
     lines_open(&r->prefixes, &j->prefix_file, 1, interrupt_fd());
+    if (j->pairs) pair_lines_open(&r->pairs, &j->pairs, interrupt_fd());
     interrupt_stream(r->stream);
     read_and_push(r);
     return finish(r);
@@ -375,7 +415,9 @@ static int run_job(const struct job *j)
     status = translate(&r);
     interrupt_stream(NULL);
     skmt_stream_free(r.stream);
+    steering_close(j->steering);
     skmt_model_close(r.model);
+    if (j->pairs) pair_lines_close(&r.pairs);
     lines_close(&r.in);
     lines_close(&r.prefixes);
     writer_release(&r.out);
@@ -384,7 +426,8 @@ static int run_job(const struct job *j)
 
 int cmd_translate(int argc, char **argv)
 {
-    struct job j = { 0 };
+    struct steering steering = { 0 };
+    struct job j = { .steering = &steering };
     int status;
 
     j.files = calloc((size_t)argc + 1, sizeof *j.files);
@@ -394,6 +437,7 @@ int cmd_translate(int argc, char **argv)
     else if (!(status = parse(&j, argc, argv)))
         status = j.help ? help_command("translate") : run_job(&j);
     skmt_options_free(j.options);
+    free(steering.names);
     free(j.files);
     return status;
 }

@@ -11,6 +11,13 @@ struct skmt_options {
     char text[64];              /* what skmt_options_get returned */
 };
 
+struct stream;
+struct skmt_stream {
+    struct stream *s;
+    skmt_stream_fn *fn;
+    void *user;
+};
+
 static inline struct err *inner(skmt_error *e)
 {
     return (struct err *)(void *)e;

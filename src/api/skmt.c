@@ -102,6 +102,16 @@ int skmt_option_describe(int i, skmt_option_info *out)
     return 1;
 }
 
+int skmt_steer_option_describe(int i, skmt_option_info *out)
+{
+    struct option_info info;
+
+    if (!steer_option_describe(i, &info)) return 0;
+    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
+                               info.help };
+    return 1;
+}
+
 int skmt_search_option_describe(int i, skmt_option_info *out)
 {
     struct option_info info;
@@ -337,12 +347,6 @@ const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
 /* ---- streaming ------------------------------------------------------- */
 
 /* The caller's function, called through ours: the types differ in name. */
-struct skmt_stream {
-    struct stream *s;
-    skmt_stream_fn *fn;
-    void *user;
-};
-
 static int on_result(void *user, uint64_t number, struct result *r,
                      const struct err *e)
 {

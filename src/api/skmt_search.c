@@ -3,6 +3,7 @@
 
 #include "api/public_pair.h"
 #include "api/tm_handle.h"
+#include "engine/recall.h"
 #include "text/utf8.h"
 
 /* One match with all its strings; how it differs is found when asked for. */
@@ -19,27 +20,6 @@ struct skmt_matches {
     struct public_match *at;
     size_t n;
 };
-
-static enum status search_of(const struct options *o,
-                             const struct engine *model, struct search *q,
-                             struct err *e)
-{
-    *q = (struct search){ .o = {
-        .top = o->matches,
-        .candidates = o->candidates > o->matches ? o->candidates : o->matches,
-        .rerank = (enum rerank)o->rerank, .length_filter = o->length_filter,
-        .min_similarity = o->min_similarity } };
-    if (model) {
-        q->sw = model->w->subword;
-        q->tokenizer = model->w->tokenizer;
-    }
-    if (o->analyzer != ANALYZER_SUBWORD) return ST_OK;
-    if (!model)
-        return err_set(e, ST_ARGUMENT, "analyzer: subword needs a model, whose "
-                       "pieces it counts");
-    q->analyser = (struct analyser){ q->sw, q->tokenizer };
-    return ST_OK;
-}
 
 static enum status check_text(const char *text, size_t len, struct err *e)
 {
@@ -117,7 +97,8 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
     *out = NULL;
     err_clear(e);
     st = check_text(text, len, e);
-    if (!st) st = search_of(&o, model ? engine_of(model) : NULL, &q, e);
+    if (!st) st = options_search(&o, model ? engine_of(model) : NULL,
+                                 options_matches(&o), &q, e);
     if (!st)
         st = tmfile_search(tm->f, (struct str){ text, len }, &q, &found, e);
     if (!st) st = matches_new(&m, text, len, found.n, e);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_INT, KIND_REAL, KIND_FLAG, KIND_ENUM };
+enum kind { KIND_INT, KIND_REAL, KIND_FLAG, KIND_ENUM, KIND_SIZE };
 
 struct option {
     struct option_info info;    /* kind: the values, for an enum */
@@ -27,27 +27,35 @@ static const struct option list[] = {
     { { name, "bool", #def, help }, KIND_FLAG, AT(field), 0, 1 },
 #define ENUM(field, name, def, first, values, help) \
     { { name, values, first, help }, KIND_ENUM, AT(field), 0, 0 },
+#define SIZE(field, name, def, text, help) \
+    { { name, "size", text, help }, KIND_SIZE, AT(field), 0, 0 },
 #include "engine/options.def"
+#include "engine/steer.def"
 #include "engine/retrieval.def"
 #undef INT
 #undef REAL
 #undef FLAG
 #undef ENUM
+#undef SIZE
 };
 enum { N_OPTIONS = sizeof list / sizeof *list };
 
-/* How many of them come first, those of a translation. */
+/* How many of them come first, those of a translation, then of steering. */
 enum {
 #define INT(field, name, def, low, high, help) + 1
 #define REAL(field, name, def, low, high, help) + 1
 #define FLAG(field, name, def, help) + 1
 #define ENUM(field, name, def, first, values, help) + 1
+#define SIZE(field, name, def, text, help) + 1
     N_TRANSLATION = 0
 #include "engine/options.def"
+    , N_STEERING = 0
+#include "engine/steer.def"
 #undef INT
 #undef REAL
 #undef FLAG
 #undef ENUM
+#undef SIZE
 };
 
 void options_defaults(struct options *o)
@@ -57,12 +65,15 @@ void options_defaults(struct options *o)
 #define REAL(field, name, def, low, high, help) .field = def,
 #define FLAG(field, name, def, help) .field = def,
 #define ENUM(field, name, def, first, values, help) .field = def,
+#define SIZE(field, name, def, text, help) .field = def,
 #include "engine/options.def"
+#include "engine/steer.def"
 #include "engine/retrieval.def"
 #undef INT
 #undef REAL
 #undef FLAG
 #undef ENUM
+#undef SIZE
     };
 }
 
@@ -95,6 +106,9 @@ static enum status bad_value(const struct option *op, const char *value,
     if (op->kind == KIND_FLAG)
         return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not 1 or 0",
                        op->info.name, value);
+    if (op->kind == KIND_SIZE)
+        return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not a number of "
+                       "bytes such as 64M or 4G", op->info.name, value);
     return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not %s from %g to %g",
                    op->info.name, value,
                    op->kind == KIND_INT ? "a whole number" : "a number",
@@ -154,6 +168,37 @@ static bool parse_flag(const char *value, bool *out)
     return true;
 }
 
+/* 1000, 64k, 256M, 4G: powers of 1024. */
+static bool parse_size(const char *value, int64_t *out)
+{
+    static const char units[] = "kMGT";
+    const char *unit;
+    char *end;
+    double x = read_real(value, &end);
+
+    if (end == value || !(x >= 0)) return false;
+    if (*end && (unit = strchr(units, *end))) {
+        x *= (double)(1LL << 10 * (unit - units + 1));
+        end++;
+    }
+    if (*end || x > 9e15) return false;
+    *out = (int64_t)x;
+    return true;
+}
+
+static void write_size(int64_t x, char *out, int size)
+{
+    static const char units[] = "kMGT";
+    int unit = -1;
+
+    while (x && x % 1024 == 0 && unit < 3) {
+        x /= 1024;
+        unit++;
+    }
+    snprintf(out, (size_t)size, "%lld%.*s", (long long)x, unit >= 0,
+             units + (unit > 0 ? unit : 0));
+}
+
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e)
 {
@@ -181,6 +226,10 @@ enum status options_set(struct options *o, const char *name,
         c = choice(op->info.kind, value);
         if (c < 0) return bad_value(op, value, e);
         *(int *)(void *)field = c;
+        break;
+    case KIND_SIZE:
+        if (!parse_size(value, (int64_t *)(void *)field))
+            return bad_value(op, value, e);
         break;
     }
     return ST_OK;
@@ -214,20 +263,49 @@ bool options_get(const struct options *o, const char *name, char *out,
         nth_choice(op->info.kind, *(const int *)(const void *)field, out,
                    size);
         break;
+    case KIND_SIZE:
+        write_size(*(const int64_t *)(const void *)field, out, size);
+        break;
     }
+    return true;
+}
+
+static bool describe(int i, int from, int n, struct option_info *out)
+{
+    if (i < 0 || i >= n) return false;
+    *out = list[from + i].info;
     return true;
 }
 
 bool option_describe(int i, struct option_info *out)
 {
-    if (i < 0 || i >= N_TRANSLATION) return false;
-    *out = list[i].info;
-    return true;
+    return describe(i, 0, N_TRANSLATION, out);
+}
+
+bool steer_option_describe(int i, struct option_info *out)
+{
+    return describe(i, N_TRANSLATION, N_STEERING, out);
 }
 
 bool search_option_describe(int i, struct option_info *out)
 {
-    if (i < 0 || i >= N_OPTIONS - N_TRANSLATION) return false;
-    *out = list[N_TRANSLATION + i].info;
-    return true;
+    return describe(i, N_TRANSLATION + N_STEERING,
+                    N_OPTIONS - N_TRANSLATION - N_STEERING, out);
+}
+
+/* ---- presets ------------------------------------------------------------- */
+
+int options_matches(const struct options *o)
+{
+    return o->matches ? o->matches : 16;
+}
+
+int options_pairs(const struct options *o)
+{
+    return o->matches ? o->matches : o->preset == PRESET_SK1 ? 2 : 16;
+}
+
+int options_k(const struct options *o)
+{
+    return o->k ? o->k : o->preset == PRESET_SK1 ? 1 : 2;
 }

@@ -1,30 +1,36 @@
-/* options.h - the knobs of a translation and of a search in a translation
- * memory as a struct, set by name.
+/* options.h - the knobs of a translation, of a search in a translation memory
+ * and of what its matches do to the translation as a struct, set by name.
  *
- * Everything expands options.def and retrieval.def. A struct options is plain
+ * Everything expands options.def, steer.def and retrieval.def. A struct options is plain
  * data. */
 #ifndef ENGINE_OPTIONS_H
 #define ENGINE_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 enum split_mode { SPLIT_AUTO, SPLIT_NONE };
 enum invalid_mode { INVALID_ERROR, INVALID_REPLACE };
 enum analyzer_mode { ANALYZER_STANDARD, ANALYZER_SUBWORD };
+enum preset { PRESET_SK1, PRESET_SK2 };
+enum exact_mode { EXACT_USE, EXACT_STEER };
 
 struct options {
 #define INT(field, name, def, low, high, help) int field;
 #define REAL(field, name, def, low, high, help) double field;
 #define FLAG(field, name, def, help) bool field;
 #define ENUM(field, name, def, first, values, help) int field;
+#define SIZE(field, name, def, text, help) int64_t field;
 #include "engine/options.def"
+#include "engine/steer.def"
 #include "engine/retrieval.def"
 #undef INT
 #undef REAL
 #undef FLAG
 #undef ENUM
+#undef SIZE
 };
 
 struct option_info {
@@ -37,8 +43,15 @@ enum status options_set(struct options *o, const char *name,
 /* The value as options_set would take it; false: no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
                  int size);
-/* The options of a translation, and those of a search; false: no more. */
+/* The options of a translation, of its steering, and of a search; false: no
+ * more. */
 bool option_describe(int i, struct option_info *out);
+bool steer_option_describe(int i, struct option_info *out);
 bool search_option_describe(int i, struct option_info *out);
+
+/* What a preset leaves to be chosen. */
+int options_matches(const struct options *o);   /* pairs of a search */
+int options_pairs(const struct options *o);     /* pairs that steer */
+int options_k(const struct options *o);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/recall.h"
 #include "text/utf8.h"
 
 /* ---- a text into jobs ------------------------------------------------ */
@@ -169,6 +170,8 @@ enum status result_prepare(struct result **out, const struct engine *en,
         st = take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = cut(&c, e);
+        for (int i = 0; !st && i < c.r->n_segs; i++)
+            if (c.r->segs[i].job) c.r->segs[i].job->owner = &c.r->segs[i];
     }
     free(pids);
     pieces_release(&pp);
@@ -200,6 +203,16 @@ static enum status write_target(const struct result *r, struct segment *s,
     return st;
 }
 
+/* A translation taken from the memory as it is. */
+static enum status write_exact(struct segment *s, struct err *e)
+{
+    const char *text = s->recall->pairs[0].target;
+
+    s->targets[0].len = strlen(text);
+    s->targets[0].text = strdup(text);
+    return s->targets[0].text ? ST_OK : err_nomem(e, "a translation");
+}
+
 static enum status write_targets(struct result *r, struct err *e)
 {
     enum status st = ST_OK;
@@ -211,6 +224,7 @@ static enum status write_targets(struct result *r, struct err *e)
         s->targets = calloc((size_t)n + 1, sizeof *s->targets);
         if (!s->targets) return err_nomem(e, "a translation");
         for (int k = 0; k < n && !st; k++) st = write_target(r, s, k, e);
+        if (s->exact) st = write_exact(s, e);
     }
     return st;
 }
@@ -345,15 +359,28 @@ enum status result_finish(struct result *r, int nbest, struct err *e)
 
 static void segment_release(struct segment *s)
 {
-    int n = s->job && s->targets ? s->job->n_hyps : 0;
+    int n = s->exact ? 1 : s->job ? s->job->n_hyps : 0;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; s->targets && i < n; i++) {
         free(s->targets[i].text);
         free(s->targets[i].ends);
     }
     free(s->targets);
     free(s->pieces);
     job_free(s->job);
+    recall_free(s->recall);
+}
+
+void result_join_segments(struct result *r)
+{
+    struct segment *first = &r->segs[0];
+
+    for (int i = 1; i < r->n_segs; i++) {
+        r->pending -= r->segs[i].job != NULL;
+        first->end = r->segs[i].end;
+        segment_release(&r->segs[i]);
+    }
+    r->n_segs = 1;
 }
 
 void result_free(struct result *r)

@@ -18,11 +18,16 @@ struct target {                 /* a sentence's i-th translation, as text */
     uint32_t *ends;             /* [pieces] where each piece's text ends */
 };
 
+struct recall;
+
 struct segment {
     size_t begin, end;          /* bytes of the input */
     struct piece *pieces;       /* [n_pieces], spans of the input */
     size_t n_pieces;
-    struct job *job;            /* NULL: nothing to translate */
+    struct job *job;            /* NULL: nothing to translate; its owner is
+                                   the segment */
+    struct recall *recall;      /* what the memory had for it, or NULL */
+    bool exact;                 /* its translation is that of the one pair */
     struct target *targets;     /* [job->n_hyps] after result_finish */
     struct result *owner;
 };
@@ -56,6 +61,8 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            const struct options *o,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e);
+/* One segment with all the text, in place of several. */
+void result_join_segments(struct result *r);
 /* Failure is kept in r->err too. */
 enum status result_finish(struct result *r, int nbest, struct err *e);
 void result_free(struct result *r);             /* NULL is fine */

@@ -4,14 +4,17 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
-#include "search/batch.h"
+#include "engine/mill.h"
 
 struct session {
     const struct engine *engine;
     struct options o;
     struct search_options so;
     struct pool *pool;
-    struct batch *batch;
+    struct mill *mill;
+    struct batch *batch;        /* the mill's */
+    struct keys *keys;          /* own ones, when no others were given */
+    struct recaller *recaller;  /* NULL: no memory */
 };
 
 enum status session_new(struct session **out, const struct engine *en,
@@ -26,16 +29,37 @@ enum status session_new(struct session **out, const struct engine *en,
     s->o = *o;
     st = engine_search_options(en, o, &s->so, e);
     if (!st) st = pool_new(&s->pool, o->threads, e);
-    if (!st) st = batch_new(&s->batch, en->net, &s->so, s->pool, NULL, e);
+    if (!st) st = mill_new(&s->mill, en, o, &s->so, s->pool, e);
+    if (!st) s->batch = mill_batch(s->mill);
     if (st) session_free(s);
     else *out = s;
     return st;
 }
 
+enum status session_use(struct session *s, struct tmfile *tm,
+                        struct keys *keys, struct err *e)
+{
+    struct recaller *rc;
+    enum status st = ST_OK;
+
+    if (keys) st = keys_fit(keys, s->engine, &s->o, e);
+    else if (!s->keys) st = keys_new(&s->keys, s->engine, &s->o, NULL, e);
+    if (st) return st;
+    if (!keys) keys = s->keys;
+    st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
+    if (st) return st;
+    recaller_free(s->recaller);
+    s->recaller = rc;
+    mill_use_keys(s->mill, keys);
+    return ST_OK;
+}
+
 void session_free(struct session *s)
 {
     if (!s) return;
-    batch_free(s->batch);
+    recaller_free(s->recaller);
+    mill_free(s->mill);
+    keys_free(s->keys);
     pool_free(s->pool);
     free(s);
 }
@@ -68,7 +92,7 @@ static enum status fill(struct session *s, struct cursor *c, struct err *e)
 
         while (n < room && n < 16 && (j = next_job(c))) some[n++] = j;
         if (!n) break;
-        st = batch_add(s->batch, some, n, e);
+        st = mill_add(s->mill, some, n, e);
     }
     return st;
 }
@@ -87,14 +111,27 @@ static enum status decode(struct session *s, struct request *q, size_t n,
     return st;
 }
 
+static void prepare(struct session *s, struct request *q)
+{
+    struct err *e = &q->err;
+
+    if (q->given && !s->recaller && session_use(s, NULL, NULL, e)) return;
+    if (result_prepare(&q->result, s->engine, &s->o, &s->so, q->text, q->len,
+                       q->prefix, e))
+        return;
+    if (s->recaller &&
+        recaller_run(s->recaller, q->result, q->given, q->n_given, e)) {
+        result_free(q->result);
+        q->result = NULL;
+    }
+}
+
 enum status session_run(struct session *s, struct request *q, size_t n,
                         struct err *e)
 {
     enum status st, first = ST_OK;
 
-    for (size_t i = 0; i < n; i++)
-        result_prepare(&q[i].result, s->engine, &s->o, &s->so, q[i].text,
-                       q[i].len, q[i].prefix, &q[i].err);
+    for (size_t i = 0; i < n; i++) prepare(s, &q[i]);
     st = decode(s, q, n, e);
     for (size_t i = 0; i < n; i++) {
         if (q[i].result && !st) {

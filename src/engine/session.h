@@ -5,6 +5,8 @@
 #define ENGINE_SESSION_H
 
 #include "engine/engine.h"
+#include "engine/keys.h"
+#include "engine/recall.h"
 #include "engine/result.h"
 
 struct session;
@@ -15,11 +17,18 @@ struct request {                /* and its answer */
     const char *prefix;         /* or NULL */
     struct result *result;      /* the caller's; NULL when it failed */
     struct err err;             /* why */
+    const struct similar_pair *given;   /* pairs to steer by, or NULL */
+    int n_given;
 };
 
 enum status session_new(struct session **out, const struct engine *en,
                         const struct options *o, struct err *e);
 void session_free(struct session *s);           /* NULL is fine */
+
+/* Steer by this memory from now on (NULL: by given pairs only), with these keys
+ * (NULL: the session's own). Both borrowed. */
+enum status session_use(struct session *s, struct tmfile *tm,
+                        struct keys *keys, struct err *e);
 
 /* Returns the first failure, if any; the others are answered all the same. */
 enum status session_run(struct session *s, struct request *q, size_t n,

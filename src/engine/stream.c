@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "search/batch.h"
+#include "engine/mill.h"
 
 struct worker {
     struct stream *s;
     pthread_t thread;
-    struct batch *batch;
+    struct mill *mill;
+    struct batch *batch;        /* the mill's */
     struct job **take;          /* [lanes] scratch */
     bool started;
 };
@@ -29,10 +30,13 @@ struct stream {
     void *user;
     struct pool *pool;          /* lent to a worker that is alone at work */
     struct worker *workers;     /* [o.threads] */
+    struct recaller *recaller;  /* the pusher's; NULL: no memory */
+    struct keys *own_keys;      /* when no others were given */
 
     pthread_mutex_t lock;
     pthread_cond_t work;        /* for workers: jobs, or the end */
     pthread_cond_t room;        /* for the pusher: delivered something */
+    struct keys *keys;          /* for the workers */
     struct job *queue, **queue_end;     /* waiting; owner = segment */
     long queued;
     struct result *first, **last;       /* texts in order, not delivered */
@@ -144,13 +148,15 @@ static void *work(void *arg)
         int n = take_jobs(s, w);
         struct job *done = NULL;
         enum status st = ST_OK;
+        struct keys *keys = s->keys;
         bool alone;
 
         s->busy += !was && n > 0;
         alone = s->busy == 1 && !s->queue;
         pthread_mutex_unlock(&s->lock);
-        batch_use_pool(w->batch, alone);
-        if (n) st = batch_add(w->batch, w->take, n, &e);
+        mill_use_pool(w->mill, alone);
+        mill_use_keys(w->mill, keys);
+        if (n) st = mill_add(w->mill, w->take, n, &e);
         if (!st) done = batch_step(w->batch);
         pthread_mutex_lock(&s->lock);
         if (st) fail(s, &e);
@@ -172,8 +178,9 @@ static enum status start_worker(struct stream *s, struct worker *w,
     w->s = s;
     w->take = calloc((size_t)s->so.lanes, sizeof *w->take);
     if (!w->take) return err_nomem(e, "a worker");
-    st = batch_new(&w->batch, s->engine->net, &s->so, s->pool, NULL, e);
+    st = mill_new(&w->mill, s->engine, &s->o, &s->so, s->pool, e);
     if (st) return st;
+    w->batch = mill_batch(w->mill);
     if (pthread_create(&w->thread, NULL, work, w))
         return err_set(e, ST_NOMEM, "cannot start %d threads", s->o.threads);
     w->started = true;
@@ -236,7 +243,6 @@ static void enqueue(struct stream *s, struct result *r)
         struct job *j = r->segs[i].job;
 
         if (!j) continue;
-        j->owner = &r->segs[i];
         j->next = NULL;
         *s->queue_end = j;
         s->queue_end = &j->next;
@@ -244,15 +250,69 @@ static void enqueue(struct stream *s, struct result *r)
     }
 }
 
+enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
+                       struct err *e)
+{
+    struct recaller *rc;
+    enum status st = ST_OK;
+
+    if (keys) st = keys_fit(keys, s->engine, &s->o, e);
+    else if (!s->own_keys)
+        st = keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
+    if (st) return st;
+    if (!keys) keys = s->own_keys;
+    st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
+    /* What is under way belongs to the keys it began with. */
+    if (!st) st = stream_flush(s, e);
+    if (st) {
+        recaller_free(rc);
+        return st;
+    }
+    recaller_free(s->recaller);
+    s->recaller = rc;
+    pthread_mutex_lock(&s->lock);
+    s->keys = keys;
+    pthread_mutex_unlock(&s->lock);
+    return ST_OK;
+}
+
+/* A text as jobs, with what the memory has for them. */
+static enum status prepare(struct stream *s, const char *text, size_t len,
+                           const char *prefix,
+                           const struct similar_pair *given, int n,
+                           struct result **out, struct err *e)
+{
+    enum status st = ST_OK;
+
+    *out = NULL;
+    if (given && !s->recaller) st = stream_use(s, NULL, NULL, e);
+    if (!st)
+        st = result_prepare(out, s->engine, &s->o, &s->so, text, len, prefix,
+                            e);
+    if (st || !s->recaller) return st;
+    st = recaller_run(s->recaller, *out, given, n, e);
+    if (!st) return ST_OK;
+    result_free(*out);
+    *out = NULL;
+    return st;
+}
+
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e)
+{
+    return stream_push_with(s, text, len, prefix, NULL, 0, e);
+}
+
+enum status stream_push_with(struct stream *s, const char *text, size_t len,
+                             const char *prefix,
+                             const struct similar_pair *given, int n,
+                             struct err *e)
 {
     struct result *r;
     struct err why = { 0 };
     enum status st;
 
-    if (result_prepare(&r, s->engine, &s->o, &s->so, text, len, prefix,
-                       &why)) {
+    if (prepare(s, text, len, prefix, given, n, &r, &why)) {
         /* A text that cannot be translated takes its place in the order. */
         r = calloc(1, sizeof *r);
         if (!r) return err_nomem(e, "a text");
@@ -314,13 +374,15 @@ void stream_free(struct stream *s)
     stream_cancel(s);
     for (int i = 0; s->workers && i < s->o.threads; i++) {
         if (s->workers[i].started) pthread_join(s->workers[i].thread, NULL);
-        batch_free(s->workers[i].batch);
+        mill_free(s->workers[i].mill);
         free(s->workers[i].take);
     }
     for (struct result *r = s->first, *next; r; r = next) {
         next = r->next;
         result_free(r);
     }
+    recaller_free(s->recaller);
+    keys_free(s->own_keys);
     pool_free(s->pool);
     free(s->workers);
     pthread_mutex_destroy(&s->lock);

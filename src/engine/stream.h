@@ -8,6 +8,8 @@
 #define ENGINE_STREAM_H
 
 #include "engine/engine.h"
+#include "engine/keys.h"
+#include "engine/recall.h"
 #include "engine/result.h"
 
 struct stream;
@@ -20,8 +22,16 @@ typedef int stream_fn(void *user, uint64_t number, struct result *r,
 enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
+/* Steer by this memory from now on, as session_use; between pushes. */
+enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
+                       struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);
+/* given: n pairs to steer by instead of a search. */
+enum status stream_push_with(struct stream *s, const char *text, size_t len,
+                             const char *prefix,
+                             const struct similar_pair *given, int n,
+                             struct err *e);
 enum status stream_flush(struct stream *s, struct err *e);
 void stream_cancel(struct stream *s);
 void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,

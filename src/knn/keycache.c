@@ -237,6 +237,54 @@ enum status keycache_forget(struct keycache *c, const struct key_id *ids,
     return st;
 }
 
+/* The ids in memory of which hi is this. */
+static enum status list_ids(struct keycache *c, uint64_t hi,
+                            struct key_id **ids, size_t *n, struct err *e)
+{
+    enum status st = ST_OK;
+
+    pthread_mutex_lock(&c->lock);
+    *ids = malloc((c->blocks + 1) * sizeof **ids);
+    *n = 0;
+    if (!*ids) st = err_nomem(e, "cache of memory keys");
+    for (struct node *at = c->ring.older; !st && at != &c->ring;
+         at = at->older)
+        if (at->id.hi == hi) (*ids)[(*n)++] = at->id;
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+static enum status sweep_list(struct keycache *c, const struct key_id *ids,
+                              size_t n, key_there_fn *fn, void *user,
+                              struct err *e)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; !st && i < n; i++) {
+        bool there = true;
+
+        st = fn(user, ids[i], &there, e);
+        if (!st && !there) st = keycache_forget(c, &ids[i], 1, e);
+    }
+    return st;
+}
+
+enum status keycache_sweep(struct keycache *c, uint64_t hi, key_there_fn *fn,
+                           void *user, struct err *e)
+{
+    struct key_id *ids;
+    size_t n;
+    enum status st = list_ids(c, hi, &ids, &n, e);
+
+    if (!st) st = sweep_list(c, ids, n, fn, user, e);
+    free(ids);
+    if (st || !c->file) return st;
+    st = keyfile_list(c->file, hi, &ids, &n, e);
+    if (!st) st = sweep_list(c, ids, n, fn, user, e);
+    free(ids);
+    return st;
+}
+
 enum status keycache_stats(struct keycache *c, struct keycache_stats *out,
                            struct err *e)
 {

@@ -26,12 +26,14 @@ enum {
     LOG_PAGES = 2000            /* 16 MB of log, then it is copied back */
 };
 
+#define NOT_OURS "%s: not a file of keys made by skmt"
+
 static const char schema[] =
     "CREATE TABLE head(maker INTEGER NOT NULL, type INTEGER NOT NULL,"
     " d INTEGER NOT NULL, blocks INTEGER NOT NULL, keys INTEGER NOT NULL);"
     "CREATE TABLE block(id BLOB PRIMARY KEY, place INTEGER NOT NULL,"
     " n INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE INDEX block_used ON block(used);"
+    "CREATE INDEX block_used ON block(used, n);"
     "CREATE TABLE keys(place INTEGER PRIMARY KEY, sum INTEGER NOT NULL,"
     " bytes BLOB NOT NULL);";
 
@@ -102,6 +104,15 @@ static int bind_id(sqlite3_stmt *st, int i, struct key_id id)
     uint64_t big[2] = { __builtin_bswap64(id.hi), __builtin_bswap64(id.lo) };
 
     return sqlite3_bind_blob(st, i, big, sizeof big, SQLITE_TRANSIENT);
+}
+
+struct key_id keydb_id(sqlite3_stmt *row, int column)
+{
+    uint64_t big[2];
+
+    memcpy(big, sqlite3_column_blob(row, column), sizeof big);
+    return (struct key_id){ __builtin_bswap64(big[0]),
+                            __builtin_bswap64(big[1]) };
 }
 
 static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
@@ -258,8 +269,7 @@ static enum status check_header(struct keydb *db, struct err *e)
     if (rc == SQLITE_IOERR_SHORT_READ ||
         (!rc && (memcmp(head, "SQLite format 3", 16) ||
                  big_endian(head + 68) != APPLICATION_ID)))
-        return err_set(e, ST_FORMAT, "%s: not a file of keys made by skmt",
-                       db->path);
+        return err_set(e, ST_FORMAT, NOT_OURS, db->path);
     if (rc) return keydb_failed(db, rc, e);
     return check_version(db, big_endian(head + 60), e);
 }
@@ -462,8 +472,11 @@ static enum status look(const char *path, struct err *e)
     struct stat sb;
 
     if (!*path) return err_set(e, ST_ARGUMENT, "a file of keys needs a name");
-    if (!stat(path, &sb) && !S_ISREG(sb.st_mode))
+    if (stat(path, &sb)) return ST_OK;  /* new */
+    if (!S_ISREG(sb.st_mode))
         return err_set(e, ST_IO, "%s: not a regular file", path);
+    if (sb.st_size == 1)        /* SQLite would take it for an empty one */
+        return err_set(e, ST_FORMAT, NOT_OURS, path);
     return ST_OK;
 }
 

@@ -20,10 +20,13 @@
     Q(HEAD, "SELECT maker, type, d FROM head")                              \
     Q(TOTALS, "SELECT blocks, keys, (SELECT max(used) FROM block)"          \
       " FROM head")                                                         \
+    Q(COUNT, "SELECT count(*), sum(iif(n BETWEEN 0 AND 536870912, n, 0)),"  \
+      " max(used) FROM block")                                              \
     Q(SET_TOTALS, "UPDATE head SET blocks = ?, keys = ?")                   \
     Q(GET, "SELECT b.n, k.sum, k.bytes FROM block b LEFT JOIN keys k"       \
       " ON k.place = b.place WHERE b.id = ?")                               \
     Q(HAS, "SELECT 1 FROM block WHERE id = ?")                              \
+    Q(LIST, "SELECT id FROM block WHERE id BETWEEN ?1 AND ?2 ORDER BY id")  \
     Q(USE, "UPDATE block SET used = ?2 WHERE id = ?1")                      \
     Q(ADD_KEYS, "INSERT INTO keys(sum, bytes) VALUES(?,?)")                 \
     Q(ADD, "INSERT INTO block(id, place, n, used) VALUES(?,?,?,?)")         \
@@ -65,6 +68,8 @@ int keydb_first(struct keydb *db, enum keydb_query q, const char *types, ...);
 /* The statement to its end, rc being what was said last; SQLITE_OK or an
  * error. */
 int keydb_rest(struct keydb *db, enum keydb_query q, int rc);
+/* An id in a column of the row it is at; the column must have its size. */
+struct key_id keydb_id(sqlite3_stmt *row, int column);
 /* Both, when no row is of interest. */
 int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...);
 void keydb_undo(struct keydb *db);      /* the transaction, if there is one */

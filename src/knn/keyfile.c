@@ -33,6 +33,7 @@ struct keyfile {
 
     pthread_mutex_t lock;       /* of what follows */
     struct keydb db;
+    bool counted;               /* the head's totals are right */
     char *pack;                 /* a block as it is stored */
     size_t cap_pack;
     struct key_id *doomed;      /* to be removed by the next transaction */
@@ -133,19 +134,20 @@ static uint64_t total_bytes(const struct keyfile *f, const struct totals *t)
     return bytes_of(f, at_least_0(t->blocks), at_least_0(t->keys));
 }
 
-static int read_totals(struct keyfile *f, struct totals *t)
+static int read_totals(struct keyfile *f, enum keydb_query q,
+                       struct totals *t)
 {
     sqlite3_stmt *st;
-    int rc = keydb_first(&f->db, KEYDB_TOTALS, "");
+    int rc = keydb_first(&f->db, q, "");
 
     memset(t, 0, sizeof *t);
     if (rc == SQLITE_DONE) return SQLITE_CORRUPT;
     if (rc != SQLITE_ROW) return rc;
-    st = f->db.stmt[KEYDB_TOTALS];
+    st = f->db.stmt[q];
     t->blocks = sqlite3_column_int64(st, 0);
     t->keys = sqlite3_column_int64(st, 1);
     t->clock = sqlite3_column_int64(st, 2);
-    return keydb_rest(&f->db, KEYDB_TOTALS, rc);
+    return keydb_rest(&f->db, q, rc);
 }
 
 /* A pair and its keys; q: KEYDB_REMOVE after its first step, or _OLDEST. */
@@ -157,6 +159,7 @@ static int remove_rest(struct keyfile *f, struct totals *t,
     if (rc != SQLITE_ROW) return keydb_rest(&f->db, q, rc);
     place = sqlite3_column_int64(f->db.stmt[q], 0);
     n = sqlite3_column_int64(f->db.stmt[q], 1);
+    if (n < 0 || n > MAX_BLOB) n = 0;   /* as KEYDB_COUNT has it */
     rc = keydb_rest(&f->db, q, rc);
     if (!rc) rc = keydb_run(&f->db, KEYDB_REMOVE_KEYS, "i", place);
     t->blocks--;
@@ -170,11 +173,13 @@ static int remove_pair(struct keyfile *f, struct totals *t, struct key_id id)
                        keydb_first(&f->db, KEYDB_REMOVE, "k", id));
 }
 
+/* The first time all is counted, in case the head was damaged. */
 static int begin(struct keyfile *f, struct totals *t)
 {
     int rc = keydb_run(&f->db, KEYDB_BEGIN, "");
 
-    if (!rc) rc = read_totals(f, t);
+    if (!rc)
+        rc = read_totals(f, f->counted ? KEYDB_TOTALS : KEYDB_COUNT, t);
     for (size_t i = 0; !rc && i < f->n_doomed; i++)
         rc = remove_pair(f, t, f->doomed[i]);
     return rc;
@@ -190,6 +195,7 @@ static enum status end(struct keyfile *f, struct totals *t, int rc,
         rc = keydb_run(&f->db, KEYDB_SET_TOTALS, "ii", t->blocks, t->keys);
     if (!rc) rc = keydb_run(&f->db, KEYDB_COMMIT, "");
     if (!rc) {
+        f->counted = true;
         if (f->n_doomed) map64_clear(&f->doomed_set);
         f->n_doomed = 0;
         return ST_OK;
@@ -452,6 +458,45 @@ enum status keyfile_forget(struct keyfile *f, const struct key_id *ids, int n,
     return st;
 }
 
+/* Ids are sixteen bytes, the first eight are hi. */
+static int list_ids(struct keyfile *f, uint64_t hi, struct key_id **ids,
+                    size_t *n)
+{
+    sqlite3_stmt *st = f->db.stmt[KEYDB_LIST];
+    size_t cap = 0;
+    int rc = keydb_first(&f->db, KEYDB_LIST, "kk", (struct key_id){ hi, 0 },
+                         (struct key_id){ hi, UINT64_MAX });
+
+    for (; rc == SQLITE_ROW; rc = sqlite3_step(st)) {
+        if (sqlite3_column_bytes(st, 0) != sizeof **ids) continue;
+        if (!mem_grow(ids, &cap, *n + 1, sizeof **ids)) {
+            sqlite3_reset(st);
+            return SQLITE_NOMEM;
+        }
+        (*ids)[(*n)++] = keydb_id(st, 0);
+    }
+    return keydb_rest(&f->db, KEYDB_LIST, rc);
+}
+
+enum status keyfile_list(struct keyfile *f, uint64_t hi, struct key_id **ids,
+                         size_t *n, struct err *e)
+{
+    enum status st = ST_OK;
+    int rc;
+
+    *ids = NULL;
+    *n = 0;
+    pthread_mutex_lock(&f->lock);
+    rc = list_ids(f, hi, ids, n);
+    if (rc) st = keydb_failed(&f->db, rc, e);
+    pthread_mutex_unlock(&f->lock);
+    if (!st) return ST_OK;
+    free(*ids);
+    *ids = NULL;
+    *n = 0;
+    return st;
+}
+
 enum status keyfile_stats(struct keyfile *f, struct keyfile_stats *out,
                           struct err *e)
 {
@@ -460,7 +505,7 @@ enum status keyfile_stats(struct keyfile *f, struct keyfile_stats *out,
     enum status st;
 
     pthread_mutex_lock(&f->lock);
-    rc = read_totals(f, &t);
+    rc = read_totals(f, KEYDB_TOTALS, &t);
     st = rc ? keydb_failed(&f->db, rc, e) : ST_OK;
     pthread_mutex_unlock(&f->lock);
     *out = (struct keyfile_stats){ at_least_0(t.blocks), total_bytes(f, &t),

@@ -49,6 +49,9 @@ enum status keyfile_put(struct keyfile *f, const struct key_id *ids,
  * can only be read) this holds until the file is closed. */
 enum status keyfile_forget(struct keyfile *f, const struct key_id *ids, int n,
                            struct err *e);
+/* The ids of which hi is this, in *ids (malloc memory). */
+enum status keyfile_list(struct keyfile *f, uint64_t hi, struct key_id **ids,
+                         size_t *n, struct err *e);
 /* The pair was used without asking the file: keep it longer. Only a note is
  * taken; it is written when there is a reason to. *told is the caller's memo
  * about this pair, 0 at first: no note is taken twice. Best effort. */

@@ -28,7 +28,7 @@ static const struct metric metrics[] = {
       "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no", false },
     { "r", "R", rindicator_count, rindicator_score, rindicator_detail, R_STATS,
       "nrefs:1|case:mixed|tok:moses-en|stop:iso-en|num:no|punct:no", true },
-    { "r-all", "R (all)", rindicator_count_all, rindicator_score,
+    { "r-all", "R-all", rindicator_count_all, rindicator_score,
       rindicator_detail, R_STATS,
       "nrefs:1|case:mixed|tok:moses-en|stop:none|num:no|punct:no", true }
 };

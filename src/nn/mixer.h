@@ -21,7 +21,8 @@
 
 struct mix {
     float keep;                 /* 1 when the row is left alone */
-    int n;                      /* listed tokens, 0 when left alone */
+    int n;                      /* listed tokens, at most 64; 0 when left
+                                   alone */
     const int32_t *token;       /* [n], distinct; the mixer's memory, valid */
     const float *add;           /* [n], >= 0      until its next step       */
     /* A guess of what comes after the next token, for search to try ahead of

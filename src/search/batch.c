@@ -1,8 +1,10 @@
 /* batch.c - see batch.h.
  *
- * Of a lane's hypotheses, number i has its path (the cache slots of its
- * tokens) in path + i * max_len. When the beam is reordered the paths are
- * copied to the other of two buffers: a few hundred integers at most. */
+ * Of a lane's hypotheses, number i stands at state at[i] and has its path (the
+ * cache slots of its tokens) in path + i * max_len. When the beam is reordered
+ * the paths are copied to the other of two buffers: a few hundred integers at
+ * most. Beyond its own position a path's entries are scratch: drafts that
+ * continue the hypothesis have their slots there. */
 #include "search/batch.h"
 
 #include <math.h>
@@ -12,14 +14,16 @@
 #include "base/mem.h"
 #include "nn/decoder.h"
 #include "search/beam.h"
+#include "search/states.h"
 #include "search/topk.h"
 
 struct lane {
     struct job *job;            /* NULL: free */
     struct memory mem;
     struct beam beam;
+    struct states states;
+    int *at, *at_next;          /* [beam] */
     int32_t *path, *path_next;  /* [beam, max_len] */
-    int first_row;              /* in the current pass */
 };
 
 struct batch {
@@ -36,7 +40,8 @@ struct batch {
     int max_rows;               /* lanes * beam */
     struct row *rows;           /* [max_rows], and beside it: */
     int *row_lane;
-    int32_t *row_state, *row_parent;
+    struct state **row_at;      /* which state of its lane */
+    int32_t *row_state, *row_parent;    /* by slot: what the mixer sees */
     float *hidden;              /* [max_rows, ws.ld] */
     float *logits;              /* [max_rows, ws.ld_vocab] */
     float *block_max;           /* [max_rows, blocks] */
@@ -44,15 +49,20 @@ struct batch {
     struct row_stats *stats;
     struct mix *mix;
     float *cross_scratch;       /* for attention, when it is asked for */
-    int n_rows;                 /* of the current pass */
-    uint64_t passes, total_rows;
+    int n_rows, n_drafts;       /* of the current pass */
+    struct batch_counts counts;
 };
+
+/* The most tokens a mixer may list. */
+enum { MOST_LISTED = 64 };
+/* Drafts are made for at most so many hypotheses. */
+enum { DRAFT_LIVE = 4 };
 
 /* ---- birth and death ------------------------------------------------- */
 
 int batch_max_rows(const struct search_options *o)
 {
-    return o->lanes * o->beam;
+    return o->lanes * o->beam + o->draft;
 }
 
 static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
@@ -63,10 +73,17 @@ static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
     st = memory_init(&l->mem, b->net, b->o.max_source, e);
     if (!st)
         st = beam_init(&l->beam, &b->o, b->net->w->cfg.eos_id, b->max_len, e);
+    /* Live ones now and after a step, and drafts of two passes. */
+    if (!st)
+        st = states_init(&l->states, 2 * b->o.beam + 2 * b->o.draft,
+                         beam_width(&l->beam) + MOST_LISTED, &b->cache, e);
     if (st) return st;
     l->path = malloc(n * sizeof *l->path);
     l->path_next = malloc(n * sizeof *l->path_next);
-    return l->path && l->path_next ? ST_OK : err_nomem(e, "paths");
+    l->at = calloc((size_t)b->o.beam, sizeof *l->at);
+    l->at_next = calloc((size_t)b->o.beam, sizeof *l->at_next);
+    return l->path && l->path_next && l->at && l->at_next
+        ? ST_OK : err_nomem(e, "paths");
 }
 
 static enum status alloc_rows(struct batch *b, struct err *e)
@@ -76,6 +93,7 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->blocks = linear_panels(&b->net->w->project);
     b->rows = calloc(n, sizeof *b->rows);
     b->row_lane = calloc(n, sizeof *b->row_lane);
+    b->row_at = calloc(n, sizeof *b->row_at);
     b->row_state = calloc(n, sizeof *b->row_state);
     b->row_parent = calloc(n, sizeof *b->row_parent);
     b->hidden = mem_zalloc(n * b->ws.ld, sizeof *b->hidden);
@@ -86,9 +104,9 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->sources = calloc((size_t)b->o.lanes, sizeof *b->sources);
     b->cross_scratch = mem_alloc((size_t)b->net->heads *
                                  (size_t)b->o.max_source, sizeof(float));
-    if (b->rows && b->row_lane && b->row_state && b->row_parent && b->hidden &&
-        b->logits && b->block_max && b->stats && b->mix && b->sources &&
-        b->cross_scratch)
+    if (b->rows && b->row_lane && b->row_at && b->row_state && b->row_parent &&
+        b->hidden && b->logits && b->block_max && b->stats && b->mix &&
+        b->sources && b->cross_scratch)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
@@ -144,12 +162,16 @@ void batch_free(struct batch *b)
     for (int i = 0; b->lanes && i < b->o.lanes; i++) {
         memory_release(&b->lanes[i].mem);
         beam_release(&b->lanes[i].beam);
+        states_release(&b->lanes[i].states);
         free(b->lanes[i].path);
         free(b->lanes[i].path_next);
+        free(b->lanes[i].at);
+        free(b->lanes[i].at_next);
     }
     free(b->lanes);
     free(b->rows);
     free(b->row_lane);
+    free(b->row_at);
     free(b->row_state);
     free(b->row_parent);
     mem_free(b->hidden);
@@ -172,11 +194,7 @@ void batch_use_pool(struct batch *b, bool use)
 int batch_free_lanes(const struct batch *b) { return b->o.lanes - b->n_busy; }
 int batch_busy_lanes(const struct batch *b) { return b->n_busy; }
 
-void batch_counts(const struct batch *b, uint64_t *passes, uint64_t *rows)
-{
-    *passes = b->passes;
-    *rows = b->total_rows;
-}
+struct batch_counts batch_counts(const struct batch *b) { return b->counts; }
 
 /* ---- entering -------------------------------------------------------- */
 
@@ -199,6 +217,8 @@ static enum status enter(struct batch *b, struct job *j, const float *x,
     }
     memory_fill(&l->mem, &b->ws, x, j->n_src);
     beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
+    l->at[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
+    l->path[0] = l->states.at[l->at[0]].slot;
     l->job = j;
     j->n_hyps = j->steps = 0;
     b->n_busy++;
@@ -237,24 +257,89 @@ enum status batch_add(struct batch *b, struct job **jobs, int n,
 
 /* ---- a pass ---------------------------------------------------------- */
 
+static void add_row(struct batch *b, struct lane *l, struct state *s, int pos,
+                    const int32_t *path)
+{
+    int r = b->n_rows++;
+
+    b->rows[r] = (struct row){ &l->mem, s->token, pos, path };
+    b->row_lane[r] = (int)(l - b->lanes);
+    b->row_at[r] = s;
+    b->row_state[r] = s->slot;
+    b->row_parent[r] = pos ? path[pos - 1] : -1;
+}
+
+/* A guess of the token after state s, and how likely it is. Nobody guesses
+ * the end: there is nothing after it to compute. */
+static int32_t guess(const struct batch *b, const struct state *s, float *p)
+{
+    if (!s->known) {
+        *p = s->trust;
+        return s->n_ahead ? s->ahead[0] : -1;
+    }
+    *p = s->n ? expf(s->next[0].logprob) : 0;
+    return s->n && s->next[0].token != b->net->w->cfg.eos_id
+        ? s->next[0].token : -1;
+}
+
+/* One state further along the guesses that continue hypothesis i: the tip so
+ * far, its position and how likely it is that search comes there. */
+struct draft { int tip, pos; float likely; };
+
+static bool extend(struct batch *b, struct lane *l, int i, struct draft *d)
+{
+    int32_t *path = l->path + (size_t)i * (size_t)b->max_len, token;
+    int child;
+    float p;
+
+    for (;;) {
+        token = guess(b, &l->states.at[d->tip], &p);
+        if (token < 0 || d->likely * p < b->o.draft_least ||
+            d->pos + 1 >= l->beam.max_len)
+            return false;
+        d->likely *= p;
+        child = states_child(&l->states, d->tip, token);
+        if (child < 0) break;
+        path[++d->pos] = l->states.at[child].slot;
+        d->tip = child;
+    }
+    child = states_new(&l->states, d->tip, token);
+    if (child < 0) return false;
+    path[++d->pos] = l->states.at[child].slot;
+    d->tip = child;
+    l->states.at[child].drafted = true;
+    add_row(b, l, &l->states.at[child], d->pos, path);
+    b->n_drafts++;
+    b->counts.drafted++;
+    return true;
+}
+
+/* A step needs all live hypotheses' states, so guesses are of use only where
+ * there is one for each. */
+static void add_drafts(struct batch *b, struct lane *l)
+{
+    int n = l->beam.n_live, room = b->o.draft / b->n_busy;
+    struct draft d[DRAFT_LIVE];
+
+    if (n > DRAFT_LIVE || l->beam.t < l->job->n_prefix) return;
+    for (int i = 0; i < n; i++)
+        d[i] = (struct draft){ l->at[i], l->beam.t, 1 };
+    for (bool more = true; more && room >= n;)
+        for (int i = 0; i < n && more; i++, room--)
+            more = extend(b, l, i, &d[i]);
+}
+
+/* Rows for the hypotheses whose state is not known, and for guesses. */
 static void lane_rows(struct batch *b, struct lane *l)
 {
-    struct beam *bm = &l->beam;
+    for (int i = 0; i < l->beam.n_live; i++) {
+        struct state *s = &l->states.at[l->at[i]];
 
-    l->first_row = b->n_rows;
-    for (int i = 0; i < bm->n_live; i++, b->n_rows++) {
-        int32_t *path = l->path + (size_t)i * (size_t)b->max_len;
-        int32_t before = bm->t > 0 ? path[bm->t - 1] : -1;
-        int32_t token = beam_token(bm, i);
-
-        path[bm->t] = kvcache_take(&b->cache, before);
-        kvcache_drop(&b->cache, before);        /* the new slot holds it */
-        b->rows[b->n_rows] = (struct row){ &l->mem,
-            token < 0 ? b->net->w->cfg.start_id : token, bm->t, path };
-        b->row_lane[b->n_rows] = (int)(l - b->lanes);
-        b->row_state[b->n_rows] = path[bm->t];
-        b->row_parent[b->n_rows] = before;
+        if (!s->known)
+            add_row(b, l, s, l->beam.t,
+                    l->path + (size_t)i * (size_t)b->max_len);
     }
+    if (b->o.draft) add_drafts(b, l);
     l->job->steps++;
 }
 
@@ -279,8 +364,8 @@ static void run_pass(struct batch *b)
     decoder_run(&b->ws, &b->cache, &p);
     decoder_logits(&b->ws, b->hidden, b->n_rows, b->logits);
     pool_run(b->ws.pool, stats_part, b);
-    b->passes++;
-    b->total_rows += (uint64_t)b->n_rows;
+    b->counts.passes++;
+    b->counts.rows += (uint64_t)b->n_rows;
 }
 
 static void run_mixer(struct batch *b)
@@ -323,86 +408,103 @@ static double listed(const struct mix *m, int32_t token)
 
 /* Tokens that no translation has: padding, the beginning of a sentence, and
  * as its first token the end. (The end may be any of these, too.) */
-static bool barred(const struct batch *b, const struct beam *bm, int32_t id)
+static bool barred(const struct batch *b, int pos, int32_t id)
 {
     const struct config *c = &b->net->w->cfg;
 
-    if (id == c->eos_id) return bm->t == 0;
+    if (id == c->eos_id) return pos == 0;
     return id == c->pad_id || id == c->bos_id;
 }
 
-static void offer(struct batch *b, struct lane *l, int i, int32_t token)
+static void list(struct batch *b, int row, int32_t token)
 {
-    int row = l->first_row + i;
+    struct state *s = b->row_at[row];
     double add = listed(&b->mix[row], token);
     double p = (double)b->mix[row].keep * row_prob(b, row, token);
 
-    beam_offer(&l->beam, i, token, search_log(add > 0 ? p + add : p));
+    s->next[s->n++] = (struct next){ token,
+                                     search_log(add > 0 ? p + add : p) };
 }
 
 /* The model's best tokens and those the mixer lists: mixing only raises the
  * listed ones against the others, so no other token can be among the best. */
-static void offer_best(struct batch *b, struct lane *l, int i)
+static void list_best(struct batch *b, const struct lane *l, int row)
 {
     struct top top[TOPK_MAX];
-    int row = l->first_row + i, width = beam_width(&l->beam), given = 0, n;
+    int width = beam_width(&l->beam), given = 0, n, pos = b->rows[row].pos;
     const struct mix *m = &b->mix[row];
 
     n = topk(b->logits + (size_t)row * b->ws.ld_vocab, b->net->vocab,
              b->block_max + (size_t)row * (size_t)b->blocks, width + 3, top);
     for (int j = 0; j < m->n; j++)
-        if (!barred(b, &l->beam, m->token[j])) offer(b, l, i, m->token[j]);
+        if (!barred(b, pos, m->token[j])) list(b, row, m->token[j]);
     for (int j = 0; j < n && given < width; j++) {
-        if (barred(b, &l->beam, top[j].id)) continue;
+        if (barred(b, pos, top[j].id)) continue;
         given++;
         if (m->n && listed(m, top[j].id) >= 0) continue;
-        offer(b, l, i, top[j].id);
+        list(b, row, top[j].id);
     }
 }
 
-static void offer_all(struct batch *b, struct lane *l)
+/* What may come after the row's state: from here on it is known. */
+static void look_ahead(struct batch *b, int row)
 {
-    const struct beam *bm = &l->beam;
+    const struct lane *l = &b->lanes[b->row_lane[row]];
+    const struct mix *m = &b->mix[row];
+    struct state *s = b->row_at[row];
+    int pos = b->rows[row].pos;
 
-    for (int i = 0; i < bm->n_live; i++) {
-        if (bm->t < l->job->n_prefix)
-            offer(b, l, i, l->job->prefix[bm->t]);
-        else if (b->o.lenpen_type == LENPEN_FAIRSEQ &&
-                 bm->t + 1 == bm->max_len)
-            offer(b, l, i, bm->eos);    /* fairseq ends at the limit */
-        else
-            offer_best(b, l, i);
+    s->n = 0;
+    if (pos < l->job->n_prefix)
+        list(b, row, l->job->prefix[pos]);
+    else if (b->o.lenpen_type == LENPEN_FAIRSEQ && pos + 1 == l->beam.max_len)
+        list(b, row, l->beam.eos);      /* fairseq ends at the limit */
+    else
+        list_best(b, l, row);
+    s->known = true;
+    s->trust = m->n ? 1 - m->keep : 0;
+    s->ahead = m->ahead;
+    s->n_ahead = m->n_ahead;
+}
+
+static void offer_all(struct lane *l)
+{
+    for (int i = 0; i < l->beam.n_live; i++) {
+        const struct state *s = &l->states.at[l->at[i]];
+
+        for (int j = 0; j < s->n; j++)
+            beam_offer(&l->beam, i, s->next[j].token, s->next[j].logprob);
     }
 }
 
 /* ---- moving on ------------------------------------------------------- */
 
-/* Paths follow the hypotheses; slots nobody needs any more are given back. */
-static void reorder(struct batch *b, struct lane *l, int rows_before)
+/* Paths follow the hypotheses, each to a state that was drafted or to a new
+ * one; what nobody needs any more is given back. */
+static void reorder(struct batch *b, struct lane *l)
 {
     struct beam *bm = &l->beam;
     size_t ld = (size_t)b->max_len, n = (size_t)bm->t;
-    int32_t *swap;
+    int32_t *path = l->path;
+    int *at = l->at;
 
     for (int i = 0; i < bm->n_live; i++) {
-        const int32_t *from = l->path + (size_t)bm->live[i].from * ld;
+        int from = at[bm->live[i].from], to;
 
-        memcpy(l->path_next + (size_t)i * ld, from, n * sizeof *from);
-        kvcache_hold(&b->cache, from[n - 1]);
+        to = states_child(&l->states, from, beam_token(bm, i));
+        if (to < 0) to = states_new(&l->states, from, beam_token(bm, i));
+        else if (l->states.at[to].drafted) b->counts.used++;
+        l->states.at[to].drafted = false;
+        l->at_next[i] = to;
+        memcpy(l->path_next + (size_t)i * ld,
+               path + (size_t)bm->live[i].from * ld, n * sizeof *path);
+        l->path_next[(size_t)i * ld + n] = l->states.at[to].slot;
     }
-    for (int i = 0; i < rows_before; i++)
-        kvcache_drop(&b->cache, l->path[(size_t)i * ld + n - 1]);
-    swap = l->path;
+    states_keep(&l->states, l->at_next, bm->n_live);
     l->path = l->path_next;
-    l->path_next = swap;
-}
-
-static void drop_slots(struct batch *b, struct lane *l)
-{
-    if (l->beam.t == 0) return;
-    for (int i = 0; i < l->beam.n_live; i++)
-        kvcache_drop(&b->cache, l->path[(size_t)i * (size_t)b->max_len +
-                                        (size_t)l->beam.t - 1]);
+    l->path_next = path;
+    l->at = l->at_next;
+    l->at_next = at;
 }
 
 /* A finished translation, read again token by token in passes of as many rows
@@ -438,7 +540,7 @@ static struct job *leave(struct batch *b, struct lane *l)
 {
     struct job *j = l->job;
 
-    drop_slots(b, l);
+    states_clear(&l->states);
     beam_results(&l->beam, j);
     for (int i = 0; (b->o.attention || b->o.tell) && i < j->n_hyps; i++)
         read_again(b, l, i);
@@ -448,26 +550,40 @@ static struct job *leave(struct batch *b, struct lane *l)
     return j;
 }
 
+static bool all_known(const struct lane *l)
+{
+    for (int i = 0; i < l->beam.n_live; i++)
+        if (!l->states.at[l->at[i]].known) return false;
+    return true;
+}
+
+/* As many steps as states are known for; true when the sentence is decided. */
+static bool advance(struct batch *b, struct lane *l)
+{
+    while (all_known(l)) {
+        offer_all(l);
+        b->counts.steps++;
+        if (beam_advance(&l->beam)) return true;
+        reorder(b, l);
+    }
+    return false;
+}
+
 struct job *batch_step(struct batch *b)
 {
     struct job *done = NULL, **tail = &done;
 
-    b->n_rows = 0;
+    b->n_rows = b->n_drafts = 0;
     for (int i = 0; i < b->o.lanes; i++)
         if (b->lanes[i].job) lane_rows(b, &b->lanes[i]);
     if (b->n_rows == 0) return NULL;
     run_pass(b);
     run_mixer(b);
+    for (int i = 0; i < b->n_rows; i++) look_ahead(b, i);
     for (int i = 0; i < b->o.lanes; i++) {
         struct lane *l = &b->lanes[i];
-        int before = l->beam.n_live;
-        bool decided;
 
-        if (!l->job) continue;
-        offer_all(b, l);
-        decided = beam_advance(&l->beam);
-        reorder(b, l, before);
-        if (!decided) continue;
+        if (!l->job || !advance(b, l)) continue;
         *tail = leave(b, l);
         (*tail)->next = NULL;
         tail = &(*tail)->next;
@@ -483,7 +599,7 @@ struct job *batch_abandon(struct batch *b)
         struct lane *l = &b->lanes[i];
 
         if (!l->job) continue;
-        drop_slots(b, l);
+        states_clear(&l->states);
         if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, i);
         l->job->next = list;
         list = l->job;

@@ -4,7 +4,10 @@
  * then), takes part in every pass with one row per live hypothesis, and
  * leaves as soon as it is decided; the lane may be filled again at once.
  * There is no padding: rows of all lanes stand side by side, and what a
- * sentence becomes does not depend on its neighbours. One thread's; with a
+ * sentence becomes does not depend on its neighbours. Where the mixer has a
+ * guess of what comes next, states are computed ahead of time in the same pass
+ * (drafts): a sentence whose guesses were right takes several steps with it.
+ * One thread's; with a
  * pool, its products are shared among the pool's threads. After batch_new
  * nothing is allocated. */
 #ifndef SEARCH_BATCH_H
@@ -35,13 +38,21 @@ int batch_busy_lanes(const struct batch *b);
 enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e);
 
-/* One decoder pass. Returns the jobs it decided, linked by next. */
+/* One decoder pass, and as many steps as its states allow. Returns the jobs
+ * it decided, linked by next. */
 struct job *batch_step(struct batch *b);
 
 /* Give up all jobs under way (their results stay empty), linked by next. */
 struct job *batch_abandon(struct batch *b);
 
-/* Passes run and rows in them so far. */
-void batch_counts(const struct batch *b, uint64_t *passes, uint64_t *rows);
+/* What was done so far. */
+struct batch_counts {
+    uint64_t passes, rows;
+    uint64_t steps;             /* of all sentences: without drafts each is a
+                                   part of a pass */
+    uint64_t drafted, used;     /* rows that were guesses, and those that
+                                   search came by */
+};
+struct batch_counts batch_counts(const struct batch *b);
 
 #endif

@@ -859,7 +859,7 @@ TEST(giving_up_leaves_nothing_behind)
     struct job *want[MAX_TEXTS], *got[MAX_TEXTS];
     struct batch *b;
     struct err e;
-    uint64_t passes, rows;
+    struct batch_counts c;
 
     REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
     make_texts(&t, &m, 8);
@@ -879,8 +879,9 @@ TEST(giving_up_leaves_nothing_behind)
     CHECK(batch_abandon(b) == NULL);
     run_jobs(b, got, t.n, &w);
     CHECK_INT(count_other(want, got, t.n), 0);
-    batch_counts(b, &passes, &rows);
-    CHECK(passes > 60 && rows > passes && rows <= 16 * passes);
+    c = batch_counts(b);
+    CHECK(c.passes > 60 && c.rows > c.passes && c.rows <= 16 * c.passes);
+    CHECK(c.steps > c.passes && !c.drafted && !c.used);
     batch_free(b);
     free_jobs(got, t.n);
     free_jobs(want, t.n);

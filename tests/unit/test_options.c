@@ -180,12 +180,88 @@ TEST(the_public_status_list_is_ours)
     CHECK_STR(skmt_status_text((skmt_status)-1), "unknown status");
 }
 
+TEST(the_options_of_steering_are_listed_apart)
+{
+    static const struct { const char *name, *fallback, *other, *bad; } want[] =
+    {
+        { "preset", "sk2", "sk1", "sk3" },
+        { "k", "0", "64", "65" },
+        { "tau", "0", "12.5", "-1" },
+        { "adapter", "distance", "fixed", "both" },
+        { "lambda", "0.5", "1", "1.1" },
+        { "knn-eos", "0", "1", "2" },
+        { "exact", "use", "steer", "" },
+        { "draft", "8", "0", "65" },
+        { "key-cache", "256M", "1G", "1X" },
+        { "key-type", "int8", "f32", "f16" },
+        { "explain", "0", "1", "x" },
+    };
+    skmt_options *o = skmt_options_new();
+    skmt_option_info info;
+    skmt_error e;
+
+    REQUIRE(o != NULL);
+    for (int i = 0; i < (int)COUNT(want); i++) {
+        REQUIRE(skmt_steer_option_describe(i, &info));
+        CHECK_STR(info.name, want[i].name);
+        CHECK_STR(info.fallback, want[i].fallback);
+        CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
+        CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
+                  SKMT_ARGUMENT);
+        CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
+        CHECK_STR(skmt_options_get(o, info.name), want[i].other);
+    }
+    CHECK(!skmt_steer_option_describe((int)COUNT(want), &info));
+    skmt_options_free(o);
+}
+
+TEST(sizes_are_powers_of_1024)
+{
+    static const struct { const char *text; int64_t bytes; const char *back; }
+        want[] = {
+        { "0", 0, "0" }, { "1000", 1000, "1000" }, { "64k", 65536, "64k" },
+        { "1.5M", 1572864, "1536k" }, { "2048M", 2147483648, "2G" },
+        { "1T", 1099511627776, "1T" },
+    };
+    static const char *const bad[] = { "", "M", "-1", "1MB", "1 M", "9e30" };
+    struct options o;
+    char text[64];
+    struct err e;
+
+    options_defaults(&o);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        REQUIRE_OK(options_set(&o, "key-cache", want[i].text, &e), &e);
+        CHECK_INT(o.key_cache, want[i].bytes);
+        CHECK(options_get(&o, "key-cache", text, sizeof text));
+        CHECK_STR(text, want[i].back);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++)
+        CHECK(options_set(&o, "key-cache", bad[i], &e) == ST_ARGUMENT);
+}
+
+TEST(presets_leave_what_is_set_alone)
+{
+    struct options o;
+    struct err e;
+
+    options_defaults(&o);
+    CHECK(options_pairs(&o) == 16 && options_k(&o) == 2);
+    CHECK_INT(options_matches(&o), 16);
+    REQUIRE_OK(options_set(&o, "preset", "sk1", &e), &e);
+    CHECK(options_pairs(&o) == 2 && options_k(&o) == 1);
+    CHECK_INT(options_matches(&o), 16);
+    o.matches = 5;
+    o.k = 3;
+    CHECK(options_pairs(&o) == 5 && options_k(&o) == 3);
+    CHECK_INT(options_matches(&o), 5);
+}
+
 /* The options of a search are set like all others and listed apart. */
 TEST(the_options_of_a_search_are_listed_apart)
 {
     static const struct { const char *name, *fallback, *other, *bad; } want[] =
     {
-        { "matches", "16", "1000", "0" },
+        { "matches", "0", "1000", "1001" },
         { "candidates", "64", "10000", "10001" },
         { "rerank", "token", "authors", "tokens" },
         { "length-filter", "0", "1", "2" },

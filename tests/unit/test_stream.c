@@ -225,8 +225,8 @@ TEST(a_prefix_goes_with_its_text)
 
     REQUIRE(corpus_open(&c));
     for (int i = 0; i < 2; i++) {
-        struct request q = { "the and in", 10, i ? "the" : NULL, NULL,
-                             { 0, "" } };
+        struct request q = { .text = "the and in", .len = 10,
+                             .prefix = i ? "the" : NULL };
         struct session *one;
 
         REQUIRE_OK(session_new(&one, c.en, &o, &e), &e);

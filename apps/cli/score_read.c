@@ -1,0 +1,421 @@
+/* score_read.c - the files of skmt score to figures.
+ *
+ * The references are read once and kept; each file of translations is then
+ * read line by line beside them. The handles of all files stay, for the later
+ * ones are compared with the first. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "score_call.h"
+
+/* ---- lines -------------------------------------------------------------- */
+
+struct text_line {
+    const char *file;           /* as a message names it */
+    uint64_t number;            /* from 1 */
+    const char *text;
+    size_t len;
+};
+
+static int bad_line(const struct text_line *line, const char *why)
+{
+    fprintf(stderr, "%s:%" PRIu64 ": %s\n", line->file, line->number, why);
+    return EXIT_TROUBLE;
+}
+
+static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+
+typedef int line_fn(struct score_call *c, const struct text_line *line,
+                    void *user);
+
+/* fn for every line of a file, until one is not EXIT_DONE. */
+static int each_line(struct score_call *c, const char *file, line_fn *fn,
+                     void *user)
+{
+    struct text_line line = { strcmp(file, "-") ? file : "standard input",
+                              0, NULL, 0 };
+    int status = EXIT_DONE;
+    skmt_lines *in;
+    skmt_error err;
+
+    if (skmt_lines_open(&in, file, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    while (!status) {
+        if (skmt_lines_next(in, &line.text, &line.len, &err))
+            status = complain(EXIT_TROUBLE, "%s", err.message);
+        if (status || !line.text) break;
+        line.number++;
+        status = fn(c, &line, user);
+    }
+    skmt_lines_close(in);
+    return status;
+}
+
+/* The part of a line between its tabs; false: it has fewer. */
+static bool pick_column(const struct text_line *line, long column,
+                        const char **text, size_t *len)
+{
+    const char *at = line->text, *end = line->text + line->len, *tab;
+
+    for (long i = 1; i < column; i++) {
+        at = memchr(at, '\t', (size_t)(end - at));
+        if (!at) return false;
+        at++;
+    }
+    tab = column ? memchr(at, '\t', (size_t)(end - at)) : NULL;
+    *text = at;
+    *len = (size_t)((tab ? tab : end) - at);
+    return true;
+}
+
+/* ---- references --------------------------------------------------------- */
+
+/* Room for one more item; false: no memory. */
+static bool make_room(void *items, size_t n, size_t *cap, size_t size)
+{
+    void **p = items;
+    size_t more = *cap ? *cap * 2 : 1024;
+    void *grown;
+
+    if (n < *cap) return true;
+    grown = more > SIZE_MAX / size ? NULL : realloc(*p, more * size);
+    if (!grown) return false;
+    *p = grown;
+    *cap = more;
+    return true;
+}
+
+static bool same_document(const struct score_call *c, const char *id,
+                          size_t len)
+{
+    const struct document *d = c->documents + c->n_documents - 1;
+
+    return c->n_documents && d->id_len == len
+           && !memcmp(c->ids.data + d->id, id, len);
+}
+
+static int keep_document(struct score_call *c, const struct text_line *line)
+{
+    const char *id;
+    size_t len;
+
+    if (!c->docs) return EXIT_DONE;
+    pick_column(line, 1, &id, &len);
+    if (!len)
+        return bad_line(line, "the first column, which names the document, "
+                        "is empty");
+    if (same_document(c, id, len)) return EXIT_DONE;
+    if (!make_room(&c->documents, c->n_documents, &c->cap_documents,
+                   sizeof *c->documents))
+        return no_memory();
+    c->documents[c->n_documents++] =
+        (struct document){ c->n_refs, c->ids.len, len };
+    textbuf_add(&c->ids, id, len);
+    return c->ids.failed ? no_memory() : EXIT_DONE;
+}
+
+static int keep_ref(struct score_call *c, const struct text_line *line,
+                    void *user)
+{
+    const char *text;
+    size_t len;
+    int status;
+
+    (void)user;
+    if (!pick_column(line, c->column, &text, &len)) {
+        char why[64];
+
+        snprintf(why, sizeof why, "has no column %ld", c->column);
+        return bad_line(line, why);
+    }
+    status = keep_document(c, line);
+    if (status) return status;
+    if (!make_room(&c->ends, c->n_refs, &c->cap_refs, sizeof *c->ends))
+        return no_memory();
+    textbuf_add(&c->refs, text, len);
+    if (c->refs.failed) return no_memory();
+    c->ends[c->n_refs++] = c->refs.len;
+    return EXIT_DONE;
+}
+
+struct named { const char *id; size_t len, first; };
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = memcmp(x->id, y->id, x->len < y->len ? x->len : y->len);
+
+    if (!order) order = (x->len > y->len) - (x->len < y->len);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+/* A document that goes on after another one would be counted as two. */
+static int check_documents(const struct score_call *c)
+{
+    struct named *all = calloc(c->n_documents + 1, sizeof *all);
+    int status = EXIT_DONE;
+
+    if (!all) return no_memory();
+    for (size_t i = 0; i < c->n_documents; i++)
+        all[i] = (struct named){ c->ids.data + c->documents[i].id,
+                                 c->documents[i].id_len,
+                                 c->documents[i].first };
+    if (c->n_documents) qsort(all, c->n_documents, sizeof *all, by_name);
+    for (size_t i = 1; !status && i < c->n_documents; i++)
+        if (all[i].len == all[i - 1].len
+            && !memcmp(all[i].id, all[i - 1].id, all[i].len)) {
+            fprintf(stderr, "%s:%zu: the document of line %zu goes on here; "
+                    "the lines of a document must stand together\n", c->ref,
+                    all[i].first + 1, all[i - 1].first + 1);
+            status = EXIT_TROUBLE;
+        }
+    free(all);
+    return status;
+}
+
+static void ref_at(const struct score_call *c, size_t i, const char **text,
+                   size_t *len)
+{
+    size_t begin = i ? c->ends[i - 1] : 0;
+
+    *text = c->refs.data ? c->refs.data + begin : "";
+    *len = c->ends[i] - begin;
+}
+
+/* ---- translations ------------------------------------------------------- */
+
+struct reading {
+    skmt_score *score;
+    skmt_words *words;          /* NULL: not asked for */
+    size_t at, document;        /* the next line; the next document */
+};
+
+static int add_line(struct score_call *c, const struct text_line *line,
+                    void *user)
+{
+    struct reading *r = user;
+    skmt_status st;
+    const char *ref;
+    skmt_error err;
+    size_t len;
+
+    if (r->at == c->n_refs)
+        return complain(EXIT_TROUBLE, "%s has more lines than the %zu of %s",
+                        line->file, c->n_refs, c->ref);
+    if (r->document < c->n_documents
+        && c->documents[r->document].first == r->at) {
+        skmt_score_document(r->score);
+        r->document++;
+    }
+    ref_at(c, r->at, &ref, &len);
+    st = skmt_score_add(r->score, line->text, line->len, ref, len, &err);
+    if (!st && r->words)
+        st = skmt_words_add(r->words, line->text, line->len, ref, len, &err);
+    if (st) return bad_line(line, err.message);
+    r->at++;
+    return EXIT_DONE;
+}
+
+static int learn_line(struct score_call *c, const struct text_line *line,
+                      void *user)
+{
+    skmt_error err;
+
+    (void)c;
+    if (skmt_words_learn(user, line->text, line->len, &err))
+        return bad_line(line, err.message);
+    return EXIT_DONE;
+}
+
+static int learn_refs(struct score_call *c, skmt_words *words)
+{
+    struct text_line line = { c->ref, 0, NULL, 0 };
+    int status = EXIT_DONE;
+
+    for (size_t i = 0; !status && i < c->n_refs; i++) {
+        ref_at(c, i, &line.text, &line.len);
+        line.number = i + 1;
+        status = learn_line(c, &line, words);
+    }
+    return status;
+}
+
+static int learn(struct score_call *c, skmt_words **words)
+{
+    skmt_error err;
+
+    *words = NULL;
+    if (!c->words) return EXIT_DONE;
+    if (skmt_words_new(words, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    return c->freq_corpus ? each_line(c, c->freq_corpus, learn_line, *words)
+                          : learn_refs(c, *words);
+}
+
+/* Copies what the handle has counted; it counts the next file then. */
+static void take_words(struct score_call *c, struct score_file *f,
+                       skmt_words *words)
+{
+    int n = 0;
+
+    if (!words) return;
+    while (n < FREQUENCIES_MAX && skmt_words_get(words, n, &f->words[n])) n++;
+    c->n_frequencies = n;
+    skmt_words_reset(words);
+}
+
+static int read_file(struct score_call *c, struct score_file *f,
+                     skmt_words *words)
+{
+    struct reading r = { .words = words };
+    skmt_error err;
+    int status;
+
+    if (skmt_score_new(&r.score, c->metrics, &err))
+        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
+                                                    : EXIT_TROUBLE,
+                        "%s", err.message);
+    f->scores[0] = r.score;
+    status = each_line(c, f->name, add_line, &r);
+    if (!status && r.at < c->n_refs)
+        status = complain(EXIT_TROUBLE, "%s has %zu lines, but %s has %zu",
+                          f->name, r.at, c->ref, c->n_refs);
+    if (!status) take_words(c, f, words);
+    return status;
+}
+
+static int read_files(struct score_call *c)
+{
+    skmt_words *words;
+    int status = learn(c, &words);
+
+    for (int i = 0; !status && i < c->n_files; i++)
+        status = read_file(c, &c->files[i], words);
+    skmt_words_free(words);
+    return status;
+}
+
+/* ---- groups ------------------------------------------------------------- */
+
+static void name_group(struct group *g, size_t from, size_t to)
+{
+    g->from = from;
+    g->to = to;
+    if (to == SIZE_MAX) snprintf(g->label, sizeof g->label, ">%zu", from - 1);
+    else if (from == to) snprintf(g->label, sizeof g->label, "%zu", to);
+    else snprintf(g->label, sizeof g->label, "%zu-%zu", from, to);
+}
+
+static size_t lines_of(const struct score_call *c, size_t document)
+{
+    size_t end = document + 1 < c->n_documents
+                     ? c->documents[document + 1].first : c->n_refs;
+
+    return end - c->documents[document].first;
+}
+
+static void count_group(const struct score_call *c, struct group *g)
+{
+    g->lines = g->documents = 0;
+    for (size_t d = 0; d < c->n_documents; d++) {
+        size_t lines = lines_of(c, d);
+
+        if (lines < g->from || lines > g->to) continue;
+        g->lines += lines;
+        g->documents++;
+    }
+}
+
+/* Those that have documents, then all. */
+static void make_groups(struct score_call *c)
+{
+    struct group *g = c->groups;
+
+    for (int i = 0; c->docs && i <= c->n_bounds; i++) {
+        name_group(g, i ? c->bounds[i - 1] + 1 : 1,
+                   i < c->n_bounds ? c->bounds[i] : SIZE_MAX);
+        count_group(c, g);
+        if (g->documents) g++;
+    }
+    *g = (struct group){ "all", 1, SIZE_MAX, c->n_refs, c->n_documents };
+    c->n_groups = (int)(g - c->groups) + 1;
+}
+
+/* The handle that was read is that of all lines. */
+static int select_groups(struct score_call *c, struct score_file *f)
+{
+    skmt_score *all = f->scores[0];
+    skmt_error err;
+
+    f->scores[0] = NULL;
+    f->scores[c->n_groups - 1] = all;
+    for (int g = 0; g < c->n_groups - 1; g++)
+        if (skmt_score_select(&f->scores[g], all, c->groups[g].from,
+                              c->groups[g].to, &err))
+            return complain(EXIT_TROUBLE, "%s", err.message);
+    return EXIT_DONE;
+}
+
+/* ---- figures ------------------------------------------------------------ */
+
+bool is_r(const char *metric)
+{
+    return !strcmp(metric, "r") || !strcmp(metric, "r-all");
+}
+
+static int work_out(const struct score_call *c, skmt_score *s,
+                    const skmt_score *first, struct figure *f)
+{
+    uint64_t seed = (uint64_t)c->seed;
+    int times = (int)c->resamples;
+    skmt_status st;
+    skmt_error err;
+
+    f->sampled = times && skmt_score_size(s, NULL);
+    f->compared = f->sampled && s != first;
+    st = skmt_score_get(s, f->metric, &f->score, &err);
+    if (!st && f->sampled)
+        st = skmt_score_interval(s, f->metric, times, seed, &f->low, &f->high,
+                                 &err);
+    if (!st && f->compared)
+        st = skmt_score_compare(first, s, f->metric, times, seed, &f->p, &err);
+    return st ? complain(EXIT_TROUBLE, "%s", err.message) : EXIT_DONE;
+}
+
+static int work_out_file(struct score_call *c, struct score_file *f)
+{
+    int status = EXIT_DONE;
+
+    f->figures = calloc((size_t)(c->n_groups * c->n_metrics) + 1,
+                        sizeof *f->figures);
+    if (!f->figures) return no_memory();
+    for (int g = 0; g < c->n_groups; g++)
+        for (int k = 0; !status && k < c->n_metrics; k++) {
+            struct figure *to = &f->figures[g * c->n_metrics + k];
+
+            to->metric = skmt_score_metric(f->scores[g], k, &to->title,
+                                           &to->signature);
+            status = work_out(c, f->scores[g], c->files[0].scores[g], to);
+        }
+    return status;
+}
+
+int score_read(struct score_call *c)
+{
+    int status = each_line(c, c->ref, keep_ref, NULL);
+
+    if (!status) status = check_documents(c);
+    if (!status) status = read_files(c);
+    if (status) return status;
+    make_groups(c);
+    while (skmt_score_metric(c->files[0].scores[0], c->n_metrics, NULL, NULL))
+        c->n_metrics++;
+    for (int i = 0; !status && i < c->n_files; i++)
+        status = select_groups(c, &c->files[i]);
+    for (int i = 0; !status && i < c->n_files; i++)
+        status = work_out_file(c, &c->files[i]);
+    return status;
+}

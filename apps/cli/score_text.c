@@ -1,0 +1,258 @@
+/* score_text.c - what skmt score found, as tables to read. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "score_call.h"
+#include "tm_print.h"
+
+#define CELL 9                  /* columns a figure takes */
+#define SURE 0.05               /* below it a difference gets a star */
+
+/* ---- pieces ------------------------------------------------------------- */
+
+static void put_padded(struct textbuf *t, const char *name, size_t width)
+{
+    size_t begin = t->len;
+
+    put_visible(t, name, strlen(name));
+    do textbuf_adds(t, " "); while (t->len < begin + width + 2);
+}
+
+/* A table's first column is as wide as the files' names or what stands there
+ * too. */
+static size_t wider(size_t a, const char *text)
+{
+    size_t b = strlen(text);
+
+    return a > b ? a : b;
+}
+
+static void put_cell(struct textbuf *t, double v)
+{
+    if (isnan(v)) textbuf_addf(t, "%*s", CELL, "-");
+    else textbuf_addf(t, "%*.2f", CELL, v);
+}
+
+static void put_int_cell(struct textbuf *t, double n)
+{
+    textbuf_addf(t, "%*.0f", CELL, n);
+}
+
+/* ---- all lines ---------------------------------------------------------- */
+
+static void put_figure(struct score_call *c, const char *file,
+                       const struct figure *f)
+{
+    struct textbuf *t = &c->out;
+
+    put_padded(t, file, c->name_width);
+    textbuf_addf(t, "%-11s %7.2f", f->title, f->score);
+    if (f->sampled) textbuf_addf(t, "  %7.2f %7.2f", f->low, f->high);
+    if (f->compared) textbuf_addf(t, "  %6.4f", f->p);
+    textbuf_adds(t, "\n");
+}
+
+static void put_scores(struct score_call *c)
+{
+    struct textbuf *t = &c->out;
+
+    put_padded(t, "file", c->name_width);
+    textbuf_addf(t, "%-11s %7s", "metric", "score");
+    if (c->resamples) textbuf_addf(t, "  %15s", "95 % within");
+    if (c->resamples && c->n_files > 1) textbuf_addf(t, "  %6s", "p");
+    textbuf_adds(t, "\n");
+    for (int i = 0; i < c->n_files; i++)
+        for (int k = 0; k < c->n_metrics; k++)
+            put_figure(c, c->files[i].name,
+                       figure_at(c, i, c->n_groups - 1, k));
+}
+
+/* ---- by the length of documents ----------------------------------------- */
+
+static const char lengths_head[] = "lines of a document";
+
+/* Cells here begin with a blank: the star of the one before may touch it. */
+static void put_group_heads(struct score_call *c, size_t width)
+{
+    struct textbuf *t = &c->out;
+
+    put_padded(t, lengths_head, width);
+    for (int g = 0; g < c->n_groups; g++)
+        textbuf_addf(t, " %*s", CELL, c->groups[g].label);
+    textbuf_adds(t, "\n");
+    put_padded(t, "documents", width);
+    for (int g = 0; g < c->n_groups; g++)
+        textbuf_addf(t, " %*zu", CELL, c->groups[g].documents);
+    textbuf_adds(t, "\n");
+    put_padded(t, "lines", width);
+    for (int g = 0; g < c->n_groups; g++)
+        textbuf_addf(t, " %*zu", CELL, c->groups[g].lines);
+    textbuf_adds(t, "\n");
+}
+
+static void put_group_row(struct score_call *c, int file, int metric,
+                          size_t width)
+{
+    struct textbuf *t = &c->out;
+
+    bool star = false;
+
+    textbuf_adds(t, "  ");
+    put_padded(t, c->files[file].name, width - 2);
+    for (int g = 0; g < c->n_groups; g++) {
+        const struct figure *f = figure_at(c, file, g, metric);
+
+        textbuf_adds(t, star ? "*" : " ");
+        put_cell(t, f->score);
+        star = f->compared && f->p < SURE;
+    }
+    textbuf_adds(t, star ? "*\n" : "\n");
+}
+
+static void put_groups(struct score_call *c)
+{
+    size_t width = wider(c->name_width + 2, lengths_head);
+
+    textbuf_adds(&c->out, "\n");
+    put_group_heads(c, width);
+    for (int k = 0; k < c->n_metrics; k++) {
+        textbuf_addf(&c->out, "%s\n", figure_at(c, 0, 0, k)->title);
+        for (int i = 0; i < c->n_files; i++) put_group_row(c, i, k, width);
+    }
+}
+
+/* ---- the R-indicator ---------------------------------------------------- */
+
+static double detail(const struct score_call *c, int file, int group,
+                     const char *metric, int i)
+{
+    double v = NAN;
+
+    skmt_score_detail(c->files[file].scores[group], metric, i, &v);
+    return v;
+}
+
+/* How many words there are is the same for all files. */
+static void put_r_words(struct score_call *c, int group, const char *metric)
+{
+    struct textbuf *t = &c->out;
+    double all = 0;
+
+    put_padded(t, c->groups[group].label, strlen(lengths_head));
+    put_padded(t, "(words)", wider(c->name_width, "(words)"));
+    for (int i = 0; i < R_CLASSES; i++) {
+        double n = detail(c, 0, group, metric, 2 * R_CLASSES + i);
+
+        put_int_cell(t, n);
+        all += n;
+    }
+    put_int_cell(t, all);
+    textbuf_adds(t, "\n");
+}
+
+static void put_r_row(struct score_call *c, int file, int group, int metric)
+{
+    const struct figure *f = figure_at(c, file, group, metric);
+    struct textbuf *t = &c->out;
+
+    put_padded(t, "", strlen(lengths_head));
+    put_padded(t, c->files[file].name, wider(c->name_width, "(words)"));
+    for (int i = 0; i < R_CLASSES; i++)
+        put_cell(t, detail(c, file, group, f->metric, i));
+    put_cell(t, f->score);
+    textbuf_adds(t, "\n");
+}
+
+static void put_r(struct score_call *c, int metric)
+{
+    static const char *const heads[] = { "R0", "R1", "R2-5", "R6-9", "R10+",
+                                         "all" };
+    const struct figure *f = figure_at(c, 0, 0, metric);
+    struct textbuf *t = &c->out;
+
+    textbuf_addf(t, "\n%s: words found, by lines of the document that had "
+                 "them before\n", f->title);
+    put_padded(t, lengths_head, strlen(lengths_head));
+    put_padded(t, "file", wider(c->name_width, "(words)"));
+    for (int i = 0; i <= R_CLASSES; i++)
+        textbuf_addf(t, "%*s", CELL, heads[i]);
+    textbuf_adds(t, "\n");
+    for (int g = 0; g < c->n_groups; g++) {
+        put_r_words(c, g, f->metric);
+        for (int i = 0; i < c->n_files; i++) put_r_row(c, i, g, metric);
+    }
+}
+
+/* ---- words by frequency ------------------------------------------------- */
+
+static void put_word_row(struct score_call *c, int file, int i)
+{
+    const skmt_words_info *w = &c->files[file].words[i];
+    struct textbuf *t = &c->out;
+
+    put_padded(t, w->frequency, strlen("[100,1000)"));
+    put_padded(t, c->files[file].name, c->name_width);
+    put_int_cell(t, (double)w->ref_words);
+    put_int_cell(t, (double)w->hyp_words);
+    put_cell(t, w->f1);
+    put_cell(t, w->precision);
+    put_cell(t, w->recall);
+    textbuf_adds(t, "\n");
+}
+
+static void put_words(struct score_call *c)
+{
+    static const char *const heads[] = { "in ref", "in file", "F1",
+                                         "precis.", "recall" };
+    struct textbuf *t = &c->out;
+
+    textbuf_adds(t, "\nwords by their frequency in ");
+    if (c->freq_corpus) put_visible(t, c->freq_corpus, strlen(c->freq_corpus));
+    else textbuf_adds(t, "the references");
+    textbuf_adds(t, "\n");
+    put_padded(t, "frequency", strlen("[100,1000)"));
+    put_padded(t, "file", c->name_width);
+    for (int i = 0; i < 5; i++) textbuf_addf(t, "%*s", CELL, heads[i]);
+    textbuf_adds(t, "\n");
+    for (int i = 0; i < c->n_frequencies; i++)
+        for (int f = 0; f < c->n_files; f++) put_word_row(c, f, i);
+}
+
+/* ---- how it was counted ------------------------------------------------- */
+
+static void put_resamples(struct score_call *c)
+{
+    struct textbuf *t = &c->out;
+
+    textbuf_addf(t, "%ld resamples, seed %ld", c->resamples, c->seed);
+    if (c->n_files > 1) {
+        textbuf_adds(t, "; p: of no difference to ");
+        put_visible(t, c->files[0].name, strlen(c->files[0].name));
+        if (c->docs) textbuf_addf(t, "; *: p < %g", SURE);
+    }
+    textbuf_adds(t, "\n");
+}
+
+static void put_foot(struct score_call *c)
+{
+    struct textbuf *t = &c->out;
+
+    textbuf_adds(t, "\n");
+    for (int k = 0; k < c->n_metrics; k++)
+        textbuf_addf(t, "%-11s %s\n", figure_at(c, 0, 0, k)->title,
+                     figure_at(c, 0, 0, k)->signature);
+    if (c->words)
+        textbuf_addf(t, "%-11s %s\n", "words", skmt_words_signature());
+    if (c->resamples) put_resamples(c);
+}
+
+void score_text(struct score_call *c)
+{
+    put_scores(c);
+    if (c->docs) put_groups(c);
+    for (int k = 0; k < c->n_metrics; k++)
+        if (is_r(figure_at(c, 0, 0, k)->metric)) put_r(c, k);
+    if (c->words) put_words(c);
+    put_foot(c);
+}

@@ -1,0 +1,244 @@
+/* steering.c - see steering.h. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "interrupt.h"
+#include "steering.h"
+
+/* ---- options ---------------------------------------------------------- */
+
+bool steering_option(struct steering *s, const struct args *a)
+{
+    if (args_is(a, "memory")) s->memory = a->value;
+    else if (args_is(a, "key-file")) s->key_file = a->value;
+    else if (args_is(a, "settings")) s->settings = a->value;
+    else if (args_is(a, "name")) {
+        if (s->n_names == s->cap_names) {
+            int cap = 2 * s->cap_names + 4;
+            const char **names = realloc(s->names, (size_t)cap
+                                         * sizeof *names);
+
+            if (!names) return true;    /* the file's own choice, then */
+            s->names = names;
+            s->cap_names = cap;
+        }
+        s->names[s->n_names++] = a->value;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool steering_wanted(const struct steering *s) { return s->memory != NULL; }
+
+int steered_option_describe(int i, skmt_option_info *out)
+{
+    static describe_fn *const lists[] = { skmt_option_describe,
+        skmt_steer_option_describe, skmt_search_option_describe };
+
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        int n = 0;
+
+        if (lists[k](i, out)) return 1;
+        while (lists[k](n, out)) n++;
+        i -= n;
+    }
+    return 0;
+}
+
+/* "name = value"; blank lines and those that begin with '#' say nothing. */
+static int take_setting(struct line *line, skmt_options *o)
+{
+    char *name = line->text + strspn(line->text, " \t"), *value, *end;
+    skmt_error err;
+
+    if (!*name || *name == '#') return EXIT_DONE;
+    value = strchr(name, '=');
+    if (!value) {
+        fprintf(stderr, "%s:%llu: there is no '=' in this line\n", line->file,
+                (unsigned long long)line->number);
+        return EXIT_USAGE;
+    }
+    for (end = value; end > name && strchr(" \t=", end[-1]);) end--;
+    *end = 0;
+    value += 1 + strspn(value + 1, " \t");
+    for (end = value + strlen(value); end > value && strchr(" \t", end[-1]);)
+        *--end = 0;
+    if (!skmt_options_set(o, name, value, &err)) return EXIT_DONE;
+    fprintf(stderr, "%s:%llu: %s\n", line->file,
+            (unsigned long long)line->number, err.message);
+    return EXIT_USAGE;
+}
+
+int steering_settings(const struct steering *s, skmt_options *o)
+{
+    struct lines in;
+    struct line line;
+    int status = EXIT_DONE;
+    enum lines_state st;
+
+    if (!s->settings) return EXIT_DONE;
+    lines_open(&in, &s->settings, 1, -1);
+    while (!status && (st = lines_next(&in, true, &line)) == LINES_LINE)
+        status = take_setting(&line, o);
+    if (in.message[0]) status = complain(EXIT_TROUBLE, "%s", in.message);
+    lines_close(&in);
+    return status;
+}
+
+/* ---- opening ---------------------------------------------------------- */
+
+static int failed(struct steering *s, const skmt_error *err)
+{
+    progress_end(&s->progress);
+    if (err->status == SKMT_CANCELED && interrupt_signal())
+        return EXIT_SIGNAL + interrupt_signal();
+    return complain(err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE,
+                    "%s", err->message);
+}
+
+/* What the library does to a memory before it can be searched. */
+static int tell(void *user, const char *what, uint64_t done, uint64_t total,
+                uint64_t units)
+{
+    struct steering *s = user;
+
+    (void)units;
+    if (strcmp(s->what, what)) {
+        progress_end(&s->progress);
+        snprintf(s->what, sizeof s->what, "%s", what);
+        progress_begin(&s->progress, what, total, isatty(STDERR_FILENO));
+    }
+    progress_update(&s->progress, done, done);
+    if (total && done >= total) {
+        progress_end(&s->progress);
+        s->what[0] = 0;
+    }
+    return interrupt_signal() != 0;
+}
+
+/* To read, but open to write where that is allowed: then what a search learns
+ * about the file is kept. */
+static int open_memory(struct steering *s, skmt_tm_mode mode)
+{
+    skmt_error err;
+
+    if (mode == SKMT_TM_READ && !access(s->memory, W_OK)
+        && !skmt_tm_open(&s->tm, s->memory, SKMT_TM_WRITE, NULL))
+        return EXIT_DONE;
+    if (skmt_tm_open(&s->tm, s->memory, mode, &err)) return failed(s, &err);
+    return EXIT_DONE;
+}
+
+int steering_open(struct steering *s, const skmt_model *model,
+                  const skmt_options *o, skmt_tm_mode mode, bool quiet)
+{
+    skmt_error err;
+    int status;
+
+    if (s->key_file && skmt_keys_new(&s->keys, model, o, s->key_file, &err))
+        return failed(s, &err);
+    if (!s->memory) return EXIT_DONE;
+    if ((status = open_memory(s, mode))) return status;
+    if (!quiet) skmt_tm_progress(s->tm, tell, s);
+    if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
+        return failed(s, &err);
+    return EXIT_DONE;
+}
+
+void steering_close(struct steering *s)
+{
+    progress_end(&s->progress);
+    skmt_tm_close(s->tm);
+    skmt_keys_free(s->keys);
+    free(s->names);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- pairs from a file ------------------------------------------------ */
+
+void pair_lines_open(struct pair_lines *p, const char *const *file,
+                     int wake_fd)
+{
+    memset(p, 0, sizeof *p);
+    p->file = *file;
+    lines_open(&p->in, file, 1, wake_fd);
+}
+
+void pair_lines_close(struct pair_lines *p)
+{
+    json_decref(p->json);
+    free(p->pairs);
+    lines_close(&p->in);
+    memset(p, 0, sizeof *p);
+}
+
+static bool bad(struct pair_lines *p, const struct line *l, const char *what)
+{
+    snprintf(p->message, sizeof p->message, "%s:%llu: %s", l->file,
+             (unsigned long long)l->number, what);
+    return false;
+}
+
+/* ["source", "target"] or with a number from 0 to 1 after them. */
+static bool take_pair(struct pair_lines *p, const json_t *pair)
+{
+    const char *source = json_string_value(json_array_get(pair, 0));
+    const char *target = json_string_value(json_array_get(pair, 1));
+    const json_t *similarity = json_array_get(pair, 2);
+
+    if (!source || !target || (similarity && !json_is_number(similarity)))
+        return false;
+    p->pairs[p->n++] = (skmt_similar){ source, target,
+                                       json_number_value(similarity) };
+    return true;
+}
+
+static bool take_pairs(struct pair_lines *p, const struct line *l,
+                       const struct line *text)
+{
+    const json_t *tm = json_object_get(p->json, "tm");
+    const json_t *src = json_object_get(p->json, "src");
+    int n = (int)json_array_size(tm);
+
+    if (!json_is_array(tm)) return bad(p, l, "there is no array \"tm\"");
+    if (src && (json_string_length(src) != text->len
+                || memcmp(json_string_value(src), text->text, text->len)))
+        return bad(p, l, "its \"src\" is not the text of this line");
+    if (n > p->cap) {
+        skmt_similar *pairs = realloc(p->pairs, (size_t)n * sizeof *pairs);
+
+        if (!pairs) return bad(p, l, "out of memory");
+        p->pairs = pairs;
+        p->cap = n;
+    }
+    for (int i = 0; i < n; i++)
+        if (!take_pair(p, json_array_get(tm, (size_t)i)))
+            return bad(p, l, "a pair is not [\"source\", \"target\", number]");
+    return true;
+}
+
+bool pair_lines_next(struct pair_lines *p, const struct line *text)
+{
+    json_error_t why;
+    struct line l;
+    enum lines_state st = lines_next(&p->in, true, &l);
+
+    p->n = 0;
+    json_decref(p->json);
+    p->json = NULL;
+    if (st == LINES_STOPPED) return false;
+    if (st != LINES_LINE) {
+        snprintf(p->message, sizeof p->message, "skmt: %s", st == LINES_FAILED
+                 ? p->in.message : "the file of pairs has fewer lines than "
+                 "the text");
+        return false;
+    }
+    p->json = json_loadb(l.text, l.len, 0, &why);
+    return p->json ? take_pairs(p, &l, text) : bad(p, &l, why.text);
+}

@@ -1,0 +1,69 @@
+/* steering.h - the memory a command translates with: its options, opening it,
+ * pairs that come from a file instead, and settings kept in a file.
+ *
+ * Commands that translate list STEERING_OPTIONS among their own, hand each
+ * one to steering_option(), and steering_open() it when there is a model. */
+#ifndef STEERING_H
+#define STEERING_H
+
+#include "args.h"
+#include "lines.h"
+#include "progress.h"
+#include "skmt.h"
+
+#define STEERING_OPTIONS \
+    { "memory", 'M', "FILE", "steer by this translation memory (skmt tm): " \
+      "similar sentences there change the translation, the same one is taken" }, \
+    { "name", 'n', "NAME", "only this memory of the file; may be given " \
+      "several times" }, \
+    { "key-file", 0, "FILE", "keep what the model makes of stored pairs there " \
+      "(made when it does not exist), so that it is not computed again" }, \
+    { "settings", 0, "FILE", "options from a file, as skmt tune writes it; " \
+      "those given on the command line win" }
+
+struct steering {
+    const char *memory, *key_file, *settings;
+    const char **names;         /* [n_names] */
+    int n_names, cap_names;
+    skmt_tm *tm;
+    skmt_keys *keys;            /* NULL: the session's own */
+    struct progress progress;   /* of what opening may take */
+    char what[32];
+};
+
+/* One of ours? Then it is taken. */
+bool steering_option(struct steering *s, const struct args *a);
+/* The settings file's options into o; call before those of the command line
+ * are set. An exit status. */
+int steering_settings(const struct steering *s, skmt_options *o);
+/* Open what was asked for; nothing at all is fine. quiet: no progress. An exit
+ * status. */
+int steering_open(struct steering *s, const skmt_model *model,
+                  const skmt_options *o, skmt_tm_mode mode, bool quiet);
+bool steering_wanted(const struct steering *s);
+/* Before the model is closed, after sessions and streams. */
+void steering_close(struct steering *s);
+
+/* Every option of the library that has to do with translating. */
+int steered_option_describe(int i, skmt_option_info *out);
+
+/* ---- pairs from a file */
+
+/* One line of JSON for each text: {"tm": [["source", "target", 0.8], ..]},
+ * and, to be sure it is the right one, perhaps "src": the text. */
+struct pair_lines {
+    struct lines in;
+    const char *file;
+    skmt_similar *pairs;        /* [n] of the last line */
+    int n, cap;
+    void *json;                 /* that hold them */
+    char message[600];          /* of a failure: "file:line: what" */
+};
+void pair_lines_open(struct pair_lines *p, const char *const *file,
+                     int wake_fd);
+/* The pairs of the next text. False: message says why, or is empty when a
+ * signal came. */
+bool pair_lines_next(struct pair_lines *p, const struct line *text);
+void pair_lines_close(struct pair_lines *p);
+
+#endif

@@ -1,0 +1,238 @@
+/* skmt_steer.c - steering translations by a memory: that part of
+ * include/skmt.h. */
+#include <stdlib.h>
+
+#include "api/tm_handle.h"
+#include "engine/keys.h"
+#include "engine/recall.h"
+#include "engine/session.h"
+#include "engine/stream.h"
+#include "text/utf8.h"
+
+struct skmt_keys {
+    struct keys *k;
+    const struct engine *en;
+    struct keycache_stats stats;        /* what skmt_keys_stat counts through */
+};
+
+/* ---- keys ------------------------------------------------------------------ */
+
+skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
+                          const skmt_options *options, const char *file,
+                          skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
+    skmt_keys *k = calloc(1, sizeof *k);
+    enum status st;
+
+    *out = NULL;
+    err_clear(inner(err));
+    if (!k) return (skmt_status)err_nomem(inner(err), "memory keys");
+    k->en = engine_of(model);
+    st = keys_new(&k->k, k->en, &o, file, inner(err));
+    if (st) free(k);
+    else *out = k;
+    return (skmt_status)st;
+}
+
+void skmt_keys_free(skmt_keys *keys)
+{
+    if (!keys) return;
+    keys_free(keys->k);
+    free(keys);
+}
+
+const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
+{
+    static const char *const names[] = {
+        "hits", "file_hits", "misses", "dropped", "pairs", "bytes", "limit",
+        "file_pairs", "file_bytes", "file_limit",
+    };
+    const struct keycache_stats *s = &keys->stats;
+
+    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    if (i == 0 && keycache_stats(keys->k->cache, &keys->stats, NULL))
+        keys->stats = (struct keycache_stats){ 0 };
+    *value = (int64_t[]){ (int64_t)s->hits, (int64_t)s->file_hits,
+        (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->blocks,
+        (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.blocks,
+        (int64_t)s->file.bytes, (int64_t)s->file.limit }[i];
+    return names[i];
+}
+
+skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
+                           const skmt_options *options, int64_t *made,
+                           skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
+    int64_t n;
+    enum status st;
+
+    err_clear(inner(err));
+    st = keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
+    if (made) *made = n;
+    return (skmt_status)st;
+}
+
+/* ---- sessions and streams -------------------------------------------------- */
+
+static struct session *session_of(skmt_session *s)
+{
+    return (struct session *)(void *)s;
+}
+
+skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm, skmt_keys *keys,
+                             skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)session_use(session_of(s), tm ? tm->f : NULL,
+                                    keys ? keys->k : NULL, inner(err));
+}
+
+skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
+                            skmt_error *err)
+{
+    err_clear(inner(err));
+    return (skmt_status)stream_use(s->s, tm ? tm->f : NULL,
+                                   keys ? keys->k : NULL, inner(err));
+}
+
+/* The caller's pairs as ours; *out is malloc memory. */
+static enum status take_pairs(const skmt_similar *pairs, int n,
+                              struct similar_pair **out, struct err *e)
+{
+    struct similar_pair *p = calloc(n > 0 ? (size_t)n : 1, sizeof *p);
+
+    *out = p;
+    if (!p) return err_nomem(e, "pairs");
+    for (int i = 0; i < n; i++) {
+        p[i] = (struct similar_pair){ str_of(pairs[i].source),
+                                      str_of(pairs[i].target),
+                                      pairs[i].similarity };
+        if (utf8_check(p[i].source.p, p[i].source.n) == p[i].source.n &&
+            utf8_check(p[i].target.p, p[i].target.n) == p[i].target.n)
+            continue;
+        free(p);
+        *out = NULL;
+        return err_set(e, ST_TEXT, "pair %d is not valid UTF-8", i + 1);
+    }
+    return ST_OK;
+}
+
+skmt_status skmt_session_translate_with(
+    skmt_session *s, const char *text, size_t len, const char *prefix,
+    const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err)
+{
+    struct request q = { .text = text, .len = len, .prefix = prefix,
+                         .n_given = n };
+    struct similar_pair *given;
+    enum status st;
+
+    *out = NULL;
+    err_clear(inner(err));
+    st = take_pairs(pairs, n, &given, inner(err));
+    if (st) return (skmt_status)st;
+    q.given = given;
+    st = session_run(session_of(s), &q, 1, inner(err));
+    free(given);
+    *out = (skmt_result *)(void *)q.result;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
+                                  const char *prefix,
+                                  const skmt_similar *pairs, int n,
+                                  skmt_error *err)
+{
+    struct similar_pair *given;
+    enum status st;
+
+    err_clear(inner(err));
+    st = take_pairs(pairs, n, &given, inner(err));
+    if (st) return (skmt_status)st;
+    st = stream_push_with(s->s, text, len, prefix, given, n, inner(err));
+    free(given);
+    return (skmt_status)st;
+}
+
+/* ---- what a result owes to the memory --------------------------------------- */
+
+static const struct segment *seg_at(const skmt_result *r, int seg)
+{
+    const struct result *res = (const struct result *)(const void *)r;
+
+    return seg >= 0 && seg < res->n_segs ? &res->segs[seg] : NULL;
+}
+
+static const char *or_empty(const char *s) { return s ? s : ""; }
+
+int skmt_result_pairs(const skmt_result *r, int seg)
+{
+    const struct segment *s = seg_at(r, seg);
+
+    return s && s->recall ? s->recall->n : 0;
+}
+
+void skmt_result_pair(const skmt_result *r, int seg, int i,
+                      skmt_steering *out)
+{
+    const struct segment *s = seg_at(r, seg);
+    const struct recalled *p;
+
+    *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
+    if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
+    p = &s->recall->pairs[i];
+    *out = (skmt_steering){ or_empty(p->source), or_empty(p->target),
+                            or_empty(p->memory), p->pair, p->similarity,
+                            s->exact };
+}
+
+/* Of one token of a translation; NULL: nothing was kept. */
+static const struct sk_note *note_at(const skmt_result *r, int hyp, int seg,
+                                     int i)
+{
+    const struct result *res = (const struct result *)(const void *)r;
+    const struct segment *s = seg_at(r, seg);
+    const struct sk_sentence *sk;
+
+    if (!s || !s->recall || !s->job || hyp < 0 || hyp >= res->n_hyps)
+        return NULL;
+    sk = &s->recall->sk;
+    hyp = res->hyps[hyp].choice[seg];
+    if (!sk->notes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
+        hyp >= s->job->n_hyps || i >= s->job->hyps[hyp].n)
+        return NULL;
+    return &sk->notes[(size_t)hyp * (size_t)sk->tokens + (size_t)i];
+}
+
+double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
+                         int *votes)
+{
+    const struct sk_note *n = note_at(r, hyp, seg, i);
+
+    if (votes) *votes = n ? n->n : 0;
+    return n ? (double)n->lambda : 0;
+}
+
+void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
+                      skmt_vote *out)
+{
+    const struct engine *en =
+        ((const struct result *)(const void *)r)->engine;
+    const struct sk_note *n = note_at(r, hyp, seg, i);
+    const struct sk_voter *v;
+
+    *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
+    if (!n || vote < 0 || vote >= n->n) return;
+    v = &n->voters[vote];
+    *out = (skmt_vote){ v->nb.pair, v->nb.pos, v->nb.token,
+                        en->piece_text[v->nb.token], (double)v->nb.d2,
+                        (double)v->share };
+}
+
+int skmt_result_passes(const skmt_result *r, int seg)
+{
+    const struct segment *s = seg_at(r, seg);
+
+    return s && s->job ? s->job->steps : 0;
+}

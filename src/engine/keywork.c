@@ -1,0 +1,149 @@
+/* keywork.c - see keywork.h. */
+#include "engine/keywork.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "knn/keybuild.h"
+
+/* Tokens of a pass: products are as fast as they get well below this. */
+enum { ROWS = 256 };
+
+struct keywork {
+    struct keycache *keys;
+    struct keybuild *build;
+    struct recalled **todo;     /* pairs to be made */
+    size_t cap_todo;
+    struct key_pair *work;      /* [n_work] the different ones of them */
+    struct key_id *ids;
+    struct keyblock **blocks;
+    size_t cap_work, cap_ids, cap_blocks;
+};
+
+enum status keywork_new(struct keywork **out, const struct engine *en,
+                        const struct options *o, struct pool *pool,
+                        struct keycache *keys, struct err *e)
+{
+    struct keybuild_options ko = { ROWS, (enum key_type)o->key_type,
+                                   o->knn_eos };
+    struct keywork *kw = calloc(1, sizeof *kw);
+    enum status st;
+
+    *out = NULL;
+    if (!kw) return err_nomem(e, "memory keys");
+    kw->keys = keys;
+    st = keybuild_new(&kw->build, en->net, pool, &ko, e);
+    if (st) keywork_free(kw);
+    else *out = kw;
+    return st;
+}
+
+void keywork_free(struct keywork *kw)
+{
+    if (!kw) return;
+    keybuild_free(kw->build);
+    free(kw->todo);
+    free(kw->work);
+    free(kw->ids);
+    free(kw->blocks);
+    free(kw);
+}
+
+void keywork_use_pool(struct keywork *kw, bool use)
+{
+    keybuild_use_pool(kw->build, use);
+}
+
+static bool same_id(struct key_id a, struct key_id b)
+{
+    return a.hi == b.hi && a.lo == b.lo;
+}
+
+/* Which of the n work items makes this pair; n: none yet. */
+static int find_work(const struct keywork *kw, struct key_id id, int n)
+{
+    int i = 0;
+
+    while (i < n && !same_id(kw->ids[i], id)) i++;
+    return i;
+}
+
+static enum status make_room(struct keywork *kw, int n, struct err *e)
+{
+    size_t need = (size_t)n;
+
+    if (mem_grow(&kw->work, &kw->cap_work, need, sizeof *kw->work) &&
+        mem_grow(&kw->ids, &kw->cap_ids, need, sizeof *kw->ids) &&
+        mem_grow(&kw->blocks, &kw->cap_blocks, need, sizeof *kw->blocks))
+        return ST_OK;
+    return err_nomem(e, "memory keys");
+}
+
+/* Another worker may have made it since the recaller looked. */
+static enum status list_work(struct keywork *kw, struct recalled *const *pairs,
+                             int n, int *n_work, struct err *e)
+{
+    enum status st = make_room(kw, n, e);
+
+    *n_work = 0;
+    for (int i = 0; !st && i < n; i++) {
+        struct recalled *p = pairs[i];
+
+        if (p->block || find_work(kw, p->id, *n_work) < *n_work) continue;
+        st = keycache_get(kw->keys, p->id, &p->block, e);
+        if (st || p->block) continue;
+        kw->ids[*n_work] = p->id;
+        kw->work[(*n_work)++] = (struct key_pair){ p->ids, p->n_src,
+            p->ids + p->n_src, p->n_tgt, NULL };
+    }
+    return st;
+}
+
+static void hand_out(struct keywork *kw, struct recalled *const *pairs, int n,
+                     int n_work)
+{
+    for (int i = 0; i < n; i++) {
+        int at = find_work(kw, pairs[i]->id, n_work);
+
+        if (!pairs[i]->block && at < n_work)
+            pairs[i]->block = keyblock_hold(kw->work[at].block);
+    }
+}
+
+enum status keywork_make(struct keywork *kw, struct recalled *const *pairs,
+                         int n, struct err *e)
+{
+    int n_work;
+    enum status st = list_work(kw, pairs, n, &n_work, e);
+
+    if (st || !n_work) return st;
+    st = keybuild_run(kw->build, kw->work, n_work, e);
+    if (st) return st;
+    hand_out(kw, pairs, n, n_work);
+    for (int i = 0; i < n_work; i++) kw->blocks[i] = kw->work[i].block;
+    st = keycache_put(kw->keys, kw->ids, kw->blocks, n_work, e);
+    for (int i = 0; i < n_work; i++) keyblock_drop(kw->blocks[i]);
+    return st;
+}
+
+enum status keywork_run(struct keywork *kw, struct recall *const *recalls,
+                        int n, struct err *e)
+{
+    size_t todo = 0;
+    enum status st = ST_OK;
+
+    for (int i = 0; i < n; i++)
+        for (int k = 0; recalls[i] && k < recalls[i]->n; k++) {
+            if (recalls[i]->pairs[k].block) continue;
+            if (!mem_grow(&kw->todo, &kw->cap_todo, todo + 1,
+                          sizeof *kw->todo))
+                return err_nomem(e, "memory keys");
+            kw->todo[todo++] = &recalls[i]->pairs[k];
+        }
+    if (todo) st = keywork_make(kw, kw->todo, (int)todo, e);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; !st && recalls[i] && k < recalls[i]->n; k++)
+            st = keystore_add(&recalls[i]->sk.store,
+                              recalls[i]->pairs[k].block, e);
+    return st;
+}

@@ -1,0 +1,486 @@
+/* recall.c - see recall.h. */
+#include "engine/recall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/tags.h"
+
+/* Memory texts are read up to so many pieces, as the reference does. */
+enum { MOST_PIECES = 199 };
+
+struct watched { int64_t memory, seq; };        /* changes known up to seq */
+
+struct recaller {
+    const struct engine *en;
+    struct options o;
+    struct tmfile *tm;          /* NULL: none */
+    struct keycache *keys;
+    struct search q;
+    struct matches found;
+    struct strbuf plain[2];     /* source and target without their tags */
+    struct watched *watched;
+    size_t n_watched, cap_watched;
+};
+
+/* ---- what is recalled ---------------------------------------------------- */
+
+static void recalled_release(struct recalled *p)
+{
+    keyblock_drop(p->block);
+    free(p->ids);
+    free(p->source);
+    free(p->target);
+    free(p->memory);
+}
+
+void recall_free(struct recall *r)
+{
+    if (!r) return;
+    for (int i = 0; i < r->n; i++) recalled_release(&r->pairs[i]);
+    free(r->pairs);
+    sk_sentence_release(&r->sk);
+    free(r);
+}
+
+static enum status recall_new(struct recall **out, size_t most, struct err *e)
+{
+    struct recall *r = calloc(1, sizeof *r);
+
+    *out = NULL;
+    if (r) r->pairs = calloc(most ? most : 1, sizeof *r->pairs);
+    if (!r || !r->pairs) {
+        free(r);
+        return err_nomem(e, "memory pairs");
+    }
+    *out = r;
+    return ST_OK;
+}
+
+/* ---- pairs as tokens ----------------------------------------------------- */
+
+uint64_t recall_maker(const struct engine *en, const struct options *o)
+{
+    uint64_t parts[] = { mfile_id(en->w->file), o->knn_eos, MOST_PIECES };
+
+    return key_id_of(parts, sizeof parts).lo;
+}
+
+struct key_id recall_text_id(const struct store *s, int64_t text)
+{
+    return (struct key_id){ store_uuid(s), (uint64_t)text };
+}
+
+/* Of a pair without a number. */
+static struct key_id given_id(struct str source, struct str target)
+{
+    struct key_id s = key_id_of(source.p, source.n);
+    struct key_id t = key_id_of(target.p, target.n);
+    uint64_t both[] = { s.hi, s.lo, t.hi, t.lo };
+
+    return key_id_of(both, sizeof both);
+}
+
+static enum status encode_side(const struct engine *en, struct str text,
+                               struct pieces *p, struct err *e)
+{
+    size_t most = (size_t)en->net->max_pos - 2;
+    enum status st = subword_encode(en->w->subword, text.p ? text.p : "",
+                                    text.n, p, e);
+
+    if (most > MOST_PIECES) most = MOST_PIECES;
+    if (p->n > most) p->n = most;
+    return st;
+}
+
+static enum status join_sides(const struct engine *en,
+                              const struct pieces *src,
+                              const struct pieces *tgt, struct recalled *to,
+                              struct err *e)
+{
+    const struct config *c = &en->w->cfg;
+    int32_t *at = malloc((src->n + tgt->n + 2) * sizeof *at);
+
+    if (!at) return err_nomem(e, "memory pairs");
+    to->ids = at;
+    if (c->prefix_id >= 0) *at++ = c->prefix_id;
+    for (size_t i = 0; i < src->n; i++) *at++ = src->at[i].id;
+    if (c->suffix_id >= 0) *at++ = c->suffix_id;
+    to->n_src = (int)(at - to->ids);
+    for (size_t i = 0; i < tgt->n; i++) *at++ = tgt->at[i].id;
+    to->n_tgt = src->n ? (int)tgt->n : 0;
+    return ST_OK;
+}
+
+enum status recall_encode(const struct engine *en, struct str source,
+                          struct str target, struct recalled *to,
+                          struct err *e)
+{
+    struct pieces src = { 0 }, tgt = { 0 };
+    enum status st = encode_side(en, source, &src, e);
+
+    if (!st) st = encode_side(en, target, &tgt, e);
+    if (!st) st = join_sides(en, &src, &tgt, to, e);
+    pieces_release(&src);
+    pieces_release(&tgt);
+    return st;
+}
+
+static char *copy(struct str s)
+{
+    char *p = malloc(s.n + 1);
+
+    if (p && s.n) memcpy(p, s.p, s.n);
+    if (p) p[s.n] = 0;
+    return p;
+}
+
+static enum status keep_texts(struct recalled *to, struct str source,
+                              struct str target, const char *memory,
+                              struct err *e)
+{
+    to->source = copy(source);
+    to->target = copy(target);
+    to->memory = copy(str_of(memory));
+    return to->source && to->target && to->memory
+        ? ST_OK : err_nomem(e, "memory pairs");
+}
+
+/* ---- removed pairs --------------------------------------------------------- */
+
+struct removal { struct recaller *rc; struct err *e; };
+
+static int on_change(void *user, const struct change *c)
+{
+    struct removal *r = user;
+    struct key_id id = recall_text_id(r->rc->tm->store, c->text);
+
+    return c->kind == CHANGE_REMOVE &&
+           keycache_forget(r->rc->keys, &id, 1, r->e) != ST_OK;
+}
+
+static enum status text_is_there(void *user, struct key_id id, bool *there,
+                                 struct err *e)
+{
+    struct recaller *rc = user;
+    struct str source, target;
+    bool tagged;
+
+    return store_text(rc->tm->store, (int64_t)id.lo, &source, &target,
+                      &tagged, there, e);
+}
+
+static struct watched *watch_of(struct recaller *rc, int64_t memory)
+{
+    for (size_t i = 0; i < rc->n_watched; i++)
+        if (rc->watched[i].memory == memory) return &rc->watched[i];
+    if (!mem_grow(&rc->watched, &rc->cap_watched, rc->n_watched + 1,
+                  sizeof *rc->watched))
+        return NULL;
+    rc->watched[rc->n_watched] = (struct watched){ memory, -1 };
+    return &rc->watched[rc->n_watched++];
+}
+
+/* Keys of texts that were removed since we last looked are not to stay, here
+ * or in the file. What the log does not tell any more - it is shortened, and
+ * nobody looked while we were away - is found by asking for every text. */
+static enum status follow_removals(struct recaller *rc, int64_t memory,
+                                   struct err *e)
+{
+    struct watched *w = watch_of(rc, memory);
+    struct removal r = { rc, e };
+    struct store *s = rc->tm->store;
+    int64_t last, start;
+    enum status st;
+
+    if (!w) return err_nomem(e, "memory pairs");
+    st = store_last_change(s, memory, &last, e);
+    if (st || last == w->seq) return st;
+    st = store_log_start(s, memory, &start, e);
+    if (!st && w->seq < start)
+        st = keycache_sweep(rc->keys, store_uuid(s), text_is_there, rc, e);
+    else if (!st)
+        st = store_changes(s, memory, INT64_MAX, w->seq, on_change, &r, e);
+    if (!st) w->seq = last;
+    return st;
+}
+
+/* ---- one pair -------------------------------------------------------------- */
+
+static struct str without_tags(struct strbuf *sb, struct str s)
+{
+    strbuf_reset(sb);
+    return tags_strip(s, sb) ? strbuf_view(sb) : (struct str){ 0 };
+}
+
+static struct str trim(struct str s)
+{
+    while (s.n && strchr(" \t\r\n", s.p[0])) s.p++, s.n--;
+    while (s.n && strchr(" \t\r\n", s.p[s.n - 1])) s.n--;
+    return s;
+}
+
+/* Texts are fetched when the keys must be made, when somebody will want to
+ * read them, or when the pair may be the sentence itself. */
+static enum status fetch(struct recaller *rc, const struct match *m,
+                         struct recalled *to, bool *there, struct err *e)
+{
+    const struct memory_info *info = tmfile_info(rc->tm, m->memory);
+    struct str source, target;
+    int64_t n;
+    struct pair p;
+    enum status st = store_text_pair(rc->tm->store, m->text, &p, &n, e);
+
+    *there = n > 0 && info;
+    if (st || !*there) return st;
+    source = p.unit.source;
+    target = p.unit.target;
+    if (p.unit.tagged) {
+        source = without_tags(&rc->plain[0], source);
+        target = without_tags(&rc->plain[1], target);
+    }
+    to->pair = p.id;
+    st = keep_texts(to, source, target, info->name, e);
+    if (!st && !to->block) st = recall_encode(rc->en, source, target, to, e);
+    return st;
+}
+
+static enum status take(struct recaller *rc, const struct match *m,
+                        struct recall *r, struct err *e)
+{
+    struct recalled *to = &r->pairs[r->n++];
+    bool there = true;
+    enum status st;
+
+    *to = (struct recalled){ .similarity = m->similarity,
+                             .id = recall_text_id(rc->tm->store, m->text) };
+    st = keycache_get(rc->keys, to->id, &to->block, e);
+    if (!st && (!to->block || rc->o.explain || m->similarity >= 1))
+        st = fetch(rc, m, to, &there, e);
+    if (st || (there && (to->block || to->n_tgt > 0))) return st;
+    recalled_release(to);       /* gone meanwhile, or nothing in it */
+    r->n--;
+    return ST_OK;
+}
+
+static enum status take_all(struct recaller *rc, struct recall *r,
+                            struct err *e)
+{
+    enum status st = store_begin_read(rc->tm->store, e), end;
+
+    if (st) return st;
+    for (size_t i = 0; !st && i < rc->found.n; i++)
+        st = take(rc, &rc->found.at[i], r, e);
+    end = store_commit(rc->tm->store, st ? NULL : e);
+    return st ? st : end;
+}
+
+static enum status search(struct recaller *rc, struct str text,
+                          struct recall **out, struct err *e)
+{
+    enum status st = tmfile_search(rc->tm, text, &rc->q, &rc->found, e);
+
+    *out = NULL;
+    for (size_t i = 0; !st && i < rc->tm->n; i++)
+        st = follow_removals(rc, rc->tm->infos[i].id, e);
+    if (!st) st = recall_new(out, rc->found.n, e);
+    if (!st) st = take_all(rc, *out, e);
+    if (st) {
+        recall_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+static enum status take_given(struct recaller *rc,
+                              const struct similar_pair *given, int n,
+                              struct recall **out, struct err *e)
+{
+    enum status st = recall_new(out, (size_t)n, e);
+
+    for (int i = 0; !st && i < n; i++) {
+        struct recalled *to = &(*out)->pairs[(*out)->n++];
+
+        to->similarity = given[i].similarity;
+        to->id = given_id(given[i].source, given[i].target);
+        st = keycache_get(rc->keys, to->id, &to->block, e);
+        if (!st && !to->block)
+            st = recall_encode(rc->en, given[i].source, given[i].target, to,
+                               e);
+        if (!st && rc->o.explain)
+            st = keep_texts(to, given[i].source, given[i].target, "", e);
+        if (!st && !to->block && !to->n_tgt) {
+            recalled_release(to);
+            memset(to, 0, sizeof *to);
+            (*out)->n--;
+        }
+    }
+    if (st) {
+        recall_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* ---- a text ---------------------------------------------------------------- */
+
+static struct str segment_text(const struct result *r,
+                               const struct segment *s)
+{
+    return (struct str){ r->source + s->begin, s->end - s->begin };
+}
+
+/* Leave the one pair that is the sentence itself; false: there is none. */
+static bool keep_exact(struct recall *m, struct str text)
+{
+    struct recalled it;
+    int at = 0;
+
+    while (at < m->n && !(m->pairs[at].source &&
+                          str_eq(trim(str_of(m->pairs[at].source)),
+                                 trim(text))))
+        at++;
+    if (at == m->n) return false;
+    it = m->pairs[at];
+    m->pairs[at] = m->pairs[0];
+    m->pairs[0] = it;
+    while (m->n > 1) recalled_release(&m->pairs[--m->n]);
+    return true;
+}
+
+/* The segment has its translation without any work. */
+static void give(struct result *r, struct segment *s, struct recall *m)
+{
+    job_free(s->job);
+    s->job = NULL;
+    r->pending--;
+    s->recall = m;
+    s->exact = true;
+}
+
+static enum status attach(struct recaller *rc, struct segment *s,
+                          struct recall *m, struct err *e)
+{
+    s->recall = m;
+    if (!m->n) return ST_OK;    /* the model alone */
+    s->job->user = &m->sk;
+    if (!rc->o.explain) return ST_OK;
+    return sk_sentence_notes(&m->sk, rc->o.nbest, s->job->max_len,
+                             options_k(&rc->o), e);
+}
+
+static enum status recall_segment(struct recaller *rc, struct result *r,
+                                  struct segment *s, bool may_give,
+                                  struct err *e)
+{
+    struct str text = segment_text(r, s);
+    struct recall *m;
+    enum status st = search(rc, text, &m, e);
+
+    if (st) return st;
+    if (may_give && keep_exact(m, text)) {
+        give(r, s, m);
+        return ST_OK;
+    }
+    return attach(rc, s, m, e);
+}
+
+/* A line of several sentences may be stored as a whole. */
+static enum status recall_whole(struct recaller *rc, struct result *r,
+                                bool *done, struct err *e)
+{
+    struct str text = trim((struct str){ r->source, r->source_len });
+    struct recall *m;
+    enum status st = search(rc, text, &m, e);
+
+    *done = false;
+    if (st) return st;
+    if (!keep_exact(m, text)) {
+        recall_free(m);
+        return ST_OK;
+    }
+    result_join_segments(r);
+    give(r, &r->segs[0], m);
+    *done = true;
+    return ST_OK;
+}
+
+enum status recaller_run(struct recaller *rc, struct result *r,
+                         const struct similar_pair *given, int n,
+                         struct err *e)
+{
+    bool may_give = rc->o.exact == EXACT_USE && !given, done = false;
+    enum status st = ST_OK;
+
+    if (!given && !rc->tm) return ST_OK;
+    for (int i = 0; i < r->n_segs; i++)
+        if (r->segs[i].job && r->segs[i].job->n_prefix) may_give = false;
+    if (may_give && r->n_segs > 1) st = recall_whole(rc, r, &done, e);
+    for (int i = 0; !st && !done && i < r->n_segs; i++) {
+        struct segment *s = &r->segs[i];
+        struct recall *m;
+
+        if (!s->job) continue;
+        if (!given) {
+            st = recall_segment(rc, r, s, may_give, e);
+        } else {
+            st = take_given(rc, given, n, &m, e);
+            if (!st) st = attach(rc, s, m, e);
+        }
+    }
+    return st;
+}
+
+/* ---- birth and death ------------------------------------------------------- */
+
+enum status options_search(const struct options *o, const struct engine *en,
+                           int matches, struct search *q, struct err *e)
+{
+    *q = (struct search){ .o = {
+        .top = matches,
+        .candidates = o->candidates > matches ? o->candidates : matches,
+        .rerank = (enum rerank)o->rerank, .length_filter = o->length_filter,
+        .min_similarity = o->min_similarity } };
+    if (en) {
+        q->sw = en->w->subword;
+        q->tokenizer = en->w->tokenizer;
+    }
+    if (o->analyzer != ANALYZER_SUBWORD) return ST_OK;
+    if (!en)
+        return err_set(e, ST_ARGUMENT, "analyzer: subword needs a model, whose "
+                       "pieces it counts");
+    q->analyser = (struct analyser){ q->sw, q->tokenizer };
+    return ST_OK;
+}
+
+enum status recaller_new(struct recaller **out, const struct engine *en,
+                         const struct options *o, struct tmfile *tm,
+                         struct keycache *keys, struct err *e)
+{
+    struct recaller *rc = calloc(1, sizeof *rc);
+    enum status st;
+
+    *out = NULL;
+    if (!rc) return err_nomem(e, "memory pairs");
+    rc->en = en;
+    rc->o = *o;
+    rc->tm = tm;
+    rc->keys = keys;
+    strbuf_init(&rc->plain[0], 0);
+    strbuf_init(&rc->plain[1], 0);
+    st = options_search(o, en, options_pairs(o), &rc->q, e);
+    if (st) recaller_free(rc);
+    else *out = rc;
+    return st;
+}
+
+void recaller_free(struct recaller *rc)
+{
+    if (!rc) return;
+    matches_release(&rc->found);
+    strbuf_release(&rc->plain[0]);
+    strbuf_release(&rc->plain[1]);
+    free(rc->watched);
+    free(rc);
+}

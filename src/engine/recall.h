@@ -1,0 +1,67 @@
+/* recall.h - what the memory has for a text: pairs, or the translation itself.
+ *
+ *     sentence -> tm/tmfile -> pairs -> keys there already, or tokens to make
+ *                                       them of (keywork.h)
+ *
+ * A recaller is the feeding thread's: it alone searches. What it finds belongs
+ * to the result's segments, and goes with them to whoever decodes. */
+#ifndef ENGINE_RECALL_H
+#define ENGINE_RECALL_H
+
+#include "engine/result.h"
+#include "knn/keycache.h"
+#include "knn/sk.h"
+#include "tm/tmfile.h"
+
+struct recalled {               /* one pair */
+    struct key_id id;           /* of its keys */
+    struct keyblock *block;     /* them, held; NULL: to be made */
+    int32_t *ids;               /* [n_src + n_tgt] what to make them of */
+    int n_src, n_tgt;           /* source with the model's marks; target
+                                   without its end */
+    double similarity;
+    int64_t pair;               /* its number, 0: given by the caller */
+    char *source, *target, *memory;     /* for explanations, or NULL */
+};
+
+struct recall {
+    struct recalled *pairs;     /* [n] best first */
+    int n;
+    struct sk_sentence sk;      /* the job's `user`, once the keys are there */
+};
+void recall_free(struct recall *r);             /* NULL is fine */
+
+/* A pair the caller has found by itself. */
+struct similar_pair {
+    struct str source, target;
+    double similarity;
+};
+
+struct recaller;
+
+/* tm may be NULL: only given pairs. All borrowed but o. */
+enum status recaller_new(struct recaller **out, const struct engine *en,
+                         const struct options *o, struct tmfile *tm,
+                         struct keycache *keys, struct err *e);
+void recaller_free(struct recaller *rc);        /* NULL is fine */
+
+/* For every sentence of r. given: n pairs for all of them instead of a search;
+ * NULL: search. A sentence found word for word loses its job and has its
+ * translation instead (option exact); prefixed texts never do. */
+enum status recaller_run(struct recaller *rc, struct result *r,
+                         const struct similar_pair *given, int n,
+                         struct err *e);
+
+/* The pairs of a search for this model under these options. */
+enum status options_search(const struct options *o, const struct engine *en,
+                           int matches, struct search *q, struct err *e);
+/* Which keys a model makes of pairs under these options, as a number. */
+uint64_t recall_maker(const struct engine *en, const struct options *o);
+struct key_id recall_text_id(const struct store *s, int64_t text);
+/* A pair as tokens: ids, n_src and n_tgt of to. n_tgt is 0 where there is
+ * nothing to learn from. */
+enum status recall_encode(const struct engine *en, struct str source,
+                          struct str target, struct recalled *to,
+                          struct err *e);
+
+#endif

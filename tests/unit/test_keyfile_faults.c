@@ -1,0 +1,411 @@
+/* test_keyfile_faults.c - files of keys shared, killed, and on disks that are
+ * full or cannot be written. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "keyfile_fix.h"
+#include "knn/keydb.h"
+
+/* ---- other threads and processes ----------------------------------------- */
+
+struct worker { struct keyfile *f; int number; bool bad; };
+
+static bool work(struct worker *w, int turn)
+{
+    struct keyblock *b = NULL;
+    int number = w->number * 1000 + turn % 20;
+    struct key_id id = key_of(number);
+    bool has_it = false;
+
+    if (put_sized(w->f, number, turn % 20, NULL) ||
+        keyfile_has(w->f, id, &has_it, NULL) || !has_it ||
+        keyfile_get(w->f, id, &b, NULL) || !b || !key_is(b, number))
+        return false;
+    if (turn % 4 == 3 && keyfile_forget(w->f, &id, 1, NULL)) return false;
+    number = (w->number + 1) % 4 * 1000 + turn % 20;    /* somebody else's */
+    if (keyfile_get(w->f, key_of(number), &b, NULL)) return false;
+    return !b || key_is(b, number);
+}
+
+static void *run_worker(void *arg)
+{
+    struct worker *w = arg;
+
+    for (int i = 0; i < 120 && !w->bad; i++) w->bad = !work(w, i);
+    return NULL;
+}
+
+TEST(threads_share_a_file)
+{
+    pthread_t thread[4];
+    struct worker w[4];
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    for (int i = 0; i < 4; i++) {
+        w[i] = (struct worker){ x.f, i, false };
+        CHECK(!pthread_create(&thread[i], NULL, run_worker, &w[i]));
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(thread[i], NULL);
+        CHECK(!w[i].bad);
+    }
+    CHECK_INT(stats(&x).blocks, 4 * 15);
+    check_sound(x.path);
+    teardown(&x);
+}
+
+static void join_all(pid_t *pid, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int status = -1;
+
+        waitpid(pid[i], &status, 0);
+        CHECK_INT(status, 0);
+    }
+}
+
+/* All make it at once, and get one file. */
+TEST(processes_share_a_file)
+{
+    enum { CHILDREN = 4 };
+    pid_t pid[CHILDREN];
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    for (int turn = 0; turn < 5; turn++) {
+        keyfile_close(x.f);
+        remove_all(&x);
+        for (int c = 0; c < CHILDREN; c++) {
+            struct worker w = { .number = c };
+
+            fflush(stdout);
+            pid[c] = fork();
+            if (pid[c]) continue;
+            if (!again(&x, ROOM)) _exit(1);
+            w.f = x.f;
+            run_worker(&w);
+            keyfile_close(w.f);
+            _exit(w.bad);
+        }
+        join_all(pid, CHILDREN);
+        if (!again(&x, ROOM)) break;
+        CHECK_INT(stats(&x).blocks, CHILDREN * 15);
+        check_sound(x.path);
+    }
+    teardown(&x);
+}
+
+TEST(two_connections_of_a_process)
+{
+    struct keyfile *g;
+    struct fix x;
+
+    if (!setup(&x, 10 * EACH)) return;
+    REQUIRE_OK(keyfile_open(&g, x.path, MAKER, KEY_INT8, KEY_D, ROOM, &x.e),
+               &x.e);
+    for (int i = 0; i < 10; i++) put(&x, i);
+    CHECK_OK(put_sized(g, 20, 3, &x.e), &x.e);  /* has more room */
+    CHECK_INT(stats(&x).blocks, 11);
+    CHECK(reads(&x, 20) && reads(&x, 0));
+    put(&x, 21);
+    CHECK_INT(stats(&x).blocks, 9);
+    keyfile_close(g);
+    CHECK(reads(&x, 0) && reads(&x, 20) && reads(&x, 21));
+    check_sound(x.path);
+    teardown(&x);
+}
+
+/* Somebody has been writing for longer than we wait. */
+TEST(a_busy_file_is_told)
+{
+    struct keydb_kind kind = { MAKER, KEY_INT8, KEY_D };
+    struct keydb db;
+    sqlite3 *other;
+    struct fix x;
+    int rc;
+
+    if (!setup(&x, ROOM)) return;
+    REQUIRE_OK(keydb_open(&db, x.path, &kind, &x.e), &x.e);
+    REQUIRE(!sqlite3_open(x.path, &other));
+    CHECK(!sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+    keydb_wait(&db, 20);
+    rc = keydb_run(&db, KEYDB_BEGIN, "");
+    CHECK_INT(rc & 0xff, SQLITE_BUSY);
+    CHECK_INT(keydb_failed(&db, rc, &x.e), ST_IO);
+    CHECK(strstr(x.e.msg, "others have been writing") != NULL);
+    CHECK(!has(&x, 1));         /* readers wait for nobody */
+    sqlite3_close(other);
+    CHECK_INT(keydb_run(&db, KEYDB_BEGIN, ""), SQLITE_OK);
+    keydb_undo(&db);
+    keydb_close(&db);
+    teardown(&x);
+}
+
+/* ---- killed -------------------------------------------------------------- */
+
+static void pause_us(int us)
+{
+    struct timespec t = { .tv_nsec = us * 1000L };
+
+    nanosleep(&t, NULL);
+}
+
+/* Puts, reads and forgets until it is killed; says what is done. */
+_Noreturn static void work_until_killed(struct fix *x, int turn, int out)
+{
+    struct err e;
+
+    if (!again(x, 60 * EACH)) _exit(1);
+    for (int i = 0;; i++) {
+        int number = turn * 1000 + i % 1000;
+        struct key_id ids[2] = { key_of(number - 2), key_of(number - 5) };
+        struct keyblock *b = NULL;
+
+        if (put_sized(x->f, number, 3, &e) ||
+            keyfile_get(x->f, key_of(number / 2), &b, &e))
+            _exit(2);
+        keyblock_drop(b);
+        if (i % 5 == 4 && keyfile_forget(x->f, ids, 1, &e)) _exit(3);
+        if (write(out, &number, sizeof number) != sizeof number) _exit(4);
+    }
+}
+
+static void kill_once(struct fix *x, int turn, int after_us)
+{
+    int to[2], status, said, last = -1, n = 0;
+    pid_t pid;
+
+    REQUIRE(!pipe(to));
+    fcntl(to[1], F_SETPIPE_SZ, 1 << 20);
+    fflush(stdout);
+    pid = fork();
+    if (!pid) {
+        close(to[0]);
+        work_until_killed(x, turn, to[1]);
+    }
+    close(to[1]);
+    pause_us(after_us);
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    CHECK(WIFSIGNALED(status));
+    while (read(to[0], &said, sizeof said) == sizeof said) last = said;
+    close(to[0]);
+    if (!again(x, 60 * EACH)) return;
+    if (last >= 0) CHECK(reads(x, last));
+    for (int i = 0; i < 1000 * (turn + 1); i++) n += reads(x, i);
+    CHECK_INT(n, stats(x).blocks);
+    CHECK(stats(x).bytes <= 60 * EACH);
+    keyfile_close(x->f);
+    x->f = NULL;
+    check_sound(x->path);
+}
+
+TEST(killed_at_any_moment_it_opens_again)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    for (int i = 0; i < 12; i++) kill_once(&x, i, 3000 + i * 4711);
+    x.f = NULL;
+    teardown(&x);
+}
+
+/* Also while it is made. */
+TEST(killed_while_it_is_made_it_opens_again)
+{
+    int status;
+    struct fix x;
+    pid_t pid;
+
+    if (!setup(&x, ROOM)) return;
+    for (int i = 0; i < 60; i++) {
+        keyfile_close(x.f);
+        remove_all(&x);
+        fflush(stdout);
+        pid = fork();
+        if (!pid) _exit(!again(&x, ROOM));
+        pause_us(i * 40);
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+        if (!again(&x, ROOM)) break;
+        put(&x, 1);
+        CHECK(reads(&x, 1));
+    }
+    check_sound(x.path);
+    teardown(&x);
+}
+
+/* Dies with a log beside its file. */
+static bool leave_log(struct fix *x)
+{
+    int status;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (!pid) {
+        again(x, ROOM);
+        for (int i = 0; i < 20; i++) put(x, i);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(pid, &status, 0);
+    return CHECK(!access(beside(x, "-wal"), F_OK));
+}
+
+/* Who deletes the file and leaves its log gets an empty file, not parts of
+ * the old one. */
+TEST(an_old_log_is_not_applied)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    x.f = NULL;
+    if (!leave_log(&x)) return;
+    again(&x, ROOM);
+    CHECK_INT(stats(&x).blocks, 20);
+    keyfile_close(x.f);
+    unlink(x.path);
+    if (!leave_log(&x)) return;
+    unlink(x.path);
+    again(&x, ROOM);
+    CHECK_INT(stats(&x).blocks, 0);
+    CHECK(!reads(&x, 1));
+    put(&x, 1);
+    check_sound(x.path);
+    teardown(&x);
+}
+
+/* ---- full disks, and those that cannot be written ------------------------ */
+
+/* In a child, for the limit on file sizes is for good. */
+static int fill_until_refused(struct fix *x)
+{
+    struct rlimit limit = { 200000, 200000 };
+    enum status st = ST_OK;
+    int n = 0;
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (!again(x, ROOM) || setrlimit(RLIMIT_FSIZE, &limit)) return 1;
+    while (!st && n < 5000) st = put_sized(x->f, n++, 30, &x->e);
+    if (st != ST_IO || !strstr(x->e.msg, "nothing was changed")) return 2;
+    if (stats(x).blocks != (uint64_t)n - 1) return 3;
+    for (int i = 0; i < n - 1; i++)
+        if (!reads(x, i)) return 4;
+    if (has(x, n - 1)) return 5;
+    keyfile_close(x->f);
+    return 0;
+}
+
+TEST(a_full_disk_is_told_and_leaves_all_as_it_was)
+{
+    struct fix x;
+    int status;
+    pid_t pid;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    fflush(stdout);
+    pid = fork();
+    if (!pid) _exit(fill_until_refused(&x));
+    waitpid(pid, &status, 0);
+    CHECK_INT(status, 0);
+    again(&x, ROOM);
+    CHECK(stats(&x).blocks > 2 && reads(&x, 0));
+    put(&x, 6000);
+    CHECK(reads(&x, 6000));
+    check_sound(x.path);
+    teardown(&x);
+}
+
+/* Run by somebody who may not write. */
+static int as_nobody(int (*fn)(struct fix *x), struct fix *x)
+{
+    int status = -1;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (!pid) {
+        if (!geteuid() && (setgid(65534) || setuid(65534))) _exit(99);
+        _exit(fn(x));
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int only_reads(struct fix *x)
+{
+    if (!again(x, ROOM)) return 1;
+    if (!stats(x).read_only || stats(x).blocks != 20) return 2;
+    if (!reads(x, 0) || !reads(x, 19) || has(x, 20)) return 3;
+    put(x, 20);
+    if (has(x, 20) || stats(x).blocks != 20) return 4;
+    forget(x, 3);
+    if (has(x, 3) || reads(x, 3) || !reads(x, 4)) return 5;
+    keyfile_close(x->f);
+    if (!again(x, ROOM)) return 6;
+    if (!reads(x, 3)) return 7;
+    keyfile_close(x->f);
+    return 0;
+}
+
+static int finds_log(struct fix *x)
+{
+    check_refused(x, ST_IO, "-wal");
+    return strstr(x->e.msg, "-wal") ? 0 : 1;
+}
+
+static int finds_nothing(struct fix *x)
+{
+    check_refused(x, ST_IO, "is empty and cannot be written");
+    return strstr(x->e.msg, "is empty") ? 0 : 1;
+}
+
+static int cannot_make_it(struct fix *x)
+{
+    check_refused(x, ST_IO, "cannot be opened");
+    return strstr(x->e.msg, "cannot be opened") ? 0 : 1;
+}
+
+TEST(a_file_that_can_only_be_read)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    for (int i = 0; i < 20; i++) put(&x, i);
+    keyfile_close(x.f);
+    x.f = NULL;
+    CHECK(!chmod(x.path, 0444));
+    CHECK(!chmod(x.dir.dir, 0555));
+    CHECK_INT(as_nobody(only_reads, &x), 0);
+    CHECK(!chmod(x.dir.dir, 0777));
+    CHECK_INT(as_nobody(only_reads, &x), 0);
+    CHECK(!chmod(x.dir.dir, 0755));
+    CHECK(!chmod(x.path, 0644));
+    remove_all(&x);
+    if (!leave_log(&x)) return;
+    CHECK(!chmod(x.path, 0444));
+    CHECK(!chmod(beside(&x, "-wal"), 0444));
+    unlink(beside(&x, "-shm"));
+    CHECK(!chmod(x.dir.dir, 0555));
+    CHECK_INT(as_nobody(finds_log, &x), 0);
+    CHECK(!chmod(x.dir.dir, 0755));
+    remove_all(&x);
+    CHECK(scratch_write(&x.dir, "k.keys", ""));
+    CHECK(!chmod(x.path, 0444) && !chmod(x.dir.dir, 0555));
+    CHECK_INT(as_nobody(finds_nothing, &x), 0);
+    CHECK(!chmod(x.dir.dir, 0755));
+    remove_all(&x);
+    CHECK(!chmod(x.dir.dir, 0555));
+    CHECK_INT(as_nobody(cannot_make_it, &x), 0);
+    CHECK(!chmod(x.dir.dir, 0755));
+    teardown(&x);
+}
