@@ -462,11 +462,12 @@ enum status keyfile_forget(struct keyfile *f, const struct key_id *ids, int n,
 static int list_ids(struct keyfile *f, uint64_t hi, struct key_id **ids,
                     size_t *n)
 {
-    sqlite3_stmt *st = f->db.stmt[KEYDB_LIST];
+    sqlite3_stmt *st;
     size_t cap = 0;
     int rc = keydb_first(&f->db, KEYDB_LIST, "kk", (struct key_id){ hi, 0 },
                          (struct key_id){ hi, UINT64_MAX });
 
+    st = f->db.stmt[KEYDB_LIST];        /* prepared when first asked */
     for (; rc == SQLITE_ROW; rc = sqlite3_step(st)) {
         if (sqlite3_column_bytes(st, 0) != sizeof **ids) continue;
         if (!mem_grow(ids, &cap, *n + 1, sizeof **ids)) {

@@ -39,6 +39,84 @@ Intervals and comparisons are the same at every run.
   $ skmt score --ref ref60 --metrics ter --seed 6 half nearly half | cmp -s - one
   [1]
 
+Documents are told apart by the first column of a table; a bucket takes
+documents up to its number of lines, and those without documents are left out.
+
+  $ for n in 2 1 3 7; do for i in $(seq $n); do printf 'doc%d\tQuelle\tZinc helps against pain no. %d\n' $n $i; done; done > docs.tsv
+  $ cut -f 3 docs.tsv | sed 's/pain/ache/' > ache; cut -f 3 docs.tsv | sed '1~2s/Zinc/Gold/' > gold
+  $ skmt score --docs docs.tsv --metrics ter --resamples 0 --buckets 2,4,5 ache gold | tail -n +5
+  lines of a document         1-2       3-4        >5       all
+  documents                     2         1         1         4
+  lines                         3         3         7        13
+  TER
+    ache                    16.67     16.67     16.67     16.67
+    gold                    11.11      5.56      9.52      8.97
+  
+  TER         nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|skmt:* (glob)
+
+A star is where a file differs from the first by more than chance.
+
+  $ skmt score --docs docs.tsv --metrics ter --buckets 1,6 ache gold | sed -n '/^lines/,/^  gold/p; $p'
+  lines of a document           1       2-6        >6       all
+  documents                     1         2         1         4
+  lines                         1         5         7        13
+  TER
+    ache                    16.67     16.67     16.67     16.67
+    gold                    16.67      6.67*     9.52*     8.97*
+  1000 resamples, seed 12345; p: of no difference to ache; *: p < 0.05
+
+R asks for words that the document had before: "Zinc", "helps" and "pain" here,
+as the rest is stop words, numbers and marks. Packed files are read too.
+
+  $ xz -k docs.tsv; skmt score --docs docs.tsv.xz --metrics r --resamples 0 --buckets 3 ache gold | sed -n '/^R:/,/^$/p'
+  R: words found, by lines of the document that had them before
+  lines of a document  file            R0       R1     R2-5     R6-9     R10+      all
+  1-3                  (words)          9        6        3        0        0       18
+                       ache         66.67    66.67    66.67        -        -    66.67
+                       gold         77.78    83.33   100.00        -        -    83.33
+  >3                   (words)          3        3       12        3        0       21
+                       ache         66.67    66.67    66.67    66.67        -    66.67
+                       gold         66.67   100.00    83.33    66.67        -    80.95
+  all                  (words)         12        9       15        3        0       39
+                       ache         66.67    66.67    66.67    66.67        -    66.67
+                       gold         75.00    88.89    86.67    66.67        -    82.05
+  
+  $ skmt score --docs docs.tsv --resamples 0 gold | awk '/^gold/ { print $2 }' | xargs
+  BLEU chrF2 TER R
+
+With stop words there are "against" and "no" too.
+
+  $ skmt score --docs docs.tsv --metrics r --r-stopwords off --resamples 0 gold | grep -A 1 ^all
+  all                  (words)         20       15       25        5        0       65
+                       gold         85.00    93.33    92.00    80.00        -    89.23
+  $ skmt score --docs docs.tsv --metrics r-all --resamples 0 gold > one; skmt score --docs docs.tsv --metrics r --r-stopwords off --resamples 0 gold | cmp - one
+
+Without documents all lines are one.
+
+  $ skmt score --ref docs.tsv -c 3 --metrics r --resamples 0 gold | sed -n '/^R:/,$p' | sed -n 3,4p
+  all                  (words)          3        3       12       12        9       39
+                       gold         66.67   100.00    83.33    83.33    77.78    82.05
+
+Words are told apart by how often the references have them.
+
+  $ printf '%s\n' 'zinc zinc zinc lead' 'iron gold' > metals; printf '%s\n' 'zinc zinc lead' 'iron' > metals.ref
+  $ skmt score --ref metals.ref --metrics bleu --words --resamples 0 metals | sed -n '4,8p; $p'
+  words by their frequency in the references
+  frequency   file       in ref  in file       F1  precis.   recall
+  <1          metals          0        1     0.00     0.00     0.00
+  1           metals          2        2   100.00   100.00   100.00
+  2           metals          2        3    80.00    66.67   100.00
+  words       nrefs:1|case:mixed|tok:moses-en|skmt:* (glob)
+
+Or something else does.
+
+  $ (yes zinc | head -4; yes lead | head -1000) | gzip > train.gz; skmt score --ref metals.ref --metrics bleu --freq-corpus train.gz --resamples 0 metals | grep -e frequency -e '^<1' -e '^4 ' -e '^>='
+  words by their frequency in train.gz
+  frequency   file       in ref  in file       F1  precis.   recall
+  <1          metals          1        2    66.67    50.00   100.00
+  4           metals          2        3    80.00    66.67   100.00
+  >=1000      metals          1        1   100.00   100.00   100.00
+
 For programs there is JSON, a line for each file.
 
   $ cat > show.py <<'END'
@@ -60,6 +138,36 @@ For programs there is JSON, a line for each file.
   ter edits=8
   ref 3
   ter edits=0 p=0.000999001
+
+Buckets and words are in it as well.
+
+  $ skmt score --docs docs.tsv --metrics ter,r --buckets 3 --words --json ache gold > found.json; cat > more.py <<'END'
+  > import json, sys
+  > for line in open("found.json"):
+  >     o = json.loads(line)
+  >     print(*o)
+  >     print(o["file"], o["documents"], o["lines"], [s["metric"] for s in o["scores"]])
+  >     for b in o["buckets"]:
+  >         ter, r = b["scores"]
+  >         print(b["from"], b.get("to"), b["documents"], b["lines"], ter["edits"], "p" in ter, r["r10"], r["r2_5"], r["found_r0"], r["words_r0"])
+  >     w = o["words"]["frequencies"]
+  >     print(o["words"]["corpus"], len(w), w[1], sep="\n")
+  > END
+  $ python3 more.py
+  file documents lines scores buckets words
+  ache 4 13 ['ter', 'r']
+  1 3 3 6 6 False None 66.6666666667 6 9
+  4 None 1 7 7 False None 66.6666666667 2 3
+  docs.tsv
+  9
+  {'frequency': '1', 'ref_words': 4, 'hyp_words': 4, 'matched': 4, 'f1': 100, 'precision': 100, 'recall': 100}
+  file documents lines scores buckets words
+  gold 4 13 ['ter', 'r']
+  1 3 3 6 3 True None 100 7 9
+  4 None 1 7 4 True None 83.3333333333 2 3
+  docs.tsv
+  9
+  {'frequency': '1', 'ref_words': 4, 'hyp_words': 4, 'matched': 4, 'f1': 100, 'precision': 100, 'recall': 100}
 
 Nothing to score is a score of nothing.
 
@@ -84,13 +192,28 @@ Files that do not fit are refused.
   $ skmt score --ref ref absent 2>&1 | grep -c absent
   1
 
+  $ printf 'a\tx\ty\nb\tx\ty\na\tx\ty\n' > mixed.tsv; skmt score --docs mixed.tsv hyp
+  mixed.tsv:3: the document of line 1 goes on here; the lines of a document must stand together
+  [1]
+  $ printf 'a\tx\ty\n\tx\ty\n' > nameless.tsv; skmt score --docs nameless.tsv hyp
+  nameless.tsv:2: the first column, which names the document, is empty
+  [1]
+  $ skmt score --docs both.tsv hyp
+  both.tsv:1: has no column 3
+  [1]
+  $ skmt score --ref ref --freq-corpus latin hyp
+  latin:3: the text is not valid UTF-8: byte 0 is 0xFF
+  [1]
+  $ head -c 60 docs.tsv.xz > cut.xz; skmt score --docs cut.xz hyp 2>&1 | grep -c '^skmt: cut.xz: '
+  1
+
 So are command lines.
 
   $ skmt score hyp
-  skmt: score needs --ref REF and FILEs; see 'skmt help score'
+  skmt: score needs --ref REF or --docs TSV, and FILEs; see 'skmt help score'
   [2]
   $ skmt score --ref ref
-  skmt: score needs --ref REF and FILEs; see 'skmt help score'
+  skmt: score needs --ref REF or --docs TSV, and FILEs; see 'skmt help score'
   [2]
   $ skmt score --ref ref --metrics bleu,meteor hyp
   skmt: metrics: "meteor" is not one of bleu, chrf, chrf-eps, ter, r, r-all
@@ -100,6 +223,23 @@ So are command lines.
   [2]
   $ skmt score --ref ref --resamples many hyp
   skmt: resamples: 'many' is not a whole number from 0 to 1000000
+  [2]
+  $ skmt score --ref ref --docs docs.tsv hyp
+  skmt: --ref and --docs both name the references; give one of them
+  [2]
+  $ skmt score --docs docs.tsv --column 1 hyp
+  skmt: column: with --docs the first one names the document
+  [2]
+  $ for b in 5,5 5,4 0 '' 5, a 5x 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17; do skmt score --docs docs.tsv --buckets "$b" hyp; done 2>&1 | sort | uniq -c | sort -n | wc -l
+  8
+  $ skmt score --docs docs.tsv --buckets 5,5 hyp
+  skmt: buckets: '5,5' is not a list of at most 16 rising numbers such as 50,100,200
+  [2]
+  $ skmt score --docs docs.tsv --r-stopwords maybe hyp
+  skmt: r-stopwords: 'maybe' is neither on nor off
+  [2]
+  $ skmt score --ref hyp --freq-corpus - -
+  skmt: standard input ('-') can be read once
   [2]
   $ skmt score --ref - -
   skmt: standard input ('-') can be read once
