@@ -1,4 +1,4 @@
-# needs: python3
+# needs: python3 xz gzip
 Translations are scored against a reference.
 
   $ printf '%s\n' 'The cat sat on the mat .' 'Take 2 tablets daily.' Yes > hyp
