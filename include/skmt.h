@@ -478,9 +478,16 @@ typedef struct skmt_vote {
 } skmt_vote;
 SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
                                int vote, skmt_vote *out);
-/* Decoder passes a sentence took part in, and tokens it has: with drafts the
- * passes are fewer. */
+/* Decoder passes a sentence took part in: with drafts fewer than its steps. */
 SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
+
+/* Work done so far: decoder "passes", "rows" in them, "steps" of all sentences
+ * (without drafts each is part of a pass), rows "drafted" ahead of time and how
+ * many of those were "used". NULL after the last. */
+SKMT_API const char *skmt_session_stat(skmt_session *s, int i,
+                                       int64_t *value);
+/* The same of all workers; after a flush. */
+SKMT_API const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value);
 
 /* ---- files in and out */
 

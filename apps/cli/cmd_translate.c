@@ -45,6 +45,7 @@ struct run {                    /* and what became of it */
     skmt_stream *stream;
     double load_seconds;
     uint64_t sentences, tokens;
+    struct textbuf work;        /* ,"passes":.. for the statistics */
 };
 
 /* ---- command line ----------------------------------------------------- */
@@ -323,6 +324,7 @@ static void print_stats(struct run *r)
     textbuf_addf(&t, ",\"load_seconds\":%.3f,\"decode_seconds\":%.3f",
                  r->load_seconds, writer_busy_seconds(&r->out));
     textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
+    if (r->work.len) textbuf_adds(&t, r->work.data);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         jput_key(&t, shown[i]);
         textbuf_adds(&t, option(r->job, shown[i]));
@@ -336,6 +338,19 @@ static void print_stats(struct run *r)
     textbuf_release(&t);
 }
 
+/* While the stream is still there. */
+static void note_work(struct run *r)
+{
+    const char *name;
+    int64_t n;
+
+    for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++)
+        textbuf_addf(&r->work, ",\"%s\":%lld", name, (long long)n);
+    for (int i = 0; r->job->steering->keys
+         && (name = skmt_keys_stat(r->job->steering->keys, i, &n)); i++)
+        textbuf_addf(&r->work, ",\"keys_%s\":%lld", name, (long long)n);
+}
+
 /* ---- putting it together ---------------------------------------------- */
 
 static int finish(struct run *r)
@@ -345,6 +360,7 @@ static int finish(struct run *r)
 
     if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
     skmt_stream_counts(r->stream, &texts, &r->sentences, &r->tokens);
+    if (r->job->stats) note_work(r);
     interrupt_stream(NULL);
     skmt_stream_free(r->stream);        /* no callback runs after this */
     r->stream = NULL;
@@ -421,6 +437,7 @@ static int run_job(const struct job *j)
     lines_close(&r.in);
     lines_close(&r.prefixes);
     writer_release(&r.out);
+    textbuf_release(&r.work);
     return status;
 }
 

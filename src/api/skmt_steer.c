@@ -236,3 +236,30 @@ int skmt_result_passes(const skmt_result *r, int seg)
 
     return s && s->job ? s->job->steps : 0;
 }
+
+static const char *work_stat(const struct batch_counts *c, int i,
+                             int64_t *value)
+{
+    static const char *const names[] = { "passes", "rows", "steps", "drafted",
+                                         "used" };
+    const uint64_t values[] = { c->passes, c->rows, c->steps, c->drafted,
+                                c->used };
+
+    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    *value = (int64_t)values[i];
+    return names[i];
+}
+
+const char *skmt_session_stat(skmt_session *s, int i, int64_t *value)
+{
+    struct batch_counts c = session_counts(session_of(s));
+
+    return work_stat(&c, i, value);
+}
+
+const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value)
+{
+    struct batch_counts c = stream_work(s->s);
+
+    return work_stat(&c, i, value);
+}

@@ -54,6 +54,11 @@ enum status session_use(struct session *s, struct tmfile *tm,
     return ST_OK;
 }
 
+struct batch_counts session_counts(const struct session *s)
+{
+    return batch_counts(s->batch);
+}
+
 void session_free(struct session *s)
 {
     if (!s) return;

@@ -8,6 +8,7 @@
 #include "engine/keys.h"
 #include "engine/recall.h"
 #include "engine/result.h"
+#include "search/batch.h"
 
 struct session;
 
@@ -29,6 +30,8 @@ void session_free(struct session *s);           /* NULL is fine */
  * (NULL: the session's own). Both borrowed. */
 enum status session_use(struct session *s, struct tmfile *tm,
                         struct keys *keys, struct err *e);
+
+struct batch_counts session_counts(const struct session *s);
 
 /* Returns the first failure, if any; the others are answered all the same. */
 enum status session_run(struct session *s, struct request *q, size_t n,

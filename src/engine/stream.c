@@ -368,6 +368,24 @@ void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
     pthread_mutex_unlock(&s->lock);
 }
 
+struct batch_counts stream_work(struct stream *s)
+{
+    struct batch_counts sum = { 0 };
+
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < s->o.threads; i++) {
+        struct batch_counts c = batch_counts(s->workers[i].batch);
+
+        sum.passes += c.passes;
+        sum.rows += c.rows;
+        sum.steps += c.steps;
+        sum.drafted += c.drafted;
+        sum.used += c.used;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return sum;
+}
+
 void stream_free(struct stream *s)
 {
     if (!s) return;

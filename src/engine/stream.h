@@ -11,6 +11,7 @@
 #include "engine/keys.h"
 #include "engine/recall.h"
 #include "engine/result.h"
+#include "search/batch.h"
 
 struct stream;
 
@@ -36,6 +37,8 @@ enum status stream_flush(struct stream *s, struct err *e);
 void stream_cancel(struct stream *s);
 void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
                    uint64_t *tokens);
+/* Of all workers, when nothing is under way. */
+struct batch_counts stream_work(struct stream *s);
 void stream_free(struct stream *s);             /* cancels; NULL is fine */
 
 #endif

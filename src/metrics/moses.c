@@ -346,9 +346,12 @@ static bool escape(struct strbuf *out, struct str in)
 /* A last apostrophe has nothing behind it that a rule could look at. */
 static bool split_last(struct strbuf *out, struct str in)
 {
-    if (in.n < 2 || memcmp(in.p + in.n - 2, ".'", 2))
-        return add(out, in, 0, in.n);
-    return add(out, in, 0, in.n - 2) && strbuf_adds(out, " . '");
+    size_t n = in.n;
+
+    if (n < 2 || memcmp(in.p + n - 2, ".'", 2)) return add(out, in, 0, n);
+    n -= 2;
+    if (n && in.p[n - 1] == ' ') n--;
+    return add(out, in, 0, n) && strbuf_adds(out, n ? " . '" : ". '");
 }
 
 static bool split_last_comma(struct strbuf *out, struct str in)

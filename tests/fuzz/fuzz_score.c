@@ -9,7 +9,10 @@
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "metrics/metric.h"
+#include "metrics/moses.h"
+#include "metrics/rindicator.h"
 #include "metrics/ter.h"
+#include "metrics/wordfreq.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,6 +58,54 @@ static void check_itself(struct tally *t, struct str text)
     must(e[TER_EDITS] == 0);
 }
 
+/* Single blanks between words, nothing that should have been escaped. */
+static void check_moses(struct tally *t, struct str text)
+{
+    for (int split = 0; split < 2; split++) {
+        must(moses_words(&t->text, &t->other, text,
+                         split ? MOSES_HYPHENS_SPLIT : MOSES_HYPHENS_STAY));
+        for (size_t i = 0; i < t->text.len; i++) {
+            unsigned char c = (unsigned char)t->text.data[i];
+
+            must(c >= ' ' && !strchr("|<>'\"[]", c));
+            must(c != ' ' || (i && i + 1 < t->text.len
+                              && t->text.data[i + 1] != ' '));
+        }
+    }
+}
+
+/* What the line before had, each word once, is seen once now. */
+static void check_recall(struct tally *t, struct str hyp, struct str ref)
+{
+    int64_t first[R_STATS], again[R_STATS], all[R_STATS];
+
+    tally_begin_document(t);
+    must(rindicator_count(t, hyp, ref, first));
+    must(rindicator_count_all(t, hyp, ref, all));
+    must(first[R_WORDS] <= all[R_WORDS]);
+    must(all[R_WORDS] <= (int64_t)t->words.n);
+    must(first[R_FOUND] <= first[R_WORDS] && all[R_FOUND] <= all[R_WORDS]);
+    must(rindicator_count(t, ref, ref, again));
+    must(again[R_WORDS] == 0 && again[R_WORDS + 1] == first[R_WORDS]);
+    must(again[R_FOUND + 1] == first[R_WORDS]);
+}
+
+static void check_words(struct str hyp, struct str ref)
+{
+    struct wordfreq_figure f;
+    struct wordfreq w;
+
+    wordfreq_init(&w);
+    must(wordfreq_learn(&w, ref) && wordfreq_add(&w, hyp, ref));
+    must(w.counts[0].ref == 0 && w.counts[0].matched == 0);
+    for (int b = 0; b < WORDFREQ_BUCKETS; b++) {
+        wordfreq_get(&w, b, &f);
+        must(f.n.matched <= f.n.hyp && f.n.matched <= f.n.ref);
+        must(f.f1 >= 0 && f.f1 < 100.001);
+    }
+    wordfreq_release(&w);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *line = size ? memchr(data, '\n', size) : NULL;
@@ -69,6 +120,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_pair(&t, a, b);
     check_pair(&t, b, a);
     check_itself(&t, b);
+    check_moses(&t, a);
+    check_recall(&t, a, b);
+    check_words(a, b);
     tally_release(&t);
     free((char *)a.p);
     free((char *)b.p);

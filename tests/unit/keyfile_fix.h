@@ -149,7 +149,8 @@ static inline void spill(const char *path, const char *bytes, size_t size)
     fclose(f);
 }
 
-static inline void check_refused(struct fix *x, enum status want, const char *word)
+static inline void check_refused(struct fix *x, enum status want,
+                                 const char *word)
 {
     struct keyfile *f = (struct keyfile *)x;
     enum status st = keyfile_open(&f, x->path, MAKER, KEY_INT8, KEY_D, ROOM,

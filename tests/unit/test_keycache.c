@@ -521,6 +521,8 @@ static void check_left(const char *path)
 TEST(no_failed_allocation_spoils_the_keys)
 {
     enum { N = 12 };
+    const char *under = getenv("RUN");  /* scripts/check: valgrind, qemu */
+    int step = under && *under ? 13 : 1;
     struct keyblock *blocks[N];
     struct key_id ids[N];
     struct scratch dir;
@@ -537,7 +539,7 @@ TEST(no_failed_allocation_spoils_the_keys)
     n = calls;
     CHECK(n > 200);
     scratch_remove(&dir);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n; k += step) {
         enum status st;
 
         if (!scratch_make_small(&dir)) return;
@@ -553,8 +555,8 @@ TEST(no_failed_allocation_spoils_the_keys)
         check_left(scratch_path(&dir, "keys"));
         scratch_remove(&dir);
     }
-    CHECK(bad > n / 4);
-    printf("     %d allocations%s, each failed in turn; %d mattered\n", n,
+    CHECK(bad > n / step / 4);
+    printf("     %d allocations%s failed in turn; %d mattered\n", n / step,
            __real_malloc ? "" : " of SQLite", bad);
     for (int i = 0; i < N; i++) keyblock_drop(blocks[i]);
 }

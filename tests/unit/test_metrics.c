@@ -5,7 +5,7 @@
  *     rules (sacrebleu itself was not at hand);
  *   - documents, and choices of them;
  *   - with the full sets beside the checkout: BLEU and chrF2 of every row, and
- *     BLEU by the length of documents. */
+ *     BLEU and the R-indicator by the length of documents. */
 #include <unistd.h>
 
 #include "formats/input.h"
@@ -738,6 +738,22 @@ static void check_by_length(const struct by_length *want, const skmt_score *s)
     }
 }
 
+/* A script over another tokenizer counted these on emea.16_2_100. */
+static void check_recall(const skmt_score *s)
+{
+    static const double r[] = { 39.23, 51.10, 59.17, 66.33, 73.46 };
+    static const int words[] = { 23988, 9508, 12281, 3763, 7115 };
+    static const double all[] = { 41.46, 52.58, 59.67, 66.04, 73.39 };
+    static const int all_words[] = { 33222, 14541, 21804, 8568, 26098 };
+
+    for (int i = 0; i < 5; i++) {
+        CHECK_NEAR(detail(s, "r", i), r[i], 0.00501);
+        CHECK_NEAR(detail(s, "r", 10 + i), words[i], 0);
+        CHECK_NEAR(detail(s, "r-all", i), all[i], 0.00501);
+        CHECK_NEAR(detail(s, "r-all", 10 + i), all_words[i], 0);
+    }
+}
+
 TEST(documents_score_by_length_as_published)
 {
     static const struct by_length figures[] = {
@@ -760,9 +776,10 @@ TEST(documents_score_by_length_as_published)
         snprintf(name, sizeof name, "golden/hyp/%s.hyp.xz", figures[i].hyps);
         hyps = test_shared(name);
         if (hyps && read_all(hyps, &hyp)) {
-            CHECK(!skmt_score_new(&s, "bleu", &err));
+            CHECK(!skmt_score_new(&s, "bleu,r,r-all", &err));
             if (s) score_by_document(s, strbuf_view(&hyp), strbuf_view(&ref));
             if (s) check_by_length(&figures[i], s);
+            if (s && i == 2) check_recall(s);
             skmt_score_free(s);
             strbuf_release(&hyp);
         }

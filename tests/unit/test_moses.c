@@ -77,6 +77,8 @@ TEST(apostrophes_go_with_what_follows)
     /* At an end there is nothing for a rule to look at. */
     CHECK_STR(words("'tis dogs'"), "&apos;tis dogs&apos;");
     CHECK_STR(words("the 'end.'"), "the &apos; end . &apos;");
+    CHECK_STR(words("the end .'"), "the end . &apos;");
+    CHECK_STR(words(".'"), ". &apos;");
 }
 
 TEST(full_stops_leave_sentences_not_abbreviations)

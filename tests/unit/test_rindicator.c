@@ -174,6 +174,23 @@ TEST(both_ways_count_side_by_side)
     check_sums(all, found_all, words_all);
 }
 
+/* With all short words in both, none may be taken for another. */
+TEST(short_words_are_told_apart)
+{
+    int64_t some[R_STATS] = { 0 }, all[R_STATS] = { 0 };
+    char text[26 * 3 + 1] = "";
+    struct tally s;
+
+    for (int i = 0; i < 26; i++)
+        sprintf(text + 3 * i, "q%c ", 'A' + i);
+    tally_init(&s);
+    add(&s, rindicator_count, "", text, some);
+    add(&s, rindicator_count_all, "", text, all);
+    tally_release(&s);
+    CHECK(some[R_WORDS] > 20 && some[R_WORDS + 1] == 0);
+    CHECK(all[R_WORDS] == 26 && all[R_WORDS + 1] == 0);
+}
+
 TEST(figures_have_names)
 {
     static const int64_t sums[R_STATS] = { 1, 0, 3, 0, 0, 4, 2, 3, 0, 0 };
