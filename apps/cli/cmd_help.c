@@ -246,12 +246,17 @@ static bool is_on(const char *fallback)
            && strcmp(fallback, "no") && strcmp(fallback, "off");
 }
 
-static void print_engine(describe_fn *describe)
+static const char *heading(const char *command)
+{
+    if (strncmp(command, "tm ", 3)) return "How to translate:";
+    return strcmp(command, "tm warm") ? "How to search:" : "How to make them:";
+}
+
+static void print_engine(const char *command, describe_fn *describe)
 {
     skmt_option_info info;
 
-    puts(describe == skmt_option_describe ? "\nHow to translate:"
-                                          : "\nHow to search:");
+    printf("\n%s\n", heading(command));
     for (int i = 0; describe(i, &info); i++) {
         bool flag = !strcmp(info.kind, "bool");
         const char *value = placeholder(&info);
@@ -337,7 +342,7 @@ int help_command(const char *name)
         puts("\nOptions:");
         print_own(p->own);
     }
-    if (p->describe) print_engine(p->describe);
+    if (p->describe) print_engine(p->command, p->describe);
     return EXIT_DONE;
 }
 

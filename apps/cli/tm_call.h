@@ -27,7 +27,7 @@ struct tm_call {
     struct tm_given *given;     /* [n_given] options, in order */
     int n_given;
     bool json;
-    skmt_options *options;      /* of a search */
+    skmt_options *options;      /* of a search, or of keys */
 
     skmt_tm *tm;
     skmt_model *model;          /* of a search; NULL: words. Closed after tm */
@@ -46,6 +46,8 @@ tm_run_fn cmd_tm_add, cmd_tm_edit, cmd_tm_delete, cmd_tm_show;
 tm_run_fn cmd_tm_import, cmd_tm_search, cmd_tm_stats;
 /* tm_care.c */
 tm_run_fn cmd_tm_export, cmd_tm_check, cmd_tm_rebuild, cmd_tm_compact;
+/* tm_warm.c */
+tm_run_fn cmd_tm_warm;
 
 bool tm_given(const struct tm_call *c, const char *option);
 /* The last value given; NULL: none. */

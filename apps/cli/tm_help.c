@@ -129,6 +129,16 @@ static const struct opt drop_options[] = {
 
 static const struct opt work_options[] = { JSON, QUIET, HELP };
 
+static const struct opt warm_options[] = {
+    { "key-file", 0, "FILE", "where they are kept; made when it does not "
+      "exist" },
+    { "name", 'n', "NAME", "only this memory of the file; may be given "
+      "several times" },
+    { "model", 'm', "FILE", "the model that will translate; default "
+      "$SKMT_MODEL, then the shipped de-en" },
+    JSON, QUIET, HELP
+};
+
 /* ---- options of the library --------------------------------------------- */
 
 /* A person reads fewer matches than a program. */
@@ -147,6 +157,22 @@ static int describe_measure(int i, skmt_option_info *out)
             || !strcmp(out->name, "min-similarity")) continue;
         if (i-- == 0) return 1;
     }
+    return 0;
+}
+
+/* What the keys of a pair depend on, and how many make them. */
+static int describe_keys(int i, skmt_option_info *out)
+{
+    static const char *const names[] = { "key-type", "knn-eos" };
+
+    if (i > 0) {
+        if (i > (int)(sizeof names / sizeof *names)) return 0;
+        for (int k = 0; skmt_steer_option_describe(k, out); k++)
+            if (!strcmp(out->name, names[i - 1])) return 1;
+        return 0;
+    }
+    for (int k = 0; skmt_option_describe(k, out); k++)
+        if (!strcmp(out->name, "threads")) return 1;
     return 0;
 }
 
@@ -180,6 +206,7 @@ static const char tm_page[] =
 "  check        is the file sound?\n"
 "  rebuild      build the index again\n"
 "  compact      give back the room of what was deleted\n"
+"  warm         let a model read the pairs before they are needed\n"
 "\n"
 "  skmt help tm COMMAND   its options, with examples\n"
 "\n"
@@ -353,6 +380,19 @@ static const char compact_page[] =
 "Examples:\n"
 "  skmt tm compact my.tm\n";
 
+static const char warm_page[] =
+"Usage: skmt tm warm MEM --key-file FILE [OPTIONS]\n"
+"\n"
+"Let the model read every pair now, and keep what it makes of them in a file:\n"
+"'skmt translate --memory MEM --key-file FILE' then need not do it when such a\n"
+"pair is found. What is there already is left alone. After Ctrl-C what was\n"
+"made so far is kept; the same command goes on from there.\n"
+"\n"
+"Examples:\n"
+"  skmt tm warm my.tm --key-file my.keys\n"
+"  skmt tm warm my.tm --key-file my.keys --threads 8\n"
+"  skmt translate --memory my.tm --key-file my.keys letter.txt\n";
+
 const struct page tm_pages[] = {
     { "tm", tm_page, NULL, NULL },
     { "tm create", create_page, create_options, NULL },
@@ -370,5 +410,6 @@ const struct page tm_pages[] = {
     { "tm check", check_page, work_options, NULL },
     { "tm rebuild", rebuild_page, work_options, NULL },
     { "tm compact", compact_page, work_options, NULL },
+    { "tm warm", warm_page, warm_options, describe_keys },
     { NULL, NULL, NULL, NULL }
 };
