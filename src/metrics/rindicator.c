@@ -64,8 +64,8 @@ int rindicator_bucket(uint32_t times)
 }
 
 /* The two ways to count remember their words apart, by other keys. A seed of
- * the hash would not do: for words of one to three bytes it is added to the
- * bytes, so that "x" with one seed is "y" with another. */
+ * the hash would not do: in words of three bytes it changes the last one, so
+ * that "qqA" with one seed is "qqF" with another. */
 static uint64_t key_of(struct str w, bool stopwords)
 {
     return XXH3_64bits(w.p, w.n) ^ (stopwords ? 0x9E3779B97F4A7C15u : 0);
