@@ -73,32 +73,31 @@ static bool pick_column(const struct text_line *line, long column,
 
 /* ---- references --------------------------------------------------------- */
 
-/* Room for one more item; false: no memory. */
-static bool make_room(void *items, size_t n, size_t *cap, size_t size)
+/* The items with room for one more; NULL: no memory, and they stay. */
+static void *make_room(void *items, size_t n, size_t *cap, size_t size)
 {
-    void **p = items;
     size_t more = *cap ? *cap * 2 : 1024;
     void *grown;
 
-    if (n < *cap) return true;
-    grown = more > SIZE_MAX / size ? NULL : realloc(*p, more * size);
-    if (!grown) return false;
-    *p = grown;
-    *cap = more;
-    return true;
+    if (n < *cap) return items;
+    grown = more > SIZE_MAX / size ? NULL : realloc(items, more * size);
+    if (grown) *cap = more;
+    return grown;
 }
 
 static bool same_document(const struct score_call *c, const char *id,
                           size_t len)
 {
-    const struct document *d = c->documents + c->n_documents - 1;
+    const struct document *d;
 
-    return c->n_documents && d->id_len == len
-           && !memcmp(c->ids.data + d->id, id, len);
+    if (!c->n_documents) return false;
+    d = &c->documents[c->n_documents - 1];
+    return d->id_len == len && !memcmp(c->ids.data + d->id, id, len);
 }
 
 static int keep_document(struct score_call *c, const struct text_line *line)
 {
+    struct document *grown;
     const char *id;
     size_t len;
 
@@ -108,9 +107,10 @@ static int keep_document(struct score_call *c, const struct text_line *line)
         return bad_line(line, "the first column, which names the document, "
                         "is empty");
     if (same_document(c, id, len)) return EXIT_DONE;
-    if (!make_room(&c->documents, c->n_documents, &c->cap_documents,
-                   sizeof *c->documents))
-        return no_memory();
+    grown = make_room(c->documents, c->n_documents, &c->cap_documents,
+                      sizeof *grown);
+    if (!grown) return no_memory();
+    c->documents = grown;
     c->documents[c->n_documents++] =
         (struct document){ c->n_refs, c->ids.len, len };
     textbuf_add(&c->ids, id, len);
@@ -121,7 +121,7 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
                     void *user)
 {
     const char *text;
-    size_t len;
+    size_t len, *ends;
     int status;
 
     (void)user;
@@ -133,8 +133,9 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
     }
     status = keep_document(c, line);
     if (status) return status;
-    if (!make_room(&c->ends, c->n_refs, &c->cap_refs, sizeof *c->ends))
-        return no_memory();
+    ends = make_room(c->ends, c->n_refs, &c->cap_refs, sizeof *ends);
+    if (!ends) return no_memory();
+    c->ends = ends;
     textbuf_add(&c->refs, text, len);
     if (c->refs.failed) return no_memory();
     c->ends[c->n_refs++] = c->refs.len;

@@ -642,8 +642,10 @@ static void check_figure(const struct figure *f, const char *refs,
     skmt_score *s = NULL;
     skmt_error err;
     double bleu = -1, chrf = -1;
+    bool both = read_all(refs, &ref);
 
-    if (read_all(refs, &ref) & read_all(hyps, &hyp)
+    if (!read_all(hyps, &hyp)) both = false;
+    if (both
         && CHECK(!skmt_score_new(&s, f->words ? "bleu,chrf,ter" : "bleu,chrf",
                                  &err))) {
         score_lines(s, strbuf_view(&hyp), strbuf_view(&ref));
