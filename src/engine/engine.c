@@ -172,7 +172,7 @@ enum status engine_search_options(const struct engine *en,
         .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
         .early_stop = o->early_stop, .prune = o->prune,
         .max_source = longest + 2, .attention = o->attention,
-        .tell = o->explain, .draft = o->draft, .draft_least = 0.3f,
+        .tell = o->explain, .draft = o->draft,
     };
     return ST_OK;
 }

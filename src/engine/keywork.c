@@ -126,6 +126,20 @@ enum status keywork_make(struct keywork *kw, struct recalled *const *pairs,
     return st;
 }
 
+/* What a sentence's pairs say, in their order. */
+static enum status fill_store(struct recall *r, struct err *e)
+{
+    enum status st = ST_OK;
+
+    r->sk.similarity = calloc((size_t)r->n + 1, sizeof *r->sk.similarity);
+    if (!r->sk.similarity) return err_nomem(e, "memory keys");
+    for (int i = 0; !st && i < r->n; i++) {
+        r->sk.similarity[i] = (float)r->pairs[i].similarity;
+        st = keystore_add(&r->sk.store, r->pairs[i].block, e);
+    }
+    return st;
+}
+
 enum status keywork_run(struct keywork *kw, struct recall *const *recalls,
                         int n, struct err *e)
 {
@@ -141,9 +155,7 @@ enum status keywork_run(struct keywork *kw, struct recall *const *recalls,
             kw->todo[todo++] = &recalls[i]->pairs[k];
         }
     if (todo) st = keywork_make(kw, kw->todo, (int)todo, e);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; !st && recalls[i] && k < recalls[i]->n; k++)
-            st = keystore_add(&recalls[i]->sk.store,
-                              recalls[i]->pairs[k].block, e);
+    for (int i = 0; !st && i < n; i++)
+        if (recalls[i]) st = fill_store(recalls[i], e);
     return st;
 }

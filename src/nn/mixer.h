@@ -29,6 +29,9 @@ struct mix {
      * time; it changes no result. Lives as long as the sentence. */
     const int32_t *ahead;
     int n_ahead;
+    float likely;               /* that a token of it is right, where those
+                                   before it were */
+    int32_t instead;            /* it supposes that this one is next */
 };
 
 struct mixer_step {

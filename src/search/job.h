@@ -21,7 +21,6 @@ struct search_options {
     bool attention;
     bool tell;                  /* the mixer is told what came out */
     int draft;                  /* rows a pass may have for guesses */
-    float draft_least;          /* how likely a guess must be */
 };
 
 /* Most tokens a translation of n_src ids may have, the end mark counted. */

@@ -30,7 +30,8 @@ struct state {
     struct next *next;          /* [width] best first but for the memory's */
     const int32_t *ahead;       /* a guess of what comes after the next token */
     int n_ahead;                /* (of a state not known: the next tokens) */
-    float trust;                /* in that guess */
+    float likely;               /* that it is right, token by token */
+    int32_t instead;            /* of a known one: the token it supposes next */
 };
 
 struct states {
@@ -51,6 +52,8 @@ void states_clear(struct states *s);            /* gives all slots back */
 int states_new(struct states *s, int parent, int32_t token);
 /* The same if there is one; -1: none. */
 int states_child(const struct states *s, int parent, int32_t token);
+
+int states_room(const struct states *s);        /* for how many more */
 
 /* Forget all but those listed and what continues them. */
 void states_keep(struct states *s, const int *live, int n);
