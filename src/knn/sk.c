@@ -34,12 +34,39 @@ static float follow(const struct sk_sentence *s, const struct neighbour *nb)
     return fminf(0.92f, 0.15f + 1.8f * sim);
 }
 
-static void add_guess(const struct sk_sentence *s, const struct neighbour *nb,
-                      struct mix *out)
+static struct guess guess_of(const struct sk_sentence *s,
+                             const struct neighbour *nb)
 {
-    out->n_ahead = keystore_ahead(&s->store, nb, &out->ahead);
-    out->likely = follow(s, nb);
-    out->instead = nb->token;
+    struct guess g = { .token = nb->token, .likely = follow(s, nb) };
+
+    g.n = keystore_ahead(&s->store, nb, &g.ahead);
+    return g;
+}
+
+/* One for each token that was voted for: as the nearest of its voters goes
+ * on. */
+static void add_guesses(const struct sk_sentence *s,
+                        const struct neighbour *nb, int n, struct mix *out)
+{
+    for (int i = 0; i < n && out->n_guesses < MIX_GUESSES; i++) {
+        int k = 0;
+
+        while (k < out->n_guesses && out->guesses[k].token != nb[i].token)
+            k++;
+        if (k == out->n_guesses)
+            out->guesses[out->n_guesses++] = guess_of(s, &nb[i]);
+    }
+}
+
+/* As the best pair begins: less often right than that it goes on. */
+static void sk_first(struct mixer *mx, int lane, struct guess *out)
+{
+    const struct sk_sentence *s = sk_of(mx)->sentences[lane];
+    const struct neighbour before = { .pair = 0, .pos = -1 };
+
+    if (!s || !s->store.n_blocks || !s->similarity) return;
+    *out = guess_of(s, &before);
+    out->likely = fmaxf(0, 1.25f * s->similarity[0] - 0.25f);
 }
 
 /* Rows [lo, hi) are of one sentence. */
@@ -63,7 +90,7 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
         if (!v->n) continue;
         out[r] = (struct mix){ .keep = 1 - v->lambda, .n = v->n,
                                .token = v->token, .add = v->add };
-        add_guess(s, nb, &out[r]);
+        add_guesses(s, nb, n, &out[r]);
     }
 }
 
@@ -118,7 +145,8 @@ enum status sk_new(struct sk **out, const struct sk_options *o,
                        "a temperature above 0", KNN_MAX_K);
     }
     if (sk) {
-        sk->mixer = (struct mixer){ sk_begin, sk_step, sk_tell, sk_end };
+        sk->mixer = (struct mixer){ sk_begin, sk_first, sk_step, sk_tell,
+                                    sk_end };
         sk->o = *o;
         sk->kn = kn;
         sk->sentences = calloc((size_t)lanes, sizeof *sk->sentences);

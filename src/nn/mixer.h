@@ -19,19 +19,27 @@
 #include "base/err.h"
 #include "tensor/kernels.h"
 
+/* If `token` is next, these come after it. They live as long as the
+ * sentence. */
+struct guess {
+    int32_t token;
+    int n;
+    const int32_t *ahead;       /* [n] */
+    float likely;               /* that a token of it is right, where those
+                                   before it were */
+};
+enum { MIX_GUESSES = 4 };
+
 struct mix {
     float keep;                 /* 1 when the row is left alone */
     int n;                      /* listed tokens, at most 64; 0 when left
                                    alone */
     const int32_t *token;       /* [n], distinct; the mixer's memory, valid */
     const float *add;           /* [n], >= 0      until its next step       */
-    /* A guess of what comes after the next token, for search to try ahead of
-     * time; it changes no result. Lives as long as the sentence. */
-    const int32_t *ahead;
-    int n_ahead;
-    float likely;               /* that a token of it is right, where those
-                                   before it were */
-    int32_t instead;            /* it supposes that this one is next */
+    /* Guesses of what comes after the next token, for search to try ahead of
+     * time, the best first; they change no result. */
+    int n_guesses;
+    struct guess guesses[MIX_GUESSES];
 };
 
 struct mixer_step {
@@ -53,6 +61,9 @@ struct mixer {
     /* A sentence enters a lane; `user` is what its job carries. */
     enum status (*begin)(struct mixer *mx, int lane, void *user,
                          struct err *e);
+    /* A guess of what the translation begins with; out->token is not read.
+     * Comes empty. May be NULL. */
+    void (*first)(struct mixer *mx, int lane, struct guess *out);
     /* out[rows] comes with every row left alone. Rows come in any order of
      * time: some may be guesses that search never takes. */
     void (*step)(struct mixer *mx, const struct mixer_step *in,

@@ -205,6 +205,20 @@ static struct lane *free_lane(struct batch *b)
     return NULL;
 }
 
+/* The state after the start token; what it may begin with is the mixer's
+ * guess. */
+static void begin_states(struct batch *b, struct lane *l)
+{
+    struct state *s;
+
+    l->at[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
+    s = &l->states.at[l->at[0]];
+    l->path[0] = s->slot;
+    if (!b->o.draft || !b->mixer || !b->mixer->first) return;
+    b->mixer->first(b->mixer, (int)(l - b->lanes), &s->guesses[0]);
+    s->n_guesses = s->guesses[0].n > 0;
+}
+
 static enum status enter(struct batch *b, struct job *j, const float *x,
                          struct err *e)
 {
@@ -217,9 +231,9 @@ static enum status enter(struct batch *b, struct job *j, const float *x,
     }
     memory_fill(&l->mem, &b->ws, x, j->n_src);
     beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
-    l->at[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
-    l->path[0] = l->states.at[l->at[0]].slot;
+    if (j->user) l->beam.prune = b->o.prune_steered;
     l->job = j;
+    begin_states(b, l);
     j->n_hyps = j->steps = 0;
     b->n_busy++;
     return ST_OK;
@@ -271,11 +285,14 @@ static void add_row(struct batch *b, struct lane *l, struct state *s, int pos,
 
 /* A guess of the token after state s, and how likely it is. Nobody guesses
  * the end: there is nothing after it to compute. */
-static int32_t guess(const struct batch *b, const struct state *s, float *p)
+static int32_t guess_next(const struct batch *b, const struct state *s,
+                          float *p)
 {
+    const struct guess *g = &s->guesses[0];
+
     if (!s->known) {
-        *p = s->likely;
-        return s->n_ahead ? s->ahead[0] : -1;
+        *p = g->likely;
+        return s->n_guesses && g->n > 0 ? g->ahead[0] : -1;
     }
     *p = s->n ? expf(s->next[0].logprob) : 0;
     return s->n && s->next[0].token != b->net->w->cfg.eos_id
@@ -301,7 +318,7 @@ static bool weigh_level(const struct batch *b, const struct lane *l,
     *rows = 0;
     if (pos >= l->beam.max_len) return false;
     for (int i = 0; i < n; i++) {
-        d[i].token = guess(b, &l->states.at[d[i].tip], &p);
+        d[i].token = guess_next(b, &l->states.at[d[i].tip], &p);
         if (d[i].token < 0) return false;
         d[i].likely *= p;
         d[i].next = states_child(&l->states, d[i].tip, d[i].token);
@@ -479,10 +496,8 @@ static void look_ahead(struct batch *b, int row)
     else
         list_best(b, l, row);
     s->known = true;
-    s->ahead = m->ahead;
-    s->n_ahead = m->n_ahead;
-    s->likely = m->likely;
-    s->instead = m->instead;
+    s->n_guesses = m->n_guesses;
+    memcpy(s->guesses, m->guesses, sizeof s->guesses);
 }
 
 static void offer_all(struct lane *l)

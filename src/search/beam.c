@@ -37,6 +37,7 @@ void beam_begin(struct beam *b, int max_len)
 {
     b->t = 0;
     b->max_len = max_len;
+    b->prune = b->o->prune;
     b->n_nodes = 0;
     b->n_done = b->n_cand = 0;
     b->n_live = 1;
@@ -102,9 +103,9 @@ static void finish(struct beam *b, const struct cand *c)
 /* Drop live hypotheses hopelessly behind the best (drafting 2). */
 static void prune(struct beam *b)
 {
-    if (b->o->prune <= 0) return;
+    if (b->prune <= 0) return;
     while (b->n_live > 1 &&
-           b->live[b->n_live - 1].total < b->live[0].total - b->o->prune)
+           b->live[b->n_live - 1].total < b->live[0].total - b->prune)
         b->n_live--;
 }
 

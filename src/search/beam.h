@@ -31,6 +31,7 @@ struct beam {
     int32_t eos;
     int t;                      /* tokens so far */
     int max_len;
+    double prune;               /* the options', unless changed after begin */
     struct node *nodes;         /* tree of all tokens ever taken */
     int n_nodes;
     struct live *live;          /* [beam] best first; from: index before */

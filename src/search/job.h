@@ -17,6 +17,7 @@ struct search_options {
     int max_len_b;
     bool early_stop;
     double prune;               /* 0: never */
+    double prune_steered;       /* the same for jobs that have a user */
     int max_source;             /* longest source, with its end mark */
     bool attention;
     bool tell;                  /* the mixer is told what came out */

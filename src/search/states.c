@@ -64,6 +64,24 @@ int states_room(const struct states *s)
     return n;
 }
 
+/* What comes after the next token of a known state comes next after that
+ * token; an unknown one's own guess begins with it. */
+static void inherit(struct state *to, const struct state *from)
+{
+    int k = 0;
+
+    if (!from->n_guesses) return;
+    while (from->known && k < from->n_guesses &&
+           from->guesses[k].token != to->token)
+        k++;
+    to->n_guesses = 1;
+    to->guesses[0] = from->guesses[k < from->n_guesses ? k : 0];
+    if (k == from->n_guesses) to->guesses[0].likely *= OTHER;
+    if (from->known) return;
+    to->guesses[0].ahead++;
+    to->guesses[0].n--;
+}
+
 int states_new(struct states *s, int parent, int32_t token)
 {
     const struct state *from = parent < 0 ? NULL : &s->at[parent];
@@ -78,13 +96,7 @@ int states_new(struct states *s, int parent, int32_t token)
     next = s->at[i].next;
     s->at[i] = (struct state){ .token = token, .slot = slot, .parent = parent,
                                .used = true, .next = next };
-    if (!from || !from->n_ahead) return i;
-    /* What comes after the next token of a known state comes next after that;
-     * an unknown one's own token was taken from its guess. */
-    s->at[i].likely = from->likely;
-    if (from->known && from->instead != token) s->at[i].likely *= OTHER;
-    s->at[i].ahead = from->ahead + !from->known;
-    s->at[i].n_ahead = from->n_ahead - !from->known;
+    if (from) inherit(&s->at[i], from);
     return i;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "nn/kvcache.h"
+#include "nn/mixer.h"
 
 struct next { int32_t token; float logprob; };
 
@@ -28,10 +29,8 @@ struct state {
     bool gone;                  /* scratch of states_keep */
     int n;                      /* of next, as search wants them */
     struct next *next;          /* [width] best first but for the memory's */
-    const int32_t *ahead;       /* a guess of what comes after the next token */
-    int n_ahead;                /* (of a state not known: the next tokens) */
-    float likely;               /* that it is right, token by token */
-    int32_t instead;            /* of a known one: the token it supposes next */
+    int n_guesses;              /* of what comes after the next token; of a */
+    struct guess guesses[MIX_GUESSES];  /* state not known: next, at most one */
 };
 
 struct states {
@@ -48,7 +47,7 @@ void states_release(struct states *s);          /* slots are not given back */
 void states_clear(struct states *s);            /* gives all slots back */
 
 /* The state after `parent` (-1: the first) and a token; -1: no room. It
- * inherits its parent's guess. */
+ * inherits what its parent guesses of this token. */
 int states_new(struct states *s, int parent, int32_t token);
 /* The same if there is one; -1: none. */
 int states_child(const struct states *s, int parent, int32_t token);

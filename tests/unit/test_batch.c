@@ -682,7 +682,8 @@ static struct fake *fake_new(enum mode mode)
 {
     struct fake *f = calloc(1, sizeof *f);
 
-    f->mx = (struct mixer){ fake_begin, fake_step, NULL, fake_end };
+    f->mx = (struct mixer){ fake_begin, NULL, fake_step, NULL,
+                              fake_end };
     f->mode = mode;
     return f;
 }

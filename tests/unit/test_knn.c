@@ -300,8 +300,11 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK(out[0].token[0] == 70 && out[0].token[1] == 80);
         CHECK_NEAR(out[0].add[0] + out[0].add[1], 0.75, 1e-6);
         CHECK(out[0].add[0] > out[0].add[1]);
-        CHECK(out[0].n_ahead == 1 && out[0].ahead[0] == 80);
-        CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_ahead);
+        CHECK(out[0].n_guesses == 2 && out[0].guesses[0].n == 1);
+        CHECK(out[0].guesses[0].token == 70 && out[0].guesses[1].token == 80);
+        CHECK_INT(out[0].guesses[0].ahead[0], 80);
+        CHECK_INT(out[0].guesses[1].n, 0);
+        CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_guesses);
         CHECK(out[2].keep == 1 && !out[2].n);
         mx->tell(mx, 1, 0, 2, hidden, 16, 2);
         mx->end(mx, 1);

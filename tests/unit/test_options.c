@@ -51,7 +51,7 @@ TEST(defaults_are_the_methods)
     CHECK_NEAR(o.lenpen, 0.6, 0);
     CHECK_NEAR(o.max_len_a, 1.2, 0);
     CHECK_INT(o.max_len_b, 64);
-    CHECK(o.early_stop && o.prune == 0 && !o.attention);
+    CHECK(o.early_stop && o.prune == -1 && !o.attention);
     CHECK_INT(o.split, SPLIT_AUTO);
     CHECK_INT(o.invalid, INVALID_ERROR);
 }
