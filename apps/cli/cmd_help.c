@@ -26,6 +26,10 @@ const struct opt translate_options[] = {
     STEERING_OPTIONS,
     { "pairs", 0, "FILE", "steer by these pairs: for each line of text a line "
       "of JSON, {\"tm\": [[\"source\", \"target\", 0.8], ..]}" },
+    { "html", 0, "FILE", "write what --explain tells as a page for a browser, "
+      "too" },
+    { "color", 0, "WHEN", "show by colour what --explain tells: auto (on a "
+      "terminal), always or never" },
     { "json", 'j', NULL, "one JSON object a line: text, score, sentences "
       "and their pieces with scores and byte spans" },
     { "stats", 0, NULL, "at the end a JSON line on standard error: counts, "
@@ -118,6 +122,9 @@ static const char translate_page[] =
 "  skmt translate --json doc.txt | jq .score         scores, pieces, spans\n"
 "  skmt translate --prefix 'Dear Sir' < letter.txt   fix how it begins\n"
 "  skmt translate --invalid=replace < latin1.txt     damaged text goes on\n"
+"  skmt translate --memory my.tm < letter.txt        steered by stored pairs\n"
+"  skmt translate --memory my.tm --explain a.txt     which, and how much\n"
+"  skmt translate --memory my.tm --html why.html a.txt    the same as a page\n"
 "\n"
 "With --nbest N greater than 1 each translation is a line of four fields\n"
 "between tabs: number of the input line, rank, score, text.\n";

@@ -27,11 +27,13 @@
 #include "writer.h"
 
 struct job {                    /* what the command line asked for */
-    const char *model, *output, *prefix, *prefix_file, *pairs;
+    const char *model, *output, *prefix, *prefix_file, *pairs, *html;
+    const char *color;          /* NULL: auto */
     struct steering *steering;
     const char **files;         /* [n_files] */
     int n_files;
     bool json, stats, quiet, help;
+    bool explain;               /* in the output, not only on a page */
     skmt_options *options;
     bool replace;               /* option "invalid" */
 };
@@ -41,6 +43,7 @@ struct run {                    /* and what became of it */
     struct lines in, prefixes;
     struct pair_lines pairs;
     struct writer out;
+    struct html html;
     skmt_model *model;
     skmt_stream *stream;
     double load_seconds;
@@ -58,6 +61,8 @@ static void own_option(struct job *j, const struct args *a)
     else if (args_is(a, "output")) j->output = a->value;
     else if (args_is(a, "prefix")) j->prefix = a->value;
     else if (args_is(a, "prefix-file")) j->prefix_file = a->value;
+    else if (args_is(a, "html")) j->html = a->value;
+    else if (args_is(a, "color")) j->color = a->value;
     else if (args_is(a, "json")) j->json = true;
     else if (args_is(a, "stats")) j->stats = true;
     else if (args_is(a, "quiet")) j->quiet = true;
@@ -98,6 +103,23 @@ static int read_args(struct job *j, int argc, char **argv, bool engine)
     return EXIT_DONE;
 }
 
+/* What the output has is asked for by --explain; a page needs the notes of the
+ * library too. */
+static int parse_explain(struct job *j)
+{
+    const char *color = j->color ? j->color : "auto";
+    skmt_error err;
+
+    if (strcmp(color, "auto") && strcmp(color, "always")
+        && strcmp(color, "never"))
+        return complain(EXIT_USAGE, "--color is auto, always or never, not "
+                        "'%s'", color);
+    j->explain = !strcmp(option(j, "explain"), "1");
+    if (j->html && skmt_options_set(j->options, "explain", "true", &err))
+        return complain(EXIT_USAGE, "--%s", err.message);
+    return EXIT_DONE;
+}
+
 static int parse(struct job *j, int argc, char **argv)
 {
     int status = read_args(j, argc, argv, false);
@@ -112,8 +134,10 @@ static int parse(struct job *j, int argc, char **argv)
     if (j->prefix && j->prefix_file)
         return complain(EXIT_USAGE,
                         "--prefix and --prefix-file exclude each other");
-    if (j->output && !j->output[0])
-        return complain(EXIT_USAGE, "--output needs the name of a file");
+    if ((j->output && !j->output[0]) || (j->html && !j->html[0]))
+        return complain(EXIT_USAGE, "--%s needs the name of a file",
+                        j->html && !j->html[0] ? "html" : "output");
+    if ((status = parse_explain(j))) return status;
     if (j->n_files == 0) j->files[j->n_files++] = "-";
     for (int i = 0; i < j->n_files && j->prefix_file; i++)
         if (is_standard(j->files[i]) && is_standard(j->prefix_file))
@@ -125,18 +149,48 @@ static int parse(struct job *j, int argc, char **argv)
 
 /* ---- files ------------------------------------------------------------ */
 
-/* A file to be read, the input or the model or what `role` says, must not be
- * the output, which is emptied when it is opened. */
-static int check_apart(const struct job *j, const struct stat *in,
-                       const char *role)
+static bool is_same(const char *output, const struct stat *in)
 {
     struct stat out;
 
-    if (!j->output || is_standard(j->output) || stat(j->output, &out)
-        || !S_ISREG(in->st_mode) || in->st_dev != out.st_dev
-        || in->st_ino != out.st_ino) return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s: is %s and output at once", j->output,
-                    role);
+    return output && !is_standard(output) && !stat(output, &out)
+           && S_ISREG(in->st_mode) && in->st_dev == out.st_dev
+           && in->st_ino == out.st_ino;
+}
+
+/* A file to be read, the input or the model or what `role` says, must not be
+ * the output or the page, which are emptied when they are opened. */
+static int check_apart(const struct job *j, const struct stat *in,
+                       const char *role)
+{
+    bool output = is_same(j->output, in);
+
+    if (!output && !is_same(j->html, in)) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: is %s and %s at once",
+                    output ? j->output : j->html, role,
+                    output ? "output" : "page");
+}
+
+/* Nor may what steers, where it is there already; nor one the other. */
+static int check_steering(const struct job *j)
+{
+    const char *const files[][2] = {
+        { j->steering->memory, "memory" },
+        { j->steering->key_file, "key file" },
+        { j->steering->settings, "settings" },
+    };
+    struct stat st;
+    int status;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i][0] && !stat(files[i][0], &st)
+            && (status = check_apart(j, &st, files[i][1]))) return status;
+    if (j->html && j->output && !is_standard(j->output)
+        && (!strcmp(j->html, j->output)
+            || (!stat(j->html, &st) && is_same(j->output, &st))))
+        return complain(EXIT_TROUBLE, "%s: is output and page at once",
+                        j->html);
+    return EXIT_DONE;
 }
 
 /* *bytes gets the size, -1 when it is not known. */
@@ -177,6 +231,7 @@ static int check_files(const struct job *j, uint64_t *total)
     if (j->prefix_file
         && (status = check_file(j, j->prefix_file, "prefix file", &bytes)))
         return status;
+    if ((status = check_steering(j))) return status;
     return j->pairs ? check_file(j, j->pairs, "file of pairs", &bytes)
                     : EXIT_DONE;
 }
@@ -193,6 +248,35 @@ static int open_output(struct run *r)
                      0666);
     if (r->out.fd >= 0) return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s: %s", j->output, strerror(errno));
+}
+
+static bool wants_color(const struct job *j, int fd)
+{
+    const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+
+    if (j->color && strcmp(j->color, "auto"))
+        return !strcmp(j->color, "always");
+    return isatty(fd) && !(none && none[0]) && term && strcmp(term, "dumb");
+}
+
+/* How the output is to look, and the page beside it. */
+static int prepare_output(struct run *r)
+{
+    const struct job *j = r->job;
+    int status = open_output(r);
+    skmt_error err;
+
+    if (status) return status;
+    r->out.json = j->json;
+    r->out.ranked = atoi(option(j, "nbest")) > 1;
+    r->out.explained = j->explain;
+    r->out.color = wants_color(j, r->out.fd);
+    explain_init(&r->out.explain, r->model);
+    if (!j->html) return EXIT_DONE;
+    if (!html_open(&r->html, j->html, r->model, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    r->out.html = &r->html;
+    return EXIT_DONE;
 }
 
 /* ---- the loop --------------------------------------------------------- */
@@ -324,7 +408,7 @@ static void print_stats(struct run *r)
     textbuf_addf(&t, ",\"load_seconds\":%.3f,\"decode_seconds\":%.3f",
                  r->load_seconds, writer_busy_seconds(&r->out));
     textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
-    if (r->work.len) textbuf_adds(&t, r->work.data);
+    textbuf_add(&t, r->work.data, r->work.len);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         jput_key(&t, shown[i]);
         textbuf_adds(&t, option(r->job, shown[i]));
@@ -356,6 +440,7 @@ static void note_work(struct run *r)
 static int finish(struct run *r)
 {
     struct writer *w = &r->out;
+    skmt_error err;
     uint64_t texts;
 
     if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
@@ -369,6 +454,8 @@ static int finish(struct run *r)
         writer_fail(w, EXIT_TROUBLE, "skmt: writing %s: %s", w->name,
                     strerror(errno));
     w->fd = -1;
+    if (!html_close(&r->html, &err))
+        writer_fail(w, EXIT_TROUBLE, "skmt: %s", err.message);
     if (w->message[0]) fprintf(stderr, "%s\n", w->message);
     if (r->job->stats) print_stats(r);
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
@@ -407,10 +494,8 @@ static int translate(struct run *r)
                            &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     /* Only now: a mistake in the options must not empty an old output. */
-    if ((status = open_output(r))) return status;
+    if ((status = prepare_output(r))) return status;
 
-    r->out.json = j->json;
-    r->out.ranked = atoi(option(j, "nbest")) > 1;
     progress_begin(&r->out.progress, "lines", total,
                    !j->quiet && !isatty(r->out.fd));
     lines_open(&r->in, j->files, j->n_files, interrupt_fd());
@@ -436,6 +521,7 @@ static int run_job(const struct job *j)
     if (j->pairs) pair_lines_close(&r.pairs);
     lines_close(&r.in);
     lines_close(&r.prefixes);
+    html_close(&r.html, &(skmt_error){ 0 });
     writer_release(&r.out);
     textbuf_release(&r.work);
     return status;

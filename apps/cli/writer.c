@@ -19,6 +19,9 @@ void writer_release(struct writer *w)
 {
     pthread_mutex_destroy(&w->lock);
     textbuf_release(&w->line);
+    explain_release(&w->explain);
+    for (size_t i = 0; i < w->waiting; i++)
+        free(w->queue[(w->first + i) & (w->cap - 1)].text);
     free(w->queue);
     w->queue = NULL;
 }
@@ -77,17 +80,27 @@ static bool grow(struct writer *w)
 
 bool writer_expect(struct writer *w, const struct line *line)
 {
+    char *text = NULL;
     bool ok = true;
 
+    if (w->html) {
+        text = malloc(line->len + 1);
+        if (!text) return false;
+        memcpy(text, line->text, line->len);
+    }
     pthread_mutex_lock(&w->lock);
     if (w->waiting == w->cap) ok = grow(w);
-    if (ok) {
+    if (!ok) {
+        free(text);
+    } else {
         struct origin *o = &w->queue[(w->first + w->waiting) & (w->cap - 1)];
 
         o->file = line->file;
         o->number = line->number;
         o->bytes = line->bytes;
         o->cr = line->cr;
+        o->text = text;
+        o->len = line->len;
         if (w->waiting++ == 0) w->busy_since = wall_seconds();
     }
     pthread_mutex_unlock(&w->lock);
@@ -149,6 +162,22 @@ static void put_ranked(struct writer *w, const skmt_result *r, bool cr)
     }
 }
 
+static void put_explained(struct writer *w, const skmt_result *r)
+{
+    int n = skmt_result_hyps(r);
+    bool ok = true;
+    skmt_error err;
+
+    for (int h = 0; ok && h < (w->ranked ? n : 1); h++) {
+        if (w->ranked)
+            textbuf_addf(&w->line, "%llu\t%d\t%.4f\t",
+                         (unsigned long long)w->lines + 1, h + 1,
+                         skmt_result_score(r, h));
+        ok = explain_put(&w->explain, &w->line, r, h, w->color, &err);
+    }
+    if (!ok) writer_fail(w, EXIT_TROUBLE, "skmt: %s", err.message);
+}
+
 /* ---- JSON ------------------------------------------------------------- */
 
 static void put_span(struct textbuf *t, size_t begin, size_t end)
@@ -197,9 +226,10 @@ static void put_attention(struct textbuf *t, const float *row, int n)
     textbuf_adds(t, "]");
 }
 
-static void put_tokens(struct textbuf *t, const skmt_result *r, int hyp,
+static void put_tokens(struct writer *w, const skmt_result *r, int hyp,
                        int seg)
 {
+    struct textbuf *t = &w->line;
     int n = skmt_result_target_pieces(r, hyp, seg);
 
     jput_key(t, "tokens");
@@ -217,13 +247,15 @@ static void put_tokens(struct textbuf *t, const skmt_result *r, int hyp,
         jput_key(t, "logprob");
         jput_number(t, p.logprob);
         if (row) put_attention(t, row, width);
+        if (w->explained) explain_json_token(t, r, hyp, seg, i);
         textbuf_adds(t, "}");
     }
     textbuf_adds(t, "]");
 }
 
-static void put_segments(struct textbuf *t, const skmt_result *r, int hyp)
+static void put_segments(struct writer *w, const skmt_result *r, int hyp)
 {
+    struct textbuf *t = &w->line;
     int n = skmt_result_segs(r);
 
     jput_key(t, "segments");
@@ -238,14 +270,16 @@ static void put_segments(struct textbuf *t, const skmt_result *r, int hyp)
         jput_key(t, "score");
         jput_number(t, skmt_result_seg_score(r, hyp, seg));
         if (hyp == 0) put_source(t, r, seg);    /* the same for all */
-        put_tokens(t, r, hyp, seg);
+        if (hyp == 0 && w->explained) explain_json_pairs(t, r, seg);
+        put_tokens(w, r, hyp, seg);
         textbuf_adds(t, "}");
     }
     textbuf_adds(t, "]");
 }
 
-static void put_hypothesis(struct textbuf *t, const skmt_result *r, int hyp)
+static void put_hypothesis(struct writer *w, const skmt_result *r, int hyp)
 {
+    struct textbuf *t = &w->line;
     size_t len = 0;
     const char *text = skmt_result_text(r, hyp, &len);
 
@@ -255,7 +289,7 @@ static void put_hypothesis(struct textbuf *t, const skmt_result *r, int hyp)
     jput_number(t, skmt_result_score(r, hyp));
     jput_key(t, "logprob");
     jput_number(t, skmt_result_logprob(r, hyp));
-    put_segments(t, r, hyp);
+    put_segments(w, r, hyp);
 }
 
 static void put_json(struct writer *w, const skmt_result *r)
@@ -267,7 +301,7 @@ static void put_json(struct writer *w, const skmt_result *r)
     jput_key(t, "line");
     textbuf_addf(t, "%llu", (unsigned long long)w->lines + 1);
     if (n > 0) {
-        put_hypothesis(t, r, 0);
+        put_hypothesis(w, r, 0);
     } else {
         jput_key(t, "text");
         textbuf_adds(t, "\"\"");
@@ -278,7 +312,7 @@ static void put_json(struct writer *w, const skmt_result *r)
         for (int h = 0; h < n; h++) {
             jput_comma(t);
             textbuf_adds(t, "{");
-            put_hypothesis(t, r, h);
+            put_hypothesis(w, r, h);
             textbuf_adds(t, "}");
         }
         textbuf_adds(t, "]");
@@ -288,29 +322,36 @@ static void put_json(struct writer *w, const skmt_result *r)
 
 /* ---- writing ---------------------------------------------------------- */
 
-static void write_out(struct writer *w)
+/* All of it, or the reason in errno. */
+static bool write_all(int fd, const struct textbuf *t)
 {
-    const char *at = w->line.data;
-    size_t left = w->line.len;
+    const char *at = t->data;
+    size_t left = t->len;
 
     while (left > 0) {
-        ssize_t n = write(w->fd, at, left);
+        ssize_t n = write(fd, at, left);
 
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno == EPIPE) {
-            /* The reader has enough: not an error worth a word. 13 is
-             * SIGPIPE, which its default action would have reported. */
-            writer_fail(w, EXIT_SIGNAL + 13, "%s", "");
-            return;
-        }
-        if (n < 0) {
-            writer_fail(w, EXIT_TROUBLE, "skmt: writing %s: %s", w->name,
-                        strerror(errno));
-            return;
-        }
+        if (n < 0) return false;
         at += n;
         left -= (size_t)n;
     }
+    return true;
+}
+
+static void write_out(struct writer *w)
+{
+    if (w->line.failed)
+        writer_fail(w, EXIT_TROUBLE, "skmt: out of memory");
+    else if (write_all(w->fd, &w->line))
+        return;
+    else if (errno == EPIPE)
+        /* The reader has enough: not an error worth a word. 13 is SIGPIPE,
+         * which its default action would have reported. */
+        writer_fail(w, EXIT_SIGNAL + 13, "%s", "");
+    else
+        writer_fail(w, EXIT_TROUBLE, "skmt: writing %s: %s", w->name,
+                    strerror(errno));
 }
 
 static void text_failed(struct writer *w, const struct origin *o,
@@ -321,6 +362,26 @@ static void text_failed(struct writer *w, const struct origin *o,
                      (unsigned long long)o->number, err->message);
 }
 
+static void add_to_page(struct writer *w, const skmt_result *r,
+                        const struct origin *o)
+{
+    skmt_error err;
+
+    if (!w->html || writer_status(w)) return;
+    if (!html_add(w->html, &w->explain, r, o->text, o->len, &err))
+        writer_fail(w, EXIT_TROUBLE, "skmt: %s", err.message);
+}
+
+static void put_result(struct writer *w, const skmt_result *r, bool cr)
+{
+    textbuf_reset(&w->line);
+    if (w->json) put_json(w, r);
+    else if (w->explained) put_explained(w, r);
+    else if (w->ranked) put_ranked(w, r, cr);
+    else put_plain(w, r, cr);
+    if (!writer_status(w)) write_out(w);
+}
+
 int writer_result(void *user, uint64_t number, skmt_result *r,
                   const skmt_error *err)
 {
@@ -328,19 +389,14 @@ int writer_result(void *user, uint64_t number, skmt_result *r,
     struct origin o = take(w);
 
     (void)number;
-    if (writer_status(w)) return 1;
-    if (!r) {
-        text_failed(w, &o, err);
-        return 1;
+    if (!writer_status(w) && !r) text_failed(w, &o, err);
+    if (!writer_status(w)) {
+        put_result(w, r, o.cr);
+        add_to_page(w, r, &o);
+        w->lines++;
+        w->bytes += o.bytes;
+        progress_update(&w->progress, w->bytes, w->lines);
     }
-    textbuf_reset(&w->line);
-    if (w->json) put_json(w, r);
-    else if (w->ranked) put_ranked(w, r, o.cr);
-    else put_plain(w, r, o.cr);
-    if (w->line.failed) writer_fail(w, EXIT_TROUBLE, "skmt: out of memory");
-    else write_out(w);
-    w->lines++;
-    w->bytes += o.bytes;
-    progress_update(&w->progress, w->bytes, w->lines);
+    free(o.text);
     return writer_status(w) != 0;
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "explain.h"
+#include "explain_html.h"
 #include "lines.h"
 #include "progress.h"
 #include "skmt.h"
@@ -20,6 +22,8 @@ struct origin {                 /* where an expected result comes from */
     const char *file;
     uint64_t number, bytes;
     bool cr;
+    char *text;                 /* [len] the line itself, for a page; or NULL */
+    size_t len;
 };
 
 struct writer {
@@ -27,6 +31,9 @@ struct writer {
     const char *name;           /* of the output, for messages */
     bool json;
     bool ranked;                /* plain n-best lists */
+    bool explained;             /* with what the memory had to do with it */
+    bool color;
+    struct html *html;          /* the same as a page; NULL: none */
     struct progress progress;
 
     pthread_mutex_t lock;       /* the queue, the times and the failure */
@@ -37,6 +44,7 @@ struct writer {
     char message[700];          /* "": fail quietly */
 
     struct textbuf line;        /* from here on: the callback's */
+    struct explain explain;     /* init'ed when one of the two is wanted */
     uint64_t lines, bytes;
 };
 

@@ -1,0 +1,405 @@
+/* explain.c - see explain.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "tm_print.h"
+
+/* ---- birth and death -------------------------------------------------- */
+
+void explain_init(struct explain *x, const skmt_model *model)
+{
+    memset(x, 0, sizeof *x);
+    x->model = model;
+}
+
+void explain_release(struct explain *x)
+{
+    skmt_session_free(x->cutter);
+    free(x->words);
+    free(x->places);
+    free(x->pairs);
+    memset(x, 0, sizeof *x);
+}
+
+static bool no_memory(skmt_error *err)
+{
+    err->status = SKMT_NOMEM;
+    snprintf(err->message, sizeof err->message, "out of memory");
+    return false;
+}
+
+/* Room for one more of `size` bytes. */
+static bool grow(void *list, size_t *cap, int n, size_t size)
+{
+    void *old, *grown;
+    size_t want = 2 * *cap + 32;
+
+    if ((size_t)n < *cap) return true;
+    memcpy(&old, list, sizeof old);
+    grown = realloc(old, want * size);
+    if (!grown) return false;
+    memcpy(list, &grown, sizeof grown);
+    *cap = want;
+    return true;
+}
+
+const char *explain_piece(const char *text)
+{
+    static const char space[] = "\xE2\x96\x81";         /* U+2581 */
+
+    if (strncmp(text, space, 3) || !text[3]) return text;
+    return text + 3;
+}
+
+int explain_percent(double similarity)
+{
+    return (int)(similarity * 100 + 1e-9);
+}
+
+int explain_spoke(const struct explain *x)
+{
+    int n = 0;
+
+    for (int i = 0; i < x->n_pairs; i++) n += x->pairs[i].n > 0;
+    return n;
+}
+
+/* ---- words ------------------------------------------------------------ */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Scripts that put no space between words, roughly: Thai to Burmese, Chinese
+ * and Japanese with their full-width forms. There each piece is a word. */
+static bool is_dense(const char *s, size_t n)
+{
+    const unsigned char *u = (const unsigned char *)s;
+
+    if (n < 3 || u[0] < 0xE0) return false;
+    if (u[0] == 0xE0) return u[1] >= 0xB8;
+    if (u[0] == 0xE1) return u[1] < 0x82;
+    if (u[0] == 0xE2) return u[1] >= 0xBA;
+    if (u[0] == 0xEF) return u[1] >= 0xBC;
+    return u[0] < 0xEA || u[0] == 0xF0;
+}
+
+/* A space alone waits for what comes after it. */
+static bool begins_word(const struct explain *x, const skmt_piece *p)
+{
+    const struct explain_word *w = x->words + x->n_words;
+    const char *s = x->text + p->begin;
+
+    if (x->n_words == 0) return true;
+    w--;
+    return w->end > w->begin
+           && (is_space(s[0]) || is_dense(s, p->end - p->begin)
+               || is_dense(x->text + w->begin, w->end - w->begin));
+}
+
+static bool add_word(struct explain *x, int i, const skmt_piece *p)
+{
+    struct explain_word *w;
+
+    if (!grow(&x->words, &x->cap_words, x->n_words, sizeof *x->words))
+        return false;
+    w = &x->words[x->n_words++];
+    *w = (struct explain_word){ .first = i, .begin = p->begin,
+                                .end = p->begin, .pair = -1 };
+    return true;
+}
+
+static void extend_word(struct explain *x, struct explain_word *w, int i,
+                        const skmt_piece *p)
+{
+    double trust = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+
+    if (w->end == w->begin) {   /* until now: see explain_counts */
+        w->low = 1;
+        w->high = 0;
+    }
+    w->n++;
+    w->end = p->end;            /* pieces are joined without a gap */
+    while (w->begin < w->end && is_space(x->text[w->begin])) w->begin++;
+    while (w->end > w->begin && is_space(x->text[w->end - 1])) w->end--;
+    if (trust < w->low) w->low = trust;
+    if (trust > w->high) w->high = trust;
+}
+
+bool explain_counts(const struct explain *x, const struct explain_word *w,
+                    const skmt_piece *p)
+{
+    size_t at = p->begin;
+
+    while (at < p->end && is_space(x->text[at])) at++;
+    return at < p->end || w->end == w->begin;
+}
+
+/* The end of the sentence writes nothing: it is a word of its own when there
+ * were votes, and none otherwise. */
+static bool find_words(struct explain *x)
+{
+    int n = skmt_result_target_pieces(x->r, x->hyp, x->seg);
+
+    for (int i = 0; i < n; i++) {
+        bool last;
+        skmt_piece p;
+
+        skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
+        last = i + 1 == n && p.begin == p.end;
+        if (i == 0) x->begin = p.begin;
+        x->end = p.end;
+        if (last && skmt_result_trust(x->r, x->hyp, x->seg, i, NULL) <= 0)
+            break;
+        if (last || begins_word(x, &p))
+            if (!add_word(x, i, &p)) return false;
+        extend_word(x, &x->words[x->n_words - 1], i, &p);
+    }
+    return true;
+}
+
+/* ---- votes ------------------------------------------------------------ */
+
+static struct explain_place *place_of(struct explain *x, const skmt_vote *v)
+{
+    struct explain_place *p;
+
+    for (int i = 0; i < x->n_places; i++)
+        if (x->places[i].pair == v->pair
+            && x->places[i].position == v->position) return &x->places[i];
+    if (!grow(&x->places, &x->cap_places, x->n_places, sizeof *x->places))
+        return NULL;
+    p = &x->places[x->n_places++];
+    *p = (struct explain_place){ .pair = v->pair, .position = v->position,
+                                 .id = v->id, .text = v->text,
+                                 .word = -1 };
+    return p;
+}
+
+static bool take_vote(struct explain *x, int word, const skmt_vote *v,
+                      int32_t written)
+{
+    struct explain_place *p = place_of(x, v);
+    bool heard = v->id == written;
+
+    if (!p) return false;
+    if (p->word < 0 || (heard && !p->heard)) p->word = word;
+    p->heard |= heard;
+    return true;
+}
+
+/* The votes of a word's pieces; the pair whose votes for what was written
+ * weigh most gave the word. */
+static bool take_votes(struct explain *x, int word, double *weight)
+{
+    struct explain_word *w = &x->words[word];
+    double most = 0;
+
+    memset(weight, 0, (size_t)x->n_pairs * sizeof *weight);
+    for (int i = w->first; i < w->first + w->n; i++) {
+        double trust;
+        skmt_piece p;
+        int n;
+
+        skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
+        trust = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        for (int k = 0; k < n; k++) {
+            skmt_vote v;
+
+            skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
+            if (v.pair < 0 || v.pair >= x->n_pairs) continue;
+            if (!take_vote(x, word, &v, p.id)) return false;
+            if (v.id == p.id && explain_counts(x, w, &p))
+                weight[v.pair] += trust * v.share;
+            if (weight[v.pair] > most) {
+                most = weight[v.pair];
+                w->pair = v.pair;
+            }
+        }
+    }
+    return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct explain_place *x = a, *y = b;
+
+    return x->pair != y->pair ? x->pair - y->pair : x->position - y->position;
+}
+
+static bool find_places(struct explain *x)
+{
+    double *weight = calloc((size_t)x->n_pairs + 1, sizeof *weight);
+    bool ok = weight != NULL;
+
+    for (int i = 0; ok && i < x->n_words; i++) ok = take_votes(x, i, weight);
+    free(weight);
+    if (!ok || !x->n_places) return ok;
+    qsort(x->places, (size_t)x->n_places, sizeof *x->places, by_place);
+    for (int i = x->n_places; i-- > 0;) {
+        struct explain_pair *p = &x->pairs[x->places[i].pair];
+
+        p->first = i;
+        p->n++;
+    }
+    return true;
+}
+
+/* ---- where the votes stand in a pair's text --------------------------- */
+
+/* The library cuts the source of a translation into the same pieces it cuts a
+ * stored target into, and tells where they stand: so the target is translated,
+ * as little of it as may be. */
+static bool make_cutter(struct explain *x, skmt_error *err)
+{
+    static const char *const settings[][2] = {
+        { "beam", "1" }, { "batch", "1" }, { "max-len-a", "0" },
+        { "max-len-b", "1" }, { "split", "none" }, { "invalid", "replace" },
+    };
+    skmt_options *o = skmt_options_new();
+    bool ok = o != NULL;
+
+    if (x->cutter) {
+        skmt_options_free(o);
+        return true;
+    }
+    if (!ok) no_memory(err);
+    for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++)
+        ok = !skmt_options_set(o, settings[i][0], settings[i][1], err);
+    ok = ok && !skmt_session_new(&x->cutter, x->model, o, err);
+    skmt_options_free(o);
+    return ok;
+}
+
+/* The pieces of all parts of a result's source, counted through. */
+static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
+{
+    for (int seg = 0; seg < skmt_result_segs(r); seg++) {
+        int n = skmt_result_source_pieces(r, seg);
+
+        if (i < n) {
+            skmt_result_source_piece(r, seg, i, out);
+            return true;
+        }
+        i -= n;
+    }
+    return false;
+}
+
+/* The end of the target is voted for as well, and stands nowhere. */
+static bool locate(struct explain *x, const struct explain_pair *pair,
+                   skmt_error *err)
+{
+    size_t len = strlen(pair->is.target);
+    skmt_result *cut;
+
+    if (!make_cutter(x, err)
+        || skmt_session_translate(x->cutter, pair->is.target, len, NULL, &cut,
+                                  err)) return false;
+    for (int i = pair->first; i < pair->first + pair->n; i++) {
+        struct explain_place *p = &x->places[i];
+        skmt_piece piece;
+
+        p->begin = p->end = 0;
+        if (!piece_at(cut, p->position, &piece) || piece.id != p->id
+            || piece.end > len) continue;
+        p->begin = piece.begin;
+        p->end = piece.end;
+    }
+    skmt_result_free(cut);
+    return true;
+}
+
+/* ---- a sentence ------------------------------------------------------- */
+
+static bool take_pairs(struct explain *x)
+{
+    int n = skmt_result_pairs(x->r, x->seg);
+
+    for (int i = 0; i < n; i++) {
+        if (!grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
+            return false;
+        x->pairs[i] = (struct explain_pair){ .n = 0 };
+        skmt_result_pair(x->r, x->seg, i, &x->pairs[i].is);
+        x->n_pairs++;
+    }
+    x->exact = n > 0 && x->pairs[0].is.exact;
+    return true;
+}
+
+bool explain_load(struct explain *x, const skmt_result *r, int hyp, int seg,
+                  skmt_error *err)
+{
+    x->r = r;
+    x->hyp = hyp;
+    x->seg = seg;
+    x->n_words = x->n_places = x->n_pairs = 0;
+    x->text = skmt_result_text(r, hyp, NULL);
+    x->begin = x->end = 0;
+    if (!take_pairs(x)) return no_memory(err);
+    if (x->exact) {
+        x->text = x->pairs[0].is.target;
+        x->end = strlen(x->text);
+        return true;
+    }
+    if (!find_words(x) || !find_places(x)) return no_memory(err);
+    for (int i = 0; i < x->n_pairs; i++)
+        if (x->pairs[i].n && !locate(x, &x->pairs[i], err)) return false;
+    return true;
+}
+
+/* ---- JSON ------------------------------------------------------------- */
+
+void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
+{
+    int n = skmt_result_pairs(r, seg);
+
+    jput_key(t, "pairs");
+    textbuf_adds(t, "[");
+    for (int i = 0; i < n; i++) {
+        skmt_steering s;
+
+        skmt_result_pair(r, seg, i, &s);
+        jput_comma(t);
+        textbuf_adds(t, "{");
+        jput_int(t, "id", s.id);
+        jput_field(t, "memory", s.memory);
+        jput_field(t, "source", s.source);
+        jput_field(t, "target", s.target);
+        jput_key(t, "similarity");
+        jput_number(t, s.similarity);
+        jput_key(t, "exact");
+        textbuf_adds(t, s.exact ? "true}" : "false}");
+    }
+    textbuf_adds(t, "]");
+}
+
+void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
+                        int seg, int i)
+{
+    int n;
+
+    jput_key(t, "trust");
+    jput_number(t, skmt_result_trust(r, hyp, seg, i, &n));
+    jput_key(t, "votes");
+    textbuf_adds(t, "[");
+    for (int k = 0; k < n; k++) {
+        skmt_vote v;
+
+        skmt_result_vote(r, hyp, seg, i, k, &v);
+        jput_comma(t);
+        textbuf_adds(t, "{");
+        jput_int(t, "pair", v.pair);
+        jput_int(t, "position", v.position);
+        jput_field(t, "token", v.text);
+        jput_key(t, "distance");
+        jput_number(t, v.distance);
+        jput_key(t, "share");
+        jput_number(t, v.share);
+        textbuf_adds(t, "}");
+    }
+    textbuf_adds(t, "]");
+}

@@ -1,0 +1,544 @@
+/* explain_html.c - see explain_html.h.
+ *
+ * Names in the page, of line 3, sentence 1: s3-1w7 is a word of the
+ * translation, s3-1v7 the table of votes for it, s3-1p2 a pair and s3-1p2t5
+ * the token at position 5 of its target. */
+#include <errno.h>
+#include <string.h>
+
+#include "explain_html.h"
+#include "tm_print.h"
+
+/* ---- the page around it ----------------------------------------------- */
+
+/* The table of votes has a place of its own at the lower edge: it covers no
+ * word and does not move. */
+static const char *const style[] = {
+"<style>\n"
+":root{color-scheme:light dark;--ink:#1b1f24;--dim:#59636e;--paper:#fff;"
+"--line:#d5dae0;--memory:0 138 112;--link:#0a5cc2}\n"
+"@media(prefers-color-scheme:dark){:root{--ink:#e4e8ec;--dim:#9aa5b1;"
+"--paper:#15191e;--line:#39424c;--memory:52 190 160;--link:#7db6ff}}\n"
+"html{scroll-padding:2rem 0 16rem}\n"
+"body{margin:0 auto;max-width:58rem;padding:1rem 1.2rem 16rem;"
+"background:var(--paper);color:var(--ink);"
+"font:1rem/1.6 system-ui,sans-serif}\n"
+"h1{font-size:1.4rem;margin:.4rem 0}h2{font-size:1rem;margin:0;"
+"color:var(--dim)}\n"
+"article{border-top:1px solid var(--line);padding:1rem 0}\n"
+".src,.note,.head,footer{color:var(--dim)}.src,.note,.head{margin:.2rem 0}\n"
+".out{font-size:1.15rem;line-height:1.9;margin:.3rem 0 .6rem}\n"
+".w{display:inline}a{color:var(--link)}\n"
+".w>a,.m{color:inherit;text-decoration:none}\n",
+".t{background:rgb(var(--memory)/calc(var(--t)*.45));padding:.12em 0;"
+"border-bottom:2px solid transparent}\n"
+".t1{border-bottom:2px dotted rgb(var(--memory))}\n"
+".t2{border-bottom:2px solid rgb(var(--memory))}\n"
+".t3{border-bottom:4px double rgb(var(--memory))}\n"
+"a:focus-visible,:target{outline:2px solid var(--link);outline-offset:2px}\n"
+".v{display:none;position:fixed;z-index:1;left:0;right:0;bottom:0;"
+"max-height:14rem;overflow:auto;background:var(--paper);"
+"border-top:2px solid rgb(var(--memory));padding:.5rem 1.2rem;"
+"font-size:.9rem;line-height:1.4;box-shadow:0 -.3rem 1rem #0004}\n"
+".w:focus-within>.v{display:block}"
+".w:hover>.v{display:block;z-index:2}\n"
+"table{border-collapse:collapse;margin:0 auto}"
+"th,td{padding:.1rem .7rem;text-align:start;vertical-align:top}"
+"th{color:var(--dim);font-weight:normal}\n"
+"td.n{text-align:end;font-variant-numeric:tabular-nums}\n"
+"ol{list-style:none;padding:0;margin:0}\n"
+"li{border-inline-start:3px solid var(--line);padding:.1rem .8rem;"
+"margin:.5rem 0}\n"
+".tgt{margin:.2rem 0}.m{border-bottom:2px dashed var(--dim)}\n"
+".h{background:rgb(var(--memory)/.2);"
+"border-bottom:2px solid rgb(var(--memory))}\n"
+"@media print{.v{display:none!important}body{padding-bottom:0}}\n"
+"</style>\n"
+};
+
+/* A shade with its line, as words have it. */
+static void put_shade(struct textbuf *t, double trust)
+{
+    int line = trust >= 0.8 ? 3 : trust >= 0.5 ? 2 : trust >= 0.2;
+
+    textbuf_addf(t, "<span class=\"t t%d\" style=\"--t:%.3f\">", line, trust);
+}
+
+static void put_head(struct textbuf *t)
+{
+    static const double steps[] = { 0.1, 0.3, 0.6, 0.9 };
+
+    textbuf_adds(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+                 "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                 "content=\"width=device-width,initial-scale=1\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" "
+                 "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+                 "<title>What the memory gave</title>\n");
+    for (size_t i = 0; i < sizeof style / sizeof *style; i++)
+        textbuf_adds(t, style[i]);
+    textbuf_adds(t, "</head>\n<body>\n<header>\n<h1>What the memory gave</h1>\n"
+                 "<p>The more a word is shaded and lined, the more the stored "
+                 "pairs had to say in it: ");
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        put_shade(t, steps[i]);
+        textbuf_addf(t, "&nbsp;%.0f&nbsp;%%&nbsp;</span> ", 100 * steps[i]);
+    }
+    textbuf_adds(t, "Point at a word, or come to it with Tab, to see who voted "
+                 "for it; follow it to the token that did.</p>\n</header>\n"
+                 "<main>\n");
+}
+
+static void put_foot(struct textbuf *t, const struct html *h)
+{
+    textbuf_adds(t, "</main>\n<footer>\n<p>");
+    put_noun(t, (int64_t)h->lines, "line", "lines");
+    textbuf_adds(t, ", ");
+    put_noun(t, (int64_t)h->sentences, "sentence", "sentences");
+    textbuf_adds(t, ": ");
+    put_count(t, (int64_t)h->exact);
+    textbuf_adds(t, " taken as stored, ");
+    put_count(t, (int64_t)h->steered);
+    textbuf_adds(t, " steered, ");
+    put_count(t, (int64_t)(h->sentences - h->exact - h->steered));
+    textbuf_addf(t, " by the model alone. Mean trust of a translated token: "
+                 "%.0f&nbsp;%%.</p>\n</footer>\n</body>\n</html>\n",
+                 h->tokens ? 100 * h->trust / (double)h->tokens : 0);
+}
+
+/* ---- text ------------------------------------------------------------- */
+
+/* What HTML has no place for becomes a picture of it: controls U+2400 and on,
+ * those of Latin 1 and what is not UTF-8 U+FFFD. */
+static void put_char(struct textbuf *t, const char *s, size_t n)
+{
+    unsigned char c = (unsigned char)s[0];
+
+    if (n == 1 && c == '&') textbuf_adds(t, "&amp;");
+    else if (n == 1 && c == '<') textbuf_adds(t, "&lt;");
+    else if (n == 1 && c == '>') textbuf_adds(t, "&gt;");
+    else if (n == 1 && c == '"') textbuf_adds(t, "&quot;");
+    else if (n == 1 && c == '\'') textbuf_adds(t, "&#39;");
+    else if (n == 1 && c == 0x7F) textbuf_adds(t, "\xE2\x90\xA1");
+    else if (n == 1 && c < 0x20 && c != '\t' && c != '\n')
+        textbuf_addf(t, "\xE2\x90%c", 0x80 + c);
+    else if (n == 2 && c == 0xC2 && (unsigned char)s[1] < 0xA0)
+        textbuf_adds(t, "\xEF\xBF\xBD");
+    else textbuf_add(t, s, n);
+}
+
+static void put_html(struct textbuf *t, const char *s, size_t n)
+{
+    while (n > 0) {
+        size_t good = utf8_first_bad(s, n);
+
+        for (size_t i = 0, len; i < good; i += len) {
+            for (len = 1; i + len < good && (s[i + len] & 0xC0) == 0x80;)
+                len++;
+            put_char(t, s + i, len);
+        }
+        if (good == n) break;
+        textbuf_adds(t, "\xEF\xBF\xBD");
+        s += good + 1;
+        n -= good + 1;
+    }
+}
+
+/* The line as the library saw it: its spans count those bytes. */
+static void repair(struct textbuf *t, const char *s, size_t n)
+{
+    textbuf_reset(t);
+    while (n > 0) {
+        size_t good = utf8_first_bad(s, n);
+
+        textbuf_add(t, s, good);
+        if (good == n) break;
+        textbuf_adds(t, "\xEF\xBF\xBD");
+        s += good + 1;
+        n -= good + 1;
+    }
+    for (size_t i = 0; i < t->len; i++)
+        if (!t->data[i]) t->data[i] = ' ';
+}
+
+static void put_lang(struct textbuf *t, const char *lang)
+{
+    textbuf_adds(t, " dir=\"auto\"");
+    if (!lang || !lang[0]) return;
+    textbuf_adds(t, " lang=\"");
+    put_html(t, lang, strlen(lang));
+    textbuf_adds(t, "\"");
+}
+
+static void put_piece(struct textbuf *t, const char *text)
+{
+    const char *plain = explain_piece(text);
+
+    put_html(t, plain, strlen(plain));
+}
+
+/* ---- who voted for a word --------------------------------------------- */
+
+/* The sentence's part of every name. */
+static void put_name(struct html *h, const struct explain *x)
+{
+    textbuf_addf(&h->t, "s%llu-%d", (unsigned long long)h->lines, x->seg + 1);
+}
+
+static void put_vote(struct html *h, const struct explain *x,
+                     const skmt_vote *v)
+{
+    struct textbuf *t = &h->t;
+
+    textbuf_adds(t, "<td><a href=\"#");
+    put_name(h, x);
+    textbuf_addf(t, "p%dt%d\">pair %d</a></td>", v->pair + 1, v->position,
+                 v->pair + 1);
+    textbuf_addf(t, "<td class=\"n\">%d&nbsp;%%</td><td class=\"n\">%d</td>"
+                 "<td class=\"n\">%.4g</td><td class=\"n\">%.0f&nbsp;%%</td>"
+                 "<td>", explain_percent(x->pairs[v->pair].is.similarity),
+                 v->position, v->distance, 100 * v->share);
+    put_piece(t, v->text);
+    textbuf_adds(t, "</td>");
+}
+
+/* The rows of one token; those after the first leave out what is the same. */
+static void put_token(struct html *h, const struct explain *x, int i)
+{
+    struct textbuf *t = &h->t;
+    skmt_piece p;
+    int n;
+    double trust = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+
+    skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
+    for (int k = 0; k < n || k == 0; k++) {
+        skmt_vote v = { .pair = -1 };
+
+        textbuf_adds(t, "<tr>");
+        if (k == 0) {
+            textbuf_addf(t, "<td rowspan=\"%d\">", n ? n : 1);
+            put_piece(t, p.text);
+            textbuf_addf(t, "</td><td class=\"n\" rowspan=\"%d\">%.3f</td>",
+                         n ? n : 1, trust);
+        }
+        if (n) skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
+        if (v.pair >= 0 && v.pair < x->n_pairs) put_vote(h, x, &v);
+        else textbuf_adds(t, "<td colspan=\"6\">the model alone</td>");
+        textbuf_adds(t, "</tr>\n");
+    }
+}
+
+static void put_votes(struct html *h, const struct explain *x, int word)
+{
+    const struct explain_word *w = &x->words[word];
+    struct textbuf *t = &h->t;
+
+    textbuf_adds(t, "<div class=\"v\" role=\"tooltip\" id=\"");
+    put_name(h, x);
+    textbuf_addf(t, "v%d\">", word);
+    textbuf_adds(t, "<table><tr><th>token</th><th>lambda</th><th>voted by</th>"
+                 "<th>similarity</th><th>position</th><th>distance</th>"
+                 "<th>share</th><th>for</th></tr>\n");
+    for (int i = w->first; i < w->first + w->n; i++) put_token(h, x, i);
+    textbuf_adds(t, "</table></div>");
+}
+
+/* ---- the translation -------------------------------------------------- */
+
+/* The token that spoke for the word; NULL: none did. */
+static const struct explain_place *place_for(const struct explain *x,
+                                             int word)
+{
+    const struct explain_word *w = &x->words[word];
+    const struct explain_place *any = NULL;
+
+    for (int i = 0; i < x->n_places; i++) {
+        const struct explain_place *p = &x->places[i];
+
+        if (p->word != word) continue;
+        if (p->heard && p->pair == w->pair) return p;
+        if (!any) any = p;
+    }
+    return any;
+}
+
+/* Any token of the pair will do where another word has the first claim. */
+static void put_link(struct html *h, const struct explain *x, int word)
+{
+    const struct explain_place *p = place_for(x, word);
+    skmt_vote v = { .pair = -1 };
+    int n = 0, i = x->words[word].first;
+
+    for (; !p && !n && i < x->words[word].first + x->words[word].n; i++) {
+        skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        skmt_result_vote(x->r, x->hyp, x->seg, i, 0, &v);
+    }
+    textbuf_adds(&h->t, "<a href=\"#");
+    put_name(h, x);
+    textbuf_addf(&h->t, "p%dt%d\" aria-describedby=\"",
+                 (p ? p->pair : v.pair) + 1, p ? p->position : v.position);
+    put_name(h, x);
+    textbuf_addf(&h->t, "v%d\">", word);
+}
+
+static void put_pieces(struct html *h, const struct explain *x,
+                       const struct explain_word *w)
+{
+    struct textbuf *t = &h->t;
+
+    for (int i = w->first; i < w->first + w->n; i++) {
+        double trust = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+        skmt_piece p;
+
+        skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
+        if (p.begin < w->begin) p.begin = w->begin;
+        if (p.end > w->end) p.end = w->end;
+        if (p.end <= p.begin) continue;
+        put_shade(t, trust);
+        put_html(t, x->text + p.begin, p.end - p.begin);
+        textbuf_adds(t, "</span>");
+    }
+    if (w->end > w->begin) return;
+    textbuf_adds(t, " ");
+    put_shade(t, w->high);
+    textbuf_adds(t, "(end)</span>");
+}
+
+static bool has_votes(const struct explain *x, const struct explain_word *w)
+{
+    int n = 0;
+
+    for (int i = w->first; !n && i < w->first + w->n; i++)
+        skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+    return n > 0;
+}
+
+static void put_word(struct html *h, const struct explain *x, int word)
+{
+    const struct explain_word *w = &x->words[word];
+    struct textbuf *t = &h->t;
+
+    if (!has_votes(x, w)) {
+        put_html(t, x->text + w->begin, w->end - w->begin);
+        return;
+    }
+    textbuf_adds(t, "<div class=\"w\" id=\"");
+    put_name(h, x);
+    textbuf_addf(t, "w%d\">", word);
+    put_link(h, x, word);
+    put_pieces(h, x, w);
+    textbuf_adds(t, "</a>");
+    put_votes(h, x, word);
+    textbuf_adds(t, "</div>");
+}
+
+static void put_translation(struct html *h, const struct explain *x)
+{
+    struct textbuf *t = &h->t;
+    size_t at = x->begin;
+
+    textbuf_adds(t, "<div class=\"out\"");
+    put_lang(t, h->target_lang);
+    textbuf_adds(t, ">");
+    if (x->exact) {
+        textbuf_adds(t, "<div class=\"w\"><a href=\"#");
+        put_name(h, x);
+        textbuf_adds(t, "p1\">");
+        put_shade(t, 1);
+        put_html(t, x->text, x->end);
+        textbuf_adds(t, "</span></a></div>");
+    }
+    for (int i = 0; i < x->n_words; i++) {
+        if (x->words[i].begin > at)
+            put_html(t, x->text + at, x->words[i].begin - at);
+        put_word(h, x, i);
+        at = x->words[i].end;
+    }
+    textbuf_adds(t, "</div>\n");
+}
+
+/* ---- pairs ------------------------------------------------------------ */
+
+static void put_place(struct html *h, const struct explain *x,
+                      const struct explain_place *p, const char *target)
+{
+    struct textbuf *t = &h->t;
+
+    textbuf_addf(t, "<a class=\"m%s\" id=\"", p->heard ? " h" : "");
+    put_name(h, x);
+    textbuf_addf(t, "p%dt%d\" href=\"#", p->pair + 1, p->position);
+    put_name(h, x);
+    textbuf_addf(t, "w%d\">", p->word);
+    if (p->end > p->begin) put_html(t, target + p->begin, p->end - p->begin);
+    else put_piece(t, p->text);
+    textbuf_adds(t, "</a>");
+}
+
+/* Tokens that stand for no letter, such as the end, come last. */
+static void put_target(struct html *h, const struct explain *x,
+                       const struct explain_pair *pair)
+{
+    const char *target = pair->is.target;
+    const struct explain_place *p = x->places + pair->first;
+    size_t at = 0, len = strlen(target);
+
+    for (int i = 0; i < pair->n; i++) {
+        if (p[i].end == p[i].begin) continue;
+        put_html(&h->t, target + at, p[i].begin - at);
+        put_place(h, x, &p[i], target);
+        at = p[i].end;
+    }
+    put_html(&h->t, target + at, len - at);
+    for (int i = 0; i < pair->n; i++)
+        if (p[i].end == p[i].begin) put_place(h, x, &p[i], target);
+}
+
+static void put_pair(struct html *h, const struct explain *x, int i)
+{
+    const struct explain_pair *p = &x->pairs[i];
+    struct textbuf *t = &h->t;
+
+    textbuf_adds(t, "<li id=\"");
+    put_name(h, x);
+    textbuf_addf(t, "p%d\">", i + 1);
+    textbuf_addf(t, "<p class=\"head\">Pair %d: %d&nbsp;%% similar", i + 1,
+                 explain_percent(p->is.similarity));
+    if (p->is.id) {
+        textbuf_addf(t, ", id %lld of ", (long long)p->is.id);
+        put_html(t, p->is.memory, strlen(p->is.memory));
+    }
+    textbuf_adds(t, "</p>\n<p class=\"src\"");
+    put_lang(t, h->source_lang);
+    textbuf_adds(t, ">");
+    put_html(t, p->is.source, strlen(p->is.source));
+    textbuf_adds(t, "</p>\n<p class=\"tgt\"");
+    put_lang(t, h->target_lang);
+    textbuf_adds(t, ">");
+    put_target(h, x, p);
+    textbuf_adds(t, "</p></li>\n");
+}
+
+static void put_note(struct html *h, const struct explain *x)
+{
+    struct textbuf *t = &h->t;
+    int silent = x->n_pairs - explain_spoke(x);
+
+    if (x->exact) {
+        textbuf_adds(t, "<p class=\"note\">This very sentence is stored, and "
+                     "its translation was taken.</p>\n");
+    } else if (silent == x->n_pairs) {
+        textbuf_addf(t, "<p class=\"note\">No stored pair is %s: the model "
+                     "alone.</p>\n", silent ? "near enough" : "like it");
+    } else if (silent) {
+        textbuf_adds(t, "<p class=\"note\">");
+        put_noun(t, silent, "pair", "pairs");
+        textbuf_adds(t, " more had no say.</p>\n");
+    }
+}
+
+/* ---- sentences and lines ---------------------------------------------- */
+
+static void count(struct html *h, const struct explain *x)
+{
+    int n = skmt_result_target_pieces(x->r, x->hyp, x->seg);
+
+    h->sentences++;
+    h->exact += x->exact;
+    h->steered += !x->exact && explain_spoke(x) > 0;
+    for (int i = 0; i < n; i++)
+        h->trust += skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+    h->tokens += (uint64_t)n;
+}
+
+static void put_sentence(struct html *h, const struct explain *x)
+{
+    struct textbuf *t = &h->t;
+    size_t begin = 0, end = 0;
+
+    skmt_result_seg_span(x->r, x->seg, &begin, &end);
+    if (end > h->source.len) end = h->source.len;
+    if (begin > end) begin = end;
+    textbuf_adds(t, "<p class=\"src\"");
+    put_lang(t, h->source_lang);
+    textbuf_adds(t, ">");
+    put_html(t, h->source.data + begin, end - begin);
+    textbuf_adds(t, "</p>\n");
+    put_translation(h, x);
+    textbuf_adds(t, "<ol>\n");
+    for (int i = 0; i < x->n_pairs; i++)
+        if (x->exact || x->pairs[i].n) put_pair(h, x, i);
+    textbuf_adds(t, "</ol>\n");
+    put_note(h, x);
+}
+
+static bool failed(const struct html *h, int why, skmt_error *err)
+{
+    err->status = SKMT_IO;
+    snprintf(err->message, sizeof err->message, "writing %s: %s", h->path,
+             strerror(why));
+    return false;
+}
+
+/* At once, so that the page can be read while more of it is made. */
+static bool flush(struct html *h, skmt_error *err)
+{
+    bool ok = !h->t.failed && !h->source.failed;
+
+    if (!ok) return failed(h, ENOMEM, err);
+    if (fwrite(h->t.data, 1, h->t.len, h->file) != h->t.len
+        || fflush(h->file)) return failed(h, errno, err);
+    textbuf_reset(&h->t);
+    return true;
+}
+
+bool html_add(struct html *h, struct explain *x, const skmt_result *r,
+              const char *source, size_t len, skmt_error *err)
+{
+    int n = skmt_result_segs(r);
+
+    h->lines++;
+    if (n == 0) return true;            /* a blank line */
+    repair(&h->source, source, len);
+    textbuf_addf(&h->t, "<article>\n<h2>Line %llu</h2>\n",
+                 (unsigned long long)h->lines);
+    for (int seg = 0; seg < n; seg++) {
+        if (!explain_load(x, r, 0, seg, err)) return false;
+        count(h, x);
+        put_sentence(h, x);
+    }
+    textbuf_adds(&h->t, "</article>\n");
+    return flush(h, err);
+}
+
+bool html_open(struct html *h, const char *path, const skmt_model *model,
+               skmt_error *err)
+{
+    memset(h, 0, sizeof *h);
+    h->path = path;
+    h->source_lang = skmt_model_fact(model, "source_lang");
+    h->target_lang = skmt_model_fact(model, "target_lang");
+    h->file = fopen(path, "we");
+    if (!h->file) {
+        err->status = SKMT_IO;
+        snprintf(err->message, sizeof err->message, "%s: %s", path,
+                 strerror(errno));
+        return false;
+    }
+    put_head(&h->t);
+    return flush(h, err);
+}
+
+bool html_close(struct html *h, skmt_error *err)
+{
+    bool ok = true;
+
+    if (h->file) {
+        textbuf_reset(&h->t);
+        put_foot(&h->t, h);
+        ok = flush(h, err);
+        if (fclose(h->file) && ok) ok = failed(h, errno, err);
+    }
+    textbuf_release(&h->t);
+    textbuf_release(&h->source);
+    h->file = NULL;
+    return ok;
+}
