@@ -889,6 +889,151 @@ TEST(giving_up_leaves_nothing_behind)
     tiny_net_close(&m);
 }
 
+/* ---- drafts ------------------------------------------------------------ */
+
+/* A mixer that guesses: the translation that comes out without it (job.user),
+ * right for a stretch, wrong at every `lies`-th token; it adds nothing else. */
+struct prophet {
+    struct mixer mx;
+    const struct job *of[MAX_ROWS];     /* by lane */
+    int depth[MAX_STATES];
+    int lies;                   /* 0: never */
+    int told;                   /* tokens of the best translations */
+    int32_t wrong[200][64];     /* by position: what it says comes then */
+};
+
+static enum status prophet_begin(struct mixer *mx, int lane, void *user,
+                                 struct err *e)
+{
+    (void)e;
+    ((struct prophet *)mx)->of[lane] = user;
+    return ST_OK;
+}
+
+/* Tokens from position `at` on. */
+static struct guess prophecy(struct prophet *p, int lane, int at)
+{
+    const struct hyp *h = &p->of[lane]->hyps[0];
+    struct guess g = { .likely = 0.9f };
+
+    if (at < h->n) g.token = h->tokens[at];
+    if (at + 1 >= h->n) return g;
+    g.n = h->n - at - 1 < 64 ? h->n - at - 1 : 64;
+    for (int i = 0; i < g.n; i++) {
+        p->wrong[at][i] = h->tokens[at + 1 + i];
+        if (p->lies && (at + i) % p->lies == 0) p->wrong[at][i] = 7;
+    }
+    g.ahead = p->wrong[at];
+    return g;
+}
+
+static void prophet_first(struct mixer *mx, int lane, struct guess *out)
+{
+    *out = prophecy((struct prophet *)mx, lane, -1);
+}
+
+static void prophet_step(struct mixer *mx, const struct mixer_step *in,
+                         struct mix *out)
+{
+    struct prophet *p = (struct prophet *)mx;
+
+    for (int r = 0; r < in->rows; r++) {
+        int depth = in->parent[r] < 0 ? 0 : p->depth[in->parent[r]] + 1;
+
+        p->depth[in->state[r]] = depth;
+        out[r].n_guesses = 1;
+        out[r].guesses[0] = prophecy(p, in->lane[r], depth);
+    }
+}
+
+static void prophet_tell(struct mixer *mx, int lane, int hyp, int from,
+                         const float *hidden, size_t ld, int n)
+{
+    struct prophet *p = (struct prophet *)mx;
+
+    (void)lane;
+    (void)from;
+    CHECK(hidden[(size_t)(n - 1) * ld] != 0);
+    if (hyp == 0) p->told += n;
+}
+
+/* All of t with drafts; what comes out must be want's. */
+static struct batch_counts check_drafts(const struct tiny_net *m,
+                                        const struct texts *t,
+                                        struct job **want,
+                                        struct search_options o, int lies)
+{
+    static const struct way w = { 1, false, 0 };
+    struct prophet *p = calloc(1, sizeof *p);
+    struct job *got[MAX_TEXTS];
+    struct batch_counts c;
+    struct batch *b;
+    int tokens = 0;
+    struct err e;
+
+    p->mx = (struct mixer){ prophet_begin, prophet_first, prophet_step,
+                            prophet_tell, NULL };
+    p->lies = lies;
+    o.draft = 8;
+    o.tell = true;
+    new_jobs(got, t, m->net, &o);
+    for (int i = 0; i < t->n; i++) got[i]->user = want[i];
+    CHECK_OK(batch_new(&b, m->net, &o, NULL, &p->mx, &e), &e);
+    run_jobs(b, got, t->n, &w);
+    for (int i = 0; i < t->n; i++) {
+        CHECK_INT(got[i]->n_hyps, want[i]->n_hyps);
+        for (int k = 0; k < want[i]->n_hyps; k++)
+            CHECK(same_hyp(&got[i]->hyps[k], &want[i]->hyps[k],
+                           want[i]->n_src));
+        CHECK(got[i]->steps <= want[i]->steps);
+        tokens += want[i]->hyps[0].n;
+    }
+    CHECK_INT(p->told, tokens);
+    c = batch_counts(b);
+    CHECK(c.used <= c.drafted && c.drafted < c.rows);
+    batch_free(b);
+    free_jobs(got, t->n);
+    free(p);
+    return c;
+}
+
+TEST(drafts_change_nothing_but_the_passes)
+{
+    static const int lanes[] = { 1, 5 }, beams[] = { 1, 2, 4 };
+    static const double prunes[] = { 0, 0.5, 3 };
+    static const struct way w = { 1, false, 0 };
+    struct tiny to = tiny_that_ends();
+    struct job *want[MAX_TEXTS];
+    struct tiny_net m;
+    struct texts t;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    make_texts(&t, &m, 10);
+    for (size_t c = 0; c < 3 * 3 * 2; c++) {
+        struct search_options o = options(lanes[c % 2], beams[c / 2 % 3]);
+        struct batch_counts right, wrong, some;
+
+        o.attention = false;
+        o.prune = o.prune_steered = prunes[c / 6];
+        decode(want, &t, m.net, &o, &w, NULL);
+        right = check_drafts(&m, &t, want, o, 0);
+        some = check_drafts(&m, &t, want, o, 3);
+        wrong = check_drafts(&m, &t, want, o, 1);
+        CHECK_INT(right.steps, wrong.steps);
+        CHECK(right.used > 0 && some.used > 0);
+        if (o.lanes == 1 && o.beam == 1) {
+            /* One row for each state that is passed, and a few a pass. */
+            CHECK(right.passes * 3 < right.steps);
+            CHECK(some.passes < some.steps);
+            CHECK_INT(wrong.used, 0);
+            CHECK_INT(wrong.passes, wrong.steps);
+            CHECK_INT(right.rows - right.drafted + right.used, right.steps);
+        }
+        free_jobs(want, t.n);
+    }
+    tiny_net_close(&m);
+}
+
 /* As many slots as this would need no index can count; it must be said
  * before anything is reserved. */
 TEST(sizes_whose_product_does_not_fit_are_refused)
