@@ -32,6 +32,7 @@ int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_tm(int argc, char **argv);
 int cmd_score(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 /* "skmt: " sentence newline on stderr; returns status. */

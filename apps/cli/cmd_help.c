@@ -67,6 +67,31 @@ const struct opt score_options[] = {
     { NULL, 0, NULL, NULL }
 };
 
+const struct opt tune_options[] = {
+    { "model", 'm', "FILE", "the model: a file, or a name to look for; "
+      "default $SKMT_MODEL, then the shipped de-en" },
+    STEERING_OPTIONS,
+    { "dev", 'd', "FILE", "the lines to tune on: source, tab, translation; "
+      "default: pairs of the memory, each translated without itself" },
+    { "limit", 0, "N", "lines to tune on, spread evenly over all there are; "
+      "default 200, 0: all" },
+    { "m", 0, "LIST", "pairs for each sentence; default 1,2,4,8,16" },
+    { "k", 0, "LIST", "stored states asked at each step; default 1,2,3,4" },
+    { "tau", 0, "LIST", "squared distances at which a stored state is not "
+      "trusted any more; default 5,10,20,50,100,150,200" },
+    { "lambda", 0, "LIST", "trust in the memory, with --adapter fixed; "
+      "default 0.1,0.2 .. 0.9" },
+    { "metric", 0, "bleu|chrf", "what decides; default bleu" },
+    { "full", 0, NULL, "try all of them together, not one after the other" },
+    { "output", 'o', "FILE", "write the best settings there, for --settings; "
+      "replaced in one step when all is done" },
+    { "svg", 0, "FILE", "draw the tables there as heat maps" },
+    { "json", 'j', NULL, "one JSON object: every setting with its scores" },
+    { "quiet", 'q', NULL, "no progress on a terminal" },
+    { "help", 'h', NULL, "show this page" },
+    { NULL, 0, NULL, NULL }
+};
+
 const struct opt info_options[] = {
     { "model", 'm', "FILE", "the same as the operand" },
     { "json", 'j', NULL, "one JSON object" },
@@ -153,6 +178,27 @@ static const char score_page[] =
 "  skmt score --ref a.en --freq-corpus train.en.gz mine.txt\n"
 "  skmt score --ref a.en --metrics bleu --json mine.txt | jq .scores[0].bp\n";
 
+static const char tune_page[] =
+"Usage: skmt tune -M MEM [--dev FILE] [OPTIONS] [-o FILE]\n"
+"\n"
+"Find how many pairs (m) and stored states (k) to ask for, and how far to\n"
+"trust them (tau; or lambda with --adapter fixed), by translating lines whose\n"
+"translations are known. Without --dev these are pairs of the memory itself,\n"
+"each left out while it is translated, and with it all of the same source.\n"
+"\n"
+"Examples:\n"
+"  skmt tune -M my.tm --dev dev.tsv -o my.settings\n"
+"  skmt translate -M my.tm --settings my.settings new.txt\n"
+"  skmt tune -M my.tm -o my.settings --svg grid.svg   no dev set at hand\n"
+"  skmt tune -M my.tm --dev dev.tsv --limit 0 --threads 8 --full\n"
+"  skmt tune -M my.tm --m 8,16 --k 1,2 --tau 50,100,200 --metric chrf\n"
+"  skmt tune -M my.tm --adapter fixed --lambda 0.3,0.5,0.7 --tau 100\n"
+"\n"
+"m and k are tried first, with the tau nearest to the model's own; then\n"
+"lambda, then tau, with the best of what came before. A sentence that is\n"
+"stored word for word is steered like any other here. Of equal scores the\n"
+"smaller setting wins. After Ctrl-C nothing has been written.\n";
+
 static const char info_page[] =
 "Usage: skmt info [OPTIONS] [MODEL]\n"
 "\n"
@@ -189,6 +235,7 @@ static const struct page pages[] = {
     { "translate", translate_page, translate_options,
       steered_option_describe },
     { "score", score_page, score_options, NULL },
+    { "tune", tune_page, tune_options, tune_option_describe },
     { "info", info_page, info_options, NULL },
     { "convert", convert_page, convert_options, NULL },
     { "help", help_page, NULL, NULL },

@@ -15,8 +15,12 @@ extern const struct page tm_pages[];
 
 extern const struct opt translate_options[];
 extern const struct opt score_options[];
+extern const struct opt tune_options[];
 extern const struct opt info_options[];
 extern const struct opt convert_options[];
+
+/* Of the library's options those skmt tune takes. */
+int tune_option_describe(int i, skmt_option_info *out);
 
 /* The page of a command; NULL: there is none. */
 const struct page *help_find(const char *name);

@@ -13,6 +13,7 @@ const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
     { "tm", "keep and search a translation memory", cmd_tm },
     { "score", "score translations against a reference", cmd_score },
+    { "tune", "find the settings that suit a memory", cmd_tune },
     { "info", "print a model's facts", cmd_info },
     { "convert", "make a model file from trained weights", cmd_convert },
     { "help", "explain a command, with examples", cmd_help },

@@ -1,0 +1,492 @@
+/* cmd_tune.c - skmt tune: which settings suit a memory.
+ *
+ *     lines -> without the memory -> their sentences -> pairs of each, once
+ *           -> every setting of the grid -> tables, heat map, settings file
+ *
+ * As in the paper the grid is searched in steps, unless --full: m and k at the
+ * model's own tau, then (with adapter fixed) lambda, then tau. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "args.h"
+#include "findmodel.h"
+#include "help.h"
+#include "interrupt.h"
+#include "tune_call.h"
+
+#define DEFAULT_LIMIT 200
+#define KEY_CACHE "1G"          /* every pair of some 4,000 sentences */
+
+static const struct tune_axis paper_axes[N_AXES] = {
+    [AXIS_M] = { "m", "matches", "1,2,4", true, 1, 1000,
+                 { 1, 2, 4, 8, 16 }, 5 },
+    [AXIS_K] = { "k", "k", "1,2", true, 1, 64, { 1, 2, 3, 4 }, 4 },
+    [AXIS_LAMBDA] = { "lambda", "lambda", "0.3,0.5", false, 0, 1,
+                      { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 }, 9 },
+    [AXIS_TAU] = { "tau", "tau", "50,100", false, 0.001, 1000000,
+                   { 5, 10, 20, 50, 100, 150, 200 }, 7 },
+};
+
+static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+
+/* ---- options ---------------------------------------------------------- */
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(name, *list)) return true;
+    return false;
+}
+
+/* The library's options less those that are tuned, or mean nothing here. */
+int tune_option_describe(int i, skmt_option_info *out)
+{
+    static const char *const hidden[] = { "matches", "k", "tau", "lambda",
+        "preset", "exact", "explain", "nbest", "attention", "invalid", NULL };
+
+    for (int k = 0; steered_option_describe(k, out); k++) {
+        if (is_one_of(out->name, hidden) || i-- > 0) continue;
+        if (!strcmp(out->name, "key-cache")) out->fallback = KEY_CACHE;
+        return 1;
+    }
+    return 0;
+}
+
+/* One value of a list; *end gets what follows it. */
+static bool take_value(const struct tune_axis *x, const char *at,
+                       const char **end, double *out)
+{
+    size_t n = strspn(at, "0123456789.");
+    char *stop;
+
+    errno = 0;
+    *out = strtod(at, &stop);
+    *end = at + n;
+    return n > 0 && stop == *end && !errno && *out >= x->low
+        && *out <= x->high && (!x->whole || *out == (double)(long)*out);
+}
+
+static int take_axis(struct tune_axis *x, const char *value)
+{
+    const char *at = value;
+
+    for (x->n = 0; x->n < AXIS_MAX; at++) {
+        double *v = &x->at[x->n];
+
+        if (!take_value(x, at, &at, v) || (*at && *at != ',')
+            || (x->n && *v <= v[-1])) break;
+        x->n++;
+        if (!*at) return EXIT_DONE;
+    }
+    return complain(EXIT_USAGE, "--%s: '%s' is not a list of at most %d "
+                    "rising %snumbers from %g to %g, such as %s", x->name,
+                    value, AXIS_MAX, x->whole ? "whole " : "", x->low, x->high,
+                    x->example);
+}
+
+static int take_limit(struct tune_call *c, const char *value)
+{
+    char *end;
+
+    errno = 0;
+    c->limit = strtol(value, &end, 10);
+    if (end == value || *end || errno || c->limit < 0)
+        return complain(EXIT_USAGE, "--limit: '%s' is not a whole number from "
+                        "0", value);
+    return EXIT_DONE;
+}
+
+static int take_metric(struct tune_call *c, const char *value)
+{
+    for (c->metric = 0; c->metric < N_METRICS; c->metric++)
+        if (!strcmp(value, tune_metrics[c->metric].name)) return EXIT_DONE;
+    return complain(EXIT_USAGE, "--metric: '%s' is not one of bleu, chrf",
+                    value);
+}
+
+static int own_option(struct tune_call *c, const struct args *a)
+{
+    if (steering_option(&c->steering, a)) return EXIT_DONE;
+    if (args_is(a, "model")) c->model_name = a->value;
+    else if (args_is(a, "dev")) c->dev = a->value;
+    else if (args_is(a, "output")) c->output = a->value;
+    else if (args_is(a, "svg")) c->svg = a->value;
+    else if (args_is(a, "full")) c->full = true;
+    else if (args_is(a, "json")) c->json = true;
+    else if (args_is(a, "quiet")) c->quiet = true;
+    else if (args_is(a, "help")) c->help = true;
+    else if (args_is(a, "limit")) return take_limit(c, a->value);
+    else if (args_is(a, "metric")) return take_metric(c, a->value);
+    for (int i = 0; i < N_AXES; i++) {
+        if (!args_is(a, c->axes[i].name)) continue;
+        if (i == AXIS_LAMBDA) c->fixed = true;
+        return take_axis(&c->axes[i], a->value);
+    }
+    return EXIT_DONE;
+}
+
+/* All of the command line; the library's options only when `engine` says so:
+ * those of a settings file come between the two. */
+static int read_args(struct tune_call *c, int argc, char **argv, bool engine)
+{
+    struct args a = { .command = "tune", .own = tune_options,
+                      .describe = tune_option_describe, .argc = argc,
+                      .argv = argv };
+    int status = EXIT_DONE;
+    skmt_error err;
+    enum arg what;
+
+    while (!status && (what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND)
+            return complain(EXIT_USAGE, "tune takes options only, not '%s'; "
+                            "lines to tune on are --dev FILE", a.value);
+        if (what == ARG_OWN && !engine) status = own_option(c, &a);
+        if (what == ARG_ENGINE && engine
+            && skmt_options_set(c->options, a.name, a.value, &err))
+            status = complain(EXIT_USAGE, "--%s", err.message);
+    }
+    return status;
+}
+
+/* ---- what they come to ------------------------------------------------ */
+
+/* Lambda is there for adapter fixed: asking for the one means the other. */
+static int settle_adapter(struct tune_call *c, bool given)
+{
+    const char *adapter = skmt_options_get(c->options, "adapter");
+    skmt_error err;
+
+    if (!strcmp(adapter, "none"))
+        return complain(EXIT_USAGE, "--adapter none: there is nothing to tune "
+                        "when the memory is not trusted at all");
+    if (c->fixed && given && strcmp(adapter, "fixed"))
+        return complain(EXIT_USAGE, "--lambda is the trust of --adapter "
+                        "fixed, not of %s", adapter);
+    if (!c->fixed && !strcmp(adapter, "fixed")) c->fixed = true;
+    if (!c->fixed) c->axes[AXIS_LAMBDA].n = 1;
+    else if (skmt_options_set(c->options, "adapter", "fixed", &err))
+        return complain(EXIT_USAGE, "--%s", err.message);
+    return EXIT_DONE;
+}
+
+/* What was asked for and is not as usual: what has to do with the memory as
+ * settings, the rest to be known. */
+static void note_changed(struct tune_call *c, skmt_options *usual,
+                         describe_fn *describe, const char *before)
+{
+    static const char *const hidden[] = { "matches", "k", "tau", "lambda",
+        "adapter", "preset", "exact", "explain", "draft", "key-cache",
+        "threads", "batch", "nbest", "attention", "invalid", "early-stop",
+        NULL };
+    skmt_option_info info;
+
+    for (int i = 0; describe(i, &info); i++) {
+        const char *now = skmt_options_get(c->options, info.name);
+        const char *then = skmt_options_get(usual, info.name);
+
+        if (is_one_of(info.name, hidden) || !now || !then
+            || !strcmp(now, then)) continue;
+        textbuf_addf(&c->with, "%s%s = %s\n", before, info.name, now);
+    }
+}
+
+static int settle_with(struct tune_call *c)
+{
+    skmt_options *usual = skmt_options_new();
+
+    if (!usual) return no_memory();
+    note_changed(c, usual, skmt_option_describe, "# found with ");
+    note_changed(c, usual, skmt_steer_option_describe, "");
+    note_changed(c, usual, skmt_search_option_describe, "");
+    skmt_options_free(usual);
+    return c->with.failed ? no_memory() : EXIT_DONE;
+}
+
+static bool is_given(int argc, char **argv, const char *option)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strncmp(argv[i], option, strlen(option))) return true;
+    return false;
+}
+
+static int settle(struct tune_call *c, int argc, char **argv)
+{
+    int status = settle_adapter(c, is_given(argc, argv, "--adapter"));
+
+    if (status) return status;
+    if (!steering_wanted(&c->steering))
+        return complain(EXIT_USAGE, "tune needs a memory: -M FILE; see 'skmt "
+                        "help tune'");
+    if (c->output && (!c->output[0] || !strcmp(c->output, "-")))
+        return complain(EXIT_USAGE, "--output needs the name of a file");
+    if (c->svg && (!c->svg[0] || !strcmp(c->svg, "-")))
+        return complain(EXIT_USAGE, "--svg needs the name of a file");
+    if (c->svg && c->output && !strcmp(c->svg, c->output))
+        return complain(EXIT_USAGE, "--output and --svg name the same file");
+    return settle_with(c);
+}
+
+static int parse(struct tune_call *c, int argc, char **argv)
+{
+    skmt_error err;
+    int status = read_args(c, argc, argv, false);
+
+    if (status || c->help) return status;
+    if (skmt_options_set(c->options, "key-cache", KEY_CACHE, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    status = steering_settings(&c->steering, c->options);
+    if (!status) status = read_args(c, argc, argv, true);
+    return status ? status : settle(c, argc, argv);
+}
+
+/* ---- files ------------------------------------------------------------ */
+
+static int check_apart(const char *out, const char *in, const char *role)
+{
+    struct stat a, b;
+
+    if (!out || !in || stat(out, &a) || stat(in, &b) || !S_ISREG(a.st_mode)
+        || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: is %s and to be written at once", out,
+                    role);
+}
+
+/* Nothing that is read would be replaced, and what is to be written can be:
+ * found out before an hour of translating. */
+static int check_output(const struct tune_call *c, const char *out,
+                        const char *model)
+{
+    int status = EXIT_DONE;
+
+    if (!out) return EXIT_DONE;
+    status = check_apart(out, c->steering.memory, "the memory");
+    if (!status) status = check_apart(out, c->dev, "the dev set");
+    if (!status) status = check_apart(out, c->steering.key_file, "key file");
+    if (!status) status = check_apart(out, model, "the model");
+    return status ? status : tune_file_check(out);
+}
+
+static int open_all(struct tune_call *c)
+{
+    const char *path;
+    skmt_error err;
+    int status;
+
+    check_isa();
+    if ((status = model_find(&c->model, c->model_name, &path))) return status;
+    if ((status = check_output(c, c->output, path))
+        || (status = check_output(c, c->svg, path))
+        || (status = check_apart(c->svg, c->output, "the settings")))
+        return status;
+    status = steering_open(&c->steering, c->model, c->options, SKMT_TM_READ,
+                           c->quiet);
+    if (status || c->steering.keys) return status;
+    if (skmt_keys_new(&c->steering.keys, c->model, c->options, NULL, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    return EXIT_DONE;
+}
+
+/* ---- trying settings -------------------------------------------------- */
+
+/* What was found since the last time, unless it goes out as JSON. */
+static int print_out(struct tune_call *c)
+{
+    progress_end(&c->progress);
+    if (c->out.failed) return no_memory();
+    if (c->out.len) fwrite(c->out.data, 1, c->out.len, stdout);
+    textbuf_reset(&c->out);
+    return fflush(stdout) ? EXIT_TROUBLE : EXIT_DONE;   /* main says why */
+}
+
+static struct tune_table *add_table(struct tune_call *c, int axis, int other)
+{
+    struct tune_table *t;
+
+    if (c->n_tables == c->cap_tables) {
+        size_t cap = 2 * c->cap_tables + 4;
+
+        t = realloc(c->tables, cap * sizeof *t);
+        if (!t) return NULL;
+        c->tables = t;
+        c->cap_tables = cap;
+    }
+    t = &c->tables[c->n_tables++];
+    *t = (struct tune_table){ .varies = { false } };
+    memcpy(t->at, c->at, sizeof t->at);
+    t->varies[axis] = t->varies[other] = true;
+    return t;
+}
+
+/* One step: try, show. What was done before a signal is shown, too. */
+static int run_step(struct tune_call *c, int axis, int other)
+{
+    const struct tune_table *t = add_table(c, axis, other);
+    int status, shown = EXIT_DONE;
+
+    if (!t) return no_memory();
+    status = tune_run_table(c, t);
+    if (!c->json && (!status || status > EXIT_SIGNAL)) {
+        tune_text_table(c, t);
+        shown = print_out(c);
+    }
+    return status ? status : shown;
+}
+
+static int run_steps(struct tune_call *c)
+{
+    int status = run_step(c, AXIS_M, AXIS_K);
+
+    if (!status && c->axes[AXIS_LAMBDA].n > 1)
+        status = run_step(c, AXIS_LAMBDA, AXIS_LAMBDA);
+    if (!status && c->axes[AXIS_TAU].n > 1)
+        status = run_step(c, AXIS_TAU, AXIS_TAU);
+    return status;
+}
+
+static int show_step(struct tune_call *c, int axis, int other,
+                     const int at[N_AXES])
+{
+    struct tune_table *t = add_table(c, axis, other);
+
+    if (!t) return no_memory();
+    memcpy(t->at, at, sizeof t->at);
+    if (!c->json) tune_text_table(c, t);
+    return EXIT_DONE;
+}
+
+/* Everything; then a table of m and k for each lambda and tau, and how those
+ * do at the best of the others. */
+static int run_full(struct tune_call *c)
+{
+    const struct tune_table all = { .varies = { true, true, true, true } };
+    const struct tune_table rest = { .varies = { [AXIS_LAMBDA] = true,
+                                                 [AXIS_TAU] = true } };
+    int at[N_AXES], status = tune_run_table(c, &all);
+
+    if (status) return status;
+    tune_table_first(&rest, at);
+    do {
+        status = show_step(c, AXIS_M, AXIS_K, at);
+    } while (!status && tune_table_next(c, &rest, at));
+    if (!status && c->axes[AXIS_LAMBDA].n > 1)
+        status = show_step(c, AXIS_LAMBDA, AXIS_LAMBDA, c->at);
+    if (!status && c->axes[AXIS_TAU].n > 1)
+        status = show_step(c, AXIS_TAU, AXIS_TAU, c->at);
+    return status;
+}
+
+static int stopped(struct tune_call *c, int status)
+{
+    struct textbuf t = { 0 };
+
+    progress_end(&c->progress);
+    if (!c->n_done)
+        return complain(status, "stopped before the first setting was scored; "
+                        "nothing was written");
+    tune_put_setting(&t, c, c->at);
+    textbuf_addf(&t, " (%s %.2f)", tune_metrics[c->metric].title,
+                 tune_point_at(c, c->at)->score[c->metric]);
+    complain(0, "stopped after %zu of %zu settings, best so far %.*s; nothing "
+             "was written", c->n_done, c->n_points, (int)t.len,
+             t.failed ? "?" : t.data);
+    textbuf_release(&t);
+    return status;
+}
+
+/* ---- putting it together ---------------------------------------------- */
+
+static int write_files(struct tune_call *c)
+{
+    struct textbuf settings = { 0 }, picture = { 0 };
+    int status = EXIT_DONE;
+
+    tune_text_settings(&settings, c);
+    if (c->svg) tune_svg(&picture, c);
+    if (c->svg) status = tune_file_write(c->svg, &picture);
+    if (!status && c->output) status = tune_file_write(c->output, &settings);
+    textbuf_release(&settings);
+    textbuf_release(&picture);
+    return status;
+}
+
+static int finish(struct tune_call *c)
+{
+    int status = write_files(c);
+
+    if (status) return status;
+    if (c->json) tune_text_json(c);
+    else tune_text_end(c);
+    return print_out(c);
+}
+
+static void begin_progress(struct tune_call *c, const char *what,
+                           size_t passes)
+{
+    c->n_lines_done = 0;
+    snprintf(c->what, sizeof c->what, "%s", what);
+    progress_begin(&c->progress, "lines", c->set.n * passes, !c->quiet);
+    c->progress.what = c->what;
+}
+
+static int tune(struct tune_call *c)
+{
+    int status = tune_grid_begin(c);
+
+    if (!status) status = tune_set_read(c);
+    if (status) return status;
+    begin_progress(c, "without the memory", 1);
+    status = tune_run_alone(c);
+    progress_end(&c->progress);
+    if (!status) status = tune_set_search(c);
+    if (status) return status;
+    if (!c->json) {
+        tune_text_head(c);
+        if ((status = print_out(c))) return status;
+    }
+    begin_progress(c, "", c->n_points);
+    status = c->full ? run_full(c) : run_steps(c);
+    progress_end(&c->progress);
+    return status ? status : finish(c);
+}
+
+static int run_call(struct tune_call *c)
+{
+    int status;
+
+    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    interrupt_work(true);
+    status = open_all(c);
+    if (!status) status = tune(c);
+    progress_end(&c->progress);
+    return status > EXIT_SIGNAL ? stopped(c, status) : status;
+}
+
+static void tune_call_release(struct tune_call *c)
+{
+    steering_close(&c->steering);
+    tune_set_release(&c->set);
+    skmt_options_free(c->options);
+    skmt_model_close(c->model);
+    free(c->points);
+    free(c->tables);
+    textbuf_release(&c->with);
+    textbuf_release(&c->out);
+}
+
+int cmd_tune(int argc, char **argv)
+{
+    struct tune_call c = { .limit = DEFAULT_LIMIT };
+    int status;
+
+    memcpy(c.axes, paper_axes, sizeof c.axes);
+    c.options = skmt_options_new();
+    if (!c.options) status = no_memory();
+    else status = parse(&c, argc, argv);
+    if (!status) status = c.help ? help_command("tune") : run_call(&c);
+    tune_call_release(&c);
+    return status;
+}

@@ -1,0 +1,384 @@
+/* tune_grid.c - a score for each setting: what is translated, and which
+ * setting is the best.
+ *
+ * Every setting has a stream of its own; all of them share one store of keys,
+ * so that what the model makes of a pair is computed once, by the first setting
+ * that wants it. The sentences are those the library itself cut the lines
+ * into when it translated them without the memory, each with its own pairs:
+ * what "skmt translate" does with the winning settings is what was scored. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "tune_call.h"
+
+/* Where there is a choice of values for what is not being tuned yet. */
+#define FIRST_LAMBDA 0.5
+#define FIRST_TAU 100           /* of the paper; the model's own goes first */
+
+const struct tune_metric tune_metrics[N_METRICS] = {
+    [TUNE_BLEU] = { "bleu", "BLEU" },
+    [TUNE_CHRF] = { "chrf", "chrF" },
+};
+
+/* ---- places ----------------------------------------------------------- */
+
+struct tune_point *tune_point_at(const struct tune_call *c,
+                                 const int at[N_AXES])
+{
+    size_t i = 0;
+
+    for (int a = 0; a < N_AXES; a++)
+        i = i * (size_t)c->axes[a].n + (size_t)at[a];
+    return &c->points[i];
+}
+
+double tune_value(const struct tune_call *c, int axis, const int at[N_AXES])
+{
+    return c->axes[axis].at[at[axis]];
+}
+
+void tune_table_first(const struct tune_table *t, int at[N_AXES])
+{
+    for (int a = 0; a < N_AXES; a++) at[a] = t->varies[a] ? 0 : t->at[a];
+}
+
+bool tune_table_next(const struct tune_call *c, const struct tune_table *t,
+                     int at[N_AXES])
+{
+    for (int a = N_AXES; a-- > 0;) {
+        if (!t->varies[a]) continue;
+        if (++at[a] < c->axes[a].n) return true;
+        at[a] = 0;
+    }
+    return false;
+}
+
+bool tune_table_best(const struct tune_call *c, const struct tune_table *t,
+                     int metric, int best[N_AXES])
+{
+    const struct tune_point *first = NULL;
+    int at[N_AXES];
+
+    tune_table_first(t, at);
+    do {
+        const struct tune_point *p = tune_point_at(c, at);
+
+        if (!p->done || (first && p->score[metric] <= first->score[metric]))
+            continue;
+        first = p;
+        memcpy(best, at, sizeof at);
+    } while (tune_table_next(c, t, at));
+    return first != NULL;
+}
+
+/* The place on an axis nearest to a value. */
+static int nearest(const struct tune_axis *x, double value)
+{
+    int best = 0;
+
+    for (int i = 1; i < x->n; i++) {
+        double d = x->at[i] - value, e = x->at[best] - value;
+
+        if (d * d < e * e) best = i;
+    }
+    return best;
+}
+
+static double model_tau(const skmt_model *model)
+{
+    const char *fact = skmt_model_fact(model, "knn_tau");
+    double tau = fact ? strtod(fact, NULL) : 0;
+
+    return tau > 0 ? tau : FIRST_TAU;
+}
+
+int tune_grid_begin(struct tune_call *c)
+{
+    size_t n = 1;
+
+    for (int a = 0; a < N_AXES; a++) n *= (size_t)c->axes[a].n;
+    c->points = calloc(n, sizeof *c->points);
+    if (!c->points) return complain(EXIT_TROUBLE, "out of memory");
+    c->n_points = n;
+    if (!c->full)
+        c->n_points = (size_t)(c->axes[AXIS_M].n * c->axes[AXIS_K].n
+                               + c->axes[AXIS_LAMBDA].n - 1
+                               + c->axes[AXIS_TAU].n - 1);
+    c->at[AXIS_TAU] = nearest(&c->axes[AXIS_TAU], model_tau(c->model));
+    c->at[AXIS_LAMBDA] = nearest(&c->axes[AXIS_LAMBDA], FIRST_LAMBDA);
+    return EXIT_DONE;
+}
+
+/* ---- one pass over the lines ------------------------------------------ */
+
+struct pass {
+    struct tune_call *c;
+    bool alone;                 /* a text is a line; else a sentence */
+    skmt_score *score;
+    struct textbuf line;        /* its translation so far */
+    int status;                 /* once something failed, which was said */
+};
+
+/* A translated line. */
+static int score_line(struct pass *p, size_t i)
+{
+    struct tune_call *c = p->c;
+    const struct tune_line *line = &c->set.lines[i];
+    skmt_error err;
+
+    if (p->line.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (skmt_score_add(p->score, p->line.data, p->line.len,
+                       c->set.text.data + line->target, line->target_len,
+                       &err))
+        return tune_set_complain(c, i, err.message);
+    textbuf_reset(&p->line);
+    c->n_lines_done++;
+    progress_update(&c->progress, c->n_lines_done, c->n_lines_done);
+    return EXIT_DONE;
+}
+
+/* Remember where its sentences are. A line that has none is translated as it
+ * is: an empty one. */
+static int learn_sentences(struct pass *p, size_t line, const skmt_result *r)
+{
+    int n = skmt_result_segs(r);
+    size_t begin = 0, end = 0;
+
+    for (int i = 0; i < (n ? n : 1); i++) {
+        if (n) skmt_result_seg_span(r, i, &begin, &end);
+        if (!tune_set_add_sentence(&p->c->set, line, begin, end))
+            return complain(EXIT_TROUBLE, "out of memory");
+    }
+    return EXIT_DONE;
+}
+
+static int take_line(struct pass *p, size_t line, const skmt_result *r)
+{
+    size_t len;
+    const char *text = skmt_result_text(r, 0, &len);
+    int status = learn_sentences(p, line, r);
+
+    textbuf_add(&p->line, text, len);
+    return status ? status : score_line(p, line);
+}
+
+static int take_sentence(struct pass *p, size_t i, const skmt_result *r)
+{
+    const struct tune_set *s = &p->c->set;
+    const struct tune_sentence *it = &s->sentences[i];
+    size_t len;
+    const char *text = skmt_result_text(r, 0, &len);
+
+    textbuf_add(&p->line, it->gap, it->gap_len);
+    textbuf_add(&p->line, text, len);
+    if (i + 1 < s->n_sentences && it[1].line == it->line) return EXIT_DONE;
+    return score_line(p, it->line);
+}
+
+static int take_result(void *user, uint64_t number, skmt_result *r,
+                       const skmt_error *err)
+{
+    struct pass *p = user;
+    size_t i = (size_t)number;
+
+    if (!r) {
+        progress_end(&p->c->progress);
+        p->status = tune_set_complain(p->c, p->alone ? i
+                                      : p->c->set.sentences[i].line,
+                                      err->message);
+    } else {
+        p->status = p->alone ? take_line(p, i, r) : take_sentence(p, i, r);
+    }
+    return p->status;
+}
+
+static skmt_status push_line(skmt_stream *stream, const struct tune_set *s,
+                             size_t i, skmt_error *err)
+{
+    return skmt_stream_push(stream, s->text.data + s->lines[i].source,
+                            s->lines[i].source_len, NULL, err);
+}
+
+static skmt_status push_sentence(skmt_stream *stream,
+                                 const struct tune_sentence *it, int most,
+                                 skmt_error *err)
+{
+    return skmt_stream_push_with(stream, it->text, it->len, NULL, it->pairs,
+                                 it->n_pairs < most ? it->n_pairs : most, err);
+}
+
+/* All texts through the stream; most: pairs for each. */
+static skmt_status push_all(struct pass *p, skmt_stream *stream, int most,
+                            skmt_error *err)
+{
+    const struct tune_set *s = &p->c->set;
+    skmt_status st = SKMT_OK;
+
+    if (p->alone)
+        for (size_t i = 0; !st && i < s->n; i++)
+            st = push_line(stream, s, i, err);
+    else
+        for (size_t i = 0; !st && i < s->n_sentences; i++)
+            st = push_sentence(stream, &s->sentences[i], most, err);
+    return st ? st : skmt_stream_flush(stream, err);
+}
+
+static int pass_failed(const struct pass *p, const skmt_error *err)
+{
+    if (p->status) return p->status;
+    if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
+    if (err->status == SKMT_ARGUMENT)
+        return complain(EXIT_USAGE, "--%s", err->message);
+    return complain(EXIT_TROUBLE, "%s", err->message);
+}
+
+static int run_stream(struct pass *p, int most)
+{
+    struct tune_call *c = p->c;
+    int status = EXIT_DONE;
+    skmt_stream *stream;
+    skmt_error err = { 0 };
+
+    if (interrupt_signal() || skmt_stream_new(&stream, c->model, c->options,
+                                              take_result, p, &err))
+        return pass_failed(p, &err);
+    interrupt_stream(stream);
+    if ((!p->alone && skmt_stream_use(stream, NULL, c->steering.keys, &err))
+        || push_all(p, stream, most, &err)) {
+        skmt_stream_cancel(stream);
+        status = EXIT_TROUBLE;          /* which one is said below */
+    }
+    interrupt_stream(NULL);
+    skmt_stream_free(stream);           /* no callback runs after this */
+    return status ? pass_failed(p, &err) : EXIT_DONE;
+}
+
+static int run_pass(struct tune_call *c, bool alone, int most,
+                    struct tune_point *to)
+{
+    struct pass p = { .c = c, .alone = alone };
+    skmt_error err;
+    int status;
+
+    if (skmt_score_new(&p.score, "bleu,chrf", &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    status = run_stream(&p, most);
+    for (int i = 0; !status && i < N_METRICS; i++)
+        if (skmt_score_get(p.score, tune_metrics[i].name, &to->score[i], &err))
+            status = complain(EXIT_TROUBLE, "%s", err.message);
+    to->done = !status;
+    skmt_score_free(p.score);
+    textbuf_release(&p.line);
+    return status;
+}
+
+/* ---- settings --------------------------------------------------------- */
+
+static int set_option(struct tune_call *c, const char *name, const char *value)
+{
+    skmt_error err;
+
+    if (!skmt_options_set(c->options, name, value, &err)) return EXIT_DONE;
+    return complain(EXIT_USAGE, "--%s", err.message);
+}
+
+static int set_number(struct tune_call *c, int axis, const int at[N_AXES])
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.10g", tune_value(c, axis, at));
+    return set_option(c, c->axes[axis].setting, text);
+}
+
+int tune_run_alone(struct tune_call *c)
+{
+    int status = run_pass(c, true, 0, &c->alone);
+
+    /* From here on texts are sentences already. */
+    return status ? status : set_option(c, "split", "none");
+}
+
+static int run_setting(struct tune_call *c, const int at[N_AXES])
+{
+    int status = set_number(c, AXIS_K, at);
+
+    snprintf(c->what, sizeof c->what, "%zu of %zu settings", c->n_done,
+             c->n_points);
+    if (!status) status = set_number(c, AXIS_TAU, at);
+    if (!status && c->fixed) status = set_number(c, AXIS_LAMBDA, at);
+    if (!status)
+        status = run_pass(c, false, (int)tune_value(c, AXIS_M, at),
+                          tune_point_at(c, at));
+    if (!status) c->n_done++;
+    return status;
+}
+
+int tune_run_table(struct tune_call *c, const struct tune_table *t)
+{
+    const struct tune_point *now = tune_point_at(c, c->at);
+    int at[N_AXES], status = EXIT_DONE;
+
+    tune_table_first(t, at);
+    do {
+        if (!tune_point_at(c, at)->done) status = run_setting(c, at);
+    } while (!status && tune_table_next(c, t, at));
+    /* What is the best already stays so among equals. */
+    if (tune_table_best(c, t, c->metric, at)
+        && (!now->done || tune_point_at(c, at)->score[c->metric]
+                          > now->score[c->metric]))
+        memcpy(c->at, at, sizeof at);
+    return status;
+}
+
+/* ---- tables as they are named ----------------------------------------- */
+
+void tune_table_axes(const struct tune_table *t, int *rows, int *cols)
+{
+    *rows = *cols = -1;
+    for (int a = 0; a < N_AXES; a++) {
+        if (!t->varies[a]) continue;
+        *rows = *cols;
+        *cols = a;
+    }
+}
+
+void tune_put_number(struct textbuf *t, double v)
+{
+    textbuf_addf(t, "%.10g", v);
+}
+
+/* "m 16, tau 100" of the axes that are wanted. */
+static void put_values(struct textbuf *t, const struct tune_call *c,
+                       const int at[N_AXES], const bool leave[N_AXES])
+{
+    const char *comma = "";
+
+    for (int a = 0; a < N_AXES; a++) {
+        if (leave[a] || (a == AXIS_LAMBDA && !c->fixed)) continue;
+        textbuf_addf(t, "%s%s ", comma, c->axes[a].name);
+        tune_put_number(t, tune_value(c, a, at));
+        comma = ", ";
+    }
+}
+
+void tune_put_setting(struct textbuf *t, const struct tune_call *c,
+                      const int at[N_AXES])
+{
+    put_values(t, c, at, (const bool[N_AXES]){ false });
+}
+
+void tune_put_title(struct textbuf *t, const struct tune_call *c,
+                    const struct tune_table *table)
+{
+    const char *and = "";
+
+    for (int a = 0; a < N_AXES; a++) {
+        if (!table->varies[a]) continue;
+        textbuf_addf(t, "%s%s", and, c->axes[a].name);
+        and = " and ";
+    }
+    textbuf_adds(t, " at ");
+    put_values(t, c, table->at, table->varies);
+}

@@ -1,0 +1,400 @@
+/* tune_set.c - the lines to tune on: where they come from, which of them are
+ * taken, and the pairs the memory has for their sentences. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "tune_call.h"
+
+static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+
+static int stopped(void) { return EXIT_SIGNAL + interrupt_signal(); }
+
+static int failed(const skmt_error *err)
+{
+    if (err->status == SKMT_CANCELED && interrupt_signal()) return stopped();
+    return complain(EXIT_TROUBLE, "%s", err->message);
+}
+
+static const char *dev_name(const struct tune_call *c)
+{
+    return strcmp(c->dev, "-") ? c->dev : "standard input";
+}
+
+static int bad_line(const struct tune_call *c, uint64_t number,
+                    const char *what)
+{
+    if (c->set.leave_out)
+        return complain(EXIT_TROUBLE, "pair %" PRIu64 " of %s: %s", number,
+                        c->steering.memory, what);
+    fprintf(stderr, "%s:%" PRIu64 ": %s\n", dev_name(c), number, what);
+    return EXIT_TROUBLE;
+}
+
+int tune_set_complain(const struct tune_call *c, size_t line,
+                      const char *what)
+{
+    return bad_line(c, c->set.lines[line].number, what);
+}
+
+/* The items with room for n, moved perhaps; NULL: no memory, and they are as
+ * they were. */
+static void *make_room(void *items, size_t *cap, size_t n, size_t size)
+{
+    size_t want = *cap ? *cap : 64;
+    void *grown;
+
+    if (n <= *cap) return items;
+    while (want < n && want <= SIZE_MAX / 2 / size) want *= 2;
+    grown = want < n ? NULL : realloc(items, want * size);
+    if (grown) *cap = want;
+    return grown;
+}
+
+/* ---- lines ------------------------------------------------------------ */
+
+static bool add_line(struct tune_set *s, uint64_t number, const char *source,
+                     size_t source_len, const char *target, size_t target_len)
+{
+    struct tune_line *lines = make_room(s->lines, &s->cap, s->n + 1,
+                                        sizeof *lines);
+
+    if (!lines) return false;
+    s->lines = lines;
+    s->lines[s->n++] = (struct tune_line){
+        .number = number, .source = s->text.len, .source_len = source_len,
+        .target = s->text.len + source_len, .target_len = target_len };
+    textbuf_add(&s->text, source, source_len);
+    textbuf_add(&s->text, target, target_len);
+    return !s->text.failed;
+}
+
+/* Source, a tab, translation; what follows another tab is not read. */
+static int take_line(struct tune_call *c, uint64_t number, const char *text,
+                     size_t len)
+{
+    const char *tab = len ? memchr(text, '\t', len) : NULL, *end;
+    size_t bad = utf8_first_bad(text, len), target_len;
+    char what[80];
+
+    if (!tab)
+        return bad_line(c, number, "there is no tab between a source and its "
+                        "translation");
+    target_len = len - (size_t)(tab + 1 - text);
+    end = target_len ? memchr(tab + 1, '\t', target_len) : NULL;
+    if (end) target_len = (size_t)(end - tab - 1);
+    if (tab == text) return bad_line(c, number, "the source is empty");
+    if (!target_len) return bad_line(c, number, "the translation is empty");
+    snprintf(what, sizeof what, "byte %zu is not valid UTF-8", bad + 1);
+    if (bad < len) return bad_line(c, number, what);
+    if (memchr(text, 0, len)) return bad_line(c, number, "holds a NUL byte");
+    return add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
+                    target_len) ? EXIT_DONE : no_memory();
+}
+
+/* The i-th of n that are spread evenly over n_all. */
+static size_t spread(size_t i, size_t n, size_t n_all)
+{
+    return (size_t)((2 * (double)i + 1) * (double)n_all / (2 * (double)n));
+}
+
+static size_t wanted(const struct tune_call *c, size_t n_all)
+{
+    return c->limit && (size_t)c->limit < n_all ? (size_t)c->limit : n_all;
+}
+
+static int read_dev(struct tune_call *c)
+{
+    struct tune_set *s = &c->set;
+    int status = EXIT_DONE;
+    skmt_lines *in;
+    skmt_error err;
+    const char *text;
+    size_t len, n;
+
+    if (skmt_lines_open(&in, c->dev, &err))
+        return complain(EXIT_TROUBLE, "%s", err.message);
+    for (uint64_t number = 1; !status; number++) {
+        if (skmt_lines_next(in, &text, &len, &err))
+            status = complain(EXIT_TROUBLE, "%s", err.message);
+        if (status || !text) break;
+        status = interrupt_signal() ? stopped()
+                                    : take_line(c, number, text, len);
+    }
+    skmt_lines_close(in);
+    if (status) return status;
+    if (!s->n) return complain(EXIT_TROUBLE, "%s has no lines", dev_name(c));
+    s->n_all = s->n;
+    n = wanted(c, s->n_all);
+    for (size_t i = 0; i < n; i++) s->lines[i] = s->lines[spread(i, n, s->n)];
+    s->n = n;
+    return EXIT_DONE;
+}
+
+/* ---- pairs of the memory ---------------------------------------------- */
+
+/* Is the memory one of those --name lists? Without the option all are. */
+static bool is_used(const struct steering *s, const char *name)
+{
+    for (int i = 0; i < s->n_names; i++)
+        if (!strcmp(s->names[i], name)) return true;
+    return !s->n_names;
+}
+
+/* The i-th memory of the file: its pairs, 0 where it is not used, and its
+ * name, which is the caller's. */
+static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
+{
+    skmt_tm_info info;
+    skmt_error err;
+    bool used;
+
+    *name = NULL;
+    if (skmt_tm_get_info(c->steering.tm, i, &info, &err)) return failed(&err);
+    used = is_used(&c->steering, info.name);
+    *pairs = used && info.pairs > 0 ? (size_t)info.pairs : 0;
+    *name = strdup(info.name);
+    return *name ? EXIT_DONE : no_memory();
+}
+
+/* Counts pairs over all memories, and takes those whose turn it is. */
+struct chooser { size_t seen, taken, n, n_all; };
+
+static int take_pair(struct tune_call *c, struct chooser *ch,
+                     const skmt_pair *p)
+{
+    size_t source = strlen(p->source), target = strlen(p->target);
+
+    if (ch->taken == ch->n
+        || ch->seen++ < spread(ch->taken, ch->n, ch->n_all))
+        return EXIT_DONE;
+    ch->taken++;
+    if (!source || !target) return EXIT_DONE;
+    return add_line(&c->set, (uint64_t)p->id, p->source, source, p->target,
+                    target) ? EXIT_DONE : no_memory();
+}
+
+static int take_pairs(struct tune_call *c, struct chooser *ch,
+                      const char *memory)
+{
+    int status = EXIT_DONE, found = 1;
+    skmt_tm_cursor *cur;
+    skmt_pair pair;
+    skmt_error err;
+
+    if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
+        return failed(&err);
+    while (!status && ch->taken < ch->n) {
+        if (skmt_tm_cursor_next(cur, &pair, &found, &err))
+            status = failed(&err);
+        if (status || !found) break;
+        status = interrupt_signal() ? stopped() : take_pair(c, ch, &pair);
+    }
+    skmt_tm_cursor_close(cur);
+    return status;
+}
+
+/* First pass: how many pairs there are. Second: take some of them. */
+static int each_memory(struct tune_call *c, struct chooser *ch, bool take)
+{
+    int n, status = EXIT_DONE;
+    skmt_error err;
+
+    if (skmt_tm_count(c->steering.tm, &n, &err)) return failed(&err);
+    for (int i = 0; !status && i < n; i++) {
+        size_t pairs = 0;
+        char *name;
+
+        status = memory_at(c, i, &name, &pairs);
+        if (!status && take && pairs) status = take_pairs(c, ch, name);
+        if (!status && !take) ch->n_all += pairs;
+        free(name);
+    }
+    return status;
+}
+
+static int choose_pairs(struct tune_call *c)
+{
+    struct chooser count = { 0 }, ch = { 0 };
+    int status = each_memory(c, &count, false);
+
+    if (status) return status;
+    ch.n_all = c->set.n_all = count.n_all;
+    ch.n = wanted(c, ch.n_all);
+    status = each_memory(c, &ch, true);
+    if (status || c->set.n) return status;
+    return complain(EXIT_TROUBLE, "%s has no pairs to tune on",
+                    c->steering.memory);
+}
+
+int tune_set_read(struct tune_call *c)
+{
+    c->set.leave_out = !c->dev;
+    return c->dev ? read_dev(c) : choose_pairs(c);
+}
+
+/* ---- sentences -------------------------------------------------------- */
+
+/* Sentences are joined as the library does: with the blanks that stand
+ * between them, or one. */
+static void set_gap(const struct tune_set *s, struct tune_sentence *to)
+{
+    const struct tune_sentence *before = to > s->sentences ? to - 1 : NULL;
+    const char *end;
+
+    to->gap = "";
+    if (!before || before->line != to->line) return;
+    end = before->text + before->len;
+    to->gap_len = to->text > end ? (size_t)(to->text - end) : 0;
+    for (size_t i = 0; i < to->gap_len; i++)
+        if (!strchr(" \t\n\r\v\f", end[i])) to->gap_len = 0;
+    to->gap = to->gap_len ? end : " ";
+    if (!to->gap_len) to->gap_len = 1;
+}
+
+bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
+                           size_t end)
+{
+    struct tune_sentence *all = make_room(s->sentences, &s->cap_sentences,
+                                          s->n_sentences + 1, sizeof *all);
+    struct tune_sentence *to;
+
+    if (!all) return false;
+    s->sentences = all;
+    to = &all[s->n_sentences++];
+    *to = (struct tune_sentence){
+        .text = s->text.data + s->lines[line].source + begin,
+        .len = end - begin, .line = line };
+    s->lines[line].n_sentences++;
+    set_gap(s, to);
+    return true;
+}
+
+/* ---- pairs of a sentence ---------------------------------------------- */
+
+/* Is it this text, but for blanks around it? */
+static bool is_text(const char *text, size_t len, const char *stored)
+{
+    static const char blanks[] = " \t\r\n";
+    size_t n;
+
+    stored += strspn(stored, blanks);
+    for (n = strlen(stored); n && strchr(blanks, stored[n - 1]);) n--;
+    while (len && strchr(blanks, *text)) text++, len--;
+    while (len && strchr(blanks, text[len - 1])) len--;
+    return n == len && !memcmp(text, stored, n);
+}
+
+/* A pair that must not help because it is the one left out, or has the same
+ * source. */
+static bool is_left_out(const struct tune_set *s,
+                        const struct tune_sentence *to, const char *source)
+{
+    const struct tune_line *line = &s->lines[to->line];
+
+    return s->leave_out
+        && (is_text(to->text, to->len, source)
+            || is_text(s->text.data + line->source, line->source_len, source));
+}
+
+/* Copy pairs into one block: the array, then their texts. */
+static bool keep_pairs(struct tune_sentence *to, const skmt_similar *from,
+                       int n)
+{
+    size_t bytes = (size_t)(n ? n : 1) * sizeof *from;
+    char *at;
+
+    for (int i = 0; i < n; i++)
+        bytes += strlen(from[i].source) + strlen(from[i].target) + 2;
+    to->pairs = malloc(bytes);
+    if (!to->pairs) return false;
+    at = (char *)(to->pairs + n);
+    for (int i = 0; i < n; i++) {
+        to->pairs[i] = from[i];
+        to->pairs[i].source = at;
+        at = stpcpy(at, from[i].source) + 1;
+        to->pairs[i].target = at;
+        at = stpcpy(at, from[i].target) + 1;
+    }
+    to->n_pairs = n;
+    return true;
+}
+
+static int take_matches(struct tune_set *s, struct tune_sentence *to,
+                        const skmt_matches *m, int most)
+{
+    skmt_similar *found = calloc((size_t)most, sizeof *found);
+    bool same = false;
+    int n = 0;
+
+    if (!found) return no_memory();
+    for (int i = 0; i < skmt_matches_count(m) && n < most; i++) {
+        skmt_match match;
+
+        skmt_matches_get(m, i, &match);
+        if (is_left_out(s, to, match.pair.source)) continue;
+        same = same || is_text(to->text, to->len, match.pair.source);
+        found[n++] = (skmt_similar){ match.pair.source, match.pair.target,
+                                     match.similarity };
+    }
+    if (n) s->similarity += found[0].similarity;
+    if (same) s->n_same++;
+    if (!keep_pairs(to, found, n)) {
+        free(found);
+        return no_memory();
+    }
+    free(found);
+    return EXIT_DONE;
+}
+
+/* Where pairs are left out all candidates are asked for: some will not do. */
+static int set_matches(struct tune_call *c, int most)
+{
+    const char *candidates = skmt_options_get(c->options, "candidates");
+    int n = candidates && c->set.leave_out ? atoi(candidates) : 0;
+    char text[16];
+    skmt_error err;
+
+    if (n < most) n = most;
+    if (n > 1000) n = 1000;     /* the option's limit */
+    snprintf(text, sizeof text, "%d", n);
+    if (skmt_options_set(c->options, "matches", text, &err))
+        return complain(EXIT_USAGE, "--%s", err.message);
+    return EXIT_DONE;
+}
+
+int tune_set_search(struct tune_call *c)
+{
+    const struct tune_axis *m = &c->axes[AXIS_M];
+    int most = (int)m->at[m->n - 1], status = set_matches(c, most);
+    struct tune_set *s = &c->set;
+    skmt_matches *found;
+    skmt_error err;
+
+    progress_begin(&c->progress, "sentences", s->n_sentences, !c->quiet);
+    c->progress.what = "searching";
+    for (size_t i = 0; !status && i < s->n_sentences; i++) {
+        struct tune_sentence *to = &s->sentences[i];
+
+        if (interrupt_signal()) status = stopped();
+        else if (skmt_tm_search(c->steering.tm, to->text, to->len, c->options,
+                                c->model, &found, &err)) status = failed(&err);
+        if (status) break;
+        status = take_matches(s, to, found, most);
+        skmt_matches_free(found);
+        progress_update(&c->progress, i + 1, i + 1);
+    }
+    progress_end(&c->progress);
+    if (s->n_sentences) s->similarity /= (double)s->n_sentences;
+    return status;
+}
+
+void tune_set_release(struct tune_set *s)
+{
+    for (size_t i = 0; i < s->n_sentences; i++) free(s->sentences[i].pairs);
+    free(s->sentences);
+    free(s->lines);
+    textbuf_release(&s->text);
+}

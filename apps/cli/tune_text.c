@@ -1,0 +1,362 @@
+/* tune_text.c - what skmt tune found: tables to read, JSON, and the settings
+ * as "skmt translate --settings" reads them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tm_print.h"
+#include "tune_call.h"
+
+#define HEAD 8                  /* columns of what stands left of a row */
+#define CELL 8                  /* and of a figure, with its star */
+#define WIDTH 79
+
+/* ---- on what ---------------------------------------------------------- */
+
+void tune_put_lines(struct textbuf *t, const struct tune_call *c)
+{
+    const struct tune_set *s = &c->set;
+    const char *name = s->leave_out ? c->steering.memory
+                       : strcmp(c->dev, "-") ? c->dev : "standard input";
+
+    put_count(t, (int64_t)s->n);
+    if (s->n < s->n_all) {
+        textbuf_adds(t, " of ");
+        put_count(t, (int64_t)s->n_all);
+    }
+    if (s->leave_out) textbuf_adds(t, s->n_all == 1 ? " pair" : " pairs");
+    else textbuf_adds(t, s->n_all == 1 ? " line" : " lines");
+    textbuf_adds(t, " of ");
+    put_visible(t, name, strlen(name));
+}
+
+static void put_axis(struct textbuf *t, const struct tune_axis *x)
+{
+    textbuf_addf(t, "%s ", x->name);
+    for (int i = 0; i < x->n; i++) {
+        if (i) textbuf_adds(t, ",");
+        tune_put_number(t, x->at[i]);
+    }
+}
+
+/* "m 1,2; k 1,2; tau 100": all that is tried. */
+static void put_axes(struct textbuf *t, const struct tune_call *c)
+{
+    const char *between = "";
+
+    for (int a = 0; a < N_AXES; a++) {
+        if (a == AXIS_LAMBDA && !c->fixed) continue;
+        textbuf_adds(t, between);
+        put_axis(t, &c->axes[a]);
+        between = "; ";
+    }
+}
+
+/* In which order, where not all are tried. */
+static void put_order(struct textbuf *t, const struct tune_call *c)
+{
+    if (c->full) {
+        textbuf_adds(t, "all together");
+        return;
+    }
+    textbuf_adds(t, "m and k first");
+    if (c->axes[AXIS_LAMBDA].n > 1) textbuf_adds(t, ", then lambda");
+    if (c->axes[AXIS_TAU].n > 1) textbuf_adds(t, ", then tau");
+}
+
+static void put_scores(struct textbuf *t, const struct tune_point *p)
+{
+    for (int i = 0; i < N_METRICS; i++)
+        textbuf_addf(t, "%s%s %.2f", i ? ", " : "", tune_metrics[i].title,
+                     p->score[i]);
+}
+
+void tune_text_head(struct tune_call *c)
+{
+    const struct tune_set *s = &c->set;
+    struct textbuf *t = &c->out;
+
+    textbuf_adds(t, "Tuned on ");
+    tune_put_lines(t, c);
+    textbuf_adds(t, ",\n");
+    if (s->n < s->n_all) textbuf_adds(t, "spread evenly (--limit), ");
+    if (s->leave_out) textbuf_adds(t, "each translated without itself, ");
+    put_noun(t, (int64_t)s->n_sentences, "sentence", "sentences");
+    textbuf_addf(t, "\nBest pairs' similarity %.2f on average", s->similarity);
+    if (s->n_same) {
+        textbuf_adds(t, "; ");
+        put_noun(t, (int64_t)s->n_same, "sentence is", "sentences are");
+        textbuf_adds(t, " stored word for word,\nand steered like others here");
+    }
+    textbuf_adds(t, "\nSettings tried: ");
+    put_count(t, (int64_t)c->n_points);
+    textbuf_adds(t, ", ");
+    put_order(t, c);
+    textbuf_adds(t, "\nWithout the memory: ");
+    put_scores(t, &c->alone);
+    textbuf_adds(t, "\n");
+}
+
+/* ---- tables ----------------------------------------------------------- */
+
+static void put_right(struct textbuf *t, const char *text, size_t width)
+{
+    for (size_t n = strlen(text); n < width; n++) textbuf_adds(t, " ");
+    textbuf_adds(t, text);
+}
+
+/* A figure and, when it is the best of its table, a star. */
+static void put_cell(struct textbuf *t, const struct tune_point *p, int metric,
+                     bool best)
+{
+    if (!p->done) put_right(t, "-", CELL - 1);
+    else textbuf_addf(t, "%*.2f", CELL - 1, p->score[metric]);
+    textbuf_adds(t, best ? "*" : " ");
+}
+
+static void put_column_heads(struct textbuf *t, const struct tune_axis *x)
+{
+    for (int i = 0; i < x->n; i++) {
+        textbuf_addf(t, "%*.10g ", CELL - 1, x->at[i]);
+    }
+}
+
+/* No blanks at the end of a line. */
+static void end_line(struct textbuf *t)
+{
+    while (t->len && t->data[t->len - 1] == ' ') t->len--;
+    textbuf_adds(t, "\n");
+}
+
+struct view {                   /* a table, and what to show of it */
+    const struct tune_call *c;
+    const struct tune_table *table;
+    int rows, cols;             /* its axes */
+    int best[N_METRICS][N_AXES];
+    bool found[N_METRICS];
+};
+
+static void put_figure(struct textbuf *t, const struct view *v, int metric,
+                       const int at[N_AXES])
+{
+    put_cell(t, tune_point_at(v->c, at), metric, v->found[metric]
+             && !memcmp(at, v->best[metric], sizeof v->best[metric]));
+}
+
+/* Row `row` of a table, for metrics [from, to) side by side. */
+static void put_row(struct textbuf *t, const struct view *v, int row,
+                    int from, int to)
+{
+    int at[N_AXES];
+
+    textbuf_addf(t, "%*.10g", HEAD, v->c->axes[v->rows].at[row]);
+    tune_table_first(v->table, at);
+    at[v->rows] = row;
+    for (int k = from; k < to; k++) {
+        if (k > from) textbuf_adds(t, "  ");
+        for (int i = 0; i < v->c->axes[v->cols].n; i++) {
+            at[v->cols] = i;
+            put_figure(t, v, k, at);
+        }
+    }
+    end_line(t);
+}
+
+/* Rows and columns, as the paper prints m and k. */
+static void put_grid(struct textbuf *t, const struct view *v, int from, int to)
+{
+    const struct tune_axis *rows = &v->c->axes[v->rows];
+    const struct tune_axis *cols = &v->c->axes[v->cols];
+    char corner[32];
+
+    textbuf_addf(t, "%*s", HEAD, "");
+    for (int k = from; k < to; k++)
+        textbuf_addf(t, "%s%*s%-*s", k > from ? "  " : "", CELL - 5, "",
+                     cols->n * CELL - CELL + 5, tune_metrics[k].title);
+    end_line(t);
+    snprintf(corner, sizeof corner, "%s \\ %s", rows->name, cols->name);
+    put_right(t, corner, HEAD);
+    for (int k = from; k < to; k++) {
+        if (k > from) textbuf_adds(t, "  ");
+        put_column_heads(t, cols);
+    }
+    end_line(t);
+    for (int i = 0; i < rows->n; i++) put_row(t, v, i, from, to);
+}
+
+/* One row for each metric, as the paper prints tau. */
+static void put_list(struct textbuf *t, const struct view *v)
+{
+    const struct tune_axis *cols = &v->c->axes[v->cols];
+    int at[N_AXES];
+
+    put_right(t, cols->name, HEAD);
+    put_column_heads(t, cols);
+    end_line(t);
+    tune_table_first(v->table, at);
+    for (int k = 0; k < N_METRICS; k++) {
+        put_right(t, tune_metrics[k].title, HEAD);
+        for (int i = 0; i < cols->n; i++) {
+            at[v->cols] = i;
+            put_figure(t, v, k, at);
+        }
+        end_line(t);
+    }
+}
+
+void tune_text_table(struct tune_call *c, const struct tune_table *table)
+{
+    struct view v = { .c = c, .table = table };
+    struct textbuf *t = &c->out;
+    int columns;
+
+    for (int k = 0; k < N_METRICS; k++)
+        v.found[k] = tune_table_best(c, table, k, v.best[k]);
+    tune_table_axes(table, &v.rows, &v.cols);
+    textbuf_adds(t, "\n");
+    tune_put_title(t, c, table);
+    textbuf_adds(t, "\n");
+    if (v.rows < 0) {
+        put_list(t, &v);
+        return;
+    }
+    columns = HEAD + N_METRICS * (c->axes[v.cols].n * CELL + 2);
+    if (columns <= WIDTH) put_grid(t, &v, 0, N_METRICS);
+    else for (int k = 0; k < N_METRICS; k++) put_grid(t, &v, k, k + 1);
+}
+
+void tune_text_end(struct tune_call *c)
+{
+    const struct tune_point *best = tune_point_at(c, c->at);
+    struct textbuf *t = &c->out;
+
+    textbuf_addf(t, "\nBest by %s: ", tune_metrics[c->metric].title);
+    tune_put_setting(t, c, c->at);
+    textbuf_adds(t, " (");
+    put_scores(t, best);
+    textbuf_adds(t, ")\n");
+    if (best->score[c->metric] <= c->alone.score[c->metric])
+        textbuf_adds(t, "That is no better than without the memory: these "
+                     "lines have no use for it.\n");
+    if (c->output) {
+        textbuf_adds(t, "Settings in ");
+        put_visible(t, c->output, strlen(c->output));
+        textbuf_adds(t, ", for skmt translate --settings\n");
+    }
+    if (c->svg) {
+        textbuf_adds(t, "Heat map in ");
+        put_visible(t, c->svg, strlen(c->svg));
+        textbuf_adds(t, "\n");
+    }
+}
+
+/* ---- the settings file ------------------------------------------------ */
+
+void tune_text_settings(struct textbuf *t, const struct tune_call *c)
+{
+    const char *memory = c->steering.memory;
+
+    textbuf_addf(t, "# Found by skmt tune %s on ", skmt_version());
+    tune_put_lines(t, c);
+    if (!c->set.leave_out) {
+        textbuf_adds(t, "\n# with the memory ");
+        put_visible(t, memory, strlen(memory));
+    } else {
+        textbuf_adds(t, ",\n# each translated without itself");
+    }
+    textbuf_adds(t, "\n# Best by ");
+    textbuf_adds(t, tune_metrics[c->metric].title);
+    textbuf_adds(t, ": ");
+    put_scores(t, tune_point_at(c, c->at));
+    textbuf_adds(t, "; without the memory ");
+    put_scores(t, &c->alone);
+    textbuf_adds(t, "\n# Tried: ");
+    put_axes(t, c);
+    textbuf_adds(t, ": ");
+    put_order(t, c);
+    textbuf_adds(t, "\n");
+    for (int a = 0; a < N_AXES; a++) {
+        if (a == AXIS_LAMBDA && !c->fixed) continue;
+        textbuf_addf(t, "%s = ", c->axes[a].setting);
+        tune_put_number(t, tune_value(c, a, c->at));
+        textbuf_adds(t, "\n");
+    }
+    textbuf_addf(t, "adapter = %s\n", c->fixed ? "fixed" : "distance");
+    textbuf_add(t, c->with.data, c->with.len);
+}
+
+/* ---- JSON ------------------------------------------------------------- */
+
+static void jput_scores(struct textbuf *t, const struct tune_point *p)
+{
+    for (int i = 0; i < N_METRICS; i++) {
+        jput_key(t, tune_metrics[i].name);
+        jput_number(t, p->score[i]);
+    }
+}
+
+static void jput_setting(struct textbuf *t, const struct tune_call *c,
+                         const int at[N_AXES])
+{
+    textbuf_adds(t, "{");
+    for (int a = 0; a < N_AXES; a++) {
+        if (a == AXIS_LAMBDA && !c->fixed) continue;
+        jput_key(t, c->axes[a].name);
+        jput_number(t, tune_value(c, a, at));
+    }
+    jput_scores(t, tune_point_at(c, at));
+    textbuf_adds(t, "}");
+}
+
+static void jput_keys(struct textbuf *t, skmt_keys *keys)
+{
+    const char *name;
+    int64_t value;
+
+    textbuf_adds(t, "{");
+    for (int i = 0; (name = skmt_keys_stat(keys, i, &value)); i++)
+        jput_int(t, name, value);
+    textbuf_adds(t, "}");
+}
+
+static void jput_points(struct textbuf *t, const struct tune_call *c)
+{
+    const struct tune_table all = { .varies = { true, true, true, true } };
+    int at[N_AXES];
+
+    textbuf_adds(t, "[");
+    tune_table_first(&all, at);
+    do {
+        if (!tune_point_at(c, at)->done) continue;
+        jput_comma(t);
+        jput_setting(t, c, at);
+    } while (tune_table_next(c, &all, at));
+    textbuf_adds(t, "]");
+}
+
+void tune_text_json(struct tune_call *c)
+{
+    struct textbuf *t = &c->out;
+
+    textbuf_adds(t, "{");
+    jput_field(t, "memory", c->steering.memory);
+    if (c->dev) jput_field(t, "dev", c->dev);
+    jput_int(t, "lines", (int64_t)c->set.n);
+    jput_int(t, "of_lines", (int64_t)c->set.n_all);
+    jput_int(t, "sentences", (int64_t)c->set.n_sentences);
+    jput_key(t, "similarity");
+    jput_number(t, c->set.similarity);
+    jput_int(t, "stored_sentences", (int64_t)c->set.n_same);
+    jput_field(t, "adapter", c->fixed ? "fixed" : "distance");
+    jput_field(t, "metric", tune_metrics[c->metric].name);
+    jput_key(t, "without_memory");
+    textbuf_adds(t, "{");
+    jput_scores(t, &c->alone);
+    textbuf_adds(t, "}");
+    jput_key(t, "settings");
+    jput_points(t, c);
+    jput_key(t, "best");
+    jput_setting(t, c, c->at);
+    jput_key(t, "keys");
+    jput_keys(t, c->steering.keys);
+    textbuf_adds(t, "}\n");
+}
