@@ -1,0 +1,436 @@
+/* steer.c - what a memory costs and saves, through the public API.
+ *
+ *     steer MODEL table NAME MEMORY.tm FILE.jsonl ROUNDS
+ *     steer MODEL draft NAME MEMORY.tm FILE.jsonl ROUNDS
+ *     steer MODEL tokens MEMORY.tm           target pieces of a memory
+ *
+ * A line of FILE: {"src": text, "tm": [[source, target, similarity], ..]}, or
+ * without "tm": then the pairs are searched in the memory first, untimed.
+ *
+ * table: seconds of plain translation, SK-MT1 and SK-MT2, without drafts or
+ * pruning, at batch 1, 4, 8 and 16:
+ *   decode  pairs given, keys there: decoding alone
+ *   warm    pairs searched, keys there
+ *   cold    pairs searched, the cache empty at first and kept while running
+ *   none    pairs searched, no cache at all
+ * draft: at batch 1, keys there, pairs searched: plain, the memory as the paper
+ * has it, and with early drops and drafts; beam 4 and greedy; sentences by how
+ * like them their best pair is. Where the pairs are given in the file a search
+ * is made all the same, for its time.
+ *
+ * Time is that of the processor, all threads of the program together (texts are
+ * cut and pairs searched beside decoding). What is compared alternates, round
+ * by round; the median round is printed. One line of JSON a row. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <skmt.h>
+
+#include "model/weights.h"
+#include "text/subword.h"
+
+enum { MAX_LINES = 4000, MAX_ROUNDS = 25, MAX_ROWS = 64, BANDS = 3 };
+
+struct text {
+    const char *src;
+    size_t len;
+    skmt_similar *pairs;
+    int n;
+    int band;                   /* of its best pair: 0 above 0.8, 1, 2 */
+};
+
+static skmt_model *model;
+static skmt_tm *tm;
+static const char *set_name;
+static struct text texts[MAX_LINES];
+static int n_texts, n_rounds;
+static bool given;              /* the file had the pairs */
+
+_Noreturn static void die(const char *what)
+{
+    fprintf(stderr, "steer: %s\n", what);
+    exit(2);
+}
+
+static void check(skmt_status st, const skmt_error *e)
+{
+    if (st) die(e->message);
+}
+
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+static double median(double *v, int n)
+{
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* ---- texts and their pairs -------------------------------------------- */
+
+static void take_given(struct text *t, const json_t *list)
+{
+    t->pairs = calloc(json_array_size(list) + 1, sizeof *t->pairs);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *p = json_array_get(list, i);
+
+        t->pairs[t->n++] = (skmt_similar){
+            json_string_value(json_array_get(p, 0)),
+            json_string_value(json_array_get(p, 1)),
+            json_number_value(json_array_get(p, 2)) };
+    }
+}
+
+static void take_found(struct text *t)
+{
+    skmt_matches *m;
+    skmt_error e;
+
+    check(skmt_tm_search(tm, t->src, t->len, NULL, model, &m, &e), &e);
+    t->pairs = calloc((size_t)skmt_matches_count(m) + 1, sizeof *t->pairs);
+    for (int i = 0; i < skmt_matches_count(m); i++) {
+        skmt_match it;
+
+        skmt_matches_get(m, i, &it);
+        t->pairs[t->n++] = (skmt_similar){ strdup(it.pair.source),
+                                           strdup(it.pair.target),
+                                           it.similarity };
+    }
+    skmt_matches_free(m);
+}
+
+static void read_texts(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    json_t *j;
+
+    if (!f) die(path);
+    while (n_texts < MAX_LINES &&
+           (j = json_loadf(f, JSON_DISABLE_EOF_CHECK, NULL))) {
+        struct text *t = &texts[n_texts++];
+        double best = 0;
+
+        t->src = json_string_value(json_object_get(j, "src"));
+        if (!t->src) die("a line has no \"src\"");
+        t->len = strlen(t->src);
+        given = json_object_get(j, "tm") != NULL;
+        if (given) take_given(t, json_object_get(j, "tm"));
+        else take_found(t);
+        for (int i = 0; i < t->n; i++)
+            if (t->pairs[i].similarity > best) best = t->pairs[i].similarity;
+        t->band = best > 0.8 ? 0 : best >= 0.5 ? 1 : 2;
+    }
+    fclose(f);
+    if (!n_texts) die("no texts");
+}
+
+/* ---- the table --------------------------------------------------------- */
+
+enum mode { PLAIN, DECODE, WARM, COLD, NONE };
+static const char *const mode_name[] = { "plain", "decode", "warm", "cold",
+                                         "none" };
+
+struct row {
+    const char *preset;         /* NULL: no memory */
+    enum mode mode;
+    int batch;
+    double seconds[MAX_ROUNDS];
+};
+
+static skmt_options *options_for(const char *preset, int batch,
+                                 const char *cache)
+{
+    skmt_options *o = skmt_options_new();
+    char text[16];
+    skmt_error e;
+
+    snprintf(text, sizeof text, "%d", batch);
+    check(skmt_options_set(o, "batch", text, &e), &e);
+    check(skmt_options_set(o, "split", "none", &e), &e);
+    check(skmt_options_set(o, "exact", "steer", &e), &e);
+    check(skmt_options_set(o, "key-cache", cache, &e), &e);
+    if (preset) check(skmt_options_set(o, "preset", preset, &e), &e);
+    return o;
+}
+
+static int ignore(void *user, uint64_t number, skmt_result *r,
+                  const skmt_error *e)
+{
+    (void)user;
+    (void)number;
+    if (!r) die(e->message);
+    return 0;
+}
+
+static int pairs_of(const char *preset, const struct text *t)
+{
+    int most = !strcmp(preset, "sk1") ? 2 : 16;
+
+    return t->n < most ? t->n : most;
+}
+
+/* All texts through a stream; keys NULL: its own. */
+static double run_all(const struct row *w, skmt_keys *keys)
+{
+    skmt_options *o = options_for(w->preset, w->batch,
+                                  w->mode == NONE ? "0" : "4G");
+    skmt_stream *s;
+    skmt_error e;
+    double start;
+
+    check(skmt_options_set(o, "draft", "0", &e), &e);
+    check(skmt_options_set(o, "prune", "0", &e), &e);
+    check(skmt_stream_new(&s, model, o, ignore, NULL, &e), &e);
+    if (w->mode != PLAIN)
+        check(skmt_stream_use(s, w->mode == DECODE ? NULL : tm, keys, &e),
+              &e);
+    start = cpu_now();
+    for (int i = 0; i < n_texts; i++) {
+        const struct text *t = &texts[i];
+
+        check(w->mode == DECODE
+                  ? skmt_stream_push_with(s, t->src, t->len, NULL, t->pairs,
+                                          pairs_of(w->preset, t), &e)
+                  : skmt_stream_push(s, t->src, t->len, NULL, &e), &e);
+    }
+    check(skmt_stream_flush(s, &e), &e);
+    start = cpu_now() - start;
+    skmt_stream_free(s);
+    skmt_options_free(o);
+    return start;
+}
+
+static int64_t keys_bytes(skmt_keys *k)
+{
+    const char *name;
+    int64_t n, bytes = 0;
+
+    for (int i = 0; (name = skmt_keys_stat(k, i, &n)); i++)
+        if (!strcmp(name, "bytes")) bytes = n;
+    return bytes;
+}
+
+static void table(void)
+{
+    static const int batches[] = { 1, 4, 8, 16 };
+    static const char *const presets[] = { "sk1", "sk2" };
+    static struct row rows[MAX_ROWS];
+    skmt_options *o = options_for(NULL, 1, "4G");
+    skmt_keys *keys;
+    skmt_error e;
+    int n = 0;
+
+    check(skmt_keys_new(&keys, model, o, NULL, &e), &e);
+    for (int b = 0; b < 4; b++) {
+        rows[n++] = (struct row){ NULL, PLAIN, batches[b], { 0 } };
+        for (int p = 0; p < 2; p++)
+            for (enum mode m = DECODE; m <= NONE; m++)
+                if (m < NONE || batches[b] == 1)
+                    rows[n++] = (struct row){ presets[p], m, batches[b],
+                                              { 0 } };
+    }
+    for (int p = 0; p < 2; p++) {       /* keys of both kinds of id */
+        run_all(&(struct row){ presets[p], DECODE, 16, { 0 } }, keys);
+        run_all(&(struct row){ presets[p], WARM, 16, { 0 } }, keys);
+    }
+    for (int r = 0; r < n_rounds; r++)
+        for (int i = 0; i < n; i++)
+            rows[i].seconds[r] = run_all(&rows[i], rows[i].mode < COLD
+                                                       ? keys : NULL);
+    for (int i = 0; i < n; i++)
+        printf("{\"set\":\"%s\",\"system\":\"%s\",\"mode\":\"%s\","
+               "\"batch\":%d,\"sentences\":%d,\"ms\":%.3f,"
+               "\"key_bytes\":%lld}\n", set_name,
+               rows[i].preset ? rows[i].preset : "nmt",
+               mode_name[rows[i].mode], rows[i].batch, n_texts,
+               1e3 * median(rows[i].seconds, n_rounds) / n_texts,
+               (long long)keys_bytes(keys));
+    skmt_keys_free(keys);
+    skmt_options_free(o);
+}
+
+/* ---- drafts ------------------------------------------------------------ */
+
+struct way {
+    const char *name;
+    const char *preset;         /* NULL: no memory */
+    const char *beam, *draft, *prune;
+};
+
+static const struct way ways[] = {
+    { "nmt", NULL, "4", "0", "0" },
+    { "sk1 as it is", "sk1", "4", "0", "0" },
+    { "sk1 drafts", "sk1", "4", "8", "0" },
+    { "sk1 drafts, drops", "sk1", "4", "8", "-1" },
+    { "sk2 as it is", "sk2", "4", "0", "0" },
+    { "sk2 drafts, drops", "sk2", "4", "8", "-1" },
+    { "nmt greedy", NULL, "1", "0", "0" },
+    { "sk1 greedy", "sk1", "1", "0", "0" },
+    { "sk1 greedy, drafts", "sk1", "1", "8", "0" },
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+struct tally {                  /* of one way, by band */
+    double seconds[BANDS][MAX_ROUNDS];
+    int64_t passes[BANDS], rows[BANDS], steps[BANDS];
+};
+
+static void work_of(skmt_session *s, int64_t out[3])
+{
+    static const char *const names[] = { "passes", "rows", "steps" };
+    const char *name;
+    int64_t n;
+
+    for (int i = 0; (name = skmt_session_stat(s, i, &n)); i++)
+        for (int k = 0; k < 3; k++)
+            if (!strcmp(name, names[k])) out[k] = n;
+}
+
+static double translate(skmt_session *s, const struct way *w,
+                        const struct text *t, const skmt_options *o)
+{
+    double start = cpu_now();
+    skmt_matches *m = NULL;
+    skmt_result *r;
+    skmt_error e;
+
+    if (w->preset && given) {
+        check(skmt_tm_search(tm, t->src, t->len, o, model, &m, &e), &e);
+        check(skmt_session_translate_with(s, t->src, t->len, NULL, t->pairs,
+                                          pairs_of(w->preset, t), &r, &e),
+              &e);
+    } else {
+        check(skmt_session_translate(s, t->src, t->len, NULL, &r, &e), &e);
+    }
+    start = cpu_now() - start;
+    skmt_matches_free(m);
+    skmt_result_free(r);
+    return start;
+}
+
+static void draft(void)
+{
+    static struct tally tally[WAYS];
+    skmt_session *s[WAYS];
+    skmt_options *o[WAYS];
+    skmt_keys *keys;
+    skmt_error e;
+    int count[BANDS] = { 0 };
+
+    check(skmt_keys_new(&keys, model, o[0] = options_for(NULL, 1, "4G"), NULL,
+                        &e), &e);
+    skmt_options_free(o[0]);
+    for (int i = 0; i < WAYS; i++) {
+        o[i] = options_for(ways[i].preset, 1, "4G");
+        check(skmt_options_set(o[i], "beam", ways[i].beam, &e), &e);
+        check(skmt_options_set(o[i], "draft", ways[i].draft, &e), &e);
+        check(skmt_options_set(o[i], "prune", ways[i].prune, &e), &e);
+        check(skmt_session_new(&s[i], model, o[i], &e), &e);
+        if (ways[i].preset)
+            check(skmt_session_use(s[i], tm, keys, &e), &e);
+    }
+    for (int i = 0; i < n_texts; i++) count[texts[i].band]++;
+    /* Round 0 fills the cache. Sentence by sentence in turn: whatever else
+     * the machine does hits all. */
+    for (int r = 0; r <= n_rounds; r++)
+        for (int i = 0; i < n_texts; i++)
+            for (int k = 0; k < WAYS; k++) {
+                int64_t before[3] = { 0 }, after[3] = { 0 };
+                int b = texts[i].band;
+                double seconds;
+
+                work_of(s[k], before);
+                seconds = translate(s[k], &ways[k], &texts[i], o[k]);
+                work_of(s[k], after);
+                if (r) tally[k].seconds[b][r - 1] += seconds;
+                if (r != 1) continue;
+                tally[k].passes[b] += after[0] - before[0];
+                tally[k].rows[b] += after[1] - before[1];
+                tally[k].steps[b] += after[2] - before[2];
+            }
+    for (int k = 0; k < WAYS; k++)
+        for (int b = 0; b < BANDS; b++)
+            printf("{\"set\":\"%s\",\"way\":\"%s\",\"band\":%d,"
+                   "\"sentences\":%d,\"seconds\":%.6f,\"passes\":%lld,"
+                   "\"rows\":%lld,\"steps\":%lld}\n", set_name, ways[k].name,
+                   b, count[b], median(tally[k].seconds[b], n_rounds),
+                   (long long)tally[k].passes[b], (long long)tally[k].rows[b],
+                   (long long)tally[k].steps[b]);
+    for (int i = 0; i < WAYS; i++) {
+        skmt_session_free(s[i]);
+        skmt_options_free(o[i]);
+    }
+    skmt_keys_free(keys);
+}
+
+/* ---- how large a datastore of all tokens would be ----------------------- */
+
+static void count_tokens(const char *path)
+{
+    struct weights *w;
+    struct err e;
+    skmt_tm_cursor *c;
+    skmt_error se;
+    skmt_pair p;
+    int found = 0;
+    long long pairs = 0, tokens = 0;
+
+    if (weights_open(&w, path, &e)) die(e.msg);
+    check(skmt_tm_cursor_open(&c, tm, NULL, &se), &se);
+    for (;;) {
+        struct pieces pieces = { 0 };
+
+        check(skmt_tm_cursor_next(c, &p, &found, &se), &se);
+        if (!found) break;
+        if (subword_encode(w->subword, p.target, strlen(p.target), &pieces,
+                           &e))
+            die(e.msg);
+        tokens += (long long)pieces.n + 1;
+        pairs++;
+        pieces_release(&pieces);
+    }
+    printf("{\"pairs\":%lld,\"tokens\":%lld,\"d\":%d}\n", pairs, tokens,
+           w->cfg.d_model);
+    skmt_tm_cursor_close(c);
+    weights_close(w);
+}
+
+int main(int argc, char **argv)
+{
+    skmt_error e;
+
+    if (argc == 4 && !strcmp(argv[2], "tokens")) {
+        check(skmt_tm_open(&tm, argv[3], SKMT_TM_WRITE, &e), &e);
+        count_tokens(argv[1]);
+        skmt_tm_close(tm);
+        return 0;
+    }
+    if (argc != 7) die("MODEL table|draft NAME MEMORY FILE.jsonl ROUNDS");
+    n_rounds = atoi(argv[6]);
+    if (n_rounds < 1 || n_rounds > MAX_ROUNDS) die("1 to 25 rounds");
+    set_name = argv[3];
+    check(skmt_model_open(&model, argv[1], &e), &e);
+    check(skmt_tm_open(&tm, argv[4], SKMT_TM_WRITE, &e), &e);
+    read_texts(argv[5]);
+    if (!strcmp(argv[2], "table")) table();
+    else draft();
+    skmt_tm_close(tm);
+    skmt_model_close(model);
+    return 0;
+}

@@ -1,0 +1,81 @@
+#!/bin/bash
+# steer.sh - what a memory costs and what it saves: the paper's table of storage
+# and speed on this machine, and drafts against plain decoding.
+#
+#     make bench ONLY=steer         about 20 minutes on a quiet machine
+#     ROUNDS=N      interleaved runs, the median counts (5)
+#     SENTENCES=N   of each set in the first table (60)
+#     DRAFTS=N      of each set in the second (100)
+#
+# One thread, int8, the processor's time. Sets are law and IT and, for drafts,
+# EMEA sentences in document order with the pairs that were there before them.
+# Without the full sets: bench/sentences.de and examples/jrc.tsv.
+set -eu
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+shared=${SKMT_SHARED:-../shared}
+rounds=${ROUNDS:-5} sentences=${SENTENCES:-60} drafts=${DRAFTS:-100}
+skmt=$build/skmt steer=$build/bench/steer model=${MODEL:-models/de-en.skmt}
+work=$build/bench-work
+mkdir -p "$work"
+make -s BUILD="$build" "$skmt" "$steer"
+
+memory() {      # file, what to import with its options
+    local file=$1
+    shift
+    [ -e "$file" ] && return
+    "$skmt" tm create "$file" > "$work/import.log"
+    "$skmt" tm import --quiet "$file" "$@" >> "$work/import.log"
+}
+
+# N lines of a file, evenly spread, as JSON.
+pick() {
+    python3 -c '
+import json, sys
+lines = [x.rstrip("\n") for x in sys.stdin]
+n = int(sys.argv[1])
+step = max(1, len(lines) // n)
+for x in lines[step // 2::step][:n]:
+    print(x if sys.argv[2] == "json" else json.dumps({"src": x}))' "$@"
+}
+
+sets="law it"
+if [ -e "$shared/corpora/law/tm.tsv.xz" ]; then
+    for s in $sets; do
+        memory "$work/$s.tm" "$shared/corpora/$s/tm.tsv.xz"
+        cut -f 1 "$shared/corpora/$s/test.tsv" > "$work/$s.src"
+    done
+    memory "$work/emea.tm" --source-column 2 --target-column 3 \
+        "$shared/corpora/emea/docs.tsv.xz"
+    xzcat "$shared/golden/retrieved/emea.jsonl.xz" |
+        pick "$drafts" json > "$work/emea.draft.jsonl"
+    draft_sets="law it emea"
+else
+    sets=own draft_sets=own
+    memory "$work/own.tm" examples/jrc.tsv
+    cp bench/sentences.de "$work/own.src"
+fi
+for s in $sets; do
+    pick "$sentences" text < "$work/$s.src" > "$work/$s.table.jsonl"
+    pick "$drafts" text < "$work/$s.src" > "$work/$s.draft.jsonl"
+done
+
+log=$build/bench-steer.jsonl
+: > "$log"
+for s in $sets; do
+    "$steer" "$model" table "$s" "$work/$s.tm" "$work/$s.table.jsonl" \
+        "$rounds" >> "$log"
+    for stat in $("$skmt" tm stats --json "$work/$s.tm" | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+flat = {k: v for k, v in j.items() if isinstance(v, int)}
+print(json.dumps(flat).replace(" ", ""))'); do
+        tokens=$("$steer" "$model" tokens "$work/$s.tm")
+        echo "{\"set\":\"$s\",\"stats\":$stat,\"tokens\":$tokens}" >> "$log"
+    done
+done
+for s in $draft_sets; do
+    "$steer" "$model" draft "$s" "$work/$s.tm" "$work/$s.draft.jsonl" \
+        "$rounds" >> "$log"
+done
+python3 bench/steer_tables.py "$log"
