@@ -3,7 +3,8 @@
  * Option lists come from where the options are defined: the tables below for
  * the commands' own, what the library describes for the rest. "skmt help
  * options" prints both as tab-separated text; the man page is checked
- * against it. The pages of "skmt tm" are in tm_help.c. */
+ * against it. The pages of "skmt tm" are in tm_help.c, that of "skmt learn" in
+ * learn_help.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -234,6 +235,7 @@ static const char help_page[] =
 static const struct page pages[] = {
     { "translate", translate_page, translate_options,
       steered_option_describe },
+    { "learn", learn_page, learn_options, steered_option_describe },
     { "score", score_page, score_options, NULL },
     { "tune", tune_page, tune_options, tune_option_describe },
     { "info", info_page, info_options, NULL },

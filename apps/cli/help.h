@@ -12,8 +12,10 @@ struct page {
     describe_fn *describe;      /* the library's options; may be NULL */
 };
 extern const struct page tm_pages[];
+extern const char learn_page[];         /* the text of one */
 
 extern const struct opt translate_options[];
+extern const struct opt learn_options[];
 extern const struct opt score_options[];
 extern const struct opt tune_options[];
 extern const struct opt info_options[];

@@ -12,6 +12,7 @@
 const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
     { "tm", "keep and search a translation memory", cmd_tm },
+    { "learn", "translate, and learn from corrections", cmd_learn },
     { "score", "score translations against a reference", cmd_score },
     { "tune", "find the settings that suit a memory", cmd_tune },
     { "info", "print a model's facts", cmd_info },

@@ -1,0 +1,330 @@
+/* cmd_learn.c - skmt learn: translate, take the correction, know better. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "cli.h"
+#include "findmodel.h"
+#include "help.h"
+#include "interrupt.h"
+#include "learn_call.h"
+
+/* ---- command line ------------------------------------------------------- */
+
+static void own_option(struct learn_call *c, const struct args *a)
+{
+    if (steering_option(&c->steering, a)) return;
+    if (args_is(a, "model")) c->model_name = a->value;
+    else if (args_is(a, "output")) c->output = a->value;
+    else if (args_is(a, "corrections")) c->corrections = a->value;
+    else if (args_is(a, "document")) c->document = a->value;
+    else if (args_is(a, "author")) c->author = a->value;
+    else if (args_is(a, "keep")) c->keep = true;
+    else if (args_is(a, "simulate")) c->simulate = a->value;
+    else if (args_is(a, "baseline")) c->baseline = true;
+    else if (args_is(a, "json")) c->json = true;
+    else if (args_is(a, "quiet")) c->quiet = true;
+    else if (args_is(a, "help")) c->help = true;
+}
+
+/* All of the command line; the library's options only when `engine` says so:
+ * those of a settings file come between the two. */
+static int read_args(struct learn_call *c, int argc, char **argv, bool engine)
+{
+    struct args a = { .command = "learn", .own = learn_options,
+                      .describe = steered_option_describe, .argc = argc,
+                      .argv = argv };
+    skmt_error err;
+    enum arg what;
+
+    while ((what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_OPERAND && !engine) c->files[c->n_files++] = a.value;
+        if (what == ARG_OWN && !engine) own_option(c, &a);
+        if (what == ARG_ENGINE && engine
+            && skmt_options_set(c->options, a.name, a.value, &err))
+            return complain(EXIT_USAGE, "--%s", err.message);
+    }
+    return EXIT_DONE;
+}
+
+/* As the experiments of the paper have it. */
+static int simulation_defaults(struct learn_call *c)
+{
+    skmt_error err;
+
+    if (!skmt_options_set(c->options, "exact", "steer", &err)
+        && !skmt_options_set(c->options, "split", "none", &err))
+        return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s", err.message);
+}
+
+static int check_simulation(const struct learn_call *c)
+{
+    if (c->steering.memory || c->steering.n_names || c->steering.key_file)
+        return complain(EXIT_USAGE, "--simulate has memories of its own: no "
+                        "--memory, --name or --key-file");
+    if (c->corrections || c->document || c->author || c->keep
+        || c->n_files)
+        return complain(EXIT_USAGE, "--simulate takes sources and corrections "
+                        "from %s alone", c->simulate);
+    return EXIT_DONE;
+}
+
+static int check_learning(struct learn_call *c)
+{
+    bool standard = false;
+
+    if (!c->steering.memory)
+        return complain(EXIT_USAGE, "learn needs --memory FILE, or "
+                        "--simulate TSV; see 'skmt help learn'");
+    if (c->baseline)
+        return complain(EXIT_USAGE, "--baseline is for --simulate");
+    if (!c->n_files) c->files[c->n_files++] = "-";
+    for (int i = 0; i < c->n_files; i++)
+        if (!strcmp(c->files[i], "-")) standard = true;
+    if (standard && c->corrections && !strcmp(c->corrections, "-"))
+        return complain(EXIT_USAGE, "standard input cannot be both the "
+                        "sources and the corrections");
+    return EXIT_DONE;
+}
+
+static int parse(struct learn_call *c, int argc, char **argv)
+{
+    int status = read_args(c, argc, argv, false);
+
+    if (status || c->help) return status;
+    if (c->output && !c->output[0])
+        return complain(EXIT_USAGE, "--output needs the name of a file");
+    status = c->simulate ? check_simulation(c) : check_learning(c);
+    if (!status && c->simulate) status = simulation_defaults(c);
+    if (!status) status = steering_settings(&c->steering, c->options);
+    return status ? status : read_args(c, argc, argv, true);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+/* A file that is read must not be the output, which is emptied. */
+static int check_file(const struct learn_call *c, const char *name,
+                      const char *role)
+{
+    struct stat in, out;
+
+    if (!name || !strcmp(name, "-")) return EXIT_DONE;
+    if (access(name, R_OK))
+        return complain(EXIT_TROUBLE, "%s: %s", name, strerror(errno));
+    if (stat(name, &in)) return EXIT_DONE;
+    if (S_ISDIR(in.st_mode))
+        return complain(EXIT_TROUBLE, "%s: is a directory", name);
+    if (!c->output || stat(c->output, &out) || in.st_dev != out.st_dev
+        || in.st_ino != out.st_ino || !S_ISREG(in.st_mode)) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: is %s and output at once", name, role);
+}
+
+static int check_files(const struct learn_call *c)
+{
+    int status = check_file(c, c->corrections, "file of corrections");
+
+    for (int i = 0; !status && i < c->n_files; i++)
+        status = check_file(c, c->files[i], "input");
+    if (!status) status = check_file(c, c->simulate, "input");
+    if (!status && c->steering.memory && !access(c->steering.memory, F_OK))
+        status = check_file(c, c->steering.memory, "memory");
+    return status;
+}
+
+/* How many lines; -1: they cannot be read twice. */
+static long long count_lines(const char *const *files, int n)
+{
+    struct lines in;
+    struct line line;
+    struct stat s;
+    long long count = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!strcmp(files[i], "-") || stat(files[i], &s)
+            || !S_ISREG(s.st_mode)) return -1;
+    lines_open(&in, files, n, -1);
+    while (lines_next(&in, true, &line) == LINES_LINE) count++;
+    lines_close(&in);
+    return count;
+}
+
+/* Sources and corrections that do not go together would be stored for good:
+ * better found out before. */
+static int check_aligned(const struct learn_call *c)
+{
+    long long sources, corrections;
+
+    if (!c->corrections) return EXIT_DONE;
+    sources = count_lines(c->files, c->n_files);
+    corrections = count_lines(&c->corrections, 1);
+    if (sources < 0 || corrections < 0 || sources == corrections)
+        return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s has %lld lines, but there are %lld "
+                    "sources; nothing was stored", c->corrections,
+                    corrections, sources);
+}
+
+/* Nobody but --simulate can do without. */
+static int open_output(struct learn_call *c)
+{
+    c->fd = c->simulate ? -1 : STDOUT_FILENO;
+    c->fd_name = "standard output";
+    if (!c->output) return EXIT_DONE;
+    c->fd = STDOUT_FILENO;
+    if (!strcmp(c->output, "-")) return EXIT_DONE;
+    c->fd_name = c->output;
+    c->fd = open(c->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (c->fd >= 0) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: %s", c->output, strerror(errno));
+}
+
+static int close_output(struct learn_call *c)
+{
+    int fd = c->fd;
+
+    c->fd = -1;
+    if (fd <= STDERR_FILENO || !close(fd)) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "writing %s: %s", c->fd_name,
+                    strerror(errno));
+}
+
+/* ---- the memory --------------------------------------------------------- */
+
+/* A file without any memory gets one, of the model's languages. */
+static skmt_status make_memory(const struct learn_call *c, skmt_tm *tm,
+                               skmt_error *err)
+{
+    skmt_tm_info settings = {
+        .name = c->steering.n_names ? c->steering.names[0] : "main",
+        .source_lang = skmt_model_fact(c->model, "source_lang"),
+        .target_lang = skmt_model_fact(c->model, "target_lang") };
+    int n;
+    skmt_status st = skmt_tm_count(tm, &n, err);
+
+    return st || n ? st : skmt_tm_create(tm, &settings, err);
+}
+
+/* The one corrections go to: the first named, the only one, or "main". */
+static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
+                                 skmt_error *err)
+{
+    const char *name = c->steering.n_names ? c->steering.names[0] : NULL;
+    skmt_tm_info info;
+    skmt_status st;
+    int n;
+
+    if (!name) {
+        if ((st = skmt_tm_count(tm, &n, err))
+            || (st = skmt_tm_get_info(tm, 0, &info, err))) return st;
+        name = n == 1 ? info.name : "main";
+    }
+    c->memory = strdup(name);
+    if (c->memory) return SKMT_OK;
+    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
+    return SKMT_NOMEM;
+}
+
+static int open_memory(struct learn_call *c)
+{
+    skmt_tm *tm = NULL;
+    skmt_error err;
+    skmt_status st = skmt_tm_open(&tm, c->steering.memory, SKMT_TM_CREATE,
+                                  &err);
+
+    if (!st) st = make_memory(c, tm, &err);
+    if (!st) st = choose_memory(c, tm, &err);
+    skmt_tm_close(tm);
+    if (st) return learn_failed(c, &err);
+    return steering_open(&c->steering, c->model, c->options, SKMT_TM_WRITE,
+                         c->quiet);
+}
+
+/* Translations of one source a correction may have to replace. */
+#define RIVALS "64"
+
+static int open_session(struct learn_call *c)
+{
+    skmt_error err;
+    skmt_status st = skmt_session_new(&c->session, c->model, c->options, &err);
+
+    if (!st) st = skmt_options_set(c->finding, "matches", RIVALS, &err);
+    if (!st)
+        st = skmt_session_use(c->session, c->steering.tm, c->steering.keys,
+                              &err);
+    return st ? learn_failed(c, &err) : EXIT_DONE;
+}
+
+/* ---- putting it together ------------------------------------------------ */
+
+static bool somebody_is_there(const struct learn_call *c)
+{
+    return !c->corrections && !c->json && isatty(STDIN_FILENO)
+           && isatty(STDERR_FILENO);
+}
+
+static int learn(struct learn_call *c)
+{
+    int status = open_memory(c);
+
+    if (!status) status = open_session(c);
+    /* Only now: a mistake in the options must not empty an old output. */
+    if (!status) status = open_output(c);
+    if (status) return status;
+    return somebody_is_there(c) ? learn_ask(c) : learn_lines(c);
+}
+
+static int run(struct learn_call *c)
+{
+    int status = check_files(c);
+
+    if (!status) status = check_aligned(c);
+    if (status) return status;
+    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    check_isa();
+    if ((status = model_find(&c->model, c->model_name, NULL))) return status;
+    /* From here on a signal is asked for: what was begun is ended. */
+    interrupt_work(true);
+    if (!c->simulate) return learn(c);
+    status = open_output(c);
+    return status ? status : learn_simulate(c);
+}
+
+static void release(struct learn_call *c)
+{
+    stored_release(&c->last);
+    skmt_result_free(c->result);
+    skmt_session_free(c->session);
+    steering_close(&c->steering);
+    skmt_model_close(c->model);
+    skmt_options_free(c->options);
+    skmt_options_free(c->finding);
+    free(c->memory);
+    textbuf_release(&c->source);
+    textbuf_release(&c->text);
+    textbuf_release(&c->out);
+    free(c->files);
+}
+
+int cmd_learn(int argc, char **argv)
+{
+    struct learn_call c = { .fd = -1 };
+    int status, closed;
+
+    c.files = calloc((size_t)argc + 1, sizeof *c.files);
+    c.options = skmt_options_new();
+    c.finding = skmt_options_new();
+    if (!c.files || !c.options || !c.finding)
+        status = complain(EXIT_TROUBLE, "out of memory");
+    else if (!(status = parse(&c, argc, argv)))
+        status = c.help ? help_command("learn") : run(&c);
+    closed = close_output(&c);
+    release(&c);
+    return status ? status : closed;
+}

@@ -1,0 +1,354 @@
+/* learn_edit.c - see learn_edit.h.
+ *
+ * The line is drawn anew after each key: what fits of it between the prompt
+ * and the right edge, and the cursor put where it belongs. All goes to
+ * stderr, which is the terminal. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+#include <utf8proc.h>
+
+#include "learn_edit.h"
+
+static const char *const standard_input = "-";
+
+void editor_init(struct editor *e, int wake_fd)
+{
+    const char *term = getenv("TERM");
+
+    memset(e, 0, sizeof *e);
+    e->wake_fd = wake_fd;
+    e->plain = !term || !*term || !strcmp(term, "dumb");
+    lines_open(&e->in, &standard_input, 1, wake_fd);
+}
+
+void editor_release(struct editor *e)
+{
+    lines_close(&e->in);
+    textbuf_release(&e->text);
+}
+
+/* ---- characters --------------------------------------------------------- */
+
+/* The character at byte `at`: how many bytes, how many columns. A byte that
+ * is no UTF-8 is shown as one '?'. */
+static size_t char_at(const struct textbuf *t, size_t at, int *columns)
+{
+    utf8proc_int32_t c;
+    utf8proc_ssize_t n = utf8proc_iterate((const unsigned char *)t->data + at,
+                                          (utf8proc_ssize_t)(t->len - at), &c);
+
+    *columns = n > 0 ? utf8proc_charwidth(c) : 1;
+    return n > 0 ? (size_t)n : 1;
+}
+
+/* One step to the right takes marks along that stand on the character. */
+static size_t step_right(const struct textbuf *t, size_t at)
+{
+    int columns;
+    size_t n;
+
+    if (at < t->len) at += char_at(t, at, &columns);
+    while (at < t->len && (n = char_at(t, at, &columns)) && !columns) at += n;
+    return at;
+}
+
+static size_t step_left(const struct textbuf *t, size_t at)
+{
+    int columns = 0;
+
+    while (at > 0 && !columns) {
+        at--;
+        while (at > 0 && ((unsigned char)t->data[at] & 0xC0) == 0x80) at--;
+        char_at(t, at, &columns);
+    }
+    return at;
+}
+
+static bool is_blank(const struct textbuf *t, size_t at)
+{
+    return t->data[at] == ' ';
+}
+
+static size_t word_left(const struct textbuf *t, size_t at)
+{
+    while (at > 0 && is_blank(t, at - 1)) at--;
+    while (at > 0 && !is_blank(t, at - 1)) at--;
+    return at;
+}
+
+static size_t word_right(const struct textbuf *t, size_t at)
+{
+    while (at < t->len && is_blank(t, at)) at++;
+    while (at < t->len && !is_blank(t, at)) at++;
+    return at;
+}
+
+/* ---- drawing ------------------------------------------------------------ */
+
+static int screen_columns(void)
+{
+    struct winsize w;
+
+    return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 20
+               ? w.ws_col : 80;
+}
+
+/* Columns of bytes [from, to). */
+static int columns_of(const struct textbuf *t, size_t from, size_t to)
+{
+    int sum = 0, columns;
+
+    for (size_t at = from; at < to; sum += columns)
+        at += char_at(t, at, &columns);
+    return sum;
+}
+
+/* The first byte shown: so far back from the cursor as there is room. */
+static size_t first_shown(const struct editor *e, int room)
+{
+    const struct textbuf *t = &e->text;
+    size_t from = 0;
+
+    while (columns_of(t, from, e->cursor) >= room) from = step_right(t, from);
+    return from;
+}
+
+static void put_char(const char *text, size_t n)
+{
+    if (n == 1 && ((unsigned char)*text < ' ' || (unsigned char)*text > '~'))
+        fputc('?', stderr);
+    else
+        fwrite(text, 1, n, stderr);
+}
+
+static void draw(const struct editor *e, const char *prompt)
+{
+    const struct textbuf *t = &e->text;
+    int room = screen_columns() - (int)strlen(prompt) - 1, used = 0, columns;
+    size_t from = first_shown(e, room);
+
+    fprintf(stderr, "\r\033[K%s", prompt);
+    for (size_t at = from, n; at < t->len; at += n) {
+        n = char_at(t, at, &columns);
+        if ((used += columns) > room) break;
+        put_char(t->data + at, n);
+    }
+    fprintf(stderr, "\r\033[%dC", (int)strlen(prompt)
+                                  + columns_of(t, from, e->cursor));
+    fflush(stderr);
+}
+
+/* The line as it was left, however many rows it takes. */
+static void draw_end(const struct editor *e, const char *prompt)
+{
+    const struct textbuf *t = &e->text;
+    int columns;
+
+    fprintf(stderr, "\r\033[K%s", prompt);
+    for (size_t at = 0, n; at < t->len; at += n)
+        put_char(t->data + at, n = char_at(t, at, &columns));
+    fputc('\n', stderr);
+}
+
+/* ---- changing ----------------------------------------------------------- */
+
+static void cut(struct editor *e, size_t from, size_t to)
+{
+    struct textbuf *t = &e->text;
+
+    e->cursor = from;
+    if (from == to) return;
+    memmove(t->data + from, t->data + to, t->len - to);
+    t->len -= to - from;
+}
+
+static void insert(struct editor *e, char c)
+{
+    struct textbuf *t = &e->text;
+
+    textbuf_add(t, &c, 1);
+    if (t->failed) return;
+    memmove(t->data + e->cursor + 1, t->data + e->cursor,
+            t->len - 1 - e->cursor);
+    t->data[e->cursor++] = c;
+}
+
+/* ---- keys --------------------------------------------------------------- */
+
+static enum edit_state fill(struct editor *e)
+{
+    struct pollfd fds[2] = { { STDIN_FILENO, POLLIN, 0 },
+                             { e->wake_fd, POLLIN, 0 } };
+    ssize_t n;
+
+    do {
+        n = poll(fds, 2, -1);
+        if (n > 0 && fds[1].revents) return EDIT_STOPPED;
+        if (n > 0) n = read(STDIN_FILENO, e->keys, sizeof e->keys);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) e->message = strerror(errno);
+    /* EIO: the terminal is gone. */
+    if (n <= 0) return n < 0 && errno != EIO ? EDIT_FAILED : EDIT_END;
+    e->at = 0;
+    e->end = (int)n;
+    return EDIT_LINE;
+}
+
+static enum edit_state next_key(struct editor *e, unsigned char *key)
+{
+    enum edit_state st = e->at < e->end ? EDIT_LINE : fill(e);
+
+    if (st == EDIT_LINE) *key = e->keys[e->at++];
+    return st;
+}
+
+/* ESC [ numbers letter, or ESC O letter: *what is the letter, *number the
+ * first number and *with the second (5: Ctrl). */
+static enum edit_state read_sequence(struct editor *e, unsigned char *what,
+                                     int *number, int *with)
+{
+    int *at = number;
+    enum edit_state st = next_key(e, what);
+
+    *number = *with = 0;
+    if (st != EDIT_LINE || (*what != '[' && *what != 'O')) return st;
+    while ((st = next_key(e, what)) == EDIT_LINE) {
+        if (*what == ';') at = with;
+        else if (*what >= '0' && *what <= '9')
+            *at = (*at * 10 + (*what - '0')) % 100;
+        else break;
+    }
+    return st;
+}
+
+static enum edit_state act_on_sequence(struct editor *e)
+{
+    const struct textbuf *t = &e->text;
+    unsigned char what;
+    int number, with;
+    enum edit_state st = read_sequence(e, &what, &number, &with);
+
+    if (st != EDIT_LINE) return st;
+    if (what == '~' && (number == 1 || number == 7)) what = 'H';
+    if (what == '~' && (number == 4 || number == 8)) what = 'F';
+    switch (what) {
+    case 'H': e->cursor = 0; break;
+    case 'F': e->cursor = t->len; break;
+    case 'C': e->cursor = with == 5 ? word_right(t, e->cursor)
+                                    : step_right(t, e->cursor); break;
+    case 'D': e->cursor = with == 5 ? word_left(t, e->cursor)
+                                    : step_left(t, e->cursor); break;
+    case '~':
+        if (number == 3) cut(e, e->cursor, step_right(t, e->cursor));
+        break;
+    }
+    return EDIT_LINE;
+}
+
+#define KEY(letter) ((letter) & 0x1F)     /* with Ctrl */
+
+/* What one key does, but Enter and Ctrl-D. */
+static enum edit_state act(struct editor *e, unsigned char key)
+{
+    const struct textbuf *t = &e->text;
+
+    switch (key) {
+    case KEY('['): return act_on_sequence(e);
+    case KEY('A'): e->cursor = 0; break;
+    case KEY('E'): e->cursor = t->len; break;
+    case KEY('B'): e->cursor = step_left(t, e->cursor); break;
+    case KEY('F'): e->cursor = step_right(t, e->cursor); break;
+    case KEY('U'): cut(e, 0, e->cursor); break;
+    case KEY('K'): cut(e, e->cursor, t->len); break;
+    case KEY('W'): cut(e, word_left(t, e->cursor), e->cursor); break;
+    case KEY('H'):
+    case 0x7F: cut(e, step_left(t, e->cursor), e->cursor); break;
+    case '\t': insert(e, ' '); break;
+    default:
+        if (key >= ' ') insert(e, (char)key);
+    }
+    return EDIT_LINE;
+}
+
+/* ---- a line ------------------------------------------------------------- */
+
+static enum edit_state edit(struct editor *e, const char *prompt)
+{
+    for (;;) {
+        unsigned char key = 0;
+        enum edit_state st;
+
+        /* What is pasted is drawn once. */
+        if (e->at == e->end) draw(e, prompt);
+        st = next_key(e, &key);
+        if (st == EDIT_LINE && (key == '\n' || key == '\r')) return EDIT_LINE;
+        if (st == EDIT_LINE && key == KEY('D')) return EDIT_END;
+        if (st == EDIT_LINE) st = act(e, key);
+        if (st != EDIT_LINE) return st;
+    }
+}
+
+static enum edit_state edit_raw(struct editor *e, const char *prompt,
+                                const char *begin)
+{
+    struct termios was, raw;
+    enum edit_state st;
+
+    if (begin == e->text.data) {        /* its own last line again */
+        e->text.len = strlen(begin);
+    } else {
+        textbuf_reset(&e->text);
+        textbuf_adds(&e->text, begin);
+    }
+    e->cursor = e->text.len;
+    if (tcgetattr(STDIN_FILENO, &was)) {
+        e->message = strerror(errno);
+        return EDIT_FAILED;
+    }
+    raw = was;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    st = edit(e, prompt);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &was);
+    draw_end(e, prompt);
+    return st;
+}
+
+/* The terminal's own line. */
+static enum edit_state read_plain(struct editor *e, const char *prompt)
+{
+    struct line line;
+    enum lines_state st;
+
+    fputs(prompt, stderr);
+    fflush(stderr);
+    st = lines_next(&e->in, true, &line);
+    if (st != LINES_LINE) fputc('\n', stderr);
+    if (st == LINES_FAILED) e->message = e->in.message;
+    if (st == LINES_STOPPED) return EDIT_STOPPED;
+    if (st != LINES_LINE) return st == LINES_END ? EDIT_END : EDIT_FAILED;
+    textbuf_reset(&e->text);
+    textbuf_adds(&e->text, line.text);
+    return EDIT_LINE;
+}
+
+enum edit_state editor_line(struct editor *e, const char *prompt,
+                            const char *begin, char **text)
+{
+    enum edit_state st = e->plain ? read_plain(e, prompt)
+                                  : edit_raw(e, prompt, begin);
+
+    textbuf_add(&e->text, "", 1);
+    *text = e->text.data;
+    if (!e->text.failed) return st;
+    e->message = "out of memory";
+    return EDIT_FAILED;
+}

@@ -1,0 +1,297 @@
+/* learn_lines.c - lines that come with their corrections, or without.
+ *
+ * A correction is stored before the line it belongs to is written, and the
+ * line is written before the next one is read: whoever sees a line knows that
+ * its correction is safe, and that it steers what follows. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "interrupt.h"
+#include "learn_call.h"
+
+/* ---- failing ------------------------------------------------------------ */
+
+int learn_bad_line(struct learn_call *c, const struct line *line,
+                   const char *what)
+{
+    progress_end(&c->progress);
+    fprintf(stderr, "%s:%llu: %s\n", line->file,
+            (unsigned long long)line->number, what);
+    return EXIT_TROUBLE;
+}
+
+int learn_failed(struct learn_call *c, const skmt_error *err)
+{
+    progress_end(&c->progress);
+    if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
+    return complain(err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE,
+                    "%s", err->message);
+}
+
+/* ---- translating -------------------------------------------------------- */
+
+/* A model can write any byte; lines of output must match lines of input. */
+static void keep_text(struct learn_call *c)
+{
+    struct textbuf *t = &c->text;
+    size_t len = 0;
+    const char *text = skmt_result_hyps(c->result)
+                           ? skmt_result_text(c->result, 0, &len) : "";
+
+    textbuf_reset(t);
+    textbuf_add(t, text, len);
+    textbuf_add(t, "", 1);
+    for (size_t i = 0; i + 1 < t->len; i++)
+        if (strchr("\n\r", t->data[i])) t->data[i] = ' ';
+}
+
+static bool is_last_source(const struct learn_call *c, const char *source,
+                           size_t len)
+{
+    return c->result && c->source.len == len
+           && (!len || !memcmp(c->source.data, source, len));
+}
+
+skmt_status learn_translate(struct learn_call *c, const char *source,
+                            size_t len, skmt_error *err)
+{
+    skmt_status st;
+
+    if (is_last_source(c, source, len)) return SKMT_OK;
+    skmt_result_free(c->result);
+    c->result = NULL;
+    st = skmt_session_translate(c->session, source, len, NULL, &c->result,
+                                err);
+    if (st) return st;
+    textbuf_reset(&c->source);
+    textbuf_add(&c->source, source, len);
+    keep_text(c);
+    if (!c->source.failed && !c->text.failed) return SKMT_OK;
+    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
+    return SKMT_NOMEM;
+}
+
+double learn_similarity(const struct learn_call *c, bool *exact)
+{
+    double best = 0;
+    int n = skmt_result_segs(c->result);
+
+    *exact = false;
+    for (int seg = 0; seg < n; seg++) {
+        skmt_steering s;
+
+        if (!skmt_result_pairs(c->result, seg)) continue;
+        skmt_result_pair(c->result, seg, 0, &s);
+        if (s.similarity > best) best = s.similarity;
+        if (s.exact) *exact = true;
+    }
+    return best;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static int write_failed(struct learn_call *c)
+{
+    int why = errno;
+
+    progress_end(&c->progress);
+    /* The reader has enough: not an error worth a word (13 is SIGPIPE). */
+    if (why == EPIPE) return EXIT_SIGNAL + 13;
+    return complain(EXIT_TROUBLE, "writing %s: %s", c->fd_name,
+                    strerror(why));
+}
+
+static int write_out(struct learn_call *c)
+{
+    const char *at = c->out.data;
+    size_t left = c->out.len;
+
+    if (c->out.failed) return complain(EXIT_TROUBLE, "out of memory");
+    while (left > 0) {
+        ssize_t n = write(c->fd, at, left);
+
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return write_failed(c);
+        at += n;
+        left -= (size_t)n;
+    }
+    return EXIT_DONE;
+}
+
+int learn_write(struct learn_call *c, const char *text, bool cr)
+{
+    if (c->fd < 0) return EXIT_DONE;
+    textbuf_reset(&c->out);
+    textbuf_adds(&c->out, text);
+    textbuf_adds(&c->out, cr ? "\r\n" : "\n");
+    return write_out(c);
+}
+
+/* One object: what was translated, what the memory had, what was stored. */
+static int write_json(struct learn_call *c, bool translated,
+                      double similarity, bool exact, bool stored)
+{
+    struct textbuf *t = &c->out;
+
+    textbuf_reset(t);
+    textbuf_adds(t, "{");
+    jput_key(t, "line");
+    textbuf_addf(t, "%llu", (unsigned long long)c->lines);
+    jput_key(t, "text");
+    jput_text(t, c->text.data);
+    if (translated) {
+        jput_key(t, "similarity");
+        jput_number(t, similarity);
+        jput_key(t, "exact");
+        textbuf_adds(t, exact ? "true" : "false");
+    }
+    if (stored) {
+        jput_key(t, "stored");
+        textbuf_addf(t, "%lld", (long long)c->outcome.id);
+        jput_key(t, "replaced");
+        textbuf_addf(t, "%d", c->outcome.replaced);
+    }
+    textbuf_adds(t, "}\n");
+    return write_out(c);
+}
+
+/* ---- a line ------------------------------------------------------------- */
+
+int learn_split(struct learn_call *c, struct line *line, char **correction)
+{
+    char *tab = memchr(line->text, '\t', line->len);
+
+    *correction = NULL;
+    if (memchr(line->text, 0, line->len))
+        return learn_bad_line(c, line, "has a NUL, which is no text");
+    if (!tab) return EXIT_DONE;
+    if (strchr(tab + 1, '\t'))
+        return learn_bad_line(c, line, "is not a source, or a source, a tab "
+                              "and a correction");
+    *tab = 0;
+    line->len = (size_t)(tab - line->text);
+    if (tab[1]) *correction = tab + 1;
+    if (*correction && !line->len)
+        return learn_bad_line(c, line, "has a correction of nothing");
+    return EXIT_DONE;
+}
+
+/* The correction that stands in a file of its own. */
+static int next_correction(struct learn_call *c, struct lines *in,
+                           const struct line *line, char **correction)
+{
+    struct line found;
+    enum lines_state st = lines_next(in, true, &found);
+
+    *correction = NULL;
+    if (memchr(line->text, 0, line->len))
+        return learn_bad_line(c, line, "has a NUL, which is no text");
+    if (st == LINES_END)
+        return learn_bad_line(c, line, "the file of corrections has no line "
+                              "for this one");
+    if (st == LINES_FAILED) {
+        progress_end(&c->progress);
+        return complain(EXIT_TROUBLE, "%s", in->message);
+    }
+    if (st == LINES_STOPPED) return EXIT_SIGNAL + interrupt_signal();
+    if (memchr(found.text, 0, found.len))
+        return learn_bad_line(c, &found, "has a NUL, which is no text");
+    if (found.len) *correction = found.text;
+    if (found.len && !line->len)
+        return learn_bad_line(c, &found, "has a correction of nothing");
+    return EXIT_DONE;
+}
+
+static bool is_about_text(const skmt_error *err)
+{
+    return err->status == SKMT_TEXT || err->status == SKMT_LIMIT;
+}
+
+static int line_failed(struct learn_call *c, const struct line *line,
+                       const skmt_error *err)
+{
+    return is_about_text(err) ? learn_bad_line(c, line, err->message)
+                              : learn_failed(c, err);
+}
+
+static int learn_line(struct learn_call *c, struct line *line,
+                      const char *correction)
+{
+    double similarity = 0;
+    bool exact = false;
+    skmt_error err;
+
+    if (learn_translate(c, line->text, line->len, &err))
+        return line_failed(c, line, &err);
+    similarity = learn_similarity(c, &exact);
+    if (correction && learn_store(c, line->text, correction, &err))
+        return line_failed(c, line, &err);
+    if (c->json)
+        return write_json(c, line->len > 0, similarity, exact,
+                          correction != NULL);
+    return learn_write(c, c->text.data, line->cr);
+}
+
+/* ---- all lines ---------------------------------------------------------- */
+
+static uint64_t total_bytes(const struct learn_call *c)
+{
+    uint64_t total = 0;
+
+    for (int i = 0; i < c->n_files; i++) {
+        bool standard = !strcmp(c->files[i], "-");
+        struct stat s;
+
+        if ((standard ? fstat(STDIN_FILENO, &s) : stat(c->files[i], &s))
+            || !S_ISREG(s.st_mode))
+            return 0;
+        total += (uint64_t)s.st_size;
+    }
+    return total;
+}
+
+static int each_line(struct learn_call *c, struct lines *in,
+                     struct lines *corrections)
+{
+    uint64_t bytes = 0;
+
+    for (;;) {
+        struct line line;
+        enum lines_state st = lines_next(in, true, &line);
+        char *correction;
+        int status;
+
+        if (st == LINES_STOPPED || interrupt_signal())
+            return EXIT_SIGNAL + interrupt_signal();
+        if (st == LINES_END) return EXIT_DONE;
+        if (st == LINES_FAILED) return complain(EXIT_TROUBLE, "%s",
+                                                in->message);
+        c->lines++;
+        status = c->corrections
+                     ? next_correction(c, corrections, &line, &correction)
+                     : learn_split(c, &line, &correction);
+        if (!status) status = learn_line(c, &line, correction);
+        if (status) return status;
+        progress_update(&c->progress, bytes += line.bytes, c->lines);
+    }
+}
+
+int learn_lines(struct learn_call *c)
+{
+    struct lines in, corrections;
+    int status;
+
+    lines_open(&in, c->files, c->n_files, interrupt_fd());
+    lines_open(&corrections, &c->corrections, 1, interrupt_fd());
+    progress_begin(&c->progress, "lines", total_bytes(c),
+                   !c->quiet && !isatty(c->fd));
+    status = each_line(c, &in, &corrections);
+    progress_end(&c->progress);
+    lines_close(&in);
+    lines_close(&corrections);
+    return status;
+}
