@@ -210,6 +210,40 @@ static enum status use_session(const char *path, struct err *e)
     return st;
 }
 
+/* The same with pairs that steer, explained. */
+static enum status use_pairs(const char *path, struct err *e)
+{
+    static const struct similar_pair given[] = {
+        { { "the and in", 10 }, { "of the in and", 13 }, 0.5 },
+        { { "and of", 6 }, { "the an", 6 }, 0.2 },
+        { { "and", 3 }, { "", 0 }, 0.1 } };
+    struct request q[2] = {
+        { .text = "the and of", .len = 10, .given = given, .n_given = 3 },
+        { .text = "in the and", .len = 10, .given = given, .n_given = 1 } };
+    struct engine *en = NULL;
+    struct session *s = NULL;
+    struct options o;
+    enum status st;
+
+    options_defaults(&o);
+    o.beam = o.nbest = 2;
+    o.batch = 2;
+    o.max_len_b = 4;
+    o.max_len_a = 0.2;
+    o.explain = true;
+    st = engine_open(&en, path, e);
+    if (!st) st = session_new(&s, en, &o, e);
+    if (!st) st = session_run(s, q, COUNT(q), e);
+    for (size_t i = 0; i < COUNT(q); i++) {
+        if (!st) CHECK(q[i].result && q[i].result->n_hyps > 0);
+        if (!st) CHECK_INT(q[i].result->segs[0].recall->n, i ? 1 : 2);
+        result_free(q[i].result);
+    }
+    session_free(s);
+    engine_close(en);
+    return st;
+}
+
 struct told { int texts, failed; };
 
 static int tell(void *user, uint64_t number, struct result *r,
@@ -297,6 +331,12 @@ TEST(no_failed_allocation_ends_a_session_badly)
     sweep(use_session);
 }
 
+TEST(no_failed_allocation_ends_steering_badly)
+{
+    REQUIRE(wrapped());
+    sweep(use_pairs);
+}
+
 TEST(no_failed_allocation_ends_a_stream_badly)
 {
     REQUIRE(wrapped());
@@ -309,40 +349,78 @@ static skmt_status use_scores(skmt_error *e)
 {
     static const char hyp[] = "The mat on: the cat sat 1.5 times",
                       ref[] = "The cat sat on the mat, twice.";
-    skmt_score *s = NULL;
-    skmt_status st = skmt_score_new(&s, "bleu,chrf,ter", e);
+    skmt_score *s = NULL, *some = NULL;
+    skmt_status st = skmt_score_new(&s, "bleu,chrf,ter,r,r-all", e);
     double low, high;
 
     CHECK((s != NULL) == (st == SKMT_OK));
-    for (int i = 0; !st && i < 3; i++)
+    for (int i = 0; !st && i < 3; i++) {
         st = skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), e);
+        if (i == 1) skmt_score_document(s);
+    }
+    if (!st) st = skmt_score_select(&some, s, 1, 1, e);
+    CHECK(!some || skmt_score_size(some, NULL) == 1);
+    skmt_score_free(some);
     if (!st) st = skmt_score_interval(s, "ter", 10, 1, &low, &high, e);
     if (!st) st = skmt_score_compare(s, s, "bleu", 10, 1, &low, e);
     skmt_score_free(s);
     return st;
 }
 
-TEST(no_failed_allocation_spoils_a_score)
+static skmt_status use_words(skmt_error *e)
+{
+    static const char hyp[] = "The mat on: the cat can't sit, 1.5 times",
+                      ref[] = "The cat's on the mat...";
+    skmt_words *w = NULL;
+    skmt_status st = skmt_words_new(&w, e);
+
+    CHECK((w != NULL) == (st == SKMT_OK));
+    if (!st) st = skmt_words_learn(w, ref, strlen(ref), e);
+    if (!st) st = skmt_words_add(w, hyp, strlen(hyp), ref, strlen(ref), e);
+    skmt_words_free(w);
+    return st;
+}
+
+static skmt_status use_lines(skmt_error *e)
+{
+    const char *text = "";
+    skmt_lines *l = NULL;
+    skmt_status st = skmt_lines_open(&l, "Makefile", e);
+    size_t n;
+
+    CHECK((l != NULL) == (st == SKMT_OK));
+    while (!st && text) st = skmt_lines_next(l, &text, &n, e);
+    skmt_lines_close(l);
+    return st;
+}
+
+static void sweep_calls(skmt_status (*use)(skmt_error *), int least)
 {
     skmt_error e;
     int n;
 
     REQUIRE(wrapped());
     arm(NEVER, NEVER);
-    CHECK_INT(use_scores(&e), SKMT_OK);
+    CHECK_INT(use(&e), SKMT_OK);
     n = disarm();
-    CHECK(n > 40);
+    CHECK(n >= least);
     for (int k = 0; k < n; k++)
         for (int all = 0; all < 2; all++) {
             skmt_status st;
 
             arm(all ? NEVER : k, all ? k : NEVER);
-            st = use_scores(&e);
+            st = use(&e);
             disarm();
             CHECK_INT(st, SKMT_NOMEM);
             check_status((enum status)st, (struct err *)(void *)&e, k);
         }
 }
+
+TEST(no_failed_allocation_spoils_a_score) { sweep_calls(use_scores, 40); }
+
+TEST(no_failed_allocation_spoils_words) { sweep_calls(use_words, 8); }
+
+TEST(no_failed_allocation_spoils_lines) { sweep_calls(use_lines, 3); }
 
 /* ---- translation memories -------------------------------------------- */
 
