@@ -8,7 +8,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { FIRST_CHAINS = 64 };     /* a power of two, and so are all after */
+enum {
+    FIRST_CHAINS = 64,          /* a power of two, and so are all after */
+    SWEEP_IDS = 1000
+};
 
 struct node {
     struct key_id id;
@@ -32,10 +35,13 @@ struct keycache {
 
 /* ---- table and ring ------------------------------------------------------ */
 
-/* Ids are hashes already. */
+/* An id may be a hash or a file's number and a text's, of which any bits may
+ * be the same for many. */
 static struct node **chain_of(struct keycache *c, struct key_id id)
 {
-    return &c->chains[(size_t)id.lo & c->mask];
+    uint64_t mix = (id.hi ^ id.lo) * 0x9E3779B97F4A7C15u;
+
+    return &c->chains[(size_t)(mix >> 32) & c->mask];
 }
 
 /* Where the pointer to the node is, or would be. */
@@ -254,17 +260,22 @@ static enum status list_ids(struct keycache *c, uint64_t hi,
     return st;
 }
 
-static enum status sweep_list(struct keycache *c, const struct key_id *ids,
+/* Many at a time: each is a transaction of the file. */
+static enum status sweep_list(struct keycache *c, struct key_id *ids,
                               size_t n, key_there_fn *fn, void *user,
                               struct err *e)
 {
     enum status st = ST_OK;
+    int gone = 0;               /* at the front of ids */
 
     for (size_t i = 0; !st && i < n; i++) {
         bool there = true;
 
         st = fn(user, ids[i], &there, e);
-        if (!st && !there) st = keycache_forget(c, &ids[i], 1, e);
+        if (!there) ids[gone++] = ids[i];
+        if (st || (gone < SWEEP_IDS && i + 1 < n)) continue;
+        st = keycache_forget(c, ids, gone, e);
+        gone = 0;
     }
     return st;
 }

@@ -212,6 +212,33 @@ TEST(many_are_found_and_forgotten)
     keycache_free(c);
 }
 
+/* Ids that agree in a half; so many of them must share chains. */
+TEST(ids_are_told_apart)
+{
+    enum { N = 400 };
+    struct keycache *c = cache_of(SIZE_MAX, NULL);
+    struct key_id ids[N];
+    struct keyblock *b;
+    struct err e;
+
+    for (int i = 0; i < N; i++) {
+        uint64_t half = (uint64_t)i / 2 << (i % 4 < 2 ? 32 : 0);
+
+        ids[i] = i % 2 ? (struct key_id){ 3, half } :
+                         (struct key_id){ half, 4 };
+        b = key_block(KEY_INT8, i, 2);
+        CHECK_OK(keycache_put(c, &ids[i], &b, 1, &e), &e);
+        keyblock_drop(b);
+    }
+    CHECK_INT(stats(c).blocks, N);
+    CHECK_OK(keycache_forget(c, &ids[30], 2, &e), &e);
+    for (int i = 0; i < N; i++) {
+        CHECK_OK(keycache_get(c, ids[i], &b, &e), &e);
+        CHECK(i == 30 || i == 31 ? !b : key_is(b, i));
+    }
+    keycache_free(c);
+}
+
 /* ---- with a file --------------------------------------------------------- */
 
 TEST(what_is_not_in_memory_is_in_the_file)
@@ -298,6 +325,73 @@ TEST(used_in_memory_stays_in_the_file)
     c = cache_of(1 << 20, file_in(&dir, 10 * EACH));
     CHECK(has(c, 0) && has(c, 39) && !has(c, 1) && !has(c, 20));
     keycache_free(c);
+    scratch_remove(&dir);
+}
+
+/* Even texts of file 5 are there. */
+static enum status is_even(void *user, struct key_id id, bool *there,
+                           struct err *e)
+{
+    (void)e;
+    CHECK_INT(id.hi, 5);
+    ++*(int *)user;
+    *there = id.lo % 2 == 0;
+    return ST_OK;
+}
+
+static enum status fails(void *user, struct key_id id, bool *there,
+                         struct err *e)
+{
+    (void)user, (void)id;
+    *there = false;
+    return err_set(e, ST_IO, "not now");
+}
+
+static bool has_id(struct keycache *c, struct key_id id)
+{
+    struct keyblock *b = NULL;
+    struct err e;
+
+    CHECK_OK(keycache_get(c, id, &b, &e), &e);
+    keyblock_drop(b);
+    return b != NULL;
+}
+
+/* memory: how many there is room for. */
+static void check_sweep(int memory, struct keyfile *file)
+{
+    enum { N = 2500 };
+    struct keyblock *b = key_block(KEY_INT8, 1, 1);
+    struct keycache *c = cache_of((size_t)memory * b->bytes, file);
+    int asked = 0;
+    struct err e;
+
+    for (int i = 0; i < N; i++) {
+        struct key_id ids[2] = { { 5, (uint64_t)i }, { 6, (uint64_t)i } };
+        struct keyblock *both[2] = { b, b };
+
+        CHECK_OK(keycache_put(c, ids, both, i % 100 ? 1 : 2, &e), &e);
+    }
+    CHECK_INT(keycache_sweep(c, 5, fails, NULL, &e), ST_IO);
+    CHECK_STR(e.msg, "not now");
+    CHECK(has_id(c, (struct key_id){ 5, 1 }));
+    CHECK_OK(keycache_sweep(c, 5, is_even, &asked, &e), &e);
+    CHECK(asked >= N);
+    for (int i = 0; i < N; i++)
+        CHECK(has_id(c, (struct key_id){ 5, (uint64_t)i }) == (i % 2 == 0));
+    CHECK(has_id(c, (struct key_id){ 6, 2400 }));
+    CHECK(!has_id(c, (struct key_id){ 6, 2401 }));
+    keyblock_drop(b);
+    keycache_free(c);
+}
+
+TEST(what_is_gone_is_swept)
+{
+    struct scratch dir;
+
+    if (!scratch_make_small(&dir)) return;
+    check_sweep(1 << 20, NULL);
+    check_sweep(100, file_in(&dir, 1 << 20));
     scratch_remove(&dir);
 }
 

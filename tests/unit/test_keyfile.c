@@ -1,0 +1,663 @@
+/* test_keyfile.c - files of keys: what is kept, what goes, what is refused, and
+ * what becomes of damaged ones. */
+#include <sys/stat.h>
+
+#include "keyfile_fix.h"
+
+/* ---- what is kept -------------------------------------------------------- */
+
+static void check_round_trip(enum key_type type)
+{
+    enum { N = 30 };
+    struct keyblock *in[N], *out;
+    struct key_id ids[N];
+    struct fix x;
+    struct err e;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    unlink(x.path);
+    REQUIRE_OK(keyfile_open(&x.f, x.path, MAKER, type, KEY_D, ROOM, &e), &e);
+    for (int i = 0; i < N; i++) {
+        in[i] = key_block(type, i, i * i);      /* from none to many pages */
+        ids[i] = key_of(i);
+    }
+    CHECK_OK(keyfile_put(x.f, ids, in, N, &e), &e);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < N; i++) {
+            out = NULL;
+            CHECK_OK(keyfile_get(x.f, ids[i], &out, &e), &e);
+            REQUIRE(out);
+            CHECK(key_same(in[i], out));
+            keyblock_drop(out);
+        }
+        out = in[0];
+        CHECK_OK(keyfile_get(x.f, key_of(N), &out, &e), &e);
+        CHECK(!out && has(&x, 0) && !has(&x, N));
+        keyfile_close(x.f);
+        x.f = NULL;
+        REQUIRE_OK(keyfile_open(&x.f, x.path, MAKER, type, KEY_D, ROOM, &e),
+                   &e);
+    }
+    for (int i = 0; i < N; i++) keyblock_drop(in[i]);
+    CHECK_INT(stats(&x).blocks, N);
+    CHECK_INT(stats(&x).limit, ROOM);
+    CHECK(!stats(&x).read_only);
+    check_sound(x.path);
+    teardown(&x);
+}
+
+TEST(blocks_come_back_as_they_were)
+{
+    check_round_trip(KEY_INT8);
+    check_round_trip(KEY_F32);
+    keyfile_close(NULL);
+}
+
+TEST(the_first_of_two_stays)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    CHECK_OK(put_sized(x.f, 1, 3, &x.e), &x.e);
+    CHECK_OK(put_sized(x.f, 1, 5, &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, 1);
+    CHECK_INT(stats(&x).bytes, EACH);
+    CHECK(reads(&x, 1));
+    check_sound(x.path);
+    teardown(&x);
+}
+
+TEST(the_log_is_used)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    put(&x, 1);
+    CHECK_INT(sql(x.path, "SELECT journal_mode = 'wal' FROM"
+                  " pragma_journal_mode"), 1);
+    CHECK(!access(beside(&x, "-wal"), F_OK));
+    keyfile_close(x.f);
+    CHECK(access(beside(&x, "-wal"), F_OK));
+    again(&x, ROOM);
+    CHECK(reads(&x, 1));
+    teardown(&x);
+}
+
+/* Names that mean something to SQLite, and those that mean something in a
+ * URI. */
+TEST(any_name_is_a_file)
+{
+    static const char *const names[] = { ":memory:", "file:x?mode=memory",
+                                         "a%20b?c#d", "plain" };
+    char old[300];
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    x.f = NULL;
+    REQUIRE(getcwd(old, sizeof old) && !chdir(x.dir.dir));
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(x.path, sizeof x.path, "%s", names[i]);
+        if (!again(&x, ROOM)) break;
+        put(&x, 5);
+        keyfile_close(x.f);
+        CHECK(!access(names[i], F_OK));
+        again(&x, ROOM);
+        CHECK(reads(&x, 5));
+        keyfile_close(x.f);
+        x.f = NULL;
+    }
+    CHECK(!chdir(old));
+    teardown(&x);
+}
+
+/* ---- what goes ----------------------------------------------------------- */
+
+TEST(the_least_recently_used_goes)
+{
+    struct fix x;
+
+    if (!setup(&x, 10 * EACH)) return;
+    for (int i = 0; i < 10; i++) put(&x, i);
+    CHECK_INT(stats(&x).bytes, 10 * EACH);
+    CHECK(reads(&x, 0));
+    put(&x, 2);                 /* there already: used */
+    CHECK_INT(stats(&x).blocks, 10);
+    put(&x, 10);                /* now a tenth goes */
+    CHECK_INT(stats(&x).bytes, 9 * EACH);
+    CHECK(has(&x, 0) && !has(&x, 1) && has(&x, 2) && !has(&x, 3));
+    for (int i = 4; i < 11; i++) CHECK(has(&x, i));
+    check_sound(x.path);
+    teardown(&x);
+}
+
+TEST(uses_are_remembered)
+{
+    struct fix x;
+    uint32_t told = 0, turn;
+
+    if (!setup(&x, 10 * EACH)) return;
+    for (int i = 0; i < 10; i++) put(&x, i);
+    CHECK(reads(&x, 0));
+    keyfile_touch(x.f, key_of(1), &told);
+    CHECK(told != 0);
+    turn = told;
+    keyfile_touch(x.f, key_of(1), &told);
+    CHECK_INT(told, turn);
+    /* Written when the file is closed, in the order of use. */
+    CHECK_INT(sql(x.path, "SELECT max(used) FROM block"), 10);
+    keyfile_close(x.f);
+    CHECK_INT(sql(x.path, "SELECT max(used) FROM block"), 12);
+    again(&x, 10 * EACH);
+    put(&x, 10);
+    CHECK(has(&x, 0) && has(&x, 1) && !has(&x, 2) && !has(&x, 3));
+    CHECK(has(&x, 4));
+    teardown(&x);
+}
+
+/* More uses than notes are taken: the newest count. */
+TEST(too_many_uses_are_cut)
+{
+    enum { MOST = 65536 };
+    struct fix x;
+
+    if (!setup(&x, 10 * EACH)) return;
+    for (int i = 0; i < 10; i++) put(&x, i);
+    for (int i = 0; i < MOST + 5; i++) {
+        uint32_t told = 0;
+
+        keyfile_touch(x.f, key_of(i < 5 ? 0 : i < MOST + 4 ? 3 : 1), &told);
+    }
+    put(&x, 10);
+    put(&x, 11);
+    forget(&x, 9);
+    CHECK(!has(&x, 0) && has(&x, 1) && has(&x, 3) && !has(&x, 2));
+    for (int i = 12; i < 18; i++) put(&x, i);
+    CHECK(!has(&x, 8) && has(&x, 1) && !has(&x, 3) && has(&x, 10));
+    check_sound(x.path);
+    teardown(&x);
+}
+
+TEST(large_blocks_make_room_or_stay_out)
+{
+    struct fix x;
+
+    if (!setup(&x, 10 * EACH)) return;
+    for (int i = 0; i < 10; i++) put(&x, i);
+    CHECK_OK(put_sized(x.f, 20, 51, &x.e), &x.e);
+    CHECK(!has(&x, 20));
+    CHECK_INT(stats(&x).blocks, 10);
+    /* Nearly all there is room for: all others go, it does not. */
+    CHECK_OK(put_sized(x.f, 21, 50, &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, 1);
+    CHECK(reads(&x, 21));
+    put(&x, 22);
+    CHECK(reads(&x, 22) && !has(&x, 21));
+    check_sound(x.path);
+    teardown(&x);
+}
+
+TEST(nothing_is_kept_without_room)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    put(&x, 1);
+    keyfile_close(x.f);
+    again(&x, 0);
+    CHECK(reads(&x, 1));
+    put(&x, 2);
+    CHECK(!has(&x, 1) && !has(&x, 2));
+    CHECK_INT(stats(&x).bytes, 0);
+    check_sound(x.path);
+    teardown(&x);
+}
+
+/* A file far beyond its limit gets there in steps. */
+TEST(a_lower_limit_is_reached_in_steps)
+{
+    enum { N = 5000, STEP = 4096 + 2 };
+    struct keyblock *b = key_block(KEY_INT8, 1, 0);
+    struct keyblock **blocks = malloc(N * sizeof *blocks);
+    struct key_id *ids = malloc(N * sizeof *ids);
+    struct fix x;
+
+    if (!blocks || !ids || !setup(&x, ROOM)) return;
+    for (int i = 0; i < N; i++) {
+        blocks[i] = b;
+        ids[i] = key_of(i);
+    }
+    CHECK_OK(keyfile_put(x.f, ids, blocks, N, &x.e), &x.e);
+    CHECK_INT(stats(&x).bytes, N * 64);
+    keyfile_close(x.f);
+    again(&x, 100 * 64);
+    CHECK_OK(keyfile_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, N - STEP);
+    CHECK_OK(keyfile_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, 90);
+    CHECK(has(&x, N - 1) && has(&x, N - 90) && !has(&x, N - 91));
+    check_sound(x.path);
+    keyblock_drop(b);
+    free(blocks);
+    free(ids);
+    teardown(&x);
+}
+
+TEST(a_put_larger_than_the_limit)
+{
+    enum { N = 9000 };
+    struct keyblock *b = key_block(KEY_INT8, 1, 0);
+    struct keyblock **blocks = malloc(N * sizeof *blocks);
+    struct key_id *ids = malloc(N * sizeof *ids);
+    struct fix x;
+
+    if (!blocks || !ids || !setup(&x, 100 * 64)) return;
+    for (int i = 0; i < N; i++) {
+        blocks[i] = b;
+        ids[i] = key_of(i);
+    }
+    CHECK_OK(keyfile_put(x.f, ids, blocks, N, &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, 100);
+    CHECK(has(&x, N - 1) && has(&x, N - 100) && !has(&x, N - 101));
+    check_sound(x.path);
+    keyblock_drop(b);
+    free(blocks);
+    free(ids);
+    teardown(&x);
+}
+
+/* The block's bytes, as they are in the file. */
+static bool file_has(const struct fix *x, int number)
+{
+    struct keyblock *b = key_block(KEY_INT8, number, 3);
+    size_t size;
+    char *bytes = slurp(x->path, &size);
+    bool there = memmem(bytes, size, b->token, 3 * sizeof *b->token) != NULL;
+
+    free(bytes);
+    keyblock_drop(b);
+    return there;
+}
+
+TEST(forgotten_and_wiped)
+{
+    struct key_id ids[3] = { key_of(1), key_of(99), key_of(2) };
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    for (int i = 0; i < 5; i++) put(&x, i);
+    CHECK_OK(keyfile_forget(x.f, ids, 3, &x.e), &x.e);
+    CHECK(has(&x, 0) && !has(&x, 1) && !has(&x, 2) && has(&x, 3));
+    CHECK(!reads(&x, 1) && reads(&x, 3));
+    CHECK_INT(stats(&x).bytes, 3 * EACH);
+    check_sound(x.path);
+    keyfile_close(x.f);
+    CHECK(file_has(&x, 0) && !file_has(&x, 1) && !file_has(&x, 2));
+    again(&x, ROOM);
+    CHECK(!reads(&x, 1));
+    put(&x, 1);
+    CHECK(reads(&x, 1));
+    teardown(&x);
+}
+
+TEST(ids_are_listed_by_their_first_half)
+{
+    static const struct key_id ids[] = {
+        { 7, 0 }, { 7, UINT64_MAX }, { 6, UINT64_MAX }, { 8, 0 }, { 7, 5 },
+        { 0, 1 }, { UINT64_MAX, UINT64_MAX }, { UINT64_MAX, 3 } };
+    struct keyblock *b = key_block(KEY_INT8, 1, 1);
+    struct key_id *list;
+    struct fix x;
+    size_t n;
+
+    if (!setup(&x, ROOM)) return;
+    for (size_t i = 0; i < COUNT(ids); i++)
+        CHECK_OK(keyfile_put(x.f, &ids[i], &b, 1, &x.e), &x.e);
+    CHECK_OK(keyfile_list(x.f, 7, &list, &n, &x.e), &x.e);
+    REQUIRE(n == 3);
+    CHECK(list[0].lo == 0 && list[1].lo == 5 && list[2].lo == UINT64_MAX);
+    CHECK(list[0].hi == 7 && list[1].hi == 7 && list[2].hi == 7);
+    free(list);
+    CHECK_OK(keyfile_list(x.f, UINT64_MAX, &list, &n, &x.e), &x.e);
+    CHECK_INT(n, 2);
+    free(list);
+    CHECK_OK(keyfile_list(x.f, 9, &list, &n, &x.e), &x.e);
+    CHECK_INT(n, 0);
+    free(list);
+    keyblock_drop(b);
+    teardown(&x);
+}
+
+/* ---- what is refused ----------------------------------------------------- */
+
+/* It is refused, and nothing in the folder changes. */
+static void check_left_alone(struct fix *x, enum status want, const char *word)
+{
+    size_t before, after;
+    char *was = slurp(x->path, &before), *is;
+
+    check_refused(x, want, word);
+    is = slurp(x->path, &after);
+    CHECK_INT(after, before);
+    CHECK(!memcmp(was, is, before));
+    CHECK(access(beside(x, "-wal"), F_OK) && access(beside(x, "-shm"), F_OK));
+    CHECK(access(beside(x, "-journal"), F_OK));
+    free(was);
+    free(is);
+}
+
+TEST(another_model_is_refused)
+{
+    struct keyfile *f;
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    put(&x, 1);
+    CHECK_INT(keyfile_open(&f, x.path, MAKER + 1, KEY_INT8, KEY_D, ROOM, &x.e),
+              ST_ARGUMENT);
+    CHECK(strstr(x.e.msg, "another model") && !f);
+    CHECK_INT(keyfile_open(&f, x.path, MAKER, KEY_F32, KEY_D, ROOM, &x.e),
+              ST_ARGUMENT);
+    CHECK(strstr(x.e.msg, "has 8-bit keys of 20 numbers, not 32-bit ones of "
+                 "20") && !f);
+    CHECK_INT(keyfile_open(&f, x.path, MAKER, KEY_INT8, KEY_D + 1, ROOM,
+                           &x.e), ST_ARGUMENT);
+    CHECK(strstr(x.e.msg, "not 8-bit ones of 21") && !f);
+    CHECK_INT(keyfile_open(&f, x.path, UINT64_MAX, KEY_INT8, KEY_D, ROOM,
+                           NULL), ST_ARGUMENT);
+    CHECK(reads(&x, 1));
+    teardown(&x);
+}
+
+TEST(any_maker_is_a_maker)
+{
+    static const uint64_t makers[] = { 0, 1, INT64_MAX, 1ull << 63,
+                                       UINT64_MAX };
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    for (size_t i = 0; i < COUNT(makers); i++)
+        for (int turn = 0; turn < 2; turn++) {
+            if (!turn) unlink(x.path);
+            CHECK_OK(keyfile_open(&x.f, x.path, makers[i], KEY_INT8, KEY_D,
+                                  ROOM, &x.e), &x.e);
+            keyfile_close(x.f);
+        }
+    x.f = NULL;
+    teardown(&x);
+}
+
+TEST(files_of_others_are_left_alone)
+{
+    static const char *const theirs[] = {
+        "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WAL" };
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    x.f = NULL;
+    for (size_t i = 0; i < COUNT(theirs); i++) {
+        unlink(x.path);
+        sql(x.path, theirs[i]);
+        sql(x.path, "CREATE TABLE head(maker, type, d)");
+        check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    }
+    sql(x.path, "PRAGMA application_id = 1936420212");  /* a memory */
+    check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    unlink(x.path);
+    scratch_write(&x.dir, "k.keys", "x");
+    check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    {
+        char text[10000];
+
+        memset(text, 'x', sizeof text - 1);
+        text[sizeof text - 1] = '\0';
+        scratch_write(&x.dir, "k.keys", text);
+        check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    }
+    unlink(x.path);
+    mkdir(x.path, 0700);
+    check_refused(&x, ST_IO, "not a regular file");
+    rmdir(x.path);
+    mkfifo(x.path, 0600);
+    check_refused(&x, ST_IO, "not a regular file");
+    teardown(&x);
+}
+
+TEST(no_folder_no_name)
+{
+    struct keyfile *f;
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    snprintf(x.path, sizeof x.path, "%s/missing/k.keys", x.dir.dir);
+    check_refused(&x, ST_IO, "No such file or directory");
+    CHECK_INT(keyfile_open(&f, "", MAKER, KEY_INT8, KEY_D, ROOM, &x.e),
+              ST_ARGUMENT);
+    teardown(&x);
+}
+
+TEST(newer_versions_are_left_alone)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    keyfile_close(x.f);
+    x.f = NULL;
+    sql(x.path, "PRAGMA user_version = 2");
+    check_left_alone(&x, ST_VERSION, "newer version");
+    sql(x.path, "PRAGMA user_version = 0");
+    check_left_alone(&x, ST_FORMAT, "damaged");
+    sql(x.path, "PRAGMA user_version = 1");
+    again(&x, ROOM);
+    teardown(&x);
+}
+
+/* ---- damage -------------------------------------------------------------- */
+
+TEST(damaged_tables_are_told)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    put(&x, 1);
+    keyfile_close(x.f);
+    x.f = NULL;
+    sql(x.path, "DELETE FROM head");
+    check_refused(&x, ST_FORMAT, "delete it");
+    sql(x.path, "DROP TABLE head");
+    check_refused(&x, ST_FORMAT, "no such table: head");
+    unlink(x.path);
+    again(&x, ROOM);
+    put(&x, 1);
+    sql(x.path, "DROP TABLE keys");
+    {
+        struct keyblock *b;
+
+        CHECK_INT(keyfile_get(x.f, key_of(1), &b, &x.e), ST_FORMAT);
+        CHECK(!b && strstr(x.e.msg, "delete it"));
+        CHECK_INT(put_sized(x.f, 2, 1, &x.e), ST_FORMAT);
+    }
+    teardown(&x);
+}
+
+/* Whatever is wrong with a row: it is not there, and goes, and comes again. */
+TEST(damaged_rows_are_absent)
+{
+    static const char *const damage[] = {
+        "UPDATE keys SET sum = sum + 1 WHERE place = 3",
+        "UPDATE keys SET bytes = zeroblob(84) WHERE place = 3",
+        "UPDATE keys SET bytes = substr(bytes, 2) WHERE place = 3",
+        "UPDATE keys SET bytes = '' WHERE place = 3",
+        "UPDATE keys SET sum = 'x', bytes = 17 WHERE place = 3",
+        "UPDATE block SET n = 2 WHERE place = 3",
+        "UPDATE block SET n = -1 WHERE place = 3",
+        "UPDATE block SET n = 9223372036854775807 WHERE place = 3",
+        "UPDATE block SET n = 658812288346769701 WHERE place = 3",
+        "UPDATE block SET place = 2 WHERE place = 3",   /* another's keys */
+        "UPDATE block SET place = 99 WHERE place = 3",  /* nobody's */
+        "DELETE FROM keys WHERE place = 3" };
+
+    for (size_t i = 0; i < COUNT(damage); i++) {
+        struct fix x;
+
+        if (!setup(&x, ROOM)) return;
+        for (int j = 1; j < 6; j++) put(&x, j);
+        sql(x.path, damage[i]);
+        CHECK(has(&x, 3));
+        if (reads(&x, 3)) test_fail(__FILE__, __LINE__, "%s", damage[i]);
+        CHECK(!has(&x, 3));
+        CHECK(reads(&x, 1) && reads(&x, 5));
+        CHECK_INT(sql(x.path, "SELECT count(*) FROM block"), 5);
+        put(&x, 8);
+        CHECK_INT(sql(x.path, "SELECT count(*) FROM block"), 5);
+        put(&x, 3);
+        CHECK(reads(&x, 3) && reads(&x, 8));
+        keyfile_close(x.f);
+        again(&x, ROOM);
+        CHECK(reads(&x, 3));
+        teardown(&x);
+    }
+}
+
+/* Totals that are wrong do no harm: in the worst case all goes, once. */
+TEST(damaged_totals_do_no_harm)
+{
+    static const char *const damage[] = {
+        "UPDATE head SET keys = 9223372036854775807",
+        "UPDATE head SET blocks = -5, keys = -5",
+        "UPDATE head SET blocks = 'many', keys = x'00'",
+        "UPDATE block SET n = 9223372036854775807",
+        "UPDATE block SET n = -9223372036854775807 WHERE place > 2",
+        "UPDATE block SET used = 9223372036854775807 WHERE place = 2",
+        "UPDATE block SET used = 'never' WHERE place = 2",
+        "UPDATE block SET id = x'01' WHERE place = 2" };
+
+    for (size_t i = 0; i < COUNT(damage); i++) {
+        struct fix x;
+
+        if (!setup(&x, 10 * EACH)) return;
+        for (int j = 1; j < 6; j++) put(&x, j);
+        sql(x.path, damage[i]);
+        keyfile_close(x.f);
+        again(&x, 10 * EACH);
+        for (int j = 10; j < 60; j++) {
+            put(&x, j);
+            CHECK(stats(&x).bytes <= 10 * EACH);
+        }
+        if (sql(x.path, "SELECT count(*) FROM block") > 10)
+            test_fail(__FILE__, __LINE__, "%s", damage[i]);
+        teardown(&x);
+    }
+}
+
+/* Found as it was, or not, or an error: never anything else. */
+static void check_whatever(const char *path, int n, int *opened, int *found)
+{
+    struct keyfile *f = NULL;
+    struct err e;
+    enum status st = keyfile_open(&f, path, MAKER, KEY_INT8, KEY_D, 12 * EACH,
+                                  &e);
+
+    if (st) {
+        CHECK(!f && st != ST_NOMEM && strstr(e.msg, path));
+        return;
+    }
+    ++*opened;
+    for (int i = 0; i < n; i++) {
+        struct keyblock *b = NULL;
+
+        st = keyfile_get(f, key_of(i), &b, &e);
+        CHECK(!st || (!b && st == ST_FORMAT));
+        *found += b != NULL;
+        if (b) CHECK(key_is(b, i));
+    }
+    for (int i = n; i < n + 3; i++) put_sized(f, i, 3, &e);
+    keyfile_close(f);
+}
+
+TEST(a_flipped_byte_anywhere)
+{
+    int opened = 0, found = 0, tried = 0;
+    size_t size, step = getenv("SKMT_ALL_BYTES") ? 1 : 61;
+    struct fix x;
+    char *bytes;
+
+    if (!setup(&x, 20 * EACH)) return;
+    for (int i = 0; i < 10; i++) put(&x, i);
+    keyfile_close(x.f);
+    x.f = NULL;
+    bytes = slurp(x.path, &size);
+    CHECK(size > 40000);
+    for (size_t at = 0; at < size; at += at < 120 ? 1 : step) {
+        bytes[at] ^= (char)(1 + at * 7 % 255);
+        remove_all(&x);
+        spill(x.path, bytes, size);
+        check_whatever(x.path, 10, &opened, &found);
+        bytes[at] ^= (char)(1 + at * 7 % 255);
+        tried++;
+    }
+    CHECK(opened > tried / 2 && found > opened * 8 && found < opened * 10);
+    free(bytes);
+    teardown(&x);
+}
+
+TEST(a_flipped_byte_of_a_block)
+{
+    struct keyblock *b = key_block(KEY_INT8, 1, 3);
+    struct fix x;
+    size_t size;
+    char *bytes, *at;
+
+    if (!setup(&x, ROOM)) return;
+    put(&x, 0);
+    put(&x, 1);
+    put(&x, 2);
+    keyfile_close(x.f);
+    bytes = slurp(x.path, &size);
+    at = memmem(bytes, size, b->token, 3 * sizeof *b->token);
+    REQUIRE(at);
+    at[40] ^= 4;
+    spill(x.path, bytes, size);
+    again(&x, ROOM);
+    CHECK(reads(&x, 0) && !reads(&x, 1) && reads(&x, 2));
+    put(&x, 1);
+    CHECK(reads(&x, 1));
+    check_sound(x.path);
+    free(bytes);
+    keyblock_drop(b);
+    teardown(&x);
+}
+
+TEST(a_file_cut_anywhere)
+{
+    int opened = 0, found = 0, tried = 0;
+    struct fix x;
+    size_t size;
+    char *bytes;
+
+    if (!setup(&x, ROOM)) return;
+    for (int i = 0; i < 60; i++) put_sized(x.f, i, 20, &x.e);
+    keyfile_close(x.f);
+    x.f = NULL;
+    bytes = slurp(x.path, &size);
+    for (size_t at = 1; at < size; at += at < 8192 ? 97 : 511) {
+        remove_all(&x);
+        spill(x.path, bytes, at);
+        check_whatever(x.path, 60, &opened, &found);
+        tried++;
+    }
+    CHECK(opened < tried / 2);
+    remove_all(&x);
+    spill(x.path, bytes, size / 2);
+    check_refused(&x, ST_FORMAT, "delete it");
+    remove_all(&x);
+    spill(x.path, bytes, 0);            /* an empty file is a new one */
+    again(&x, ROOM);
+    put(&x, 1);
+    CHECK(reads(&x, 1));
+    free(bytes);
+    teardown(&x);
+}
