@@ -171,8 +171,7 @@ static int check_aligned(const struct learn_call *c)
                     corrections, sources);
 }
 
-/* Nobody but --simulate can do without. */
-static int open_output(struct learn_call *c)
+int learn_open_output(struct learn_call *c)
 {
     c->fd = c->simulate ? -1 : STDOUT_FILENO;
     c->fd_name = "standard output";
@@ -275,7 +274,7 @@ static int learn(struct learn_call *c)
 
     if (!status) status = open_session(c);
     /* Only now: a mistake in the options must not empty an old output. */
-    if (!status) status = open_output(c);
+    if (!status) status = learn_open_output(c);
     if (status) return status;
     return somebody_is_there(c) ? learn_ask(c) : learn_lines(c);
 }
@@ -291,9 +290,7 @@ static int run(struct learn_call *c)
     if ((status = model_find(&c->model, c->model_name, NULL))) return status;
     /* From here on a signal is asked for: what was begun is ended. */
     interrupt_work(true);
-    if (!c->simulate) return learn(c);
-    status = open_output(c);
-    return status ? status : learn_simulate(c);
+    return c->simulate ? learn_simulate(c) : learn(c);
 }
 
 static void release(struct learn_call *c)

@@ -78,6 +78,10 @@ int learn_split(struct learn_call *c, struct line *line, char **correction);
 /* A text and a line end to the output, in one go. An exit status. */
 int learn_write(struct learn_call *c, const char *text, bool cr);
 
+/* What --output names, emptied; without one --simulate has none. An exit
+ * status. */
+int learn_open_output(struct learn_call *c);
+
 /* "file:line: what" on stderr; the exit status for it. */
 int learn_bad_line(struct learn_call *c, const struct line *line,
                    const char *what);

@@ -484,6 +484,7 @@ int learn_simulate(struct learn_call *c)
     writer_init(&s.scored);
     writer_init(&s.out);
     status = read_table(&s);
+    if (!status) status = learn_open_output(c);
     if (!status) status = simulate(&s);
     if (s.folder) remove_folder(s.folder);
     free(s.folder);

@@ -1,0 +1,465 @@
+# needs: model python3 xz
+Corrections stand behind their sources; the next line knows them. The memory
+was not there before, and is of the model's languages.
+
+  $ cat > cat.tsv <<'END'
+  > Die Katze sitzt auf der Matte.
+  > Die Katze sitzt auf der Matte.	The cat is sitting upon the rug.
+  > Die Katze sitzt auf der Matte.
+  > Der Hund sitzt auf der Matte.
+  > END
+  $ skmt learn -M my.tm < cat.tsv
+  The cat is sitting on the mat.
+  The cat is sitting on the mat.
+  The cat is sitting upon the rug.
+  The dog * the rug. (glob)
+  $ skmt tm list my.tm | tail -1
+             1             1         0  de > en         main
+
+In JSON it says what the memory had, and what was stored.
+
+  $ sed 's/upon/on top of/' cat.tsv | skmt learn -M my.tm --json --document mats --author me
+  {"line":1,"text":"The cat is sitting upon the rug.","similarity":1,"exact":true}
+  {"line":2,"text":"The cat is sitting upon the rug.","similarity":1,"exact":true,"stored":2,"replaced":1}
+  {"line":3,"text":"The cat is sitting on top of the rug.","similarity":1,"exact":true}
+  {"line":4,"text":"The dog *","similarity":0.75,"exact":false} (glob)
+  $ skmt tm show my.tm 2 | grep -e document -e author
+  document      mats
+  author        me
+
+A correction takes the place of the one before it, also of one before that; the
+same once more changes nothing. --keep leaves all as it is, where the older one
+of equals wins.
+
+  $ s='Die Katze sitzt auf der Matte.'
+  > printf '%s\tone\n%s\ttwo\n%s\tone\n%s\tone\n%s\n' "$s" "$s" "$s" "$s" "$s" | skmt learn -M my.tm | tail -n 4
+  one
+  two
+  one
+  one
+  $ skmt tm export my.tm --format tsv
+  Die Katze sitzt auf der Matte.	one
+  $ printf 'Die Katze sitzt auf der Matte.\ttwo\nDie Katze sitzt auf der Matte.\n' | skmt learn -M my.tm --keep
+  one
+  one
+  $ skmt tm export my.tm --format tsv
+  Die Katze sitzt auf der Matte.	one
+  Die Katze sitzt auf der Matte.	two
+
+Only the memory that is learnt to is changed: the first one named.
+
+  $ skmt tm create my.tm --name other > /dev/null
+  $ printf 'Die Katze sitzt auf der Matte.\tthree\n' | skmt learn -M my.tm -n other -n main --json | sed 's/.*"stored"/"stored"/'
+  "stored":*,"replaced":0} (glob)
+  $ skmt tm export my.tm --name other --format tsv
+  Die Katze sitzt auf der Matte.	three
+  $ printf 'Ja\tYes\n' | skmt learn -M named.tm -n mine > /dev/null; skmt tm list named.tm | awk 'NR > 1 { print $1, $NF }'
+  1 mine
+  $ printf 'Ja\tYes\n' | skmt learn -M named.tm -n yours
+  skmt: *yours* (glob)
+  [2]
+
+Corrections in a file of their own; a blank line says nothing. Lines and their
+ends stay as they are.
+
+  $ printf 'Guten Morgen!\r\n\nGuten Morgen!\nVielen Dank.\nGuten Morgen!\n' > a.de; printf '\n\nMorning to you!\n\n\n' > a.en
+  $ skmt learn -M a.tm a.de --corrections a.en | cat -A
+  Good morning!^M$
+  $
+  Good morning!$
+  Thank you very much.$
+  Morning to you!$
+  $ rm -r a.tm*; skmt learn -M a.tm --corrections a.en < a.de -o out; tail -1 out; skmt tm export a.tm --format tsv
+  Morning to you!
+  Guten Morgen!	Morning to you!
+
+Files that do not go together are found out before anything is stored, or where
+they part.
+
+  $ head -4 a.en > short; skmt learn -M new.tm a.de -c short; ls new.tm
+  skmt: short has 4 lines, but there are 5 sources; nothing was stored
+  ls: cannot access 'new.tm': No such file or directory
+  [2]
+  $ skmt learn -M a.tm -c short < a.de > out; wc -l < out
+  standard input:5: the file of corrections has no line for this one
+  4
+  $ printf 'x\n' > x; skmt learn -M a.tm -c x <(echo)
+  x:1: has a correction of nothing
+  [1]
+
+What is no text, or too much of it, is said with its line; what came before is
+there.
+
+  $ printf 'Vielen Dank.\tThanks a lot.\nJa\tNein\tVielleicht\n' | skmt learn -M a.tm -o out; cat out
+  standard input:2: is not a source, or a source, a tab and a correction
+  Thank you very much.
+  $ printf '\tthanks\n' | skmt learn -M a.tm
+  standard input:1: has a correction of nothing
+  [1]
+  $ printf 'Danke\tth\377nks\n' > bad; skmt learn -M a.tm bad
+  bad:1: * (glob)
+  [1]
+  $ printf 'Dan\377ke\n' | skmt learn -M a.tm
+  standard input:1: * (glob)
+  [1]
+  $ printf 'Dan\0ke\n' | skmt learn -M a.tm
+  standard input:1: has a NUL, which is no text
+  [1]
+  $ skmt tm search a.tm --no-model 'Vielen Dank.' | sed -n 2p
+        Thanks a lot.
+
+Whoever has seen a line knows that its correction is safe, even when the
+process is killed then.
+
+  $ cat > killed.py <<'END'
+  > import os, signal, subprocess, sys
+  > p = subprocess.Popen(["skmt", "learn", "-M", "killed.tm"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+  > for i in range(5):
+  >     p.stdin.write(b"Zeile %d\tverse %d\n" % (i, i))
+  >     p.stdout.readline()
+  > p.send_signal(getattr(signal, sys.argv[1]))
+  > print(p.wait())
+  > END
+  $ timeout 60 python3 killed.py SIGKILL
+  -9
+  $ skmt tm export killed.tm --format tsv | cut -f 2 | xargs; skmt tm search killed.tm --no-model 'Zeile 4' | sed -n 2p; skmt tm check killed.tm
+  verse 0 verse 1 verse 2 verse 3 verse 4
+        verse 4
+  killed.tm: all is sound
+
+Ctrl-C and kill end it as they should.
+
+  $ for s in SIGINT SIGTERM; do rm -r killed.tm*; timeout 60 python3 killed.py $s; skmt tm export killed.tm --format tsv | wc -l; done; ls | grep -c 'killed.tm-'
+  130
+  5
+  143
+  5
+  0
+  [1]
+
+A full disk: what was not stored was not written, what was written is stored.
+(So many kilobytes are all a file may have here.)
+
+  $ skmt tm create full.tm > /dev/null; for i in $(seq 60); do printf 'Wort %d\tword %d\n' $i $i; done > words
+  $ (ulimit -f 120; trap '' XFSZ; skmt learn -M full.tm words --beam 1 --max-len-b 5 -o written)
+  skmt: full.tm: * (glob)
+  [1]
+  $ n=$(wc -l < written); [ $n -gt 0 -a $n -lt 60 ] || echo "$n lines"; skmt tm export full.tm --format tsv | diff - <(head -n $n words); skmt tm check full.tm
+  full.tm: all is sound
+  $ printf 'Wort\tword\n' | skmt learn -M full.tm > /dev/full
+  skmt: writing standard output: No space left on device
+  [1]
+
+At a terminal each translation can be edited. What is left is stored, and is
+what the output gets; - stores nothing.
+
+  $ cat > talk.py <<'END'
+  > import os, pty, re, resource, signal, sys
+  > def talk(argv, steps, term="xterm"):
+  >     pid, fd = pty.fork()
+  >     if pid == 0:
+  >         os.environ["TERM"] = term
+  >         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+  >         os.execvp(argv[0], argv)
+  >     seen = b""
+  >     def until(what):
+  >         got = b""
+  >         while not (what.search(got) if isinstance(what, re.Pattern) else what in got):
+  >             try:
+  >                 part = os.read(fd, 4096)
+  >             except OSError:
+  >                 break
+  >             if not part:
+  >                 break
+  >             got += part
+  >         return got
+  >     for wait, send in steps:
+  >         seen += until(wait)
+  >         if callable(send):
+  >             send(pid)
+  >         else:
+  >             os.write(fd, send.encode())
+  >     seen += until(b"\0")
+  >     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+  >     # Of each line what stood there in the end.
+  >     for line in seen.decode().replace("\r\n", "\n").split("\n"):
+  >         print("|" + line.split("\033[K")[-1].split("\r")[0])
+  >     print("status", status)
+  > END
+  $ cat > edit.py <<'END'
+  > from talk import talk
+  > HOME, END, RIGHT, WORD, DELETE = "\033[H", "\033[F", "\033[C", "\033[1;5C", "\033[3~"
+  > talk(["skmt", "learn", "-M", "talk.tm", "three.de", "-o", "three.en"],
+  >      [(b"mat.\r\033[32C", "\x17rug." + HOME + DELETE + "t" + WORD + "se" + 4 * RIGHT + "s a\u0308\x7f\x08" + END + "!\x02\x08\n"),
+  >       (b"rug!\r\033[35C", "\x01\x0b-\n")])
+  > END
+  $ printf 'Die Katze sitzt auf der Matte.\n\nDie Katze sitzt auf der Matte.\nDie Katze sitzt auf der Matte.\tThe cat sits.\n' > three.de
+  $ timeout 60 python3 edit.py
+  |Enter stores the translation as you leave it; an empty line or - stores nothing;
+  |/undo takes the last pair back, Ctrl-D ends.
+  |
+  |three.de:1  Die Katze sitzt auf der Matte.
+  |= these cats is sitting on the rug!
+  |stored as pair 1
+  |
+  |three.de:3  Die Katze sitzt auf der Matte.
+  |(from the memory)
+  |= -
+  |
+  |three.de:4  Die Katze sitzt auf der Matte.
+  |(from the memory)
+  |= The cat sits.
+  |stored as pair 2, instead of 1 other
+  |2 pairs stored in talk.tm
+  |
+  status 0
+  $ cat three.en; skmt tm export talk.tm --format tsv
+  these cats is sitting on the rug!
+  
+  these cats is sitting on the rug!
+  The cat sits.
+  Die Katze sitzt auf der Matte.	The cat sits.
+
+Sources can be typed too, longer than the screen is wide. What was stored last
+can be taken back, and what it replaced is there again.
+
+  $ cat > undo.py <<'END'
+  > from talk import talk
+  > cat = "Die Katze sitzt auf der Matte."
+  > talk(["skmt", "learn", "-M", "talk.tm"],
+  >      [(b"> \r\033[2C", cat + "\n"), (b"sits.\r\033[", "\x15A cat. " + 30 * "word " + "\n"),
+  >       (b"> \r\033[2C", cat + "\n"), (b"\033[78C", "\x15/undo\n"), (b"sits.\r\033[", "\x15/undo\n"),
+  >       (b"sits.\r\033[", "\n"), (b"> \r\033[2C", "\x04")])
+  > END
+  $ timeout 60 python3 undo.py | tail -n +3
+  |> Die Katze sitzt auf der Matte.
+  |(from the memory)
+  |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word 
+  |stored as pair 3, instead of 1 other
+  |> Die Katze sitzt auf der Matte.
+  |(from the memory)
+  |= /undo
+  |pair 3 is taken back
+  |(from the memory)
+  |= /undo
+  |nothing was stored that could be taken back
+  |(from the memory)
+  |= The cat sits.
+  |stored already, as pair 4
+  |> 
+  |0 pairs stored in talk.tm
+  |
+  status 0
+  $ skmt tm export talk.tm --format tsv
+  Die Katze sitzt auf der Matte.	The cat sits.
+
+Where the disk is full the answer may be tried again.
+
+  $ cat > full.py <<'END'
+  > import re, resource
+  > from talk import talk
+  > def room(n): return lambda pid: resource.prlimit(pid, resource.RLIMIT_FSIZE, (n, resource.RLIM_INFINITY))
+  > talk(["skmt", "learn", "-M", "talk.tm"],
+  >      [(b"> \r\033[2C", "Die Katze sitzt auf der Matte.\n"), (b"sits.\r\033[", room(1024)), (b"", "\x15Full.\n"),
+  >       (re.compile(b"not stored.*= Full.\r\033.7C", re.S), room(resource.RLIM_INFINITY)), (b"", "\n"), (b"> \r\033[2C", "\x04")])
+  > END
+  $ timeout 60 python3 full.py | tail -n +5
+  |= Full.
+  |skmt: not stored: talk.tm: * (glob)
+  |= Full.
+  |stored as pair 5, instead of 1 other
+  |> 
+  |1 pair stored in talk.tm
+  |
+  status 0
+
+Ctrl-C leaves the dialogue; what was stored stays. A terminal that cannot move
+its cursor asks for the whole line.
+
+  $ cat > plain.py <<'END'
+  > from talk import talk
+  > talk(["skmt", "learn", "-M", "plain.tm"],
+  >      [(b"> ", "Guten Morgen!\n"), (b"correction> ", "Morning!\n"), (b"\n> ", "Guten Morgen!\n"), (b"correction> ", "-\n"),
+  >       (b"\n> ", "Vielen Dank.\n"), (b"correction> ", "\n"), (b"\n> ", "\n"), (b"> ", "Ja.\n"), (b"correction> ", "\x03")], "dumb")
+  > END
+  $ timeout 60 python3 plain.py
+  |Enter stores the translation, a text is stored instead of it, - stores nothing;
+  |/undo takes the last pair back, Ctrl-D ends.
+  |> Guten Morgen!
+  |Good morning!
+  |correction> Morning!
+  |stored as pair 1
+  |> Guten Morgen!
+  |(from the memory)
+  |Morning!
+  |correction> -
+  |> Vielen Dank.
+  |Thank you very much.
+  |correction> 
+  |stored as pair 2
+  |> 
+  |> Ja.
+  |Yes.
+  |correction> ^C
+  |2 pairs stored in plain.tm
+  |
+  status 130
+  $ skmt tm export plain.tm --format tsv
+  Guten Morgen!	Morning!
+  Vielen Dank.	Thank you very much.
+
+--simulate plays it with references. A document knows its own lines, and not
+those of the one before.
+
+  $ cat > docs.tsv <<'END'
+  > a	Die Pumpe muss vor der Wartung ausgeschaltet werden.	Turn the impeller off before servicing.
+  > a	Die Pumpe muss vor der Reinigung ausgeschaltet werden.	Turn the impeller off before cleaning.
+  > a	Das Ventil muss vor der Wartung geschlossen werden.	Shut the gate before servicing.
+  > a	Die Pumpe muss vor der Wartung ausgeschaltet werden.	Turn the impeller off before servicing.
+  > b	Die Pumpe muss vor der Wartung ausgeschaltet werden.	Turn the impeller off before servicing.
+  > b	Das Ventil muss vor der Reinigung geschlossen werden.	Shut the gate before cleaning.
+  > c	Das Ventil muss vor der Reinigung geschlossen werden.	Shut the gate before cleaning.
+  > END
+  $ cut -f 2 docs.tsv | skmt translate --split none > alone; mkdir tmp
+  $ TMPDIR=$PWD/tmp skmt learn --simulate docs.tsv -o learned > table; paste alone learned | awk -F '\t' '{ print NR, ($1 == $2 ? "the same" : "better") }'; ls tmp
+  1 the same
+  2 better
+  3 better
+  4 better
+  5 the same
+  6 better
+  7 the same
+  $ cat table
+  file     metric        score      95 % within
+  learned  BLEU * (glob)
+  learned  chrF2 * (glob)
+  
+  lines of a document        1-50       all
+  documents                     3         3
+  lines                         7         7
+  BLEU
+    learned * (glob)
+  chrF2
+    learned * (glob)
+  
+  BLEU * (glob)
+  chrF2 * (glob)
+  1000 resamples, seed 12345
+
+The scores are those of skmt score. Beside them stand those of the model alone.
+
+  $ skmt score --docs docs.tsv --metrics bleu,chrf alone learned | sed 's/^alone  /model  /; s/  alone  /  model  /; s/to alone/to model/' > want
+  $ skmt learn --simulate docs.tsv --baseline | diff want -
+  $ skmt learn --simulate docs.tsv --baseline --json > json; skmt score --docs docs.tsv --metrics bleu,chrf --json alone learned | sed 's/"alone"/"model"/' | diff json -
+
+That many lines are translated together changes nothing: one document is what
+learning from its references gives.
+
+  $ grep ^a docs.tsv > a.tsv; cut -f 2 a.tsv > a.de; cut -f 3 a.tsv > a.en
+  $ skmt learn -M one.tm a.de --corrections a.en --split none --exact steer | diff - <(head -4 learned)
+  $ skmt learn --simulate docs.tsv --threads 2 --batch 3 -o two > /dev/null; cmp two learned
+
+A line that was there before is steered like any other unless --exact use says
+otherwise; settings come from a file, too.
+
+  $ printf 'exact = use\nadapter = none\n' > settings; skmt learn --simulate docs.tsv --settings settings -o - 2> table2 | paste alone - | awk -F '\t' '{ print ($1 == $2 ? "alone" : $2) }'
+  alone
+  alone
+  alone
+  Turn the impeller off before servicing.
+  alone
+  alone
+  alone
+  $ head -1 table2
+  file     metric        score      95 % within
+
+Tables may be packed, or come from standard input.
+
+  $ xz -k docs.tsv; skmt learn --simulate docs.tsv.xz -o out > /dev/null; cmp out learned
+  $ skmt learn --simulate - -o out < docs.tsv > /dev/null; cmp out learned
+
+Lines without a reference or a source teach nothing.
+
+  $ printf 'a\tGuten Morgen!\t\na\t\tnothing\na\tGuten Morgen!\tMorning!\n' > holes.tsv; skmt learn --simulate holes.tsv --exact use -o - 2> /dev/null
+  Good morning!
+  
+  Good morning!
+
+Bad lines are found before the first one is translated.
+
+  $ printf 'a\tx\ty\nb\tx\n' > bad.tsv; skmt learn --simulate bad.tsv -o out2; ls out2
+  bad.tsv:2: is not three columns between tabs: document, source, reference
+  ls: cannot access 'out2': No such file or directory
+  [2]
+  $ printf 'a\tx\ty\n\tx\ty\n' > bad.tsv; skmt learn --simulate bad.tsv
+  bad.tsv:2: the first column, which names the document, is empty
+  [1]
+  $ printf 'a\tx\ty\nb\tx\ty\na\tx\ty\n' > bad.tsv; skmt learn --simulate bad.tsv
+  bad.tsv:3: the document of line 1 goes on here; the lines of a document must stand together
+  [1]
+  $ printf 'a\tx\ty\na\tx\377\ty\n' > bad.tsv; skmt learn --simulate bad.tsv
+  bad.tsv:2: is not valid UTF-8
+  [1]
+  $ printf 'a\tx\t\0y\n' > bad.tsv; skmt learn --simulate bad.tsv
+  bad.tsv:1: has a NUL, which is no text
+  [1]
+  $ : > bad.tsv; skmt learn --simulate bad.tsv
+  skmt: bad.tsv has no lines
+  [1]
+
+Nothing is left behind: not when it is killed, not on a full disk, not when nobody
+reads.
+
+  $ for i in $(seq 300); do printf 'a\tDie Pumpe %d muss vor der Wartung ausgeschaltet werden.\tpump %d off\n' $i $i; done > long.tsv
+  $ TMPDIR=$PWD/tmp skmt learn --simulate long.tsv -o part & while [ ! -s part ]; do sleep 0.1; done; ls tmp | wc -l; kill $!; wait $!; echo "status $?"; ls tmp
+  1
+  status 143
+  $ TMPDIR=$PWD/tmp skmt learn --simulate docs.tsv -o /dev/full; ls tmp
+  skmt: writing /dev/full: No space left on device
+  $ TMPDIR=$PWD/no/such skmt learn --simulate docs.tsv
+  skmt: */no/such: No such file or directory (glob)
+  [1]
+
+What makes no sense is said.
+
+  $ skmt learn a.de
+  skmt: learn needs --memory FILE, or --simulate TSV; see 'skmt help learn'
+  [2]
+  $ skmt learn -M my.tm --baseline a.de
+  skmt: --baseline is for --simulate
+  [2]
+  $ skmt learn -M my.tm --simulate docs.tsv
+  skmt: --simulate has memories of its own: no --memory, --name or --key-file
+  [2]
+  $ skmt learn --simulate docs.tsv a.de
+  skmt: --simulate takes sources and corrections from docs.tsv alone
+  [2]
+  $ skmt learn -M my.tm -c -
+  skmt: standard input cannot be both the sources and the corrections
+  [2]
+  $ skmt learn -M my.tm -o ''
+  skmt: --output needs the name of a file
+  [2]
+  $ skmt learn -M my.tm --tau many
+  skmt: --tau: * (glob)
+  [2]
+  $ cp a.de b.de; for o in b.de my.tm; do skmt learn -M my.tm b.de -o $o; done; cmp a.de b.de
+  skmt: b.de: is input and output at once
+  skmt: my.tm: is memory and output at once
+  $ skmt learn -M my.tm missing
+  skmt: missing: No such file or directory
+  [1]
+  $ skmt learn -M a.de a.de
+  skmt: a.de: * (glob)
+  [1]
+  $ skmt learn -M my.tm -m nowhere/x.skmt a.de
+  skmt: nowhere/x.skmt: No such file or directory
+  [3]
+
+Its page lists its options.
+
+  $ skmt help learn | head -1; skmt learn -h | cmp - <(skmt help learn)
+  Usage: skmt learn --memory FILE [OPTIONS] [FILE ...]
+  $ skmt help options | awk -F '\t' '$1 == "learn" { print $2 }' | while read o; do skmt help learn | grep -q -e "--\(no-\)\?$o\b" || echo "no $o"; done
+  $ skmt help learn | awk 'length > 79' | grep -v 'skmt learn'
+  [1]
