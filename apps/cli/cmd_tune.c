@@ -82,9 +82,9 @@ static int take_axis(struct tune_axis *x, const char *value)
         if (!*at) return EXIT_DONE;
     }
     return complain(EXIT_USAGE, "--%s: '%s' is not a list of at most %d "
-                    "rising %snumbers from %g to %g, such as %s", x->name,
-                    value, AXIS_MAX, x->whole ? "whole " : "", x->low, x->high,
-                    x->example);
+                    "rising %snumbers from %.10g to %.10g, such as %s",
+                    x->name, value, AXIS_MAX, x->whole ? "whole " : "",
+                    x->low, x->high, x->example);
 }
 
 static int take_limit(struct tune_call *c, const char *value)

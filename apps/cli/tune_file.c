@@ -1,6 +1,6 @@
 /* tune_file.c - files that appear whole or not at all: written beside their
- * place under another name, then renamed. What is no regular file (/dev/stdout,
- * a pipe) is written as it stands. */
+ * place under another name, then renamed. What is no regular file (a pipe,
+ * /dev/stdout) is written as it stands. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,11 +23,13 @@ static int trouble(const char *path)
     return complain(EXIT_TROUBLE, "%s: %s", path, strerror(errno));
 }
 
+/* /dev/stdout may lead to a regular file, which is not ours to replace. */
 static bool is_special(const char *path)
 {
     struct stat st;
 
-    return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    if (stat(path, &st) || S_ISDIR(st.st_mode)) return false;
+    return !S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5);
 }
 
 static mode_t usual_mode(void)
@@ -86,7 +88,7 @@ static bool write_all(int fd, const struct textbuf *text)
 
 static int write_special(const char *path, const struct textbuf *text)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     bool ok = fd >= 0 && write_all(fd, text);
     int status = ok ? EXIT_DONE : trouble(path);
 

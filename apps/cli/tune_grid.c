@@ -2,8 +2,8 @@
  * setting is the best.
  *
  * Every setting has a stream of its own; all of them share one store of keys,
- * so that what the model makes of a pair is computed once, by the first setting
- * that wants it. The sentences are those the library itself cut the lines
+ * so that what the model makes of a pair is computed once, by the setting that
+ * wants it first. The sentences are those the library itself cut the lines
  * into when it translated them without the memory, each with its own pairs:
  * what "skmt translate" does with the winning settings is what was scored. */
 #include <stdio.h>
@@ -317,18 +317,13 @@ static int run_setting(struct tune_call *c, const int at[N_AXES])
 
 int tune_run_table(struct tune_call *c, const struct tune_table *t)
 {
-    const struct tune_point *now = tune_point_at(c, c->at);
     int at[N_AXES], status = EXIT_DONE;
 
     tune_table_first(t, at);
     do {
         if (!tune_point_at(c, at)->done) status = run_setting(c, at);
     } while (!status && tune_table_next(c, t, at));
-    /* What is the best already stays so among equals. */
-    if (tune_table_best(c, t, c->metric, at)
-        && (!now->done || tune_point_at(c, at)->score[c->metric]
-                          > now->score[c->metric]))
-        memcpy(c->at, at, sizeof at);
+    if (tune_table_best(c, t, c->metric, at)) memcpy(c->at, at, sizeof at);
     return status;
 }
 

@@ -105,14 +105,13 @@ static size_t wanted(const struct tune_call *c, size_t n_all)
     return c->limit && (size_t)c->limit < n_all ? (size_t)c->limit : n_all;
 }
 
-static int read_dev(struct tune_call *c)
+static int read_lines(struct tune_call *c)
 {
-    struct tune_set *s = &c->set;
     int status = EXIT_DONE;
     skmt_lines *in;
     skmt_error err;
     const char *text;
-    size_t len, n;
+    size_t len;
 
     if (skmt_lines_open(&in, c->dev, &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
@@ -120,16 +119,26 @@ static int read_dev(struct tune_call *c)
         if (skmt_lines_next(in, &text, &len, &err))
             status = complain(EXIT_TROUBLE, "%s", err.message);
         if (status || !text) break;
-        status = interrupt_signal() ? stopped()
-                                    : take_line(c, number, text, len);
+        status = take_line(c, number, text, len);
     }
     skmt_lines_close(in);
+    return status;
+}
+
+static int read_dev(struct tune_call *c)
+{
+    struct tune_set *s = &c->set;
+    int status;
+
+    interrupt_work(false);      /* reading may wait, and nothing is lost */
+    status = read_lines(c);
+    interrupt_work(true);
     if (status) return status;
     if (!s->n) return complain(EXIT_TROUBLE, "%s has no lines", dev_name(c));
     s->n_all = s->n;
-    n = wanted(c, s->n_all);
-    for (size_t i = 0; i < n; i++) s->lines[i] = s->lines[spread(i, n, s->n)];
-    s->n = n;
+    s->n = wanted(c, s->n_all);
+    for (size_t i = 0; i < s->n; i++)
+        s->lines[i] = s->lines[spread(i, s->n, s->n_all)];
     return EXIT_DONE;
 }
 

@@ -77,15 +77,18 @@ void tune_text_head(struct tune_call *c)
 
     textbuf_adds(t, "Tuned on ");
     tune_put_lines(t, c);
-    textbuf_adds(t, ",\n");
-    if (s->n < s->n_all) textbuf_adds(t, "spread evenly (--limit), ");
-    if (s->leave_out) textbuf_adds(t, "each translated without itself, ");
+    if (s->n < s->n_all) textbuf_adds(t, ",\nspread evenly (--limit)");
+    if (s->leave_out)
+        textbuf_addf(t, ",%ceach translated without itself",
+                     s->n < s->n_all ? ' ' : '\n');
+    textbuf_adds(t, ": ");
     put_noun(t, (int64_t)s->n_sentences, "sentence", "sentences");
     textbuf_addf(t, "\nBest pairs' similarity %.2f on average", s->similarity);
     if (s->n_same) {
         textbuf_adds(t, "; ");
         put_noun(t, (int64_t)s->n_same, "sentence is", "sentences are");
-        textbuf_adds(t, " stored word for word,\nand steered like others here");
+        textbuf_adds(t, " stored word for word,\n"
+                     "and steered like others here");
     }
     textbuf_adds(t, "\nSettings tried: ");
     put_count(t, (int64_t)c->n_points);
