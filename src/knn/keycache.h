@@ -5,7 +5,11 @@
  * time go. A file (keyfile.h) may stand behind it: what is not in memory is
  * looked for there, and what is put is written to it. A cache is of one model
  * and one set of building options; its ids are the caller's. Any number of
- * threads may use it at once. */
+ * threads may use it at once.
+ *
+ * An error of the file is told, and the cache works on without: what was put
+ * is in memory all the same, what is forgotten is not found, and a pair that
+ * could not be read is like one that is not there. */
 #ifndef KNN_KEYCACHE_H
 #define KNN_KEYCACHE_H
 
@@ -22,8 +26,8 @@ struct keycache_stats {
     struct keyfile_stats file;  /* zeros without one */
 };
 
-/* limit in bytes, 0: keep nothing. file may be NULL; it is the cache's then,
- * and closed with it. */
+/* limit in bytes, 0: keep nothing. file may be NULL; else it is the cache's
+ * from here on (unless this fails), and closed with it. */
 enum status keycache_new(struct keycache **out, size_t limit,
                          struct keyfile *file, struct err *e);
 void keycache_free(struct keycache *c);         /* NULL is fine */
@@ -32,7 +36,8 @@ void keycache_free(struct keycache *c);         /* NULL is fine */
 enum status keycache_get(struct keycache *c, struct key_id id,
                          struct keyblock **out, struct err *e);
 /* n blocks that were just made (one transaction of the file). The cache holds
- * them itself. A block that is there already stays. */
+ * them itself. A block that is there already stays; one larger than the limit
+ * is only kept in the file. */
 enum status keycache_put(struct keycache *c, const struct key_id *ids,
                          struct keyblock *const *blocks, int n,
                          struct err *e);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/strbuf.h"
@@ -467,12 +468,31 @@ static enum status connect_file(struct keydb *db, struct err *e)
     return st;
 }
 
+/* May a file be made there? SQLite only says that there is none. */
+static enum status look_at_folder(const char *path, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = strdup(slash ? path : ".");
+    enum status st = ST_OK;
+
+    if (!folder) return err_nomem(e, "file name");
+    if (slash) folder[slash == path ? 1 : slash - path] = '\0';
+    if (access(folder, W_OK | X_OK))
+        st = err_set(e, ST_IO, "%s: cannot be made: %s", path,
+                     strerror(errno));
+    free(folder);
+    return st;
+}
+
 static enum status look(const char *path, struct err *e)
 {
     struct stat sb;
 
     if (!*path) return err_set(e, ST_ARGUMENT, "a file of keys needs a name");
-    if (stat(path, &sb)) return ST_OK;  /* new */
+    if (stat(path, &sb))
+        return errno == ENOENT ? look_at_folder(path, e)
+                               : err_set(e, ST_IO, "%s: %s", path,
+                                         strerror(errno));
     if (!S_ISREG(sb.st_mode))
         return err_set(e, ST_IO, "%s: not a regular file", path);
     if (sb.st_size == 1)        /* SQLite would take it for an empty one */

@@ -328,6 +328,34 @@ TEST(used_in_memory_stays_in_the_file)
     scratch_remove(&dir);
 }
 
+/* The file fails: that is told, and memory works on. */
+TEST(a_broken_file_does_not_break_the_cache)
+{
+    struct keyblock *b = key_block(KEY_INT8, 1, 3), *got = b;
+    struct key_id id = key_of(1);
+    struct keycache *c;
+    struct scratch dir;
+    sqlite3 *db;
+    struct err e;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(1 << 20, file_in(&dir, 1 << 20));
+    REQUIRE(!sqlite3_open(scratch_path(&dir, "keys"), &db));
+    CHECK(!sqlite3_exec(db, "DROP TABLE block", NULL, NULL, NULL));
+    sqlite3_close(db);
+    CHECK_INT(keycache_get(c, id, &got, &e), ST_FORMAT);
+    CHECK(!got && strstr(e.msg, "damaged"));
+    CHECK_INT(keycache_put(c, &id, &b, 1, &e), ST_FORMAT);
+    CHECK(has(c, 1));
+    CHECK_INT(keycache_forget(c, &id, 1, &e), ST_FORMAT);
+    CHECK(!has(c, 1));
+    CHECK_INT(keycache_put(c, &id, &b, 1, &e), ST_FORMAT);
+    CHECK(has(c, 1));
+    keyblock_drop(b);
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
 /* Even texts of file 5 are there. */
 static enum status is_even(void *user, struct key_id id, bool *there,
                            struct err *e)

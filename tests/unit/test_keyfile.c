@@ -433,7 +433,9 @@ TEST(no_folder_no_name)
 
     if (!setup(&x, ROOM)) return;
     snprintf(x.path, sizeof x.path, "%s/missing/k.keys", x.dir.dir);
-    check_refused(&x, ST_IO, "No such file or directory");
+    check_refused(&x, ST_IO, "cannot be made: No such file or directory");
+    snprintf(x.path, sizeof x.path, "%s/k.keys/k.keys", x.dir.dir);
+    check_refused(&x, ST_IO, "Not a directory");
     CHECK_INT(keyfile_open(&f, "", MAKER, KEY_INT8, KEY_D, ROOM, &x.e),
               ST_ARGUMENT);
     teardown(&x);

@@ -403,8 +403,8 @@ static int finds_nothing(struct fix *x)
 
 static int cannot_make_it(struct fix *x)
 {
-    check_refused(x, ST_IO, "cannot be opened");
-    return strstr(x->e.msg, "cannot be opened") ? 0 : 1;
+    check_refused(x, ST_IO, "cannot be made: Permission denied");
+    return strstr(x->e.msg, "Permission denied") ? 0 : 1;
 }
 
 TEST(a_file_that_can_only_be_read)
