@@ -32,3 +32,16 @@ A memory finds what was stored a moment ago, and shows how it differs.
   $ "$BUILD/examples/memory" nowhere/my.tm 'Guten Tag'
   nowhere/my.tm: * (glob)
   [1]
+
+It steers a translation; the same sentence is taken as it is.
+
+  $ "$BUILD/examples/steer" "$SKMT_MODEL" my.tm 'Guten Tag, Welt.'
+  Good day, world.
+  100% similar, taken as it is: Guten Tag, Welt. = Good day, world.
+
+  $ "$BUILD/examples/steer" "$SKMT_MODEL" my.tm 'Guten Tag, Freunde.' | grep similar
+  *% similar: Guten Tag, Welt. = Good day, world. (glob)
+
+  $ "$BUILD/examples/steer" "$SKMT_MODEL" nowhere.tm 'Guten Tag'
+  nowhere.tm: * (glob)
+  [1]

@@ -1,0 +1,73 @@
+/* steer.c - a memory changes a translation, and says how.
+ *
+ *     ./steer MODEL my.tm 'Guten Abend, Welt.'
+ *
+ * Prints the translation, how much of each word's probability was the
+ * memory's, and the pairs that were similar. */
+#include <stdio.h>
+#include <string.h>
+
+#include <skmt.h>
+
+static void print_words(const skmt_result *r)
+{
+    const char *text = skmt_result_text(r, 0, NULL);
+
+    printf("%s\n", text);
+    for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
+        skmt_piece p;
+
+        skmt_result_target_piece(r, 0, 0, i, &p);
+        printf("%4.0f%%  %.*s\n",
+               100 * skmt_result_trust(r, 0, 0, i, NULL),
+               (int)(p.end - p.begin), text + p.begin);
+    }
+}
+
+static void print_pairs(const skmt_result *r)
+{
+    for (int i = 0; i < skmt_result_pairs(r, 0); i++) {
+        skmt_steering pair;
+
+        skmt_result_pair(r, 0, i, &pair);
+        printf("%.0f%% similar%s: %s = %s\n", 100 * pair.similarity,
+               pair.exact ? ", taken as it is" : "", pair.source,
+               pair.target);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    skmt_options *o = skmt_options_new();
+    skmt_model *model = NULL;
+    skmt_tm *tm = NULL;
+    skmt_session *s = NULL;
+    skmt_result *r = NULL;
+    skmt_error err;
+    skmt_status st;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: steer MODEL MEMORY TEXT\n");
+        return 2;
+    }
+    st = skmt_model_open(&model, argv[1], &err);
+    if (!st) st = skmt_tm_open(&tm, argv[2], SKMT_TM_WRITE, &err);
+    if (!st) st = skmt_options_set(o, "explain", "1", &err);
+    if (!st) st = skmt_session_new(&s, model, o, &err);
+    if (!st) st = skmt_session_use(s, tm, NULL, &err);
+    if (!st)
+        st = skmt_session_translate(s, argv[3], strlen(argv[3]), NULL, &r,
+                                    &err);
+    if (!st) {
+        print_words(r);
+        print_pairs(r);
+    } else {
+        fprintf(stderr, "%s\n", err.message);
+    }
+    skmt_result_free(r);
+    skmt_session_free(s);
+    skmt_tm_close(tm);
+    skmt_model_close(model);
+    skmt_options_free(o);
+    return st != SKMT_OK;
+}
