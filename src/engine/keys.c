@@ -62,6 +62,7 @@ struct warmer {
     struct keys *k;
     const struct engine *en;
     struct tmfile *tm;
+    uint64_t memory_id;
     struct keywork *work;
     struct recalled pairs[TOGETHER], *list[TOGETHER];
     int n;
@@ -101,7 +102,7 @@ static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
     bool tagged, there;
     enum status st;
 
-    *p = (struct recalled){ .id = recall_text_id(w->tm->store, text) };
+    *p = (struct recalled){ .id = { w->memory_id, (uint64_t)text } };
     st = keycache_get(w->k->cache, p->id, &p->block, e);
     if (st || p->block) {
         keyblock_drop(p->block);
@@ -172,6 +173,7 @@ enum status keys_warm(struct keys *k, const struct engine *en,
         w->k = k;
         w->en = en;
         w->tm = tm;
+        w->memory_id = recall_memory_id(tm->store);
         w->e = e;
         w->total = (int64_t)t.n;
         strbuf_init(&w->plain[0], 0);

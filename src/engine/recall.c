@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "formats/tags.h"
@@ -16,6 +17,7 @@ struct recaller {
     const struct engine *en;
     struct options o;
     struct tmfile *tm;          /* NULL: none */
+    uint64_t memory_id;         /* of its keys */
     struct keycache *keys;
     struct search q;
     struct matches found;
@@ -67,9 +69,21 @@ uint64_t recall_maker(const struct engine *en, const struct options *o)
     return key_id_of(parts, sizeof parts).lo;
 }
 
-struct key_id recall_text_id(const struct store *s, int64_t text)
+uint64_t recall_memory_id(const struct store *s)
 {
-    return (struct key_id){ store_uuid(s), (uint64_t)text };
+    struct stat sb = { 0 };
+    uint64_t parts[3] = { store_uuid(s), 0, 0 };
+
+    if (!stat(store_path(s), &sb)) {
+        parts[1] = (uint64_t)sb.st_dev;
+        parts[2] = (uint64_t)sb.st_ino;
+    }
+    return key_id_of(parts, sizeof parts).hi;
+}
+
+static struct key_id text_id(const struct recaller *rc, int64_t text)
+{
+    return (struct key_id){ rc->memory_id, (uint64_t)text };
 }
 
 /* Of a pair without a number. */
@@ -154,7 +168,7 @@ struct removal { struct recaller *rc; struct err *e; };
 static int on_change(void *user, const struct change *c)
 {
     struct removal *r = user;
-    struct key_id id = recall_text_id(r->rc->tm->store, c->text);
+    struct key_id id = text_id(r->rc, c->text);
 
     return c->kind == CHANGE_REMOVE &&
            keycache_forget(r->rc->keys, &id, 1, r->e) != ST_OK;
@@ -199,7 +213,7 @@ static enum status follow_removals(struct recaller *rc, int64_t memory,
     if (st || last == w->seq) return st;
     st = store_log_start(s, memory, &start, e);
     if (!st && w->seq < start)
-        st = keycache_sweep(rc->keys, store_uuid(s), text_is_there, rc, e);
+        st = keycache_sweep(rc->keys, rc->memory_id, text_is_there, rc, e);
     else if (!st)
         st = store_changes(s, memory, INT64_MAX, w->seq, on_change, &r, e);
     if (!st) w->seq = last;
@@ -254,7 +268,7 @@ static enum status take(struct recaller *rc, const struct match *m,
     enum status st;
 
     *to = (struct recalled){ .similarity = m->similarity,
-                             .id = recall_text_id(rc->tm->store, m->text) };
+                             .id = text_id(rc, m->text) };
     st = keycache_get(rc->keys, to->id, &to->block, e);
     if (!st && (!to->block || rc->o.explain || m->similarity >= 1))
         st = fetch(rc, m, to, &there, e);
@@ -467,6 +481,7 @@ enum status recaller_new(struct recaller **out, const struct engine *en,
     rc->o = *o;
     rc->tm = tm;
     rc->keys = keys;
+    if (tm) rc->memory_id = recall_memory_id(tm->store);
     strbuf_init(&rc->plain[0], 0);
     strbuf_init(&rc->plain[1], 0);
     st = options_search(o, en, options_pairs(o), &rc->q, e);

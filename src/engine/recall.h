@@ -57,7 +57,9 @@ enum status options_search(const struct options *o, const struct engine *en,
                            int matches, struct search *q, struct err *e);
 /* Which keys a model makes of pairs under these options, as a number. */
 uint64_t recall_maker(const struct engine *en, const struct options *o);
-struct key_id recall_text_id(const struct store *s, int64_t text);
+/* Which memory file: its number, and where it lies, for a copy of a file has
+ * the number of the original and may give one text's number to another. */
+uint64_t recall_memory_id(const struct store *s);
 /* A pair as tokens: ids, n_src and n_tgt of to. n_tgt is 0 where there is
  * nothing to learn from. */
 enum status recall_encode(const struct engine *en, struct str source,

@@ -505,6 +505,25 @@ static enum status fill_store(void *user, const char *temp, struct err *e)
     return st;
 }
 
+/* A log beside a file that is gone: SQLite would apply it to the next file of
+ * that name. It may hold what somebody misses, so it is not ours to remove. */
+static enum status check_no_log(const char *path, struct err *e)
+{
+    size_t size = strlen(path) + 5;
+    char *log = malloc(size);
+    struct stat sb;
+    enum status st = ST_OK;
+
+    if (!log) return err_nomem(e, "file name");
+    snprintf(log, size, "%s-wal", path);
+    /* Unless somebody has made the file in this moment. */
+    if (!stat(log, &sb) && sb.st_size && stat(path, &sb) && errno == ENOENT)
+        st = err_set(e, ST_IO, "%s: is left of a file that is gone; put that "
+                     "back, or remove this", log);
+    free(log);
+    return st;
+}
+
 /* ---- opening ------------------------------------------------------------- */
 
 /* Is there a file, and if not, shall there be one? */
@@ -514,9 +533,13 @@ static enum status look(const char *path, enum store_mode mode, struct err *e)
     bool existed;
 
     if (stat(path, &sb)) {
-        if (errno == ENOENT && mode == STORE_CREATE)
-            return file_create_new(path, fill_store, (char *)(uintptr_t)path,
-                                   &existed, e);
+        if (errno == ENOENT && mode == STORE_CREATE) {
+            enum status st = check_no_log(path, e);
+
+            return st ? st : file_create_new(path, fill_store,
+                                             (char *)(uintptr_t)path,
+                                             &existed, e);
+        }
         return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
     }
     if (!S_ISREG(sb.st_mode))

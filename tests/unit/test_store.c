@@ -38,6 +38,31 @@ TEST(store_is_made_and_opened_again)
     teardown(&f);
 }
 
+/* What a crash left beside a file that was then removed is not applied to the
+ * next one of that name. */
+TEST(store_beside_the_log_of_another_is_not_made)
+{
+    struct store *s = NULL;
+    char log[200];
+    struct fix f;
+    FILE *out;
+
+    if (!setup(&f)) return;
+    store_close(f.s);
+    f.s = NULL;
+    REQUIRE(!unlink(f.path));
+    snprintf(log, sizeof log, "%s-wal", f.path);
+    REQUIRE((out = fopen(log, "w")));
+    fputs("what somebody may miss", out);
+    fclose(out);
+    CHECK_INT(store_open(&s, f.path, STORE_CREATE, &f.e), ST_IO);
+    CHECK(strstr(f.e.msg, "-wal") && !s);
+    CHECK(access(f.path, F_OK) && !access(log, F_OK));
+    unlink(log);
+    CHECK_OK(store_open(&f.s, f.path, STORE_CREATE, &f.e), &f.e);
+    teardown(&f);
+}
+
 /* Odd names must not be taken for a URI. */
 TEST(store_name_with_odd_characters)
 {
