@@ -43,7 +43,7 @@ TEST(store_is_made_and_opened_again)
 TEST(store_beside_the_log_of_another_is_not_made)
 {
     struct store *s = NULL;
-    char log[200];
+    char log[400];
     struct fix f;
     FILE *out;
 
