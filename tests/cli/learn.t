@@ -373,6 +373,15 @@ otherwise; settings come from a file, too.
   $ head -1 table2
   file     metric        score      95 % within
 
+  $ skmt learn --simulate docs.tsv --adapter none -o - 2> /dev/null | cmp - alone
+
+Lines are translated whole unless --split says otherwise.
+
+  $ printf 'a\tDie Pumpe ist aus. Das Ventil ist zu. Gehen Sie nach Hause!\tx\n' > two.tsv
+  $ for s in none auto; do cut -f 2 two.tsv | skmt translate --split $s; done > both; sort -u both | wc -l
+  2
+  $ (skmt learn --simulate two.tsv -o -; skmt learn --simulate two.tsv --split auto -o -) 2> /dev/null | cmp - both
+
 Tables may be packed, or come from standard input.
 
   $ xz -k docs.tsv; skmt learn --simulate docs.tsv.xz -o out > /dev/null; cmp out learned
