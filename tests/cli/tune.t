@@ -3,7 +3,7 @@ Settings are tried on lines whose translations are known: the translations
 here are such that only the memory can know them.
 
   $ printf '%s\t%s\n' 'Der Hund schläft im Garten.' 'Fido naps amid the roses.' 'Die Rechnung ist bis Freitag zu bezahlen.' 'Kindly settle the bill before the weekend.' 'Drücken Sie die rote Taste.' 'Push the scarlet knob.' 'Morgen regnet es in ganz Bayern.' 'Bavaria expects a wet tomorrow.' > tm.tsv
-  $ printf '%s\t%s\n' 'Der Hund schläft im Haus.' 'Fido naps amid the walls.' 'Drücken Sie die grüne Taste. Der Hund schläft.' 'Push the green knob. Fido naps.' 'Die Rechnung ist bis Montag zu bezahlen.' 'Kindly settle the bill before Monday.' > dev.tsv
+  $ printf '%s\t%s\n' 'Der Hund schläft im Haus.' 'Fido naps amid the walls.' 'Drücken Sie die grüne Taste… Der Hund schläft.' 'Push the green knob… Fido naps.' 'Die Rechnung ist bis Montag zu bezahlen.' 'Kindly settle the bill before Monday.' > dev.tsv
   $ skmt tm create my.tm > log && skmt tm import my.tm tm.tsv >> log
 
 The paper's tables, whatever the figures: m and k, then tau at their best.
@@ -58,6 +58,23 @@ best there is, and the memory was of use.
   m and k at tau 50
   m and k at tau 100
   tau at m [12], k 1 (glob)
+
+Each of them counts: two pairs know more than one of a sentence that is both,
+what is not trusted does not help, and too many voices spoil it.
+
+  $ printf 'Der Hund schläft im Haus.\tFido naps amid the walls.\nDie Katze trinkt warme Milch.\tKitty sips hot cream.\n' > both.tsv; printf 'Der Hund schläft im Haus, die Katze trinkt warme Milch.\tFido naps amid the walls, Kitty sips hot cream.\n' > both.dev; skmt tm create both.tm > log; skmt tm import both.tm both.tsv > log
+  $ cat > rises.py <<END
+  > import json, sys
+  > s = [p["chrf"] for p in json.load(sys.stdin)["settings"]]
+  > print("rises" if s[0] < s[1] - 3 else "falls" if s[0] > s[1] + 3 else s)
+  > END
+  $ skmt tune -M both.tm --dev both.dev --m 1,2 --k 1 --tau 150 -j | python3 rises.py
+  rises
+  $ skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 0.001,100 -j | python3 rises.py; skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 100 --lambda 0,0.5 -j | python3 rises.py; skmt tune -M my.tm --dev dev.tsv --m 1 --k 1,64 --tau 1000000 -j | python3 rises.py
+  rises
+  rises
+  falls
+  $ skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 100 --metric bleu -j | cmp - <(skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 100 -j)
 
 What the model makes of a pair is computed once, however many settings.
 
@@ -118,7 +135,7 @@ Names from outside do it no harm.
 A sample is spread evenly over the lines: of ten, three are the 2nd, the 6th
 and the 9th.
 
-  $ for i in $(seq 10); do printf 'Satz %d ist hier.\tSentence %d is here.\n' $i $i; done > ten.tsv; sed -n '2p;6p;9p' ten.tsv > three.tsv
+  $ for i in $(seq 10); do printf 'Satz %d ist hier.\tSentence %d is here%s.\n' $i $i "$(seq -s ' and ' $i)"; done > ten.tsv; sed -n '2p;6p;9p' ten.tsv > three.tsv
   $ skmt tune -M my.tm --dev ten.tsv --limit 3 --m 1 --k 1 --tau 100 | tail -n +3 > a; skmt tune -M my.tm --dev three.tsv --m 1 --k 1 --tau 100 | tail -n +2 | diff a -
   $ skmt tune -M my.tm --dev ten.tsv --limit 3 --m 1 --k 1 --tau 100 | head -2
   Tuned on 3 of 10 lines of ten.tsv,
