@@ -109,7 +109,7 @@ What is missing is named.
   skmt: --color is auto, always or never, not 'red'
   [2]
 
-  $ skmt tm search my.tm --matches 0 x
+  $ skmt tm search my.tm --matches -1 x
   skmt: --matches: * (glob)
   [2]
 

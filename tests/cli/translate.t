@@ -123,7 +123,7 @@ The beginning of a translation can be asked for.
 Statistics are one line of JSON on standard error.
 
   $ skmt translate --stats a b 2>&1 >/dev/null | tr ',' '\n' | cut -d : -f 1 | paste -sd ' '
-  {"lines" "sentences" "tokens" "load_seconds" "decode_seconds" "peak_rss_mb" "threads" "beam" "batch" "isa" "cpu"
+  {"lines" "sentences" "tokens" "load_seconds" "decode_seconds" "peak_rss_mb" "passes" "rows" "steps" "drafted" "used" "threads" "beam" "batch" "isa" "cpu"
 
   $ skmt translate --stats a b 2>&1 >/dev/null | cut -d , -f 1,2
   {"lines":2,"sentences":2
