@@ -422,7 +422,8 @@ SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
 /* After the sessions and streams that use them. */
 SKMT_API void skmt_keys_free(skmt_keys *keys);      /* NULL is fine */
 /* Numbers: "hits", "file_hits", "misses", "pairs", "bytes", "limit",
- * "file_pairs", "file_bytes" .. NULL after the last. */
+ * "file_pairs", "file_bytes" .. NULL after the last. Counted when i is 0; one
+ * thread at a time asks. */
 SKMT_API const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value);
 /* Make the keys of every pair of the memories tm uses, those that are not
  * there yet; *made, when not NULL, counts. tm's progress function is called. */
@@ -452,8 +453,9 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
                                            skmt_error *err);
 
 /* What a result owes to the memory. Pairs of a sentence, best first; texts are
- * "" unless option "explain" was set (the similarity always is). A sentence
- * taken as it stands has one pair, and exact is 1. */
+ * "" and id is 0 unless option "explain" was set (the similarity always is
+ * there). A sentence taken as it stands has one pair with all of it, and exact
+ * is 1. */
 typedef struct skmt_steering {
     const char *source, *target;
     const char *memory;         /* its name; "" for a given pair */

@@ -445,7 +445,9 @@ static int finish(struct run *r)
 
     if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
     skmt_stream_counts(r->stream, &texts, &r->sentences, &r->tokens);
-    if (r->job->stats) note_work(r);
+    /* While workers are being stopped they still count. */
+    if (r->job->stats && !writer_status(w) && !interrupt_signal())
+        note_work(r);
     interrupt_stream(NULL);
     skmt_stream_free(r->stream);        /* no callback runs after this */
     r->stream = NULL;

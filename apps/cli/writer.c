@@ -253,6 +253,17 @@ static void put_tokens(struct writer *w, const skmt_result *r, int hyp,
     textbuf_adds(t, "]");
 }
 
+/* A sentence that was taken from the memory has no tokens to tell it by. */
+static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
+{
+    skmt_steering pair;
+
+    skmt_result_pair(r, seg, 0, &pair);
+    if (!pair.exact) return;
+    jput_key(t, "exact");
+    textbuf_adds(t, "true");
+}
+
 static void put_segments(struct writer *w, const skmt_result *r, int hyp)
 {
     struct textbuf *t = &w->line;
@@ -271,6 +282,7 @@ static void put_segments(struct writer *w, const skmt_result *r, int hyp)
         jput_number(t, skmt_result_seg_score(r, hyp, seg));
         if (hyp == 0) put_source(t, r, seg);    /* the same for all */
         if (hyp == 0 && w->explained) explain_json_pairs(t, r, seg);
+        if (hyp == 0) put_exact(t, r, seg);
         put_tokens(w, r, hyp, seg);
         textbuf_adds(t, "}");
     }

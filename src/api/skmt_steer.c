@@ -105,6 +105,11 @@ static enum status take_pairs(const skmt_similar *pairs, int n,
 
     *out = p;
     if (!p) return err_nomem(e, "pairs");
+    if (n < 0) {
+        free(p);
+        *out = NULL;
+        return err_set(e, ST_ARGUMENT, "%d pairs were given", n);
+    }
     for (int i = 0; i < n; i++) {
         p[i] = (struct similar_pair){ str_of(pairs[i].source),
                                       str_of(pairs[i].target),
@@ -182,9 +187,13 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
     if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
     p = &s->recall->pairs[i];
-    *out = (skmt_steering){ or_empty(p->source), or_empty(p->target),
-                            or_empty(p->memory), p->pair, p->similarity,
-                            s->exact };
+    out->similarity = p->similarity;
+    out->exact = s->exact;
+    if (!s->exact && !s->recall->explained) return;
+    out->source = or_empty(p->source);
+    out->target = or_empty(p->target);
+    out->memory = or_empty(p->memory);
+    out->id = p->pair;
 }
 
 /* Of one token of a translation; NULL: nothing was kept. */

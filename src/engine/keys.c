@@ -7,7 +7,6 @@
 #include "base/strbuf.h"
 #include "engine/keywork.h"
 #include "engine/recall.h"
-#include "formats/tags.h"
 
 /* A file may hold the keys of a few hundred thousand pairs. */
 #define FILE_LIMIT (64ULL << 30)
@@ -75,7 +74,8 @@ struct warmer {
 static void flush(struct warmer *w)
 {
     for (int i = 0; i < w->n; i++) w->list[i] = &w->pairs[i];
-    if (!w->st) w->st = keywork_make(w->work, w->list, w->n, w->e);
+    if (!w->st) w->st = keywork_make(w->work, w->k->cache, w->list, w->n,
+                                  w->e);
     if (!w->st) w->made += w->n;
     for (int i = 0; i < w->n; i++) {
         keyblock_drop(w->pairs[i].block);
@@ -88,13 +88,6 @@ static void flush(struct warmer *w)
         w->st = err_set(w->e, ST_CANCELED, "%s", status_text(ST_CANCELED));
 }
 
-static struct str plain_text(struct strbuf *sb, struct str s, bool tagged)
-{
-    if (!tagged) return s;
-    strbuf_reset(sb);
-    return tags_strip(s, sb) ? strbuf_view(sb) : (struct str){ 0 };
-}
-
 static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
 {
     struct recalled *p = &w->pairs[w->n];
@@ -103,15 +96,16 @@ static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
     enum status st;
 
     *p = (struct recalled){ .id = { w->memory_id, (uint64_t)text } };
-    st = keycache_get(w->k->cache, p->id, &p->block, e);
+    st = store_text(w->tm->store, text, &source, &target, &tagged, &there, e);
+    if (st || !there) return st;
+    p->check = recall_check(source, target);
+    st = recall_keys(w->k->cache, p, w->en->w->cfg.vocab_size, e);
     if (st || p->block) {
         keyblock_drop(p->block);
         return st;
     }
-    st = store_text(w->tm->store, text, &source, &target, &tagged, &there, e);
-    if (st || !there) return st;
-    st = recall_encode(w->en, plain_text(&w->plain[0], source, tagged),
-                       plain_text(&w->plain[1], target, tagged), p, e);
+    if (tagged) st = recall_plain(w->plain, &source, &target, e);
+    if (!st) st = recall_encode(w->en, source, target, p, e);
     if (!st && p->n_tgt) w->n++;
     else free(p->ids);
     return st;
@@ -168,7 +162,7 @@ enum status keys_warm(struct keys *k, const struct engine *en,
     *made = 0;
     if (!st) st = pool_new(&pool, o->threads, e);
     if (!st) st = list_texts(tm, &t, e);
-    if (!st) st = keywork_new(&w->work, en, o, pool, k->cache, e);
+    if (!st) st = keywork_new(&w->work, en, o, pool, e);
     if (!st) {
         w->k = k;
         w->en = en;

@@ -10,8 +10,8 @@
 enum { ROWS = 256 };
 
 struct keywork {
-    struct keycache *keys;
     struct keybuild *build;
+    int vocab;
     struct recalled **todo;     /* pairs to be made */
     size_t cap_todo;
     struct key_pair *work;      /* [n_work] the different ones of them */
@@ -22,7 +22,7 @@ struct keywork {
 
 enum status keywork_new(struct keywork **out, const struct engine *en,
                         const struct options *o, struct pool *pool,
-                        struct keycache *keys, struct err *e)
+                        struct err *e)
 {
     struct keybuild_options ko = { ROWS, (enum key_type)o->key_type,
                                    o->knn_eos };
@@ -31,7 +31,7 @@ enum status keywork_new(struct keywork **out, const struct engine *en,
 
     *out = NULL;
     if (!kw) return err_nomem(e, "memory keys");
-    kw->keys = keys;
+    kw->vocab = en->w->cfg.vocab_size;
     st = keybuild_new(&kw->build, en->net, pool, &ko, e);
     if (st) keywork_free(kw);
     else *out = kw;
@@ -80,8 +80,9 @@ static enum status make_room(struct keywork *kw, int n, struct err *e)
 }
 
 /* Another worker may have made it since the recaller looked. */
-static enum status list_work(struct keywork *kw, struct recalled *const *pairs,
-                             int n, int *n_work, struct err *e)
+static enum status list_work(struct keywork *kw, struct keycache *keys,
+                             struct recalled *const *pairs, int n,
+                             int *n_work, struct err *e)
 {
     enum status st = make_room(kw, n, e);
 
@@ -90,7 +91,7 @@ static enum status list_work(struct keywork *kw, struct recalled *const *pairs,
         struct recalled *p = pairs[i];
 
         if (p->block || find_work(kw, p->id, *n_work) < *n_work) continue;
-        st = keycache_get(kw->keys, p->id, &p->block, e);
+        st = recall_keys(keys, p, kw->vocab, e);
         if (st || p->block) continue;
         kw->ids[*n_work] = p->id;
         kw->work[(*n_work)++] = (struct key_pair){ p->ids, p->n_src,
@@ -105,23 +106,24 @@ static void hand_out(struct keywork *kw, struct recalled *const *pairs, int n,
     for (int i = 0; i < n; i++) {
         int at = find_work(kw, pairs[i]->id, n_work);
 
-        if (!pairs[i]->block && at < n_work)
-            pairs[i]->block = keyblock_hold(kw->work[at].block);
+        if (pairs[i]->block || at == n_work) continue;
+        kw->work[at].block->check = pairs[i]->check;
+        pairs[i]->block = keyblock_hold(kw->work[at].block);
     }
 }
 
-enum status keywork_make(struct keywork *kw, struct recalled *const *pairs,
-                         int n, struct err *e)
+enum status keywork_make(struct keywork *kw, struct keycache *keys,
+                         struct recalled *const *pairs, int n, struct err *e)
 {
     int n_work;
-    enum status st = list_work(kw, pairs, n, &n_work, e);
+    enum status st = list_work(kw, keys, pairs, n, &n_work, e);
 
     if (st || !n_work) return st;
     st = keybuild_run(kw->build, kw->work, n_work, e);
     if (st) return st;
     hand_out(kw, pairs, n, n_work);
     for (int i = 0; i < n_work; i++) kw->blocks[i] = kw->work[i].block;
-    st = keycache_put(kw->keys, kw->ids, kw->blocks, n_work, e);
+    st = keycache_put(keys, kw->ids, kw->blocks, n_work, e);
     for (int i = 0; i < n_work; i++) keyblock_drop(kw->blocks[i]);
     return st;
 }
@@ -140,8 +142,15 @@ static enum status fill_store(struct recall *r, struct err *e)
     return st;
 }
 
-enum status keywork_run(struct keywork *kw, struct recall *const *recalls,
-                        int n, struct err *e)
+static bool all_there(struct recalled *const *pairs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!pairs[i]->block) return false;
+    return true;
+}
+
+enum status keywork_run(struct keywork *kw, struct keycache *keys,
+                        struct recall *const *recalls, int n, struct err *e)
 {
     size_t todo = 0;
     enum status st = ST_OK;
@@ -154,7 +163,8 @@ enum status keywork_run(struct keywork *kw, struct recall *const *recalls,
                 return err_nomem(e, "memory keys");
             kw->todo[todo++] = &recalls[i]->pairs[k];
         }
-    if (todo) st = keywork_make(kw, kw->todo, (int)todo, e);
+    if (todo) st = keywork_make(kw, keys, kw->todo, (int)todo, e);
+    if (st && st != ST_NOMEM && all_there(kw->todo, todo)) st = ST_OK;
     for (int i = 0; !st && i < n; i++)
         if (recalls[i]) st = fill_store(recalls[i], e);
     return st;

@@ -12,16 +12,18 @@ struct keywork;
 /* pool may be NULL; all but o is borrowed. */
 enum status keywork_new(struct keywork **out, const struct engine *en,
                         const struct options *o, struct pool *pool,
-                        struct keycache *keys, struct err *e);
+                        struct err *e);
 void keywork_free(struct keywork *kw);          /* NULL is fine */
 void keywork_use_pool(struct keywork *kw, bool use);
 
-/* Fill the key stores of n recalls (NULL: nothing to do). */
-enum status keywork_run(struct keywork *kw, struct recall *const *recalls,
-                        int n, struct err *e);
+/* Fill the key stores of n recalls (NULL: nothing to do). What the cache's file
+ * cannot take is not kept: that is no reason not to translate. */
+enum status keywork_run(struct keywork *kw, struct keycache *keys,
+                        struct recall *const *recalls, int n, struct err *e);
 
-/* The keys of pairs as such: each gets its block. */
-enum status keywork_make(struct keywork *kw, struct recalled *const *pairs,
-                         int n, struct err *e);
+/* The keys of pairs as such: each gets its block, and the cache must take
+ * them. */
+enum status keywork_make(struct keywork *kw, struct keycache *keys,
+                         struct recalled *const *pairs, int n, struct err *e);
 
 #endif

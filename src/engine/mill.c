@@ -18,12 +18,19 @@ struct mill {
     bool use_pool;
 };
 
+/* The option's, the model's, or the paper's. */
+static double tau_of(const struct engine *en, const struct options *o)
+{
+    if (o->tau > 0) return o->tau;
+    return en->w->cfg.knn_tau > 0 ? en->w->cfg.knn_tau : 100;
+}
+
 enum status mill_new(struct mill **out, const struct engine *en,
                      const struct options *o, const struct search_options *so,
                      struct pool *pool, struct err *e)
 {
     const struct sk_options sk = { options_k(o), {
-        .tau = o->tau > 0 ? o->tau : en->w->cfg.knn_tau,
+        .tau = tau_of(en, o),
         .adapter = (enum adapter)o->adapter, .lambda = o->lambda } };
     struct mill *m = calloc(1, sizeof *m);
     enum status st;
@@ -57,9 +64,6 @@ void mill_free(struct mill *m)
 
 void mill_use_keys(struct mill *m, struct keys *keys)
 {
-    if (m->keys == keys) return;
-    keywork_free(m->work);
-    m->work = NULL;
     m->keys = keys;
 }
 
@@ -76,10 +80,10 @@ static enum status make_keys(struct mill *m, int n, struct err *e)
     enum status st = ST_OK;
 
     if (!m->work)
-        st = keywork_new(&m->work, m->en, &m->o, m->pool, m->keys->cache, e);
+        st = keywork_new(&m->work, m->en, &m->o, m->pool, e);
     if (st) return st;
     keywork_use_pool(m->work, m->use_pool);
-    return keywork_run(m->work, m->recalls, n, e);
+    return keywork_run(m->work, m->keys->cache, m->recalls, n, e);
 }
 
 enum status mill_add(struct mill *m, struct job **jobs, int n,

@@ -1,6 +1,7 @@
 /* recall.c - see recall.h. */
 #include "engine/recall.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,8 @@
 
 /* Memory texts are read up to so many pieces, as the reference does. */
 enum { MOST_PIECES = 199 };
+
+enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 
 struct watched { int64_t memory, seq; };        /* changes known up to seq */
 
@@ -24,6 +27,7 @@ struct recaller {
     struct strbuf plain[2];     /* source and target without their tags */
     struct watched *watched;
     size_t n_watched, cap_watched;
+    bool swept;                 /* all keys were asked for once */
 };
 
 /* ---- what is recalled ---------------------------------------------------- */
@@ -44,6 +48,16 @@ void recall_free(struct recall *r)
     free(r->pairs);
     sk_sentence_release(&r->sk);
     free(r);
+}
+
+void recall_settle(struct recall *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        keyblock_drop(r->pairs[i].block);
+        r->pairs[i].block = NULL;
+        free(r->pairs[i].ids);
+        r->pairs[i].ids = NULL;
+    }
 }
 
 static enum status recall_new(struct recall **out, size_t most, struct err *e)
@@ -84,6 +98,40 @@ uint64_t recall_memory_id(const struct store *s)
 static struct key_id text_id(const struct recaller *rc, int64_t text)
 {
     return (struct key_id){ rc->memory_id, (uint64_t)text };
+}
+
+uint64_t recall_check(struct str source, struct str target)
+{
+    struct key_id s = key_id_of(source.p, source.n);
+    struct key_id t = key_id_of(target.p, target.n);
+    uint64_t both[] = { s.hi, t.hi };
+
+    return key_id_of(both, sizeof both).hi;
+}
+
+/* A file of keys may have been written by anybody. */
+static bool fits(const struct keyblock *b, const struct recalled *p,
+                 int vocab)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->token[i] < 0 || b->token[i] >= vocab) return false;
+    return b->check == p->check;
+}
+
+enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
+                        struct err *e)
+{
+    enum status st = keycache_get(keys, p->id, &p->block, e);
+
+    if (st && st != ST_NOMEM) {
+        err_clear(e);
+        st = ST_OK;
+    }
+    if (st || !p->block || fits(p->block, p, vocab)) return st;
+    keyblock_drop(p->block);
+    p->block = NULL;
+    st = keycache_forget(keys, &p->id, 1, e);
+    return st == ST_NOMEM ? st : ST_OK;
 }
 
 /* Of a pair without a number. */
@@ -171,7 +219,7 @@ static int on_change(void *user, const struct change *c)
     struct key_id id = text_id(r->rc, c->text);
 
     return c->kind == CHANGE_REMOVE &&
-           keycache_forget(r->rc->keys, &id, 1, r->e) != ST_OK;
+           keycache_forget(r->rc->keys, &id, 1, r->e) == ST_NOMEM;
 }
 
 static enum status text_is_there(void *user, struct key_id id, bool *there,
@@ -198,7 +246,9 @@ static struct watched *watch_of(struct recaller *rc, int64_t memory)
 
 /* Keys of texts that were removed since we last looked are not to stay, here
  * or in the file. What the log does not tell any more - it is shortened, and
- * nobody looked while we were away - is found by asking for every text. */
+ * nobody looked while we were away - is found by asking for every text. A file
+ * that cannot be changed does not stop a translation: `check` finds out keys
+ * that are another text's. */
 static enum status follow_removals(struct recaller *rc, int64_t memory,
                                    struct err *e)
 {
@@ -212,20 +262,33 @@ static enum status follow_removals(struct recaller *rc, int64_t memory,
     st = store_last_change(s, memory, &last, e);
     if (st || last == w->seq) return st;
     st = store_log_start(s, memory, &start, e);
-    if (!st && w->seq < start)
-        st = keycache_sweep(rc->keys, rc->memory_id, text_is_there, rc, e);
-    else if (!st)
+    if (st) return st;
+    if (w->seq >= start) {
         st = store_changes(s, memory, INT64_MAX, w->seq, on_change, &r, e);
-    if (!st) w->seq = last;
+    } else if (w->seq >= 0 || !rc->swept) {
+        st = keycache_sweep(rc->keys, rc->memory_id, text_is_there, rc, e);
+        rc->swept = true;
+    }
+    if (st != ST_NOMEM) {
+        err_clear(e);
+        w->seq = last;
+        return ST_OK;
+    }
     return st;
 }
 
 /* ---- one pair -------------------------------------------------------------- */
 
-static struct str without_tags(struct strbuf *sb, struct str s)
+enum status recall_plain(struct strbuf *sb, struct str *source,
+                         struct str *target, struct err *e)
 {
-    strbuf_reset(sb);
-    return tags_strip(s, sb) ? strbuf_view(sb) : (struct str){ 0 };
+    strbuf_reset(&sb[0]);
+    strbuf_reset(&sb[1]);
+    if (!tags_strip(*source, &sb[0]) || !tags_strip(*target, &sb[1]))
+        return err_nomem(e, "memory pairs");
+    *source = strbuf_view(&sb[0]);
+    *target = strbuf_view(&sb[1]);
+    return ST_OK;
 }
 
 static struct str trim(struct str s)
@@ -235,10 +298,9 @@ static struct str trim(struct str s)
     return s;
 }
 
-/* Texts are fetched when the keys must be made, when somebody will want to
- * read them, or when the pair may be the sentence itself. */
-static enum status fetch(struct recaller *rc, const struct match *m,
-                         struct recalled *to, bool *there, struct err *e)
+/* For who reads an explanation, and what an exact match becomes. */
+static enum status keep_pair(struct recaller *rc, const struct match *m,
+                             struct recalled *to, struct err *e)
 {
     const struct memory_info *info = tmfile_info(rc->tm, m->memory);
     struct str source, target;
@@ -246,17 +308,30 @@ static enum status fetch(struct recaller *rc, const struct match *m,
     struct pair p;
     enum status st = store_text_pair(rc->tm->store, m->text, &p, &n, e);
 
-    *there = n > 0 && info;
-    if (st || !*there) return st;
+    if (st || !n || !info) return st;
     source = p.unit.source;
     target = p.unit.target;
-    if (p.unit.tagged) {
-        source = without_tags(&rc->plain[0], source);
-        target = without_tags(&rc->plain[1], target);
-    }
+    if (p.unit.tagged) st = recall_plain(rc->plain, &source, &target, e);
     to->pair = p.id;
-    st = keep_texts(to, source, target, info->name, e);
-    if (!st && !to->block) st = recall_encode(rc->en, source, target, to, e);
+    return st ? st : keep_texts(to, source, target, info->name, e);
+}
+
+/* *there: the text is, and says something. */
+static enum status fetch(struct recaller *rc, const struct match *m,
+                         struct recalled *to, bool *there, struct err *e)
+{
+    struct str source, target;
+    bool tagged;
+    enum status st = store_text(rc->tm->store, m->text, &source, &target,
+                                &tagged, there, e);
+
+    if (st || !*there) return st;
+    to->check = recall_check(source, target);
+    st = recall_keys(rc->keys, to, rc->en->w->cfg.vocab_size, e);
+    if (st || to->block) return st;
+    if (tagged) st = recall_plain(rc->plain, &source, &target, e);
+    if (!st) st = recall_encode(rc->en, source, target, to, e);
+    *there = to->n_tgt > 0;
     return st;
 }
 
@@ -264,15 +339,15 @@ static enum status take(struct recaller *rc, const struct match *m,
                         struct recall *r, struct err *e)
 {
     struct recalled *to = &r->pairs[r->n++];
-    bool there = true;
+    bool there = false;
     enum status st;
 
     *to = (struct recalled){ .similarity = m->similarity,
                              .id = text_id(rc, m->text) };
-    st = keycache_get(rc->keys, to->id, &to->block, e);
-    if (!st && (!to->block || rc->o.explain || m->similarity >= 1))
-        st = fetch(rc, m, to, &there, e);
-    if (st || (there && (to->block || to->n_tgt > 0))) return st;
+    st = fetch(rc, m, to, &there, e);
+    if (!st && there && (rc->o.explain || m->similarity >= 1))
+        st = keep_pair(rc, m, to, e);
+    if (st || there) return st;
     recalled_release(to);       /* gone meanwhile, or nothing in it */
     r->n--;
     return ST_OK;
@@ -284,6 +359,7 @@ static enum status take_all(struct recaller *rc, struct recall *r,
     enum status st = store_begin_read(rc->tm->store, e), end;
 
     if (st) return st;
+    r->explained = rc->o.explain;
     for (size_t i = 0; !st && i < rc->found.n; i++)
         st = take(rc, &rc->found.at[i], r, e);
     end = store_commit(rc->tm->store, st ? NULL : e);
@@ -313,12 +389,13 @@ static enum status take_given(struct recaller *rc,
 {
     enum status st = recall_new(out, (size_t)n, e);
 
+    if (!st) (*out)->explained = rc->o.explain;
     for (int i = 0; !st && i < n; i++) {
         struct recalled *to = &(*out)->pairs[(*out)->n++];
 
-        to->similarity = given[i].similarity;
+        to->similarity = fmin(fmax(given[i].similarity, 0), 1);
         to->id = given_id(given[i].source, given[i].target);
-        st = keycache_get(rc->keys, to->id, &to->block, e);
+        st = recall_keys(rc->keys, to, rc->en->w->cfg.vocab_size, e);
         if (!st && !to->block)
             st = recall_encode(rc->en, given[i].source, given[i].target, to,
                                e);
@@ -351,7 +428,8 @@ static bool keep_exact(struct recall *m, struct str text)
     struct recalled it;
     int at = 0;
 
-    while (at < m->n && !(m->pairs[at].source &&
+    while (at < m->n && !(m->pairs[at].similarity >= 1 &&
+                          m->pairs[at].source &&
                           str_eq(trim(str_of(m->pairs[at].source)),
                                  trim(text))))
         at++;
@@ -366,22 +444,44 @@ static bool keep_exact(struct recall *m, struct str text)
 /* The segment has its translation without any work. */
 static void give(struct result *r, struct segment *s, struct recall *m)
 {
+    r->pending -= s->job != NULL;
     job_free(s->job);
     s->job = NULL;
-    r->pending--;
     s->recall = m;
     s->exact = true;
+}
+
+static bool trusts(const struct options *o)
+{
+    return o->adapter == ADAPTER_DISTANCE ||
+           (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
 
 static enum status attach(struct recaller *rc, struct segment *s,
                           struct recall *m, struct err *e)
 {
     s->recall = m;
-    if (!m->n) return ST_OK;    /* the model alone */
+    if (!m->n || !trusts(&rc->o)) return ST_OK;         /* the model alone */
     s->job->user = &m->sk;
     if (!rc->o.explain) return ST_OK;
     return sk_sentence_notes(&m->sk, rc->o.nbest, s->job->max_len,
                              options_k(&rc->o), e);
+}
+
+/* Of very short texts so many share all their words that the one that is the
+ * same may not be among the candidates. */
+static enum status search_more(struct recaller *rc, struct str text,
+                               struct recall **out, struct err *e)
+{
+    struct retrieve_options o = rc->q.o;
+    enum status st;
+
+    rc->q.o.candidates = MORE_CANDIDATES;
+    rc->q.o.min_similarity = 1;
+    rc->q.o.length_filter = false;
+    st = search(rc, text, out, e);
+    rc->q.o = o;
+    return st;
 }
 
 static enum status recall_segment(struct recaller *rc, struct result *r,
@@ -389,7 +489,7 @@ static enum status recall_segment(struct recaller *rc, struct result *r,
                                   struct err *e)
 {
     struct str text = segment_text(r, s);
-    struct recall *m;
+    struct recall *m, *more = NULL;
     enum status st = search(rc, text, &m, e);
 
     if (st) return st;
@@ -397,7 +497,17 @@ static enum status recall_segment(struct recaller *rc, struct result *r,
         give(r, s, m);
         return ST_OK;
     }
-    return attach(rc, s, m, e);
+    if (may_give && s->n_pieces <= SHORT_PIECES)
+        st = search_more(rc, text, &more, e);
+    if (more && keep_exact(more, text)) {
+        recall_free(m);
+        give(r, s, more);
+        return ST_OK;
+    }
+    recall_free(more);
+    if (!st) return attach(rc, s, m, e);
+    recall_free(m);
+    return st;
 }
 
 /* A line of several sentences may be stored as a whole. */
@@ -414,7 +524,11 @@ static enum status recall_whole(struct recaller *rc, struct result *r,
         recall_free(m);
         return ST_OK;
     }
-    result_join_segments(r);
+    st = result_join_segments(r, e);
+    if (st) {
+        recall_free(m);
+        return st;
+    }
     give(r, &r->segs[0], m);
     *done = true;
     return ST_OK;

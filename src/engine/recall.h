@@ -15,6 +15,7 @@
 
 struct recalled {               /* one pair */
     struct key_id id;           /* of its keys */
+    uint64_t check;             /* of the texts they must be made of */
     struct keyblock *block;     /* them, held; NULL: to be made */
     int32_t *ids;               /* [n_src + n_tgt] what to make them of */
     int n_src, n_tgt;           /* source with the model's marks; target
@@ -27,9 +28,12 @@ struct recalled {               /* one pair */
 struct recall {
     struct recalled *pairs;     /* [n] best first */
     int n;
+    bool explained;             /* all have their texts */
     struct sk_sentence sk;      /* the job's `user`, once the keys are there */
 };
 void recall_free(struct recall *r);             /* NULL is fine */
+/* The sentence is decided: what nobody will read is given back. */
+void recall_settle(struct recall *r);
 
 /* A pair the caller has found by itself. */
 struct similar_pair {
@@ -60,6 +64,16 @@ uint64_t recall_maker(const struct engine *en, const struct options *o);
 /* Which memory file: its number, and where it lies, for a copy of a file has
  * the number of the original and may give one text's number to another. */
 uint64_t recall_memory_id(const struct store *s);
+/* A sum of a pair's texts as they are stored: a number of a text may come to
+ * mean another one (a transaction undone, a backup put back), its keys not. */
+uint64_t recall_check(struct str source, struct str target);
+/* Its keys, when the cache has them and they are its own; block is NULL
+ * otherwise. A cache whose file cannot be read has none. */
+enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
+                        struct err *e);
+/* Tagged texts without their tags, in the buffers. */
+enum status recall_plain(struct strbuf *sb, struct str *source,
+                         struct str *target, struct err *e);
 /* A pair as tokens: ids, n_src and n_tgt of to. n_tgt is 0 where there is
  * nothing to learn from. */
 enum status recall_encode(const struct engine *en, struct str source,

@@ -203,13 +203,18 @@ static enum status write_target(const struct result *r, struct segment *s,
     return st;
 }
 
-/* A translation taken from the memory as it is. */
+/* A translation taken from the memory as it is, but for white space around
+ * it: that of the text stays. */
 static enum status write_exact(struct segment *s, struct err *e)
 {
+    static const char space[] = " \t\r\n";
     const char *text = s->recall->pairs[0].target;
+    size_t n;
 
-    s->targets[0].len = strlen(text);
-    s->targets[0].text = strdup(text);
+    text += strspn(text, space);
+    for (n = strlen(text); n && strchr(space, text[n - 1]);) n--;
+    s->targets[0].len = n;
+    s->targets[0].text = strndup(text, n);
     return s->targets[0].text ? ST_OK : err_nomem(e, "a translation");
 }
 
@@ -350,9 +355,11 @@ enum status result_finish(struct result *r, int nbest, struct err *e)
     enum status st = write_targets(r, e);
 
     if (!st) st = combine(r, nbest, e);
-    for (int i = 0; i < r->n_segs; i++)
+    for (int i = 0; i < r->n_segs; i++) {
         if (r->segs[i].job && r->segs[i].job->n_hyps)
             r->tokens += r->segs[i].job->hyps[0].n;
+        if (r->segs[i].recall) recall_settle(r->segs[i].recall);
+    }
     if (st && e) r->err = *e;
     return st;
 }
@@ -371,16 +378,27 @@ static void segment_release(struct segment *s)
     recall_free(s->recall);
 }
 
-void result_join_segments(struct result *r)
+enum status result_join_segments(struct result *r, struct err *e)
 {
     struct segment *first = &r->segs[0];
+    size_t n = 0;
+    struct piece *all;
 
+    for (int i = 0; i < r->n_segs; i++) n += r->segs[i].n_pieces;
+    all = realloc(first->pieces, (n ? n : 1) * sizeof *all);
+    if (!all) return err_nomem(e, "sentences");
+    first->pieces = all;
     for (int i = 1; i < r->n_segs; i++) {
-        r->pending -= r->segs[i].job != NULL;
-        first->end = r->segs[i].end;
-        segment_release(&r->segs[i]);
+        struct segment *s = &r->segs[i];
+
+        memcpy(all + first->n_pieces, s->pieces, s->n_pieces * sizeof *all);
+        first->n_pieces += s->n_pieces;
+        first->end = s->end;
+        r->pending -= s->job != NULL;
+        segment_release(s);
     }
     r->n_segs = 1;
+    return ST_OK;
 }
 
 void result_free(struct result *r)

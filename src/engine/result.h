@@ -62,7 +62,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e);
 /* One segment with all the text, in place of several. */
-void result_join_segments(struct result *r);
+enum status result_join_segments(struct result *r, struct err *e);
 /* Failure is kept in r->err too. */
 enum status result_finish(struct result *r, int nbest, struct err *e);
 void result_free(struct result *r);             /* NULL is fine */

@@ -23,6 +23,8 @@ struct keyblock {
     atomic_int refs;
     enum key_type type;
     int n, d;                   /* keys, numbers of each */
+    uint64_t check;             /* a sum of the pair's texts, for the caller:
+                                   an id may come to mean another pair */
     size_t ld;                  /* numbers of a key, padded with zeros */
     int32_t *token;             /* [n] the values: what came next */
     float *scale;               /* [n] KEY_INT8: number = scale * int8 */

@@ -241,7 +241,13 @@ static uint64_t sum_of(struct key_id id, const void *bytes, size_t n)
     return XXH3_64bits_withSeed(bytes, n, id_mix(id));
 }
 
-/* Tokens, scales, keys without their padding: to f->pack. */
+/* Of a block of n keys, with the caller's sum at its end. */
+static size_t blob_bytes(const struct keyfile *f, size_t n)
+{
+    return n * key_bytes(f) + sizeof(uint64_t);
+}
+
+/* Tokens, scales, keys without their padding, the sum: to f->pack. */
 static bool pack_block(struct keyfile *f, const struct keyblock *b,
                        size_t size)
 {
@@ -257,6 +263,7 @@ static bool pack_block(struct keyfile *f, const struct keyblock *b,
     to += 2 * words;
     for (size_t i = 0; i < n; i++)
         memcpy(to + i * row, (char *)b->keys + i * b->ld * number, row);
+    memcpy(to + n * row, &b->check, sizeof b->check);
     return true;
 }
 
@@ -266,12 +273,12 @@ static void unpack_block(struct keyblock *b, const char *from)
     size_t number = b->type == KEY_INT8 ? 1 : sizeof(float);
     size_t row = (size_t)b->d * number;
 
-    if (!n) return;
     memcpy(b->token, from, words);
     memcpy(b->scale, from + words, words);
     from += 2 * words;
     for (size_t i = 0; i < n; i++)
         memcpy((char *)b->keys + i * b->ld * number, from + i * row, row);
+    memcpy(&b->check, from + n * row, sizeof b->check);
 }
 
 /* From the row KEYDB_GET is at. One that is not what was stored is doomed. */
@@ -287,7 +294,7 @@ static enum status read_block(struct keyfile *f, struct key_id id,
 
     if (sqlite3_errcode(f->db.sql) == SQLITE_NOMEM)
         return err_nomem(e, "memory keys");
-    if (n < 0 || n > MAX_BLOB || size != (size_t)n * key_bytes(f) ||
+    if (n < 0 || n > MAX_BLOB || size != blob_bytes(f, (size_t)n) ||
         sum != sum_of(id, bytes, size)) {
         doom(f, id);
         return ST_OK;
@@ -346,7 +353,7 @@ static bool fits(const struct keyfile *f, const struct keyblock *b)
 static int add_pair(struct keyfile *f, struct totals *t, struct key_id id,
                     const struct keyblock *b)
 {
-    size_t size = (size_t)b->n * key_bytes(f);
+    size_t size = blob_bytes(f, (size_t)b->n);
     int64_t place;
     int rc = keydb_run(&f->db, KEYDB_USE, "ki", id, tick(t));
 

@@ -127,9 +127,13 @@ static void sk_tell(struct mixer *mx, int lane, int hyp, int from,
     }
 }
 
+/* Nobody asks the keys any more; the notes stay. */
 static void sk_end(struct mixer *mx, int lane)
 {
-    sk_of(mx)->sentences[lane] = NULL;
+    struct sk *sk = sk_of(mx);
+
+    if (sk->sentences[lane]) keystore_release(&sk->sentences[lane]->store);
+    sk->sentences[lane] = NULL;
 }
 
 enum status sk_new(struct sk **out, const struct sk_options *o,

@@ -2,7 +2,7 @@
  * whole, and its nearest entries speak at every step.
  *
  * A job's `user` is the sentence's struct sk_sentence, or NULL for none; it is
- * borrowed until the sentence leaves. A sentence without entries, and a step
+ * borrowed until the sentence leaves, and its store is empty then. A sentence without entries, and a step
  * whose neighbours are too far to be trusted, cost no more than plain
  * decoding does. */
 #ifndef KNN_SK_H

@@ -289,14 +289,17 @@ static int32_t guess_next(const struct batch *b, const struct state *s,
                           float *p)
 {
     const struct guess *g = &s->guesses[0];
+    int32_t token = -1;
 
-    if (!s->known) {
+    *p = 0;
+    if (!s->known && s->n_guesses && g->n > 0) {
         *p = g->likely;
-        return s->n_guesses && g->n > 0 ? g->ahead[0] : -1;
+        token = g->ahead[0];
+    } else if (s->known && s->n) {
+        *p = expf(s->next[0].logprob);
+        token = s->next[0].token;
     }
-    *p = s->n ? expf(s->next[0].logprob) : 0;
-    return s->n && s->next[0].token != b->net->w->cfg.eos_id
-        ? s->next[0].token : -1;
+    return token == b->net->w->cfg.eos_id ? -1 : token;
 }
 
 /* Guesses that continue a hypothesis: the last state so far, and how likely it

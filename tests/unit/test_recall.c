@@ -139,6 +139,7 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     static const char line[] = "the in. Then and of the.";
     skmt_session *s;
     skmt_result *r;
+    skmt_piece p;
     struct desk d;
     size_t begin, end;
 
@@ -155,7 +156,33 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     CHECK_STR(skmt_result_text(r, 0, NULL), "all of it");
     skmt_result_seg_span(r, 0, &begin, &end);
     CHECK(begin == 0 && end == strlen(line));
+    /* Its source is all of it, too. */
+    skmt_result_source_piece(r, 0, skmt_result_source_pieces(r, 0) - 1, &p);
+    CHECK(p.end == strlen(line) && p.id >= 0);
     skmt_result_free(r);
+    skmt_session_free(s);
+    desk_close(&d);
+}
+
+/* Many texts have the word, one is the text; and white space is the text's. */
+TEST(a_short_text_is_found_among_many)
+{
+    skmt_session *s;
+    char out[500];
+    struct desk d;
+
+    desk_open(&d);
+    for (int i = 0; i < 150; i++) {
+        char source[40];
+
+        snprintf(source, sizeof source, "the%.*s", 1 + i % 30,
+                 "!?!?!?!?!?!?!?!?!?!?!?!?!?!?!?!");
+        strcat(source, i % 2 ? "!" : "?");
+        add(d.tm, NULL, source, "wrong");
+    }
+    add(d.tm, NULL, "the.", " \n right \n");
+    s = session(&d, "", d.tm, NULL);
+    CHECK_STR(say(s, "the.", out), "right");
     skmt_session_free(s);
     desk_close(&d);
 }
@@ -327,6 +354,8 @@ TEST(given_pairs_are_used_in_their_order)
     CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, &bad, 1, &r,
                                           &err), SKMT_TEXT);
     CHECK(r == NULL);
+    CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, pairs, -1, &r,
+                                          &err), SKMT_ARGUMENT);
     skmt_session_free(s);
     skmt_session_free(plain);
     desk_close(&d);
@@ -365,6 +394,54 @@ TEST(keys_are_computed_once_and_dropped_with_their_pair)
     skmt_session_free(s);
     skmt_keys_free(keys);
     skmt_options_free(o);
+    desk_close(&d);
+}
+
+/* A text that never was leaves its number to the next; its keys must not
+ * speak for that. */
+TEST(keys_of_an_undone_text_are_not_those_of_the_next)
+{
+    char first[500], again[500], fresh[500];
+    skmt_session *s;
+    skmt_error err;
+    struct desk d;
+
+    desk_open(&d);
+    add(d.tm, NULL, "xylophone", "something");
+    s = session(&d, "adapter=fixed lambda=0.9", d.tm, NULL);
+    OK(skmt_tm_begin(d.tm, &err));
+    add(d.tm, NULL, "the and in of this", "re re re re re");
+    say(s, "the and in of", first);
+    skmt_tm_rollback(d.tm);
+    add(d.tm, NULL, "the and in of this", "on on on on on");
+    say(s, "the and in of", again);
+    skmt_session_free(s);
+    s = session(&d, "adapter=fixed lambda=0.9", d.tm, NULL);
+    say(s, "the and in of", fresh);
+    CHECK_STR(again, fresh);
+    CHECK(strcmp(first, again) != 0);
+    skmt_session_free(s);
+    desk_close(&d);
+}
+
+/* Whether keys were there or not, a result says the same. */
+TEST(pairs_are_told_alike_with_keys_and_without)
+{
+    skmt_steering p;
+    skmt_session *s;
+    skmt_result *r;
+    struct desk d;
+
+    desk_open(&d);
+    add(d.tm, NULL, "the and in of", "in the of and");
+    s = session(&d, "", d.tm, NULL);
+    for (int i = 0; i < 2; i++) {
+        r = translate(s, "the and in");
+        skmt_result_pair(r, 0, 0, &p);
+        CHECK(!p.source[0] && !p.target[0] && p.id == 0 && p.similarity > 0.3);
+        skmt_result_free(r);
+    }
+    skmt_session_free(s);
     desk_close(&d);
 }
 
