@@ -2,6 +2,7 @@
  *
  *     steer MODEL table NAME MEMORY.tm FILE.jsonl ROUNDS
  *     steer MODEL draft NAME MEMORY.tm FILE.jsonl ROUNDS
+ *     steer MODEL bound NAME MEMORY.tm FILE.jsonl 1
  *     steer MODEL tokens MEMORY.tm           target pieces of a memory
  *
  * A line of FILE: {"src": text, "tm": [[source, target, similarity], ..]}, or
@@ -17,6 +18,9 @@
  * has it, and with early drops and drafts; beam 4 and greedy; sentences by how
  * like them their best pair is. Where the pairs are given in the file a search
  * is made all the same, for its time.
+ *
+ * bound: multiply-adds of plain translation, and of the keys of all pairs when
+ * none is reused: what a cold run could reach if products were all there is.
  *
  * Time is that of the processor, all threads of the program together (texts are
  * cut and pairs searched beside decoding). What is compared alternates, round
@@ -379,6 +383,87 @@ static void draft(void)
     skmt_keys_free(keys);
 }
 
+/* ---- the bound of a cold run ------------------------------------------- */
+
+static size_t pieces_of(const struct weights *w, const char *text)
+{
+    struct pieces p = { 0 };
+    struct err e;
+    size_t n;
+
+    if (subword_encode(w->subword, text, strlen(text), &p, &e)) die(e.msg);
+    n = p.n < 199 ? p.n : 199;
+    pieces_release(&p);
+    return n;
+}
+
+/* Weights that a token meets: each is one multiply-add. */
+static double encoder_macs(const struct config *c)
+{
+    double d = c->d_model;
+
+    return c->encoder_layers * (4 * d * d + 2 * d * c->ffn) +
+           c->decoder_layers * 2 * d * d;       /* keys for cross-attention */
+}
+
+static double decoder_macs(const struct config *c)
+{
+    double d = c->d_model;
+
+    return c->decoder_layers * (6 * d * d + 2 * d * c->ffn_decoder);
+}
+
+static double key_macs(const struct weights *w, const char *preset)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n_texts; i++)
+        for (int k = 0; k < pairs_of(preset, &texts[i]); k++)
+            sum += encoder_macs(&w->cfg) *
+                       (double)(pieces_of(w, texts[i].pairs[k].source) + 1) +
+                   decoder_macs(&w->cfg) *
+                       (double)pieces_of(w, texts[i].pairs[k].target);
+    return sum;
+}
+
+static double plain_macs(const struct weights *w)
+{
+    skmt_options *o = options_for(NULL, 16, "0");
+    skmt_stream *s;
+    skmt_error e;
+    int64_t work = 0, rows = 0;
+    const char *name;
+    double sum = 0;
+
+    check(skmt_stream_new(&s, model, o, ignore, NULL, &e), &e);
+    for (int i = 0; i < n_texts; i++) {
+        check(skmt_stream_push(s, texts[i].src, texts[i].len, NULL, &e), &e);
+        sum += encoder_macs(&w->cfg) * (double)(pieces_of(w, texts[i].src) + 1);
+    }
+    check(skmt_stream_flush(s, &e), &e);
+    for (int i = 0; (name = skmt_stream_stat(s, i, &work)); i++)
+        if (!strcmp(name, "rows")) rows = work;
+    skmt_stream_free(s);
+    skmt_options_free(o);
+    return sum + (double)rows * (decoder_macs(&w->cfg) +
+                                 (double)w->cfg.d_model * w->cfg.vocab_size);
+}
+
+static void bound(const char *path)
+{
+    struct weights *w;
+    struct err e;
+    double plain;
+
+    if (weights_open(&w, path, &e)) die(e.msg);
+    plain = plain_macs(w);
+    printf("{\"set\":\"%s\",\"bound\":{\"sk1\":%.4f,\"sk2\":%.4f},"
+           "\"gmac\":%.3f}\n", set_name,
+           plain / (plain + key_macs(w, "sk1")),
+           plain / (plain + key_macs(w, "sk2")), plain / n_texts / 1e9);
+    weights_close(w);
+}
+
 /* ---- how large a datastore of all tokens would be ----------------------- */
 
 static void count_tokens(const char *path)
@@ -421,7 +506,7 @@ int main(int argc, char **argv)
         skmt_tm_close(tm);
         return 0;
     }
-    if (argc != 7) die("MODEL table|draft NAME MEMORY FILE.jsonl ROUNDS");
+    if (argc != 7) die("MODEL table|draft|bound NAME MEMORY FILE.jsonl ROUNDS");
     n_rounds = atoi(argv[6]);
     if (n_rounds < 1 || n_rounds > MAX_ROUNDS) die("1 to 25 rounds");
     set_name = argv[3];
@@ -429,6 +514,7 @@ int main(int argc, char **argv)
     check(skmt_tm_open(&tm, argv[4], SKMT_TM_WRITE, &e), &e);
     read_texts(argv[5]);
     if (!strcmp(argv[2], "table")) table();
+    else if (!strcmp(argv[2], "bound")) bound(argv[1]);
     else draft();
     skmt_tm_close(tm);
     skmt_model_close(model);

@@ -65,13 +65,17 @@ log=$build/bench-steer.jsonl
 for s in $sets; do
     "$steer" "$model" table "$s" "$work/$s.tm" "$work/$s.table.jsonl" \
         "$rounds" >> "$log"
+    "$steer" "$model" bound "$s" "$work/$s.tm" "$work/$s.table.jsonl" 1 \
+        >> "$log"
     for stat in $("$skmt" tm stats --json "$work/$s.tm" | python3 -c '
 import json, sys
 j = json.load(sys.stdin)
 flat = {k: v for k, v in j.items() if isinstance(v, int)}
 print(json.dumps(flat).replace(" ", ""))'); do
         tokens=$("$steer" "$model" tokens "$work/$s.tm")
-        echo "{\"set\":\"$s\",\"stats\":$stat,\"tokens\":$tokens}" >> "$log"
+        ids=$(cat "$work/$s.tm.index/"*.ids | wc -c)
+        echo "{\"set\":\"$s\",\"stats\":$stat,\"tokens\":$tokens,\"ids\":$ids}" \
+            >> "$log"
     done
 done
 for s in $draft_sets; do

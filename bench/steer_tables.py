@@ -9,6 +9,7 @@ import sys
 rows = [json.loads(x) for x in open(sys.argv[1], encoding="utf-8")]
 table = [r for r in rows if "mode" in r]
 stats = {r["set"]: r for r in rows if "stats" in r}
+bounds = {r["set"]: r for r in rows if "bound" in r}
 drafts = [r for r in rows if "way" in r]
 
 
@@ -41,6 +42,11 @@ for s in dict.fromkeys(r["set"] for r in table):
     for system, mode, name in names:
         cells = " | ".join(cell(s, system, mode, b) for b in (1, 4, 8, 16))
         print(f"| {name} | {cells} |")
+    if s in bounds:
+        b = bounds[s]["bound"]
+        print(f"\nMultiply-adds alone, no key reused, would allow "
+              f"{b['sk1']:.2f}x (sk1) and {b['sk2']:.2f}x (sk2) of plain, "
+              f"{bounds[s]['gmac']:.1f} GMAC a sentence.")
     print()
 
 print("### storage\n")
@@ -50,7 +56,7 @@ for s, r in stats.items():
     st, t = r["stats"], r["tokens"]
     keys = max(x["key_bytes"] for x in table if x["set"] == s)
     print(f"| {s} | {t['pairs']:,} | {mb(st.get('store_bytes', 0))} | "
-          f"{mb(st.get('index_bytes', 0))} | {mb(st.get('symbol_bytes', 0))} | "
+          f"{mb(st.get('index_bytes', 0))} | {mb(r.get('ids', 0))} | "
           f"{mb(keys)} in memory, 0 on disk | "
           f"{mb(t['tokens'] * t['d'] * 2)} + {mb(t['tokens'] * 72)} |")
 print()

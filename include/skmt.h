@@ -439,7 +439,8 @@ SKMT_API skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm,
 SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
                                      skmt_keys *keys, skmt_error *err);
 
-/* Pairs the caller has found itself, best first, instead of a search. */
+/* Pairs the caller has found itself, best first, instead of a search; the
+ * first ones are used, as many as a search would give. */
 typedef struct skmt_similar {
     const char *source, *target;
     double similarity;          /* 0 .. 1, told again by results */

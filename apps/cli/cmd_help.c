@@ -25,8 +25,9 @@ const struct opt translate_options[] = {
     { "prefix-file", 0, "FILE", "the same line by line; a blank line asks "
       "for nothing" },
     STEERING_OPTIONS,
-    { "pairs", 0, "FILE", "steer by these pairs: for each line of text a line "
-      "of JSON, {\"tm\": [[\"source\", \"target\", 0.8], ..]}" },
+    { "pairs", 0, "FILE", "steer by these pairs, the first 2 (sk1) or 16 (sk2) "
+      "of a line or as many as --matches says: for each line of text a line of "
+      "JSON, {\"tm\": [[\"source\", \"target\", 0.8], ..]}" },
     { "html", 0, "FILE", "write what --explain tells as a page for a browser, "
       "too" },
     { "color", 0, "WHEN", "show by colour what --explain tells: auto (on a "

@@ -387,8 +387,10 @@ static enum status take_given(struct recaller *rc,
                               const struct similar_pair *given, int n,
                               struct recall **out, struct err *e)
 {
-    enum status st = recall_new(out, (size_t)n, e);
+    enum status st;
 
+    if (n > options_pairs(&rc->o)) n = options_pairs(&rc->o);
+    st = recall_new(out, (size_t)n, e);
     if (!st) (*out)->explained = rc->o.explain;
     for (int i = 0; !st && i < n; i++) {
         struct recalled *to = &(*out)->pairs[(*out)->n++];

@@ -351,6 +351,12 @@ TEST(given_pairs_are_used_in_their_order)
                                    &err));
     CHECK_STR(skmt_result_text(r, 0, NULL), a);
     skmt_result_free(r);
+    skmt_session_free(s);
+    s = session(&d, "matches=1", NULL, NULL);
+    OK(skmt_session_translate_with(s, "the and in", 10, NULL, pairs, 3, &r,
+                                   &err));
+    CHECK_INT(skmt_result_pairs(r, 0), 1);
+    skmt_result_free(r);
     CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, &bad, 1, &r,
                                           &err), SKMT_TEXT);
     CHECK(r == NULL);
