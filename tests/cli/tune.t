@@ -242,7 +242,7 @@ the start.
 
 After a signal nothing is written, and what was there is as it was.
 
-  $ echo old > keep; echo old > keep.svg; skmt tune -M my.tm --m 1,2,3,4 --tau 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24 --full --dev ten.tsv -o keep --svg keep.svg > begun & until grep -q Without begun; do sleep 0.1; done; kill -TERM $!; wait $!; rc=$?; cat keep keep.svg; ls | grep -c 'keep'; exit $rc
+  $ echo old > keep; echo old > keep.svg; skmt tune -M my.tm --m 1,2,3,4 --tau 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24 --full --dev ten.tsv -o keep --svg keep.svg > begun & until grep -qs Without begun; do sleep 0.1; done; kill -TERM $!; wait $!; rc=$?; cat keep keep.svg; ls | grep -c 'keep'; exit $rc
   skmt: stopped *; nothing was written (glob)
   old
   old
