@@ -195,3 +195,30 @@ bool args_is(const struct args *a, const char *name)
 {
     return !strcmp(a->name, name);
 }
+
+/* ---- all of them ------------------------------------------------------- */
+
+int args_take_own(struct args a, take_arg_fn *take, void *user)
+{
+    int status = EXIT_DONE;
+    enum arg what;
+
+    while (!status && (what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what != ARG_ENGINE) status = take(user, what, &a);
+    }
+    return status;
+}
+
+int args_set_engine(struct args a, skmt_options *o)
+{
+    skmt_error err;
+    enum arg what;
+
+    while ((what = args_next(&a)) != ARG_END) {
+        if (what == ARG_BAD) return EXIT_USAGE;
+        if (what == ARG_ENGINE && skmt_options_set(o, a.name, a.value, &err))
+            return complain(EXIT_USAGE, "--%s", err.message);
+    }
+    return EXIT_DONE;
+}

@@ -44,4 +44,16 @@ struct args {
 enum arg args_next(struct args *a);
 bool args_is(const struct args *a, const char *name);
 
+/* All of them in two goes, for a command that has a file of settings: its name
+ * is among the own options, and what is in it comes before the library's
+ * options that are typed, which win. a: as for the first args_next. An exit
+ * status. */
+
+/* Every own option and operand, as args_next finds it. An exit status; the
+ * first bad one ends it. */
+typedef int take_arg_fn(void *user, enum arg what, const struct args *a);
+int args_take_own(struct args a, take_arg_fn *take, void *user);
+/* Every one of the library's options, into o. */
+int args_set_engine(struct args a, skmt_options *o);
+
 #endif

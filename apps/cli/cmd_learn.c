@@ -16,10 +16,13 @@
 
 /* ---- command line ------------------------------------------------------- */
 
-static void own_option(struct learn_call *c, const struct args *a)
+static int take(void *user, enum arg what, const struct args *a)
 {
-    if (steering_option(&c->steering, a)) return;
-    if (args_is(a, "model")) c->model_name = a->value;
+    struct learn_call *c = user;
+
+    if (what == ARG_OPERAND) c->files[c->n_files++] = a->value;
+    else if (steering_option(&c->steering, a)) return EXIT_DONE;
+    else if (args_is(a, "model")) c->model_name = a->value;
     else if (args_is(a, "output")) c->output = a->value;
     else if (args_is(a, "corrections")) c->corrections = a->value;
     else if (args_is(a, "document")) c->document = a->value;
@@ -30,26 +33,6 @@ static void own_option(struct learn_call *c, const struct args *a)
     else if (args_is(a, "json")) c->json = true;
     else if (args_is(a, "quiet")) c->quiet = true;
     else if (args_is(a, "help")) c->help = true;
-}
-
-/* All of the command line; the library's options only when `engine` says so:
- * those of a settings file come between the two. */
-static int read_args(struct learn_call *c, int argc, char **argv, bool engine)
-{
-    struct args a = { .command = "learn", .own = learn_options,
-                      .describe = steered_option_describe, .argc = argc,
-                      .argv = argv };
-    skmt_error err;
-    enum arg what;
-
-    while ((what = args_next(&a)) != ARG_END) {
-        if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND && !engine) c->files[c->n_files++] = a.value;
-        if (what == ARG_OWN && !engine) own_option(c, &a);
-        if (what == ARG_ENGINE && engine
-            && skmt_options_set(c->options, a.name, a.value, &err))
-            return complain(EXIT_USAGE, "--%s", err.message);
-    }
     return EXIT_DONE;
 }
 
@@ -96,7 +79,10 @@ static int check_learning(struct learn_call *c)
 
 static int parse(struct learn_call *c, int argc, char **argv)
 {
-    int status = read_args(c, argc, argv, false);
+    struct args a = { .command = "learn", .own = learn_options,
+                      .describe = steered_option_describe, .argc = argc,
+                      .argv = argv };
+    int status = args_take_own(a, take, c);
 
     if (status || c->help) return status;
     if (c->output && !c->output[0])
@@ -104,7 +90,7 @@ static int parse(struct learn_call *c, int argc, char **argv)
     status = c->simulate ? check_simulation(c) : check_learning(c);
     if (!status && c->simulate) status = simulation_defaults(c);
     if (!status) status = steering_settings(&c->steering, c->options);
-    return status ? status : read_args(c, argc, argv, true);
+    return status ? status : args_set_engine(a, c->options);
 }
 
 /* ---- files -------------------------------------------------------------- */

@@ -53,10 +53,13 @@ struct run {                    /* and what became of it */
 
 /* ---- command line ----------------------------------------------------- */
 
-static void own_option(struct job *j, const struct args *a)
+static int take(void *user, enum arg what, const struct args *a)
 {
-    if (steering_option(j->steering, a)) return;
-    if (args_is(a, "model")) j->model = a->value;
+    struct job *j = user;
+
+    if (what == ARG_OPERAND) j->files[j->n_files++] = a->value;
+    else if (steering_option(j->steering, a)) return EXIT_DONE;
+    else if (args_is(a, "model")) j->model = a->value;
     else if (args_is(a, "pairs")) j->pairs = a->value;
     else if (args_is(a, "output")) j->output = a->value;
     else if (args_is(a, "prefix")) j->prefix = a->value;
@@ -67,6 +70,7 @@ static void own_option(struct job *j, const struct args *a)
     else if (args_is(a, "stats")) j->stats = true;
     else if (args_is(a, "quiet")) j->quiet = true;
     else if (args_is(a, "help")) j->help = true;
+    return EXIT_DONE;
 }
 
 static bool is_standard(const char *name)
@@ -80,27 +84,6 @@ static const char *option(const struct job *j, const char *name)
     const char *value = skmt_options_get(j->options, name);
 
     return value ? value : "";
-}
-
-/* All of the command line; the library's options only when `engine` says so:
- * those of a settings file come between the two. */
-static int read_args(struct job *j, int argc, char **argv, bool engine)
-{
-    struct args a = { .command = "translate", .own = translate_options,
-                      .describe = steered_option_describe, .argc = argc,
-                      .argv = argv };
-    skmt_error err;
-    enum arg what;
-
-    while ((what = args_next(&a)) != ARG_END) {
-        if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND && !engine) j->files[j->n_files++] = a.value;
-        if (what == ARG_OWN && !engine) own_option(j, &a);
-        if (what == ARG_ENGINE && engine
-            && skmt_options_set(j->options, a.name, a.value, &err))
-            return complain(EXIT_USAGE, "--%s", err.message);
-    }
-    return EXIT_DONE;
 }
 
 /* What the output has is asked for by --explain; a page needs the notes of the
@@ -122,11 +105,14 @@ static int parse_explain(struct job *j)
 
 static int parse(struct job *j, int argc, char **argv)
 {
-    int status = read_args(j, argc, argv, false);
+    struct args a = { .command = "translate", .own = translate_options,
+                      .describe = steered_option_describe, .argc = argc,
+                      .argv = argv };
+    int status = args_take_own(a, take, j);
 
     if (!status && !j->help)
         status = steering_settings(j->steering, j->options);
-    if (!status) status = read_args(j, argc, argv, true);
+    if (!status) status = args_set_engine(a, j->options);
     if (status) return status;
     if (j->pairs && steering_wanted(j->steering))
         return complain(EXIT_USAGE,
