@@ -121,8 +121,11 @@ static bool fits(const struct keyblock *b, const struct recalled *p,
 enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
                         struct err *e)
 {
-    enum status st = keycache_get(keys, p->id, &p->block, e);
+    enum status st = p->asked
+                     ? keycache_get_again(keys, p->id, &p->block, e)
+                     : keycache_get(keys, p->id, &p->block, e);
 
+    p->asked = true;
     if (st && st != ST_NOMEM) {
         err_clear(e);
         st = ST_OK;

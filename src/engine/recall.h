@@ -17,6 +17,7 @@ struct recalled {               /* one pair */
     struct key_id id;           /* of its keys */
     uint64_t check;             /* of the texts they must be made of */
     struct keyblock *block;     /* them, held; NULL: to be made */
+    bool asked;                 /* the cache was, and has counted it */
     int32_t *ids;               /* [n_src + n_tgt] what to make them of */
     int n_src, n_tgt;           /* source with the model's marks; target
                                    without its end */
@@ -68,7 +69,8 @@ uint64_t recall_memory_id(const struct store *s);
  * mean another one (a transaction undone, a backup put back), its keys not. */
 uint64_t recall_check(struct str source, struct str target);
 /* Its keys, when the cache has them and they are its own; block is NULL
- * otherwise. A cache whose file cannot be read has none. */
+ * otherwise. A cache whose file cannot be read has none. May be called again:
+ * the cache's statistics count a pair once. */
 enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
                         struct err *e);
 /* Tagged texts without their tags, in the buffers. */

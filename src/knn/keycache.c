@@ -24,12 +24,13 @@ struct node {
 struct keycache {
     struct keyfile *file;       /* or NULL; has locks of its own */
     size_t limit;
+    atomic_uint_least64_t hits, file_hits, misses;
 
     pthread_mutex_t lock;       /* of what follows */
     struct node **chains;       /* [mask + 1] */
     size_t mask, blocks, bytes;
     struct node ring;           /* its older is the newest of all */
-    uint64_t hits, file_hits, misses, dropped;
+    uint64_t dropped;
     uint64_t forgotten;         /* times that something was */
 };
 
@@ -179,37 +180,55 @@ static struct keyblock *look_up(struct keycache *c, struct key_id id,
     if (n) {
         use_again(c, n);
         b = keyblock_hold(n->block);
-        c->hits++;
     }
     *forgotten = c->forgotten;
     pthread_mutex_unlock(&c->lock);
     return b;
 }
 
-/* What the file had (or NULL). Where something was forgotten since it was
- * asked, that may have been this: then it is not kept. So is what there is no
- * memory for. */
+/* What the file had. Where something was forgotten since it was asked, that
+ * may have been this: then it is not kept. So is what there is no memory
+ * for. */
 static void bring_in(struct keycache *c, struct key_id id, struct keyblock *b,
                      uint64_t forgotten)
 {
     pthread_mutex_lock(&c->lock);
-    if (b) c->file_hits++;
-    else c->misses++;
-    if (b && c->forgotten == forgotten) keep(c, id, b);
+    if (c->forgotten == forgotten) keep(c, id, b);
     pthread_mutex_unlock(&c->lock);
 }
 
-enum status keycache_get(struct keycache *c, struct key_id id,
-                         struct keyblock **out, struct err *e)
+/* *in_memory: it did not come from the file. */
+static enum status get(struct keycache *c, struct key_id id,
+                       struct keyblock **out, bool *in_memory, struct err *e)
 {
     enum status st = ST_OK;
     uint64_t forgotten;
 
     *out = look_up(c, id, &forgotten);
-    if (*out) return ST_OK;
-    if (c->file) st = keyfile_get(c->file, id, out, e);
-    bring_in(c, id, *out, forgotten);
+    *in_memory = *out != NULL;
+    if (*out || !c->file) return ST_OK;
+    st = keyfile_get(c->file, id, out, e);
+    if (*out) bring_in(c, id, *out, forgotten);
     return st;
+}
+
+enum status keycache_get(struct keycache *c, struct key_id id,
+                         struct keyblock **out, struct err *e)
+{
+    bool in_memory;
+    enum status st = get(c, id, out, &in_memory, e);
+
+    atomic_fetch_add(in_memory ? &c->hits : *out ? &c->file_hits : &c->misses,
+                     1);
+    return st;
+}
+
+enum status keycache_get_again(struct keycache *c, struct key_id id,
+                               struct keyblock **out, struct err *e)
+{
+    bool in_memory;
+
+    return get(c, id, out, &in_memory, e);
 }
 
 enum status keycache_put(struct keycache *c, const struct key_id *ids,

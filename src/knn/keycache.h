@@ -19,7 +19,7 @@
 struct keycache;
 
 struct keycache_stats {
-    uint64_t hits, file_hits, misses;   /* of keycache_get */
+    uint64_t hits, file_hits, misses;   /* of keycache_get alone */
     uint64_t dropped;           /* to make room */
     size_t blocks, bytes, limit;
     bool has_file;
@@ -35,6 +35,10 @@ void keycache_free(struct keycache *c);         /* NULL is fine */
 /* The block, held for the caller, or NULL in *out: not there. */
 enum status keycache_get(struct keycache *c, struct key_id id,
                          struct keyblock **out, struct err *e);
+/* The same for a pair that keycache_get did not find: may somebody have put it
+ * since? Not counted, so that a pair is one hit or one miss. */
+enum status keycache_get_again(struct keycache *c, struct key_id id,
+                               struct keyblock **out, struct err *e);
 /* n blocks that were just made (one transaction of the file). The cache holds
  * them itself. A block that is there already stays; one larger than the limit
  * is only kept in the file. */

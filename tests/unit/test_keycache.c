@@ -270,6 +270,32 @@ TEST(what_is_not_in_memory_is_in_the_file)
     scratch_remove(&dir);
 }
 
+/* To ask again finds what there is, here and in the file, and counts not. */
+TEST(asked_again_is_not_counted)
+{
+    struct keycache_stats s;
+    struct keycache *c;
+    struct scratch dir;
+    struct err e;
+
+    if (!scratch_make_small(&dir)) return;
+    c = cache_of(2 * size_of_one(3), file_in(&dir, 1 << 20));
+    CHECK(!has(c, 0));
+    for (int i = 0; i < 4; i++) put(c, i);
+    for (int i = 0; i < 5; i++) {
+        struct keyblock *b = NULL;
+
+        CHECK_OK(keycache_get_again(c, key_of(i), &b, &e), &e);
+        CHECK(i < 4 ? key_is(b, i) : !b);
+    }
+    s = stats(c);
+    CHECK(s.hits == 0 && s.file_hits == 0 && s.misses == 1);
+    CHECK(has(c, 3) && has(c, 2));      /* the last two are in memory */
+    CHECK_INT(stats(c).hits, 2);
+    keycache_free(c);
+    scratch_remove(&dir);
+}
+
 TEST(a_file_alone_will_do)
 {
     struct keycache *c;
