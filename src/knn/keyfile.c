@@ -111,6 +111,8 @@ static bool doom(struct keyfile *f, struct key_id id)
 
 /* ---- changing it --------------------------------------------------------- */
 
+#define MAX_TOTAL (INT64_C(1) << 40)
+
 struct totals { int64_t blocks, keys, clock; };
 
 static size_t key_bytes(const struct keyfile *f)
@@ -126,12 +128,21 @@ static uint64_t bytes_of(const struct keyfile *f, uint64_t blocks,
     return blocks * PAIR_BYTES + keys * key_bytes(f);
 }
 
-/* The totals of a damaged file may be anything. */
+/* Some pairs may have gone that were never counted. */
 static uint64_t at_least_0(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
 static uint64_t total_bytes(const struct keyfile *f, const struct totals *t)
 {
     return bytes_of(f, at_least_0(t->blocks), at_least_0(t->keys));
+}
+
+/* The totals of a damaged file may be anything: enough to make room for, and
+ * to count from without an overflow. */
+static int64_t total_at(sqlite3_stmt *st, int column)
+{
+    int64_t n = sqlite3_column_int64(st, column);
+
+    return n < 0 ? 0 : n < MAX_TOTAL ? n : MAX_TOTAL;
 }
 
 static int read_totals(struct keyfile *f, enum keydb_query q,
@@ -144,8 +155,8 @@ static int read_totals(struct keyfile *f, enum keydb_query q,
     if (rc == SQLITE_DONE) return SQLITE_CORRUPT;
     if (rc != SQLITE_ROW) return rc;
     st = f->db.stmt[q];
-    t->blocks = sqlite3_column_int64(st, 0);
-    t->keys = sqlite3_column_int64(st, 1);
+    t->blocks = total_at(st, 0);
+    t->keys = total_at(st, 1);
     t->clock = sqlite3_column_int64(st, 2);
     return keydb_rest(&f->db, q, rc);
 }
