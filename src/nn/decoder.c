@@ -7,7 +7,7 @@
 
 static size_t memory_ld(const struct net *net)
 {
-    return (size_t)pad_to(2 * net->d, PANEL);
+    return (size_t)pad_to(2 * net->d, PANEL) + CACHE_SKEW;
 }
 
 enum status memory_init(struct memory *m, const struct net *net, int cap,

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "tensor/tensor.h"
 
 static size_t kv_bytes(const struct kvcache *c)
 {
@@ -21,7 +22,7 @@ enum status kvcache_init(struct kvcache *c, int slots, int layers, int d,
     c->slots = slots;
     c->d = d;
     c->layer_ld = 2 * (size_t)d;
-    c->ld = c->layer_ld * (size_t)layers;
+    c->ld = c->layer_ld * (size_t)layers + CACHE_SKEW;
     c->parent = mem_alloc((size_t)slots, sizeof *c->parent);
     c->refs = mem_alloc((size_t)slots, sizeof *c->refs);
     c->free_list = mem_alloc((size_t)slots, sizeof *c->free_list);

@@ -114,7 +114,7 @@ enum status workspace_init(struct workspace *ws, const struct net *net,
     ws->pool = pool;
     ws->rows = rows;
     ws->ld = (size_t)pad_to(c->d_model, PANEL);
-    ws->ld_qkv = (size_t)pad_to(3 * c->d_model, PANEL);
+    ws->ld_qkv = (size_t)pad_to(3 * c->d_model, PANEL) + CACHE_SKEW;
     ws->ld_ffn = (size_t)pad_to(widest(c), PANEL);
     ws->ld_vocab = (size_t)pad_to(c->vocab_size, PANEL);
     ws->scratch_ld = ATTENTION_SCRATCH(max_keys);

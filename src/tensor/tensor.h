@@ -28,6 +28,11 @@ const char *dtype_name(enum dtype t);           /* "f32", "bf16", "int8".. */
 
 #define PANEL 64
 
+/* Floats between rows that attention reads one below the other: rows a
+ * multiple of 4 KB apart would all fall into the same few lines of the first
+ * cache. */
+#define CACHE_SKEW 16
+
 static inline int pad_to(int x, int m) { return (x + m - 1) / m * m; }
 
 /* y = W x + b with W packed. Everything points into the mapped model. */
