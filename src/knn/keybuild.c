@@ -14,9 +14,9 @@ struct keybuild {
     struct workspace ws;
     struct kvcache cache;
     bool ready, use_pool;       /* ready: ws and cache are set up */
-    struct memory *mems;        /* [n_mems] one per pair of a group */
-    int n_mems;
-    struct source *sources;
+    struct memory encoded;      /* all sources of a group, */
+    struct memory *mems;        /* and each pair's part of it */
+    struct source *sources;     /* those that differ */
     struct row *row;            /* [rows] */
     int32_t *path;              /* [rows] slots; a pair's lie together */
     float *hidden;              /* [rows, ws.ld] */
@@ -44,6 +44,7 @@ static void release_room(struct keybuild *kb)
     if (kb->ready) {
         workspace_release(&kb->ws);
         kvcache_release(&kb->cache);
+        memory_release(&kb->encoded);
     }
     kb->ready = false;
     free(kb->row);
@@ -58,7 +59,6 @@ void keybuild_free(struct keybuild *kb)
 {
     if (!kb) return;
     release_room(kb);
-    for (int i = 0; i < kb->n_mems; i++) memory_release(&kb->mems[i]);
     free(kb->mems);
     free(kb->sources);
     free(kb);
@@ -80,23 +80,33 @@ static int widest(const struct keybuild *kb, const struct key_pair *p)
     return t > p->n_src ? t : p->n_src;
 }
 
-static enum status make_room(struct keybuild *kb, int rows, struct err *e)
+static enum status make_states(struct keybuild *kb, struct err *e)
 {
     const struct net *net = kb->net;
+    enum status st = workspace_init(&kb->ws, net, kb->pool, kb->rows,
+                                    net->max_pos, e);
+
+    if (st) return st;
+    st = kvcache_init(&kb->cache, kb->rows, net->w->cfg.decoder_layers,
+                      net->d, e);
+    if (!st) {
+        st = memory_init(&kb->encoded, net, kb->rows, e);
+        if (st) kvcache_release(&kb->cache);
+    }
+    if (st) workspace_release(&kb->ws);
+    kb->ready = !st;
+    return st;
+}
+
+static enum status make_room(struct keybuild *kb, int rows, struct err *e)
+{
     enum status st;
 
     if (kb->ready && rows <= kb->rows) return ST_OK;
     release_room(kb);
     if (rows > kb->rows) kb->rows = rows;
-    st = workspace_init(&kb->ws, net, kb->pool, kb->rows, net->max_pos, e);
+    st = make_states(kb, e);
     if (st) return st;
-    st = kvcache_init(&kb->cache, kb->rows, net->w->cfg.decoder_layers,
-                      net->d, e);
-    if (st) {
-        workspace_release(&kb->ws);
-        return st;
-    }
-    kb->ready = true;
     kb->row = calloc((size_t)kb->rows, sizeof *kb->row);
     kb->path = calloc((size_t)kb->rows, sizeof *kb->path);
     kb->hidden = mem_zalloc((size_t)kb->rows * kb->ws.ld, sizeof(float));
@@ -105,41 +115,45 @@ static enum status make_room(struct keybuild *kb, int rows, struct err *e)
     return err_nomem(e, "memory keys");
 }
 
-/* Encoder states of n pairs, each with the room its source needs. */
-static enum status make_memories(struct keybuild *kb,
-                                 const struct key_pair *pairs, int n,
-                                 struct err *e)
-{
-    enum status st = ST_OK;
-
-    if (!mem_grow(&kb->mems, &kb->cap_mems, (size_t)n, sizeof *kb->mems) ||
-        !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
-                  sizeof *kb->sources))
-        return err_nomem(e, "memory keys");
-    for (int i = 0; !st && i < n; i++) {
-        if (i < kb->n_mems && kb->mems[i].cap >= pairs[i].n_src) continue;
-        if (i < kb->n_mems) memory_release(&kb->mems[i]);
-        else kb->n_mems = i + 1;
-        memset(&kb->mems[i], 0, sizeof kb->mems[i]);
-        st = memory_init(&kb->mems[i], kb->net, pairs[i].n_src, e);
-    }
-    return st;
-}
-
 /* ---- one group ----------------------------------------------------------- */
 
+/* Where among n pairs there is one with p's source before it; n: nowhere. */
+static int same_source(const struct key_pair *pairs, int n,
+                       const struct key_pair *p)
+{
+    int i = 0;
+
+    while (i < n && (pairs[i].n_src != p->n_src ||
+                     memcmp(pairs[i].src, p->src,
+                            (size_t)p->n_src * sizeof *p->src)))
+        i++;
+    return i;
+}
+
+/* Memories have many translations of one text: it is encoded once. */
 static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
 {
-    size_t at = 0;
+    int rows = 0, sources = 0;
 
-    for (int i = 0; i < n; i++)
-        kb->sources[i] = (struct source){ pairs[i].src, pairs[i].n_src };
-    encoder_run(&kb->ws, kb->sources, n, NULL, NULL);
-    /* memory_fill uses the rest of the workspace, not the states in x. */
     for (int i = 0; i < n; i++) {
-        memory_fill(&kb->mems[i], &kb->ws, kb->ws.x + at * kb->ws.ld,
-                    pairs[i].n_src);
-        at += (size_t)pairs[i].n_src;
+        if (same_source(pairs, i, &pairs[i]) < i) continue;
+        kb->sources[sources++] = (struct source){ pairs[i].src,
+                                                  pairs[i].n_src };
+        rows += pairs[i].n_src;
+    }
+    encoder_run(&kb->ws, kb->sources, sources, NULL, NULL);
+    memory_fill(&kb->encoded, &kb->ws, kb->ws.x, rows);
+    rows = 0;
+    for (int i = 0; i < n; i++) {
+        int as = same_source(pairs, i, &pairs[i]);
+
+        if (as < i) {
+            kb->mems[i] = kb->mems[as];
+            continue;
+        }
+        kb->mems[i] = memory_part(&kb->encoded, kb->net, rows,
+                                  pairs[i].n_src);
+        rows += pairs[i].n_src;
     }
 }
 
@@ -186,10 +200,13 @@ static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
                              int n, struct err *e)
 {
     const float *hidden;
+    enum status st = ST_OK;
     int rows;
-    enum status st = make_memories(kb, pairs, n, e);
 
-    if (st) return st;
+    if (!mem_grow(&kb->mems, &kb->cap_mems, (size_t)n, sizeof *kb->mems) ||
+        !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
+                  sizeof *kb->sources))
+        return err_nomem(e, "memory keys");
     encode(kb, pairs, n);
     rows = decode(kb, pairs, n);
     hidden = kb->hidden;
@@ -208,7 +225,7 @@ static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
     int src = 0, tgt = 0, i = 0;
 
     for (; i < n; i++) {
-        src += pairs[i].n_src;
+        if (same_source(pairs, i, &pairs[i]) == i) src += pairs[i].n_src;
         tgt += target_rows(kb, &pairs[i]);
         if (src > kb->rows || tgt > kb->rows) break;
     }

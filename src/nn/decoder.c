@@ -32,10 +32,9 @@ void memory_release(struct memory *m)
     memset(m, 0, sizeof *m);
 }
 
-static float *memory_layer(const struct memory *m, const struct net *net,
-                           int layer)
+static float *memory_layer(const struct memory *m, int layer)
 {
-    return m->kv + (size_t)layer * (size_t)m->n * memory_ld(net);
+    return m->kv + (size_t)layer * m->layer_ld;
 }
 
 void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
@@ -43,9 +42,17 @@ void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
     const struct net *net = ws->net;
 
     m->n = n;
+    m->layer_ld = (size_t)n * memory_ld(net);
     for (int i = 0; i < net->w->cfg.decoder_layers; i++)
         net_linear(ws, &net->w->dec[i].cross_kv, x, ws->ld, n,
-                   memory_layer(m, net, i), memory_ld(net), ACT_NONE, 0);
+                   memory_layer(m, i), memory_ld(net), ACT_NONE, 0);
+}
+
+struct memory memory_part(const struct memory *all, const struct net *net,
+                          int at, int n)
+{
+    return (struct memory){ .kv = all->kv + (size_t)at * memory_ld(net),
+                            .layer_ld = all->layer_ld, .n = n, .cap = n };
 }
 
 /* One layer's attention over all rows; threads take groups of rows. */
@@ -82,7 +89,7 @@ static struct attention_next memory_ahead(const struct layer_work *w, int i)
 {
     const struct net *net = w->ws->net;
     const struct memory *m = w->p->rows[i].mem;
-    const float *kv = memory_layer(m, net, w->layer);
+    const float *kv = memory_layer(m, w->layer);
 
     return (struct attention_next){ kv, kv + net->d, memory_ld(net), NULL, 0,
                                     m->n };
@@ -153,7 +160,7 @@ static void cross_group(const struct layer_work *w, struct attention *a,
     struct workspace *ws = w->ws;
     const struct net *net = ws->net;
     const struct memory *m = w->p->rows[i].mem;
-    float *kv = memory_layer(m, net, w->layer);
+    float *kv = memory_layer(m, w->layer);
     bool keep = w->p->cross &&
                 w->layer == net->w->cfg.decoder_layers - 1;
 

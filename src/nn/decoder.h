@@ -15,7 +15,8 @@
  * and values of every decoder layer. */
 struct memory {
     float *kv;                  /* [layers][n][2 * d padded], touched as used */
-    size_t bytes;               /* reserved */
+    size_t layer_ld;            /* floats from one layer to the next */
+    size_t bytes;               /* reserved; 0: of another one's */
     int n, cap;                 /* source positions */
 };
 
@@ -25,6 +26,11 @@ void memory_release(struct memory *m);
 /* From n states in x (stride ws->ld), as encoder_run leaves them. */
 void memory_fill(struct memory *m, struct workspace *ws, const float *x,
                  int n);
+
+/* One sentence, n positions from `at` on, of a memory that was filled with
+ * several at once: it reads `all`, and is not to be released. */
+struct memory memory_part(const struct memory *all, const struct net *net,
+                          int at, int n);
 
 struct row {
     const struct memory *mem;   /* rows of one sentence stand together */
