@@ -106,6 +106,17 @@ static struct attention_next path_ahead(const struct layer_work *w, int i)
         r->pos + 1 };
 }
 
+/* The first row after i that does not continue the path of the one before. */
+static int path_end(const struct row *rows, int i, int hi)
+{
+    int end = i + 1;
+
+    while (end < hi && rows[end].path == rows[i].path &&
+           rows[end].pos == rows[end - 1].pos + 1)
+        end++;
+    return end;
+}
+
 /* Rows [lo, hi) of a sentence, each fetching its share of `next`. */
 static void self_group(const struct layer_work *w, struct attention *a,
                        int lo, int hi, struct attention_next next)
@@ -113,13 +124,15 @@ static void self_group(const struct layer_work *w, struct attention *a,
     struct workspace *ws = w->ws;
 
     a->next = next;
-    for (int i = lo; i < hi; i++) {
-        a->n_k = w->p->rows[i].pos + 1;
+    for (int i = lo, end; i < hi; i = end) {
+        end = path_end(w->p->rows, i, hi);
+        a->n_q = end - i;
+        a->n_k = w->p->rows[end - 1].pos + 1;
         a->slot = w->p->rows[i].path;
         a->q = ws->qkv + (size_t)i * ws->ld_qkv;
         a->out = ws->att + (size_t)i * ws->ld;
         a->next.from = (int)((long)next.to * (i - lo) / (hi - lo));
-        a->next.to = (int)((long)next.to * (i - lo + 1) / (hi - lo));
+        a->next.to = (int)((long)next.to * (end - lo) / (hi - lo));
         ws->net->k->attention(a);
     }
 }
@@ -133,7 +146,7 @@ static void self_part(void *arg, int part, int n_parts)
     int lo = (int)((long)w->p->n * part / n_parts);
     int hi = (int)((long)w->p->n * (part + 1) / n_parts);
 
-    a.n_q = 1;
+    a.causal = 1;
     a.k = kvcache_keys(w->cache, w->layer);
     a.v = kvcache_values(w->cache, w->layer);
     a.ldk = a.ldv = w->cache->ld;

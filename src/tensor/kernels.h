@@ -59,9 +59,12 @@ struct attention_next {
  *     out[i] = softmax(scale * q[i] . k[j]) v[j]        per head
  * Key j is the row slot[j] of k and v (row j when slot is NULL). The result
  * for a query does not depend on the other queries. With `weights`, the
- * soft-max weights are stored too, as [n_q][heads][n_k]. */
+ * soft-max weights are stored too, as [n_q][heads][n_k]. With `causal` (and
+ * n_k >= n_q, no weights) a query has one key more than the one before it, the
+ * last one all of them. */
 struct attention {
     int n_q, n_k, heads, head_dim;
+    int causal;
     const float *q; size_t ldq;         /* [n_q, heads * head_dim] */
     const float *k, *v; size_t ldk, ldv;
     const int32_t *slot;                /* [n_k] or NULL */
@@ -71,6 +74,11 @@ struct attention {
     float *scratch;                     /* [ATTENTION_SCRATCH(n_k)] */
     struct attention_next next;
 };
+/* Keys that query i has. */
+static inline int attention_keys(const struct attention *a, int i)
+{
+    return a->causal ? a->n_k - (a->n_q - 1 - i) : a->n_k;
+}
 /* Floats of scratch for up to n_k keys: one head of a few queries. */
 #define ATTENTION_QUERIES 4
 #define ATTENTION_SCRATCH(n_k) \

@@ -855,6 +855,47 @@ TEST(attention_agrees_with_ref)
     }
 }
 
+/* The queries of a path, each with one key more: as if asked one by one. */
+TEST(causal_attention_is_one_query_after_the_other)
+{
+    for (size_t t = 0; t < COUNT(att) * ISA_COUNT; t++) {
+        const struct kernels *kern = kernels_for((enum isa)(t % ISA_COUNT));
+        const int *s = att[t / ISA_COUNT];
+        int n_k = s[1], n_q = s[0] < n_k ? s[0] : n_k;
+        size_t d = (size_t)s[2] * s[3];
+        float *q, *k, *v, *got, *one, *scratch;
+
+        if (!kern) continue;
+        q = floats((size_t)n_q * d, 3);
+        k = floats((size_t)n_k * d, 3);
+        v = floats((size_t)n_k * d, 1);
+        got = floats((size_t)n_q * d, 1);
+        one = floats(d, 1);
+        scratch = floats(ATTENTION_SCRATCH(n_k), 1);
+        struct attention a = { .n_q = n_q, .n_k = n_k, .heads = s[2],
+                               .head_dim = s[3], .causal = 1, .q = q, .ldq = d,
+                               .k = k, .v = v, .ldk = d, .ldv = d,
+                               .scale = 1 / sqrtf((float)s[3]), .out = got,
+                               .ldo = d, .scratch = scratch };
+
+        kern->attention(&a);
+        a.n_q = 1;
+        a.out = one;
+        for (int i = 0; i < n_q; i++) {
+            a.n_k = n_k - n_q + 1 + i;
+            a.q = q + (size_t)i * d;
+            kern->attention(&a);
+            check_same("causal query", kern, one, got + (size_t)i * d, d);
+        }
+        mem_free(q);
+        mem_free(k);
+        mem_free(v);
+        mem_free(got);
+        mem_free(one);
+        mem_free(scratch);
+    }
+}
+
 /* --- distances ----------------------------------------------------------- */
 
 enum { DIST_NQ = 9, DIST_N = 40 };

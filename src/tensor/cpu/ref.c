@@ -144,24 +144,24 @@ static void layer_norm(const float *x, size_t ldx, int rows, int d,
 
 /* One head of one query: weights into p [n_k], their weighted sum into out. */
 static void attend(const struct attention *a, const float *q, const float *k,
-                   const float *v, float *p, float *out)
+                   const float *v, int n_k, float *p, float *out)
 {
     float max = -INFINITY;
     double sum = 0;
 
-    for (int j = 0; j < a->n_k; j++) {
+    for (int j = 0; j < n_k; j++) {
         const float *key = k + (size_t)(a->slot ? a->slot[j] : j) * a->ldk;
         double dot = 0;
         for (int i = 0; i < a->head_dim; i++) dot += (double)q[i] * key[i];
         p[j] = (float)dot * a->scale;
         max = fmaxf(max, p[j]);
     }
-    for (int j = 0; j < a->n_k; j++) sum += p[j] = expf(p[j] - max);
-    for (int j = 0; j < a->n_k; j++) p[j] = (float)(p[j] / sum);
+    for (int j = 0; j < n_k; j++) sum += p[j] = expf(p[j] - max);
+    for (int j = 0; j < n_k; j++) p[j] = (float)(p[j] / sum);
 
     for (int i = 0; i < a->head_dim; i++) {
         double o = 0;
-        for (int j = 0; j < a->n_k; j++)
+        for (int j = 0; j < n_k; j++)
             o += (double)p[j] *
                  v[(size_t)(a->slot ? a->slot[j] : j) * a->ldv + i];
         out[i] = (float)o;
@@ -177,8 +177,8 @@ static void attention(const struct attention *a)
 
             if (a->weights)
                 p = a->weights + ((size_t)i * a->heads + h) * a->n_k;
-            attend(a, a->q + (size_t)i * a->ldq + at, a->k + at, a->v + at, p,
-                   a->out + (size_t)i * a->ldo + at);
+            attend(a, a->q + (size_t)i * a->ldq + at, a->k + at, a->v + at,
+                   attention_keys(a, i), p, a->out + (size_t)i * a->ldo + at);
         }
     }
 }

@@ -255,33 +255,33 @@ INLINE vf dots_tile(const float *q, size_t ldq, const float *const *key, int d)
 
 /* Rows of n keys from j on; beyond the last one, the last one again. */
 INLINE void find_keys(const struct attention *a, const float *k, int j, int n,
-                      const float **key)
+                      int n_k, const float **key)
 {
     for (int t = 0; t < n; t++) {
-        int at = j + t < a->n_k ? j + t : a->n_k - 1;
+        int at = j + t < n_k ? j + t : n_k - 1;
         key[t] = k + (size_t)(a->slot ? a->slot[at] : at) * a->ldk;
     }
 }
 
 /* s[i][j] = scale * q[i] . k[j]; rows of s hold n_k rounded up, and more. */
 INLINE void scores(const struct attention *a, int d, const float *q,
-                   const float *k, int n_q, float *s, size_t lds)
+                   const float *k, int n_q, int n_k, float *s, size_t lds)
 {
     const vf scale = v_set1(a->scale);
     const float *key[VW];
     int i = 0;
 
     for (; i + TILE_Q <= n_q; i += TILE_Q) {
-        for (int j = 0; j < a->n_k; j += 4) {
-            find_keys(a, k, j, 4, key);
+        for (int j = 0; j < n_k; j += 4) {
+            find_keys(a, k, j, 4, n_k, key);
             vf v = v_mul(dots_tile(q + (size_t)i * a->ldq, a->ldq, key, d),
                          scale);
             v_store_quads(s + (size_t)i * lds + j, lds, v);
         }
     }
     for (; i < n_q; i++) {
-        for (int j = 0; j < a->n_k; j += VW) {
-            find_keys(a, k, j, VW, key);
+        for (int j = 0; j < n_k; j += VW) {
+            find_keys(a, k, j, VW, n_k, key);
             vf v = dots_one(q + (size_t)i * a->ldq, key, d);
             v_store(s + (size_t)i * lds + j, v_mul(v, scale));
         }
@@ -312,14 +312,14 @@ INLINE float soften(float *s, int n)
 /* Columns [c, c + cols * VW) of the weighted sum of values; one vector with
  * n < VW lanes when cols is 1 and n is given. */
 INLINE void weigh(const struct attention *a, const int n_q, const int cols,
-                  int n, const float *v, const float *p, size_t ldp,
+                  int n, int n_k, const float *v, const float *p, size_t ldp,
                   const float *inv, float *out)
 {
     vf acc[ATTENTION_QUERIES][VCOLS];
 
     UNROLL for (int i = 0; i < n_q; i++)
         UNROLL for (int c = 0; c < cols; c++) acc[i][c] = v_set1(0);
-    for (int j = 0; j < a->n_k; j++) {
+    for (int j = 0; j < n_k; j++) {
         const float *row = v + (size_t)(a->slot ? a->slot[j] : j) * a->ldv;
         vf x[VCOLS];
 
@@ -341,34 +341,41 @@ INLINE void weigh(const struct attention *a, const int n_q, const int cols,
     }
 }
 
-INLINE void values(const struct attention *a, const int n_q, int d,
+INLINE void values(const struct attention *a, const int n_q, int d, int n_k,
                    const float *v, const float *p, size_t ldp,
                    const float *inv, float *out)
 {
     int c = 0;
 
     for (; c + VCOLS * VW <= d; c += VCOLS * VW)
-        weigh(a, n_q, VCOLS, VW, v + c, p, ldp, inv, out + c);
+        weigh(a, n_q, VCOLS, VW, n_k, v + c, p, ldp, inv, out + c);
     for (; c + VW <= d; c += VW)
-        weigh(a, n_q, 1, VW, v + c, p, ldp, inv, out + c);
-    if (c < d) weigh(a, n_q, 1, d - c, v + c, p, ldp, inv, out + c);
+        weigh(a, n_q, 1, VW, n_k, v + c, p, ldp, inv, out + c);
+    if (c < d) weigh(a, n_q, 1, d - c, n_k, v + c, p, ldp, inv, out + c);
 }
 
-/* One head of up to ATTENTION_QUERIES queries from i0 on. */
+/* One head of up to ATTENTION_QUERIES queries from i0 on. All are scored with
+ * the keys of the last; a key that a query does not have weighs nothing. */
 INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q)
 {
     size_t at = (size_t)h * d, lds = ((size_t)a->n_k + 15) / 16 * 16 + 16;
     float *out = a->out + (size_t)i0 * a->ldo + at, *s = a->scratch;
     const float *v = a->v + at;
     float inv[ATTENTION_QUERIES];
+    int n_k = attention_keys(a, i0 + n_q - 1);
 
-    scores(a, d, a->q + (size_t)i0 * a->ldq + at, a->k + at, n_q, s, lds);
-    for (int i = 0; i < n_q; i++) inv[i] = soften(s + (size_t)i * lds, a->n_k);
+    scores(a, d, a->q + (size_t)i0 * a->ldq + at, a->k + at, n_q, n_k, s, lds);
+    for (int i = 0; i < n_q; i++) {
+        int own = attention_keys(a, i0 + i);
+
+        inv[i] = soften(s + (size_t)i * lds, own);
+        for (int j = own; j < n_k; j++) s[(size_t)i * lds + j] = 0;
+    }
     switch (n_q) {
-    case 1: values(a, 1, d, v, s, lds, inv, out); break;
-    case 2: values(a, 2, d, v, s, lds, inv, out); break;
-    case 3: values(a, 3, d, v, s, lds, inv, out); break;
-    case 4: values(a, 4, d, v, s, lds, inv, out); break;
+    case 1: values(a, 1, d, n_k, v, s, lds, inv, out); break;
+    case 2: values(a, 2, d, n_k, v, s, lds, inv, out); break;
+    case 3: values(a, 3, d, n_k, v, s, lds, inv, out); break;
+    case 4: values(a, 4, d, n_k, v, s, lds, inv, out); break;
     }
     if (!a->weights) return;
     for (int i = 0; i < n_q; i++) {
