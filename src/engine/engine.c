@@ -8,8 +8,9 @@
 
 enum { MAX_FACTS = 40 };
 
-/* Changed 2 of 360 translations (tests/long/steered.sh counts more). */
-#define PRUNE_STEERED 3
+/* Of 800 translations (law, IT, sk2) 3, 2.5, 2.25 and 2 changed 1, 6, 19 and
+ * 27, and left out 10, 13, 15 and 17 % of the rows. */
+#define PRUNE_STEERED 2.5
 
 __attribute__((format(printf, 3, 4)))
 static void fact(struct engine *en, const char *name, const char *fmt, ...)

@@ -7,9 +7,8 @@
 #   - the shipped model with our own retrieval: BLEU of the model alone within
 #     0.2, of sk1 and sk2 within 0.3 of golden/README.md;
 #     --prune 0, so that it is the reference's search;
-#   - sk2: f32 keys within 0.1 of int8 ones; pruned as it is by default and
-#     with --prune 4 within 0.1 of not at all, and at least 97 % of the lines
-#     the same;
+#   - sk2: f32 keys within 0.1 of int8 ones; pruned as it is by default within
+#     0.1 of not at all, and at least 97 % of the lines the same;
 #   - f32 with the reference's own pairs (--pairs): at least 98 % of the lines
 #     are the reference's, those left out that it cut off at its limit.
 #
@@ -351,7 +350,6 @@ for set in ${SETS:-koran it law emea}; do
     for run in nmt sk1 sk2; do check_run $set $run; done
     check_way $set f32-keys '' --key-type f32 --prune 0
     check_way $set pruned 97 $(key_file $set)
-    check_way $set prune-4 97 --prune 4 $(key_file $set)
     for run in nmt sk1 sk2; do check_paired $set $run; done
 done
 
