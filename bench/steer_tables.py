@@ -47,6 +47,15 @@ for s in dict.fromkeys(r["set"] for r in table):
         print(f"\nMultiply-adds alone, no key reused, would allow "
               f"{b['sk1']:.2f}x (sk1) and {b['sk2']:.2f}x (sk2) of plain, "
               f"{bounds[s]['gmac']:.1f} GMAC a sentence.")
+        plain = next(r["ms"] for r in table if (r["set"], r["mode"], r["batch"])
+                     == (s, "plain", 1))
+        dense, rate = bounds[s]["dense"], bounds[s]["rate"]
+        print(f"\nThe products of keys that no zero input spares are "
+              f"{dense['sk1']:.1f} and {dense['sk2']:.1f} GMAC; at the "
+              f"{rate:.0f} GMAC/s of one large product, that alone allows at "
+              "batch 1 " +
+              " and ".join(f"{plain / (plain + 1e3 * dense[p] / rate):.2f}x "
+                           f"({p})" for p in ("sk1", "sk2")) + ".")
     print()
 
 print("### storage\n")
