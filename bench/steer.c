@@ -20,7 +20,7 @@
  * is made all the same, for its time.
  *
  * bound: multiply-adds of plain translation, and of the keys of all pairs when
- * none is reused: what a cold run could reach if products were all there is;
+ * none is reused by another sentence (equal sources of one are encoded once): what a cold run could reach if products were all there is;
  * and those of them that no zero input spares, with the rate at which this
  * processor multiplies many rows: seconds no way of making keys can save.
  *
@@ -446,12 +446,18 @@ static double key_macs(const struct weights *w, const char *preset,
 {
     double sum = 0;
 
-    for (int i = 0; i < n_texts; i++)
-        for (int k = 0; k < pairs_of(preset, &texts[i]); k++)
-            sum += m.encoder *
-                       (double)(pieces_of(w, texts[i].pairs[k].source) + 1) +
-                   m.decoder *
-                       (double)pieces_of(w, texts[i].pairs[k].target);
+    for (int i = 0; i < n_texts; i++) {
+        const skmt_similar *p = texts[i].pairs;
+
+        for (int k = 0; k < pairs_of(preset, &texts[i]); k++) {
+            int as = 0;
+
+            while (strcmp(p[as].source, p[k].source)) as++;
+            if (as == k)
+                sum += m.encoder * (double)(pieces_of(w, p[k].source) + 1);
+            sum += m.decoder * (double)pieces_of(w, p[k].target);
+        }
+    }
     return sum;
 }
 
@@ -467,7 +473,8 @@ static double product_rate(const struct weights *w)
     uint8_t *xq = mem_alloc(ROWS, (size_t)pad_to(l->k, 4));
     double best = 1e9;
 
-    if (!x || !y || !xq || l->type != DT_I8) die("the model is not int8");
+    if (!x || !y || !xq) die("out of memory");
+    if (l->type != DT_I8) die("the bound is for int8 models");
     for (size_t i = 0; i < ROWS * ldx; i++) x[i] = (float)(i % 97) / 97 - 0.5f;
     k->quantize(x, ldx, ROWS, l->k, xq, xs);
     for (int r = 0; r < 60; r++) {

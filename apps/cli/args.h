@@ -46,8 +46,7 @@ bool args_is(const struct args *a, const char *name);
 
 /* All of them in two goes, for a command that has a file of settings: its name
  * is among the own options, and what is in it comes before the library's
- * options that are typed, which win. a: as for the first args_next. An exit
- * status. */
+ * options that are typed, which win. a: as for the first args_next. */
 
 /* Every own option and operand, as args_next finds it. An exit status; the
  * first bad one ends it. */

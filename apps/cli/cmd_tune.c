@@ -128,28 +128,12 @@ static int own_option(struct tune_call *c, const struct args *a)
     return EXIT_DONE;
 }
 
-/* All of the command line; the library's options only when `engine` says so:
- * those of a settings file come between the two. */
-static int read_args(struct tune_call *c, int argc, char **argv, bool engine)
+static int take(void *user, enum arg what, const struct args *a)
 {
-    struct args a = { .command = "tune", .own = tune_options,
-                      .describe = tune_option_describe, .argc = argc,
-                      .argv = argv };
-    int status = EXIT_DONE;
-    skmt_error err;
-    enum arg what;
-
-    while (!status && (what = args_next(&a)) != ARG_END) {
-        if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND)
-            return complain(EXIT_USAGE, "tune takes options only, not '%s'; "
-                            "lines to tune on are --dev FILE", a.value);
-        if (what == ARG_OWN && !engine) status = own_option(c, &a);
-        if (what == ARG_ENGINE && engine
-            && skmt_options_set(c->options, a.name, a.value, &err))
-            status = complain(EXIT_USAGE, "--%s", err.message);
-    }
-    return status;
+    if (what == ARG_OPERAND)
+        return complain(EXIT_USAGE, "tune takes options only, not '%s'; "
+                        "lines to tune on are --dev FILE", a->value);
+    return own_option(user, a);
 }
 
 /* ---- what they come to ------------------------------------------------ */
@@ -232,14 +216,17 @@ static int settle(struct tune_call *c, int argc, char **argv)
 
 static int parse(struct tune_call *c, int argc, char **argv)
 {
+    struct args a = { .command = "tune", .own = tune_options,
+                      .describe = tune_option_describe, .argc = argc,
+                      .argv = argv };
+    int status = args_take_own(a, take, c);
     skmt_error err;
-    int status = read_args(c, argc, argv, false);
 
     if (status || c->help) return status;
     if (skmt_options_set(c->options, "key-cache", KEY_CACHE, &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     status = steering_settings(&c->steering, c->options);
-    if (!status) status = read_args(c, argc, argv, true);
+    if (!status) status = args_set_engine(a, c->options);
     return status ? status : settle(c, argc, argv);
 }
 

@@ -13,7 +13,7 @@ struct keybuild {
     int rows;                   /* of the workspace */
     struct workspace ws;
     struct kvcache cache;
-    bool ready, use_pool;       /* ready: ws and cache are set up */
+    bool ready, use_pool;       /* ready: ws, cache and encoded are set up */
     struct memory encoded;      /* all sources of a group, */
     struct memory *mems;        /* and each pair's part of it */
     struct source *sources;     /* those that differ */

@@ -14,7 +14,8 @@
 /* What the decoder attends to: the encoder's states of one sentence, as keys
  * and values of every decoder layer. */
 struct memory {
-    float *kv;                  /* [layers][n][2 * d padded], touched as used */
+    float *kv;                  /* [layers][n][2 * d and a skew], touched as
+                                   used */
     size_t layer_ld;            /* floats from one layer to the next */
     size_t bytes;               /* reserved; 0: of another one's */
     int n, cap;                 /* source positions */

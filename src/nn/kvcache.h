@@ -17,7 +17,7 @@
 #include "base/err.h"
 
 struct kvcache {
-    float *kv;                  /* [slots][layers][2][d] */
+    float *kv;                  /* [slots][layers][2][d], slots ld apart */
     size_t ld;                  /* floats of a slot */
     size_t layer_ld;            /* floats of a layer in it: 2 * d */
     int d;

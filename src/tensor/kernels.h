@@ -58,7 +58,7 @@ struct attention_next {
 /* Attention of n_q queries over the same n_k keys, all heads:
  *     out[i] = softmax(scale * q[i] . k[j]) v[j]        per head
  * Key j is the row slot[j] of k and v (row j when slot is NULL). The result
- * for a query does not depend on the other queries. With `weights`, the
+ * for a query does not depend on the other queries (of numbers). With `weights`, the
  * soft-max weights are stored too, as [n_q][heads][n_k]. With `causal` (and
  * n_k >= n_q, no weights) a query has one key more than the one before it, the
  * last one all of them. */

@@ -310,8 +310,10 @@ static void seal(sqlite3_context *c, int n, sqlite3_value **v)
         __builtin_bswap64(half[0] ^ half[1])));
 }
 
-static void change_values(const uint8_t *r, size_t n, bool right_sums)
+/* Returns how many. */
+static int change_values(const uint8_t *r, size_t n, bool right_sums)
 {
+    int changed = 0;
     sqlite3 *db;
 
     must(!sqlite3_open(path, &db));
@@ -320,6 +322,7 @@ static void change_values(const uint8_t *r, size_t n, bool right_sums)
         size_t length = r[2] < n - 3 ? r[2] : n - 3;
 
         change_value(db, r[0], r[1], r + 3, (int)length);
+        changed++;
         r += 3 + length;
         n -= 3 + length;
     }
@@ -331,6 +334,7 @@ static void change_values(const uint8_t *r, size_t n, bool right_sums)
                            0, 0));
     must(!sqlite3_exec(db, "COMMIT", 0, 0, 0));
     must(!sqlite3_close(db));
+    return changed;
 }
 
 /* ---- inputs ---- */
@@ -428,15 +432,18 @@ static void try_values(struct use *u, const uint8_t *r, size_t n, int how)
 {
     bool in_use = how & 32;
     struct err e;
+    int changed;
 
     u->sound = true;
-    u->keeps = u->limit == ROOM && !in_use;     /* else totals may be wrong */
     write_file(good[u->type].bytes, good[u->type].size);
     if (in_use) {
         must(open_file(u));
         fine(u, put(u->f, u->type, 1, &e), &e);
     }
-    change_values(r, n, how & 16);
+    changed = change_values(r, n, how & 16);
+    /* Else totals may be wrong, or a pair nobody asks for fill the file and be
+     * newer than what is put. */
+    u->keeps = u->limit == ROOM && !in_use && changed < 2;
     if (!in_use && !open_file(u)) return;
     check_sizes(u);
     use_all(u);

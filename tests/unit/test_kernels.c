@@ -862,28 +862,32 @@ TEST(causal_attention_is_one_query_after_the_other)
         const struct kernels *kern = kernels_for((enum isa)(t % ISA_COUNT));
         const int *s = att[t / ISA_COUNT];
         int n_k = s[1], n_q = s[0] < n_k ? s[0] : n_k;
-        size_t d = (size_t)s[2] * s[3];
+        size_t d = (size_t)s[2] * s[3], ldq = d + 2, ldk = d + 3, ldv = d + 1;
+        int32_t slot[1000];
         float *q, *k, *v, *got, *one, *scratch;
 
         if (!kern) continue;
-        q = floats((size_t)n_q * d, 3);
-        k = floats((size_t)n_k * d, 3);
-        v = floats((size_t)n_k * d, 1);
+        q = floats((size_t)n_q * ldq, 3);
+        k = floats(2 * (size_t)n_k * ldk, 3);
+        v = floats(2 * (size_t)n_k * ldv, 1);
         got = floats((size_t)n_q * d, 1);
         one = floats(d, 1);
         scratch = floats(ATTENTION_SCRATCH(n_k), 1);
+        for (int j = 0; j < n_k; j++) slot[j] = (int32_t)(next() % (2 * n_k));
         struct attention a = { .n_q = n_q, .n_k = n_k, .heads = s[2],
-                               .head_dim = s[3], .causal = 1, .q = q, .ldq = d,
-                               .k = k, .v = v, .ldk = d, .ldv = d,
+                               .head_dim = s[3], .causal = 1, .q = q,
+                               .ldq = ldq, .k = k, .v = v, .ldk = ldk,
+                               .ldv = ldv, .slot = slot,
                                .scale = 1 / sqrtf((float)s[3]), .out = got,
                                .ldo = d, .scratch = scratch };
 
         kern->attention(&a);
         a.n_q = 1;
+        a.causal = 0;
         a.out = one;
         for (int i = 0; i < n_q; i++) {
             a.n_k = n_k - n_q + 1 + i;
-            a.q = q + (size_t)i * d;
+            a.q = q + (size_t)i * ldq;
             kern->attention(&a);
             check_same("causal query", kern, one, got + (size_t)i * d, d);
         }

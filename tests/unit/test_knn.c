@@ -203,6 +203,7 @@ struct tiny_pairs {
     struct key_pair p[TINY_PAIRS];
 };
 
+/* The fourth has the second's source. */
 static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
 {
     uint64_t seed = 11;
@@ -214,6 +215,8 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
         t->p[i] = (struct key_pair){ t->src[i], n_src, t->tgt[i], n_tgt,
                                      NULL };
     }
+    memcpy(t->src[3], t->src[1], sizeof t->src[3]);
+    t->p[3].n_src = t->p[1].n_src;
 }
 
 /* Keys are the states forced decoding has before each token, values those
@@ -259,6 +262,47 @@ TEST(keys_are_the_states_before_each_token)
     for (int rows = 1; rows <= 64; rows *= 4)
         for (int with_eos = 0; with_eos < 2; with_eos++)
             check_keys(&m, rows, with_eos);
+    tiny_net_close(&m);
+}
+
+/* Pairs that fit together only because their source is one, int8 and by two
+ * threads: each has the keys it has alone. */
+TEST(a_source_that_pairs_share_is_read_once)
+{
+    enum { N = 6, SRC = 12 };
+    struct keybuild_options o = { SRC + 1, KEY_F32, false };
+    struct tiny t = TINY_DEFAULT;
+    struct tiny_net m;
+    struct keybuild *kb, *alone;
+    struct key_pair p[N], one;
+    int32_t src[16], tgt[N][16];
+    uint64_t seed = 5;
+    struct pool *pool;
+    struct err e;
+    int n_src;
+
+    REQUIRE(tiny_net_open(&m, &t, DT_I8, NULL));
+    REQUIRE_OK(pool_new(&pool, 2, &e), &e);
+    REQUIRE_OK(keybuild_new(&kb, m.net, pool, &o, &e), &e);
+    REQUIRE_OK(keybuild_new(&alone, m.net, NULL, &o, &e), &e);
+    n_src = tiny_source(&m, &seed, SRC, src);
+    for (int i = 0; i < N; i++) {
+        tiny_source(&m, &seed, 2, tgt[i]);
+        p[i] = (struct key_pair){ src, n_src, tgt[i], 2, NULL };
+    }
+    REQUIRE_OK(keybuild_run(kb, p, N, &e), &e);
+    for (int i = 0; i < N; i++) {
+        one = (struct key_pair){ src, n_src, tgt[i], 2, NULL };
+        REQUIRE_OK(keybuild_run(alone, &one, 1, &e), &e);
+        CHECK_INT(p[i].block->n, 2);
+        CHECK_MEM(p[i].block->keys, one.block->keys,
+                  2 * one.block->ld * sizeof(float));
+        keyblock_drop(one.block);
+        keyblock_drop(p[i].block);
+    }
+    keybuild_free(kb);
+    keybuild_free(alone);
+    pool_free(pool);
     tiny_net_close(&m);
 }
 
