@@ -26,7 +26,8 @@
  *
  * Time is that of the processor, all threads of the program together (texts are
  * cut and pairs searched beside decoding). What is compared alternates, round
- * by round; the median round is printed. One line of JSON a row. */
+ * by round; printed is the median round, and of ratios the median of each
+ * round's. One line of JSON a row. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -234,41 +235,58 @@ static int64_t keys_bytes(skmt_keys *k)
     return bytes;
 }
 
+/* What is compared most closely stands together. */
+static int rows_of_batch(int batch, struct row *rows)
+{
+    static const char *const presets[] = { "sk1", "sk2" };
+    int n = 0;
+
+    rows[n++] = (struct row){ NULL, PLAIN, batch, { 0 } };
+    for (enum mode m = DECODE; m <= NONE; m++)
+        for (int p = 0; p < 2; p++)
+            if (m < NONE || batch == 1)
+                rows[n++] = (struct row){ presets[p], m, batch, { 0 } };
+    return n;
+}
+
+static void print_row(struct row *row, const struct row *plain,
+                      skmt_keys *keys)
+{
+    double ratio[MAX_ROUNDS];
+
+    for (int r = 0; r < n_rounds; r++)
+        ratio[r] = plain->seconds[r] / row->seconds[r];
+    printf("{\"set\":\"%s\",\"system\":\"%s\",\"mode\":\"%s\","
+           "\"batch\":%d,\"sentences\":%d,\"ms\":%.3f,\"ratio\":%.4f,"
+           "\"key_bytes\":%lld}\n", set_name,
+           row->preset ? row->preset : "nmt", mode_name[row->mode], row->batch,
+           n_texts, 1e3 * median(row->seconds, n_rounds) / n_texts,
+           median(ratio, n_rounds), (long long)keys_bytes(keys));
+}
+
+/* A machine that is shared slows down and speeds up by the minute: a ratio is
+ * of runs of one round, and the median of these. */
 static void table(void)
 {
     static const int batches[] = { 1, 4, 8, 16 };
-    static const char *const presets[] = { "sk1", "sk2" };
     static struct row rows[MAX_ROWS];
     skmt_options *o = options_for(NULL, 1, "4G");
     skmt_keys *keys;
     skmt_error e;
-    int n = 0;
 
     check(skmt_keys_new(&keys, model, o, NULL, &e), &e);
+    run_all(&(struct row){ "sk2", DECODE, 16, { 0 } }, keys);
+    run_all(&(struct row){ "sk2", WARM, 16, { 0 } }, keys);
     for (int b = 0; b < 4; b++) {
-        rows[n++] = (struct row){ NULL, PLAIN, batches[b], { 0 } };
-        for (int p = 0; p < 2; p++)
-            for (enum mode m = DECODE; m <= NONE; m++)
-                if (m < NONE || batches[b] == 1)
-                    rows[n++] = (struct row){ presets[p], m, batches[b],
-                                              { 0 } };
+        int n = rows_of_batch(batches[b], rows);
+
+        for (int r = 0; r < n_rounds; r++)
+            for (int i = 0; i < n; i++)
+                rows[i].seconds[r] = run_all(&rows[i], rows[i].mode < COLD
+                                                           ? keys : NULL);
+        for (int i = 0; i < n; i++) print_row(&rows[i], &rows[0], keys);
+        fflush(stdout);
     }
-    for (int p = 0; p < 2; p++) {       /* keys of both kinds of id */
-        run_all(&(struct row){ presets[p], DECODE, 16, { 0 } }, keys);
-        run_all(&(struct row){ presets[p], WARM, 16, { 0 } }, keys);
-    }
-    for (int r = 0; r < n_rounds; r++)
-        for (int i = 0; i < n; i++)
-            rows[i].seconds[r] = run_all(&rows[i], rows[i].mode < COLD
-                                                       ? keys : NULL);
-    for (int i = 0; i < n; i++)
-        printf("{\"set\":\"%s\",\"system\":\"%s\",\"mode\":\"%s\","
-               "\"batch\":%d,\"sentences\":%d,\"ms\":%.3f,"
-               "\"key_bytes\":%lld}\n", set_name,
-               rows[i].preset ? rows[i].preset : "nmt",
-               mode_name[rows[i].mode], rows[i].batch, n_texts,
-               1e3 * median(rows[i].seconds, n_rounds) / n_texts,
-               (long long)keys_bytes(keys));
     skmt_keys_free(keys);
     skmt_options_free(o);
 }

@@ -18,14 +18,12 @@ def mb(n):
 
 
 def cell(s, system, mode, batch):
-    plain = next(r["ms"] for r in table
-                 if (r["set"], r["mode"], r["batch"]) == (s, "plain", batch))
     for r in table:
         if (r["set"], r["system"], r["mode"], r["batch"]) == \
                 (s, system, mode, batch):
             if mode == "plain":
                 return f"{r['ms']:.1f}"
-            return f"{r['ms']:.1f} (**{plain / r['ms']:.2f}x**)"
+            return f"{r['ms']:.1f} (**{r['ratio']:.2f}x**)"
     return ""
 
 
