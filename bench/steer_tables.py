@@ -33,7 +33,9 @@ for s in dict.fromkeys(r["set"] for r in table):
     print("| | batch 1 | 4 | 8 | 16 |\n|---|---|---|---|---|")
     names = [("nmt", "plain", "plain NMT")]
     for p in ("sk1", "sk2"):
-        names += [(p, "decode", f"{p}, keys there, decoding alone"),
+        names += [(p, "paper", f"{p}, keys there, decoding alone, the paper's "
+                   "search"),
+                  (p, "decode", f"{p}, keys there, decoding alone"),
                   (p, "warm", f"{p}, keys there, with retrieval"),
                   (p, "cold", f"{p}, cache empty at first, with retrieval"),
                   (p, "none", f"{p}, no cache, with retrieval")]
