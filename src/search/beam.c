@@ -100,13 +100,27 @@ static void finish(struct beam *b, const struct cand *c)
     if (b->n_done < cap) b->n_done++;
 }
 
-/* Drop live hypotheses hopelessly behind the best (drafting 2). */
+/* Hopelessly behind the best (drafting 2). */
+static bool behind(const struct beam *b, double total, double best)
+{
+    return b->prune > 0 && total < best - b->prune;
+}
+
 static void prune(struct beam *b)
 {
-    if (b->prune <= 0) return;
     while (b->n_live > 1 &&
-           b->live[b->n_live - 1].total < b->live[0].total - b->prune)
+           behind(b, b->live[b->n_live - 1].total, b->live[0].total))
         b->n_live--;
+}
+
+/* Whether a candidate ends a translation. The fewer hypotheses there are, the
+ * less likely ends are among the candidates, and a short one is hard to beat:
+ * what goes for going on goes for ending, too. */
+static bool ends(const struct beam *b, int i)
+{
+    if (b->cand[i].token != b->eos) return false;
+    if (b->o->lenpen_type == LENPEN_FAIRSEQ && i >= b->o->beam) return false;
+    return !behind(b, b->cand[i].total, b->cand[0].total);
 }
 
 /* Nothing alive can still change the answer. */
@@ -132,12 +146,9 @@ bool beam_advance(struct beam *b)
     for (int i = 0; i < b->n_cand; i++) {
         const struct cand *c = &b->cand[i];
 
-        if (c->token == b->eos) {
-            if (b->o->lenpen_type != LENPEN_FAIRSEQ || i < b->o->beam)
-                finish(b, c);
-        } else if (n < b->o->beam) {
+        if (ends(b, i)) finish(b, c);
+        else if (c->token != b->eos && n < b->o->beam)
             b->next[n++] = (struct live){ add_node(b, c), c->total, c->from };
-        }
     }
     b->n_cand = 0;
     b->n_live = n;

@@ -199,6 +199,11 @@ static void book_finish(struct book *k, const struct entry *c)
     if (++k->n_done > b) k->n_done = b;
 }
 
+static bool book_behind(const struct book *k, double total, double best)
+{
+    return k->o->prune > 0 && best - total > k->o->prune;
+}
+
 static void book_step(struct book *k)
 {
     int b = k->o->beam, top = b == 1 ? 1 : 2 * b, n = 0;
@@ -209,14 +214,13 @@ static void book_step(struct book *k)
         bool end = k->cand[i].t.id[k->t - 1] == 0;
 
         if (!end && n < b) k->alive[n++] = k->cand[i];
-        if (end && (k->o->lenpen_type == LENPEN_GNMT || i < b))
+        if (end && (k->o->lenpen_type == LENPEN_GNMT || i < b) &&
+            !book_behind(k, k->cand[i].total, k->cand[0].total))
             book_finish(k, &k->cand[i]);
     }
     k->n_alive = n;
     for (n = 0; n < k->n_alive; n++)
-        if (k->o->prune > 0 &&
-            k->alive[0].total - k->alive[n].total > k->o->prune)
-            break;
+        if (book_behind(k, k->alive[n].total, k->alive[0].total)) break;
     k->n_alive = n;
 }
 
@@ -494,6 +498,27 @@ TEST(prune_drops_what_is_more_than_delta_behind)
     CHECK(!beam_advance(&b));
     CHECK_INT(b.n_live, 2);
     CHECK_INT(beam_token(&b, 0), 5);
+    beam_release(&b);
+}
+
+/* An end that far behind is none: it would be short, and hard to beat. */
+TEST(prune_drops_ends_that_are_behind)
+{
+    struct search_options o = plain_options(4);
+    struct beam b;
+    struct err e;
+
+    o.prune = 2;
+    REQUIRE_OK(beam_init(&b, &o, 0, 8, &e), &e);
+    beam_begin(&b, 8);
+    beam_offer(&b, 0, 1, -1);
+    beam_offer(&b, 0, 0, -3.001f);
+    CHECK(!beam_advance(&b));
+    CHECK(b.n_live == 1 && b.n_done == 0);
+    beam_offer(&b, 0, 1, -1);
+    beam_offer(&b, 0, 0, -3);
+    CHECK(!beam_advance(&b));
+    CHECK(b.n_live == 1 && b.n_done == 1);
     beam_release(&b);
 }
 
