@@ -115,12 +115,13 @@ static void prune(struct beam *b)
 
 /* Whether a candidate ends a translation. The fewer hypotheses there are, the
  * less likely ends are among the candidates, and a short one is hard to beat:
- * what goes for going on goes for ending, too. */
+ * twice as far behind as going on allows is no end. (Not once: of the ends of
+ * little probability the whole beam would find, some win there, too.) */
 static bool ends(const struct beam *b, int i)
 {
     if (b->cand[i].token != b->eos) return false;
     if (b->o->lenpen_type == LENPEN_FAIRSEQ && i >= b->o->beam) return false;
-    return !behind(b, b->cand[i].total, b->cand[0].total);
+    return !behind(b, b->cand[i].total, b->cand[0].total - b->prune);
 }
 
 /* Nothing alive can still change the answer. */

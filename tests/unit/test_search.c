@@ -215,7 +215,8 @@ static void book_step(struct book *k)
 
         if (!end && n < b) k->alive[n++] = k->cand[i];
         if (end && (k->o->lenpen_type == LENPEN_GNMT || i < b) &&
-            !book_behind(k, k->cand[i].total, k->cand[0].total))
+            !book_behind(k, k->cand[i].total,
+                         k->cand[0].total - k->o->prune))
             book_finish(k, &k->cand[i]);
     }
     k->n_alive = n;
@@ -501,7 +502,7 @@ TEST(prune_drops_what_is_more_than_delta_behind)
     beam_release(&b);
 }
 
-/* An end that far behind is none: it would be short, and hard to beat. */
+/* An end twice as far behind is none: it would be short, and hard to beat. */
 TEST(prune_drops_ends_that_are_behind)
 {
     struct search_options o = plain_options(4);
@@ -512,11 +513,11 @@ TEST(prune_drops_ends_that_are_behind)
     REQUIRE_OK(beam_init(&b, &o, 0, 8, &e), &e);
     beam_begin(&b, 8);
     beam_offer(&b, 0, 1, -1);
-    beam_offer(&b, 0, 0, -3.001f);
+    beam_offer(&b, 0, 0, -5.001f);
     CHECK(!beam_advance(&b));
     CHECK(b.n_live == 1 && b.n_done == 0);
     beam_offer(&b, 0, 1, -1);
-    beam_offer(&b, 0, 0, -3);
+    beam_offer(&b, 0, 0, -5);
     CHECK(!beam_advance(&b));
     CHECK(b.n_live == 1 && b.n_done == 1);
     beam_release(&b);
