@@ -221,8 +221,9 @@ translation never comes of it.
 One that can only be read is read.
 
   $ mkdir -p there; cp keys there; chmod a-w there there/keys; chmod a+rx .. .; cp my.tm free.tm; chmod a+r free.tm
-  $ reader() { if [ $(id -u) = 0 ] && setpriv --reuid=65534 --clear-groups test -r "$SKMT_MODEL" -a -x "$BUILD/skmt"; then setpriv --reuid=65534 --clear-groups "$@"; else "$@"; fi; }
-  > reader skmt translate -M free.tm --key-file there/keys --exact steer text | cmp - soft; cmp keys there/keys; ls there
+  $ cp "$BUILD/skmt" own; cp "$SKMT_MODEL" own.skmt; chmod a+rx own own.skmt
+  $ reader() { if [ $(id -u) = 0 ]; then setpriv --reuid=65534 --clear-groups "$@"; else "$@"; fi; }
+  > reader ./own translate --model own.skmt -M free.tm --key-file there/keys --exact steer text | cmp - soft; cmp keys there/keys; ls there
   keys
   $ chmod -R u+w there
 
