@@ -21,8 +21,8 @@
  * is made all the same, for its time.
  *
  * bound: multiply-adds of plain translation, and of the keys of all pairs when
- * none is reused by another sentence (equal sources of one are encoded once): what a cold run could reach if products were all there is;
- * and those of them that no zero input spares, with the rate at which this
+ * none is reused by another sentence (equal sources of one are encoded once):
+ * what a cold run could reach if products were all there is; and those of them that no zero input spares, with the rate at which this
  * processor multiplies many rows: seconds no way of making keys can save.
  *
  * Time is that of the processor, all threads of the program together (texts are

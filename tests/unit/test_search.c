@@ -477,16 +477,25 @@ static struct search_options plain_options(int beam)
                                     .lenpen = 0.6 };
 }
 
+/* At its beginning, with the end token 0; o must live as long. */
+static bool begin_pruned(struct beam *b, struct search_options *o)
+{
+    struct err e;
+
+    *o = plain_options(4);
+    o->prune = 2;
+    if (!CHECK_OK(beam_init(b, o, 0, 8, &e), &e)) return false;
+    beam_begin(b, 8);
+    return true;
+}
+
 /* Exactly delta behind stays, a hair more goes; the best always stays. */
 TEST(prune_drops_what_is_more_than_delta_behind)
 {
-    struct search_options o = plain_options(4);
+    struct search_options o;
     struct beam b;
-    struct err e;
 
-    o.prune = 2;
-    REQUIRE_OK(beam_init(&b, &o, 0, 8, &e), &e);
-    beam_begin(&b, 8);
+    REQUIRE(begin_pruned(&b, &o));
     beam_offer(&b, 0, 1, -1);
     beam_offer(&b, 0, 2, -2.5f);
     beam_offer(&b, 0, 3, -3);
@@ -505,13 +514,10 @@ TEST(prune_drops_what_is_more_than_delta_behind)
 /* An end twice as far behind is none: it would be short, and hard to beat. */
 TEST(prune_drops_ends_that_are_behind)
 {
-    struct search_options o = plain_options(4);
+    struct search_options o;
     struct beam b;
-    struct err e;
 
-    o.prune = 2;
-    REQUIRE_OK(beam_init(&b, &o, 0, 8, &e), &e);
-    beam_begin(&b, 8);
+    REQUIRE(begin_pruned(&b, &o));
     beam_offer(&b, 0, 1, -1);
     beam_offer(&b, 0, 0, -5.001f);
     CHECK(!beam_advance(&b));
