@@ -203,7 +203,7 @@ struct tiny_pairs {
     struct key_pair p[TINY_PAIRS];
 };
 
-/* The fourth has the second's source. */
+/* The fourth has the second's source, and the last one of the same length. */
 static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
 {
     uint64_t seed = 11;
@@ -217,6 +217,9 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
     }
     memcpy(t->src[3], t->src[1], sizeof t->src[3]);
     t->p[3].n_src = t->p[1].n_src;
+    t->p[4].n_src = tiny_source(m, &seed, 4, t->src[4]);
+    CHECK(t->p[4].n_src == t->p[1].n_src &&
+          memcmp(t->src[4], t->src[1], sizeof(int32_t) * 4));
 }
 
 /* Keys are the states forced decoding has before each token, values those
