@@ -6,6 +6,7 @@
  * should have been. */
 #include "base/pool.h"
 #include "naive.h"
+#include "nn/decoder.h"
 #include "search/batch.h"
 
 enum { MAX_TEXTS = 40, MAX_SRC = 33 };
@@ -1058,6 +1059,61 @@ static int count_ended(struct job **jobs, int n)
 
     for (int i = 0; i < n; i++) ended += jobs[i]->hyps[0].ended;
     return ended;
+}
+
+/* ---- rows of one pass ------------------------------------------------------ */
+
+/* Two hypotheses of a sentence, three tokens and four, after one start: their
+ * last tokens in one pass, one position after the other, or each alone. */
+TEST(rows_of_two_paths_keep_their_own_tokens)
+{
+    enum { LEN = 4 };
+    static const int32_t tokens[2][LEN] = { { 0, 7, 8, 9 }, { 0, 10, 11, 12 } };
+    struct tiny o = TINY_DEFAULT;
+    struct decoder_pass p = { 0 };
+    struct workspace ws;
+    struct kvcache cache;
+    struct memory mem;
+    struct tiny_net m;
+    int32_t src[16], path[2][LEN];
+    float hidden[2 * LEN * PANEL], want[2][PANEL];
+    struct row rows[2];
+    uint64_t seed = 3;
+    struct err e;
+    int n;
+
+    REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
+    REQUIRE(m.net->d <= PANEL);
+    n = tiny_source(&m, &seed, 5, src);
+    REQUIRE_OK(workspace_init(&ws, m.net, NULL, 16, 16, &e), &e);
+    REQUIRE_OK(kvcache_init(&cache, 16, m.w->cfg.decoder_layers, m.net->d,
+                            &e), &e);
+    REQUIRE_OK(memory_init(&mem, m.net, n, &e), &e);
+    encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
+    memory_fill(&mem, &ws, ws.x, n);
+    p.hidden = hidden;
+    for (int h = 0; h < 2; h++) {       /* each alone, token by token */
+        for (int t = 0; t < 3 + h; t++) {
+            path[h][t] = kvcache_take(&cache, t ? path[h][t - 1] : -1);
+            rows[0] = (struct row){ &mem, t ? tokens[h][t]
+                                            : m.w->cfg.start_id, t, path[h] };
+            p.rows = rows;
+            p.n = 1;
+            decoder_run(&ws, &cache, &p);
+        }
+        memcpy(want[h], hidden, sizeof(float) * (size_t)m.net->d);
+    }
+    rows[0] = (struct row){ &mem, tokens[0][2], 2, path[0] };
+    rows[1] = (struct row){ &mem, tokens[1][3], 3, path[1] };
+    p.n = 2;
+    decoder_run(&ws, &cache, &p);
+    for (int h = 0; h < 2; h++)
+        CHECK_MEM(hidden + (size_t)h * ws.ld, want[h],
+                  sizeof(float) * (size_t)m.net->d);
+    memory_release(&mem);
+    kvcache_release(&cache);
+    workspace_release(&ws);
+    tiny_net_close(&m);
 }
 
 /* Some models pad with the mark that ends a sentence: it is no padding then. */
