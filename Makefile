@@ -49,9 +49,11 @@ LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
 
 # Vector kernels are compiled for their ISA and chosen at run time; nothing
 # else may use more than the architecture's baseline.
+ISAS       = avx2 avx512 amx
 ISA_avx2   = -mavx2 -mfma -mf16c
 ISA_avx512 = -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma
-X86_ONLY   = src/tensor/cpu/avx2.c src/tensor/cpu/avx512.c
+ISA_amx    = $(ISA_avx512) -mamx-tile -mamx-int8
+X86_ONLY   = $(ISAS:%=src/tensor/cpu/%.c)
 
 LIB_SRC := $(wildcard src/*/*.c src/*/*/*.c)
 ifneq ($(ARCH),x86_64)

@@ -301,7 +301,7 @@ int main(int argc, char **argv)
         else k = NULL;
     }
     if (!k || place > PLACE_COLLAPSE) {
-        fprintf(stderr, "usage: kernels [-i ref|avx2|avx512] [-t f32|bf16|int8]"
+        fprintf(stderr, "usage: kernels [-i ref|avx2|avx512|amx] [-t f32|bf16|int8]"
                 " [-p 0..3] [-q]\nplaces of the weights: 0 huge pages, 1 4 KB "
                 "pages, 2 a file, 3 a file collapsed; -q products only\n");
         return 1;

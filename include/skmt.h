@@ -91,7 +91,8 @@ SKMT_API const char *skmt_model_fact(const skmt_model *model,
                                      const char *name);
 SKMT_API const char *skmt_model_fact_name(const skmt_model *model, int i);
 
-/* The kernels in use: "avx512", "avx2" or "ref"; and the processor's name. */
+/* The kernels in use: "amx", "avx512", "avx2" or "ref"; and the processor's
+ * name. */
 SKMT_API const char *skmt_isa(void);
 SKMT_API const char *skmt_cpu(void);
 

@@ -6,9 +6,12 @@
 
 #ifdef __x86_64__
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
-static const char *const names[ISA_COUNT] = { "ref", "avx2", "avx512" };
+static const char *const names[ISA_COUNT] = { "ref", "avx2", "avx512",
+                                              "amx" };
 
 static struct {
     pthread_once_t once;
@@ -34,6 +37,20 @@ bool isa_parse(const char *name, enum isa *out)
 
 #ifdef __x86_64__
 
+#define ARCH_REQ_XCOMP_PERM 0x1023
+#define XFEATURE_TILE_DATA 18
+
+/* Tiles are 8 KB of registers, which Linux saves only for processes that have
+ * asked for it; a kernel that does not know them refuses. */
+static bool may_use_tiles(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bit_AMX_TILE) &&
+           (d & bit_AMX_INT8) &&
+           !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_TILE_DATA);
+}
+
 /* __builtin_cpu_supports() also asks XGETBV whether the system saves the
  * registers, so a yes means the instructions can be executed. */
 static enum isa look_up_isa(void)
@@ -50,7 +67,7 @@ static enum isa look_up_isa(void)
         __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vnni"))
-        return ISA_AVX512;
+        return may_use_tiles() ? ISA_AMX : ISA_AVX512;
     return ISA_AVX2;
 }
 

@@ -5,13 +5,14 @@
 #include <stdbool.h>
 
 /* Ascending: a CPU that runs one runs all before it. */
-enum isa { ISA_REF, ISA_AVX2, ISA_AVX512, ISA_COUNT };
+enum isa { ISA_REF, ISA_AVX2, ISA_AVX512, ISA_AMX, ISA_COUNT };
 
-const char *isa_name(enum isa isa);             /* "ref", "avx2", "avx512" */
+const char *isa_name(enum isa isa);             /* "ref", "avx2", "avx512".. */
 bool isa_parse(const char *name, enum isa *out);
 
 /* Looked up once. ISA_AVX2 means AVX2 + FMA + F16C; ISA_AVX512 means
- * F, BW, VL, DQ and VNNI, with the system saving the registers. */
+ * F, BW, VL, DQ and VNNI, with the system saving the registers; ISA_AMX int8
+ * tiles, which Linux lets a process use when it asks (this does). */
 enum isa cpu_best_isa(void);
 
 /* The model name as the processor gives it, for tables of figures. */

@@ -7,8 +7,7 @@
  * the number of rows nor on how panels are divided among threads, so for one
  * ISA the same input gives the same bytes whatever the batch.
  *
- * There is no AMX table yet: it needs a processor to be tested on, and would
- * be one more line in the list of pick.c (the packed layout is ready for it).
+ * AMX is AVX-512 but for int8 products, and gives the same bytes.
  *
  * All pointers are 64-byte aligned where a row starts at a multiple of 16
  * floats; leading dimensions (ld*) count elements. */
@@ -146,7 +145,7 @@ struct kernels {
 const struct kernels *kernels_for(enum isa isa);
 
 /* The best one this CPU runs, or what SKMT_ISA asks for ("ref", "avx2",
- * "avx512"). Chosen once. *unusable, when not NULL, is set to the value of
+ * "avx512", "amx"). Chosen once. *unusable, when not NULL, is set to the value of
  * SKMT_ISA if that could not be honoured (the best one is used then). */
 const struct kernels *kernels_pick(const char **unusable);
 

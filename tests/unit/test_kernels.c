@@ -470,6 +470,28 @@ TEST(products_agree_with_ref)
     }
 }
 
+/* Kernels divide rows among tiles and passes: no row is left out, done twice
+ * (it is added to) or read behind the end. */
+TEST(int8_products_of_any_number_of_rows)
+{
+    enum { MOST = 70, N = 70 };
+    static const int inputs[] = { 64, 192, 100 };
+    size_t size = out_size(MOST, N);
+    float *want = mem_alloc(size, sizeof *want);
+    float *got = mem_alloc(size, sizeof *got);
+
+    for (size_t i = 0; i < COUNT(inputs) * MOST; i++) {
+        struct product p;
+
+        product_init(&p, DT_I8, 1 + (int)(i % MOST), N, inputs[i / MOST]);
+        p.g.add = 1;
+        compare_product(&p, want, got);
+        product_release(&p);
+    }
+    mem_free(want);
+    mem_free(got);
+}
+
 /* Weights of +-127 and activations of 0, 1 and 255: a kernel that adds pairs
  * of products in 16 bits with saturation gives itself away. */
 TEST(int8_extremes_do_not_saturate)

@@ -180,7 +180,7 @@ static pass_i8_fn *const passes_i8[ROWS][FETCHES] = {
 #undef PASS
 };
 
-static void finish_i8(const struct gemm *g, int row, int rows, int panel,
+void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
                       int32_t (*sum)[PANEL])
 {
     for (int r = 0; r < rows; r++) {
@@ -223,7 +223,7 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
             const char *at;
             enum fetch how = plan(rows, t, n, (const char *)w, bytes, &at);
             passes_i8[rows - 1][how](g->xq + (size_t)row * kp, kp, w, at, sum);
-            finish_i8(g, row, rows, p, sum);
+            finish_i8_avx512(g, row, rows, p, sum);
             row += rows;
         }
     }
@@ -416,17 +416,21 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
     gemm_float(g, p0, p1, 1);
 }
 
-const struct kernels kernels_avx512 = {
-    .isa = ISA_AVX512,
-    .gemm_i8 = gemm_i8,
-    .gemm_f32 = gemm_f32,
-    .gemm_bf16 = gemm_bf16,
-    .gemm_sparse = gemm_sparse,
-    .list_nonzero = list_nonzero,
-    .quantize = quantize,
-    .layer_norm = layer_norm,
-    .attention = attention,
-    .row_stats = row_stats,
-    .distances_f32 = distances_f32,
-    .distances_i8 = distances_i8,
-};
+#define TABLE(name, product)            \
+    {                                   \
+        .isa = name,                    \
+        .gemm_i8 = product,             \
+        .gemm_f32 = gemm_f32,           \
+        .gemm_bf16 = gemm_bf16,         \
+        .gemm_sparse = gemm_sparse,     \
+        .list_nonzero = list_nonzero,   \
+        .quantize = quantize,           \
+        .layer_norm = layer_norm,       \
+        .attention = attention,         \
+        .row_stats = row_stats,         \
+        .distances_f32 = distances_f32, \
+        .distances_i8 = distances_i8,   \
+    }
+
+const struct kernels kernels_avx512 = TABLE(ISA_AVX512, gemm_i8);
+const struct kernels kernels_amx = TABLE(ISA_AMX, gemm_i8_amx);

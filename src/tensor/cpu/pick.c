@@ -9,6 +9,7 @@ static const struct kernels *const tables[ISA_COUNT] = {
 #ifdef __x86_64__
     [ISA_AVX2] = &kernels_avx2,
     [ISA_AVX512] = &kernels_avx512,
+    [ISA_AMX] = &kernels_amx,
 #endif
 };
 

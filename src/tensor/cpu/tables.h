@@ -24,6 +24,13 @@ extern const struct kernels kernels_ref;
 #ifdef __x86_64__
 extern const struct kernels kernels_avx2;
 extern const struct kernels kernels_avx512;
+extern const struct kernels kernels_amx;
+
+/* amx.c: the only operation of kernels_amx that is not kernels_avx512's. */
+void gemm_i8_amx(const struct gemm *g, int p0, int p1);
+/* avx512.c: sums of one panel for rows [row, row + rows) into g->y. */
+void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
+                      int32_t (*sum)[PANEL]);
 #endif
 
 /* Loops over registers: every bound is a constant once inlined. */
