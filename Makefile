@@ -51,7 +51,8 @@ LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
 # else may use more than the architecture's baseline.
 ISAS       = avx2 avx512 amx
 ISA_avx2   = -mavx2 -mfma -mf16c
-ISA_avx512 = -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma
+ISA_avx512 = -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma \
+             -mbmi -mpopcnt
 ISA_amx    = $(ISA_avx512) -mamx-tile -mamx-int8
 X86_ONLY   = $(ISAS:%=src/tensor/cpu/%.c)
 

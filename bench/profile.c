@@ -1,6 +1,8 @@
 /* profile.c - where the time of a translation goes, operation by operation.
  *
  *     profile MODEL TEXT [OPTION VALUE]...      one thread; whole lines
+ *     profile MODEL PAIRS.tsv keys ROWS         their keys, 16 pairs at a time,
+ *                                               ROWS tokens in a pass
  *
  * The kernels are called through a table that times them, so the figures are
  * of a real run with its cold caches: what bench/kernels.c measures hot. Also
@@ -12,13 +14,15 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/recall.h"
 #include "engine/result.h"
+#include "knn/keybuild.h"
 #include "search/batch.h"
 
 enum op { PRODUCT, SPARSE, SELF, CROSS, ENCODER, STATS, NORM, QUANTIZE, LIST,
           OPS };
 static const char *const op_name[OPS] = {
-    "int8 products", "  after a ReLU", "self-attention, a row",
+    "int8 products", "  after a ReLU", "self-attention, a path",
     "cross-attention, a sentence", "encoder attention", "row_stats",
     "layer_norm", "quantize", "list_nonzero",
 };
@@ -61,13 +65,18 @@ static void timed_list(const uint8_t *xq, int rows, int k, struct nonzero *nz)
 
     inner->list_nonzero(xq, rows, k, nz);
     add(LIST, t, rows);
-    for (int r = 0; r < rows * pad_to(k, 4); r++) zeros += xq[r] == 128;
-    inputs += (double)rows * pad_to(k, 4);
+    for (int r = 0; r < rows; r++) {
+        int n = 4 * nz[r].n;
+        while (n && !nz[r].value[n - 1]) n--;
+        zeros += k - n;
+    }
+    inputs += (double)rows * k;
 }
 
 static void timed_attention(const struct attention *a)
 {
-    enum op op = a->slot ? SELF : a->next.k || a->n_q <= 8 ? CROSS : ENCODER;
+    bool encoder = a->ldk == a->ldq && !a->slot;    /* keys beside queries */
+    enum op op = a->slot ? SELF : encoder ? ENCODER : CROSS;
     double t = clock_seconds();
 
     inner->attention(a);
@@ -164,13 +173,55 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
     return tokens;
 }
 
+/* Keys of the pairs of a file, as the worker of one sentence makes them. */
+static long make_keys(const struct engine *en, const char *path, int rows,
+                      struct err *e)
+{
+    enum { PAIRS = 16 };
+    struct keybuild_options ko = { rows, KEY_INT8, false };
+    struct recalled in[PAIRS] = { 0 };
+    struct key_pair work[PAIRS];
+    struct keybuild *kb = NULL;
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    long tokens = 0;
+    enum status st = keybuild_new(&kb, en->net, NULL, &ko, e);
+
+    for (int n = 0; !st && f && getline(&line, &size, f) > 0;) {
+        char *tab = strchr(line, '\t');
+
+        if (!tab) continue;
+        st = recall_encode(en, (struct str){ line, (size_t)(tab - line) },
+                           (struct str){ tab + 1, strcspn(tab + 1, "\t\n") },
+                           &in[n], e);
+        work[n] = (struct key_pair){ in[n].ids, in[n].n_src,
+                                     in[n].ids + in[n].n_src, in[n].n_tgt,
+                                     NULL };
+        tokens += in[n].n_tgt;
+        if (st || ++n < PAIRS) continue;
+        st = keybuild_run(kb, work, PAIRS, e);
+        for (; n > 0; n--) {
+            keyblock_drop(work[n - 1].block);
+            free(in[n - 1].ids);
+        }
+    }
+    keybuild_free(kb);
+    if (f) fclose(f);
+    free(line);
+    return st ? -1 : tokens;
+}
+
 static void report(double seconds, long tokens, const struct batch *b)
 {
-    struct batch_counts c = batch_counts(b);
-
-    printf("%s, %s: %.3f s, %ld tokens, %llu passes, %.2f rows a pass\n",
-           cpu_name(), isa_name(inner->isa), seconds, tokens,
-           (unsigned long long)c.passes, (double)c.rows / (double)c.passes);
+    printf("%s, %s: %.3f s, %ld tokens", cpu_name(), isa_name(inner->isa),
+           seconds, tokens);
+    if (b) {
+        struct batch_counts c = batch_counts(b);
+        printf(", %llu passes, %.2f rows a pass", (unsigned long long)c.passes,
+               (double)c.rows / (double)c.passes);
+    }
+    putchar('\n');
     for (int i = 0; i < OPS; i++) {
         if (!spent[i].calls) continue;
         printf("%-28s %7.3f s %5.1f %%  %9.2f us a call", op_name[i],
@@ -209,6 +260,14 @@ int main(int argc, char **argv)
     }
     table = timed_table(en->net->k);
     en->net->k = &table;
+    if (argc == 5 && !strcmp(argv[3], "keys")) {
+        start = clock_seconds();
+        tokens = make_keys(en, argv[2], atoi(argv[4]), &e);
+        if (tokens < 0) goto failed;
+        report(clock_seconds() - start, tokens, NULL);
+        engine_close(en);
+        return 0;
+    }
     for (int i = 3; i < argc; i += 2)
         if (options_set(&o, argv[i], argv[i + 1], &e)) goto failed;
     if (engine_search_options(en, &o, &so, &e) ||

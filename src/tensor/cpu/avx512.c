@@ -66,7 +66,8 @@ static inline void v_store_q8(uint8_t *q, vf v, int n)
 {
     __m512i i = _mm512_add_epi32(_mm512_cvtps_epi32(v),
                                  _mm512_set1_epi32(128));
-    _mm512_mask_cvtepi32_storeu_epi8(q, first(n), i);
+    if (n == VW) _mm_storeu_si128((void *)q, _mm512_cvtepi32_epi8(i));
+    else _mm512_mask_cvtepi32_storeu_epi8(q, first(n), i);
 }
 
 INLINE vf v_sums(const vf *a)
@@ -180,18 +181,53 @@ static pass_i8_fn *const passes_i8[ROWS][FETCHES] = {
 #undef PASS
 };
 
+/* Sums of `rows` rows as floats, what belongs to the outputs read once. */
+INLINE void finish_sums(const struct gemm *g, const int relu, const int add,
+                        int row, int rows, int o, int32_t (*sum)[PANEL])
+{
+    float *y = g->y + (size_t)row * g->ldy + o;
+    __m512i comp[4];
+    vf scale[4], bias[4];
+
+    UNROLL for (int c = 0; c < 4; c++) {
+        comp[c] = _mm512_loadu_si512(g->l->comp + o + VW * c);
+        scale[c] = v_load(g->l->scale + o + VW * c);
+        bias[c] = v_load(g->l->bias + o + VW * c);
+    }
+    for (int r = 0; r < rows; r++, y += g->ldy) {
+        vf xs = v_set1(g->xs[row + r]);
+        UNROLL for (int c = 0; c < 4; c++) {
+            __m512i i = _mm512_sub_epi32(_mm512_load_si512(sum[r] + VW * c),
+                                         comp[c]);
+            vf v = v_mul(_mm512_cvtepi32_ps(i), v_mul(xs, scale[c]));
+            v = v_add(v, bias[c]);
+            if (relu) v = v_max(v, v_set1(0));
+            if (add) v = v_add(v, v_load(y + VW * c));
+            v_store(y + VW * c, v);
+        }
+    }
+}
+
 void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
                       int32_t (*sum)[PANEL])
 {
-    for (int r = 0; r < rows; r++) {
-        vf xs = _mm512_set1_ps(g->xs[row + r]);
+    int o = panel * PANEL;
+
+    if (g->l->bias && g->act == ACT_NONE && g->add)
+        finish_sums(g, 0, 1, row, rows, o, sum);
+    else if (g->l->bias && g->act == ACT_NONE)
+        finish_sums(g, 0, 0, row, rows, o, sum);
+    else if (g->l->bias && g->act == ACT_RELU && !g->add)
+        finish_sums(g, 1, 0, row, rows, o, sum);
+    else for (int r = 0; r < rows; r++) {
+        vf xs = v_set1(g->xs[row + r]);
         for (int c = 0; c < PANEL; c += VW) {
-            int o = panel * PANEL + c;
-            __m512i v = _mm512_loadu_si512(sum[r] + c);
-            v = _mm512_sub_epi32(v, _mm512_loadu_si512(g->l->comp + o));
-            finish(g, row + r, o,
-                   v_mul(_mm512_cvtepi32_ps(v),
-                         v_mul(xs, v_load(g->l->scale + o))));
+            __m512i i = _mm512_sub_epi32(
+                _mm512_load_si512(sum[r] + c),
+                _mm512_loadu_si512(g->l->comp + o + c));
+            finish(g, row + r, o + c,
+                   v_mul(_mm512_cvtepi32_ps(i),
+                         v_mul(xs, v_load(g->l->scale + o + c))));
         }
     }
 }
@@ -231,6 +267,24 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
 
 /* --- inputs that are mostly zero ------------------------------------------ */
 
+/* Where the bits of m are, from `base` on. How many there are is hard to
+ * guess, so with `room` the usual number is written whether they are there or
+ * not. (The list is never longer than what was looked at: there is room.) */
+#define USUAL 8
+INLINE int list_bits(uint64_t m, int base, int room, uint16_t *at)
+{
+    int n = __builtin_popcountll(m), i = 0;
+
+    if (room)
+        UNROLL for (; i < USUAL; i++) {
+            at[i] = (uint16_t)(base + (int)_tzcnt_u64(m));
+            m = _blsr_u64(m);
+        }
+    for (; i < n; i++, m &= m - 1)
+        at[i] = (uint16_t)(base + __builtin_ctzll(m));
+    return n;
+}
+
 static void list_nonzero(const uint8_t *xq, int rows, int k,
                          struct nonzero *nz)
 {
@@ -244,8 +298,7 @@ static void list_nonzero(const uint8_t *xq, int rows, int k,
             __mmask64 in = k - i < 64 ? (1ull << (k - i)) - 1 : ~0ull;
             uint64_t m = _mm512_mask_cmpneq_epi8_mask(
                 in, _mm512_maskz_loadu_epi8(in, xq + i), zero);
-            for (; m; m &= m - 1)
-                at[n++] = (uint16_t)(i + __builtin_ctzll(m));
+            n += list_bits(m, i, k - i >= USUAL, at + n);
         }
         close_list(&nz[r], xq, n);
     }
