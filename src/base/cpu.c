@@ -62,7 +62,8 @@ static enum isa look_up_isa(void)
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C)) return ISA_REF;
 
-    if (__builtin_cpu_supports("avx512f") &&
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt") &&
+        __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq") &&

@@ -11,7 +11,7 @@ const char *isa_name(enum isa isa);             /* "ref", "avx2", "avx512".. */
 bool isa_parse(const char *name, enum isa *out);
 
 /* Looked up once. ISA_AVX2 means AVX2 + FMA + F16C; ISA_AVX512 means
- * F, BW, VL, DQ and VNNI, with the system saving the registers; ISA_AMX int8
+ * F, BW, VL, DQ and VNNI (and BMI), with the system saving the registers; ISA_AMX int8
  * tiles, which Linux lets a process use when it asks (this does). */
 enum isa cpu_best_isa(void);
 

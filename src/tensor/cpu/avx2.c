@@ -118,6 +118,33 @@ INLINE vf v_sums(const vf *a)
 #undef QUAD
 }
 
+/* Rows i of 8 keys as lanes i of 8 vectors. */
+INLINE void v_turn(vf *r)
+{
+    vf t[8];
+
+#define LO(x, y) _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(x), \
+                                                     _mm256_castps_pd(y)))
+#define HI(x, y) _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(x), \
+                                                     _mm256_castps_pd(y)))
+    UNROLL for (int i = 0; i < 8; i += 4) {
+        vf a = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        vf b = _mm256_unpackhi_ps(r[i], r[i + 1]);
+        vf c = _mm256_unpacklo_ps(r[i + 2], r[i + 3]);
+        vf d = _mm256_unpackhi_ps(r[i + 2], r[i + 3]);
+        t[i] = LO(a, c);
+        t[i + 1] = HI(a, c);
+        t[i + 2] = LO(b, d);
+        t[i + 3] = HI(b, d);
+    }
+    UNROLL for (int i = 0; i < 4; i++) {
+        r[i] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x20);
+        r[i + 4] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x31);
+    }
+#undef LO
+#undef HI
+}
+
 #include "tensor/cpu/vec_ops.h"
 
 /* --- int8 products --------------------------------------------------------- */

@@ -95,6 +95,39 @@ INLINE vf v_sums(const vf *a)
 #undef HALF
 }
 
+/* Rows i of 16 keys as lanes i of 16 vectors. */
+INLINE void v_turn(vf *r)
+{
+    vf t[16];
+
+#define LO(x, y) _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(x), \
+                                                     _mm512_castps_pd(y)))
+#define HI(x, y) _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(x), \
+                                                     _mm512_castps_pd(y)))
+    UNROLL for (int i = 0; i < 16; i += 4) {
+        vf a = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        vf b = _mm512_unpackhi_ps(r[i], r[i + 1]);
+        vf c = _mm512_unpacklo_ps(r[i + 2], r[i + 3]);
+        vf d = _mm512_unpackhi_ps(r[i + 2], r[i + 3]);
+        t[i] = LO(a, c);
+        t[i + 1] = HI(a, c);
+        t[i + 2] = LO(b, d);
+        t[i + 3] = HI(b, d);
+    }
+    UNROLL for (int i = 0; i < 4; i++) {
+        vf a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88);
+        vf b = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88);
+        vf c = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
+        vf d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
+        r[i] = _mm512_shuffle_f32x4(a, b, 0x88);
+        r[i + 4] = _mm512_shuffle_f32x4(c, d, 0x88);
+        r[i + 8] = _mm512_shuffle_f32x4(a, b, 0xdd);
+        r[i + 12] = _mm512_shuffle_f32x4(c, d, 0xdd);
+    }
+#undef LO
+#undef HI
+}
+
 #include "tensor/cpu/vec_ops.h"
 
 /* --- products ------------------------------------------------------------- */

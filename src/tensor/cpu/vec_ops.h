@@ -288,6 +288,87 @@ INLINE void scores(const struct attention *a, int d, const float *q,
     }
 }
 
+/* With many queries over the same keys of 64 numbers, the keys are turned
+ * around once, [64][keys]: VW keys are then the lanes of a vector, and what
+ * were sums across lanes are additions of vectors. They are made in the order
+ * of v_sums(), so that the bytes are the same. */
+#define TURN_QUERIES 12
+#define TURN_KEYS 256
+struct turned { float k[64][TURN_KEYS]; };
+
+INLINE void turn_keys(const struct attention *a, const float *k,
+                      struct turned *to)
+{
+    for (int j = 0; j < a->n_k; j += VW) {
+        const float *key[VW];
+
+        find_keys(a, k, j, VW, a->n_k, key);
+        for (int i = 0; i < 64; i += VW) {
+            vf r[VW];
+
+            UNROLL for (int t = 0; t < VW; t++) r[t] = v_load(key[t] + i);
+            v_turn(r);
+            UNROLL for (int t = 0; t < VW; t++) v_store(to->k[i + t] + j, r[t]);
+        }
+    }
+}
+
+/* The partial sum in one lane, of TILE_Q queries with VW keys. */
+INLINE void lane_sum(const float *q, size_t ldq, const struct turned *k,
+                     int j, const int lane, vf *s)
+{
+    UNROLL for (int i = lane; i < 64; i += VW) {
+        vf x = v_load(k->k[i] + j);
+        UNROLL for (int t = 0; t < TILE_Q; t++) {
+            vf u = v_set1(q[(size_t)t * ldq + i]);
+            s[t] = i == lane ? v_mul(u, x) : v_fma(u, x, s[t]);
+        }
+    }
+}
+
+/* Lanes 4 * quad .. 4 * quad + 3: (0 + 2) + (1 + 3). */
+INLINE void quad_sum(const float *q, size_t ldq, const struct turned *k,
+                     int j, const int quad, vf *s)
+{
+    vf more[TILE_Q], odd[TILE_Q];
+
+    lane_sum(q, ldq, k, j, 4 * quad, s);
+    lane_sum(q, ldq, k, j, 4 * quad + 2, more);
+    UNROLL for (int t = 0; t < TILE_Q; t++) s[t] = v_add(s[t], more[t]);
+    lane_sum(q, ldq, k, j, 4 * quad + 1, odd);
+    lane_sum(q, ldq, k, j, 4 * quad + 3, more);
+    UNROLL for (int t = 0; t < TILE_Q; t++)
+        s[t] = v_add(s[t], v_add(odd[t], more[t]));
+}
+
+/* Quads from `quad` on: 0 + 1. */
+INLINE void half_sum(const float *q, size_t ldq, const struct turned *k,
+                     int j, const int quad, vf *s)
+{
+    vf more[TILE_Q];
+
+    quad_sum(q, ldq, k, j, quad, s);
+    quad_sum(q, ldq, k, j, quad + 1, more);
+    UNROLL for (int t = 0; t < TILE_Q; t++) s[t] = v_add(s[t], more[t]);
+}
+
+/* As scores(), of TILE_Q queries. */
+INLINE void scores_turned(const struct attention *a, const float *q,
+                          const struct turned *k, int n_k, float *s,
+                          size_t lds)
+{
+    for (int j = 0; j < n_k; j += VW) {
+        vf sum[TILE_Q], high[TILE_Q];
+
+        half_sum(q, a->ldq, k, j, 0, sum);
+        if (VW == 16) half_sum(q, a->ldq, k, j, 2, high);
+        UNROLL for (int t = 0; t < TILE_Q; t++) {
+            vf v = VW == 16 ? v_add(sum[t], high[t]) : sum[t];
+            v_store(s + (size_t)t * lds + j, v_mul(v, v_set1(a->scale)));
+        }
+    }
+}
+
 /* s [n] to exp(s - max), in place; returns 1 / their sum. */
 INLINE float soften(float *s, int n)
 {
@@ -356,7 +437,8 @@ INLINE void values(const struct attention *a, const int n_q, int d, int n_k,
 
 /* One head of up to ATTENTION_QUERIES queries from i0 on. All are scored with
  * the keys of the last; a key that a query does not have weighs nothing. */
-INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q)
+INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q,
+                   const struct turned *turned)
 {
     size_t at = (size_t)h * d, lds = ((size_t)a->n_k + 15) / 16 * 16 + 16;
     float *out = a->out + (size_t)i0 * a->ldo + at, *s = a->scratch;
@@ -364,7 +446,13 @@ INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q)
     float inv[ATTENTION_QUERIES];
     int n_k = attention_keys(a, i0 + n_q - 1);
 
-    scores(a, d, a->q + (size_t)i0 * a->ldq + at, a->k + at, n_q, n_k, s, lds);
+    const float *q = a->q + (size_t)i0 * a->ldq + at;
+
+    if (turned && n_q == ATTENTION_QUERIES)
+        for (int i = 0; i < n_q; i += TILE_Q)
+            scores_turned(a, q + (size_t)i * a->ldq, turned, n_k,
+                          s + (size_t)i * lds, lds);
+    else scores(a, d, q, a->k + at, n_q, n_k, s, lds);
     for (int i = 0; i < n_q; i++) {
         int own = attention_keys(a, i0 + i);
 
@@ -406,21 +494,33 @@ INLINE void fetch_share(const struct attention *a, int d, int h)
     }
 }
 
-INLINE void attend_all(const struct attention *a, int d)
+INLINE void attend_all(const struct attention *a, int d,
+                       struct turned *turned)
 {
     for (int h = 0; h < a->heads; h++) {
         fetch_share(a, d, h);
+        if (turned) turn_keys(a, a->k + (size_t)h * d, turned);
         for (int i = 0; i < a->n_q; i += ATTENTION_QUERIES) {
             int n = a->n_q - i;
-            attend(a, d, h, i, n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
+            attend(a, d, h, i, n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES,
+                   turned);
         }
     }
 }
 
+static void attend_turned(const struct attention *a)
+{
+    struct turned turned;
+
+    attend_all(a, 64, &turned);
+}
+
 static void attention(const struct attention *a)
 {
-    if (a->head_dim == 64) attend_all(a, 64);
-    else attend_all(a, a->head_dim);
+    if (a->head_dim == 64 && a->n_q >= TURN_QUERIES && a->n_k <= TURN_KEYS)
+        attend_turned(a);
+    else if (a->head_dim == 64) attend_all(a, 64, NULL);
+    else attend_all(a, a->head_dim, NULL);
 }
 
 /* --- distances ----------------------------------------------------------- */
