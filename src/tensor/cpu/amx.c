@@ -5,7 +5,8 @@
  * tiles of rows with two of outputs fill the 8 registers and load as often as
  * they multiply; a single tile of rows passes all 64 outputs instead. Rows are
  * shared evenly among tiles; what is over is the last tile reaching back over
- * rows that are done, so that one shape serves the whole product. */
+ * rows that are done, so that one shape serves the whole product. Meanwhile
+ * each tile of rows fetches its share of the next panel. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -37,10 +38,20 @@ static void shape_tiles(int rows)
     __asm__ volatile("ldtilecfg %0" :: "m"(s));
 }
 
+/* What a pass fetches: this much for every tile of inputs. */
+struct fetch { const char *at; size_t bytes; };
+
+static inline void fetch_some(struct fetch *f)
+{
+    const char *end = f->at + f->bytes;
+
+    for (; f->at < end; f->at += 64) _mm_prefetch(f->at, _MM_HINT_T1);
+}
+
 /* Two tiles of rows, x0 and x1, with 32 outputs from w on. */
 static void pass_two(const uint8_t *x0, const uint8_t *x1, size_t kp,
-                     const int8_t *w, int32_t (*sum0)[PANEL],
-                     int32_t (*sum1)[PANEL])
+                     const int8_t *w, struct fetch *f,
+                     int32_t (*sum0)[PANEL], int32_t (*sum1)[PANEL])
 {
     _tile_zero(0);
     _tile_zero(1);
@@ -50,6 +61,7 @@ static void pass_two(const uint8_t *x0, const uint8_t *x1, size_t kp,
         _tile_loadd(6, w + i * PANEL, STRIDE);
         _tile_loadd(4, x0 + i, kp);
         _tile_dpbusd(0, 4, 6);
+        fetch_some(f);
         _tile_loadd(7, w + i * PANEL + 4 * TILE, STRIDE);
         _tile_dpbusd(1, 4, 7);
         _tile_loadd(5, x1 + i, kp);
@@ -64,7 +76,7 @@ static void pass_two(const uint8_t *x0, const uint8_t *x1, size_t kp,
 
 /* One tile of rows with all 64 outputs. */
 static void pass_one(const uint8_t *x, size_t kp, const int8_t *w,
-                     int32_t (*sum)[PANEL])
+                     struct fetch *f, int32_t (*sum)[PANEL])
 {
     _tile_zero(0);
     _tile_zero(1);
@@ -76,6 +88,7 @@ static void pass_one(const uint8_t *x, size_t kp, const int8_t *w,
         _tile_loadd(4, x + i, kp);
         _tile_loadd(6, b, STRIDE);
         _tile_dpbusd(0, 4, 6);
+        fetch_some(f);
         _tile_loadd(7, b + 4 * TILE, STRIDE);
         _tile_dpbusd(1, 4, 7);
         _tile_loadd(6, b + 8 * TILE, STRIDE);
@@ -112,21 +125,23 @@ static void panel_product(const struct share *s, const struct gemm *g,
     size_t kp = (size_t)pad_to(g->l->k, 4);
     const int8_t *w = (const int8_t *)g->l->w + (size_t)panel * kp * PANEL;
     int32_t sum[2][TILE][PANEL] __attribute__((aligned(64)));
+    struct fetch f = { (const char *)w + kp * PANEL,
+                       (size_t)TILE_K * PANEL / (size_t)s->n };
     int t = 0;
 
     for (; t + 2 <= s->n; t += 2) {
         const uint8_t *x0 = g->xq + (size_t)tile_start(s, g, t) * kp;
         const uint8_t *x1 = g->xq + (size_t)tile_start(s, g, t + 1) * kp;
 
-        pass_two(x0, x1, kp, w, sum[0], sum[1]);
-        pass_two(x0, x1, kp, w + 8 * TILE,
+        pass_two(x0, x1, kp, w, &f, sum[0], sum[1]);
+        pass_two(x0, x1, kp, w + 8 * TILE, &f,
                  (int32_t (*)[PANEL])(sum[0][0] + 2 * TILE),
                  (int32_t (*)[PANEL])(sum[1][0] + 2 * TILE));
         finish_tile(s, g, t, panel, sum[0]);
         finish_tile(s, g, t + 1, panel, sum[1]);
     }
     if (t < s->n) {
-        pass_one(g->xq + (size_t)tile_start(s, g, t) * kp, kp, w, sum[0]);
+        pass_one(g->xq + (size_t)tile_start(s, g, t) * kp, kp, w, &f, sum[0]);
         finish_tile(s, g, t, panel, sum[0]);
     }
 }
