@@ -85,10 +85,19 @@ static int widest(const struct config *c)
     return f > c->d_model ? f : c->d_model;
 }
 
-/* Room for the lists of inputs that are not zero. */
+/* Rows that pass the wide part of a layer together: with 2,048 floats each they
+ * stay in the second cache until the way back, which many rows would not. */
+#define FFN_ROWS 64
+
+static int ffn_rows(const struct workspace *ws)
+{
+    return ws->rows < FFN_ROWS ? ws->rows : FFN_ROWS;
+}
+
+/* Room for the lists of inputs that are not zero: those of the wide part. */
 static bool alloc_lists(struct workspace *ws)
 {
-    size_t n = (size_t)ws->rows;
+    size_t n = (size_t)ffn_rows(ws);
     size_t width = (size_t)pad_to(widest(&ws->net->w->cfg), 4);
 
     ws->nz = mem_alloc(n, sizeof *ws->nz);
@@ -99,6 +108,17 @@ static bool alloc_lists(struct workspace *ws)
         ws->nz[i] = (struct nonzero){ 0, ws->nz_at + i * width,
                                       ws->nz_value + i * width };
     return true;
+}
+
+/* Bytes of quantised inputs: all rows as wide as the model, or the rows of the
+ * wide part. */
+static size_t quantised_bytes(const struct workspace *ws)
+{
+    const struct config *c = &ws->net->w->cfg;
+    size_t all = (size_t)ws->rows * (size_t)pad_to(c->d_model, 4);
+    size_t wide = (size_t)ffn_rows(ws) * (size_t)pad_to(widest(c), 4);
+
+    return all > wide ? all : wide;
 }
 
 enum status workspace_init(struct workspace *ws, const struct net *net,
@@ -122,8 +142,8 @@ enum status workspace_init(struct workspace *ws, const struct net *net,
     ws->y = mem_zalloc(n * ws->ld, sizeof(float));
     ws->att = mem_zalloc(n * ws->ld, sizeof(float));
     ws->qkv = mem_zalloc(n * ws->ld_qkv, sizeof(float));
-    ws->up = mem_zalloc(n * ws->ld_ffn, sizeof(float));
-    ws->xq = mem_zalloc(n, (size_t)pad_to(widest(c), 4));
+    ws->up = mem_zalloc((size_t)ffn_rows(ws) * ws->ld_ffn, sizeof(float));
+    ws->xq = mem_zalloc(quantised_bytes(ws), 1);
     ws->xs = mem_zalloc(n, sizeof(float));
     ws->scratch = mem_zalloc((size_t)threads * ws->scratch_ld, sizeof(float));
     if (ws->x && ws->y && ws->att && ws->qkv && ws->up && ws->xq && ws->xs &&
@@ -223,10 +243,16 @@ void net_ffn(struct workspace *ws, const struct norm *n,
              const struct linear *up, const struct linear *down, int rows)
 {
     const float *in = sublayer_in(ws, n, rows);
+    enum act act = (enum act)ws->net->w->cfg.activation;
 
-    net_linear(ws, up, in, ws->ld, rows, ws->up, ws->ld_ffn,
-               (enum act)ws->net->w->cfg.activation, 0);
-    net_linear(ws, down, ws->up, ws->ld_ffn, rows, ws->x, ws->ld, ACT_NONE,
-               1);
+    for (int at = 0; at < rows; at += FFN_ROWS) {
+        int some = rows - at < FFN_ROWS ? rows - at : FFN_ROWS;
+        size_t skip = (size_t)at * ws->ld;
+
+        net_linear(ws, up, in + skip, ws->ld, some, ws->up, ws->ld_ffn, act,
+                   0);
+        net_linear(ws, down, ws->up, ws->ld_ffn, some, ws->x + skip, ws->ld,
+                   ACT_NONE, 1);
+    }
     sublayer_out(ws, n, rows);
 }

@@ -36,11 +36,11 @@ struct workspace {
     float *y;                   /* [rows, d]       a normed copy */
     float *att;                 /* [rows, d]       attention output */
     float *qkv;                 /* [rows, 3d] */
-    float *up;                  /* [rows, ffn] */
-    uint8_t *xq;                /* [rows, widest]  quantised input */
+    float *up;                  /* [some rows, ffn] */
+    uint8_t *xq;                /* [rows, d] or [some rows, widest] quantised */
     float *xs;                  /* [rows] */
-    struct nonzero *nz;         /* [rows] of xq, for weights by input */
-    uint16_t *nz_at;            /* [rows, widest] their lists */
+    struct nonzero *nz;         /* [some rows] of xq, for weights by input */
+    uint16_t *nz_at;            /* [some rows, widest] their lists */
     uint8_t *nz_value;
     float *scratch;             /* attention, per thread */
     size_t scratch_ld;
