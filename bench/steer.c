@@ -2,6 +2,7 @@
  *
  *     steer MODEL table NAME MEMORY.tm FILE.jsonl ROUNDS
  *     steer MODEL draft NAME MEMORY.tm FILE.jsonl ROUNDS
+ *     steer MODEL whole NAME MEMORY.tm FILE.jsonl 1
  *     steer MODEL bound NAME MEMORY.tm FILE.jsonl 1
  *     steer MODEL tokens MEMORY.tm           target pieces of a memory
  *
@@ -19,6 +20,10 @@
  * has it, and with early drops and drafts; beam 4 and greedy; sentences by how
  * like them their best pair is. Where the pairs are given in the file a search
  * is made all the same, for its time.
+ *
+ * whole: a set from beginning to end at batch 1, the cache (of the usual size)
+ * empty at first: what a user sees who begins with a memory. The more of it is
+ * translated, the more keys are there already.
  *
  * bound: multiply-adds of plain translation, and of the keys of all pairs when
  * none is reused by another sentence (equal sources of one are encoded once):
@@ -155,6 +160,7 @@ static void read_texts(const char *path)
 enum mode { PLAIN, PAPER, DECODE, WARM, COLD, NONE };
 static const char *const mode_name[] = { "plain", "paper", "decode", "warm",
                                          "cold", "none" };
+#define USUAL_CACHE "256M"
 
 struct row {
     const char *preset;         /* NULL: no memory */
@@ -228,14 +234,14 @@ static double run_all(const struct row *w, skmt_keys *keys)
     return start;
 }
 
-static int64_t keys_bytes(skmt_keys *k)
+static long long keys_stat(skmt_keys *k, const char *which)
 {
     const char *name;
-    int64_t n, bytes = 0;
+    int64_t n, found = 0;
 
     for (int i = 0; (name = skmt_keys_stat(k, i, &n)); i++)
-        if (!strcmp(name, "bytes")) bytes = n;
-    return bytes;
+        if (!strcmp(name, which)) found = n;
+    return found;
 }
 
 /* What is compared most closely stands together. */
@@ -264,7 +270,7 @@ static void print_row(struct row *row, const struct row *plain,
            "\"key_bytes\":%lld}\n", set_name,
            row->preset ? row->preset : "nmt", mode_name[row->mode], row->batch,
            n_texts, 1e3 * median(row->seconds, n_rounds) / n_texts,
-           median(ratio, n_rounds), (long long)keys_bytes(keys));
+           median(ratio, n_rounds), keys_stat(keys, "bytes"));
 }
 
 /* A machine that is shared slows down and speeds up by the minute: a ratio is
@@ -406,6 +412,58 @@ static void draft(void)
         skmt_options_free(o[i]);
     }
     skmt_keys_free(keys);
+}
+
+/* ---- a whole set, the cache empty at first ----------------------------- */
+
+struct system {
+    const char *preset;         /* NULL: no memory */
+    skmt_options *o;
+    skmt_keys *keys;
+    skmt_session *s;
+    double seconds;
+};
+
+static void system_open(struct system *y)
+{
+    skmt_error e;
+
+    y->o = options_for(y->preset, 1, USUAL_CACHE);
+    check(skmt_session_new(&y->s, model, y->o, &e), &e);
+    if (!y->preset) return;
+    check(skmt_keys_new(&y->keys, model, y->o, NULL, &e), &e);
+    check(skmt_session_use(y->s, tm, y->keys, &e), &e);
+}
+
+static void system_close(struct system *y)
+{
+    skmt_session_free(y->s);
+    skmt_keys_free(y->keys);
+    skmt_options_free(y->o);
+}
+
+static void whole(void)
+{
+    struct system y[] = { { .preset = NULL }, { .preset = "sk1" },
+                          { .preset = "sk2" } };
+    enum { N = sizeof y / sizeof *y };
+
+    for (int k = 0; k < N; k++) system_open(&y[k]);
+    for (int i = 0; i < n_texts; i++)
+        for (int k = 0; k < N; k++) {
+            struct way w = { .preset = y[k].preset };
+
+            y[k].seconds += translate(y[k].s, &w, &texts[i], y[k].o);
+        }
+    for (int k = 1; k < N; k++)
+        printf("{\"set\":\"%s\",\"whole\":\"%s\",\"sentences\":%d,"
+               "\"plain\":%.3f,\"ms\":%.3f,\"ratio\":%.4f,\"hits\":%lld,"
+               "\"misses\":%lld,\"key_bytes\":%lld}\n", set_name,
+               y[k].preset, n_texts, 1e3 * y[0].seconds / n_texts,
+               1e3 * y[k].seconds / n_texts, y[0].seconds / y[k].seconds,
+               keys_stat(y[k].keys, "hits"), keys_stat(y[k].keys, "misses"),
+               keys_stat(y[k].keys, "bytes"));
+    for (int k = 0; k < N; k++) system_close(&y[k]);
 }
 
 /* ---- the bound of a cold run ------------------------------------------- */
@@ -596,7 +654,8 @@ int main(int argc, char **argv)
         skmt_tm_close(tm);
         return 0;
     }
-    if (argc != 7) die("MODEL table|draft|bound NAME MEMORY FILE.jsonl ROUNDS");
+    if (argc != 7)
+        die("MODEL table|draft|whole|bound NAME MEMORY FILE.jsonl ROUNDS");
     n_rounds = atoi(argv[6]);
     if (n_rounds < 1 || n_rounds > MAX_ROUNDS) die("1 to 25 rounds");
     set_name = argv[3];
@@ -605,6 +664,7 @@ int main(int argc, char **argv)
     read_texts(argv[5]);
     if (!strcmp(argv[2], "table")) table();
     else if (!strcmp(argv[2], "bound")) bound(argv[1]);
+    else if (!strcmp(argv[2], "whole")) whole();
     else draft();
     skmt_tm_close(tm);
     skmt_model_close(model);

@@ -2,10 +2,12 @@
 # steer.sh - what a memory costs and what it saves: the paper's table of storage
 # and speed on this machine, and drafts against plain decoding.
 #
-#     make bench ONLY=steer         about 20 minutes on a quiet machine
+#     make bench ONLY=steer         about 40 minutes on a quiet machine
 #     ROUNDS=N      interleaved runs, the median counts (5)
 #     SENTENCES=N   of each set in the first table (60)
 #     DRAFTS=N      of each set in the second (100)
+#     WHOLE=N       at most so many sentences of each set where it is translated
+#                   from its beginning, the cache empty at first (all; 0: none)
 #
 # One thread, int8, the processor's time. Sets are law and IT and, for drafts,
 # EMEA sentences in document order with the pairs that were there before them.
@@ -15,6 +17,7 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 shared=${SKMT_SHARED:-../shared}
 rounds=${ROUNDS:-5} sentences=${SENTENCES:-60} drafts=${DRAFTS:-100}
+whole=${WHOLE:-4000}
 skmt=$build/skmt steer=$build/bench/steer model=${MODEL:-models/de-en.skmt}
 work=$build/bench-work
 mkdir -p "$work"
@@ -60,11 +63,20 @@ for s in $sets; do
     pick "$drafts" text < "$work/$s.src" > "$work/$s.draft.jsonl"
 done
 
+as_json() { python3 -c '
+import json, sys
+for x in sys.stdin: print(json.dumps({"src": x.rstrip("\n")}))'; }
+
 log=$build/bench-steer.jsonl
 : > "$log"
 for s in $sets; do
     "$steer" "$model" table "$s" "$work/$s.tm" "$work/$s.table.jsonl" \
         "$rounds" >> "$log"
+    if [ "$whole" -gt 0 ]; then
+        head -n "$whole" "$work/$s.src" | as_json > "$work/$s.whole.jsonl"
+        "$steer" "$model" whole "$s" "$work/$s.tm" "$work/$s.whole.jsonl" 1 \
+            >> "$log"
+    fi
     "$steer" "$model" bound "$s" "$work/$s.tm" "$work/$s.table.jsonl" 1 \
         >> "$log"
     for stat in $("$skmt" tm stats --json "$work/$s.tm" | python3 -c '

@@ -10,6 +10,7 @@ rows = [json.loads(x) for x in open(sys.argv[1], encoding="utf-8")]
 table = [r for r in rows if "mode" in r]
 stats = {r["set"]: r for r in rows if "stats" in r}
 bounds = {r["set"]: r for r in rows if "bound" in r}
+wholes = [r for r in rows if "whole" in r]
 drafts = [r for r in rows if "way" in r]
 
 
@@ -42,6 +43,13 @@ for s in dict.fromkeys(r["set"] for r in table):
     for system, mode, name in names:
         cells = " | ".join(cell(s, system, mode, b) for b in (1, 4, 8, 16))
         print(f"| {name} | {cells} |")
+    for r in [r for r in wholes if r["set"] == s]:
+        reused = r["hits"] / max(1, r["hits"] + r["misses"])
+        print(f"\n{r['whole']}, {r['sentences']:,} sentences from the first on, "
+              f"the cache empty at first, batch 1, with retrieval: "
+              f"{r['ms']:.1f} ms for {r['plain']:.1f} plain "
+              f"(**{r['ratio']:.2f}x**); {100 * reused:.0f} % of the keys were "
+              f"there, {mb(r['key_bytes'])} at the end.")
     if s in bounds:
         b = bounds[s]["bound"]
         print(f"\nMultiply-adds alone, no key reused, would allow "
