@@ -105,14 +105,18 @@ static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
     int kp = pad_to(k, 4);
 
     for (int r = 0; r < rows; r++, x += ldx, q += kp) {
-        vf top = v_set1(0);
+        vf top = v_set1(0), more = top;         /* two: less to wait for */
         int i;
 
-        for (i = 0; i + VW <= k; i += VW)
+        for (i = 0; i + 2 * VW <= k; i += 2 * VW) {
             top = v_max(top, v_abs(v_load(x + i)));
-        if (i < k) top = v_max(top, v_abs(v_load_n(x + i, k - i, v_set1(0))));
+            more = v_max(more, v_abs(v_load(x + i + VW)));
+        }
+        for (; i + VW <= k; i += VW)
+            top = v_max(top, v_abs(v_load(x + i)));
+        if (i < k) more = v_max(more, v_abs(v_load_n(x + i, k - i, v_set1(0))));
 
-        float max = v_hmax(top);
+        float max = v_hmax(v_max(top, more));
         float inv = max > QUANTIZE_TINY ? 127 / max : 0;
         s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
         for (i = 0; i + VW <= k; i += VW)
