@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "knn/keybuild.h"
 
-/* Tokens of a pass: products are as fast as they get well below this. */
+/* Tokens of a pass: products are as fast as they get well below this, and what
+ * is beside them leaves the caches well above. */
 enum { ROWS = 256 };
 
 struct keywork {

@@ -218,18 +218,33 @@ static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
     return st;
 }
 
-/* As many pairs as fit the rows, both as sources and as targets. */
+/* The first of n pairs that reach `enough` rows, as sources or as targets. */
 static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
-                      int n)
+                      int n, int enough)
 {
     int src = 0, tgt = 0, i = 0;
 
-    for (; i < n; i++) {
+    while (i < n && src < enough && tgt < enough) {
+        if (same_source(pairs, i, &pairs[i]) == i) src += pairs[i].n_src;
+        tgt += target_rows(kb, &pairs[i++]);
+    }
+    return src > kb->rows || tgt > kb->rows ? i - 1 : i;
+}
+
+/* Every group reads all weights of the model, so there are as few as possible,
+ * and none is much smaller than the others. */
+static int even_share(const struct keybuild *kb, const struct key_pair *pairs,
+                      int n)
+{
+    int src = 0, tgt = 0, groups;
+
+    for (int i = 0; i < n; i++) {
         if (same_source(pairs, i, &pairs[i]) == i) src += pairs[i].n_src;
         tgt += target_rows(kb, &pairs[i]);
-        if (src > kb->rows || tgt > kb->rows) break;
     }
-    return i;
+    if (src > tgt) tgt = src;
+    groups = (tgt + kb->rows - 1) / kb->rows;
+    return groups ? (tgt + groups - 1) / groups : 1;
 }
 
 static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
@@ -238,7 +253,7 @@ static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
     enum status st = ST_OK;
 
     while (!st && n > 0) {
-        int k = group_size(kb, pairs, n);
+        int k = group_size(kb, pairs, n, even_share(kb, pairs, n));
 
         st = run_group(kb, pairs, k, e);
         pairs += k;
