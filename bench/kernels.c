@@ -301,9 +301,9 @@ int main(int argc, char **argv)
         else k = NULL;
     }
     if (!k || place > PLACE_COLLAPSE) {
-        fprintf(stderr, "usage: kernels [-i ref|avx2|avx512|amx] [-t f32|bf16|int8]"
-                " [-p 0..3] [-q]\nplaces of the weights: 0 huge pages, 1 4 KB "
-                "pages, 2 a file, 3 a file collapsed; -q products only\n");
+        fprintf(stderr, "usage: kernels [-i ref|avx2|avx512|amx] "
+                "[-t f32|bf16|int8] [-p 0..3] [-q]\n"
+                "places of the weights: 0 huge pages, 1 4 KB pages, 2 a file, 3 a file collapsed; -q products only\n");
         return 1;
     }
     printf("%s\n", cpu_name());

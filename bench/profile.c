@@ -173,7 +173,29 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
     return tokens;
 }
 
-/* Keys of the pairs of a file, as the worker of one sentence makes them. */
+/* Up to `cap` pairs of a file with their tokens. */
+static int read_pairs(FILE *f, const struct engine *en, struct recalled *out,
+                      int cap, struct err *e)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int n = 0;
+
+    while (n < cap && getline(&line, &size, f) > 0) {
+        char *tab = strchr(line, '\t');
+        struct str source = { line, tab ? (size_t)(tab - line) : 0 };
+        struct str target = { tab + 1, tab ? strcspn(tab + 1, "\t\n") : 0 };
+
+        if (!tab) continue;
+        if (recall_encode(en, source, target, &out[n], e)) break;
+        n++;
+    }
+    free(line);
+    return n;
+}
+
+/* Keys of the pairs of a file, as the worker of one sentence makes them; -1:
+ * it could not. */
 static long make_keys(const struct engine *en, const char *path, int rows,
                       struct err *e)
 {
@@ -181,35 +203,28 @@ static long make_keys(const struct engine *en, const char *path, int rows,
     struct keybuild_options ko = { rows, KEY_INT8, false };
     struct recalled in[PAIRS] = { 0 };
     struct key_pair work[PAIRS];
-    struct keybuild *kb = NULL;
+    struct keybuild *kb;
     FILE *f = fopen(path, "r");
-    char *line = NULL;
-    size_t size = 0;
     long tokens = 0;
-    enum status st = keybuild_new(&kb, en->net, NULL, &ko, e);
+    int n;
 
-    for (int n = 0; !st && f && getline(&line, &size, f) > 0;) {
-        char *tab = strchr(line, '\t');
-
-        if (!tab) continue;
-        st = recall_encode(en, (struct str){ line, (size_t)(tab - line) },
-                           (struct str){ tab + 1, strcspn(tab + 1, "\t\n") },
-                           &in[n], e);
-        work[n] = (struct key_pair){ in[n].ids, in[n].n_src,
-                                     in[n].ids + in[n].n_src, in[n].n_tgt,
-                                     NULL };
-        tokens += in[n].n_tgt;
-        if (st || ++n < PAIRS) continue;
-        st = keybuild_run(kb, work, PAIRS, e);
-        for (; n > 0; n--) {
-            keyblock_drop(work[n - 1].block);
-            free(in[n - 1].ids);
+    if (!f) err_set(e, ST_IO, "%s cannot be read", path);
+    if (!f || keybuild_new(&kb, en->net, NULL, &ko, e)) return -1;
+    while ((n = read_pairs(f, en, in, PAIRS, e)) > 0) {
+        for (int i = 0; i < n; i++)
+            work[i] = (struct key_pair){ in[i].ids, in[i].n_src,
+                in[i].ids + in[i].n_src, in[i].n_tgt, NULL };
+        if (keybuild_run(kb, work, n, e)) tokens = -1;
+        for (int i = 0; i < n; i++) {
+            if (tokens >= 0) tokens += in[i].n_tgt;
+            keyblock_drop(work[i].block);
+            free(in[i].ids);
         }
+        if (tokens < 0) break;
     }
     keybuild_free(kb);
-    if (f) fclose(f);
-    free(line);
-    return st ? -1 : tokens;
+    fclose(f);
+    return tokens;
 }
 
 static void report(double seconds, long tokens, const struct batch *b)
@@ -254,7 +269,8 @@ int main(int argc, char **argv)
     options_defaults(&o);
     o.split = SPLIT_NONE;
     if (argc < 3 || argc % 2 == 0 || engine_open(&en, argv[1], &e)) {
-        fprintf(stderr, "usage: profile MODEL TEXT [OPTION VALUE]...\n%s\n",
+        fprintf(stderr, "usage: profile MODEL TEXT [OPTION VALUE]...\n"
+                "       profile MODEL PAIRS.tsv keys ROWS\n%s\n",
                 e.msg);
         return 2;
     }

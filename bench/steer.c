@@ -130,14 +130,14 @@ static void take_found(struct text *t)
     skmt_matches_free(m);
 }
 
-static void read_texts(const char *path)
+static void read_texts(const char *path, bool search)
 {
     FILE *f = fopen(path, "r");
     json_t *j;
 
     if (!f) die(path);
-    while (n_texts < MAX_LINES &&
-           (j = json_loadf(f, JSON_DISABLE_EOF_CHECK, NULL))) {
+    while ((j = json_loadf(f, JSON_DISABLE_EOF_CHECK, NULL))) {
+        if (n_texts == MAX_LINES) die("more than 4000 texts");
         struct text *t = &texts[n_texts++];
         double best = 0;
 
@@ -146,7 +146,7 @@ static void read_texts(const char *path)
         t->len = strlen(t->src);
         given = json_object_get(j, "tm") != NULL;
         if (given) take_given(t, json_object_get(j, "tm"));
-        else take_found(t);
+        else if (search) take_found(t);
         for (int i = 0; i < t->n; i++)
             if (t->pairs[i].similarity > best) best = t->pairs[i].similarity;
         t->band = best > 0.8 ? 0 : best >= 0.5 ? 1 : 2;
@@ -661,7 +661,7 @@ int main(int argc, char **argv)
     set_name = argv[3];
     check(skmt_model_open(&model, argv[1], &e), &e);
     check(skmt_tm_open(&tm, argv[4], SKMT_TM_WRITE, &e), &e);
-    read_texts(argv[5]);
+    read_texts(argv[5], strcmp(argv[2], "whole"));
     if (!strcmp(argv[2], "table")) table();
     else if (!strcmp(argv[2], "bound")) bound(argv[1]);
     else if (!strcmp(argv[2], "whole")) whole();

@@ -7,7 +7,7 @@
 #     SENTENCES=N   of each set in the first table (60)
 #     DRAFTS=N      of each set in the second (100)
 #     WHOLE=N       at most so many sentences of each set where it is translated
-#                   from its beginning, the cache empty at first (all; 0: none)
+#                   from its beginning, the cache empty at first (4000; 0: none)
 #
 # One thread, int8, the processor's time. Sets are law and IT and, for drafts,
 # EMEA sentences in document order with the pairs that were there before them.

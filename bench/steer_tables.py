@@ -45,8 +45,8 @@ for s in dict.fromkeys(r["set"] for r in table):
         print(f"| {name} | {cells} |")
     for r in [r for r in wholes if r["set"] == s]:
         reused = r["hits"] / max(1, r["hits"] + r["misses"])
-        print(f"\n{r['whole']}, {r['sentences']:,} sentences from the first on, "
-              f"the cache empty at first, batch 1, with retrieval: "
+        print(f"\n{r['whole']}, {r['sentences']:,} sentences from the first "
+              "on, the cache empty at first, batch 1, with retrieval: "
               f"{r['ms']:.1f} ms for {r['plain']:.1f} plain "
               f"(**{r['ratio']:.2f}x**); {100 * reused:.0f} % of the keys were "
               f"there, {mb(r['key_bytes'])} at the end.")

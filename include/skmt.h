@@ -21,7 +21,9 @@
  *
  * Errors are values: what can fail returns skmt_status (0 is good) or NULL,
  * and fills the caller's skmt_error (may be NULL) with a sentence. The library
- * never prints, exits or aborts, and installs no signal handlers.
+ * never prints, exits or aborts, and installs no signal handlers. With AMX it
+ * asks Linux for the use of tiles (unless SKMT_ISA says otherwise), after which
+ * sigaltstack() wants at least getauxval(AT_MINSIGSTKSZ) bytes.
  *
  * Threads: a skmt_model is immutable; any number of threads and sessions may
  * use one. A session, a result and an options object belong to one thread at

@@ -14,10 +14,12 @@ static const char *const names[ISA_COUNT] = { "ref", "avx2", "avx512",
                                               "amx" };
 
 static struct {
-    pthread_once_t once;
-    enum isa best;
+    pthread_once_t once, once_tiles;
+    enum isa vectors;           /* the best without tiles */
+    bool tiles;
     char name[64];
-} cpu = { PTHREAD_ONCE_INIT, ISA_REF, "unknown CPU" };
+} cpu = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, ISA_REF, false,
+          "unknown CPU" };
 
 const char *isa_name(enum isa isa)
 {
@@ -37,17 +39,20 @@ bool isa_parse(const char *name, enum isa *out)
 
 #ifdef __x86_64__
 
+#define CPUID_AMX_TILE (1u << 24)       /* leaf 7, edx; compilers' headers */
+#define CPUID_AMX_INT8 (1u << 25)       /* name them differently */
 #define ARCH_REQ_XCOMP_PERM 0x1023
 #define XFEATURE_TILE_DATA 18
 
 /* Tiles are 8 KB of registers, which Linux saves only for processes that have
- * asked for it; a kernel that does not know them refuses. */
-static bool may_use_tiles(void)
+ * asked for it. It refuses when it does not know them, or when a thread has
+ * set a stack for signals that is too small for them. */
+static bool ask_for_tiles(void)
 {
+    const unsigned need = CPUID_AMX_TILE | CPUID_AMX_INT8;
     unsigned a, b, c, d;
 
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bit_AMX_TILE) &&
-           (d & bit_AMX_INT8) &&
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & need) == need &&
            !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_TILE_DATA);
 }
 
@@ -68,7 +73,7 @@ static enum isa look_up_isa(void)
         __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vnni"))
-        return may_use_tiles() ? ISA_AMX : ISA_AVX512;
+        return ISA_AVX512;
     return ISA_AVX2;
 }
 
@@ -96,6 +101,8 @@ static void look_up_name(char *out)
 
 static enum isa look_up_isa(void) { return ISA_REF; }
 
+static bool ask_for_tiles(void) { return false; }
+
 static void look_up_name(char *out)
 {
 #if defined __aarch64__
@@ -109,14 +116,26 @@ static void look_up_name(char *out)
 
 static void look_up(void)
 {
-    cpu.best = look_up_isa();
+    cpu.vectors = look_up_isa();
     look_up_name(cpu.name);
+}
+
+static void look_up_tiles(void)
+{
+    cpu.tiles = cpu.vectors == ISA_AVX512 && ask_for_tiles();
+}
+
+bool cpu_runs(enum isa isa)
+{
+    pthread_once(&cpu.once, look_up);
+    if (isa != ISA_AMX) return isa <= cpu.vectors;
+    pthread_once(&cpu.once_tiles, look_up_tiles);
+    return cpu.tiles;
 }
 
 enum isa cpu_best_isa(void)
 {
-    pthread_once(&cpu.once, look_up);
-    return cpu.best;
+    return cpu_runs(ISA_AMX) ? ISA_AMX : cpu.vectors;
 }
 
 const char *cpu_name(void)

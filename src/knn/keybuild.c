@@ -231,8 +231,8 @@ static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
     return src > kb->rows || tgt > kb->rows ? i - 1 : i;
 }
 
-/* Every group reads all weights of the model, so there are as few as possible,
- * and none is much smaller than the others. */
+/* Every group reads all weights of the model, so there are few, and the last is
+ * not much smaller than the others: the rows of one if all had as many. */
 static int even_share(const struct keybuild *kb, const struct key_pair *pairs,
                       int n)
 {
@@ -251,9 +251,10 @@ static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
                            struct err *e)
 {
     enum status st = ST_OK;
+    int enough = even_share(kb, pairs, n);
 
     while (!st && n > 0) {
-        int k = group_size(kb, pairs, n, even_share(kb, pairs, n));
+        int k = group_size(kb, pairs, n, enough);
 
         st = run_group(kb, pairs, k, e);
         pairs += k;

@@ -1,6 +1,7 @@
 /* net.c - see net.h. */
 #include "nn/net.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +85,6 @@ static int widest(const struct config *c)
 
     return f > c->d_model ? f : c->d_model;
 }
-
-/* Rows that pass the wide part of a layer together: with 2,048 floats each they
- * stay in the second cache until the way back, which many rows would not. */
-#define FFN_ROWS 64
 
 static int ffn_rows(const struct workspace *ws)
 {
@@ -210,6 +207,7 @@ void net_linear(struct workspace *ws, const struct linear *l, const float *x,
         .ldx = ldx, .xq = ws->xq, .xs = ws->xs, .nz = ws->nz, .y = y,
         .ldy = ldy, .act = act, .add = add } };
 
+    assert(rows <= FFN_ROWS || (l->k <= ws->net->d && !l->by_input));
     if (l->type == DT_I8)
         ws->net->k->quantize(x, ldx, rows, l->k, ws->xq, ws->xs);
     if (l->by_input)

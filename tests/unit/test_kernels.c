@@ -471,21 +471,24 @@ TEST(products_agree_with_ref)
 }
 
 /* Kernels divide rows among tiles and passes: no row is left out, done twice
- * (it is added to) or read behind the end. */
+ * (it is added to) or written behind the last. */
 TEST(int8_products_of_any_number_of_rows)
 {
     enum { MOST = 70, N = 70 };
     static const int inputs[] = { 64, 192, 100 };
-    size_t size = out_size(MOST, N);
+    size_t size = out_size(MOST + 1, N);
     float *want = mem_alloc(size, sizeof *want);
     float *got = mem_alloc(size, sizeof *got);
 
     for (size_t i = 0; i < COUNT(inputs) * MOST; i++) {
+        int rows = 1 + (int)(i % MOST);
         struct product p;
 
-        product_init(&p, DT_I8, 1 + (int)(i % MOST), N, inputs[i / MOST]);
+        product_init(&p, DT_I8, rows, N, inputs[i / MOST]);
         p.g.add = 1;
+        got[out_size(rows, N)] = -7;
         compare_product(&p, want, got);
+        CHECK(got[out_size(rows, N)] == -7);
         product_release(&p);
     }
     mem_free(want);
@@ -496,7 +499,7 @@ TEST(int8_products_of_any_number_of_rows)
  * of products in 16 bits with saturation gives itself away. */
 TEST(int8_extremes_do_not_saturate)
 {
-    enum { M = 5, N = 64, K = 2048 };
+    enum { M = 20, N = 64, K = 2048 };
     struct product p;
     float *want = mem_alloc(M * N, sizeof *want);
     float *got = mem_alloc(M * N, sizeof *got);
@@ -510,7 +513,7 @@ TEST(int8_extremes_do_not_saturate)
         pack_linear(DT_I8, p.w, N, K, p.packed, p.scale, p.comp);
         for (int i = 0; i < M * K; i++) {
             static const uint8_t ends[] = { 1, 255, 255, 1, 0 };
-            p.xq[i] = pattern == 3 ? ends[next() % 5] : ends[i / K];
+            p.xq[i] = pattern == 3 ? ends[next() % 5] : ends[i / K % 5];
         }
         compare_product(&p, want, got);
     }
@@ -523,14 +526,16 @@ TEST(int8_extremes_do_not_saturate)
 TEST(rows_and_panels_are_independent)
 {
     static const int most[] = { 1, 5, 6, 7, 12, 13, 19, 25, 64 };
-    enum { N = 130, K = 133, PANELS = 3 };
+    enum { N = 130, PANELS = 3 };
 
-    for (size_t t = 0; t < COUNT(types); t++) {
+    for (size_t t = 0; t < 2 * COUNT(types); t++) {
+        const enum dtype type = types[t / 2];
+        const int K = t % 2 ? 192 : 133;        /* whole tiles, or not */
         struct product p;
         float *want = mem_alloc(out_size(64, N), sizeof *want);
         float *got = mem_alloc(out_size(64, N), sizeof *got);
 
-        product_init(&p, types[t], 64, N, K);
+        product_init(&p, type, 64, N, K);
         p.g.act = ACT_GELU;
         FOR_EACH_ISA(k) {
             struct gemm g = p.g;
@@ -551,7 +556,7 @@ TEST(rows_and_panels_are_independent)
                 multiply(k, &g, 0, 1);
                 CHECK(isnan(got[PANEL]));       /* outside is not touched */
                 multiply(k, &g, 1, PANELS);
-                check_same(dtype_name(types[t]), k, got, want, size);
+                check_same(dtype_name(type), k, got, want, size);
             }
         }
         mem_free(want);
@@ -766,7 +771,8 @@ static const int att[][4] = {           /* queries, keys, heads, head_dim */
     { 1, 1, 1, 1 },    { 1, 1, 8, 64 },   { 4, 30, 8, 64 },  { 1, 37, 3, 64 },
     { 2, 5, 2, 32 },   { 3, 17, 2, 128 }, { 5, 16, 3, 20 },  { 7, 33, 2, 7 },
     { 9, 9, 1, 80 },   { 13, 64, 2, 64 }, { 1, 1000, 2, 64 }, { 4, 515, 1, 96 },
-    { 6, 3, 2, 130 },  { 33, 33, 2, 64 },
+    { 6, 3, 2, 130 },  { 33, 33, 2, 64 }, { 11, 40, 1, 64 },
+    { 12, 256, 1, 64 }, { 12, 257, 1, 64 }, { 18, 250, 2, 64 },
 };
 
 /* Attention by definition, in double, one query and head. */

@@ -309,6 +309,63 @@ TEST(a_source_that_pairs_share_is_read_once)
     tiny_net_close(&m);
 }
 
+/* How often the first product of the encoder was made, and of how few rows. */
+static const struct linear *counted;
+static int times, fewest;
+static void (*real_product)(const struct gemm *g, int p0, int p1);
+
+static void count_product(const struct gemm *g, int p0, int p1)
+{
+    if (g->l == counted) {
+        times++;
+        if (g->rows < fewest) fewest = g->rows;
+    }
+    real_product(g, p0, p1);
+}
+
+/* 12 pairs of 5 rows are 60: two passes of 30 where there is room for 50, one
+ * of 60 where there is; never one for all that fits and one for the rest. */
+TEST(pairs_are_divided_evenly)
+{
+    enum { N = 12 };
+    static const int room[][3] = { { 50, 2, 30 }, { 60, 1, 60 }, { 25, 3, 20 },
+                                   { 1, 12, 5 } };
+    struct tiny t = TINY_DEFAULT;
+    struct tiny_net m;
+    struct kernels table;
+    int32_t src[N][16], tgt[N][16];
+    uint64_t seed = 9;
+    struct err e;
+
+    REQUIRE(tiny_net_open(&m, &t, DT_F32, NULL));
+    table = *m.net->k;
+    real_product = table.gemm_f32;
+    table.gemm_f32 = count_product;
+    m.net->k = &table;
+    counted = &m.net->w->enc[0].qkv;
+    for (size_t c = 0; c < COUNT(room); c++) {
+        struct keybuild_options o = { room[c][0], KEY_F32, false };
+        struct key_pair p[N];
+        struct keybuild *kb;
+
+        for (int i = 0; i < N; i++) {
+            int n = tiny_source(&m, &seed, 5, src[i]);
+            tiny_source(&m, &seed, 3, tgt[i]);
+            CHECK_INT(n, 5);
+            p[i] = (struct key_pair){ src[i], n, tgt[i], 3, NULL };
+        }
+        times = 0;
+        fewest = 1000;
+        REQUIRE_OK(keybuild_new(&kb, m.net, NULL, &o, &e), &e);
+        REQUIRE_OK(keybuild_run(kb, p, N, &e), &e);
+        CHECK_INT(times, room[c][1]);
+        CHECK_INT(fewest, room[c][2]);
+        for (int i = 0; i < N; i++) keyblock_drop(p[i].block);
+        keybuild_free(kb);
+    }
+    tiny_net_close(&m);
+}
+
 /* What the search is told of each row. */
 TEST(votes_reach_the_rows_of_their_sentence)
 {

@@ -8,15 +8,16 @@
  * rows that are done, so that one shape serves the whole product. Meanwhile
  * each tile of rows fetches its share of the next panel. */
 #include <immintrin.h>
-#include <string.h>
 
 #include "tensor/cpu/tables.h"
 
 #define TILE 16                 /* rows, and outputs */
 #define TILE_K 64               /* inputs */
-#define STRIDE (4 * PANEL)      /* bytes from four inputs to the next four */
+#define STRIDE (4 * PANEL)      /* bytes from four inputs to the next four, and
+                                   from a row of sums to the next */
 
-/* With fewer rows the weights are waited for, and vectors start sooner. */
+/* With fewer rows weights from far memory are waited for either way (8 rows,
+ * Sapphire Rapids: 190 GMAC/s both), and vectors need no shapes. */
 #define ROWS_MIN 8
 
 /* What LDTILECFG reads: sums in 0 to 3, rows in 4 and 5, weights in 6 and 7. */
@@ -35,6 +36,7 @@ static void shape_tiles(int rows)
         s.bytes[i] = TILE_K;
         s.rows[i] = i < 6 ? (uint8_t)rows : TILE;
     }
+    /* gcc 12's _tile_loadconfig() tells of the first 8 bytes only. */
     __asm__ volatile("ldtilecfg %0" :: "m"(s));
 }
 

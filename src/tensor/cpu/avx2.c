@@ -118,7 +118,7 @@ INLINE vf v_sums(const vf *a)
 #undef QUAD
 }
 
-/* Rows i of 8 keys as lanes i of 8 vectors. */
+/* 8 vectors as the rows of a matrix, transposed. */
 INLINE void v_turn(vf *r)
 {
     vf t[8];

@@ -95,7 +95,7 @@ INLINE vf v_sums(const vf *a)
 #undef HALF
 }
 
-/* Rows i of 16 keys as lanes i of 16 vectors. */
+/* 16 vectors as the rows of a matrix, transposed. */
 INLINE void v_turn(vf *r)
 {
     vf t[16];
@@ -241,6 +241,23 @@ INLINE void finish_sums(const struct gemm *g, const int relu, const int add,
     }
 }
 
+/* The same, whatever follows. */
+static void finish_any(const struct gemm *g, int row, int rows, int o,
+                       int32_t (*sum)[PANEL])
+{
+    for (int r = 0; r < rows; r++) {
+        vf xs = v_set1(g->xs[row + r]);
+        for (int c = 0; c < PANEL; c += VW) {
+            __m512i i = _mm512_sub_epi32(
+                _mm512_load_si512(sum[r] + c),
+                _mm512_loadu_si512(g->l->comp + o + c));
+            finish(g, row + r, o + c,
+                   v_mul(_mm512_cvtepi32_ps(i),
+                         v_mul(xs, v_load(g->l->scale + o + c))));
+        }
+    }
+}
+
 void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
                       int32_t (*sum)[PANEL])
 {
@@ -252,17 +269,8 @@ void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
         finish_sums(g, 0, 0, row, rows, o, sum);
     else if (g->l->bias && g->act == ACT_RELU && !g->add)
         finish_sums(g, 1, 0, row, rows, o, sum);
-    else for (int r = 0; r < rows; r++) {
-        vf xs = v_set1(g->xs[row + r]);
-        for (int c = 0; c < PANEL; c += VW) {
-            __m512i i = _mm512_sub_epi32(
-                _mm512_load_si512(sum[r] + c),
-                _mm512_loadu_si512(g->l->comp + o + c));
-            finish(g, row + r, o + c,
-                   v_mul(_mm512_cvtepi32_ps(i),
-                         v_mul(xs, v_load(g->l->scale + o + c))));
-        }
-    }
+    else
+        finish_any(g, row, rows, o, sum);
 }
 
 /* What the t-th of n passes over a panel fetches: with one pass, what lies
@@ -302,7 +310,8 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
 
 /* Where the bits of m are, from `base` on. How many there are is hard to
  * guess, so with `room` the usual number is written whether they are there or
- * not. (The list is never longer than what was looked at: there is room.) */
+ * not: 5 % of the shipped model's inputs are, three of 64. (The list is never
+ * longer than what was looked at: there is room.) */
 #define USUAL 8
 INLINE int list_bits(uint64_t m, int base, int room, uint16_t *at)
 {

@@ -21,13 +21,13 @@ static struct {
 
 const struct kernels *kernels_for(enum isa isa)
 {
-    return isa <= cpu_best_isa() ? tables[isa] : NULL;
+    return isa < ISA_COUNT && cpu_runs(isa) ? tables[isa] : NULL;
 }
 
 static void pick(void)
 {
     const char *want = getenv("SKMT_ISA");
-    enum isa isa = cpu_best_isa();
+    enum isa isa;
 
     if (want && *want) {
         if (isa_parse(want, &isa)) picked.kernels = kernels_for(isa);

@@ -16,6 +16,7 @@
  *     v_scale2(v, n)               v 2^n, n whole in -126 .. 127
  *     v_sum v_hmax                 of the lanes
  *     v_sums(v[VW])                lane i: sum of v[i]
+ *     v_turn(v[VW])                lane i of v[j] to lane j of v[i]
  *     v_store_q8(q, v, n)          128 + round(v) as n <= VW bytes
  *
  * max and min give their second argument when either is a NaN. */
@@ -295,10 +296,12 @@ INLINE void scores(const struct attention *a, int d, const float *q,
 /* With many queries over the same keys of 64 numbers, the keys are turned
  * around once, [64][keys]: VW keys are then the lanes of a vector, and what
  * were sums across lanes are additions of vectors. They are made in the order
- * of v_sums(), so that the bytes are the same. */
+ * of v_sums(), so that the weights have the same bytes (a score may be -0 for
+ * 0). Turning pays off from some 12 queries on (Zen 4); the keys of one
+ * head, up to 256, are held on the stack. */
 #define TURN_QUERIES 12
 #define TURN_KEYS 256
-struct turned { float k[64][TURN_KEYS]; };
+struct turned { float k[64][TURN_KEYS + CACHE_SKEW]; };
 
 INLINE void turn_keys(const struct attention *a, const float *k,
                       struct turned *to)
@@ -512,7 +515,8 @@ INLINE void attend_all(const struct attention *a, int d,
     }
 }
 
-static void attend_turned(const struct attention *a)
+/* Not inlined: others need not have 64 KB of stack. */
+static __attribute__((noinline)) void attend_turned(const struct attention *a)
 {
     struct turned turned;
 
