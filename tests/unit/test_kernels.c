@@ -773,6 +773,7 @@ static const int att[][4] = {           /* queries, keys, heads, head_dim */
     { 9, 9, 1, 80 },   { 13, 64, 2, 64 }, { 1, 1000, 2, 64 }, { 4, 515, 1, 96 },
     { 6, 3, 2, 130 },  { 33, 33, 2, 64 }, { 11, 40, 1, 64 },
     { 12, 256, 1, 64 }, { 12, 257, 1, 64 }, { 18, 250, 2, 64 },
+    { 12, 300, 1, 64 },
 };
 
 /* Attention by definition, in double, one query and head. */
