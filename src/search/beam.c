@@ -115,13 +115,16 @@ static void prune(struct beam *b)
 
 /* Whether a candidate ends a translation. The fewer hypotheses there are, the
  * less likely ends are among the candidates, and a short one is hard to beat:
- * twice as far behind as going on allows is no end. (Not once: of the ends of
- * little probability the whole beam would find, some win there, too.) */
+ * three times as far behind as going on allows is no end. (Not once or twice: of
+ * the ends of little probability the whole beam would find, some win there,
+ * too.) */
+#define ENDS_BEHIND 3
 static bool ends(const struct beam *b, int i)
 {
     if (b->cand[i].token != b->eos) return false;
     if (b->o->lenpen_type == LENPEN_FAIRSEQ && i >= b->o->beam) return false;
-    return !behind(b, b->cand[i].total, b->cand[0].total - b->prune);
+    return !behind(b, b->cand[i].total,
+                   b->cand[0].total - (ENDS_BEHIND - 1) * b->prune);
 }
 
 /* Nothing alive can still change the answer. */

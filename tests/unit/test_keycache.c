@@ -1,6 +1,7 @@
 /* test_keycache.c - the cache of keys, with a file behind it and without. The
  * file itself: test_keyfile.c. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <pthread.h>
 #include <sqlite3.h>
 
@@ -549,7 +550,8 @@ TEST(threads_share_a_cache_and_its_file)
 /* ---- one allocation after the other fails --------------------------------
  * SQLite's, and ours: the Makefile has the linker wrap them. */
 
-static int calls, fails_at = -1;        /* -1: none */
+static atomic_int calls;                /* by any thread */
+static int fails_at = -1;               /* -1: none */
 
 static bool refuse(void)
 {
