@@ -235,12 +235,15 @@ static enum status unpack(struct input *in, char *to, size_t cap, size_t *n,
     }
 }
 
+/* No text begins like these: they are not UTF-8. A frame to skip could be one
+ * but for its length, which below 16 MB ends in a zero byte. */
 static enum packing recognise_packing(const char *p, size_t n)
 {
     if (n >= 2 && !memcmp(p, "\x1F\x8B", 2)) return PACK_GZIP;
     if (n >= 6 && !memcmp(p, "\xFD" "7zXZ\0", 6)) return PACK_XZ;
     if (n >= 4 && !memcmp(p, "\x28\xB5\x2F\xFD", 4)) return PACK_ZSTD;
-    if (n >= 4 && (p[0] & 0xF0) == 0x50 && !memcmp(p + 1, "\x2A\x4D\x18", 3))
+    if (n >= 8 && (p[0] & 0xF0) == 0x50 &&
+        !memcmp(p + 1, "\x2A\x4D\x18", 3) && !p[7])
         return PACK_ZSTD;               /* begins with a frame to skip */
     return PACK_NONE;
 }
@@ -250,7 +253,7 @@ static enum status open_packing(struct input *in, struct err *e)
     enum status st = ST_OK;
     bool ok = true;
 
-    while (!st && in->raw_n < 6 && !in->raw_end) st = fill_raw(in, e);
+    while (!st && in->raw_n < 8 && !in->raw_end) st = fill_raw(in, e);
     if (st) return st;
     in->packing = recognise_packing(in->raw, in->raw_n);
     switch (in->packing) {

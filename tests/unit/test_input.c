@@ -104,6 +104,27 @@ TEST(packed_files_come_back)
     strbuf_release(&got);
 }
 
+/* A frame to skip says nothing; a text that begins like one is a text. */
+TEST(zstd_frames_to_skip)
+{
+    static const char text[] = "Y*M\x18,longer than a frame's head\n";
+    char packed[128] = "Y*M\x18\3\0\0\0abc";
+    struct strbuf got;
+    struct err e;
+    size_t n;
+
+    strbuf_init(&got, 0);
+    n = ZSTD_compress(packed + 11, sizeof packed - 11, "said", 4, 1);
+    REQUIRE(!ZSTD_isError(n));
+    CHECK_INT(read_bytes(packed, 11 + n, &got, &e), ST_OK);
+    CHECK(got.len == 4 && !memcmp(got.data, "said", 4));
+    for (size_t len = 4; len < sizeof text; len++) {
+        CHECK_INT(read_bytes(text, len, &got, &e), ST_OK);
+        CHECK(got.len == len && !memcmp(got.data, text, len));
+    }
+    strbuf_release(&got);
+}
+
 TEST(truncated_and_damaged_data_is_an_error)
 {
     struct strbuf text, packed, got;

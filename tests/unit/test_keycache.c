@@ -1,9 +1,9 @@
 /* test_keycache.c - the cache of keys, with a file behind it and without. The
  * file itself: test_keyfile.c. */
 #include <errno.h>
-#include <stdatomic.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 #include "key_fix.h"
 #include "knn/keycache.h"
