@@ -115,10 +115,10 @@ static void prune(struct beam *b)
 
 /* Whether a candidate ends a translation. The fewer hypotheses there are, the
  * less likely ends are among the candidates, and a short one is hard to beat:
- * three times as far behind as going on allows is no end. (Not once or twice: of
- * the ends of little probability the whole beam would find, some win there,
- * too.) */
-#define ENDS_BEHIND 3
+ * this many times as far behind as going on allows is no end. (Of the ends of
+ * little probability that the whole beam finds some win there, too: with 3 fewer
+ * lines are cut short than there, with 4 more; bench/STEERING.md.) */
+#define ENDS_BEHIND 3.5
 static bool ends(const struct beam *b, int i)
 {
     if (b->cand[i].token != b->eos) return false;

@@ -216,7 +216,7 @@ static void book_step(struct book *k)
         if (!end && n < b) k->alive[n++] = k->cand[i];
         if (end && (k->o->lenpen_type == LENPEN_GNMT || i < b) &&
             !book_behind(k, k->cand[i].total,
-                         k->cand[0].total - 2 * k->o->prune))
+                         k->cand[0].total - 2.5 * k->o->prune))
             book_finish(k, &k->cand[i]);
     }
     k->n_alive = n;
@@ -511,7 +511,8 @@ TEST(prune_drops_what_is_more_than_delta_behind)
     beam_release(&b);
 }
 
-/* An end three times as far behind is none: it would be short, and hard to beat. */
+/* An end three and a half times as far behind is none: it would be short, and
+ * hard to beat. */
 TEST(prune_drops_ends_that_are_behind)
 {
     struct search_options o;
@@ -519,11 +520,11 @@ TEST(prune_drops_ends_that_are_behind)
 
     REQUIRE(begin_pruned(&b, &o));
     beam_offer(&b, 0, 1, -1);
-    beam_offer(&b, 0, 0, -7.001f);
+    beam_offer(&b, 0, 0, -8.001f);
     CHECK(!beam_advance(&b));
     CHECK(b.n_live == 1 && b.n_done == 0);
     beam_offer(&b, 0, 1, -1);
-    beam_offer(&b, 0, 0, -7);
+    beam_offer(&b, 0, 0, -8);
     CHECK(!beam_advance(&b));
     CHECK(b.n_live == 1 && b.n_done == 1);
     beam_release(&b);
