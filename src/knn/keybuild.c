@@ -218,17 +218,26 @@ static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
     return st;
 }
 
+/* Rows of pairs as sources, each counted once, and as targets. */
+struct rows { int src, tgt; };
+
+static void count_pair(const struct keybuild *kb, const struct key_pair *pairs,
+                       int i, struct rows *n)
+{
+    if (same_source(pairs, i, &pairs[i]) == i) n->src += pairs[i].n_src;
+    n->tgt += target_rows(kb, &pairs[i]);
+}
+
 /* The first of n pairs that reach `enough` rows, as sources or as targets. */
 static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
                       int n, int enough)
 {
-    int src = 0, tgt = 0, i = 0;
+    struct rows r = { 0, 0 };
+    int i = 0;
 
-    while (i < n && src < enough && tgt < enough) {
-        if (same_source(pairs, i, &pairs[i]) == i) src += pairs[i].n_src;
-        tgt += target_rows(kb, &pairs[i++]);
-    }
-    return src > kb->rows || tgt > kb->rows ? i - 1 : i;
+    while (i < n && r.src < enough && r.tgt < enough)
+        count_pair(kb, pairs, i++, &r);
+    return r.src > kb->rows || r.tgt > kb->rows ? i - 1 : i;
 }
 
 /* Every group reads all weights of the model, so there are few, and the last is
@@ -236,15 +245,13 @@ static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
 static int even_share(const struct keybuild *kb, const struct key_pair *pairs,
                       int n)
 {
-    int src = 0, tgt = 0, groups;
+    struct rows r = { 0, 0 };
+    int most, groups;
 
-    for (int i = 0; i < n; i++) {
-        if (same_source(pairs, i, &pairs[i]) == i) src += pairs[i].n_src;
-        tgt += target_rows(kb, &pairs[i]);
-    }
-    if (src > tgt) tgt = src;
-    groups = (tgt + kb->rows - 1) / kb->rows;
-    return groups ? (tgt + groups - 1) / groups : 1;
+    for (int i = 0; i < n; i++) count_pair(kb, pairs, i, &r);
+    most = r.src > r.tgt ? r.src : r.tgt;
+    groups = (most + kb->rows - 1) / kb->rows;
+    return groups ? (most + groups - 1) / groups : 1;
 }
 
 static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
