@@ -38,7 +38,7 @@ struct keyfile {
     size_t cap_pack;
     struct key_id *doomed;      /* to be removed by the next transaction */
     size_t n_doomed, cap_doomed;
-    struct map64 doomed_set;    /* the same, by id_mix */
+    struct map64 doomed_set;    /* by id_mix: the last such one's place */
 
     pthread_mutex_t touch_lock; /* of what follows; never waits for the disk */
     struct key_id *touched;     /* pairs used since they were last written */
@@ -99,12 +99,17 @@ static bool is_doomed(const struct keyfile *f, struct key_id id)
 static bool doom(struct keyfile *f, struct key_id id)
 {
     bool fresh;
+    uint32_t *last;
 
     if (!mem_grow(&f->doomed, &f->cap_doomed, f->n_doomed + 1,
-                  sizeof *f->doomed) ||
-        !map64_put(&f->doomed_set, id_mix(id), &fresh))
+                  sizeof *f->doomed))
         return false;
+    last = map64_put(&f->doomed_set, id_mix(id), &fresh);
+    if (!last) return false;
+    if (!fresh && f->doomed[*last].hi == id.hi && f->doomed[*last].lo == id.lo)
+        return true;                    /* asked again, after a failure */
     /* Of two ids that look the same here both must go. */
+    *last = (uint32_t)f->n_doomed;
     f->doomed[f->n_doomed++] = id;
     return true;
 }

@@ -301,6 +301,25 @@ TEST(forgotten_and_wiped)
     teardown(&x);
 }
 
+/* Ids whose halves give the same number, and one that is asked for twice. */
+TEST(every_id_of_a_list_is_forgotten)
+{
+    static const struct key_id ids[] = {
+        { 7, 0 }, { 6, 1 }, { 7, 0 }, { 5, 2 }, { 6, 1 } };
+    struct keyblock *b = key_block(KEY_INT8, 1, 3);
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    for (size_t i = 0; i < COUNT(ids); i++)
+        CHECK_OK(keyfile_put(x.f, &ids[i], &b, 1, &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, 3);
+    CHECK_OK(keyfile_forget(x.f, ids, COUNT(ids), &x.e), &x.e);
+    CHECK_INT(stats(&x).blocks, 0);
+    check_sound(x.path);
+    keyblock_drop(b);
+    teardown(&x);
+}
+
 TEST(ids_are_listed_by_their_first_half)
 {
     static const struct key_id ids[] = {
