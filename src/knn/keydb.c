@@ -1,9 +1,5 @@
 /* keydb.c - see keydb.h.
  *
- * The file's kind and version stand in its first 100 bytes, which are looked
- * at before SQLite is asked to do anything: somebody else's database is not
- * even locked.
- *
  * A new file is made in one transaction of the empty file and not under
  * another name: SQLite removes an old log (-wal) that lies beside an empty
  * file, but would apply it to one with content. */
@@ -16,18 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/sqlfile.h"
 #include "base/strbuf.h"
 
 enum {
-    APPLICATION_ID = 0x736b6579,        /* "skey" */
-    SCHEMA_VERSION = 1,
-    BUSY_MS = 10000,
     PAGE_BYTES = 8192,
     LOG_PAGES = 2000            /* 16 MB of log, then it is copied back */
 };
 
-#define NOT_OURS "%s: not a file of keys made by skmt"
+static const struct sqlfile_kind keys_file = {
+    "not a file of keys made by skmt", "delete it, and it is made anew",
+    0x736b6579 /* "skey" */, 1, 10000
+};
 
 static const char schema[] =
     "CREATE TABLE head(maker INTEGER NOT NULL, type INTEGER NOT NULL,"
@@ -46,56 +42,14 @@ static const char *const sql_of[] = {
 
 /* ---- errors -------------------------------------------------------------- */
 
-static const char *reason(struct keydb *db, int rc)
-{
-    int kind = rc & 0xff;
-    int error = db->sql && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR)
-                ? sqlite3_system_errno(db->sql) : 0;
-
-    if (db->sql && kind == SQLITE_ERROR)  /* a table of ours is missing */
-        return sqlite3_errmsg(db->sql);
-    return error ? strerror(error) : sqlite3_errstr(rc);
-}
-
 static enum status damaged(struct keydb *db, const char *why, struct err *e)
 {
-    return err_set(e, ST_FORMAT, "%s: the file is damaged (%s); delete it, "
-                   "and it is made anew", db->path, why);
+    return sqlfile_damaged(&keys_file, db->path, why, e);
 }
 
 enum status keydb_failed(struct keydb *db, int rc, struct err *e)
 {
-    const char *why = reason(db, rc);
-
-    /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
-     * are errors of writing. */
-    if (rc == SQLITE_IOERR_WRITE)
-        return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
-                       "a quota or a limit on file sizes); nothing was "
-                       "changed", db->path);
-    switch (rc & 0xff) {
-    case SQLITE_FULL:
-        return err_set(e, ST_IO, "%s: no space left on the disk; nothing was "
-                       "changed", db->path);
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return err_set(e, ST_IO, "%s: others have been writing for %d "
-                       "seconds without a break; try again later", db->path,
-                       BUSY_MS / 1000);
-    case SQLITE_CANTOPEN:
-        return err_set(e, ST_IO, "%s: cannot be opened: %s", db->path, why);
-    case SQLITE_READONLY:
-        return err_set(e, ST_IO, "%s: cannot be written: %s", db->path, why);
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-    case SQLITE_ERROR:
-        return damaged(db, why, e);
-    case SQLITE_NOMEM:
-        return err_nomem(e, db->path);
-    default:
-        return err_set(e, ST_IO, "%s: cannot be read or written: %s", db->path,
-                       why);
-    }
+    return sqlfile_error(&keys_file, db->sql, db->path, rc, e);
 }
 
 /* ---- statements ---------------------------------------------------------- */
@@ -183,20 +137,6 @@ void keydb_undo(struct keydb *db)
     if (!sqlite3_get_autocommit(db->sql)) keydb_run(db, KEYDB_ROLLBACK, "");
 }
 
-static int run_sql(sqlite3 *db, const char *format, ...)
-{
-    va_list ap;
-    char *sql;
-    int rc;
-
-    va_start(ap, format);
-    sql = sqlite3_vmprintf(format, ap);
-    va_end(ap);
-    rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
-    return rc;
-}
-
 /* ---- making a file ------------------------------------------------------- */
 
 static int read_number(struct keydb *db, enum keydb_query q, int64_t *n)
@@ -214,18 +154,19 @@ static int fill_new(struct keydb *db)
     int rc = read_number(db, KEYDB_TABLES, &tables);
 
     if (rc || tables) return rc;        /* somebody else was quicker */
-    return run_sql(db->sql, "PRAGMA application_id = %d;"
-                   "PRAGMA user_version = %d; %s"
-                   "INSERT INTO head VALUES(%lld, %d, %d, 0, 0);",
-                   APPLICATION_ID, SCHEMA_VERSION, schema,
-                   (long long)db->kind.maker, (int)db->kind.type, db->kind.d);
+    return sqlfile_exec(db->sql, "PRAGMA application_id = %d;"
+                        "PRAGMA user_version = %d; %s"
+                        "INSERT INTO head VALUES(%lld, %d, %d, 0, 0);",
+                        (int)keys_file.application_id, (int)keys_file.version,
+                        schema, (long long)db->kind.maker,
+                        (int)db->kind.type, db->kind.d);
 }
 
 /* Not in the WAL mode yet: the file must not have any content before it has
  * all, or it would look like somebody else's. */
 static int create(struct keydb *db)
 {
-    int rc = run_sql(db->sql, "PRAGMA page_size = %d", PAGE_BYTES);
+    int rc = sqlfile_exec(db->sql, "PRAGMA page_size = %d", PAGE_BYTES);
 
     if (!rc) rc = keydb_run(db, KEYDB_BEGIN, "");
     if (!rc) rc = fill_new(db);
@@ -236,74 +177,17 @@ static int create(struct keydb *db)
 
 /* ---- opening ------------------------------------------------------------- */
 
-static uint32_t big_endian(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
-           p[3];
-}
-
-static enum status check_version(struct keydb *db, uint32_t version,
-                                 struct err *e)
-{
-    if (version == SCHEMA_VERSION) return ST_OK;
-    if (version)
-        return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
-                       "%u, this program knows %d)", db->path, version,
-                       SCHEMA_VERSION);
-    return damaged(db, "no version", e);
-}
-
-/* Before SQLite does anything: somebody else's file is not even locked. Read
- * through SQLite's own handle, for to open the file ourselves and close it
- * would drop the locks other connections of this process have. */
-static enum status check_header(struct keydb *db, struct err *e)
-{
-    unsigned char head[100];
-    sqlite3_file *file = NULL;
-    sqlite3_int64 size = 0;
-    int rc = sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_FILE_POINTER,
-                                  &file);
-
-    if (!rc) rc = file->pMethods->xFileSize(file, &size);
-    if (!rc && !size) return ST_OK;     /* new */
-    if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
-    if (rc == SQLITE_IOERR_SHORT_READ ||
-        (!rc && (memcmp(head, "SQLite format 3", 16) ||
-                 big_endian(head + 68) != APPLICATION_ID)))
-        return err_set(e, ST_FORMAT, NOT_OURS, db->path);
-    if (rc) return keydb_failed(db, rc, e);
-    return check_version(db, big_endian(head + 60), e);
-}
-
-/* To change the mode nobody else may look at the file, and SQLite does not
- * wait for that by itself: others may just be opening it, too. */
-static int use_log(sqlite3 *db)
-{
-    double until = clock_seconds() + 1e-3 * BUSY_MS;
-    int rc;
-
-    while (((rc = run_sql(db, "PRAGMA journal_mode = WAL")) & 0xff) ==
-           SQLITE_BUSY && clock_seconds() < until)
-        sqlite3_sleep(3);
-    return rc;
-}
-
-/* SQLite trusts nothing it finds in the file. What is removed to make room is
- * not overwritten: that would double the work. */
+/* What is removed to make room is not overwritten: that would double the
+ * work. */
 static int configure(struct keydb *db)
 {
-    sqlite3_extended_result_codes(db->sql, 1);
-    sqlite3_busy_timeout(db->sql, BUSY_MS);
-    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    return run_sql(db->sql, "PRAGMA trusted_schema = OFF;"
-                   "PRAGMA cell_size_check = ON; PRAGMA secure_delete = OFF;"
-                   "PRAGMA synchronous = NORMAL; PRAGMA temp_store = 2;"
-                   "PRAGMA cache_size = -16384;"
-                   "PRAGMA wal_autocheckpoint = %d;"
-                   "PRAGMA journal_size_limit = %d;",
-                   LOG_PAGES, LOG_PAGES * PAGE_BYTES);
+    int rc = sqlfile_configure(&keys_file, db->sql);
+
+    if (rc) return rc;
+    return sqlfile_exec(db->sql, "PRAGMA cell_size_check = ON;"
+                        "PRAGMA secure_delete = OFF;"
+                        "PRAGMA synchronous = NORMAL;"
+                        "PRAGMA cache_size = -16384;");
 }
 
 static const char *type_name(int64_t type)
@@ -341,6 +225,7 @@ static enum status check_head(struct keydb *db, struct err *e)
 static enum status set_up(struct keydb *db, struct err *e)
 {
     int64_t pages = 0;
+    bool empty;
     enum status st;
     int rc = configure(db);
 
@@ -350,21 +235,24 @@ static enum status set_up(struct keydb *db, struct err *e)
                        db->path);
     if (!rc && !pages) rc = create(db);
     if (rc) return keydb_failed(db, rc, e);
-    st = check_header(db, e);   /* who knows who made it meanwhile */
+    /* Who knows who made it meanwhile. */
+    st = sqlfile_check(&keys_file, db->sql, db->path, &empty, e);
     if (st) return st;
-    if (!db->read_only) rc = use_log(db->sql);
+    if (!db->read_only)
+        rc = sqlfile_use_log(&keys_file, db->sql, LOG_PAGES, PAGE_BYTES);
     return rc ? keydb_failed(db, rc, e) : check_head(db, e);
 }
 
 static enum status connect_as(struct keydb *db, const char *name, int flags,
                               struct err *e)
 {
+    bool empty;
     enum status st;
     int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX,
                              NULL);
 
     if (rc) return keydb_failed(db, rc, e);
-    st = check_header(db, e);
+    st = sqlfile_check(&keys_file, db->sql, db->path, &empty, e);
     db->read_only = sqlite3_db_readonly(db->sql, "main") == 1;
     return st ? st : set_up(db, e);
 }
@@ -392,66 +280,17 @@ static char *plain_name(const char *path)
     return NULL;
 }
 
-/* The same as a URI, what means something there escaped. */
-static char *immutable_uri(const char *path)
-{
-    struct strbuf sb;
-    bool ok;
-
-    strbuf_init(&sb, 0);
-    ok = strbuf_adds(&sb, *path == '/' ? "file://" : "file:");
-    for (; ok && *path; path++)
-        ok = strchr("%?#", *path) ? strbuf_addf(&sb, "%%%02X", *path)
-                                  : strbuf_addc(&sb, *path);
-    if (ok && strbuf_adds(&sb, "?immutable=1")) return strbuf_take(&sb);
-    strbuf_release(&sb);
-    return NULL;
-}
-
-/* Of a file beside ours; 0 when there is none, -1 when there is no memory. */
-static int64_t size_of(const char *path, const char *ending)
-{
-    struct strbuf name;
-    struct stat sb;
-    int64_t n = -1;
-
-    strbuf_init(&name, 0);
-    if (strbuf_adds(&name, path) && strbuf_adds(&name, ending))
-        n = stat(name.data, &sb) ? 0 : (int64_t)sb.st_size;
-    strbuf_release(&name);
-    return n;
-}
-
-/* The -shm file could not be made: no permission, or no space. */
-static bool lacks_shm(struct keydb *db)
-{
-    int kind = sqlite3_errcode(db->sql) & 0xff;
-    int error = sqlite3_system_errno(db->sql);
-
-    return kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY ||
-           kind == SQLITE_FULL || (kind == SQLITE_IOERR &&
-                                   (error == ENOSPC || error == EDQUOT));
-}
-
-/* In a folder that cannot be written SQLite 3.40 cannot read a WAL database,
- * for want of its -shm file. Where there is no log the file alone is
- * everything: immutable=1 reads it without. Should somebody with more rights
- * write to it then, the checksums and cell_size_check keep us from believing
- * what we see. */
+/* Should somebody with more rights write to the file then, the checksums and
+ * cell_size_check keep us from believing what we see. */
 static enum status connect_immutable(struct keydb *db, struct err *e)
 {
-    char *uri;
-    enum status st;
+    char *name;
+    enum status st = sqlfile_immutable(db->path, &name, e);
 
-    if (size_of(db->path, "-wal"))
-        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
-                       "which can only be read where the folder can be "
-                       "written; copy both elsewhere", db->path, db->path);
+    if (st) return st;
     disconnect(db);
-    uri = immutable_uri(db->path);
-    if (!uri) return err_nomem(e, "file name");
-    st = connect_as(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
-    free(uri);
+    st = connect_as(db, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+    free(name);
     return st;
 }
 
@@ -463,7 +302,8 @@ static enum status connect_file(struct keydb *db, struct err *e)
     if (!name) return err_nomem(e, "file name");
     st = connect_as(db, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
     free(name);
-    if (st == ST_IO && db->sql && lacks_shm(db) && size_of(db->path, "") > 0)
+    if (st == ST_IO && db->sql && sqlfile_lacks_shm(db->sql) &&
+        sqlfile_bytes(db->path, "") > 0)
         st = connect_immutable(db, e);
     return st;
 }
@@ -496,7 +336,7 @@ static enum status look(const char *path, struct err *e)
     if (!S_ISREG(sb.st_mode))
         return err_set(e, ST_IO, "%s: not a regular file", path);
     if (sb.st_size == 1)        /* SQLite would take it for an empty one */
-        return err_set(e, ST_FORMAT, NOT_OURS, path);
+        return err_set(e, ST_FORMAT, "%s: %s", path, keys_file.not_ours);
     return ST_OK;
 }
 
@@ -527,5 +367,5 @@ void keydb_wait(struct keydb *db, int ms)
 
 void keydb_wipe(struct keydb *db, bool on)
 {
-    run_sql(db->sql, "PRAGMA secure_delete = %d", on);
+    sqlfile_exec(db->sql, "PRAGMA secure_delete = %d", on);
 }

@@ -1,10 +1,5 @@
 /* store.c - opening, transactions, statements and errors; see store.h.
  *
- * The file is an SQLite database with an application_id of ours; user_version
- * is the version of the schema. Both stand in the first 100 bytes, which are
- * looked at before SQLite is asked to do anything: somebody else's database is
- * not even locked.
- *
  * A new file is made under another name and gets its own in one step, so that
  * nobody meets half a schema and two who make it at once get the same file. */
 #include "tm/store.h"
@@ -21,17 +16,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sqlfile.h"
 #include "tm/store_inner.h"
 
 enum {
-    APPLICATION_ID = 0x736b6d74,        /* "skmt" */
-    SCHEMA_VERSION = 1,
-    BUSY_MS = 60000,
+    PAGE_BYTES = 8192,
     LOG_PAGES = 8000,           /* 64 MB of log, then it is copied back */
     CHUNK_ROWS = 65536,
     CHUNK_BYTES = 32 << 20,
     WIPE_ROWS = 20000,
     MAX_LOG = 1000000
+};
+
+static const struct sqlfile_kind memory_file = {
+    "not a translation memory of skmt", "restore it from a copy",
+    0x736b6d74 /* "skmt" */, 1, 60000
 };
 
 /* What is empty, or as the memory or the batch says, is NULL: most rows of a
@@ -87,48 +86,7 @@ int64_t now_seconds(void)
 
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e)
 {
-    int error = db ? sqlite3_system_errno(db) : 0;
-
-    /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
-     * are errors of writing. */
-    if (rc == SQLITE_IOERR_WRITE)
-        return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
-                       "a quota or a limit on file sizes); nothing was "
-                       "changed", path);
-    switch (rc & 0xff) {
-    case SQLITE_FULL:
-        return err_set(e, ST_IO, "%s: no space left on the disk; nothing was "
-                       "changed", path);
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return err_set(e, ST_IO, "%s: others have been writing for %d "
-                       "seconds without a break; try again later", path,
-                       BUSY_MS / 1000);
-    case SQLITE_IOERR:
-        return err_set(e, ST_IO, "%s: cannot be read or written: %s", path,
-                       error ? strerror(error) : sqlite3_errstr(rc));
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return err_set(e, ST_FORMAT, "%s: the file is damaged; restore it "
-                       "from a copy (%s)", path, sqlite3_errstr(rc));
-    case SQLITE_READONLY:
-        return err_set(e, ST_IO, "%s: cannot be written: %s", path,
-                       error ? strerror(error) : "it is read-only");
-    case SQLITE_CANTOPEN:
-        return err_set(e, ST_IO, "%s: cannot be opened: %s", path,
-                       error ? strerror(error) : sqlite3_errstr(rc));
-    case SQLITE_NOMEM:
-        return err_nomem(e, path);
-    case SQLITE_TOOBIG:
-        return err_set(e, ST_LIMIT, "%s: a text is too long to be stored",
-                       path);
-    case SQLITE_ERROR:          /* a table of ours is missing */
-        return err_set(e, ST_FORMAT, "%s: the file is damaged (%s)", path,
-                       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
-    default:
-        return err_set(e, ST_IO, "%s: %s", path,
-                       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
-    }
+    return sqlfile_error(&memory_file, db, path, rc, e);
 }
 
 static enum status failed(struct store *s, int rc, struct err *e)
@@ -406,7 +364,7 @@ void store_checkpoint(struct store *s)
     sqlite3_busy_timeout(s->db, 0);
     sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
                               NULL);
-    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_busy_timeout(s->db, memory_file.busy_ms);
 }
 
 /* ---- making a file ------------------------------------------------------- */
@@ -468,20 +426,6 @@ enum status file_create_new(const char *path, fill_fn *fill, void *user,
     return st;
 }
 
-static int run_sql(sqlite3 *db, const char *format, ...)
-{
-    va_list ap;
-    char *sql;
-    int rc;
-
-    va_start(ap, format);
-    sql = sqlite3_vmprintf(format, ap);
-    va_end(ap);
-    rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
-    return rc;
-}
-
 /* No auto_vacuum: it makes imports a twelfth slower (instructions counted by
  * callgrind); store_compact writes the file anew instead. */
 static enum status fill_store(void *user, const char *temp, struct err *e)
@@ -492,14 +436,15 @@ static enum status fill_store(void *user, const char *temp, struct err *e)
     enum status st;
 
     if (!rc)
-        rc = run_sql(db, "PRAGMA page_size = 8192;"
-                     "PRAGMA encoding = 'UTF-8';"
-                     "BEGIN; PRAGMA application_id = %d;"
-                     "PRAGMA user_version = %d; %s"
-                     "INSERT INTO head VALUES(%lld, 0, 0); COMMIT;"
-                     "PRAGMA journal_mode = WAL;",
-                     APPLICATION_ID, SCHEMA_VERSION, schema,
-                     (long long)new_uuid());
+        rc = sqlfile_exec(db, "PRAGMA page_size = %d;"
+                          "PRAGMA encoding = 'UTF-8';"
+                          "BEGIN; PRAGMA application_id = %d;"
+                          "PRAGMA user_version = %d; %s"
+                          "INSERT INTO head VALUES(%lld, 0, 0); COMMIT;"
+                          "PRAGMA journal_mode = WAL;",
+                          PAGE_BYTES, (int)memory_file.application_id,
+                          (int)memory_file.version, schema,
+                          (long long)new_uuid());
     st = rc ? store_error(db, user, rc, e) : ST_OK;
     sqlite3_close(db);
     return st;
@@ -509,19 +454,15 @@ static enum status fill_store(void *user, const char *temp, struct err *e)
  * that name. It may hold what somebody misses, so it is not ours to remove. */
 static enum status check_no_log(const char *path, struct err *e)
 {
-    size_t size = strlen(path) + 5;
-    char *log = malloc(size);
+    int64_t bytes = sqlfile_bytes(path, "-wal");
     struct stat sb;
-    enum status st = ST_OK;
 
-    if (!log) return err_nomem(e, "file name");
-    snprintf(log, size, "%s-wal", path);
+    if (bytes < 0) return err_nomem(e, "file name");
     /* Unless somebody has made the file in this moment. */
-    if (!stat(log, &sb) && sb.st_size && stat(path, &sb) && errno == ENOENT)
-        st = err_set(e, ST_IO, "%s: is left of a file that is gone; put that "
-                     "back, or remove this", log);
-    free(log);
-    return st;
+    if (bytes && stat(path, &sb) && errno == ENOENT)
+        return err_set(e, ST_IO, "%s-wal: is left of a file that is gone; put "
+                       "that back, or remove this", path);
+    return ST_OK;
 }
 
 /* ---- opening ------------------------------------------------------------- */
@@ -550,48 +491,11 @@ static enum status look(const char *path, enum store_mode mode, struct err *e)
     return ST_OK;
 }
 
-static uint32_t big_endian(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
-           p[3];
-}
-
-/* Read through SQLite's own handle: to open the file ourselves and close it
- * would drop the locks other connections of this process have. */
-static enum status check_header(struct store *s, struct err *e)
-{
-    unsigned char head[100];
-    sqlite3_file *file = NULL;
-    uint32_t version;
-    int rc = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER,
-                                  &file);
-
-    if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
-    if (rc == SQLITE_IOERR_SHORT_READ || (!rc &&
-        (memcmp(head, "SQLite format 3", 16) ||
-         big_endian(head + 68) != APPLICATION_ID)))
-        return err_set(e, ST_FORMAT, "%s: not a translation memory of skmt",
-                       s->path);
-    if (rc) return failed(s, rc, e);
-    version = big_endian(head + 60);
-    if (version > SCHEMA_VERSION)
-        return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
-                       "%u, this program knows %d)", s->path, version,
-                       SCHEMA_VERSION);
-    if (!version)
-        return err_set(e, ST_FORMAT, "%s: the file is damaged (no version)",
-                       s->path);
-    return ST_OK;
-}
-
 static int configure(sqlite3 *db)
 {
-    sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, BUSY_MS);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    return run_sql(db, "PRAGMA trusted_schema = OFF; PRAGMA temp_store = 2;"
-                   "PRAGMA cache_size = -40960;");
+    int rc = sqlfile_configure(&memory_file, db);
+
+    return rc ? rc : sqlfile_exec(db, "PRAGMA cache_size = -40960");
 }
 
 static enum status connect_as(struct store *s, const char *name, int flags,
@@ -605,7 +509,7 @@ static enum status connect_as(struct store *s, const char *name, int flags,
     if (!s->name) return err_nomem(e, "file name");
     rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc) return failed(s, rc, e);
-    st = check_header(s, e);
+    st = sqlfile_check(&memory_file, s->db, s->path, NULL, e);
     if (!st && s->writable && sqlite3_db_readonly(s->db, "main") == 1)
         st = err_set(e, ST_IO, "%s: cannot be written: %s", s->path,
                      access(s->path, W_OK) && errno == EROFS
@@ -613,10 +517,7 @@ static enum status connect_as(struct store *s, const char *name, int flags,
     if (st) return st;
     rc = configure(s->db);
     if (!rc && s->writable)
-        rc = run_sql(s->db, "PRAGMA journal_mode = WAL;"
-                     "PRAGMA wal_autocheckpoint = %d;"
-                     "PRAGMA journal_size_limit = %d;",
-                     LOG_PAGES, LOG_PAGES * 8192);
+        rc = sqlfile_use_log(&memory_file, s->db, LOG_PAGES, PAGE_BYTES);
     return rc ? failed(s, rc, e) : ST_OK;
 }
 
@@ -637,45 +538,13 @@ static enum status read_uuid(struct store *s, struct err *e)
 
     s->uuid = (uint64_t)uuid;
     if (!st && !uuid)
-        st = err_set(e, ST_FORMAT, "%s: the file is damaged (no head)",
-                     s->path);
+        st = sqlfile_damaged(&memory_file, s->path, "no head", e);
     return st;
-}
-
-/* "file:" with what means something in a URI escaped; NULL: no memory. */
-static char *immutable_uri(const char *path)
-{
-    struct strbuf sb;
-    bool ok;
-
-    strbuf_init(&sb, 0);
-    ok = strbuf_adds(&sb, *path == '/' ? "file://" : "file:");
-    for (; ok && *path; path++)
-        ok = strchr("%?#", *path) ? strbuf_addf(&sb, "%%%02X", *path)
-                                  : strbuf_addc(&sb, *path);
-    ok = ok && strbuf_adds(&sb, "?immutable=1");
-    if (ok) return strbuf_take(&sb);
-    strbuf_release(&sb);
-    return NULL;
-}
-
-static int64_t size_of(const char *path, const char *ending)
-{
-    size_t size = strlen(path) + strlen(ending) + 1;
-    char *name = malloc(size);
-    struct stat sb;
-    int64_t n = 0;
-
-    if (!name) return 0;
-    snprintf(name, size, "%s%s", path, ending);
-    if (!stat(name, &sb)) n = (int64_t)sb.st_size;
-    free(name);
-    return n;
 }
 
 static struct file_look look_now(const struct store *s)
 {
-    struct file_look now = { .log = size_of(s->path, "-wal") };
+    struct file_look now = { .log = sqlfile_bytes(s->path, "-wal") };
     struct stat sb;
 
     if (stat(s->path, &sb)) return now;
@@ -686,41 +555,22 @@ static struct file_look look_now(const struct store *s)
     return now;
 }
 
-/* The -shm file could not be made: no permission, or no space. */
-static bool lacks_shm(struct store *s)
-{
-    int kind = sqlite3_errcode(s->db) & 0xff;
-    int error = sqlite3_system_errno(s->db);
-
-    return kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY ||
-           kind == SQLITE_FULL || (kind == SQLITE_IOERR &&
-                                   (error == ENOSPC || error == EDQUOT));
-}
-
-/* A reader of a WAL database needs the -shm file beside it and makes it when
- * it is missing. Where it cannot (a read-only folder or medium, a full disk),
- * SQLite 3.40 fails. If there is no log either, nobody is writing here and the
- * file alone is everything: immutable=1 reads it without locks and without
- * -shm. Somebody may come later: see notice_writers. With a log there is more
- * than the file says: the error stays. */
+/* Where a file is read without locks somebody may come and write later: see
+ * notice_writers. */
 static enum status connect_read(struct store *s, struct err *e)
 {
-    char *uri;
+    char *name;
     enum status st = connect_as(s, s->path, SQLITE_OPEN_READONLY, e);
 
     if (!st) st = read_uuid(s, e);
-    if (!st || !s->db || !lacks_shm(s)) return st;
+    if (!st || !s->db || !sqlfile_lacks_shm(s->db)) return st;
     s->seen = look_now(s);
-    if (s->seen.log > 0)
-        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
-                       "which can only be read where the folder can be "
-                       "written; copy both elsewhere", s->path, s->path);
+    st = sqlfile_immutable(s->path, &name, e);
+    if (st) return st;
     disconnect(s);
-    uri = immutable_uri(s->path);
-    if (!uri) return err_nomem(e, "file name");
-    st = connect_as(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+    st = connect_as(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
     s->immutable = true;
-    free(uri);
+    free(name);
     return st ? st : read_uuid(s, e);
 }
 
@@ -837,5 +687,8 @@ uint64_t store_uuid(const struct store *s)
 
 int64_t store_disk_bytes(struct store *s)
 {
-    return size_of(s->path, "") + size_of(s->path, "-wal");
+    int64_t file = sqlfile_bytes(s->path, "");
+    int64_t log = sqlfile_bytes(s->path, "-wal");
+
+    return (file > 0 ? file : 0) + (log > 0 ? log : 0);
 }

@@ -1,0 +1,209 @@
+/* sqlfile.c - see sqlfile.h. */
+#include "base/sqlfile.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+
+/* ---- errors -------------------------------------------------------------- */
+
+enum status sqlfile_damaged(const struct sqlfile_kind *k, const char *path,
+                            const char *why, struct err *e)
+{
+    return err_set(e, ST_FORMAT, "%s: the file is damaged (%s); %s", path, why,
+                   k->mend);
+}
+
+static const char *reason(sqlite3 *db, int rc)
+{
+    int kind = rc & 0xff;
+    int error = db && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR ||
+                       kind == SQLITE_READONLY)
+                ? sqlite3_system_errno(db) : 0;
+
+    if (db && kind == SQLITE_ERROR)     /* a table of ours is missing */
+        return sqlite3_errmsg(db);
+    if (kind == SQLITE_READONLY && !error) return "it is read-only";
+    return error ? strerror(error) : sqlite3_errstr(rc);
+}
+
+enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
+                          const char *path, int rc, struct err *e)
+{
+    const char *why = reason(db, rc);
+
+    /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
+     * are errors of writing. */
+    if (rc == SQLITE_IOERR_WRITE)
+        return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
+                       "a quota or a limit on file sizes); nothing was "
+                       "changed", path);
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        return err_set(e, ST_IO, "%s: no space left on the disk; nothing was "
+                       "changed", path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(e, ST_IO, "%s: others have been writing for %d "
+                       "seconds without a break; try again later", path,
+                       k->busy_ms / 1000);
+    case SQLITE_CANTOPEN:
+        return err_set(e, ST_IO, "%s: cannot be opened: %s", path, why);
+    case SQLITE_READONLY:
+        return err_set(e, ST_IO, "%s: cannot be written: %s", path, why);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR:
+        return sqlfile_damaged(k, path, why, e);
+    case SQLITE_NOMEM:
+        return err_nomem(e, path);
+    case SQLITE_TOOBIG:
+        return err_set(e, ST_LIMIT, "%s: a text is too long to be stored",
+                       path);
+    default:
+        return err_set(e, ST_IO, "%s: cannot be read or written: %s", path,
+                       why);
+    }
+}
+
+/* ---- is it ours? --------------------------------------------------------- */
+
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+static enum status check_version(const struct sqlfile_kind *k,
+                                 const char *path, uint32_t version,
+                                 struct err *e)
+{
+    if (version > k->version)
+        return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
+                       "%u, this program knows %u)", path, version,
+                       k->version);
+    return version ? ST_OK : sqlfile_damaged(k, path, "no version", e);
+}
+
+/* Read through SQLite's own handle: to open the file ourselves and close it
+ * would drop the locks other connections of this process have. */
+enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
+                          const char *path, bool *empty, struct err *e)
+{
+    unsigned char head[100];
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
+                                  &file);
+
+    if (!rc) rc = file->pMethods->xFileSize(file, &size);
+    if (empty) *empty = !rc && !size;
+    if (empty && *empty) return ST_OK;
+    if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
+    if (rc == SQLITE_IOERR_SHORT_READ ||
+        (!rc && (memcmp(head, "SQLite format 3", 16) ||
+                 big_endian(head + 68) != k->application_id)))
+        return err_set(e, ST_FORMAT, "%s: %s", path, k->not_ours);
+    if (rc) return sqlfile_error(k, db, path, rc, e);
+    return check_version(k, path, big_endian(head + 60), e);
+}
+
+/* ---- setting up ---------------------------------------------------------- */
+
+int sqlfile_exec(sqlite3 *db, const char *format, ...)
+{
+    va_list ap;
+    char *sql;
+    int rc;
+
+    va_start(ap, format);
+    sql = sqlite3_vmprintf(format, ap);
+    va_end(ap);
+    rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    return rc;
+}
+
+int sqlfile_configure(const struct sqlfile_kind *k, sqlite3 *db)
+{
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, k->busy_ms);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    return sqlfile_exec(db, "PRAGMA trusted_schema = OFF;"
+                        "PRAGMA temp_store = 2;");
+}
+
+/* To change the mode nobody else may look at the file, and SQLite does not
+ * wait for that by itself: others may just be opening it, too. */
+int sqlfile_use_log(const struct sqlfile_kind *k, sqlite3 *db, int pages,
+                    int page_bytes)
+{
+    double until = clock_seconds() + 1e-3 * k->busy_ms;
+    int rc;
+
+    while (((rc = sqlfile_exec(db, "PRAGMA journal_mode = WAL")) & 0xff) ==
+           SQLITE_BUSY && clock_seconds() < until)
+        sqlite3_sleep(3);
+    if (rc) return rc;
+    return sqlfile_exec(db, "PRAGMA wal_autocheckpoint = %d;"
+                        "PRAGMA journal_size_limit = %d;", pages,
+                        pages * page_bytes);
+}
+
+/* ---- where only the file can be read ------------------------------------- */
+
+bool sqlfile_lacks_shm(sqlite3 *db)
+{
+    int kind = sqlite3_errcode(db) & 0xff;
+    int error = sqlite3_system_errno(db);
+
+    return kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY ||
+           kind == SQLITE_FULL || (kind == SQLITE_IOERR &&
+                                   (error == ENOSPC || error == EDQUOT));
+}
+
+int64_t sqlfile_bytes(const char *path, const char *ending)
+{
+    struct strbuf name;
+    struct stat sb;
+    int64_t n = -1;
+
+    strbuf_init(&name, 0);
+    if (strbuf_adds(&name, path) && strbuf_adds(&name, ending))
+        n = stat(name.data, &sb) ? 0 : (int64_t)sb.st_size;
+    strbuf_release(&name);
+    return n;
+}
+
+/* What means something in a URI is escaped. */
+static bool add_uri(struct strbuf *to, const char *path)
+{
+    bool ok = strbuf_adds(to, *path == '/' ? "file://" : "file:");
+
+    for (; ok && *path; path++)
+        ok = strchr("%?#", *path) ? strbuf_addf(to, "%%%02X", *path)
+                                  : strbuf_addc(to, *path);
+    return ok && strbuf_adds(to, "?immutable=1");
+}
+
+enum status sqlfile_immutable(const char *path, char **name, struct err *e)
+{
+    struct strbuf uri;
+
+    *name = NULL;
+    if (sqlfile_bytes(path, "-wal") > 0)
+        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
+                       "which can only be read where the folder can be "
+                       "written; copy both elsewhere", path, path);
+    strbuf_init(&uri, 0);
+    if (add_uri(&uri, path)) *name = strbuf_take(&uri);
+    strbuf_release(&uri);
+    return *name ? ST_OK : err_nomem(e, "file name");
+}

@@ -1,0 +1,133 @@
+/* test_sqlfile.c - SQLite files: ours and others', errors as sentences, and
+ * names of files that are only read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sqlfile.h"
+#include "scratch_dir.h"
+#include "test.h"
+
+static const struct sqlfile_kind kind = { "not a thing of ours", "buy another",
+                                          0x12345678, 3, 2000 };
+
+struct fix { struct scratch s; const char *path; sqlite3 *db; };
+
+static bool setup(struct fix *x)
+{
+    if (!scratch_make(&x->s)) return false;
+    x->path = scratch_path(&x->s, "a %b?c#d");
+    x->db = NULL;
+    return CHECK(!sqlite3_open(x->path, &x->db));
+}
+
+static void teardown(struct fix *x)
+{
+    sqlite3_close(x->db);
+    scratch_remove(&x->s);
+}
+
+/* A file with these numbers in its head. */
+static void make(struct fix *x, int id, int version)
+{
+    CHECK(!sqlfile_exec(x->db, "PRAGMA application_id = %d;"
+                        "PRAGMA user_version = %d; CREATE TABLE t(n)", id,
+                        version));
+}
+
+TEST(kind_and_version_are_looked_at_first)
+{
+    static const struct { int id, version; enum status st; const char *says; }
+    of[] = {
+        { 0x12345678, 3, ST_OK, "" }, { 0x12345678, 1, ST_OK, "" },
+        { 0x12345678, 4, ST_VERSION, "made by a newer version (schema 4, this "
+          "program knows 3)" },
+        { 0x12345678, 0, ST_FORMAT, "the file is damaged (no version); buy "
+          "another" },
+        { 0x12345679, 3, ST_FORMAT, "not a thing of ours" } };
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct fix x;
+        struct err e = { 0 };
+        bool empty = false;
+
+        if (!setup(&x)) return;
+        CHECK(!sqlfile_check(&kind, x.db, x.path, &empty, &e) && empty);
+        CHECK_INT(sqlfile_check(&kind, x.db, x.path, NULL, &e), ST_FORMAT);
+        make(&x, of[i].id, of[i].version);
+        CHECK_INT(sqlfile_check(&kind, x.db, x.path, &empty, &e), of[i].st);
+        CHECK(!empty && (!of[i].st || strstr(e.msg, of[i].says)));
+        CHECK(!of[i].st || !strncmp(e.msg, x.path, strlen(x.path)));
+        teardown(&x);
+    }
+}
+
+TEST(every_error_is_a_sentence_of_the_file)
+{
+    static const struct { int rc; enum status st; const char *says; } of[] = {
+        { SQLITE_FULL, ST_IO, "f: no space left on the disk; nothing was "
+          "changed" },
+        { SQLITE_IOERR_WRITE, ST_IO, "f: no more could be written (a full "
+          "disk, a quota or a limit on file sizes); nothing was changed" },
+        { SQLITE_BUSY_SNAPSHOT, ST_IO, "f: others have been writing for 2 "
+          "seconds without a break; try again later" },
+        { SQLITE_CORRUPT_VTAB, ST_FORMAT, "f: the file is damaged (database "
+          "disk image is malformed); buy another" },
+        { SQLITE_NOTADB, ST_FORMAT, "f: the file is damaged (file is not a "
+          "database); buy another" },
+        { SQLITE_READONLY, ST_IO, "f: cannot be written: it is read-only" },
+        { SQLITE_TOOBIG, ST_LIMIT, "f: a text is too long to be stored" },
+        { SQLITE_IOERR_READ, ST_IO, "f: cannot be read or written: disk I/O "
+          "error" } };
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct err e = { 0 };
+
+        CHECK_INT(sqlfile_error(&kind, NULL, "f", of[i].rc, &e), of[i].st);
+        CHECK_STR(e.msg, of[i].says);
+    }
+}
+
+TEST(nothing_in_the_file_is_run)
+{
+    struct fix x;
+
+    if (!setup(&x)) return;
+    make(&x, 0x12345678, 3);
+    CHECK(!sqlfile_exec(x.db, "CREATE TRIGGER g AFTER INSERT ON t BEGIN"
+                        " INSERT INTO t SELECT 1 FROM t; END"));
+    CHECK(!sqlfile_configure(&kind, x.db));
+    CHECK(!sqlfile_exec(x.db, "INSERT INTO t VALUES(%d)", 7));
+    CHECK_INT(sqlite3_total_changes(x.db), 1);
+    CHECK(sqlfile_exec(x.db, "PRAGMA writable_schema = ON;"
+                       "DELETE FROM sqlite_schema"));
+    teardown(&x);
+}
+
+/* The name has all that means something in a URI. */
+TEST(a_file_without_a_log_is_read_without_locks)
+{
+    struct fix x;
+    struct err e = { 0 };
+    char *name = NULL;
+    sqlite3 *reader = NULL;
+    int64_t before;
+
+    if (!setup(&x)) return;
+    make(&x, 0x12345678, 3);
+    before = sqlfile_bytes(x.path, "");
+    CHECK(before > 0 && !sqlfile_bytes(x.path, "-wal"));
+    if (CHECK_OK(sqlfile_immutable(x.path, &name, &e), &e)) {
+        CHECK(!sqlite3_open_v2(name, &reader, SQLITE_OPEN_READONLY |
+                               SQLITE_OPEN_URI, NULL));
+        CHECK_OK(sqlfile_check(&kind, reader, x.path, NULL, &e), &e);
+        CHECK(!sqlfile_exec(reader, "SELECT * FROM t"));
+        sqlite3_close(reader);
+    }
+    free(name);
+    CHECK(!sqlfile_use_log(&kind, x.db, 100, 4096));
+    CHECK(!sqlfile_exec(x.db, "INSERT INTO t VALUES(1)"));
+    CHECK(sqlfile_bytes(x.path, "-wal") > 0);
+    CHECK_INT(sqlfile_immutable(x.path, &name, &e), ST_IO);
+    CHECK(!name && strstr(e.msg, "its newest changes are in"));
+    teardown(&x);
+}
