@@ -12,13 +12,11 @@ struct keybuild {
     struct keybuild_options o;
     int rows;                   /* of the workspace */
     struct workspace ws;
-    struct kvcache cache;
-    bool ready, use_pool;       /* ready: ws, cache and encoded are set up */
+    bool ready, use_pool;       /* ready: ws and encoded are set up */
     struct memory encoded;      /* all sources of a group, */
     struct memory *mems;        /* and each pair's part of it */
     struct source *sources;     /* those that differ */
     struct row *row;            /* [rows] */
-    int32_t *path;              /* [rows] slots; a pair's lie together */
     float *hidden;              /* [rows, ws.ld] */
     size_t cap_mems, cap_sources;
 };
@@ -43,15 +41,12 @@ static void release_room(struct keybuild *kb)
 {
     if (kb->ready) {
         workspace_release(&kb->ws);
-        kvcache_release(&kb->cache);
         memory_release(&kb->encoded);
     }
     kb->ready = false;
     free(kb->row);
-    free(kb->path);
     mem_free(kb->hidden);
     kb->row = NULL;
-    kb->path = NULL;
     kb->hidden = NULL;
 }
 
@@ -87,12 +82,7 @@ static enum status make_states(struct keybuild *kb, struct err *e)
                                     net->max_pos, e);
 
     if (st) return st;
-    st = kvcache_init(&kb->cache, kb->rows, net->w->cfg.decoder_layers,
-                      net->d, e);
-    if (!st) {
-        st = memory_init(&kb->encoded, net, kb->rows, e);
-        if (st) kvcache_release(&kb->cache);
-    }
+    st = memory_init(&kb->encoded, net, kb->rows, e);
     if (st) workspace_release(&kb->ws);
     kb->ready = !st;
     return st;
@@ -108,9 +98,8 @@ static enum status make_room(struct keybuild *kb, int rows, struct err *e)
     st = make_states(kb, e);
     if (st) return st;
     kb->row = calloc((size_t)kb->rows, sizeof *kb->row);
-    kb->path = calloc((size_t)kb->rows, sizeof *kb->path);
     kb->hidden = mem_zalloc((size_t)kb->rows * kb->ws.ld, sizeof(float));
-    if (kb->row && kb->path && kb->hidden) return ST_OK;
+    if (kb->row && kb->hidden) return ST_OK;
     release_room(kb);
     return err_nomem(e, "memory keys");
 }
@@ -157,30 +146,21 @@ static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
     }
 }
 
-static int decode(struct keybuild *kb, const struct key_pair *pairs, int n)
+static void decode(struct keybuild *kb, const struct key_pair *pairs, int n)
 {
     struct decoder_pass pass = { .rows = kb->row, .hidden = kb->hidden };
     int at = 0;
 
     for (int i = 0; i < n; i++) {
-        int32_t slot = -1, *path = kb->path + at;
         int rows = target_rows(kb, &pairs[i]);
 
-        for (int t = 0; t < rows; t++) {
-            slot = path[t] = kvcache_take(&kb->cache, slot);
+        for (int t = 0; t < rows; t++)
             kb->row[at + t] = (struct row){ &kb->mems[i],
-                t ? pairs[i].tgt[t - 1] : kb->net->w->cfg.start_id, t, path };
-        }
+                t ? pairs[i].tgt[t - 1] : kb->net->w->cfg.start_id, t, NULL };
         at += rows;
     }
     pass.n = at;
-    if (at) decoder_run(&kb->ws, &kb->cache, &pass);
-    return at;
-}
-
-static void drop_slots(struct keybuild *kb, int rows)
-{
-    for (int i = rows; i-- > 0;) kvcache_drop(&kb->cache, kb->path[i]);
+    if (at) decoder_run(&kb->ws, NULL, &pass);
 }
 
 /* A pair's keys from the states before each of its tokens. */
@@ -201,20 +181,18 @@ static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
 {
     const float *hidden;
     enum status st = ST_OK;
-    int rows;
 
     if (!mem_grow(&kb->mems, &kb->cap_mems, (size_t)n, sizeof *kb->mems) ||
         !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
                   sizeof *kb->sources))
         return err_nomem(e, "memory keys");
     encode(kb, pairs, n);
-    rows = decode(kb, pairs, n);
+    decode(kb, pairs, n);
     hidden = kb->hidden;
     for (int i = 0; !st && i < n; i++) {
         st = make_block(kb, &pairs[i], hidden, e);
         hidden += (size_t)target_rows(kb, &pairs[i]) * kb->ws.ld;
     }
-    drop_slots(kb, rows);
     return st;
 }
 

@@ -58,7 +58,7 @@ struct memory memory_part(const struct memory *all, const struct net *net,
 /* One layer's attention over all rows; threads take groups of rows. */
 struct layer_work {
     struct workspace *ws;
-    struct kvcache *cache;
+    struct kvcache *cache;      /* or NULL */
     const struct decoder_pass *p;
     int layer;
 };
@@ -101,6 +101,7 @@ static struct attention_next path_ahead(const struct layer_work *w, int i)
 {
     const struct row *r = &w->p->rows[i];
 
+    if (!w->cache) return (struct attention_next){ 0 };     /* just made */
     return (struct attention_next){ kvcache_keys(w->cache, w->layer),
         kvcache_values(w->cache, w->layer), w->cache->ld, r->path, 0,
         r->pos + 1 };
@@ -117,6 +118,25 @@ static int path_end(const struct row *rows, int i, int hi)
     return end;
 }
 
+/* Where the keys of row i's path are: in their slots, or beside the queries of
+ * this pass. */
+static void find_path(const struct layer_work *w, int i, struct attention *a)
+{
+    const struct row *r = &w->p->rows[i];
+    struct workspace *ws = w->ws;
+
+    if (w->cache) {
+        a->k = kvcache_keys(w->cache, w->layer);
+        a->v = kvcache_values(w->cache, w->layer);
+        a->ldk = a->ldv = w->cache->ld;
+        a->slot = r->path;
+        return;
+    }
+    a->k = ws->qkv + (size_t)(i - r->pos) * ws->ld_qkv + ws->net->d;
+    a->v = a->k + ws->net->d;
+    a->ldk = a->ldv = ws->ld_qkv;
+}
+
 /* Rows [lo, hi) of a sentence, each fetching its share of `next`. */
 static void self_group(const struct layer_work *w, struct attention *a,
                        int lo, int hi, struct attention_next next)
@@ -128,7 +148,7 @@ static void self_group(const struct layer_work *w, struct attention *a,
         end = path_end(w->p->rows, i, hi);
         a->n_q = end - i;
         a->n_k = w->p->rows[end - 1].pos + 1;
-        a->slot = w->p->rows[i].path;
+        find_path(w, i, a);
         a->q = ws->qkv + (size_t)i * ws->ld_qkv;
         a->out = ws->att + (size_t)i * ws->ld;
         a->next.from = (int)((long)next.to * (i - lo) / (hi - lo));
@@ -147,9 +167,6 @@ static void self_part(void *arg, int part, int n_parts)
     int hi = (int)((long)w->p->n * (part + 1) / n_parts);
 
     a.causal = 1;
-    a.k = kvcache_keys(w->cache, w->layer);
-    a.v = kvcache_values(w->cache, w->layer);
-    a.ldk = a.ldv = w->cache->ld;
     for (int i = lo, end; i < hi; i = end) {
         end = next_sentence(w, i, hi);
         self_group(w, &a, i, end,
@@ -237,7 +254,7 @@ static void run_layer(struct layer_work *w)
 
     in = sublayer_in(ws, &l->self_norm, n);
     net_linear(ws, &l->qkv, in, ws->ld, n, ws->qkv, ws->ld_qkv, ACT_NONE, 0);
-    store_keys(w);
+    if (w->cache) store_keys(w);
     pool_run(ws->pool, self_part, w);
     net_linear(ws, &l->out, ws->att, ws->ld, n, ws->x, ws->ld, ACT_NONE, 1);
     sublayer_out(ws, &l->self_norm, n);

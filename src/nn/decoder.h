@@ -37,7 +37,8 @@ struct row {
     const struct memory *mem;   /* rows of one sentence stand together */
     int32_t token;
     int pos;                    /* 0 for the start token */
-    const int32_t *path;        /* [pos + 1] slots, its own last */
+    const int32_t *path;        /* [pos + 1] slots, its own last; no cache:
+                                   not used */
 };
 
 struct decoder_pass {
@@ -52,6 +53,9 @@ struct decoder_pass {
     void *user;
 };
 
+/* cache NULL: translations that are known whole, each from its first token on
+ * and in order. Their rows attend to what the pass itself has made of those
+ * before, and nothing is kept. */
 void decoder_run(struct workspace *ws, struct kvcache *cache,
                  const struct decoder_pass *p);
 

@@ -9,10 +9,8 @@
 
 struct state {
     struct workspace ws;
-    struct kvcache cache;
     struct memory mem;
     struct row *rows;
-    int32_t *path;
     float *hidden, *logits, *block_max;
 };
 
@@ -25,27 +23,21 @@ static enum status state_init(struct state *s, const struct net *net,
 
     memset(s, 0, sizeof *s);
     st = workspace_init(&s->ws, net, pool, most, most, e);
-    if (!st)
-        st = kvcache_init(&s->cache, n, net->w->cfg.decoder_layers, net->d, e);
     if (!st) st = memory_init(&s->mem, net, f->n_src, e);
     if (st) return st;
     s->rows = calloc((size_t)n, sizeof *s->rows);
-    s->path = calloc((size_t)n, sizeof *s->path);
     s->hidden = mem_zalloc((size_t)n * s->ws.ld, sizeof(float));
     s->logits = mem_alloc(s->ws.ld_vocab, sizeof(float));
     s->block_max = mem_alloc(s->ws.ld_vocab / PANEL, sizeof(float));
-    if (s->rows && s->path && s->hidden && s->logits && s->block_max)
-        return ST_OK;
+    if (s->rows && s->hidden && s->logits && s->block_max) return ST_OK;
     return err_nomem(e, "forced decoding");
 }
 
 static void state_release(struct state *s)
 {
     workspace_release(&s->ws);
-    kvcache_release(&s->cache);
     memory_release(&s->mem);
     free(s->rows);
-    free(s->path);
     mem_free(s->hidden);
     mem_free(s->logits);
     mem_free(s->block_max);
@@ -55,14 +47,11 @@ static void run_decoder(struct state *s, const struct forced *f)
 {
     struct decoder_pass p = { .rows = s->rows, .n = f->n_tgt + 1,
         .hidden = s->hidden, .probe = f->dec_probe, .user = f->user };
-    int32_t slot = -1;
 
-    for (int t = 0; t <= f->n_tgt; t++) {
-        slot = s->path[t] = kvcache_take(&s->cache, slot);
+    for (int t = 0; t <= f->n_tgt; t++)
         s->rows[t] = (struct row){ &s->mem,
-            t ? f->tgt[t - 1] : s->ws.net->w->cfg.start_id, t, s->path };
-    }
-    decoder_run(&s->ws, &s->cache, &p);
+            t ? f->tgt[t - 1] : s->ws.net->w->cfg.start_id, t, NULL };
+    decoder_run(&s->ws, NULL, &p);
 }
 
 static void project(struct state *s, const struct forced *f, int t)

@@ -1116,6 +1116,60 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     tiny_net_close(&m);
 }
 
+/* All rows of two translations, alone or with a cache, by one thread or three:
+ * the same bytes. */
+TEST(a_translation_known_whole_needs_no_cache)
+{
+    enum { A = 9, B = 14, N = A + B };
+    struct tiny o = TINY_DEFAULT;
+    struct pool *pool;
+    struct kvcache cache;
+    struct memory mem[2];
+    struct tiny_net m;
+    float hidden[N * PANEL], want[N * PANEL];
+    int32_t src[16], path[N];
+    struct row rows[N];
+    uint64_t seed = 5;
+    struct err e;
+
+    REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
+    REQUIRE(m.net->d <= PANEL);
+    REQUIRE_OK(pool_new(&pool, 3, &e), &e);
+    for (int way = 0; way < 4; way++) {         /* cache or not, threads */
+        struct workspace ws;
+        struct decoder_pass p = { .rows = rows, .n = N, .hidden = hidden };
+        int at = 0;
+
+        REQUIRE_OK(workspace_init(&ws, m.net, way & 2 ? pool : NULL, 32, 32,
+                                  &e), &e);
+        REQUIRE_OK(kvcache_init(&cache, N, m.w->cfg.decoder_layers, m.net->d,
+                                &e), &e);
+        for (int i = 0; i < 2; i++) {
+            uint64_t own = seed + (uint64_t)i;
+            int n = tiny_source(&m, &own, 5 + i, src);
+
+            REQUIRE_OK(memory_init(&mem[i], m.net, n, &e), &e);
+            encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
+            memory_fill(&mem[i], &ws, ws.x, n);
+            for (int t = 0; t < (i ? B : A); t++, at++) {
+                path[at] = kvcache_take(&cache, t ? path[at - 1] : -1);
+                rows[at] = (struct row){ &mem[i], t ? 6 + t
+                    : m.w->cfg.start_id, t, way & 1 ? NULL : path + at - t };
+            }
+        }
+        decoder_run(&ws, way & 1 ? NULL : &cache, &p);
+        if (!way) memcpy(want, hidden, sizeof want);
+        for (int i = 0; i < N; i++)
+            CHECK_MEM(hidden + (size_t)i * ws.ld, want + (size_t)i * ws.ld,
+                      sizeof(float) * (size_t)m.net->d);
+        for (int i = 0; i < 2; i++) memory_release(&mem[i]);
+        kvcache_release(&cache);
+        workspace_release(&ws);
+    }
+    pool_free(pool);
+    tiny_net_close(&m);
+}
+
 /* Some models pad with the mark that ends a sentence: it is no padding then. */
 TEST(a_model_that_pads_with_its_end_can_end)
 {
