@@ -75,8 +75,8 @@ static void timed_list(const uint8_t *xq, int rows, int k, struct nonzero *nz)
 
 static void timed_attention(const struct attention *a)
 {
-    bool encoder = a->ldk == a->ldq && !a->slot;    /* keys beside queries */
-    enum op op = a->slot ? SELF : encoder ? ENCODER : CROSS;
+    bool beside = a->ldk == a->ldq;         /* keys beside queries */
+    enum op op = a->causal ? SELF : beside ? ENCODER : CROSS;
     double t = clock_seconds();
 
     inner->attention(a);

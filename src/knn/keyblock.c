@@ -62,6 +62,24 @@ void keyblock_put(struct keyblock *b, int i, const float *key, int32_t token)
         to[j] = (int8_t)lrintf(key[j] * (127 / most));
 }
 
+void keyblock_put_bytes(struct keyblock *b, int i, const uint8_t *key,
+                        float scale, int32_t token)
+{
+    uint8_t *to = (uint8_t *)b->keys + (size_t)i * b->ld;
+    size_t d = (size_t)b->d, j = 0;
+
+    b->token[i] = token;
+    b->scale[i] = scale;
+    for (; j + 8 <= d; j += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, key + j, sizeof eight);
+        eight ^= UINT64_C(0x8080808080808080);  /* 128 less in every byte */
+        memcpy(to + j, &eight, sizeof eight);
+    }
+    for (; j < d; j++) to[j] = key[j] ^ 0x80;
+}
+
 void keyblock_get(const struct keyblock *b, int i, float *out)
 {
     size_t row = (size_t)i * b->ld;

@@ -36,6 +36,10 @@ struct keyblock {
 enum status keyblock_new(struct keyblock **out, enum key_type type, int n,
                          int d, struct err *e);
 void keyblock_put(struct keyblock *b, int i, const float *key, int32_t token);
+/* KEY_INT8, and the numbers are there already: 128 + the number for each, as
+ * struct kernels' quantize has them. The same bytes as keyblock_put's. */
+void keyblock_put_bytes(struct keyblock *b, int i, const uint8_t *key,
+                        float scale, int32_t token);
 
 struct keyblock *keyblock_hold(struct keyblock *b);     /* returns b */
 void keyblock_drop(struct keyblock *b);         /* NULL is fine */

@@ -163,16 +163,35 @@ static void decode(struct keybuild *kb, const struct key_pair *pairs, int n)
     if (at) decoder_run(&kb->ws, NULL, &pass);
 }
 
+static void fill_block(const struct keybuild *kb, struct key_pair *p,
+                       const float *hidden)
+{
+    const struct workspace *ws = &kb->ws;
+    int rows = target_rows(kb, p), d = kb->net->d;
+    size_t bytes = (size_t)pad_to(d, 4);
+    bool compact = kb->o.type == KEY_INT8;
+
+    if (compact)
+        kb->net->k->quantize(hidden, ws->ld, rows, d, ws->xq, ws->xs);
+    for (int t = 0; t < rows; t++) {
+        int32_t token = t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id;
+
+        if (compact)
+            keyblock_put_bytes(p->block, t, ws->xq + (size_t)t * bytes,
+                               ws->xs[t], token);
+        else
+            keyblock_put(p->block, t, hidden + (size_t)t * ws->ld, token);
+    }
+}
+
 /* A pair's keys from the states before each of its tokens. */
 static enum status make_block(const struct keybuild *kb, struct key_pair *p,
                               const float *hidden, struct err *e)
 {
-    int rows = target_rows(kb, p);
-    enum status st = keyblock_new(&p->block, kb->o.type, rows, kb->net->d, e);
+    enum status st = keyblock_new(&p->block, kb->o.type, target_rows(kb, p),
+                                  kb->net->d, e);
 
-    for (int t = 0; !st && t < rows; t++)
-        keyblock_put(p->block, t, hidden + (size_t)t * kb->ws.ld,
-                     t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id);
+    if (!st) fill_block(kb, p, hidden);
     return st;
 }
 

@@ -40,12 +40,15 @@ static float *memory_layer(const struct memory *m, int layer)
 void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
 {
     const struct net *net = ws->net;
+    const struct decoder_layer *dec = net->w->dec;
 
     m->n = n;
     m->layer_ld = (size_t)n * memory_ld(net);
-    for (int i = 0; i < net->w->cfg.decoder_layers; i++)
-        net_linear(ws, &net->w->dec[i].cross_kv, x, ws->ld, n,
-                   memory_layer(m, i), memory_ld(net), ACT_NONE, 0);
+    net_linear(ws, &dec[0].cross_kv, x, ws->ld, n, memory_layer(m, 0),
+               memory_ld(net), ACT_NONE, 0);
+    for (int i = 1; i < net->w->cfg.decoder_layers; i++)
+        net_linear_again(ws, &dec[i - 1].cross_kv, &dec[i].cross_kv, x,
+                         ws->ld, n, memory_layer(m, i), memory_ld(net));
 }
 
 struct memory memory_part(const struct memory *all, const struct net *net,

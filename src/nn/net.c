@@ -199,20 +199,37 @@ static void product_part(void *arg, int part, int n_parts)
     }
 }
 
-void net_linear(struct workspace *ws, const struct linear *l, const float *x,
-                size_t ldx, int rows, float *y, size_t ldy, enum act act,
-                int add)
+static void multiply(struct workspace *ws, const struct linear *l,
+                     const float *x, size_t ldx, int rows, float *y,
+                     size_t ldy, enum act act, int add)
 {
     struct product p = { ws->net->k, { .l = l, .rows = rows, .x = x,
         .ldx = ldx, .xq = ws->xq, .xs = ws->xs, .nz = ws->nz, .y = y,
         .ldy = ldy, .act = act, .add = add } };
 
+    pool_run(ws->pool, product_part, &p);
+}
+
+void net_linear(struct workspace *ws, const struct linear *l, const float *x,
+                size_t ldx, int rows, float *y, size_t ldy, enum act act,
+                int add)
+{
     assert(rows <= FFN_ROWS || (l->k <= ws->net->d && !l->by_input));
     if (l->type == DT_I8)
         ws->net->k->quantize(x, ldx, rows, l->k, ws->xq, ws->xs);
     if (l->by_input)
         ws->net->k->list_nonzero(ws->xq, rows, l->k, ws->nz);
-    pool_run(ws->pool, product_part, &p);
+    multiply(ws, l, x, ldx, rows, y, ldy, act, add);
+}
+
+void net_linear_again(struct workspace *ws, const struct linear *before,
+                      const struct linear *l, const float *x, size_t ldx,
+                      int rows, float *y, size_t ldy)
+{
+    if (before->type != l->type || before->k != l->k || l->by_input)
+        net_linear(ws, l, x, ldx, rows, y, ldy, ACT_NONE, 0);
+    else
+        multiply(ws, l, x, ldx, rows, y, ldy, ACT_NONE, 0);
 }
 
 void net_norm(struct workspace *ws, const struct norm *n, const float *x,

@@ -67,6 +67,12 @@ void net_linear(struct workspace *ws, const struct linear *l, const float *x,
                 size_t ldx, int rows, float *y, size_t ldy, enum act act,
                 int add);
 
+/* y = x W^T + b of the very rows that net_linear was given last, with
+ * `before`: they are not quantised again. */
+void net_linear_again(struct workspace *ws, const struct linear *before,
+                      const struct linear *l, const float *x, size_t ldx,
+                      int rows, float *y, size_t ldy);
+
 void net_norm(struct workspace *ws, const struct norm *n, const float *x,
               int rows, float *y);
 

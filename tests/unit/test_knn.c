@@ -114,6 +114,45 @@ TEST(compact_keys_are_near_the_real_ones)
     keyblock_drop(b);
 }
 
+/* As the kernels quantise them: with every table of this machine. */
+TEST(compact_keys_by_the_kernels_are_the_same)
+{
+    static const int sizes[] = { 1, 7, 37, 100, 512 };
+    float key[2][512];
+    uint8_t q[2 * 512];
+    float scale[2];
+    uint64_t seed = 9;
+
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const struct kernels *kn = kernels_for((enum isa)isa);
+
+        for (size_t i = 0; kn && i < sizeof sizes / sizeof *sizes; i++) {
+            int d = sizes[i];
+            struct keyblock *a, *b;
+            struct err e;
+
+            REQUIRE_OK(keyblock_new(&a, KEY_INT8, 2, d, &e), &e);
+            REQUIRE_OK(keyblock_new(&b, KEY_INT8, 2, d, &e), &e);
+            for (int j = 0; j < d; j++) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                key[0][j] = (float)(int32_t)(seed >> 32) * 1e-9f;
+                key[1][j] = i % 2 ? 0 : -key[0][j] * 1e-3f;
+            }
+            kn->quantize(key[0], 512, 2, d, q, scale);
+            for (int r = 0; r < 2; r++) {
+                keyblock_put(a, r, key[r], 70 + r);
+                keyblock_put_bytes(b, r, q + r * pad_to(d, 4), scale[r],
+                                   70 + r);
+            }
+            CHECK_MEM(b->keys, a->keys, 2 * a->ld);
+            CHECK_MEM(b->scale, a->scale, 2 * sizeof *a->scale);
+            CHECK_MEM(b->token, a->token, 2 * sizeof *a->token);
+            keyblock_drop(a);
+            keyblock_drop(b);
+        }
+    }
+}
+
 TEST(what_comes_after_a_neighbour)
 {
     const int32_t *ahead;

@@ -100,6 +100,21 @@ static inline void v_store_q8(uint8_t *q, vf v, int n)
     }
 }
 
+/* Packing works within each half: see avx512.c. */
+INLINE void v_store_q8s(uint8_t *q, const vf *v)
+{
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i ab = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]),
+                                    _mm256_cvtps_epi32(v[1]));
+    __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(v[2]),
+                                    _mm256_cvtps_epi32(v[3]));
+    __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd),
+                                                order);
+
+    _mm256_storeu_si256((void *)q, _mm256_xor_si256(
+        bytes, _mm256_set1_epi8((char)128)));
+}
+
 INLINE vf v_sums(const vf *a)
 {
 #define PAIR(x, y) \

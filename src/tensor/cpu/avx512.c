@@ -70,6 +70,23 @@ static inline void v_store_q8(uint8_t *q, vf v, int n)
     else _mm512_mask_cvtepi32_storeu_epi8(q, first(n), i);
 }
 
+/* Packing works within every quarter of a vector: afterwards four bytes of
+ * each of the four are side by side there. */
+INLINE void v_store_q8s(uint8_t *q, const vf *v)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13,
+                                            2, 6, 10, 14, 3, 7, 11, 15);
+    __m512i ab = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]),
+                                    _mm512_cvtps_epi32(v[1]));
+    __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]),
+                                    _mm512_cvtps_epi32(v[3]));
+    __m512i bytes = _mm512_permutexvar_epi32(order,
+                                             _mm512_packs_epi16(ab, cd));
+
+    _mm512_storeu_si512(q, _mm512_xor_si512(bytes,
+                                            _mm512_set1_epi8((char)128)));
+}
+
 INLINE vf v_sums(const vf *a)
 {
     vf quad[4];

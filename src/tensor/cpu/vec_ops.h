@@ -18,6 +18,7 @@
  *     v_sums(v[VW])                lane i: sum of v[i]
  *     v_turn(v[VW])                lane i of v[j] to lane j of v[i]
  *     v_store_q8(q, v, n)          128 + round(v) as n <= VW bytes
+ *     v_store_q8s(q, v[4])         the same of four vectors within -127 .. 127
  *
  * max and min give their second argument when either is a NaN. */
 
@@ -25,11 +26,13 @@
 
 /* exp(x): 2^n times a polynomial in the rest r, |r| <= ln 2 / 2. The four
  * coefficients are the minimax ones for the relative error of
- * 1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3), 1.06e-7. Below the smallest
- * normal number the result is 0. */
+ * 1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3), 1.06e-7. Where the result would
+ * be below the smallest normal number it is 0, and what is computed there all
+ * the same is not: to make such a number costs Intel's processors some 400
+ * cycles, once for every row with a lane that is not used. */
 INLINE vf v_exp(vf x)
 {
-    const vf low = v_set1(-87.3365448f), high = v_set1(88.37f);
+    const vf low = v_set1(-87.3365402f), high = v_set1(88.37f);
     vf c = v_max(low, v_min(high, x));
     vf n = v_round(v_mul(c, v_set1(1.44269504f)));
     vf r = v_fnma(n, v_set1(0.693359375f), c);      /* ln 2 in two parts: */
@@ -120,7 +123,13 @@ static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
         float max = v_hmax(v_max(top, more));
         float inv = max > QUANTIZE_TINY ? 127 / max : 0;
         s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
-        for (i = 0; i + VW <= k; i += VW)
+        for (i = 0; i + 4 * VW <= k; i += 4 * VW) {
+            vf four[4];
+            UNROLL for (int c = 0; c < 4; c++)
+                four[c] = v_mul(v_load(x + i + c * VW), v_set1(inv));
+            v_store_q8s(q + i, four);
+        }
+        for (; i + VW <= k; i += VW)
             v_store_q8(q + i, v_mul(v_load(x + i), v_set1(inv)), VW);
         if (i < k) {
             vf rest = v_load_n(x + i, k - i, v_set1(0));
@@ -301,7 +310,9 @@ INLINE void scores(const struct attention *a, int d, const float *q,
  * head, up to 256, are held on the stack. */
 #define TURN_QUERIES 12
 #define TURN_KEYS 256
-struct turned { float k[64][TURN_KEYS + CACHE_SKEW]; };
+struct turned {
+    float k[64][TURN_KEYS + CACHE_SKEW] __attribute__((aligned(64)));
+};
 
 INLINE void turn_keys(const struct attention *a, const float *k,
                       struct turned *to)
@@ -376,25 +387,40 @@ INLINE void scores_turned(const struct attention *a, const float *q,
     }
 }
 
-/* s [n] to exp(s - max), in place; returns 1 / their sum. */
-INLINE float soften(float *s, int n)
+/* n_q rows of s, row i of own[i] <= n numbers, to exp(s - max) in place and 0
+ * from own[i] to n; inv[i] is 1 / their sum. Rows are worked at together, since
+ * each by itself would wait for its own maximum and sum. */
+INLINE void soften(float *s, size_t lds, const int n_q, const int *own, int n,
+                   float *inv)
 {
     const vf lowest = v_set1(-INFINITY);
-    vf top = lowest, sum = v_set1(0);
-    int i;
+    vf top[ATTENTION_QUERIES], sum[ATTENTION_QUERIES];
 
-    for (i = 0; i + VW <= n; i += VW) top = v_max(top, v_load(s + i));
-    if (i < n) {
-        v_store(s + i, v_load_n(s + i, n - i, lowest));
-        top = v_max(top, v_load(s + i));
+    UNROLL for (int t = 0; t < n_q; t++) {
+        top[t] = lowest;
+        sum[t] = v_set1(0);
     }
-    top = v_set1(v_hmax(top));
-    for (i = 0; i < n; i += VW) {
-        vf e = v_exp(v_sub(v_load(s + i), top));
-        v_store(s + i, e);
-        sum = v_add(sum, e);
+    for (int i = 0; i < n; i += VW) {
+        UNROLL for (int t = 0; t < n_q; t++) {
+            float *at = s + (size_t)t * lds + i;
+            int have = own[t] - i;
+
+            if (have < VW)
+                v_store(at, v_load_n(at, have > 0 ? have : 0, lowest));
+            top[t] = v_max(top[t], v_load(at));
+        }
     }
-    return 1 / v_sum(sum);
+    UNROLL for (int t = 0; t < n_q; t++) top[t] = v_set1(v_hmax(top[t]));
+    for (int i = 0; i < n; i += VW) {
+        UNROLL for (int t = 0; t < n_q; t++) {
+            float *at = s + (size_t)t * lds + i;
+            vf e = v_exp(v_sub(v_load(at), top[t]));
+
+            v_store(at, e);
+            sum[t] = v_add(sum[t], e);
+        }
+    }
+    UNROLL for (int t = 0; t < n_q; t++) inv[t] = 1 / v_sum(sum[t]);
 }
 
 /* Columns [c, c + cols * VW) of the weighted sum of values; one vector with
@@ -429,12 +455,14 @@ INLINE void weigh(const struct attention *a, const int n_q, const int cols,
     }
 }
 
+/* From scores to the result: own[i] keys of the first n_k are query i's. */
 INLINE void values(const struct attention *a, const int n_q, int d, int n_k,
-                   const float *v, const float *p, size_t ldp,
-                   const float *inv, float *out)
+                   const int *own, const float *v, float *p, size_t ldp,
+                   float *inv, float *out)
 {
     int c = 0;
 
+    soften(p, ldp, n_q, own, n_k, inv);
     for (; c + VCOLS * VW <= d; c += VCOLS * VW)
         weigh(a, n_q, VCOLS, VW, n_k, v + c, p, ldp, inv, out + c);
     for (; c + VW <= d; c += VW)
@@ -451,6 +479,7 @@ INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q,
     float *out = a->out + (size_t)i0 * a->ldo + at, *s = a->scratch;
     const float *v = a->v + at;
     float inv[ATTENTION_QUERIES];
+    int own[ATTENTION_QUERIES];
     int n_k = attention_keys(a, i0 + n_q - 1);
 
     const float *q = a->q + (size_t)i0 * a->ldq + at;
@@ -460,17 +489,12 @@ INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q,
             scores_turned(a, q + (size_t)i * a->ldq, turned, n_k,
                           s + (size_t)i * lds, lds);
     else scores(a, d, q, a->k + at, n_q, n_k, s, lds);
-    for (int i = 0; i < n_q; i++) {
-        int own = attention_keys(a, i0 + i);
-
-        inv[i] = soften(s + (size_t)i * lds, own);
-        for (int j = own; j < n_k; j++) s[(size_t)i * lds + j] = 0;
-    }
+    for (int i = 0; i < n_q; i++) own[i] = attention_keys(a, i0 + i);
     switch (n_q) {
-    case 1: values(a, 1, d, n_k, v, s, lds, inv, out); break;
-    case 2: values(a, 2, d, n_k, v, s, lds, inv, out); break;
-    case 3: values(a, 3, d, n_k, v, s, lds, inv, out); break;
-    case 4: values(a, 4, d, n_k, v, s, lds, inv, out); break;
+    case 1: values(a, 1, d, n_k, own, v, s, lds, inv, out); break;
+    case 2: values(a, 2, d, n_k, own, v, s, lds, inv, out); break;
+    case 3: values(a, 3, d, n_k, own, v, s, lds, inv, out); break;
+    case 4: values(a, 4, d, n_k, own, v, s, lds, inv, out); break;
     }
     if (!a->weights) return;
     for (int i = 0; i < n_q; i++) {
