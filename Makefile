@@ -53,7 +53,7 @@ ISAS       = avx2 avx512 amx
 ISA_avx2   = -mavx2 -mfma -mf16c
 ISA_avx512 = -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma \
              -mbmi -mpopcnt
-ISA_amx    = $(ISA_avx512) -mamx-tile -mamx-int8
+ISA_amx    = $(ISA_avx512) -mamx-tile -mamx-int8 -mprfchw
 X86_ONLY   = $(ISAS:%=src/tensor/cpu/%.c)
 
 LIB_SRC := $(wildcard src/*/*.c src/*/*/*.c)

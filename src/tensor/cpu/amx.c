@@ -6,7 +6,8 @@
  * they multiply; a single tile of rows passes all 64 outputs instead. Rows are
  * shared evenly among tiles; what is over is the last tile reaching back over
  * rows that are done, so that one shape serves the whole product. Meanwhile
- * each tile of rows fetches its share of the next panel. */
+ * each tile of rows fetches its share of the next panel, and two tiles the lines
+ * that they will write: many rows of outputs have left the near caches. */
 #include <immintrin.h>
 
 #include "tensor/cpu/tables.h"
@@ -40,14 +41,25 @@ static void shape_tiles(int rows)
     __asm__ volatile("ldtilecfg %0" :: "m"(s));
 }
 
-/* What a pass fetches: this much for every tile of inputs. */
-struct fetch { const char *at; size_t bytes; };
+/* What a pass fetches with every tile of inputs: so much of the weights, and the
+ * outputs of so many rows, to be written. */
+struct fetch {
+    const char *at;
+    size_t bytes;
+    const float *y;
+    size_t ldy;
+    int rows, rows_left;
+};
 
 static inline void fetch_some(struct fetch *f)
 {
     const char *end = f->at + f->bytes;
 
     for (; f->at < end; f->at += 64) _mm_prefetch(f->at, _MM_HINT_T1);
+    for (int r = 0; r < f->rows && f->rows_left > 0; r++, f->rows_left--) {
+        for (int o = 0; o < PANEL; o += 16) __builtin_prefetch(f->y + o, 1, 3);
+        f->y += f->ldy;
+    }
 }
 
 /* Two tiles of rows, x0 and x1, with 32 outputs from w on. */
@@ -127,14 +139,20 @@ static void panel_product(const struct share *s, const struct gemm *g,
     size_t kp = (size_t)pad_to(g->l->k, 4);
     const int8_t *w = (const int8_t *)g->l->w + (size_t)panel * kp * PANEL;
     int32_t sum[2][TILE][PANEL] __attribute__((aligned(64)));
-    struct fetch f = { (const char *)w + kp * PANEL,
-                       (size_t)TILE_K * PANEL / (size_t)s->n };
+    int steps = (int)(2 * kp / TILE_K);         /* of two tiles with a panel */
+    struct fetch f = {
+        .at = (const char *)w + kp * PANEL,
+        .bytes = (size_t)TILE_K * PANEL / (size_t)s->n,
+        .ldy = g->ldy, .rows = (2 * s->rows + steps - 1) / steps,
+    };
     int t = 0;
 
     for (; t + 2 <= s->n; t += 2) {
         const uint8_t *x0 = g->xq + (size_t)tile_start(s, g, t) * kp;
         const uint8_t *x1 = g->xq + (size_t)tile_start(s, g, t + 1) * kp;
 
+        f.y = g->y + (size_t)t * (size_t)s->rows * g->ldy + panel * PANEL;
+        f.rows_left = g->rows - t * s->rows;
         pass_two(x0, x1, kp, w, &f, sum[0], sum[1]);
         pass_two(x0, x1, kp, w + 8 * TILE, &f,
                  (int32_t (*)[PANEL])(sum[0][0] + 2 * TILE),
