@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,10 +25,12 @@ static const char *reason(sqlite3 *db, int rc)
                        kind == SQLITE_READONLY)
                 ? sqlite3_system_errno(db) : 0;
 
-    if (db && kind == SQLITE_ERROR)     /* a table of ours is missing */
+    if (error) return strerror(error);
+    if (kind == SQLITE_READONLY) return "it is read-only";
+    /* A table of ours is missing, or a constraint was not kept. */
+    if (db && (kind == SQLITE_ERROR || kind == SQLITE_CONSTRAINT))
         return sqlite3_errmsg(db);
-    if (kind == SQLITE_READONLY && !error) return "it is read-only";
-    return error ? strerror(error) : sqlite3_errstr(rc);
+    return sqlite3_errstr(rc);
 }
 
 enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
@@ -63,12 +64,26 @@ enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
     case SQLITE_NOMEM:
         return err_nomem(e, path);
     case SQLITE_TOOBIG:
-        return err_set(e, ST_LIMIT, "%s: a text is too long to be stored",
+        return err_set(e, ST_LIMIT, "%s: what is to be stored is too long",
                        path);
     default:
         return err_set(e, ST_IO, "%s: cannot be read or written: %s", path,
                        why);
     }
+}
+
+/* ---- names ---------------------------------------------------------------- */
+
+char *sqlfile_name(const char *path)
+{
+    struct strbuf sb;
+    char *name = NULL;
+
+    strbuf_init(&sb, 0);
+    if (strbuf_adds(&sb, *path == '/' ? "" : "./") && strbuf_adds(&sb, path))
+        name = strbuf_take(&sb);
+    strbuf_release(&sb);
+    return name;
 }
 
 /* ---- is it ours? --------------------------------------------------------- */
@@ -93,7 +108,7 @@ static enum status check_version(const struct sqlfile_kind *k,
 /* Read through SQLite's own handle: to open the file ourselves and close it
  * would drop the locks other connections of this process have. */
 enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
-                          const char *path, bool *empty, struct err *e)
+                          const char *path, bool may_be_new, struct err *e)
 {
     unsigned char head[100];
     sqlite3_file *file = NULL;
@@ -102,8 +117,7 @@ enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
                                   &file);
 
     if (!rc) rc = file->pMethods->xFileSize(file, &size);
-    if (empty) *empty = !rc && !size;
-    if (empty && *empty) return ST_OK;
+    if (!rc && !size && may_be_new) return ST_OK;
     if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
     if (rc == SQLITE_IOERR_SHORT_READ ||
         (!rc && (memcmp(head, "SQLite format 3", 16) ||
@@ -195,15 +209,16 @@ static bool add_uri(struct strbuf *to, const char *path)
 
 enum status sqlfile_immutable(const char *path, char **name, struct err *e)
 {
+    int64_t log = sqlfile_bytes(path, "-wal");
     struct strbuf uri;
 
     *name = NULL;
-    if (sqlfile_bytes(path, "-wal") > 0)
+    if (log > 0)
         return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
                        "which can only be read where the folder can be "
                        "written; copy both elsewhere", path, path);
     strbuf_init(&uri, 0);
-    if (add_uri(&uri, path)) *name = strbuf_take(&uri);
+    if (log == 0 && add_uri(&uri, path)) *name = strbuf_take(&uri);
     strbuf_release(&uri);
     return *name ? ST_OK : err_nomem(e, "file name");
 }

@@ -25,11 +25,16 @@ enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
 enum status sqlfile_damaged(const struct sqlfile_kind *k, const char *path,
                             const char *why, struct err *e);
 
+/* The path so that SQLite cannot take it for anything else: it knows file: and
+ * :memory:. malloc memory; NULL: there is none. */
+char *sqlfile_name(const char *path);
+
 /* Kind and version stand in the first 100 bytes, which are looked at before
- * SQLite does anything: somebody else's database is not even locked. *empty
- * (may be NULL: an error) tells a file without any bytes. */
+ * SQLite does anything: somebody else's database is not even locked. Where it
+ * may be new, a file without any bytes is fine (to SQLite one of a single byte
+ * has none). */
 enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
-                          const char *path, bool *empty, struct err *e);
+                          const char *path, bool may_be_new, struct err *e);
 
 /* A connection that trusts nothing it finds in the file. */
 int sqlfile_configure(const struct sqlfile_kind *k, sqlite3 *db);

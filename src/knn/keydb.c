@@ -21,8 +21,10 @@ enum {
 };
 
 static const struct sqlfile_kind keys_file = {
-    "not a file of keys made by skmt", "delete it, and it is made anew",
-    0x736b6579 /* "skey" */, 1, 10000
+    .not_ours = "not a file of keys made by skmt",
+    .mend = "delete it, and it is made anew",
+    .application_id = 0x736b6579,       /* "skey" */
+    .version = 1, .busy_ms = 10000
 };
 
 static const char schema[] =
@@ -225,7 +227,6 @@ static enum status check_head(struct keydb *db, struct err *e)
 static enum status set_up(struct keydb *db, struct err *e)
 {
     int64_t pages = 0;
-    bool empty;
     enum status st;
     int rc = configure(db);
 
@@ -236,7 +237,7 @@ static enum status set_up(struct keydb *db, struct err *e)
     if (!rc && !pages) rc = create(db);
     if (rc) return keydb_failed(db, rc, e);
     /* Who knows who made it meanwhile. */
-    st = sqlfile_check(&keys_file, db->sql, db->path, &empty, e);
+    st = sqlfile_check(&keys_file, db->sql, db->path, true, e);
     if (st) return st;
     if (!db->read_only)
         rc = sqlfile_use_log(&keys_file, db->sql, LOG_PAGES, PAGE_BYTES);
@@ -246,13 +247,12 @@ static enum status set_up(struct keydb *db, struct err *e)
 static enum status connect_as(struct keydb *db, const char *name, int flags,
                               struct err *e)
 {
-    bool empty;
     enum status st;
     int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX,
                              NULL);
 
     if (rc) return keydb_failed(db, rc, e);
-    st = sqlfile_check(&keys_file, db->sql, db->path, &empty, e);
+    st = sqlfile_check(&keys_file, db->sql, db->path, true, e);
     db->read_only = sqlite3_db_readonly(db->sql, "main") == 1;
     return st ? st : set_up(db, e);
 }
@@ -265,19 +265,6 @@ static void disconnect(struct keydb *db)
     }
     sqlite3_close(db->sql);
     db->sql = NULL;
-}
-
-/* The path so that SQLite cannot take it for anything else: it knows file:
- * and :memory:. NULL: no memory. */
-static char *plain_name(const char *path)
-{
-    struct strbuf sb;
-
-    strbuf_init(&sb, 0);
-    if (strbuf_adds(&sb, *path == '/' ? "" : "./") && strbuf_adds(&sb, path))
-        return strbuf_take(&sb);
-    strbuf_release(&sb);
-    return NULL;
 }
 
 /* Should somebody with more rights write to the file then, the checksums and
@@ -296,7 +283,7 @@ static enum status connect_immutable(struct keydb *db, struct err *e)
 
 static enum status connect_file(struct keydb *db, struct err *e)
 {
-    char *name = plain_name(db->path);
+    char *name = sqlfile_name(db->path);
     enum status st;
 
     if (!name) return err_nomem(e, "file name");

@@ -1,6 +1,7 @@
 /* decoder.c - see decoder.h. */
 #include "nn/decoder.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -135,6 +136,7 @@ static void find_path(const struct layer_work *w, int i, struct attention *a)
         a->slot = r->path;
         return;
     }
+    assert(r->pos <= i);
     a->k = ws->qkv + (size_t)(i - r->pos) * ws->ld_qkv + ws->net->d;
     a->v = a->k + ws->net->d;
     a->ldk = a->ldv = ws->ld_qkv;

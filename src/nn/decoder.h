@@ -37,8 +37,8 @@ struct row {
     const struct memory *mem;   /* rows of one sentence stand together */
     int32_t token;
     int pos;                    /* 0 for the start token */
-    const int32_t *path;        /* [pos + 1] slots, its own last; no cache:
-                                   not used */
+    const int32_t *path;        /* [pos + 1] slots, its own last; NULL where
+                                   there is no cache */
 };
 
 struct decoder_pass {

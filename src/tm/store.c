@@ -29,8 +29,10 @@ enum {
 };
 
 static const struct sqlfile_kind memory_file = {
-    "not a translation memory of skmt", "restore it from a copy",
-    0x736b6d74 /* "skmt" */, 1, 60000
+    .not_ours = "not a translation memory of skmt",
+    .mend = "restore it from a copy",
+    .application_id = 0x736b6d74,       /* "skmt" */
+    .version = 1, .busy_ms = 60000
 };
 
 /* What is empty, or as the memory or the batch says, is NULL: most rows of a
@@ -498,18 +500,19 @@ static int configure(sqlite3 *db)
     return rc ? rc : sqlfile_exec(db, "PRAGMA cache_size = -40960");
 }
 
-static enum status connect_as(struct store *s, const char *name, int flags,
+/* The name is the store's from here on; NULL: no memory. */
+static enum status connect_as(struct store *s, char *name, int flags,
                               struct err *e)
 {
     enum status st = ST_OK;
     int rc;
 
     free(s->name);
-    s->name = strdup(name);
-    if (!s->name) return err_nomem(e, "file name");
+    s->name = name;
+    if (!name) return err_nomem(e, "file name");
     rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc) return failed(s, rc, e);
-    st = sqlfile_check(&memory_file, s->db, s->path, NULL, e);
+    st = sqlfile_check(&memory_file, s->db, s->path, false, e);
     if (!st && s->writable && sqlite3_db_readonly(s->db, "main") == 1)
         st = err_set(e, ST_IO, "%s: cannot be written: %s", s->path,
                      access(s->path, W_OK) && errno == EROFS
@@ -560,7 +563,8 @@ static struct file_look look_now(const struct store *s)
 static enum status connect_read(struct store *s, struct err *e)
 {
     char *name;
-    enum status st = connect_as(s, s->path, SQLITE_OPEN_READONLY, e);
+    enum status st = connect_as(s, sqlfile_name(s->path), SQLITE_OPEN_READONLY,
+                                e);
 
     if (!st) st = read_uuid(s, e);
     if (!st || !s->db || !sqlfile_lacks_shm(s->db)) return st;
@@ -570,7 +574,6 @@ static enum status connect_read(struct store *s, struct err *e)
     disconnect(s);
     st = connect_as(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
     s->immutable = true;
-    free(name);
     return st ? st : read_uuid(s, e);
 }
 
@@ -593,7 +596,8 @@ static enum status notice_writers(struct store *s, struct err *e)
 
 static enum status connect_write(struct store *s, struct err *e)
 {
-    enum status st = connect_as(s, s->path, SQLITE_OPEN_READWRITE, e);
+    enum status st = connect_as(s, sqlfile_name(s->path),
+                                SQLITE_OPEN_READWRITE, e);
 
     if (!st) st = read_uuid(s, e);
     /* Somebody else's rubbish is no reason not to open: what could not be

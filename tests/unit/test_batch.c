@@ -4,6 +4,7 @@
  * sentence is decoded alone once, and every batch, order, thread count and
  * way of refilling must give its bytes again. naive.h says what the numbers
  * should have been. */
+#include "base/mem.h"
 #include "base/pool.h"
 #include "naive.h"
 #include "nn/decoder.h"
@@ -1168,6 +1169,51 @@ TEST(a_translation_known_whole_needs_no_cache)
     }
     pool_free(pool);
     tiny_net_close(&m);
+}
+
+/* The states of a source become keys and values of every layer: quantised
+ * once, or for each layer again, is the same. */
+TEST(every_layer_reads_the_same_states)
+{
+    static const enum dtype types[] = { DT_I8, DT_F32, DT_BF16 };
+    struct tiny o = TINY_DEFAULT;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct workspace ws;
+        struct memory mem;
+        struct tiny_net m;
+        float *states, *want;
+        int32_t src[16];
+        uint64_t seed = 8;
+        struct err e;
+        int n;
+
+        REQUIRE(tiny_net_open(&m, &o, types[i], NULL));
+        n = tiny_source(&m, &seed, 9, src);
+        REQUIRE_OK(workspace_init(&ws, m.net, NULL, 16, 16, &e), &e);
+        REQUIRE_OK(memory_init(&mem, m.net, n, &e), &e);
+        encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
+        states = mem_alloc((size_t)n * ws.ld, sizeof *states);
+        want = mem_alloc((size_t)n * ws.ld_qkv, sizeof *want);
+        REQUIRE(states && want);
+        memcpy(states, ws.x, (size_t)n * ws.ld * sizeof *states);
+        memory_fill(&mem, &ws, ws.x, n);
+        for (int l = 0; l < m.w->cfg.decoder_layers; l++) {
+            size_t ld = mem.layer_ld / (size_t)n;
+            const float *got = mem.kv + (size_t)l * mem.layer_ld;
+
+            net_linear(&ws, &m.w->dec[l].cross_kv, states, ws.ld, n, want,
+                       ws.ld_qkv, ACT_NONE, 0);
+            for (int r = 0; r < n; r++)
+                CHECK_MEM(got + (size_t)r * ld, want + (size_t)r * ws.ld_qkv,
+                          2 * (size_t)m.net->d * sizeof *want);
+        }
+        mem_free(states);
+        mem_free(want);
+        memory_release(&mem);
+        workspace_release(&ws);
+        tiny_net_close(&m);
+    }
 }
 
 /* Some models pad with the mark that ends a sentence: it is no padding then. */

@@ -6,6 +6,7 @@
  * bytes do not depend on the other rows nor on how panels are divided. */
 #include "test.h"
 
+#include <float.h>
 #include <stdint.h>
 
 #include "base/cpu.h"
@@ -636,7 +637,8 @@ TEST(quantize_known_rows)
 
 TEST(quantize_agrees_with_ref)
 {
-    static const int sizes[] = { 1, 3, 4, 7, 8, 15, 16, 17, 31, 33, 512, 517 };
+    static const int sizes[] = { 1, 3, 4, 7, 8, 15, 16, 17, 31, 33, 47, 64, 127,
+                                 191, 512, 517 };
 
     for (size_t i = 0; i < COUNT(sizes); i++) {
         int k = sizes[i], kp = pad_to(k, 4);
@@ -758,6 +760,9 @@ TEST(exp_of_the_whole_range)
             double want = exp((double)key[1]);
             if (!CHECK(fabs((double)w[1] / w[0] - want) <= 3e-7 * want)) break;
         }
+        key[1] = -87.3365402f;          /* still a normal number */
+        k->attention(&a);
+        CHECK(w[1] >= FLT_MIN && w[1] < 1.1756e-38f);
         key[1] = -INFINITY;
         k->attention(&a);
         CHECK(w[0] == 1 && w[1] == 0);
@@ -887,9 +892,10 @@ TEST(attention_agrees_with_ref)
 /* The queries of a path, each with one key more: as if asked one by one. */
 TEST(causal_attention_is_one_query_after_the_other)
 {
-    for (size_t t = 0; t < COUNT(att) * ISA_COUNT; t++) {
+    for (size_t t = 0; t < 2 * COUNT(att) * ISA_COUNT; t++) {
         const struct kernels *kern = kernels_for((enum isa)(t % ISA_COUNT));
-        const int *s = att[t / ISA_COUNT];
+        const int *s = att[t / ISA_COUNT / 2];
+        bool slots = t / ISA_COUNT % 2;
         int n_k = s[1], n_q = s[0] < n_k ? s[0] : n_k;
         size_t d = (size_t)s[2] * s[3], ldq = d + 2, ldk = d + 3, ldv = d + 1;
         int32_t slot[1000];
@@ -906,7 +912,7 @@ TEST(causal_attention_is_one_query_after_the_other)
         struct attention a = { .n_q = n_q, .n_k = n_k, .heads = s[2],
                                .head_dim = s[3], .causal = 1, .q = q,
                                .ldq = ldq, .k = k, .v = v, .ldk = ldk,
-                               .ldv = ldv, .slot = slot,
+                               .ldv = ldv, .slot = slots ? slot : NULL,
                                .scale = 1 / sqrtf((float)s[3]), .out = got,
                                .ldo = d, .scratch = scratch };
 

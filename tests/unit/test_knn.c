@@ -1,5 +1,6 @@
 /* test_knn.c - keys, neighbours and trust, against definitions and PyTorch. */
 #include "golden.h"
+#include "key_fix.h"
 
 #include "base/mem.h"
 #include "knn/keybuild.h"
@@ -263,9 +264,10 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
 
 /* Keys are the states forced decoding has before each token, values those
  * tokens; pairs in order, however many go together. */
-static void check_keys(const struct tiny_net *m, int rows, bool with_eos)
+static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
+                       enum key_type type)
 {
-    struct keybuild_options o = { rows, KEY_F32, with_eos };
+    struct keybuild_options o = { rows, type, with_eos };
     struct tiny_pairs t;
     struct keybuild *kb;
     struct err e;
@@ -276,20 +278,20 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos)
     for (int i = 0; i < TINY_PAIRS; i++) {
         const struct key_pair *p = &t.p[i];
         const struct keyblock *b = p->block;
-        float hidden[17 * 64], key[64];
+        struct keyblock *want;
+        float hidden[17 * 64];
         struct forced fc = { .src = p->src, .n_src = p->n_src, .tgt = p->tgt,
                              .n_tgt = p->n_tgt, .hidden = hidden };
 
         REQUIRE(m->net->d <= 64);
         REQUIRE_OK(forced_run(m->net, NULL, &fc, &e), &e);
         CHECK_INT(b->n, p->n_tgt + with_eos);
-        for (int k = 0; k < b->n; k++) {
-            keyblock_get(b, k, key);
-            CHECK_MEM(key, hidden + k * m->net->d,
-                      (size_t)m->net->d * sizeof(float));
-            CHECK_INT(b->token[k],
-                      k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
-        }
+        REQUIRE_OK(keyblock_new(&want, type, b->n, m->net->d, &e), &e);
+        for (int k = 0; k < b->n; k++)
+            keyblock_put(want, k, hidden + k * m->net->d,
+                         k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
+        CHECK(key_same(b, want));
+        keyblock_drop(want);
         keyblock_drop(t.p[i].block);
     }
     keybuild_free(kb);
@@ -302,8 +304,8 @@ TEST(keys_are_the_states_before_each_token)
 
     REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
     for (int rows = 1; rows <= 64; rows *= 4)
-        for (int with_eos = 0; with_eos < 2; with_eos++)
-            check_keys(&m, rows, with_eos);
+        for (int way = 0; way < 4; way++)
+            check_keys(&m, rows, way & 1, way & 2 ? KEY_INT8 : KEY_F32);
     tiny_net_close(&m);
 }
 

@@ -6,8 +6,8 @@
  * they multiply; a single tile of rows passes all 64 outputs instead. Rows are
  * shared evenly among tiles; what is over is the last tile reaching back over
  * rows that are done, so that one shape serves the whole product. Meanwhile
- * each tile of rows fetches its share of the next panel, and two tiles the lines
- * that they will write: many rows of outputs have left the near caches. */
+ * each tile of rows fetches its share of the next panel, and two tiles the
+ * lines that they will write: many rows of outputs have left the near caches. */
 #include <immintrin.h>
 
 #include "tensor/cpu/tables.h"
@@ -41,8 +41,8 @@ static void shape_tiles(int rows)
     __asm__ volatile("ldtilecfg %0" :: "m"(s));
 }
 
-/* What a pass fetches with every tile of inputs: so much of the weights, and the
- * outputs of so many rows, to be written. */
+/* What a pass fetches with every tile of inputs: so much of the weights, and
+ * the outputs of so many rows, to be written. */
 struct fetch {
     const char *at;
     size_t bytes;
@@ -152,7 +152,8 @@ static void panel_product(const struct share *s, const struct gemm *g,
         const uint8_t *x1 = g->xq + (size_t)tile_start(s, g, t + 1) * kp;
 
         f.y = g->y + (size_t)t * (size_t)s->rows * g->ldy + panel * PANEL;
-        f.rows_left = g->rows - t * s->rows;
+        f.rows_left = g->rows - t * s->rows < 2 * s->rows
+                    ? g->rows - t * s->rows : 2 * s->rows;
         pass_two(x0, x1, kp, w, &f, sum[0], sum[1]);
         pass_two(x0, x1, kp, w + 8 * TILE, &f,
                  (int32_t (*)[PANEL])(sum[0][0] + 2 * TILE),
