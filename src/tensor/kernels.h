@@ -121,7 +121,7 @@ struct kernels {
      * q = 128 + round(x / s), ties to even, with x / s computed as
      * x * (127 / max|x|); padding up to a multiple of 4 is 128. q has rows of
      * pad_to(k, 4) bytes. A row with nothing above 1e-30 is one of zeros:
-     * s is 1. */
+     * s is 1. Of what is no finite number any byte may come. */
     void (*quantize)(const float *x, size_t ldx, int rows, int k, uint8_t *q,
                      float *s);
 
