@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -84,6 +85,19 @@ char *sqlfile_name(const char *path)
         name = strbuf_take(&sb);
     strbuf_release(&sb);
     return name;
+}
+
+int sqlfile_make(const char *path, sqlite3 **db)
+{
+    char *name = sqlfile_name(path);
+    int rc = SQLITE_NOMEM;
+
+    *db = NULL;
+    if (name)
+        rc = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE |
+                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    free(name);
+    return rc;
 }
 
 /* ---- is it ours? --------------------------------------------------------- */

@@ -28,6 +28,9 @@ enum status sqlfile_damaged(const struct sqlfile_kind *k, const char *path,
 /* The path so that SQLite cannot take it for anything else: it knows file: and
  * :memory:. malloc memory; NULL: there is none. */
 char *sqlfile_name(const char *path);
+/* A file to be filled, by one thread; made when it does not exist. *db is to be
+ * closed after an error, too. */
+int sqlfile_make(const char *path, sqlite3 **db);
 
 /* Kind and version stand in the first 100 bytes, which are looked at before
  * SQLite does anything: somebody else's database is not even locked. Where it

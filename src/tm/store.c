@@ -432,9 +432,8 @@ enum status file_create_new(const char *path, fill_fn *fill, void *user,
  * callgrind); store_compact writes the file anew instead. */
 static enum status fill_store(void *user, const char *temp, struct err *e)
 {
-    sqlite3 *db = NULL;
-    int rc = sqlite3_open_v2(temp, &db, SQLITE_OPEN_READWRITE |
-                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3 *db;
+    int rc = sqlfile_make(temp, &db);
     enum status st;
 
     if (!rc)

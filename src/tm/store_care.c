@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sqlfile.h"
 #include "tm/store_inner.h"
 
 enum {
@@ -354,22 +355,18 @@ enum status store_compact(struct store *s, struct err *e)
 /* The copy is another store: its index files are none of the original's. */
 static int make_own(sqlite3 *db)
 {
-    char sql[160];
-
-    snprintf(sql, sizeof sql, "UPDATE head SET uuid = %lld;"
-             "DELETE FROM manifest; DELETE FROM segment;",
-             (long long)new_uuid());
-    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+    return sqlfile_exec(db, "UPDATE head SET uuid = %lld;"
+                        "DELETE FROM manifest; DELETE FROM segment;",
+                        (long long)new_uuid());
 }
 
 static enum status fill_copy(void *user, const char *temp, struct err *e)
 {
     struct store *s = user;
-    sqlite3 *db = NULL;
+    sqlite3 *db;
     sqlite3_backup *copy;
     enum status st = ST_OK;
-    int rc = sqlite3_open_v2(temp, &db, SQLITE_OPEN_READWRITE |
-                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = sqlfile_make(temp, &db);
 
     if (rc) st = store_error(db, temp, rc, e);
     if (!st) {

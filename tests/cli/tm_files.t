@@ -263,3 +263,19 @@ Searches do not wait for an import that is at work, and do not see any of it.
   100%  Zeile 7
         line 7
   4,001 pairs imported, 4,001 not known before
+
+A file is a file, whatever SQLite would take its name for.
+
+  $ for f in :memory: 'file:x?mode=memory' 'a b%20#?'; do skmt tm create "$f" && skmt tm add "$f" Haus house && skmt tm search "$f" --no-model Haus | head -2 && test -s "$f" || echo "not $f"; done
+  :memory:: made memory 'main'
+  1
+  100%  Haus
+        house
+  file:x?mode=memory: made memory 'main'
+  1
+  100%  Haus
+        house
+  a b%20#?: made memory 'main'
+  1
+  100%  Haus
+        house
