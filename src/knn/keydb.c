@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/sqlfile.h"
-#include "base/strbuf.h"
 
 enum {
     PAGE_BYTES = 8192,
