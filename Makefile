@@ -3,6 +3,7 @@
 #   make              build/skmt, build/libskmt.so, build/libskmt.a
 #   make demo         install what is missing, build, translate a few lines
 #   make check        the tests: no network, a few minutes
+#   make check-san    the unit tests with the address and undefined sanitizers
 #   make check-long   sanitizers, valgrind, aarch64, clang, fuzzing, full sets
 #   make bench        speed on this machine
 #   make fuzz         every fuzzer for FUZZ_SECONDS (60)
@@ -12,12 +13,14 @@
 #   make clean        remove BUILD
 #
 #   SAN=1             with the address and undefined sanitizers, in build/san
+#   PARANOID=1        check whole data structures after each step, in
+#                     build/paranoid (slow)
 #   BUILD=dir         objects elsewhere (several compilers at a time)
 #   CROSS=aarch64-linux-gnu-   another processor; see scripts/deps-cross
 
 VERSION   = 0.1.0
 SOVERSION = 0
-BUILD    ?= $(if $(SAN),build/san,build)
+BUILD    ?= $(if $(SAN),build/san,$(if $(PARANOID),build/paranoid,build))
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 LIBDIR   ?= $(PREFIX)/lib
@@ -43,7 +46,8 @@ COMMA    = ,
 SANFLAGS = $(if $(SAN),-fsanitize=address$(COMMA)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             -fvisibility=hidden -ffp-contract=off -fno-math-errno $(SANFLAGS) \
-            -DSKMT_VERSION_TEXT='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
+            -DSKMT_VERSION_TEXT='"$(VERSION)"' $(if $(PARANOID),-DPARANOID) \
+            $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
 LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
 
@@ -172,6 +176,11 @@ check:
 	+@$(AGAIN) -s all unit helpers examples
 	@CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)' VERSION='$(VERSION)' scripts/check $(BUILD)
 
+check-san:
+	@scripts/deps build test
+	+@$(AGAIN) -s SAN=1 unit helpers build/san/skmt
+	@CC='$(CC)' CXX='$(CXX)' SAN=1 VERSION='$(VERSION)' scripts/check -u build/san
+
 check-long:
 	@scripts/deps build test long
 	@CHECK_LONG_EXTRA='$(CHECK_LONG_EXTRA)' FUZZ_SECONDS='$(FUZZ_SECONDS_LONG)' scripts/check-long
@@ -232,6 +241,6 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all unit helpers examples benches fuzzers demo check check-long bench fuzz \
+.PHONY: all unit helpers examples benches fuzzers demo check check-san check-long bench fuzz \
         man install uninstall dist help clean always
 .SECONDARY:

@@ -1,16 +1,21 @@
-/* states.c - see states.h. */
+/* states.c - the table of decoder states of one sentence, and the guesses that
+ * they inherit. states.h states the invariants. This file runs no decoder pass
+ * and chooses no hypotheses. */
 #include "search/states.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where search took another token than the guess supposes the rest of it is
- * right less often: a third as often where that was counted. */
-#define OTHER 0.35f
+#include "base/invariant.h"
+
+/* A guess assumes a next token. When search takes a different one, the rest of
+ * the guess is right about a third as often (counted on law and IT). */
+#define OTHER_TOKEN 0.35f
 
 enum status states_init(struct states *s, int cap, int width,
                         struct kvcache *cache, struct err *e)
 {
+    assert(cap > 0 && width > 0);
     memset(s, 0, sizeof *s);
     s->at = calloc((size_t)cap, sizeof *s->at);
     s->room = malloc((size_t)cap * (size_t)width * sizeof *s->room);
@@ -33,24 +38,25 @@ void states_release(struct states *s)
     memset(s, 0, sizeof *s);
 }
 
-static void forget(struct states *s, struct state *it)
+static void states_drop(struct states *s, struct state *it)
 {
+    assert(it->in_use);
     kvcache_drop(s->cache, it->slot);
-    it->used = false;
+    it->in_use = false;
 }
 
 void states_clear(struct states *s)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->at[i].used) forget(s, &s->at[i]);
+        if (s->at[i].in_use) states_drop(s, &s->at[i]);
     s->n = 0;
 }
 
-static int free_place(struct states *s)
+static int states_free_index(struct states *s)
 {
     int i = 0;
 
-    while (i < s->n && s->at[i].used) i++;
+    while (i < s->n && s->at[i].in_use) i++;
     if (i == s->cap) return -1;
     if (i == s->n) s->n++;
     return i;
@@ -60,13 +66,15 @@ int states_room(const struct states *s)
 {
     int n = s->cap;
 
-    for (int i = 0; i < s->n; i++) n -= s->at[i].used;
+    for (int i = 0; i < s->n; i++) n -= s->at[i].in_use;
     return n;
 }
 
-/* What comes after the next token of a known state comes next after that
- * token; an unknown one's own guess begins with it. */
-static void inherit(struct state *to, const struct state *from)
+/* Pass a guess on from a state to its child. A known parent has guesses for
+ * what follows each voted token; the child takes the one for its own token. A
+ * parent that is not known has one guess, which begins with the child's token;
+ * the child takes the rest of it. */
+static void states_inherit_guess(struct state *to, const struct state *from)
 {
     int k = 0;
 
@@ -76,7 +84,7 @@ static void inherit(struct state *to, const struct state *from)
         k++;
     to->n_guesses = 1;
     to->guesses[0] = from->guesses[k < from->n_guesses ? k : 0];
-    if (k == from->n_guesses) to->guesses[0].likely *= OTHER;
+    if (k == from->n_guesses) to->guesses[0].likely *= OTHER_TOKEN;
     if (from->known) return;
     to->guesses[0].ahead++;
     to->guesses[0].n--;
@@ -86,30 +94,32 @@ int states_new(struct states *s, int parent, int32_t token)
 {
     const struct state *from = parent < 0 ? NULL : &s->at[parent];
     int32_t slot = kvcache_take(s->cache, from ? from->slot : -1);
-    int i = slot < 0 ? -1 : free_place(s);
+    int i = slot < 0 ? -1 : states_free_index(s);
     struct next *next;
 
+    assert(!from || from->in_use);
+    assert(states_child(s, parent, token) < 0 || !from);
     if (i < 0) {
         kvcache_drop(s->cache, slot);
         return -1;
     }
     next = s->at[i].next;
     s->at[i] = (struct state){ .token = token, .slot = slot, .parent = parent,
-                               .used = true, .next = next };
-    if (from) inherit(&s->at[i], from);
+                               .in_use = true, .next = next };
+    if (from) states_inherit_guess(&s->at[i], from);
     return i;
 }
 
 int states_child(const struct states *s, int parent, int32_t token)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->at[i].used && s->at[i].parent == parent &&
+        if (s->at[i].in_use && s->at[i].parent == parent &&
             s->at[i].token == token)
             return i;
     return -1;
 }
 
-static bool listed(const int *live, int n, int i)
+static bool states_is_live(const int *live, int n, int i)
 {
     while (n-- > 0)
         if (live[n] == i) return true;
@@ -118,19 +128,40 @@ static bool listed(const int *live, int n, int i)
 
 void states_keep(struct states *s, const int *live, int n)
 {
+    for (int i = 0; i < n; i++)
+        assert(live[i] >= 0 && live[i] < s->n && s->at[live[i]].in_use);
     for (int i = 0; i < s->n; i++) {
         int up = i;
 
-        if (!s->at[i].used) continue;
-        while (up >= 0 && !listed(live, n, up)) up = s->at[up].parent;
-        s->at[i].gone = up < 0;
+        if (!s->at[i].in_use) continue;
+        while (up >= 0 && !states_is_live(live, n, up)) up = s->at[up].parent;
+        s->at[i].unreachable = up < 0;
     }
     for (int i = 0; i < s->n; i++) {
         struct state *it = &s->at[i];
 
-        if (it->used && it->parent >= 0 && s->at[it->parent].gone)
+        if (it->in_use && it->parent >= 0 && s->at[it->parent].unreachable)
             it->parent = -1;
     }
     for (int i = 0; i < s->n; i++)
-        if (s->at[i].used && s->at[i].gone) forget(s, &s->at[i]);
+        if (s->at[i].in_use && s->at[i].unreachable) states_drop(s, &s->at[i]);
+    PARANOID_CHECK(states_sound(s));
+}
+
+bool states_sound(const struct states *s)
+{
+    for (int i = 0; i < s->cap; i++) {
+        const struct state *it = &s->at[i];
+
+        if (!it->in_use) continue;
+        if (i >= s->n || it->slot < 0 || it->slot >= s->cache->used ||
+            s->cache->refs[it->slot] < 1 || it->n > s->width)
+            return false;
+        if (it->parent < 0) continue;
+        if (it->parent >= s->n || !s->at[it->parent].in_use ||
+            s->cache->parent[it->slot] != s->at[it->parent].slot)
+            return false;
+        if (states_child(s, it->parent, it->token) != i) return false;
+    }
+    return true;
 }

@@ -1,12 +1,18 @@
-/* states.h - the decoder states of one sentence that are known or wanted.
+/* states.h - the decoder states of one sentence that search needs or may need.
  *
- * A state is a beginning of a translation: the state before it and one token
- * more. Search stands at some of them, one per live hypothesis; others were
- * drafted, that is computed ahead of time in the hope that search comes by.
- * Each has its slot in the cache of keys and values and, once a pass has been
- * through it, its outlook: the tokens that may come next with their
- * log-probabilities. What an outlook says does not depend on why it was
- * computed. */
+ * A state stands for a beginning of a translation: its parent state plus one
+ * token. Each live hypothesis is at one state. Other states are drafts: they
+ * are computed ahead of time because a guess says that search may reach them.
+ * A state owns one slot of the key/value cache. Once a decoder pass has
+ * computed it, it is known: it holds the tokens that may come next with their
+ * log-probabilities. These do not depend on why the state was computed.
+ *
+ * Invariants:
+ *   - A state in use holds its cache slot exactly once.
+ *   - The parent of a state in use is in use and lower in the tree, or -1 when
+ *     it was given up.
+ *   - No two states in use have the same parent (not -1) and the same token.
+ *   - States at index n and above were never used. */
 #ifndef SEARCH_STATES_H
 #define SEARCH_STATES_H
 
@@ -20,41 +26,47 @@
 struct next { int32_t token; float logprob; };
 
 struct state {
-    int32_t token;              /* its last */
-    int32_t slot;               /* held */
-    int parent;                 /* -1: none, or gone */
-    bool used;
-    bool known;                 /* a pass has been through it */
-    bool drafted;               /* nobody stood at it when it was made */
-    bool gone;                  /* scratch of states_keep */
-    int n;                      /* of next, as search wants them */
-    struct next *next;          /* [width] best first but for the memory's */
-    int n_guesses;              /* of what comes after the next token; of a */
-    struct guess guesses[MIX_GUESSES];  /* state not known: next, at most one */
+    int32_t token;              /* the last token of the beginning */
+    int32_t slot;               /* in the key/value cache, held */
+    int parent;                 /* index; -1: none, or no longer in use */
+    bool in_use;
+    bool known;                 /* a pass has computed it */
+    bool drafted;               /* no hypothesis was at it when it was made */
+    bool unreachable;           /* scratch of states_keep */
+    int n;                      /* continuations that search may take */
+    struct next *next;          /* [width] the voted tokens, then best first */
+    /* Known: guesses for the tokens after the next one. Not known: at most
+     * one guess, for the next token on. */
+    int n_guesses;
+    struct guess guesses[MIX_GUESSES];
 };
 
 struct states {
     struct state *at;           /* [cap] */
-    int cap, n;                 /* n: those beyond were never used */
-    int width;
-    struct next *room;
+    int cap, n;                 /* n: states from here on were never used */
+    int width;                  /* most continuations of a state */
+    struct next *room;          /* [cap, width] memory of at[].next */
     struct kvcache *cache;
 };
 
 enum status states_init(struct states *s, int cap, int width,
                         struct kvcache *cache, struct err *e);
-void states_release(struct states *s);          /* slots are not given back */
-void states_clear(struct states *s);            /* gives all slots back */
+void states_release(struct states *s);  /* does not drop the cache slots */
+void states_clear(struct states *s);    /* drops all cache slots */
 
-/* The state after `parent` (-1: the first) and a token; -1: no room. It
- * inherits what its parent guesses of this token. */
+/* Make the state that follows `parent` (-1: the first state) by `token`.
+ * Returns its index, or -1 when there is no room. The new state inherits the
+ * parent's guess for this token. */
 int states_new(struct states *s, int parent, int32_t token);
-/* The same if there is one; -1: none. */
+/* Find the state that follows `parent` by `token`; -1 when there is none. */
 int states_child(const struct states *s, int parent, int32_t token);
 
-int states_room(const struct states *s);        /* for how many more */
+int states_room(const struct states *s);        /* how many more fit */
 
-/* Forget all but those listed and what continues them. */
+/* Give up all states except the n listed ones and those that continue them. */
 void states_keep(struct states *s, const int *live, int n);
+
+/* Whether the invariants above hold; for PARANOID_CHECK and tests. */
+bool states_sound(const struct states *s);
 
 #endif
