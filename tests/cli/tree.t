@@ -23,10 +23,6 @@ Every option of the list is in the help page too.
 
   $ skmt help options | awk -F '\t' '$1 == "translate" { print $2 }' | while read o; do skmt help translate | grep -q -e "--\(no-\)\?$o\b" || echo "no $o"; done
 
-The page is well-formed, where there is a man to say so.
-
-  $ if command -v man > /dev/null; then man --warnings -l "$TOP/docs/man/skmt.1" 2>&1 > /dev/null; fi
-
 Versions agree.
 
   $ grep -c "^## $VERSION" "$TOP/NEWS.md"

@@ -1,6 +1,8 @@
 /* test_tm_api.c - translation memories as users of the library see them:
  * memories, pairs, files and their care. Searches are in test_tm_search.c. */
 #include <pthread.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -548,8 +550,16 @@ static void *import_fifo(void *user)
     return NULL;
 }
 
-/* A program that feeds an import and takes its time must not keep others from
- * writing: the addition below comes while the import waits for more. */
+/* Waits until the reader of a pipe has taken all that was written. */
+static void wait_until_read(FILE *f)
+{
+    int left = 1;
+
+    while (!ioctl(fileno(f), FIONREAD, &left) && left) sched_yield();
+}
+
+/* A program that feeds an import slowly must not keep others from writing: the
+ * additions below come while the import waits for more. */
 TEST(an_import_that_waits_lets_others_write)
 {
     struct piped p = { .pairs = -1 };
@@ -568,15 +578,18 @@ TEST(an_import_that_waits_lets_others_write)
     p.s = &s;
     REQUIRE(!pthread_create(&thread, NULL, import_fifo, &p));
     REQUIRE((f = fopen(fifo, "w")));
-    fputs("zwei\ttwo\ndrei\tthree\n", f);
-    fflush(f);
-    usleep(200000);             /* it reads what there is */
-    CHECK(add(tm, NULL, "vier", "four") > 0);
-    CHECK_INT(found(tm, "zwei"), 0);            /* not before its end */
-    fputs("sechs\tsix\n", f);
+    /* Several times, so that the import is in every state once. */
+    for (int i = 0; i < 8; i++) {
+        fprintf(f, "zwei%d\ttwo\n", i);
+        fflush(f);
+        wait_until_read(f);
+        CHECK(add(tm, NULL, "vier", "four") > 0);
+        CHECK_INT(found(tm, "zwei0"), 0);       /* not before its end */
+    }
+    fputs("zwei\ttwo\nsechs\tsix\n", f);
     fclose(f);
     pthread_join(thread, NULL);
-    CHECK_INT(p.pairs, 3);
+    CHECK_INT(p.pairs, 10);
     CHECK_INT(found(tm, "zwei"), 1);
     CHECK_INT(found(tm, "vier"), 1);
     CHECK_INT(problems(tm), 0);
