@@ -1,12 +1,15 @@
-/* pool.c - see pool.h.
+/* pool.c - threads that take the parts of a task with one compare-and-swap each.
  *
- * `ticket` holds the number of the run (upper half) and the next part to be
- * taken (lower half). Taking a part is one compare-and-swap on the whole, so
- * a late thread cannot take a part of a run it has not seen: fn and arg are
- * read before the swap, and change only between runs, which change the
- * ticket. `done` counts finished parts of the run. */
+ * `ticket` holds the number of the run (upper half) and the next part to take
+ * (lower half). Invariants:
+ *   - fn and arg change only between runs, and every run has a new ticket. A
+ *     thread reads fn and arg before the compare-and-swap, so a late thread
+ *     cannot take a part of a run with the fn of another.
+ *   - `done` counts the finished parts of the current run. pool_run returns
+ *     when it equals n, so no part is running between two runs. */
 #include "base/pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,7 +37,7 @@ struct pool {
     pthread_t thread[];         /* [n - 1] */
 };
 
-/* Take a part of the current run and do it; false when none is left. */
+/* Take a part of the current run and do it. Returns false when none is left. */
 static bool take_part(struct pool *p)
 {
     uint64_t t = atomic_load(&p->ticket);
@@ -45,24 +48,25 @@ static bool take_part(struct pool *p)
 
         if (!atomic_compare_exchange_weak(&p->ticket, &t, t + 1)) continue;
         fn(arg, (int)(uint32_t)t, p->n);
-        atomic_fetch_add(&p->done, 1);
+        if (atomic_fetch_add(&p->done, 1) >= p->n)
+            assert(!"a part of a run was done twice");
         return true;
     }
     return false;
 }
 
-/* Wait until the run is no longer `seen`; returns the new one. */
-static uint32_t await_run(struct pool *p, uint32_t seen)
+/* Wait until the number of the run is no longer `last`; return the new one. */
+static uint32_t await_run(struct pool *p, uint32_t last)
 {
     for (int i = 0; i < SPINS; i++) {
         uint32_t run = (uint32_t)(atomic_load(&p->ticket) >> 32);
 
-        if (run != seen) return run;
+        if (run != last) return run;
         RELAX();
     }
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->sleeping, 1);
-    while ((uint32_t)(atomic_load(&p->ticket) >> 32) == seen)
+    while ((uint32_t)(atomic_load(&p->ticket) >> 32) == last)
         pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->sleeping, 1);
     pthread_mutex_unlock(&p->lock);
@@ -72,16 +76,16 @@ static uint32_t await_run(struct pool *p, uint32_t seen)
 static void *work(void *arg)
 {
     struct pool *p = arg;
-    uint32_t seen = 0;
+    uint32_t last = 0;
 
     for (;;) {
-        seen = await_run(p, seen);
+        last = await_run(p, last);
         if (atomic_load(&p->quit)) return NULL;
         while (take_part(p)) { }
     }
 }
 
-/* first: the part to begin with, UINT32_MAX when there is none to take. */
+/* first: the first part to take; UINT32_MAX when there is nothing to do. */
 static void next_run(struct pool *p, uint32_t first)
 {
     uint64_t run = (atomic_load(&p->ticket) >> 32) + 1;
@@ -104,7 +108,7 @@ enum status pool_new(struct pool **out, int n_threads, struct err *e)
     if (!p) return err_nomem(e, "threads");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
-    /* Until the first run there is nothing to take. */
+    /* Before the first run there is nothing to take. */
     atomic_store(&p->ticket, UINT32_MAX);
     for (p->n = 1; p->n < n_threads; p->n++) {
         if (pthread_create(&p->thread[p->n - 1], NULL, work, p)) {
@@ -120,8 +124,8 @@ void pool_free(struct pool *p)
 {
     if (!p) return;
     atomic_store(&p->quit, true);
-    /* A thread still looking for more of the last run must find nothing:
-     * what that run worked on is gone. */
+    /* A thread that still looks for a part of the last run must find none:
+     * the data of that run may be freed. */
     next_run(p, UINT32_MAX);
     for (int i = 0; i < p->n - 1; i++) pthread_join(p->thread[i], NULL);
     pthread_cond_destroy(&p->wake);
@@ -140,6 +144,7 @@ void pool_run(struct pool *p, pool_fn *fn, void *arg)
         fn(arg, 0, 1);
         return;
     }
+    assert((uint32_t)atomic_load(&p->ticket) >= (uint32_t)p->n);
     atomic_store(&p->fn, fn);
     atomic_store(&p->arg, arg);
     atomic_store(&p->done, 0);

@@ -1,4 +1,7 @@
-/* decoder.c - see decoder.h. */
+/* decoder.c - runs rows of target tokens through the decoder layers.
+ *
+ * Attention is computed sentence by sentence. While one sentence is computed,
+ * the keys of the next are prefetched. Threads split the rows of a pass. */
 #include "nn/decoder.h"
 
 #include <assert.h>
@@ -17,6 +20,7 @@ enum status memory_init(struct memory *m, const struct net *net, int cap,
     size_t layers = (size_t)net->w->cfg.decoder_layers;
     void *p;
 
+    assert(cap > 0);
     memset(m, 0, sizeof *m);
     m->bytes = layers * (size_t)cap * memory_ld(net) * sizeof *m->kv;
     p = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
@@ -43,6 +47,8 @@ void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
     const struct net *net = ws->net;
     const struct decoder_layer *dec = net->w->dec;
 
+    assert(n > 0 && n <= m->cap);
+    assert(m->bytes > 0);               /* not a part of another */
     m->n = n;
     m->layer_ld = (size_t)n * memory_ld(net);
     net_linear(ws, &dec[0].cross_kv, x, ws->ld, n, memory_layer(m, 0),
@@ -55,11 +61,12 @@ void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
 struct memory memory_part(const struct memory *all, const struct net *net,
                           int at, int n)
 {
+    assert(at >= 0 && n > 0 && at + n <= all->n);
     return (struct memory){ .kv = all->kv + (size_t)at * memory_ld(net),
                             .layer_ld = all->layer_ld, .n = n, .cap = n };
 }
 
-/* One layer's attention over all rows; threads take groups of rows. */
+/* Attention of one layer over all rows; threads take groups of rows. */
 struct layer_work {
     struct workspace *ws;
     struct kvcache *cache;      /* or NULL */
@@ -79,7 +86,7 @@ static struct attention attention_for(const struct layer_work *w, int part)
     };
 }
 
-/* The first row after i of another sentence, or hi. */
+/* The first row after i that belongs to another sentence, or hi. */
 static int next_sentence(const struct layer_work *w, int i, int hi)
 {
     const struct memory *mem = w->p->rows[i].mem;
@@ -88,7 +95,7 @@ static int next_sentence(const struct layer_work *w, int i, int hi)
     return i;
 }
 
-/* What cross-attention will read for row i. */
+/* The keys that cross-attention will read for row i, to prefetch them. */
 static struct attention_next memory_ahead(const struct layer_work *w, int i)
 {
     const struct net *net = w->ws->net;
@@ -99,19 +106,20 @@ static struct attention_next memory_ahead(const struct layer_work *w, int i)
                                     m->n };
 }
 
-/* What self-attention will read for row i. Rows of a sentence share most of
- * their keys, so its first row stands for all. */
+/* The keys that self-attention will read for row i, to prefetch them. Rows of
+ * a sentence share most of their keys, so the first row stands for all. */
 static struct attention_next path_ahead(const struct layer_work *w, int i)
 {
     const struct row *r = &w->p->rows[i];
 
-    if (!w->cache) return (struct attention_next){ 0 };     /* just made */
+    if (!w->cache) return (struct attention_next){ 0 };     /* in cache */
     return (struct attention_next){ kvcache_keys(w->cache, w->layer),
         kvcache_values(w->cache, w->layer), w->cache->ld, r->path, 0,
         r->pos + 1 };
 }
 
-/* The first row after i that does not continue the path of the one before. */
+/* The first row after i that does not continue the path of the row before
+ * it. */
 static int path_end(const struct row *rows, int i, int hi)
 {
     int end = i + 1;
@@ -122,8 +130,8 @@ static int path_end(const struct row *rows, int i, int hi)
     return end;
 }
 
-/* Where the keys of row i's path are: in their slots, or beside the queries of
- * this pass. */
+/* Point a at the keys of row i's path: in the slots of the cache, or, without
+ * a cache, next to the queries of this pass. */
 static void find_path(const struct layer_work *w, int i, struct attention *a)
 {
     const struct row *r = &w->p->rows[i];
@@ -142,7 +150,8 @@ static void find_path(const struct layer_work *w, int i, struct attention *a)
     a->ldk = a->ldv = ws->ld_qkv;
 }
 
-/* Rows [lo, hi) of a sentence, each fetching its share of `next`. */
+/* Self-attention of rows [lo, hi) of one sentence. Each group of rows
+ * prefetches its share of `next`. */
 static void self_group(const struct layer_work *w, struct attention *a,
                        int lo, int hi, struct attention_next next)
 {
@@ -162,8 +171,8 @@ static void self_group(const struct layer_work *w, struct attention *a,
     }
 }
 
-/* While one sentence is at work the keys of the next are fetched; with the
- * last one, those with which cross-attention will begin. */
+/* Each sentence prefetches the keys of the next one; the last prefetches the
+ * keys that cross-attention reads first. */
 static void self_part(void *arg, int part, int n_parts)
 {
     const struct layer_work *w = arg;
@@ -188,7 +197,7 @@ static void mean_over_heads(const float *weights, int heads, int n, float *out)
                       (float)heads;
 }
 
-/* Rows [i, end) of one sentence. */
+/* Cross-attention of rows [i, end) of one sentence. */
 static void cross_group(const struct layer_work *w, struct attention *a,
                         int i, int end)
 {
@@ -222,7 +231,7 @@ static void cross_part(void *arg, int part, int n_parts)
     int lo = (int)((long)w->p->n * part / n_parts);
     int hi = (int)((long)w->p->n * (part + 1) / n_parts);
 
-    if (w->p->cross) {          /* one scratch for the weights: one thread */
+    if (w->p->cross) {          /* there is scratch for one thread only */
         lo = part ? 0 : lo;
         hi = part ? 0 : w->p->n;
     }
@@ -234,7 +243,7 @@ static void cross_part(void *arg, int part, int n_parts)
     }
 }
 
-/* Keys and values of this pass's rows into their slots. */
+/* Copy keys and values of this pass's rows into their slots. */
 static void store_keys(const struct layer_work *w)
 {
     int d = w->ws->net->d;
@@ -244,6 +253,11 @@ static void store_keys(const struct layer_work *w)
         const struct row *r = &w->p->rows[i];
         const float *qkv = w->ws->qkv + (size_t)i * w->ws->ld_qkv;
         size_t at = (size_t)r->path[r->pos] * w->cache->ld;
+
+        assert(r->path[r->pos] >= 0 && r->path[r->pos] < w->cache->used);
+        assert(w->cache->refs[r->path[r->pos]] > 0);
+        assert(w->cache->parent[r->path[r->pos]] ==
+               (r->pos ? r->path[r->pos - 1] : -1));
 
         memcpy(kvcache_keys(w->cache, w->layer) + at, qkv + d, bytes);
         memcpy(kvcache_values(w->cache, w->layer) + at, qkv + 2 * d, bytes);
@@ -283,9 +297,14 @@ void decoder_run(struct workspace *ws, struct kvcache *cache,
     struct layer_work w = { ws, cache, p, 0 };
     int layers = m->cfg.decoder_layers;
 
-    for (int i = 0; i < p->n; i++)
+    assert(p->n > 0 && p->n <= ws->rows);
+    for (int i = 0; i < p->n; i++) {
+        assert(p->rows[i].pos >= 0 && p->rows[i].pos < net->max_pos);
+        assert(p->rows[i].token >= 0 && p->rows[i].token < net->vocab);
+        assert(!cache == !p->rows[i].path);
         net_embed(net, &m->tgt_emb, net->tgt_pos, p->rows[i].token,
                   p->rows[i].pos, ws->x + (size_t)i * ws->ld);
+    }
     if (p->probe) p->probe(p->user, -1, ws->x, ws->ld, p->n);
     for (; w.layer < layers; w.layer++) {
         run_layer(&w);

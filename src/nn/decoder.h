@@ -1,9 +1,10 @@
-/* decoder.h - target tokens to hidden states, and states to logits.
+/* decoder.h - the decoder: target tokens to hidden states, states to logits.
  *
- * A row is one token of one hypothesis at one position. A pass takes any mix
- * of rows: one per live hypothesis in search, or all tokens of a known
- * translation at once - a row sees exactly the slots on its path, and within
- * a pass every row's keys are written before any row attends. */
+ * A row is one token of one hypothesis at one position. A pass runs any mix of
+ * rows through all layers: one row for each live hypothesis in search, or all
+ * tokens of a known translation at once. A row attends to the slots on its own
+ * path and to nothing else. Within a layer, the keys of all rows are written
+ * before any row attends. */
 #ifndef NN_DECODER_H
 #define NN_DECODER_H
 
@@ -11,34 +12,35 @@
 #include "nn/kvcache.h"
 #include "nn/net.h"
 
-/* What the decoder attends to: the encoder's states of one sentence, as keys
- * and values of every decoder layer. */
+/* The source side of cross-attention: keys and values of every decoder layer,
+ * computed from the encoder states of one sentence. */
 struct memory {
-    float *kv;                  /* [layers][n][2 * d and a skew], touched as
-                                   used */
+    float *kv;                  /* [layers][n][2 * d plus padding]; memory is
+                                   committed as it is used */
     size_t layer_ld;            /* floats from one layer to the next */
-    size_t bytes;               /* reserved; 0: of another one's */
+    size_t bytes;               /* reserved; 0: a part, owned by another */
     int n, cap;                 /* source positions */
 };
 
 enum status memory_init(struct memory *m, const struct net *net, int cap,
                         struct err *e);
 void memory_release(struct memory *m);
-/* From n states in x (stride ws->ld), as encoder_run leaves them. */
+/* Compute keys and values of n encoder states x (stride ws->ld), in the form
+ * in which encoder_run leaves them. */
 void memory_fill(struct memory *m, struct workspace *ws, const float *x,
                  int n);
 
-/* One sentence, n positions from `at` on, of a memory that was filled with
- * several at once: it reads `all`, and is not to be released. */
+/* One sentence of several that were filled together: the n positions from
+ * `at` on. The result borrows the memory of `all`; do not release it. */
 struct memory memory_part(const struct memory *all, const struct net *net,
                           int at, int n);
 
 struct row {
-    const struct memory *mem;   /* rows of one sentence stand together */
+    const struct memory *mem;   /* rows of one sentence are adjacent */
     int32_t token;
     int pos;                    /* 0 for the start token */
-    const int32_t *path;        /* [pos + 1] slots, its own last; NULL where
-                                   there is no cache */
+    const int32_t *path;        /* [pos + 1] slots, its own last; NULL when
+                                   the pass has no cache */
 };
 
 struct decoder_pass {
@@ -53,13 +55,13 @@ struct decoder_pass {
     void *user;
 };
 
-/* cache NULL: translations that are known whole, each from its first token on
- * and in order. Their rows attend to what the pass itself has made of those
- * before, and nothing is kept. */
+/* Run one pass. With cache NULL the rows must be whole translations, each from
+ * its first token on and in order: a row then attends to the keys that this
+ * pass computes for the rows before it, and no keys are kept. */
 void decoder_run(struct workspace *ws, struct kvcache *cache,
                  const struct decoder_pass *p);
 
-/* logits [n, vocab padded] (stride ws->ld_vocab) of hidden states. */
+/* Project hidden states to logits [n, vocab padded], stride ws->ld_vocab. */
 void decoder_logits(struct workspace *ws, const float *hidden, int n,
                     float *logits);
 

@@ -1,17 +1,19 @@
-/* encoder.c - see encoder.h. */
+/* encoder.c - runs the tokens of several source sentences through the encoder
+ * layers. Products cover the rows of all sentences; attention stays within a
+ * sentence. */
 #include "nn/encoder.h"
 
+#include <assert.h>
 #include <math.h>
 
-/* Attention of every sentence over itself; threads take whole sentences when
- * there are enough, else shares of the rows. */
+/* Self-attention of every sentence; threads split the rows. */
 struct self_attention {
     struct workspace *ws;
     const struct source *src;
     int n, rows;
 };
 
-/* Rows [r0, r1) of the sentence whose first row is `base`. */
+/* Attention of rows [r0, r1) of the sentence whose first row is `base`. */
 static void attend_rows(struct workspace *ws, int part, int base, int n_keys,
                         int r0, int r1)
 {
@@ -53,10 +55,13 @@ static int embed_all(struct workspace *ws, const struct source *src, int n)
     const struct net *net = ws->net;
     int row = 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        assert(src[i].n > 0 && src[i].n <= net->max_pos);
+        assert(row + src[i].n <= ws->rows);
         for (int p = 0; p < src[i].n; p++, row++)
             net_embed(net, &net->w->src_emb, net->src_pos, src[i].ids[p], p,
                       ws->x + (size_t)row * ws->ld);
+    }
     return row;
 }
 

@@ -1,24 +1,26 @@
-/* encoder.h - source ids to states, several sentences at a time.
+/* encoder.h - the encoder: source token ids to states, for several sentences at
+ * once.
  *
- * Sentences lie one after the other with no padding; only attention needs to
- * know where one ends. */
+ * Sentences are stored one after the other without padding. Only attention
+ * needs to know where a sentence ends. */
 #ifndef NN_ENCODER_H
 #define NN_ENCODER_H
 
 #include "nn/net.h"
 
 struct source {
-    const int32_t *ids;         /* with the model's end mark */
+    const int32_t *ids;         /* with the special tokens of the model */
     int n;
 };
 
-/* Called with the states after each layer (-1: the embeddings, then 0 ..,
- * and encoder_layers for the final norm), for tests that look inside. */
+/* Called with the states after each layer, for tests: layer is -1 for the
+ * embeddings, 0 and up for the layers, and the number of layers for the final
+ * norm. */
 typedef void layer_probe(void *user, int layer, const float *x, size_t ld,
                          int rows);
 
-/* Encode n sentences, together at most ws->rows rows. The states are left in
- * ws->x, [rows, d] with stride ws->ld, sentence after sentence. */
+/* Encode n sentences that have at most ws->rows tokens together. The states
+ * are left in ws->x, [rows, d] with stride ws->ld, sentence by sentence. */
 void encoder_run(struct workspace *ws, const struct source *src, int n,
                  layer_probe *probe, void *user);
 

@@ -1,4 +1,5 @@
-/* net.c - see net.h. */
+/* net.c - position tables, scratch memory, and the operations shared by encoder
+ * and decoder layers: products, norms, the feed-forward block. */
 #include "nn/net.h"
 
 #include <assert.h>
@@ -8,8 +9,9 @@
 
 #include "base/mem.h"
 
-/* Row p of a sinusoid table [sin | cos] (fairseq, Tensor2Tensor, Marian) or
- * sin, cos, sin, cos .. (the original paper), in f32 like the trainers. */
+/* Row p of a sinusoid table: [sin | cos] (fairseq, Tensor2Tensor, Marian) or
+ * sin, cos, sin, cos, ... (the original paper). Computed in f32, as the
+ * training programs do. */
 static void sinusoid_row(float *row, int p, int d, enum positions kind)
 {
     int half = d / 2;
@@ -59,8 +61,8 @@ enum status net_open(struct net **out, const struct weights *w,
     net->heads = c->heads;
     net->head_dim = c->d_model / c->heads;
     net->vocab = c->vocab_size;
-    /* A computed table of some thousand rows costs milliseconds; where a model
-     * allows for many more, twice its longest source is all it gets. */
+    /* Computing some thousand rows takes milliseconds. When a model allows
+     * many more positions, make twice its longest source. */
     longest = 2 * c->max_source + 256;
     if (longest < 2048) longest = 2048;
     net->max_pos = c->max_positions - c->position_offset;
@@ -91,7 +93,7 @@ static int ffn_rows(const struct workspace *ws)
     return ws->rows < FFN_ROWS ? ws->rows : FFN_ROWS;
 }
 
-/* Room for the lists of inputs that are not zero: those of the wide part. */
+/* Allocate the lists of nonzero inputs of the feed-forward block. */
 static bool alloc_lists(struct workspace *ws)
 {
     size_t n = (size_t)ffn_rows(ws);
@@ -107,9 +109,9 @@ static bool alloc_lists(struct workspace *ws)
     return true;
 }
 
-/* Bytes of quantised inputs: all rows as wide as the model, or the rows of the
- * wide part. */
-static size_t quantised_bytes(const struct workspace *ws)
+/* Bytes of quantized inputs: all rows at the width of the model, or the rows of
+ * the feed-forward block at its width. */
+static size_t quantized_bytes(const struct workspace *ws)
 {
     const struct config *c = &ws->net->w->cfg;
     size_t all = (size_t)ws->rows * (size_t)pad_to(c->d_model, 4);
@@ -126,6 +128,7 @@ enum status workspace_init(struct workspace *ws, const struct net *net,
     size_t n = (size_t)rows;
     int threads = pool_threads(pool);
 
+    assert(rows > 0 && max_keys > 0);
     memset(ws, 0, sizeof *ws);
     ws->net = net;
     ws->pool = pool;
@@ -140,7 +143,7 @@ enum status workspace_init(struct workspace *ws, const struct net *net,
     ws->att = mem_zalloc(n * ws->ld, sizeof(float));
     ws->qkv = mem_zalloc(n * ws->ld_qkv, sizeof(float));
     ws->up = mem_zalloc((size_t)ffn_rows(ws) * ws->ld_ffn, sizeof(float));
-    ws->xq = mem_zalloc(quantised_bytes(ws), 1);
+    ws->xq = mem_zalloc(quantized_bytes(ws), 1);
     ws->xs = mem_zalloc(n, sizeof(float));
     ws->scratch = mem_zalloc((size_t)threads * ws->scratch_ld, sizeof(float));
     if (ws->x && ws->y && ws->att && ws->qkv && ws->up && ws->xq && ws->xs &&
@@ -172,11 +175,12 @@ void net_embed(const struct net *net, const struct linear *emb,
     const float *p = table + (size_t)pos * (size_t)net->d;
     float scale = (float)net->w->cfg.embedding_scale;
 
+    assert(id >= 0 && id < net->vocab && pos >= 0 && pos < net->max_pos);
     linear_row(emb, id, out);
     for (int i = 0; i < net->d; i++) out[i] = out[i] * scale + p[i];
 }
 
-/* One product, its panels shared among the threads. */
+/* One product; threads split its panels. */
 struct product {
     const struct kernels *k;
     struct gemm g;
@@ -214,6 +218,7 @@ void net_linear(struct workspace *ws, const struct linear *l, const float *x,
                 size_t ldx, int rows, float *y, size_t ldy, enum act act,
                 int add)
 {
+    assert(rows > 0 && rows <= ws->rows);
     assert(rows <= FFN_ROWS || (l->k <= ws->net->d && !l->by_input));
     if (l->type == DT_I8)
         ws->net->k->quantize(x, ldx, rows, l->k, ws->xq, ws->xs);
