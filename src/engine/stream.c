@@ -1,11 +1,20 @@
-/* stream.c - see stream.h.
+/* stream.c - a queue of sentences, workers that decode them, and delivery of
+ * whole texts in the order in which they were pushed.
  *
- * One lock guards the queue of jobs, the list of texts in order and the
- * counts; decoding and delivering happen outside it. A text is delivered by
- * whoever (a worker, push or flush) finds the head of the list complete while nobody else is
- * delivering, so callbacks come one at a time and in order. */
+ * One lock guards the queue of jobs, the list of texts and the counts. Decoding
+ * and callbacks run without it. A worker, push or flush delivers a text when it
+ * finds the first text of the list complete and no other thread is delivering.
+ *
+ * Invariants, while the lock is held:
+ *   - `queued` is the length of the queue; `undelivered` is the length of the
+ *     list of texts, plus one while a callback runs.
+ *   - A text's `pending` is the number of its jobs that are queued or being
+ *     decoded. It is 0 when the text may be delivered.
+ *   - At most one thread delivers, so callbacks come one at a time, in order.
+ *   - `busy` is the number of workers that hold jobs. */
 #include "engine/stream.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +37,20 @@ struct stream {
     struct search_options so;
     stream_fn *fn;
     void *user;
-    struct pool *pool;          /* lent to a worker that is alone at work */
+    struct pool *pool;          /* used by a worker while it works alone */
     struct worker *workers;     /* [o.threads] */
-    struct recaller *recaller;  /* the pusher's; NULL: no memory */
-    struct keys *own_keys;      /* when no others were given */
+    struct recaller *recaller;  /* used by push; NULL: no memory */
+    struct keys *own_keys;      /* when the caller gave none */
 
     pthread_mutex_t lock;
-    pthread_cond_t work;        /* for workers: jobs, or the end */
-    pthread_cond_t room;        /* for the pusher: delivered something */
-    struct keys *keys;          /* for the workers */
+    pthread_cond_t work;        /* workers wait: jobs, or the end */
+    pthread_cond_t room;        /* push and flush wait: a text delivered */
+    struct keys *keys;          /* used by the workers */
     struct job *queue, **queue_end;     /* waiting; owner = segment */
     long queued;
     struct result *first, **last;       /* texts in order, not delivered */
     long undelivered;
-    int busy;                   /* workers with jobs under way */
+    int busy;                   /* workers that hold jobs */
     bool delivering, canceled;
     struct err failure;         /* of a worker, or of the callback */
     uint64_t numbered, texts, sentences, tokens;
@@ -49,11 +58,12 @@ struct stream {
 
 /* ---- delivering ------------------------------------------------------ */
 
-/* Called with the lock held; gives it up while the callback runs. */
+/* Called with the lock held; releases it while the callback runs. */
 static void deliver_one(struct stream *s, struct result *r)
 {
     int stop;
 
+    assert(s->delivering && r == s->first && r->pending == 0);
     s->first = r->next;
     if (!s->first) s->last = &s->first;
     pthread_mutex_unlock(&s->lock);
@@ -63,6 +73,7 @@ static void deliver_one(struct stream *s, struct result *r)
     s->texts++;
     s->sentences += (uint64_t)r->n_segs;
     s->tokens += (uint64_t)r->tokens;
+    assert(s->undelivered > 0);
     s->undelivered--;
     result_free(r);
     if (stop) s->canceled = true;
@@ -83,20 +94,21 @@ static void deliver(struct stream *s)
 /* ---- working --------------------------------------------------------- */
 
 /* How many jobs this worker should take now. Filling lanes one by one would
- * encode one sentence at a time; waiting for all would leave lanes empty. */
-static int want(const struct stream *s, const struct worker *w)
+ * encode one sentence at a time; waiting until all lanes are free would leave
+ * lanes empty. */
+static int stream_jobs_wanted(const struct stream *s, const struct worker *w)
 {
     int room = batch_free_lanes(w->batch), lanes = s->so.lanes;
     long share = (s->queued + s->o.threads - 1) / s->o.threads;
 
     if (batch_busy_lanes(w->batch) && room < (lanes + 3) / 4) return 0;
-    /* A queue shorter than the lanes of all is shared out evenly. */
+    /* When the queue is shorter than all lanes, workers share it evenly. */
     return share < room ? (int)share : room;
 }
 
 static int take_jobs(struct stream *s, struct worker *w)
 {
-    int n = 0, most = want(s, w);
+    int n = 0, most = stream_jobs_wanted(s, w);
 
     while (n < most && s->queue) {
         struct job *j = s->queue;
@@ -106,6 +118,7 @@ static int take_jobs(struct stream *s, struct worker *w)
         s->queued--;
         w->take[n++] = j;
     }
+    assert(s->queued >= 0 && !s->queued == !s->queue);
     return n;
 }
 
@@ -115,6 +128,7 @@ static void finish_jobs(struct stream *s, struct job *done)
         struct segment *seg = done->owner;
 
         next = done->next;
+        assert(seg->owner->pending > 0);
         seg->owner->pending--;
     }
     deliver(s);
@@ -128,7 +142,7 @@ static void fail(struct stream *s, const struct err *e)
     pthread_cond_broadcast(&s->work);
 }
 
-/* Wait for something to do; false at the end. Called with the lock held. */
+/* Wait for jobs; false when the stream ends. Called with the lock held. */
 static bool await_jobs(struct stream *s, struct worker *w)
 {
     while (!s->canceled && !s->queue && !batch_busy_lanes(w->batch))
@@ -161,6 +175,7 @@ static void *work(void *arg)
         pthread_mutex_lock(&s->lock);
         if (st) fail(s, &e);
         s->busy -= (was || n > 0) && !batch_busy_lanes(w->batch);
+        assert(s->busy >= 0 && s->busy <= s->o.threads);
         finish_jobs(s, done);
     }
     batch_abandon(w->batch);
@@ -168,7 +183,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ---- the pusher's side ----------------------------------------------- */
+/* ---- pushing --------------------------------------------------------- */
 
 static enum status start_worker(struct stream *s, struct worker *w,
                                 struct err *e)
@@ -225,8 +240,8 @@ static enum status stopped(struct stream *s, struct err *e)
     return err_set(e, ST_CANCELED, "%s", status_text(ST_CANCELED));
 }
 
-/* Enough waiting to keep all lanes full while the pusher is away. */
-static bool full(const struct stream *s)
+/* Whether enough jobs wait to keep all lanes full until the next push. */
+static bool stream_is_full(const struct stream *s)
 {
     long most = 4L * s->so.lanes * s->o.threads + 16;
 
@@ -262,7 +277,7 @@ enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
     if (st) return st;
     if (!keys) keys = s->own_keys;
     st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
-    /* What is under way belongs to the keys it began with. */
+    /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);
     if (st) {
         recaller_free(rc);
@@ -276,7 +291,7 @@ enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
     return ST_OK;
 }
 
-/* A text as jobs, with what the memory has for them. */
+/* Turn a text into jobs, with the pairs that the memory has for them. */
 static enum status prepare(struct stream *s, const char *text, size_t len,
                            const char *prefix,
                            const struct similar_pair *given, int n,
@@ -313,14 +328,14 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
     enum status st;
 
     if (prepare(s, text, len, prefix, given, n, &r, &why)) {
-        /* A text that cannot be translated takes its place in the order. */
+        /* A text that cannot be translated still has a place in the order. */
         r = calloc(1, sizeof *r);
         if (!r) return err_nomem(e, "a text");
         r->engine = s->engine;
         r->err = why;
     }
     pthread_mutex_lock(&s->lock);
-    while (!s->canceled && full(s)) pthread_cond_wait(&s->room, &s->lock);
+    while (!s->canceled && stream_is_full(s)) pthread_cond_wait(&s->room, &s->lock);
     if (s->canceled) {
         st = stopped(s, e);
         result_free(r);
@@ -328,7 +343,7 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
         enqueue(s, r);
         st = ST_OK;
         pthread_cond_broadcast(&s->work);
-        /* Nobody will come by for a text without jobs. */
+        /* No worker will deliver a text without jobs. */
         if (!s->busy && !s->queue) deliver(s);
     }
     pthread_mutex_unlock(&s->lock);
@@ -341,7 +356,7 @@ enum status stream_flush(struct stream *s, struct err *e)
 
     pthread_mutex_lock(&s->lock);
     deliver(s);
-    /* After this returns no callback runs, also when it was canceled. */
+    /* When this returns no callback runs, even if the stream was canceled. */
     while ((s->undelivered && !s->canceled) || s->delivering)
         pthread_cond_wait(&s->room, &s->lock);
     if (s->canceled) st = stopped(s, e);

@@ -1,9 +1,10 @@
-/* stream.h - a corpus: texts in, translations out, in order, on all threads.
+/* stream.h - translate a corpus: texts in, translations out in the same order,
+ * on several threads.
  *
- * The pushing thread cuts texts into sentences; workers, each with a batch of
- * its own, take sentences as their lanes come free; whoever completes the
- * oldest text delivers it. When only one worker has anything to do, the other
- * threads help it inside its products. */
+ * The pushing thread cuts texts into sentences. Workers, each with a batch of
+ * its own, take sentences as their lanes become free. The thread that completes
+ * the oldest text delivers it. When only one worker has sentences, the other
+ * threads help it with its matrix products. */
 #ifndef ENGINE_STREAM_H
 #define ENGINE_STREAM_H
 
@@ -15,20 +16,20 @@
 
 struct stream;
 
-/* Called in input order, one at a time, by a worker, push or flush. The result is
- * gone after the call; NULL when the text failed. Non-zero cancels. */
+/* Called in input order, one at a time, by a worker, push or flush. The result
+ * is freed after the call; it is NULL when the text failed. Non-zero cancels. */
 typedef int stream_fn(void *user, uint64_t number, struct result *r,
                       const struct err *e);
 
 enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
-/* Steer by this memory from now on, as session_use; between pushes. */
+/* Use this memory from now on, as session_use does; between two pushes. */
 enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
                        struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);
-/* given: n pairs to steer by instead of a search. */
+/* given: n pairs to use instead of a search in the memory. */
 enum status stream_push_with(struct stream *s, const char *text, size_t len,
                              const char *prefix,
                              const struct similar_pair *given, int n,
@@ -37,7 +38,7 @@ enum status stream_flush(struct stream *s, struct err *e);
 void stream_cancel(struct stream *s);
 void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
                    uint64_t *tokens);
-/* Of all workers, when nothing is under way. */
+/* The counts of all workers; call it while no text is being translated. */
 struct batch_counts stream_work(struct stream *s);
 void stream_free(struct stream *s);             /* cancels; NULL is fine */
 

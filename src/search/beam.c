@@ -1,6 +1,8 @@
-/* beam.c - see beam.h. */
+/* beam.c - keeps the candidates, live and finished hypotheses of one sentence.
+ * beam.h states the invariants. */
 #include "search/beam.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@ enum status beam_init(struct beam *b, const struct search_options *o,
     memset(b, 0, sizeof *b);
     b->o = o;
     b->eos = eos;
-    /* Each step adds at most `beam` live tokens and 2 * beam ends. */
+    /* Each step adds at most `beam` live tokens and 2 * beam EOS tokens. */
     b->nodes = malloc(3 * n * ((size_t)max_len + 1) * sizeof *b->nodes);
     b->live = malloc(n * sizeof *b->live);
     b->next = malloc(n * sizeof *b->next);
@@ -61,6 +63,8 @@ bool beam_offer(struct beam *b, int from, int32_t token, float logprob)
     double total = b->live[from].total + (double)logprob;
     int cap = beam_width(b), i;
 
+    assert(from >= 0 && from < b->n_live && b->n_cand <= cap);
+    assert(logprob <= 0);               /* false for NaN too */
     if (b->n_cand == cap && total <= b->cand[cap - 1].total) return false;
     for (i = b->n_cand < cap ? b->n_cand : cap - 1;
          i > 0 && b->cand[i - 1].total < total; i--)
@@ -72,6 +76,8 @@ bool beam_offer(struct beam *b, int from, int32_t token, float logprob)
 
 static int32_t add_node(struct beam *b, const struct cand *c)
 {
+    assert(b->n_nodes < 3 * b->o->beam * (b->max_len + 1));
+    assert(b->live[c->from].node < b->n_nodes);
     b->nodes[b->n_nodes] = (struct node){ b->live[c->from].node, c->token,
                                           c->logprob };
     return b->n_nodes++;
@@ -82,8 +88,8 @@ static double score_of(const struct beam *b, double total, int n)
     return total / penalty(b->o->lenpen_type, b->o->lenpen, n);
 }
 
-/* Into the finished ones, best first, earlier first among equals. fairseq
- * takes the first `beam` of them and no better ones after. */
+/* Insert into the finished hypotheses: best first, equal scores in order of
+ * arrival. fairseq keeps the first `beam` of them, even if better ones follow. */
 static void finish(struct beam *b, const struct cand *c)
 {
     struct finished f = { 0, c->total, score_of(b, c->total, b->t), true };
@@ -100,7 +106,7 @@ static void finish(struct beam *b, const struct cand *c)
     if (b->n_done < cap) b->n_done++;
 }
 
-/* Hopelessly behind the best (drafting 2). */
+/* Whether a log-probability is more than the pruning limit below the best. */
 static bool behind(const struct beam *b, double total, double best)
 {
     return b->prune > 0 && total < best - b->prune;
@@ -113,21 +119,21 @@ static void prune(struct beam *b)
         b->n_live--;
 }
 
-/* Whether a candidate ends a translation. The fewer hypotheses there are, the
- * less likely ends are among the candidates, and a short one is hard to beat:
- * this many times as far behind as going on allows is no end. (Of the ends of
- * little probability that the whole beam finds some win there, too: with 3 fewer
- * lines are cut short than there, with 4 more; bench/STEERING.md.) */
-#define ENDS_BEHIND 3.5
+/* Whether a candidate ends a translation. After pruning few hypotheses are
+ * left, so the 2 * beam candidates include EOS tokens of low probability, and a
+ * short translation is hard to beat. So with pruning, EOS is rejected when it
+ * is more than 3.5 x prune below the best candidate. (With 3 fewer lines are
+ * cut short than without pruning, with 4 more; bench/STEERING.md.) */
+#define EOS_LIMIT 3.5
 static bool ends(const struct beam *b, int i)
 {
     if (b->cand[i].token != b->eos) return false;
     if (b->o->lenpen_type == LENPEN_FAIRSEQ && i >= b->o->beam) return false;
     return !behind(b, b->cand[i].total,
-                   b->cand[0].total - (ENDS_BEHIND - 1) * b->prune);
+                   b->cand[0].total - (EOS_LIMIT - 1) * b->prune);
 }
 
-/* Nothing alive can still change the answer. */
+/* Whether no live hypothesis can still change the result. */
 static bool decided(const struct beam *b)
 {
     int need = b->o->early_stop ? b->o->nbest : b->o->beam;
@@ -146,6 +152,7 @@ bool beam_advance(struct beam *b)
     int n = 0;
     struct live *swap;
 
+    assert(b->t < b->max_len && b->n_live > 0);
     b->t++;
     for (int i = 0; i < b->n_cand; i++) {
         const struct cand *c = &b->cand[i];
@@ -168,7 +175,11 @@ static void copy_out(const struct beam *b, const struct finished *f,
 {
     int n = 0;
 
-    for (int32_t i = f->node; i >= 0; i = b->nodes[i].parent) n++;
+    for (int32_t i = f->node; i >= 0; i = b->nodes[i].parent) {
+        assert(i < b->n_nodes && b->nodes[i].parent < i);
+        n++;
+    }
+    assert(n <= b->max_len);
     h->n = n;
     for (int32_t i = f->node; i >= 0; i = b->nodes[i].parent) {
         h->tokens[--n] = b->nodes[i].token;
@@ -187,7 +198,7 @@ void beam_results(const struct beam *b, struct job *j)
     for (int i = 0; i < j->n_hyps; i++)
         copy_out(b, &b->done[i], &j->hyps[i]);
     if (j->n_hyps || !b->n_live) return;
-    /* The limit came before any end: the best of what there is. */
+    /* The length limit came before any EOS: take the best live hypothesis. */
     cut = (struct finished){ b->live[0].node, b->live[0].total,
                              score_of(b, b->live[0].total, b->t), false };
     copy_out(b, &cut, &j->hyps[0]);

@@ -1,22 +1,30 @@
-/* beam.h - one sentence's hypotheses: which live on, which are finished.
+/* beam.h - beam search over one sentence: which hypotheses live on, which are
+ * finished.
  *
- * Beam search as method 0.4 describes it (THUMT / Tensor2Tensor): of the best
- * 2 * beam continuations those that end go to the finished ones with their
- * score, the best `beam` others live on. One-best search stops when the best
- * finished score is above all that a live one can still reach; n-best when
- * the n-th is. fairseq's variant (lenpen type fairseq) takes an end only from
- * the best `beam` continuations and stops after `beam` of them. With a beam
- * of 1 it is greedy search: the best continuation is taken, the end ends.
+ * Beam search as in THUMT and Tensor2Tensor (method 0.4). Each step takes the
+ * best 2 * beam continuations. Those that end in EOS join the finished
+ * hypotheses with their score; the best `beam` others live on. One-best search
+ * stops when no live hypothesis can still reach the best finished score; n-best
+ * search stops when none can reach the n-th. The fairseq variant (lenpen type
+ * fairseq) accepts EOS only among the best `beam` continuations and stops after
+ * `beam` finished hypotheses. A beam of 1 is greedy search.
  *
- * This knows nothing of networks: the caller offers continuations, the lane
- * decides. It allocates nothing after beam_init. */
+ * Invariants between steps:
+ *   - live[0 .. n_live) and done[0 .. n_done) are sorted, best first; neither
+ *     has more than `beam` entries.
+ *   - live[i].node and done[i].node are indices into nodes (or -1 before the
+ *     first token), and every node's parent has a smaller index.
+ *   - There are no candidates.
+ *
+ * This file knows nothing of networks: the caller offers continuations. Nothing
+ * is allocated after beam_init. */
 #ifndef SEARCH_BEAM_H
 #define SEARCH_BEAM_H
 
 #include "search/job.h"
 
-struct cand {                   /* a continuation of live hypothesis `from` */
-    double total;               /* log-probability of the whole */
+struct cand {                   /* continuation of live hypothesis `from` */
+    double total;               /* log-probability of all tokens */
     float logprob;              /* of the token alone */
     int32_t token;
     int from;
@@ -31,10 +39,10 @@ struct beam {
     int32_t eos;
     int t;                      /* tokens so far */
     int max_len;
-    double prune;               /* the options', unless changed after begin */
-    struct node *nodes;         /* tree of all tokens ever taken */
+    double prune;               /* from the options; may be set after begin */
+    struct node *nodes;         /* tree of all tokens taken so far */
     int n_nodes;
-    struct live *live;          /* [beam] best first; from: index before */
+    struct live *live;          /* [beam] from: index before the step */
     struct live *next;          /* [beam] */
     int n_live;
     struct finished *done;      /* [beam] best first */
@@ -43,26 +51,26 @@ struct beam {
     int n_cand;
 };
 
-/* Room for sentences of up to max_len tokens. */
+/* Allocate for sentences of up to max_len tokens. */
 enum status beam_init(struct beam *b, const struct search_options *o,
                       int32_t eos, int max_len, struct err *e);
 void beam_release(struct beam *b);
 
 void beam_begin(struct beam *b, int max_len);           /* a new sentence */
-/* Token live hypothesis i ends in; -1 before the first. */
+/* The last token of live hypothesis i; -1 before the first. */
 int32_t beam_token(const struct beam *b, int i);
 
-/* Offer a continuation of live hypothesis `from`; the best ones are kept. A
- * row's candidates come best first, so false means: no use offering more. */
+/* Offer a continuation of live hypothesis `from`. Returns false when it is not
+ * among the best: offer the tokens of a row best first, and stop then. */
 bool beam_offer(struct beam *b, int from, int32_t token, float logprob);
-/* How many candidates a row should offer at the most. */
+/* The most candidates that a row needs to offer. */
 int beam_width(const struct beam *b);
 
-/* Take the step. After it live[i].from says which hypothesis each one
- * continues. Returns true when the sentence is decided. */
+/* Take the step: choose among the candidates. After it live[i].from says which
+ * hypothesis each one continues. Returns true when the sentence is done. */
 bool beam_advance(struct beam *b);
 
-/* Best hypotheses into the job's results. */
+/* Copy the best hypotheses to the results of the job. */
 void beam_results(const struct beam *b, struct job *j);
 
 #endif

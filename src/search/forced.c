@@ -1,6 +1,9 @@
-/* forced.c - see forced.h. */
+/* forced.c - teacher forcing: one encoder pass and one decoder pass over a known
+ * pair, then the output projection row by row. Allocates what it needs for each
+ * call; search does not use it. */
 #include "search/forced.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +77,7 @@ enum status forced_run(const struct net *net, struct pool *pool,
     struct state s;
     enum status st;
 
+    assert(f->n_src > 0 && f->n_tgt >= 0);
     if (f->n_src > net->max_pos || f->n_tgt >= net->max_pos)
         return err_set(e, ST_LIMIT, "a text of more than %d pieces cannot be "
                        "scored by this model", net->max_pos - 1);

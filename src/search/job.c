@@ -1,6 +1,7 @@
-/* job.c - see job.h. */
+/* job.c - allocates a job and its results as one block of memory. */
 #include "search/job.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ int search_max_len(const struct search_options *o, const struct net *net,
     return n > net->max_pos ? net->max_pos : (int)n;
 }
 
-/* Bump along the block, or only count when there is none yet. */
+/* Take n * size bytes from the block; with block NULL only count them. */
 static void *carve(char *block, size_t *at, size_t n, size_t size)
 {
     char *p = block ? block + *at : NULL;
@@ -21,7 +22,8 @@ static void *carve(char *block, size_t *at, size_t n, size_t size)
     return p;
 }
 
-/* Lay the job out in block; returns the size it takes. */
+/* Lay the job out in block. Returns the size; with block NULL this is all it
+ * does. */
 static size_t lay_out(char *block, const struct search_options *o, int n_src,
                       int n_prefix, int cap)
 {
@@ -55,6 +57,7 @@ enum status job_new(struct job **out, const struct search_options *o,
     int cap = search_max_len(o, net, n_src);
     char *block;
 
+    assert(n_src > 0 && n_prefix >= 0 && o->nbest > 0);
     *out = NULL;
     if (n_prefix > cap - 1) n_prefix = cap - 1;
     block = calloc(1, lay_out(NULL, o, n_src, n_prefix, cap));

@@ -1,4 +1,4 @@
-/* job.h - a sentence on its way through search, and what came of it. */
+/* job.h - a sentence to be decoded, with room for its results. */
 #ifndef SEARCH_JOB_H
 #define SEARCH_JOB_H
 
@@ -17,19 +17,20 @@ struct search_options {
     int max_len_b;
     bool early_stop;
     double prune;               /* 0: never */
-    double prune_steered;       /* the same for jobs that have a user */
-    int max_source;             /* longest source, with its end mark */
+    double prune_steered;       /* the same for jobs with mixer data */
+    int max_source;             /* longest source, with special tokens */
     bool attention;
-    bool tell;                  /* the mixer is told what came out */
-    int draft;                  /* rows a pass may have for guesses */
+    bool tell;                  /* have the mixer explain the results */
+    int draft;                  /* most draft rows in a pass */
 };
 
-/* Most tokens a translation of n_src ids may have, the end mark counted. */
+/* The most tokens that a translation of n_src source ids may have, EOS
+ * included. */
 int search_max_len(const struct search_options *o, const struct net *net,
                    int n_src);
 
 struct hyp {
-    int32_t *tokens;            /* [n], the end mark last when `ended` */
+    int32_t *tokens;            /* [n], EOS last when `ended` */
     float *logprobs;            /* [n] */
     float *attention;           /* [n][n_src] or NULL */
     int n;
@@ -38,21 +39,21 @@ struct hyp {
 };
 
 struct job {
-    int32_t *src;               /* [n_src] ids with the model's marks */
+    int32_t *src;               /* [n_src] ids with special tokens */
     int n_src;
     int32_t *prefix;            /* [n_prefix] forced first tokens */
     int n_prefix;
     int max_len;                /* most tokens of a translation */
-    void *user;                 /* for the mixer */
-    void *owner;                /* for whoever made it */
-    struct hyp *hyps;           /* [nbest] room, best first */
-    int n_hyps;                 /* filled */
+    void *user;                 /* mixer data, NULL: no mixing */
+    void *owner;                /* the caller's */
+    struct hyp *hyps;           /* [nbest], best first */
+    int n_hyps;                 /* how many are filled */
     int steps;                  /* decoder passes it took part in */
-    struct job *next;           /* for whoever holds it */
-    void *block;                /* all of the above is in here */
+    struct job *next;           /* for lists of the current holder */
+    void *block;                /* the allocation that holds all of this */
 };
 
-/* A job with room for its results, all in one block; src and prefix are
+/* Make a job with room for its results in one allocation; src and prefix are
  * copied. Jobs are made before decoding, so that decoding allocates nothing. */
 enum status job_new(struct job **out, const struct search_options *o,
                     const struct net *net, const int32_t *src, int n_src,

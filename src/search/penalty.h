@@ -1,10 +1,11 @@
-/* penalty.h - how a score makes up for length.
+/* penalty.h - the length penalty of a score.
  *
- * score = log-probability / penalty(n), n tokens with the end mark.
+ * score = log-probability / penalty(n), where n counts the tokens with EOS.
  *   gnmt:    ((5 + n) / 6)^alpha    (Wu et al. 2016)
  *   fairseq: n^alpha
- * Both grow with n, so with log-probabilities that only fall, log-probability
- * / penalty(longest) bounds what an unfinished hypothesis can still reach. */
+ * Both grow with n, and log-probabilities only fall. So log-probability /
+ * penalty(longest) is an upper bound for what an unfinished hypothesis can still
+ * reach. */
 #ifndef SEARCH_PENALTY_H
 #define SEARCH_PENALTY_H
 

@@ -1,11 +1,14 @@
-/* topk.c - see topk.h. */
+/* topk.c - insertion into a short sorted list, after skipping the blocks whose
+ * maximum rules them out. */
 #include "search/topk.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "tensor/tensor.h"
 
-/* Put v into the descending list of at most k; returns its new length. */
+/* Insert v into the descending list of at most k values. Returns its new
+ * length. */
 static int insert(struct top *list, int len, int k, struct top v)
 {
     int i;
@@ -17,8 +20,8 @@ static int insert(struct top *list, int len, int k, struct top v)
     return len < k ? len + 1 : k;
 }
 
-/* The k-th largest block maximum: k values at least that large exist, so
- * nothing below it can be among the k largest. */
+/* The k-th largest block maximum. At least k values are that large, so no
+ * smaller value is among the k largest. */
 static float floor_of(const float *block_max, int blocks, int k,
                       struct top *tmp)
 {
@@ -34,8 +37,10 @@ int topk(const float *x, int n, const float *block_max, int k,
          struct top *out)
 {
     int blocks = (n + PANEL - 1) / PANEL, len = 0;
-    float least = floor_of(block_max, blocks, k, out);
+    float least;
 
+    assert(k > 0 && k <= TOPK_MAX && n > 0);
+    least = floor_of(block_max, blocks, k, out);
     for (int b = 0; b < blocks; b++) {
         int end = (b + 1) * PANEL < n ? (b + 1) * PANEL : n;
 
