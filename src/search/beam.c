@@ -100,7 +100,7 @@ static void finish(struct beam *b, const struct cand *c)
     if (b->n_done < cap) b->n_done++;
 }
 
-/* Hopelessly behind the best (drafting 2). */
+/* Too far below the best to be continued (method 0.6). */
 static bool behind(const struct beam *b, double total, double best)
 {
     return b->prune > 0 && total < best - b->prune;
