@@ -106,7 +106,8 @@ static void finish(struct beam *b, const struct cand *c)
     if (b->n_done < cap) b->n_done++;
 }
 
-/* Whether a log-probability is more than the pruning limit below the best. */
+/* Whether a log-probability is more than the pruning limit below the best
+ * (method 0.6). */
 static bool behind(const struct beam *b, double total, double best)
 {
     return b->prune > 0 && total < best - b->prune;

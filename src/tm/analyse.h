@@ -33,8 +33,8 @@ enum status analyse(const struct analyser *a, struct str text,
 /* Units for edit distance, over which similarity is counted: the pieces of a
  * tokenizer, or without one (NULL) every word and every punctuation mark,
  * case kept. Units are 32-bit numbers (piece ids, or hashes of words). *chars
- * is the length in code points of the units joined by spaces (for the authors'
- * own measure, method `authors`). */
+ * is the length in code points of the units joined by spaces (for the option
+ * rerank authors, method 1.5). */
 struct symbols {                /* zeroed to begin with */
     uint32_t *at;
     size_t n, cap;

@@ -15,6 +15,25 @@ The check does notice.
   apps/cli/bad.c:3: apps may include only what is in include/, not base/err.h
   [1]
 
+Comments and documents refer to sections of docs/method.md, and documents to
+functions; all of them are there.
+
+  $ cd "$TOP" && find *.md src include apps tests tools scripts bench docs examples -name golden -prune -o -name data -prune -o -type f -print | sort | xargs awk -f tools/doc_refs.awk docs/method.md
+
+The check does notice, also where a line ends between the words.
+
+  $ printf '# 1 One\n\n## 1.1 First\n\n## 1.2 Second\n\n## 1.2 Third\n' > m.md
+  $ printf '/* %s 1.1, %s.md 1.2 and %s\n * 1.3 */\n' method method method > a.c
+  $ printf 'In `a.c: method` and in\n`src/a.c:\nmain, method`; `a.c` is text.\n' > b.md
+  $ printf 'int method;\n' > src/a.c
+  $ printf 'Formulas (1.1, 1.4).\n' > papers.md
+  $ awk -f "$TOP/tools/doc_refs.awk" m.md a.c b.md papers.md
+  a.c:2: there is no section 1.3 in m.md
+  b.md:3: src/a.c has no main
+  papers.md:1: there is no section 1.4 in m.md
+  m.md: there are 2 sections 1.2
+  [1]
+
 The man page lists the options the program has, as the program explains them.
 
   $ skmt help options | awk -f "$TOP/tools/man_options.awk" - "$TOP/docs/man/skmt.1" | diff "$TOP/docs/man/skmt.1" -
