@@ -11,7 +11,6 @@
 #include "formats/input.h"
 
 #define LOOK_BYTES ((size_t)64 << 10)   /* the format shows in these */
-#define MAX_TEXT ((size_t)16 << 20)
 #define MAX_RAW ((size_t)64 << 10)      /* of a rejected unit */
 
 /* ---- formats by name ---------------------------------------------------- */
@@ -237,7 +236,7 @@ static enum status make_reader(struct reader **out, struct input *in,
     r->o.source_lang = source;
     r->o.target_lang = target;
     r->o.target_path = NULL;
-    if (!r->o.max_text) r->o.max_text = MAX_TEXT;
+    if (!r->o.max_text) r->o.max_text = UNIT_TEXT_MAX;
     *out = r;
     return ST_OK;
 }

@@ -56,7 +56,8 @@ struct reader_options {
     bool header;                /* TSV and CSV: the first line is no pair */
     bool fuzzy;                 /* take what is marked fuzzy or unfinished */
     bool skip_bad;
-    size_t max_text;            /* bytes of one text; 0: 16 MiB */
+    size_t max_text;            /* bytes of one text;
+                                   0: UNIT_TEXT_MAX */
     reject_fn *reject;          /* with skip_bad; may be NULL */
     void *user;
 };

@@ -279,3 +279,22 @@ A file is a file, whatever SQLite would take its name for.
   1
   100%  Haus
         house
+
+A word of four million letters is stored and searched like any other. A search
+that took quadratic time would be killed by the timeout.
+
+  $ skmt tm create long.tm > /dev/null
+  $ (head -c 4000000 /dev/zero | tr '\0' a; printf '\tb\n') | timeout 120 skmt tm add long.tm
+  1
+  $ timeout 120 skmt tm search long.tm --no-model foo
+    no match
+
+A text that is added may be as long as one that is imported, and no longer.
+
+  $ (head -c 16777217 /dev/zero | tr '\0' a; printf '\tb\n') > big.tsv
+  $ skmt tm add long.tm < big.tsv
+  standard input:1: the source text has 16777217 bytes; the limit is 16777216 bytes (16 MiB)
+  [1]
+  $ skmt tm import long.tm big.tsv
+  big.tsv:1: expected a source of at most 16777216 bytes, found 16777217
+  [1]
