@@ -322,6 +322,8 @@ typedef struct skmt_pair {
     int64_t created, changed;   /* seconds since 1970, UTC */
 } skmt_pair;
 
+/* A source or a target may have 16 MiB (SKMT_LIMIT otherwise), whether it is
+ * added, replaced or imported. */
 SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
                                  const char *source, const char *target,
                                  int64_t *id, skmt_error *err);
@@ -503,8 +505,10 @@ SKMT_API skmt_import *skmt_import_new(void);        /* NULL: no memory */
 SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
 /* "format" (tmx, xliff, po, tsv, csv, text; by content when not set),
  * "source-lang", "target-lang", "target-file" (text: the other language),
- * "source-column", "target-column", "document-column", "header", "fuzzy",
- * "skip-bad" (yes or no), "origin" (shown instead of the file's name). */
+ * "source-column", "target-column", "document-column", "header" (the first
+ * row of a table is no pair), "no-header" (it is one; when neither is set, a
+ * row that looks like a header is none), "fuzzy", "skip-bad" (yes or no),
+ * "origin" (shown instead of the file's name). */
 SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
                                      const char *value, skmt_error *err);
 /* With skip-bad: every unit left out. Non-zero stops the import. */
@@ -519,7 +523,8 @@ SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                                     const char *const *paths, int n,
                                     skmt_import *how, skmt_error *err);
 /* Of the last import: "pairs", "texts" (new ones), "empty",
- * "other-language", "unfinished", "bad". -1: no such count. */
+ * "other-language", "unfinished", "bad", "headers" (first rows of tables that
+ * were taken as headers because they look like one). -1: no such count. */
 SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
 
 /* Write a memory (NULL: as above) to a file, "-" for standard output. format

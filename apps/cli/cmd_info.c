@@ -95,7 +95,8 @@ static int info(const char *name, bool json, bool tensors)
         if (json) textbuf_adds(&l.text, "]");
     }
     if (json) textbuf_adds(&l.text, "}\n");
-    if (l.text.failed) status = complain(EXIT_TROUBLE, "out of memory");
+    if (l.text.failed)
+        status = complain(EXIT_TROUBLE, "%s", textbuf_why(&l.text));
     else fwrite(l.text.data, 1, l.text.len, stdout);
     textbuf_release(&l.text);
     skmt_model_close(m);

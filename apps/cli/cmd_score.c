@@ -169,7 +169,8 @@ static int print(struct score_call *c)
 {
     if (c->json) score_json(c);
     else score_text(c);
-    if (c->out.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (c->out.failed)
+        return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->out));
     fwrite(c->out.data, 1, c->out.len, stdout);
     return EXIT_DONE;
 }

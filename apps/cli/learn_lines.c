@@ -110,7 +110,8 @@ static int write_out(struct learn_call *c)
     const char *at = c->out.data;
     size_t left = c->out.len;
 
-    if (c->out.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (c->out.failed)
+        return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->out));
     while (left > 0) {
         ssize_t n = write(c->fd, at, left);
 

@@ -114,7 +114,8 @@ static int keep_line(struct simulation *s, const struct line *line,
     s->lines[s->n_lines++] = (struct pair_line){
         keep(s, source, source_len),
         keep(s, reference, (size_t)(end - reference)) };
-    return s->text.failed ? no_memory() : EXIT_DONE;
+    if (!s->text.failed) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s", textbuf_why(&s->text));
 }
 
 static int take_line(struct simulation *s, const struct line *line)

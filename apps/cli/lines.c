@@ -10,7 +10,7 @@
 #include "lines.h"
 
 #define READ_BYTES (256u << 10)
-#define LINE_MAX_BYTES (1u << 30)
+#define LINE_MAX_MIB 64u
 /* How long a pipe may be empty before we call it waiting: long enough for a
  * program that writes steadily, too short for a person to notice. */
 #define PATIENCE_MS 20
@@ -70,7 +70,13 @@ static enum lines_state make_room(struct lines *r)
 {
     size_t kept = r->end - r->begin;
 
-    if (kept > LINE_MAX_BYTES) return failed(r, "a line is over a gigabyte");
+    if (kept > (size_t)LINE_MAX_MIB << 20) {
+        char why[64];
+
+        snprintf(why, sizeof why, "line %llu is longer than %u MiB",
+                 (unsigned long long)r->number + 1, LINE_MAX_MIB);
+        return failed(r, why);
+    }
     if (r->begin > 0 && kept > 0) memmove(r->buf, r->buf + r->begin, kept);
     r->begin = 0;
     r->end = kept;

@@ -2,7 +2,7 @@
  *
  * A line ends at '\n' or at the end of its file. A '\r' before it and a byte
  * order mark before a file's first line are left out of the text; the line
- * says what was. Lines may have any length up to a gigabyte.
+ * says what was. A line may have 64 MiB; a longer one is an error.
  *
  * Reading never waits unasked: when a pipe or terminal has nothing for a
  * moment, lines_next() says so and the caller can hand over what it has got

@@ -11,6 +11,8 @@
 #include "cli.h"
 #include "score_call.h"
 
+#define LINES_MAX ((size_t)100000000)   /* of references */
+
 /* ---- lines -------------------------------------------------------------- */
 
 struct text_line {
@@ -114,7 +116,8 @@ static int keep_document(struct score_call *c, const struct text_line *line)
     c->documents[c->n_documents++] =
         (struct document){ c->n_refs, c->ids.len, len };
     textbuf_add(&c->ids, id, len);
-    return c->ids.failed ? no_memory() : EXIT_DONE;
+    if (!c->ids.failed) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->ids));
 }
 
 static int keep_ref(struct score_call *c, const struct text_line *line,
@@ -133,11 +136,14 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
     }
     status = keep_document(c, line);
     if (status) return status;
+    if (c->n_refs == LINES_MAX)
+        return bad_line(line, "the file has more than 100 million lines");
     ends = make_room(c->ends, c->n_refs, &c->cap_refs, sizeof *ends);
     if (!ends) return no_memory();
     c->ends = ends;
     textbuf_add(&c->refs, text, len);
-    if (c->refs.failed) return no_memory();
+    if (c->refs.failed)
+        return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->refs));
     c->ends[c->n_refs++] = c->refs.len;
     return EXIT_DONE;
 }

@@ -22,6 +22,10 @@ void textbuf_reset(struct textbuf *t)
 void textbuf_add(struct textbuf *t, const char *s, size_t n)
 {
     if (t->failed || n == 0) return;
+    if (n > ((size_t)TEXTBUF_MAX_MIB << 20) - t->len) {
+        t->failed = t->too_long = true;
+        return;
+    }
     if (n > t->cap - t->len) {
         size_t cap = t->cap ? t->cap : 256;
         char *grown;
@@ -37,6 +41,17 @@ void textbuf_add(struct textbuf *t, const char *s, size_t n)
     }
     memcpy(t->data + t->len, s, n);
     t->len += n;
+}
+
+const char *textbuf_why(const struct textbuf *t)
+{
+#define DIGITS(n) #n
+#define AS_TEXT(n) DIGITS(n)
+    return t->too_long ? "there is more text than the limit of "
+                         AS_TEXT(TEXTBUF_MAX_MIB) " MiB"
+                       : "out of memory";
+#undef AS_TEXT
+#undef DIGITS
 }
 
 void textbuf_adds(struct textbuf *t, const char *s)

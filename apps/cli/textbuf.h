@@ -1,20 +1,26 @@
 /* textbuf.h - text that grows, with a writer for JSON values.
  *
  * What goes in as JSON strings comes out as valid UTF-8: bytes that are not
- * become U+FFFD. Running out of memory sets `failed`, once and for all. */
+ * become U+FFFD. When memory runs out, or the text would be longer than
+ * TEXTBUF_MAX_MIB, `failed` is set, and later calls do nothing. textbuf_why
+ * says which of the two it was. */
 #ifndef TEXTBUF_H
 #define TEXTBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#define TEXTBUF_MAX_MIB 1024
+
 struct textbuf {
     char *data;                 /* not NUL-terminated */
     size_t len, cap;
     bool failed;
+    bool too_long;              /* failed because of TEXTBUF_MAX_MIB */
 };
 
 void textbuf_release(struct textbuf *t);        /* zeroed struct is fine */
+const char *textbuf_why(const struct textbuf *t);   /* for a message */
 void textbuf_reset(struct textbuf *t);
 void textbuf_add(struct textbuf *t, const char *s, size_t n);
 void textbuf_adds(struct textbuf *t, const char *s);

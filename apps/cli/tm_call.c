@@ -285,7 +285,8 @@ int tm_bad_line(const struct line *line, const char *what)
 int tm_print(struct tm_call *c)
 {
     progress_end(&c->progress);
-    if (c->out.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (c->out.failed)
+        return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->out));
     if (c->out.len) fwrite(c->out.data, 1, c->out.len, stdout);
     textbuf_reset(&c->out);
     /* main() says why. */

@@ -44,6 +44,8 @@ static const struct opt import_options[] = {
     { "target-column", 0, "N", "tsv and csv: where targets are; default 2" },
     { "document-column", 0, "N", "tsv and csv: where document names are" },
     { "header", 0, NULL, "tsv and csv: the first line is no pair" },
+    { "no-header", 0, NULL, "tsv and csv: the first line is a pair, even if it "
+      "looks like a header" },
     { "fuzzy", 0, NULL, "also take what is marked fuzzy or not approved" },
     { "skip-bad", 0, NULL, "go on after what cannot be read" },
     { "rejects", 0, "FILE", "where --skip-bad writes what it left out, and "
@@ -240,7 +242,12 @@ static const char import_page[] =
 "  zcat pairs.gz | skmt tm import my.tm - --format tsv\n"
 "\n"
 "A unit that cannot be read stops the import with file:line:column. With\n"
-"--skip-bad such units are written to MEM.rejects: where, why and the text.\n";
+"--skip-bad such units are written to MEM.rejects: where, why and the text.\n"
+"\n"
+"The first row of a table is a header when it has names such as source and\n"
+"target or two language codes; --header and --no-header decide it. A text may\n"
+"have 16 MiB, a line of a table 64 MiB. An import that stores nothing says\n"
+"why; its exit status is 1 when all that the files hold was left out.\n";
 
 static const char search_page[] =
 "Usage: skmt tm search MEM [TEXT ...] [OPTIONS]\n"

@@ -91,10 +91,13 @@ static int set_how(struct import *im)
     static const char *const keys[] = {
         "format", "source-lang", "target-lang", "target-file",
         "source-column", "target-column", "document-column", "origin",
-        "header", "fuzzy", "skip-bad"
+        "header", "no-header", "fuzzy", "skip-bad"
     };
     skmt_error err;
 
+    if (tm_given(im->c, "header") && tm_given(im->c, "no-header"))
+        return complain(EXIT_USAGE, "--header and --no-header exclude each "
+                        "other");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = tm_value(im->c, keys[i]);
 
@@ -131,16 +134,19 @@ static void put_counts(const struct import *im)
     int64_t other = skmt_import_count(im->how, "other-language");
     int64_t unfinished = skmt_import_count(im->how, "unfinished");
     int64_t bad = skmt_import_count(im->how, "bad");
+    int64_t headers = skmt_import_count(im->how, "headers");
     const char *before = "left out: ";
 
     put_noun(t, skmt_import_count(im->how, "pairs"), "pair", "pairs");
     textbuf_adds(t, " imported, ");
     put_count(t, skmt_import_count(im->how, "texts"));
     textbuf_adds(t, " not known before\n");
-    if (empty + other + unfinished + bad > 0) {
+    if (empty + other + unfinished + bad + headers > 0) {
         put_left_out(t, empty, "empty", &before);
         put_left_out(t, other, "in other languages", &before);
         put_left_out(t, unfinished, "unfinished (--fuzzy takes them)",
+                     &before);
+        put_left_out(t, headers, "header (--no-header takes it as a pair)",
                      &before);
         put_left_out(t, bad, "bad, see ", &before);
         if (bad > 0) textbuf_adds(t, im->rejects.path);
@@ -156,7 +162,8 @@ static void put_json(const struct import *im)
     static const char *const counts[][2] = {
         { "pairs", "pairs" }, { "texts", "texts" }, { "empty", "empty" },
         { "other-language", "other_language" },
-        { "unfinished", "unfinished" }, { "bad", "bad" }
+        { "unfinished", "unfinished" }, { "bad", "bad" },
+        { "headers", "headers" }
     };
     struct textbuf *t = &im->c->out;
 
@@ -172,6 +179,71 @@ static void put_json(const struct import *im)
     jput_key(t, "pairs_per_second");
     jput_number(t, rate(im));
     textbuf_adds(t, "}\n");
+}
+
+/* "de to en", as the import was told or the memory has it. */
+static void put_languages(struct textbuf *t, const struct import *im,
+                          const skmt_tm_info *m)
+{
+    const char *source = tm_value(im->c, "source-lang");
+    const char *target = tm_value(im->c, "target-lang");
+
+    if (!source) source = m->source_lang;
+    if (!target) target = m->target_lang;
+    textbuf_adds(t, source[0] ? source : "any language");
+    textbuf_adds(t, " to ");
+    textbuf_adds(t, target[0] ? target : "any language");
+}
+
+static void put_reason(struct textbuf *t, int64_t n, const char *why)
+{
+    if (n <= 0) return;
+    textbuf_adds(t, t->len ? ", " : "");
+    put_count(t, n);
+    textbuf_adds(t, " ");
+    textbuf_adds(t, why);
+}
+
+/* Why an import has stored nothing. A file that has no units at all is no
+ * error; one whose units were all left out is, for somebody expects them. */
+static int explain_nothing(const struct import *im, const skmt_tm_info *m)
+{
+    int64_t other = skmt_import_count(im->how, "other-language");
+    struct textbuf t = { 0 };
+
+    put_reason(&t, other, "in languages other than ");
+    if (other > 0) put_languages(&t, im, m);
+    put_reason(&t, skmt_import_count(im->how, "empty"),
+               "without a source or a target text");
+    put_reason(&t, skmt_import_count(im->how, "unfinished"),
+               "not finished (--fuzzy takes them)");
+    put_reason(&t, skmt_import_count(im->how, "bad"), "that cannot be read");
+    if (!t.len) {
+        complain(0, "nothing was imported: there is no pair in %s",
+                 im->c->n_operands == 1 ? im->c->operands[0] : "these files");
+        return EXIT_DONE;
+    }
+    complain(0, "nothing was imported; what was left out: %.*s", (int)t.len,
+             t.failed ? "" : t.data);
+    textbuf_release(&t);
+    return EXIT_TROUBLE;
+}
+
+/* What the user should know about an import that went well. */
+static int give_notes(const struct import *im)
+{
+    struct tm_call *c = im->c;
+    const char *missing;
+    skmt_tm_info m;
+    int status = tm_memory_info(c, &m);
+
+    if (status) return status;
+    if (!skmt_import_count(im->how, "pairs")) return explain_nothing(im, &m);
+    if (!m.source_lang[0] == !m.target_lang[0]) return EXIT_DONE;
+    missing = m.source_lang[0] ? "target" : "source";
+    complain(0, "the file does not say its %s language; 'skmt tm set %s "
+             "--%s-lang LANG' sets it", missing, c->path, missing);
+    return EXIT_DONE;
 }
 
 static int failed(struct import *im, const skmt_error *err)
@@ -196,6 +268,7 @@ static int import(struct import *im)
     double begin = wall_seconds();
     skmt_error err;
     skmt_status st;
+    int status;
 
     st = skmt_tm_import(c->tm, tm_value(c, "name"), c->operands,
                         c->n_operands, im->how, &err);
@@ -208,7 +281,8 @@ static int import(struct import *im)
     if (c->json) put_json(im);
     else put_counts(im);
     tm_print(c);
-    return im->rejects.error ? EXIT_TROUBLE : EXIT_DONE;
+    status = give_notes(im);
+    return im->rejects.error ? EXIT_TROUBLE : status;
 }
 
 int cmd_tm_import(struct tm_call *c)

@@ -53,7 +53,8 @@ static int add_line(struct tm_call *c, struct line *line, void *unused)
         return tm_bad_line(line, "is not a source, a tab and a target");
     *tab = 0;
     if (!add_one(c, line->text, tab + 1, &err)) return tm_print(c);
-    if (err.status == SKMT_TEXT) return tm_bad_line(line, err.message);
+    if (err.status == SKMT_TEXT || err.status == SKMT_LIMIT)
+        return tm_bad_line(line, err.message);
     return tm_failed(c, &err);
 }
 

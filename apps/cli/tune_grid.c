@@ -128,7 +128,8 @@ static int score_line(struct pass *p, size_t i)
     const struct tune_line *line = &c->set.lines[i];
     skmt_error err;
 
-    if (p->line.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (p->line.failed)
+        return complain(EXIT_TROUBLE, "%s", textbuf_why(&p->line));
     if (skmt_score_add(p->score, p->line.data, p->line.len,
                        c->set.text.data + line->target, line->target_len,
                        &err))

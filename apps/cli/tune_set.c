@@ -90,8 +90,10 @@ static int take_line(struct tune_call *c, uint64_t number, const char *text,
     snprintf(what, sizeof what, "byte %zu is not valid UTF-8", bad + 1);
     if (bad < len) return bad_line(c, number, what);
     if (memchr(text, 0, len)) return bad_line(c, number, "holds a NUL byte");
-    return add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
-                    target_len) ? EXIT_DONE : no_memory();
+    if (add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
+                 target_len))
+        return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->set.text));
 }
 
 /* The i-th of n that are spread evenly over n_all. */

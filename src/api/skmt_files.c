@@ -32,6 +32,7 @@ static const struct key {
     { "target-column", KEY_COLUMN, AT(reader.target_column) },
     { "document-column", KEY_COLUMN, AT(reader.document_column) },
     { "header", KEY_FLAG, AT(reader.header) },
+    { "no-header", KEY_FLAG, AT(reader.no_header) },
     { "fuzzy", KEY_FLAG, AT(reader.fuzzy) },
     { "skip-bad", KEY_FLAG, AT(reader.skip_bad) },
 #undef AT
@@ -132,6 +133,7 @@ int64_t skmt_import_count(const skmt_import *i, const char *what)
         { "empty", i->counts.empty },
         { "other-language", i->counts.other_language },
         { "unfinished", i->counts.unfinished }, { "bad", i->counts.bad },
+        { "headers", i->counts.headers },
     };
 
     for (size_t k = 0; what && k < sizeof counts / sizeof *counts; k++)

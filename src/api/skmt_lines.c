@@ -5,7 +5,7 @@
 #include "formats/input.h"
 #include "formats/linescan.h"
 
-#define LINE_MAX_BYTES ((size_t)1 << 30)
+#define LINE_MAX_MIB 64
 
 struct skmt_lines {
     struct input *in;
@@ -22,7 +22,8 @@ skmt_status skmt_lines_open(skmt_lines **out, const char *path,
     *out = NULL;
     if (!l) return (skmt_status)err_nomem(inner(err), "lines");
     st = input_open(&l->in, path, inner(err));
-    if (!st) st = linescan_init(&l->scan, l->in, LINE_MAX_BYTES, inner(err));
+    if (!st) st = linescan_init(&l->scan, l->in, (size_t)LINE_MAX_MIB << 20,
+                               inner(err));
     if (st) skmt_lines_close(l);
     else *out = l;
     return (skmt_status)st;
@@ -47,8 +48,9 @@ skmt_status skmt_lines_next(skmt_lines *l, const char **text, size_t *len,
     *len = 0;
     st = linescan_next(&l->scan, &line, inner(err));
     if (!st && line.too_long)
-        st = err_set(inner(err), ST_LIMIT, "%s:%llu: longer than a gigabyte",
-                     input_name(l->in), (unsigned long long)l->scan.line);
+        st = err_set(inner(err), ST_LIMIT, "%s:%llu: the line is longer than %d "
+                     "MiB", input_name(l->in),
+                     (unsigned long long)l->scan.line, LINE_MAX_MIB);
     if (st || !line.found) return (skmt_status)st;
     *text = line.text.p;
     *len = line.text.n;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "formats/table_header.h"
+
 #define SNIFF_RECORDS 200
 
 /* What is rarer in texts comes first: it wins where all would do. */
@@ -143,6 +145,72 @@ char csv_sniff(struct str s, bool at_end, size_t n_columns)
     return best;
 }
 
+/* A record as csv_recognize sees it. */
+struct csv_evidence {
+    size_t n_fields;
+    bool quoted;                /* a field is */
+    bool prose;                 /* a field without quotes has a tab or begins
+                                   with a blank: this is no CSV */
+};
+
+static void look_at_fields(struct str s, char delimiter,
+                           struct csv_evidence *found)
+{
+    struct csv_record unused;
+
+    found->n_fields = 0;
+    for (size_t i = 0; ; i++) {
+        struct csv_field f = { i, i, false };
+
+        if (i < s.n) scan_field(s, true, delimiter, &i, &f, &unused);
+        found->quoted |= f.quoted;
+        if (!f.quoted && f.end > f.begin)
+            found->prose |= s.p[f.begin] == ' ' ||
+                            memchr(s.p + f.begin, '\t', f.end - f.begin);
+        found->n_fields++;
+        if (i >= s.n || s.p[i] != delimiter) return;
+    }
+}
+
+static bool first_is_header(struct str s, const struct csv_record *rec)
+{
+    struct str text[2];
+
+    for (int k = 0; k < 2; k++)
+        text[k] = (struct str){ s.p + rec->field[k].begin,
+                                rec->field[k].end - rec->field[k].begin };
+    return table_header_is(text[0], text[1], NULL, NULL);
+}
+
+bool csv_recognize(struct str s, bool at_end, size_t n_columns)
+{
+    static const int columns[CSV_COLUMNS] = { 1, 2 };
+    char delimiter = csv_sniff(s, at_end, n_columns);
+    struct csv_evidence found = { 0 };
+    size_t n_records = 0, n_fields = 0;
+    bool header = false;
+
+    if (delimiter == '\t') return false;
+    while (s.n && n_records < SNIFF_RECORDS) {
+        struct csv_record rec;
+        enum csv_found got = csv_scan(s, at_end, delimiter, columns, &rec);
+
+        if (got == CSV_MORE && !at_end) break;
+        if (got != CSV_RECORD) return false;
+        if (rec.bytes > line_end(s, 0)) {       /* not a blank line */
+            look_at_fields((struct str){ s.p, rec.bytes }, delimiter, &found);
+            if (!n_records) n_fields = found.n_fields;
+            if (!n_records) header = first_is_header(s, &rec);
+            if (found.prose || found.n_fields != n_fields) return false;
+            n_records++;
+        }
+        s.p += rec.bytes;
+        s.n -= rec.bytes;
+    }
+    return n_records && n_fields >= n_columns &&
+           (found.quoted || header || n_fields == n_columns);
+}
+
 bool csv_text(struct str s, const struct csv_record *rec, int i,
               struct strbuf *room, struct str *text)
 {
@@ -168,6 +236,7 @@ bool csv_text(struct str s, const struct csv_record *rec, int i,
 
 bool csv_needs_quotes(struct str text)
 {
+    if (text.n && text.p[0] == ' ') return true;
     for (size_t i = 0; i < text.n; i++)
         if (strchr("\",;\t\r\n", text.p[i])) return true;
     return false;

@@ -41,13 +41,21 @@ enum csv_found csv_scan(struct str s, bool at_end, char delimiter,
  * in the same number, at least n_columns - 1. */
 char csv_sniff(struct str s, bool at_end, size_t n_columns);
 
+/* Does a file begin like CSV with ',' or ';'? True only when all complete
+ * records of s have the same number of fields, at least n_columns; when no
+ * field without quotes has a tab in it or begins with a blank (so prose with
+ * commas is none); and when there is something that only CSV has: a field in
+ * quotes, a header that is known, or no more fields than n_columns. */
+bool csv_recognize(struct str s, bool at_end, size_t n_columns);
+
 /* The text of a field: in s itself, or in `room` (overwritten). In a record
  * that ends with \r\n a line break within quotes is one, too; it becomes \n.
  * false: no memory. */
 bool csv_text(struct str s, const struct csv_record *rec, int i,
               struct strbuf *room, struct str *text);
 
-/* Must this field be quoted? With any delimiter of csv_sniff in it, too. When
+/* Must this field be quoted? With any delimiter of csv_sniff in it, too, and
+ * with a blank at its beginning (see csv_recognize). When
  * one field of a record is, all should be: then no delimiter but ours can seem
  * to be one. */
 bool csv_needs_quotes(struct str text);

@@ -361,6 +361,10 @@ static enum status open_encoding(struct input *in, struct err *e)
         st = unpack(in, in->out + n, HALF_BYTES - n, &k, e);
         if (st) return st;
     }
+    if (n >= 4 && (!memcmp(p, "\xFF\xFE\0\0", 4) ||
+                   !memcmp(p, "\0\0\xFE\xFF", 4)))
+        return err_set(e, ST_FORMAT, "%s: the encoding UTF-32 is not read; "
+                       "convert the file to UTF-8", in->name);
     if (n >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3)) mark = 3;
     else if (n >= 2 && (!memcmp(p, "\xFF\xFE", 2) ||
                         !memcmp(p, "\xFE\xFF", 2))) mark = 2;

@@ -129,25 +129,52 @@ static const char *iconv_name(const char *charset)
            ? "CP932" : charset;
 }
 
+/* The header was found by reading its bytes as ASCII. So a charset in which
+ * these bytes mean something else (UTF-16, EBCDIC) is not the file's. */
+static bool agrees_with_ascii(iconv_t convert)
+{
+    static const char ascii[] = "msgid \"Content-Type: text/plain\"";
+    char room[4 * sizeof ascii], *to = room;
+    char *from = (char *)(uintptr_t)ascii;
+    size_t left = sizeof ascii - 1, room_left = sizeof room;
+
+    iconv(convert, NULL, NULL, NULL, NULL);
+    return iconv(convert, &from, &left, &to, &room_left) != (size_t)-1 &&
+           (size_t)(to - room) == sizeof ascii - 1 &&
+           !memcmp(room, ascii, sizeof ascii - 1);
+}
+
+static enum status open_charset(struct po_reader *p, struct str charset,
+                                struct err *e)
+{
+    const char *name = input_name(p->r.in);
+    bool fits = charset.n < sizeof p->charset;
+
+    if (fits && charset.n) memcpy(p->charset, charset.p, charset.n);
+    if (fits && is_utf8(p->charset)) return ST_OK;
+    if (fits) p->convert = iconv_open("UTF-8", iconv_name(p->charset));
+    if (p->convert == NO_ICONV)
+        return err_set(e, ST_FORMAT, "%s: the header says charset=%.*s, "
+                       "which is not known here; msgconv -t UTF-8 may "
+                       "convert the file", name,
+                       (int)(charset.n < 100 ? charset.n : 100), charset.p);
+    if (!agrees_with_ascii(p->convert))
+        return err_set(e, ST_FORMAT, "%s: the header says charset=%s, but "
+                       "the file is not in this encoding; correct the header",
+                       name, p->charset);
+    return ST_OK;
+}
+
 static enum status begin(struct po_reader *p, struct err *e)
 {
     enum status st = linescan_init(&p->lines, p->r.in, 4 * p->r.o.max_text,
                                    e);
-    struct str charset = { NULL, 0 };
 
     if (!st) st = linescan_more(&p->lines, LOOK_BYTES, e);
+    /* A byte order mark knows better than the header. */
+    if (!st && !input_marked(p->r.in))
+        st = open_charset(p, find_charset(linescan_rest(&p->lines)), e);
     if (st) return st;
-    charset = find_charset(linescan_rest(&p->lines));
-    if (charset.n < sizeof p->charset && charset.n)
-        memcpy(p->charset, charset.p, charset.n);
-    if (!is_utf8(p->charset)) {
-        p->convert = iconv_open("UTF-8", iconv_name(p->charset));
-        if (p->convert == NO_ICONV)
-            return err_set(e, ST_FORMAT, "%s: the header says charset=%s, "
-                           "which is not known here; msgconv -t UTF-8 may "
-                           "convert the file", input_name(p->r.in),
-                           p->charset);
-    }
     po_entry_release(&p->en);
     po_entry_init(&p->en, p->r.o.max_text);
     p->begun = true;

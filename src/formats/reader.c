@@ -8,10 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "formats/csv.h"
 #include "formats/input.h"
 
 #define LOOK_BYTES ((size_t)64 << 10)   /* the format shows in these */
-#define MAX_TEXT ((size_t)16 << 20)
 #define MAX_RAW ((size_t)64 << 10)      /* of a rejected unit */
 
 /* ---- formats by name ---------------------------------------------------- */
@@ -147,7 +147,8 @@ static enum format recognise_lines(struct str s)
         bool tab = line.n && memchr(line.p, '\t', line.n);
 
         if (!text.n) continue;
-        if (begins(text, "msgid") || begins(text, "msgctxt") ||
+        if ((begins(text, "msgid") && !begins(text, "msgid,") &&
+             !begins(text, "msgid;")) || begins(text, "msgctxt") ||
             begins(text, "#~ msg") || begins(text, "domain \""))
             return FORMAT_PO;
         if (tab) seen = FORMAT_TSV;
@@ -163,12 +164,37 @@ static enum status unknown(const char *name, struct str root, struct err *e)
     if (n) return err_set(e, ST_FORMAT, "%s: an XML file with <%.*s>, where "
                           "<tmx> or <xliff> was expected", name, n, root.p);
     return err_set(e, ST_FORMAT, "%s: neither TMX, XLIFF, PO nor lines with "
-                   "a tab between the texts; --format says what it is",
+                   "a tab between the texts, nor CSV; --format says what it is",
                    name);
+}
+
+static size_t columns_wanted(const struct reader_options *o)
+{
+    int column[] = { o->source_column, o->target_column, o->document_column };
+    size_t most = 2;
+
+    for (size_t i = 0; i < sizeof column / sizeof *column; i++)
+        if (column[i] > 0 && (size_t)column[i] > most)
+            most = (size_t)column[i];
+    return most;
+}
+
+/* PO, TSV or CSV. A file whose name says that it is something else is not
+ * taken for CSV. */
+static enum format recognise_text(struct str s, enum format by_name,
+                                  const struct reader_options *o)
+{
+    enum format seen = recognise_lines(s);
+
+    if (seen == FORMAT_PO) return seen;
+    if (by_name != FORMAT_AUTO && by_name != FORMAT_PARALLEL) return seen;
+    return csv_recognize(s, s.n < LOOK_BYTES, columns_wanted(o)) ? FORMAT_CSV
+                                                                 : seen;
 }
 
 /* The content decides, the name only where that says nothing. */
 static enum status recognise(struct input *in, const char *path,
+                             const struct reader_options *o,
                              enum format *out, struct err *e)
 {
     enum format by_name = format_of_path(path), seen = FORMAT_AUTO;
@@ -186,7 +212,7 @@ static enum status recognise(struct input *in, const char *path,
     }
     if (!seen && by_name == FORMAT_CSV) seen = FORMAT_CSV;
     if (!seen && !root.n && s.n && !memchr(s.p, '\0', s.n))
-        seen = recognise_lines(s);
+        seen = recognise_text(s, by_name, o);
     if (!seen && by_name != FORMAT_PARALLEL) seen = by_name;
     *out = seen;
     return seen ? ST_OK : unknown(input_name(in), root, e);
@@ -237,7 +263,7 @@ static enum status make_reader(struct reader **out, struct input *in,
     r->o.source_lang = source;
     r->o.target_lang = target;
     r->o.target_path = NULL;
-    if (!r->o.max_text) r->o.max_text = MAX_TEXT;
+    if (!r->o.max_text) r->o.max_text = UNIT_TEXT_MAX;
     *out = r;
     return ST_OK;
 }
@@ -268,7 +294,7 @@ enum status reader_open(struct reader **out, const char *path,
     if (!st) st = input_open(&in, path, e);
     if (!st && o->target_path) st = input_open(&in_target, o->target_path, e);
     if (!st && !f && o->target_path) f = FORMAT_PARALLEL;
-    if (!st && !f) st = recognise(in, path, &f, e);
+    if (!st && !f) st = recognise(in, path, o, &f, e);
     if (!st) return make_reader(out, in, in_target, f, o, e);
     input_close(in);
     input_close(in_target);
@@ -288,7 +314,7 @@ enum status reader_open_memory(struct reader **out, const char *name,
     if (!st && target.p)
         st = input_open_memory(&in_target, name, target.p, target.n, e);
     if (!st && !f && target.p) f = FORMAT_PARALLEL;
-    if (!st && !f) st = recognise(in, name, &f, e);
+    if (!st && !f) st = recognise(in, name, o, &f, e);
     if (!st) return make_reader(out, in, in_target, f, o, e);
     input_close(in);
     input_close(in_target);

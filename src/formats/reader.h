@@ -54,9 +54,12 @@ struct reader_options {
     int source_column, target_column, document_column;
                                 /* TSV and CSV, from 1; 0: 1, 2 and none */
     bool header;                /* TSV and CSV: the first line is no pair */
+    bool no_header;             /* it is one, whatever it looks like; neither:
+                                   as table_header.h says */
     bool fuzzy;                 /* take what is marked fuzzy or unfinished */
     bool skip_bad;
-    size_t max_text;            /* bytes of one text; 0: 16 MiB */
+    size_t max_text;            /* bytes of one text;
+                                   0: UNIT_TEXT_MAX */
     reject_fn *reject;          /* with skip_bad; may be NULL */
     void *user;
 };
@@ -81,6 +84,8 @@ struct reader_counts {
     uint64_t other_language;    /* a side was not in the languages asked for */
     uint64_t unfinished;        /* fuzzy, not approved; see options */
     uint64_t bad;               /* skipped */
+    uint64_t headers;           /* first lines of tables that look like
+                                   headers, without the option */
 };
 void reader_counts(const struct reader *r, struct reader_counts *out);
 enum format reader_format(const struct reader *r);

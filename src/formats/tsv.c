@@ -1,9 +1,14 @@
 /* tsv.c - tables of pairs: TSV (literal, see oneline.h) and CSV (csv.h).
  *
- * Source and target are columns 1 and 2 unless options say otherwise; others
- * are not kept, but for one that names the document. Written are source,
- * target and, when the file that was imported had one, the document; its
- * header names go before them. */
+ * Source and target are columns 1 and 2 unless options say otherwise. Of other
+ * columns only one that names the document is kept. The first row is a header
+ * when the options say so or when it looks like one (table_header.h).
+ *
+ * The columns that are written are source, target and, when the file that was
+ * imported had one, the document. When that file had a header, its names are
+ * written again. What is written can always be read without options: a name
+ * that the reader would not know is written as "source (NAME)", and before a
+ * first pair that looks like a header there is one. */
 #include <stdlib.h>
 
 #include "base/strbuf.h"
@@ -13,6 +18,7 @@
 #include "formats/oneline.h"
 #include "formats/output.h"
 #include "formats/reader.h"
+#include "formats/table_header.h"
 #include "formats/tags.h"
 #include "formats/writer.h"
 
@@ -28,7 +34,7 @@ struct tsv_reader {
     struct reader r;
     struct linescan lines;
     char delimiter;             /* of CSV; 0: not begun yet */
-    bool header;                /* still to come */
+    bool past_first;            /* the first row was read */
     int column[CSV_COLUMNS];    /* from 1; 0: not asked for */
     int last_column;
     struct strbuf room[CSV_COLUMNS];
@@ -81,7 +87,6 @@ static enum status begin(struct tsv_reader *t, struct err *e)
     struct str s = linescan_rest(&t->lines);
     t->delimiter = t->r.format == FORMAT_CSV
         ? csv_sniff(s, s.n < SNIFF_BYTES, (size_t)t->last_column) : '\t';
-    t->header = o->header;
     return ST_OK;
 }
 
@@ -247,6 +252,22 @@ static enum status keep_layout(struct tsv_reader *t, const struct row *names,
     return ST_OK;
 }
 
+/* Is this row a header? Only the first can be. */
+static bool takes_header(struct tsv_reader *t, const struct row *row)
+{
+    const struct reader_options *o = &t->r.o;
+    bool first = !t->past_first;
+
+    t->past_first = true;
+    if (!first || o->no_header) return false;
+    if (o->header) return true;
+    if (!table_header_is(row->text[SOURCE], row->text[TARGET],
+                         o->source_lang, o->target_lang))
+        return false;
+    t->r.counts.headers++;
+    return true;
+}
+
 static const struct unit *pair_of(struct tsv_reader *t, const struct row *row)
 {
     if (!row->text[SOURCE].n || !row->text[TARGET].n) {
@@ -279,9 +300,8 @@ static enum status tsv_next(struct reader *r, const struct unit **u,
                                      : next_line(t, &row, &more, &ok, e);
         if (!st && ok) st = check_row(t, &row, &ok, e);
         if (st || !ok) continue;
-        if (t->header) st = keep_layout(t, &row, e);
+        if (takes_header(t, &row)) st = keep_layout(t, &row, e);
         else *u = pair_of(t, &row);
-        t->header = false;
     }
     return st;
 }
@@ -339,6 +359,53 @@ static enum status put_row(struct tsv_writer *t,
     return st ? st : output_put(t->w.out, row, e);
 }
 
+static bool looks_like_header(const struct tsv_writer *t,
+                              const struct str text[CSV_COLUMNS])
+{
+    const struct writer_options *o = &t->w.o;
+
+    return table_header_is(text[SOURCE], text[TARGET], NULL, NULL) &&
+           table_header_is(text[SOURCE], text[TARGET], o->source_lang,
+                           o->target_lang);
+}
+
+/* Names as they are when the reader knows them, else "source (NAME)". */
+static enum status put_names(struct tsv_writer *t,
+                             const struct str name[CSV_COLUMNS],
+                             struct err *e)
+{
+    struct strbuf room[CSV_COLUMNS];
+    struct str text[CSV_COLUMNS];
+    bool ok = true;
+    enum status st;
+
+    if (looks_like_header(t, name)) return put_row(t, name, e);
+    for (int k = 0; k < CSV_COLUMNS; k++) {
+        strbuf_init(&room[k], 0);
+        ok = ok && strbuf_adds(&room[k], column_name[k]);
+        if (name[k].n)
+            ok = ok && strbuf_adds(&room[k], " (") &&
+                 strbuf_add(&room[k], name[k].p, name[k].n) &&
+                 strbuf_addc(&room[k], ')');
+        text[k] = strbuf_view(&room[k]);
+    }
+    st = ok ? put_row(t, text, e) : err_nomem(e, "a header");
+    for (int k = 0; k < CSV_COLUMNS; k++) strbuf_release(&room[k]);
+    return st;
+}
+
+/* A pair. The first must not be taken for a header. */
+static enum status put_pair(struct tsv_writer *t,
+                            const struct str text[CSV_COLUMNS], struct err *e)
+{
+    static const struct str no_name[CSV_COLUMNS];
+    enum status st = ST_OK;
+
+    if (!t->begun && table_header_is(text[SOURCE], text[TARGET], NULL, NULL))
+        st = put_names(t, no_name, e);
+    return st ? st : put_row(t, text, e);
+}
+
 static enum status tsv_begin(struct writer *w, struct err *e)
 {
     struct tsv_writer *t = (struct tsv_writer *)w;
@@ -354,7 +421,7 @@ static enum status tsv_begin(struct writer *w, struct err *e)
         text[k] = (struct str){ json_string_value(name),
                                 json_string_length(name) };
     }
-    if (json_is_array(names)) st = put_row(t, text, e);
+    if (json_is_array(names)) st = put_names(t, text, e);
     json_decref(root);
     return st;
 }
@@ -366,7 +433,7 @@ static enum status tsv_put(struct writer *w, const struct unit *u,
     struct str text[CSV_COLUMNS] = { u->source, u->target, u->document };
     size_t border;
 
-    if (!u->tagged) return put_row(t, text, e);
+    if (!u->tagged) return put_pair(t, text, e);
     strbuf_reset(&t->plain);
     if (!tags_strip(u->source, &t->plain)) return err_nomem(e, "a text");
     border = t->plain.len;
@@ -374,7 +441,7 @@ static enum status tsv_put(struct writer *w, const struct unit *u,
     text[SOURCE] = (struct str){ t->plain.data, border };
     text[TARGET] = (struct str){ t->plain.data + border,
                                  t->plain.len - border };
-    return put_row(t, text, e);
+    return put_pair(t, text, e);
 }
 
 static enum status tsv_end(struct writer *w, struct err *e)

@@ -9,6 +9,11 @@
 
 #include "base/str.h"
 
+/* The most bytes that a source or a target may have, its tags included. Files
+ * that are imported and pairs that are added have the same limit. */
+#define UNIT_TEXT_MAX_MIB 16
+#define UNIT_TEXT_MAX ((size_t)UNIT_TEXT_MAX_MIB << 20)
+
 struct unit {
     struct str source, target;
     bool tagged;                /* both are in the tagged form: tags.h */

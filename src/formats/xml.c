@@ -235,33 +235,43 @@ static void on_skipped(void *user, const XML_Char *name, int is_parameter)
                "are not read", is_parameter ? '%' : '&', name);
 }
 
+/* The character that a byte stands for, -1 when it stands for none. False:
+ * what the byte means depends on others. It is the first of several, or it
+ * switches to another state and is no character itself ('+' in UTF-7, ESC in
+ * ISO-2022). */
+static bool decode_byte(iconv_t cd, int value, int *character)
+{
+    char byte = (char)value, *from = &byte;
+    unsigned char to[8], *out = to;
+    size_t n_from = 1, n_to = sizeof to;
+
+    *character = -1;
+    iconv(cd, NULL, NULL, NULL, NULL);
+    if (iconv(cd, &from, &n_from, (char **)&out, &n_to) == (size_t)-1)
+        return errno != EINVAL;
+    /* Some converters hold a letter back: an accent might follow. */
+    iconv(cd, NULL, NULL, (char **)&out, &n_to);
+    if (n_to == sizeof to) return false;
+    if (n_to == sizeof to - 4 && !to[2] && !to[3])
+        *character = to[0] | to[1] << 8;
+    return true;
+}
+
 /* Encodings of one byte a character, by the system's tables. */
 static int on_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 {
     iconv_t cd = iconv_open("UTF-32LE", name);
-    bool several = false;
+    bool ok = true;
 
     (void)user;
     if (cd == (iconv_t)-1) return XML_STATUS_ERROR;
-    for (int i = 0; i < 256; i++) {
-        char byte = (char)i, *from = &byte;
-        unsigned char to[8], *out = to;
-        size_t n_from = 1, n_to = sizeof to;
-
-        iconv(cd, NULL, NULL, NULL, NULL);
-        info->map[i] = -1;
-        if (iconv(cd, &from, &n_from, (char **)&out, &n_to) != (size_t)-1) {
-            if (n_to == sizeof to - 4 && !to[2] && !to[3])
-                info->map[i] = to[0] | to[1] << 8;
-        } else if (errno == EINVAL) {
-            several = true;             /* the first byte of a character */
-        }
-    }
+    for (int i = 0; i < 256; i++)
+        ok = decode_byte(cd, i, &info->map[i]) && ok;
     iconv_close(cd);
     info->data = NULL;
     info->convert = NULL;
     info->release = NULL;
-    return several ? XML_STATUS_ERROR : XML_STATUS_OK;
+    return ok ? XML_STATUS_OK : XML_STATUS_ERROR;
 }
 
 static void set_handlers(struct xml *x)
@@ -278,8 +288,25 @@ static void set_handlers(struct xml *x)
 
 /* ---- opening ------------------------------------------------------------- */
 
+/* Names of UTF-8, and of encodings in which the declaration itself could not
+ * have been read as it was: the file was converted to UTF-8 and still declares
+ * what it was before. Other names that begin with UTF are encodings of their
+ * own: UTF-7, UTF-EBCDIC. */
+static bool is_utf8_declaration(const char *name)
+{
+    static const char *const names[] = {
+        "UTF-8", "UTF8", "UTF_8", "UTF-16", "UTF16", "UTF-16LE", "UTF-16BE",
+        "UTF-32", "UTF32", "UTF-32LE", "UTF-32BE"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(name, names[i])) return true;
+    return false;
+}
+
 /* The encoding the first line declares. UTF-16 was converted already, and a
- * byte order mark knows better. */
+ * byte order mark knows better. A name that is not known is an error when the
+ * parser begins. */
 static void declared_encoding(struct xml *x, const char *s, size_t n)
 {
     const char *end = n ? memchr(s, '>', n) : NULL;
@@ -294,7 +321,7 @@ static void declared_encoding(struct xml *x, const char *s, size_t n)
     for (at++; at < end && *at != '"' && *at != '\'' &&
          k + 1 < sizeof x->encoding; at++) x->encoding[k++] = *at;
     x->encoding[k] = '\0';
-    if (!k || !strncasecmp(x->encoding, "utf", 3))
+    if (!k || is_utf8_declaration(x->encoding))
         snprintf(x->encoding, sizeof x->encoding, "UTF-8");
 }
 

@@ -6,6 +6,8 @@
  * knows all rules. Both give the same borders where both know one. */
 #include "text/words.h"
 
+#include <assert.h>
+
 #include <utf8proc.h>
 
 #include "text/utf8.h"
@@ -206,14 +208,21 @@ static bool joins(const char *s, size_t i)
     return next == B_DIGIT && mark != B_COLON && prev == B_DIGIT;
 }
 
-/* The end of the word at i, which starts with a letter or digit; 0 when it
- * takes all rules to know. */
+/* The end of the word at i, which starts with a letter or digit. Returns 0
+ * when the fast path cannot tell: all rules are needed, or the word has more
+ * than WORD_CHARS_MAX bytes and may have to be cut. The scan stops there:
+ * a word of n bytes is cut into n / WORD_CHARS_MAX pieces, and scanning to its
+ * end for each of them would be quadratic. */
 static size_t plain_word(const char *s, size_t i, size_t n)
 {
+    size_t longest = n - i > WORD_CHARS_MAX ? i + WORD_CHARS_MAX : n;
+
     for (;;) {
         unsigned k = B_LETTER;
 
-        while (i < n && (k = kind_at(s, i)) <= B_UNDERSCORE && k) i++;
+        while (i < n && i <= longest &&
+               (k = kind_at(s, i)) <= B_UNDERSCORE && k) i++;
+        if (i > longest) return 0;
         if (i == n) return i;
         switch (k) {
         case B_LATIN:
@@ -249,7 +258,8 @@ static bool plain(struct words *w)
         /* fall through */
     case B_LETTER: case B_DIGIT:
         end = plain_word(s, i, n);
-        if (!end || end - i > WORD_CHARS_MAX) return false;
+        if (!end) return false;
+        assert(end > i && end - i <= WORD_CHARS_MAX);
         w->kind = WORD_TERM;
         break;
     default:

@@ -165,6 +165,7 @@ static void add_counts(struct import_counts *sum, const struct reader *r)
     sum->other_language += (int64_t)c.other_language;
     sum->unfinished += (int64_t)c.unfinished;
     sum->bad += (int64_t)c.bad;
+    sum->headers += (int64_t)c.headers;
 }
 
 static enum status import_file(struct import *i, const char *path,

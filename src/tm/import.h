@@ -16,7 +16,8 @@ struct import_options {
 struct import_counts {
     int64_t pairs;              /* came in */
     int64_t texts;              /* of them new, and searched from now on */
-    int64_t empty, other_language, unfinished, bad;     /* left out: reader.h */
+    int64_t empty, other_language, unfinished, bad, headers;    /* left out:
+                                   reader.h */
 };
 
 /* "-" is standard input. A memory whose languages are not known takes those

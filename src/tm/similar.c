@@ -44,6 +44,8 @@ struct similar {
     struct column *column;      /* [n_blocks] */
     size_t cap_slots, cap_entries, cap_columns;
     size_t n_slots, n_entries, n_blocks;        /* n_slots: a power of two */
+    uint32_t *pattern;          /* [n], a copy */
+    size_t cap_pattern;
     size_t n;                   /* of the pattern */
     uint32_t stamp;
 };
@@ -60,6 +62,7 @@ void similar_free(struct similar *s)
     free(s->slot);
     free(s->entry);
     free(s->column);
+    free(s->pattern);
     free(s);
 }
 
@@ -83,6 +86,7 @@ static bool make_room(struct similar *s, size_t n)
     while (want < 2 * n) want *= 2;
     if (!mem_grow(&s->slot, &s->cap_slots, want, sizeof *s->slot) ||
         !mem_grow(&s->entry, &s->cap_entries, n, sizeof *s->entry) ||
+        !mem_grow(&s->pattern, &s->cap_pattern, n, sizeof *s->pattern) ||
         !mem_grow(&s->column, &s->cap_columns, n / BLOCK + 1,
                   sizeof *s->column))
         return false;
@@ -128,6 +132,7 @@ enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
         return err_set(e, ST_LIMIT, "a text of %zu units is too long to be "
                        "compared", n);
     if (!make_room(s, n)) return err_nomem(e, "edit distances");
+    if (n) memcpy(s->pattern, pattern, n * sizeof *pattern);
     for (size_t i = 0; i < n; i++) set_row(s, i, pattern[i]);
     s->n = n;
     s->n_blocks = (n + BLOCK - 1) / BLOCK;
@@ -202,11 +207,24 @@ static struct along next_column(struct similar *s, uint32_t symbol)
     return d;
 }
 
+/* For texts that are too long for the table: what differs between the common
+ * beginning and the common end is replaced as a whole. Never too small. */
+static size_t distance_bound(const struct similar *s, const uint32_t *text,
+                             size_t n)
+{
+    size_t m = s->n, from = 0;
+
+    while (from < n && from < m && text[from] == s->pattern[from]) from++;
+    while (n > from && m > from && text[n - 1] == s->pattern[m - 1]) n--, m--;
+    return n > m ? n - from : m - from;
+}
+
 size_t similar_distance(struct similar *s, const uint32_t *text, size_t n)
 {
     size_t distance = s->n;
 
     if (s->n == 0) return n;
+    if (n > SIMILAR_CELLS_MAX / s->n) return distance_bound(s, text, n);
     if (s->n_blocks == 1) return one_block(s, text, n);
     for (size_t b = 0; b < s->n_blocks; b++)
         s->column[b] = (struct column){ ~UINT64_C(0), 0 };

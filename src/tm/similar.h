@@ -22,7 +22,11 @@ void similar_free(struct similar *s);           /* NULL is fine */
 /* The text to compare with; copied. */
 enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
                         struct err *e);
-/* Distance of the pattern to text. Allocates nothing. */
+/* Distance of the pattern to text. Allocates nothing. The time grows with the
+ * product of the lengths. Where that is more than SIMILAR_CELLS_MAX (two texts
+ * of 131,072 units each), only what both have in common at the beginning and
+ * at the end counts as equal, and the distance may be too large. */
+#define SIMILAR_CELLS_MAX ((uint64_t)1 << 34)
 size_t similar_distance(struct similar *s, const uint32_t *text, size_t n);
 
 /* The plain table, O(n m): what the above is tested against. *ok is false

@@ -426,7 +426,7 @@ enum status store_import_put(struct store_import *im, const struct unit *u,
     if (!st && im->s->depth)
         st = err_set(e, ST_ARGUMENT, "an import cannot go on inside a "
                      "transaction");
-    if (!st) st = unit_check(u, e);
+    if (!st) st = unit_accept(u, e);
     if (!st) st = chunk_open(im, e);
     if (st) return st;
     st = put_row(im, u, text, is_new, e);

@@ -338,6 +338,10 @@ enum status memory_get(struct store *s, int64_t id, struct memory_info *out,
 /* ---- store_pairs.c ------------------------------------------------------ */
 
 enum status unit_check(const struct unit *u, struct err *e);
+/* unit_check for a pair that is to be stored: its texts and what is known
+ * about it must not be longer than UNIT_TEXT_MAX either. A memory may hold
+ * longer texts from before there was this limit; those stay readable. */
+enum status unit_accept(const struct unit *u, struct err *e);
 int64_t text_hash(int64_t memory, const struct unit *u);
 /* The text equal to u that is visible or was made by batch `own`; 0: none. */
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,

@@ -51,6 +51,28 @@ enum status unit_check(const struct unit *u, struct err *e)
     return st;
 }
 
+static enum status limit_bytes(struct str v, const char *what, struct err *e)
+{
+    if (v.n <= UNIT_TEXT_MAX) return ST_OK;
+    return err_set(e, ST_LIMIT, "the %s has %zu bytes; the limit is %zu bytes "
+                   "(%d MiB)", what, v.n, UNIT_TEXT_MAX, UNIT_TEXT_MAX_MIB);
+}
+
+enum status unit_accept(const struct unit *u, struct err *e)
+{
+    const struct { struct str text; const char *what; } part[] = {
+        { u->source, "source text" }, { u->target, "target text" },
+        { u->source_lang, "source language" },
+        { u->target_lang, "target language" }, { u->id, "unit's id" },
+        { u->document, "document's name" }, { u->author, "author's name" }
+    };
+    enum status st = ST_OK;
+
+    for (size_t i = 0; !st && i < sizeof part / sizeof *part; i++)
+        st = limit_bytes(part[i].text, part[i].what, e);
+    return st ? st : unit_check(u, e);
+}
+
 /* ---- texts --------------------------------------------------------------- */
 
 int64_t text_hash(int64_t memory, const struct unit *u)
@@ -261,7 +283,7 @@ static enum status add_pair(struct store *s, int64_t memory,
 enum status store_add(struct store *s, int64_t memory, const struct unit *u,
                       int64_t *id, struct err *e)
 {
-    enum status st = unit_check(u, e);
+    enum status st = unit_accept(u, e);
 
     *id = 0;
     if (!st) st = op_begin(s, e);
@@ -328,7 +350,7 @@ static enum status replace_pair(struct store *s, int64_t id,
 enum status store_replace(struct store *s, int64_t id, const struct unit *u,
                           struct err *e)
 {
-    enum status st = unit_check(u, e);
+    enum status st = unit_accept(u, e);
 
     if (!st) st = op_begin(s, e);
     if (st) return st;

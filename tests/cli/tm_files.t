@@ -14,7 +14,7 @@ Files go in and come out again. TSV: source, tab, target.
 
   $ skmt tm import my.tm a.tsv --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(o["seconds"] >= 0, o["pairs_per_second"] > 0); del o["seconds"], o["pairs_per_second"]; print(json.dumps(o))'
   True True
-  {"file": "my.tm", "memory": "main", "pairs": 3, "texts": 0, "empty": 1, "other_language": 0, "unfinished": 0, "bad": 0}
+  {"file": "my.tm", "memory": "main", "pairs": 3, "texts": 0, "empty": 1, "other_language": 0, "unfinished": 0, "bad": 0, "headers": 0}
   $ skmt tm delete my.tm --origin a.tsv
   6 pairs deleted
 
@@ -279,3 +279,87 @@ A file is a file, whatever SQLite would take its name for.
   1
   100%  Haus
         house
+
+A word of four million letters is stored and searched like any other. A search
+that took quadratic time would be killed by the timeout.
+
+  $ skmt tm create long.tm > /dev/null
+  $ (head -c 4000000 /dev/zero | tr '\0' a; printf '\tb\n') | timeout 120 skmt tm add long.tm
+  1
+  $ timeout 120 skmt tm search long.tm --no-model foo
+    no match
+
+A text that is added may be as long as one that is imported, and no longer.
+
+  $ (head -c 16777217 /dev/zero | tr '\0' a; printf '\tb\n') > big.tsv
+  $ skmt tm add long.tm < big.tsv
+  standard input:1: the source text has 16777217 bytes; the limit is 16777216 bytes (16 MiB)
+  [1]
+  $ skmt tm import long.tm big.tsv
+  big.tsv:1: expected a source of at most 16777216 bytes, found 16777217
+  [1]
+
+CSV is recognized by its content, in a file with any name and from standard
+input, with line breaks in quotes. A header that is exported does not come back
+as a pair.
+
+  $ printf 'Deutsch;Englisch\n"Zeile 1\nZeile 2";"line 1\nline 2"\n"ja, klar";yes\n' > table
+  $ skmt tm create csv.tm > /dev/null
+  $ skmt tm import csv.tm - --header < table | head -1
+  2 pairs imported, 2 not known before
+  $ skmt tm export csv.tm --format csv | tee out
+  source (Deutsch),target (Englisch)
+  "Zeile 1
+  Zeile 2","line 1
+  line 2"
+  "ja, klar","yes"
+  $ skmt tm create csv2.tm > /dev/null
+  $ skmt tm import csv2.tm out | head -2
+  2 pairs imported, 2 not known before
+  left out: 1 header (--no-header takes it as a pair)
+  $ skmt tm export csv2.tm --format csv | cmp - out
+  $ skmt tm export csv.tm --format tsv | skmt tm import csv2.tm - | head -1
+  2 pairs imported, 0 not known before
+  $ skmt tm import csv2.tm out --no-header | head -1
+  3 pairs imported, 1 not known before
+  $ skmt tm import csv2.tm out --no-header --header
+  skmt: --header and --no-header exclude each other
+  [2]
+
+An import that stores nothing says why. Where units were left out, that is an
+error.
+
+  $ cat > no_target.xlf << 'END'
+  > <xliff version="1.2"><file original="a" source-language="de" datatype="plaintext"><body>
+  > <trans-unit id="1"><source>Hund</source></trans-unit></body></file></xliff>
+  > END
+  $ skmt tm create x.tm > /dev/null
+  $ skmt tm import x.tm no_target.xlf > /dev/null
+  skmt: nothing was imported; what was left out: 1 without a source or a target text
+  [1]
+  $ sed 's,</source>,&<target>dog</target>,' no_target.xlf > no_language.xlf
+  $ skmt tm import x.tm no_language.xlf > /dev/null
+  skmt: the file does not say its target language; 'skmt tm set x.tm --target-lang LANG' sets it
+  $ skmt tm create y.tm -s de -t en > /dev/null
+  $ skmt tm import y.tm no_language.xlf | head -1
+  1 pair imported, 1 not known before
+  $ skmt tm create fr.tm -s fr -t en > /dev/null
+  $ skmt tm import fr.tm no_language.xlf > /dev/null
+  skmt: nothing was imported; what was left out: 1 in languages other than fr to en
+  [1]
+  $ printf '<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>Hund</seg></tuv><tuv xml:lang="en"><seg>dog</seg></tuv></tu></body></tmx>' > dog.tmx
+  $ skmt tm import fr.tm dog.tmx > /dev/null
+  skmt: nothing was imported; what was left out: 1 in languages other than fr to en
+  [1]
+  $ printf 'a\t\n' | skmt tm import fr.tm - > /dev/null
+  skmt: nothing was imported; what was left out: 1 without a source or a target text
+  [1]
+  $ skmt tm import fr.tm --format tsv /dev/null > /dev/null
+  skmt: nothing was imported: there is no pair in /dev/null
+
+An encoding that cannot be read is an error that names it.
+
+  $ printf '<?xml version="1.0" encoding="UTF-7"?>\n<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>M+APw-ller</seg></tuv><tuv xml:lang="en"><seg>Miller</seg></tuv></tu></body></tmx>' > seven.tmx
+  $ skmt tm import y.tm seven.tmx
+  seven.tmx:1:1: the encoding UTF-7 is not read; convert the file to UTF-8
+  [1]

@@ -233,6 +233,8 @@ TEST(byte_order_marks_and_utf16)
         { "\xFF\xFE" "\x3D\xD8" "a\0", 6, "byte 3: a lone high surrogate" },
         { "\xFF\xFE" "\x3D\xD8", 4, "half a character" },
         { "\xFF\xFE" "a\0b", 5, "byte 5: half a character" },
+        { "\xFF\xFE\0\0a\0\0\0", 8, "the encoding UTF-32 is not read" },
+        { "\0\0\xFE\xFF\0\0\0a", 8, "the encoding UTF-32 is not read" },
     };
     struct strbuf got;
     struct err e = { 0 };
@@ -369,7 +371,28 @@ TEST(formats_are_recognised_by_content)
         { "x", "\n\n# eins\tone\nzwei\ttwo\n", FORMAT_TSV },
         { "x.csv", "eins,one\n", FORMAT_CSV },
         { "x.csv.gz", "\"a\tb\",one\n", FORMAT_CSV },
-        { "x", "eins,one\n", FORMAT_AUTO },
+        { "x", "eins,one\n", FORMAT_CSV },
+        { "x", "eins;one\nzwei;two", FORMAT_CSV },
+        { "x", "\"eins, zwei\",\"one\ntwo\"\ndrei,three\n", FORMAT_CSV },
+        { "x", "\"a\tb\",one\n", FORMAT_CSV },
+        { "x", "msgid,msgstr,note\neins,one,x\n", FORMAT_CSV },
+        { "x.txt", "source,target,note\r\neins,one,x\r\n", FORMAT_CSV },
+        /* TSV with commas, semicolons and quotes in it. */
+        { "x", "Ja, klar\tYes, sure\nnein,nein\tno,no\n", FORMAT_TSV },
+        { "x", "a,b\tc,d\ne,f\tg,h\n", FORMAT_TSV },
+        { "x", "a;b\tc\n", FORMAT_TSV },
+        { "x", "\"a\"\t\"b, c\"\n", FORMAT_TSV },
+        { "x", "\"Ja, klar\tYes, sure\"\n", FORMAT_TSV },
+        { "x.tsv", "eins,one\n", FORMAT_TSV },
+        { "x.po", "eins,one\n", FORMAT_PO },
+        { "x", "# a, b\nmsgid \"a,b\"\nmsgstr \"\"\n", FORMAT_PO },
+        /* Text with commas. */
+        { "x", "Hello, world.\nNice, to meet you.\n", FORMAT_AUTO },
+        { "x", "\"Ja\", sagte er.\n\"Nein\", sagte sie.\n", FORMAT_AUTO },
+        { "x", "one,two\nthree\n", FORMAT_AUTO },
+        { "x", "one,two,three\nfour,five,six\n", FORMAT_AUTO },
+        { "x", "\"one,two\n", FORMAT_AUTO },
+        { "x", "<p>one,two</p>\n", FORMAT_AUTO },
         { "x.txt", "Nur Text.\n", FORMAT_AUTO },
         { "x", "", FORMAT_AUTO },
         { "x.tsv", "", FORMAT_TSV },
@@ -396,7 +419,7 @@ TEST(what_is_not_recognised_says_what_was_expected)
     CHECK_INT(reader_open_memory(&r, "a", str_of("no tab"),
                                  (struct str){ 0 }, &o, &e), ST_FORMAT);
     CHECK_STR(e.msg, "a: neither TMX, XLIFF, PO nor lines with a tab between "
-              "the texts; --format says what it is");
+              "the texts, nor CSV; --format says what it is");
     CHECK_INT(reader_open_memory(&r, "a", str_of("<html/>"),
                                  (struct str){ 0 }, &o, &e), ST_FORMAT);
     CHECK_STR(e.msg, "a: an XML file with <html>, where <tmx> or <xliff> was "

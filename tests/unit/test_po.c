@@ -303,6 +303,35 @@ TEST(po_converts_other_charsets)
     CHECK_INT(r.st, ST_FORMAT);
     CHECK(strstr(r.e.msg, "charset=KLINGON") != NULL);
     rows_free(&r);
+    r = PO("msgid \"\"\nmsgstr \"Content-Type: x; charset=UTF-16\\n\"\n\n"
+           "msgid \"abcd\"\nmsgstr \"efgh\"\n", 0);
+    CHECK_STR(r.e.msg, "t: the header says charset=UTF-16, but the file is "
+              "not in this encoding; correct the header");
+    rows_free(&r);
+    /* UTF-7 has no backslash, and PO cannot do without. */
+    r = PO("msgid \"\"\nmsgstr \"Content-Type: x; charset=UTF-7\\n\"\n\n"
+           "msgid \"a\"\nmsgstr \"M+APw-ller\"\n", 0);
+    CHECK_STR(r.e.msg, "t:2:39: expected text in UTF-7, as the header says");
+    rows_free(&r);
+    /* A byte order mark knows better than the header. */
+    r = PO("\xEF\xBB\xBFmsgid \"\"\nmsgstr \"Content-Type: x; "
+           "charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\nmsgstr \"ä\"\n", 0);
+    CHECK_OK(r.st, &r.e);
+    check_pair(&r, 0, "a", "ä");
+    rows_free(&r);
+}
+
+/* A name of a charset that does not fit is not cut and not ignored. */
+TEST(po_names_a_charset_with_a_long_name)
+{
+    struct rows r = PO("msgid \"\"\nmsgstr \"Content-Type: x; charset="
+                       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\n\"\n\n"
+                       "msgid \"a\"\nmsgstr \"b\"\n", 0);
+
+    CHECK_INT(r.st, ST_FORMAT);
+    CHECK(strstr(r.e.msg, "the header says charset=aaaaaaaaaa") != NULL);
+    rows_free(&r);
 }
 
 /* No two entries of a file may have the same msgid: gettext refuses that. */

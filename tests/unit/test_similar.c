@@ -374,3 +374,28 @@ TEST(differences_of_very_long_texts)
     free(a);
     free(b);
 }
+
+/* Texts too long for the table are compared at their ends only. A table of
+ * these would take minutes. */
+TEST(distances_of_very_long_texts)
+{
+    const size_t n = (size_t)1 << 20;
+    uint32_t *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b);
+    struct similar *s = NULL;
+    struct err e = { 0 };
+
+    REQUIRE(a && b);
+    for (size_t i = 0; i < n; i++) a[i] = b[i] = (uint32_t)i;
+    REQUIRE_OK(similar_new(&s, &e), &e);
+    CHECK_OK(similar_set(s, a, n, &e), &e);
+    CHECK_INT(similar_distance(s, b, n), 0);
+    CHECK_INT(similar_distance(s, b, n - 5), 5);
+    CHECK_INT(similar_distance(s, b + 7, n - 7), 7);
+    b[1000] = b[1010] = UINT32_MAX;
+    CHECK_INT(similar_distance(s, b, n), 11);   /* 2 by the table */
+    for (size_t i = 0; i < n; i++) b[i] = 1;
+    CHECK_INT(similar_distance(s, b, n), n);
+    similar_free(s);
+    free(a);
+    free(b);
+}

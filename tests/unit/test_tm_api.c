@@ -265,6 +265,40 @@ TEST(a_pair_keeps_all_it_was_given)
     scratch_remove(&s);
 }
 
+TEST(a_text_has_the_limit_that_an_import_has)
+{
+    const size_t limit = (size_t)16 << 20;
+    char *text = malloc(limit + 2);
+    struct scratch s;
+    skmt_error err;
+    skmt_pair p;
+    skmt_tm *tm;
+    int64_t id;
+
+    REQUIRE(text && scratch_make(&s));
+    memset(text, 'a', limit + 1);
+    text[limit + 1] = 0;
+    tm = open_tm(&s, SKMT_TM_CREATE);
+    CHECK_INT(skmt_tm_add(tm, NULL, text, "b", &id, &err), SKMT_LIMIT);
+    CHECK_STR(err.message, "the source text has 16777217 bytes; the limit is "
+              "16777216 bytes (16 MiB)");
+    CHECK_INT(skmt_tm_add(tm, NULL, "b", text, &id, &err), SKMT_LIMIT);
+    p = (skmt_pair){ .source = "a", .target = "b", .document = text };
+    CHECK_INT(skmt_tm_add_pair(tm, NULL, &p, &id, &err), SKMT_LIMIT);
+    CHECK(strstr(err.message, "the document's name has 16777217 bytes"));
+    id = add(tm, NULL, "a", "b");
+    CHECK_INT(skmt_tm_replace(tm, id, NULL, text, &err), SKMT_LIMIT);
+    CHECK(strstr(err.message, "the target text has"));
+    text[limit] = 0;                            /* exactly the limit */
+    OK(skmt_tm_replace(tm, id, NULL, text, &err));
+    OK(skmt_tm_add(tm, NULL, text, "b", &id, &err));
+    CHECK_INT(found(tm, "nothing like it"), 0);
+    CHECK_INT(problems(tm), 0);
+    skmt_tm_close(tm);
+    scratch_remove(&s);
+    free(text);
+}
+
 TEST(pairs_are_deleted_by_what_they_have)
 {
     struct scratch s;

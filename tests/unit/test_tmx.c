@@ -325,6 +325,25 @@ TEST(encodings)
           "UTF-8");
 }
 
+/* Encodings whose bytes look like ASCII and mean something else, and names
+ * that begin like one that is read. */
+TEST(encodings_that_are_not_read)
+{
+    static const char *const names[] = {
+        "UTF-7", "utf-7", "UNICODE-1-1-UTF-7", "UTF-7-IMAP", "UTF-1",
+        "UTF-EBCDIC", "ISO-2022-JP", "HZ", "KLINGON"
+    };
+    char text[600], want[120];
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        snprintf(text, sizeof text, "<?xml version='1.0' encoding='%s'?>"
+                 HEAD TU("M+APw-ller", "Miller") TAIL, names[i]);
+        snprintf(want, sizeof want, "f:1:1: the encoding %s is not read; "
+                 "convert the file to UTF-8", names[i]);
+        fails(text, want);
+    }
+}
+
 TEST(encodings_of_one_byte)
 {
     iconv_t cd = iconv_open("UTF-8", "windows-1252");

@@ -349,3 +349,107 @@ TEST(csv_reads_long_records)
     free(text);
     rows_free(&r);
 }
+
+/* ---- headers ------------------------------------------------------------ */
+
+TEST(tables_with_a_header_are_recognized)
+{
+    static const struct { const char *first; bool header; } row[] = {
+        { "source\ttarget", true }, { "Source\tTarget", true },
+        { " SRC \tTGT", true }, { "Original\tTranslation", true },
+        { "source (Deutsch)\ttarget (Englisch)", true },
+        { "de\ten", true }, { "de-DE\ten_US", true }, { "msgid\tmsgstr", true },
+        { "target\tsource", false }, { "de\tde-AT", false },
+        { "Hund\tdog", false }, { "source\tQuelle", false },
+        { "ja\tyes", false }, { "de facto\tin fact", false },
+        { "d\te", false }, { "xx\tyy", false }, { "(source)\t(target)", false },
+    };
+
+    for (size_t i = 0; i < COUNT(row); i++) {
+        char text[200];
+        struct rows r;
+
+        snprintf(text, sizeof text, "\n%s\nde\ten\n", row[i].first);
+        r = TSV(text, 0);
+        CHECK_OK(r.st, &r.e);
+        CHECK_INT(r.n, row[i].header ? 1 : 2);
+        CHECK_INT(r.counts.headers, row[i].header);
+        rows_free(&r);
+        r = TSV(text, .no_header = true);
+        CHECK_INT(r.n, 2);
+        CHECK_INT(r.counts.headers, 0);
+        rows_free(&r);
+        r = TSV(text, .header = true);
+        CHECK_INT(r.n, 1);
+        CHECK_INT(r.counts.headers, 0);
+        rows_free(&r);
+    }
+}
+
+/* Codes of other languages than the pairs have are words: "es" is "it". */
+TEST(codes_in_a_header_are_those_of_the_pairs)
+{
+    struct rows r = TSV("es\tit\nHund\tdog\n", .source_lang = "de",
+                        .target_lang = "en");
+
+    CHECK_INT(r.n, 2);
+    rows_free(&r);
+    r = TSV("de\ten\nHund\tdog\n", .source_lang = "de-AT",
+            .target_lang = "en");
+    CHECK_INT(r.n, 1);
+    rows_free(&r);
+}
+
+/* What is written with a header, or has a first pair that looks like one, is
+ * read back as it was, without an option and without a name of the file. */
+static void check_header_round_trip(enum format f, const char *names,
+                                    const char *first)
+{
+    char text[400];
+    struct rows r, back;
+    char *out;
+
+    snprintf(text, sizeof text, "%s%s\nZeile\tline, \"quoted\"\n"
+             "␛a\\nb\t c;d\n", names, first);
+    r = read_text(FORMAT_TSV, text, (struct reader_options){
+                  .header = *names, .no_header = !*names });
+    CHECK_INT(r.n, 3);
+    out = rows_write(&r, (struct writer_options){ .format = f });
+    rows_read(&back, "t", str_of(out), (struct str){ NULL, 0 },
+              (struct reader_options){ 0 });
+    CHECK_OK(back.st, &back.e);
+    rows_same(&r, &back);
+    free(out);
+    rows_free(&back);
+    rows_free(&r);
+}
+
+TEST(tables_with_a_header_come_back)
+{
+    static const char *const names[] = {
+        "", "source\ttarget\n", "de\ten\n", "Deutsch\tEnglisch\n", "\t\n",
+        "a,b\tc;d\n", "␛a\\nb\t(x)\n"
+    };
+    static const char *const first[] = {
+        "eins\tone", "source\ttarget", "es\tit", "de\ten", "a,b\tc\"d"
+    };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        for (size_t k = 0; k < COUNT(first); k++) {
+            check_header_round_trip(FORMAT_TSV, names[i], first[k]);
+            check_header_round_trip(FORMAT_CSV, names[i], first[k]);
+        }
+}
+
+TEST(names_that_are_not_known_are_written_so_that_they_are)
+{
+    struct rows r = TSV("Deutsch\tEnglisch\nHund\tdog\n", .header = true);
+    char *out = rows_write(&r, TO(CSV));
+
+    CHECK_STR(out, "source (Deutsch),target (Englisch)\nHund,dog\n");
+    free(out);
+    out = rows_write(&r, TO(TSV));
+    CHECK_STR(out, "source (Deutsch)\ttarget (Englisch)\nHund\tdog\n");
+    free(out);
+    rows_free(&r);
+}

@@ -2,6 +2,8 @@
  *
  * Borders are held to Unicode's own examples (word_break.txt is a part of its
  * WordBreakTest.txt) and to the rules of UAX #29 written down one by one. */
+#include <stdlib.h>
+#include <string.h>
 #include <utf8proc.h>
 
 #include "test.h"
@@ -364,6 +366,57 @@ TEST(words_follow_the_rules)
         }
         check_letters(&t);
     }
+}
+
+/* A word of several million letters: quadratic time would not end. The letters
+ * are cut into words of WORD_CHARS_MAX, whichever path finds them. */
+TEST(words_of_a_very_long_text)
+{
+    static const char *const unit[] = { "a", "\xC3\xA9", "7", "a.", "1,", "_",
+                                        "\xE2\x80\xAF", "'", "a\xCC\x81" };
+    const size_t size = (size_t)4 << 20;
+    char *text = malloc(size);
+
+    REQUIRE(text);
+    for (size_t k = 0; k < COUNT(unit); k++) {
+        size_t len = strlen(unit[k]), n = size / len * len, done = 0;
+        struct words w;
+
+        for (size_t i = 0; i < n; i += len) memcpy(text + i, unit[k], len);
+        words_begin(&w, (struct str){ text, n });
+        while (words_next(&w)) {
+            CHECK(w.begin == done && w.end > w.begin);
+            CHECK(utf8_count(text + w.begin, w.end - w.begin) <=
+                  WORD_CHARS_MAX);
+            done = w.end;
+        }
+        CHECK_INT(done, n);
+    }
+    free(text);
+}
+
+/* Around the longest word the fast path hands over to the one with all rules;
+ * the borders are the same as if it had not. */
+TEST(words_are_cut_at_the_same_place_by_both_paths)
+{
+    char text[WORD_CHARS_MAX + 40];
+
+    for (int n = WORD_CHARS_MAX - 3; n < WORD_CHARS_MAX + 4; n++)
+        for (int mark = 0; mark < 3; mark++) {
+            struct words w;
+            int first = n < WORD_CHARS_MAX ? n : WORD_CHARS_MAX;
+
+            memset(text, 'a', sizeof text);
+            text[n] = " .,"[mark];              /* 'a.a' is one word */
+            words_begin(&w, (struct str){ text, (size_t)n + 20 });
+            CHECK(words_next(&w) && w.begin == 0);
+            if (mark == 1)
+                first = n + 2 <= WORD_CHARS_MAX ? WORD_CHARS_MAX
+                        : n < WORD_CHARS_MAX ? n : WORD_CHARS_MAX;
+            if (mark == 1 && n + 20 < first) first = n + 20;
+            CHECK_INT(w.end, first);
+            CHECK_INT(w.kind, WORD_TERM);
+        }
 }
 
 /* ---- lower case ---------------------------------------------------------- */
