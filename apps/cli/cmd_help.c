@@ -132,7 +132,8 @@ static const char overview_end[] =
 "  skmt --version      version, kernels in use, processor\n"
 "\n"
 "Exit status: 0 done, 1 an input or output failed, 2 the command line makes\n"
-"no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C).\n";
+"no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C; 135\n"
+"a model, index or key file was cut short while it was in use).\n";
 
 static const char translate_page[] =
 "Usage: skmt translate [OPTIONS] [FILE ...]\n"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "interrupt.h"
 
 const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
     int status;
 
     if (!hold_standard_fds()) return EXIT_TROUBLE;
+    interrupt_faults();
     status = dispatch(argc, argv);
     /* What went through stdio (help, info) may have met a full disk. */
     if (fflush(stdout) || ferror(stdout)) {
