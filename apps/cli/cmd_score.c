@@ -151,7 +151,7 @@ static int settle(struct score_call *c, const struct wishes *w)
     return check_stdin(c);
 }
 
-static void record_defaults(const struct score_call *c,
+static void score_record_defaults(const struct score_call *c,
                             const struct wishes *w)
 {
     struct textbuf bounds = { 0 };
@@ -180,7 +180,7 @@ static int parse(struct score_call *c, struct wishes *w, struct args *a)
         else status = take_option(c, w, a);
     }
     if (status || w->help) return status;
-    if (!(status = settle(c, w))) record_defaults(c, w);
+    if (!(status = settle(c, w))) score_record_defaults(c, w);
     return status;
 }
 

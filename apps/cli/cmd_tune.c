@@ -216,7 +216,7 @@ static int settle(struct tune_call *c, int argc, char **argv)
     return settle_with(c);
 }
 
-static void record_defaults(const struct tune_call *c)
+static void tune_record_defaults(const struct tune_call *c)
 {
     struct textbuf list = { 0 };
 
@@ -249,7 +249,7 @@ static int parse(struct tune_call *c, int argc, char **argv)
     status = steering_settings(&c->steering, c->options);
     if (!status) status = args_set_engine(a, c->options);
     if (!status) status = settle(c, argc, argv);
-    if (!status) record_defaults(c);
+    if (!status) tune_record_defaults(c);
     return status;
 }
 

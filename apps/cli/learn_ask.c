@@ -157,7 +157,10 @@ static bool store(struct talk *t, const char *source, const char *target)
 
 /* ---- the last answer ---------------------------------------------------- */
 
-static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+static int ask_no_memory(void)
+{
+    return complain(EXIT_TROUBLE, "out of memory");
+}
 
 static void answered_release(struct answered *a)
 {
@@ -179,7 +182,7 @@ static int write_last(struct talk *t)
     return status;
 }
 
-static void put_line(struct textbuf *t, const char *text, bool cr)
+static void ask_put_line(struct textbuf *t, const char *text, bool cr)
 {
     textbuf_adds(t, text);
     textbuf_adds(t, cr ? "\r\n" : "\n");
@@ -194,8 +197,8 @@ static int answer_line(struct talk *t, const struct line *line,
 
     textbuf_add(&now.source, line->text, line->len);
     textbuf_add(&now.source, "", 1);
-    put_line(&now.output, target, line->cr);
-    status = now.source.failed || now.output.failed ? no_memory()
+    ask_put_line(&now.output, target, line->cr);
+    status = now.source.failed || now.output.failed ? ask_no_memory()
                                                     : write_last(t);
     now.line.text = now.source.data;
     if (status) answered_release(&now);
@@ -205,8 +208,8 @@ static int answer_line(struct talk *t, const struct line *line,
 
 static int blank_line(struct talk *t, const struct line *line)
 {
-    put_line(&t->last.blank, "", line->cr);
-    if (t->last.blank.failed) return no_memory();
+    ask_put_line(&t->last.blank, "", line->cr);
+    if (t->last.blank.failed) return ask_no_memory();
     return t->last.exists ? EXIT_DONE : write_last(t);
 }
 
@@ -239,7 +242,7 @@ static int stopped(const struct talk *t, enum edit_state st)
                     t->editor.message);
 }
 
-static int translate_line(struct talk *t, const struct line *line)
+static int ask_translate(struct talk *t, const struct line *line)
 {
     skmt_error err;
 
@@ -266,11 +269,11 @@ static int take_answer(struct talk *t, const struct line *line, char *answer,
     *begin = answer;
     if (v != UNDO) return EXIT_DONE;
     if ((status = undo(t, done)) || *done) return status;
-    if ((status = translate_line(t, line))) return status;
+    if ((status = ask_translate(t, line))) return status;
     say_source(line);
     say_translation(t);
     *begin = editable(t);
-    return *begin ? EXIT_DONE : no_memory();
+    return *begin ? EXIT_DONE : ask_no_memory();
 }
 
 /* Ask until there is an answer that can be done. *done: the person ends. */
@@ -279,7 +282,7 @@ static int ask_line(struct talk *t, const struct line *line, bool *done)
     const char *prompt = t->editor.plain ? "correction> " : "= ";
     const char *begin = editable(t);
     bool given = false;
-    int status = begin ? EXIT_DONE : no_memory();
+    int status = begin ? EXIT_DONE : ask_no_memory();
 
     while (!status && !given && !*done) {
         char *answer;
@@ -299,7 +302,7 @@ static int undo(struct talk *t, bool *done)
     int status = take_back(t, &was);
 
     if (!status && was.exists) {
-        status = translate_line(t, &was.line);
+        status = ask_translate(t, &was.line);
         if (!status) {
             say_source(&was.line);
             say_translation(t);
@@ -371,7 +374,7 @@ static int typed_line(struct talk *t, struct line *line,
     line->len = strlen(line->text);
     textbuf_reset(source);
     textbuf_add(source, line->text, line->len + 1);
-    if (source->failed) return no_memory();
+    if (source->failed) return ask_no_memory();
     line->text = source->data;
     return talk_about(t, line, done);
 }

@@ -100,7 +100,7 @@ static bool is_same_file(const char *a, const char *b)
            && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int check_apart(const char *file)
+static int record_check_apart(const char *file)
 {
     if (!file || !is_same_file(record.path, file)) return EXIT_DONE;
     return complain(EXIT_USAGE, "%s: --record names a file that this command "
@@ -115,9 +115,9 @@ static int check_record(void)
     if (!record.path[0] || !strcmp(record.path, "-"))
         return complain(EXIT_USAGE, "--record needs the name of a file");
     for (int i = 0; !status && i < record.n_operands; i++)
-        status = check_apart(record.operands[i]);
+        status = record_check_apart(record.operands[i]);
     for (int i = 0; !status && i < record.n_given; i++)
-        status = check_apart(record.given[i].value);
+        status = record_check_apart(record.given[i].value);
     return status ? status : whole_file_check(record.path);
 }
 
@@ -158,7 +158,7 @@ void record_valuef(const char *option, const char *fmt, ...)
     record_value(option, text);
 }
 
-static const struct named *last_given(const char *option)
+static const struct named *record_last_given(const char *option)
 {
     for (int i = record.n_given; i-- > 0;)
         if (!strcmp(record.given[i].name, option)) return &record.given[i];
@@ -167,8 +167,8 @@ static const struct named *last_given(const char *option)
 
 static bool is_steered(void)
 {
-    return last_given("memory") || last_given("pairs")
-           || last_given("simulate");
+    return record_last_given("memory") || record_last_given("pairs")
+           || record_last_given("simulate");
 }
 
 static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
@@ -210,7 +210,7 @@ void record_options(describe_fn *describe, skmt_options *o)
     read_options(NULL);
 }
 
-/* ---- files ---------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------- */
 
 static void put_path(struct textbuf *t, const char *path)
 {
@@ -243,7 +243,7 @@ int record_model(const char *path, const skmt_model *model)
     struct textbuf *t = &record.model;
 
     if (!is_wanted()) return EXIT_DONE;
-    if ((record.refused = check_apart(path))) {
+    if ((record.refused = record_check_apart(path))) {
         record.checked = false;
         return record.refused;
     }
@@ -288,7 +288,7 @@ void record_memory(const char *path, skmt_tm *tm)
     put_state(&record.memory_end, tm);
 }
 
-/* ---- the end --------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------ */
 
 static void put_text_list(struct textbuf *t, const char *key,
                           const char *const *list, int n)
@@ -311,7 +311,7 @@ static const char *in_force(const char *option)
 }
 
 /* A value; several where the option was given several times. */
-static void put_given(struct textbuf *t, const char *option)
+static void record_put_given(struct textbuf *t, const char *option)
 {
     int n = 0;
 
@@ -329,12 +329,12 @@ static void put_given(struct textbuf *t, const char *option)
 static void put_own_option(struct textbuf *t, const struct opt *o)
 {
     const char *value = in_force(o->name);
-    bool is_given = last_given(o->name) != NULL;
+    bool is_given = record_last_given(o->name) != NULL;
 
     jput_key(t, o->name);
     if (!o->value) textbuf_adds(t, is_given ? "true" : "false");
     else if (value) jput_text(t, value);
-    else if (is_given) put_given(t, o->name);
+    else if (is_given) record_put_given(t, o->name);
     else textbuf_adds(t, "null");
 }
 
@@ -362,7 +362,7 @@ static void put_object(struct textbuf *t, const char *key,
     else textbuf_adds(t, "null");
 }
 
-static void put_memory(struct textbuf *t)
+static void record_put_memory(struct textbuf *t)
 {
     jput_key(t, "memory");
     if (!record.memory.len) {
@@ -391,7 +391,7 @@ static void put_outputs(struct textbuf *t)
     jput_key(t, "outputs");
     textbuf_adds(t, "[");
     for (const struct opt *o = record.own; o && o->name; o++) {
-        const struct named *g = last_given(o->name);
+        const struct named *g = record_last_given(o->name);
         const char *path = in_force(o->name);
         struct stat st;
 
@@ -448,7 +448,7 @@ static void put_record(struct textbuf *t, int status)
     jput_text(t, getcwd(folder, sizeof folder) ? folder : "");
     put_options(t);
     put_object(t, "model", &record.model);
-    put_memory(t);
+    record_put_memory(t);
     put_outputs(t);
     put_machine(t);
     put_times(t);

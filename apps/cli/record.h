@@ -4,11 +4,11 @@
  * Every command has the option, without listing it: args.c takes it and reports
  * all other arguments here while it parses. The places that every command
  * shares report the rest: model_find() the model, whoever opens a memory the
- * memory, main() the end. A command only reports the defaults of its own options
- * that are not in the option table.
+ * memory, main() the end. A command only reports the defaults of its own
+ * options.
  *
- * All calls do nothing when no record was asked for. What is reported is copied,
- * except for strings of argv. */
+ * All calls do nothing when no record was asked for. What is reported is
+ * copied, except for strings of argv. */
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -31,9 +31,9 @@ int record_finish(int status);
 void record_parse_begin(const struct args *a);
 void record_argument(enum arg what, const struct args *a);
 void record_ask(const char *path);
-/* All arguments were read. False, with the error on stderr: the record cannot be
- * written, or is one of the files that the command uses. record_finish() gives
- * the exit status for it. */
+/* All arguments were read. False, with the error on stderr: the record cannot
+ * be written, or is one of the files that the command uses. record_finish()
+ * gives the exit status for it. */
 bool record_parse_end(void);
 
 /* ---- for commands */

@@ -51,7 +51,7 @@ static void expand(const unsigned char *block, uint32_t w[64])
     }
 }
 
-static void add_block(struct sha256 *h, const unsigned char *block)
+static void sha256_add_block(struct sha256 *h, const unsigned char *block)
 {
     uint32_t w[64], s[8];
 
@@ -83,7 +83,7 @@ void sha256_add(struct sha256 *h, const void *data, size_t n)
         h->bytes += part;
         at += part;
         n -= part;
-        if (filled + part == 64) add_block(h, h->block);
+        if (filled + part == 64) sha256_add_block(h, h->block);
     }
 }
 

@@ -1,5 +1,5 @@
-/* wholefile.c - writes a file under another name beside its place and renames it
- * when it is complete. See wholefile.h. */
+/* wholefile.c - writes a file under another name beside its place and renames
+ * it when it is complete. See wholefile.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
