@@ -85,7 +85,8 @@ SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
                                      skmt_error *err);
 SKMT_API void skmt_model_close(skmt_model *model);  /* NULL is fine */
 
-/* Facts: "name", "source_lang", "target_lang", "type" ("int8"..), "d_model",
+/* Facts: "name", "source_lang", "target_lang", "type" ("int8"..), "checksum"
+ * (16 hexadecimal digits that cover the whole file), "d_model",
  * "encoder_layers", .. one per line of `skmt info`. NULL: no such fact.
  * skmt_model_fact_name counts them through: NULL after the last. The strings
  * live as long as the model. */
@@ -112,6 +113,12 @@ SKMT_API skmt_status skmt_options_set(skmt_options *o, const char *name,
                                       const char *value, skmt_error *err);
 /* The value as text, until the next get on the same object; NULL: unknown. */
 SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
+/* The same, but where an option leaves the choice to the library (0, -1), what
+ * is chosen with this model (NULL: as far as that is known without one).
+ * steered: for a translation with a memory; 0: without, or a search. */
+SKMT_API const char *skmt_options_in_force(skmt_options *o,
+                                           const skmt_model *model,
+                                           int steered, const char *name);
 
 /* The list of all options, for help pages and forms: false after the last. */
 typedef struct skmt_option_info {
@@ -290,6 +297,15 @@ typedef struct skmt_tm_info {
 SKMT_API skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err);
 SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
                                       skmt_error *err);
+/* What the file holds, in a few numbers, to recognize it again: two states of
+ * one file with the same last_change and counts have the same texts. */
+typedef struct skmt_tm_state {
+    uint64_t identity;          /* drawn at random when the file was made */
+    int64_t last_change;        /* number of the newest change of its texts */
+    int64_t pairs, texts;       /* of all its memories */
+} skmt_tm_state;
+SKMT_API skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
+                                       skmt_error *err);
 /* settings: name, languages, priority and keep_duplicates are read; languages
  * may be NULL. A file's first memory is made by the first add or import when
  * this was not called. */

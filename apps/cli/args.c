@@ -4,6 +4,7 @@
 
 #include "args.h"
 #include "cli.h"
+#include "record.h"
 
 #define NAME_MAX_BYTES 64
 
@@ -83,6 +84,7 @@ static enum arg unknown(const struct args *a, const char *name)
     nearest_begin(&near, name);
     for (const struct opt *o = a->own; o->name; o++)
         nearest_offer(&near, o->name);
+    nearest_offer(&near, record_option.name);
     for (int i = 0; a->describe && a->describe(i, &info); i++)
         nearest_offer(&near, info.name);
     best = nearest_end(&near);
@@ -156,6 +158,8 @@ static enum arg long_option(struct args *a, const char *word)
     for (const struct opt *o = a->own; o->name; o++)
         if (!strcmp(o->name, name))
             return own_option(a, o, equals ? equals + 1 : NULL);
+    if (!strcmp(name, record_option.name))
+        return own_option(a, &record_option, equals ? equals + 1 : NULL);
     if (a->describe)
         return engine_option(a, name, equals ? equals + 1 : NULL);
     return unknown(a, name);
@@ -173,7 +177,7 @@ static enum arg short_option(struct args *a, const char *word)
     return ARG_BAD;
 }
 
-enum arg args_next(struct args *a)
+static enum arg next_argument(struct args *a)
 {
     const char *word;
 
@@ -181,7 +185,7 @@ enum arg args_next(struct args *a)
     word = a->argv[a->at];
     if (!a->only_operands && !strcmp(word, "--")) {
         a->only_operands = true;
-        return args_next(a);
+        return next_argument(a);
     }
     if (a->only_operands || word[0] != '-' || !word[1]) {
         a->value = word;
@@ -189,6 +193,21 @@ enum arg args_next(struct args *a)
     }
     return word[1] == '-' ? long_option(a, word + 2)
                           : short_option(a, word + 1);
+}
+
+/* Every command has --record: it is taken here, and all others are reported to
+ * the record. */
+enum arg args_next(struct args *a)
+{
+    enum arg what;
+
+    if (a->at == 0) record_parse_begin(a);
+    while ((what = next_argument(a)) == ARG_OWN
+           && args_is(a, record_option.name))
+        record_ask(a->value);
+    if (what == ARG_END) return record_parse_end() ? ARG_END : ARG_BAD;
+    record_argument(what, a);
+    return what;
 }
 
 bool args_is(const struct args *a, const char *name)
@@ -220,5 +239,6 @@ int args_set_engine(struct args a, skmt_options *o)
         if (what == ARG_ENGINE && skmt_options_set(o, a.name, a.value, &err))
             return complain(EXIT_USAGE, "--%s", err.message);
     }
+    record_options(a.describe, o);
     return EXIT_DONE;
 }

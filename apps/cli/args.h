@@ -3,6 +3,7 @@
  * A command lists its own options; when it takes the library's too, those are
  * read from where the library describes them (skmt_option_describe() and the
  * like), so the flags are never written twice.
+ * Every command takes --record too (record.h), which no command sees.
  * Accepted: --name=value, --name value, -xvalue, -x value; for switches
  * --name and --no-name; "--" ends the options and "-" alone is an operand. */
 #ifndef ARGS_H

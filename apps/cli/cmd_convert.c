@@ -7,6 +7,7 @@
 #include "help.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "record.h"
 #include "skmt_tools.h"
 
 static void step(void *user, int done, int total)
@@ -64,5 +65,6 @@ int cmd_convert(int argc, char **argv)
     if (strcmp(type, "f32") && strcmp(type, "bf16") && strcmp(type, "int8"))
         return complain(EXIT_USAGE, "--type is f32, bf16 or int8, not '%s'",
                         type);
+    record_value("type", type);
     return convert(from, type, output, quiet);
 }

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "help.h"
+#include "record.h"
 #include "steering.h"
 
 #define WIDTH 78
@@ -130,9 +131,11 @@ static const char overview_end[] =
 "\n"
 "  skmt help COMMAND   a command's options, with examples\n"
 "  skmt --version      version, kernels in use, processor\n"
+"  --record FILE       with any command: keep as JSON what was run\n"
 "\n"
 "Exit status: 0 done, 1 an input or output failed, 2 the command line makes\n"
-"no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C).\n";
+"no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C; 135\n"
+"a model, index or key file was cut short while it was in use).\n";
 
 static const char translate_page[] =
 "Usage: skmt translate [OPTIONS] [FILE ...]\n"
@@ -277,14 +280,21 @@ static void print_wrapped(const char *text, int at)
     putchar('\n');
 }
 
+static void print_option(const struct opt *o)
+{
+    int at = o->letter ? printf("  -%c, --%s", o->letter, o->name)
+                       : printf("      --%s", o->name);
+
+    if (o->value) at += printf(" %s", o->value);
+    print_wrapped(o->help, at);
+}
+
+/* --record, which every command has, comes before the last one, --help. */
 static void print_own(const struct opt *list)
 {
     for (const struct opt *o = list; o->name; o++) {
-        int at = o->letter ? printf("  -%c, --%s", o->letter, o->name)
-                           : printf("      --%s", o->name);
-
-        if (o->value) at += printf(" %s", o->value);
-        print_wrapped(o->help, at);
+        if (!o[1].name) print_option(&record_option);
+        print_option(o);
     }
 }
 
@@ -338,14 +348,20 @@ static void print_command(const char *command)
     for (; *command; command++) putchar(*command == ' ' ? '-' : *command);
 }
 
+static void print_option_line(const char *command, const struct opt *o)
+{
+    print_command(command);
+    printf("\t%s\t%.1s\t%s\t\t%s\n", o->name, &o->letter,
+           o->value ? o->value : "", o->help);
+}
+
 static void print_page_list(const struct page *p)
 {
     skmt_option_info info;
 
     for (const struct opt *o = p->own; o && o->name; o++) {
-        print_command(p->command);
-        printf("\t%s\t%.1s\t%s\t\t%s\n", o->name, &o->letter,
-               o->value ? o->value : "", o->help);
+        if (!o[1].name) print_option_line(p->command, &record_option);
+        print_option_line(p->command, o);
     }
     for (int i = 0; p->describe && p->describe(i, &info); i++) {
         print_command(p->command);

@@ -7,6 +7,7 @@
 #include "args.h"
 #include "cli.h"
 #include "help.h"
+#include "record.h"
 #include "score_call.h"
 
 #define DEFAULT_METRICS "bleu,chrf,ter"
@@ -150,6 +151,24 @@ static int settle(struct score_call *c, const struct wishes *w)
     return check_stdin(c);
 }
 
+static void score_record_defaults(const struct score_call *c,
+                            const struct wishes *w)
+{
+    struct textbuf bounds = { 0 };
+
+    for (int i = 0; i < c->n_bounds; i++)
+        textbuf_addf(&bounds, "%s%lu", i ? "," : "",
+                     (unsigned long)c->bounds[i]);
+    textbuf_add(&bounds, "", 1);
+    if (!bounds.failed) record_value("buckets", bounds.data);
+    textbuf_release(&bounds);
+    record_value("metrics", c->metrics);
+    record_value("r-stopwords", w->no_stopwords ? "off" : "on");
+    record_valuef("resamples", "%ld", c->resamples);
+    record_valuef("seed", "%ld", c->seed);
+    if (c->column) record_valuef("column", "%ld", c->column);
+}
+
 static int parse(struct score_call *c, struct wishes *w, struct args *a)
 {
     int status = EXIT_DONE;
@@ -160,7 +179,9 @@ static int parse(struct score_call *c, struct wishes *w, struct args *a)
         if (what == ARG_OPERAND) take_file(c, a->value);
         else status = take_option(c, w, a);
     }
-    return status || w->help ? status : settle(c, w);
+    if (status || w->help) return status;
+    if (!(status = settle(c, w))) score_record_defaults(c, w);
+    return status;
 }
 
 /* ---- the command -------------------------------------------------------- */

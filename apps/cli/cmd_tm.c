@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "interrupt.h"
+#include "record.h"
 #include "tm_call.h"
 
 static const struct subcommand {
@@ -109,6 +110,7 @@ static int parse(struct tm_call *c, const struct subcommand *s,
             && skmt_options_set(c->options, a.name, a.value, &err))
             return complain(EXIT_USAGE, "--%s", err.message);
     }
+    if (page->describe) record_options(page->describe, c->options);
     return tm_given(c, "help") ? EXIT_DONE : check_operands(c, s);
 }
 
@@ -126,6 +128,7 @@ static int run(const struct subcommand *s, int argc, char **argv)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = parse(&c, s, help_find(command), argc, argv)))
         status = tm_given(&c, "help") ? help_command(command) : s->run(&c);
+    record_memory(c.path, c.tm);
     skmt_tm_close(c.tm);
     skmt_model_close(c.model);
     interrupt_work(false);

@@ -22,6 +22,7 @@
 #include "interrupt.h"
 #include "lines.h"
 #include "progress.h"
+#include "record.h"
 #include "steering.h"
 #include "textbuf.h"
 #include "writer.h"
@@ -97,6 +98,7 @@ static int parse_explain(struct job *j)
         && strcmp(color, "never"))
         return complain(EXIT_USAGE, "--color is auto, always or never, not "
                         "'%s'", color);
+    record_value("color", color);
     j->explain = !strcmp(option(j, "explain"), "1");
     if (j->html && skmt_options_set(j->options, "explain", "true", &err))
         return complain(EXIT_USAGE, "--%s", err.message);

@@ -15,7 +15,9 @@
 #include "findmodel.h"
 #include "help.h"
 #include "interrupt.h"
+#include "record.h"
 #include "tune_call.h"
+#include "wholefile.h"
 
 #define DEFAULT_LIMIT 200
 #define KEY_CACHE "1G"          /* every pair of some 4,000 sentences */
@@ -214,6 +216,25 @@ static int settle(struct tune_call *c, int argc, char **argv)
     return settle_with(c);
 }
 
+static void tune_record_defaults(const struct tune_call *c)
+{
+    struct textbuf list = { 0 };
+
+    for (int i = 0; i < N_AXES; i++) {
+        const struct tune_axis *x = &c->axes[i];
+
+        if (i == AXIS_LAMBDA && !c->fixed) continue;    /* not tried */
+        textbuf_reset(&list);
+        for (int k = 0; k < x->n; k++)
+            textbuf_addf(&list, "%s%.10g", k ? "," : "", x->at[k]);
+        textbuf_add(&list, "", 1);
+        if (!list.failed) record_value(x->name, list.data);
+    }
+    textbuf_release(&list);
+    record_valuef("limit", "%ld", c->limit);
+    record_value("metric", tune_metrics[c->metric].name);
+}
+
 static int parse(struct tune_call *c, int argc, char **argv)
 {
     struct args a = { .command = "tune", .own = tune_options,
@@ -227,7 +248,9 @@ static int parse(struct tune_call *c, int argc, char **argv)
         return complain(EXIT_TROUBLE, "%s", err.message);
     status = steering_settings(&c->steering, c->options);
     if (!status) status = args_set_engine(a, c->options);
-    return status ? status : settle(c, argc, argv);
+    if (!status) status = settle(c, argc, argv);
+    if (!status) tune_record_defaults(c);
+    return status;
 }
 
 /* ---- files ------------------------------------------------------------ */
@@ -254,7 +277,7 @@ static int check_output(const struct tune_call *c, const char *out,
     if (!status) status = check_apart(out, c->dev, "the dev set");
     if (!status) status = check_apart(out, c->steering.key_file, "key file");
     if (!status) status = check_apart(out, model, "the model");
-    return status ? status : tune_file_check(out);
+    return status ? status : whole_file_check(out);
 }
 
 static int open_all(struct tune_call *c)
@@ -393,8 +416,8 @@ static int write_files(struct tune_call *c)
 
     tune_text_settings(&settings, c);
     if (c->svg) tune_svg(&picture, c);
-    if (c->svg) status = tune_file_write(c->svg, &picture);
-    if (!status && c->output) status = tune_file_write(c->output, &settings);
+    if (c->svg) status = whole_file_write(c->svg, &picture);
+    if (!status && c->output) status = whole_file_write(c->output, &settings);
     textbuf_release(&settings);
     textbuf_release(&picture);
     return status;

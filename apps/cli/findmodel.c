@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "findmodel.h"
+#include "record.h"
 
 #ifndef SKMT_PREFIX
 #define SKMT_PREFIX "/usr/local"
@@ -87,5 +88,5 @@ int model_find(skmt_model **out, const char *name, const char **path)
     if (path) *path = found;
     if (skmt_model_open(out, found, &err))
         return complain(EXIT_MODEL, "%s", err.message);
-    return EXIT_DONE;
+    return record_model(found, *out);
 }

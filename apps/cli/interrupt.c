@@ -1,6 +1,7 @@
 /* interrupt.c - see interrupt.h. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,6 +89,53 @@ void interrupt_work(bool asks)
     state.asks = asks;
     pthread_mutex_unlock(&state.lock);
 }
+
+/* ---- faults of files ---------------------------------------------------- */
+
+/* A SIGBUS that no file caused (a misaligned access, kill) takes its default
+ * action. Only calls that are safe in a signal handler. */
+static void pass_on(int sig, const siginfo_t *info)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+
+    sigaction(sig, &usual, NULL);
+    if (info->si_code <= 0) raise(sig);     /* else the fault happens again */
+}
+
+/* Several threads may meet the same fault: the first one speaks. Only calls
+ * that are safe in a signal handler. */
+static void mapped_file_failed(int sig, siginfo_t *info, void *unused)
+{
+    static atomic_flag spoken = ATOMIC_FLAG_INIT;
+    static const char text[] = "skmt: a file in use (the model, an index file "
+        "of the memory or the key file) was cut short or cannot be read any "
+        "more; stopped. What was stored before is safe.\n";
+    ssize_t written;
+
+    (void)unused;
+    if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
+        pass_on(sig, info);
+        return;
+    }
+    while (atomic_flag_test_and_set(&spoken)) pause();
+    written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(EXIT_SIGNAL + sig);
+}
+
+void interrupt_faults(void)
+{
+    struct sigaction bus = { .sa_sigaction = mapped_file_failed,
+                             .sa_flags = SA_SIGINFO };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+    sigemptyset(&bus.sa_mask);
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGBUS, &bus, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+/* ---- asking ------------------------------------------------------------- */
 
 int interrupt_fd(void)
 {

@@ -24,4 +24,11 @@ int interrupt_signal(void);             /* 0: none came */
 void interrupt_hold(void);
 int interrupt_held(void);               /* one that waits; 0: none came */
 
+/* The two signals that the system sends because of a file; call this first.
+ * SIGXFSZ, a file over the limit of ulimit -f, is ignored: the write fails with
+ * EFBIG instead and is reported like a full disk. SIGBUS, a mapped file that
+ * became shorter or cannot be read any more, ends the process with a sentence
+ * and the status EXIT_SIGNAL + SIGBUS. */
+void interrupt_faults(void);
+
 #endif

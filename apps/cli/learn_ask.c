@@ -1,7 +1,12 @@
 /* learn_ask.c - a person corrects each translation at a terminal.
  *
- * Talk goes to stderr. The output, where it is something else than the
- * terminal, gets the text the person left: one line for each source. */
+ * The dialog goes to stderr. The output, where it is not the terminal, gets the
+ * text that the person left: one line for each source.
+ *
+ * /undo takes the last answer back and asks for its line again. A line that
+ * went into a pipe cannot be taken back, so the line of the last answer is held
+ * until the next answer is given or the dialog ends. Blank lines after it wait
+ * with it. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,14 +16,25 @@
 #include "learn_call.h"
 #include "learn_edit.h"
 
+struct answered {               /* the last line that has an answer */
+    bool exists;
+    bool stored;                /* the answer changed the memory */
+    struct line line;           /* its text is `source` */
+    struct textbuf source;      /* with a NUL */
+    struct textbuf output;      /* the line of output, not written yet */
+    struct textbuf blank;       /* the blank lines after it */
+};
+
 struct talk {
     struct learn_call *c;
     struct editor editor;
     struct lines in;            /* sources of files */
     bool typed;                 /* sources are typed, too */
+    struct answered last;
+    struct textbuf shown;       /* the text that the editor begins with */
 };
 
-enum verdict { TAKE, LEAVE, UNDO };
+enum verdict { TAKE, LEAVE, UNDO, AGAIN };
 
 /* ---- saying ------------------------------------------------------------- */
 
@@ -29,17 +45,22 @@ static void say_how(const struct talk *t)
             "stores nothing;\n"
           : "Enter stores the translation as you leave it; an empty line or - "
             "stores nothing;\n", stderr);
-    fputs("/undo takes the last pair back, Ctrl-D ends.\n", stderr);
+    fputs("/undo takes the last answer back, /help shows this, Ctrl-D ends; a "
+          "text that begins\nwith / is typed with two: //.\n", stderr);
 }
 
-static void say_line(const struct talk *t, const struct line *line)
+static void say_source(const struct line *line)
+{
+    fprintf(stderr, "\n%s:%llu  %s\n", line->file,
+            (unsigned long long)line->number, line->text);
+}
+
+/* What the memory has for the source, and the translation. */
+static void say_translation(const struct talk *t)
 {
     bool exact;
     double similarity = learn_similarity(t->c, &exact);
 
-    if (!t->typed)
-        fprintf(stderr, "\n%s:%llu  %s\n", line->file,
-                (unsigned long long)line->number, line->text);
     if (exact)
         fputs("(from the memory)\n", stderr);
     else if (similarity > 0)
@@ -65,31 +86,52 @@ static void trim_end(char *text)
     while (n && strchr(" \t", text[n - 1])) text[--n] = 0;
 }
 
+/* Says so when the text is a command, "/word", and no known one. False: it is
+ * no command at all. */
+static bool is_command(const struct talk *t, const char *text, bool *undo)
+{
+    *undo = !strcmp(text, "/undo");
+    if (text[0] != '/' || text[1] == '/') return false;
+    if (!strcmp(text, "/help"))
+        say_how(t);
+    else if (!*undo)
+        fprintf(stderr, "there is no command '%.*s'; the commands are /undo "
+                "and /help; a text that begins with / is typed with two: "
+                "//\n", (int)strcspn(text, " \t"), text);
+    return true;
+}
+
+/* "//text" stands for "/text". */
+static char *unescaped(char *text)
+{
+    return text[0] == '/' && text[1] == '/' ? text + 1 : text;
+}
+
 /* The text to store into *target. */
 static enum verdict judge(const struct talk *t, char *answer,
                           const char **target)
 {
+    bool undo;
+
     trim_end(answer);
-    if (!strcmp(answer, "/undo")) return UNDO;
+    if (is_command(t, answer, &undo)) return undo ? UNDO : AGAIN;
     *target = t->c->text.data;
     if (!strcmp(answer, "-")) return LEAVE;
     if (!*answer) return t->editor.plain && **target ? TAKE : LEAVE;
-    *target = answer;
+    *target = unescaped(answer);
     return TAKE;
 }
 
-static int undo(struct talk *t)
+/* The translation as the editor shows it, so that Enter stores it. NULL: out
+ * of memory. */
+static const char *editable(struct talk *t)
 {
-    int64_t id = t->c->last.is.id;
-    skmt_error err;
+    const char *text = t->c->text.data;
 
-    if (!id) {
-        fputs("nothing was stored that could be taken back\n", stderr);
-        return EXIT_DONE;
-    }
-    if (learn_undo(t->c, &err)) return learn_failed(t->c, &err);
-    fprintf(stderr, "pair %lld is taken back\n", (long long)id);
-    return EXIT_DONE;
+    textbuf_reset(&t->shown);
+    if (text[0] == '/') textbuf_adds(&t->shown, "/");
+    textbuf_add(&t->shown, text, strlen(text) + 1);
+    return t->shown.failed ? NULL : t->shown.data;
 }
 
 /* True: stored. What cannot be stored - a full disk, a byte that is no UTF-8 -
@@ -113,6 +155,84 @@ static bool store(struct talk *t, const char *source, const char *target)
     return true;
 }
 
+/* ---- the last answer ---------------------------------------------------- */
+
+static int ask_no_memory(void)
+{
+    return complain(EXIT_TROUBLE, "out of memory");
+}
+
+static void answered_release(struct answered *a)
+{
+    textbuf_release(&a->source);
+    textbuf_release(&a->output);
+    textbuf_release(&a->blank);
+    memset(a, 0, sizeof *a);
+}
+
+/* Write what waits. It cannot be taken back then. */
+static int write_last(struct talk *t)
+{
+    struct answered *a = &t->last;
+    int status = EXIT_DONE;
+
+    if (a->exists) status = learn_write_bytes(t->c, &a->output);
+    if (!status) status = learn_write_bytes(t->c, &a->blank);
+    answered_release(a);
+    return status;
+}
+
+static void ask_put_line(struct textbuf *t, const char *text, bool cr)
+{
+    textbuf_adds(t, text);
+    textbuf_adds(t, cr ? "\r\n" : "\n");
+}
+
+/* The line has its answer: the one before it is written, this one waits. */
+static int answer_line(struct talk *t, const struct line *line,
+                       const char *target, bool stored)
+{
+    struct answered now = { .exists = true, .stored = stored, .line = *line };
+    int status;
+
+    textbuf_add(&now.source, line->text, line->len);
+    textbuf_add(&now.source, "", 1);
+    ask_put_line(&now.output, target, line->cr);
+    status = now.source.failed || now.output.failed ? ask_no_memory()
+                                                    : write_last(t);
+    now.line.text = now.source.data;
+    if (status) answered_release(&now);
+    else t->last = now;
+    return status;
+}
+
+static int blank_line(struct talk *t, const struct line *line)
+{
+    ask_put_line(&t->last.blank, "", line->cr);
+    if (t->last.blank.failed) return ask_no_memory();
+    return t->last.exists ? EXIT_DONE : write_last(t);
+}
+
+/* Take the last answer back; *was is what was answered. */
+static int take_back(struct talk *t, struct answered *was)
+{
+    int64_t id = t->c->last.is.id;
+    skmt_error err;
+
+    memset(was, 0, sizeof *was);
+    if (!t->last.exists) {
+        fputs("there is no answer that could be taken back\n", stderr);
+        return EXIT_DONE;
+    }
+    if (t->last.stored) {
+        if (learn_undo(t->c, &err)) return learn_failed(t->c, &err);
+        fprintf(stderr, "pair %lld is taken back\n", (long long)id);
+    }
+    *was = t->last;
+    memset(&t->last, 0, sizeof t->last);
+    return EXIT_DONE;
+}
+
 /* ---- a line ------------------------------------------------------------- */
 
 static int stopped(const struct talk *t, enum edit_state st)
@@ -122,42 +242,89 @@ static int stopped(const struct talk *t, enum edit_state st)
                     t->editor.message);
 }
 
+static int ask_translate(struct talk *t, const struct line *line)
+{
+    skmt_error err;
+
+    if (learn_translate(t->c, line->text, line->len, &err))
+        return learn_failed(t->c, &err);
+    return EXIT_DONE;
+}
+
+static int undo(struct talk *t, bool *done);
+
+/* One answer. *given: it is one; false: ask again, beginning with *begin. */
+static int take_answer(struct talk *t, const struct line *line, char *answer,
+                       const char **begin, bool *given, bool *done)
+{
+    const struct outcome *is = &t->c->outcome;
+    const char *target;
+    enum verdict v = judge(t, answer, &target);
+    int status;
+
+    *given = v == LEAVE || (v == TAKE && store(t, line->text, target));
+    if (*given)
+        return answer_line(t, line, target,
+                           v == TAKE && (is->added || is->replaced));
+    *begin = answer;
+    if (v != UNDO) return EXIT_DONE;
+    if ((status = undo(t, done)) || *done) return status;
+    if ((status = ask_translate(t, line))) return status;
+    say_source(line);
+    say_translation(t);
+    *begin = editable(t);
+    return *begin ? EXIT_DONE : ask_no_memory();
+}
+
 /* Ask until there is an answer that can be done. *done: the person ends. */
 static int ask_line(struct talk *t, const struct line *line, bool *done)
 {
-    const char *begin = t->c->text.data, *target;
     const char *prompt = t->editor.plain ? "correction> " : "= ";
+    const char *begin = editable(t);
+    bool given = false;
+    int status = begin ? EXIT_DONE : ask_no_memory();
 
-    for (;;) {
+    while (!status && !given && !*done) {
         char *answer;
         enum edit_state st = editor_line(&t->editor, prompt, begin, &answer);
-        enum verdict v;
-        skmt_error err;
-        int status;
 
-        *done = st == EDIT_END;
-        if (*done) return EXIT_DONE;
-        if (st != EDIT_LINE) return stopped(t, st);
-        v = judge(t, answer, &target);
-        if (v == LEAVE || (v == TAKE && store(t, line->text, target)))
-            return learn_write(t->c, target, line->cr);
-        begin = answer;
-        if (v == TAKE) continue;
-        if ((status = undo(t))) return status;
-        if (learn_translate(t->c, line->text, line->len, &err))
-            return learn_failed(t->c, &err);
-        say_line(t, line);
-        begin = t->c->text.data;
+        if (st == EDIT_END) *done = true;
+        else if (st != EDIT_LINE) status = stopped(t, st);
+        else status = take_answer(t, line, answer, &begin, &given, done);
     }
+    return status;
+}
+
+/* Take the last answer back and ask for its line again. */
+static int undo(struct talk *t, bool *done)
+{
+    struct answered was;
+    int status = take_back(t, &was);
+
+    if (!status && was.exists) {
+        status = ask_translate(t, &was.line);
+        if (!status) {
+            say_source(&was.line);
+            say_translation(t);
+            status = ask_line(t, &was.line, done);
+        }
+        /* Without an answer it is not in the output; nor is what follows. */
+        if (t->last.exists && was.blank.len)
+            textbuf_add(&t->last.blank, was.blank.data, was.blank.len);
+    }
+    answered_release(&was);
+    return status;
 }
 
 /* A line that brings its correction along needs no answer. */
 static int take_given(struct talk *t, const struct line *line,
                       const char *correction)
 {
+    const struct outcome *is = &t->c->outcome;
+
     fprintf(stderr, "= %s\n", correction);
     if (!store(t, line->text, correction)) return EXIT_TROUBLE;
-    return learn_write(t->c, correction, line->cr);
+    return answer_line(t, line, correction, is->added || is->replaced);
 }
 
 static int talk_about(struct talk *t, struct line *line, bool *done)
@@ -169,14 +336,15 @@ static int talk_about(struct talk *t, struct line *line, bool *done)
     *done = false;
     if (status) return t->typed ? EXIT_DONE : status;
     t->c->lines++;
-    if (!line->len) return learn_write(t->c, "", line->cr);
+    if (!line->len) return blank_line(t, line);
     if (learn_translate(t->c, line->text, line->len, &err)) {
         status = err.status == SKMT_TEXT || err.status == SKMT_LIMIT
                      ? learn_bad_line(t->c, line, err.message)
                      : learn_failed(t->c, &err);
         return t->typed && status == EXIT_TROUBLE ? EXIT_DONE : status;
     }
-    say_line(t, line);
+    if (!t->typed) say_source(line);
+    say_translation(t);
     return correction ? take_given(t, line, correction)
                       : ask_line(t, line, done);
 }
@@ -192,6 +360,25 @@ static enum edit_state type_source(struct talk *t, struct line *line)
     return st;
 }
 
+/* A typed source, or a command in its place. The editor's text is gone when it
+ * asks for the next: `source` keeps it. */
+static int typed_line(struct talk *t, struct line *line,
+                      struct textbuf *source, bool *done)
+{
+    bool wants_undo;
+
+    if (line->text[0] == '/') trim_end(line->text);
+    if (is_command(t, line->text, &wants_undo))
+        return wants_undo ? undo(t, done) : EXIT_DONE;
+    line->text = unescaped(line->text);
+    line->len = strlen(line->text);
+    textbuf_reset(source);
+    textbuf_add(source, line->text, line->len + 1);
+    if (source->failed) return ask_no_memory();
+    line->text = source->data;
+    return talk_about(t, line, done);
+}
+
 static int typed_lines(struct talk *t)
 {
     struct line line = { .file = "standard input" };
@@ -203,16 +390,8 @@ static int typed_lines(struct talk *t)
         enum edit_state st = type_source(t, &line);
 
         if (st == EDIT_END) break;
-        if (st == EDIT_LINE) {
-            /* The editor's text is gone when it asks for the next. */
-            textbuf_reset(&source);
-            textbuf_add(&source, line.text, line.len + 1);
-            line.text = source.data;
-            status = source.failed ? complain(EXIT_TROUBLE, "out of memory")
-                                   : talk_about(t, &line, &done);
-        } else {
-            status = stopped(t, st);
-        }
+        status = st == EDIT_LINE ? typed_line(t, &line, &source, &done)
+                                 : stopped(t, st);
     }
     textbuf_release(&source);
     return status;
@@ -240,7 +419,7 @@ static int file_lines(struct talk *t)
 int learn_ask(struct learn_call *c)
 {
     struct talk t = { .c = c };
-    int status;
+    int status, written;
 
     for (int i = 0; i < c->n_files; i++)
         if (!strcmp(c->files[i], "-")) t.typed = true;
@@ -252,8 +431,10 @@ int learn_ask(struct learn_call *c)
     lines_open(&t.in, c->files, c->n_files, interrupt_fd());
     say_how(&t);
     status = t.typed ? typed_lines(&t) : file_lines(&t);
+    written = write_last(&t);
     lines_close(&t.in);
     editor_release(&t.editor);
+    textbuf_release(&t.shown);
     say_end(&t);
-    return status;
+    return status ? status : written;
 }

@@ -77,6 +77,8 @@ skmt_status learn_undo(struct learn_call *c, skmt_error *err);
 int learn_split(struct learn_call *c, struct line *line, char **correction);
 /* A text and a line end to the output, in one go. An exit status. */
 int learn_write(struct learn_call *c, const char *text, bool cr);
+/* The same for lines that are complete. */
+int learn_write_bytes(struct learn_call *c, const struct textbuf *bytes);
 
 /* What --output names, emptied; without one --simulate has none. An exit
  * status. */

@@ -123,6 +123,14 @@ static int write_out(struct learn_call *c)
     return EXIT_DONE;
 }
 
+int learn_write_bytes(struct learn_call *c, const struct textbuf *bytes)
+{
+    if (c->fd < 0 || !bytes->len) return EXIT_DONE;
+    textbuf_reset(&c->out);
+    textbuf_add(&c->out, bytes->data, bytes->len);
+    return write_out(c);
+}
+
 int learn_write(struct learn_call *c, const char *text, bool cr)
 {
     if (c->fd < 0) return EXIT_DONE;

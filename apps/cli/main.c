@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "interrupt.h"
+#include "record.h"
 
 const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
@@ -109,6 +111,8 @@ int main(int argc, char **argv)
     int status;
 
     if (!hold_standard_fds()) return EXIT_TROUBLE;
+    interrupt_faults();
+    record_start(argc, argv);
     status = dispatch(argc, argv);
     /* What went through stdio (help, info) may have met a full disk. */
     if (fflush(stdout) || ferror(stdout)) {
@@ -116,5 +120,5 @@ int main(int argc, char **argv)
 
         if (status == EXIT_DONE) status = trouble;
     }
-    return status;
+    return record_finish(status);
 }

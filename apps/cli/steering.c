@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "interrupt.h"
+#include "record.h"
 #include "steering.h"
 
 /* ---- options ---------------------------------------------------------- */
@@ -145,6 +146,7 @@ int steering_open(struct steering *s, const skmt_model *model,
         return failed(s, &err);
     if (!s->memory) return EXIT_DONE;
     if ((status = open_memory(s, mode))) return status;
+    record_memory(s->memory, s->tm);
     if (!quiet) skmt_tm_progress(s->tm, tell, s);
     if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
         return failed(s, &err);
@@ -154,6 +156,7 @@ int steering_open(struct steering *s, const skmt_model *model,
 void steering_close(struct steering *s)
 {
     progress_end(&s->progress);
+    record_memory(s->memory, s->tm);
     skmt_tm_close(s->tm);
     skmt_keys_free(s->keys);
     free(s->names);

@@ -9,6 +9,7 @@
 
 #include "findmodel.h"
 #include "interrupt.h"
+#include "record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -76,6 +77,18 @@ static int prepare(struct tm_call *c, skmt_tm_mode mode)
     return EXIT_DONE;
 }
 
+/* Where --name means one memory, the record says which one. */
+static void record_opened(struct tm_call *c)
+{
+    static const char *const one[] = { "tm import", "tm add", "tm export",
+                                       "tm set" };
+
+    record_memory(c->path, c->tm);
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+        if (!strcmp(c->command, one[i]))
+            record_value("name", tm_memory_name(c));
+}
+
 int tm_open(struct tm_call *c, skmt_tm_mode mode)
 {
     int status = prepare(c, mode);
@@ -83,6 +96,7 @@ int tm_open(struct tm_call *c, skmt_tm_mode mode)
 
     if (status) return status;
     if (skmt_tm_open(&c->tm, c->path, mode, &err)) return tm_failed(c, &err);
+    record_opened(c);
     skmt_tm_progress(c->tm, tell, c);
     skmt_tm_relaxed(c->tm, tm_given(c, "relaxed"));
     return EXIT_DONE;
@@ -108,6 +122,7 @@ int tm_open_read(struct tm_call *c)
         if (skmt_tm_open(&c->tm, c->path, SKMT_TM_READ, &err))
             return tm_failed(c, &err);
     }
+    record_opened(c);
     skmt_tm_progress(c->tm, tell, c);
     return EXIT_DONE;
 }

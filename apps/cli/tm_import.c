@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -80,6 +81,7 @@ static int rejects_begin(struct import *im)
     if (!im->rejects.path) return complain(EXIT_TROUBLE, "out of memory");
     snprintf(im->rejects.path, size, "%s%s", path ? path : c->path,
              path ? "" : ".rejects");
+    record_value("rejects", im->rejects.path);
     skmt_import_rejects(im->how, rejected, &im->rejects);
     return EXIT_DONE;
 }

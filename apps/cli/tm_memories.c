@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -38,6 +39,8 @@ int cmd_tm_create(struct tm_call *c)
     if (number > INT32_MAX)
         return complain(EXIT_USAGE, "--priority is too large");
     settings.priority = (int32_t)number;
+    record_value("name", settings.name);
+    record_valuef("priority", "%d", (int)settings.priority);
     if ((status = tm_open(c, SKMT_TM_CREATE))) return status;
     if ((status = check_new(c))) return status;
     if (skmt_tm_create(c->tm, &settings, &err)) return tm_failed(c, &err);

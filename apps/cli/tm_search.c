@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -236,6 +237,7 @@ static int choose_color(struct search *s)
     if (strcmp(when, "auto") && strcmp(when, "always") && strcmp(when, "never"))
         return complain(EXIT_USAGE, "--color is auto, always or never, not "
                         "'%s'", when);
+    record_value("color", when);
     s->color = when[1] == 'l'
                || (when[1] == 'u' && isatty(STDOUT_FILENO)
                    && !(none && none[0]) && term && strcmp(term, "dumb"));

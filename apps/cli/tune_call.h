@@ -163,10 +163,4 @@ void tune_text_json(struct tune_call *c);
 void tune_text_settings(struct textbuf *t, const struct tune_call *c);
 void tune_svg(struct textbuf *t, const struct tune_call *c);
 
-/* ---- tune_file.c: files that appear whole or not at all */
-
-/* May it be written? Says so where not. */
-int tune_file_check(const char *path);
-int tune_file_write(const char *path, const struct textbuf *text);
-
 #endif

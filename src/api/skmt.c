@@ -92,6 +92,15 @@ const char *skmt_options_get(skmt_options *o, const char *name)
     return options_get(&o->o, name, o->text, sizeof o->text) ? o->text : NULL;
 }
 
+const char *skmt_options_in_force(skmt_options *o, const skmt_model *model,
+                                  int steered, const char *name)
+{
+    struct options r = engine_resolve(model ? engine_of(model) : NULL, &o->o,
+                                      steered != 0);
+
+    return options_get(&r, name, o->text, sizeof o->text) ? o->text : NULL;
+}
+
 int skmt_option_describe(int i, skmt_option_info *out)
 {
     struct option_info info;

@@ -104,6 +104,30 @@ skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
     return SKMT_OK;
 }
 
+skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
+                              skmt_error *err)
+{
+    struct store *store = tm->f->store;
+    enum status st;
+
+    err_clear(inner(err));
+    *out = (skmt_tm_state){ .identity = store_uuid(store) };
+    st = list_memories(tm, inner(err));
+    for (size_t i = 0; !st && i < tm->n_list; i++) {
+        struct memory_counts c = { 0 };
+        int64_t change = 0;
+
+        st = store_memory_counts(store, tm->list[i].id, &c, inner(err));
+        if (!st)
+            st = store_last_change(store, tm->list[i].id, &change,
+                                   inner(err));
+        out->pairs += c.pairs;
+        out->texts += c.texts;
+        if (change > out->last_change) out->last_change = change;
+    }
+    return (skmt_status)st;
+}
+
 static enum status copy_text(char *out, size_t size, const char *what,
                              const char *value, struct err *e)
 {

@@ -25,6 +25,12 @@ void engine_close(struct engine *en);           /* NULL is fine */
 /* Longest sentence in pieces (without marks) under these options. */
 int engine_max_source(const struct engine *en, const struct options *o);
 
+/* The options in force with this model (NULL: with any): where o leaves the
+ * choice to us (0, -1), what is chosen. steered: for a translation with a
+ * memory; else for one without, or a search. */
+struct options engine_resolve(const struct engine *en,
+                              const struct options *o, bool steered);
+
 /* The options as search wants them; fails where they do not fit each other
  * or the model. */
 enum status engine_search_options(const struct engine *en,

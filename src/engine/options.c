@@ -295,6 +295,12 @@ bool search_option_describe(int i, struct option_info *out)
 
 /* ---- presets ------------------------------------------------------------- */
 
+/* Of 4,000 translations (law, IT, sk2) it changes 28, BLEU by 0.01 at most, and
+ * leaves out 13 % of the rows (bench/STEERING.md). */
+#define PRUNE_STEERED 2.5
+/* The temperature of the SK-MT paper. */
+#define PAPER_TAU 100
+
 int options_matches(const struct options *o)
 {
     return o->matches ? o->matches : 16;
@@ -308,4 +314,16 @@ int options_pairs(const struct options *o)
 int options_k(const struct options *o)
 {
     return o->k ? o->k : o->preset == PRESET_SK1 ? 1 : 2;
+}
+
+double options_tau(const struct options *o, double model_tau)
+{
+    if (o->tau > 0) return o->tau;
+    return model_tau > 0 ? model_tau : PAPER_TAU;
+}
+
+double options_prune_steered(const struct options *o)
+{
+    if (o->prune >= 0) return o->prune;
+    return o->nbest == 1 ? PRUNE_STEERED : 0;
 }

@@ -53,5 +53,8 @@ bool search_option_describe(int i, struct option_info *out);
 int options_matches(const struct options *o);   /* pairs of a search */
 int options_pairs(const struct options *o);     /* pairs that steer */
 int options_k(const struct options *o);
+/* model_tau: the model file's, 0 if it has none. */
+double options_tau(const struct options *o, double model_tau);
+double options_prune_steered(const struct options *o);  /* 0: never */
 
 #endif

@@ -141,7 +141,7 @@ A full disk: what was not stored was not written, what was written is stored.
 (So many kilobytes are all a file may have here.)
 
   $ skmt tm create full.tm > /dev/null; for i in $(seq 60); do printf 'Wort %d\tword %d\n' $i $i; done > words
-  $ (ulimit -f 120; trap '' XFSZ; skmt learn -M full.tm words --beam 1 --max-len-b 5 -o written)
+  $ (ulimit -f 120; skmt learn -M full.tm words --beam 1 --max-len-b 5 -o written)
   skmt: full.tm: * (glob)
   [1]
   $ n=$(wc -l < written); [ $n -gt 0 -a $n -lt 60 ] || echo "$n lines"; skmt tm export full.tm --format tsv | diff - <(head -n $n words); skmt tm check full.tm
@@ -154,12 +154,11 @@ At a terminal each translation can be edited. What is left is stored, and is
 what the output gets; - stores nothing.
 
   $ cat > talk.py <<'END'
-  > import os, pty, re, resource, signal, sys
+  > import os, pty, re, resource, sys
   > def talk(argv, steps, term="xterm"):
   >     pid, fd = pty.fork()
   >     if pid == 0:
   >         os.environ["TERM"] = term
-  >         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
   >         os.execvp(argv[0], argv)
   >     seen = b""
   >     def until(what):
@@ -196,7 +195,8 @@ what the output gets; - stores nothing.
   $ printf 'Die Katze sitzt auf der Matte.\n\nDie Katze sitzt auf der Matte.\nDie Katze sitzt auf der Matte.\tThe cat sits.\n' > three.de
   $ timeout 60 python3 edit.py
   |Enter stores the translation as you leave it; an empty line or - stores nothing;
-  |/undo takes the last pair back, Ctrl-D ends.
+  |/undo takes the last answer back, /help shows this, Ctrl-D ends; a text that begins
+  |with / is typed with two: //.
   |
   |three.de:1  Die Katze sitzt auf der Matte.
   |= these cats is sitting on the rug!
@@ -220,18 +220,21 @@ what the output gets; - stores nothing.
   The cat sits.
   Die Katze sitzt auf der Matte.	The cat sits.
 
-Sources can be typed too, longer than the screen is wide. What was stored last
-can be taken back, and what it replaced is there again.
+Sources can be typed too, longer than the screen is wide. The last answer can be
+taken back: what it replaced is there again, and its line is asked for again.
 
   $ cat > undo.py <<'END'
   > from talk import talk
   > cat = "Die Katze sitzt auf der Matte."
   > talk(["skmt", "learn", "-M", "talk.tm"],
-  >      [(b"> \r\033[2C", cat + "\n"), (b"sits.\r\033[", "\x15A cat. " + 30 * "word " + "\n"),
+  >      [(b"> \r\033[2C", "/undo\n"), (b"> \r\033[2C", cat + "\n"), (b"sits.\r\033[", "\x15A cat. " + 30 * "word " + "\n"),
   >       (b"> \r\033[2C", cat + "\n"), (b"\033[78C", "\x15/undo\n"), (b"sits.\r\033[", "\x15/undo\n"),
-  >       (b"sits.\r\033[", "\n"), (b"> \r\033[2C", "\x04")])
+  >       (b"sits.\r\033[", "\x15/undone\n"), (b"/undone\r\033[", "\x15First.\n"), (b"First.\r\033[", "\n"),
+  >       (b"> \r\033[2C", "/undo\n"), (b"First.\r\033[", "\x15The cat sits.\n"), (b"> \r\033[2C", "\x04")])
   > END
-  $ timeout 60 python3 undo.py | tail -n +3
+  $ timeout 60 python3 undo.py | tail -n +4
+  |> /undo
+  |there is no answer that could be taken back
   |> Die Katze sitzt auf der Matte.
   |(from the memory)
   |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word 
@@ -240,18 +243,90 @@ can be taken back, and what it replaced is there again.
   |(from the memory)
   |= /undo
   |pair 3 is taken back
+  |
+  |standard input:2  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= /undo
-  |nothing was stored that could be taken back
+  |there is no answer that could be taken back
+  |
+  |standard input:2  Die Katze sitzt auf der Matte.
+  |(from the memory)
+  |= /undone
+  |there is no command '/undone'; the commands are /undo and /help; a text that begins with / is typed with two: //
+  |= First.
+  |stored as pair 5, instead of 1 other
+  |
+  |standard input:3  Die Katze sitzt auf der Matte.
+  |(from the memory)
+  |= First.
+  |stored already, as pair 5
+  |> /undo
+  |
+  |standard input:3  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= The cat sits.
-  |stored already, as pair 4
+  |stored as pair 6, instead of 1 other
   |> 
-  |0 pairs stored in talk.tm
+  |2 pairs stored in talk.tm
   |
   status 0
   $ skmt tm export talk.tm --format tsv
   Die Katze sitzt auf der Matte.	The cat sits.
+
+An answer that is taken back leaves the output, a pipe too, and the blank lines
+after it stay in their place. An unknown command is not stored; a text that
+begins with a slash is, and a translation that begins with one can be left as it
+is.
+
+  $ printf 'Guten Morgen!\n\nVielen Dank.\nVielen Dank.\nGuten Morgen!\n' > five.de
+  $ cat > again.py <<'END'
+  > import os, sys
+  > from talk import talk
+  > talk(["sh", "-c", sys.argv[1]],
+  >      [(b"morning!\r\033[", "\x15Wrong.\n"), (b"much.\r\033[", "\x15/undo\n"), (b"morning!\r\033[", "\x15Morning!\n"),
+  >       (b"much.\r\033[", "\x15/skip it\n"), (b"it\r\033[", "\x15//thanks\n"), (b"//thanks\r\033[", "\n"),
+  >       (b"Morning!\r\033[", "\x04")])
+  > END
+  $ for to in '-o five.en' '> five.en' '| cat > five.en'; do rm -rf five.tm* five.en; timeout 60 python3 again.py "skmt learn -M five.tm five.de $to" > screen; cat five.en; echo --; done
+  Morning!
+  
+  /thanks
+  /thanks
+  --
+  Morning!
+  
+  /thanks
+  /thanks
+  --
+  Morning!
+  
+  /thanks
+  /thanks
+  --
+  $ grep -v '^|[(=]' screen | tail -n +4; skmt tm export five.tm --format tsv
+  |
+  |five.de:1  Guten Morgen!
+  |stored as pair 1
+  |
+  |five.de:3  Vielen Dank.
+  |pair 1 is taken back
+  |
+  |five.de:1  Guten Morgen!
+  |stored as pair 2
+  |
+  |five.de:3  Vielen Dank.
+  |there is no command '/skip'; the commands are /undo and /help; a text that begins with / is typed with two: //
+  |stored as pair 3
+  |
+  |five.de:4  Vielen Dank.
+  |stored already, as pair 3
+  |
+  |five.de:5  Guten Morgen!
+  |2 pairs stored in five.tm
+  |
+  status 0
+  Guten Morgen!	Morning!
+  Vielen Dank.	/thanks
 
 Where the disk is full the answer may be tried again.
 
@@ -263,11 +338,11 @@ Where the disk is full the answer may be tried again.
   >      [(b"> \r\033[2C", "Die Katze sitzt auf der Matte.\n"), (b"sits.\r\033[", room(1024)), (b"", "\x15Full.\n"),
   >       (re.compile(b"not stored.*= Full.\r\033.7C", re.S), room(resource.RLIM_INFINITY)), (b"", "\n"), (b"> \r\033[2C", "\x04")])
   > END
-  $ timeout 60 python3 full.py | tail -n +5
+  $ timeout 60 python3 full.py | tail -n +6
   |= Full.
   |skmt: not stored: talk.tm: * (glob)
   |= Full.
-  |stored as pair 5, instead of 1 other
+  |stored as pair 7, instead of 1 other
   |> 
   |1 pair stored in talk.tm
   |
@@ -284,7 +359,8 @@ its cursor asks for the whole line.
   > END
   $ timeout 60 python3 plain.py
   |Enter stores the translation, a text is stored instead of it, - stores nothing;
-  |/undo takes the last pair back, Ctrl-D ends.
+  |/undo takes the last answer back, /help shows this, Ctrl-D ends; a text that begins
+  |with / is typed with two: //.
   |> Guten Morgen!
   |Good morning!
   |correction> Morning!

@@ -8,9 +8,10 @@ Without a command that is an error, with --help it is not.
   $ skmt > /dev/null
   [2]
 
-  $ skmt --help | tail -2
+  $ skmt --help | tail -3
   Exit status: 0 done, 1 an input or output failed, 2 the command line makes
-  no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C).
+  no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C; 135
+  a model, index or key file was cut short while it was in use).
 
   $ skmt -h | grep -c 'skmt translate'
   2

@@ -148,10 +148,40 @@ TEST(facts_are_told)
     CHECK_STR(skmt_model_fact(f.model, "type"), "int8");
     CHECK_STR(skmt_model_fact(f.model, "d_model"), "32");
     CHECK_STR(skmt_model_fact(f.model, "source_lang"), "xx");
+    CHECK_INT(strlen(skmt_model_fact(f.model, "checksum")), 16);
     CHECK(skmt_model_fact(f.model, "colour") == NULL);
     CHECK(skmt_model_fact_name(f.model, -1) == NULL);
     CHECK(strlen(skmt_version()) >= 5 && strlen(skmt_isa()) >= 3);
     CHECK(strlen(skmt_cpu()) > 0);
+    fixture_close(&f);
+}
+
+/* Where an option leaves the choice to the library, what it chooses. */
+TEST(options_in_force_are_resolved)
+{
+    skmt_options *o = skmt_options_new();
+    struct fixture f;
+    skmt_error e;
+
+    REQUIRE(o && fixture_open(&f));
+    CHECK_STR(skmt_options_get(o, "k"), "0");
+    CHECK_STR(skmt_options_in_force(o, f.model, 1, "k"), "2");
+    CHECK_STR(skmt_options_in_force(o, f.model, 1, "matches"), "16");
+    CHECK_STR(skmt_options_in_force(o, f.model, 1, "prune"), "2.5");
+    CHECK_STR(skmt_options_in_force(o, f.model, 0, "prune"), "0");
+    CHECK(atof(skmt_options_in_force(o, f.model, 1, "tau")) > 0);
+    CHECK(atoi(skmt_options_in_force(o, f.model, 0, "max-source")) > 0);
+    CHECK_STR(skmt_options_in_force(o, NULL, 0, "max-source"), "0");
+    CHECK(!skmt_options_set(o, "preset", "sk1", &e));
+    CHECK_STR(skmt_options_in_force(o, f.model, 1, "k"), "1");
+    CHECK_STR(skmt_options_in_force(o, f.model, 1, "matches"), "2");
+    CHECK_STR(skmt_options_in_force(o, f.model, 0, "matches"), "16");
+    CHECK(!skmt_options_set(o, "tau", "12.5", &e));
+    CHECK(!skmt_options_set(o, "prune", "1", &e));
+    CHECK_STR(skmt_options_in_force(o, f.model, 1, "tau"), "12.5");
+    CHECK_STR(skmt_options_in_force(o, f.model, 0, "prune"), "1");
+    CHECK(skmt_options_in_force(o, f.model, 0, "no-such") == NULL);
+    skmt_options_free(o);
     fixture_close(&f);
 }
 

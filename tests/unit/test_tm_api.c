@@ -115,6 +115,38 @@ TEST(opening_says_what_is_wrong)
 
 /* ---- memories --------------------------------------------------------- */
 
+TEST(the_state_tells_what_was_changed)
+{
+    skmt_tm_state first, added, again, other;
+    struct scratch s;
+    skmt_error err;
+    skmt_tm *tm;
+    int64_t id;
+
+    REQUIRE(scratch_make(&s));
+    tm = open_tm(&s, SKMT_TM_CREATE);
+    OK(skmt_tm_get_state(tm, &first, &err));
+    CHECK(first.identity != 0);
+    CHECK(!first.last_change && !first.pairs && !first.texts);
+    id = add(tm, NULL, "Ja", "Yes");
+    OK(skmt_tm_get_state(tm, &added, &err));
+    CHECK(added.identity == first.identity);
+    CHECK(added.last_change > 0 && added.pairs == 1 && added.texts == 1);
+    add(tm, NULL, "Ja", "Yes");
+    OK(skmt_tm_get_state(tm, &again, &err));
+    CHECK(again.pairs == 2 && again.texts == 1);
+    OK(skmt_tm_replace(tm, id, NULL, "Sure", &err));
+    OK(skmt_tm_get_state(tm, &other, &err));
+    CHECK(other.last_change > again.last_change && other.pairs == 2);
+    skmt_tm_close(tm);
+    tm = open_tm(&s, SKMT_TM_READ);
+    OK(skmt_tm_get_state(tm, &again, &err));
+    CHECK(again.identity == first.identity);
+    CHECK(again.last_change == other.last_change && again.texts == 2);
+    skmt_tm_close(tm);
+    scratch_remove(&s);
+}
+
 TEST(memories_are_made_renamed_and_dropped)
 {
     skmt_tm_info set = { .name = "law", .source_lang = "de",

@@ -1,6 +1,5 @@
-/* tune_file.c - files that appear whole or not at all: written beside their
- * place under another name, then renamed. What is no regular file (a pipe,
- * /dev/stdout) is written as it stands. */
+/* wholefile.c - writes a file under another name beside its place and renames
+ * it when it is complete. See wholefile.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tune_call.h"
+#include "cli.h"
+#include "wholefile.h"
 
 struct draft {                  /* a file being written */
     char place[PATH_MAX];       /* where links lead to */
@@ -61,7 +61,7 @@ static int draft_open(struct draft *d, const char *path)
     return EXIT_DONE;
 }
 
-int tune_file_check(const char *path)
+int whole_file_check(const char *path)
 {
     struct draft d;
     int status;
@@ -96,7 +96,7 @@ static int write_special(const char *path, const struct textbuf *text)
     return status;
 }
 
-int tune_file_write(const char *path, const struct textbuf *text)
+int whole_file_write(const char *path, const struct textbuf *text)
 {
     struct draft d;
     int status;

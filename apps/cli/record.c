@@ -1,0 +1,513 @@
+/* record.c - collects the facts of one run and writes them as JSON at its end.
+ * See record.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "progress.h"
+#include "record.h"
+#include "sha256.h"
+#include "textbuf.h"
+#include "wholefile.h"
+
+const struct opt record_option = {
+    "record", 0, "FILE", "write there, as JSON, what this run was: version, "
+    "all options, checksums of model, memory and output, processor, time, exit "
+    "status"
+};
+
+struct named { const char *name, *value; };     /* value NULL: a switch */
+
+static struct {
+    const char *path;           /* NULL: no record was asked for */
+    bool checked;               /* all arguments were read, it can be written */
+    int refused;                /* exit status when it cannot be */
+    int argc;
+    char **argv;
+    time_t start_time;
+    double start_seconds;
+
+    const char *command;        /* copied: "tm add" */
+    const struct opt *own;
+    struct named *given;        /* [n_given] own options, in order */
+    const char **operands;      /* [n_operands] */
+    struct named *in_force;     /* [n_in_force] both strings are ours */
+    int n_given, n_operands, n_in_force;
+
+    describe_fn *describe;      /* may be NULL */
+    skmt_options *options;
+    struct textbuf engine;      /* the library's options: "beam":4, .. */
+    struct textbuf model;       /* {"path":.., ..}; empty: none */
+    struct textbuf memory;      /* "path":..,"at_start":{..} */
+    struct textbuf memory_end;  /* {..} */
+    int threads;
+    bool failed;                /* out of memory */
+} record;
+
+static bool is_wanted(void) { return record.path && !record.failed; }
+
+/* ---- the beginning ------------------------------------------------------- */
+
+void record_start(int argc, char **argv)
+{
+    record.argc = argc;
+    record.argv = argv;
+    record.start_time = time(NULL);
+    record.start_seconds = wall_seconds();
+    record.threads = 1;
+}
+
+/* A command may read its arguments twice: the second time counts. */
+void record_parse_begin(const struct args *a)
+{
+    free((void *)(uintptr_t)record.command);
+    free(record.given);
+    free(record.operands);
+    record.command = strdup(a->command);
+    record.own = a->own;
+    record.given = calloc((size_t)a->argc + 1, sizeof *record.given);
+    record.operands = calloc((size_t)a->argc + 1, sizeof *record.operands);
+    record.n_given = record.n_operands = 0;
+    record.failed = !record.command || !record.given || !record.operands;
+}
+
+void record_ask(const char *path) { record.path = path; }
+
+void record_argument(enum arg what, const struct args *a)
+{
+    if (record.failed) return;
+    if (what == ARG_OPERAND)
+        record.operands[record.n_operands++] = a->value;
+    if (what == ARG_OWN)
+        record.given[record.n_given++] = (struct named){ a->name, a->value };
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (!strcmp(a, b)) return true;
+    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode)
+           && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int record_check_apart(const char *file)
+{
+    if (!file || !is_same_file(record.path, file)) return EXIT_DONE;
+    return complain(EXIT_USAGE, "%s: --record names a file that this command "
+                    "reads or writes", record.path);
+}
+
+static int check_record(void)
+{
+    int status = EXIT_DONE;
+
+    if (record.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (!record.path[0] || !strcmp(record.path, "-"))
+        return complain(EXIT_USAGE, "--record needs the name of a file");
+    for (int i = 0; !status && i < record.n_operands; i++)
+        status = record_check_apart(record.operands[i]);
+    for (int i = 0; !status && i < record.n_given; i++)
+        status = record_check_apart(record.given[i].value);
+    return status ? status : whole_file_check(record.path);
+}
+
+bool record_parse_end(void)
+{
+    if (!record.path || record.checked) return true;
+    record.refused = check_record();
+    record.checked = !record.refused;
+    return record.checked;
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+void record_value(const char *option, const char *value)
+{
+    struct named *n;
+
+    if (!is_wanted()) return;
+    n = realloc(record.in_force, ((size_t)record.n_in_force + 1) * sizeof *n);
+    if (n) {
+        record.in_force = n;
+        n += record.n_in_force;
+        n->name = strdup(option);
+        n->value = strdup(value);
+        record.n_in_force++;
+    }
+    record.failed = !n || !n->name || !n->value;
+}
+
+void record_valuef(const char *option, const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    record_value(option, text);
+}
+
+static const struct named *record_last_given(const char *option)
+{
+    for (int i = record.n_given; i-- > 0;)
+        if (!strcmp(record.given[i].name, option)) return &record.given[i];
+    return NULL;
+}
+
+static bool is_steered(void)
+{
+    return record_last_given("memory") || record_last_given("pairs")
+           || record_last_given("simulate");
+}
+
+static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
+                              const char *value)
+{
+    jput_key(t, info->name);
+    if (!value) textbuf_adds(t, "null");
+    else if (!strcmp(info->kind, "bool"))
+        textbuf_adds(t, strcmp(value, "0") ? "true" : "false");
+    else if (!strcmp(info->kind, "int") || !strcmp(info->kind, "float"))
+        textbuf_adds(t, value);
+    else jput_text(t, value);
+}
+
+/* What the library will do, as far as it is known with this model. */
+static void read_options(const skmt_model *model)
+{
+    skmt_option_info info;
+
+    if (!record.describe) return;
+    textbuf_reset(&record.engine);
+    textbuf_adds(&record.engine, "{");
+    for (int i = 0; record.describe(i, &info); i++) {
+        const char *value = skmt_options_in_force(record.options, model,
+                                                  is_steered(), info.name);
+
+        put_engine_option(&record.engine, &info, value);
+        if (value && !strcmp(info.name, "threads"))
+            record.threads = atoi(value);
+    }
+    textbuf_adds(&record.engine, "}");
+}
+
+void record_options(describe_fn *describe, skmt_options *o)
+{
+    if (!is_wanted()) return;
+    record.describe = describe;
+    record.options = o;
+    read_options(NULL);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static void put_path(struct textbuf *t, const char *path)
+{
+    char full[PATH_MAX];
+
+    jput_key(t, "path");
+    jput_text(t, realpath(path, full) ? full : path);
+}
+
+/* "bytes" and "sha256" of a file. */
+static void put_sum(struct textbuf *t, const char *path)
+{
+    char hex[SHA256_HEX_BYTES];
+    uint64_t bytes;
+
+    if (!sha256_file(path, hex, &bytes)) {
+        jput_key(t, "error");
+        jput_text(t, strerror(errno));
+        return;
+    }
+    jput_key(t, "bytes");
+    textbuf_addf(t, "%" PRIu64, bytes);
+    jput_key(t, "sha256");
+    jput_text(t, hex);
+}
+
+int record_model(const char *path, const skmt_model *model)
+{
+    static const char *const facts[] = { "name", "type", "checksum" };
+    struct textbuf *t = &record.model;
+
+    if (!is_wanted()) return EXIT_DONE;
+    if ((record.refused = record_check_apart(path))) {
+        record.checked = false;
+        return record.refused;
+    }
+    read_options(model);
+    textbuf_reset(t);
+    textbuf_adds(t, "{");
+    put_path(t, path);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const char *value = skmt_model_fact(model, facts[i]);
+
+        jput_key(t, facts[i]);
+        if (value) jput_text(t, value);
+        else textbuf_adds(t, "null");
+    }
+    put_sum(t, path);
+    textbuf_adds(t, "}");
+    return EXIT_DONE;
+}
+
+static void put_state(struct textbuf *t, skmt_tm *tm)
+{
+    skmt_tm_state s;
+
+    if (skmt_tm_get_state(tm, &s, NULL)) {
+        textbuf_adds(t, "null");
+        return;
+    }
+    textbuf_addf(t, "{\"identity\":\"%016" PRIx64 "\",\"last_change\":%" PRId64
+                 ",\"pairs\":%" PRId64 ",\"texts\":%" PRId64 "}", s.identity,
+                 s.last_change, s.pairs, s.texts);
+}
+
+void record_memory(const char *path, skmt_tm *tm)
+{
+    if (!is_wanted() || !path || !tm) return;
+    if (!record.memory.len) {
+        put_path(&record.memory, path);
+        jput_key(&record.memory, "at_start");
+        put_state(&record.memory, tm);
+    }
+    textbuf_reset(&record.memory_end);
+    put_state(&record.memory_end, tm);
+}
+
+/* ---- the end ------------------------------------------------------------ */
+
+static void put_text_list(struct textbuf *t, const char *key,
+                          const char *const *list, int n)
+{
+    jput_key(t, key);
+    textbuf_adds(t, "[");
+    for (int i = 0; i < n; i++) {
+        jput_comma(t);
+        jput_text(t, list[i]);
+    }
+    textbuf_adds(t, "]");
+}
+
+static const char *in_force(const char *option)
+{
+    for (int i = record.n_in_force; i-- > 0;)
+        if (!strcmp(record.in_force[i].name, option))
+            return record.in_force[i].value;
+    return NULL;
+}
+
+/* A value; several where the option was given several times. */
+static void record_put_given(struct textbuf *t, const char *option)
+{
+    int n = 0;
+
+    for (int i = 0; i < record.n_given; i++)
+        n += !strcmp(record.given[i].name, option);
+    if (n > 1) textbuf_adds(t, "[");
+    for (int i = 0; i < record.n_given; i++) {
+        if (strcmp(record.given[i].name, option)) continue;
+        if (n > 1) jput_comma(t);
+        jput_text(t, record.given[i].value);
+    }
+    if (n > 1) textbuf_adds(t, "]");
+}
+
+static void put_own_option(struct textbuf *t, const struct opt *o)
+{
+    const char *value = in_force(o->name);
+    bool is_given = record_last_given(o->name) != NULL;
+
+    jput_key(t, o->name);
+    if (!o->value) textbuf_adds(t, is_given ? "true" : "false");
+    else if (value) jput_text(t, value);
+    else if (is_given) record_put_given(t, o->name);
+    else textbuf_adds(t, "null");
+}
+
+/* The command's own options, then the library's. */
+static void put_options(struct textbuf *t)
+{
+    jput_key(t, "options");
+    textbuf_adds(t, "{");
+    for (const struct opt *o = record.own; o && o->name; o++)
+        if (strcmp(o->name, "help")) put_own_option(t, o);
+    jput_key(t, record_option.name);
+    jput_text(t, record.path);
+    if (record.engine.len > 2) {
+        textbuf_adds(t, ",");
+        textbuf_add(t, record.engine.data + 1, record.engine.len - 2);
+    }
+    textbuf_adds(t, "}");
+}
+
+static void put_object(struct textbuf *t, const char *key,
+                       const struct textbuf *object)
+{
+    jput_key(t, key);
+    if (object->len) textbuf_add(t, object->data, object->len);
+    else textbuf_adds(t, "null");
+}
+
+static void record_put_memory(struct textbuf *t)
+{
+    jput_key(t, "memory");
+    if (!record.memory.len) {
+        textbuf_adds(t, "null");
+        return;
+    }
+    textbuf_adds(t, "{");
+    textbuf_add(t, record.memory.data, record.memory.len);
+    put_object(t, "at_end", &record.memory_end);
+    textbuf_adds(t, "}");
+}
+
+/* Options whose value is a file that the command writes. */
+static bool is_output(const char *option)
+{
+    static const char *const names[] = { "output", "html", "svg", "rejects" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(option, names[i])) return true;
+    return !strcmp(option, "target-file")
+           && !strcmp(record.command, "tm export");
+}
+
+static void put_outputs(struct textbuf *t)
+{
+    jput_key(t, "outputs");
+    textbuf_adds(t, "[");
+    for (const struct opt *o = record.own; o && o->name; o++) {
+        const struct named *g = record_last_given(o->name);
+        const char *path = in_force(o->name);
+        struct stat st;
+
+        if (!path && g) path = g->value;
+        if (!path || !is_output(o->name) || stat(path, &st)
+            || !S_ISREG(st.st_mode)) continue;
+        jput_comma(t);
+        textbuf_adds(t, "{");
+        jput_key(t, "option");
+        jput_text(t, o->name);
+        put_path(t, path);
+        put_sum(t, path);
+        textbuf_adds(t, "}");
+    }
+    textbuf_adds(t, "]");
+}
+
+static void put_machine(struct textbuf *t)
+{
+    jput_key(t, "processor");
+    jput_text(t, skmt_cpu());
+    jput_key(t, "isa");
+    jput_text(t, skmt_isa());
+    jput_key(t, "threads");
+    textbuf_addf(t, "%d", record.threads);
+}
+
+static void put_times(struct textbuf *t)
+{
+    struct tm utc;
+    char text[32] = "";
+
+    if (gmtime_r(&record.start_time, &utc))
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    jput_key(t, "started");
+    jput_text(t, text);
+    jput_key(t, "elapsed_seconds");
+    textbuf_addf(t, "%.3f", wall_seconds() - record.start_seconds);
+}
+
+static void put_record(struct textbuf *t, int status)
+{
+    char folder[PATH_MAX];
+
+    textbuf_adds(t, "{");
+    jput_key(t, "skmt_version");
+    jput_text(t, skmt_version());
+    jput_key(t, "command");
+    jput_text(t, record.command);
+    put_text_list(t, "arguments", (const char *const *)record.argv,
+                  record.argc);
+    put_text_list(t, "operands", record.operands, record.n_operands);
+    jput_key(t, "directory");
+    jput_text(t, getcwd(folder, sizeof folder) ? folder : "");
+    put_options(t);
+    put_object(t, "model", &record.model);
+    record_put_memory(t);
+    put_outputs(t);
+    put_machine(t);
+    put_times(t);
+    jput_key(t, "exit_status");
+    textbuf_addf(t, "%d", status);
+    textbuf_adds(t, "}");
+}
+
+/* The same JSON, for people to read: one value a line. */
+static void indent(struct textbuf *t)
+{
+    json_t *all = json_loadb(t->data, t->len, 0, NULL);
+    char *text = all ? json_dumps(all, JSON_INDENT(2) | JSON_PRESERVE_ORDER
+                                     | JSON_REAL_PRECISION(15))
+                     : NULL;
+
+    textbuf_reset(t);
+    if (text) {
+        textbuf_adds(t, text);
+        textbuf_adds(t, "\n");
+    } else {
+        t->failed = true;
+    }
+    free(text);
+    json_decref(all);
+}
+
+static void record_release(void)
+{
+    for (int i = 0; i < record.n_in_force; i++) {
+        free((void *)(uintptr_t)record.in_force[i].name);
+        free((void *)(uintptr_t)record.in_force[i].value);
+    }
+    free((void *)(uintptr_t)record.command);
+    free(record.given);
+    free(record.operands);
+    free(record.in_force);
+    textbuf_release(&record.engine);
+    textbuf_release(&record.model);
+    textbuf_release(&record.memory);
+    textbuf_release(&record.memory_end);
+    memset(&record, 0, sizeof record);
+}
+
+int record_finish(int status)
+{
+    struct textbuf t = { 0 };
+    int written = record.refused;
+
+    if (written) status = EXIT_DONE;    /* the parser's, for the same reason */
+    if (record.path && record.checked) {
+        if (!record.failed) put_record(&t, status);
+        if (!record.failed && !t.failed) indent(&t);
+        t.failed |= record.failed || record.engine.failed
+                    || record.model.failed || record.memory.failed
+                    || record.memory_end.failed;
+        written = whole_file_write(record.path, &t);
+    }
+    textbuf_release(&t);
+    record_release();
+    return status ? status : written;
+}
