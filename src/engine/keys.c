@@ -116,7 +116,7 @@ static enum status plain_text_read(struct plain_text *p, struct tmfile *tm,
     return recall_plain(p->buffers, &p->source, &p->target, e);
 }
 
-/* ---- ahead of time --------------------------------------------------------- */
+/* ---- ahead of time ------------------------------------------------------- */
 
 enum { TOGETHER = 64 };         /* pairs made at a time */
 
@@ -229,7 +229,7 @@ enum status keys_warm(struct keys *k, const struct engine *en,
     return st;
 }
 
-/* ---- without the pairs of others ------------------------------------------- */
+/* ---- without the pairs of others ----------------------------------------- */
 
 /* In ids, which has room for all; *n counts. */
 static enum status list_ids(struct tmfile *tm, const struct texts *t,
