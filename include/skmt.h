@@ -434,8 +434,11 @@ SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
 
 /* Keys: what the model makes of a pair. Kept in memory as far as option
  * "key-cache" allows, and in a file when one is named (made when it does not
- * exist), so that they are not computed again. Sessions and streams of any
- * threads may share them; options must agree in "key-type" and "knn-eos". */
+ * exist), so that they are not computed again. A pair is known by its texts:
+ * the same pair has the same keys in every memory, and one file may serve
+ * several memories. Sessions and streams of any threads may share keys; options
+ * must agree in "key-type" and "knn-eos". A file of an older version is emptied
+ * when it is opened, and "file_remade" is 1 then. */
 typedef struct skmt_keys skmt_keys;
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const skmt_options *options,
@@ -443,14 +446,22 @@ SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
 /* After the sessions and streams that use them. */
 SKMT_API void skmt_keys_free(skmt_keys *keys);      /* NULL is fine */
 /* Numbers: "hits", "file_hits", "misses", "pairs", "bytes", "limit",
- * "file_pairs", "file_bytes" .. NULL after the last. Counted when i is 0; one
- * thread at a time asks. */
+ * "file_pairs", "file_bytes", "file_limit", "file_remade" .. NULL after the
+ * last. Counted when i is 0; one thread at a time asks. */
 SKMT_API const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value);
 /* Make the keys of every pair of the memories tm uses, those that are not
- * there yet; *made, when not NULL, counts. tm's progress function is called. */
+ * there yet; *made, when not NULL, counts. Then a file is brought below its
+ * limit, and space that it does not use is returned to the file system. tm's
+ * progress function is called. */
 SKMT_API skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
                                     const skmt_options *options,
                                     int64_t *made, skmt_error *err);
+/* Remove from the file the keys of all pairs that are not in the memories tm
+ * uses: of pairs that were deleted or replaced, and those of other memories;
+ * *removed, when not NULL, counts. They are overwritten, and their space is
+ * returned to the file system. Without a file this does nothing. */
+SKMT_API skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
+                                           int64_t *removed, skmt_error *err);
 
 /* From now on. tm is borrowed, and searched by the thread that calls translate
  * or push; NULL: only pairs that are given. keys may be NULL: the session's or

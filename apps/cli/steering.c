@@ -136,6 +136,23 @@ static int open_memory(struct steering *s, skmt_tm_mode mode)
     return EXIT_DONE;
 }
 
+int64_t keys_stat(skmt_keys *keys, const char *wanted)
+{
+    int64_t value, found = 0;
+    const char *name;
+
+    for (int i = 0; (name = skmt_keys_stat(keys, i, &value)); i++)
+        if (!strcmp(name, wanted)) found = value;
+    return found;
+}
+
+void note_remade_keys(skmt_keys *keys, const char *file)
+{
+    if (keys_stat(keys, "file_remade"))
+        complain(0, "%s was made by an older version; its keys were dropped "
+                 "and are made again", file);
+}
+
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet)
 {
@@ -144,6 +161,7 @@ int steering_open(struct steering *s, const skmt_model *model,
 
     if (s->key_file && skmt_keys_new(&s->keys, model, o, s->key_file, &err))
         return failed(s, &err);
+    if (s->keys) note_remade_keys(s->keys, s->key_file);
     if (!s->memory) return EXIT_DONE;
     if ((status = open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);

@@ -44,6 +44,11 @@ bool steering_wanted(const struct steering *s);
 /* Before the model is closed, after sessions and streams. */
 void steering_close(struct steering *s);
 
+/* One of skmt_keys_stat's numbers; 0: there is none of that name. */
+int64_t keys_stat(skmt_keys *keys, const char *wanted);
+/* Say so when the file was of an older version. */
+void note_remade_keys(skmt_keys *keys, const char *file);
+
 /* Every option of the library that has to do with translating. */
 int steered_option_describe(int i, skmt_option_info *out);
 

@@ -134,6 +134,8 @@ static const struct opt work_options[] = { JSON, QUIET, HELP };
 static const struct opt warm_options[] = {
     { "key-file", 0, "FILE", "where they are kept; made when it does not "
       "exist" },
+    { "drop-others", 0, NULL, "then remove the keys of all pairs that are not "
+      "in these memories" },
     { "name", 'n', "NAME", "only this memory of the file; may be given "
       "several times" },
     { "model", 'm', "FILE", "the model that will translate; default "
@@ -162,10 +164,11 @@ static int describe_measure(int i, skmt_option_info *out)
     return 0;
 }
 
-/* What the keys of a pair depend on, and how many make them. */
+/* What the keys of a pair depend on, how many make them, and where they go. */
 static int describe_keys(int i, skmt_option_info *out)
 {
-    static const char *const names[] = { "key-type", "knn-eos" };
+    static const char *const names[] = { "key-type", "knn-eos",
+                                         "key-file-limit" };
 
     if (i > 0) {
         if (i > (int)(sizeof names / sizeof *names)) return 0;
@@ -395,9 +398,17 @@ static const char warm_page[] =
 "pair is found. What is there already is left alone. After Ctrl-C what was\n"
 "made so far is kept; the same command goes on from there.\n"
 "\n"
+"A pair is known by its texts: a copy of the memory finds the same keys, and\n"
+"one file may serve several memories. The keys of pairs that were deleted or\n"
+"replaced stay in the file until the file has reached its limit, or until\n"
+"--drop-others: it removes the keys of all pairs that are not in MEM (with\n"
+"--name: not in the memories named), and the file becomes smaller. Do not use\n"
+"it where the file serves other memories, too: their keys would go.\n"
+"\n"
 "Examples:\n"
 "  skmt tm warm my.tm --key-file my.keys\n"
 "  skmt tm warm my.tm --key-file my.keys --threads 8\n"
+"  skmt tm warm my.tm --key-file my.keys --drop-others   after pairs were deleted\n"
 "  skmt translate --memory my.tm --key-file my.keys letter.txt\n";
 
 const struct page tm_pages[] = {

@@ -11,25 +11,16 @@
 
 #include "findmodel.h"
 #include "interrupt.h"
+#include "steering.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
 struct warming {
     const char *file;
-    int64_t made, there;        /* pairs */
+    int64_t made, there, removed;       /* pairs */
     int64_t kept;               /* of the file, others' pairs included */
     double seconds;
 };
-
-static int64_t stat_of(skmt_keys *keys, const char *wanted)
-{
-    int64_t value, found = 0;
-    const char *name;
-
-    for (int i = 0; (name = skmt_keys_stat(keys, i, &value)); i++)
-        if (!strcmp(name, wanted)) found = value;
-    return found;
-}
 
 /* A file that can only be read would be looked into and never filled. */
 static int check_file(const char *file)
@@ -59,6 +50,7 @@ static int answer(struct tm_call *c, const struct warming *w)
         jput_field(t, "key_file", w->file);
         jput_int(t, "made", w->made);
         jput_int(t, "there", w->there);
+        jput_int(t, "removed", w->removed);
         jput_int(t, "pairs", w->kept);
         jput_int(t, "bytes", bytes_of(w->file));
         jput_key(t, "seconds");
@@ -69,7 +61,12 @@ static int answer(struct tm_call *c, const struct warming *w)
     put_noun(t, w->made, "pair", "pairs");
     textbuf_adds(t, " made, ");
     put_count(t, w->there);
-    textbuf_addf(t, " there already, %.2f s\n", w->seconds);
+    textbuf_adds(t, " there already, ");
+    if (w->removed) {
+        put_count(t, w->removed);
+        textbuf_adds(t, " removed, ");
+    }
+    textbuf_addf(t, "%.2f s\n", w->seconds);
     textbuf_adds(t, w->file);
     textbuf_adds(t, ": ");
     put_noun(t, w->kept, "pair", "pairs");
@@ -90,6 +87,16 @@ static int stopped(struct tm_call *c, const struct warming *w,
     return status;
 }
 
+/* The limit counts for all pairs of the file, those of other memories, too. */
+static void note_what_did_not_fit(const struct tm_call *c,
+                                  const struct warming *w)
+{
+    if (tm_given(c, "quiet") || w->kept >= w->made + w->there) return;
+    complain(0, "%s has reached its limit and keeps %lld of these %lld pairs; "
+             "--key-file-limit raises it", w->file, (long long)w->kept,
+             (long long)(w->made + w->there));
+}
+
 /* *keys is the caller's to free. */
 static int warm(struct tm_call *c, struct warming *w, skmt_keys **keys)
 {
@@ -98,11 +105,16 @@ static int warm(struct tm_call *c, struct warming *w, skmt_keys **keys)
 
     if (skmt_keys_new(keys, c->model, c->options, w->file, &err))
         return tm_failed(c, &err);
+    note_remade_keys(*keys, w->file);
     if (skmt_keys_warm(*keys, c->tm, c->options, &w->made, &err))
         return stopped(c, w, &err);
+    if (tm_given(c, "drop-others") &&
+        skmt_keys_drop_others(*keys, c->tm, &w->removed, &err))
+        return tm_failed(c, &err);
     w->seconds = wall_seconds() - begin;
-    w->there = stat_of(*keys, "hits") + stat_of(*keys, "file_hits");
-    w->kept = stat_of(*keys, "file_pairs");
+    w->there = keys_stat(*keys, "hits") + keys_stat(*keys, "file_hits");
+    w->kept = keys_stat(*keys, "file_pairs");
+    note_what_did_not_fit(c, w);
     return EXIT_DONE;
 }
 

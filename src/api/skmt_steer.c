@@ -46,7 +46,7 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
 {
     static const char *const names[] = {
         "hits", "file_hits", "misses", "dropped", "pairs", "bytes", "limit",
-        "file_pairs", "file_bytes", "file_limit",
+        "file_pairs", "file_bytes", "file_limit", "file_remade",
     };
     const struct keycache_stats *s = &keys->stats;
 
@@ -56,7 +56,8 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     *value = (int64_t[]){ (int64_t)s->hits, (int64_t)s->file_hits,
         (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->blocks,
         (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.blocks,
-        (int64_t)s->file.bytes, (int64_t)s->file.limit }[i];
+        (int64_t)s->file.bytes, (int64_t)s->file.limit,
+        s->file.remade }[i];
     return names[i];
 }
 
@@ -71,6 +72,18 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     err_clear(inner(err));
     st = keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
     if (made) *made = n;
+    return (skmt_status)st;
+}
+
+skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
+                                  int64_t *removed, skmt_error *err)
+{
+    int64_t n;
+    enum status st;
+
+    err_clear(inner(err));
+    st = keys_drop_others(keys->k, tm->f, &n, inner(err));
+    if (removed) *removed = n;
     return (skmt_status)st;
 }
 

@@ -4,31 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "engine/keywork.h"
 #include "engine/recall.h"
-
-/* A file may hold the keys of a few hundred thousand pairs. */
-#define FILE_LIMIT (64ULL << 30)
 
 enum status keys_new(struct keys **out, const struct engine *en,
                      const struct options *o, const char *file,
                      struct err *e)
 {
     struct keys *k = calloc(1, sizeof *k);
-    struct keyfile *f = NULL;
+    struct keyfile_kind kind = { recall_maker(en, o),
+                                 (enum key_type)o->key_type, en->net->d,
+                                 en->w->cfg.vocab_size };
     enum status st = ST_OK;
 
     *out = NULL;
     if (!k) return err_nomem(e, "memory keys");
-    k->maker = recall_maker(en, o);
-    k->type = (enum key_type)o->key_type;
+    k->maker = kind.maker;
+    k->type = kind.type;
     if (file)
-        st = keyfile_open(&f, file, k->maker, k->type, en->net->d, FILE_LIMIT,
+        st = keyfile_open(&k->file, file, &kind, (uint64_t)o->key_file_limit,
                           e);
-    if (!st) st = keycache_new(&k->cache, (size_t)o->key_cache, f, e);
+    if (!st) st = keycache_new(&k->cache, (size_t)o->key_cache, k->file, e);
     if (st) {
-        if (!k->cache) keyfile_close(f);
+        if (!k->cache) keyfile_close(k->file);
         keys_free(k);
     } else {
         *out = k;
@@ -53,80 +53,17 @@ enum status keys_fit(const struct keys *k, const struct engine *en,
                    "key-type or knn-eos");
 }
 
-/* ---- ahead of time --------------------------------------------------------- */
+/* ---- the texts of the memories in use ------------------------------------ */
 
-enum { TOGETHER = 64 };         /* pairs made at a time */
-
-struct warmer {
-    struct keys *k;
-    const struct engine *en;
-    struct tmfile *tm;
-    uint64_t memory_id;
-    struct keywork *work;
-    struct recalled pairs[TOGETHER], *list[TOGETHER];
-    int n;
-    int64_t seen, total, made;
-    struct strbuf plain[2];
-    struct err *e;
-    enum status st;
-};
-
-static void flush(struct warmer *w)
-{
-    for (int i = 0; i < w->n; i++) w->list[i] = &w->pairs[i];
-    if (!w->st) w->st = keywork_make(w->work, w->k->cache, w->list, w->n,
-                                  w->e);
-    if (!w->st) w->made += w->n;
-    for (int i = 0; i < w->n; i++) {
-        keyblock_drop(w->pairs[i].block);
-        free(w->pairs[i].ids);
-    }
-    w->n = 0;
-    if (!w->st && w->tm->progress &&
-        w->tm->progress(w->tm->user, "keys", (uint64_t)w->seen,
-                        (uint64_t)w->total, (uint64_t)w->seen))
-        w->st = err_set(w->e, ST_CANCELED, "%s", status_text(ST_CANCELED));
-}
-
-static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
-{
-    struct recalled *p = &w->pairs[w->n];
-    struct str source, target;
-    bool tagged, there;
-    enum status st;
-
-    *p = (struct recalled){ .id = { w->memory_id, (uint64_t)text } };
-    st = store_text(w->tm->store, text, &source, &target, &tagged, &there, e);
-    if (st || !there) return st;
-    p->check = recall_check(source, target);
-    st = recall_keys(w->k->cache, p, w->en->w->cfg.vocab_size, e);
-    if (st || p->block) {
-        keyblock_drop(p->block);
-        return st;
-    }
-    if (tagged) st = recall_plain(w->plain, &source, &target, e);
-    if (!st) st = recall_encode(w->en, source, target, p, e);
-    if (!st && p->n_tgt) w->n++;
-    else free(p->ids);
-    return st;
-}
-
-/* Texts of a memory, gathered first: the store is not asked while it is
- * being walked. */
+/* Numbers of texts, gathered first: the store is not asked while it is being
+ * walked. */
 struct texts { int64_t *at; size_t n, cap; };
 
 static int gather(void *user, const struct change *c)
 {
     struct texts *t = user;
 
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 1024;
-        int64_t *at = realloc(t->at, cap * sizeof *at);
-
-        if (!at) return 1;
-        t->at = at;
-        t->cap = cap;
-    }
+    if (!mem_grow(&t->at, &t->cap, t->n + 1, sizeof *t->at)) return 1;
     t->at[t->n++] = c->text;
     return 0;
 }
@@ -150,6 +87,120 @@ static enum status list_texts(struct tmfile *tm, struct texts *t,
     return st;
 }
 
+struct plain_text {             /* a pair without its tags */
+    struct strbuf buffers[2];
+    struct str source, target;
+    bool there;                 /* it was not removed meanwhile */
+};
+
+static void plain_text_init(struct plain_text *p)
+{
+    strbuf_init(&p->buffers[0], 0);
+    strbuf_init(&p->buffers[1], 0);
+}
+
+static void plain_text_release(struct plain_text *p)
+{
+    strbuf_release(&p->buffers[0]);
+    strbuf_release(&p->buffers[1]);
+}
+
+static enum status plain_text_read(struct plain_text *p, struct tmfile *tm,
+                                   int64_t text, struct err *e)
+{
+    bool tagged;
+    enum status st = store_text(tm->store, text, &p->source, &p->target,
+                                &tagged, &p->there, e);
+
+    if (st || !p->there || !tagged) return st;
+    return recall_plain(p->buffers, &p->source, &p->target, e);
+}
+
+/* ---- ahead of time ------------------------------------------------------- */
+
+enum { TOGETHER = 64 };         /* pairs made at a time */
+
+struct warmer {
+    struct keys *k;
+    const struct engine *en;
+    struct tmfile *tm;
+    struct keywork *work;
+    struct recalled pairs[TOGETHER], *list[TOGETHER];
+    int n;
+    int64_t seen, total, made;
+    struct plain_text plain;
+};
+
+static void release_pairs(struct warmer *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        keyblock_drop(w->pairs[i].block);
+        free(w->pairs[i].ids);
+    }
+    w->n = 0;
+}
+
+static enum status flush(struct warmer *w, struct err *e)
+{
+    enum status st;
+
+    for (int i = 0; i < w->n; i++) w->list[i] = &w->pairs[i];
+    st = keywork_make(w->work, w->k->cache, w->list, w->n, e);
+    if (!st) w->made += w->n;
+    release_pairs(w);
+    if (!st && w->tm->progress &&
+        w->tm->progress(w->tm->user, "keys", (uint64_t)w->seen,
+                        (uint64_t)w->total, (uint64_t)w->seen))
+        st = err_set(e, ST_CANCELED, "%s", status_text(ST_CANCELED));
+    return st;
+}
+
+/* The same pair may be stored twice, in two memories of the file. */
+static bool is_waiting(const struct warmer *w, struct key_id id)
+{
+    for (int i = 0; i < w->n; i++)
+        if (!key_id_compare(&w->pairs[i].id, &id)) return true;
+    return false;
+}
+
+static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
+{
+    struct recalled *p = &w->pairs[w->n];
+    struct plain_text *t = &w->plain;
+    enum status st = plain_text_read(t, w->tm, text, e);
+
+    if (st || !t->there || is_waiting(w, recall_id(t->source, t->target)))
+        return st;
+    *p = (struct recalled){ 0 };
+    st = recall_prepare(w->en, w->k->cache, t->source, t->target, p, e);
+    if (!st && !p->block && p->n_tgt) {
+        w->n++;
+        return ST_OK;
+    }
+    keyblock_drop(p->block);
+    free(p->ids);
+    return st;
+}
+
+static enum status warm_texts(struct warmer *w, const struct texts *t,
+                              struct err *e)
+{
+    enum status st = ST_OK;
+
+    w->total = (int64_t)t->n;
+    plain_text_init(&w->plain);
+    for (size_t i = 0; !st && i < t->n; i++) {
+        st = warm_text(w, t->at[i], e);
+        w->seen++;
+        if (!st && (w->n == TOGETHER || w->seen % 1024 == 0))
+            st = flush(w, e);
+    }
+    if (!st) st = flush(w, e);
+    release_pairs(w);
+    plain_text_release(&w->plain);
+    return st;
+}
+
 enum status keys_warm(struct keys *k, const struct engine *en,
                       const struct options *o, struct tmfile *tm,
                       int64_t *made, struct err *e)
@@ -167,25 +218,56 @@ enum status keys_warm(struct keys *k, const struct engine *en,
         w->k = k;
         w->en = en;
         w->tm = tm;
-        w->memory_id = recall_memory_id(tm->store);
-        w->e = e;
-        w->total = (int64_t)t.n;
-        strbuf_init(&w->plain[0], 0);
-        strbuf_init(&w->plain[1], 0);
-        for (size_t i = 0; i < t.n && !w->st; i++) {
-            w->st = warm_text(w, t.at[i], e);
-            w->seen++;
-            if (w->n == TOGETHER || w->seen % 1024 == 0) flush(w);
-        }
-        flush(w);
-        strbuf_release(&w->plain[0]);
-        strbuf_release(&w->plain[1]);
+        st = warm_texts(w, &t, e);
         *made = w->made;
-        st = w->st;
     }
+    if (!st && k->file) st = keyfile_compact(k->file, e);
     if (w) keywork_free(w->work);
     free(w);
     free(t.at);
     pool_free(pool);
+    return st;
+}
+
+/* ---- without the pairs of others ----------------------------------------- */
+
+/* In ids, which has room for all; *n counts. */
+static enum status list_ids(struct tmfile *tm, const struct texts *t,
+                            struct key_id *ids, size_t *n, struct err *e)
+{
+    struct plain_text p;
+    enum status st = ST_OK;
+
+    *n = 0;
+    plain_text_init(&p);
+    for (size_t i = 0; !st && i < t->n; i++) {
+        st = plain_text_read(&p, tm, t->at[i], e);
+        if (!st && p.there) ids[(*n)++] = recall_id(p.source, p.target);
+    }
+    plain_text_release(&p);
+    qsort(ids, *n, sizeof *ids, key_id_compare);
+    return st;
+}
+
+enum status keys_drop_others(struct keys *k, struct tmfile *tm,
+                             int64_t *removed, struct err *e)
+{
+    struct texts t = { 0 };
+    struct key_id *ids = NULL;
+    uint64_t gone = 0;
+    size_t n;
+    enum status st;
+
+    *removed = 0;
+    if (!k->file) return ST_OK;
+    st = list_texts(tm, &t, e);
+    if (!st) ids = malloc((t.n + 1) * sizeof *ids);
+    if (!st && !ids) st = err_nomem(e, "memory keys");
+    if (!st) st = list_ids(tm, &t, ids, &n, e);
+    if (!st) st = keyfile_keep_only(k->file, ids, n, &gone, e);
+    if (!st) st = keyfile_compact(k->file, e);
+    *removed = (int64_t)gone;
+    free(ids);
+    free(t.at);
     return st;
 }

@@ -12,7 +12,6 @@ enum { ROWS = 256 };
 
 struct keywork {
     struct keybuild *build;
-    int vocab;
     struct recalled **todo;     /* pairs to be made */
     size_t cap_todo;
     struct key_pair *work;      /* [n_work] the different ones of them */
@@ -32,7 +31,6 @@ enum status keywork_new(struct keywork **out, const struct engine *en,
 
     *out = NULL;
     if (!kw) return err_nomem(e, "memory keys");
-    kw->vocab = en->w->cfg.vocab_size;
     st = keybuild_new(&kw->build, en->net, pool, &ko, e);
     if (st) keywork_free(kw);
     else *out = kw;
@@ -55,17 +53,12 @@ void keywork_use_pool(struct keywork *kw, bool use)
     keybuild_use_pool(kw->build, use);
 }
 
-static bool same_id(struct key_id a, struct key_id b)
-{
-    return a.hi == b.hi && a.lo == b.lo;
-}
-
 /* Which of the n work items makes this pair; n: none yet. */
 static int find_work(const struct keywork *kw, struct key_id id, int n)
 {
     int i = 0;
 
-    while (i < n && !same_id(kw->ids[i], id)) i++;
+    while (i < n && key_id_compare(&kw->ids[i], &id)) i++;
     return i;
 }
 
@@ -92,7 +85,7 @@ static enum status list_work(struct keywork *kw, struct keycache *keys,
         struct recalled *p = pairs[i];
 
         if (p->block || find_work(kw, p->id, *n_work) < *n_work) continue;
-        st = recall_keys(keys, p, kw->vocab, e);
+        st = recall_keys(keys, p, e);
         if (st || p->block) continue;
         kw->ids[*n_work] = p->id;
         kw->work[(*n_work)++] = (struct key_pair){ p->ids, p->n_src,
@@ -108,7 +101,6 @@ static void hand_out(struct keywork *kw, struct recalled *const *pairs, int n,
         int at = find_work(kw, pairs[i]->id, n_work);
 
         if (pairs[i]->block || at == n_work) continue;
-        kw->work[at].block->check = pairs[i]->check;
         pairs[i]->block = keyblock_hold(kw->work[at].block);
     }
 }

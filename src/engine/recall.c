@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "formats/tags.h"
@@ -14,20 +13,14 @@ enum { MOST_PIECES = 199 };
 
 enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 
-struct watched { int64_t memory, seq; };        /* changes known up to seq */
-
 struct recaller {
     const struct engine *en;
     struct options o;
     struct tmfile *tm;          /* NULL: none */
-    uint64_t memory_id;         /* of its keys */
     struct keycache *keys;
     struct search q;
     struct matches found;
     struct strbuf plain[2];     /* source and target without their tags */
-    struct watched *watched;
-    size_t n_watched, cap_watched;
-    bool swept;                 /* all keys were asked for once */
 };
 
 /* ---- what is recalled ---------------------------------------------------- */
@@ -83,42 +76,15 @@ uint64_t recall_maker(const struct engine *en, const struct options *o)
     return key_id_of(parts, sizeof parts).lo;
 }
 
-uint64_t recall_memory_id(const struct store *s)
+struct key_id recall_id(struct str source, struct str target)
 {
-    struct stat sb = { 0 };
-    uint64_t parts[3] = { store_uuid(s), 0, 0 };
+    struct key_id both[] = { key_id_of(source.p, source.n),
+                             key_id_of(target.p, target.n) };
 
-    if (!stat(store_path(s), &sb)) {
-        parts[1] = (uint64_t)sb.st_dev;
-        parts[2] = (uint64_t)sb.st_ino;
-    }
-    return key_id_of(parts, sizeof parts).hi;
+    return key_id_of(both, sizeof both);
 }
 
-static struct key_id text_id(const struct recaller *rc, int64_t text)
-{
-    return (struct key_id){ rc->memory_id, (uint64_t)text };
-}
-
-uint64_t recall_check(struct str source, struct str target)
-{
-    struct key_id s = key_id_of(source.p, source.n);
-    struct key_id t = key_id_of(target.p, target.n);
-    uint64_t both[] = { s.hi, t.hi };
-
-    return key_id_of(both, sizeof both).hi;
-}
-
-/* A file of keys may have been written by anybody. */
-static bool fits(const struct keyblock *b, const struct recalled *p,
-                 int vocab)
-{
-    for (int i = 0; i < b->n; i++)
-        if (b->token[i] < 0 || b->token[i] >= vocab) return false;
-    return b->check == p->check;
-}
-
-enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
+enum status recall_keys(struct keycache *keys, struct recalled *p,
                         struct err *e)
 {
     enum status st = p->asked
@@ -126,25 +92,9 @@ enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
                      : keycache_get(keys, p->id, &p->block, e);
 
     p->asked = true;
-    if (st && st != ST_NOMEM) {
-        err_clear(e);
-        st = ST_OK;
-    }
-    if (st || !p->block || fits(p->block, p, vocab)) return st;
-    keyblock_drop(p->block);
-    p->block = NULL;
-    st = keycache_forget(keys, &p->id, 1, e);
-    return st == ST_NOMEM ? st : ST_OK;
-}
-
-/* Of a pair without a number. */
-static struct key_id given_id(struct str source, struct str target)
-{
-    struct key_id s = key_id_of(source.p, source.n);
-    struct key_id t = key_id_of(target.p, target.n);
-    uint64_t both[] = { s.hi, s.lo, t.hi, t.lo };
-
-    return key_id_of(both, sizeof both);
+    if (!st || st == ST_NOMEM) return st;
+    err_clear(e);
+    return ST_OK;
 }
 
 static enum status encode_side(const struct engine *en, struct str text,
@@ -178,9 +128,9 @@ static enum status join_sides(const struct engine *en,
     return ST_OK;
 }
 
-enum status recall_encode(const struct engine *en, struct str source,
-                          struct str target, struct recalled *to,
-                          struct err *e)
+static enum status encode_pair(const struct engine *en, struct str source,
+                               struct str target, struct recalled *to,
+                               struct err *e)
 {
     struct pieces src = { 0 }, tgt = { 0 };
     enum status st = encode_side(en, source, &src, e);
@@ -190,6 +140,18 @@ enum status recall_encode(const struct engine *en, struct str source,
     pieces_release(&src);
     pieces_release(&tgt);
     return st;
+}
+
+enum status recall_prepare(const struct engine *en, struct keycache *keys,
+                           struct str source, struct str target,
+                           struct recalled *to, struct err *e)
+{
+    enum status st;
+
+    to->id = recall_id(source, target);
+    st = recall_keys(keys, to, e);
+    if (st || to->block) return st;
+    return encode_pair(en, source, target, to, e);
 }
 
 static char *copy(struct str s)
@@ -210,74 +172,6 @@ static enum status keep_texts(struct recalled *to, struct str source,
     to->memory = copy(str_of(memory));
     return to->source && to->target && to->memory
         ? ST_OK : err_nomem(e, "memory pairs");
-}
-
-/* ---- removed pairs --------------------------------------------------------- */
-
-struct removal { struct recaller *rc; struct err *e; };
-
-static int on_change(void *user, const struct change *c)
-{
-    struct removal *r = user;
-    struct key_id id = text_id(r->rc, c->text);
-
-    return c->kind == CHANGE_REMOVE &&
-           keycache_forget(r->rc->keys, &id, 1, r->e) == ST_NOMEM;
-}
-
-static enum status text_is_there(void *user, struct key_id id, bool *there,
-                                 struct err *e)
-{
-    struct recaller *rc = user;
-    struct str source, target;
-    bool tagged;
-
-    return store_text(rc->tm->store, (int64_t)id.lo, &source, &target,
-                      &tagged, there, e);
-}
-
-static struct watched *watch_of(struct recaller *rc, int64_t memory)
-{
-    for (size_t i = 0; i < rc->n_watched; i++)
-        if (rc->watched[i].memory == memory) return &rc->watched[i];
-    if (!mem_grow(&rc->watched, &rc->cap_watched, rc->n_watched + 1,
-                  sizeof *rc->watched))
-        return NULL;
-    rc->watched[rc->n_watched] = (struct watched){ memory, -1 };
-    return &rc->watched[rc->n_watched++];
-}
-
-/* Keys of texts that were removed since we last looked are not to stay, here
- * or in the file. What the log does not tell any more - it is shortened, and
- * nobody looked while we were away - is found by asking for every text. A file
- * that cannot be changed does not stop a translation: `check` finds out keys
- * that are another text's. */
-static enum status follow_removals(struct recaller *rc, int64_t memory,
-                                   struct err *e)
-{
-    struct watched *w = watch_of(rc, memory);
-    struct removal r = { rc, e };
-    struct store *s = rc->tm->store;
-    int64_t last, start;
-    enum status st;
-
-    if (!w) return err_nomem(e, "memory pairs");
-    st = store_last_change(s, memory, &last, e);
-    if (st || last == w->seq) return st;
-    st = store_log_start(s, memory, &start, e);
-    if (st) return st;
-    if (w->seq >= start) {
-        st = store_changes(s, memory, INT64_MAX, w->seq, on_change, &r, e);
-    } else if (w->seq >= 0 || !rc->swept) {
-        st = keycache_sweep(rc->keys, rc->memory_id, text_is_there, rc, e);
-        rc->swept = true;
-    }
-    if (st != ST_NOMEM) {
-        err_clear(e);
-        w->seq = last;
-        return ST_OK;
-    }
-    return st;
 }
 
 /* ---- one pair -------------------------------------------------------------- */
@@ -329,12 +223,9 @@ static enum status fetch(struct recaller *rc, const struct match *m,
                                 &tagged, there, e);
 
     if (st || !*there) return st;
-    to->check = recall_check(source, target);
-    st = recall_keys(rc->keys, to, rc->en->w->cfg.vocab_size, e);
-    if (st || to->block) return st;
     if (tagged) st = recall_plain(rc->plain, &source, &target, e);
-    if (!st) st = recall_encode(rc->en, source, target, to, e);
-    *there = to->n_tgt > 0;
+    if (!st) st = recall_prepare(rc->en, rc->keys, source, target, to, e);
+    *there = to->block || to->n_tgt > 0;
     return st;
 }
 
@@ -345,8 +236,7 @@ static enum status take(struct recaller *rc, const struct match *m,
     bool there = false;
     enum status st;
 
-    *to = (struct recalled){ .similarity = m->similarity,
-                             .id = text_id(rc, m->text) };
+    *to = (struct recalled){ .similarity = m->similarity };
     st = fetch(rc, m, to, &there, e);
     if (!st && there && (rc->o.explain || m->similarity >= 1))
         st = keep_pair(rc, m, to, e);
@@ -375,8 +265,6 @@ static enum status search(struct recaller *rc, struct str text,
     enum status st = tmfile_search(rc->tm, text, &rc->q, &rc->found, e);
 
     *out = NULL;
-    for (size_t i = 0; !st && i < rc->tm->n; i++)
-        st = follow_removals(rc, rc->tm->infos[i].id, e);
     if (!st) st = recall_new(out, rc->found.n, e);
     if (!st) st = take_all(rc, *out, e);
     if (st) {
@@ -399,11 +287,8 @@ static enum status take_given(struct recaller *rc,
         struct recalled *to = &(*out)->pairs[(*out)->n++];
 
         to->similarity = fmin(fmax(given[i].similarity, 0), 1);
-        to->id = given_id(given[i].source, given[i].target);
-        st = recall_keys(rc->keys, to, rc->en->w->cfg.vocab_size, e);
-        if (!st && !to->block)
-            st = recall_encode(rc->en, given[i].source, given[i].target, to,
-                               e);
+        st = recall_prepare(rc->en, rc->keys, given[i].source,
+                            given[i].target, to, e);
         if (!st && rc->o.explain)
             st = keep_texts(to, given[i].source, given[i].target, "", e);
         if (!st && !to->block && !to->n_tgt) {
@@ -600,7 +485,6 @@ enum status recaller_new(struct recaller **out, const struct engine *en,
     rc->o = *o;
     rc->tm = tm;
     rc->keys = keys;
-    if (tm) rc->memory_id = recall_memory_id(tm->store);
     strbuf_init(&rc->plain[0], 0);
     strbuf_init(&rc->plain[1], 0);
     st = options_search(o, en, options_pairs(o), &rc->q, e);
@@ -615,6 +499,5 @@ void recaller_free(struct recaller *rc)
     matches_release(&rc->found);
     strbuf_release(&rc->plain[0]);
     strbuf_release(&rc->plain[1]);
-    free(rc->watched);
     free(rc);
 }

@@ -15,7 +15,6 @@
 
 struct recalled {               /* one pair */
     struct key_id id;           /* of its keys */
-    uint64_t check;             /* of the texts they must be made of */
     struct keyblock *block;     /* them, held; NULL: to be made */
     bool asked;                 /* the cache was, and has counted it */
     int32_t *ids;               /* [n_src + n_tgt] what to make them of */
@@ -62,24 +61,22 @@ enum status options_search(const struct options *o, const struct engine *en,
                            int matches, struct search *q, struct err *e);
 /* Which keys a model makes of pairs under these options, as a number. */
 uint64_t recall_maker(const struct engine *en, const struct options *o);
-/* Which memory file: its number, and where it lies, for a copy of a file has
- * the number of the original and may give one text's number to another. */
-uint64_t recall_memory_id(const struct store *s);
-/* A sum of a pair's texts as they are stored: a number of a text may come to
- * mean another one (a transaction undone, a backup put back), its keys not. */
-uint64_t recall_check(struct str source, struct str target);
-/* Its keys, when the cache has them and they are its own; block is NULL
- * otherwise. A cache whose file cannot be read has none. May be called again:
- * the cache's statistics count a pair once. */
-enum status recall_keys(struct keycache *keys, struct recalled *p, int vocab,
+/* Which pair: a hash of its texts without tags. The same pair has the same
+ * keys in any memory, copied or not, and when it is given by the caller. */
+struct key_id recall_id(struct str source, struct str target);
+/* The pair's id, and its keys where the cache has them; else block is NULL, and
+ * ids, n_src and n_tgt are the tokens to make them of. Without a block and with
+ * n_tgt 0 there is nothing to learn from the pair. A cache whose file cannot be
+ * read has no keys. */
+enum status recall_prepare(const struct engine *en, struct keycache *keys,
+                           struct str source, struct str target,
+                           struct recalled *to, struct err *e);
+/* Its keys, when the cache has them; block is NULL otherwise. May be called
+ * again: the cache's statistics count a pair once. */
+enum status recall_keys(struct keycache *keys, struct recalled *p,
                         struct err *e);
 /* Tagged texts without their tags, in the buffers. */
 enum status recall_plain(struct strbuf *sb, struct str *source,
                          struct str *target, struct err *e);
-/* A pair as tokens: ids, n_src and n_tgt of to. n_tgt is 0 where there is
- * nothing to learn from. */
-enum status recall_encode(const struct engine *en, struct str source,
-                          struct str target, struct recalled *to,
-                          struct err *e);
 
 #endif

@@ -108,3 +108,11 @@ struct key_id key_id_of(const void *bytes, size_t n)
 
     return (struct key_id){ h.high64, h.low64 };
 }
+
+int key_id_compare(const void *left, const void *right)
+{
+    const struct key_id *a = left, *b = right;
+
+    if (a->hi != b->hi) return a->hi < b->hi ? -1 : 1;
+    return a->lo < b->lo ? -1 : a->lo > b->lo;
+}

@@ -16,15 +16,14 @@
 
 enum key_type { KEY_INT8, KEY_F32 };
 
-/* Which pair: a number nobody else has (key_id_of). */
+/* Which pair: a hash of its texts, so that the same pair has the same id
+ * wherever it is stored. */
 struct key_id { uint64_t hi, lo; };
 
 struct keyblock {
     atomic_int refs;
     enum key_type type;
     int n, d;                   /* keys, numbers of each */
-    uint64_t check;             /* a sum of the pair's texts, for the caller:
-                                   an id may come to mean another pair */
     size_t ld;                  /* numbers of a key, padded with zeros */
     int32_t *token;             /* [n] the values: what came next */
     float *scale;               /* [n] KEY_INT8: number = scale * int8 */
@@ -47,8 +46,10 @@ void keyblock_drop(struct keyblock *b);         /* NULL is fine */
 /* Key i as numbers again. */
 void keyblock_get(const struct keyblock *b, int i, float *out);
 
-/* Hashes of whatever tells a pair from all others: the file's number and the
- * text's, or its tokens. */
+/* A hash of 128 bits (XXH3). It is not cryptographic: two pairs do not get the
+ * same id by chance, but somebody could construct such pairs. */
 struct key_id key_id_of(const void *bytes, size_t n);
+/* By hi, then lo, as qsort wants it. */
+int key_id_compare(const void *left, const void *right);
 
 #endif

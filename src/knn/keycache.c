@@ -8,10 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum {
-    FIRST_CHAINS = 64,          /* a power of two, and so are all after */
-    SWEEP_IDS = 1000
-};
+enum { FIRST_CHAINS = 64 };     /* a power of two, and so are all after */
 
 struct node {
     struct key_id id;
@@ -31,18 +28,14 @@ struct keycache {
     size_t mask, blocks, bytes;
     struct node ring;           /* its older is the newest of all */
     uint64_t dropped;
-    uint64_t forgotten;         /* times that something was */
 };
 
 /* ---- table and ring ------------------------------------------------------ */
 
-/* An id may be a hash or a file's number and a text's, of which any bits may
- * be the same for many. */
+/* An id is a hash, so any of its bits will do. */
 static struct node **chain_of(struct keycache *c, struct key_id id)
 {
-    uint64_t mix = (id.hi ^ id.lo) * 0x9E3779B97F4A7C15u;
-
-    return &c->chains[(size_t)(mix >> 32) & c->mask];
+    return &c->chains[(size_t)id.lo & c->mask];
 }
 
 /* Where the pointer to the node is, or would be. */
@@ -168,9 +161,8 @@ void keycache_free(struct keycache *c)
     free(c);
 }
 
-/* In memory? *forgotten: to be given to bring_in, should it not be. */
-static struct keyblock *look_up(struct keycache *c, struct key_id id,
-                                uint64_t *forgotten)
+/* What is in memory; NULL: nothing. */
+static struct keyblock *look_up(struct keycache *c, struct key_id id)
 {
     struct keyblock *b = NULL;
     struct node *n;
@@ -181,19 +173,15 @@ static struct keyblock *look_up(struct keycache *c, struct key_id id,
         use_again(c, n);
         b = keyblock_hold(n->block);
     }
-    *forgotten = c->forgotten;
     pthread_mutex_unlock(&c->lock);
     return b;
 }
 
-/* What the file had. Where something was forgotten since it was asked, that
- * may have been this: then it is not kept. So is what there is no memory
- * for. */
-static void bring_in(struct keycache *c, struct key_id id, struct keyblock *b,
-                     uint64_t forgotten)
+/* What the file had. It is not kept where there is no memory for it. */
+static void bring_in(struct keycache *c, struct key_id id, struct keyblock *b)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->forgotten == forgotten) keep(c, id, b);
+    keep(c, id, b);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -202,13 +190,12 @@ static enum status get(struct keycache *c, struct key_id id,
                        struct keyblock **out, bool *in_memory, struct err *e)
 {
     enum status st = ST_OK;
-    uint64_t forgotten;
 
-    *out = look_up(c, id, &forgotten);
+    *out = look_up(c, id);
     *in_memory = *out != NULL;
     if (*out || !c->file) return ST_OK;
     st = keyfile_get(c->file, id, out, e);
-    if (*out) bring_in(c, id, *out, forgotten);
+    if (*out) bring_in(c, id, *out);
     return st;
 }
 
@@ -242,77 +229,6 @@ enum status keycache_put(struct keycache *c, const struct key_id *ids,
     pthread_mutex_unlock(&c->lock);
     if (!ok) return err_nomem(e, "cache of memory keys");
     return c->file ? keyfile_put(c->file, ids, blocks, n, e) : ST_OK;
-}
-
-/* First in the file: whoever looks there afterwards finds nothing, and whoever
- * found it there before does not bring it in after this. */
-enum status keycache_forget(struct keycache *c, const struct key_id *ids,
-                            int n, struct err *e)
-{
-    enum status st = c->file ? keyfile_forget(c->file, ids, n, e) : ST_OK;
-
-    pthread_mutex_lock(&c->lock);
-    for (int i = 0; i < n; i++) {
-        struct node **at = find(c, ids[i]);
-
-        if (*at) take_out(c, at);
-    }
-    c->forgotten++;
-    pthread_mutex_unlock(&c->lock);
-    return st;
-}
-
-/* The ids in memory of which hi is this. */
-static enum status list_ids(struct keycache *c, uint64_t hi,
-                            struct key_id **ids, size_t *n, struct err *e)
-{
-    enum status st = ST_OK;
-
-    pthread_mutex_lock(&c->lock);
-    *ids = malloc((c->blocks + 1) * sizeof **ids);
-    *n = 0;
-    if (!*ids) st = err_nomem(e, "cache of memory keys");
-    for (struct node *at = c->ring.older; !st && at != &c->ring;
-         at = at->older)
-        if (at->id.hi == hi) (*ids)[(*n)++] = at->id;
-    pthread_mutex_unlock(&c->lock);
-    return st;
-}
-
-/* Many at a time: each is a transaction of the file. */
-static enum status sweep_list(struct keycache *c, struct key_id *ids,
-                              size_t n, key_there_fn *fn, void *user,
-                              struct err *e)
-{
-    enum status st = ST_OK;
-    int gone = 0;               /* at the front of ids */
-
-    for (size_t i = 0; !st && i < n; i++) {
-        bool there = true;
-
-        st = fn(user, ids[i], &there, e);
-        if (!there) ids[gone++] = ids[i];
-        if (st || (gone < SWEEP_IDS && i + 1 < n)) continue;
-        st = keycache_forget(c, ids, gone, e);
-        gone = 0;
-    }
-    return st;
-}
-
-enum status keycache_sweep(struct keycache *c, uint64_t hi, key_there_fn *fn,
-                           void *user, struct err *e)
-{
-    struct key_id *ids;
-    size_t n;
-    enum status st = list_ids(c, hi, &ids, &n, e);
-
-    if (!st) st = sweep_list(c, ids, n, fn, user, e);
-    free(ids);
-    if (st || !c->file) return st;
-    st = keyfile_list(c->file, hi, &ids, &n, e);
-    if (!st) st = sweep_list(c, ids, n, fn, user, e);
-    free(ids);
-    return st;
 }
 
 enum status keycache_stats(struct keycache *c, struct keycache_stats *out,

@@ -4,12 +4,13 @@
  * Bounded by bytes: when a block does not fit, those not used for the longest
  * time go. A file (keyfile.h) may stand behind it: what is not in memory is
  * looked for there, and what is put is written to it. A cache is of one model
- * and one set of building options; its ids are the caller's. Any number of
- * threads may use it at once.
+ * and one set of building options. An id stands for the texts of a pair, so its
+ * keys never become wrong; those of pairs that were deleted are not used again
+ * and go when room is needed. Any number of threads may use a cache at once.
  *
- * An error of the file is told, and the cache works on without: what was put
- * is in memory all the same, what is forgotten is not found, and a pair that
- * could not be read is like one that is not there. */
+ * An error of the file is reported, and the cache works without it: what was
+ * put is in memory all the same, and a pair that could not be read is like one
+ * that is not there. */
 #ifndef KNN_KEYCACHE_H
 #define KNN_KEYCACHE_H
 
@@ -45,18 +46,6 @@ enum status keycache_get_again(struct keycache *c, struct key_id id,
 enum status keycache_put(struct keycache *c, const struct key_id *ids,
                          struct keyblock *const *blocks, int n,
                          struct err *e);
-/* The pair was replaced or deleted: not found any more, here and in the
- * file. */
-enum status keycache_forget(struct keycache *c, const struct key_id *ids,
-                            int n, struct err *e);
-
-/* Forget every pair of which id.hi is hi and that `there` does not know any
- * more, here and in the file. */
-typedef enum status key_there_fn(void *user, struct key_id id, bool *there,
-                                 struct err *e);
-enum status keycache_sweep(struct keycache *c, uint64_t hi, key_there_fn *fn,
-                           void *user, struct err *e);
-
 enum status keycache_stats(struct keycache *c, struct keycache_stats *out,
                            struct err *e);
 

@@ -16,14 +16,15 @@
 
 enum {
     PAGE_BYTES = 8192,
-    LOG_PAGES = 2000            /* 16 MB of log, then it is copied back */
+    LOG_PAGES = 2000,           /* 16 MB of log, then it is copied back */
+    VERSION = 2, OLD_VERSION = 1
 };
 
 static const struct sqlfile_kind keys_file = {
     .not_ours = "not a file of keys made by skmt",
     .mend = "delete it, and it is made anew",
     .application_id = 0x736b6579,       /* "skey" */
-    .version = 1, .busy_ms = 10000
+    .version = VERSION, .busy_ms = 10000
 };
 
 static const char schema[] =
@@ -133,14 +134,7 @@ int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...)
     return keydb_rest(db, q, rc);
 }
 
-void keydb_undo(struct keydb *db)
-{
-    if (!sqlite3_get_autocommit(db->sql)) keydb_run(db, KEYDB_ROLLBACK, "");
-}
-
-/* ---- making a file ------------------------------------------------------- */
-
-static int read_number(struct keydb *db, enum keydb_query q, int64_t *n)
+int keydb_number(struct keydb *db, enum keydb_query q, int64_t *n)
 {
     int rc = keydb_first(db, q, "");
 
@@ -149,13 +143,23 @@ static int read_number(struct keydb *db, enum keydb_query q, int64_t *n)
     return keydb_rest(db, q, rc);
 }
 
+void keydb_undo(struct keydb *db)
+{
+    if (!sqlite3_get_autocommit(db->sql)) keydb_run(db, KEYDB_ROLLBACK, "");
+}
+
+/* ---- making a file ------------------------------------------------------- */
+
+/* Within a transaction. Nothing is done when another program was quicker. */
 static int fill_new(struct keydb *db)
 {
-    int64_t tables;
-    int rc = read_number(db, KEYDB_TABLES, &tables);
+    int64_t version, tables = 0;
+    int rc = keydb_number(db, KEYDB_VERSION, &version);
 
-    if (rc || tables) return rc;        /* somebody else was quicker */
-    return sqlfile_exec(db->sql, "PRAGMA application_id = %d;"
+    if (!rc) rc = keydb_number(db, KEYDB_TABLES, &tables);
+    if (rc || (tables && version != OLD_VERSION)) return rc;
+    return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS head;"
+                        "PRAGMA application_id = %d;"
                         "PRAGMA user_version = %d; %s"
                         "INSERT INTO head VALUES(%lld, %d, %d, 0, 0);",
                         (int)keys_file.application_id, (int)keys_file.version,
@@ -163,17 +167,74 @@ static int fill_new(struct keydb *db)
                         (int)db->kind.type, db->kind.d);
 }
 
+typedef int in_transaction_fn(struct keydb *db);
+
+static int keydb_transact(struct keydb *db, const char *begin,
+                          in_transaction_fn *fn)
+{
+    int rc = sqlfile_exec(db->sql, "%s", begin);
+
+    if (!rc) rc = fn(db);
+    if (!rc) rc = keydb_run(db, KEYDB_COMMIT, "");
+    if (rc) keydb_undo(db);
+    return rc;
+}
+
 /* Not in the WAL mode yet: the file must not have any content before it has
- * all, or it would look like somebody else's. */
+ * all, or it would look like somebody else's. auto_vacuum: pages that are not
+ * used can be returned to the file system a few at a time. It has to be set
+ * before anything is written, and writes by itself, so it must be the first
+ * within the transaction. */
 static int create(struct keydb *db)
 {
     int rc = sqlfile_exec(db->sql, "PRAGMA page_size = %d", PAGE_BYTES);
 
-    if (!rc) rc = keydb_run(db, KEYDB_BEGIN, "");
-    if (!rc) rc = fill_new(db);
-    if (!rc) rc = keydb_run(db, KEYDB_COMMIT, "");
-    if (rc) keydb_undo(db);
+    if (rc) return rc;
+    return keydb_transact(db, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL",
+                          fill_new);
+}
+
+/* ---- files of version 1 -------------------------------------------------- */
+
+/* Their pairs are known by their place in a memory file, which cannot be turned
+ * into what a pair is known by now: the keys are dropped and made again when
+ * they are needed. The version is changed last, and every step may be done
+ * twice: whoever is interrupted leaves a file that the next program remakes. */
+
+static int drop_old_keys(struct keydb *db)
+{
+    int64_t version;
+    int rc = keydb_number(db, KEYDB_VERSION, &version);
+
+    if (rc || version != OLD_VERSION) return rc;        /* another did it */
+    return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS block;"
+                        "DROP TABLE IF EXISTS keys;");
+}
+
+/* VACUUM copies next to nothing: only the head is left by then. */
+static int remake(struct keydb *db)
+{
+    int rc = keydb_transact(db, "BEGIN IMMEDIATE", drop_old_keys);
+
+    if (!rc)
+        rc = sqlfile_exec(db->sql, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
+    if (!rc) rc = keydb_transact(db, "BEGIN IMMEDIATE", fill_new);
+    if (!rc) db->remade = true;
     return rc;
+}
+
+static enum status remake_old(struct keydb *db, struct err *e)
+{
+    int64_t version = 0;
+    int rc = keydb_number(db, KEYDB_VERSION, &version);
+
+    if (!rc && version != OLD_VERSION) return ST_OK;
+    if (!rc && db->read_only)
+        return err_set(e, ST_VERSION, "%s: made by an older version, and "
+                       "cannot be written to be made again; name another "
+                       "file or delete this one", db->path);
+    if (!rc) rc = remake(db);
+    return rc ? keydb_failed(db, rc, e) : ST_OK;
 }
 
 /* ---- opening ------------------------------------------------------------- */
@@ -229,7 +290,7 @@ static enum status set_up(struct keydb *db, struct err *e)
     enum status st;
     int rc = configure(db);
 
-    if (!rc) rc = read_number(db, KEYDB_PAGES, &pages);
+    if (!rc) rc = keydb_number(db, KEYDB_PAGES, &pages);
     if (!rc && !pages && db->read_only)
         return err_set(e, ST_IO, "%s: is empty and cannot be written",
                        db->path);
@@ -240,7 +301,8 @@ static enum status set_up(struct keydb *db, struct err *e)
     if (st) return st;
     if (!db->read_only)
         rc = sqlfile_use_log(&keys_file, db->sql, LOG_PAGES, PAGE_BYTES);
-    return rc ? keydb_failed(db, rc, e) : check_head(db, e);
+    st = rc ? keydb_failed(db, rc, e) : check_head(db, e);
+    return st ? st : remake_old(db, e);
 }
 
 static enum status connect_as(struct keydb *db, const char *name, int flags,
@@ -334,7 +396,7 @@ void keydb_close(struct keydb *db)
 }
 
 enum status keydb_open(struct keydb *db, const char *path,
-                       const struct keydb_kind *kind, struct err *e)
+                       const struct keyfile_kind *kind, struct err *e)
 {
     enum status st = look(path, e);
 

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "knn/keyblock.h"
+#include "knn/keyfile.h"
 
 #define KEYDB_QUERIES(Q)                                                    \
     Q(BEGIN, "BEGIN IMMEDIATE")                                             \
@@ -17,6 +17,10 @@
     Q(ROLLBACK, "ROLLBACK")                                                 \
     Q(PAGES, "PRAGMA page_count")                                           \
     Q(TABLES, "SELECT count(*) FROM sqlite_schema")                         \
+    Q(VERSION, "PRAGMA user_version")                                       \
+    Q(FREE_PAGES, "PRAGMA freelist_count")                                  \
+    Q(SHRINK, "PRAGMA incremental_vacuum(1024)")                            \
+    Q(CHECKPOINT, "PRAGMA wal_checkpoint(PASSIVE)")                         \
     Q(HEAD, "SELECT maker, type, d FROM head")                              \
     Q(TOTALS, "SELECT blocks, keys, (SELECT max(used) FROM block)"          \
       " FROM head")                                                         \
@@ -25,8 +29,8 @@
     Q(SET_TOTALS, "UPDATE head SET blocks = ?, keys = ?")                   \
     Q(GET, "SELECT b.n, k.sum, k.bytes FROM block b LEFT JOIN keys k"       \
       " ON k.place = b.place WHERE b.id = ?")                               \
-    Q(HAS, "SELECT 1 FROM block WHERE id = ?")                              \
-    Q(LIST, "SELECT id FROM block WHERE id BETWEEN ?1 AND ?2 ORDER BY id")  \
+    Q(LIST, "SELECT id FROM block WHERE id > ?1 AND length(id) = 16"        \
+      " ORDER BY id LIMIT ?2")                                              \
     Q(USE, "UPDATE block SET used = ?2 WHERE id = ?1")                      \
     Q(ADD_KEYS, "INSERT INTO keys(sum, bytes) VALUES(?,?)")                 \
     Q(ADD, "INSERT INTO block(id, place, n, used) VALUES(?,?,?,?)")         \
@@ -43,19 +47,18 @@ enum keydb_query {
     KEYDB_N_QUERIES
 };
 
-struct keydb_kind { uint64_t maker; enum key_type type; int d; };
-
 struct keydb {
     char *path;                 /* as the caller gave it */
-    struct keydb_kind kind;
+    struct keyfile_kind kind;
     bool read_only;             /* found out by keydb_open */
+    bool remade;                /* by keydb_open: it was of an old version */
     sqlite3 *sql;
     sqlite3_stmt *stmt[KEYDB_N_QUERIES];
 };
 
 /* After an error there is nothing to close, though it does no harm. */
 enum status keydb_open(struct keydb *db, const char *path,
-                       const struct keydb_kind *kind, struct err *e);
+                       const struct keyfile_kind *kind, struct err *e);
 void keydb_close(struct keydb *db);
 
 enum status keydb_failed(struct keydb *db, int rc, struct err *e);
@@ -70,6 +73,8 @@ int keydb_first(struct keydb *db, enum keydb_query q, const char *types, ...);
 int keydb_rest(struct keydb *db, enum keydb_query q, int rc);
 /* An id in a column of the row it is at; the column must have its size. */
 struct key_id keydb_id(sqlite3_stmt *row, int column);
+/* The only number a statement without values gives; 0 where it gives none. */
+int keydb_number(struct keydb *db, enum keydb_query q, int64_t *n);
 /* Both, when no row is of interest. */
 int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...);
 void keydb_undo(struct keydb *db);      /* the transaction, if there is one */

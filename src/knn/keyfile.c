@@ -3,9 +3,8 @@
  * Which pairs there are (table `block`) is kept apart from their keys (table
  * `keys`), so that to note a pair's use rewrites some forty bytes and not its
  * keys. Reading never writes: uses are noted in memory and written when pairs
- * are about to go, and at the end. So are pairs that must not be found again
- * (`doomed`: forgotten, or damaged): no longer found from the moment they are
- * noted, removed by the next transaction. */
+ * are about to go, and at the end. A damaged pair is not found; its keys are
+ * made again, and the put that follows replaces them. */
 #include "knn/keyfile.h"
 
 #include <assert.h>
@@ -15,7 +14,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/map64.h"
 #include "base/mem.h"
 #include "knn/keydb.h"
 
@@ -24,7 +22,8 @@ enum {
     PAIR_BYTES = 64,            /* what a pair costs besides its keys */
     MAX_BLOB = 1 << 29,         /* SQLite takes 10^9 */
     MAX_TOUCHED = 65536,        /* notes of use; the oldest are lost */
-    TRIM_ROWS = 4096            /* removed by one put, besides twice its own */
+    TRIM_ROWS = 4096            /* removed by one put, besides twice its own;
+                                   looked at by one step of keyfile_keep_only */
 };
 
 struct keyfile {
@@ -36,9 +35,6 @@ struct keyfile {
     bool counted;               /* the head's totals are right */
     char *pack;                 /* a block as it is stored */
     size_t cap_pack;
-    struct key_id *doomed;      /* to be removed by the next transaction */
-    size_t n_doomed, cap_doomed;
-    struct map64 doomed_set;    /* by id_mix: the last such one's place */
 
     pthread_mutex_t touch_lock; /* of what follows; never waits for the disk */
     struct key_id *touched;     /* pairs used since they were last written */
@@ -46,15 +42,10 @@ struct keyfile {
     uint32_t touch_turn;        /* counts the times they were written */
 };
 
-/* One number for an id: taking one pair for another here costs no more than
- * that it is not found. */
-static uint64_t id_mix(struct key_id id) { return id.hi ^ id.lo; }
-
 enum status keyfile_open(struct keyfile **out, const char *path,
-                         uint64_t maker, enum key_type type, int d,
-                         uint64_t limit, struct err *e)
+                         const struct keyfile_kind *kind, uint64_t limit,
+                         struct err *e)
 {
-    struct keydb_kind kind = { maker, type, d };
     struct keyfile *f = calloc(1, sizeof *f);
     enum status st;
 
@@ -64,14 +55,14 @@ enum status keyfile_open(struct keyfile **out, const char *path,
     pthread_mutex_init(&f->touch_lock, NULL);
     f->limit = limit;
     f->touch_turn = 1;
-    st = keydb_open(&f->db, path, &kind, e);
+    st = keydb_open(&f->db, path, kind, e);
     f->read_only = f->db.read_only;
     if (st) keyfile_close(f);
     else *out = f;
     return st;
 }
 
-/* ---- pairs used, and pairs doomed ---------------------------------------- */
+/* ---- pairs used ---------------------------------------------------------- */
 
 static void note_use(struct keyfile *f, struct key_id id)
 {
@@ -89,29 +80,6 @@ void keyfile_touch(struct keyfile *f, struct key_id id, uint32_t *told)
     if (*told != f->touch_turn) note_use(f, id);
     *told = f->touch_turn;
     pthread_mutex_unlock(&f->touch_lock);
-}
-
-static bool is_doomed(const struct keyfile *f, struct key_id id)
-{
-    return map64_find(&f->doomed_set, id_mix(id)) != NULL;
-}
-
-static bool doom(struct keyfile *f, struct key_id id)
-{
-    bool fresh;
-    uint32_t *last;
-
-    if (!mem_grow(&f->doomed, &f->cap_doomed, f->n_doomed + 1,
-                  sizeof *f->doomed))
-        return false;
-    last = map64_put(&f->doomed_set, id_mix(id), &fresh);
-    if (!last) return false;
-    if (!fresh && f->doomed[*last].hi == id.hi && f->doomed[*last].lo == id.lo)
-        return true;                    /* asked again, after a failure */
-    /* Of two ids that look the same here both must go. */
-    *last = (uint32_t)f->n_doomed;
-    f->doomed[f->n_doomed++] = id;
-    return true;
 }
 
 /* ---- changing it --------------------------------------------------------- */
@@ -196,8 +164,6 @@ static int begin(struct keyfile *f, struct totals *t)
 
     if (!rc)
         rc = read_totals(f, f->counted ? KEYDB_TOTALS : KEYDB_COUNT, t);
-    for (size_t i = 0; !rc && i < f->n_doomed; i++)
-        rc = remove_pair(f, t, f->doomed[i]);
     return rc;
 }
 
@@ -212,8 +178,6 @@ static enum status end(struct keyfile *f, struct totals *t, int rc,
     if (!rc) rc = keydb_run(&f->db, KEYDB_COMMIT, "");
     if (!rc) {
         f->counted = true;
-        if (f->n_doomed) map64_clear(&f->doomed_set);
-        f->n_doomed = 0;
         return ST_OK;
     }
     st = keydb_failed(&f->db, rc, e);   /* before SQLite forgets why */
@@ -254,16 +218,10 @@ static int write_uses(struct keyfile *f, struct totals *t)
 /* The id is under the sum, too: a row in the wrong place is no match. */
 static uint64_t sum_of(struct key_id id, const void *bytes, size_t n)
 {
-    return XXH3_64bits_withSeed(bytes, n, id_mix(id));
+    return XXH3_64bits_withSeed(bytes, n, id.hi ^ id.lo);
 }
 
-/* Of a block of n keys, with the caller's sum at its end. */
-static size_t blob_bytes(const struct keyfile *f, size_t n)
-{
-    return n * key_bytes(f) + sizeof(uint64_t);
-}
-
-/* Tokens, scales, keys without their padding, the sum: to f->pack. */
+/* Tokens, scales, keys without their padding: to f->pack. */
 static bool pack_block(struct keyfile *f, const struct keyblock *b,
                        size_t size)
 {
@@ -279,7 +237,6 @@ static bool pack_block(struct keyfile *f, const struct keyblock *b,
     to += 2 * words;
     for (size_t i = 0; i < n; i++)
         memcpy(to + i * row, (char *)b->keys + i * b->ld * number, row);
-    memcpy(to + n * row, &b->check, sizeof b->check);
     return true;
 }
 
@@ -294,10 +251,17 @@ static void unpack_block(struct keyblock *b, const char *from)
     from += 2 * words;
     for (size_t i = 0; i < n; i++)
         memcpy((char *)b->keys + i * b->ld * number, from + i * row, row);
-    memcpy(&b->check, from + n * row, sizeof b->check);
 }
 
-/* From the row KEYDB_GET is at. One that is not what was stored is doomed. */
+/* A file may have been written by anybody, with sums that are right. */
+static bool tokens_are_valid(const struct keyblock *b, int vocab)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->token[i] < 0 || b->token[i] >= vocab) return false;
+    return true;
+}
+
+/* From the row KEYDB_GET is at. One that is not what was stored is absent. */
 static enum status read_block(struct keyfile *f, struct key_id id,
                               struct keyblock **out, struct err *e)
 {
@@ -310,14 +274,16 @@ static enum status read_block(struct keyfile *f, struct key_id id,
 
     if (sqlite3_errcode(f->db.sql) == SQLITE_NOMEM)
         return err_nomem(e, "memory keys");
-    if (n < 0 || n > MAX_BLOB || size != blob_bytes(f, (size_t)n) ||
-        sum != sum_of(id, bytes, size)) {
-        doom(f, id);
+    if (n < 0 || n > MAX_BLOB || size != (size_t)n * key_bytes(f) ||
+        sum != sum_of(id, bytes, size))
         return ST_OK;
-    }
     st = keyblock_new(out, f->db.kind.type, (int)n, f->db.kind.d, e);
-    if (!st) unpack_block(*out, bytes);
-    return st;
+    if (st) return st;
+    unpack_block(*out, bytes);
+    if (tokens_are_valid(*out, f->db.kind.vocab)) return ST_OK;
+    keyblock_drop(*out);
+    *out = NULL;
+    return ST_OK;
 }
 
 /* ---- what callers do ----------------------------------------------------- */
@@ -327,11 +293,11 @@ enum status keyfile_get(struct keyfile *f, struct key_id id,
 {
     enum status st = ST_OK;
     uint32_t told = 0;
-    int rc = SQLITE_DONE;
+    int rc;
 
     *out = NULL;
     pthread_mutex_lock(&f->lock);
-    if (!is_doomed(f, id)) rc = keydb_first(&f->db, KEYDB_GET, "k", id);
+    rc = keydb_first(&f->db, KEYDB_GET, "k", id);
     if (rc == SQLITE_ROW) {
         st = read_block(f, id, out, e);
         sqlite3_reset(f->db.stmt[KEYDB_GET]);
@@ -340,21 +306,6 @@ enum status keyfile_get(struct keyfile *f, struct key_id id,
     }
     pthread_mutex_unlock(&f->lock);
     if (*out) keyfile_touch(f, id, &told);
-    return st;
-}
-
-enum status keyfile_has(struct keyfile *f, struct key_id id, bool *has,
-                        struct err *e)
-{
-    enum status st = ST_OK;
-    int rc = SQLITE_DONE;
-
-    pthread_mutex_lock(&f->lock);
-    if (!is_doomed(f, id)) rc = keydb_first(&f->db, KEYDB_HAS, "k", id);
-    *has = rc == SQLITE_ROW;
-    if (*has) sqlite3_reset(f->db.stmt[KEYDB_HAS]);
-    else if (rc != SQLITE_DONE) st = keydb_failed(&f->db, rc, e);
-    pthread_mutex_unlock(&f->lock);
     return st;
 }
 
@@ -369,11 +320,11 @@ static bool fits(const struct keyfile *f, const struct keyblock *b)
 static int add_pair(struct keyfile *f, struct totals *t, struct key_id id,
                     const struct keyblock *b)
 {
-    size_t size = blob_bytes(f, (size_t)b->n);
+    size_t size = (size_t)b->n * key_bytes(f);
     int64_t place;
-    int rc = keydb_run(&f->db, KEYDB_USE, "ki", id, tick(t));
+    int rc = remove_pair(f, t, id);
 
-    if (rc || sqlite3_changes(f->db.sql)) return rc;        /* it is there */
+    if (rc) return rc;
     if (!pack_block(f, b, size + 1)) return SQLITE_NOMEM;
     rc = keydb_run(&f->db, KEYDB_ADD_KEYS, "ib",
                    (int64_t)sum_of(id, f->pack, size),
@@ -383,7 +334,7 @@ static int add_pair(struct keyfile *f, struct totals *t, struct key_id id,
     t->blocks++;
     t->keys += b->n;
     return keydb_run(&f->db, KEYDB_ADD, "kiii", id, place, (int64_t)b->n,
-                     t->clock);
+                     tick(t));
 }
 
 /* *none: there is nothing (more) to remove; a pair used after `since` only
@@ -455,69 +406,145 @@ enum status keyfile_put(struct keyfile *f, const struct key_id *ids,
     return st;
 }
 
-/* What somebody wanted removed is overwritten in the file. */
-static enum status wipe_doomed(struct keyfile *f, struct err *e)
+/* ---- removing what is not wanted ----------------------------------------- */
+
+/* The next ids after *last, at most TRIM_ROWS. In a damaged tree they may be
+ * in any order, and there would be no end. */
+static int list_ids(struct keyfile *f, const struct key_id *last,
+                    struct key_id *ids, size_t *n)
 {
-    struct totals t;
-    enum status st;
+    int64_t most = TRIM_ROWS;
+    int rc = last ? keydb_first(&f->db, KEYDB_LIST, "ki", *last, most)
+                  : keydb_first(&f->db, KEYDB_LIST, "bi", (const void *)"",
+                                (size_t)0, most);
+    sqlite3_stmt *st = f->db.stmt[KEYDB_LIST];  /* prepared by the first */
 
-    keydb_wipe(&f->db, true);
-    st = end(f, &t, begin(f, &t), e);
-    keydb_wipe(&f->db, false);
-    return st;
-}
-
-enum status keyfile_forget(struct keyfile *f, const struct key_id *ids, int n,
-                           struct err *e)
-{
-    enum status st = ST_OK;
-
-    if (n <= 0) return ST_OK;
-    pthread_mutex_lock(&f->lock);
-    for (int i = 0; !st && i < n; i++)
-        if (!doom(f, ids[i])) st = err_nomem(e, "memory keys");
-    if (!st && !f->read_only) st = wipe_doomed(f, e);
-    pthread_mutex_unlock(&f->lock);
-    return st;
-}
-
-/* Ids are sixteen bytes, the first eight are hi. */
-static int list_ids(struct keyfile *f, uint64_t hi, struct key_id **ids,
-                    size_t *n)
-{
-    sqlite3_stmt *st;
-    size_t cap = 0;
-    int rc = keydb_first(&f->db, KEYDB_LIST, "kk", (struct key_id){ hi, 0 },
-                         (struct key_id){ hi, UINT64_MAX });
-
-    st = f->db.stmt[KEYDB_LIST];        /* prepared when first asked */
-    for (; rc == SQLITE_ROW; rc = sqlite3_step(st)) {
-        if (sqlite3_column_bytes(st, 0) != sizeof **ids) continue;
-        if (!mem_grow(ids, &cap, *n + 1, sizeof **ids)) {
-            sqlite3_reset(st);
-            return SQLITE_NOMEM;
-        }
-        (*ids)[(*n)++] = keydb_id(st, 0);
+    *n = 0;
+    for (; rc == SQLITE_ROW && *n < TRIM_ROWS; rc = sqlite3_step(st)) {
+        ids[*n] = keydb_id(st, 0);
+        if (last && key_id_compare(last, &ids[*n]) >= 0) rc = SQLITE_CORRUPT;
+        if (rc == SQLITE_CORRUPT) break;
+        last = &ids[(*n)++];
     }
     return keydb_rest(&f->db, KEYDB_LIST, rc);
 }
 
-enum status keyfile_list(struct keyfile *f, uint64_t hi, struct key_id **ids,
-                         size_t *n, struct err *e)
+struct keeping {                /* keyfile_keep_only at work */
+    const struct key_id *ids;
+    size_t n;
+    struct key_id *listed;      /* [TRIM_ROWS] */
+    size_t n_listed;
+    uint64_t removed;
+};
+
+static bool is_kept(const struct keeping *k, const struct key_id *id)
+{
+    return k->n && bsearch(id, k->ids, k->n, sizeof *k->ids, key_id_compare);
+}
+
+/* One transaction, so that others need not wait for long. */
+static enum status keep_step(struct keyfile *f, struct keeping *k,
+                             const struct key_id *last, struct err *e)
+{
+    uint64_t removed = 0;
+    struct totals t;
+    enum status st;
+    int rc = begin(f, &t);
+
+    if (!rc) rc = list_ids(f, last, k->listed, &k->n_listed);
+    for (size_t i = 0; !rc && i < k->n_listed; i++) {
+        if (is_kept(k, &k->listed[i])) continue;
+        rc = remove_pair(f, &t, k->listed[i]);
+        removed++;
+    }
+    st = end(f, &t, rc, e);
+    if (!st) k->removed += removed;
+    return st;
+}
+
+static enum status keep_steps(struct keyfile *f, struct keeping *k,
+                              struct err *e)
+{
+    struct key_id last;
+    enum status st = keep_step(f, k, NULL, e);
+
+    while (!st && k->n_listed == TRIM_ROWS) {
+        last = k->listed[TRIM_ROWS - 1];
+        st = keep_step(f, k, &last, e);
+    }
+    return st;
+}
+
+enum status keyfile_keep_only(struct keyfile *f, const struct key_id *ids,
+                              size_t n, uint64_t *removed, struct err *e)
+{
+    struct keeping k = { .ids = ids, .n = n };
+    enum status st;
+
+    *removed = 0;
+    if (f->read_only)
+        return err_set(e, ST_IO, "%s: cannot be written, so no keys can be "
+                       "removed from it", f->db.path);
+    k.listed = malloc(TRIM_ROWS * sizeof *k.listed);
+    if (!k.listed) return err_nomem(e, "memory keys");
+    pthread_mutex_lock(&f->lock);
+    keydb_wipe(&f->db, true);
+    st = keep_steps(f, &k, e);
+    keydb_wipe(&f->db, false);
+    pthread_mutex_unlock(&f->lock);
+    *removed = k.removed;
+    free(k.listed);
+    return st;
+}
+
+/* *more: there may be something beyond the limit still. */
+static enum status trim_step(struct keyfile *f, bool *more, struct err *e)
+{
+    struct totals t;
+    enum status st;
+    int64_t before = 0;
+    int rc = begin(f, &t);
+
+    if (!rc) {
+        before = t.blocks;
+        if (total_bytes(f, &t) > f->limit) rc = write_uses(f, &t);
+    }
+    if (!rc) rc = make_room(f, &t, t.clock, TRIM_ROWS);
+    st = end(f, &t, rc, e);
+    *more = t.blocks < before && total_bytes(f, &t) > f->limit;
+    return st;
+}
+
+/* A thousand pages at a time. Where the list of free pages is damaged there
+ * may be no end: each step must make it shorter. */
+static int give_space_back(struct keyfile *f)
+{
+    int64_t pages, before = INT64_MAX;
+    int rc = keydb_number(&f->db, KEYDB_FREE_PAGES, &pages);
+
+    while (!rc && pages > 0 && pages < before) {
+        before = pages;
+        rc = keydb_run(&f->db, KEYDB_SHRINK, "");
+        if (!rc) rc = keydb_number(&f->db, KEYDB_FREE_PAGES, &pages);
+    }
+    if (!rc) rc = keydb_run(&f->db, KEYDB_CHECKPOINT, "");
+    return rc;
+}
+
+enum status keyfile_compact(struct keyfile *f, struct err *e)
 {
     enum status st = ST_OK;
+    bool more = true;
     int rc;
 
-    *ids = NULL;
-    *n = 0;
+    if (f->read_only) return ST_OK;
     pthread_mutex_lock(&f->lock);
-    rc = list_ids(f, hi, ids, n);
-    if (rc) st = keydb_failed(&f->db, rc, e);
+    while (!st && more) st = trim_step(f, &more, e);
+    if (!st) {
+        rc = give_space_back(f);
+        if (rc) st = keydb_failed(&f->db, rc, e);
+    }
     pthread_mutex_unlock(&f->lock);
-    if (!st) return ST_OK;
-    free(*ids);
-    *ids = NULL;
-    *n = 0;
     return st;
 }
 
@@ -533,7 +560,8 @@ enum status keyfile_stats(struct keyfile *f, struct keyfile_stats *out,
     st = rc ? keydb_failed(&f->db, rc, e) : ST_OK;
     pthread_mutex_unlock(&f->lock);
     *out = (struct keyfile_stats){ at_least_0(t.blocks), total_bytes(f, &t),
-                                   f->limit, f->read_only };
+                                   f->limit, f->read_only,
+                                   f->db.remade };
     return st;
 }
 
@@ -543,7 +571,7 @@ static void write_notes(struct keyfile *f)
     struct totals t;
     int rc;
 
-    if (f->read_only || !(f->n_touched || f->n_doomed)) return;
+    if (f->read_only || !f->n_touched) return;
     keydb_wait(&f->db, CLOSE_MS);
     rc = begin(f, &t);
     if (!rc) rc = write_uses(f, &t);
@@ -557,9 +585,7 @@ void keyfile_close(struct keyfile *f)
     keydb_close(&f->db);
     pthread_mutex_destroy(&f->lock);
     pthread_mutex_destroy(&f->touch_lock);
-    map64_release(&f->doomed_set);
     free(f->touched);
-    free(f->doomed);
     free(f->pack);
     free(f);
 }

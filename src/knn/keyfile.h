@@ -3,9 +3,14 @@
  * One file is of one model, one type of key and one way of building them
  * (`maker`, a number that tells); opened for another it is refused with a
  * sentence, never misread. It is a cache and bounded like one: beyond `limit`
- * bytes of keys the least recently written or read pairs go. Every row carries
- * a checksum; one that does not match is as good as none. Several processes
- * may share a file. All calls are safe from any thread (one at a time inside).
+ * bytes of keys the least recently written or read pairs go. Pairs are known by
+ * their texts, so one file may serve any number of memories, and a key in it
+ * never becomes wrong. Every row carries a checksum; one that does not match is
+ * as good as none. Several processes may share a file. All calls are safe from
+ * any thread (one at a time inside).
+ *
+ * A file of an older version loses its keys when it is opened; they are made
+ * again when they are needed. The statistics say so.
  *
  * A file or folder that cannot be written, or a disk without any space, is
  * opened for reading only: what is there is found, nothing is stored, and the
@@ -25,33 +30,41 @@ struct keyfile;
 struct keyfile_stats {
     uint64_t blocks, bytes, limit;
     bool read_only;             /* nothing is stored */
+    bool remade;                /* it was of an older version when opened */
 };
 
-/* Made when it does not exist or is empty. d, type: of its blocks. */
+struct keyfile_kind {           /* what all its blocks have in common */
+    uint64_t maker;
+    enum key_type type;
+    int d;                      /* numbers of a key */
+    int vocab;                  /* tokens are smaller; others are damage */
+};
+
+/* Made when it does not exist or is empty. */
 enum status keyfile_open(struct keyfile **out, const char *path,
-                         uint64_t maker, enum key_type type, int d,
-                         uint64_t limit, struct err *e);
+                         const struct keyfile_kind *kind, uint64_t limit,
+                         struct err *e);
 void keyfile_close(struct keyfile *f);          /* NULL is fine */
 
 /* *out is NULL when it is not there. */
 enum status keyfile_get(struct keyfile *f, struct key_id id,
                         struct keyblock **out, struct err *e);
-/* Is it there? Without reading it. */
-enum status keyfile_has(struct keyfile *f, struct key_id id, bool *has,
-                        struct err *e);
-/* All in one transaction. What is there already stays; a block larger than the
- * limit is left out; what is least recently used makes room (where the limit
- * was lowered much, in several steps). Nothing happens when the file can only
- * be read. */
+/* All in one transaction. A block replaces what the file had of its pair; one
+ * larger than the limit is left out; what is least recently used makes room
+ * (where the limit was lowered much, in several steps). Nothing happens when
+ * the file can only be read. */
 enum status keyfile_put(struct keyfile *f, const struct key_id *ids,
                         struct keyblock *const *blocks, int n, struct err *e);
-/* Not found any more. Where they could not be removed (an error, or the file
- * can only be read) this holds until the file is closed. */
-enum status keyfile_forget(struct keyfile *f, const struct key_id *ids, int n,
-                           struct err *e);
-/* The ids of which hi is this, in *ids (malloc memory). */
-enum status keyfile_list(struct keyfile *f, uint64_t hi, struct key_id **ids,
-                         size_t *n, struct err *e);
+/* Remove, and overwrite, the keys of all pairs but these, which are in
+ * ascending order of hi, then lo. *removed counts, after an error, too: then
+ * some are left. ST_IO when the file can only be read. */
+enum status keyfile_keep_only(struct keyfile *f, const struct key_id *ids,
+                              size_t n, uint64_t *removed, struct err *e);
+/* Remove what is beyond the limit, and return the space that nothing uses to
+ * the file system. The file has its new size when its log is copied back: at
+ * once where nobody else reads it, else when the last program closes it. Does
+ * nothing when the file can only be read. */
+enum status keyfile_compact(struct keyfile *f, struct err *e);
 /* The pair was used without asking the file: keep it longer. Only a note is
  * taken; it is written when there is a reason to. *told is the caller's memo
  * about this pair, 0 at first: no note is taken twice. Best effort. */

@@ -240,6 +240,9 @@ of keys still has.
   $ skmt tm delete my.tm --source 'Der Motor ist kaputt.' > /dev/null; sed -n 2p text | skmt translate -M my.tm --key-file keys --json --explain | grep -c 'drive unit'
   0
   [1]
+  $ skmt tm warm my.tm --key-file keys --drop-others | sed 's/, [^,]* s$//; s/[0-9,]* bytes/N bytes/'
+  0 pairs made, 1 there already, 3 removed
+  keys: 1 pair, N bytes
   $ skmt translate -M my.tm --key-file keys --stats one 2> s > /dev/null; python3 stat s | sed 's/.*, //'
   file_pairs 1
 
@@ -451,6 +454,44 @@ Keys can be made before they are needed.
   file_hits *, misses 0, file_pairs 300 (glob)
   $ skmt tm warm law.tm --key-file warm --json | python3 -c 'import json,os,sys; d = json.load(sys.stdin); print(d["made"], d["there"], d["pairs"], d["bytes"] == os.path.getsize("warm"), d["file"], d["key_file"])'
   0 300 300 True law.tm warm
+
+A copy of the memory, the same pairs imported into another one, and pairs that
+are given have the same keys. The file does not grow.
+
+  $ stat -c %s warm > size; cp law.tm copy.tm; skmt tm create other.tm > /dev/null; skmt tm export law.tm -o law.tsv > /dev/null; skmt tm import other.tm law.tsv > /dev/null
+  $ for m in copy.tm other.tm law.tm; do skmt tm warm $m --key-file warm | head -1; stat -c %s warm | cmp - size; done
+  0 pairs made, 300 there already, * s (glob)
+  0 pairs made, 300 there already, * s (glob)
+  0 pairs made, 300 there already, * s (glob)
+  $ head -1 "$TOP/examples/jrc.tsv" | python3 -c 'import json,sys; print(json.dumps({"tm": [sys.stdin.read().rstrip("\n").split("\t")]}))' > given; head -1 law | skmt translate --pairs given --key-file warm --stats 2> s > /dev/null; python3 stat s
+  file_hits 1, misses 0, file_pairs 300
+
+Half of the pairs are deleted: their keys stay until others are dropped; then
+the file is smaller. Translations are the same.
+
+  $ cp warm half; for i in $(seq 1 2 300); do echo $i; done | xargs skmt tm delete copy.tm > /dev/null; skmt translate -M copy.tm law > law.half
+  $ skmt tm warm copy.tm --key-file half; skmt tm warm copy.tm --key-file half --drop-others; [ $(stat -c %s half) -lt $(($(cat size) * 6 / 10)) ] && echo smaller
+  0 pairs made, 150 there already, * s (glob)
+  half: 300 pairs, * bytes (glob)
+  0 pairs made, 150 there already, 150 removed, * s (glob)
+  half: 150 pairs, * bytes (glob)
+  smaller
+  $ for k in warm half; do skmt translate -M copy.tm --key-file $k --stats law 2> s | cmp - law.half; python3 stat s; done
+  file_hits *, misses 0, file_pairs 300 (glob)
+  file_hits *, misses 0, file_pairs 150 (glob)
+
+A limit holds for the file, and is told.
+
+  $ skmt tm warm law.tm --key-file half --key-file-limit 1M 2> s | tail -1; cat s; [ $(stat -c %s half) -lt 1300000 ] && echo small
+  half: * pairs, * bytes (glob)
+  skmt: half has reached its limit and keeps * of these 300 pairs; --key-file-limit raises it (glob)
+  small
+
+A file of an older version is emptied and filled again.
+
+  $ python3 -c 'import sqlite3; d = sqlite3.connect("half"); d.execute("PRAGMA user_version = 1"); d.close()'; skmt translate -M law.tm --key-file half law | cmp - law.steered
+  skmt: half was made by an older version; its keys were dropped and are made again
+  $ skmt translate -M law.tm --key-file half law | cmp - law.steered
 
 The pairs of another memory of the file are left out when one is named.
 

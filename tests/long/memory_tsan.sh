@@ -11,7 +11,7 @@ build=build/tsan
 unset BUILD MAKEFLAGS
 tests="test_tm_threads test_store test_store_faults test_store_import \
 test_index test_merger test_tm_api test_tm_search test_keycache \
-test_keyfile test_keyrace test_recall test_stream"
+test_keyfile test_recall test_stream"
 wanted=
 for t in $tests; do
     [ ! -e "tests/unit/$t.c" ] || wanted="$wanted $build/tests/unit/$t"

@@ -5,7 +5,10 @@
 #include "knn/keyblock.h"
 #include "scratch_dir.h"
 
-enum { KEY_D = 20 };            /* no multiple of anything: keys are padded */
+enum {
+    KEY_D = 20,                 /* no multiple of anything: keys are padded */
+    KEY_VOCAB = 1 << 30
+};
 
 static inline struct key_id key_of(int number)
 {

@@ -14,6 +14,11 @@ enum {
     EACH = 64 + 3 * (8 + KEY_D) /* what a block of put() counts */
 };
 
+static inline struct keyfile_kind kind_of(enum key_type type)
+{
+    return (struct keyfile_kind){ MAKER, type, KEY_D, KEY_VOCAB };
+}
+
 struct fix {
     struct scratch dir;
     char path[300];
@@ -23,9 +28,10 @@ struct fix {
 
 static inline bool again(struct fix *x, uint64_t limit)
 {
+    struct keyfile_kind kind = kind_of(KEY_INT8);
+
     x->f = NULL;
-    return CHECK_OK(keyfile_open(&x->f, x->path, MAKER, KEY_INT8, KEY_D, limit,
-                                 &x->e), &x->e);
+    return CHECK_OK(keyfile_open(&x->f, x->path, &kind, limit, &x->e), &x->e);
 }
 
 static inline bool setup(struct fix *x, uint64_t limit)
@@ -58,14 +64,6 @@ static inline void put(struct fix *x, int number)
     CHECK_OK(put_sized(x->f, number, 3, &x->e), &x->e);
 }
 
-static inline bool has(struct fix *x, int number)
-{
-    bool there = false;
-
-    CHECK_OK(keyfile_has(x->f, key_of(number), &there, &x->e), &x->e);
-    return there;
-}
-
 /* Read, and as it was written. */
 static inline bool reads(struct fix *x, int number)
 {
@@ -73,13 +71,6 @@ static inline bool reads(struct fix *x, int number)
 
     CHECK_OK(keyfile_get(x->f, key_of(number), &b, &x->e), &x->e);
     return b && CHECK(key_is(b, number));
-}
-
-static inline void forget(struct fix *x, int number)
-{
-    struct key_id id = key_of(number);
-
-    CHECK_OK(keyfile_forget(x->f, &id, 1, &x->e), &x->e);
 }
 
 static inline struct keyfile_stats stats(struct fix *x)
@@ -114,6 +105,35 @@ static inline int64_t sql(const char *path, const char *text)
     sqlite3_finalize(st);
     sqlite3_close(db);
     return n;
+}
+
+/* Is it in the file? Asked without using it, and without reading its keys. */
+static inline bool has(struct fix *x, int number)
+{
+    struct key_id id = key_of(number);
+    char text[100];
+
+    snprintf(text, sizeof text, "SELECT count(*) FROM block WHERE id ="
+             " x'%016llx%016llx'", (unsigned long long)id.hi,
+             (unsigned long long)id.lo);
+    return sql(x->path, text) == 1;
+}
+
+/* Keep the pairs of these numbers; returns how many went. */
+static inline uint64_t keep_only(struct fix *x, const int *numbers, size_t n)
+{
+    struct key_id ids[100];
+    uint64_t removed = 0;
+
+    for (size_t i = 0; i < n; i++) ids[i] = key_of(numbers[i]);
+    qsort(ids, n, sizeof *ids, key_id_compare);
+    CHECK_OK(keyfile_keep_only(x->f, ids, n, &removed, &x->e), &x->e);
+    return removed;
+}
+
+static inline void compact(struct fix *x)
+{
+    CHECK_OK(keyfile_compact(x->f, &x->e), &x->e);
 }
 
 /* Our own book-keeping, and SQLite's. */
@@ -153,8 +173,8 @@ static inline void check_refused(struct fix *x, enum status want,
                                  const char *word)
 {
     struct keyfile *f = (struct keyfile *)x;
-    enum status st = keyfile_open(&f, x->path, MAKER, KEY_INT8, KEY_D, ROOM,
-                                  &x->e);
+    struct keyfile_kind kind = kind_of(KEY_INT8);
+    enum status st = keyfile_open(&f, x->path, &kind, ROOM, &x->e);
 
     CHECK_INT(st, want);
     CHECK(!f);

@@ -8,6 +8,8 @@
 #include "key_fix.h"
 #include "knn/keycache.h"
 
+static const struct keyfile_kind keys_kind = { 1, KEY_INT8, KEY_D, KEY_VOCAB };
+
 static struct keycache *cache_of(size_t limit, struct keyfile *file)
 {
     struct keycache *c = NULL;
@@ -22,8 +24,8 @@ static struct keyfile *file_in(const struct scratch *s, uint64_t limit)
     struct keyfile *f = NULL;
     struct err e;
 
-    CHECK_OK(keyfile_open(&f, scratch_path(s, "keys"), 1, KEY_INT8, KEY_D,
-                          limit, &e), &e);
+    CHECK_OK(keyfile_open(&f, scratch_path(s, "keys"), &keys_kind, limit, &e),
+             &e);
     return f;
 }
 
@@ -46,14 +48,6 @@ static struct keyblock *get(struct keycache *c, int number)
 
     CHECK_OK(keycache_get(c, key_of(number), &b, &e), &e);
     return b;
-}
-
-static void forget(struct keycache *c, int number)
-{
-    struct key_id id = key_of(number);
-    struct err e;
-
-    CHECK_OK(keycache_forget(c, &id, 1, &e), &e);
 }
 
 static bool has(struct keycache *c, int number)
@@ -163,19 +157,16 @@ TEST(nothing_is_kept_without_room)
 TEST(who_holds_a_block_keeps_it)
 {
     struct keycache *c = cache_of(size_of_one(3), NULL);
-    struct keyblock *dropped, *forgotten, *left;
+    struct keyblock *dropped, *left;
 
     put(c, 1);
     dropped = get(c, 1);
     put(c, 2);
     CHECK(!has(c, 1));
-    forgotten = get(c, 2);
-    forget(c, 2);
-    CHECK(!has(c, 2));
     put(c, 3);
     left = get(c, 3);
     keycache_free(c);
-    CHECK(key_is(dropped, 1) && key_is(forgotten, 2) && key_is(left, 3));
+    CHECK(key_is(dropped, 1) && key_is(left, 3));
 }
 
 TEST(the_first_of_two_stays)
@@ -196,20 +187,17 @@ TEST(the_first_of_two_stays)
     keycache_free(c);
 }
 
-TEST(many_are_found_and_forgotten)
+TEST(many_are_found)
 {
     enum { N = 3000 };
     struct keycache *c = cache_of(SIZE_MAX, NULL);
 
     for (int i = 0; i < N; i++) put_sized(c, i, 1);
-    for (int i = 0; i < N; i += 3) forget(c, i);
-    forget(c, N + 1);
-    for (int i = 0; i < N; i++) CHECK(has(c, i) == (i % 3 != 0));
-    CHECK_INT(stats(c).blocks, N - N / 3);
-    CHECK_INT(stats(c).bytes, (N - N / 3) * size_of_one(1));
+    for (int i = 0; i < N; i++) CHECK(has(c, i));
+    CHECK(!has(c, N));
+    CHECK_INT(stats(c).blocks, N);
+    CHECK_INT(stats(c).bytes, N * size_of_one(1));
     CHECK_INT(stats(c).dropped, 0);
-    put_sized(c, 0, 1);
-    CHECK(has(c, 0));
     keycache_free(c);
 }
 
@@ -232,10 +220,9 @@ TEST(ids_are_told_apart)
         keyblock_drop(b);
     }
     CHECK_INT(stats(c).blocks, N);
-    CHECK_OK(keycache_forget(c, &ids[30], 2, &e), &e);
     for (int i = 0; i < N; i++) {
         CHECK_OK(keycache_get(c, ids[i], &b, &e), &e);
-        CHECK(i == 30 || i == 31 ? !b : key_is(b, i));
+        CHECK(key_is(b, i));
     }
     keycache_free(c);
 }
@@ -312,27 +299,6 @@ TEST(a_file_alone_will_do)
     scratch_remove(&dir);
 }
 
-TEST(forgotten_in_both)
-{
-    struct key_id ids[2] = { key_of(1), key_of(3) };
-    struct keycache *c;
-    struct scratch dir;
-    struct err e;
-
-    if (!scratch_make_small(&dir)) return;
-    c = cache_of(1 << 20, file_in(&dir, 1 << 20));
-    for (int i = 0; i < 4; i++) put(c, i);
-    CHECK_OK(keycache_forget(c, ids, 2, &e), &e);
-    CHECK(has(c, 0) && !has(c, 1) && has(c, 2) && !has(c, 3));
-    put(c, 3);
-    CHECK(has(c, 3));
-    keycache_free(c);
-    c = cache_of(1 << 20, file_in(&dir, 1 << 20));
-    CHECK(has(c, 0) && !has(c, 1) && has(c, 2) && has(c, 3));
-    keycache_free(c);
-    scratch_remove(&dir);
-}
-
 /* A pair that is always found in memory is never read from the file, and yet
  * it is not the one that goes there. */
 TEST(used_in_memory_stays_in_the_file)
@@ -374,79 +340,8 @@ TEST(a_broken_file_does_not_break_the_cache)
     CHECK(!got && strstr(e.msg, "damaged"));
     CHECK_INT(keycache_put(c, &id, &b, 1, &e), ST_FORMAT);
     CHECK(has(c, 1));
-    CHECK_INT(keycache_forget(c, &id, 1, &e), ST_FORMAT);
-    CHECK(!has(c, 1));
-    CHECK_INT(keycache_put(c, &id, &b, 1, &e), ST_FORMAT);
-    CHECK(has(c, 1));
     keyblock_drop(b);
     keycache_free(c);
-    scratch_remove(&dir);
-}
-
-/* Even texts of file 5 are there. */
-static enum status is_even(void *user, struct key_id id, bool *there,
-                           struct err *e)
-{
-    (void)e;
-    CHECK_INT(id.hi, 5);
-    ++*(int *)user;
-    *there = id.lo % 2 == 0;
-    return ST_OK;
-}
-
-static enum status fails(void *user, struct key_id id, bool *there,
-                         struct err *e)
-{
-    (void)user, (void)id;
-    *there = false;
-    return err_set(e, ST_IO, "not now");
-}
-
-static bool has_id(struct keycache *c, struct key_id id)
-{
-    struct keyblock *b = NULL;
-    struct err e;
-
-    CHECK_OK(keycache_get(c, id, &b, &e), &e);
-    keyblock_drop(b);
-    return b != NULL;
-}
-
-/* memory: how many there is room for. */
-static void check_sweep(int memory, struct keyfile *file)
-{
-    enum { N = 2500 };
-    struct keyblock *b = key_block(KEY_INT8, 1, 1);
-    struct keycache *c = cache_of((size_t)memory * b->bytes, file);
-    int asked = 0;
-    struct err e;
-
-    for (int i = 0; i < N; i++) {
-        struct key_id ids[2] = { { 5, (uint64_t)i }, { 6, (uint64_t)i } };
-        struct keyblock *both[2] = { b, b };
-
-        CHECK_OK(keycache_put(c, ids, both, i % 100 ? 1 : 2, &e), &e);
-    }
-    CHECK_INT(keycache_sweep(c, 5, fails, NULL, &e), ST_IO);
-    CHECK_STR(e.msg, "not now");
-    CHECK(has_id(c, (struct key_id){ 5, 1 }));
-    CHECK_OK(keycache_sweep(c, 5, is_even, &asked, &e), &e);
-    CHECK(asked >= N);
-    for (int i = 0; i < N; i++)
-        CHECK(has_id(c, (struct key_id){ 5, (uint64_t)i }) == (i % 2 == 0));
-    CHECK(has_id(c, (struct key_id){ 6, 2400 }));
-    CHECK(!has_id(c, (struct key_id){ 6, 2401 }));
-    keyblock_drop(b);
-    keycache_free(c);
-}
-
-TEST(what_is_gone_is_swept)
-{
-    struct scratch dir;
-
-    if (!scratch_make_small(&dir)) return;
-    check_sweep(1 << 20, NULL);
-    check_sweep(100, file_in(&dir, 1 << 20));
     scratch_remove(&dir);
 }
 
@@ -471,8 +366,7 @@ static bool get_as(struct worker *w, int number, bool *there)
     return !b || key_is(b, number);
 }
 
-/* Only the owner of an id puts and forgets it; all look for all. What its
- * owner has forgotten stays away, whoever may just be reading it. */
+/* Only the owner of an id puts it; all look for all. */
 static bool work(struct worker *w, unsigned turn)
 {
     int mine = (int)(turn * 7 % IDS) * THREADS + w->number;
@@ -483,9 +377,6 @@ static bool work(struct worker *w, unsigned turn)
 
     ok = !keycache_put(w->c, &id, &b, 1, NULL) && get_as(w, other, &there) &&
          get_as(w, mine, &there) && there;
-    if (turn % 3 == 0)
-        ok = ok && !keycache_forget(w->c, &id, 1, NULL) &&
-             get_as(w, mine, &there) && !there;
     for (int i = 0; i < 4; i++)
         ok = ok && get_as(w, (int)(turn * 7 % IDS) * THREADS + i, &there);
     keyblock_drop(b);
@@ -631,35 +522,6 @@ static void look_for(struct keycache *c, int n, struct err *e)
     }
 }
 
-static enum status is_gone(void *user, struct key_id id, bool *there,
-                           struct err *e)
-{
-    (void)id, (void)e;
-    ++*(int *)user;
-    *there = false;
-    return ST_OK;
-}
-
-/* Some are in the file alone; a pair that is in both is asked for once. */
-static enum status sweep_all(struct keycache *c, const struct key_id *ids,
-                             int n, struct err *e)
-{
-    struct keycache_stats s;
-    int asked = 0, in_memory;
-    uint64_t in_file;
-    enum status st = keycache_stats(c, &s, e);
-
-    in_memory = (int)s.blocks;
-    in_file = s.file.blocks;
-    for (int i = 0; !st && i < n; i++)
-        st = keycache_sweep(c, ids[i].hi, is_gone, &asked, e);
-    if (!st) st = keycache_stats(c, &s, e);
-    if (st) return st;
-    CHECK(in_memory > 0 && asked > in_memory && in_file > 0);
-    CHECK(s.blocks == 0 && s.file.blocks == 0);
-    return ST_OK;
-}
-
 /* All that can be done, with room for less than is put. */
 static enum status use_all(const char *path, struct keyblock **blocks,
                            struct key_id *ids, int n, struct err *e)
@@ -667,16 +529,16 @@ static enum status use_all(const char *path, struct keyblock **blocks,
     struct keyfile *f = NULL;
     struct keycache *c = NULL;
     struct keycache_stats s;
-    enum status st = keyfile_open(&f, path, 1, KEY_INT8, KEY_D, 1500, e);
+    uint64_t removed;
+    enum status st = keyfile_open(&f, path, &keys_kind, 1500, e);
 
     if (!st) st = keycache_new(&c, 1200, f, e);
     if (st) keyfile_close(f);
     if (!st) st = keycache_put(c, ids, blocks, n, e);
     if (!st) st = keycache_put(c, ids, blocks, n / 2, e);
     if (!st) look_for(c, n, e);
-    if (!st) st = keycache_forget(c, ids + 1, 2, e);
-    if (!st) st = keycache_put(c, ids, blocks, n, e);
-    if (!st) st = sweep_all(c, ids, n, e);
+    if (!st) st = keyfile_keep_only(f, ids + n - 1, 1, &removed, e);
+    if (!st) st = keyfile_compact(f, e);
     if (!st) st = keycache_stats(c, &s, e);
     keycache_free(c);
     return st;
@@ -688,7 +550,7 @@ static void check_left(const char *path)
     struct keyfile *f = NULL;
     struct err e;
 
-    if (!CHECK_OK(keyfile_open(&f, path, 1, KEY_INT8, KEY_D, 1500, &e), &e))
+    if (!CHECK_OK(keyfile_open(&f, path, &keys_kind, 1500, &e), &e))
         return;
     c = cache_of(0, f);
     look_for(c, 12, &e);
@@ -744,48 +606,4 @@ TEST(no_failed_allocation_spoils_the_keys)
     CHECK(bad > n / step / 4);
     printf("     %d allocations failed in turn; %d mattered\n", n / step, bad);
     for (int i = 0; i < N; i++) keyblock_drop(blocks[i]);
-}
-
-/* So many that the list of them has to grow, all of them in the file alone. */
-static enum status sweep_many(int fail, struct keyblock *b)
-{
-    enum { N = 40 };
-    struct keyblock *blocks[N];
-    struct key_id ids[N];
-    struct scratch dir;
-    struct keycache *c;
-    int asked = 0;
-    struct err e;
-    enum status st;
-
-    if (!scratch_make_small(&dir)) return ST_OK;
-    c = cache_of(0, file_in(&dir, 1 << 20));
-    for (int i = 0; i < N; i++) {
-        ids[i] = (struct key_id){ 5, (uint64_t)i };
-        blocks[i] = b;
-    }
-    CHECK_OK(keycache_put(c, ids, blocks, N, &e), &e);
-    calls = 0;
-    fails_at = fail;
-    st = keycache_sweep(c, 5, is_even, &asked, &e);
-    fails_at = -1;
-    if (st) CHECK_INT(st, ST_NOMEM);
-    for (int i = 0; i < N; i += 1 + !!st)       /* odd ones may be there */
-        CHECK(has_id(c, ids[i]) == (i % 2 == 0));
-    keycache_free(c);
-    scratch_remove(&dir);
-    return st;
-}
-
-TEST(no_failed_allocation_spoils_a_sweep)
-{
-    struct keyblock *b = key_block(KEY_INT8, 1, 1);
-    int n, bad = 0, step = step_of_failures();
-
-    CHECK_INT(sweep_many(-1, b), ST_OK);
-    n = calls;
-    for (int k = 0; k < n; k += step) bad += sweep_many(k, b) != ST_OK;
-    CHECK(n > 20 && bad > n / step / 4);
-    printf("     %d allocations failed in turn; %d mattered\n", n / step, bad);
-    keyblock_drop(b);
 }

@@ -15,18 +15,29 @@
 
 struct worker { struct keyfile *f; int number; bool bad; };
 
+/* Nothing that any worker has put goes; what goes is the pair put here. */
+static bool keep_all_workers(struct keyfile *f)
+{
+    struct key_id ids[80];
+    uint64_t removed;
+
+    for (int i = 0; i < 80; i++) ids[i] = key_of(i / 20 * 1000 + i % 20);
+    qsort(ids, 80, sizeof *ids, key_id_compare);
+    return !put_sized(f, 9999, 200, NULL) &&
+           !keyfile_keep_only(f, ids, 80, &removed, NULL) &&
+           !keyfile_compact(f, NULL);
+}
+
 static bool work(struct worker *w, int turn)
 {
     struct keyblock *b = NULL;
     int number = w->number * 1000 + turn % 20;
     struct key_id id = key_of(number);
-    bool has_it = false;
 
     if (put_sized(w->f, number, turn % 20, NULL) ||
-        keyfile_has(w->f, id, &has_it, NULL) || !has_it ||
         keyfile_get(w->f, id, &b, NULL) || !b || !key_is(b, number))
         return false;
-    if (turn % 4 == 3 && keyfile_forget(w->f, &id, 1, NULL)) return false;
+    if (turn % 4 == 3 && !keep_all_workers(w->f)) return false;
     number = (w->number + 1) % 4 * 1000 + turn % 20;    /* somebody else's */
     if (keyfile_get(w->f, key_of(number), &b, NULL)) return false;
     return !b || key_is(b, number);
@@ -55,7 +66,7 @@ TEST(threads_share_a_file)
         pthread_join(thread[i], NULL);
         CHECK(!w[i].bad);
     }
-    CHECK_INT(stats(&x).blocks, 4 * 15);
+    CHECK_INT(stats(&x).blocks, 4 * 20);
     check_sound(x.path);
     teardown(&x);
 }
@@ -95,7 +106,7 @@ TEST(processes_share_a_file)
         }
         join_all(pid, CHILDREN);
         if (!again(&x, ROOM)) break;
-        CHECK_INT(stats(&x).blocks, CHILDREN * 15);
+        CHECK_INT(stats(&x).blocks, CHILDREN * 20);
         check_sound(x.path);
     }
     teardown(&x);
@@ -103,12 +114,12 @@ TEST(processes_share_a_file)
 
 TEST(two_connections_of_a_process)
 {
+    struct keyfile_kind kind = kind_of(KEY_INT8);
     struct keyfile *g;
     struct fix x;
 
     if (!setup(&x, 10 * EACH)) return;
-    REQUIRE_OK(keyfile_open(&g, x.path, MAKER, KEY_INT8, KEY_D, ROOM, &x.e),
-               &x.e);
+    REQUIRE_OK(keyfile_open(&g, x.path, &kind, ROOM, &x.e), &x.e);
     for (int i = 0; i < 10; i++) put(&x, i);
     CHECK_OK(put_sized(g, 20, 3, &x.e), &x.e);  /* has more room */
     CHECK_INT(stats(&x).blocks, 11);
@@ -154,7 +165,7 @@ TEST(the_log_is_waited_for)
 /* Somebody has been writing for longer than we wait. */
 TEST(a_busy_file_is_told)
 {
-    struct keydb_kind kind = { MAKER, KEY_INT8, KEY_D };
+    struct keyfile_kind kind = kind_of(KEY_INT8);
     struct keydb db;
     sqlite3 *other;
     struct fix x;
@@ -169,7 +180,7 @@ TEST(a_busy_file_is_told)
     CHECK_INT(rc & 0xff, SQLITE_BUSY);
     CHECK_INT(keydb_failed(&db, rc, &x.e), ST_IO);
     CHECK(strstr(x.e.msg, "others have been writing") != NULL);
-    CHECK(!has(&x, 1));         /* readers wait for nobody */
+    CHECK(!reads(&x, 1));       /* readers wait for nobody */
     sqlite3_close(other);
     CHECK_INT(keydb_run(&db, KEYDB_BEGIN, ""), SQLITE_OK);
     keydb_undo(&db);
@@ -186,7 +197,19 @@ static void pause_us(int us)
     nanosleep(&t, NULL);
 }
 
-/* Puts, reads and forgets until it is killed; says what is done. */
+/* Keeps the last 40 pairs. */
+static bool drop_older(struct fix *x, int number)
+{
+    struct key_id ids[40];
+    uint64_t removed;
+
+    for (int i = 0; i < 40; i++) ids[i] = key_of(number - i);
+    qsort(ids, 40, sizeof *ids, key_id_compare);
+    return !keyfile_keep_only(x->f, ids, 40, &removed, &x->e) &&
+           !keyfile_compact(x->f, &x->e);
+}
+
+/* Puts, reads, removes and compacts until it is killed; says what is done. */
 _Noreturn static void work_until_killed(struct fix *x, int turn, int out)
 {
     struct err e;
@@ -194,14 +217,13 @@ _Noreturn static void work_until_killed(struct fix *x, int turn, int out)
     if (!again(x, 60 * EACH)) _exit(1);
     for (int i = 0;; i++) {
         int number = turn * 1000 + i % 1000;
-        struct key_id ids[2] = { key_of(number - 2), key_of(number - 5) };
         struct keyblock *b = NULL;
 
         if (put_sized(x->f, number, 3, &e) ||
             keyfile_get(x->f, key_of(number / 2), &b, &e))
             _exit(2);
         keyblock_drop(b);
-        if (i % 5 == 4 && keyfile_forget(x->f, ids, 1, &e)) _exit(3);
+        if (i % 5 == 4 && !drop_older(x, number)) _exit(3);
         if (write(out, &number, sizeof number) != sizeof number) _exit(4);
     }
 }
@@ -329,7 +351,7 @@ static int fill_until_refused(struct fix *x)
     if (stats(x).blocks != (uint64_t)n - 1) return 3;
     for (int i = 0; i < n - 1; i++)
         if (!reads(x, i)) return 4;
-    if (has(x, n - 1)) return 5;
+    if (reads(x, n - 1)) return 5;
     keyfile_close(x->f);
     return 0;
 }
@@ -373,15 +395,16 @@ static int as_nobody(int (*fn)(struct fix *x), struct fix *x)
 
 static int only_reads(struct fix *x)
 {
-    struct key_id id = key_of(3);
+    uint64_t removed;
 
     if (!again(x, ROOM)) return 1;
     if (!stats(x).read_only || stats(x).blocks != 20) return 2;
-    if (!reads(x, 0) || !reads(x, 19) || has(x, 20)) return 3;
+    if (!reads(x, 0) || !reads(x, 19) || reads(x, 20)) return 3;
     if (put_sized(x->f, 20, 3, &x->e)) return 4;
-    if (has(x, 20) || stats(x).blocks != 20) return 4;
-    if (keyfile_forget(x->f, &id, 1, &x->e)) return 5;
-    if (has(x, 3) || reads(x, 3) || !reads(x, 4)) return 5;
+    if (reads(x, 20) || stats(x).blocks != 20) return 4;
+    if (keyfile_keep_only(x->f, NULL, 0, &removed, &x->e) != ST_IO) return 5;
+    if (removed || !strstr(x->e.msg, "cannot be written")) return 5;
+    if (keyfile_compact(x->f, &x->e)) return 5;
     keyfile_close(x->f);
     if (!again(x, ROOM)) return 6;
     if (!reads(x, 3)) return 7;
@@ -393,6 +416,12 @@ static int finds_log(struct fix *x)
 {
     check_refused(x, ST_IO, "-wal");
     return strstr(x->e.msg, "-wal") ? 0 : 1;
+}
+
+static int finds_version_1(struct fix *x)
+{
+    check_refused(x, ST_VERSION, "made by an older version");
+    return strstr(x->e.msg, "older version") ? 0 : 1;
 }
 
 static int finds_nothing(struct fix *x)
@@ -424,6 +453,10 @@ TEST(a_file_that_can_only_be_read)
     CHECK(!chmod(x.dir.dir, 0777));
     CHECK_INT(as_nobody(only_reads, &x), 0);
     CHECK(!chmod(x.dir.dir, 0755));
+    CHECK(!chmod(x.path, 0644));
+    sql(x.path, "PRAGMA user_version = 1");
+    CHECK(!chmod(x.path, 0444));
+    CHECK_INT(as_nobody(finds_version_1, &x), 0);
     CHECK(!chmod(x.path, 0644));
     remove_all(&x);
     if (!leave_log(&x)) return;

@@ -193,6 +193,7 @@ TEST(the_options_of_steering_are_listed_apart)
         { "exact", "use", "steer", "" },
         { "draft", "8", "0", "65" },
         { "key-cache", "256M", "1G", "1X" },
+        { "key-file-limit", "64G", "1M", "1X" },
         { "key-type", "int8", "f32", "f16" },
         { "explain", "0", "1", "x" },
     };

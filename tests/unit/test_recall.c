@@ -369,7 +369,9 @@ TEST(given_pairs_are_used_in_their_order)
 
 /* ---- keys ------------------------------------------------------------------ */
 
-TEST(keys_are_computed_once_and_dropped_with_their_pair)
+/* Keys of a pair that was deleted stay until there is no more room for them;
+ * they are those of its texts, and serve when it comes back. */
+TEST(keys_are_computed_once_for_the_same_texts)
 {
     skmt_options *o = options("");
     char a[500], b[500];
@@ -392,12 +394,16 @@ TEST(keys_are_computed_once_and_dropped_with_their_pair)
     CHECK_INT(key_stat(keys, "hits"), 2);
     OK(skmt_tm_delete(d.tm, first, &err));
     say(s, "the and in", b);
-    CHECK_INT(key_stat(keys, "pairs"), 1);
+    CHECK_INT(key_stat(keys, "hits"), 3);
     OK(skmt_tm_replace(d.tm, second, NULL, "re re", &err));
     say(s, "the and in", b);
-    CHECK_INT(key_stat(keys, "pairs"), 1);
     CHECK_INT(key_stat(keys, "misses"), 3);
-    CHECK_INT(key_stat(keys, "hits"), 3);
+    OK(skmt_tm_replace(d.tm, second, NULL, "on the and", &err));
+    add(d.tm, NULL, "the and in of", "in the of and");
+    CHECK_STR(say(s, "the and in", b), a);
+    CHECK_INT(key_stat(keys, "misses"), 3);
+    CHECK_INT(key_stat(keys, "hits"), 5);
+    CHECK_INT(key_stat(keys, "pairs"), 3);
     skmt_session_free(s);
     skmt_keys_free(keys);
     skmt_options_free(o);
@@ -527,7 +533,7 @@ TEST(keys_in_a_file_serve_the_next_program)
     skmt_session *s;
     skmt_error err;
     struct desk d;
-    int64_t id, made = -1;
+    int64_t id, made = -1, removed = -1;
 
     desk_open(&d);
     path = scratch_path(&d.dir, "keys");
@@ -552,12 +558,58 @@ TEST(keys_in_a_file_serve_the_next_program)
     CHECK_INT(key_stat(keys, "misses"), 0);
     skmt_session_free(s);
     skmt_keys_free(keys);
-    /* Deleted while nobody looked. */
+    /* A pair that was deleted is not found; its keys go when that is asked
+     * for. */
     OK(skmt_tm_delete(d.tm, id, &err));
     OK(skmt_keys_new(&keys, d.model, o, path, &err));
     s = session(&d, "", d.tm, keys);
     say(s, "the and in", b);
+    CHECK(strcmp(a, b) != 0);
+    CHECK_INT(key_stat(keys, "file_pairs"), 2);
+    skmt_session_free(s);
+    OK(skmt_keys_drop_others(keys, d.tm, &removed, &err));
+    CHECK_INT(removed, 1);
     CHECK_INT(key_stat(keys, "file_pairs"), 1);
+    OK(skmt_keys_drop_others(keys, d.tm, NULL, &err));
+    CHECK_INT(key_stat(keys, "file_pairs"), 1);
+    skmt_keys_free(keys);
+    skmt_options_free(o);
+    desk_close(&d);
+}
+
+/* In another memory, with tags or given by the caller: the same texts have the
+ * same keys. */
+TEST(the_same_pair_has_the_same_keys_everywhere)
+{
+    static const skmt_similar given = { "the and in of", "in the of and", 1 };
+    static const skmt_pair tagged = {
+        .source = "", .target = "",
+        .source_tagged = "the <hi>and</hi> in of",
+        .target_tagged = "in <hi>the</hi> of and" };
+    skmt_options *o = options("");
+    skmt_keys *keys = NULL;
+    skmt_result *r = NULL;
+    skmt_session *s;
+    skmt_error err;
+    struct desk d;
+    int64_t made;
+
+    desk_open(&d);
+    add(d.tm, NULL, given.source, given.target);
+    OK(skmt_tm_create(d.tm, &(skmt_tm_info){ .name = "second" }, &err));
+    add(d.tm, "second", given.source, given.target);
+    OK(skmt_keys_new(&keys, d.model, o, scratch_path(&d.dir, "keys"), &err));
+    OK(skmt_keys_warm(keys, d.tm, o, &made, &err));
+    CHECK_INT(made, 1);
+    CHECK_INT(key_stat(keys, "file_pairs"), 1);
+    OK(skmt_tm_add_pair(d.tm, NULL, &tagged, NULL, &err));
+    OK(skmt_keys_warm(keys, d.tm, o, &made, &err));
+    CHECK_INT(made, 0);
+    s = session(&d, "", NULL, keys);
+    OK(skmt_session_translate_with(s, "the and", 7, NULL, &given, 1, &r,
+                                   &err));
+    CHECK_INT(key_stat(keys, "misses"), 1);
+    skmt_result_free(r);
     skmt_session_free(s);
     skmt_keys_free(keys);
     skmt_options_free(o);
