@@ -403,7 +403,8 @@ SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
 /* A session or stream that uses a memory finds for each sentence the pairs most
  * like it and lets them steer the model, token by token (options "preset", "k",
  * "tau" ..); a sentence that is stored word for word is taken as it stands
- * (option "exact"):
+ * (option "exact"). Presets "sk1" and "sk2" are tuned for use, "paper-sk1" and
+ * "paper-sk2" have exactly the settings of the SK-MT paper:
  *
  *     skmt_session_use(session, tm, NULL, &err);
  *     skmt_session_translate(session, text, len, NULL, &result, &err);
@@ -417,7 +418,8 @@ SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
 /* Keys: what the model makes of a pair. Kept in memory as far as option
  * "key-cache" allows, and in a file when one is named (made when it does not
  * exist), so that they are not computed again. Sessions and streams of any
- * threads may share them; options must agree in "key-type" and "knn-eos". */
+ * threads may share them; options must agree in "key-type" and in "knn-eos",
+ * whose default depends on "preset". */
 typedef struct skmt_keys skmt_keys;
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const skmt_options *options,

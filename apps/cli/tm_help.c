@@ -163,7 +163,8 @@ static int describe_measure(int i, skmt_option_info *out)
 /* What the keys of a pair depend on, and how many make them. */
 static int describe_keys(int i, skmt_option_info *out)
 {
-    static const char *const names[] = { "key-type", "knn-eos" };
+    static const char *const names[] = { "key-type", "preset",
+                                         "knn-eos" };
 
     if (i > 0) {
         if (i > (int)(sizeof names / sizeof *names)) return 0;

@@ -10,7 +10,6 @@ enum { MAX_FACTS = 40 };
 
 /* Of 4,000 translations (law, IT, sk2) it changes 28, BLEU by 0.01 at most, and
  * leaves out 13 % of the rows (bench/STEERING.md). */
-#define PRUNE_STEERED 2.5
 
 __attribute__((format(printf, 3, 4)))
 static void fact(struct engine *en, const char *name, const char *fmt, ...)
@@ -175,8 +174,7 @@ enum status engine_search_options(const struct engine *en,
         .lenpen_type = (enum lenpen)o->lenpen_type, .lenpen = o->lenpen,
         .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
         .early_stop = o->early_stop, .prune = o->prune > 0 ? o->prune : 0,
-        .prune_steered = o->prune >= 0 ? o->prune
-                                       : o->nbest == 1 ? PRUNE_STEERED : 0,
+        .prune_steered = options_prune_steered(o),
         .max_source = longest + 2, .attention = o->attention,
         .tell = o->explain, .draft = o->draft,
     };

@@ -18,20 +18,15 @@ struct mill {
     bool use_pool;
 };
 
-/* The option's, the model's, or the paper's. */
-static double tau_of(const struct engine *en, const struct options *o)
-{
-    if (o->tau > 0) return o->tau;
-    return en->w->cfg.knn_tau > 0 ? en->w->cfg.knn_tau : 100;
-}
-
 enum status mill_new(struct mill **out, const struct engine *en,
                      const struct options *o, const struct search_options *so,
                      struct pool *pool, struct err *e)
 {
-    const struct sk_options sk = { options_k(o), {
-        .tau = tau_of(en, o),
-        .adapter = (enum adapter)o->adapter, .lambda = o->lambda } };
+    const struct sk_options sk = {
+        .k = options_k(o), .repeat_votes = options_repeat_votes(o),
+        .weigh = { .tau = options_tau(o, en->w->cfg.knn_tau),
+                   .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
+    };
     struct mill *m = calloc(1, sizeof *m);
     enum status st;
 
