@@ -15,6 +15,7 @@ enum split_mode { SPLIT_AUTO, SPLIT_NONE };
 enum invalid_mode { INVALID_ERROR, INVALID_REPLACE };
 enum analyzer_mode { ANALYZER_STANDARD, ANALYZER_SUBWORD };
 enum preset { PRESET_SK1, PRESET_SK2, PRESET_PAPER_SK1, PRESET_PAPER_SK2 };
+enum eos_mode { EOS_ABSTAINS, EOS_COUNTS };
 enum exact_mode { EXACT_AUTO, EXACT_USE, EXACT_STEER };
 
 /* The temperature of the SK-MT paper. */

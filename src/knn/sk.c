@@ -72,20 +72,27 @@ static void sk_first(struct mixer *mx, int lane, struct guess *out)
     out->likely = fmaxf(0, 1.25f * s->similarity[0] - 0.25f);
 }
 
-/* Takes out of nb and v the neighbors whose vote would repeat the last tokens
- * of the translation, said[n_said], too often. Returns how many are left. */
-static int drop_repeats(const struct sk *sk, const struct sk_sentence *s,
-                        const int32_t *said, int n_said, struct neighbour *nb,
-                        int n, struct vote *v)
+/* Does the vote count, after the tokens said[n_said]? */
+static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
+                        const int32_t *said, int n_said,
+                        const struct neighbour *nb)
+{
+    if (sk->o.eos_abstains && nb->token == sk->o.eos) return false;
+    return !sk->o.repeat_votes ||
+           !repeats_too_often(said, n_said, s->store.blocks[nb->pair]->token,
+                              nb->pos, sk->o.repeat_votes);
+}
+
+/* Takes out of nb and v the neighbors whose vote does not count. Returns how
+ * many are left. */
+static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
+                      const int32_t *said, int n_said, struct neighbour *nb,
+                      int n, struct vote *v)
 {
     int left = 0;
 
     for (int i = 0; i < n; i++) {
-        const struct keyblock *b = s->store.blocks[nb[i].pair];
-
-        if (repeats_too_often(said, n_said, b->token, nb[i].pos,
-                              sk->o.repeat_votes))
-            continue;
+        if (!vote_counts(sk, s, said, n_said, &nb[i])) continue;
         nb[left] = nb[i];
         v->share[left++] = v->share[i];
     }
@@ -100,12 +107,13 @@ static int vote_row(struct sk *sk, const struct mixer_step *in, int r,
     const struct sk_sentence *s = sk->sentences[in->lane[r]];
     struct vote *v = &sk->votes[r];
     int32_t said[REPEAT_TOKENS];
-    int n_said;
+    int n_said = 0;
 
     weigh(nb, n, &sk->o.weigh, v);
-    if (!v->n || !sk->o.repeat_votes) return n;
-    n_said = mixer_last_tokens(in, r, said, REPEAT_TOKENS);
-    return drop_repeats(sk, s, said, n_said, nb, n, v);
+    if (!v->n) return n;
+    if (sk->o.repeat_votes)
+        n_said = mixer_last_tokens(in, r, said, REPEAT_TOKENS);
+    return drop_votes(sk, s, said, n_said, nb, n, v);
 }
 
 /* Rows [lo, hi) are of one sentence. */
@@ -150,16 +158,14 @@ static void write_note(const struct sk *sk, const struct sk_sentence *s,
     struct neighbour nb[KNN_MAX_K];
     struct vote v;
     int n_said = in->from + t, n;
+    int skip = n_said > REPEAT_TOKENS ? n_said - REPEAT_TOKENS : 0;
 
     n = keystore_nearest(&s->store, sk->kn,
                          in->hidden + (size_t)t * in->ld_hidden,
                          in->ld_hidden, 1, sk->o.k, nb);
     weigh(nb, n, &sk->o.weigh, &v);
-    if (v.n && sk->o.repeat_votes) {
-        int skip = n_said > REPEAT_TOKENS ? n_said - REPEAT_TOKENS : 0;
-
-        n = drop_repeats(sk, s, in->tokens + skip, n_said - skip, nb, n, &v);
-    }
+    if (v.n)
+        n = drop_votes(sk, s, in->tokens + skip, n_said - skip, nb, n, &v);
     to->lambda = v.lambda;
     to->n = v.n ? n : 0;
     for (int i = 0; i < to->n; i++)

@@ -18,6 +18,8 @@ struct sk_options {
     int k;                      /* neighbours, 1 .. KNN_MAX_K */
     int repeat_votes;           /* times in a row that the memory may vote for
                                    a phrase (repeat.h); 0: no limit */
+    bool eos_abstains;          /* a vote for `eos` goes to the model */
+    int32_t eos;
     struct weigh_options weigh;
 };
 

@@ -74,15 +74,17 @@ How it is done can be said.
 A stored sentence does not vote for the same words again and again. Here a pair
 of the memory ends in two periods. With the settings of the paper it votes for
 one more period at every step, and no pair votes for the end of the sentence.
-Each of the two product settings is enough to prevent that.
+Each of the two product settings prevents that; as the pair has two periods
+itself, repeat-votes lets it vote for two.
 
   $ printf '%s\t%s\n' 'Klicken Sie mit der rechten Maustaste auf das Steuerelement und wählen Sie Eigenschaften.' 'Right-click the control, then choose Properties.' 'Klicken Sie mit der rechten Maustaste und wählen Sie Eigenschaften.' 'Right-click and choose Properties.' 'Klicken Sie mit der rechten Maustaste auf eine Folie in der Ansicht Normal und wählen Sie Bildschirmpräsentation.' 'Right-click a slide in Normal view and choose Slide Show..' > clicks.tsv
   $ skmt tm create clicks.tm > /dev/null; skmt tm import clicks.tm clicks.tsv > /dev/null
   $ echo 'Klicken Sie mit der rechten Maustaste auf das Symbol und wählen Sie Eigenschaften.' > click
   $ skmt translate -M clicks.tm click
   Right-click the icon and choose Properties.
-  $ for o in '--preset paper-sk2' '--knn-eos --repeat-votes 0' '--no-knn-eos --repeat-votes 1'; do skmt translate -M clicks.tm $o click | sed 's/\.\.\.\.*$/ and many periods/'; done
+  $ for o in '--preset paper-sk2' '--knn-eos --repeat-votes 0' '--knn-eos --eos-votes count --repeat-votes 0' '--no-knn-eos --repeat-votes 1'; do skmt translate -M clicks.tm $o click | sed 's/\.\.\.\.*$/ and many periods/'; done
   Right-click the icon and choose Properties and many periods
+  Right-click the icon and choose Properties.
   Right-click the icon and choose Properties.
   Right-click the icon and choose Properties..
 
@@ -301,7 +303,6 @@ kernels, and is cut off here.
    N%  unit              #1 83% at 2
    N%  is                #1 83% at 3
    N%  defective.        #1 83% at 4-6
-   N%  (end)             #1 83% at 7
     #1   83%  Der Motor ist kaputt.
               {The drive unit is defective.}
               id 1
@@ -446,7 +447,7 @@ bytes that are no text, and with spans that count them.
   Kaputt �� ist &lt;/p&gt;&lt;script&gt;x&lt;/script&gt;.
   Der Motor ist kaputt.
   $ python3 -c 'import html,re; d = re.findall(r"<p class=\"tgt\"[^>]*>(.*?)</p></li>", open("e.html").read(), re.S); print({html.unescape(re.sub("<[^>]*>", "", x)) for x in d})'
-  {'The </p><script>alert(1)</script> & "Co" ␁ isn\'t <fine>.</s>'}
+  {'The </p><script>alert(1)</script> & "Co" ␁ isn\'t <fine>.'}
 
 A page that cannot be written is told of, and is no other file that is used.
 

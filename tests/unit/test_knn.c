@@ -558,6 +558,41 @@ TEST(a_repeated_vote_goes_to_the_model)
     sk_sentence_release(&s);
 }
 
+/* A stored end of a sentence is near: the model decides alone. */
+TEST(a_vote_for_the_end_may_abstain)
+{
+    static _Alignas(64) float hidden[16];
+    static const int lane[] = { 0 };
+    struct mixer_step in = { .rows = 1, .d = 16, .hidden = hidden,
+                             .ld_hidden = 16, .lane = lane };
+    const float key[16] = { 5 };
+
+    for (int abstains = 0; abstains < 2; abstains++) {
+        struct sk_options o = { .k = 1, .weigh = { .tau = 100 }, .eos = 3,
+                                .eos_abstains = abstains };
+        struct mix out = { .keep = 1 };
+        struct sk_sentence s = { 0 };
+        struct keyblock *b;
+        struct mixer *mx;
+        struct sk *sk;
+        struct err e;
+
+        REQUIRE_OK(keyblock_new(&b, KEY_F32, 1, 16, &e), &e);
+        keyblock_put(b, 0, key, 3);
+        add_block(&s.store, b);
+        REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 1, &e), &e);
+        mx = sk_mixer(sk);
+        CHECK(!mx->begin(mx, 0, &s, &e));
+        mx->step(mx, &in, &out);
+        CHECK_INT(out.n, !abstains);
+        CHECK_NEAR(out.keep, abstains ? 1 : 0.25, 1e-6);
+        CHECK(!abstains || !out.n_guesses);
+        mx->end(mx, 0);
+        sk_free(sk);
+        sk_sentence_release(&s);
+    }
+}
+
 /* ---- against the reference ------------------------------------------------ */
 
 #define MOST 2048

@@ -190,6 +190,7 @@ TEST(the_options_of_steering_are_listed_apart)
         { "adapter", "distance", "fixed", "both" },
         { "lambda", "0.5", "1", "1.1" },
         { "knn-eos", "auto", "1", "2" },
+        { "eos-votes", "abstain", "count", "vote" },
         { "repeat-votes", "-1", "3", "9" },
         { "exact", "auto", "steer", "" },
         { "draft", "8", "0", "65" },

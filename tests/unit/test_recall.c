@@ -355,7 +355,8 @@ TEST(explanations_name_pairs_and_places)
     desk_open(&d);
     add(d.tm, NULL, "the and in of", "in the of and");
     add(d.tm, NULL, "the and on", "on the and");
-    s = session(&d, "adapter=fixed explain=1", d.tm, NULL);
+    s = session(&d, "adapter=fixed explain=1 knn-eos=0 "
+                "repeat-votes=0", d.tm, NULL);
     r = translate(s, "the and in");
     CHECK_INT(skmt_result_pairs(r, 0), 2);
     for (int i = 0; i < 2; i++) {
