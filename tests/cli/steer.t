@@ -60,7 +60,7 @@ How it is done can be said.
   Please open the lid of the appliance.
   Please open the lid of the appliance.
   Please open the lid of the appliance.
-  $ skmt translate -M my.tm --adapter fixed --lambda 1 --repeat-votes 0 --json --explain one | python3 -c 'import json,sys; print({t["trust"] for t in json.load(sys.stdin)["segments"][0]["tokens"]})'
+  $ skmt translate -M my.tm --adapter fixed --lambda 1 --no-knn-eos --repeat-votes 0 --json --explain one | python3 -c 'import json,sys; print({t["trust"] for t in json.load(sys.stdin)["segments"][0]["tokens"]})'
   {1}
   $ for k in 1 2; do skmt translate -M my.tm --k $k --json --explain one | python3 -c 'import json,sys; print(max(len(t["votes"]) for t in json.load(sys.stdin)["segments"][0]["tokens"]))'; done
   1
