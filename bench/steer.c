@@ -213,6 +213,7 @@ static double run_all(const struct row *w, skmt_keys *keys)
     if (w->mode <= PAPER) {
         check(skmt_options_set(o, "draft", "0", &e), &e);
         check(skmt_options_set(o, "prune", "0", &e), &e);
+        check(skmt_options_set(o, "repeat-votes", "0", &e), &e);
     }
     check(skmt_stream_new(&s, model, o, ignore, NULL, &e), &e);
     if (w->mode != PLAIN)

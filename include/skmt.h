@@ -421,7 +421,8 @@ SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
 /* A session or stream that uses a memory finds for each sentence the pairs most
  * like it and lets them steer the model, token by token (options "preset", "k",
  * "tau" ..); a sentence that is stored word for word is taken as it stands
- * (option "exact"):
+ * (option "exact"). Presets "sk1" and "sk2" are tuned for use, "paper-sk1" and
+ * "paper-sk2" have exactly the settings of the SK-MT paper:
  *
  *     skmt_session_use(session, tm, NULL, &err);
  *     skmt_session_translate(session, text, len, NULL, &result, &err);
@@ -437,7 +438,8 @@ SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
  * exist), so that they are not computed again. A pair is known by its texts:
  * the same pair has the same keys in every memory, and one file may serve
  * several memories. Sessions and streams of any threads may share keys; options
- * must agree in "key-type" and "knn-eos". A file of an older version is emptied
+ * must agree in "key-type" and in "knn-eos", whose default depends on
+ * "preset". A file of an older version is emptied
  * when it is opened, and "file_remade" is 1 then. */
 typedef struct skmt_keys skmt_keys;
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,

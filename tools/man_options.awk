@@ -12,7 +12,8 @@ function roff(text) {
     return text
 }
 FILENAME == "-" {
-    flag = "\\fB\\-\\-" ($5 == "on" && $4 == "" ? "no\\-" : "") roff($2) "\\fR"
+    off = $4 != "" ? "" : $5 == "on" ? "no\\-" : $5 == "auto" ? "[no\\-]" : ""
+    flag = "\\fB\\-\\-" off roff($2) "\\fR"
     if ($3 != "") flag = "\\fB\\-" $3 "\\fR, " flag
     if ($4 != "") flag = flag " \\fI" roff($4) "\\fR"
     help = $6

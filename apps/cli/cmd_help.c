@@ -313,6 +313,12 @@ static bool is_on(const char *fallback)
            && strcmp(fallback, "no") && strcmp(fallback, "off");
 }
 
+/* A flag that follows another option unless it is given. */
+static bool is_auto(const skmt_option_info *info)
+{
+    return !strcmp(info->kind, "bool") && !strcmp(info->fallback, "auto");
+}
+
 static const char *heading(const char *command)
 {
     if (strncmp(command, "tm ", 3)) return "How to translate:";
@@ -329,12 +335,14 @@ static void print_engine(const char *command, describe_fn *describe)
         const char *value = placeholder(&info);
         char help[1000];
         int at = printf("      --%s%s%s%s",
-                        flag && is_on(info.fallback) ? "no-" : "", info.name,
+                        is_auto(&info) ? "[no-]"
+                        : flag && is_on(info.fallback) ? "no-" : "", info.name,
                         *value ? " " : "", value);
 
         if (flag)
             snprintf(help, sizeof help, "%s%s",
-                     is_on(info.fallback) ? "turn this off: " : "", info.help);
+                     is_on(info.fallback) && !is_auto(&info)
+                     ? "turn this off: " : "", info.help);
         else
             snprintf(help, sizeof help, "%s (default %s)", info.help,
                      info.fallback);
@@ -366,7 +374,7 @@ static void print_page_list(const struct page *p)
     for (int i = 0; p->describe && p->describe(i, &info); i++) {
         print_command(p->command);
         printf("\t%s\t\t%s\t%s\t%s\n", info.name, placeholder(&info),
-               strcmp(info.kind, "bool") ? info.fallback
+               strcmp(info.kind, "bool") || is_auto(&info) ? info.fallback
                : is_on(info.fallback) ? "on" : "off", info.help);
     }
 }

@@ -167,7 +167,7 @@ static int describe_measure(int i, skmt_option_info *out)
 /* What the keys of a pair depend on, how many make them, and where they go. */
 static int describe_keys(int i, skmt_option_info *out)
 {
-    static const char *const names[] = { "key-type", "knn-eos",
+    static const char *const names[] = { "key-type", "preset", "knn-eos",
                                          "key-file-limit" };
 
     if (i > 0) {

@@ -162,6 +162,9 @@ struct options engine_resolve(const struct engine *en,
     struct options r = *o;
 
     r.k = options_k(o);
+    r.knn_eos = options_knn_eos(o);
+    r.exact = options_exact(o);
+    r.repeat_votes = options_repeat_votes(o);
     r.matches = steered ? options_pairs(o) : options_matches(o);
     r.prune = steered ? options_prune_steered(o) : o->prune > 0 ? o->prune : 0;
     if (!en) return r;

@@ -50,7 +50,7 @@ enum status keys_fit(const struct keys *k, const struct engine *en,
         k->type == (enum key_type)o->key_type)
         return ST_OK;
     return err_set(e, ST_ARGUMENT, "these keys were made for another model, "
-                   "key-type or knn-eos");
+                   "key-type or knn-eos (see also preset)");
 }
 
 /* ---- the texts of the memories in use ------------------------------------ */

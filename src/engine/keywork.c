@@ -25,7 +25,7 @@ enum status keywork_new(struct keywork **out, const struct engine *en,
                         struct err *e)
 {
     struct keybuild_options ko = { ROWS, (enum key_type)o->key_type,
-                                   o->knn_eos };
+                                   options_knn_eos(o) };
     struct keywork *kw = calloc(1, sizeof *kw);
     enum status st;
 

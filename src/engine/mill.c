@@ -22,9 +22,13 @@ enum status mill_new(struct mill **out, const struct engine *en,
                      const struct options *o, const struct search_options *so,
                      struct pool *pool, struct err *e)
 {
-    const struct sk_options sk = { options_k(o), {
-        .tau = options_tau(o, en->w->cfg.knn_tau),
-        .adapter = (enum adapter)o->adapter, .lambda = o->lambda } };
+    const struct sk_options sk = {
+        .k = options_k(o), .repeat_votes = options_repeat_votes(o),
+        .eos_abstains = o->eos_votes == EOS_ABSTAINS,
+        .eos = en->w->cfg.eos_id,
+        .weigh = { .tau = options_tau(o, en->w->cfg.knn_tau),
+                   .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
+    };
     struct mill *m = calloc(1, sizeof *m);
     enum status st;
 

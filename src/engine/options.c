@@ -1,6 +1,8 @@
-/* options.c - see options.h. */
+/* options.c - the table of all options, their parser, and what each preset
+ * says about those that are left unset. See options.h. */
 #include "engine/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <stddef.h>
@@ -8,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_INT, KIND_REAL, KIND_FLAG, KIND_ENUM, KIND_SIZE };
+enum kind {
+    KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE
+};
 
 struct option {
     struct option_info info;    /* kind: the values, for an enum */
@@ -25,6 +29,8 @@ static const struct option list[] = {
     { { name, "float", #def, help }, KIND_REAL, AT(field), low, high },
 #define FLAG(field, name, def, help) \
     { { name, "bool", #def, help }, KIND_FLAG, AT(field), 0, 1 },
+#define AUTO_FLAG(field, name, help) \
+    { { name, "bool", "auto", help }, KIND_AUTO_FLAG, AT(field), 0, 1 },
 #define ENUM(field, name, def, first, values, help) \
     { { name, values, first, help }, KIND_ENUM, AT(field), 0, 0 },
 #define SIZE(field, name, def, text, help) \
@@ -35,6 +41,7 @@ static const struct option list[] = {
 #undef INT
 #undef REAL
 #undef FLAG
+#undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
 };
@@ -45,6 +52,7 @@ enum {
 #define INT(field, name, def, low, high, help) + 1
 #define REAL(field, name, def, low, high, help) + 1
 #define FLAG(field, name, def, help) + 1
+#define AUTO_FLAG(field, name, help) + 1
 #define ENUM(field, name, def, first, values, help) + 1
 #define SIZE(field, name, def, text, help) + 1
     N_TRANSLATION = 0
@@ -54,6 +62,7 @@ enum {
 #undef INT
 #undef REAL
 #undef FLAG
+#undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
 };
@@ -64,6 +73,7 @@ void options_defaults(struct options *o)
 #define INT(field, name, def, low, high, help) .field = def,
 #define REAL(field, name, def, low, high, help) .field = def,
 #define FLAG(field, name, def, help) .field = def,
+#define AUTO_FLAG(field, name, help) .field = -1,
 #define ENUM(field, name, def, first, values, help) .field = def,
 #define SIZE(field, name, def, text, help) .field = def,
 #include "engine/options.def"
@@ -72,6 +82,7 @@ void options_defaults(struct options *o)
 #undef INT
 #undef REAL
 #undef FLAG
+#undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
     };
@@ -105,6 +116,9 @@ static enum status bad_value(const struct option *op, const char *value,
                        op->info.name, value, op->info.kind);
     if (op->kind == KIND_FLAG)
         return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not 1 or 0",
+                       op->info.name, value);
+    if (op->kind == KIND_AUTO_FLAG)
+        return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not 1, 0 or auto",
                        op->info.name, value);
     if (op->kind == KIND_SIZE)
         return err_set(e, ST_ARGUMENT, "%s: \"%.60s\" is not a number of "
@@ -168,6 +182,16 @@ static bool parse_flag(const char *value, bool *out)
     return true;
 }
 
+/* A flag, or "auto" for -1. */
+static bool parse_auto_flag(const char *value, int *out)
+{
+    bool on = false, is_auto = !strcmp(value, "auto");
+
+    if (!is_auto && !parse_flag(value, &on)) return false;
+    *out = is_auto ? -1 : on;
+    return true;
+}
+
 /* 1000, 64k, 256M, 4G: powers of 1024. */
 static bool parse_size(const char *value, int64_t *out)
 {
@@ -222,6 +246,10 @@ enum status options_set(struct options *o, const char *name,
     case KIND_FLAG:
         if (!parse_flag(value, (bool *)field)) return bad_value(op, value, e);
         break;
+    case KIND_AUTO_FLAG:
+        if (!parse_auto_flag(value, (int *)(void *)field))
+            return bad_value(op, value, e);
+        break;
     case KIND_ENUM:
         c = choice(op->info.kind, value);
         if (c < 0) return bad_value(op, value, e);
@@ -246,6 +274,7 @@ bool options_get(const struct options *o, const char *name, char *out,
 {
     const struct option *op = find(name);
     const char *field;
+    int c;
 
     if (!op) return false;
     field = (const char *)o + op->offset;
@@ -258,6 +287,10 @@ bool options_get(const struct options *o, const char *name, char *out,
         break;
     case KIND_FLAG:
         snprintf(out, (size_t)size, "%d", *(const bool *)field);
+        break;
+    case KIND_AUTO_FLAG:
+        c = *(const int *)(const void *)field;
+        snprintf(out, (size_t)size, "%s", c < 0 ? "auto" : c ? "1" : "0");
         break;
     case KIND_ENUM:
         nth_choice(op->info.kind, *(const int *)(const void *)field, out,
@@ -295,11 +328,37 @@ bool search_option_describe(int i, struct option_info *out)
 
 /* ---- presets ------------------------------------------------------------- */
 
-/* Of 4,000 translations (law, IT, sk2) it changes 28, BLEU by 0.01 at most, and
- * leaves out 13 % of the rows (bench/STEERING.md). */
+/* With a memory, hypotheses whose log-probability is this far behind the best
+ * are dropped (bench/STEERING.md). */
 #define PRUNE_STEERED 2.5
-/* The temperature of the SK-MT paper. */
-#define PAPER_TAU 100
+
+/* What each preset says about the options that are left unset. */
+struct preset_values {
+    int pairs, k;
+    double tau;                 /* 0: the model's own */
+    bool knn_eos;
+    int repeat_votes;
+    enum exact_mode exact;
+    double prune;               /* of a steered sentence */
+};
+
+static const struct preset_values presets[] = {
+    [PRESET_SK1] = { .pairs = 2, .k = 1, .knn_eos = true, .repeat_votes = 1,
+                     .exact = EXACT_USE, .prune = PRUNE_STEERED },
+    [PRESET_SK2] = { .pairs = 16, .k = 2, .knn_eos = true, .repeat_votes = 1,
+                     .exact = EXACT_USE, .prune = PRUNE_STEERED },
+    [PRESET_PAPER_SK1] = { .pairs = 2, .k = 1, .tau = PAPER_TAU,
+                           .exact = EXACT_STEER },
+    [PRESET_PAPER_SK2] = { .pairs = 16, .k = 2, .tau = PAPER_TAU,
+                           .exact = EXACT_STEER },
+};
+
+static const struct preset_values *preset_of(const struct options *o)
+{
+    assert(o->preset >= 0 &&
+           (size_t)o->preset < sizeof presets / sizeof *presets);
+    return &presets[o->preset];
+}
 
 int options_matches(const struct options *o)
 {
@@ -308,22 +367,39 @@ int options_matches(const struct options *o)
 
 int options_pairs(const struct options *o)
 {
-    return o->matches ? o->matches : o->preset == PRESET_SK1 ? 2 : 16;
+    return o->matches ? o->matches : preset_of(o)->pairs;
 }
 
 int options_k(const struct options *o)
 {
-    return o->k ? o->k : o->preset == PRESET_SK1 ? 1 : 2;
+    return o->k ? o->k : preset_of(o)->k;
 }
 
 double options_tau(const struct options *o, double model_tau)
 {
     if (o->tau > 0) return o->tau;
+    if (preset_of(o)->tau > 0) return preset_of(o)->tau;
     return model_tau > 0 ? model_tau : PAPER_TAU;
+}
+
+bool options_knn_eos(const struct options *o)
+{
+    return o->knn_eos < 0 ? preset_of(o)->knn_eos : o->knn_eos;
+}
+
+int options_repeat_votes(const struct options *o)
+{
+    return o->repeat_votes < 0 ? preset_of(o)->repeat_votes : o->repeat_votes;
+}
+
+enum exact_mode options_exact(const struct options *o)
+{
+    return o->exact == EXACT_AUTO ? preset_of(o)->exact
+                                  : (enum exact_mode)o->exact;
 }
 
 double options_prune_steered(const struct options *o)
 {
     if (o->prune >= 0) return o->prune;
-    return o->nbest == 1 ? PRUNE_STEERED : 0;
+    return o->nbest == 1 ? preset_of(o)->prune : 0;
 }

@@ -14,13 +14,18 @@
 enum split_mode { SPLIT_AUTO, SPLIT_NONE };
 enum invalid_mode { INVALID_ERROR, INVALID_REPLACE };
 enum analyzer_mode { ANALYZER_STANDARD, ANALYZER_SUBWORD };
-enum preset { PRESET_SK1, PRESET_SK2 };
-enum exact_mode { EXACT_USE, EXACT_STEER };
+enum preset { PRESET_SK1, PRESET_SK2, PRESET_PAPER_SK1, PRESET_PAPER_SK2 };
+enum eos_mode { EOS_ABSTAINS, EOS_COUNTS };
+enum exact_mode { EXACT_AUTO, EXACT_USE, EXACT_STEER };
+
+/* The temperature of the SK-MT paper. */
+#define PAPER_TAU 100
 
 struct options {
 #define INT(field, name, def, low, high, help) int field;
 #define REAL(field, name, def, low, high, help) double field;
 #define FLAG(field, name, def, help) bool field;
+#define AUTO_FLAG(field, name, help) int field;     /* -1: unset */
 #define ENUM(field, name, def, first, values, help) int field;
 #define SIZE(field, name, def, text, help) int64_t field;
 #include "engine/options.def"
@@ -29,6 +34,7 @@ struct options {
 #undef INT
 #undef REAL
 #undef FLAG
+#undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
 };
@@ -49,12 +55,16 @@ bool option_describe(int i, struct option_info *out);
 bool steer_option_describe(int i, struct option_info *out);
 bool search_option_describe(int i, struct option_info *out);
 
-/* What a preset leaves to be chosen. */
+/* The values that are in force: what was set, or else what the preset says.
+ * Code that needs one of these options asks here and never reads the field. */
 int options_matches(const struct options *o);   /* pairs of a search */
 int options_pairs(const struct options *o);     /* pairs that steer */
 int options_k(const struct options *o);
 /* model_tau: the model file's, 0 if it has none. */
 double options_tau(const struct options *o, double model_tau);
+bool options_knn_eos(const struct options *o);
+int options_repeat_votes(const struct options *o);      /* 0: no limit */
+enum exact_mode options_exact(const struct options *o); /* never EXACT_AUTO */
 double options_prune_steered(const struct options *o);  /* 0: never */
 
 #endif

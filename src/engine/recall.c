@@ -71,7 +71,8 @@ static enum status recall_new(struct recall **out, size_t most, struct err *e)
 
 uint64_t recall_maker(const struct engine *en, const struct options *o)
 {
-    uint64_t parts[] = { mfile_id(en->w->file), o->knn_eos, MOST_PIECES };
+    uint64_t parts[] = { mfile_id(en->w->file), options_knn_eos(o),
+                         MOST_PIECES };
 
     return key_id_of(parts, sizeof parts).lo;
 }
@@ -428,7 +429,8 @@ enum status recaller_run(struct recaller *rc, struct result *r,
                          const struct similar_pair *given, int n,
                          struct err *e)
 {
-    bool may_give = rc->o.exact == EXACT_USE && !given, done = false;
+    bool may_give = options_exact(&rc->o) == EXACT_USE && !given;
+    bool done = false;
     enum status st = ST_OK;
 
     if (!given && !rc->tm) return ST_OK;

@@ -1,9 +1,12 @@
-/* sk.c - see sk.h. */
+/* sk.c - the mixer of SK-MT: asks a sentence's key store at every step and
+ * turns the nearest entries into votes. See sk.h. */
 #include "knn/sk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "knn/repeat.h"
 
 struct sk {
     struct mixer mixer;         /* first */
@@ -69,6 +72,50 @@ static void sk_first(struct mixer *mx, int lane, struct guess *out)
     out->likely = fmaxf(0, 1.25f * s->similarity[0] - 0.25f);
 }
 
+/* Does the vote count, after the tokens said[n_said]? */
+static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
+                        const int32_t *said, int n_said,
+                        const struct neighbour *nb)
+{
+    if (sk->o.eos_abstains && nb->token == sk->o.eos) return false;
+    return !sk->o.repeat_votes ||
+           !repeats_too_often(said, n_said, s->store.blocks[nb->pair]->token,
+                              nb->pos, sk->o.repeat_votes);
+}
+
+/* Takes out of nb and v the neighbors whose vote does not count. Returns how
+ * many are left. */
+static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
+                      const int32_t *said, int n_said, struct neighbour *nb,
+                      int n, struct vote *v)
+{
+    int left = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!vote_counts(sk, s, said, n_said, &nb[i])) continue;
+        nb[left] = nb[i];
+        v->share[left++] = v->share[i];
+    }
+    if (left < n) weigh_rest(nb, left, v);
+    return left;
+}
+
+/* Row r has n neighbors: their votes. Returns how many of them vote. */
+static int vote_row(struct sk *sk, const struct mixer_step *in, int r,
+                    struct neighbour *nb, int n)
+{
+    const struct sk_sentence *s = sk->sentences[in->lane[r]];
+    struct vote *v = &sk->votes[r];
+    int32_t said[REPEAT_TOKENS];
+    int n_said = 0;
+
+    weigh(nb, n, &sk->o.weigh, v);
+    if (!v->n) return n;
+    if (sk->o.repeat_votes)
+        n_said = mixer_last_tokens(in, r, said, REPEAT_TOKENS);
+    return drop_votes(sk, s, said, n_said, nb, n, v);
+}
+
 /* Rows [lo, hi) are of one sentence. */
 static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
                       int hi, struct mix *out)
@@ -83,14 +130,14 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
                          in->ld_hidden, hi - lo, sk->o.k,
                          sk->nb + (size_t)lo * k);
     for (int r = lo; r < hi; r++) {
-        const struct neighbour *nb = sk->nb + (size_t)r * k;
-        struct vote *v = &sk->votes[r];
+        struct neighbour *nb = sk->nb + (size_t)r * k;
+        const struct vote *v = &sk->votes[r];
+        int voters = vote_row(sk, in, r, nb, n);
 
-        weigh(nb, n, &sk->o.weigh, v);
         if (!v->n) continue;
         out[r] = (struct mix){ .keep = 1 - v->lambda, .n = v->n,
                                .token = v->token, .add = v->add };
-        add_guesses(s, nb, n, &out[r]);
+        add_guesses(s, nb, voters, &out[r]);
     }
 }
 
@@ -103,28 +150,39 @@ static void sk_step(struct mixer *mx, const struct mixer_step *in,
     }
 }
 
-static void sk_tell(struct mixer *mx, int lane, int hyp, int from,
-                    const float *hidden, size_t ld_hidden, int n)
+/* What was said of token t of a reading. */
+static void write_note(const struct sk *sk, const struct sk_sentence *s,
+                       const struct mixer_reading *in, int t,
+                       struct sk_note *to)
+{
+    struct neighbour nb[KNN_MAX_K];
+    struct vote v;
+    int n_said = in->from + t, n;
+    int skip = n_said > REPEAT_TOKENS ? n_said - REPEAT_TOKENS : 0;
+
+    n = keystore_nearest(&s->store, sk->kn,
+                         in->hidden + (size_t)t * in->ld_hidden,
+                         in->ld_hidden, 1, sk->o.k, nb);
+    weigh(nb, n, &sk->o.weigh, &v);
+    if (v.n)
+        n = drop_votes(sk, s, in->tokens + skip, n_said - skip, nb, n, &v);
+    to->lambda = v.lambda;
+    to->n = v.n ? n : 0;
+    for (int i = 0; i < to->n; i++)
+        to->voters[i] = (struct sk_voter){ nb[i], v.share[i] };
+}
+
+static void sk_tell(struct mixer *mx, int lane,
+                    const struct mixer_reading *in)
 {
     struct sk *sk = sk_of(mx);
     struct sk_sentence *s = sk->sentences[lane];
-    struct neighbour nb[KNN_MAX_K];
-    struct vote v;
 
-    if (!s || !s->notes || hyp >= s->hyps || !s->store.n) return;
-    for (int t = 0; t < n && from + t < s->tokens; t++) {
-        struct sk_note *to = &s->notes[(size_t)hyp * (size_t)s->tokens +
-                                       (size_t)(from + t)];
-        int found = keystore_nearest(&s->store, sk->kn,
-                                     hidden + (size_t)t * ld_hidden,
-                                     ld_hidden, 1, sk->o.k, nb);
-
-        weigh(nb, found, &sk->o.weigh, &v);
-        to->lambda = v.lambda;
-        to->n = v.n ? found : 0;
-        for (int i = 0; i < to->n; i++)
-            to->voters[i] = (struct sk_voter){ nb[i], v.share[i] };
-    }
+    if (!s || !s->notes || in->hyp >= s->hyps || !s->store.n) return;
+    for (int t = 0; t < in->n && in->from + t < s->tokens; t++)
+        write_note(sk, s, in, t,
+                   &s->notes[(size_t)in->hyp * (size_t)s->tokens +
+                             (size_t)(in->from + t)]);
 }
 
 /* Nobody asks the keys any more; the notes stay. */
@@ -143,10 +201,12 @@ enum status sk_new(struct sk **out, const struct sk_options *o,
     struct sk *sk = calloc(1, sizeof *sk);
 
     *out = NULL;
-    if (o->k < 1 || o->k > KNN_MAX_K || !(o->weigh.tau > 0)) {
+    if (o->k < 1 || o->k > KNN_MAX_K || !(o->weigh.tau > 0) ||
+        o->repeat_votes < 0 || o->repeat_votes > REPEAT_MAX_LIMIT) {
         free(sk);
-        return err_set(e, ST_ARGUMENT, "there must be 1 to %d neighbours and "
-                       "a temperature above 0", KNN_MAX_K);
+        return err_set(e, ST_ARGUMENT, "there must be 1 to %d neighbors, a "
+                       "temperature above 0 and 0 to %d votes in a row",
+                       KNN_MAX_K, REPEAT_MAX_LIMIT);
     }
     if (sk) {
         sk->mixer = (struct mixer){ sk_begin, sk_first, sk_step, sk_tell,

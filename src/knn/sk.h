@@ -2,9 +2,12 @@
  * whole, and its nearest entries speak at every step.
  *
  * A job's `user` is the sentence's struct sk_sentence, or NULL for none; it is
- * borrowed until the sentence leaves, and its store is empty then. A sentence without entries, and a step
- * whose neighbours are too far to be trusted, cost no more than plain
- * decoding does. */
+ * borrowed until the sentence leaves, and its store is empty then. A sentence
+ * without entries, and a step whose neighbors are too far to be trusted, cost
+ * no more than plain decoding does.
+ *
+ * What a row gets depends on its state and on the tokens that led to it, and
+ * on nothing else: not on other rows, nor on whether it was a draft. */
 #ifndef KNN_SK_H
 #define KNN_SK_H
 
@@ -13,6 +16,10 @@
 
 struct sk_options {
     int k;                      /* neighbours, 1 .. KNN_MAX_K */
+    int repeat_votes;           /* times in a row that the memory may vote for
+                                   a phrase (repeat.h); 0: no limit */
+    bool eos_abstains;          /* a vote for `eos` goes to the model */
+    int32_t eos;
     struct weigh_options weigh;
 };
 

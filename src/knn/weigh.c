@@ -43,3 +43,16 @@ void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
         add_vote(out, nb[i].token, (double)out->lambda * w[i] / sum);
     }
 }
+
+void weigh_rest(const struct neighbour *nb, int n, struct vote *v)
+{
+    double kept = 0, lambda = (double)v->lambda;
+
+    for (int i = 0; i < n; i++) kept += (double)v->share[i];
+    v->n = 0;
+    v->lambda = (float)(lambda * kept);
+    for (int i = 0; i < n && kept > 0; i++) {
+        add_vote(v, nb[i].token, lambda * (double)v->share[i]);
+        v->share[i] = (float)((double)v->share[i] / kept);
+    }
+}

@@ -31,4 +31,9 @@ struct vote {
 void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
            struct vote *out);
 
+/* Some neighbors have been taken out of the list: n are left in nb, and their
+ * shares in v->share. Each keeps the probability that it gave to its token;
+ * what the others gave goes to the model. */
+void weigh_rest(const struct neighbour *nb, int n, struct vote *v);
+
 #endif

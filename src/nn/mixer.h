@@ -55,6 +55,33 @@ struct mixer_step {
                                    still in use */
     const int32_t *parent;      /* [rows] the state it continues, -1 at a
                                    sentence's first */
+    const int *n_tokens;        /* [rows] tokens of the translation so far */
+    const int32_t *const *path; /* [rows][n_tokens + 1] the states from the
+                                   sentence's first to the row's own */
+    const int32_t *state_token; /* by state: the token that led to it; of a
+                                   sentence's first state the start token */
+};
+
+/* The last tokens of a row's translation so far, oldest first: at most `most`
+ * of them. Returns how many there are. */
+static inline int mixer_last_tokens(const struct mixer_step *in, int row,
+                                    int32_t *out, int most)
+{
+    int n = in->n_tokens[row] < most ? in->n_tokens[row] : most;
+    const int32_t *path = in->path[row] + in->n_tokens[row] - n;
+
+    for (int i = 0; i < n; i++) out[i] = in->state_token[path[i + 1]];
+    return n;
+}
+
+/* A part of a finished translation: token number from + i was chosen at the
+ * decoder state in row i. */
+struct mixer_reading {
+    int hyp;                    /* number of the translation */
+    int from, n;
+    const float *hidden;        /* [n, ld_hidden] */
+    size_t ld_hidden;
+    const int32_t *tokens;      /* the translation, from its first token on */
 };
 
 struct mixer {
@@ -68,11 +95,9 @@ struct mixer {
      * time: some may be guesses that search never takes. */
     void (*step)(struct mixer *mx, const struct mixer_step *in,
                  struct mix *out);
-    /* The states before each token [n] of translation number `hyp`, which
-     * search has settled on: to explain it. Called before end, when search was
-     * asked to; may be NULL. */
-    void (*tell)(struct mixer *mx, int lane, int hyp, int from,
-                 const float *hidden, size_t ld_hidden, int n);
+    /* A translation that search has settled on, to explain it. Called before
+     * end, when search was asked to; may be NULL. */
+    void (*tell)(struct mixer *mx, int lane, const struct mixer_reading *in);
     void (*end)(struct mixer *mx, int lane);
 };
 

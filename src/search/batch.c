@@ -42,6 +42,10 @@ struct batch {
     int *row_lane;
     struct state **row_at;      /* which state of its lane */
     int32_t *row_state, *row_parent;    /* by slot: what the mixer sees */
+    int *row_pos;
+    const int32_t **row_path;
+    int32_t *slot_token;        /* [slots of the cache] the token of a state,
+                                   from its first row on */
     float *hidden;              /* [max_rows, ws.ld] */
     float *logits;              /* [max_rows, ws.ld_vocab] */
     float *block_max;           /* [max_rows, blocks] */
@@ -96,6 +100,9 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->row_at = calloc(n, sizeof *b->row_at);
     b->row_state = calloc(n, sizeof *b->row_state);
     b->row_parent = calloc(n, sizeof *b->row_parent);
+    b->row_pos = calloc(n, sizeof *b->row_pos);
+    b->row_path = calloc(n, sizeof *b->row_path);
+    b->slot_token = calloc(n * (size_t)b->max_len, sizeof *b->slot_token);
     b->hidden = mem_zalloc(n * b->ws.ld, sizeof *b->hidden);
     b->logits = mem_alloc(n * b->ws.ld_vocab, sizeof *b->logits);
     b->block_max = mem_alloc(n * (size_t)b->blocks, sizeof *b->block_max);
@@ -105,8 +112,8 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->cross_scratch = mem_alloc((size_t)b->net->heads *
                                  (size_t)b->o.max_source, sizeof(float));
     if (b->rows && b->row_lane && b->row_at && b->row_state && b->row_parent &&
-        b->hidden && b->logits && b->block_max && b->stats && b->mix &&
-        b->sources && b->cross_scratch)
+        b->row_pos && b->row_path && b->slot_token && b->hidden &&
+        b->logits && b->block_max && b->stats && b->mix && b->sources && b->cross_scratch)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
@@ -174,6 +181,9 @@ void batch_free(struct batch *b)
     free(b->row_at);
     free(b->row_state);
     free(b->row_parent);
+    free(b->row_pos);
+    free(b->row_path);
+    free(b->slot_token);
     mem_free(b->hidden);
     mem_free(b->logits);
     mem_free(b->block_max);
@@ -281,6 +291,9 @@ static void add_row(struct batch *b, struct lane *l, struct state *s, int pos,
     b->row_at[r] = s;
     b->row_state[r] = s->slot;
     b->row_parent[r] = pos ? path[pos - 1] : -1;
+    b->row_pos[r] = pos;
+    b->row_path[r] = path;
+    b->slot_token[s->slot] = s->token;
 }
 
 /* A guess of the token after state s, and how likely it is. Nobody guesses
@@ -412,7 +425,8 @@ static void run_mixer(struct batch *b)
         .hidden = b->hidden, .ld_hidden = b->ws.ld,
         .logits = b->logits, .ld_logits = b->ws.ld_vocab,
         .stats = b->stats, .lane = b->row_lane, .state = b->row_state,
-        .parent = b->row_parent,
+        .parent = b->row_parent, .n_tokens = b->row_pos, .path = b->row_path,
+        .state_token = b->slot_token,
     };
 
     for (int i = 0; i < b->n_rows; i++)
@@ -566,8 +580,9 @@ static void read_again(struct batch *b, struct lane *l, int hyp)
         }
         decoder_run(&b->ws, &b->cache, &p);
         if (b->o.tell && b->mixer && b->mixer->tell)
-            b->mixer->tell(b->mixer, (int)(l - b->lanes), hyp, at - p.n,
-                           b->hidden, b->ws.ld, p.n);
+            b->mixer->tell(b->mixer, (int)(l - b->lanes),
+                           &(struct mixer_reading){ hyp, at - p.n, p.n,
+                               b->hidden, b->ws.ld, h->tokens });
     }
     kvcache_drop(&b->cache, slot);
 }

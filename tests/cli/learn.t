@@ -545,6 +545,6 @@ Its page lists its options.
 
   $ skmt help learn | head -1; skmt learn -h | cmp - <(skmt help learn)
   Usage: skmt learn --memory FILE [OPTIONS] [FILE ...]
-  $ skmt help options | awk -F '\t' '$1 == "learn" { print $2 }' | while read o; do skmt help learn | grep -q -e "--\(no-\)\?$o\b" || echo "no $o"; done
+  $ skmt help options | awk -F '\t' '$1 == "learn" { print $2 }' | while read o; do skmt help learn | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o"; done
   $ skmt help learn | awk 'length > 79' | grep -v 'skmt learn'
   [1]

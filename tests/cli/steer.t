@@ -60,16 +60,37 @@ How it is done can be said.
   Please open the lid of the appliance.
   Please open the lid of the appliance.
   Please open the lid of the appliance.
-  $ skmt translate -M my.tm --adapter fixed --lambda 1 --json --explain one | python3 -c 'import json,sys; print({t["trust"] for t in json.load(sys.stdin)["segments"][0]["tokens"]})'
+  $ skmt translate -M my.tm --adapter fixed --lambda 1 --no-knn-eos --repeat-votes 0 --json --explain one | python3 -c 'import json,sys; print({t["trust"] for t in json.load(sys.stdin)["segments"][0]["tokens"]})'
   {1}
   $ for k in 1 2; do skmt translate -M my.tm --k $k --json --explain one | python3 -c 'import json,sys; print(max(len(t["votes"]) for t in json.load(sys.stdin)["segments"][0]["tokens"]))'; done
   1
   2
   $ skmt translate -M my.tm --preset sk3 one; skmt translate -M my.tm --lambda 2 one; skmt translate -M my.tm --k 65 one
-  skmt: --preset: "sk3" is not one of sk1|sk2
+  skmt: --preset: "sk3" is not one of sk1|sk2|paper-sk1|paper-sk2
   skmt: --lambda: "2" is not a number from 0 to 1
   skmt: --k: "65" is not a whole number from 0 to 64
   [2]
+
+A stored sentence does not vote for the same words again and again. Here a pair
+of the memory ends in two periods. With the settings of the paper it votes for
+one more period at every step, and no pair votes for the end of the sentence.
+Each of the two product settings prevents that; as the pair has two periods
+itself, repeat-votes lets it vote for two.
+
+  $ printf '%s\t%s\n' 'Klicken Sie mit der rechten Maustaste auf das Steuerelement und wählen Sie Eigenschaften.' 'Right-click the control, then choose Properties.' 'Klicken Sie mit der rechten Maustaste und wählen Sie Eigenschaften.' 'Right-click and choose Properties.' 'Klicken Sie mit der rechten Maustaste auf eine Folie in der Ansicht Normal und wählen Sie Bildschirmpräsentation.' 'Right-click a slide in Normal view and choose Slide Show..' > clicks.tsv
+  $ skmt tm create clicks.tm > /dev/null; skmt tm import clicks.tm clicks.tsv > /dev/null
+  $ echo 'Klicken Sie mit der rechten Maustaste auf das Symbol und wählen Sie Eigenschaften.' > click
+  $ skmt translate -M clicks.tm click
+  Right-click the icon and choose Properties.
+  $ for o in '--preset paper-sk2' '--knn-eos --repeat-votes 0' '--knn-eos --eos-votes count --repeat-votes 0' '--no-knn-eos --repeat-votes 1'; do skmt translate -M clicks.tm $o click | sed 's/\.\.\.\.*$/ and many periods/'; done
+  Right-click the icon and choose Properties and many periods
+  Right-click the icon and choose Properties.
+  Right-click the icon and choose Properties.
+  Right-click the icon and choose Properties..
+
+The presets of the paper are what these options say.
+
+  $ paper='--exact steer --prune 0 --tau 100 --no-knn-eos --repeat-votes 0'; for p in sk1 sk2; do for m in clicks.tm my.tm; do for t in click text; do skmt translate -M $m --preset paper-$p $t | cmp - <(skmt translate -M $m --preset $p $paper $t); done; done; done
 
 A file has several memories.
 
@@ -185,7 +206,7 @@ It is of one model and one way to make them, and says so; it is left alone.
   $ skmt translate -M my.tm -m tiny.skmt --key-file keys one
   skmt: keys: has 8-bit keys of 512 numbers, not 8-bit ones of 32; name another file or delete this one
   [2]
-  $ skmt translate -M my.tm --knn-eos --key-file keys one
+  $ skmt translate -M my.tm --no-knn-eos --key-file keys one
   skmt: keys: has the keys of another model or of other settings; name another file or delete this one
   [2]
   $ skmt translate -M my.tm --key-type f32 --key-file keys one

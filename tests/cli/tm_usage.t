@@ -22,7 +22,7 @@ one.
 
 Every option of the list is in its page.
 
-  $ skmt help options | awk -F '\t' '$1 ~ /^tm-/ { print substr($1, 4), $2 }' | while read c o; do skmt help tm $c | grep -q -e "--\(no-\)\?$o\b" || echo "no $o in $c"; done
+  $ skmt help options | awk -F '\t' '$1 ~ /^tm-/ { print substr($1, 4), $2 }' | while read c o; do skmt help tm $c | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o in $c"; done
 
 A page comes without a memory file, and with one.
 

@@ -40,7 +40,7 @@ The man page lists the options the program has, as the program explains them.
 
 Every option of the list is in the help page too.
 
-  $ skmt help options | awk -F '\t' '$1 == "translate" { print $2 }' | while read o; do skmt help translate | grep -q -e "--\(no-\)\?$o\b" || echo "no $o"; done
+  $ skmt help options | awk -F '\t' '$1 == "translate" { print $2 }' | while read o; do skmt help translate | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o"; done
 
 Versions agree.
 

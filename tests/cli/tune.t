@@ -254,7 +254,7 @@ After a signal nothing is written, and what was there is as it was.
 
 The page lists every option.
 
-  $ skmt help options | awk -F '\t' '$1 == "tune" { print $2 }' | while read o; do skmt help tune | grep -q -e "--\(no-\)\?$o\b" || echo "no $o"; done
+  $ skmt help options | awk -F '\t' '$1 == "tune" { print $2 }' | while read o; do skmt help tune | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o"; done
   $ skmt tune --help | head -1
   Usage: skmt tune -M MEM [--dev FILE] [OPTIONS] [-o FILE]
   $ skmt help tune | awk 'length > 79' | grep -v lenpen

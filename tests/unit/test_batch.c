@@ -948,15 +948,15 @@ static void prophet_step(struct mixer *mx, const struct mixer_step *in,
     }
 }
 
-static void prophet_tell(struct mixer *mx, int lane, int hyp, int from,
-                         const float *hidden, size_t ld, int n)
+static void prophet_tell(struct mixer *mx, int lane,
+                         const struct mixer_reading *in)
 {
     struct prophet *p = (struct prophet *)mx;
 
     (void)lane;
-    (void)from;
-    CHECK(hidden[(size_t)(n - 1) * ld] != 0);
-    if (hyp == 0) p->told += n;
+    CHECK(in->hidden[(size_t)(in->n - 1) * in->ld_hidden] != 0);
+    CHECK(in->tokens[in->from + in->n - 1] >= 0);
+    if (in->hyp == 0) p->told += in->n;
 }
 
 /* All of t with drafts; what comes out must be want's. */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "knn/keybuild.h"
+#include "knn/repeat.h"
 #include "knn/sk.h"
 #include "knn/weigh.h"
 #include "search/batch.h"
@@ -411,11 +412,12 @@ TEST(pairs_are_divided_evenly)
 TEST(votes_reach_the_rows_of_their_sentence)
 {
     static _Alignas(64) float hidden[3 * 16];
-    struct sk_options o = { 2, { .tau = 100 } };
+    struct sk_options o = { .k = 2, .weigh = { .tau = 100 } };
     int lane[3] = { 1, 1, 0 };
     struct mixer_step in = { .rows = 3, .d = 16, .hidden = hidden,
                              .ld_hidden = 16, .lane = lane };
     float key[16] = { 5 };              /* 25 from the first row */
+    static const int32_t said[] = { 1, 2, 70, 3 };
     struct sk_sentence s = { 0 };
     struct mix out[3];
     struct keyblock *b;
@@ -451,7 +453,7 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK_INT(out[0].guesses[1].n, 0);
         CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_guesses);
         CHECK(out[2].keep == 1 && !out[2].n);
-        mx->tell(mx, 1, 0, 2, hidden, 16, 2);
+        mx->tell(mx, 1, &(struct mixer_reading){ 0, 2, 2, hidden, 16, said });
         mx->end(mx, 1);
     }
     /* Tokens 2 and 3 of its translation were told of; the last was alone. */
@@ -464,6 +466,131 @@ TEST(votes_reach_the_rows_of_their_sentence)
                1e-6);
     sk_free(sk);
     sk_sentence_release(&s);
+}
+
+/* Tokens are letters here; the vote is for the last of `stored`. */
+TEST(votes_that_repeat_are_found)
+{
+    static const struct { const char *said, *stored; int limit; bool want; }
+        list[] = {
+        { "", ".", 1, false },
+        { "ab", "ab.", 1, false },
+        { "ab.", "cd.", 1, true },              /* ". ." */
+        { "ab.", "cd.", 2, false },
+        { "ab..", "cd.", 2, true },
+        { "ab.", "cd..", 1, false },            /* the pair has ".." */
+        { "ab..", "cd..", 1, true },            /* but not "..." */
+        { "ab.", "c..", 1, false },
+        { "xab", "ca", 1, false },              /* "aba" is not whole */
+        { "xaba", "cab", 1, true },             /* "abab" */
+        { "xaba", "xabab", 1, false },
+        { "xaba", "yabab", 1, false },
+        { "xabaxab", "abxa", 1, true },         /* "xabaxaba" */
+        { "phrase and phras", "phrase", 1, false },
+        { "one two;one two", "one two;", 1, true },
+        { "one two;one two", "one two;", 2, false },
+        { "one two;one two;one two", "one two;", 2, true },
+        /* A phrase of 16 tokens is looked for, one of 17 is not. */
+        { "0123456789abcdef0123456789abcde", "xf", 1, true },
+        { "0123456789abcdefg0123456789abcdef", "xg", 1, false },
+    };
+
+    for (size_t i = 0; i < COUNT(list); i++) {
+        int32_t said[80], stored[80];
+        int n = (int)strlen(list[i].said), m = (int)strlen(list[i].stored);
+
+        for (int k = 0; k < n; k++) said[k] = list[i].said[k];
+        for (int k = 0; k < m; k++) stored[k] = list[i].stored[k];
+        if (!CHECK(repeats_too_often(said, n, stored, m - 1, list[i].limit)
+                   == list[i].want))
+            printf("     \"%s\" + \"%s\", %d\n", list[i].said,
+                   list[i].stored, list[i].limit);
+    }
+}
+
+/* A row that has said 70 already: the pair's vote for 70 counts no more, the
+ * one for 80 keeps its weight, and the model gets the rest. */
+TEST(a_repeated_vote_goes_to_the_model)
+{
+    static _Alignas(64) float hidden[2 * 16];
+    static const int32_t tokens[] = { 0, 70, 60 }, one[] = { 0, 1 },
+                         other[] = { 0, 2 };
+    static const int32_t *const path[] = { one, other };
+    static const int lane[] = { 0, 0 }, n_tokens[] = { 1, 1 };
+    struct mixer_step in = { .rows = 2, .d = 16, .hidden = hidden,
+        .ld_hidden = 16, .lane = lane, .n_tokens = n_tokens, .path = path,
+        .state_token = tokens };
+    struct sk_options o = { .k = 2, .repeat_votes = 1,
+                            .weigh = { .tau = 100 } };
+    static const int32_t said[] = { 70, 70 };
+    float key[16] = { 5 };
+    struct sk_sentence s = { 0 };
+    struct mix out[2] = { { .keep = 1 }, { .keep = 1 } };
+    struct keyblock *b;
+    struct mixer *mx;
+    struct sk *sk;
+    struct err e;
+
+    REQUIRE_OK(keyblock_new(&b, KEY_F32, 2, 16, &e), &e);
+    keyblock_put(b, 0, key, 70);
+    keyblock_put(b, 1, key, 80);
+    add_block(&s.store, b);
+    REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 2, &e), &e);
+    REQUIRE_OK(sk_sentence_notes(&s, 1, 2, 2, &e), &e);
+    mx = sk_mixer(sk);
+    CHECK(!mx->begin(mx, 0, &s, &e));
+    mx->step(mx, &in, out);
+    CHECK_INT(out[0].n, 1);
+    CHECK_INT(out[0].token[0], 80);
+    CHECK_NEAR(out[0].add[0], 0.375, 1e-6);
+    CHECK_NEAR(out[0].keep, 0.625, 1e-6);
+    CHECK(out[0].n_guesses == 1 && out[0].guesses[0].token == 80);
+    CHECK_INT(out[1].n, 2);                     /* it said 60 */
+    CHECK_NEAR(out[1].keep, 0.25, 1e-6);
+    mx->tell(mx, 0, &(struct mixer_reading){ 0, 0, 2, hidden, 16, said });
+    CHECK_INT(s.notes[0].n, 2);
+    CHECK_INT(s.notes[1].n, 1);                 /* the same explains it */
+    CHECK_NEAR(s.notes[1].lambda, 0.375, 1e-6);
+    CHECK_INT(s.notes[1].voters[0].nb.token, 80);
+    CHECK_NEAR(s.notes[1].voters[0].share, 1, 1e-6);
+    mx->end(mx, 0);
+    sk_free(sk);
+    sk_sentence_release(&s);
+}
+
+/* A stored end of a sentence is near: the model decides alone. */
+TEST(a_vote_for_the_end_may_abstain)
+{
+    static _Alignas(64) float hidden[16];
+    static const int lane[] = { 0 };
+    struct mixer_step in = { .rows = 1, .d = 16, .hidden = hidden,
+                             .ld_hidden = 16, .lane = lane };
+    const float key[16] = { 5 };
+
+    for (int abstains = 0; abstains < 2; abstains++) {
+        struct sk_options o = { .k = 1, .weigh = { .tau = 100 }, .eos = 3,
+                                .eos_abstains = abstains };
+        struct mix out = { .keep = 1 };
+        struct sk_sentence s = { 0 };
+        struct keyblock *b;
+        struct mixer *mx;
+        struct sk *sk;
+        struct err e;
+
+        REQUIRE_OK(keyblock_new(&b, KEY_F32, 1, 16, &e), &e);
+        keyblock_put(b, 0, key, 3);
+        add_block(&s.store, b);
+        REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 1, &e), &e);
+        mx = sk_mixer(sk);
+        CHECK(!mx->begin(mx, 0, &s, &e));
+        mx->step(mx, &in, &out);
+        CHECK_INT(out.n, !abstains);
+        CHECK_NEAR(out.keep, abstains ? 1 : 0.25, 1e-6);
+        CHECK(!abstains || !out.n_guesses);
+        mx->end(mx, 0);
+        sk_free(sk);
+        sk_sentence_release(&s);
+    }
 }
 
 /* ---- against the reference ------------------------------------------------ */
@@ -639,8 +766,9 @@ static struct search_options beam_options(void)
 static bool translate_line(const struct fixture *f, const json_t *j)
 {
     struct search_options o = beam_options();
-    struct sk_options so = { (int)json_integer_value(json_object_get(j, "k")),
-        { .tau = json_number_value(json_object_get(j, "tau")) } };
+    struct sk_options so = {
+        .k = (int)json_integer_value(json_object_get(j, "k")),
+        .weigh = { .tau = json_number_value(json_object_get(j, "tau")) } };
     int32_t src[MOST], want[MOST];
     int n_src = 0, n_want = ids_of(json_object_get(j, "out_ids"), want);
     struct batch *b = NULL;
@@ -706,6 +834,9 @@ TEST(a_system_refuses_what_it_cannot_do)
     o.k = KNN_MAX_K + 1;
     CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
     o.k = 1;
+    o.repeat_votes = REPEAT_MAX_LIMIT + 1;
+    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
+    o.repeat_votes = 0;
     o.weigh.tau = 0;
     CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
 }

@@ -189,8 +189,10 @@ TEST(the_options_of_steering_are_listed_apart)
         { "tau", "0", "12.5", "-1" },
         { "adapter", "distance", "fixed", "both" },
         { "lambda", "0.5", "1", "1.1" },
-        { "knn-eos", "0", "1", "2" },
-        { "exact", "use", "steer", "" },
+        { "knn-eos", "auto", "1", "2" },
+        { "eos-votes", "abstain", "count", "vote" },
+        { "repeat-votes", "-1", "3", "9" },
+        { "exact", "auto", "steer", "" },
         { "draft", "8", "0", "65" },
         { "key-cache", "256M", "1G", "1X" },
         { "key-file-limit", "64G", "1M", "1X" },
@@ -255,6 +257,66 @@ TEST(presets_leave_what_is_set_alone)
     o.k = 3;
     CHECK(options_pairs(&o) == 5 && options_k(&o) == 3);
     CHECK_INT(options_matches(&o), 5);
+}
+
+/* The paper's settings by name, and what was tuned for use. */
+TEST(presets_decide_what_is_unset)
+{
+    static const struct {
+        const char *preset;
+        int pairs, k, eos, repeats;
+        enum exact_mode exact;
+        double tau, prune;
+    } want[] = {
+        { "sk1", 2, 1, 1, 1, EXACT_USE, 70, 2.5 },
+        { "sk2", 16, 2, 1, 1, EXACT_USE, 70, 2.5 },
+        { "paper-sk1", 2, 1, 0, 0, EXACT_STEER, 100, 0 },
+        { "paper-sk2", 16, 2, 0, 0, EXACT_STEER, 100, 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(want); i++) {
+        struct options o;
+        struct err e;
+
+        options_defaults(&o);
+        REQUIRE_OK(options_set(&o, "preset", want[i].preset, &e), &e);
+        CHECK_INT(options_pairs(&o), want[i].pairs);
+        CHECK_INT(options_k(&o), want[i].k);
+        CHECK_INT(options_knn_eos(&o), want[i].eos);
+        CHECK_INT(options_repeat_votes(&o), want[i].repeats);
+        CHECK_INT(options_exact(&o), want[i].exact);
+        CHECK_NEAR(options_tau(&o, 70), want[i].tau, 0);
+        CHECK_NEAR(options_tau(&o, 0), 100, 0);
+        CHECK_NEAR(options_prune_steered(&o), want[i].prune, 0);
+    }
+}
+
+TEST(what_is_set_wins_over_every_preset)
+{
+    static const char *const presets[] = { "sk1", "sk2", "paper-sk1",
+                                           "paper-sk2" };
+    static const char *const set[][2] = { { "repeat-votes", "4" },
+        { "exact", "use" }, { "tau", "30" }, { "prune", "7" } };
+
+    for (size_t i = 0; i < COUNT(presets); i++) {
+        struct options o;
+        struct err e;
+
+        options_defaults(&o);
+        for (size_t k = 0; k < COUNT(set); k++)
+            REQUIRE_OK(options_set(&o, set[k][0], set[k][1], &e), &e);
+        REQUIRE_OK(options_set(&o, "preset", presets[i], &e), &e);
+        CHECK_INT(options_repeat_votes(&o), 4);
+        CHECK_INT(options_exact(&o), EXACT_USE);
+        CHECK_NEAR(options_tau(&o, 70), 30, 0);
+        CHECK_NEAR(options_prune_steered(&o), 7, 0);
+        for (int on = 0; on < 2; on++) {
+            REQUIRE_OK(options_set(&o, "knn-eos", on ? "1" : "0", &e), &e);
+            CHECK_INT(options_knn_eos(&o), on);
+        }
+        REQUIRE_OK(options_set(&o, "knn-eos", "auto", &e), &e);
+        CHECK_INT(options_knn_eos(&o), i < 2);
+    }
 }
 
 /* The options of a search are set like all others and listed apart. */

@@ -252,6 +252,61 @@ TEST(trust_can_be_taken_away)
     desk_close(&d);
 }
 
+/* The longest run of equal tokens that the memory voted for, the one before
+ * the run included. */
+static int longest_run(const skmt_result *r)
+{
+    int most = 0, run = 0;
+    skmt_piece before = { .id = -1 }, now;
+
+    for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
+        int votes;
+
+        skmt_result_target_piece(r, 0, 0, i, &now);
+        skmt_result_trust(r, 0, 0, i, &votes);
+        run = !votes ? 0 : now.id == before.id ? run + 1 : 1;
+        if (run > most) most = run;
+        before = now;
+    }
+    return most;
+}
+
+/* Nothing but the memory is trusted, and all it knows is one token. */
+TEST(a_memory_does_not_repeat_itself)
+{
+    static const struct { const char *target, *limit; int least, most; }
+        want[] = {
+        { "in", "0", 8, 100 },          /* until the translation is full */
+        { "in", "1", 1, 1 },
+        { "in", "3", 3, 3 },
+        { "in in in in", "1", 2, 4 },   /* the pair itself has it so often */
+    };
+
+    for (size_t i = 0; i < COUNT(want); i++) {
+        char list[100], a[500], b[500];
+        skmt_session *s;
+        skmt_result *r;
+        struct desk d;
+
+        desk_open(&d);
+        add(d.tm, NULL, "the and of", want[i].target);
+        snprintf(list, sizeof list, "adapter=fixed lambda=1 knn-eos=0 "
+                 "explain=1 repeat-votes=%s", want[i].limit);
+        s = session(&d, list, d.tm, NULL);
+        r = translate(s, "the and");
+        CHECK(longest_run(r) >= want[i].least);
+        CHECK(longest_run(r) <= want[i].most);
+        skmt_result_free(r);
+        say(s, "the and", a);
+        skmt_session_free(s);
+        snprintf(list + strlen(list), sizeof list - strlen(list), " draft=0");
+        s = session(&d, list, d.tm, NULL);
+        CHECK_STR(say(s, "the and", b), a);
+        skmt_session_free(s);
+        desk_close(&d);
+    }
+}
+
 TEST(what_is_added_steers_the_next_sentence)
 {
     skmt_session *s;
@@ -300,7 +355,8 @@ TEST(explanations_name_pairs_and_places)
     desk_open(&d);
     add(d.tm, NULL, "the and in of", "in the of and");
     add(d.tm, NULL, "the and on", "on the and");
-    s = session(&d, "adapter=fixed explain=1", d.tm, NULL);
+    s = session(&d, "adapter=fixed explain=1 knn-eos=0 "
+                "repeat-votes=0", d.tm, NULL);
     r = translate(s, "the and in");
     CHECK_INT(skmt_result_pairs(r, 0), 2);
     for (int i = 0; i < 2; i++) {
@@ -501,7 +557,7 @@ TEST(pairs_are_told_alike_with_keys_and_without)
 
 TEST(keys_of_other_options_are_refused)
 {
-    skmt_options *o = options("key-type=f32"), *eos = options("knn-eos=1");
+    skmt_options *o = options("key-type=f32"), *eos = options("knn-eos=0");
     skmt_keys *keys = NULL;
     skmt_session *s;
     skmt_error err;

@@ -1,0 +1,45 @@
+/* repeat.c - finds votes that would repeat a phrase too many times in a row.
+ * See repeat.h. */
+#include "knn/repeat.h"
+
+#include <assert.h>
+
+/* If `token` comes next, how many times in a row the translation then ends in
+ * its last p tokens. */
+static int times_in_a_row(const int32_t *said, int n, int32_t token, int p)
+{
+    int same = 0;
+
+    if (n < p || said[n - p] != token) return 1;
+    do same++;
+    while (n - same - p >= 0 && said[n - same] == said[n - same - p]);
+    return 1 + same / p;
+}
+
+/* How many tokens before stored[pos] are the last ones of the translation. */
+static int common_tokens(const int32_t *said, int n, const int32_t *stored,
+                         int pos)
+{
+    int same = 0;
+
+    while (same < n && same < pos &&
+           said[n - 1 - same] == stored[pos - 1 - same])
+        same++;
+    return same;
+}
+
+bool repeats_too_often(const int32_t *said, int n_said, const int32_t *stored,
+                       int pos, int limit)
+{
+    int common = -1;
+
+    assert(limit >= 1 && limit <= REPEAT_MAX_LIMIT);
+    for (int p = 1; p <= REPEAT_MAX_PHRASE; p++) {
+        int times = times_in_a_row(said, n_said, stored[pos], p);
+
+        if (times <= limit) continue;
+        if (common < 0) common = common_tokens(said, n_said, stored, pos);
+        if (common + 1 < times * p) return true;
+    }
+    return false;
+}
