@@ -427,7 +427,7 @@ enum status tmfile_search(struct tmfile *t, struct str text,
 {
     enum status st = make_ready(t, q, e);
 
-    out->n = 0;
+    out->n = out->n_more = 0;
     if (!st) st = retrieve(t->retriever, text, &q->o, out, e);
     if (!st) tidy_some_time(t);
     return st;

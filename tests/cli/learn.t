@@ -41,7 +41,7 @@ of equals wins.
   Die Katze sitzt auf der Matte.	one
   $ printf 'Die Katze sitzt auf der Matte.\ttwo\nDie Katze sitzt auf der Matte.\n' | skmt learn -M my.tm --keep
   one
-  one
+  two
   $ skmt tm export my.tm --format tsv
   Die Katze sitzt auf der Matte.	one
   Die Katze sitzt auf der Matte.	two
@@ -53,6 +53,19 @@ Only the memory that is learnt to is changed: the first one named.
   "stored":*,"replaced":0} (glob)
   $ skmt tm export my.tm --name other --format tsv
   Die Katze sitzt auf der Matte.	three
+
+A correction that is stored already is confirmed where another memory's
+translation would be taken before it, and only there.
+
+  $ for i in 1 2; do printf 'Die Katze sitzt auf der Matte.\tone\n' | skmt learn -M my.tm -n main > /dev/null; done; skmt tm export my.tm --name main --format tsv
+  Die Katze sitzt auf der Matte.	one
+  $ for i in 1 2; do printf 'Die Katze sitzt auf der Matte.\tone\nDie Katze sitzt auf der Matte.\n' | skmt learn -M my.tm -n main -n other; done; skmt tm export my.tm --name main --format tsv
+  three
+  one
+  one
+  one
+  Die Katze sitzt auf der Matte.	one
+  Die Katze sitzt auf der Matte.	one
   $ printf 'Ja\tYes\n' | skmt learn -M named.tm -n mine > /dev/null; skmt tm list named.tm | awk 'NR > 1 { print $1, $NF }'
   1 mine
   $ printf 'Ja\tYes\n' | skmt learn -M named.tm -n yours
