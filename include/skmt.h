@@ -552,6 +552,25 @@ typedef void skmt_problem_fn(void *user, const char *sentence);
 SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    void *user, int *n_problems,
                                    skmt_error *err);
+/* One of several translations of a source. */
+typedef struct skmt_translation {
+    skmt_pair pair;             /* the occurrence that was confirmed last */
+    int64_t confirmed;          /* when: its `changed` */
+    int64_t occurrences;
+    int32_t priority;           /* of its memory */
+} skmt_translation;
+/* Non-zero stops the listing. All strings live until the function returns;
+ * it must not use the skmt_tm. */
+typedef int skmt_contradiction_fn(void *user, const char *source,
+                                  const skmt_translation *list, int n);
+/* Call fn for each source that has several different translations in the
+ * memories tm uses, with all of them in the order of precedence (see
+ * skmt_tm_search): list[0] is the one that is taken. *n, when not NULL, counts
+ * the sources. */
+SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
+                                            skmt_contradiction_fn *fn,
+                                            void *user, int64_t *n,
+                                            skmt_error *err);
 /* Build the index again; drop dead rows and join index files. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);

@@ -98,7 +98,7 @@ void jput_field(struct textbuf *t, const char *key, const char *text)
     jput_text(t, text);
 }
 
-static void jput_time(struct textbuf *t, const char *key, int64_t seconds)
+void jput_time(struct textbuf *t, const char *key, int64_t seconds)
 {
     jput_key(t, key);
     textbuf_adds(t, "\"");

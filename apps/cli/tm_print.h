@@ -22,6 +22,7 @@ int similarity_percent(double similarity);
 
 void jput_int(struct textbuf *t, const char *key, int64_t n);
 void jput_field(struct textbuf *t, const char *key, const char *text);
+void jput_time(struct textbuf *t, const char *key, int64_t seconds);
 /* All that a pair is, between braces the caller writes. */
 void jput_pair(struct textbuf *t, const skmt_pair *p);
 /* {..}: what skmt tm list says of a memory. */

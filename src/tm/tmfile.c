@@ -369,6 +369,11 @@ enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
     return ST_OK;
 }
 
+enum status tmfile_refresh(struct tmfile *t, struct err *e)
+{
+    return follow_store(t, e);
+}
+
 const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory)
 {
     for (size_t i = 0; i < t->n; i++)

@@ -86,3 +86,47 @@ A sentence with one translation has no alternatives, and nothing about them.
   $ skmt tm add m.tm 'Die Pumpe läuft.' 'One only.' > /dev/null; echo 'Die Pumpe läuft.' | skmt translate -M m.tm --json --explain | grep -c alternatives
   0
   [1]
+
+What contradicts itself can be listed: the first is taken. The exit status is 1
+when there is anything.
+
+  $ skmt tm check m.tm --contradictions | sed 's/20[2-9].-..-.. ..:..:../TIME/'
+  Der Motor ist kaputt.
+    * The old one.
+        id 7, house, 2001-01-01 00:00:00 UTC
+      The imported one.
+        id 4, main, TIME UTC
+      The last one.
+        id 5, main, TIME UTC
+      The second one.
+        id 3, main, TIME UTC, 2 times
+      The edited one.
+        id 1, main, TIME UTC
+      The old one.
+        id 6, main, 2001-01-01 00:00:00 UTC
+  m.tm: 1 source has several translations
+  $ skmt tm check m.tm --contradictions --name main --json > c.json
+  [1]
+  $ python3 -c 'import json; d = json.load(open("c.json")); print(d["file"], [(c["source"], [(x["wins"], x["id"], x["memory"], x["priority"], x["occurrences"], x["target"]) for x in c["translations"]][:3]) for c in d["contradictions"]], d["contradictions"][0]["translations"][-1]["confirmed"])'
+  m.tm [('Der Motor ist kaputt.', [(True, 4, 'main', 0, 1, 'The imported one.'), (False, 5, 'main', 0, 1, 'The last one.'), (False, 3, 'main', 0, 2, 'The second one.')])] 2001-01-01T00:00:00Z
+  $ skmt tm check m.tm --contradictions --name house; skmt tm check m.tm --contradictions --name house --json
+  m.tm: 0 sources have several translations
+  {"file":"m.tm","contradictions":[]}
+  $ skmt tm check m.tm --name main
+  skmt: --name is for --contradictions: the file is checked as a whole
+  [2]
+  $ skmt tm check m.tm --contradictions --name nobody
+  skmt: *nobody* (glob)
+  [2]
+
+Help is shown whatever else the command line says, as by learn.
+
+  $ for c in translate learn; do skmt $c --help --beam x | head -1 | cut -c 1-11; done
+  Usage: skmt
+  Usage: skmt
+
+The same match has the same percentage everywhere.
+
+  $ skmt tm create p.tm > /dev/null; skmt tm add p.tm 'Die neue Pumpe läuft seit gestern Abend ohne Fehler.' 'x' > /dev/null; echo 'Die neue Pumpe läuft seit gestern Abend ohne jeden Fehler.' > q
+  $ skmt translate -M p.tm --json --explain q | python3 -c 'import json,sys; print(int(json.load(sys.stdin)["segments"][0]["pairs"][0]["similarity"] * 100), "%", sep="")' > percent; skmt tm search p.tm --file q | grep -c "^ *$(cat percent)"
+  1
