@@ -233,6 +233,24 @@ what the output gets; - stores nothing.
   The cat sits.
   Die Katze sitzt auf der Matte.	The cat sits.
 
+A person is told of other translations, and of a similar pair with the
+percentage that --explain has: rounded down.
+
+  $ skmt tm create alt.tm > /dev/null; printf 'Das ist es.\tThat is it.\nDas ist es.\tThis is it.\nBitte schließen Sie den Deckel des Geräts.\tx\n' | skmt tm add alt.tm > /dev/null
+  $ echo 'Das ist es.' > alt.de; echo 'Bitte öffnen Sie den Deckel des Geräts.' >> alt.de
+  $ tail -1 alt.de | skmt translate -M alt.tm --explain --json | python3 -c 'import json,sys; s = json.load(sys.stdin)["segments"][0]["pairs"][0]["similarity"]; print(s * 100 % 1 > 0.5)'
+  True
+  $ cat > alt.py <<'END'
+  > import re
+  > from talk import talk
+  > talk(["skmt", "learn", "-M", "alt.tm", "alt.de"],
+  >      [(b"it.\r\033[", "\x15-\n"), (re.compile(rb"similar\)[^\0]*= [^\n]*\r\033\["), "\x15-\n")])
+  > END
+  $ timeout 60 python3 alt.py | grep -o '^|(.*'
+  |(from the memory)
+  |(also stored, as pair 1 of main: That is it.)
+  |(the memory has one that is 90 % similar)
+
 Sources can be typed too, longer than the screen is wide. What was stored last
 can be taken back, and what it replaced is there again.
 

@@ -125,8 +125,20 @@ Help is shown whatever else the command line says, as by learn.
   Usage: skmt
   Usage: skmt
 
-The same match has the same percentage everywhere.
+Without memory for the names of memories nothing is translated: before, all
+memories of the file were used instead.
 
-  $ skmt tm create p.tm > /dev/null; skmt tm add p.tm 'Die neue Pumpe läuft seit gestern Abend ohne Fehler.' 'x' > /dev/null; echo 'Die neue Pumpe läuft seit gestern Abend ohne jeden Fehler.' > q
-  $ skmt translate -M p.tm --json --explain q | python3 -c 'import json,sys; print(int(json.load(sys.stdin)["segments"][0]["pairs"][0]["similarity"] * 100), "%", sep="")' > percent; skmt tm search p.tm --file q | grep -c "^ *$(cat percent)"
-  1
+  $ cat > fail.c <<'END'
+  > #define _GNU_SOURCE
+  > #include <dlfcn.h>
+  > #include <stdlib.h>
+  > void *realloc(void *p, size_t n)
+  > {
+  >     void *(*real)(void *, size_t) = dlsym(RTLD_NEXT, "realloc");
+  >     return !p && n == 4 * sizeof(char *) ? NULL : real(p, n);
+  > }
+  > END
+  $ [ "$SAN" ] || $CC -shared -fPIC -o fail.so fail.c -ldl
+  $ if [ "$SAN" ]; then echo 'skmt: out of memory'; exit 1; fi; echo 'Der Motor ist kaputt.' | LD_PRELOAD=./fail.so skmt translate -M m.tm --name main
+  skmt: out of memory
+  [1]
