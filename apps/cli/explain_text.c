@@ -143,7 +143,8 @@ static int find_voices(const struct explain *x, const struct explain_word *w,
 static void put_voice(struct telling *y, const struct voice *v)
 {
     textbuf_addf(y->t, "#%d %d%% at %d", v->pair + 1,
-                 similarity_percent(y->x->pairs[v->pair].is.similarity), v->from);
+                 similarity_percent(y->x->pairs[v->pair].is.similarity),
+                 v->from);
     if (v->to > v->from) textbuf_addf(y->t, "-%d", v->to);
     if (v->heard) return;
     textbuf_adds(y->t, " for \"");

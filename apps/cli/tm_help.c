@@ -268,11 +268,12 @@ static const char search_page[] =
 "model, or in words where there is none.\n"
 "\n"
 "Several translations of one source are in this order: the memory with the\n"
-"highest priority first, then the translation confirmed most recently. Adding,\n"
-"importing or editing a pair confirms it, and so does adding it again; dates in\n"
-"an imported file count as they are. Of equal times the later import comes\n"
-"first; the pairs of one import keep the order of their file. 'skmt translate'\n"
-"and 'skmt learn' take the first and show the others as alternatives.\n";
+"highest priority first, then the translation confirmed most recently.\n"
+"Adding, importing or editing a pair confirms it, and so does adding it\n"
+"again; dates in an imported file count as they are. Of equal times the later\n"
+"import comes first; the pairs of one import keep the order of their file.\n"
+"'skmt translate' and 'skmt learn' take the first and show the others as\n"
+"alternatives.\n";
 
 static const char add_page[] =
 "Usage: skmt tm add MEM [SOURCE TARGET] [OPTIONS]\n"
@@ -378,10 +379,10 @@ static const char check_page[] =
 "'skmt tm rebuild'.\n"
 "\n"
 "With --contradictions the file is not checked. Instead every source with\n"
-"several different translations is printed: each translation, its number, its\n"
-"memory and when it was last confirmed. The one that 'skmt translate' takes\n"
-"comes first and is marked with *; 'skmt help tm search' has the rule. The exit\n"
-"status is 1 when there are such sources and 0 when there are none.\n"
+"several different translations is printed: each translation, its number,\n"
+"its memory and when it was last confirmed. The one that 'skmt translate'\n"
+"takes comes first and is marked with *; 'skmt help tm search' has the rule.\n"
+"The exit status is 1 when there are such sources and 0 when there are none.\n"
 "\n"
 "Examples:\n"
 "  skmt tm check my.tm\n"

@@ -57,7 +57,7 @@ static void contradict_release(struct contradict *c)
     strbuf_release(&c->buffer);
 }
 
-/* ---- texts by the hash of their source ------------------------------------ */
+/* ---- texts by the hash of their source ----------------------------------- */
 
 static int take_text(void *user, const struct change *ch)
 {
@@ -111,7 +111,7 @@ static enum status find_runs(struct contradict *c)
     return ST_OK;
 }
 
-/* ---- one run -------------------------------------------------------------- */
+/* ---- one run ------------------------------------------------------------- */
 
 static enum status load_text(struct contradict *c, const struct hashed_text *h)
 {
@@ -200,7 +200,7 @@ static enum status tell_run(struct contradict *c, const struct text_run *r)
     return st;
 }
 
-/* ---- all of them ---------------------------------------------------------- */
+/* ---- all of them --------------------------------------------------------- */
 
 /* store_scan gives ST_CANCELED when take_text stops it: that is only done when
  * there is no memory left. */

@@ -233,7 +233,7 @@ static enum status fill_list(struct retriever *rt, size_t memory,
     return st;
 }
 
-/* ---- candidates with the same symbols ------------------------------------- */
+/* ---- candidates with the same symbols ------------------------------------ */
 
 static int match_by_hash(const void *a, const void *b)
 {
@@ -388,7 +388,7 @@ static enum status merge_lists(struct retriever *rt,
     return st;
 }
 
-/* ---- several translations of one source ----------------------------------- */
+/* ---- several translations of one source ---------------------------------- */
 
 /* Which groups have reached the result, and how far the lists must be gone
  * through to have all of their members. False: none. */

@@ -328,7 +328,8 @@ static enum status replace_pair(struct store *s, int64_t id,
     if (!st && !same) st = text_for(s, &m, batch, u, &text, e);
     if (!st)
         st = query_run(s, Q_PAIR_SET, e, "iisititt" "ttt", id, text,
-                       (struct stamp){ 0, now_exact() }, (int64_t)(u->source_lang.n != 0),
+                       (struct stamp){ 0, now_exact() },
+                       (int64_t)(u->source_lang.n != 0),
                        unless_same(u->source_lang, m.source_lang),
                        (int64_t)(u->target_lang.n != 0),
                        unless_same(u->target_lang, m.target_lang), u->id,

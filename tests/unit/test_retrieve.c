@@ -191,7 +191,8 @@ TEST(candidates_are_counted_per_memory)
     REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
     put_each(&f, "efgh");
     f.t->stale = true;
-    /* All are equally similar: each memory in its own order, the newer head first. */
+    /* All are equally similar: each memory in its own order, the newer head
+     * first. */
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|b|");
     o.top = 3;
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|");
@@ -199,7 +200,7 @@ TEST(candidates_are_counted_per_memory)
     fixture_close(&f);
 }
 
-/* ---- several translations of one source ----------------------------------- */
+/* ---- several translations of one source ---------------------------------- */
 
 static int64_t put_dated(struct fixture *f, const char *source,
                          const char *target, int64_t created, int64_t changed)
