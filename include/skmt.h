@@ -401,7 +401,16 @@ typedef struct skmt_match {
 /* The most similar pairs, best first. Similarity is counted in the model's
  * pieces, or in words where model is NULL. options may be NULL. Among equally
  * similar pairs of several memories that of the higher priority comes first,
- * then the newer. */
+ * then the newer.
+ *
+ * Several translations of one source are in the order of precedence: first the
+ * memory with the higher priority, then the translation confirmed last, that
+ * is, the one whose occurrences have the latest `changed` time. An add, an
+ * import, a replacement and a repeated add confirm a pair; dates in an imported
+ * file count as they are. Of equal times the later import comes first, and
+ * within an import the order of the file is kept. Inline tags and space at
+ * either end of a source do not count. A session or stream that uses the
+ * memory takes the first of them. */
 SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
                                     const skmt_options *options,
                                     const skmt_model *model,
@@ -489,14 +498,20 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
 
 /* What a result owes to the memory. Pairs of a sentence, best first; texts are
  * "" and id is 0 unless option "explain" was set (the similarity always is
- * there). A sentence taken as it stands has one pair with all of it, and exact
- * is 1. */
+ * there).
+ *
+ * When a sentence is stored word for word and its translation was taken
+ * (option "exact"), pair 0 is the one that was taken, and only its exact is 1:
+ * ask pair 0 whether a sentence was taken. The pairs after it are the
+ * alternatives: one for each other translation of the same sentence, in the
+ * order of precedence (see skmt_tm_search). They have had no influence. All of
+ * these pairs have their texts, whatever option "explain" says. */
 typedef struct skmt_steering {
     const char *source, *target;
     const char *memory;         /* its name; "" for a given pair */
     int64_t id;                 /* of the pair, 0 for a given one */
     double similarity;
-    int32_t exact;
+    int32_t exact;              /* the translation is this pair's target */
 } skmt_steering;
 SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
 SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
@@ -571,6 +586,25 @@ typedef void skmt_problem_fn(void *user, const char *sentence);
 SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    void *user, int *n_problems,
                                    skmt_error *err);
+/* One of several translations of a source. */
+typedef struct skmt_translation {
+    skmt_pair pair;             /* the occurrence that was confirmed last */
+    int64_t confirmed;          /* when: its `changed` */
+    int64_t occurrences;
+    int32_t priority;           /* of its memory */
+} skmt_translation;
+/* Non-zero stops the listing. All strings live until the function returns;
+ * it must not use the skmt_tm. */
+typedef int skmt_contradiction_fn(void *user, const char *source,
+                                  const skmt_translation *list, int n);
+/* Call fn for each source that has several different translations in the
+ * memories tm uses, with all of them in the order of precedence (see
+ * skmt_tm_search): list[0] is the one that is taken. *n, when not NULL, counts
+ * the sources. */
+SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
+                                            skmt_contradiction_fn *fn,
+                                            void *user, int64_t *n,
+                                            skmt_error *err);
 /* Build the index again; drop dead rows and join index files. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);

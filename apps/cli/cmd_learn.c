@@ -19,9 +19,10 @@
 static int take(void *user, enum arg what, const struct args *a)
 {
     struct learn_call *c = user;
+    int status;
 
     if (what == ARG_OPERAND) c->files[c->n_files++] = a->value;
-    else if (steering_option(&c->steering, a)) return EXIT_DONE;
+    else if (steering_option(&c->steering, a, &status)) return status;
     else if (args_is(a, "model")) c->model_name = a->value;
     else if (args_is(a, "output")) c->output = a->value;
     else if (args_is(a, "corrections")) c->corrections = a->value;
@@ -291,6 +292,7 @@ static void release(struct learn_call *c)
     free(c->memory);
     textbuf_release(&c->source);
     textbuf_release(&c->text);
+    textbuf_release(&c->alternatives);
     textbuf_release(&c->out);
     free(c->files);
 }

@@ -57,9 +57,10 @@ struct run {                    /* and what became of it */
 static int take(void *user, enum arg what, const struct args *a)
 {
     struct job *j = user;
+    int status;
 
     if (what == ARG_OPERAND) j->files[j->n_files++] = a->value;
-    else if (steering_option(j->steering, a)) return EXIT_DONE;
+    else if (steering_option(j->steering, a, &status)) return status;
     else if (args_is(a, "model")) j->model = a->value;
     else if (args_is(a, "pairs")) j->pairs = a->value;
     else if (args_is(a, "output")) j->output = a->value;
@@ -112,8 +113,8 @@ static int parse(struct job *j, int argc, char **argv)
                       .argv = argv };
     int status = args_take_own(a, take, j);
 
-    if (!status && !j->help)
-        status = steering_settings(j->steering, j->options);
+    if (status || j->help) return status;
+    status = steering_settings(j->steering, j->options);
     if (!status) status = args_set_engine(a, j->options);
     if (status) return status;
     if (j->pairs && steering_wanted(j->steering))
@@ -452,6 +453,14 @@ static int finish(struct run *r)
     return w->status;
 }
 
+/* An explanation without a memory is asked for by mistake, most likely. */
+static void warn_no_memory(const struct job *j)
+{
+    if (!(j->explain || j->html) || j->steering->memory || j->pairs) return;
+    complain(0, "%s: there is no memory to explain (see --memory); the model "
+             "alone translates", j->explain ? "--explain" : "--html");
+}
+
 static int translate(struct run *r)
 {
     const struct job *j = r->job;
@@ -483,6 +492,7 @@ static int translate(struct run *r)
         && skmt_stream_use(r->stream, j->steering->tm, j->steering->keys,
                            &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
+    warn_no_memory(j);
     /* Only now: a mistake in the options must not empty an old output. */
     if ((status = prepare_output(r))) return status;
 

@@ -111,7 +111,9 @@ static int take_metric(struct tune_call *c, const char *value)
 
 static int own_option(struct tune_call *c, const struct args *a)
 {
-    if (steering_option(&c->steering, a)) return EXIT_DONE;
+    int status;
+
+    if (steering_option(&c->steering, a, &status)) return status;
     if (args_is(a, "model")) c->model_name = a->value;
     else if (args_is(a, "dev")) c->dev = a->value;
     else if (args_is(a, "output")) c->output = a->value;

@@ -53,11 +53,6 @@ const char *explain_piece(const char *text)
     return text + 3;
 }
 
-int explain_percent(double similarity)
-{
-    return (int)(similarity * 100 + 1e-9);
-}
-
 int explain_spoke(const struct explain *x)
 {
     int n = 0;
@@ -363,6 +358,7 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
         skmt_steering s;
 
         skmt_result_pair(r, seg, i, &s);
+        if (s.exact) n = 1;
         jput_comma(t);
         textbuf_adds(t, "{");
         jput_int(t, "id", s.id);
@@ -375,6 +371,38 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
         textbuf_adds(t, s.exact ? "true}" : "false}");
     }
     textbuf_adds(t, "]");
+}
+
+static void jput_alternative(struct textbuf *t, const skmt_steering *s)
+{
+    jput_comma(t);
+    textbuf_adds(t, "{");
+    jput_int(t, "id", s->id);
+    jput_field(t, "memory", s->memory);
+    jput_field(t, "source", s->source);
+    jput_field(t, "target", s->target);
+    textbuf_adds(t, "}");
+}
+
+int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
+                              int end)
+{
+    int n = 0;
+
+    for (; seg < end; seg++) {
+        skmt_steering s;
+
+        skmt_result_pair(r, seg, 0, &s);
+        for (int i = 1; s.exact && i < skmt_result_pairs(r, seg); i++) {
+            skmt_steering other;
+
+            skmt_result_pair(r, seg, i, &other);
+            if (!n++) textbuf_adds(t, "[");
+            jput_alternative(t, &other);
+        }
+    }
+    if (n) textbuf_adds(t, "]");
+    return n;
 }
 
 void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,

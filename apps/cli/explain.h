@@ -43,7 +43,8 @@ struct explain {
 
     const skmt_result *r;       /* the sentence: lives as long as this */
     int hyp, seg;
-    bool exact;                 /* taken from its one pair as it stands */
+    bool exact;                 /* taken from its first pair as it stands; the
+                                   others are alternatives */
     const char *text;           /* the translation is [begin, end) of it */
     size_t begin, end;
     struct explain_word *words;
@@ -66,8 +67,6 @@ bool explain_counts(const struct explain *x, const struct explain_word *w,
 
 /* A piece of the vocabulary as people write it. */
 const char *explain_piece(const char *text);
-/* 99.6 % is not the same: only what is equal is 100. */
-int explain_percent(double similarity);
 
 /* ---- for people, explain_text.c */
 
@@ -78,7 +77,12 @@ bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
 
 /* ---- as JSON: members of a sentence's and of a token's object */
 
+/* Without alternatives. */
 void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg);
+/* [..] of the sentences from seg up to end: other translations of those that
+ * were taken as stored. Returns how many; nothing is written for 0. */
+int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
+                              int end);
 void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
                         int seg, int i);
 

@@ -195,7 +195,7 @@ static void put_vote(struct html *h, const struct explain *x,
                  v->pair + 1);
     textbuf_addf(t, "<td class=\"n\">%d&nbsp;%%</td><td class=\"n\">%d</td>"
                  "<td class=\"n\">%.4g</td><td class=\"n\">%.0f&nbsp;%%</td>"
-                 "<td>", explain_percent(x->pairs[v->pair].is.similarity),
+                 "<td>", similarity_percent(x->pairs[v->pair].is.similarity),
                  v->position, v->distance, 100 * v->share);
     put_piece(t, v->text);
     textbuf_adds(t, "</td>");
@@ -401,11 +401,12 @@ static void put_pair(struct html *h, const struct explain *x, int i)
     put_name(h, x);
     textbuf_addf(t, "p%d\">", i + 1);
     textbuf_addf(t, "<p class=\"head\">Pair %d: %d&nbsp;%% similar", i + 1,
-                 explain_percent(p->is.similarity));
+                 similarity_percent(p->is.similarity));
     if (p->is.id) {
         textbuf_addf(t, ", id %lld of ", (long long)p->is.id);
         put_html(t, p->is.memory, strlen(p->is.memory));
     }
+    if (x->exact && i) textbuf_adds(t, ", an alternative that was not taken");
     textbuf_adds(t, "</p>\n<p class=\"src\"");
     put_lang(t, h->source_lang);
     textbuf_adds(t, ">");
@@ -424,7 +425,13 @@ static void put_note(struct html *h, const struct explain *x)
 
     if (x->exact) {
         textbuf_adds(t, "<p class=\"note\">This very sentence is stored, and "
-                     "its translation was taken.</p>\n");
+                     "its translation was taken.");
+        if (x->n_pairs > 1) {
+            textbuf_adds(t, " ");
+            put_noun(t, x->n_pairs - 1, "other translation of it is stored.",
+                     "other translations of it are stored.");
+        }
+        textbuf_adds(t, "</p>\n");
     } else if (silent == x->n_pairs) {
         textbuf_addf(t, "<p class=\"note\">No stored pair is %s: the model "
                      "alone.</p>\n", silent ? "near enough" : "like it");

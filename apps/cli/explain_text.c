@@ -143,7 +143,8 @@ static int find_voices(const struct explain *x, const struct explain_word *w,
 static void put_voice(struct telling *y, const struct voice *v)
 {
     textbuf_addf(y->t, "#%d %d%% at %d", v->pair + 1,
-                 explain_percent(y->x->pairs[v->pair].is.similarity), v->from);
+                 similarity_percent(y->x->pairs[v->pair].is.similarity),
+                 v->from);
     if (v->to > v->from) textbuf_addf(y->t, "-%d", v->to);
     if (v->heard) return;
     textbuf_adds(y->t, " for \"");
@@ -275,7 +276,7 @@ static void put_pair(struct telling *y, int i)
 
     textbuf_addf(t, "  #%-3d", i + 1);
     paint(y, bold);
-    textbuf_addf(t, "%3d%%", explain_percent(p->is.similarity));
+    textbuf_addf(t, "%3d%%", similarity_percent(p->is.similarity));
     paint(y, usual);
     textbuf_adds(t, "  ");
     put_visible(t, p->is.source, strlen(p->is.source));
@@ -302,15 +303,28 @@ static void put_silent(struct telling *y, int n)
     textbuf_adds(y->t, " more had no say\n");
 }
 
+static void put_taken(struct telling *y)
+{
+    int others = y->x->n_pairs - 1;
+
+    textbuf_adds(y->t, "  this very sentence is stored, and its "
+                 "translation was taken\n");
+    put_pair(y, 0);
+    if (!others) return;
+    textbuf_adds(y->t, "  ");
+    put_noun(y->t, others, "other translation of it is stored",
+             "other translations of it are stored");
+    textbuf_adds(y->t, ":\n");
+    for (int i = 1; i <= others; i++) put_pair(y, i);
+}
+
 static void put_sentence(struct telling *y)
 {
     const struct explain *x = y->x;
     int spoke = explain_spoke(x);
 
     if (x->exact) {
-        textbuf_adds(y->t, "  this very sentence is stored, and its "
-                     "translation was taken\n");
-        put_pair(y, 0);
+        put_taken(y);
         return;
     }
     if (!spoke) {

@@ -15,6 +15,7 @@
 #include "interrupt.h"
 #include "learn_call.h"
 #include "learn_edit.h"
+#include "tm_print.h"
 
 struct answered {               /* the last line that has an answer */
     bool exists;
@@ -55,17 +56,50 @@ static void say_source(const struct line *line)
             (unsigned long long)line->number, line->text);
 }
 
+/* Control characters would reach the terminal. */
+static void say_visible(const char *text)
+{
+    struct textbuf line = { 0 };
+
+    put_visible(&line, text, strlen(text));
+    if (!line.failed) fwrite(line.data, 1, line.len, stderr);
+    textbuf_release(&line);
+}
+
+/* Other translations of the sentences that were taken as stored. */
+static void say_alternatives(const struct talk *t)
+{
+    const skmt_result *r = t->c->result;
+
+    for (int seg = 0; seg < skmt_result_segs(r); seg++) {
+        skmt_steering s;
+
+        skmt_result_pair(r, seg, 0, &s);
+        for (int i = 1; s.exact && i < skmt_result_pairs(r, seg); i++) {
+            skmt_steering other;
+
+            skmt_result_pair(r, seg, i, &other);
+            fprintf(stderr, "(also stored, as pair %lld of %s: ",
+                    (long long)other.id, other.memory);
+            say_visible(other.target);
+            fputs(")\n", stderr);
+        }
+    }
+}
+
 /* What the memory has for the source, and the translation. */
 static void say_translation(const struct talk *t)
 {
     bool exact;
     double similarity = learn_similarity(t->c, &exact);
 
-    if (exact)
+    if (exact) {
         fputs("(from the memory)\n", stderr);
-    else if (similarity > 0)
+        say_alternatives(t);
+    }
+    if (!exact && similarity > 0)
         fprintf(stderr, "(the memory has one that is %d %% similar)\n",
-                similarity < 0.99 ? (int)(100 * similarity + 0.5) : 99);
+                similarity_percent(similarity));
     if (t->editor.plain) fprintf(stderr, "%s\n", t->c->text.data);
 }
 

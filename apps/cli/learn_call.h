@@ -54,6 +54,8 @@ struct learn_call {
     skmt_result *result;        /* of the source below; NULL: none */
     struct textbuf source;
     struct textbuf text;        /* the translation, on one line, and a NUL */
+    struct textbuf alternatives;        /* to it, as a JSON array; empty when
+                                           there is none */
     struct textbuf out;         /* the line to be written */
 };
 

@@ -20,8 +20,8 @@ const struct opt learn_options[] = {
       "a document stand together" },
     { "baseline", 0, NULL, "with --simulate: score the model alone, too" },
     { "json", 'j', NULL, "one JSON object a line: text, similarity, exact, "
-      "stored (the pair's number), replaced (how many); with --simulate the "
-      "scores, as skmt score" },
+      "alternatives (other stored translations), stored (the pair's number), "
+      "replaced (how many); with --simulate the scores, as skmt score" },
     { "quiet", 'q', NULL, "no progress on a terminal" },
     { "help", 'h', NULL, "show this page" },
     { NULL, 0, NULL, NULL }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "explain.h"
 #include "interrupt.h"
 #include "learn_call.h"
 
@@ -110,8 +111,10 @@ static int write_out(struct learn_call *c)
     const char *at = c->out.data;
     size_t left = c->out.len;
 
-    if (c->out.failed)
-        return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->out));
+    if (c->out.failed || c->alternatives.failed)
+        return complain(EXIT_TROUBLE, "%s",
+                        textbuf_why(c->out.failed ? &c->out
+                                                  : &c->alternatives));
     while (left > 0) {
         ssize_t n = write(c->fd, at, left);
 
@@ -157,6 +160,10 @@ static int write_json(struct learn_call *c, bool translated,
         jput_number(t, similarity);
         jput_key(t, "exact");
         textbuf_adds(t, exact ? "true" : "false");
+    }
+    if (translated && c->alternatives.len) {
+        jput_key(t, "alternatives");
+        textbuf_add(t, c->alternatives.data, c->alternatives.len);
     }
     if (stored) {
         jput_key(t, "stored");
@@ -237,6 +244,9 @@ static int learn_line(struct learn_call *c, struct line *line,
     if (learn_translate(c, line->text, line->len, &err))
         return line_failed(c, line, &err);
     similarity = learn_similarity(c, &exact);
+    textbuf_reset(&c->alternatives);
+    explain_json_alternatives(&c->alternatives, c->result, 0,
+                              skmt_result_segs(c->result));
     if (correction && learn_store(c, line->text, correction, &err))
         return line_failed(c, line, &err);
     if (c->json)

@@ -1,9 +1,11 @@
 /* learn_store.c - a correction becomes a pair of the memory.
  *
  * It takes the place of what the same memory had for the same source: a
- * translation that was corrected must not come back, as the older of two equal
- * matches would. A pair that is there already stays as it is, with all that is
- * known of it. One transaction, on the disk before anybody is told. */
+ * translation that was corrected must not come back, not even as an
+ * alternative. A pair that is there already stays as it is, with all that is
+ * known of it. Only where another memory's translation comes before it, it is
+ * added once more, which confirms it (see skmt_tm_search). One transaction, on
+ * the disk before anybody is told. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +47,12 @@ static bool is_rival(const struct learn_call *c, const struct stored *s, int i,
            && !strcmp(m->pair.memory, c->memory);
 }
 
+/* *confirm: the pair is there already, behind one of another memory. */
 static skmt_status remove_rivals(struct learn_call *c, struct stored *s,
-                                 skmt_error *err)
+                                 bool *confirm, skmt_error *err)
 {
     int n = skmt_matches_count(s->before);
+    bool others = false;
     skmt_status st = SKMT_OK;
 
     for (int i = 0; !st && i < n; i++) {
@@ -56,9 +60,13 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored *s,
         bool same;
         int64_t gone;
 
-        if (!is_rival(c, s, i, &m, &same)) continue;
+        if (!is_rival(c, s, i, &m, &same)) {
+            others |= !same && !strcmp(m.pair.source, s->source);
+            continue;
+        }
         if (same) {
             s->is.id = m.pair.id;
+            *confirm = others;
             continue;
         }
         st = skmt_tm_delete_where(c->steering.tm, c->memory, NULL, NULL,
@@ -69,13 +77,13 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored *s,
     return st;
 }
 
-static skmt_status add(struct learn_call *c, struct stored *s,
+static skmt_status add(struct learn_call *c, struct stored *s, bool confirm,
                        skmt_error *err)
 {
     skmt_pair pair = { .source = s->source, .target = s->target,
                        .document = c->document, .author = c->author };
 
-    if (s->is.id) return SKMT_OK;       /* it was there already */
+    if (s->is.id && !confirm) return SKMT_OK;   /* it was there already */
     s->is.added = true;
     return skmt_tm_add_pair(c->steering.tm, c->memory, &pair, &s->is.id, err);
 }
@@ -114,12 +122,13 @@ skmt_status learn_store(struct learn_call *c, const char *source,
                         const char *target, skmt_error *err)
 {
     struct stored s = { 0 };
+    bool confirm = false;
     skmt_tm *tm = c->steering.tm;
     skmt_status st = look_up(c, &s, source, target, err);
 
     if (!st && !(st = skmt_tm_begin(tm, err))) {
-        if (s.before) st = remove_rivals(c, &s, err);
-        if (!st) st = add(c, &s, err);
+        if (s.before) st = remove_rivals(c, &s, &confirm, err);
+        if (!st) st = add(c, &s, confirm, err);
         if (!st) st = skmt_tm_commit(tm, err);
         if (st) skmt_tm_rollback(tm);
     }

@@ -13,25 +13,28 @@
 
 /* ---- options ---------------------------------------------------------- */
 
-bool steering_option(struct steering *s, const struct args *a)
+static int take_name(struct steering *s, const char *name)
 {
+    if (s->n_names == s->cap_names) {
+        int cap = 2 * s->cap_names + 4;
+        const char **names = realloc(s->names, (size_t)cap * sizeof *names);
+
+        if (!names) return complain(EXIT_TROUBLE, "out of memory");
+        s->names = names;
+        s->cap_names = cap;
+    }
+    s->names[s->n_names++] = name;
+    return EXIT_DONE;
+}
+
+bool steering_option(struct steering *s, const struct args *a, int *status)
+{
+    *status = EXIT_DONE;
     if (args_is(a, "memory")) s->memory = a->value;
     else if (args_is(a, "key-file")) s->key_file = a->value;
     else if (args_is(a, "settings")) s->settings = a->value;
-    else if (args_is(a, "name")) {
-        if (s->n_names == s->cap_names) {
-            int cap = 2 * s->cap_names + 4;
-            const char **names = realloc(s->names, (size_t)cap
-                                         * sizeof *names);
-
-            if (!names) return true;    /* the file's own choice, then */
-            s->names = names;
-            s->cap_names = cap;
-        }
-        s->names[s->n_names++] = a->value;
-    } else {
-        return false;
-    }
+    else if (args_is(a, "name")) *status = take_name(s, a->value);
+    else return false;
     return true;
 }
 
@@ -123,12 +126,21 @@ static int tell(void *user, const char *what, uint64_t done, uint64_t total,
     return interrupt_signal() != 0;
 }
 
+int memory_must_exist(const char *path)
+{
+    if (!access(path, F_OK) || errno != ENOENT) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s does not exist; 'skmt tm create %s' "
+                    "makes one", path, path);
+}
+
 /* To read, but open to write where that is allowed: then what a search learns
  * about the file is kept. */
 static int open_memory(struct steering *s, skmt_tm_mode mode)
 {
     skmt_error err;
 
+    if (mode != SKMT_TM_CREATE && memory_must_exist(s->memory))
+        return EXIT_TROUBLE;
     if (mode == SKMT_TM_READ && !access(s->memory, W_OK)
         && !skmt_tm_open(&s->tm, s->memory, SKMT_TM_WRITE, NULL))
         return EXIT_DONE;

@@ -31,8 +31,10 @@ struct steering {
     char what[32];
 };
 
-/* One of ours? Then it is taken. */
-bool steering_option(struct steering *s, const struct args *a);
+/* One of ours? Then it is taken, and *status is an exit status. */
+bool steering_option(struct steering *s, const struct args *a, int *status);
+/* Says so when there is no file of that name. An exit status. */
+int memory_must_exist(const char *path);
 /* The settings file's options into o; call before those of the command line
  * are set. An exit status. */
 int steering_settings(const struct steering *s, skmt_options *o);

@@ -10,6 +10,7 @@
 #include "findmodel.h"
 #include "interrupt.h"
 #include "record.h"
+#include "steering.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -69,9 +70,8 @@ static int tell(void *user, const char *what, uint64_t done, uint64_t total,
 
 static int prepare(struct tm_call *c, skmt_tm_mode mode)
 {
-    if (mode != SKMT_TM_CREATE && access(c->path, F_OK) && errno == ENOENT)
-        return complain(EXIT_TROUBLE, "%s does not exist; 'skmt tm create %s' "
-                        "makes one", c->path, c->path);
+    if (mode != SKMT_TM_CREATE && memory_must_exist(c->path))
+        return EXIT_TROUBLE;
     if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
     interrupt_work(true);
     return EXIT_DONE;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "interrupt.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -64,12 +65,103 @@ static void problem(void *user, const char *sentence)
     }
 }
 
+/* "* The target." is the one that is taken, "  The target." the others. */
+static void put_contender(struct textbuf *t, const skmt_translation *x,
+                          bool wins)
+{
+    textbuf_adds(t, wins ? "  * " : "    ");
+    put_visible(t, x->pair.target, strlen(x->pair.target));
+    textbuf_addf(t, "\n      id %lld, ", (long long)x->pair.id);
+    put_visible(t, x->pair.memory, strlen(x->pair.memory));
+    textbuf_adds(t, ", ");
+    put_moment(t, x->confirmed);
+    if (x->occurrences > 1) {
+        textbuf_adds(t, ", ");
+        put_noun(t, x->occurrences, "time", "times");
+    }
+    textbuf_adds(t, "\n");
+}
+
+static void jput_contender(struct textbuf *t, const skmt_translation *x,
+                           bool wins)
+{
+    jput_comma(t);
+    textbuf_adds(t, "{");
+    jput_key(t, "wins");
+    textbuf_adds(t, wins ? "true" : "false");
+    jput_int(t, "priority", x->priority);
+    jput_time(t, "confirmed", x->confirmed);
+    jput_int(t, "occurrences", x->occurrences);
+    jput_pair(t, &x->pair);
+    textbuf_adds(t, "}");
+}
+
+static int put_contradiction(void *user, const char *source,
+                             const skmt_translation *list, int n)
+{
+    struct tm_call *c = user;
+    struct textbuf *t = &c->out;
+
+    if (c->json) {
+        jput_comma(t);
+        textbuf_adds(t, "{");
+        jput_field(t, "source", source);
+        jput_key(t, "translations");
+        textbuf_adds(t, "[");
+    } else {
+        put_visible(t, source, strlen(source));
+        textbuf_adds(t, "\n");
+    }
+    for (int i = 0; i < n; i++) {
+        if (c->json) jput_contender(t, &list[i], i == 0);
+        else put_contender(t, &list[i], i == 0);
+    }
+    if (c->json) textbuf_adds(t, "]}");
+    return t->failed || interrupt_signal() || (!c->json && tm_print(c));
+}
+
+/* Sources with several translations, instead of a check of the file. */
+static int check_contradictions(struct tm_call *c)
+{
+    struct textbuf *t = &c->out;
+    skmt_error err;
+    int64_t n = 0;
+    int status = tm_open_search(c, false);
+
+    if (status) return status;
+    if (c->json) {
+        textbuf_adds(t, "{");
+        jput_field(t, "file", c->path);
+        jput_key(t, "contradictions");
+        textbuf_adds(t, "[");
+    }
+    if (skmt_tm_contradictions(c->tm, put_contradiction, c, &n, &err)) {
+        if (t->failed) return tm_print(c);
+        return tm_failed(c, &err);
+    }
+    if (c->json) {
+        textbuf_adds(t, "]}\n");
+    } else {
+        textbuf_adds(t, c->path);
+        textbuf_adds(t, ": ");
+        put_noun(t, n, "source has", "sources have");
+        textbuf_adds(t, " several translations\n");
+    }
+    status = tm_print(c);
+    return status ? status : n ? EXIT_TROUBLE : EXIT_DONE;
+}
+
 int cmd_tm_check(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
     skmt_error err;
-    int n = 0, status = tm_open(c, SKMT_TM_READ);
+    int n = 0, status;
 
+    if (tm_given(c, "contradictions")) return check_contradictions(c);
+    if (tm_given(c, "name"))
+        return complain(EXIT_USAGE, "--name is for --contradictions: the file "
+                        "is checked as a whole");
+    status = tm_open(c, SKMT_TM_READ);
     if (status) return status;
     if (c->json) {
         textbuf_adds(t, "{");

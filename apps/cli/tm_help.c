@@ -131,6 +131,14 @@ static const struct opt drop_options[] = {
 
 static const struct opt work_options[] = { JSON, QUIET, HELP };
 
+static const struct opt check_options[] = {
+    { "contradictions", 0, NULL, "list the sources that have several different "
+      "translations, instead of checking the file" },
+    { "name", 'n', "NAME", "with --contradictions: only in this memory; may be "
+      "given several times; default all of the file" },
+    JSON, QUIET, HELP
+};
+
 static const struct opt warm_options[] = {
     { "key-file", 0, "FILE", "where they are kept; made when it does not "
       "exist" },
@@ -208,7 +216,7 @@ static const char tm_page[] =
 "  list         the memories of a file\n"
 "  set          change a memory's name, languages or priority\n"
 "  drop         delete a memory with all its pairs\n"
-"  check        is the file sound?\n"
+"  check        is the file sound? which sources have several translations?\n"
 "  rebuild      build the index again\n"
 "  compact      give back the room of what was deleted\n"
 "  warm         let a model read the pairs before they are needed\n"
@@ -267,7 +275,15 @@ static const char search_page[] =
 "  skmt tm search my.tm --json 'Guten Tag' | jq '.matches[0].target'\n"
 "\n"
 "Similarity is 1 - edit distance / longer length, counted in the pieces of a\n"
-"model, or in words where there is none.\n";
+"model, or in words where there is none.\n"
+"\n"
+"Several translations of one source are in this order: the memory with the\n"
+"highest priority first, then the translation confirmed most recently.\n"
+"Adding, importing or editing a pair confirms it, and so does adding it\n"
+"again; dates in an imported file count as they are. Of equal times the later\n"
+"import comes first; the pairs of one import keep the order of their file.\n"
+"'skmt translate' and 'skmt learn' take the first and show the others as\n"
+"alternatives.\n";
 
 static const char add_page[] =
 "Usage: skmt tm add MEM [SOURCE TARGET] [OPTIONS]\n"
@@ -286,7 +302,8 @@ static const char add_page[] =
 static const char edit_page[] =
 "Usage: skmt tm edit MEM ID [--source TEXT] [--target TEXT]\n"
 "\n"
-"Change a pair; its number stays. 'skmt tm search' shows the numbers.\n"
+"Change a pair; its number stays. 'skmt tm search' shows the numbers. Of\n"
+"several translations of one source the one edited last is used.\n"
 "\n"
 "Examples:\n"
 "  skmt tm edit my.tm 17 --target 'Good afternoon'\n";
@@ -365,14 +382,21 @@ static const char drop_page[] =
 "  skmt tm drop my.tm --name legal\n";
 
 static const char check_page[] =
-"Usage: skmt tm check MEM\n"
+"Usage: skmt tm check MEM [--contradictions]\n"
 "\n"
 "Is the file sound, the index, and the one with the other? Prints what is\n"
 "wrong; exit status 1 when something is. A wrong index is built again by\n"
 "'skmt tm rebuild'.\n"
 "\n"
+"With --contradictions the file is not checked. Instead every source with\n"
+"several different translations is printed: each translation, its number,\n"
+"its memory and when it was last confirmed. The one that 'skmt translate'\n"
+"takes comes first and is marked with *; 'skmt help tm search' has the rule.\n"
+"The exit status is 1 when there are such sources and 0 when there are none.\n"
+"\n"
 "Examples:\n"
-"  skmt tm check my.tm\n";
+"  skmt tm check my.tm\n"
+"  skmt tm check my.tm --contradictions --name legal\n";
 
 static const char rebuild_page[] =
 "Usage: skmt tm rebuild MEM\n"
@@ -425,7 +449,7 @@ const struct page tm_pages[] = {
     { "tm list", list_page, list_options, NULL },
     { "tm set", set_page, set_options, NULL },
     { "tm drop", drop_page, drop_options, NULL },
-    { "tm check", check_page, work_options, NULL },
+    { "tm check", check_page, check_options, NULL },
     { "tm rebuild", rebuild_page, work_options, NULL },
     { "tm compact", compact_page, work_options, NULL },
     { "tm warm", warm_page, warm_options, describe_keys },

@@ -85,14 +85,11 @@ static void put_field(struct textbuf *t, const char *name, const char *text)
     textbuf_adds(t, "\n");
 }
 
-static void put_days(struct textbuf *t, const skmt_pair *p)
+static void put_time_field(struct textbuf *t, const char *name,
+                           int64_t seconds)
 {
-    textbuf_addf(t, "%-13s ", "created");
-    put_day(t, p->created);
-    if (p->changed != p->created) {
-        textbuf_adds(t, ", changed ");
-        put_day(t, p->changed);
-    }
+    textbuf_addf(t, "%-13s ", name);
+    put_moment(t, seconds);
     textbuf_adds(t, "\n");
 }
 
@@ -112,7 +109,8 @@ static void put_pair(struct textbuf *t, const skmt_pair *p)
     put_field(t, "document", p->document);
     put_field(t, "unit", p->unit);
     put_field(t, "author", p->author);
-    put_days(t, p);
+    put_time_field(t, "created", p->created);
+    put_time_field(t, "changed", p->changed);
     put_field(t, "extra", p->extra);
 }
 

@@ -76,6 +76,16 @@ void put_day(struct textbuf *t, int64_t seconds)
     put_time(t, seconds, "%Y-%m-%d");
 }
 
+void put_moment(struct textbuf *t, int64_t seconds)
+{
+    put_time(t, seconds, "%Y-%m-%d %H:%M:%S UTC");
+}
+
+int similarity_percent(double similarity)
+{
+    return (int)(similarity * 100 + 1e-9);
+}
+
 void jput_int(struct textbuf *t, const char *key, int64_t n)
 {
     jput_key(t, key);
@@ -88,7 +98,7 @@ void jput_field(struct textbuf *t, const char *key, const char *text)
     jput_text(t, text);
 }
 
-static void jput_time(struct textbuf *t, const char *key, int64_t seconds)
+void jput_time(struct textbuf *t, const char *key, int64_t seconds)
 {
     jput_key(t, key);
     textbuf_adds(t, "\"");

@@ -14,9 +14,15 @@ void put_aligned(struct textbuf *t, int64_t n, size_t width);
 void put_noun(struct textbuf *t, int64_t n, const char *one,
               const char *many);                        /* 1 pair, 2 pairs */
 void put_day(struct textbuf *t, int64_t seconds);       /* 2024-05-31 */
+void put_moment(struct textbuf *t, int64_t seconds);    /* .. 12:00:00 UTC */
+
+/* A similarity in percent, rounded down: only equal texts are 100 % similar.
+ * The one rounding of all similarities that are shown. */
+int similarity_percent(double similarity);
 
 void jput_int(struct textbuf *t, const char *key, int64_t n);
 void jput_field(struct textbuf *t, const char *key, const char *text);
+void jput_time(struct textbuf *t, const char *key, int64_t seconds);
 /* All that a pair is, between braces the caller writes. */
 void jput_pair(struct textbuf *t, const skmt_pair *p);
 /* {..}: what skmt tm list says of a memory. */

@@ -85,12 +85,6 @@ static void put_where(struct search *s, const skmt_match *match)
     }
 }
 
-/* 99.6 % is not the same: only what is equal is 100. */
-static int percent(double similarity)
-{
-    return (int)(similarity * 100 + 1e-9);
-}
-
 static void put_match(struct search *s, const skmt_matches *m, int i,
                       const char *text)
 {
@@ -99,7 +93,7 @@ static void put_match(struct search *s, const skmt_matches *m, int i,
 
     skmt_matches_get(m, i, &match);
     paint(s, bold);
-    textbuf_addf(t, "%3d%%", percent(match.similarity));
+    textbuf_addf(t, "%3d%%", similarity_percent(match.similarity));
     paint(s, usual);
     textbuf_adds(t, "  ");
     put_differences(s, m, i, &match, text);

@@ -262,6 +262,9 @@ static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
     if (!pair.exact) return;
     jput_key(t, "exact");
     textbuf_adds(t, "true");
+    if (skmt_result_pairs(r, seg) < 2) return;
+    jput_key(t, "alternatives");
+    explain_json_alternatives(t, r, seg, seg + 1);
 }
 
 static void put_segments(struct writer *w, const skmt_result *r, int hyp)

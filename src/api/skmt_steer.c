@@ -201,7 +201,7 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
     p = &s->recall->pairs[i];
     out->similarity = p->similarity;
-    out->exact = s->exact;
+    out->exact = s->exact && !i;
     if (!s->exact && !s->recall->explained) return;
     out->source = or_empty(p->source);
     out->target = or_empty(p->target);

@@ -21,4 +21,12 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n));
 }
 
+/* Without spaces, tabs and line ends at either end. */
+static inline struct str str_trim(struct str s)
+{
+    while (s.n && memchr(" \t\r\n", s.p[0], 4)) s.p++, s.n--;
+    while (s.n && memchr(" \t\r\n", s.p[s.n - 1], 4)) s.n--;
+    return s;
+}
+
 #endif

@@ -1,6 +1,9 @@
-/* recall.c - see recall.h. */
+/* recall.c - finds the stored pairs for each sentence of a text, with their
+ * keys or the tokens to make keys of, and takes the stored translation of a
+ * sentence that is the same; see recall.h. */
 #include "engine/recall.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +40,8 @@ static void recalled_release(struct recalled *p)
 void recall_free(struct recall *r)
 {
     if (!r) return;
-    for (int i = 0; i < r->n; i++) recalled_release(&r->pairs[i]);
+    for (int i = 0; i < r->n + r->n_more; i++)
+        recalled_release(&r->pairs[i]);
     free(r->pairs);
     sk_sentence_release(&r->sk);
     free(r);
@@ -189,13 +193,6 @@ enum status recall_plain(struct strbuf *sb, struct str *source,
     return ST_OK;
 }
 
-static struct str trim(struct str s)
-{
-    while (s.n && strchr(" \t\r\n", s.p[0])) s.p++, s.n--;
-    while (s.n && strchr(" \t\r\n", s.p[s.n - 1])) s.n--;
-    return s;
-}
-
 /* For who reads an explanation, and what an exact match becomes. */
 static enum status keep_pair(struct recaller *rc, const struct match *m,
                              struct recalled *to, struct err *e)
@@ -247,6 +244,28 @@ static enum status take(struct recaller *rc, const struct match *m,
     return ST_OK;
 }
 
+/* Other translations of the sources, which do not steer: of them only the
+ * texts are needed, and only where the sentence is the same. */
+static enum status take_more(struct recaller *rc, struct recall *r,
+                             struct err *e)
+{
+    const struct matches *found = &rc->found;
+    enum status st = ST_OK;
+
+    for (size_t i = found->n; !st && i < found->n + found->n_more; i++) {
+        const struct match *m = &found->at[i];
+        struct recalled *to = &r->pairs[r->n + r->n_more];
+
+        if (m->similarity < 1) continue;
+        *to = (struct recalled){ .similarity = m->similarity };
+        r->n_more++;
+        st = keep_pair(rc, m, to, e);
+        if (st || to->target) continue;
+        r->n_more--;            /* removed meanwhile */
+    }
+    return st;
+}
+
 static enum status take_all(struct recaller *rc, struct recall *r,
                             struct err *e)
 {
@@ -256,6 +275,7 @@ static enum status take_all(struct recaller *rc, struct recall *r,
     r->explained = rc->o.explain;
     for (size_t i = 0; !st && i < rc->found.n; i++)
         st = take(rc, &rc->found.at[i], r, e);
+    if (!st) st = take_more(rc, r, e);
     end = store_commit(rc->tm->store, st ? NULL : e);
     return st ? st : end;
 }
@@ -266,7 +286,7 @@ static enum status search(struct recaller *rc, struct str text,
     enum status st = tmfile_search(rc->tm, text, &rc->q, &rc->found, e);
 
     *out = NULL;
-    if (!st) st = recall_new(out, rc->found.n, e);
+    if (!st) st = recall_new(out, rc->found.n + rc->found.n_more, e);
     if (!st) st = take_all(rc, *out, e);
     if (st) {
         recall_free(*out);
@@ -313,22 +333,48 @@ static struct str segment_text(const struct result *r,
     return (struct str){ r->source + s->begin, s->end - s->begin };
 }
 
-/* Leave the one pair that is the sentence itself; false: there is none. */
+static bool is_sentence(const struct recalled *p, struct str text)
+{
+    return p->similarity >= 1 && p->source && p->target &&
+           str_eq(str_trim(str_of(p->source)), str_trim(text));
+}
+
+static bool has_target(const struct recall *m, int n, const char *target)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(m->pairs[i].target, target)) return true;
+    return false;
+}
+
+static void drop_more(struct recall *m)
+{
+    while (m->n_more) recalled_release(&m->pairs[m->n + --m->n_more]);
+}
+
+/* Leave the pairs that are the sentence itself: first the one to be taken, then
+ * one for each other translation. They are in the order of tm/precedence.h
+ * already. False: there is none, and the others are as they were. */
 static bool keep_exact(struct recall *m, struct str text)
 {
-    struct recalled it;
-    int at = 0;
+    int all = m->n + m->n_more, kept = 0, at = 0;
 
-    while (at < m->n && !(m->pairs[at].similarity >= 1 &&
-                          m->pairs[at].source &&
-                          str_eq(trim(str_of(m->pairs[at].source)),
-                                 trim(text))))
-        at++;
-    if (at == m->n) return false;
-    it = m->pairs[at];
-    m->pairs[at] = m->pairs[0];
-    m->pairs[0] = it;
-    while (m->n > 1) recalled_release(&m->pairs[--m->n]);
+    while (at < m->n && !is_sentence(&m->pairs[at], text)) at++;
+    if (at == m->n) {
+        drop_more(m);
+        return false;
+    }
+    for (at = 0; at < all; at++) {
+        struct recalled p = m->pairs[at];
+
+        if (!is_sentence(&p, text) || has_target(m, kept, p.target)) {
+            recalled_release(&p);
+            continue;
+        }
+        assert(kept <= at);
+        m->pairs[kept++] = p;
+    }
+    m->n = kept;
+    m->n_more = 0;
     return true;
 }
 
@@ -384,6 +430,7 @@ static enum status recall_segment(struct recaller *rc, struct result *r,
     enum status st = search(rc, text, &m, e);
 
     if (st) return st;
+    if (!may_give) drop_more(m);
     if (may_give && keep_exact(m, text)) {
         give(r, s, m);
         return ST_OK;
@@ -405,7 +452,7 @@ static enum status recall_segment(struct recaller *rc, struct result *r,
 static enum status recall_whole(struct recaller *rc, struct result *r,
                                 bool *done, struct err *e)
 {
-    struct str text = trim((struct str){ r->source, r->source_len });
+    struct str text = str_trim((struct str){ r->source, r->source_len });
     struct recall *m;
     enum status st = search(rc, text, &m, e);
 

@@ -26,8 +26,12 @@ struct recalled {               /* one pair */
 };
 
 struct recall {
-    struct recalled *pairs;     /* [n] best first */
+    struct recalled *pairs;     /* [n] best first; of a sentence that was taken
+                                   as stored: its pair, then a pair for each
+                                   other translation */
     int n;
+    int n_more;                 /* behind them, while it is being found out
+                                   whether the sentence is stored */
     bool explained;             /* all have their texts */
     struct sk_sentence sk;      /* the job's `user`, once the keys are there */
 };

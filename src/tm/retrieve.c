@@ -1,16 +1,39 @@
-/* retrieve.c - see retrieve.h. */
+/* retrieve.c - candidates of each memory, re-ranked, filtered and merged; the
+ * steps stand in retrieve.h.
+ *
+ * Step 5 needs the texts of candidates, which are slow to get. So candidates
+ * whose sources have the same symbols are grouped by a hash first, and only
+ * the texts of groups that reach the result are read and compared. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "tm/retrieve.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "formats/tags.h"
 #include "text/utf8.h"
+#include "tm/precedence.h"
 
 /* One memory's candidates, in the order they are offered. */
 struct list {
     struct match *at;
     size_t n, cap, next;
+    size_t until;               /* the merge goes on to here past the top */
+    struct match *same;         /* not candidates: other texts whose source
+                                   has the symbols of the query */
+    size_t n_same, cap_same;
+};
+
+/* One of several translations of a source, while they are put in order. */
+struct translation {
+    struct match match;
+    size_t place;               /* among the matches */
+    struct str source, target;  /* as compared */
+    size_t source_at, target_at;        /* in the buffer they lie in */
+    struct precedence precedence;
 };
 
 struct retriever {
@@ -28,6 +51,14 @@ struct retriever {
     struct terms terms;                 /* of the text that is looked for */
     struct symbols symbols;
     struct strbuf plain;
+    uint64_t hash;                      /* of those symbols */
+    struct match **by_hash;             /* all candidates */
+    size_t by_hash_cap;
+    bool *wanted;                       /* [groups + 1] reach the result */
+    size_t wanted_cap;
+    struct translation *translations;
+    size_t n_translations, translations_cap;
+    struct strbuf texts;                /* of the translations */
 };
 
 void matches_release(struct matches *m)
@@ -39,7 +70,14 @@ void matches_release(struct matches *m)
 void retriever_free(struct retriever *rt)
 {
     if (!rt) return;
-    for (size_t i = 0; rt->lists && i < rt->n; i++) free(rt->lists[i].at);
+    for (size_t i = 0; rt->lists && i < rt->n; i++) {
+        free(rt->lists[i].at);
+        free(rt->lists[i].same);
+    }
+    free(rt->by_hash);
+    free(rt->wanted);
+    free(rt->translations);
+    strbuf_release(&rt->texts);
     free(rt->lists);
     free(rt->hits);
     similar_free(rt->similar);
@@ -64,6 +102,7 @@ enum status retriever_new(struct retriever **out, struct store *s,
                               .n = n, .analyser = *a, .sw = sw,
                               .tokenizer = tokenizer };
     strbuf_init(&rt->plain, 0);
+    strbuf_init(&rt->texts, 0);
     rt->lists = calloc(n ? n : 1, sizeof *rt->lists);
     st = rt->lists ? similar_new(&rt->similar, e) : err_nomem(e, "a search");
     if (st) retriever_free(rt);
@@ -91,33 +130,87 @@ static int by_similarity(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
+static uint64_t symbols_hash(const uint32_t *at, size_t n)
+{
+    return XXH64(at, n * sizeof *at, 0);
+}
+
+/* Hit i of a memory. */
+static enum status compare_hit(struct retriever *rt, size_t memory, size_t i,
+                               const struct retrieve_options *o,
+                               struct match *out, struct err *e)
+{
+    uint32_t chars = 0, *counted = o->rerank == RERANK_AUTHORS ? &chars : NULL;
+    const struct hit *h = &rt->hits[i];
+    const uint32_t *at;
+    enum status st;
+    size_t len;
+
+    st = index_symbols(rt->indexes[memory], h, &at, &len, counted, e);
+    if (st) return st;
+    *out = (struct match){
+        .text = h->text, .memory = rt->infos[memory].id,
+        .similarity = measure(similar_distance(rt->similar, at, len),
+                              &rt->symbols, len, chars, o->rerank),
+        .score = h->score, .rank = (int)i,
+        .priority = rt->infos[memory].priority,
+        .hash = symbols_hash(at, len) };
+    return ST_OK;
+}
+
 static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
     struct list *list = &rt->lists[memory];
-    uint32_t chars = 0, *counted = o->rerank == RERANK_AUTHORS ? &chars : NULL;
-    const uint32_t *at;
-    enum status st;
-    size_t len;
 
     for (size_t i = 0; i < n; i++) {
-        const struct hit *h = &rt->hits[i];
-        double s;
+        enum status st = compare_hit(rt, memory, i, o, &list->at[i], e);
 
-        st = index_symbols(rt->indexes[memory], h, &at, &len, counted, e);
         if (st) return st;
-        s = measure(similar_distance(rt->similar, at, len), &rt->symbols, len,
-                    chars, o->rerank);
-        list->at[i] = (struct match){
-            .text = h->text, .memory = rt->infos[memory].id, .similarity = s,
-            .score = h->score, .rank = (int)i,
-            .priority = rt->infos[memory].priority };
     }
     list->n = n;
     if (o->rerank != RERANK_NONE)
         qsort(list->at, n, sizeof *list->at, by_similarity);
     return ST_OK;
+}
+
+/* Is a candidate the same as the query, and may the next hit have its score? */
+static bool same_may_follow(const struct retriever *rt,
+                            const struct list *list, size_t top)
+{
+    if (list->n < top || !top || top >= RETRIEVE_MORE) return false;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->at[i].hash == rt->hash)
+            return list->at[i].score <= rt->hits[top - 1].score;
+    return false;
+}
+
+/* Translations of the query beyond the candidates. */
+static enum status look_further(struct retriever *rt, size_t memory,
+                                const struct retrieve_options *o,
+                                struct err *e)
+{
+    struct list *list = &rt->lists[memory];
+    size_t top = (size_t)o->candidates, n = 0;
+    struct match m;
+    enum status st;
+
+    if (!same_may_follow(rt, list, top)) return ST_OK;
+    if (!mem_grow(&rt->hits, &rt->hits_cap, RETRIEVE_MORE, sizeof *rt->hits))
+        return err_nomem(e, "the candidates of a search");
+    st = index_search(rt->indexes[memory], &rt->terms, RETRIEVE_MORE, rt->hits,
+                      &n, e);
+    for (size_t i = top; !st && i < n; i++) {
+        if (rt->hits[i].score < rt->hits[top - 1].score) break;
+        st = compare_hit(rt, memory, i, o, &m, e);
+        if (st || m.hash != rt->hash) continue;
+        if (!mem_grow(&list->same, &list->cap_same, list->n_same + 1,
+                      sizeof *list->same))
+            return err_nomem(e, "the candidates of a search");
+        list->same[list->n_same++] = m;
+    }
+    return st;
 }
 
 static enum status fill_list(struct retriever *rt, size_t memory,
@@ -128,7 +221,7 @@ static enum status fill_list(struct retriever *rt, size_t memory,
     size_t n = 0, top = (size_t)o->candidates;
     enum status st;
 
-    list->n = list->next = 0;
+    list->n = list->next = list->n_same = 0;
     if (!mem_grow(&list->at, &list->cap, top, sizeof *list->at) ||
         !mem_grow(&rt->hits, &rt->hits_cap, top, sizeof *rt->hits))
         return err_nomem(e, "the candidates of a search");
@@ -136,7 +229,62 @@ static enum status fill_list(struct retriever *rt, size_t memory,
     if (!st) st = index_use_symbols(ix, rt->sw, rt->tokenizer, e);
     if (!st) st = index_search(ix, &rt->terms, top, rt->hits, &n, e);
     if (!st) st = compare_hits(rt, memory, n, o, e);
+    if (!st) st = look_further(rt, memory, o, e);
     return st;
+}
+
+/* ---- candidates with the same symbols ------------------------------------ */
+
+static int match_by_hash(const void *a, const void *b)
+{
+    const struct match *x = *(struct match *const *)a;
+    const struct match *y = *(struct match *const *)b;
+
+    return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static enum status gather_candidates(struct retriever *rt, size_t *n,
+                                     struct err *e)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < rt->n; i++)
+        total += rt->lists[i].n + rt->lists[i].n_same;
+    *n = 0;
+    if (!mem_grow(&rt->by_hash, &rt->by_hash_cap, total + 1,
+                  sizeof *rt->by_hash) ||
+        !mem_grow(&rt->wanted, &rt->wanted_cap, total + 1,
+                  sizeof *rt->wanted))
+        return err_nomem(e, "the candidates of a search");
+    for (size_t i = 0; i < rt->n; i++) {
+        struct list *l = &rt->lists[i];
+
+        for (size_t k = 0; k < l->n; k++) rt->by_hash[(*n)++] = &l->at[k];
+        for (size_t k = 0; k < l->n_same; k++)
+            rt->by_hash[(*n)++] = &l->same[k];
+    }
+    return ST_OK;
+}
+
+/* Number the groups of equal hashes; *groups of them. */
+static enum status group_candidates(struct retriever *rt, uint32_t *groups,
+                                    struct err *e)
+{
+    struct match **at;
+    size_t n, end;
+    enum status st = gather_candidates(rt, &n, e);
+
+    *groups = 0;
+    if (st) return st;
+    at = rt->by_hash;
+    qsort(at, n, sizeof *at, match_by_hash);
+    for (size_t i = 0; i < n; i = end) {
+        for (end = i + 1; end < n && at[end]->hash == at[i]->hash;) end++;
+        if (end == i + 1) continue;
+        ++*groups;
+        for (size_t k = i; k < end; k++) at[k]->group = *groups;
+    }
+    return ST_OK;
 }
 
 /* ---- what is left out ---------------------------------------------------- */
@@ -171,8 +319,9 @@ static enum status length_fits(struct retriever *rt, int64_t text, bool *fits,
 }
 
 /* Go to the first of the list that may be shown. */
-static enum status settle(struct retriever *rt, struct list *list,
-                          const struct retrieve_options *o, struct err *e)
+static enum status retrieve_settle(struct retriever *rt, struct list *list,
+                                   const struct retrieve_options *o,
+                                   struct err *e)
 {
     enum status st = ST_OK;
     bool fits = false;
@@ -211,21 +360,252 @@ static struct list *best_head(struct retriever *rt)
     return best;
 }
 
-static enum status merge(struct retriever *rt,
-                         const struct retrieve_options *o,
-                         struct matches *out, struct err *e)
+static enum status settle_lists(struct retriever *rt,
+                                const struct retrieve_options *o,
+                                struct err *e)
 {
     enum status st = ST_OK;
+
+    for (size_t i = 0; !st && i < rt->n; i++)
+        st = retrieve_settle(rt, &rt->lists[i], o, e);
+    return st;
+}
+
+static enum status merge_lists(struct retriever *rt,
+                               const struct retrieve_options *o,
+                               struct matches *out, struct err *e)
+{
+    enum status st;
     struct list *l;
 
     if (!mem_grow(&out->at, &out->cap, (size_t)o->top, sizeof *out->at))
         return err_nomem(e, "matches");
-    for (size_t i = 0; !st && i < rt->n; i++)
-        st = settle(rt, &rt->lists[i], o, e);
+    st = settle_lists(rt, o, e);
     while (!st && out->n < (size_t)o->top && (l = best_head(rt))) {
         out->at[out->n++] = l->at[l->next++];
-        if (out->n < (size_t)o->top) st = settle(rt, l, o, e);
+        if (out->n < (size_t)o->top) st = retrieve_settle(rt, l, o, e);
     }
+    return st;
+}
+
+/* ---- several translations of one source ---------------------------------- */
+
+/* Which groups have reached the result, and how far the lists must be gone
+ * through to have all of their members. False: none. */
+static bool want_groups(struct retriever *rt, const struct matches *out,
+                        uint32_t groups)
+{
+    bool any = false;
+
+    memset(rt->wanted, 0, (groups + 1) * sizeof *rt->wanted);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->at[i].group) any = rt->wanted[out->at[i].group] = true;
+    for (size_t i = 0; i < rt->n; i++) {
+        struct list *l = &rt->lists[i];
+
+        l->until = l->next;
+        for (size_t k = l->next; k < l->n; k++)
+            if (rt->wanted[l->at[k].group]) l->until = k + 1;
+    }
+    return any;
+}
+
+static bool lists_go_on(const struct retriever *rt)
+{
+    for (size_t i = 0; i < rt->n; i++)
+        if (rt->lists[i].next < rt->lists[i].until) return true;
+    return false;
+}
+
+static enum status add_wanted(const struct retriever *rt,
+                              const struct match *m, struct matches *out,
+                              struct err *e)
+{
+    if (!rt->wanted[m->group]) return ST_OK;
+    if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
+        return err_nomem(e, "matches");
+    out->at[out->n++] = *m;
+    return ST_OK;
+}
+
+/* Those of the query that were never candidates. */
+static enum status add_same(struct retriever *rt,
+                            const struct retrieve_options *o,
+                            struct matches *out, struct err *e)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < rt->n; i++)
+        for (size_t k = 0; !st && k < rt->lists[i].n_same; k++) {
+            const struct match *m = &rt->lists[i].same[k];
+            bool fits = true;
+
+            if (o->length_filter) st = length_fits(rt, m->text, &fits, e);
+            if (!st && fits) st = add_wanted(rt, m, out, e);
+        }
+    return st;
+}
+
+/* The other members of the wanted groups, behind the first matches. */
+static enum status merge_rest(struct retriever *rt,
+                              const struct retrieve_options *o,
+                              struct matches *out, struct err *e)
+{
+    enum status st = settle_lists(rt, o, e);
+    struct list *l;
+
+    while (!st && lists_go_on(rt) && (l = best_head(rt))) {
+        st = add_wanted(rt, &l->at[l->next++], out, e);
+        if (!st) st = retrieve_settle(rt, l, o, e);
+    }
+    return st ? st : add_same(rt, o, out, e);
+}
+
+static bool keep_translation_text(struct retriever *rt, struct str text,
+                                  size_t *at)
+{
+    *at = rt->texts.len;
+    return !text.n || strbuf_add(&rt->texts, text.p, text.n);
+}
+
+/* One that was removed a moment ago is left where it is. */
+static enum status load_translation(struct retriever *rt,
+                                    const struct matches *m, size_t place,
+                                    struct err *e)
+{
+    struct translation *t;
+    struct str source, target;
+    bool tagged, found;
+    enum status st;
+
+    if (!mem_grow(&rt->translations, &rt->translations_cap,
+                  rt->n_translations + 1, sizeof *rt->translations))
+        return err_nomem(e, "matches");
+    t = &rt->translations[rt->n_translations];
+    *t = (struct translation){ .match = m->at[place], .place = place };
+    st = store_text(rt->store, t->match.text, &source, &target, &tagged,
+                    &found, e);
+    if (st || !found) return st;
+    st = precedence_source(source, tagged, &rt->plain, &t->source, e);
+    if (st) return st;
+    t->target = target;
+    if (!keep_translation_text(rt, t->source, &t->source_at) ||
+        !keep_translation_text(rt, t->target, &t->target_at))
+        return err_nomem(e, "matches");
+    st = precedence_read(rt->store, t->match.text, t->match.priority,
+                         &t->precedence, e);
+    if (!st && t->precedence.last.occurrences) rt->n_translations++;
+    return st;
+}
+
+static enum status load_translations(struct retriever *rt,
+                                     const struct matches *m, struct err *e)
+{
+    enum status st = ST_OK;
+
+    rt->n_translations = 0;
+    strbuf_reset(&rt->texts);
+    for (size_t i = 0; !st && i < m->n; i++)
+        if (m->at[i].group) st = load_translation(rt, m, i, e);
+    for (size_t i = 0; i < rt->n_translations; i++) {   /* it moved */
+        struct translation *t = &rt->translations[i];
+
+        t->source.p = rt->texts.data + t->source_at;
+        t->target.p = rt->texts.data + t->target_at;
+    }
+    return st;
+}
+
+static int compare_str(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int d = n ? memcmp(a.p, b.p, n) : 0;
+
+    return d ? d : a.n < b.n ? -1 : a.n > b.n;
+}
+
+static int compare_sources(const struct translation *a,
+                           const struct translation *b)
+{
+    if (a->match.group != b->match.group)
+        return a->match.group < b->match.group ? -1 : 1;
+    return compare_str(a->source, b->source);
+}
+
+static int translation_by_place(const void *a, const void *b)
+{
+    const struct translation *x = a, *y = b;
+    int d = compare_sources(x, y);
+
+    return d ? d : x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int translation_by_precedence(const void *a, const void *b)
+{
+    const struct translation *x = a, *y = b;
+    int d = precedence_compare(&x->precedence, &y->precedence);
+
+    return d ? d : x->place < y->place ? -1 : x->place > y->place;
+}
+
+static bool translations_differ(const struct translation *t, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!str_eq(t[0].target, t[i].target)) return true;
+    return false;
+}
+
+/* n translations of one source, by place. */
+static void order_translations(struct translation *t, size_t n,
+                               struct matches *m)
+{
+    if (!translations_differ(t, n)) return;
+    for (size_t i = 0; i < n; i++) {    /* the slot of place i, to be filled */
+        assert(t[i].place < m->n && (!i || t[i].place > t[i - 1].place));
+        m->at[t[i].place].text = 0;
+    }
+    qsort(t, n, sizeof *t, translation_by_precedence);
+    for (size_t i = 0, k = 0; i < m->n && k < n; i++)
+        if (!m->at[i].text) m->at[i] = t[k++].match;
+}
+
+static enum status order_sources(struct retriever *rt, struct matches *m,
+                                 struct err *e)
+{
+    struct translation *t;
+    size_t end;
+    enum status st = store_begin_read(rt->store, e), ended;
+
+    if (st) return st;
+    st = load_translations(rt, m, e);
+    ended = store_commit(rt->store, st ? NULL : e);
+    if (st || ended) return st ? st : ended;
+    t = rt->translations;
+    if (!rt->n_translations) return ST_OK;
+    qsort(t, rt->n_translations, sizeof *t, translation_by_place);
+    for (size_t i = 0; i < rt->n_translations; i = end) {
+        for (end = i + 1; end < rt->n_translations &&
+                          !compare_sources(&t[i], &t[end]);) end++;
+        order_translations(t + i, end - i, m);
+    }
+    return ST_OK;
+}
+
+static enum status merge(struct retriever *rt,
+                         const struct retrieve_options *o,
+                         struct matches *out, struct err *e)
+{
+    uint32_t groups = 0;
+    size_t n;
+    enum status st = group_candidates(rt, &groups, e);
+
+    if (!st) st = merge_lists(rt, o, out, e);
+    if (st || !groups || !want_groups(rt, out, groups)) return st;
+    n = out->n;
+    st = merge_rest(rt, o, out, e);
+    if (!st) st = order_sources(rt, out, e);
+    out->n_more = out->n - n;
+    out->n = n;
     return st;
 }
 
@@ -235,11 +615,12 @@ enum status retrieve(struct retriever *rt, struct str text,
 {
     enum status st;
 
-    out->n = 0;
+    out->n = out->n_more = 0;
     st = analyse(&rt->analyser, text, &rt->terms, e);
     if (!st) st = symbols_of(rt->sw, text, &rt->symbols, e);
     if (!st)
         st = similar_set(rt->similar, rt->symbols.at, rt->symbols.n, e);
+    if (!st) rt->hash = symbols_hash(rt->symbols.at, rt->symbols.n);
     for (size_t i = 0; !st && i < rt->n; i++) st = fill_list(rt, i, o, e);
     if (!st) st = merge(rt, o, out, e);
     return st;

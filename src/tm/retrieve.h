@@ -6,7 +6,11 @@
  *   4. the memories' lists merged: each keeps its own order, and of their
  *      heads the most similar is next, then that of the memory with the higher
  *      priority, then the newer;
- *   5. the first `top`.
+ *   5. several translations of one source exchange places among themselves,
+ *      so that they stand in the order of precedence.h. The places that they
+ *      take together do not change, nor do those of other pairs: a memory
+ *      with one translation for each source is not affected;
+ *   6. the first `top`.
  *
  * (Dai et al., "Simple and Scalable Nearest Neighbor Machine Translation",
  * 2023, with the details of their programs as options.) The similarity of two
@@ -41,8 +45,13 @@ struct match {
     double score;               /* BM25, in its own memory */
     int rank;                   /* by BM25 in its own memory, from 0 */
     int priority;               /* of its memory */
+    uint64_t hash;              /* of the symbols of its source */
+    uint32_t group;             /* of candidates with the same hash, from 1;
+                                   0: no other candidate has it */
 };
-struct matches { struct match *at; size_t n, cap; };
+/* Behind the n matches, up to n + n_more, are translations of their sources
+ * that were not among the first `top`. */
+struct matches { struct match *at; size_t n, n_more, cap; };
 void matches_release(struct matches *m);
 
 struct retriever;
@@ -54,6 +63,12 @@ enum status retriever_new(struct retriever **out, struct store *s,
                           const struct analyser *a, const struct subword *sw,
                           uint64_t tokenizer, struct err *e);
 void retriever_free(struct retriever *rt);      /* NULL is fine */
+
+/* Texts that share all their words have equal BM25 scores, and more of them
+ * than `candidates` may be stored. Where a text that is the same as the query
+ * is among the last of such a row, so many are looked at to find its other
+ * translations. */
+enum { RETRIEVE_MORE = 4096 };
 
 /* Refreshes the indexes, then searches. Plain text, valid UTF-8. A text that
  * somebody removed while we looked may still be among the matches. */

@@ -84,6 +84,14 @@ int64_t now_seconds(void)
     return (int64_t)time(NULL);
 }
 
+double now_exact(void)
+{
+    struct timespec t;
+
+    if (clock_gettime(CLOCK_REALTIME, &t)) return (double)now_seconds();
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 /* ---- errors -------------------------------------------------------------- */
 
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e)
@@ -110,6 +118,13 @@ static int bind_str(sqlite3_stmt *st, int i, struct str v)
                                SQLITE_UTF8);
 }
 
+static int bind_stamp(sqlite3_stmt *st, int i, struct stamp t)
+{
+    if (t.given) return sqlite3_bind_int64(st, i, t.given);
+    return t.clock > 0 ? sqlite3_bind_double(st, i, t.clock)
+                       : sqlite3_bind_null(st, i);
+}
+
 /* The bytes are only read while the statement runs. */
 static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
 {
@@ -121,6 +136,8 @@ static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
             int64_t v = va_arg(ap, int64_t);
             rc = type == 'n' && !v ? sqlite3_bind_null(st, i)
                                    : sqlite3_bind_int64(st, i, v);
+        } else if (type == 's') {
+            rc = bind_stamp(st, i, va_arg(ap, struct stamp));
         } else if (type == 'z') {
             rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
                                    SQLITE_STATIC);

@@ -129,6 +129,16 @@ enum status store_get(struct store *s, int64_t id, struct pair *out,
 /* The oldest visible pair of a text, and how many it has; *n = 0: none. */
 enum status store_text_pair(struct store *s, int64_t text, struct pair *out,
                             int64_t *n, struct err *e);
+/* The occurrence of a text that was confirmed last. Adding, importing and
+ * replacing a pair confirms its text, and so does adding it once more. */
+struct confirmation {
+    double time;                /* the pair's `changed`, seconds since 1970 */
+    int64_t pair, batch;        /* of equal times: the later batch, in it the
+                                   lower pair id */
+    int64_t occurrences;        /* visible pairs of the text; 0: none */
+};
+enum status store_text_confirmed(struct store *s, int64_t text,
+                                 struct confirmation *out, struct err *e);
 /* Source and target only, as fast as can be: for ranking. *found says whether
  * the text is there. */
 enum status store_text(struct store *s, int64_t text, struct str *source,

@@ -152,14 +152,15 @@ static enum status new_batch(struct store_import *im, const char *origin,
                              struct err *e)
 {
     struct store *s = im->s;
+    struct stamp started = { 0, now_exact() };
     enum status st = memory_get(s, im->memory.id, &im->memory, e);
 
-    im->created = now_seconds();
+    im->created = (int64_t)started.clock;
     if (!st) st = query_int(s, Q_CHANGE_TOP, &im->begun, e, "");
     if (!st) st = begin_filter(im, e);
     if (!st)
-        st = query_int(s, Q_BATCH_ADD, &im->batch, e, "iiizi", im->memory.id,
-                       (int64_t)1, (int64_t)BATCH_OPEN, origin, im->created);
+        st = query_int(s, Q_BATCH_ADD, &im->batch, e, "iiizs", im->memory.id,
+                       (int64_t)1, (int64_t)BATCH_OPEN, origin, started);
     if (st) return st;
     im->lock = batch_lock(s, im->batch);
     if (im->lock < 0)

@@ -120,6 +120,11 @@ enum {
     Q(PAIR_FIRST, "SELECT min(p.id), count(*) FROM pair p"                  \
       " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
       " WHERE p.text = ?")                                                  \
+    Q(PAIR_CONFIRMED, "SELECT"                                              \
+      " coalesce(p.changed, p.created, b.created) AS time, p.id, p.batch,"  \
+      " count(*) OVER () FROM pair p"                                       \
+      " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
+      " WHERE p.text = ? ORDER BY time DESC, p.batch DESC, p.id LIMIT 1")   \
     Q(PAIR_TEXT, "SELECT p.text, b.memory FROM pair p"                      \
       " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1"               \
       " WHERE p.id = ?")                                                    \
@@ -289,9 +294,17 @@ struct store {
 /* The one place where SQLite's errors become ours. */
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e);
 
+/* A time to be stored: whole seconds that came with the pair, or else the
+ * clock with its fraction, or else NULL. The fraction tells apart what was
+ * stored within one second; a reader that wants whole seconds gets them. */
+struct stamp {
+    int64_t given;              /* 0: none */
+    double clock;               /* 0: none */
+};
+
 /* Run a kept statement. types has a letter for each value that follows:
  * i int64_t, n int64_t (0: NULL), t struct str (empty: NULL), x struct str
- * (empty stays text), z const char * (NULL or not). */
+ * (empty stays text), z const char * (NULL or not), s struct stamp. */
 enum status query_run(struct store *s, enum query q, struct err *e,
                       const char *types, ...);
 /* The first row, whose columns are in s->stmt[q] until query_end. After an
@@ -320,6 +333,7 @@ enum status op_end(struct store *s, enum status st, struct err *e);
 enum status store_connect_again(const struct store *s, sqlite3 **db,
                                 struct err *e);
 int64_t now_seconds(void);
+double now_exact(void);         /* the same with its fraction */
 uint64_t new_uuid(void);
 /* A new file, complete or not at all: `fill` writes its content. One that is
  * there already is not replaced: ST_OK with *existed true. */
@@ -355,9 +369,11 @@ enum status hash_insert(struct store *s, int64_t hash, int64_t text,
                         struct err *e);
 /* Unless a pair refers to it; sqlite3_changes tells. */
 enum status text_delete(struct store *s, int64_t text, struct err *e);
-/* A pair's row. batch_created: its times are left out when they are these. */
+/* A pair's row. batch_created: its times are left out when they are these.
+ * now: what they are when the unit has none; 0: those of the batch. */
 struct pair_row {
     int64_t id, text, batch, position, batch_created;
+    double now;
     const char *origin;         /* NULL: the batch's */
 };
 enum status pair_insert(struct store *s, const struct pair_row *r,

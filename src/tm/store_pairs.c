@@ -238,25 +238,40 @@ static bool nothing_else(const struct pair_row *r,
                          const struct memory_info *m, const struct unit *u)
 {
     return !u->document.n && !u->id.n && !u->author.n && !u->created &&
-           !u->changed && !u->extra.n && !r->origin &&
+           !u->changed && !u->extra.n && !r->origin && !(r->now > 0) &&
            !unless_same(u->source_lang, m->source_lang).n &&
            !unless_same(u->target_lang, m->target_lang).n;
+}
+
+static struct stamp created_stamp(const struct pair_row *r,
+                                  const struct unit *u)
+{
+    if (!u->created) return (struct stamp){ 0, r->now };
+    return (struct stamp){ u->created != r->batch_created ? u->created : 0,
+                           0 };
+}
+
+/* Nothing where it is the time of creation. */
+static struct stamp changed_stamp(const struct pair_row *r,
+                                  const struct unit *u)
+{
+    int64_t created = u->created || r->now > 0 ? u->created
+                                               : r->batch_created;
+
+    if (!u->changed) return (struct stamp){ 0, u->created ? r->now : 0 };
+    return (struct stamp){ u->changed != created ? u->changed : 0, 0 };
 }
 
 enum status pair_insert(struct store *s, const struct pair_row *r,
                         const struct memory_info *m, const struct unit *u,
                         struct err *e)
 {
-    int64_t created = u->created ? u->created : r->batch_created;
-    int64_t changed = u->changed ? u->changed : created;
-
     if (nothing_else(r, m, u))
         return query_run(s, Q_PAIR_ADD_PLAIN, e, "iiin", r->id, r->text,
                          r->batch, r->position);
-    return query_run(s, Q_PAIR_ADD, e, "iiintttnntttt", r->id, r->text,
+    return query_run(s, Q_PAIR_ADD, e, "iiintttsstttt", r->id, r->text,
                      r->batch, r->position, u->document, u->id, u->author,
-                     created != r->batch_created ? created : (int64_t)0,
-                     changed != created ? changed : (int64_t)0,
+                     created_stamp(r, u), changed_stamp(r, u),
                      unless_same(u->source_lang, m->source_lang),
                      unless_same(u->target_lang, m->target_lang), u->extra,
                      str_of(r->origin));
@@ -266,16 +281,13 @@ static enum status add_pair(struct store *s, int64_t memory,
                             const struct unit *u, int64_t *id, struct err *e)
 {
     struct memory_info m;
-    struct pair_row r = { 0 };
-    struct unit dated = *u;
+    struct pair_row r = { .now = now_exact() };
     enum status st = memory_get(s, memory, &m, e);
 
-    if (!dated.created) dated.created = now_seconds();
-    if (!dated.changed) dated.changed = now_seconds();
     if (!st) st = adds_batch(s, memory, &r.batch, e);
     if (!st) st = text_for(s, &m, r.batch, u, &r.text, e);
     if (!st) st = query_int(s, Q_PAIR_ID, &r.id, e, "");
-    if (!st) st = pair_insert(s, &r, &m, &dated, e);
+    if (!st) st = pair_insert(s, &r, &m, u, e);
     *id = r.id;
     return st;
 }
@@ -337,8 +349,9 @@ static enum status replace_pair(struct store *s, int64_t id,
     if (!st && !same) st = adds_batch(s, memory, &batch, e);
     if (!st && !same) st = text_for(s, &m, batch, u, &text, e);
     if (!st)
-        st = query_run(s, Q_PAIR_SET, e, "iiiititt" "ttt", id, text,
-                       now_seconds(), (int64_t)(u->source_lang.n != 0),
+        st = query_run(s, Q_PAIR_SET, e, "iisititt" "ttt", id, text,
+                       (struct stamp){ 0, now_exact() },
+                       (int64_t)(u->source_lang.n != 0),
                        unless_same(u->source_lang, m.source_lang),
                        (int64_t)(u->target_lang.n != 0),
                        unless_same(u->target_lang, m.target_lang), u->id,
@@ -557,6 +570,24 @@ enum status store_text_pair(struct store *s, int64_t text, struct pair *out,
     if (*n) st = get_pair(s, id, out, &found, e);
     query_end(s, Q_PAIR_FIRST);
     return st;
+}
+
+enum status store_text_confirmed(struct store *s, int64_t text,
+                                 struct confirmation *out, struct err *e)
+{
+    sqlite3_stmt *row;
+    bool found;
+    enum status st = query_first(s, Q_PAIR_CONFIRMED, &found, e, "i", text);
+
+    *out = (struct confirmation){ 0 };
+    if (st || !found) return st;
+    row = s->stmt[Q_PAIR_CONFIRMED];
+    out->time = sqlite3_column_double(row, 0);
+    out->pair = sqlite3_column_int64(row, 1);
+    out->batch = sqlite3_column_int64(row, 2);
+    out->occurrences = sqlite3_column_int64(row, 3);
+    query_end(s, Q_PAIR_CONFIRMED);
+    return ST_OK;
 }
 
 enum status store_text(struct store *s, int64_t text, struct str *source,

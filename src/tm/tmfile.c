@@ -369,6 +369,11 @@ enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
     return ST_OK;
 }
 
+enum status tmfile_refresh(struct tmfile *t, struct err *e)
+{
+    return follow_store(t, e);
+}
+
 const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory)
 {
     for (size_t i = 0; i < t->n; i++)
@@ -427,7 +432,7 @@ enum status tmfile_search(struct tmfile *t, struct str text,
 {
     enum status st = make_ready(t, q, e);
 
-    out->n = 0;
+    out->n = out->n_more = 0;
     if (!st) st = retrieve(t->retriever, text, &q->o, out, e);
     if (!st) tidy_some_time(t);
     return st;

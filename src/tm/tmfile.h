@@ -97,6 +97,9 @@ struct search {
 enum status tmfile_search(struct tmfile *t, struct str text,
                           const struct search *q, struct matches *out,
                           struct err *e);
+/* Read again which memories there are and what their settings are: t->infos.
+ * A search does so by itself. */
+enum status tmfile_refresh(struct tmfile *t, struct err *e);
 /* Among the memories in use; NULL: none of that id. */
 const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory);
 

@@ -41,7 +41,7 @@ of equals wins.
   Die Katze sitzt auf der Matte.	one
   $ printf 'Die Katze sitzt auf der Matte.\ttwo\nDie Katze sitzt auf der Matte.\n' | skmt learn -M my.tm --keep
   one
-  one
+  two
   $ skmt tm export my.tm --format tsv
   Die Katze sitzt auf der Matte.	one
   Die Katze sitzt auf der Matte.	two
@@ -53,6 +53,19 @@ Only the memory that is learnt to is changed: the first one named.
   "stored":*,"replaced":0} (glob)
   $ skmt tm export my.tm --name other --format tsv
   Die Katze sitzt auf der Matte.	three
+
+A correction that is stored already is confirmed where another memory's
+translation would be taken before it, and only there.
+
+  $ for i in 1 2; do printf 'Die Katze sitzt auf der Matte.\tone\n' | skmt learn -M my.tm -n main > /dev/null; done; skmt tm export my.tm --name main --format tsv
+  Die Katze sitzt auf der Matte.	one
+  $ for i in 1 2; do printf 'Die Katze sitzt auf der Matte.\tone\nDie Katze sitzt auf der Matte.\n' | skmt learn -M my.tm -n main -n other; done; skmt tm export my.tm --name main --format tsv
+  three
+  one
+  one
+  one
+  Die Katze sitzt auf der Matte.	one
+  Die Katze sitzt auf der Matte.	one
   $ printf 'Ja\tYes\n' | skmt learn -M named.tm -n mine > /dev/null; skmt tm list named.tm | awk 'NR > 1 { print $1, $NF }'
   1 mine
   $ printf 'Ja\tYes\n' | skmt learn -M named.tm -n yours
@@ -219,6 +232,24 @@ what the output gets; - stores nothing.
   these cats is sitting on the rug!
   The cat sits.
   Die Katze sitzt auf der Matte.	The cat sits.
+
+A person is told of other translations, and of a similar pair with the
+percentage that --explain has: rounded down.
+
+  $ skmt tm create alt.tm > /dev/null; printf 'Das ist es.\tThat is it.\nDas ist es.\tThis is it.\nBitte schließen Sie den Deckel des Geräts.\tx\n' | skmt tm add alt.tm > /dev/null
+  $ echo 'Das ist es.' > alt.de; echo 'Bitte öffnen Sie den Deckel des Geräts.' >> alt.de
+  $ tail -1 alt.de | skmt translate -M alt.tm --explain --json | python3 -c 'import json,sys; s = json.load(sys.stdin)["segments"][0]["pairs"][0]["similarity"]; print(s * 100 % 1 > 0.5)'
+  True
+  $ cat > alt.py <<'END'
+  > import re
+  > from talk import talk
+  > talk(["skmt", "learn", "-M", "alt.tm", "alt.de"],
+  >      [(b"it.\r\033[", "\x15-\n"), (re.compile(rb"similar\)[^\0]*= [^\n]*\r\033\["), "\x15-\n")])
+  > END
+  $ timeout 60 python3 alt.py | grep -o '^|(.*'
+  |(from the memory)
+  |(also stored, as pair 1 of main: That is it.)
+  |(the memory has one that is 90 % similar)
 
 Sources can be typed too, longer than the screen is wide. The last answer can be
 taken back: what it replaced is there again, and its line is asked for again.

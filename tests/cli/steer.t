@@ -104,7 +104,7 @@ A file has several memories.
 What cannot be used is said before anything is translated.
 
   $ skmt translate -M missing.tm text
-  skmt: missing.tm: No such file or directory
+  skmt: missing.tm does not exist; 'skmt tm create missing.tm' makes one
   [1]
   $ skmt translate -M text one
   skmt: text: not a translation memory of skmt
@@ -350,6 +350,7 @@ that are not near enough, there is not much to tell.
   $ sed -n 3p x | skmt translate -M m.tm --explain --nbest 2 | grep -c '^1	[12]	.*	'
   2
   $ echo 'Zwei Hunde schlafen.' | skmt translate --explain
+  skmt: --explain: there is no memory to explain (see --memory); the model alone translates
   Two dogs are sleeping.
     no stored pair is like it: the model alone
   

@@ -128,7 +128,7 @@ JSON for programs: spans are bytes.
 
 A pair by its number.
 
-  $ skmt tm show my.tm 2 | sed 's/20..-..-../DAY/'
+  $ skmt tm show my.tm 2 | sed 's/20..-..-.. ..:..:../TIME/'
   id            2
   memory        main
   source        Die Datei wurde gelöscht.
@@ -137,7 +137,8 @@ A pair by its number.
   target lang   en
   document      help.html
   author        mk
-  created       DAY
+  created       TIME UTC
+  changed       TIME UTC
 
   $ skmt tm show my.tm 2 --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(" ".join(o)); print(o["source"], o["position"])'
   id memory source target source_lang target_lang origin position document unit author created changed

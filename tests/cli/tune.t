@@ -197,7 +197,7 @@ What makes no sense is said before anything is translated.
   skmt: tune needs a memory: -M FILE; see 'skmt help tune'
   [2]
   $ skmt tune -M nothing.tm
-  skmt: nothing.tm: No such file or directory
+  skmt: nothing.tm does not exist; 'skmt tm create nothing.tm' makes one
   [1]
   $ skmt tune -M my.tm --dev nothing.tsv
   skmt: nothing.tsv: No such file or directory

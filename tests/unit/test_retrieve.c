@@ -70,7 +70,7 @@ TEST(equal_matches_keep_the_order_of_bm25)
     /* All three are one edit away. The rare word wins in BM25, and of equal
      * scores the older. */
     put(&f, "das Haus brennt heute", "heute", false);
-    put(&f, "das Haus brennt heute", "heute too", false);
+    put(&f, "das Heim brennt heute", "heute too", false);
     put(&f, "das Dach brennt hier", "rare", false);
     put(&f, "das Haus", "short", false);
     put(&f, "das Haus hier", "three", false);
@@ -166,6 +166,17 @@ TEST(the_length_filter_has_open_ends)
     fixture_close(&f);
 }
 
+/* A pair for each letter: sources that differ, and score the same. */
+static void put_each(struct fixture *f, const char *letters)
+{
+    char source[] = "gleich x", target[] = "x";
+
+    for (; *letters; letters++) {
+        source[7] = target[0] = *letters;
+        put(f, source, target, false);
+    }
+}
+
 /* Only so many of each memory are looked at. */
 TEST(candidates_are_counted_per_memory)
 {
@@ -176,16 +187,130 @@ TEST(candidates_are_counted_per_memory)
     struct err e;
 
     REQUIRE(fixture_open(&f));
-    for (int i = 0; i < 4; i++) put(&f, "gleich", (const char *[]){
-        "a", "b", "c", "d" }[i], false);
+    put_each(&f, "abcd");
     REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
-    for (int i = 0; i < 4; i++) put(&f, "gleich", (const char *[]){
-        "e", "f", "g", "h" }[i], false);
+    put_each(&f, "efgh");
     f.t->stale = true;
-    /* All are equal: each memory in its own order, the newer head first. */
+    /* All are equally similar: each memory in its own order, the newer head
+     * first. */
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|b|");
     o.top = 3;
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|");
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* ---- several translations of one source ---------------------------------- */
+
+static int64_t put_dated(struct fixture *f, const char *source,
+                         const char *target, int64_t created, int64_t changed)
+{
+    struct unit u = { .source = str_of(source), .target = str_of(target),
+                      .created = created, .changed = changed };
+    int64_t id = 0;
+    struct err e;
+
+    CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
+    return id;
+}
+
+TEST(the_translation_confirmed_last_comes_first)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct unit edited = { .source = str_of("das Haus brennt"),
+                           .target = str_of("edited") };
+    struct matches m = { 0 };
+    struct fixture f;
+    struct err e;
+    int64_t id;
+
+    REQUIRE(fixture_open(&f));
+    id = put_dated(&f, "das Haus brennt", "one", 100, 100);
+    put_dated(&f, "das Heim brennt", "other source", 50, 50);
+    put_dated(&f, "das Haus brennt", "two", 100, 300);
+    put_dated(&f, "das Haus brennt", "three", 200, 0);  /* changed now */
+    /* They change places among themselves; the other source keeps its own. */
+    CHECK_STR(find(&f, "das Dach brennt", &o, &m),
+              "three|other source|two|one|");
+    CHECK_STR(find(&f, "das Haus brennt", &o, &m),
+              "three|two|one|other source|");
+    /* The first may come from beyond the cut. */
+    o.top = 1;
+    CHECK_STR(find(&f, "das Haus brennt", &o, &m), "three|");
+    CHECK_INT(m.n_more, 2);
+    REQUIRE_OK(store_replace(f.t->store, id, &edited, &e), &e);
+    CHECK_STR(find(&f, "das Haus brennt", &o, &m), "edited|");
+    put(&f, "das Haus brennt", "two", false);           /* once more */
+    CHECK_STR(find(&f, "das Haus brennt", &o, &m), "two|");
+    put(&f, " <g id=\"1\">das Haus</g> brennt", "tagged", true);
+    CHECK_STR(find(&f, "das Haus brennt", &o, &m), "tagged|");
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+TEST(a_memory_of_higher_priority_has_the_first_translation)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct memory_info other = { .name = "other", .priority = 1 };
+    struct memory_info equal = { .name = "equal" };
+    struct matches m = { 0 };
+    struct fixture f;
+    int64_t first;
+    struct err e;
+
+    REQUIRE(fixture_open(&f));
+    first = f.memory;
+    put_dated(&f, "ja ja", "a", 900, 900);
+    put_dated(&f, "ja nein", "in between", 100, 100);
+    REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
+    put_dated(&f, "ja ja", "b", 100, 100);
+    REQUIRE_OK(store_memory_create(f.t->store, &equal, &f.memory, &e), &e);
+    put_dated(&f, "ja ja", "c", 500, 500);
+    f.t->stale = true;
+    CHECK_STR(find(&f, "ja ja", &o, &m), "b|a|c|in between|");
+    f.memory = first;
+    put_dated(&f, "ja ja", "d", 400, 400);
+    CHECK_STR(find(&f, "ja ja", &o, &m), "b|a|c|d|in between|");
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* Many texts have all words of a short query: the newest translation of it is
+ * not among the candidates, and is found all the same. */
+TEST(the_first_translation_may_be_no_candidate)
+{
+    struct retrieve_options o = { .top = 2, .candidates = 4 };
+    struct matches m = { 0 };
+    struct fixture f;
+
+    REQUIRE(fixture_open(&f));
+    put(&f, "Ja", "old", false);
+    for (int i = 0; i < 8; i++) put(&f, "JA", (const char *[]){
+        "s", "t", "u", "v", "w", "x", "y", "z" }[i], false);
+    put(&f, "Ja", "new", false);
+    CHECK_STR(find(&f, "Ja", &o, &m), "new|u|");
+    CHECK_INT(m.n, 2);
+    matches_release(&m);
+    fixture_close(&f);
+}
+
+/* Where all translations are equal there is nothing to decide. */
+TEST(duplicates_that_are_kept_keep_their_order)
+{
+    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct memory_info twice = { .name = "twice", .keep_duplicates = true };
+    struct matches m = { 0 };
+    struct fixture f;
+    struct err e;
+
+    REQUIRE(fixture_open(&f));
+    REQUIRE_OK(store_memory_create(f.t->store, &twice, &f.memory, &e), &e);
+    put(&f, "ja ja", "a", false);
+    put(&f, "ja ja", "a", false);
+    f.t->stale = true;
+    CHECK_STR(find(&f, "ja ja", &o, &m), "a|a|");
+    REQUIRE(m.n == 2);
+    CHECK(m.at[0].text < m.at[1].text);
     matches_release(&m);
     fixture_close(&f);
 }

@@ -356,7 +356,7 @@ TEST(pairs_are_deleted_by_what_they_have)
     OK(skmt_tm_delete_where(tm, NULL, NULL, NULL, "eins zwei", NULL, &n,
                             &err));
     CHECK_INT(n, 2);
-    CHECK_STR(TARGETS(tm, "zwei", NULL), "even odd ");
+    CHECK_STR(TARGETS(tm, "zwei", NULL), "odd even ");
     OK(skmt_tm_delete_where(tm, "main", NULL, "none", NULL, NULL, &n, &err));
     CHECK_INT(n, 0);
     CHECK_INT(skmt_tm_delete_where(tm, "x", NULL, "d2", NULL, NULL, &n, &err),

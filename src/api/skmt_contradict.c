@@ -1,0 +1,81 @@
+/* skmt_contradict.c - sources with several translations, for programs: that
+ * part of include/skmt.h. */
+#include <stdlib.h>
+
+#include "api/public_pair.h"
+#include "api/tm_handle.h"
+#include "base/mem.h"
+#include "tm/contradict.h"
+
+struct telling {
+    struct store *store;
+    skmt_contradiction_fn *fn;
+    void *user;
+    skmt_translation *list;
+    struct strbuf *texts;       /* the strings of each */
+    size_t cap_list, cap_texts, n_texts;
+    struct strbuf source;
+    struct err *e;
+    enum status failed;         /* what stopped us, if not fn */
+};
+
+static enum status telling_grow(struct telling *y, size_t n)
+{
+    if (!mem_grow(&y->list, &y->cap_list, n, sizeof *y->list) ||
+        !mem_grow(&y->texts, &y->cap_texts, n, sizeof *y->texts))
+        return err_nomem(y->e, "translations");
+    for (; y->n_texts < n; y->n_texts++)
+        strbuf_init(&y->texts[y->n_texts], 0);
+    return ST_OK;
+}
+
+static enum status fill_translation(struct telling *y, size_t i,
+                                    const struct contradiction *from)
+{
+    const struct confirmation *last = &from->precedence.last;
+    struct pair p;
+    enum status st = store_get(y->store, last->pair, &p, y->e);
+
+    y->list[i] = (skmt_translation){ .confirmed = (int64_t)last->time,
+                                     .occurrences = last->occurrences,
+                                     .priority = from->precedence.priority };
+    return st ? st : public_pair(&y->texts[i], &p, from->memory,
+                                 &y->list[i].pair, y->e);
+}
+
+static int tell_contradiction(void *user, struct str source,
+                              const struct contradiction *list, size_t n)
+{
+    struct telling *y = user;
+
+    y->failed = telling_grow(y, n);
+    for (size_t i = 0; !y->failed && i < n; i++)
+        y->failed = fill_translation(y, i, &list[i]);
+    strbuf_reset(&y->source);
+    if (!y->failed && (!strbuf_add(&y->source, source.p, source.n) ||
+                       !strbuf_addc(&y->source, 0)))
+        y->failed = err_nomem(y->e, "translations");
+    return y->failed || y->fn(y->user, y->source.data, y->list, (int)n);
+}
+
+skmt_status skmt_tm_contradictions(skmt_tm *tm, skmt_contradiction_fn *fn,
+                                   void *user, int64_t *n, skmt_error *err)
+{
+    struct telling y = { .store = tm->f->store, .fn = fn, .user = user,
+                         .e = inner(err) };
+    int64_t sources = 0;
+    enum status st;
+
+    err_clear(inner(err));
+    strbuf_init(&y.source, 0);
+    st = contradict_list(tm->f, tell_contradiction, &y, &sources, inner(err));
+    if (st == ST_CANCELED)
+        st = y.failed ? y.failed
+                      : err_set(inner(err), ST_CANCELED, "stopped");
+    for (size_t i = 0; i < y.n_texts; i++) strbuf_release(&y.texts[i]);
+    strbuf_release(&y.source);
+    free(y.texts);
+    free(y.list);
+    if (n) *n = sources;
+    return (skmt_status)st;
+}
