@@ -10,6 +10,7 @@
 
 enum {
     MAX_SHOWN = 100,            /* problems of one kind */
+    PROBLEM_BYTES = 200,        /* of one in an error */
     WORTH_IT = 20               /* compact from one free page in so many */
 };
 
@@ -238,8 +239,10 @@ static enum status check_rows(struct check *c, const char *sql,
     }
     if (rc == SQLITE_DONE) rc = SQLITE_OK;
     /* Damage is what we are looking for. */
-    if ((rc & 0xff) == SQLITE_CORRUPT) {
-        problems_add(&c->found, "%s: %s", s->path, sqlite3_errmsg(s->db));
+    if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_IOERR_DATA) {
+        problems_add(&c->found, "%s: %s", s->path,
+                     rc == SQLITE_IOERR_DATA ? "a page is missing or does not "
+                     "match its checksum" : sqlite3_errmsg(s->db));
         rc = SQLITE_OK;
     }
     sqlite3_finalize(row);
@@ -304,6 +307,27 @@ enum status store_check(struct store *s, problem_fn *fn, void *user,
     return st ? st : end;
 }
 
+/* Keeps the first problem for the error. */
+static void keep_first_problem(void *user, const char *sentence)
+{
+    char *first = user;
+
+    if (!*first) snprintf(first, PROBLEM_BYTES, "%s", sentence);
+}
+
+enum status store_require_sound(struct store *s, const char *what,
+                                struct err *e)
+{
+    char first[PROBLEM_BYTES] = "";
+    int n;
+    enum status st = store_check(s, keep_first_problem, first, &n, e);
+
+    if (st || !n) return st;
+    return err_set(e, ST_FORMAT, "%s: %s refused, the file is damaged "
+                   "(problem 1 of %d: %s); save what is readable with "
+                   "'skmt tm recover OLD NEW'", s->path, what, n, first);
+}
+
 /* ---- compacting ---------------------------------------------------------- */
 
 static int64_t pragma_int(sqlite3 *db, const char *sql)
@@ -366,7 +390,7 @@ static enum status fill_copy(void *user, const char *temp, struct err *e)
     sqlite3 *db;
     sqlite3_backup *copy;
     enum status st = ST_OK;
-    int rc = sqlfile_make(temp, &db);
+    int rc = store_make_file(temp, &db);
 
     if (rc) st = store_error(db, temp, rc, e);
     if (!st) {

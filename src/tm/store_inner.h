@@ -36,7 +36,7 @@ enum {
     " ifnull(p.target_lang, m.target_lang), p.unit, p.document, p.author," \
     " ifnull(p.created, b.created)," \
     " coalesce(p.changed, p.created, b.created), p.extra," \
-    " ifnull(p.origin, b.origin), p.position"
+    " ifnull(p.origin, b.origin), p.position, t.hash"
 #define PAIR_JOINS \
     " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1" \
     " CROSS JOIN text t ON t.id = p.text" \
@@ -98,7 +98,8 @@ enum {
       " AND NOT EXISTS (SELECT 1 FROM pair WHERE text = ?1)")               \
     Q(TEXT_ADD, "INSERT INTO text(id, memory, hash, tagged, source, target)"\
       " VALUES(?,?,?,?,?,?)")                                               \
-    Q(TEXT_GET, "SELECT t.source, t.target, t.tagged FROM text t"           \
+    Q(TEXT_GET, "SELECT t.source, t.target, t.tagged, t.memory, t.hash"     \
+      " FROM text t"                                                        \
       " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
       " WHERE t.id = ? AND t.hidden IS NULL")                               \
     Q(TEXT_SEEN, "SELECT EXISTS (SELECT 1 FROM pair p CROSS JOIN batch b"   \
@@ -201,15 +202,16 @@ enum {
     Q(CHANGES, "SELECT seq, kind, first, last, source, tagged FROM change"  \
       " WHERE memory = ?1 AND seq > min(?2, ?3)"                            \
       " AND seq > CASE kind WHEN 0 THEN ?2 ELSE ?3 END ORDER BY seq")       \
-    Q(CHANGE_TEXTS, "SELECT t.id, t.source, t.tagged FROM text t"           \
+    Q(CHANGE_TEXTS, "SELECT t.id, t.source, t.target, t.tagged, t.memory,"  \
+      " t.hash FROM text t"                                                 \
       " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
       " WHERE t.id BETWEEN ? AND ? AND t.hidden IS NULL ORDER BY t.id")     \
     Q(LOG_START, "SELECT ifnull(max(min(seq), min(clean)), 0) FROM manifest"\
       " WHERE memory = ?")                                                  \
     Q(CHANGE_COUNT, "SELECT ifnull(sum(last - first + 1), 0) FROM change"   \
       " WHERE memory = ? AND seq > ? AND kind = 0")                         \
-    Q(SCAN, "SELECT t.id, t.source, t.tagged FROM batch b CROSS JOIN text t"\
-      " ON " TEXT_OF_BATCH " WHERE b.memory = ? AND b.state = 1"            \
+    Q(SCAN, "SELECT t.id, t.source, t.target, t.tagged, t.memory, t.hash"   \
+      " FROM batch b CROSS JOIN text t ON " TEXT_OF_BATCH " WHERE b.memory = ? AND b.state = 1"            \
       " AND t.hidden IS NULL ORDER BY b.id, t.id")                          \
     /* the index' table of contents */                                      \
     Q(MANIFEST, "SELECT generation, seq, clean FROM manifest"               \
@@ -227,6 +229,8 @@ enum {
       " AND analyser = ?")                                                  \
     Q(SEGMENT_DROP, "DELETE FROM segment WHERE memory = ?")                 \
     Q(SEGMENT_LIST, "SELECT number FROM segment")                           \
+    Q(SEGMENT_ROWS, "SELECT number, docs, checksum, memory, analyser"       \
+      " FROM segment ORDER BY memory, analyser, place")                     \
     Q(LAGGARD, "SELECT o.analyser FROM manifest o JOIN manifest w"          \
       " ON w.memory = o.memory WHERE w.memory = ?1 AND w.analyser = ?2"     \
       " AND o.analyser <> ?2 AND (o.seq < w.seq OR o.clean < w.clean)"      \
@@ -263,6 +267,7 @@ struct store {
     bool reopen;                /* that could not be opened again */
     struct file_look seen;      /* when immutable */
     bool writable;
+    bool has_sums;              /* the file's pages have checksums */
     bool relaxed;
     uint64_t uuid;
 
@@ -288,6 +293,10 @@ struct store {
 
 /* The one place where SQLite's errors become ours. */
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e);
+/* "PATH: the file is damaged (why); what to do about it". */
+enum status store_damaged(const char *path, const char *why, struct err *e);
+/* A new file to be filled; see sqlfile_make. */
+int store_make_file(const char *path, sqlite3 **db);
 
 /* Run a kept statement. types has a letter for each value that follows:
  * i int64_t, n int64_t (0: NULL), t struct str (empty: NULL), x struct str
@@ -305,6 +314,8 @@ void query_end(struct store *s, enum query q);
 enum status query_int(struct store *s, enum query q, int64_t *value,
                       struct err *e, const char *types, ...);
 struct str column_str(sqlite3_stmt *st, int column);    /* NULL: empty */
+
+const char *store_sql(enum query q);
 
 /* Set the time a commit takes; only between transactions. 1: the log is not
  * flushed (NORMAL), 2: it is (FULL). */
@@ -339,6 +350,11 @@ enum status memory_get(struct store *s, int64_t id, struct memory_info *out,
 
 enum status unit_check(const struct unit *u, struct err *e);
 int64_t text_hash(int64_t memory, const struct unit *u);
+/* Is the text of a row what its hash says? Columns: at source, target, tagged,
+ * memory, hash. */
+bool text_row_sound(sqlite3_stmt *row, int source);
+/* The error that names a pair of the damaged text. */
+enum status text_damaged(struct store *s, int64_t text, struct err *e);
 /* The text equal to u that is visible or was made by batch `own`; 0: none. */
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,
                       int64_t hash, int64_t own, int64_t *id, struct err *e);
