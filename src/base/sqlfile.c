@@ -43,7 +43,7 @@ enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
 
     /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
      * are errors of writing. */
-    if (rc == SQLITE_IOERR_DATA)
+    if (rc == SQLPAGE_DAMAGED)
         return sqlfile_damaged(k, path, "a page is missing or does not match "
                                "its checksum", e);
     if (rc == SQLITE_IOERR_WRITE)

@@ -8,7 +8,6 @@
 #include "base/sqlpage.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,8 +53,8 @@ static int sqlpage_verify(uint8_t *page, int n, sqlite3_int64 at)
 
     memcpy(&sum, place, sizeof sum);
     if (!sum)
-        return sqlpage_all_zero(page, n) ? SQLITE_IOERR_DATA : SQLITE_OK;
-    if (sum != sqlpage_sum(page, n, at)) return SQLITE_IOERR_DATA;
+        return sqlpage_all_zero(page, n) ? SQLPAGE_DAMAGED : SQLITE_OK;
+    if (sum != sqlpage_sum(page, n, at)) return SQLPAGE_DAMAGED;
     memset(place, 0, SQLPAGE_RESERVED);
     return SQLITE_OK;
 }
@@ -89,7 +88,7 @@ static int checked_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
     if (!rc && !at && n >= HEADER_BYTES) sqlpage_note_header(c, to);
     if (!sqlpage_is_page(c, n, at)) return rc;
     /* SQLite would take a page behind the end for one of zeros. */
-    if (rc == SQLITE_IOERR_SHORT_READ) return SQLITE_IOERR_DATA;
+    if (rc == SQLITE_IOERR_SHORT_READ) return SQLPAGE_DAMAGED;
     return rc ? rc : sqlpage_verify(to, n, at);
 }
 

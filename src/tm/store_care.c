@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/sqlfile.h"
+#include "base/sqlpage.h"
 #include "tm/store_inner.h"
 
 enum {
@@ -239,9 +240,9 @@ static enum status check_rows(struct check *c, const char *sql,
     }
     if (rc == SQLITE_DONE) rc = SQLITE_OK;
     /* Damage is what we are looking for. */
-    if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_IOERR_DATA) {
+    if ((rc & 0xff) == SQLITE_CORRUPT) {
         problems_add(&c->found, "%s: %s", s->path,
-                     rc == SQLITE_IOERR_DATA ? "a page is missing or does not "
+                     rc == SQLPAGE_DAMAGED ? "a page is missing or does not "
                      "match its checksum" : sqlite3_errmsg(s->db));
         rc = SQLITE_OK;
     }
@@ -254,8 +255,14 @@ static void integrity_row(struct check *c, sqlite3_stmt *row,
 {
     const char *said = (const char *)sqlite3_column_text(row, 0);
 
-    if (said && strcmp(said, "ok"))
-        problems_add(&c->found, "%s: %s", sentence, said);
+    /* Several lines, under a heading with the name of the database. */
+    while (said && *said) {
+        int n = (int)strcspn(said, "\n");
+
+        if (strncmp(said, "***", 3) && strcmp(said, "ok"))
+            problems_add(&c->found, "%s: %.*s", sentence, n, said);
+        said += n + (said[n] == '\n');
+    }
 }
 
 static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
@@ -323,9 +330,10 @@ enum status store_require_sound(struct store *s, const char *what,
     enum status st = store_check(s, keep_first_problem, first, &n, e);
 
     if (st || !n) return st;
-    return err_set(e, ST_FORMAT, "%s: %s refused, the file is damaged "
-                   "(problem 1 of %d: %s); save what is readable with "
-                   "'skmt tm recover OLD NEW'", s->path, what, n, first);
+    return err_set(e, ST_FORMAT, "%s: %s is refused because the file is "
+                   "damaged; save what is readable with 'skmt tm recover OLD "
+                   "NEW'. The first of %d problem%s: %s", s->path, what, n,
+                   n == 1 ? "" : "s", first);
 }
 
 /* ---- compacting ---------------------------------------------------------- */
