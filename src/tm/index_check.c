@@ -1,8 +1,9 @@
 /* index_check.c - the index's files, byte by byte, and the index against the
  * store, posting by posting.
  *
- * For the second both sides give a sum over all (term, text, frequency) that does not depend
- * on order; a posting that is missing, left over or different shows. */
+ * For the second, both sides give a sum over all (term, text, frequency) that
+ * does not depend on order; a posting that is missing, left over or different
+ * shows. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -125,7 +125,7 @@ static void fail_writing(struct recovering *r, int rc)
 }
 
 /* The statement, with nothing bound to it. */
-static sqlite3_stmt *put_begin(struct recovering *r, enum insertion i)
+static sqlite3_stmt *recover_put_begin(struct recovering *r, enum insertion i)
 {
     int rc = SQLITE_OK;
 
@@ -139,7 +139,7 @@ static sqlite3_stmt *put_begin(struct recovering *r, enum insertion i)
     return r->put[i];
 }
 
-static void put_end(struct recovering *r, sqlite3_stmt *st)
+static void recover_put_end(struct recovering *r, sqlite3_stmt *st)
 {
     int rc = sqlite3_step(st);
 
@@ -176,7 +176,7 @@ static bool name_is_free(struct recovering *r, const char *name)
 }
 
 /* A sound row is copied; of another at most the name is used. */
-static void put_memory(struct recovering *r, int64_t id)
+static void recover_memory(struct recovering *r, int64_t id)
 {
     sqlite3_stmt *row, *st;
     char name[128];
@@ -189,7 +189,7 @@ static void put_memory(struct recovering *r, int64_t id)
         name_is_free(r, (const char *)sqlite3_column_text(row, 1)))
         snprintf(name, sizeof name, "%s",
                  (const char *)sqlite3_column_text(row, 1));
-    st = put_begin(r, PUT_MEMORY);
+    st = recover_put_begin(r, PUT_MEMORY);
     if (!st) return;
     for (int i = 2; a == SOUND && i < 7; i++)
         sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
@@ -197,11 +197,11 @@ static void put_memory(struct recovering *r, int64_t id)
         sqlite3_bind_int64(st, i + 1, i < 6 ? 0 : now_seconds());
     sqlite3_bind_int64(st, 1, id);
     sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
-    put_end(r, st);
+    recover_put_end(r, st);
 }
 
 /* Also those without pairs. */
-static void put_memories(struct recovering *r)
+static void recover_memories(struct recovering *r)
 {
     sqlite3_stmt *row;
     int64_t top = 0;
@@ -211,7 +211,7 @@ static void put_memories(struct recovering *r)
     for (int64_t id = 1; !r->st && id <= top; id++)
         if (ask(r, ASK_MEMORY, id, 0, &row) == SOUND &&
             !sqlite3_column_int(row, 7))
-            put_memory(r, id);
+            recover_memory(r, id);
 }
 
 /* ---- batches ------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
 {
     /* The columns of the row for the parameters. */
     static const int column[] = { -1, -1, 2, 4, 5, 6, 7, 8, 9, 10 };
-    sqlite3_stmt *st = put_begin(r, PUT_BATCH);
+    sqlite3_stmt *st = recover_put_begin(r, PUT_BATCH);
 
     if (!st) return;
     for (int i = 2; row && i < 10; i++)
@@ -236,13 +236,13 @@ static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
     }
     sqlite3_bind_int64(st, 1, id);
     sqlite3_bind_int64(st, 2, memory);
-    put_end(r, st);
+    recover_put_end(r, st);
 }
 
 /* Whether pairs of the batch are seen. The batch is made when they are; its
  * own data is only copied from a sound row. */
-static bool put_batch(struct recovering *r, int64_t id, int64_t memory,
-                      bool *doubtful)
+static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
+                          bool *doubtful)
 {
     uint32_t *known = map64_find(&r->batches, (uint64_t)id);
     sqlite3_stmt *row;
@@ -257,7 +257,7 @@ static bool put_batch(struct recovering *r, int64_t id, int64_t memory,
         return false;
     }
     if (!sound) *doubtful = true;
-    put_memory(r, memory);
+    recover_memory(r, memory);
     is_first(r, &r->batches, id, BATCH_SAVED);
     if (!r->st) insert_batch(r, id, memory, sound ? row : NULL);
     return true;
@@ -266,16 +266,16 @@ static bool put_batch(struct recovering *r, int64_t id, int64_t memory,
 /* ---- pairs --------------------------------------------------------------- */
 
 /* row: id, source, target, tagged, memory, hash. */
-static void put_text(struct recovering *r, sqlite3_stmt *row)
+static void recover_text(struct recovering *r, sqlite3_stmt *row)
 {
     sqlite3_stmt *st;
 
     if (!is_first(r, &r->texts, sqlite3_column_int64(row, 0), 1)) return;
-    st = put_begin(r, PUT_TEXT);
+    st = recover_put_begin(r, PUT_TEXT);
     if (!st) return;
     for (int i = 0; i < 6; i++)
         sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
-    put_end(r, st);
+    recover_put_end(r, st);
 }
 
 static bool column_is_text(sqlite3_stmt *row, int i)
@@ -295,10 +295,10 @@ static bool column_is_number(sqlite3_stmt *row, int i)
 }
 
 /* Of a doubtful row only what can be right is copied. */
-static void put_pair(struct recovering *r, int64_t id, int64_t text,
-                     int64_t batch, sqlite3_stmt *row)
+static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
+                             int64_t batch, sqlite3_stmt *row)
 {
-    sqlite3_stmt *st = put_begin(r, PUT_PAIR);
+    sqlite3_stmt *st = recover_put_begin(r, PUT_PAIR);
 
     if (!st) return;
     for (int i = 3; row && i < 13; i++) {
@@ -310,7 +310,7 @@ static void put_pair(struct recovering *r, int64_t id, int64_t text,
     sqlite3_bind_int64(st, 1, id);
     sqlite3_bind_int64(st, 2, text);
     sqlite3_bind_int64(st, 3, batch);
-    put_end(r, st);
+    recover_put_end(r, st);
     if (id > r->top_pair) r->top_pair = id;
     r->count.pairs++;
 }
@@ -339,12 +339,12 @@ static void recover_pair(struct recovering *r, int64_t id)
     }
     memory = sqlite3_column_int64(text_row, 4);
     batch = sqlite3_column_int64(row, 2);
-    seen = put_batch(r, text >> 32, memory, &doubtful);
+    seen = recover_batch(r, text >> 32, memory, &doubtful);
     if (a == DOUBTFUL) batch = text >> 32;
-    if (batch != text >> 32) seen &= put_batch(r, batch, memory, &doubtful);
+    if (batch != text >> 32) seen &= recover_batch(r, batch, memory, &doubtful);
     if (!seen || r->st) return;
-    put_text(r, text_row);
-    if (!r->st) put_pair(r, id, text, batch, row);
+    recover_text(r, text_row);
+    if (!r->st) recover_put_pair(r, id, text, batch, row);
     r->count.doubtful += doubtful;
 }
 
@@ -426,7 +426,8 @@ static int take_scanned(void *user, const struct scanned_text *t)
     int64_t same = 0;
 
     if (t->memory < 1 || map64_find(&r->texts, (uint64_t)t->id) ||
-        was_deleted(r, t) || !put_batch(r, t->id >> 32, t->memory, &doubtful))
+        was_deleted(r, t) ||
+        !recover_batch(r, t->id >> 32, t->memory, &doubtful))
         return r->st != ST_OK;
     if (!r->st)
         r->st = text_find(r->to, t->memory, &t->unit, t->hash, 0, &same,
@@ -434,7 +435,7 @@ static int take_scanned(void *user, const struct scanned_text *t)
     if (r->st || same) return r->st != ST_OK;
     is_first(r, &r->texts, t->id, 1);
     if (!r->st) r->st = insert_scanned(r, t);
-    if (!r->st) put_pair(r, r->top_pair + 1, t->id, t->id >> 32, NULL);
+    if (!r->st) recover_put_pair(r, r->top_pair + 1, t->id, t->id >> 32, NULL);
     r->count.doubtful++;
     if (r->count.lost > 0) r->count.lost--;
     return recover_stopped(r, r->count.pairs, 0);
@@ -478,7 +479,7 @@ static void recover_all(struct recovering *r)
 
     r->st = store_begin(r->to, r->e);
     if (r->st) return;
-    put_memories(r);
+    recover_memories(r);
     top_known = recover_pairs(r);
     next_chunk(r);
     run_sql(r, "INSERT INTO by_hash SELECT hash, id FROM text"

@@ -97,7 +97,7 @@ static bool types_fit(const struct row_shape *r)
 }
 
 /* Does a row begin at *at? Then *at is where its record begins. */
-static bool read_shape(const struct scanning *s, const uint8_t **at,
+static bool scan_shape(const struct scanning *s, const uint8_t **at,
                        const uint8_t *end, struct row_shape *r)
 {
     const uint8_t *record;
@@ -204,7 +204,7 @@ static int try_row(struct scanning *s, size_t offset, bool *nomem)
     struct scanned_text t;
     struct row_shape r;
 
-    if (!read_shape(s, &at, s->page + SCAN_PAGE, &r)) return 0;
+    if (!scan_shape(s, &at, s->page + SCAN_PAGE, &r)) return 0;
     for (int i = 0; i < 2 && !*nomem; i++)
         if (read_record(s, at, r.payload, (uint64_t)(SCAN_PAGE - reserved[i]),
                         nomem) && take_columns(s, &r, &t))

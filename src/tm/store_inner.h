@@ -211,8 +211,9 @@ enum {
     Q(CHANGE_COUNT, "SELECT ifnull(sum(last - first + 1), 0) FROM change"   \
       " WHERE memory = ? AND seq > ? AND kind = 0")                         \
     Q(SCAN, "SELECT t.id, t.source, t.target, t.tagged, t.memory, t.hash"   \
-      " FROM batch b CROSS JOIN text t ON " TEXT_OF_BATCH " WHERE b.memory = ? AND b.state = 1"            \
-      " AND t.hidden IS NULL ORDER BY b.id, t.id")                          \
+      " FROM batch b CROSS JOIN text t ON " TEXT_OF_BATCH                   \
+      " WHERE b.memory = ? AND b.state = 1 AND t.hidden IS NULL"            \
+      " ORDER BY b.id, t.id")                                               \
     /* the index' table of contents */                                      \
     Q(MANIFEST, "SELECT generation, seq, clean FROM manifest"               \
       " WHERE memory = ? AND analyser = ?")                                 \
