@@ -40,20 +40,26 @@ static uint64_t sqlpage_sum(const uint8_t *page, int n, sqlite3_int64 at)
     return sum ? sum : 1;
 }
 
-static bool sqlpage_all_zero(const uint8_t *p, int n)
+/* Has another program put pages without checksums into the file? Then the
+ * first page has none. */
+static bool sqlpage_lacks_sums(struct checked_file *c)
 {
-    return !p[0] && !memcmp(p, p + 1, (size_t)n - 1);
+    uint64_t sum = 1;
+    int rc = c->real->pMethods->xRead(c->real, &sum, sizeof sum,
+                                      c->page_bytes - SQLPAGE_RESERVED);
+
+    return !rc && !sum;
 }
 
 /* Compare the checksum, then hide it. */
-static int sqlpage_verify(uint8_t *page, int n, sqlite3_int64 at)
+static int sqlpage_verify(struct checked_file *c, uint8_t *page, int n,
+                          sqlite3_int64 at)
 {
     uint8_t *place = page + n - SQLPAGE_RESERVED;
     uint64_t sum;
 
     memcpy(&sum, place, sizeof sum);
-    if (!sum)
-        return sqlpage_all_zero(page, n) ? SQLPAGE_DAMAGED : SQLITE_OK;
+    if (!sum) return sqlpage_lacks_sums(c) ? SQLITE_OK : SQLPAGE_DAMAGED;
     if (sum != sqlpage_sum(page, n, at)) return SQLPAGE_DAMAGED;
     memset(place, 0, SQLPAGE_RESERVED);
     return SQLITE_OK;
@@ -89,7 +95,7 @@ static int checked_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
     if (!sqlpage_is_page(c, n, at)) return rc;
     /* SQLite would take a page behind the end for one of zeros. */
     if (rc == SQLITE_IOERR_SHORT_READ) return SQLPAGE_DAMAGED;
-    return rc ? rc : sqlpage_verify(to, n, at);
+    return rc ? rc : sqlpage_verify(c, to, n, at);
 }
 
 /* The reserved bytes of SQLite's page are ours to change. */
@@ -104,7 +110,7 @@ static int checked_write(sqlite3_file *f, const void *from, int n,
     if (c->is_main && !at && n >= HEADER_BYTES) sqlpage_note_header(c, from);
     if (!c->is_main || !sqlpage_is_page(c, n, at))
         return c->real->pMethods->xWrite(c->real, from, n, at);
-    sum = sqlpage_sum(page, n, at);
+    sum = !at && sqlpage_lacks_sums(c) ? 0 : sqlpage_sum(page, n, at);
     memcpy(page + n - SQLPAGE_RESERVED, &sum, sizeof sum);
     rc = c->real->pMethods->xWrite(c->real, page, n, at);
     memset(page + n - SQLPAGE_RESERVED, 0, SQLPAGE_RESERVED);

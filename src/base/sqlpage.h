@@ -8,9 +8,11 @@
  *
  * In memory, and so in the write-ahead log, the checksum is zero. Another
  * program that copies pages from the log into the file, or into a backup,
- * therefore leaves pages without a checksum, which are accepted. A page of
- * zeros only is not. A file without reserved bytes is read and written as
- * SQLite does it. */
+ * therefore leaves pages without a checksum. A page without one is accepted
+ * only when the first page has none either, so whoever commits must write the
+ * first page each time. From then on the first page stays without. A file
+ * without reserved bytes is read and written as SQLite does it.
+ */
 #ifndef BASE_SQLPAGE_H
 #define BASE_SQLPAGE_H
 

@@ -266,6 +266,21 @@ static enum status begin_nested(struct store *s, bool write, struct err *e)
     return ST_OK;
 }
 
+enum status write_begin(struct store *s, struct err *e)
+{
+    s->changes_before = sqlite3_total_changes64(s->db);
+    return query_run(s, Q_BEGIN, e, "");
+}
+
+enum status write_commit(struct store *s, struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (s->has_sums && sqlite3_total_changes64(s->db) != s->changes_before)
+        st = query_run(s, Q_TOUCH, e, "");
+    return st ? st : query_run(s, Q_COMMIT, e, "");
+}
+
 enum status store_begin(struct store *s, struct err *e)
 {
     enum status st;
@@ -276,7 +291,7 @@ enum status store_begin(struct store *s, struct err *e)
     if (s->depth) return begin_nested(s, true, e);
     st = chunk_settle(s, e);
     if (!st) st = set_sync(s, s->relaxed ? 1 : 2, e);
-    if (!st) st = query_run(s, Q_BEGIN, e, "");
+    if (!st) st = write_begin(s, e);
     if (!st) s->depth = 1;
     return st;
 }
@@ -326,7 +341,7 @@ enum status store_commit(struct store *s, struct err *e)
     }
     st = s->lost ? err_set(e, ST_IO, "%s: an earlier error ended this "
                            "transaction; nothing was changed", s->path)
-                 : query_run(s, Q_COMMIT, e, "");
+       : s->view ? query_run(s, Q_COMMIT, e, "") : write_commit(s, e);
     if (st) store_rollback(s);
     else end_transaction(s);
     return st;

@@ -47,6 +47,8 @@ enum {
     Q(BEGIN, "BEGIN IMMEDIATE")                                             \
     Q(BEGIN_READ, "BEGIN")                                                  \
     Q(COMMIT, "COMMIT")                                                     \
+    /* writes the first page; see sqlpage.h */                              \
+    Q(TOUCH, "PRAGMA user_version = 2")                                     \
     Q(ROLLBACK, "ROLLBACK")                                                 \
     Q(SAVE, "SAVEPOINT op")                                                 \
     Q(RELEASE, "RELEASE op")                                                \
@@ -277,6 +279,7 @@ struct store {
     bool view;                  /* the transaction is for reading */
     bool lost;                  /* SQLite gave the transaction up */
     uint32_t rollbacks;
+    int64_t changes_before;     /* of the transaction: sqlite3_total_changes */
 
     struct store_import *imports;       /* that run on this connection */
     struct store_import *chunk; /* the one with a transaction open, or NULL */
@@ -321,6 +324,10 @@ const char *store_sql(enum query q);
 /* Set the time a commit takes; only between transactions. 1: the log is not
  * flushed (NORMAL), 2: it is (FULL). */
 enum status set_sync(struct store *s, int level, struct err *e);
+
+/* Begin and end a transaction that writes. */
+enum status write_begin(struct store *s, struct err *e);
+enum status write_commit(struct store *s, struct err *e);
 
 /* A step of several statements: a transaction, or a savepoint inside one.
  * op_end keeps it when st is ST_OK and undoes it otherwise; returns st, or

@@ -172,6 +172,37 @@ TEST(no_changed_byte_is_believed)
     teardown(&f);
 }
 
+/* A page whose checksum is gone with its last bytes is no page of another
+ * program's. */
+TEST(a_page_without_its_checksum_is_damaged)
+{
+    struct fix f;
+    struct bytes good;
+    uint64_t sum;
+    int64_t n;
+    int refused = 0;
+
+    if (!setup_closed(&f)) return;
+    good = slurp(f.path);
+    for (size_t page = 1; page < good.n / 8192; page++) {
+        char *bad = malloc(good.n);
+
+        memcpy(bad, good.at, good.n);
+        memset(bad + (page + 1) * 8192 - 512, 0, 512);
+        REQUIRE(spill(f.path, bad, good.n));
+        free(bad);
+        refused += store_open(&f.s, f.path, STORE_READ, &f.e) == ST_FORMAT ||
+                   store_require_sound(f.s, "x", &f.e) == ST_FORMAT;
+        store_close(f.s);
+        f.s = NULL;
+    }
+    CHECK(refused > 0 && (size_t)refused == good.n / 8192 - 1);
+    REQUIRE(spill(f.path, good.at, good.n));
+    CHECK_OK(read_all(f.path, &sum, &n, &f.e), &f.e);
+    free(good.at);
+    teardown(&f);
+}
+
 /* ---- the length ---------------------------------------------------------- */
 
 static void check_cut(struct fix *f)
