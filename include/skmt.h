@@ -580,8 +580,8 @@ SKMT_API skmt_status skmt_tm_export(skmt_tm *tm, const char *memory,
 
 /* ---- care */
 
-/* Is all sound: the store, the index, the one against the other. fn is called
- * for each problem. */
+/* Is all sound: the store, the index's files as they lie on the disk, the one
+ * against the other. fn is called for each problem. */
 typedef void skmt_problem_fn(void *user, const char *sentence);
 SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    void *user, int *n_problems,
@@ -605,9 +605,29 @@ SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
                                             skmt_contradiction_fn *fn,
                                             void *user, int64_t *n,
                                             skmt_error *err);
-/* Build the index again; drop dead rows and join index files. */
+/* Build the index again; drop dead rows and join index files. Both check the
+ * file first and refuse a damaged one with SKMT_FORMAT. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
+/* Save what is readable of a damaged memory file in a new one, which must not
+ * exist. The old file is only read. A pair is saved when its texts match their
+ * hash. Pairs keep their numbers, except those that are found only by scanning
+ * the raw bytes. An error only when the new file could not be
+ * written, or when something was lost and nothing saved. fn and out may be
+ * NULL. */
+typedef struct skmt_recovery {
+    int64_t pairs;              /* saved */
+    int64_t doubtful;           /* of these: the texts are right; document,
+                                   author, times and the like may be wrong or
+                                   missing */
+    int64_t lost;               /* numbers of pairs that could not be read,
+                                   some of which may have been deleted before;
+                                   -1: not known how many */
+} skmt_recovery;
+SKMT_API skmt_status skmt_tm_recover(const char *old_path,
+                                     const char *new_path,
+                                     skmt_tm_progress_fn *fn, void *user,
+                                     skmt_recovery *out, skmt_error *err);
 /* Numbers about the file: "store_bytes", "index_bytes", "symbol_bytes",
  * "segments", "tail", "dead", "terms", "words" .. NULL after the last. Counted
  * when i is 0; -1 where that failed. */

@@ -32,6 +32,7 @@ static const struct subcommand {
     { "check", cmd_tm_check, 0, 0, "MEM" },
     { "rebuild", cmd_tm_rebuild, 0, 0, "MEM" },
     { "compact", cmd_tm_compact, 0, 0, "MEM" },
+    { "recover", cmd_tm_recover, 1, 1, "OLD and NEW" },
     { "warm", cmd_tm_warm, 0, 0, "MEM" },
     { NULL, NULL, 0, 0, NULL }
 };

@@ -52,8 +52,8 @@ int tm_number(const char *text, int64_t low, const char *what, int64_t *out)
 
 /* ---- opening ---------------------------------------------------------- */
 
-static int tell(void *user, const char *what, uint64_t done, uint64_t total,
-                uint64_t units)
+int tm_show_progress(void *user, const char *what, uint64_t done,
+                     uint64_t total, uint64_t units)
 {
     struct tm_call *c = user;
 
@@ -68,7 +68,7 @@ static int tell(void *user, const char *what, uint64_t done, uint64_t total,
     return interrupt_signal() != 0;
 }
 
-static int prepare(struct tm_call *c, skmt_tm_mode mode)
+int tm_prepare(struct tm_call *c, skmt_tm_mode mode)
 {
     if (mode != SKMT_TM_CREATE && memory_must_exist(c->path))
         return EXIT_TROUBLE;
@@ -91,13 +91,13 @@ static void record_opened(struct tm_call *c)
 
 int tm_open(struct tm_call *c, skmt_tm_mode mode)
 {
-    int status = prepare(c, mode);
+    int status = tm_prepare(c, mode);
     skmt_error err;
 
     if (status) return status;
     if (skmt_tm_open(&c->tm, c->path, mode, &err)) return tm_failed(c, &err);
     record_opened(c);
-    skmt_tm_progress(c->tm, tell, c);
+    skmt_tm_progress(c->tm, tm_show_progress, c);
     skmt_tm_relaxed(c->tm, tm_given(c, "relaxed"));
     return EXIT_DONE;
 }
@@ -113,7 +113,7 @@ static bool may_write(const char *path)
 
 int tm_open_read(struct tm_call *c)
 {
-    int status = prepare(c, SKMT_TM_READ);
+    int status = tm_prepare(c, SKMT_TM_READ);
     skmt_error err;
 
     if (status) return status;
@@ -123,7 +123,7 @@ int tm_open_read(struct tm_call *c)
             return tm_failed(c, &err);
     }
     record_opened(c);
-    skmt_tm_progress(c->tm, tell, c);
+    skmt_tm_progress(c->tm, tm_show_progress, c);
     return EXIT_DONE;
 }
 

@@ -46,6 +46,7 @@ tm_run_fn cmd_tm_add, cmd_tm_edit, cmd_tm_delete, cmd_tm_show;
 tm_run_fn cmd_tm_import, cmd_tm_search, cmd_tm_stats;
 /* tm_care.c */
 tm_run_fn cmd_tm_export, cmd_tm_check, cmd_tm_rebuild, cmd_tm_compact;
+tm_run_fn cmd_tm_recover;
 /* tm_warm.c */
 tm_run_fn cmd_tm_warm;
 
@@ -53,6 +54,12 @@ bool tm_given(const struct tm_call *c, const char *option);
 /* The last value given; NULL: none. */
 const char *tm_value(const struct tm_call *c, const char *option);
 
+/* Before work on the file c->path that the library opens itself: what tm_open
+ * does but for opening. It must exist unless mode is SKMT_TM_CREATE. */
+int tm_prepare(struct tm_call *c, skmt_tm_mode mode);
+/* A skmt_tm_progress_fn; user is the call. */
+int tm_show_progress(void *user, const char *what, uint64_t done,
+                     uint64_t total, uint64_t units);
 /* Open c->path. From here on Ctrl-C is noted and stops what takes long: the
  * library's work, and lines read with interrupt_fd(). */
 int tm_open(struct tm_call *c, skmt_tm_mode mode);

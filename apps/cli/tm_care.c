@@ -1,8 +1,10 @@
-/* tm_care.c - skmt tm export, check, rebuild, compact: the file as a whole. */
+/* tm_care.c - skmt tm export, check, rebuild, compact, recover: the file as a
+ * whole. */
 #include <stdio.h>
 #include <string.h>
 
 #include "interrupt.h"
+#include "record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -236,4 +238,53 @@ int cmd_tm_rebuild(struct tm_call *c)
 int cmd_tm_compact(struct tm_call *c)
 {
     return work(c, skmt_tm_compact);
+}
+
+/* ---- recover ---------------------------------------------------------- */
+
+static void put_recovered(struct tm_call *c, const skmt_recovery *r)
+{
+    struct textbuf *t = &c->out;
+
+    put_noun(t, r->pairs, "pair", "pairs");
+    textbuf_adds(t, " saved in ");
+    textbuf_adds(t, c->operands[0]);
+    textbuf_adds(t, "\n");
+    if (r->doubtful) {
+        put_noun(t, r->doubtful, "of them is doubtful: its texts",
+                 "of them are doubtful: their texts");
+        textbuf_adds(t, " are right; document, author and times may be wrong "
+                     "or missing\n");
+    }
+    if (r->lost < 0) textbuf_adds(t, "it is not known how many were lost\n");
+    if (r->lost > 0) {
+        put_noun(t, r->lost, "pair", "pairs");
+        textbuf_adds(t, " at most could not be read\n");
+    }
+}
+
+int cmd_tm_recover(struct tm_call *c)
+{
+    struct textbuf *t = &c->out;
+    int status = tm_prepare(c, SKMT_TM_READ);
+    skmt_recovery r;
+    skmt_error err;
+
+    if (status) return status;
+    if (skmt_tm_recover(c->path, c->operands[0], tm_show_progress, c, &r,
+                        &err))
+        return tm_failed(c, &err);
+    if (!skmt_tm_open(&c->tm, c->operands[0], SKMT_TM_READ, &err))
+        record_memory(c->operands[0], c->tm);
+    if (c->json) {
+        textbuf_adds(t, "{");
+        jput_field(t, "file", c->operands[0]);
+        jput_int(t, "pairs", r.pairs);
+        jput_int(t, "doubtful", r.doubtful);
+        jput_int(t, "lost", r.lost);
+        textbuf_adds(t, "}\n");
+    } else {
+        put_recovered(c, &r);
+    }
+    return tm_print(c);
 }

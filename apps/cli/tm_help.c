@@ -219,6 +219,7 @@ static const char tm_page[] =
 "  check        is the file sound? which sources have several translations?\n"
 "  rebuild      build the index again\n"
 "  compact      give back the room of what was deleted\n"
+"  recover      save what is readable of a damaged file\n"
 "  warm         let a model read the pairs before they are needed\n"
 "\n"
 "  skmt help tm COMMAND   its options, with examples\n"
@@ -384,9 +385,10 @@ static const char drop_page[] =
 static const char check_page[] =
 "Usage: skmt tm check MEM [--contradictions]\n"
 "\n"
-"Is the file sound, the index, and the one with the other? Prints what is\n"
-"wrong; exit status 1 when something is. A wrong index is built again by\n"
-"'skmt tm rebuild'.\n"
+"Check the pairs, the files of the index, and whether the two agree. Prints\n"
+"what is wrong; exit status 1 when something is. A damaged index is built\n"
+"again by 'skmt tm rebuild'. What is readable of damaged pairs is saved by\n"
+"'skmt tm recover'.\n"
 "\n"
 "With --contradictions the file is not checked. Instead every source with\n"
 "several different translations is printed: each translation, its number,\n"
@@ -401,7 +403,8 @@ static const char check_page[] =
 static const char rebuild_page[] =
 "Usage: skmt tm rebuild MEM\n"
 "\n"
-"Build the index again from the stored pairs.\n"
+"Build the index again from the stored pairs. The pairs are checked first; a\n"
+"damaged file is refused.\n"
 "\n"
 "Examples:\n"
 "  skmt tm rebuild my.tm\n";
@@ -409,10 +412,26 @@ static const char rebuild_page[] =
 static const char compact_page[] =
 "Usage: skmt tm compact MEM\n"
 "\n"
-"Give back the room of what was deleted and join the files of the index.\n"
+"Give back the room of what was deleted and join the files of the index. The\n"
+"pairs are checked first; a damaged file is refused.\n"
 "\n"
 "Examples:\n"
 "  skmt tm compact my.tm\n";
+
+static const char recover_page[] =
+"Usage: skmt tm recover OLD NEW\n"
+"\n"
+"Save what is readable of the damaged file OLD in the file NEW, which must\n"
+"not exist. OLD is only read. A pair is saved when its texts match their\n"
+"stored hash. Pairs keep their numbers, except those that are found only by\n"
+"scanning the raw bytes of the file. Prints how many pairs were saved, how many\n"
+"of them are doubtful (their document, author or times may be wrong or\n"
+"missing) and how many could not be read. The exit status is 1 when nothing\n"
+"could be saved or NEW could not be written.\n"
+"\n"
+"Examples:\n"
+"  skmt tm recover my.tm saved.tm\n"
+"  skmt tm recover my.tm saved.tm && skmt tm check saved.tm\n";
 
 static const char warm_page[] =
 "Usage: skmt tm warm MEM --key-file FILE [OPTIONS]\n"
@@ -452,6 +471,7 @@ const struct page tm_pages[] = {
     { "tm check", check_page, check_options, NULL },
     { "tm rebuild", rebuild_page, work_options, NULL },
     { "tm compact", compact_page, work_options, NULL },
+    { "tm recover", recover_page, work_options, NULL },
     { "tm warm", warm_page, warm_options, describe_keys },
     { NULL, NULL, NULL, NULL }
 };

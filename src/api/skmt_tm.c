@@ -8,6 +8,7 @@
 #include "api/public_pair.h"
 #include "api/tm_handle.h"
 #include "formats/tags.h"
+#include "tm/recover.h"
 
 _Static_assert((int)SKMT_TM_READ == (int)STORE_READ &&
                (int)SKMT_TM_WRITE == (int)STORE_WRITE &&
@@ -474,6 +475,23 @@ skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err)
 {
     err_clear(inner(err));
     return (skmt_status)tmfile_compact(tm->f, inner(err));
+}
+
+skmt_status skmt_tm_recover(const char *old_path, const char *new_path,
+                            skmt_tm_progress_fn *fn, void *user,
+                            skmt_recovery *out, skmt_error *err)
+{
+    struct recovery found = { 0 };
+    enum status st;
+
+    err_clear(inner(err));
+    if (!old_path || !new_path)
+        return (skmt_status)err_set(inner(err), ST_ARGUMENT,
+                                    "no memory file was named");
+    st = tm_recover(old_path, new_path, fn, user, &found, inner(err));
+    if (out)
+        *out = (skmt_recovery){ found.pairs, found.doubtful, found.lost };
+    return (skmt_status)st;
 }
 
 const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value)

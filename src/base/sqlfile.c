@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/sqlpage.h"
 #include "base/strbuf.h"
 
 /* ---- errors -------------------------------------------------------------- */
@@ -41,6 +43,9 @@ enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
 
     /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
      * are errors of writing. */
+    if (rc == SQLPAGE_DAMAGED)
+        return sqlfile_damaged(k, path, "a page is missing or does not match "
+                               "its checksum", e);
     if (rc == SQLITE_IOERR_WRITE)
         return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
                        "a quota or a limit on file sizes); nothing was "
@@ -87,16 +92,25 @@ char *sqlfile_name(const char *path)
     return name;
 }
 
-int sqlfile_make(const char *path, sqlite3 **db)
+const char *sqlfile_vfs(const struct sqlfile_kind *k)
+{
+    return k->sums_from ? sqlpage_vfs() : NULL;
+}
+
+int sqlfile_make(const struct sqlfile_kind *k, const char *path, sqlite3 **db)
 {
     char *name = sqlfile_name(path);
-    int rc = SQLITE_NOMEM;
+    int reserved = SQLPAGE_RESERVED, rc = SQLITE_NOMEM;
 
     *db = NULL;
     if (name)
         rc = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE |
-                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+                             SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                             sqlfile_vfs(k));
     free(name);
+    if (!rc && k->sums_from)
+        rc = sqlite3_file_control(*db, "main", SQLITE_FCNTL_RESERVE_BYTES,
+                                  &reserved);
     return rc;
 }
 
@@ -119,6 +133,19 @@ static enum status check_version(const struct sqlfile_kind *k,
     return version ? ST_OK : sqlfile_damaged(k, path, "no version", e);
 }
 
+/* A checksum is only compared when the header says that pages have one. One
+ * changed byte of the header must not turn that off. */
+static enum status check_reserved(const struct sqlfile_kind *k,
+                                  const char *path, const unsigned char *head,
+                                  struct err *e)
+{
+    bool sums = k->sums_from && big_endian(head + 60) >= k->sums_from;
+
+    if (!k->sums_from || head[20] == (sums ? SQLPAGE_RESERVED : 0))
+        return ST_OK;
+    return sqlfile_damaged(k, path, "its header contradicts itself", e);
+}
+
 /* Read through SQLite's own handle: to open the file ourselves and close it
  * would drop the locks other connections of this process have. */
 enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
@@ -127,6 +154,7 @@ enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
     unsigned char head[100];
     sqlite3_file *file = NULL;
     sqlite3_int64 size = 0;
+    enum status st;
     int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
                                   &file);
 
@@ -138,7 +166,85 @@ enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
                  big_endian(head + 68) != k->application_id)))
         return err_set(e, ST_FORMAT, "%s: %s", path, k->not_ours);
     if (rc) return sqlfile_error(k, db, path, rc, e);
-    return check_version(k, path, big_endian(head + 60), e);
+    st = check_version(k, path, big_endian(head + 60), e);
+    return st ? st : check_reserved(k, path, head, e);
+}
+
+bool sqlfile_has_sums(sqlite3 *db)
+{
+    unsigned char reserved = 0;
+    sqlite3_file *file = NULL;
+
+    return !sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
+                                 &file) &&
+           !file->pMethods->xRead(file, &reserved, 1, 20) &&
+           reserved == SQLPAGE_RESERVED;
+}
+
+/* ---- is all of it there? ------------------------------------------------- */
+
+struct file_extent {
+    uint32_t pages;             /* by the header; 0: it does not say */
+    int64_t page_bytes, bytes, log_bytes;
+};
+
+static uint32_t header_pages(const unsigned char *head)
+{
+    bool valid = big_endian(head + 24) == big_endian(head + 92);
+
+    return valid ? big_endian(head + 28) : 0;
+}
+
+/* The order matters. Whoever copies the log into the file writes the header
+ * first, and shortens the log only after the last page. So the log is looked
+ * at after the header, and the file's size after the log. */
+static int read_extent(sqlite3_file *file, const char *path,
+                       struct file_extent *x)
+{
+    unsigned char head[100];
+    sqlite3_int64 size = 0;
+    int rc = file->pMethods->xRead(file, head, sizeof head, 0);
+
+    if (rc) return rc;
+    x->pages = header_pages(head);
+    x->page_bytes = head[16] << 8 | head[17];
+    if (x->page_bytes == 1) x->page_bytes = 65536;
+    x->log_bytes = sqlfile_bytes(path, "-wal");
+    rc = file->pMethods->xFileSize(file, &size);
+    x->bytes = size;
+    if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
+    /* Somebody has changed it meanwhile. */
+    if (!rc && header_pages(head) != x->pages) x->pages = 0;
+    return rc;
+}
+
+/* Each page in the log has a frame header of 24 bytes, the log one of 32. */
+static bool pages_missing(const struct file_extent *x)
+{
+    int64_t missing, logged;
+
+    if (!x->pages || x->page_bytes < 512 || x->log_bytes < 0) return false;
+    missing = x->pages - x->bytes / x->page_bytes;
+    logged = x->log_bytes > 32 ? (x->log_bytes - 32) / (x->page_bytes + 24)
+                               : 0;
+    return missing > logged;
+}
+
+enum status sqlfile_check_size(const struct sqlfile_kind *k, sqlite3 *db,
+                               const char *path, struct err *e)
+{
+    struct file_extent x = { 0 };
+    sqlite3_file *file = NULL;
+    char why[120];
+    int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
+                                  &file);
+
+    if (!rc) rc = read_extent(file, path, &x);
+    if (rc) return sqlfile_error(k, db, path, rc, e);
+    if (!pages_missing(&x)) return ST_OK;
+    snprintf(why, sizeof why, "it has %lld bytes and should have %lld",
+             (long long)x.bytes, (long long)(x.pages * x.page_bytes));
+    return sqlfile_damaged(k, path, why, e);
 }
 
 /* ---- setting up ---------------------------------------------------------- */

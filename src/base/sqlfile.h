@@ -17,6 +17,8 @@ struct sqlfile_kind {
     const char *mend;           /* what to do about a damaged one */
     uint32_t application_id, version;
     int busy_ms;                /* how long to wait for others */
+    uint32_t sums_from;         /* files of this version and later have page
+                                   checksums (sqlpage.h); 0: none has */
 };
 
 /* The code of a call that failed. db may be NULL. */
@@ -30,7 +32,10 @@ enum status sqlfile_damaged(const struct sqlfile_kind *k, const char *path,
 char *sqlfile_name(const char *path);
 /* A file to be filled, by one thread; made when it does not exist. *db is to be
  * closed after an error, too. */
-int sqlfile_make(const char *path, sqlite3 **db);
+int sqlfile_make(const struct sqlfile_kind *k, const char *path,
+                 sqlite3 **db);
+/* The VFS that files of this kind are opened with; NULL: SQLite's own. */
+const char *sqlfile_vfs(const struct sqlfile_kind *k);
 
 /* Kind and version stand in the first 100 bytes, which are looked at before
  * SQLite does anything: somebody else's database is not even locked. Where it
@@ -38,6 +43,14 @@ int sqlfile_make(const char *path, sqlite3 **db);
  * has none). */
 enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
                           const char *path, bool may_be_new, struct err *e);
+
+/* Do the pages of the file have checksums? Ask after sqlfile_check. */
+bool sqlfile_has_sums(sqlite3 *db);
+
+/* Is the file as long as its header says? An error (ST_FORMAT) only when pages
+ * are certainly missing: neither in the file nor in the log. */
+enum status sqlfile_check_size(const struct sqlfile_kind *k, sqlite3 *db,
+                               const char *path, struct err *e);
 
 /* A connection that trusts nothing it finds in the file. */
 int sqlfile_configure(const struct sqlfile_kind *k, sqlite3 *db);

@@ -105,6 +105,10 @@ bool index_wants_merge(const struct index *ix);
  * found is added to *n_problems. */
 enum status index_check(struct index *ix, problem_fn *fn, void *user,
                         int *n_problems, struct err *e);
+/* The files of every index of the store as they lie on the disk, each byte of
+ * them. A file that is not there is no problem: it is made again. */
+enum status index_check_files(struct store *s, problem_fn *fn, void *user,
+                              int *n_problems, struct err *e);
 /* Forget the files and build again. */
 enum status index_rebuild(struct index *ix, struct err *e);
 /* Remove files no manifest mentions. */

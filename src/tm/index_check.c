@@ -1,12 +1,97 @@
-/* index_check.c - the index against the store, posting by posting.
+/* index_check.c - the index's files, byte by byte, and the index against the
+ * store, posting by posting.
  *
- * Both sides give a sum over all (term, text, frequency) that does not depend
- * on order; a posting that is missing, left over or different shows. */
+ * For the second, both sides give a sum over all (term, text, frequency) that
+ * does not depend on order; a posting that is missing, left over or different
+ * shows. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tm/index_inner.h"
+
+/* ---- files --------------------------------------------------------------- */
+
+struct file_check {
+    const char *dir;
+    struct problems found;
+};
+
+static void file_problem(struct file_check *c, const char *path)
+{
+    problems_add(&c->found, "%s is damaged; 'skmt tm rebuild' makes it again",
+                 path);
+}
+
+static enum status check_symbol_file(struct file_check *c,
+                                     const struct segment *seg,
+                                     uint64_t tokenizer, struct err *e)
+{
+    char *path = symbol_path(c->dir, seg->number, tokenizer);
+    struct symfile *f = NULL;
+    enum status st = path ? symfile_open(&f, path, seg, tokenizer, e)
+                          : err_nomem(e, "index");
+
+    if (st == ST_FORMAT && access(path, F_OK)) st = ST_OK;  /* just removed */
+    else if (st == ST_FORMAT || (!st && !symfile_sound(f))) {
+        file_problem(c, path);
+        st = ST_OK;
+    }
+    symfile_close(f);
+    free(path);
+    return st;
+}
+
+static enum status check_segment_file(struct file_check *c,
+                                      const struct indexed_segment *is,
+                                      uint64_t uuid, struct err *e)
+{
+    struct seg_key key = { uuid, is->analyser, is->memory };
+    uint64_t tokenizers[TOKENIZERS_MAX];
+    char *path = segment_path(c->dir, is->row.number);
+    struct segment *seg = NULL;
+    size_t n;
+    enum status st = path ? segment_open(&seg, path, &key, is->row.number,
+                                         is->row.checksum, e)
+                          : err_nomem(e, "index");
+
+    if (st == ST_FORMAT && access(path, F_OK)) {
+        free(path);
+        return ST_OK;
+    }
+    if (st == ST_FORMAT || (!st && !segment_sound(seg))) {
+        file_problem(c, path);
+        st = ST_OK;
+    }
+    free(path);
+    n = !st && seg ? segment_tokenizers(c->dir, seg->number, tokenizers) : 0;
+    for (size_t i = 0; !st && i < n; i++)
+        st = check_symbol_file(c, seg, tokenizers[i], e);
+    segment_close(seg);
+    return st;
+}
+
+enum status index_check_files(struct store *s, problem_fn *fn, void *user,
+                              int *n_problems, struct err *e)
+{
+    struct file_check c = { .dir = index_dir(store_path(s)),
+                            .found = { .fn = fn, .user = user } };
+    struct indexed_segment *list = NULL;
+    size_t n = 0;
+    enum status st = c.dir ? store_index_segments(s, &list, &n, e)
+                           : err_nomem(e, "index");
+
+    for (size_t i = 0; !st && i < n; i++)
+        st = check_segment_file(&c, &list[i], store_uuid(s), e);
+    if (!st) err_clear(e);
+    *n_problems += c.found.n;
+    free(list);
+    free((char *)(uintptr_t)c.dir);
+    return st;
+}
+
+/* ---- the index against the store ----------------------------------------- */
 
 struct tally { uint64_t docs, words, sum; };
 

@@ -30,9 +30,10 @@ enum {
 
 static const struct sqlfile_kind memory_file = {
     .not_ours = "not a translation memory of skmt",
-    .mend = "restore it from a copy",
+    .mend = "restore it from a copy, or save what is readable with "
+            "'skmt tm recover OLD NEW'",
     .application_id = 0x736b6d74,       /* "skmt" */
-    .version = 1, .busy_ms = 60000
+    .version = 2, .busy_ms = 60000, .sums_from = 2
 };
 
 /* What is empty, or as the memory or the batch says, is NULL: most rows of a
@@ -99,6 +100,11 @@ enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e)
     return sqlfile_error(&memory_file, db, path, rc, e);
 }
 
+enum status store_damaged(const char *path, const char *why, struct err *e)
+{
+    return sqlfile_damaged(&memory_file, path, why, e);
+}
+
 static enum status failed(struct store *s, int rc, struct err *e)
 {
     return store_error(s->db, s->path, rc, e);
@@ -111,6 +117,11 @@ static const char *const sql_of[] = {
     STORE_QUERIES(Q)
 #undef Q
 };
+
+const char *store_sql(enum query q)
+{
+    return sql_of[q];
+}
 
 static int bind_str(sqlite3_stmt *st, int i, struct str v)
 {
@@ -272,6 +283,21 @@ static enum status begin_nested(struct store *s, bool write, struct err *e)
     return ST_OK;
 }
 
+enum status write_begin(struct store *s, struct err *e)
+{
+    s->changes_before = sqlite3_total_changes64(s->db);
+    return query_run(s, Q_BEGIN, e, "");
+}
+
+enum status write_commit(struct store *s, struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (s->has_sums && sqlite3_total_changes64(s->db) != s->changes_before)
+        st = query_run(s, Q_TOUCH, e, "");
+    return st ? st : query_run(s, Q_COMMIT, e, "");
+}
+
 enum status store_begin(struct store *s, struct err *e)
 {
     enum status st;
@@ -282,7 +308,7 @@ enum status store_begin(struct store *s, struct err *e)
     if (s->depth) return begin_nested(s, true, e);
     st = chunk_settle(s, e);
     if (!st) st = set_sync(s, s->relaxed ? 1 : 2, e);
-    if (!st) st = query_run(s, Q_BEGIN, e, "");
+    if (!st) st = write_begin(s, e);
     if (!st) s->depth = 1;
     return st;
 }
@@ -332,7 +358,7 @@ enum status store_commit(struct store *s, struct err *e)
     }
     st = s->lost ? err_set(e, ST_IO, "%s: an earlier error ended this "
                            "transaction; nothing was changed", s->path)
-                 : query_run(s, Q_COMMIT, e, "");
+       : s->view ? query_run(s, Q_COMMIT, e, "") : write_commit(s, e);
     if (st) store_rollback(s);
     else end_transaction(s);
     return st;
@@ -445,12 +471,17 @@ enum status file_create_new(const char *path, fill_fn *fill, void *user,
     return st;
 }
 
+int store_make_file(const char *path, sqlite3 **db)
+{
+    return sqlfile_make(&memory_file, path, db);
+}
+
 /* No auto_vacuum: it makes imports a twelfth slower (instructions counted by
  * callgrind); store_compact writes the file anew instead. */
 static enum status fill_store(void *user, const char *temp, struct err *e)
 {
     sqlite3 *db;
-    int rc = sqlfile_make(temp, &db);
+    int rc = store_make_file(temp, &db);
     enum status st;
 
     if (!rc)
@@ -526,9 +557,12 @@ static enum status connect_as(struct store *s, char *name, int flags,
     free(s->name);
     s->name = name;
     if (!name) return err_nomem(e, "file name");
-    rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX,
+                         sqlfile_vfs(&memory_file));
     if (rc) return failed(s, rc, e);
     st = sqlfile_check(&memory_file, s->db, s->path, false, e);
+    if (!st) st = sqlfile_check_size(&memory_file, s->db, s->path, e);
+    s->has_sums = !st && sqlfile_has_sums(s->db);
     if (!st && s->writable && sqlite3_db_readonly(s->db, "main") == 1)
         st = err_set(e, ST_IO, "%s: cannot be written: %s", s->path,
                      access(s->path, W_OK) && errno == EROFS
@@ -684,7 +718,8 @@ enum status store_connect_again(const struct store *s, sqlite3 **db,
 {
     int flags = s->immutable ? SQLITE_OPEN_URI : 0;
     int rc = sqlite3_open_v2(s->name, db, SQLITE_OPEN_READONLY |
-                             SQLITE_OPEN_NOMUTEX | flags, NULL);
+                             SQLITE_OPEN_NOMUTEX | flags,
+                             sqlfile_vfs(&memory_file));
 
     if (!rc) rc = configure(*db);
     return rc ? store_error(*db, s->path, rc, e) : ST_OK;

@@ -146,7 +146,9 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
                        struct err *e);
 
 /* The visible pairs of a memory (0: all) by ascending id, as of when the
- * cursor was opened (it holds a read transaction of its own connection). */
+ * cursor was opened (it holds a read transaction of its own connection). A
+ * pair whose text is not what its hash says ends it with ST_FORMAT, and so do
+ * pairs that are missing, as far as the file can tell. */
 struct pair_cursor;
 enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
                              const struct pair_filter *f, struct err *e);
@@ -266,6 +268,16 @@ enum status manifest_generation(struct store *s, int64_t memory,
 enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
                            int64_t expected, struct manifest *m,
                            struct err *e);
+/* Every segment of every manifest, with the index it belongs to. malloc
+ * memory. */
+struct indexed_segment {
+    struct segment_row row;
+    int64_t memory;
+    uint64_t analyser;
+};
+enum status store_index_segments(struct store *s,
+                                 struct indexed_segment **list, size_t *n,
+                                 struct err *e);
 /* Every segment number any manifest mentions: to sweep files that belong to
  * nothing. malloc memory. */
 enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
@@ -278,6 +290,10 @@ enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
  * import that died is none: nobody sees it, and writers remove it. */
 enum status store_check(struct store *s, problem_fn *fn, void *user,
                         int *n_problems, struct err *e);
+/* The same as a condition: an error (ST_FORMAT) with the first problem. what
+ * is refused: "compacting". */
+enum status store_require_sound(struct store *s, const char *what,
+                                struct err *e);
 /* Remove what died, give free pages back, shorten the log. */
 enum status store_compact(struct store *s, struct err *e);
 /* Copy to another path while others work on (SQLite's backup). */

@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/sqlfile.h"
+#include "base/sqlpage.h"
 #include "tm/store_inner.h"
 
 enum {
     MAX_SHOWN = 100,            /* problems of one kind */
+    PROBLEM_BYTES = 200,        /* of one in an error */
     WORTH_IT = 20               /* compact from one free page in so many */
 };
 
@@ -239,7 +241,9 @@ static enum status check_rows(struct check *c, const char *sql,
     if (rc == SQLITE_DONE) rc = SQLITE_OK;
     /* Damage is what we are looking for. */
     if ((rc & 0xff) == SQLITE_CORRUPT) {
-        problems_add(&c->found, "%s: %s", s->path, sqlite3_errmsg(s->db));
+        problems_add(&c->found, "%s: %s", s->path,
+                     rc == SQLPAGE_DAMAGED ? "a page is missing or does not "
+                     "match its checksum" : sqlite3_errmsg(s->db));
         rc = SQLITE_OK;
     }
     sqlite3_finalize(row);
@@ -251,8 +255,14 @@ static void integrity_row(struct check *c, sqlite3_stmt *row,
 {
     const char *said = (const char *)sqlite3_column_text(row, 0);
 
-    if (said && strcmp(said, "ok"))
-        problems_add(&c->found, "%s: %s", sentence, said);
+    /* Several lines, under a heading with the name of the database. */
+    while (said && *said) {
+        int n = (int)strcspn(said, "\n");
+
+        if (strncmp(said, "***", 3) && strcmp(said, "ok"))
+            problems_add(&c->found, "%s: %.*s", sentence, n, said);
+        said += n + (said[n] == '\n');
+    }
 }
 
 static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
@@ -302,6 +312,28 @@ enum status store_check(struct store *s, problem_fn *fn, void *user,
     end = store_commit(s, st ? NULL : e);
     *n_problems = c.found.n;
     return st ? st : end;
+}
+
+/* Keeps the first problem for the error. */
+static void keep_first_problem(void *user, const char *sentence)
+{
+    char *first = user;
+
+    if (!*first) snprintf(first, PROBLEM_BYTES, "%s", sentence);
+}
+
+enum status store_require_sound(struct store *s, const char *what,
+                                struct err *e)
+{
+    char first[PROBLEM_BYTES] = "";
+    int n;
+    enum status st = store_check(s, keep_first_problem, first, &n, e);
+
+    if (st || !n) return st;
+    return err_set(e, ST_FORMAT, "%s: %s is refused because the file is "
+                   "damaged; save what is readable with 'skmt tm recover OLD "
+                   "NEW'. The first of %d problem%s: %s", s->path, what, n,
+                   n == 1 ? "" : "s", first);
 }
 
 /* ---- compacting ---------------------------------------------------------- */
@@ -366,7 +398,7 @@ static enum status fill_copy(void *user, const char *temp, struct err *e)
     sqlite3 *db;
     sqlite3_backup *copy;
     enum status st = ST_OK;
-    int rc = sqlfile_make(temp, &db);
+    int rc = store_make_file(temp, &db);
 
     if (rc) st = store_error(db, temp, rc, e);
     if (!st) {

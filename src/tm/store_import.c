@@ -333,7 +333,7 @@ enum status chunk_settle(struct store *s, struct err *e)
     if (!im) return ST_OK;
     st = write_hashes(im, e);
     if (!st) st = query_run(s, Q_PAIRS_SET, e, "i", im->pair_id);
-    if (!st) st = query_run(s, Q_COMMIT, e, "");
+    if (!st) st = write_commit(s, e);
     if (st) chunk_abort(im);
     s->chunk = NULL;
     return st;
@@ -347,7 +347,7 @@ static enum status chunk_open(struct store_import *im, struct err *e)
     if (s->chunk == im) return ST_OK;
     st = chunk_settle(s, e);
     if (!st) st = set_sync(s, 1, e);
-    if (!st) st = query_run(s, Q_BEGIN, e, "");
+    if (!st) st = write_begin(s, e);
     if (st) return st;
     s->chunk = im;
     st = still_ours(im, e);

@@ -30,7 +30,8 @@ enum status store_log_start(struct store *s, int64_t memory, int64_t *seq,
 
 /* ---- changes ------------------------------------------------------------- */
 
-/* The rows of a query with columns id, source, tagged, as adds. */
+/* The rows of a query with columns id, source, target, tagged, memory, hash,
+ * as adds. */
 static enum status give_texts(struct store *s, enum query q, bool found,
                               int64_t seq, change_fn *fn, void *user,
                               struct err *e)
@@ -42,7 +43,11 @@ static enum status give_texts(struct store *s, enum query q, bool found,
         struct change c = { .kind = CHANGE_ADD, .seq = seq,
                             .text = sqlite3_column_int64(row, 0),
                             .source = column_str(row, 1),
-                            .tagged = sqlite3_column_int(row, 2) != 0 };
+                            .tagged = sqlite3_column_int(row, 3) != 0 };
+        if (!text_row_sound(row, 1)) {
+            query_end(s, q);
+            return text_damaged(s, c.text, e);
+        }
         if (fn(user, &c)) {
             query_end(s, q);
             return ST_CANCELED;
@@ -275,6 +280,38 @@ enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
     if (!st) return ST_OK;
     free(*numbers);
     *numbers = NULL;
+    *n = 0;
+    return st;
+}
+
+enum status store_index_segments(struct store *s,
+                                 struct indexed_segment **list, size_t *n,
+                                 struct err *e)
+{
+    size_t cap = 0;
+    bool found;
+    enum status st = query_first(s, Q_SEGMENT_ROWS, &found, e, "");
+
+    *list = NULL;
+    *n = 0;
+    while (!st && found) {
+        sqlite3_stmt *row = s->stmt[Q_SEGMENT_ROWS];
+
+        if (!mem_grow(list, &cap, *n + 1, sizeof **list)) {
+            query_end(s, Q_SEGMENT_ROWS);
+            st = err_nomem(e, "list of segments");
+            break;
+        }
+        (*list)[(*n)++] = (struct indexed_segment){
+            { sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+              (uint64_t)sqlite3_column_int64(row, 2) },
+            sqlite3_column_int64(row, 3),
+            (uint64_t)sqlite3_column_int64(row, 4) };
+        st = query_next(s, Q_SEGMENT_ROWS, &found, e);
+    }
+    if (!st) return ST_OK;
+    free(*list);
+    *list = NULL;
     *n = 0;
     return st;
 }

@@ -36,7 +36,7 @@ enum {
     " ifnull(p.target_lang, m.target_lang), p.unit, p.document, p.author," \
     " ifnull(p.created, b.created)," \
     " coalesce(p.changed, p.created, b.created), p.extra," \
-    " ifnull(p.origin, b.origin), p.position"
+    " ifnull(p.origin, b.origin), p.position, t.hash"
 #define PAIR_JOINS \
     " CROSS JOIN batch b ON b.id = p.batch AND b.state = 1" \
     " CROSS JOIN text t ON t.id = p.text" \
@@ -47,6 +47,8 @@ enum {
     Q(BEGIN, "BEGIN IMMEDIATE")                                             \
     Q(BEGIN_READ, "BEGIN")                                                  \
     Q(COMMIT, "COMMIT")                                                     \
+    /* writes the first page; see sqlpage.h */                              \
+    Q(TOUCH, "PRAGMA user_version = 2")                                     \
     Q(ROLLBACK, "ROLLBACK")                                                 \
     Q(SAVE, "SAVEPOINT op")                                                 \
     Q(RELEASE, "RELEASE op")                                                \
@@ -98,7 +100,8 @@ enum {
       " AND NOT EXISTS (SELECT 1 FROM pair WHERE text = ?1)")               \
     Q(TEXT_ADD, "INSERT INTO text(id, memory, hash, tagged, source, target)"\
       " VALUES(?,?,?,?,?,?)")                                               \
-    Q(TEXT_GET, "SELECT t.source, t.target, t.tagged FROM text t"           \
+    Q(TEXT_GET, "SELECT t.source, t.target, t.tagged, t.memory, t.hash"     \
+      " FROM text t"                                                        \
       " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
       " WHERE t.id = ? AND t.hidden IS NULL")                               \
     Q(TEXT_SEEN, "SELECT EXISTS (SELECT 1 FROM pair p CROSS JOIN batch b"   \
@@ -206,16 +209,18 @@ enum {
     Q(CHANGES, "SELECT seq, kind, first, last, source, tagged FROM change"  \
       " WHERE memory = ?1 AND seq > min(?2, ?3)"                            \
       " AND seq > CASE kind WHEN 0 THEN ?2 ELSE ?3 END ORDER BY seq")       \
-    Q(CHANGE_TEXTS, "SELECT t.id, t.source, t.tagged FROM text t"           \
+    Q(CHANGE_TEXTS, "SELECT t.id, t.source, t.target, t.tagged, t.memory,"  \
+      " t.hash FROM text t"                                                 \
       " CROSS JOIN batch b ON b.id = t.id >> 32 AND b.state = 1"            \
       " WHERE t.id BETWEEN ? AND ? AND t.hidden IS NULL ORDER BY t.id")     \
     Q(LOG_START, "SELECT ifnull(max(min(seq), min(clean)), 0) FROM manifest"\
       " WHERE memory = ?")                                                  \
     Q(CHANGE_COUNT, "SELECT ifnull(sum(last - first + 1), 0) FROM change"   \
       " WHERE memory = ? AND seq > ? AND kind = 0")                         \
-    Q(SCAN, "SELECT t.id, t.source, t.tagged FROM batch b CROSS JOIN text t"\
-      " ON " TEXT_OF_BATCH " WHERE b.memory = ? AND b.state = 1"            \
-      " AND t.hidden IS NULL ORDER BY b.id, t.id")                          \
+    Q(SCAN, "SELECT t.id, t.source, t.target, t.tagged, t.memory, t.hash"   \
+      " FROM batch b CROSS JOIN text t ON " TEXT_OF_BATCH                   \
+      " WHERE b.memory = ? AND b.state = 1 AND t.hidden IS NULL"            \
+      " ORDER BY b.id, t.id")                                               \
     /* the index' table of contents */                                      \
     Q(MANIFEST, "SELECT generation, seq, clean FROM manifest"               \
       " WHERE memory = ? AND analyser = ?")                                 \
@@ -232,6 +237,8 @@ enum {
       " AND analyser = ?")                                                  \
     Q(SEGMENT_DROP, "DELETE FROM segment WHERE memory = ?")                 \
     Q(SEGMENT_LIST, "SELECT number FROM segment")                           \
+    Q(SEGMENT_ROWS, "SELECT number, docs, checksum, memory, analyser"       \
+      " FROM segment ORDER BY memory, analyser, place")                     \
     Q(LAGGARD, "SELECT o.analyser FROM manifest o JOIN manifest w"          \
       " ON w.memory = o.memory WHERE w.memory = ?1 AND w.analyser = ?2"     \
       " AND o.analyser <> ?2 AND (o.seq < w.seq OR o.clean < w.clean)"      \
@@ -268,6 +275,7 @@ struct store {
     bool reopen;                /* that could not be opened again */
     struct file_look seen;      /* when immutable */
     bool writable;
+    bool has_sums;              /* the file's pages have checksums */
     bool relaxed;
     uint64_t uuid;
 
@@ -276,6 +284,7 @@ struct store {
     bool view;                  /* the transaction is for reading */
     bool lost;                  /* SQLite gave the transaction up */
     uint32_t rollbacks;
+    int64_t changes_before;     /* of the transaction: sqlite3_total_changes */
 
     struct store_import *imports;       /* that run on this connection */
     struct store_import *chunk; /* the one with a transaction open, or NULL */
@@ -293,6 +302,10 @@ struct store {
 
 /* The one place where SQLite's errors become ours. */
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e);
+/* "PATH: the file is damaged (why); what to do about it". */
+enum status store_damaged(const char *path, const char *why, struct err *e);
+/* A new file to be filled; see sqlfile_make. */
+int store_make_file(const char *path, sqlite3 **db);
 
 /* A time to be stored: whole seconds that came with the pair, or else the
  * clock with its fraction, or else NULL. The fraction tells apart what was
@@ -319,9 +332,15 @@ enum status query_int(struct store *s, enum query q, int64_t *value,
                       struct err *e, const char *types, ...);
 struct str column_str(sqlite3_stmt *st, int column);    /* NULL: empty */
 
+const char *store_sql(enum query q);
+
 /* Set the time a commit takes; only between transactions. 1: the log is not
  * flushed (NORMAL), 2: it is (FULL). */
 enum status set_sync(struct store *s, int level, struct err *e);
+
+/* Begin and end a transaction that writes. */
+enum status write_begin(struct store *s, struct err *e);
+enum status write_commit(struct store *s, struct err *e);
 
 /* A step of several statements: a transaction, or a savepoint inside one.
  * op_end keeps it when st is ST_OK and undoes it otherwise; returns st, or
@@ -357,6 +376,11 @@ enum status unit_check(const struct unit *u, struct err *e);
  * longer texts from before there was this limit; those stay readable. */
 enum status unit_accept(const struct unit *u, struct err *e);
 int64_t text_hash(int64_t memory, const struct unit *u);
+/* Is the text of a row what its hash says? Columns: at source, target, tagged,
+ * memory, hash. */
+bool text_row_sound(sqlite3_stmt *row, int source);
+/* The error that names a pair of the damaged text. */
+enum status text_damaged(struct store *s, int64_t text, struct err *e);
 /* The text equal to u that is visible or was made by batch `own`; 0: none. */
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,
                       int64_t hash, int64_t own, int64_t *id, struct err *e);

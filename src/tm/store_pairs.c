@@ -2,6 +2,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,37 @@ int64_t text_hash(int64_t memory, const struct unit *u)
 
     h = XXH64(u->source.p, u->source.n, h);
     return (int64_t)XXH64(u->target.p, u->target.n, h);
+}
+
+bool text_row_sound(sqlite3_stmt *row, int source)
+{
+    struct unit u = { .source = column_str(row, source),
+                      .target = column_str(row, source + 1),
+                      .tagged = sqlite3_column_int(row, source + 2) != 0 };
+
+    return sqlite3_column_int64(row, source + 4) ==
+           text_hash(sqlite3_column_int64(row, source + 3), &u);
+}
+
+static enum status pair_damaged(const char *path, int64_t id, struct err *e)
+{
+    char why[80];
+
+    snprintf(why, sizeof why, "the text of pair %lld does not match its hash",
+             (long long)id);
+    return store_damaged(path, why, e);
+}
+
+enum status text_damaged(struct store *s, int64_t text, struct err *e)
+{
+    int64_t pair = 0;
+    char why[80];
+
+    if (!query_int(s, Q_PAIR_FIRST, &pair, NULL, "i", text) && pair)
+        return pair_damaged(s->path, pair, e);
+    snprintf(why, sizeof why, "text %lld does not match its hash",
+             (long long)text);
+    return store_damaged(s->path, why, e);
 }
 
 static bool same_text(sqlite3_stmt *row, int source, const struct unit *u)
@@ -478,7 +510,8 @@ enum status store_delete_where(struct store *s, const struct pair_filter *f,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static void read_pair(sqlite3_stmt *row, struct pair *out)
+/* false: the text is not what its hash says. */
+static bool read_pair(sqlite3_stmt *row, struct pair *out)
 {
     struct unit *u = &out->unit;
 
@@ -499,6 +532,7 @@ static void read_pair(sqlite3_stmt *row, struct pair *out)
     u->extra = column_str(row, 13);
     out->origin = column_str(row, 14);
     out->position = sqlite3_column_int64(row, 15);
+    return sqlite3_column_int64(row, 16) == text_hash(out->memory, u);
 }
 
 /* A statement that is not ended keeps the store's view of the file old, so
@@ -536,8 +570,8 @@ static enum status get_pair(struct store *s, int64_t id, struct pair *out,
 
     memset(out, 0, sizeof *out);
     if (st || !*found) return st;
-    read_pair(s->stmt[Q_PAIR_GET], out);
-    if (!keep_pair(s, out)) st = err_nomem(e, "pair");
+    if (!read_pair(s->stmt[Q_PAIR_GET], out)) st = pair_damaged(s->path, id, e);
+    else if (!keep_pair(s, out)) st = err_nomem(e, "pair");
     query_end(s, Q_PAIR_GET);
     return st;
 }
@@ -598,6 +632,10 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
     enum status st = query_first(s, Q_TEXT_GET, found, e, "i", text);
 
     if (st || !*found) return st;
+    if (!text_row_sound(s->stmt[Q_TEXT_GET], 0)) {
+        query_end(s, Q_TEXT_GET);
+        return text_damaged(s, text, e);
+    }
     *source = column_str(s->stmt[Q_TEXT_GET], 0);
     *target = column_str(s->stmt[Q_TEXT_GET], 1);
     *tagged = sqlite3_column_int(s->stmt[Q_TEXT_GET], 2) != 0;
@@ -613,6 +651,9 @@ struct pair_cursor {
     sqlite3_stmt *row;
     char *path;                 /* for errors */
     bool ended;
+    bool has_sums;              /* as the store's */
+    int64_t memory;             /* all of this memory is asked for; 0: not */
+    int64_t pairs_given;
 };
 
 enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
@@ -625,6 +666,9 @@ enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
     *out = NULL;
     if (!c) return err_nomem(e, "cursor");
     c->path = strdup(s->path);
+    c->has_sums = s->has_sums;
+    if (!f->origin && !f->document && !f->source && !f->target)
+        c->memory = f->memory;
     st = c->path ? store_connect_again(s, &c->db, e)
                  : err_nomem(e, "file name");
     if (!st) {
@@ -642,16 +686,45 @@ enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
     return st;
 }
 
+/* A tree whose inner pages are damaged can lack rows without any error. The
+ * index on the texts is another tree, so its rows are counted. Files with page
+ * checksums do not need that: every page that is read was compared. */
+static enum status cursor_check_count(struct pair_cursor *c, struct err *e)
+{
+    sqlite3_stmt *row = NULL;
+    int64_t n = -1;
+    char why[100];
+    int rc = sqlite3_prepare_v2(c->db, store_sql(Q_COUNT_PAIRS), -1, &row,
+                                NULL);
+
+    if (!rc) rc = sqlite3_bind_int64(row, 1, c->memory);
+    if (!rc && sqlite3_step(row) == SQLITE_ROW)
+        n = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    if (n == c->pairs_given) return ST_OK;
+    if (n < 0) return store_error(c->db, c->path, rc, e);
+    snprintf(why, sizeof why, "%lld pairs can be read, its index has %lld",
+             (long long)c->pairs_given, (long long)n);
+    return store_damaged(c->path, why, e);
+}
+
 enum status pair_cursor_next(struct pair_cursor *c, struct pair *out,
                              bool *found, struct err *e)
 {
     int rc = c->ended ? SQLITE_DONE : sqlite3_step(c->row);
+    bool first_end = !c->ended && rc == SQLITE_DONE;
 
     *found = rc == SQLITE_ROW;
     c->ended = !*found;
-    if (*found) read_pair(c->row, out);
-    else if (rc != SQLITE_DONE) return store_error(c->db, c->path, rc, e);
-    return ST_OK;
+    if (!*found && rc != SQLITE_DONE)
+        return store_error(c->db, c->path, rc, e);
+    c->pairs_given += *found;
+    if (first_end && c->memory && !c->has_sums)
+        return cursor_check_count(c, e);
+    if (!*found || read_pair(c->row, out)) return ST_OK;
+    *found = false;
+    c->ended = true;
+    return pair_damaged(c->path, out->id, e);
 }
 
 void pair_cursor_close(struct pair_cursor *c)

@@ -104,6 +104,20 @@ bool symfile_get(struct symfile *f, uint32_t doc, uint32_t **to, size_t *cap,
     return true;
 }
 
+bool symfile_sound(struct symfile *f)
+{
+    uint32_t before = 0, begin;
+
+    if (!pagefile_has(&f->file, 0, f->file.head.data_bytes)) return false;
+    for (uint32_t d = 0; d <= f->n_docs; d++) {
+        memcpy(&begin, f->file.data + (uint64_t)d * sizeof begin,
+               sizeof begin);
+        if (begin < before || begin > f->n_ids) return false;
+        before = begin;
+    }
+    return true;
+}
+
 /* ---- making one ---------------------------------------------------------- */
 
 struct sym_writer {

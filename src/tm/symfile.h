@@ -18,6 +18,9 @@ enum status symfile_open(struct symfile **out, const char *path,
                          struct err *e);
 void symfile_close(struct symfile *f);          /* NULL is fine */
 uint64_t symfile_bytes(const struct symfile *f);
+/* Does every page match its checksum, and is every document's range within
+ * the file? */
+bool symfile_sound(struct symfile *f);
 
 /* The ids of a document, in `to` when they are not stored as 32 bits already;
  * `to` grows (*cap). false: damaged, or no memory. */

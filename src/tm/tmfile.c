@@ -443,11 +443,19 @@ enum status tmfile_search(struct tmfile *t, struct str text,
 enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
                          int *n_problems, struct err *e)
 {
+    bool damaged;
     enum status st;
 
     *n_problems = 0;
     end_merging(t);
     st = store_check(t->store, fn, user, n_problems, e);
+    damaged = *n_problems > 0;
+    if (!st) st = index_check_files(t->store, fn, user, n_problems, e);
+    /* A damaged store cannot say what should be in the index. */
+    if (damaged && (!st || st == ST_FORMAT)) {
+        err_clear(e);
+        return ST_OK;
+    }
     if (!st) st = open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++) {
         st = index_refresh(t->indexes[i], e);
@@ -462,7 +470,8 @@ enum status tmfile_rebuild(struct tmfile *t, struct err *e)
 
     if (st) return st;
     end_merging(t);
-    st = open_indexes(t, e);
+    st = store_require_sound(t->store, "building the index", e);
+    if (!st) st = open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++)
         st = index_rebuild(t->indexes[i], e);
     return st ? st : index_sweep(t->store, e);
@@ -474,7 +483,8 @@ enum status tmfile_compact(struct tmfile *t, struct err *e)
 
     if (st) return st;
     end_merging(t);
-    st = open_indexes(t, e);
+    st = store_require_sound(t->store, "compacting", e);
+    if (!st) st = open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++) {
         st = index_refresh(t->indexes[i], e);
         if (!st) st = index_merge(t->indexes[i], true, e);

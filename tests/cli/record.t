@@ -20,6 +20,7 @@ program must be in this list; the last line of the loop finds one that is not.
   > run tm-check tm check a.tm
   > run tm-rebuild tm rebuild a.tm
   > run tm-compact tm compact a.tm
+  > run tm-recover tm recover a.tm saved.tm
   > run tm-warm tm warm a.tm --key-file a.keys
   > run translate translate -M a.tm a.de -o a.mt --threads 2
   > run learn learn -M a.tm a.de -c a.en -o learned

@@ -14,8 +14,8 @@ Every subcommand of the overview has a page with an example; -h shows the same
 one.
 
   $ commands=$(skmt help tm | awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }'); echo $commands
-  create import search add edit delete show export stats list set drop check rebuild compact warm
-  $ for c in $(skmt help tm | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do skmt help tm $c | head -1 | grep -q "^Usage: skmt tm $c MEM" || echo "$c: usage"; skmt help tm $c | grep -q "^  skmt tm $c my.tm\|^  zcat" || echo "$c: example"; skmt tm $c --help | cmp - <(skmt help tm $c); skmt tm $c -h | cmp - <(skmt help tm $c); done
+  create import search add edit delete show export stats list set drop check rebuild compact recover warm
+  $ for c in $(skmt help tm | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do skmt help tm $c | head -1 | grep -q "^Usage: skmt tm $c \(MEM\|OLD\)" || echo "$c: usage"; skmt help tm $c | grep -q "^  skmt tm $c my.tm\|^  zcat" || echo "$c: example"; skmt tm $c --help | cmp - <(skmt help tm $c); skmt tm $c -h | cmp - <(skmt help tm $c); done
 
   $ for c in $(skmt help tm | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do skmt help tm $c | awk 'length > 79' | grep -v 'skmt tm'; done
   [1]

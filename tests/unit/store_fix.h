@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/sqlpage.h"
 #include "scratch_dir.h"
 #include "tm/store_inner.h"
 
@@ -120,11 +121,12 @@ static inline int64_t file_size(const char *path, const char *ending)
     return stat(name, &sb) ? -1 : (int64_t)sb.st_size;
 }
 
-/* Any SQL, as somebody else would. */
+/* Any SQL. The pages keep their checksums. */
 static inline bool sql(const char *path, const char *text)
 {
     sqlite3 *db = NULL;
-    bool ok = !sqlite3_open(path, &db) &&
+    bool ok = !sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE |
+                               SQLITE_OPEN_CREATE, sqlpage_vfs()) &&
               !sqlite3_exec(db, text, NULL, NULL, NULL);
 
     if (!ok) printf("  %s\n", sqlite3_errmsg(db));

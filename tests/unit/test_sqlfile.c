@@ -8,7 +8,7 @@
 #include "test.h"
 
 static const struct sqlfile_kind kind = { "not a thing of ours", "buy another",
-                                          0x12345678, 3, 2000 };
+                                          0x12345678, 3, 2000, 0 };
 
 struct fix { struct scratch s; const char *path; sqlite3 *db; };
 

@@ -143,7 +143,7 @@ TEST(store_of_a_newer_version_is_not_touched)
     if (!setup(&f)) return;
     store_close(f.s);
     f.s = NULL;
-    REQUIRE(sql(f.path, "PRAGMA user_version = 2"));
+    REQUIRE(sql(f.path, "PRAGMA user_version = 3"));
     refused(f.path, ST_VERSION, "newer version");
     REQUIRE(sql(f.path, "PRAGMA user_version = 0"));
     refused(f.path, ST_FORMAT, "damaged");

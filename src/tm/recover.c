@@ -1,0 +1,581 @@
+/* recover.c - save what is readable of a damaged memory file; see recover.h.
+ *
+ * The old file is open twice: once so that every page is compared with its
+ * checksum ("strict"), once without ("lenient"). First every number a pair may
+ * have is asked for. What the strict connection gives is right. Where it fails
+ * the lenient one is asked, and what it gives is doubtful. Then the bytes of
+ * the file are searched for texts that no saved pair has (recover_scan.c).
+ *
+ * Rows go to the new file as they are, with their numbers. What cannot be read
+ * about a memory or a batch that saved pairs need is made up. */
+#include "tm/recover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map64.h"
+#include "base/sqlfile.h"
+#include "base/sqlpage.h"
+#include "tm/store_inner.h"
+
+enum { CHUNK_PAIRS = 50000, REPORT_EVERY = 1024 };
+
+/* What is asked of the old file. */
+enum question { ASK_HEAD, ASK_PAIR_MAX, ASK_MEMORY_MAX, ASK_MEMORY, ASK_BATCH,
+                ASK_PAIR, ASK_TEXT, ASK_BY_HASH, QUESTIONS };
+static const char *const question_sql[QUESTIONS] = {
+    [ASK_HEAD] = "SELECT pairs FROM head",
+    [ASK_PAIR_MAX] = "SELECT max(id) FROM pair",
+    [ASK_MEMORY_MAX] = "SELECT max(id) FROM memory",
+    [ASK_MEMORY] = "SELECT id, name, source_lang, target_lang, priority,"
+        " keep_duplicates, created, dropped FROM memory WHERE id = ?",
+    [ASK_BATCH] = "SELECT id, memory, import, state, origin, format, created,"
+        " texts, first_pair, finished, extra FROM batch WHERE id = ?",
+    [ASK_PAIR] = "SELECT id, text, batch, position, document, unit, author,"
+        " created, changed, source_lang, target_lang, extra, origin"
+        " FROM pair WHERE id = ?",
+    [ASK_TEXT] = "SELECT id, source, target, tagged, memory, hash, hidden"
+        " FROM text WHERE id = ?",
+    [ASK_BY_HASH] = "SELECT text FROM by_hash WHERE text = ? AND hash = ?"
+};
+
+/* What is written to the new one. */
+enum insertion { PUT_MEMORY, PUT_BATCH, PUT_TEXT, PUT_PAIR, INSERTIONS };
+static const char *const insertion_sql[INSERTIONS] = {
+    [PUT_MEMORY] = "INSERT INTO memory(id, name, source_lang, target_lang,"
+        " priority, keep_duplicates, created, dropped)"
+        " VALUES(?,?,?,?,?,?,?,0)",
+    [PUT_BATCH] = "INSERT INTO batch(id, memory, import, state, origin,"
+        " format, created, texts, first_pair, finished, extra)"
+        " VALUES(?,?,?,1,?,?,?,?,?,?,?)",
+    [PUT_TEXT] = "INSERT OR IGNORE INTO text(id, source, target, tagged,"
+        " memory, hash) VALUES(?,?,?,?,?,?)",
+    [PUT_PAIR] = "INSERT OR IGNORE INTO pair(id, text, batch, position,"
+        " document, unit, author, created, changed, source_lang,"
+        " target_lang, extra, origin) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
+};
+
+enum answer { SOUND, DOUBTFUL, NONE, UNREADABLE };
+
+struct connection {
+    sqlite3 *db;
+    sqlite3_stmt *stmt[QUESTIONS];
+    bool failed[QUESTIONS];     /* cannot even be prepared */
+};
+
+struct recovering {
+    const char *old_path;
+    struct connection strict, lenient;
+    struct store *to;
+    sqlite3_stmt *put[INSERTIONS];
+    struct map64 memories, batches, texts;      /* that are in the new file;
+                                                   batches: enum batch_fate */
+    int64_t top_pair;           /* the highest number used */
+    struct recovery count;
+    tm_progress_fn *progress;
+    void *user;
+    enum status st;             /* the first error that ends it */
+    struct err *e;
+};
+
+/* ---- asking -------------------------------------------------------------- */
+
+static int ask_one(struct connection *c, enum question q, int64_t a,
+                   int64_t b)
+{
+    int rc = SQLITE_OK;
+
+    if (!c->db || c->failed[q]) return SQLITE_CORRUPT;
+    if (!c->stmt[q])
+        rc = sqlite3_prepare_v2(c->db, question_sql[q], -1, &c->stmt[q],
+                                NULL);
+    c->failed[q] = rc != SQLITE_OK;
+    if (rc) return rc;
+    sqlite3_reset(c->stmt[q]);
+    if (sqlite3_bind_parameter_count(c->stmt[q]) > 0)
+        sqlite3_bind_int64(c->stmt[q], 1, a);
+    if (sqlite3_bind_parameter_count(c->stmt[q]) > 1)
+        sqlite3_bind_int64(c->stmt[q], 2, b);
+    return sqlite3_step(c->stmt[q]);
+}
+
+/* *row is valid until the question is asked again. */
+static enum answer ask(struct recovering *r, enum question q, int64_t a,
+                       int64_t b, sqlite3_stmt **row)
+{
+    int rc = ask_one(&r->strict, q, a, b);
+
+    *row = r->strict.stmt[q];
+    if (rc == SQLITE_ROW) return SOUND;
+    if (rc == SQLITE_DONE) return NONE;
+    rc = ask_one(&r->lenient, q, a, b);
+    *row = r->lenient.stmt[q];
+    return rc == SQLITE_ROW ? DOUBTFUL : UNREADABLE;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static void fail_writing(struct recovering *r, int rc)
+{
+    if (!r->st) r->st = store_error(r->to->db, r->to->path, rc, r->e);
+}
+
+/* The statement, with nothing bound to it. */
+static sqlite3_stmt *recover_put_begin(struct recovering *r, enum insertion i)
+{
+    int rc = SQLITE_OK;
+
+    if (!r->put[i])
+        rc = sqlite3_prepare_v2(r->to->db, insertion_sql[i], -1, &r->put[i],
+                                NULL);
+    if (rc) fail_writing(r, rc);
+    if (rc) return NULL;
+    sqlite3_reset(r->put[i]);
+    sqlite3_clear_bindings(r->put[i]);
+    return r->put[i];
+}
+
+static void recover_put_end(struct recovering *r, sqlite3_stmt *st)
+{
+    int rc = sqlite3_step(st);
+
+    sqlite3_reset(st);
+    if (rc != SQLITE_DONE) fail_writing(r, rc);
+}
+
+/* Note a number as being in the new file. false: it was. */
+static bool is_first(struct recovering *r, struct map64 *m, int64_t id,
+                     uint32_t value)
+{
+    bool fresh = false;
+    uint32_t *at = map64_put(m, (uint64_t)id, &fresh);
+
+    if (!at && !r->st) r->st = err_nomem(r->e, "recovering a memory file");
+    if (at && fresh) *at = value;
+    return fresh;
+}
+
+/* ---- memories ------------------------------------------------------------ */
+
+static bool is_name(struct str name)
+{
+    struct unit u = { .source = name, .target = name };
+
+    return name.n > 0 && name.n < 128 && !unit_check(&u, NULL);
+}
+
+static bool name_is_free(struct recovering *r, const char *name)
+{
+    int64_t id = 0;
+
+    return !query_int(r->to, Q_MEMORY_NAMED, &id, NULL, "z", name) && !id;
+}
+
+/* A sound row is copied; of another at most the name is used. */
+static void recover_memory(struct recovering *r, int64_t id)
+{
+    sqlite3_stmt *row, *st;
+    char name[128];
+    enum answer a;
+
+    if (!is_first(r, &r->memories, id, 1)) return;
+    a = ask(r, ASK_MEMORY, id, 0, &row);
+    snprintf(name, sizeof name, "recovered-%lld", (long long)id);
+    if ((a == SOUND || a == DOUBTFUL) && is_name(column_str(row, 1)) &&
+        name_is_free(r, (const char *)sqlite3_column_text(row, 1)))
+        snprintf(name, sizeof name, "%s",
+                 (const char *)sqlite3_column_text(row, 1));
+    st = recover_put_begin(r, PUT_MEMORY);
+    if (!st) return;
+    for (int i = 2; a == SOUND && i < 7; i++)
+        sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
+    for (int i = 4; a != SOUND && i < 7; i++)
+        sqlite3_bind_int64(st, i + 1, i < 6 ? 0 : now_seconds());
+    sqlite3_bind_int64(st, 1, id);
+    sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
+    recover_put_end(r, st);
+}
+
+/* Also those without pairs. */
+static void recover_memories(struct recovering *r)
+{
+    sqlite3_stmt *row;
+    int64_t top = 0;
+
+    if (ask(r, ASK_MEMORY_MAX, 0, 0, &row) == SOUND)
+        top = sqlite3_column_int64(row, 0);
+    for (int64_t id = 1; !r->st && id <= top; id++)
+        if (ask(r, ASK_MEMORY, id, 0, &row) == SOUND &&
+            !sqlite3_column_int(row, 7))
+            recover_memory(r, id);
+}
+
+/* ---- batches ------------------------------------------------------------- */
+
+enum batch_fate { BATCH_SAVED = 1, BATCH_UNSEEN };
+
+static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
+                         sqlite3_stmt *row)
+{
+    /* The columns of the row for the parameters. */
+    static const int column[] = { -1, -1, 2, 4, 5, 6, 7, 8, 9, 10 };
+    sqlite3_stmt *st = recover_put_begin(r, PUT_BATCH);
+
+    if (!st) return;
+    for (int i = 2; row && i < 10; i++)
+        sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, column[i]));
+    if (!row) {
+        sqlite3_bind_int64(st, 3, 1);
+        sqlite3_bind_int64(st, 6, now_seconds());
+        sqlite3_bind_int64(st, 7, 0);
+        sqlite3_bind_int64(st, 8, 1);
+    }
+    sqlite3_bind_int64(st, 1, id);
+    sqlite3_bind_int64(st, 2, memory);
+    recover_put_end(r, st);
+}
+
+/* Whether pairs of the batch are seen. The batch is made when they are; its
+ * own data is only copied from a sound row. */
+static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
+                          bool *doubtful)
+{
+    uint32_t *known = map64_find(&r->batches, (uint64_t)id);
+    sqlite3_stmt *row;
+    enum answer a;
+    bool sound;
+
+    if (known) return *known == BATCH_SAVED;
+    a = ask(r, ASK_BATCH, id, 0, &row);
+    sound = a == SOUND && sqlite3_column_int64(row, 1) == memory;
+    if (sound && sqlite3_column_int(row, 3) != BATCH_DONE) {
+        is_first(r, &r->batches, id, BATCH_UNSEEN);
+        return false;
+    }
+    if (!sound) *doubtful = true;
+    recover_memory(r, memory);
+    is_first(r, &r->batches, id, BATCH_SAVED);
+    if (!r->st) insert_batch(r, id, memory, sound ? row : NULL);
+    return true;
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+/* row: id, source, target, tagged, memory, hash. */
+static void recover_text(struct recovering *r, sqlite3_stmt *row)
+{
+    sqlite3_stmt *st;
+
+    if (!is_first(r, &r->texts, sqlite3_column_int64(row, 0), 1)) return;
+    st = recover_put_begin(r, PUT_TEXT);
+    if (!st) return;
+    for (int i = 0; i < 6; i++)
+        sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
+    recover_put_end(r, st);
+}
+
+static bool column_is_text(sqlite3_stmt *row, int i)
+{
+    struct str v = column_str(row, i);
+    struct unit u = { .source = v, .target = v };
+
+    return sqlite3_column_type(row, i) == SQLITE_NULL ||
+           (sqlite3_column_type(row, i) == SQLITE_TEXT &&
+            !unit_check(&u, NULL));
+}
+
+static bool column_is_number(sqlite3_stmt *row, int i)
+{
+    return sqlite3_column_type(row, i) == SQLITE_NULL ||
+           sqlite3_column_type(row, i) == SQLITE_INTEGER;
+}
+
+/* Of a doubtful row only what can be right is copied. */
+static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
+                             int64_t batch, sqlite3_stmt *row)
+{
+    sqlite3_stmt *st = recover_put_begin(r, PUT_PAIR);
+
+    if (!st) return;
+    for (int i = 3; row && i < 13; i++) {
+        bool number = i == 3 || i == 7 || i == 8;
+
+        if (number ? column_is_number(row, i) : column_is_text(row, i))
+            sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
+    }
+    sqlite3_bind_int64(st, 1, id);
+    sqlite3_bind_int64(st, 2, text);
+    sqlite3_bind_int64(st, 3, batch);
+    recover_put_end(r, st);
+    if (id > r->top_pair) r->top_pair = id;
+    r->count.pairs++;
+}
+
+/* The text of a pair, when it is right. */
+static bool ask_text(struct recovering *r, int64_t text, sqlite3_stmt **row)
+{
+    enum answer a = ask(r, ASK_TEXT, text, 0, row);
+
+    return (a == SOUND || a == DOUBTFUL) && text_row_sound(*row, 1) &&
+           sqlite3_column_type(*row, 6) == SQLITE_NULL;
+}
+
+static void recover_pair(struct recovering *r, int64_t id)
+{
+    sqlite3_stmt *row, *text_row;
+    int64_t text, batch, memory;
+    enum answer a = ask(r, ASK_PAIR, id, 0, &row);
+    bool doubtful = a == DOUBTFUL, seen;
+
+    if (a == NONE) return;
+    text = a == UNREADABLE ? 0 : sqlite3_column_int64(row, 1);
+    if (a == UNREADABLE || !ask_text(r, text, &text_row)) {
+        r->count.lost++;
+        return;
+    }
+    memory = sqlite3_column_int64(text_row, 4);
+    batch = sqlite3_column_int64(row, 2);
+    seen = recover_batch(r, text >> 32, memory, &doubtful);
+    if (a == DOUBTFUL) batch = text >> 32;
+    if (batch != text >> 32) seen &= recover_batch(r, batch, memory, &doubtful);
+    if (!seen || r->st) return;
+    recover_text(r, text_row);
+    if (!r->st) recover_put_pair(r, id, text, batch, row);
+    r->count.doubtful += doubtful;
+}
+
+static bool recover_stopped(struct recovering *r, int64_t done, int64_t total)
+{
+    if (!r->st && r->progress && done % REPORT_EVERY == 0 &&
+        r->progress(r->user, "recovering", (uint64_t)done, (uint64_t)total,
+                    (uint64_t)r->count.pairs))
+        r->st = err_set(r->e, ST_CANCELED, "the recovery was stopped");
+    return r->st != ST_OK;
+}
+
+/* The highest number a pair may have; 0: not known. */
+static int64_t highest_pair(struct recovering *r)
+{
+    static const enum question where[] = { ASK_HEAD, ASK_PAIR_MAX };
+    int64_t bytes = sqlfile_bytes(r->old_path, "") +
+                    sqlfile_bytes(r->old_path, "-wal"), n;
+    sqlite3_stmt *row;
+
+    for (int i = 0; i < 2; i++) {
+        enum answer a = ask(r, where[i], 0, 0, &row);
+
+        n = a == SOUND || a == DOUBTFUL ? sqlite3_column_int64(row, 0) : 0;
+        /* A doubtful number may be anything, but a pair takes some bytes. */
+        if (a == SOUND || (n > 0 && n <= bytes)) return n;
+    }
+    return 0;
+}
+
+static void next_chunk(struct recovering *r)
+{
+    enum status st;
+
+    if (r->st) return;
+    st = store_commit(r->to, r->e);
+    if (!st) st = store_begin(r->to, r->e);
+    r->st = st;
+}
+
+static bool recover_pairs(struct recovering *r)
+{
+    sqlite3_stmt *row;
+    int64_t top = highest_pair(r);
+
+    for (int64_t id = 1; id <= top && !recover_stopped(r, id, top); id++) {
+        recover_pair(r, id);
+        if (id % CHUNK_PAIRS == 0) next_chunk(r);
+    }
+    if (top > r->top_pair) r->top_pair = top;
+    return top > 0 || ask(r, ASK_HEAD, 0, 0, &row) == SOUND;
+}
+
+/* ---- texts whose pairs are lost ------------------------------------------ */
+
+/* A row the file still has the bytes of may have been deleted: then its hash
+ * leads nowhere. */
+static bool was_deleted(struct recovering *r, const struct scanned_text *t)
+{
+    sqlite3_stmt *row;
+
+    return ask(r, ASK_BY_HASH, t->id, t->hash, &row) == NONE;
+}
+
+static enum status insert_scanned(struct recovering *r,
+                                  const struct scanned_text *t)
+{
+    enum status st = text_insert(r->to, t->id, t->memory, &t->unit, t->hash,
+                                 r->e);
+
+    if (!st) st = hash_insert(r->to, t->hash, t->id, r->e);
+    return st;
+}
+
+static int take_scanned(void *user, const struct scanned_text *t)
+{
+    struct recovering *r = user;
+    bool doubtful = true;
+    int64_t same = 0;
+
+    if (t->memory < 1 || map64_find(&r->texts, (uint64_t)t->id) ||
+        was_deleted(r, t) ||
+        !recover_batch(r, t->id >> 32, t->memory, &doubtful))
+        return r->st != ST_OK;
+    if (!r->st)
+        r->st = text_find(r->to, t->memory, &t->unit, t->hash, 0, &same,
+                          r->e);
+    if (r->st || same) return r->st != ST_OK;
+    is_first(r, &r->texts, t->id, 1);
+    if (!r->st) r->st = insert_scanned(r, t);
+    if (!r->st) recover_put_pair(r, r->top_pair + 1, t->id, t->id >> 32, NULL);
+    r->count.doubtful++;
+    if (r->count.lost > 0) r->count.lost--;
+    return recover_stopped(r, r->count.pairs, 0);
+}
+
+static void recover_texts(struct recovering *r)
+{
+    sqlite3_file *file = NULL;
+    enum status st;
+
+    if (r->st || !r->lenient.db ||
+        sqlite3_file_control(r->lenient.db, "main", SQLITE_FCNTL_FILE_POINTER,
+                             &file) || !file || !file->pMethods)
+        return;
+    st = recover_scan(file, take_scanned, r, r->st ? NULL : r->e);
+    if (!r->st && st != ST_CANCELED) r->st = st;
+}
+
+/* ---- the new file -------------------------------------------------------- */
+
+static void run_sql(struct recovering *r, const char *sql)
+{
+    int rc = r->st ? SQLITE_OK : sqlite3_exec(r->to->db, sql, NULL, NULL,
+                                              NULL);
+
+    if (rc) fail_writing(r, rc);
+}
+
+static void set_counters(struct recovering *r)
+{
+    if (!r->st)
+        r->st = query_run(r->to, Q_PAIRS_SET, r->e, "i", r->top_pair);
+    run_sql(r, "UPDATE batch SET texts = max(texts, ifnull((SELECT"
+            " max(id & 0xffffffff) FROM text t WHERE t.id BETWEEN"
+            " (batch.id << 32) AND (batch.id << 32 | 0xffffffff)), 0))");
+}
+
+static void recover_all(struct recovering *r)
+{
+    bool top_known;
+
+    r->st = store_begin(r->to, r->e);
+    if (r->st) return;
+    recover_memories(r);
+    top_known = recover_pairs(r);
+    next_chunk(r);
+    run_sql(r, "INSERT INTO by_hash SELECT hash, id FROM text"
+            " ORDER BY hash, id");
+    next_chunk(r);
+    recover_texts(r);
+    set_counters(r);
+    if (r->st) store_rollback(r->to);
+    else r->st = store_commit(r->to, r->e);
+    if (!top_known) r->count.lost = -1;
+    if (!r->st && !r->count.pairs && r->count.lost)
+        r->st = err_set(r->e, ST_FORMAT, "%s: no pair of it could be read",
+                        r->old_path);
+}
+
+static enum status fill_recovered(void *user, const char *temp, struct err *e)
+{
+    struct recovering *r = user;
+    enum status st = store_open(&r->to, temp, STORE_CREATE, e);
+
+    if (st) return st;
+    store_relaxed(r->to, true);
+    recover_all(r);
+    for (int i = 0; i < INSERTIONS; i++) sqlite3_finalize(r->put[i]);
+    store_close(r->to);
+    return r->st;
+}
+
+/* ---- the old file -------------------------------------------------------- */
+
+/* Without a log the file is read as it is, and nothing is made beside it. */
+static enum status connect_old(const char *path, const char *vfs,
+                               struct connection *c, struct err *e)
+{
+    bool alone = sqlfile_bytes(path, "-wal") == 0;
+    char *name = NULL;
+    enum status st = ST_OK;
+
+    if (alone) st = sqlfile_immutable(path, &name, e);
+    else name = sqlfile_name(path);
+    if (st) return st;
+    if (!name) return err_nomem(e, "file name");
+    sqlite3_open_v2(name, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
+                    (alone ? SQLITE_OPEN_URI : 0), vfs);
+    free(name);
+    if (!c->db) return err_nomem(e, "recovering a memory file");
+    sqlite3_extended_result_codes(c->db, 1);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    /* One view of it for all questions. */
+    sqlite3_exec(c->db, "PRAGMA trusted_schema = OFF; BEGIN", NULL, NULL,
+                 NULL);
+    return ST_OK;
+}
+
+static void disconnect_old(struct connection *c)
+{
+    for (int i = 0; i < QUESTIONS; i++) sqlite3_finalize(c->stmt[i]);
+    sqlite3_close(c->db);
+}
+
+static enum status check_paths(const char *old_path, const char *new_path,
+                               struct err *e)
+{
+    struct stat sb;
+
+    if (stat(old_path, &sb))
+        return err_set(e, ST_IO, "%s: %s", old_path, strerror(errno));
+    if (!S_ISREG(sb.st_mode))
+        return err_set(e, ST_IO, "%s: not a regular file", old_path);
+    if (!access(new_path, F_OK))
+        return err_set(e, ST_ARGUMENT, "%s: exists already; recovered pairs "
+                       "are written to a new file", new_path);
+    return ST_OK;
+}
+
+enum status tm_recover(const char *old_path, const char *new_path,
+                       tm_progress_fn *progress, void *user,
+                       struct recovery *out, struct err *e)
+{
+    struct recovering r = { .old_path = old_path, .progress = progress,
+                            .user = user, .e = e };
+    bool existed = false;
+    enum status st = check_paths(old_path, new_path, e);
+
+    if (!st) st = connect_old(old_path, sqlpage_vfs(), &r.strict, e);
+    if (!st) st = connect_old(old_path, NULL, &r.lenient, e);
+    if (!st) st = file_create_new(new_path, fill_recovered, &r, &existed, e);
+    if (!st && existed)
+        st = err_set(e, ST_ARGUMENT, "%s: exists already", new_path);
+    disconnect_old(&r.strict);
+    disconnect_old(&r.lenient);
+    map64_release(&r.memories);
+    map64_release(&r.batches);
+    map64_release(&r.texts);
+    *out = r.count;
+    return st;
+}
