@@ -13,8 +13,8 @@ struct keybuild {
     int rows;                   /* of the workspace */
     struct workspace ws;
     bool ready, use_pool;       /* ready: ws and encoded are set up */
-    struct memory encoded;      /* all sources of a group, */
-    struct memory *mems;        /* and each pair's part of it */
+    struct crosskv encoded;     /* all sources of a group, */
+    struct crosskv *mems;       /* and each pair's part of it */
     struct source *sources;     /* those that differ */
     struct row *row;            /* [rows] */
     float *hidden;              /* [rows, ws.ld] */
@@ -41,7 +41,7 @@ static void release_room(struct keybuild *kb)
 {
     if (kb->ready) {
         workspace_release(&kb->ws);
-        memory_release(&kb->encoded);
+        crosskv_release(&kb->encoded);
     }
     kb->ready = false;
     free(kb->row);
@@ -82,7 +82,7 @@ static enum status make_states(struct keybuild *kb, struct err *e)
                                     net->max_pos, e);
 
     if (st) return st;
-    st = memory_init(&kb->encoded, net, kb->rows, e);
+    st = crosskv_init(&kb->encoded, net, kb->rows, e);
     if (st) workspace_release(&kb->ws);
     kb->ready = !st;
     return st;
@@ -131,7 +131,7 @@ static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
         rows += pairs[i].n_src;
     }
     encoder_run(&kb->ws, kb->sources, sources, NULL, NULL);
-    memory_fill(&kb->encoded, &kb->ws, kb->ws.x, rows);
+    crosskv_fill(&kb->encoded, &kb->ws, kb->ws.x, rows);
     rows = 0;
     for (int i = 0; i < n; i++) {
         int as = same_source(pairs, i, &pairs[i]);
@@ -140,8 +140,8 @@ static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
             kb->mems[i] = kb->mems[as];
             continue;
         }
-        kb->mems[i] = memory_part(&kb->encoded, kb->net, rows,
-                                  pairs[i].n_src);
+        kb->mems[i] = crosskv_part(&kb->encoded, kb->net, rows,
+                                   pairs[i].n_src);
         rows += pairs[i].n_src;
     }
 }

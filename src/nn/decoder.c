@@ -9,20 +9,20 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static size_t memory_ld(const struct net *net)
+static size_t crosskv_ld(const struct net *net)
 {
     return (size_t)pad_to(2 * net->d, PANEL) + CACHE_SKEW;
 }
 
-enum status memory_init(struct memory *m, const struct net *net, int cap,
-                        struct err *e)
+enum status crosskv_init(struct crosskv *m, const struct net *net, int cap,
+                         struct err *e)
 {
     size_t layers = (size_t)net->w->cfg.decoder_layers;
     void *p;
 
     assert(cap > 0);
     memset(m, 0, sizeof *m);
-    m->bytes = layers * (size_t)cap * memory_ld(net) * sizeof *m->kv;
+    m->bytes = layers * (size_t)cap * crosskv_ld(net) * sizeof *m->kv;
     p = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return err_nomem(e, "encoder states");
@@ -31,18 +31,19 @@ enum status memory_init(struct memory *m, const struct net *net, int cap,
     return ST_OK;
 }
 
-void memory_release(struct memory *m)
+void crosskv_release(struct crosskv *m)
 {
     if (m->kv) munmap(m->kv, m->bytes);
     memset(m, 0, sizeof *m);
 }
 
-static float *memory_layer(const struct memory *m, int layer)
+static float *crosskv_layer(const struct crosskv *m, int layer)
 {
     return m->kv + (size_t)layer * m->layer_ld;
 }
 
-void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
+void crosskv_fill(struct crosskv *m, struct workspace *ws, const float *x,
+                  int n)
 {
     const struct net *net = ws->net;
     const struct decoder_layer *dec = net->w->dec;
@@ -50,19 +51,19 @@ void memory_fill(struct memory *m, struct workspace *ws, const float *x, int n)
     assert(n > 0 && n <= m->cap);
     assert(m->bytes > 0);               /* not a part of another */
     m->n = n;
-    m->layer_ld = (size_t)n * memory_ld(net);
-    net_linear(ws, &dec[0].cross_kv, x, ws->ld, n, memory_layer(m, 0),
-               memory_ld(net), ACT_NONE, 0);
+    m->layer_ld = (size_t)n * crosskv_ld(net);
+    net_linear(ws, &dec[0].cross_kv, x, ws->ld, n, crosskv_layer(m, 0),
+               crosskv_ld(net), ACT_NONE, 0);
     for (int i = 1; i < net->w->cfg.decoder_layers; i++)
         net_linear_again(ws, &dec[i - 1].cross_kv, &dec[i].cross_kv, x,
-                         ws->ld, n, memory_layer(m, i), memory_ld(net));
+                         ws->ld, n, crosskv_layer(m, i), crosskv_ld(net));
 }
 
-struct memory memory_part(const struct memory *all, const struct net *net,
-                          int at, int n)
+struct crosskv crosskv_part(const struct crosskv *all, const struct net *net,
+                            int at, int n)
 {
     assert(at >= 0 && n > 0 && at + n <= all->n);
-    return (struct memory){ .kv = all->kv + (size_t)at * memory_ld(net),
+    return (struct crosskv){ .kv = all->kv + (size_t)at * crosskv_ld(net),
                             .layer_ld = all->layer_ld, .n = n, .cap = n };
 }
 
@@ -89,9 +90,9 @@ static struct attention attention_for(const struct layer_work *w, int part)
 /* The first row after i that belongs to another sentence, or hi. */
 static int next_sentence(const struct layer_work *w, int i, int hi)
 {
-    const struct memory *mem = w->p->rows[i].mem;
+    const struct crosskv *mem = w->p->rows[i].crosskv;
 
-    while (i < hi && w->p->rows[i].mem == mem) i++;
+    while (i < hi && w->p->rows[i].crosskv == mem) i++;
     return i;
 }
 
@@ -99,10 +100,10 @@ static int next_sentence(const struct layer_work *w, int i, int hi)
 static struct attention_next memory_ahead(const struct layer_work *w, int i)
 {
     const struct net *net = w->ws->net;
-    const struct memory *m = w->p->rows[i].mem;
-    const float *kv = memory_layer(m, w->layer);
+    const struct crosskv *m = w->p->rows[i].crosskv;
+    const float *kv = crosskv_layer(m, w->layer);
 
-    return (struct attention_next){ kv, kv + net->d, memory_ld(net), NULL, 0,
+    return (struct attention_next){ kv, kv + net->d, crosskv_ld(net), NULL, 0,
                                     m->n };
 }
 
@@ -203,15 +204,15 @@ static void cross_group(const struct layer_work *w, struct attention *a,
 {
     struct workspace *ws = w->ws;
     const struct net *net = ws->net;
-    const struct memory *m = w->p->rows[i].mem;
-    float *kv = memory_layer(m, w->layer);
+    const struct crosskv *m = w->p->rows[i].crosskv;
+    float *kv = crosskv_layer(m, w->layer);
     bool keep = w->p->cross &&
                 w->layer == net->w->cfg.decoder_layers - 1;
 
     a->n_k = m->n;
     a->k = kv;
     a->v = kv + net->d;
-    a->ldk = a->ldv = memory_ld(net);
+    a->ldk = a->ldv = crosskv_ld(net);
     a->n_q = keep ? 1 : end - i;
     a->weights = keep ? w->p->cross_scratch : NULL;
     for (; i < end; i += a->n_q) {

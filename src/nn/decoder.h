@@ -14,7 +14,7 @@
 
 /* The source side of cross-attention: keys and values of every decoder layer,
  * computed from the encoder states of one sentence. */
-struct memory {
+struct crosskv {
     float *kv;                  /* [layers][n][2 * d plus padding]; memory is
                                    committed as it is used */
     size_t layer_ld;            /* floats from one layer to the next */
@@ -22,21 +22,21 @@ struct memory {
     int n, cap;                 /* source positions */
 };
 
-enum status memory_init(struct memory *m, const struct net *net, int cap,
-                        struct err *e);
-void memory_release(struct memory *m);
+enum status crosskv_init(struct crosskv *m, const struct net *net, int cap,
+                         struct err *e);
+void crosskv_release(struct crosskv *m);
 /* Compute keys and values of n encoder states x (stride ws->ld), in the form
  * in which encoder_run leaves them. */
-void memory_fill(struct memory *m, struct workspace *ws, const float *x,
-                 int n);
+void crosskv_fill(struct crosskv *m, struct workspace *ws, const float *x,
+                  int n);
 
 /* One sentence of several that were filled together: the n positions from
  * `at` on. The result borrows the memory of `all`; do not release it. */
-struct memory memory_part(const struct memory *all, const struct net *net,
-                          int at, int n);
+struct crosskv crosskv_part(const struct crosskv *all, const struct net *net,
+                            int at, int n);
 
 struct row {
-    const struct memory *mem;   /* rows of one sentence are adjacent */
+    const struct crosskv *crosskv;  /* rows of one sentence are adjacent */
     int32_t token;
     int pos;                    /* 0 for the start token */
     const int32_t *path;        /* [pos + 1] slots, its own last; NULL when

@@ -19,7 +19,7 @@
 
 struct lane {
     struct job *job;            /* NULL: free */
-    struct memory mem;
+    struct crosskv crosskv;
     struct beam beam;
     struct states states;
     int *at, *at_next;          /* [beam] */
@@ -74,7 +74,7 @@ static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
     size_t n = (size_t)b->o.beam * (size_t)b->max_len;
     enum status st;
 
-    st = memory_init(&l->mem, b->net, b->o.max_source, e);
+    st = crosskv_init(&l->crosskv, b->net, b->o.max_source, e);
     if (!st)
         st = beam_init(&l->beam, &b->o, b->net->w->cfg.eos_id, b->max_len, e);
     /* Live ones now and after a step, and drafts of a few passes. */
@@ -112,8 +112,8 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->cross_scratch = mem_alloc((size_t)b->net->heads *
                                  (size_t)b->o.max_source, sizeof(float));
     if (b->rows && b->row_lane && b->row_at && b->row_state && b->row_parent &&
-        b->row_pos && b->row_path && b->slot_token && b->hidden &&
-        b->logits && b->block_max && b->stats && b->mix && b->sources && b->cross_scratch)
+        b->row_pos && b->row_path && b->slot_token && b->hidden && b->logits &&
+        b->block_max && b->stats && b->mix && b->sources && b->cross_scratch)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
@@ -167,7 +167,7 @@ void batch_free(struct batch *b)
 {
     if (!b) return;
     for (int i = 0; b->lanes && i < b->o.lanes; i++) {
-        memory_release(&b->lanes[i].mem);
+        crosskv_release(&b->lanes[i].crosskv);
         beam_release(&b->lanes[i].beam);
         states_release(&b->lanes[i].states);
         free(b->lanes[i].path);
@@ -239,7 +239,7 @@ static enum status enter(struct batch *b, struct job *j, const float *x,
         enum status st = b->mixer->begin(b->mixer, at, j->user, e);
         if (st) return st;
     }
-    memory_fill(&l->mem, &b->ws, x, j->n_src);
+    crosskv_fill(&l->crosskv, &b->ws, x, j->n_src);
     beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
     if (j->user) l->beam.prune = b->o.prune_steered;
     l->job = j;
@@ -286,7 +286,7 @@ static void add_row(struct batch *b, struct lane *l, struct state *s, int pos,
 {
     int r = b->n_rows++;
 
-    b->rows[r] = (struct row){ &l->mem, s->token, pos, path };
+    b->rows[r] = (struct row){ &l->crosskv, s->token, pos, path };
     b->row_lane[r] = (int)(l - b->lanes);
     b->row_at[r] = s;
     b->row_state[r] = s->slot;
@@ -575,7 +575,7 @@ static void read_again(struct batch *b, struct lane *l, int hyp)
             slot = path[at] = kvcache_take(&b->cache, slot);
             /* Held by what follows it and, the last one, by us. */
             if (at) kvcache_drop(&b->cache, path[at - 1]);
-            b->rows[p.n] = (struct row){ &l->mem,
+            b->rows[p.n] = (struct row){ &l->crosskv,
                 at ? h->tokens[at - 1] : b->net->w->cfg.start_id, at, path };
         }
         decoder_run(&b->ws, &b->cache, &p);

@@ -12,7 +12,7 @@
 
 struct state {
     struct workspace ws;
-    struct memory mem;
+    struct crosskv crosskv;
     struct row *rows;
     float *hidden, *logits, *block_max;
 };
@@ -26,7 +26,7 @@ static enum status state_init(struct state *s, const struct net *net,
 
     memset(s, 0, sizeof *s);
     st = workspace_init(&s->ws, net, pool, most, most, e);
-    if (!st) st = memory_init(&s->mem, net, f->n_src, e);
+    if (!st) st = crosskv_init(&s->crosskv, net, f->n_src, e);
     if (st) return st;
     s->rows = calloc((size_t)n, sizeof *s->rows);
     s->hidden = mem_zalloc((size_t)n * s->ws.ld, sizeof(float));
@@ -39,7 +39,7 @@ static enum status state_init(struct state *s, const struct net *net,
 static void state_release(struct state *s)
 {
     workspace_release(&s->ws);
-    memory_release(&s->mem);
+    crosskv_release(&s->crosskv);
     free(s->rows);
     mem_free(s->hidden);
     mem_free(s->logits);
@@ -52,7 +52,7 @@ static void run_decoder(struct state *s, const struct forced *f)
         .hidden = s->hidden, .probe = f->dec_probe, .user = f->user };
 
     for (int t = 0; t <= f->n_tgt; t++)
-        s->rows[t] = (struct row){ &s->mem,
+        s->rows[t] = (struct row){ &s->crosskv,
             t ? f->tgt[t - 1] : s->ws.net->w->cfg.start_id, t, NULL };
     decoder_run(&s->ws, NULL, &p);
 }
@@ -84,7 +84,7 @@ enum status forced_run(const struct net *net, struct pool *pool,
     st = state_init(&s, net, pool, f, e);
     if (!st) {
         encoder_run(&s.ws, &src, 1, f->enc_probe, f->user);
-        memory_fill(&s.mem, &s.ws, s.ws.x, f->n_src);
+        crosskv_fill(&s.crosskv, &s.ws, s.ws.x, f->n_src);
         run_decoder(&s, f);
         for (int t = 0; t <= f->n_tgt && (f->logprob || f->logits); t++)
             project(&s, f, t);

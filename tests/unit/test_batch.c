@@ -1074,7 +1074,7 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     struct decoder_pass p = { 0 };
     struct workspace ws;
     struct kvcache cache;
-    struct memory mem;
+    struct crosskv mem;
     struct tiny_net m;
     int32_t src[16], path[2][LEN];
     float hidden[2 * LEN * PANEL], want[2][PANEL];
@@ -1089,9 +1089,9 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     REQUIRE_OK(workspace_init(&ws, m.net, NULL, 16, 16, &e), &e);
     REQUIRE_OK(kvcache_init(&cache, 16, m.w->cfg.decoder_layers, m.net->d,
                             &e), &e);
-    REQUIRE_OK(memory_init(&mem, m.net, n, &e), &e);
+    REQUIRE_OK(crosskv_init(&mem, m.net, n, &e), &e);
     encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
-    memory_fill(&mem, &ws, ws.x, n);
+    crosskv_fill(&mem, &ws, ws.x, n);
     p.hidden = hidden;
     for (int h = 0; h < 2; h++) {       /* each alone, token by token */
         for (int t = 0; t < 3 + h; t++) {
@@ -1111,7 +1111,7 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     for (int h = 0; h < 2; h++)
         CHECK_MEM(hidden + (size_t)h * ws.ld, want[h],
                   sizeof(float) * (size_t)m.net->d);
-    memory_release(&mem);
+    crosskv_release(&mem);
     kvcache_release(&cache);
     workspace_release(&ws);
     tiny_net_close(&m);
@@ -1125,7 +1125,7 @@ TEST(a_translation_known_whole_needs_no_cache)
     struct tiny o = TINY_DEFAULT;
     struct pool *pool;
     struct kvcache cache;
-    struct memory mem[2];
+    struct crosskv mem[2];
     struct tiny_net m;
     float hidden[N * PANEL], want[N * PANEL];
     int32_t src[16], path[N];
@@ -1149,9 +1149,9 @@ TEST(a_translation_known_whole_needs_no_cache)
             uint64_t own = seed + (uint64_t)i;
             int n = tiny_source(&m, &own, 5 + i, src);
 
-            REQUIRE_OK(memory_init(&mem[i], m.net, n, &e), &e);
+            REQUIRE_OK(crosskv_init(&mem[i], m.net, n, &e), &e);
             encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
-            memory_fill(&mem[i], &ws, ws.x, n);
+            crosskv_fill(&mem[i], &ws, ws.x, n);
             for (int t = 0; t < (i ? B : A); t++, at++) {
                 path[at] = kvcache_take(&cache, t ? path[at - 1] : -1);
                 rows[at] = (struct row){ &mem[i], t ? 6 + t
@@ -1163,7 +1163,7 @@ TEST(a_translation_known_whole_needs_no_cache)
         for (int i = 0; i < N; i++)
             CHECK_MEM(hidden + (size_t)i * ws.ld, want + (size_t)i * ws.ld,
                       sizeof(float) * (size_t)m.net->d);
-        for (int i = 0; i < 2; i++) memory_release(&mem[i]);
+        for (int i = 0; i < 2; i++) crosskv_release(&mem[i]);
         kvcache_release(&cache);
         workspace_release(&ws);
     }
@@ -1180,7 +1180,7 @@ TEST(every_layer_reads_the_same_states)
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct workspace ws;
-        struct memory mem;
+        struct crosskv mem;
         struct tiny_net m;
         float *states, *want;
         int32_t src[16];
@@ -1191,13 +1191,13 @@ TEST(every_layer_reads_the_same_states)
         REQUIRE(tiny_net_open(&m, &o, types[i], NULL));
         n = tiny_source(&m, &seed, 9, src);
         REQUIRE_OK(workspace_init(&ws, m.net, NULL, 16, 16, &e), &e);
-        REQUIRE_OK(memory_init(&mem, m.net, n, &e), &e);
+        REQUIRE_OK(crosskv_init(&mem, m.net, n, &e), &e);
         encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
         states = mem_alloc((size_t)n * ws.ld, sizeof *states);
         want = mem_alloc((size_t)n * ws.ld_qkv, sizeof *want);
         REQUIRE(states && want);
         memcpy(states, ws.x, (size_t)n * ws.ld * sizeof *states);
-        memory_fill(&mem, &ws, ws.x, n);
+        crosskv_fill(&mem, &ws, ws.x, n);
         for (int l = 0; l < m.w->cfg.decoder_layers; l++) {
             size_t ld = mem.layer_ld / (size_t)n;
             const float *got = mem.kv + (size_t)l * mem.layer_ld;
@@ -1210,7 +1210,7 @@ TEST(every_layer_reads_the_same_states)
         }
         mem_free(states);
         mem_free(want);
-        memory_release(&mem);
+        crosskv_release(&mem);
         workspace_release(&ws);
         tiny_net_close(&m);
     }
