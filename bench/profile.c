@@ -162,7 +162,7 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
 
             while (k < room && k < 64 && at < n) {
                 struct result *x = r[at++];
-                if (x->n_segs && x->segs[0].job) some[k++] = x->segs[0].job;
+                if (x->n_sentences && x->sentences[0].job) some[k++] = x->sentences[0].job;
             }
             batch_add(b, some, k, NULL);
             room = batch_free_lanes(b);

@@ -175,18 +175,18 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
 
 /* ---- what a result owes to the memory --------------------------------------- */
 
-static const struct segment *seg_at(const skmt_result *r, int seg)
+static const struct sentence *sentence_at(const skmt_result *r, int seg)
 {
     const struct result *res = (const struct result *)(const void *)r;
 
-    return seg >= 0 && seg < res->n_segs ? &res->segs[seg] : NULL;
+    return seg >= 0 && seg < res->n_sentences ? &res->sentences[seg] : NULL;
 }
 
 static const char *or_empty(const char *s) { return s ? s : ""; }
 
 int skmt_result_pairs(const skmt_result *r, int seg)
 {
-    const struct segment *s = seg_at(r, seg);
+    const struct sentence *s = sentence_at(r, seg);
 
     return s && s->recall ? s->recall->n : 0;
 }
@@ -194,7 +194,7 @@ int skmt_result_pairs(const skmt_result *r, int seg)
 void skmt_result_pair(const skmt_result *r, int seg, int i,
                       skmt_steering *out)
 {
-    const struct segment *s = seg_at(r, seg);
+    const struct sentence *s = sentence_at(r, seg);
     const struct recalled *p;
 
     *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
@@ -214,7 +214,7 @@ static const struct sk_note *note_at(const skmt_result *r, int hyp, int seg,
                                      int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
-    const struct segment *s = seg_at(r, seg);
+    const struct sentence *s = sentence_at(r, seg);
     const struct sk_sentence *sk;
 
     if (!s || !s->recall || !s->job || hyp < 0 || hyp >= res->n_hyps)
@@ -254,7 +254,7 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 
 int skmt_result_passes(const skmt_result *r, int seg)
 {
-    const struct segment *s = seg_at(r, seg);
+    const struct sentence *s = sentence_at(r, seg);
 
     return s && s->job ? s->job->steps : 0;
 }

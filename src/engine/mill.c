@@ -90,7 +90,7 @@ enum status mill_add(struct mill *m, struct job **jobs, int n,
     int steered = 0;
 
     for (int i = 0; i < n; i++) {
-        const struct segment *s = jobs[i]->owner;
+        const struct sentence *s = jobs[i]->owner;
 
         m->recalls[i] = jobs[i]->user ? s->recall : NULL;
         steered += jobs[i]->user != NULL;

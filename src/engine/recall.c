@@ -133,7 +133,7 @@ static enum status join_sides(const struct engine *en,
     return ST_OK;
 }
 
-static enum status encode_pair(const struct engine *en, struct str source,
+enum status recall_encode(const struct engine *en, struct str source,
                                struct str target, struct recalled *to,
                                struct err *e)
 {
@@ -156,7 +156,7 @@ enum status recall_prepare(const struct engine *en, struct keycache *keys,
     to->id = recall_id(source, target);
     st = recall_keys(keys, to, e);
     if (st || to->block) return st;
-    return encode_pair(en, source, target, to, e);
+    return recall_encode(en, source, target, to, e);
 }
 
 static char *copy(struct str s)
@@ -327,8 +327,8 @@ static enum status take_given(struct recaller *rc,
 
 /* ---- a text ---------------------------------------------------------------- */
 
-static struct str segment_text(const struct result *r,
-                               const struct segment *s)
+static struct str sentence_text(const struct result *r,
+                                const struct sentence *s)
 {
     return (struct str){ r->source + s->begin, s->end - s->begin };
 }
@@ -379,7 +379,7 @@ static bool keep_exact(struct recall *m, struct str text)
 }
 
 /* The segment has its translation without any work. */
-static void give(struct result *r, struct segment *s, struct recall *m)
+static void give(struct result *r, struct sentence *s, struct recall *m)
 {
     r->pending -= s->job != NULL;
     job_free(s->job);
@@ -394,7 +394,7 @@ static bool trusts(const struct options *o)
            (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
 
-static enum status attach(struct recaller *rc, struct segment *s,
+static enum status attach(struct recaller *rc, struct sentence *s,
                           struct recall *m, struct err *e)
 {
     s->recall = m;
@@ -421,11 +421,11 @@ static enum status search_more(struct recaller *rc, struct str text,
     return st;
 }
 
-static enum status recall_segment(struct recaller *rc, struct result *r,
-                                  struct segment *s, bool may_give,
-                                  struct err *e)
+static enum status recall_sentence(struct recaller *rc, struct result *r,
+                                   struct sentence *s, bool may_give,
+                                   struct err *e)
 {
-    struct str text = segment_text(r, s);
+    struct str text = sentence_text(r, s);
     struct recall *m, *more = NULL;
     enum status st = search(rc, text, &m, e);
 
@@ -462,12 +462,12 @@ static enum status recall_whole(struct recaller *rc, struct result *r,
         recall_free(m);
         return ST_OK;
     }
-    st = result_join_segments(r, e);
+    st = result_join_sentences(r, e);
     if (st) {
         recall_free(m);
         return st;
     }
-    give(r, &r->segs[0], m);
+    give(r, &r->sentences[0], m);
     *done = true;
     return ST_OK;
 }
@@ -481,16 +481,17 @@ enum status recaller_run(struct recaller *rc, struct result *r,
     enum status st = ST_OK;
 
     if (!given && !rc->tm) return ST_OK;
-    for (int i = 0; i < r->n_segs; i++)
-        if (r->segs[i].job && r->segs[i].job->n_prefix) may_give = false;
-    if (may_give && r->n_segs > 1) st = recall_whole(rc, r, &done, e);
-    for (int i = 0; !st && !done && i < r->n_segs; i++) {
-        struct segment *s = &r->segs[i];
+    for (int i = 0; i < r->n_sentences; i++)
+        if (r->sentences[i].job && r->sentences[i].job->n_prefix)
+            may_give = false;
+    if (may_give && r->n_sentences > 1) st = recall_whole(rc, r, &done, e);
+    for (int i = 0; !st && !done && i < r->n_sentences; i++) {
+        struct sentence *s = &r->sentences[i];
         struct recall *m;
 
         if (!s->job) continue;
         if (!given) {
-            st = recall_segment(rc, r, s, may_give, e);
+            st = recall_sentence(rc, r, s, may_give, e);
         } else {
             st = take_given(rc, given, n, &m, e);
             if (!st) st = attach(rc, s, m, e);

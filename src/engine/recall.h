@@ -68,6 +68,11 @@ uint64_t recall_maker(const struct engine *en, const struct options *o);
 /* Which pair: a hash of its texts without tags. The same pair has the same
  * keys in any memory, copied or not, and when it is given by the caller. */
 struct key_id recall_id(struct str source, struct str target);
+/* The tokens of a pair: ids, n_src and n_tgt of to. n_tgt is 0 when there is
+ * nothing to learn from the pair. */
+enum status recall_encode(const struct engine *en, struct str source,
+                          struct str target, struct recalled *to,
+                          struct err *e);
 /* The pair's id, and its keys where the cache has them; else block is NULL, and
  * ids, n_src and n_tgt are the tokens to make them of. Without a block and with
  * n_tgt 0 there is nothing to learn from the pair. A cache whose file cannot be

@@ -16,7 +16,7 @@ struct cutter {
     const struct search_options *so;
     const int32_t *prefix;      /* ids for the first segment */
     int n_prefix;
-    size_t cap;                 /* of r->segs */
+    size_t cap;                 /* of r->sentences */
     int32_t *ids;               /* scratch, [max_source] */
 };
 
@@ -46,7 +46,7 @@ static enum status take_text(struct result *r, const struct options *o,
     return r->source ? ST_OK : err_nomem(e, "a text");
 }
 
-static enum status add_job(struct cutter *c, struct segment *s, struct err *e)
+static enum status add_job(struct cutter *c, struct sentence *s, struct err *e)
 {
     const struct config *cfg = &c->r->engine->w->cfg;
     int n = 0;
@@ -54,7 +54,7 @@ static enum status add_job(struct cutter *c, struct segment *s, struct err *e)
     if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
     for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
     if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
-    if (c->r->n_segs == 1 && c->n_prefix >=
+    if (c->r->n_sentences == 1 && c->n_prefix >=
                              search_max_len(c->so, c->r->engine->net, n))
         return err_set(e, ST_LIMIT, "the prefix has %d pieces, and a "
                        "translation of this text at most %d (max-len-a, "
@@ -62,20 +62,21 @@ static enum status add_job(struct cutter *c, struct segment *s, struct err *e)
                        search_max_len(c->so, c->r->engine->net, n));
     c->r->pending++;
     return job_new(&s->job, c->so, c->r->engine->net, c->ids, n,
-                   c->r->n_segs == 1 ? c->prefix : NULL,
-                   c->r->n_segs == 1 ? c->n_prefix : 0, e);
+                   c->r->n_sentences == 1 ? c->prefix : NULL,
+                   c->r->n_sentences == 1 ? c->n_prefix : 0, e);
 }
 
 /* One segment of n pieces, whose spans count from `base`. */
-static enum status add_segment(struct cutter *c, const struct piece *p,
-                               size_t n, size_t base, struct err *e)
+static enum status add_sentence_part(struct cutter *c, const struct piece *p,
+                                     size_t n, size_t base, struct err *e)
 {
     struct result *r = c->r;
-    struct segment *s;
+    struct sentence *s;
 
-    if (!mem_grow(&r->segs, &c->cap, (size_t)r->n_segs + 1, sizeof *r->segs))
+    if (!mem_grow(&r->sentences, &c->cap, (size_t)r->n_sentences + 1,
+                  sizeof *r->sentences))
         return err_nomem(e, "sentences");
-    s = &r->segs[r->n_segs++];
+    s = &r->sentences[r->n_sentences++];
     memset(s, 0, sizeof *s);
     s->owner = r;
     s->pieces = malloc((n ? n : 1) * sizeof *p);
@@ -104,7 +105,7 @@ static enum status add_sentence(struct cutter *c, struct span span,
                         &all, e);
     for (p = all.at, left = all.n; !st && left; p += n, left -= n) {
         n = left > limit ? split_clause(text, p, left, limit) : left;
-        st = add_segment(c, p, n, span.begin, e);
+        st = add_sentence_part(c, p, n, span.begin, e);
     }
     pieces_release(&all);
     return st;
@@ -170,8 +171,9 @@ enum status result_prepare(struct result **out, const struct engine *en,
         st = take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = cut(&c, e);
-        for (int i = 0; !st && i < c.r->n_segs; i++)
-            if (c.r->segs[i].job) c.r->segs[i].job->owner = &c.r->segs[i];
+        for (int i = 0; !st && i < c.r->n_sentences; i++)
+            if (c.r->sentences[i].job)
+                c.r->sentences[i].job->owner = &c.r->sentences[i];
     }
     free(pids);
     pieces_release(&pp);
@@ -183,11 +185,11 @@ enum status result_prepare(struct result **out, const struct engine *en,
 
 /* ---- translations into a text ---------------------------------------- */
 
-static enum status write_target(const struct result *r, struct segment *s,
+static enum status write_target(const struct result *r, struct sentence *s,
                                 int i, struct err *e)
 {
     const struct hyp *h = &s->job->hyps[i];
-    struct target *t = &s->targets[i];
+    struct target_text *t = &s->targets[i];
     struct strbuf sb;
     enum status st;
 
@@ -205,7 +207,7 @@ static enum status write_target(const struct result *r, struct segment *s,
 
 /* A translation taken from the memory as it is, but for white space around
  * it: that of the text stays. */
-static enum status write_exact(struct segment *s, struct err *e)
+static enum status write_exact(struct sentence *s, struct err *e)
 {
     static const char space[] = " \t\r\n";
     const char *text = s->recall->pairs[0].target;
@@ -222,8 +224,8 @@ static enum status write_targets(struct result *r, struct err *e)
 {
     enum status st = ST_OK;
 
-    for (int i = 0; i < r->n_segs && !st; i++) {
-        struct segment *s = &r->segs[i];
+    for (int i = 0; i < r->n_sentences && !st; i++) {
+        struct sentence *s = &r->sentences[i];
         int n = s->job ? s->job->n_hyps : 0;
 
         s->targets = calloc((size_t)n + 1, sizeof *s->targets);
@@ -239,7 +241,7 @@ static enum status write_targets(struct result *r, struct err *e)
  * it extends, and read the winners back from the end. */
 struct combo { double score, logprob; int before, hyp; };
 
-static int seg_hyps(const struct segment *s)
+static int seg_hyps(const struct sentence *s)
 {
     return s->job && s->job->n_hyps ? s->job->n_hyps : 1;
 }
@@ -256,7 +258,7 @@ static int by_score(const void *a, const void *b)
 }
 
 /* Every partial choice with every translation of the segment, best first. */
-static int extend(const struct segment *s, const struct combo *from, int n,
+static int extend(const struct sentence *s, const struct combo *from, int n,
                   struct combo *to)
 {
     int k = 0, each = seg_hyps(s);
@@ -274,7 +276,7 @@ static int extend(const struct segment *s, const struct combo *from, int n,
 
 static const char *gap_after(const struct result *r, int i, size_t *len)
 {
-    const struct segment *s = &r->segs[i], *t = &r->segs[i + 1];
+    const struct sentence *s = &r->sentences[i], *t = &r->sentences[i + 1];
 
     *len = t->begin > s->end ? t->begin - s->end : 0;
     for (size_t k = 0; k < *len; k++)
@@ -292,14 +294,14 @@ static enum status join(const struct result *r, struct hypothesis *h,
     bool ok = true;
 
     strbuf_init(&sb, 0);
-    for (int i = 0; i < r->n_segs && ok; i++) {
-        const struct target *t = &r->segs[i].targets[h->choice[i]];
+    for (int i = 0; i < r->n_sentences && ok; i++) {
+        const struct target_text *t = &r->sentences[i].targets[h->choice[i]];
         size_t gap;
         const char *g;
 
         h->offset[i] = sb.len;
         if (t->text) ok = strbuf_add(&sb, t->text, t->len);
-        if (!ok || i + 1 == r->n_segs) continue;
+        if (!ok || i + 1 == r->n_sentences) continue;
         g = gap_after(r, i, &gap);
         ok = strbuf_add(&sb, g, gap);
     }
@@ -309,20 +311,20 @@ static enum status join(const struct result *r, struct hypothesis *h,
     return h->text ? ST_OK : err_nomem(e, "a translation");
 }
 
-/* grid [n_segs + 1][nbest]: the kept choices before and after each sentence;
+/* grid [n_sentences + 1][nbest]: the kept choices before and after each sentence;
  * follow number k back from the end. */
 static enum status read_back(struct result *r, const struct combo *grid,
                              int nbest, int k, struct err *e)
 {
-    const struct combo *c = grid + (size_t)r->n_segs * (size_t)nbest + k;
+    const struct combo *c = grid + (size_t)r->n_sentences * (size_t)nbest + k;
     struct hypothesis *h = &r->hyps[r->n_hyps++];
 
     h->score = c->score;
     h->logprob = c->logprob;
-    h->choice = calloc((size_t)r->n_segs + 1, sizeof *h->choice);
-    h->offset = calloc((size_t)r->n_segs + 1, sizeof *h->offset);
+    h->choice = calloc((size_t)r->n_sentences + 1, sizeof *h->choice);
+    h->offset = calloc((size_t)r->n_sentences + 1, sizeof *h->offset);
     if (!h->choice || !h->offset) return err_nomem(e, "a translation");
-    for (int i = r->n_segs; i > 0; i--) {
+    for (int i = r->n_sentences; i > 0; i--) {
         h->choice[i - 1] = c->hyp;
         c = grid + (size_t)(i - 1) * (size_t)nbest + c->before;
     }
@@ -331,7 +333,7 @@ static enum status read_back(struct result *r, const struct combo *grid,
 
 static enum status combine(struct result *r, int nbest, struct err *e)
 {
-    size_t rows = (size_t)r->n_segs + 1, width = (size_t)nbest;
+    size_t rows = (size_t)r->n_sentences + 1, width = (size_t)nbest;
     struct combo *grid = calloc(rows * width, sizeof *grid);
     struct combo *all = malloc(width * width * sizeof *all);
     enum status st = ST_OK;
@@ -339,8 +341,8 @@ static enum status combine(struct result *r, int nbest, struct err *e)
 
     r->hyps = calloc(width, sizeof *r->hyps);
     if (!grid || !all || !r->hyps) st = err_nomem(e, "a translation");
-    for (int i = 0; i < r->n_segs && !st; i++) {
-        n = extend(&r->segs[i], grid + (size_t)i * width, n, all);
+    for (int i = 0; i < r->n_sentences && !st; i++) {
+        n = extend(&r->sentences[i], grid + (size_t)i * width, n, all);
         n = n < nbest ? n : nbest;
         memcpy(grid + ((size_t)i + 1) * width, all, (size_t)n * sizeof *all);
     }
@@ -355,16 +357,16 @@ enum status result_finish(struct result *r, int nbest, struct err *e)
     enum status st = write_targets(r, e);
 
     if (!st) st = combine(r, nbest, e);
-    for (int i = 0; i < r->n_segs; i++) {
-        if (r->segs[i].job && r->segs[i].job->n_hyps)
-            r->tokens += r->segs[i].job->hyps[0].n;
-        if (r->segs[i].recall) recall_settle(r->segs[i].recall);
+    for (int i = 0; i < r->n_sentences; i++) {
+        if (r->sentences[i].job && r->sentences[i].job->n_hyps)
+            r->tokens += r->sentences[i].job->hyps[0].n;
+        if (r->sentences[i].recall) recall_settle(r->sentences[i].recall);
     }
     if (st && e) r->err = *e;
     return st;
 }
 
-static void segment_release(struct segment *s)
+static void segment_release(struct sentence *s)
 {
     int n = s->exact ? 1 : s->job ? s->job->n_hyps : 0;
 
@@ -378,18 +380,18 @@ static void segment_release(struct segment *s)
     recall_free(s->recall);
 }
 
-enum status result_join_segments(struct result *r, struct err *e)
+enum status result_join_sentences(struct result *r, struct err *e)
 {
-    struct segment *first = &r->segs[0];
+    struct sentence *first = &r->sentences[0];
     size_t n = 0;
     struct piece *all;
 
-    for (int i = 0; i < r->n_segs; i++) n += r->segs[i].n_pieces;
+    for (int i = 0; i < r->n_sentences; i++) n += r->sentences[i].n_pieces;
     all = realloc(first->pieces, (n ? n : 1) * sizeof *all);
     if (!all) return err_nomem(e, "sentences");
     first->pieces = all;
-    for (int i = 1; i < r->n_segs; i++) {
-        struct segment *s = &r->segs[i];
+    for (int i = 1; i < r->n_sentences; i++) {
+        struct sentence *s = &r->sentences[i];
 
         memcpy(all + first->n_pieces, s->pieces, s->n_pieces * sizeof *all);
         first->n_pieces += s->n_pieces;
@@ -397,20 +399,20 @@ enum status result_join_segments(struct result *r, struct err *e)
         r->pending -= s->job != NULL;
         segment_release(s);
     }
-    r->n_segs = 1;
+    r->n_sentences = 1;
     return ST_OK;
 }
 
 void result_free(struct result *r)
 {
     if (!r) return;
-    for (int i = 0; i < r->n_segs; i++) segment_release(&r->segs[i]);
+    for (int i = 0; i < r->n_sentences; i++) segment_release(&r->sentences[i]);
     for (int i = 0; i < r->n_hyps; i++) {
         free(r->hyps[i].text);
         free(r->hyps[i].choice);
         free(r->hyps[i].offset);
     }
-    free(r->segs);
+    free(r->sentences);
     free(r->hyps);
     free(r->source);
     free(r);

@@ -12,7 +12,7 @@
 #include "text/split.h"
 #include "text/subword.h"
 
-struct target {                 /* a sentence's i-th translation, as text */
+struct target_text {            /* a sentence's i-th translation, as text */
     char *text;
     size_t len;
     uint32_t *ends;             /* [pieces] where each piece's text ends */
@@ -20,7 +20,7 @@ struct target {                 /* a sentence's i-th translation, as text */
 
 struct recall;
 
-struct segment {
+struct sentence {
     size_t begin, end;          /* bytes of the input */
     struct piece *pieces;       /* [n_pieces], spans of the input */
     size_t n_pieces;
@@ -28,7 +28,7 @@ struct segment {
                                    the segment */
     struct recall *recall;      /* what the memory had for it, or NULL */
     bool exact;                 /* its translation is that of the one pair */
-    struct target *targets;     /* [job->n_hyps] after result_finish */
+    struct target_text *targets;  /* [job->n_hyps] after result_finish */
     struct result *owner;
 };
 
@@ -36,16 +36,16 @@ struct hypothesis {             /* a translation of the whole text */
     char *text;
     size_t len;
     double score, logprob;
-    int *choice;                /* [n_segs] which translation of each */
-    size_t *offset;             /* [n_segs] where it begins in text */
+    int *choice;                /* [n_sentences] which translation of each */
+    size_t *offset;             /* [n_sentences] where it begins in text */
 };
 
 struct result {
     const struct engine *engine;
     char *source;               /* the input, repaired if it had to be */
     size_t source_len;
-    struct segment *segs;
-    int n_segs;
+    struct sentence *sentences;
+    int n_sentences;
     struct hypothesis *hyps;    /* best first, at least one when finished */
     int n_hyps;
     int pending;                /* jobs not yet decided */
@@ -62,7 +62,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e);
 /* One segment with all the text, in place of several. */
-enum status result_join_segments(struct result *r, struct err *e);
+enum status result_join_sentences(struct result *r, struct err *e);
 /* Failure is kept in r->err too. */
 enum status result_finish(struct result *r, int nbest, struct err *e);
 void result_free(struct result *r);             /* NULL is fine */

@@ -77,8 +77,8 @@ static struct job *next_job(struct cursor *c)
     for (; c->at < c->n; c->at++, c->seg = 0) {
         struct result *r = c->q[c->at].result;
 
-        while (r && c->seg < r->n_segs) {
-            struct job *j = r->segs[c->seg++].job;
+        while (r && c->seg < r->n_sentences) {
+            struct job *j = r->sentences[c->seg++].job;
             if (j) return j;
         }
     }

@@ -71,7 +71,7 @@ static void deliver_one(struct stream *s, struct result *r)
     stop = s->fn(s->user, r->number, r->err.status ? NULL : r, &r->err);
     pthread_mutex_lock(&s->lock);
     s->texts++;
-    s->sentences += (uint64_t)r->n_segs;
+    s->sentences += (uint64_t)r->n_sentences;
     s->tokens += (uint64_t)r->tokens;
     assert(s->undelivered > 0);
     s->undelivered--;
@@ -125,7 +125,7 @@ static int take_jobs(struct stream *s, struct worker *w)
 static void finish_jobs(struct stream *s, struct job *done)
 {
     for (struct job *next; done; done = next) {
-        struct segment *seg = done->owner;
+        struct sentence *seg = done->owner;
 
         next = done->next;
         assert(seg->owner->pending > 0);
@@ -254,8 +254,8 @@ static void enqueue(struct stream *s, struct result *r)
     *s->last = r;
     s->last = &r->next;
     s->undelivered++;
-    for (int i = 0; i < r->n_segs; i++) {
-        struct job *j = r->segs[i].job;
+    for (int i = 0; i < r->n_sentences; i++) {
+        struct job *j = r->sentences[i].job;
 
         if (!j) continue;
         j->next = NULL;
@@ -335,7 +335,8 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
         r->err = why;
     }
     pthread_mutex_lock(&s->lock);
-    while (!s->canceled && stream_is_full(s)) pthread_cond_wait(&s->room, &s->lock);
+    while (!s->canceled && stream_is_full(s))
+        pthread_cond_wait(&s->room, &s->lock);
     if (s->canceled) {
         st = stopped(s, e);
         result_free(r);

@@ -148,8 +148,8 @@ static void take_output(struct outputs *out, int i, struct request *q)
     out->text[i] = strdup(r ? r->hyps[0].text : "");
     if (!r) return;
     out->tokens += r->tokens;
-    for (int k = 0; k < r->n_segs; k++)
-        if (r->segs[k].job) out->passes += r->segs[k].job->steps;
+    for (int k = 0; k < r->n_sentences; k++)
+        if (r->sentences[k].job) out->passes += r->sentences[k].job->steps;
     result_free(r);
 }
 

@@ -60,7 +60,7 @@ static void find_want(struct corpus *c, struct session *s, int i)
     if (session_run(s, &q, 1, &e)) return;
     c->want[i] = strdup(q.result->hyps[0].text);
     c->tokens += q.result->tokens;
-    c->sentences += q.result->n_segs;
+    c->sentences += q.result->n_sentences;
     result_free(q.result);
 }
 
