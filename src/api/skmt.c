@@ -227,7 +227,7 @@ void skmt_result_free(skmt_result *r)
 
 /* Whatever index a caller comes with, nothing outside is read: NULL, and the
  * functions below answer with 0, "" or an empty piece. */
-static const struct hypothesis *whole_at(const skmt_result *r, int hyp)
+static const struct translation *whole_at(const skmt_result *r, int hyp)
 {
     const struct result *res = result_of(r);
 
@@ -242,9 +242,9 @@ static const struct sentence *sentence_at(const skmt_result *r, int seg)
 }
 
 /* A sentence's translation within a hypothesis; NULL where there is none. */
-static const struct hyp *hyp_at(const skmt_result *r, int hyp, int seg)
+static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 {
-    const struct hypothesis *whole = whole_at(r, hyp);
+    const struct translation *whole = whole_at(r, hyp);
     const struct sentence *s = sentence_at(r, seg);
 
     if (!whole || !s || !s->job || !s->job->n_hyps) return NULL;
@@ -255,7 +255,7 @@ int skmt_result_hyps(const skmt_result *r) { return result_of(r)->n_hyps; }
 
 const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
 {
-    const struct hypothesis *h = whole_at(r, hyp);
+    const struct translation *h = whole_at(r, hyp);
 
     if (len) *len = h ? h->len : 0;
     return h ? h->text : "";
@@ -263,14 +263,14 @@ const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
 
 double skmt_result_score(const skmt_result *r, int hyp)
 {
-    const struct hypothesis *h = whole_at(r, hyp);
+    const struct translation *h = whole_at(r, hyp);
 
     return h ? h->score : 0;
 }
 
 double skmt_result_logprob(const skmt_result *r, int hyp)
 {
-    const struct hypothesis *h = whole_at(r, hyp);
+    const struct translation *h = whole_at(r, hyp);
 
     return h ? h->logprob : 0;
 }
@@ -288,7 +288,7 @@ void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
 
 double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
 {
-    const struct hyp *h = hyp_at(r, hyp, seg);
+    const struct hypothesis *h = hyp_at(r, hyp, seg);
 
     return h ? h->score : 0;
 }
@@ -320,7 +320,7 @@ void skmt_result_source_piece(const skmt_result *r, int seg, int i,
 
 int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
 {
-    const struct hyp *h = hyp_at(r, hyp, seg);
+    const struct hypothesis *h = hyp_at(r, hyp, seg);
 
     return h ? h->n : 0;
 }
@@ -328,8 +328,8 @@ int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
 void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
                               skmt_piece *out)
 {
-    const struct hyp *h = hyp_at(r, hyp, seg);
-    const struct hypothesis *whole = whole_at(r, hyp);
+    const struct hypothesis *h = hyp_at(r, hyp, seg);
+    const struct translation *whole = whole_at(r, hyp);
     const struct target_text *t;
     size_t at;
 
@@ -345,7 +345,7 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
 const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
                                    int i, int *n)
 {
-    const struct hyp *h = hyp_at(r, hyp, seg);
+    const struct hypothesis *h = hyp_at(r, hyp, seg);
     bool there = h && h->attention && i >= 0 && i < h->n;
     int columns = there ? sentence_at(r, seg)->job->n_src : 0;
 

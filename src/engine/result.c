@@ -188,7 +188,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
 static enum status write_target(const struct result *r, struct sentence *s,
                                 int i, struct err *e)
 {
-    const struct hyp *h = &s->job->hyps[i];
+    const struct hypothesis *h = &s->job->hyps[i];
     struct target_text *t = &s->targets[i];
     struct strbuf sb;
     enum status st;
@@ -287,7 +287,7 @@ static const char *gap_after(const struct result *r, int i, size_t *len)
 }
 
 /* The text of a hypothesis whose choices are made. */
-static enum status join(const struct result *r, struct hypothesis *h,
+static enum status join(const struct result *r, struct translation *h,
                         struct err *e)
 {
     struct strbuf sb;
@@ -317,7 +317,7 @@ static enum status read_back(struct result *r, const struct combo *grid,
                              int nbest, int k, struct err *e)
 {
     const struct combo *c = grid + (size_t)r->n_sentences * (size_t)nbest + k;
-    struct hypothesis *h = &r->hyps[r->n_hyps++];
+    struct translation *h = &r->hyps[r->n_hyps++];
 
     h->score = c->score;
     h->logprob = c->logprob;

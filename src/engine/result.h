@@ -32,7 +32,7 @@ struct sentence {
     struct result *owner;
 };
 
-struct hypothesis {             /* a translation of the whole text */
+struct translation {            /* a translation of the whole text */
     char *text;
     size_t len;
     double score, logprob;
@@ -46,7 +46,7 @@ struct result {
     size_t source_len;
     struct sentence *sentences;
     int n_sentences;
-    struct hypothesis *hyps;    /* best first, at least one when finished */
+    struct translation *hyps;   /* best first, at least one when finished */
     int n_hyps;
     int pending;                /* jobs not yet decided */
     int tokens;                 /* target pieces of the best, ends counted */

@@ -561,7 +561,7 @@ static void reorder(struct batch *b, struct lane *l)
  * as there is room for: for its cross-attention, and to tell the mixer. */
 static void read_again(struct batch *b, struct lane *l, int hyp)
 {
-    struct hyp *h = &l->job->hyps[hyp];
+    struct hypothesis *h = &l->job->hyps[hyp];
     int32_t *path = l->path_next, slot = -1;
     int n_src = l->job->n_src;
 

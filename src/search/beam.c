@@ -172,7 +172,7 @@ bool beam_advance(struct beam *b)
 }
 
 static void copy_out(const struct beam *b, const struct finished *f,
-                     struct hyp *h)
+                     struct hypothesis *h)
 {
     int n = 0;
 

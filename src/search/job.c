@@ -31,7 +31,7 @@ static size_t lay_out(char *block, const struct search_options *o, int n_src,
     struct job *j = carve(block, &at, 1, sizeof *j);
     int32_t *src = carve(block, &at, (size_t)n_src, sizeof *src);
     int32_t *prefix = carve(block, &at, (size_t)n_prefix, sizeof *prefix);
-    struct hyp *hyps = carve(block, &at, (size_t)o->nbest, sizeof *hyps);
+    struct hypothesis *hyps = carve(block, &at, (size_t)o->nbest, sizeof *hyps);
 
     for (int i = 0; i < o->nbest; i++) {
         int32_t *tokens = carve(block, &at, n, sizeof *tokens);
@@ -40,8 +40,8 @@ static size_t lay_out(char *block, const struct search_options *o, int n_src,
             ? carve(block, &at, n * (size_t)n_src, sizeof *attention) : NULL;
 
         if (block)
-            hyps[i] = (struct hyp){ tokens, logprobs, attention, 0, false, 0,
-                                    0 };
+            hyps[i] = (struct hypothesis){ tokens, logprobs, attention, 0,
+                                           false,  0,        0 };
     }
     if (block)
         *j = (struct job){ .src = src, .n_src = n_src, .prefix = prefix,

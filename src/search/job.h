@@ -29,7 +29,7 @@ struct search_options {
 int search_max_len(const struct search_options *o, const struct net *net,
                    int n_src);
 
-struct hyp {
+struct hypothesis {
     int32_t *tokens;            /* [n], EOS last when `ended` */
     float *logprobs;            /* [n] */
     float *attention;           /* [n][n_src] or NULL */
@@ -46,7 +46,7 @@ struct job {
     int max_len;                /* most tokens of a translation */
     void *user;                 /* mixer data, NULL: no mixing */
     void *owner;                /* the caller's */
-    struct hyp *hyps;           /* [nbest], best first */
+    struct hypothesis *hyps;    /* [nbest], best first */
     int n_hyps;                 /* how many are filled */
     int steps;                  /* decoder passes it took part in */
     struct job *next;           /* for lists of the current holder */

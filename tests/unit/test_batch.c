@@ -111,7 +111,8 @@ static void decode(struct job **jobs, const struct texts *t,
     pool_free(pool);
 }
 
-static bool same_hyp(const struct hyp *a, const struct hyp *b, int n_src)
+static bool same_hyp(const struct hypothesis *a, const struct hypothesis *b,
+                     int n_src)
 {
     size_t n = (size_t)a->n;
 
@@ -251,14 +252,14 @@ TEST(the_shipped_models_bytes_do_not_depend_on_the_batch)
 /* ---- the numbers are the model's ------------------------------------- */
 
 /* The rows of a hypothesis in naive's reading of it. */
-static struct naive_pass read_again(const struct naive *m,
-                                    const struct job *j, const struct hyp *h)
+static struct naive_pass read_again(const struct naive *m, const struct job *j,
+                                    const struct hypothesis *h)
 {
     return naive_run(m, j->src, j->n_src, h->tokens, h->n - 1);
 }
 
 static void check_logprobs(const struct naive *m, const struct job *j,
-                           const struct hyp *h)
+                           const struct hypothesis *h)
 {
     struct naive_pass p = read_again(m, j, h);
     double sum = 0;
@@ -274,7 +275,7 @@ static void check_logprobs(const struct naive *m, const struct job *j,
 }
 
 /* No padding or start mark anywhere, the end last and never first. */
-static void check_tokens(const struct hyp *h)
+static void check_tokens(const struct hypothesis *h)
 {
     for (int i = 0; i < h->n; i++) {
         CHECK(h->tokens[i] != 0 && h->tokens[i] != 2);
@@ -284,7 +285,7 @@ static void check_tokens(const struct hyp *h)
 }
 
 static void check_attention(const struct naive *m, const struct job *j,
-                            const struct hyp *h)
+                            const struct hypothesis *h)
 {
     struct naive_pass p = read_again(m, j, h);
 
@@ -404,7 +405,7 @@ TEST(batches_find_what_a_plain_search_finds)
     decode(jobs, &t, m.net, &o, &w, NULL);
     for (int i = 0; i < t.n; i++) {
         struct plain p = plain_beam(&nv, t.ids[i], t.n_ids[i], 3, 9);
-        const struct hyp *h = &jobs[i]->hyps[0];
+        const struct hypothesis *h = &jobs[i]->hyps[0];
 
         CHECK_INT(h->n, p.n);
         CHECK_MEM(h->tokens, p.id, (size_t)p.n * sizeof *p.id);
@@ -555,7 +556,7 @@ static bool is_state(const struct seen *s, const double *want)
  * back along their parents, hold the states of that translation. */
 static void check_parents(const struct fake *f, int lane, const struct job *j)
 {
-    const struct hyp *h = &j->hyps[0];
+    const struct hypothesis *h = &j->hyps[0];
     struct naive_pass p = read_again(f->nv, j, h);
     int d = f->nv->o->d, row = -1;
 
@@ -753,7 +754,7 @@ TEST(a_mixer_can_force_tokens)
 
     REQUIRE(mixed_run(&x, FORCE));
     for (int i = 0; i < x.t.n; i++) {
-        const struct hyp *h = &x.jobs[i]->hyps[0];
+        const struct hypothesis *h = &x.jobs[i]->hyps[0];
         bool b = is_brief(x.jobs[i]);
 
         CHECK_INT(h->n, b ? 2 : 4);
@@ -780,7 +781,7 @@ static double mixed_log(const double *lp, int vocab, int32_t token)
 }
 
 static int check_mixed(const struct naive *nv, const struct job *j,
-                       const struct hyp *h)
+                       const struct hypothesis *h)
 {
     struct naive_pass p = read_again(nv, j, h);
     int vocab = nv->o->vocab, listed = 0;
@@ -803,7 +804,7 @@ TEST(a_mixer_adds_to_probabilities)
 
     REQUIRE(mixed_run(&x, LIGHT));
     for (int i = 0; i < x.t.n; i++) {
-        const struct hyp *h = x.jobs[i]->hyps;
+        const struct hypothesis *h = x.jobs[i]->hyps;
 
         for (int k = 0; k < x.jobs[i]->n_hyps; k++)
             listed += check_mixed(&x.nv, x.jobs[i], &h[k]);
@@ -915,7 +916,7 @@ static enum status prophet_begin(struct mixer *mx, int lane, void *user,
 /* Tokens from position `at` on. */
 static struct guess prophecy(struct prophet *p, int lane, int at)
 {
-    const struct hyp *h = &p->of[lane]->hyps[0];
+    const struct hypothesis *h = &p->of[lane]->hyps[0];
     struct guess g = { .likely = 0.9f };
 
     if (at < h->n) g.token = h->tokens[at];

@@ -212,7 +212,7 @@ static void check_job(const struct fixture *f, struct job *j, json_t *want,
 {
     int32_t ids[2048];
     int n = ids_of(json_object_get(want, "out_ids"), ids);
-    const struct hyp *h = &j->hyps[0];
+    const struct hypothesis *h = &j->hyps[0];
 
     t->n++;
     if (!CHECK(j->n_hyps == 1)) return;

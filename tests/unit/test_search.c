@@ -316,7 +316,7 @@ static void read_job(const struct job *j, struct answer *a)
     a->n = j->n_hyps;
     a->ended = j->n_hyps && j->hyps[0].ended;
     for (int i = 0; i < j->n_hyps; i++) {
-        const struct hyp *h = &j->hyps[i];
+        const struct hypothesis *h = &j->hyps[i];
         struct entry *e = &a->best[i];
 
         e->t.n = h->n;
