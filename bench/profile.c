@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "engine/recall.h"
 #include "engine/result.h"
-#include "knn/keybuild.h"
+#include "knn/key_builder.h"
 #include "search/batch.h"
 
 enum op { PRODUCT, SPARSE, SELF, CROSS, ENCODER, STATS, NORM, QUANTIZE, LIST,
@@ -162,7 +162,8 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
 
             while (k < room && k < 64 && at < n) {
                 struct result *x = r[at++];
-                if (x->n_sentences && x->sentences[0].job) some[k++] = x->sentences[0].job;
+                if (x->n_sentences && x->sentences[0].job)
+                    some[k++] = x->sentences[0].job;
             }
             batch_add(b, some, k, NULL);
             room = batch_free_lanes(b);
@@ -200,29 +201,29 @@ static long make_keys(const struct engine *en, const char *path, int rows,
                       struct err *e)
 {
     enum { PAIRS = 16 };
-    struct keybuild_options ko = { rows, KEY_INT8, false };
+    struct key_builder_options ko = { rows, KEY_INT8, false };
     struct recalled in[PAIRS] = { 0 };
     struct key_pair work[PAIRS];
-    struct keybuild *kb;
+    struct key_builder *kb;
     FILE *f = fopen(path, "r");
     long tokens = 0;
     int n;
 
     if (!f) err_set(e, ST_IO, "%s cannot be read", path);
-    if (!f || keybuild_new(&kb, en->net, NULL, &ko, e)) return -1;
+    if (!f || key_builder_new(&kb, en->net, NULL, &ko, e)) return -1;
     while ((n = read_pairs(f, en, in, PAIRS, e)) > 0) {
         for (int i = 0; i < n; i++)
             work[i] = (struct key_pair){ in[i].ids, in[i].n_src,
                 in[i].ids + in[i].n_src, in[i].n_tgt, NULL };
-        if (keybuild_run(kb, work, n, e)) tokens = -1;
+        if (key_builder_run(kb, work, n, e)) tokens = -1;
         for (int i = 0; i < n; i++) {
             if (tokens >= 0) tokens += in[i].n_tgt;
-            keyblock_drop(work[i].block);
+            pair_keys_drop(work[i].block);
             free(in[i].ids);
         }
         if (tokens < 0) break;
     }
-    keybuild_free(kb);
+    key_builder_free(kb);
     fclose(f);
     return tokens;
 }

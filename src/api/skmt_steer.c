@@ -3,16 +3,16 @@
 #include <stdlib.h>
 
 #include "api/tm_handle.h"
-#include "engine/keys.h"
+#include "engine/shared_keys.h"
 #include "engine/recall.h"
 #include "engine/session.h"
 #include "engine/stream.h"
 #include "text/utf8.h"
 
 struct skmt_keys {
-    struct keys *k;
+    struct shared_keys *k;
     const struct engine *en;
-    struct keycache_stats stats;        /* what skmt_keys_stat counts through */
+    struct key_cache_stats stats;       /* what skmt_keys_stat counts through */
 };
 
 /* ---- keys ------------------------------------------------------------------ */
@@ -29,7 +29,7 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
     err_clear(inner(err));
     if (!k) return (skmt_status)err_nomem(inner(err), "memory keys");
     k->en = engine_of(model);
-    st = keys_new(&k->k, k->en, &o, file, inner(err));
+    st = shared_keys_new(&k->k, k->en, &o, file, inner(err));
     if (st) free(k);
     else *out = k;
     return (skmt_status)st;
@@ -38,7 +38,7 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
 void skmt_keys_free(skmt_keys *keys)
 {
     if (!keys) return;
-    keys_free(keys->k);
+    shared_keys_free(keys->k);
     free(keys);
 }
 
@@ -48,11 +48,11 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
         "hits", "file_hits", "misses", "dropped", "pairs", "bytes", "limit",
         "file_pairs", "file_bytes", "file_limit", "file_remade",
     };
-    const struct keycache_stats *s = &keys->stats;
+    const struct key_cache_stats *s = &keys->stats;
 
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
-    if (i == 0 && keycache_stats(keys->k->cache, &keys->stats, NULL))
-        keys->stats = (struct keycache_stats){ 0 };
+    if (i == 0 && key_cache_stats(keys->k->cache, &keys->stats, NULL))
+        keys->stats = (struct key_cache_stats){ 0 };
     *value = (int64_t[]){ (int64_t)s->hits, (int64_t)s->file_hits,
         (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->blocks,
         (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.blocks,
@@ -70,7 +70,7 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(inner(err));
-    st = keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
+    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
     if (made) *made = n;
     return (skmt_status)st;
 }

@@ -20,7 +20,7 @@ struct recaller {
     const struct engine *en;
     struct options o;
     struct tmfile *tm;          /* NULL: none */
-    struct keycache *keys;
+    struct key_cache *keys;
     struct search q;
     struct matches found;
     struct strbuf plain[2];     /* source and target without their tags */
@@ -30,7 +30,7 @@ struct recaller {
 
 static void recalled_release(struct recalled *p)
 {
-    keyblock_drop(p->block);
+    pair_keys_drop(p->block);
     free(p->ids);
     free(p->source);
     free(p->target);
@@ -50,7 +50,7 @@ void recall_free(struct recall *r)
 void recall_settle(struct recall *r)
 {
     for (int i = 0; i < r->n; i++) {
-        keyblock_drop(r->pairs[i].block);
+        pair_keys_drop(r->pairs[i].block);
         r->pairs[i].block = NULL;
         free(r->pairs[i].ids);
         r->pairs[i].ids = NULL;
@@ -89,12 +89,12 @@ struct key_id recall_id(struct str source, struct str target)
     return key_id_of(both, sizeof both);
 }
 
-enum status recall_keys(struct keycache *keys, struct recalled *p,
+enum status recall_keys(struct key_cache *keys, struct recalled *p,
                         struct err *e)
 {
     enum status st = p->asked
-                     ? keycache_get_again(keys, p->id, &p->block, e)
-                     : keycache_get(keys, p->id, &p->block, e);
+                     ? key_cache_get_again(keys, p->id, &p->block, e)
+                     : key_cache_get(keys, p->id, &p->block, e);
 
     p->asked = true;
     if (!st || st == ST_NOMEM) return st;
@@ -147,7 +147,7 @@ enum status recall_encode(const struct engine *en, struct str source,
     return st;
 }
 
-enum status recall_prepare(const struct engine *en, struct keycache *keys,
+enum status recall_prepare(const struct engine *en, struct key_cache *keys,
                            struct str source, struct str target,
                            struct recalled *to, struct err *e)
 {
@@ -524,7 +524,7 @@ enum status options_search(const struct options *o, const struct engine *en,
 
 enum status recaller_new(struct recaller **out, const struct engine *en,
                          const struct options *o, struct tmfile *tm,
-                         struct keycache *keys, struct err *e)
+                         struct key_cache *keys, struct err *e)
 {
     struct recaller *rc = calloc(1, sizeof *rc);
     enum status st;

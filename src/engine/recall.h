@@ -1,7 +1,7 @@
 /* recall.h - what the memory has for a text: pairs, or the translation itself.
  *
  *     sentence -> tm/tmfile -> pairs -> keys there already, or tokens to make
- *                                       them of (keywork.h)
+ *                                       them of (datastore_builder.h)
  *
  * A recaller is the feeding thread's: it alone searches. What it finds belongs
  * to the result's segments, and goes with them to whoever decodes. */
@@ -9,13 +9,13 @@
 #define ENGINE_RECALL_H
 
 #include "engine/result.h"
-#include "knn/keycache.h"
+#include "knn/key_cache.h"
 #include "knn/sk.h"
 #include "tm/tmfile.h"
 
 struct recalled {               /* one pair */
     struct key_id id;           /* of its keys */
-    struct keyblock *block;     /* them, held; NULL: to be made */
+    struct pair_keys *block;    /* them, held; NULL: to be made */
     bool asked;                 /* the cache was, and has counted it */
     int32_t *ids;               /* [n_src + n_tgt] what to make them of */
     int n_src, n_tgt;           /* source with the model's marks; target
@@ -50,7 +50,7 @@ struct recaller;
 /* tm may be NULL: only given pairs. All borrowed but o. */
 enum status recaller_new(struct recaller **out, const struct engine *en,
                          const struct options *o, struct tmfile *tm,
-                         struct keycache *keys, struct err *e);
+                         struct key_cache *keys, struct err *e);
 void recaller_free(struct recaller *rc);        /* NULL is fine */
 
 /* For every sentence of r. given: n pairs for all of them instead of a search;
@@ -77,12 +77,12 @@ enum status recall_encode(const struct engine *en, struct str source,
  * ids, n_src and n_tgt are the tokens to make them of. Without a block and with
  * n_tgt 0 there is nothing to learn from the pair. A cache whose file cannot be
  * read has no keys. */
-enum status recall_prepare(const struct engine *en, struct keycache *keys,
+enum status recall_prepare(const struct engine *en, struct key_cache *keys,
                            struct str source, struct str target,
                            struct recalled *to, struct err *e);
 /* Its keys, when the cache has them; block is NULL otherwise. May be called
  * again: the cache's statistics count a pair once. */
-enum status recall_keys(struct keycache *keys, struct recalled *p,
+enum status recall_keys(struct key_cache *keys, struct recalled *p,
                         struct err *e);
 /* Tagged texts without their tags, in the buffers. */
 enum status recall_plain(struct strbuf *sb, struct str *source,

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
-#include "engine/mill.h"
+#include "engine/steered_batch.h"
 
 struct session {
     const struct engine *engine;
     struct options o;
     struct search_options so;
     struct pool *pool;
-    struct mill *mill;
-    struct batch *batch;        /* the mill's */
-    struct keys *keys;          /* own ones, when no others were given */
+    struct steered_batch *steered_batch;
+    struct batch *batch;        /* the steered_batch's */
+    struct shared_keys *keys;   /* own ones, when no others were given */
     struct recaller *recaller;  /* NULL: no memory */
 };
 
@@ -29,28 +29,30 @@ enum status session_new(struct session **out, const struct engine *en,
     s->o = *o;
     st = engine_search_options(en, o, &s->so, e);
     if (!st) st = pool_new(&s->pool, o->threads, e);
-    if (!st) st = mill_new(&s->mill, en, o, &s->so, s->pool, e);
-    if (!st) s->batch = mill_batch(s->mill);
+    if (!st)
+        st = steered_batch_new(&s->steered_batch, en, o, &s->so, s->pool, e);
+    if (!st) s->batch = steered_batch_batch(s->steered_batch);
     if (st) session_free(s);
     else *out = s;
     return st;
 }
 
 enum status session_use(struct session *s, struct tmfile *tm,
-                        struct keys *keys, struct err *e)
+                        struct shared_keys *keys, struct err *e)
 {
     struct recaller *rc;
     enum status st = ST_OK;
 
-    if (keys) st = keys_fit(keys, s->engine, &s->o, e);
-    else if (!s->keys) st = keys_new(&s->keys, s->engine, &s->o, NULL, e);
+    if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
+    else if (!s->keys)
+        st = shared_keys_new(&s->keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->keys;
     st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
     if (st) return st;
     recaller_free(s->recaller);
     s->recaller = rc;
-    mill_use_keys(s->mill, keys);
+    steered_batch_use_keys(s->steered_batch, keys);
     return ST_OK;
 }
 
@@ -63,8 +65,8 @@ void session_free(struct session *s)
 {
     if (!s) return;
     recaller_free(s->recaller);
-    mill_free(s->mill);
-    keys_free(s->keys);
+    steered_batch_free(s->steered_batch);
+    shared_keys_free(s->keys);
     pool_free(s->pool);
     free(s);
 }
@@ -97,7 +99,7 @@ static enum status fill(struct session *s, struct cursor *c, struct err *e)
 
         while (n < room && n < 16 && (j = next_job(c))) some[n++] = j;
         if (!n) break;
-        st = mill_add(s->mill, some, n, e);
+        st = steered_batch_add(s->steered_batch, some, n, e);
     }
     return st;
 }

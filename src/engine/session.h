@@ -5,7 +5,7 @@
 #define ENGINE_SESSION_H
 
 #include "engine/engine.h"
-#include "engine/keys.h"
+#include "engine/shared_keys.h"
 #include "engine/recall.h"
 #include "engine/result.h"
 #include "search/batch.h"
@@ -29,7 +29,7 @@ void session_free(struct session *s);           /* NULL is fine */
 /* Steer by this memory from now on (NULL: by given pairs only), with these keys
  * (NULL: the session's own). Both borrowed. */
 enum status session_use(struct session *s, struct tmfile *tm,
-                        struct keys *keys, struct err *e);
+                        struct shared_keys *keys, struct err *e);
 
 struct batch_counts session_counts(const struct session *s);
 

@@ -20,13 +20,13 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "engine/mill.h"
+#include "engine/steered_batch.h"
 
 struct worker {
     struct stream *s;
     pthread_t thread;
-    struct mill *mill;
-    struct batch *batch;        /* the mill's */
+    struct steered_batch *steered_batch;
+    struct batch *batch;        /* the steered_batch's */
     struct job **take;          /* [lanes] scratch */
     bool started;
 };
@@ -40,12 +40,12 @@ struct stream {
     struct pool *pool;          /* used by a worker while it works alone */
     struct worker *workers;     /* [o.threads] */
     struct recaller *recaller;  /* used by push; NULL: no memory */
-    struct keys *own_keys;      /* when the caller gave none */
+    struct shared_keys *own_keys;  /* when the caller gave none */
 
     pthread_mutex_t lock;
     pthread_cond_t work;        /* workers wait: jobs, or the end */
     pthread_cond_t room;        /* push and flush wait: a text delivered */
-    struct keys *keys;          /* used by the workers */
+    struct shared_keys *keys;   /* used by the workers */
     struct job *queue, **queue_end;     /* waiting; owner = segment */
     long queued;
     struct result *first, **last;       /* texts in order, not delivered */
@@ -162,15 +162,15 @@ static void *work(void *arg)
         int n = take_jobs(s, w);
         struct job *done = NULL;
         enum status st = ST_OK;
-        struct keys *keys = s->keys;
+        struct shared_keys *keys = s->keys;
         bool alone;
 
         s->busy += !was && n > 0;
         alone = s->busy == 1 && !s->queue;
         pthread_mutex_unlock(&s->lock);
-        mill_use_pool(w->mill, alone);
-        mill_use_keys(w->mill, keys);
-        if (n) st = mill_add(w->mill, w->take, n, &e);
+        steered_batch_use_pool(w->steered_batch, alone);
+        steered_batch_use_keys(w->steered_batch, keys);
+        if (n) st = steered_batch_add(w->steered_batch, w->take, n, &e);
         if (!st) done = batch_step(w->batch);
         pthread_mutex_lock(&s->lock);
         if (st) fail(s, &e);
@@ -193,9 +193,10 @@ static enum status start_worker(struct stream *s, struct worker *w,
     w->s = s;
     w->take = calloc((size_t)s->so.lanes, sizeof *w->take);
     if (!w->take) return err_nomem(e, "a worker");
-    st = mill_new(&w->mill, s->engine, &s->o, &s->so, s->pool, e);
+    st = steered_batch_new(&w->steered_batch, s->engine, &s->o, &s->so,
+                           s->pool, e);
     if (st) return st;
-    w->batch = mill_batch(w->mill);
+    w->batch = steered_batch_batch(w->steered_batch);
     if (pthread_create(&w->thread, NULL, work, w))
         return err_set(e, ST_NOMEM, "cannot start %d threads", s->o.threads);
     w->started = true;
@@ -265,15 +266,15 @@ static void enqueue(struct stream *s, struct result *r)
     }
 }
 
-enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
-                       struct err *e)
+enum status stream_use(struct stream *s, struct tmfile *tm,
+                       struct shared_keys *keys, struct err *e)
 {
     struct recaller *rc;
     enum status st = ST_OK;
 
-    if (keys) st = keys_fit(keys, s->engine, &s->o, e);
+    if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
     else if (!s->own_keys)
-        st = keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
+        st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
     st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
@@ -408,7 +409,7 @@ void stream_free(struct stream *s)
     stream_cancel(s);
     for (int i = 0; s->workers && i < s->o.threads; i++) {
         if (s->workers[i].started) pthread_join(s->workers[i].thread, NULL);
-        mill_free(s->workers[i].mill);
+        steered_batch_free(s->workers[i].steered_batch);
         free(s->workers[i].take);
     }
     for (struct result *r = s->first, *next; r; r = next) {
@@ -416,7 +417,7 @@ void stream_free(struct stream *s)
         result_free(r);
     }
     recaller_free(s->recaller);
-    keys_free(s->own_keys);
+    shared_keys_free(s->own_keys);
     pool_free(s->pool);
     free(s->workers);
     pthread_mutex_destroy(&s->lock);

@@ -9,7 +9,7 @@
 #define ENGINE_STREAM_H
 
 #include "engine/engine.h"
-#include "engine/keys.h"
+#include "engine/shared_keys.h"
 #include "engine/recall.h"
 #include "engine/result.h"
 #include "search/batch.h"
@@ -25,8 +25,8 @@ enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
 /* Use this memory from now on, as session_use does; between two pushes. */
-enum status stream_use(struct stream *s, struct tmfile *tm, struct keys *keys,
-                       struct err *e);
+enum status stream_use(struct stream *s, struct tmfile *tm,
+                       struct shared_keys *keys, struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);
 /* given: n pairs to use instead of a search in the memory. */

@@ -42,7 +42,7 @@ static struct guess guess_of(const struct sk_sentence *s,
 {
     struct guess g = { .token = nb->token, .likely = follow(s, nb) };
 
-    g.n = keystore_ahead(&s->store, nb, &g.ahead);
+    g.n = datastore_ahead(&s->store, nb, &g.ahead);
     return g;
 }
 
@@ -125,10 +125,10 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
     int n;
 
     if (!s || !s->store.n) return;
-    n = keystore_nearest(&s->store, sk->kn,
-                         in->hidden + (size_t)lo * in->ld_hidden,
-                         in->ld_hidden, hi - lo, sk->o.k,
-                         sk->nb + (size_t)lo * k);
+    n = datastore_nearest(&s->store, sk->kn,
+                          in->hidden + (size_t)lo * in->ld_hidden,
+                          in->ld_hidden, hi - lo, sk->o.k,
+                          sk->nb + (size_t)lo * k);
     for (int r = lo; r < hi; r++) {
         struct neighbour *nb = sk->nb + (size_t)r * k;
         const struct vote *v = &sk->votes[r];
@@ -160,9 +160,9 @@ static void write_note(const struct sk *sk, const struct sk_sentence *s,
     int n_said = in->from + t, n;
     int skip = n_said > REPEAT_TOKENS ? n_said - REPEAT_TOKENS : 0;
 
-    n = keystore_nearest(&s->store, sk->kn,
-                         in->hidden + (size_t)t * in->ld_hidden,
-                         in->ld_hidden, 1, sk->o.k, nb);
+    n = datastore_nearest(&s->store, sk->kn,
+                          in->hidden + (size_t)t * in->ld_hidden,
+                          in->ld_hidden, 1, sk->o.k, nb);
     weigh(nb, n, &sk->o.weigh, &v);
     if (v.n)
         n = drop_votes(sk, s, in->tokens + skip, n_said - skip, nb, n, &v);
@@ -190,7 +190,7 @@ static void sk_end(struct mixer *mx, int lane)
 {
     struct sk *sk = sk_of(mx);
 
-    if (sk->sentences[lane]) keystore_release(&sk->sentences[lane]->store);
+    if (sk->sentences[lane]) datastore_release(&sk->sentences[lane]->store);
     sk->sentences[lane] = NULL;
 }
 
@@ -240,7 +240,7 @@ struct mixer *sk_mixer(struct sk *sk) { return &sk->mixer; }
 
 void sk_sentence_release(struct sk_sentence *s)
 {
-    keystore_release(&s->store);
+    datastore_release(&s->store);
     free(s->similarity);
     if (s->notes) free(s->notes[0].voters);
     free(s->notes);

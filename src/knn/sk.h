@@ -35,7 +35,7 @@ struct sk_note {
 };
 
 struct sk_sentence {            /* zeroed, it has nothing to say */
-    struct keystore store;
+    struct datastore store;
     float *similarity;          /* [pairs] of the store, or NULL: not known */
     struct sk_note *notes;      /* or NULL: [hyps][tokens], filled by tell */
     int hyps, tokens;

@@ -9,7 +9,7 @@
 #ifndef KNN_WEIGH_H
 #define KNN_WEIGH_H
 
-#include "knn/keystore.h"
+#include "knn/datastore.h"
 
 enum adapter { ADAPTER_DISTANCE, ADAPTER_FIXED, ADAPTER_NONE };
 

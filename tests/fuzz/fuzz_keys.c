@@ -30,7 +30,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "knn/keyfile.h"
+#include "knn/key_file.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -99,34 +99,34 @@ static struct key_id id_of(int number)
     return (struct key_id){ (uint64_t)(number % 2), (uint64_t)number * 3 };
 }
 
-static struct keyblock *block_of(enum key_type type, int number)
+static struct pair_keys *block_of(enum key_type type, int number)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
     float key[D];
 
-    must(!keyblock_new(&b, type, number, D, NULL));
+    must(!pair_keys_new(&b, type, number, D, NULL));
     for (int i = 0; i < number; i++) {
         for (int j = 0; j < D; j++) key[j] = (float)(number + i * D + j);
-        keyblock_put(b, i, key, i);
+        pair_keys_put(b, i, key, i);
     }
     return b;
 }
 
-static enum status put(struct keyfile *f, enum key_type type, int number,
+static enum status put(struct key_file *f, enum key_type type, int number,
                        struct err *e)
 {
-    struct keyblock *b = block_of(type, number);
+    struct pair_keys *b = block_of(type, number);
     struct key_id id = id_of(number);
-    enum status st = keyfile_put(f, &id, &b, 1, e);
+    enum status st = key_file_put(f, &id, &b, 1, e);
 
-    keyblock_drop(b);
+    pair_keys_drop(b);
     return st;
 }
 
 static volatile unsigned sink;
 
 /* Read through; padding is zero. */
-static void read_block(const struct keyblock *b)
+static void read_block(const struct pair_keys *b)
 {
     float key[D];
 
@@ -136,7 +136,7 @@ static void read_block(const struct keyblock *b)
         const char *row = (char *)b->keys + (size_t)i * b->ld * number;
 
         must(b->token[i] >= 0 && b->token[i] < VOCAB);
-        keyblock_get(b, i, key);
+        pair_keys_get(b, i, key);
         sink += (unsigned)b->token[i];
         for (size_t k = D * number; k < b->ld * number; k++) must(!row[k]);
     }
@@ -145,7 +145,7 @@ static void read_block(const struct keyblock *b)
 /* ---- using a file ---- */
 
 struct use {
-    struct keyfile *f;
+    struct key_file *f;
     enum key_type type;
     uint64_t limit;
     bool sound;                 /* as SQLite sees it */
@@ -161,23 +161,23 @@ static bool fine(const struct use *u, enum status st, const struct err *e)
 
 static void get_one(struct use *u, struct key_id id)
 {
-    struct keyblock *b = (struct keyblock *)u;
+    struct pair_keys *b = (struct pair_keys *)u;
     uint32_t told = 0;
     struct err e;
 
-    if (!fine(u, keyfile_get(u->f, id, &b, &e), &e)) must(!b);
+    if (!fine(u, key_file_get(u->f, id, &b, &e), &e)) must(!b);
     if (b) read_block(b);
-    keyblock_drop(b);
-    keyfile_touch(u->f, id, &told);
+    pair_keys_drop(b);
+    key_file_touch(u->f, id, &told);
 }
 
 static void get_all(struct use *u)
 {
-    struct keyfile_stats s;
+    struct key_file_stats s;
     struct err e;
 
     for (int i = 0; i < PAIRS; i++) get_one(u, id_of(i));
-    if (fine(u, keyfile_stats(u->f, &s, &e), &e)) must(s.limit == u->limit);
+    if (fine(u, key_file_stats(u->f, &s, &e), &e)) must(s.limit == u->limit);
 }
 
 /* What is not kept is not found, and a second time there is nothing left to
@@ -185,31 +185,31 @@ static void get_all(struct use *u)
 static void keep_one(struct use *u, int number)
 {
     struct key_id id = id_of(number);
-    struct keyblock *b;
+    struct pair_keys *b;
     uint64_t removed;
     struct err e;
 
-    if (fine(u, keyfile_keep_only(u->f, &id, 1, &removed, &e), &e) && u->sound)
+    if (fine(u, key_file_keep_only(u->f, &id, 1, &removed, &e), &e) && u->sound)
         for (int i = 0; i <= PAIRS; i++) {
-            must(!keyfile_get(u->f, id_of(i), &b, &e));
+            must(!key_file_get(u->f, id_of(i), &b, &e));
             must(i == number || !b);
-            keyblock_drop(b);
+            pair_keys_drop(b);
         }
-    if (fine(u, keyfile_keep_only(u->f, &id, 1, &removed, &e), &e) && u->sound)
+    if (fine(u, key_file_keep_only(u->f, &id, 1, &removed, &e), &e) && u->sound)
         must(!removed);
-    fine(u, keyfile_compact(u->f, &e), &e);
+    fine(u, key_file_compact(u->f, &e), &e);
 }
 
 /* What is put is found, whatever there was before. */
 static void put_one(struct use *u, int number)
 {
-    struct keyblock *b;
+    struct pair_keys *b;
     struct err e;
 
     if (!fine(u, put(u->f, u->type, number, &e), &e)) return;
-    fine(u, keyfile_get(u->f, id_of(number), &b, &e), &e);
+    fine(u, key_file_get(u->f, id_of(number), &b, &e), &e);
     if (u->keeps) must(b != NULL);
-    keyblock_drop(b);
+    pair_keys_drop(b);
 }
 
 static void use_all(struct use *u)
@@ -220,15 +220,15 @@ static void use_all(struct use *u)
     put_one(u, 1);
     put_one(u, PAIRS);
     get_all(u);
-    keyfile_close(u->f);
+    key_file_close(u->f);
 }
 
 /* Of what was changed, the head may be what refuses it. */
 static bool open_file(struct use *u)
 {
     struct err e = { 0 };
-    struct keyfile_kind kind = { MAKER, u->type, D, VOCAB };
-    enum status st = keyfile_open(&u->f, path, &kind, u->limit, &e);
+    struct key_file_kind kind = { MAKER, u->type, D, VOCAB };
+    enum status st = key_file_open(&u->f, path, &kind, u->limit, &e);
 
     must((st == ST_OK) == (u->f != NULL) && (!st || e.msg[0]));
     return !st;
@@ -350,14 +350,14 @@ static int64_t bytes_of(sqlite3 *db, struct key_id id)
 static void check_sizes(struct use *u)
 {
     int number = u->type == KEY_INT8 ? 1 : sizeof(float);
-    struct keyblock *b;
+    struct pair_keys *b;
     sqlite3 *db;
 
     must(!sqlite3_open(path, &db));
     for (int i = 0; i < PAIRS; i++) {
-        must(!keyfile_get(u->f, id_of(i), &b, NULL));
+        must(!key_file_get(u->f, id_of(i), &b, NULL));
         if (b) must(bytes_of(db, id_of(i)) == b->n * (8 + D * number));
-        keyblock_drop(b);
+        pair_keys_drop(b);
     }
     must(!sqlite3_close(db));
 }
@@ -370,7 +370,7 @@ static void make_good(enum key_type type)
 
     must(open_file(&u));
     for (int i = 0; i < PAIRS; i++) must(!put(u.f, type, i, NULL));
-    keyfile_close(u.f);
+    key_file_close(u.f);
     must(!sqlite3_open(path, &db));
     must(!sqlite3_exec(db, "PRAGMA journal_mode = DELETE;"
                        "PRAGMA page_size = 512; VACUUM", 0, 0, 0));
@@ -378,10 +378,10 @@ static void make_good(enum key_type type)
     read_file(type);
     must(open_file(&u));
     for (int i = 0; i < PAIRS; i++) {
-        struct keyblock *b = NULL;
+        struct pair_keys *b = NULL;
 
-        must(!keyfile_get(u.f, id_of(i), &b, NULL) && b && b->n == i);
-        keyblock_drop(b);
+        must(!key_file_get(u.f, id_of(i), &b, NULL) && b && b->n == i);
+        pair_keys_drop(b);
     }
     use_all(&u);
     remove_files();

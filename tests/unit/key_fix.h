@@ -2,7 +2,7 @@
 #ifndef KEY_FIX_H
 #define KEY_FIX_H
 
-#include "knn/keyblock.h"
+#include "knn/pair_keys.h"
 #include "scratch_dir.h"
 
 enum {
@@ -26,21 +26,22 @@ static inline float key_number(int number, int i, int j)
 }
 
 /* n keys that only this number has. */
-static inline struct keyblock *key_block(enum key_type type, int number, int n)
+static inline struct pair_keys *key_block(enum key_type type, int number, int n)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
     float key[KEY_D];
 
-    if (keyblock_new(&b, type, n, KEY_D, NULL)) return NULL;
+    if (pair_keys_new(&b, type, n, KEY_D, NULL)) return NULL;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < KEY_D; j++) key[j] = key_number(number, i, j);
-        keyblock_put(b, i, key, number * 1000 + i);
+        pair_keys_put(b, i, key, number * 1000 + i);
     }
     return b;
 }
 
 /* To the last bit, padding included: search reads that. */
-static inline bool key_same(const struct keyblock *a, const struct keyblock *b)
+static inline bool key_same(const struct pair_keys *a,
+                            const struct pair_keys *b)
 {
     size_t words = (size_t)a->n * 4;
     size_t all = (size_t)a->n * a->ld * (a->type == KEY_INT8 ? 1 : 4);
@@ -51,13 +52,13 @@ static inline bool key_same(const struct keyblock *a, const struct keyblock *b)
 }
 
 /* Is it the block of that number? Drops it. */
-static inline bool key_is(struct keyblock *b, int number)
+static inline bool key_is(struct pair_keys *b, int number)
 {
-    struct keyblock *want = b ? key_block(b->type, number, b->n) : NULL;
+    struct pair_keys *want = b ? key_block(b->type, number, b->n) : NULL;
     bool same = want && key_same(b, want);
 
-    keyblock_drop(want);
-    keyblock_drop(b);
+    pair_keys_drop(want);
+    pair_keys_drop(b);
     return same;
 }
 

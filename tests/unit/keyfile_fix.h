@@ -1,4 +1,4 @@
-/* keyfile_fix.h - a file of keys in a folder of its own, and words to talk to
+/* key_file_fix.h - a file of keys in a folder of its own, and words to talk to
  * it. */
 #ifndef KEYFILE_FIX_H
 #define KEYFILE_FIX_H
@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "key_fix.h"
-#include "knn/keyfile.h"
+#include "knn/key_file.h"
 
 enum {
     MAKER = 77,
@@ -14,24 +14,24 @@ enum {
     EACH = 64 + 3 * (8 + KEY_D) /* what a block of put() counts */
 };
 
-static inline struct keyfile_kind kind_of(enum key_type type)
+static inline struct key_file_kind kind_of(enum key_type type)
 {
-    return (struct keyfile_kind){ MAKER, type, KEY_D, KEY_VOCAB };
+    return (struct key_file_kind){ MAKER, type, KEY_D, KEY_VOCAB };
 }
 
 struct fix {
     struct scratch dir;
     char path[300];
-    struct keyfile *f;
+    struct key_file *f;
     struct err e;
 };
 
 static inline bool again(struct fix *x, uint64_t limit)
 {
-    struct keyfile_kind kind = kind_of(KEY_INT8);
+    struct key_file_kind kind = kind_of(KEY_INT8);
 
     x->f = NULL;
-    return CHECK_OK(keyfile_open(&x->f, x->path, &kind, limit, &x->e), &x->e);
+    return CHECK_OK(key_file_open(&x->f, x->path, &kind, limit, &x->e), &x->e);
 }
 
 static inline bool setup(struct fix *x, uint64_t limit)
@@ -44,18 +44,18 @@ static inline bool setup(struct fix *x, uint64_t limit)
 
 static inline void teardown(struct fix *x)
 {
-    keyfile_close(x->f);
+    key_file_close(x->f);
     scratch_remove(&x->dir);
 }
 
-static inline enum status put_sized(struct keyfile *f, int number, int n,
+static inline enum status put_sized(struct key_file *f, int number, int n,
                              struct err *e)
 {
-    struct keyblock *b = key_block(KEY_INT8, number, n);
+    struct pair_keys *b = key_block(KEY_INT8, number, n);
     struct key_id id = key_of(number);
-    enum status st = keyfile_put(f, &id, &b, 1, e);
+    enum status st = key_file_put(f, &id, &b, 1, e);
 
-    keyblock_drop(b);
+    pair_keys_drop(b);
     return st;
 }
 
@@ -67,17 +67,17 @@ static inline void put(struct fix *x, int number)
 /* Read, and as it was written. */
 static inline bool reads(struct fix *x, int number)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
 
-    CHECK_OK(keyfile_get(x->f, key_of(number), &b, &x->e), &x->e);
+    CHECK_OK(key_file_get(x->f, key_of(number), &b, &x->e), &x->e);
     return b && CHECK(key_is(b, number));
 }
 
-static inline struct keyfile_stats stats(struct fix *x)
+static inline struct key_file_stats stats(struct fix *x)
 {
-    struct keyfile_stats s = { 0 };
+    struct key_file_stats s = { 0 };
 
-    CHECK_OK(keyfile_stats(x->f, &s, &x->e), &x->e);
+    CHECK_OK(key_file_stats(x->f, &s, &x->e), &x->e);
     return s;
 }
 
@@ -127,13 +127,13 @@ static inline uint64_t keep_only(struct fix *x, const int *numbers, size_t n)
 
     for (size_t i = 0; i < n; i++) ids[i] = key_of(numbers[i]);
     qsort(ids, n, sizeof *ids, key_id_compare);
-    CHECK_OK(keyfile_keep_only(x->f, ids, n, &removed, &x->e), &x->e);
+    CHECK_OK(key_file_keep_only(x->f, ids, n, &removed, &x->e), &x->e);
     return removed;
 }
 
 static inline void compact(struct fix *x)
 {
-    CHECK_OK(keyfile_compact(x->f, &x->e), &x->e);
+    CHECK_OK(key_file_compact(x->f, &x->e), &x->e);
 }
 
 /* Our own book-keeping, and SQLite's. */
@@ -172,13 +172,13 @@ static inline void spill(const char *path, const char *bytes, size_t size)
 static inline void check_refused(struct fix *x, enum status want,
                                  const char *word)
 {
-    struct keyfile *f = (struct keyfile *)x;
-    struct keyfile_kind kind = kind_of(KEY_INT8);
-    enum status st = keyfile_open(&f, x->path, &kind, ROOM, &x->e);
+    struct key_file *f = (struct key_file *)x;
+    struct key_file_kind kind = kind_of(KEY_INT8);
+    enum status st = key_file_open(&f, x->path, &kind, ROOM, &x->e);
 
     CHECK_INT(st, want);
     CHECK(!f);
-    if (!st) keyfile_close(f);
+    if (!st) key_file_close(f);
     else if (!strstr(x->e.msg, word) || !strstr(x->e.msg, "/"))
         test_fail(__FILE__, __LINE__, "\"%s\" lacks \"%s\"", x->e.msg, word);
 }

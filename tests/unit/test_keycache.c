@@ -6,74 +6,74 @@
 #include <stdatomic.h>
 
 #include "key_fix.h"
-#include "knn/keycache.h"
+#include "knn/key_cache.h"
 
-static const struct keyfile_kind keys_kind = { 1, KEY_INT8, KEY_D, KEY_VOCAB };
+static const struct key_file_kind keys_kind = { 1, KEY_INT8, KEY_D, KEY_VOCAB };
 
-static struct keycache *cache_of(size_t limit, struct keyfile *file)
+static struct key_cache *cache_of(size_t limit, struct key_file *file)
 {
-    struct keycache *c = NULL;
+    struct key_cache *c = NULL;
     struct err e;
 
-    CHECK_OK(keycache_new(&c, limit, file, &e), &e);
+    CHECK_OK(key_cache_new(&c, limit, file, &e), &e);
     return c;
 }
 
-static struct keyfile *file_in(const struct scratch *s, uint64_t limit)
+static struct key_file *file_in(const struct scratch *s, uint64_t limit)
 {
-    struct keyfile *f = NULL;
+    struct key_file *f = NULL;
     struct err e;
 
-    CHECK_OK(keyfile_open(&f, scratch_path(s, "keys"), &keys_kind, limit, &e),
+    CHECK_OK(key_file_open(&f, scratch_path(s, "keys"), &keys_kind, limit, &e),
              &e);
     return f;
 }
 
-static void put_sized(struct keycache *c, int number, int n)
+static void put_sized(struct key_cache *c, int number, int n)
 {
-    struct keyblock *b = key_block(KEY_INT8, number, n);
+    struct pair_keys *b = key_block(KEY_INT8, number, n);
     struct key_id id = key_of(number);
     struct err e;
 
-    CHECK_OK(keycache_put(c, &id, &b, 1, &e), &e);
-    keyblock_drop(b);
+    CHECK_OK(key_cache_put(c, &id, &b, 1, &e), &e);
+    pair_keys_drop(b);
 }
 
-static void put(struct keycache *c, int number) { put_sized(c, number, 3); }
+static void put(struct key_cache *c, int number) { put_sized(c, number, 3); }
 
-static struct keyblock *get(struct keycache *c, int number)
+static struct pair_keys *get(struct key_cache *c, int number)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
     struct err e;
 
-    CHECK_OK(keycache_get(c, key_of(number), &b, &e), &e);
+    CHECK_OK(key_cache_get(c, key_of(number), &b, &e), &e);
     return b;
 }
 
-static bool has(struct keycache *c, int number)
+static bool has(struct key_cache *c, int number)
 {
-    struct keyblock *b = get(c, number);
+    struct pair_keys *b = get(c, number);
 
     if (!b) return false;
     CHECK(key_is(b, number));
     return true;
 }
 
-static struct keycache_stats stats(struct keycache *c)
+static struct key_cache_stats stats(struct key_cache *c)
 {
-    struct keycache_stats s;
+    struct key_cache_stats s;
     struct err e;
 
-    CHECK_OK(keycache_stats(c, &s, &e), &e);
+    CHECK_OK(key_cache_stats(c, &s, &e), &e);
     return s;
 }
 
 static size_t size_of_one(int n)
 {
-    struct keyblock *b = key_block(KEY_INT8, 0, n);
+    struct pair_keys *b = key_block(KEY_INT8, 0, n);
     size_t bytes = b->bytes;
 
-    keyblock_drop(b);
+    pair_keys_drop(b);
     return bytes;
 }
 
@@ -81,14 +81,14 @@ static size_t size_of_one(int n)
 
 TEST(what_was_put_is_found)
 {
-    struct keycache *c = cache_of(1 << 20, NULL);
-    struct keyblock *b = key_block(KEY_F32, 7, 5), *same;
+    struct key_cache *c = cache_of(1 << 20, NULL);
+    struct pair_keys *b = key_block(KEY_F32, 7, 5), *same;
     struct key_id id = key_of(7);
-    struct keycache_stats s;
+    struct key_cache_stats s;
     struct err e;
 
     CHECK(!get(c, 7));
-    CHECK_OK(keycache_put(c, &id, &b, 1, &e), &e);
+    CHECK_OK(key_cache_put(c, &id, &b, 1, &e), &e);
     same = get(c, 7);
     CHECK(same == b);
     CHECK_INT(atomic_load(&b->refs), 3);
@@ -101,16 +101,16 @@ TEST(what_was_put_is_found)
     CHECK_INT(s.bytes, b->bytes);
     CHECK_INT(s.limit, 1 << 20);
     CHECK(!s.has_file);
-    keyblock_drop(same);
-    keycache_free(c);
+    pair_keys_drop(same);
+    key_cache_free(c);
     CHECK_INT(atomic_load(&b->refs), 1);
-    keyblock_drop(b);
-    keycache_free(NULL);
+    pair_keys_drop(b);
+    key_cache_free(NULL);
 }
 
 TEST(the_least_recently_used_goes)
 {
-    struct keycache *c = cache_of(4 * size_of_one(3), NULL);
+    struct key_cache *c = cache_of(4 * size_of_one(3), NULL);
 
     for (int i = 0; i < 4; i++) put(c, i);
     CHECK_INT(stats(c).blocks, 4);
@@ -123,13 +123,13 @@ TEST(the_least_recently_used_goes)
     CHECK(has(c, 0) && has(c, 2) && has(c, 4) && has(c, 5));
     CHECK_INT(stats(c).dropped, 2);
     CHECK_INT(stats(c).bytes, 4 * size_of_one(3));
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 TEST(large_blocks_make_room_or_stay_out)
 {
     size_t small = size_of_one(1), large = size_of_one(100);
-    struct keycache *c = cache_of(large + small, NULL);
+    struct key_cache *c = cache_of(large + small, NULL);
 
     for (int i = 0; i < 5; i++) put_sized(c, i, 1);
     put_sized(c, 9, 100);
@@ -139,25 +139,25 @@ TEST(large_blocks_make_room_or_stay_out)
     CHECK_INT(stats(c).blocks, 2);
     CHECK(!has(c, 10) && has(c, 4) && has(c, 9));
     CHECK_INT(stats(c).dropped, 4);
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 TEST(nothing_is_kept_without_room)
 {
-    struct keycache *c = cache_of(0, NULL);
+    struct key_cache *c = cache_of(0, NULL);
 
     put(c, 1);
     put_sized(c, 2, 0);
     CHECK(!has(c, 1) && !has(c, 2));
     CHECK_INT(stats(c).blocks, 0);
     CHECK_INT(stats(c).bytes, 0);
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 TEST(who_holds_a_block_keeps_it)
 {
-    struct keycache *c = cache_of(size_of_one(3), NULL);
-    struct keyblock *dropped, *left;
+    struct key_cache *c = cache_of(size_of_one(3), NULL);
+    struct pair_keys *dropped, *left;
 
     put(c, 1);
     dropped = get(c, 1);
@@ -165,32 +165,32 @@ TEST(who_holds_a_block_keeps_it)
     CHECK(!has(c, 1));
     put(c, 3);
     left = get(c, 3);
-    keycache_free(c);
+    key_cache_free(c);
     CHECK(key_is(dropped, 1) && key_is(left, 3));
 }
 
 TEST(the_first_of_two_stays)
 {
-    struct keycache *c = cache_of(1 << 20, NULL);
-    struct keyblock *first = key_block(KEY_INT8, 1, 3), *b;
+    struct key_cache *c = cache_of(1 << 20, NULL);
+    struct pair_keys *first = key_block(KEY_INT8, 1, 3), *b;
 
     put(c, 1);
     b = get(c, 1);
     put(c, 1);
-    keyblock_drop(first);
+    pair_keys_drop(first);
     first = get(c, 1);
     CHECK(b == first);
     CHECK_INT(stats(c).blocks, 1);
     CHECK_INT(stats(c).bytes, b->bytes);
-    keyblock_drop(b);
-    keyblock_drop(first);
-    keycache_free(c);
+    pair_keys_drop(b);
+    pair_keys_drop(first);
+    key_cache_free(c);
 }
 
 TEST(many_are_found)
 {
     enum { N = 3000 };
-    struct keycache *c = cache_of(SIZE_MAX, NULL);
+    struct key_cache *c = cache_of(SIZE_MAX, NULL);
 
     for (int i = 0; i < N; i++) put_sized(c, i, 1);
     for (int i = 0; i < N; i++) CHECK(has(c, i));
@@ -198,16 +198,16 @@ TEST(many_are_found)
     CHECK_INT(stats(c).blocks, N);
     CHECK_INT(stats(c).bytes, N * size_of_one(1));
     CHECK_INT(stats(c).dropped, 0);
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 /* Ids that agree in a half; so many of them must share chains. */
 TEST(ids_are_told_apart)
 {
     enum { N = 400 };
-    struct keycache *c = cache_of(SIZE_MAX, NULL);
+    struct key_cache *c = cache_of(SIZE_MAX, NULL);
     struct key_id ids[N];
-    struct keyblock *b;
+    struct pair_keys *b;
     struct err e;
 
     for (int i = 0; i < N; i++) {
@@ -216,23 +216,23 @@ TEST(ids_are_told_apart)
         ids[i] = i % 2 ? (struct key_id){ 3, half } :
                          (struct key_id){ half, 4 };
         b = key_block(KEY_INT8, i, 2);
-        CHECK_OK(keycache_put(c, &ids[i], &b, 1, &e), &e);
-        keyblock_drop(b);
+        CHECK_OK(key_cache_put(c, &ids[i], &b, 1, &e), &e);
+        pair_keys_drop(b);
     }
     CHECK_INT(stats(c).blocks, N);
     for (int i = 0; i < N; i++) {
-        CHECK_OK(keycache_get(c, ids[i], &b, &e), &e);
+        CHECK_OK(key_cache_get(c, ids[i], &b, &e), &e);
         CHECK(key_is(b, i));
     }
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 /* ---- with a file --------------------------------------------------------- */
 
 TEST(what_is_not_in_memory_is_in_the_file)
 {
-    struct keycache_stats s;
-    struct keycache *c;
+    struct key_cache_stats s;
+    struct key_cache *c;
     struct scratch dir;
 
     if (!scratch_make_small(&dir)) return;
@@ -248,21 +248,21 @@ TEST(what_is_not_in_memory_is_in_the_file)
     CHECK(s.has_file && !s.file.read_only);
     CHECK_INT(s.file.blocks, 4);
     CHECK_INT(s.file.limit, 1 << 20);
-    keycache_free(c);
+    key_cache_free(c);
     c = cache_of(1 << 20, file_in(&dir, 1 << 20));
     for (int i = 0; i < 4; i++) CHECK(has(c, i));
     for (int i = 0; i < 4; i++) CHECK(has(c, i));
     CHECK_INT(stats(c).file_hits, 4);
     CHECK_INT(stats(c).hits, 4);
-    keycache_free(c);
+    key_cache_free(c);
     scratch_remove(&dir);
 }
 
 /* To ask again finds what there is, here and in the file, and counts not. */
 TEST(asked_again_is_not_counted)
 {
-    struct keycache_stats s;
-    struct keycache *c;
+    struct key_cache_stats s;
+    struct key_cache *c;
     struct scratch dir;
     struct err e;
 
@@ -271,22 +271,22 @@ TEST(asked_again_is_not_counted)
     CHECK(!has(c, 0));
     for (int i = 0; i < 4; i++) put(c, i);
     for (int i = 0; i < 5; i++) {
-        struct keyblock *b = NULL;
+        struct pair_keys *b = NULL;
 
-        CHECK_OK(keycache_get_again(c, key_of(i), &b, &e), &e);
+        CHECK_OK(key_cache_get_again(c, key_of(i), &b, &e), &e);
         CHECK(i < 4 ? key_is(b, i) : !b);
     }
     s = stats(c);
     CHECK(s.hits == 0 && s.file_hits == 0 && s.misses == 1);
     CHECK(has(c, 3) && has(c, 2));      /* the last two are in memory */
     CHECK_INT(stats(c).hits, 2);
-    keycache_free(c);
+    key_cache_free(c);
     scratch_remove(&dir);
 }
 
 TEST(a_file_alone_will_do)
 {
-    struct keycache *c;
+    struct key_cache *c;
     struct scratch dir;
 
     if (!scratch_make_small(&dir)) return;
@@ -295,7 +295,7 @@ TEST(a_file_alone_will_do)
     CHECK(has(c, 1) && has(c, 1));
     CHECK_INT(stats(c).file_hits, 2);
     CHECK_INT(stats(c).blocks, 0);
-    keycache_free(c);
+    key_cache_free(c);
     scratch_remove(&dir);
 }
 
@@ -304,7 +304,7 @@ TEST(a_file_alone_will_do)
 TEST(used_in_memory_stays_in_the_file)
 {
     enum { EACH = 64 + 3 * (8 + KEY_D) };
-    struct keycache *c;
+    struct key_cache *c;
     struct scratch dir;
 
     if (!scratch_make_small(&dir)) return;
@@ -314,19 +314,19 @@ TEST(used_in_memory_stays_in_the_file)
         CHECK(has(c, 0));
     }
     CHECK_INT(stats(c).hits, 40);
-    keycache_free(c);
+    key_cache_free(c);
     c = cache_of(1 << 20, file_in(&dir, 10 * EACH));
     CHECK(has(c, 0) && has(c, 39) && !has(c, 1) && !has(c, 20));
-    keycache_free(c);
+    key_cache_free(c);
     scratch_remove(&dir);
 }
 
 /* The file fails: that is told, and memory works on. */
 TEST(a_broken_file_does_not_break_the_cache)
 {
-    struct keyblock *b = key_block(KEY_INT8, 1, 3), *got = b;
+    struct pair_keys *b = key_block(KEY_INT8, 1, 3), *got = b;
     struct key_id id = key_of(1);
-    struct keycache *c;
+    struct key_cache *c;
     struct scratch dir;
     sqlite3 *db;
     struct err e;
@@ -336,12 +336,12 @@ TEST(a_broken_file_does_not_break_the_cache)
     REQUIRE(!sqlite3_open(scratch_path(&dir, "keys"), &db));
     CHECK(!sqlite3_exec(db, "DROP TABLE block", NULL, NULL, NULL));
     sqlite3_close(db);
-    CHECK_INT(keycache_get(c, id, &got, &e), ST_FORMAT);
+    CHECK_INT(key_cache_get(c, id, &got, &e), ST_FORMAT);
     CHECK(!got && strstr(e.msg, "damaged"));
-    CHECK_INT(keycache_put(c, &id, &b, 1, &e), ST_FORMAT);
+    CHECK_INT(key_cache_put(c, &id, &b, 1, &e), ST_FORMAT);
     CHECK(has(c, 1));
-    keyblock_drop(b);
-    keycache_free(c);
+    pair_keys_drop(b);
+    key_cache_free(c);
     scratch_remove(&dir);
 }
 
@@ -350,7 +350,7 @@ TEST(a_broken_file_does_not_break_the_cache)
 enum { THREADS = 4, IDS = 60, TURNS = 400 };
 
 struct worker {
-    struct keycache *c;
+    struct key_cache *c;
     int number;
     uint64_t gets;
     bool bad;
@@ -358,10 +358,10 @@ struct worker {
 
 static bool get_as(struct worker *w, int number, bool *there)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
 
     w->gets++;
-    if (keycache_get(w->c, key_of(number), &b, NULL)) return false;
+    if (key_cache_get(w->c, key_of(number), &b, NULL)) return false;
     *there = b != NULL;
     return !b || key_is(b, number);
 }
@@ -371,15 +371,15 @@ static bool work(struct worker *w, unsigned turn)
 {
     int mine = (int)(turn * 7 % IDS) * THREADS + w->number;
     int other = (int)(turn * 131 % (IDS * THREADS));
-    struct keyblock *b = key_block(KEY_INT8, mine, 1 + mine % 5);
+    struct pair_keys *b = key_block(KEY_INT8, mine, 1 + mine % 5);
     struct key_id id = key_of(mine);
     bool there, ok;
 
-    ok = !keycache_put(w->c, &id, &b, 1, NULL) && get_as(w, other, &there) &&
+    ok = !key_cache_put(w->c, &id, &b, 1, NULL) && get_as(w, other, &there) &&
          get_as(w, mine, &there) && there;
     for (int i = 0; i < 4; i++)
         ok = ok && get_as(w, (int)(turn * 7 % IDS) * THREADS + i, &there);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     return ok;
 }
 
@@ -391,7 +391,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-static void check_threads(struct keycache *c, uint64_t *asked)
+static void check_threads(struct key_cache *c, uint64_t *asked)
 {
     pthread_t thread[THREADS];
     struct worker w[THREADS];
@@ -410,20 +410,20 @@ static void check_threads(struct keycache *c, uint64_t *asked)
 
 TEST(threads_share_a_cache)
 {
-    struct keycache *c = cache_of(1 << 20, NULL);
-    struct keycache_stats s;
+    struct key_cache *c = cache_of(1 << 20, NULL);
+    struct key_cache_stats s;
     uint64_t asked;
 
     check_threads(c, &asked);
     s = stats(c);
     CHECK_INT(s.hits + s.misses, asked);
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 TEST(threads_share_a_cache_and_its_file)
 {
-    struct keycache *c;
-    struct keycache_stats s;
+    struct key_cache *c;
+    struct key_cache_stats s;
     struct scratch dir;
     uint64_t asked;
 
@@ -434,7 +434,7 @@ TEST(threads_share_a_cache_and_its_file)
     CHECK_INT(s.hits + s.file_hits + s.misses, asked);
     CHECK(s.hits > 0 && s.file_hits > 0 && s.misses > 0 && s.dropped > 0);
     CHECK(s.bytes <= s.limit);
-    keycache_free(c);
+    key_cache_free(c);
     scratch_remove(&dir);
 }
 
@@ -508,11 +508,11 @@ char *__wrap_strdup(const char *s)
 }
 
 /* Found as it was put, or not found; an error is one of memory. */
-static void look_for(struct keycache *c, int n, struct err *e)
+static void look_for(struct key_cache *c, int n, struct err *e)
 {
     for (int i = 0; i < n; i++) {
-        struct keyblock *b = NULL;
-        enum status st = keycache_get(c, key_of(i), &b, e);
+        struct pair_keys *b = NULL;
+        enum status st = key_cache_get(c, key_of(i), &b, e);
         int at = fails_at;
 
         if (st) CHECK_INT(st, ST_NOMEM);
@@ -523,40 +523,40 @@ static void look_for(struct keycache *c, int n, struct err *e)
 }
 
 /* All that can be done, with room for less than is put. */
-static enum status use_all(const char *path, struct keyblock **blocks,
+static enum status use_all(const char *path, struct pair_keys **blocks,
                            struct key_id *ids, int n, struct err *e)
 {
-    struct keyfile *f = NULL;
-    struct keycache *c = NULL;
-    struct keycache_stats s;
+    struct key_file *f = NULL;
+    struct key_cache *c = NULL;
+    struct key_cache_stats s;
     uint64_t removed;
-    enum status st = keyfile_open(&f, path, &keys_kind, 1500, e);
+    enum status st = key_file_open(&f, path, &keys_kind, 1500, e);
 
-    if (!st) st = keycache_new(&c, 1200, f, e);
-    if (st) keyfile_close(f);
-    if (!st) st = keycache_put(c, ids, blocks, n, e);
-    if (!st) st = keycache_put(c, ids, blocks, n / 2, e);
+    if (!st) st = key_cache_new(&c, 1200, f, e);
+    if (st) key_file_close(f);
+    if (!st) st = key_cache_put(c, ids, blocks, n, e);
+    if (!st) st = key_cache_put(c, ids, blocks, n / 2, e);
     if (!st) look_for(c, n, e);
-    if (!st) st = keyfile_keep_only(f, ids + n - 1, 1, &removed, e);
-    if (!st) st = keyfile_compact(f, e);
-    if (!st) st = keycache_stats(c, &s, e);
-    keycache_free(c);
+    if (!st) st = key_file_keep_only(f, ids + n - 1, 1, &removed, e);
+    if (!st) st = key_file_compact(f, e);
+    if (!st) st = key_cache_stats(c, &s, e);
+    key_cache_free(c);
     return st;
 }
 
 static void check_left(const char *path)
 {
-    struct keycache *c = NULL;
-    struct keyfile *f = NULL;
+    struct key_cache *c = NULL;
+    struct key_file *f = NULL;
     struct err e;
 
-    if (!CHECK_OK(keyfile_open(&f, path, &keys_kind, 1500, &e), &e))
+    if (!CHECK_OK(key_file_open(&f, path, &keys_kind, 1500, &e), &e))
         return;
     c = cache_of(0, f);
     look_for(c, 12, &e);
     put(c, 50);
     CHECK(has(c, 50));
-    keycache_free(c);
+    key_cache_free(c);
 }
 
 /* Every allocation fails, or some where each takes long. */
@@ -571,7 +571,7 @@ TEST(no_failed_allocation_spoils_the_keys)
 {
     enum { N = 12 };
     int step = step_of_failures();
-    struct keyblock *blocks[N];
+    struct pair_keys *blocks[N];
     struct key_id ids[N];
     struct scratch dir;
     struct err e;
@@ -605,5 +605,5 @@ TEST(no_failed_allocation_spoils_the_keys)
     }
     CHECK(bad > n / step / 4);
     printf("     %d allocations failed in turn; %d mattered\n", n / step, bad);
-    for (int i = 0; i < N; i++) keyblock_drop(blocks[i]);
+    for (int i = 0; i < N; i++) pair_keys_drop(blocks[i]);
 }

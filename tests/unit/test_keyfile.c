@@ -9,37 +9,37 @@
 static void check_round_trip(enum key_type type)
 {
     enum { N = 30 };
-    struct keyblock *in[N], *out;
+    struct pair_keys *in[N], *out;
     struct key_id ids[N];
-    struct keyfile_kind kind = kind_of(type);
+    struct key_file_kind kind = kind_of(type);
     struct fix x;
     struct err e;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     unlink(x.path);
-    REQUIRE_OK(keyfile_open(&x.f, x.path, &kind, ROOM, &e), &e);
+    REQUIRE_OK(key_file_open(&x.f, x.path, &kind, ROOM, &e), &e);
     for (int i = 0; i < N; i++) {
         in[i] = key_block(type, i, i * i);      /* from none to many pages */
         ids[i] = key_of(i);
     }
-    CHECK_OK(keyfile_put(x.f, ids, in, N, &e), &e);
+    CHECK_OK(key_file_put(x.f, ids, in, N, &e), &e);
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < N; i++) {
             out = NULL;
-            CHECK_OK(keyfile_get(x.f, ids[i], &out, &e), &e);
+            CHECK_OK(key_file_get(x.f, ids[i], &out, &e), &e);
             REQUIRE(out);
             CHECK(key_same(in[i], out));
-            keyblock_drop(out);
+            pair_keys_drop(out);
         }
         out = in[0];
-        CHECK_OK(keyfile_get(x.f, key_of(N), &out, &e), &e);
+        CHECK_OK(key_file_get(x.f, key_of(N), &out, &e), &e);
         CHECK(!out && has(&x, 0) && !has(&x, N));
-        keyfile_close(x.f);
+        key_file_close(x.f);
         x.f = NULL;
-        REQUIRE_OK(keyfile_open(&x.f, x.path, &kind, ROOM, &e), &e);
+        REQUIRE_OK(key_file_open(&x.f, x.path, &kind, ROOM, &e), &e);
     }
-    for (int i = 0; i < N; i++) keyblock_drop(in[i]);
+    for (int i = 0; i < N; i++) pair_keys_drop(in[i]);
     CHECK_INT(stats(&x).blocks, N);
     CHECK_INT(stats(&x).limit, ROOM);
     CHECK(!stats(&x).read_only);
@@ -51,7 +51,7 @@ TEST(blocks_come_back_as_they_were)
 {
     check_round_trip(KEY_INT8);
     check_round_trip(KEY_F32);
-    keyfile_close(NULL);
+    key_file_close(NULL);
 }
 
 TEST(the_second_of_two_replaces_the_first)
@@ -77,7 +77,7 @@ TEST(the_log_is_used)
     CHECK_INT(sql(x.path, "SELECT journal_mode = 'wal' FROM"
                   " pragma_journal_mode"), 1);
     CHECK(!access(beside(&x, "-wal"), F_OK));
-    keyfile_close(x.f);
+    key_file_close(x.f);
     CHECK(access(beside(&x, "-wal"), F_OK));
     again(&x, ROOM);
     CHECK(reads(&x, 1));
@@ -94,18 +94,18 @@ TEST(any_name_is_a_file)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     REQUIRE(getcwd(old, sizeof old) && !chdir(x.dir.dir));
     for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(x.path, sizeof x.path, "%s", names[i]);
         if (!again(&x, ROOM)) break;
         put(&x, 5);
-        keyfile_close(x.f);
+        key_file_close(x.f);
         CHECK(!access(names[i], F_OK));
         again(&x, ROOM);
         CHECK(reads(&x, 5));
-        keyfile_close(x.f);
+        key_file_close(x.f);
         x.f = NULL;
     }
     CHECK(!chdir(old));
@@ -140,14 +140,14 @@ TEST(uses_are_remembered)
     if (!setup(&x, 10 * EACH)) return;
     for (int i = 0; i < 10; i++) put(&x, i);
     CHECK(reads(&x, 0));
-    keyfile_touch(x.f, key_of(1), &told);
+    key_file_touch(x.f, key_of(1), &told);
     CHECK(told != 0);
     turn = told;
-    keyfile_touch(x.f, key_of(1), &told);
+    key_file_touch(x.f, key_of(1), &told);
     CHECK_INT(told, turn);
     /* Written when the file is closed, in the order of use. */
     CHECK_INT(sql(x.path, "SELECT max(used) FROM block"), 10);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     CHECK_INT(sql(x.path, "SELECT max(used) FROM block"), 12);
     again(&x, 10 * EACH);
     put(&x, 10);
@@ -167,7 +167,7 @@ TEST(too_many_uses_are_cut)
     for (int i = 0; i < MOST + 5; i++) {
         uint32_t told = 0;
 
-        keyfile_touch(x.f, key_of(i < 5 ? 0 : i < MOST + 4 ? 3 : 1), &told);
+        key_file_touch(x.f, key_of(i < 5 ? 0 : i < MOST + 4 ? 3 : 1), &told);
     }
     put(&x, 10);
     put(&x, 11);
@@ -204,7 +204,7 @@ TEST(nothing_is_kept_without_room)
 
     if (!setup(&x, ROOM)) return;
     put(&x, 1);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     again(&x, 0);
     CHECK(reads(&x, 1));
     put(&x, 2);
@@ -218,8 +218,8 @@ TEST(nothing_is_kept_without_room)
 TEST(a_lower_limit_is_reached_in_steps)
 {
     enum { N = 5000, STEP = 4096 + 2 };
-    struct keyblock *b = key_block(KEY_INT8, 1, 0);
-    struct keyblock **blocks = malloc(N * sizeof *blocks);
+    struct pair_keys *b = key_block(KEY_INT8, 1, 0);
+    struct pair_keys **blocks = malloc(N * sizeof *blocks);
     struct key_id *ids = malloc(N * sizeof *ids);
     struct fix x;
 
@@ -228,17 +228,17 @@ TEST(a_lower_limit_is_reached_in_steps)
         blocks[i] = b;
         ids[i] = key_of(i);
     }
-    CHECK_OK(keyfile_put(x.f, ids, blocks, N, &x.e), &x.e);
+    CHECK_OK(key_file_put(x.f, ids, blocks, N, &x.e), &x.e);
     CHECK_INT(stats(&x).bytes, N * 64);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     again(&x, 100 * 64);
-    CHECK_OK(keyfile_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
+    CHECK_OK(key_file_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
     CHECK_INT(stats(&x).blocks, N - STEP);
-    CHECK_OK(keyfile_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
+    CHECK_OK(key_file_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
     CHECK_INT(stats(&x).blocks, 90);
     CHECK(has(&x, N - 1) && has(&x, N - 90) && !has(&x, N - 91));
     check_sound(x.path);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     free(blocks);
     free(ids);
     teardown(&x);
@@ -247,8 +247,8 @@ TEST(a_lower_limit_is_reached_in_steps)
 TEST(a_put_larger_than_the_limit)
 {
     enum { N = 9000 };
-    struct keyblock *b = key_block(KEY_INT8, 1, 0);
-    struct keyblock **blocks = malloc(N * sizeof *blocks);
+    struct pair_keys *b = key_block(KEY_INT8, 1, 0);
+    struct pair_keys **blocks = malloc(N * sizeof *blocks);
     struct key_id *ids = malloc(N * sizeof *ids);
     struct fix x;
 
@@ -257,11 +257,11 @@ TEST(a_put_larger_than_the_limit)
         blocks[i] = b;
         ids[i] = key_of(i);
     }
-    CHECK_OK(keyfile_put(x.f, ids, blocks, N, &x.e), &x.e);
+    CHECK_OK(key_file_put(x.f, ids, blocks, N, &x.e), &x.e);
     CHECK_INT(stats(&x).blocks, 100);
     CHECK(has(&x, N - 1) && has(&x, N - 100) && !has(&x, N - 101));
     check_sound(x.path);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     free(blocks);
     free(ids);
     teardown(&x);
@@ -270,13 +270,13 @@ TEST(a_put_larger_than_the_limit)
 /* The block's bytes, as they are in the file. */
 static bool file_has(const struct fix *x, int number)
 {
-    struct keyblock *b = key_block(KEY_INT8, number, 3);
+    struct pair_keys *b = key_block(KEY_INT8, number, 3);
     size_t size;
     char *bytes = slurp(x->path, &size);
     bool there = memmem(bytes, size, b->token, 3 * sizeof *b->token) != NULL;
 
     free(bytes);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     return there;
 }
 
@@ -292,7 +292,7 @@ TEST(what_is_not_kept_is_removed_and_wiped)
     CHECK_INT(stats(&x).bytes, 3 * EACH);
     CHECK_INT(keep_only(&x, (int[]){ 4, 3, 0 }, 3), 0);
     check_sound(x.path);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     CHECK(file_has(&x, 0) && !file_has(&x, 1) && !file_has(&x, 2));
     again(&x, ROOM);
     CHECK(!reads(&x, 1));
@@ -315,8 +315,8 @@ static int64_t bytes_of(const char *path)
 TEST(a_file_becomes_smaller)
 {
     enum { N = 10000 };
-    struct keyblock *b = key_block(KEY_INT8, 1, 3);
-    struct keyblock **blocks = malloc(N * sizeof *blocks);
+    struct pair_keys *b = key_block(KEY_INT8, 1, 3);
+    struct pair_keys **blocks = malloc(N * sizeof *blocks);
     struct key_id *ids = malloc(N * sizeof *ids);
     int64_t full, small;
     uint64_t removed;
@@ -328,12 +328,12 @@ TEST(a_file_becomes_smaller)
         blocks[i] = b;
         ids[i] = key_of(i);
     }
-    CHECK_OK(keyfile_put(x.f, ids, blocks, N, &x.e), &x.e);
+    CHECK_OK(key_file_put(x.f, ids, blocks, N, &x.e), &x.e);
     compact(&x);
     full = bytes_of(x.path);
     for (int i = 0; i < N; i += 3) ids[n++] = ids[i];
     qsort(ids, n, sizeof *ids, key_id_compare);
-    CHECK_OK(keyfile_keep_only(x.f, ids, n, &removed, &x.e), &x.e);
+    CHECK_OK(key_file_keep_only(x.f, ids, n, &removed, &x.e), &x.e);
     CHECK_INT(removed, N - n);
     compact(&x);
     small = bytes_of(x.path);
@@ -342,7 +342,7 @@ TEST(a_file_becomes_smaller)
     compact(&x);                /* nothing is left to do */
     CHECK_INT(bytes_of(x.path), small);
     check_sound(x.path);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     free(blocks);
     free(ids);
     teardown(&x);
@@ -368,7 +368,7 @@ TEST(a_file_becomes_smaller_under_a_reader)
     CHECK_INT(stats(&x).blocks, 1);
     CHECK(!sqlite3_exec(other, "COMMIT", NULL, NULL, NULL));
     sqlite3_close(other);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     CHECK(bytes_of(x.path) < full / 2);
     again(&x, ROOM);
     CHECK(reads(&x, 7));
@@ -380,8 +380,8 @@ TEST(a_file_becomes_smaller_under_a_reader)
 TEST(a_lower_limit_is_reached_by_compacting)
 {
     enum { N = 5000 };
-    struct keyblock *b = key_block(KEY_INT8, 1, 0);
-    struct keyblock **blocks = malloc(N * sizeof *blocks);
+    struct pair_keys *b = key_block(KEY_INT8, 1, 0);
+    struct pair_keys **blocks = malloc(N * sizeof *blocks);
     struct key_id *ids = malloc(N * sizeof *ids);
     int64_t full;
     struct fix x;
@@ -391,23 +391,23 @@ TEST(a_lower_limit_is_reached_by_compacting)
         blocks[i] = b;
         ids[i] = key_of(i);
     }
-    CHECK_OK(keyfile_put(x.f, ids, blocks, N, &x.e), &x.e);
-    keyfile_close(x.f);
+    CHECK_OK(key_file_put(x.f, ids, blocks, N, &x.e), &x.e);
+    key_file_close(x.f);
     full = bytes_of(x.path);
     again(&x, 100 * 64);
     {
-        struct keyblock *used = NULL;
+        struct pair_keys *used = NULL;
 
-        CHECK_OK(keyfile_get(x.f, ids[5], &used, &x.e), &x.e);
+        CHECK_OK(key_file_get(x.f, ids[5], &used, &x.e), &x.e);
         CHECK(used != NULL);
-        keyblock_drop(used);
+        pair_keys_drop(used);
     }
     compact(&x);
     CHECK_INT(stats(&x).blocks, 90);
     CHECK(has(&x, N - 1) && has(&x, 5) && !has(&x, 6));
     CHECK(bytes_of(x.path) < full / 5);
     check_sound(x.path);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     free(blocks);
     free(ids);
     teardown(&x);
@@ -433,26 +433,26 @@ static void check_left_alone(struct fix *x, enum status want, const char *word)
 
 TEST(another_model_is_refused)
 {
-    struct keyfile_kind kind = kind_of(KEY_INT8);
-    struct keyfile *f;
+    struct key_file_kind kind = kind_of(KEY_INT8);
+    struct key_file *f;
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
     put(&x, 1);
     kind.maker++;
-    CHECK_INT(keyfile_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
+    CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
     CHECK(strstr(x.e.msg, "another model") && !f);
     kind = kind_of(KEY_F32);
-    CHECK_INT(keyfile_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
+    CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
     CHECK(strstr(x.e.msg, "has 8-bit keys of 20 numbers, not 32-bit ones of "
                  "20") && !f);
     kind = kind_of(KEY_INT8);
     kind.d++;
-    CHECK_INT(keyfile_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
+    CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
     CHECK(strstr(x.e.msg, "not 8-bit ones of 21") && !f);
     kind = kind_of(KEY_INT8);
     kind.maker = UINT64_MAX;
-    CHECK_INT(keyfile_open(&f, x.path, &kind, ROOM, NULL), ST_ARGUMENT);
+    CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, NULL), ST_ARGUMENT);
     CHECK(reads(&x, 1));
     teardown(&x);
 }
@@ -464,15 +464,15 @@ TEST(any_maker_is_a_maker)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     for (size_t i = 0; i < COUNT(makers); i++)
         for (int turn = 0; turn < 2; turn++) {
-            struct keyfile_kind kind = { makers[i], KEY_INT8, KEY_D,
+            struct key_file_kind kind = { makers[i], KEY_INT8, KEY_D,
                                          KEY_VOCAB };
 
             if (!turn) unlink(x.path);
-            CHECK_OK(keyfile_open(&x.f, x.path, &kind, ROOM, &x.e), &x.e);
-            keyfile_close(x.f);
+            CHECK_OK(key_file_open(&x.f, x.path, &kind, ROOM, &x.e), &x.e);
+            key_file_close(x.f);
         }
     x.f = NULL;
     teardown(&x);
@@ -485,7 +485,7 @@ TEST(files_of_others_are_left_alone)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     for (size_t i = 0; i < COUNT(theirs); i++) {
         unlink(x.path);
@@ -517,8 +517,8 @@ TEST(files_of_others_are_left_alone)
 
 TEST(no_folder_no_name)
 {
-    struct keyfile_kind kind = kind_of(KEY_INT8);
-    struct keyfile *f;
+    struct key_file_kind kind = kind_of(KEY_INT8);
+    struct key_file *f;
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
@@ -526,7 +526,7 @@ TEST(no_folder_no_name)
     check_refused(&x, ST_IO, "cannot be made: No such file or directory");
     snprintf(x.path, sizeof x.path, "%s/k.keys/k.keys", x.dir.dir);
     check_refused(&x, ST_IO, "Not a directory");
-    CHECK_INT(keyfile_open(&f, "", &kind, ROOM, &x.e), ST_ARGUMENT);
+    CHECK_INT(key_file_open(&f, "", &kind, ROOM, &x.e), ST_ARGUMENT);
     teardown(&x);
 }
 
@@ -535,7 +535,7 @@ TEST(newer_versions_are_left_alone)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     sql(x.path, "PRAGMA user_version = 3");
     check_left_alone(&x, ST_VERSION, "newer version");
@@ -551,7 +551,7 @@ TEST(newer_versions_are_left_alone)
 /* What version 1 looked like: other ids, and a sum after the keys. */
 static void make_version_1(struct fix *x)
 {
-    keyfile_close(x->f);
+    key_file_close(x->f);
     x->f = NULL;
     sql(x->path, "UPDATE keys SET bytes = CAST(bytes || x'0102030405060708' AS"
         " BLOB)");
@@ -571,7 +571,7 @@ static void check_remade(struct fix *x)
     put(x, 1);
     CHECK(reads(x, 1));
     check_sound(x->path);
-    keyfile_close(x->f);
+    key_file_close(x->f);
     again(x, ROOM);
     CHECK(!stats(x).remade && reads(x, 1));
 }
@@ -586,7 +586,7 @@ TEST(an_older_version_is_remade)
     make_version_1(&x);
     size = bytes_of(x.path);
     check_remade(&x);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     CHECK(bytes_of(x.path) < size / 2);
     teardown(&x);
@@ -630,7 +630,7 @@ TEST(damaged_tables_are_told)
 
     if (!setup(&x, ROOM)) return;
     put(&x, 1);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     sql(x.path, "DELETE FROM head");
     check_refused(&x, ST_FORMAT, "delete it");
@@ -641,9 +641,9 @@ TEST(damaged_tables_are_told)
     put(&x, 1);
     sql(x.path, "DROP TABLE keys");
     {
-        struct keyblock *b;
+        struct pair_keys *b;
 
-        CHECK_INT(keyfile_get(x.f, key_of(1), &b, &x.e), ST_FORMAT);
+        CHECK_INT(key_file_get(x.f, key_of(1), &b, &x.e), ST_FORMAT);
         CHECK(!b && strstr(x.e.msg, "delete it"));
         CHECK_INT(put_sized(x.f, 2, 1, &x.e), ST_FORMAT);
     }
@@ -681,7 +681,7 @@ TEST(damaged_rows_are_absent)
         put(&x, 3);
         CHECK_INT(sql(x.path, "SELECT count(*) FROM block"), 6);
         CHECK(reads(&x, 3) && reads(&x, 8));
-        keyfile_close(x.f);
+        key_file_close(x.f);
         again(&x, ROOM);
         CHECK(reads(&x, 3));
         teardown(&x);
@@ -691,18 +691,18 @@ TEST(damaged_rows_are_absent)
 /* Every sum is right, but a token is none of the model's. */
 TEST(tokens_of_no_vocabulary_are_absent)
 {
-    struct keyfile_kind kind = { MAKER, KEY_INT8, KEY_D, 1002 };
+    struct key_file_kind kind = { MAKER, KEY_INT8, KEY_D, 1002 };
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
     put(&x, 0);                 /* tokens 0 to 2 */
     put(&x, 1);                 /* 1000 to 1002 */
-    keyfile_close(x.f);
-    REQUIRE_OK(keyfile_open(&x.f, x.path, &kind, ROOM, &x.e), &x.e);
+    key_file_close(x.f);
+    REQUIRE_OK(key_file_open(&x.f, x.path, &kind, ROOM, &x.e), &x.e);
     CHECK(reads(&x, 0) && !reads(&x, 1));
     kind.vocab++;
-    keyfile_close(x.f);
-    REQUIRE_OK(keyfile_open(&x.f, x.path, &kind, ROOM, &x.e), &x.e);
+    key_file_close(x.f);
+    REQUIRE_OK(key_file_open(&x.f, x.path, &kind, ROOM, &x.e), &x.e);
     CHECK(reads(&x, 0) && reads(&x, 1));
     teardown(&x);
 }
@@ -726,7 +726,7 @@ TEST(damaged_totals_do_no_harm)
         if (!setup(&x, 10 * EACH)) return;
         for (int j = 1; j < 6; j++) put(&x, j);
         sql(x.path, damage[i]);
-        keyfile_close(x.f);
+        key_file_close(x.f);
         again(&x, 10 * EACH);
         for (int j = 10; j < 60; j++) {
             put(&x, j);
@@ -758,7 +758,7 @@ TEST(totals_damaged_while_in_use_do_no_harm)
         CHECK((stats(&x).bytes > 10 * EACH) == (i % 2 == 0));
         keep_only(&x, (int[]){ 2 }, 1);
         for (int j = 3; j < 40; j++) put(&x, j);
-        keyfile_close(x.f);
+        key_file_close(x.f);
         again(&x, 10 * EACH);
         put(&x, 50);
         put(&x, 51);
@@ -772,11 +772,11 @@ TEST(totals_damaged_while_in_use_do_no_harm)
 /* Found as it was, or not, or an error: never anything else. */
 static void check_whatever(const char *path, int n, int *opened, int *found)
 {
-    struct keyfile_kind kind = kind_of(KEY_INT8);
-    struct keyfile *f = NULL;
+    struct key_file_kind kind = kind_of(KEY_INT8);
+    struct key_file *f = NULL;
     uint64_t removed;
     struct err e;
-    enum status st = keyfile_open(&f, path, &kind, 12 * EACH, &e);
+    enum status st = key_file_open(&f, path, &kind, 12 * EACH, &e);
 
     if (st) {
         CHECK(!f && st != ST_NOMEM && strstr(e.msg, path));
@@ -784,17 +784,17 @@ static void check_whatever(const char *path, int n, int *opened, int *found)
     }
     ++*opened;
     for (int i = 0; i < n; i++) {
-        struct keyblock *b = NULL;
+        struct pair_keys *b = NULL;
 
-        st = keyfile_get(f, key_of(i), &b, &e);
+        st = key_file_get(f, key_of(i), &b, &e);
         CHECK(!st || (!b && st == ST_FORMAT));
         *found += b != NULL;
         if (b) CHECK(key_is(b, i));
     }
     for (int i = n; i < n + 3; i++) put_sized(f, i, 3, &e);
-    keyfile_keep_only(f, &(struct key_id){ 0, 0 }, 1, &removed, &e);
-    keyfile_compact(f, &e);
-    keyfile_close(f);
+    key_file_keep_only(f, &(struct key_id){ 0, 0 }, 1, &removed, &e);
+    key_file_compact(f, &e);
+    key_file_close(f);
 }
 
 TEST(a_flipped_byte_anywhere)
@@ -806,7 +806,7 @@ TEST(a_flipped_byte_anywhere)
 
     if (!setup(&x, 20 * EACH)) return;
     for (int i = 0; i < 10; i++) put(&x, i);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     bytes = slurp(x.path, &size);
     CHECK(size > 40000);
@@ -825,7 +825,7 @@ TEST(a_flipped_byte_anywhere)
 
 TEST(a_flipped_byte_of_a_block)
 {
-    struct keyblock *b = key_block(KEY_INT8, 1, 3);
+    struct pair_keys *b = key_block(KEY_INT8, 1, 3);
     struct fix x;
     size_t size;
     char *bytes, *at;
@@ -834,7 +834,7 @@ TEST(a_flipped_byte_of_a_block)
     put(&x, 0);
     put(&x, 1);
     put(&x, 2);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     bytes = slurp(x.path, &size);
     at = memmem(bytes, size, b->token, 3 * sizeof *b->token);
     REQUIRE(at);
@@ -846,7 +846,7 @@ TEST(a_flipped_byte_of_a_block)
     CHECK(reads(&x, 1));
     check_sound(x.path);
     free(bytes);
-    keyblock_drop(b);
+    pair_keys_drop(b);
     teardown(&x);
 }
 
@@ -859,7 +859,7 @@ TEST(a_file_cut_anywhere)
 
     if (!setup(&x, ROOM)) return;
     for (int i = 0; i < 60; i++) put_sized(x.f, i, 20, &x.e);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     bytes = slurp(x.path, &size);
     for (size_t at = 1; at < size; at += at < 8192 ? 97 : 511) {

@@ -9,14 +9,14 @@
 #include <time.h>
 
 #include "keyfile_fix.h"
-#include "knn/keydb.h"
+#include "knn/key_file_sql.h"
 
 /* ---- other threads and processes ----------------------------------------- */
 
-struct worker { struct keyfile *f; int number; bool bad; };
+struct worker { struct key_file *f; int number; bool bad; };
 
 /* Nothing that any worker has put goes; what goes is the pair put here. */
-static bool keep_all_workers(struct keyfile *f)
+static bool keep_all_workers(struct key_file *f)
 {
     struct key_id ids[80];
     uint64_t removed;
@@ -24,22 +24,22 @@ static bool keep_all_workers(struct keyfile *f)
     for (int i = 0; i < 80; i++) ids[i] = key_of(i / 20 * 1000 + i % 20);
     qsort(ids, 80, sizeof *ids, key_id_compare);
     return !put_sized(f, 9999, 200, NULL) &&
-           !keyfile_keep_only(f, ids, 80, &removed, NULL) &&
-           !keyfile_compact(f, NULL);
+           !key_file_keep_only(f, ids, 80, &removed, NULL) &&
+           !key_file_compact(f, NULL);
 }
 
 static bool work(struct worker *w, int turn)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
     int number = w->number * 1000 + turn % 20;
     struct key_id id = key_of(number);
 
     if (put_sized(w->f, number, turn % 20, NULL) ||
-        keyfile_get(w->f, id, &b, NULL) || !b || !key_is(b, number))
+        key_file_get(w->f, id, &b, NULL) || !b || !key_is(b, number))
         return false;
     if (turn % 4 == 3 && !keep_all_workers(w->f)) return false;
     number = (w->number + 1) % 4 * 1000 + turn % 20;    /* somebody else's */
-    if (keyfile_get(w->f, key_of(number), &b, NULL)) return false;
+    if (key_file_get(w->f, key_of(number), &b, NULL)) return false;
     return !b || key_is(b, number);
 }
 
@@ -90,7 +90,7 @@ TEST(processes_share_a_file)
 
     if (!setup(&x, ROOM)) return;
     for (int turn = 0; turn < 5; turn++) {
-        keyfile_close(x.f);
+        key_file_close(x.f);
         remove_all(&x);
         for (int c = 0; c < CHILDREN; c++) {
             struct worker w = { .number = c };
@@ -101,7 +101,7 @@ TEST(processes_share_a_file)
             if (!again(&x, ROOM)) _exit(1);
             w.f = x.f;
             run_worker(&w);
-            keyfile_close(w.f);
+            key_file_close(w.f);
             _exit(w.bad);
         }
         join_all(pid, CHILDREN);
@@ -114,19 +114,19 @@ TEST(processes_share_a_file)
 
 TEST(two_connections_of_a_process)
 {
-    struct keyfile_kind kind = kind_of(KEY_INT8);
-    struct keyfile *g;
+    struct key_file_kind kind = kind_of(KEY_INT8);
+    struct key_file *g;
     struct fix x;
 
     if (!setup(&x, 10 * EACH)) return;
-    REQUIRE_OK(keyfile_open(&g, x.path, &kind, ROOM, &x.e), &x.e);
+    REQUIRE_OK(key_file_open(&g, x.path, &kind, ROOM, &x.e), &x.e);
     for (int i = 0; i < 10; i++) put(&x, i);
     CHECK_OK(put_sized(g, 20, 3, &x.e), &x.e);  /* has more room */
     CHECK_INT(stats(&x).blocks, 11);
     CHECK(reads(&x, 20) && reads(&x, 0));
     put(&x, 21);
     CHECK_INT(stats(&x).blocks, 9);
-    keyfile_close(g);
+    key_file_close(g);
     CHECK(reads(&x, 0) && reads(&x, 20) && reads(&x, 21));
     check_sound(x.path);
     teardown(&x);
@@ -149,7 +149,7 @@ TEST(the_log_is_waited_for)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     sql(x.path, "PRAGMA journal_mode = DELETE");
     REQUIRE(!sqlite3_open(x.path, &other));
@@ -165,26 +165,26 @@ TEST(the_log_is_waited_for)
 /* Somebody has been writing for longer than we wait. */
 TEST(a_busy_file_is_told)
 {
-    struct keyfile_kind kind = kind_of(KEY_INT8);
-    struct keydb db;
+    struct key_file_kind kind = kind_of(KEY_INT8);
+    struct key_file_sql db;
     sqlite3 *other;
     struct fix x;
     int rc;
 
     if (!setup(&x, ROOM)) return;
-    REQUIRE_OK(keydb_open(&db, x.path, &kind, &x.e), &x.e);
+    REQUIRE_OK(key_file_sql_open(&db, x.path, &kind, &x.e), &x.e);
     REQUIRE(!sqlite3_open(x.path, &other));
     CHECK(!sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL));
-    keydb_wait(&db, 20);
-    rc = keydb_run(&db, KEYDB_BEGIN, "");
+    key_file_sql_wait(&db, 20);
+    rc = key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, "");
     CHECK_INT(rc & 0xff, SQLITE_BUSY);
-    CHECK_INT(keydb_failed(&db, rc, &x.e), ST_IO);
+    CHECK_INT(key_file_sql_failed(&db, rc, &x.e), ST_IO);
     CHECK(strstr(x.e.msg, "others have been writing") != NULL);
     CHECK(!reads(&x, 1));       /* readers wait for nobody */
     sqlite3_close(other);
-    CHECK_INT(keydb_run(&db, KEYDB_BEGIN, ""), SQLITE_OK);
-    keydb_undo(&db);
-    keydb_close(&db);
+    CHECK_INT(key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, ""), SQLITE_OK);
+    key_file_sql_undo(&db);
+    key_file_sql_close(&db);
     teardown(&x);
 }
 
@@ -205,8 +205,8 @@ static bool drop_older(struct fix *x, int number)
 
     for (int i = 0; i < 40; i++) ids[i] = key_of(number - i);
     qsort(ids, 40, sizeof *ids, key_id_compare);
-    return !keyfile_keep_only(x->f, ids, 40, &removed, &x->e) &&
-           !keyfile_compact(x->f, &x->e);
+    return !key_file_keep_only(x->f, ids, 40, &removed, &x->e) &&
+           !key_file_compact(x->f, &x->e);
 }
 
 /* Puts, reads, removes and compacts until it is killed; says what is done. */
@@ -217,12 +217,12 @@ _Noreturn static void work_until_killed(struct fix *x, int turn, int out)
     if (!again(x, 60 * EACH)) _exit(1);
     for (int i = 0;; i++) {
         int number = turn * 1000 + i % 1000;
-        struct keyblock *b = NULL;
+        struct pair_keys *b = NULL;
 
         if (put_sized(x->f, number, 3, &e) ||
-            keyfile_get(x->f, key_of(number / 2), &b, &e))
+            key_file_get(x->f, key_of(number / 2), &b, &e))
             _exit(2);
-        keyblock_drop(b);
+        pair_keys_drop(b);
         if (i % 5 == 4 && !drop_older(x, number)) _exit(3);
         if (write(out, &number, sizeof number) != sizeof number) _exit(4);
     }
@@ -253,7 +253,7 @@ static void kill_once(struct fix *x, int turn, int after_us)
     for (int i = 0; i < 1000 * (turn + 1); i++) n += reads(x, i);
     CHECK_INT(n, stats(x).blocks);
     CHECK(stats(x).bytes <= 60 * EACH);
-    keyfile_close(x->f);
+    key_file_close(x->f);
     x->f = NULL;
     check_sound(x->path);
 }
@@ -263,7 +263,7 @@ TEST(killed_at_any_moment_it_opens_again)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     for (int i = 0; i < 12; i++) kill_once(&x, i, 3000 + i * 4711);
     x.f = NULL;
     teardown(&x);
@@ -278,7 +278,7 @@ TEST(killed_while_it_is_made_it_opens_again)
 
     if (!setup(&x, ROOM)) return;
     for (int i = 0; i < 60; i++) {
-        keyfile_close(x.f);
+        key_file_close(x.f);
         remove_all(&x);
         fflush(stdout);
         pid = fork();
@@ -318,12 +318,12 @@ TEST(an_old_log_is_not_applied)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     if (!leave_log(&x)) return;
     again(&x, ROOM);
     CHECK_INT(stats(&x).blocks, 20);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     unlink(x.path);
     if (!leave_log(&x)) return;
     unlink(x.path);
@@ -352,7 +352,7 @@ static int fill_until_refused(struct fix *x)
     for (int i = 0; i < n - 1; i++)
         if (!reads(x, i)) return 4;
     if (reads(x, n - 1)) return 5;
-    keyfile_close(x->f);
+    key_file_close(x->f);
     return 0;
 }
 
@@ -363,7 +363,7 @@ TEST(a_full_disk_is_told_and_leaves_all_as_it_was)
     pid_t pid;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     fflush(stdout);
     pid = fork();
     if (!pid) _exit(fill_until_refused(&x));
@@ -402,13 +402,13 @@ static int only_reads(struct fix *x)
     if (!reads(x, 0) || !reads(x, 19) || reads(x, 20)) return 3;
     if (put_sized(x->f, 20, 3, &x->e)) return 4;
     if (reads(x, 20) || stats(x).blocks != 20) return 4;
-    if (keyfile_keep_only(x->f, NULL, 0, &removed, &x->e) != ST_IO) return 5;
+    if (key_file_keep_only(x->f, NULL, 0, &removed, &x->e) != ST_IO) return 5;
     if (removed || !strstr(x->e.msg, "cannot be written")) return 5;
-    if (keyfile_compact(x->f, &x->e)) return 5;
-    keyfile_close(x->f);
+    if (key_file_compact(x->f, &x->e)) return 5;
+    key_file_close(x->f);
     if (!again(x, ROOM)) return 6;
     if (!reads(x, 3)) return 7;
-    keyfile_close(x->f);
+    key_file_close(x->f);
     return 0;
 }
 
@@ -441,11 +441,11 @@ TEST(a_file_that_can_only_be_read)
     struct fix x;
 
     if (!setup(&x, ROOM)) return;
-    keyfile_close(x.f);
+    key_file_close(x.f);
     snprintf(x.path, sizeof x.path, "%s/a%%20b?c#d", x.dir.dir);
     if (!again(&x, ROOM)) return;
     for (int i = 0; i < 20; i++) put(&x, i);
-    keyfile_close(x.f);
+    key_file_close(x.f);
     x.f = NULL;
     CHECK(!chmod(x.path, 0444));
     CHECK(!chmod(x.dir.dir, 0555));

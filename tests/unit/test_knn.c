@@ -3,7 +3,7 @@
 #include "key_fix.h"
 
 #include "base/mem.h"
-#include "knn/keybuild.h"
+#include "knn/key_builder.h"
 #include "knn/repeat.h"
 #include "knn/sk.h"
 #include "knn/weigh.h"
@@ -14,47 +14,47 @@
 
 /* ---- by definition -------------------------------------------------------- */
 
-static void add_block(struct keystore *ks, struct keyblock *b)
+static void add_block(struct datastore *ks, struct pair_keys *b)
 {
     struct err e;
 
-    CHECK_OK(keystore_add(ks, b, &e), &e);
-    keyblock_drop(b);
+    CHECK_OK(datastore_add(ks, b, &e), &e);
+    pair_keys_drop(b);
 }
 
 /* n random keys, in blocks of a few. */
-static void fill_store(struct keystore *ks, enum key_type type, int d, int n)
+static void fill_store(struct datastore *ks, enum key_type type, int d, int n)
 {
     struct err e;
     uint32_t x = 7;
 
     memset(ks, 0, sizeof *ks);
     for (int i = 0, some; i < n; i += some) {
-        struct keyblock *b;
+        struct pair_keys *b;
         float key[600];
 
         some = n - i < 7 ? n - i : 7 + i * 9;
         if (some > n - i) some = n - i;
-        REQUIRE_OK(keyblock_new(&b, type, some, d, &e), &e);
+        REQUIRE_OK(pair_keys_new(&b, type, some, d, &e), &e);
         for (int r = 0; r < some; r++) {
             for (int j = 0; j < d; j++) {
                 x = x * 1664525u + 1013904223u;
                 key[j] = (float)(x >> 16) / 8192 - 4;
             }
-            keyblock_put(b, r, key, i + r);
+            pair_keys_put(b, r, key, i + r);
         }
         add_block(ks, b);
     }
 }
 
-static double true_d2(const struct keystore *ks, const struct neighbour *nb,
+static double true_d2(const struct datastore *ks, const struct neighbour *nb,
                       const float *query)
 {
-    const struct keyblock *b = ks->blocks[nb->pair];
+    const struct pair_keys *b = ks->blocks[nb->pair];
     float key[600];
     double sum = 0;
 
-    keyblock_get(b, nb->pos, key);
+    pair_keys_get(b, nb->pos, key);
     for (int j = 0; j < b->d; j++)
         sum += ((double)query[j] - key[j]) * ((double)query[j] - key[j]);
     return sum;
@@ -69,13 +69,13 @@ TEST(nearest_are_the_smallest_distances)
     for (size_t c = 0; c < 2 * COUNT(dims); c++) {
         struct neighbour nb[11 * 200], few[11 * 6];
         int d = dims[c / 2], n;
-        struct keystore ks;
+        struct datastore ks;
 
         fill_store(&ks, c % 2 ? KEY_INT8 : KEY_F32, d, 150);
         CHECK_INT(ks.n, 150);
         for (int j = 0; j < 11 * 512; j++)
             query[j] = (float)(j * 7 % 13) / 3 - 2;
-        n = keystore_nearest(&ks, kn, query, 512, 11, 200, nb);
+        n = datastore_nearest(&ks, kn, query, 512, 11, 200, nb);
         CHECK_INT(n, 150);
         for (int q = 0; q < 11; q++)
             for (int i = 0; i < n; i++) {
@@ -87,33 +87,33 @@ TEST(nearest_are_the_smallest_distances)
                 if (i) CHECK(it[-1].d2 <= it->d2);
             }
         for (int k = 1; k < 6; k++) {
-            CHECK_INT(keystore_nearest(&ks, kn, query, 512, 11, k, few), k);
+            CHECK_INT(datastore_nearest(&ks, kn, query, 512, 11, k, few), k);
             for (int q = 0; q < 11; q++)
                 CHECK_MEM(few + q * k, nb + q * 200,
                           (size_t)k * sizeof *few);
         }
-        keystore_release(&ks);
+        datastore_release(&ks);
     }
 }
 
 TEST(compact_keys_are_near_the_real_ones)
 {
-    struct keyblock *b;
+    struct pair_keys *b;
     float key[100], back[100];
     struct err e;
 
-    REQUIRE_OK(keyblock_new(&b, KEY_INT8, 2, 100, &e), &e);
+    REQUIRE_OK(pair_keys_new(&b, KEY_INT8, 2, 100, &e), &e);
     for (int j = 0; j < 100; j++) key[j] = (float)(j - 50) / 10;
-    keyblock_put(b, 0, key, 5);
+    pair_keys_put(b, 0, key, 5);
     memset(key, 0, sizeof key);
-    keyblock_put(b, 1, key, 6);
-    keyblock_get(b, 0, back);
+    pair_keys_put(b, 1, key, 6);
+    pair_keys_get(b, 0, back);
     for (int j = 0; j < 100; j++)
         CHECK_NEAR(back[j], (j - 50) / 10.0, 5.0 / 127 / 2 + 1e-6);
     CHECK_NEAR(back[0], -5, 1e-5);
-    keyblock_get(b, 1, back);
+    pair_keys_get(b, 1, back);
     for (int j = 0; j < 100; j++) CHECK(back[j] == 0);
-    keyblock_drop(b);
+    pair_keys_drop(b);
 }
 
 /* As the kernels quantise them: with every table of this machine. */
@@ -130,11 +130,11 @@ TEST(compact_keys_by_the_kernels_are_the_same)
 
         for (size_t i = 0; kn && i < sizeof sizes / sizeof *sizes; i++) {
             int d = sizes[i];
-            struct keyblock *a, *b;
+            struct pair_keys *a, *b;
             struct err e;
 
-            REQUIRE_OK(keyblock_new(&a, KEY_INT8, 2, d, &e), &e);
-            REQUIRE_OK(keyblock_new(&b, KEY_INT8, 2, d, &e), &e);
+            REQUIRE_OK(pair_keys_new(&a, KEY_INT8, 2, d, &e), &e);
+            REQUIRE_OK(pair_keys_new(&b, KEY_INT8, 2, d, &e), &e);
             for (int j = 0; j < d; j++) {
                 seed = seed * 6364136223846793005u + 1442695040888963407u;
                 key[0][j] = (float)(int32_t)(seed >> 32) * 1e-9f;
@@ -142,15 +142,15 @@ TEST(compact_keys_by_the_kernels_are_the_same)
             }
             kn->quantize(key[0], 512, 2, d, q, scale);
             for (int r = 0; r < 2; r++) {
-                keyblock_put(a, r, key[r], 70 + r);
-                keyblock_put_bytes(b, r, q + r * pad_to(d, 4), scale[r],
-                                   70 + r);
+                pair_keys_put(a, r, key[r], 70 + r);
+                pair_keys_put_bytes(b, r, q + r * pad_to(d, 4), scale[r],
+                                    70 + r);
             }
             CHECK_MEM(b->keys, a->keys, 2 * a->ld);
             CHECK_MEM(b->scale, a->scale, 2 * sizeof *a->scale);
             CHECK_MEM(b->token, a->token, 2 * sizeof *a->token);
-            keyblock_drop(a);
-            keyblock_drop(b);
+            pair_keys_drop(a);
+            pair_keys_drop(b);
         }
     }
 }
@@ -158,36 +158,36 @@ TEST(compact_keys_by_the_kernels_are_the_same)
 TEST(what_comes_after_a_neighbour)
 {
     const int32_t *ahead;
-    struct keystore ks;
+    struct datastore ks;
     struct neighbour nb = { .pair = 1, .pos = 3 };
 
     fill_store(&ks, KEY_INT8, 16, 30);
     CHECK(ks.n_blocks > 1 && ks.blocks[0]->n == 7);
-    CHECK_INT(keystore_ahead(&ks, &nb, &ahead), ks.blocks[1]->n - 4);
+    CHECK_INT(datastore_ahead(&ks, &nb, &ahead), ks.blocks[1]->n - 4);
     CHECK_INT(ahead[0], 7 + 4);
     nb.pos = ks.blocks[1]->n - 1;
-    CHECK_INT(keystore_ahead(&ks, &nb, &ahead), 0);
-    keystore_release(&ks);
+    CHECK_INT(datastore_ahead(&ks, &nb, &ahead), 0);
+    datastore_release(&ks);
 }
 
 TEST(equal_distances_keep_the_order_of_entries)
 {
     static _Alignas(64) float query[16];
     struct neighbour nb[3];
-    struct keystore ks = { 0 };
-    struct keyblock *b;
+    struct datastore ks = { 0 };
+    struct pair_keys *b;
     struct err e;
 
     for (int i = 0; i < 5; i++) {
-        REQUIRE_OK(keyblock_new(&b, KEY_F32, 1, 16, &e), &e);
-        keyblock_put(b, 0, query, i);
+        REQUIRE_OK(pair_keys_new(&b, KEY_F32, 1, 16, &e), &e);
+        pair_keys_put(b, 0, query, i);
         add_block(&ks, b);
     }
-    CHECK_INT(keystore_nearest(&ks, kernels_pick(NULL), query, 16, 1, 3, nb),
+    CHECK_INT(datastore_nearest(&ks, kernels_pick(NULL), query, 16, 1, 3, nb),
               3);
     for (int i = 0; i < 3; i++)
         CHECK(nb[i].token == i && nb[i].pair == i && nb[i].pos == 0);
-    keystore_release(&ks);
+    datastore_release(&ks);
 }
 
 TEST(trust_falls_with_distance)
@@ -268,18 +268,18 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
 static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
                        enum key_type type)
 {
-    struct keybuild_options o = { rows, type, with_eos };
+    struct key_builder_options o = { rows, type, with_eos };
     struct tiny_pairs t;
-    struct keybuild *kb;
+    struct key_builder *kb;
     struct err e;
 
     make_pairs(m, &t);
-    REQUIRE_OK(keybuild_new(&kb, m->net, NULL, &o, &e), &e);
-    REQUIRE_OK(keybuild_run(kb, t.p, TINY_PAIRS, &e), &e);
+    REQUIRE_OK(key_builder_new(&kb, m->net, NULL, &o, &e), &e);
+    REQUIRE_OK(key_builder_run(kb, t.p, TINY_PAIRS, &e), &e);
     for (int i = 0; i < TINY_PAIRS; i++) {
         const struct key_pair *p = &t.p[i];
-        const struct keyblock *b = p->block;
-        struct keyblock *want;
+        const struct pair_keys *b = p->block;
+        struct pair_keys *want;
         float hidden[17 * 64];
         struct forced fc = { .src = p->src, .n_src = p->n_src, .tgt = p->tgt,
                              .n_tgt = p->n_tgt, .hidden = hidden };
@@ -287,15 +287,15 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
         REQUIRE(m->net->d <= 64);
         REQUIRE_OK(forced_run(m->net, NULL, &fc, &e), &e);
         CHECK_INT(b->n, p->n_tgt + with_eos);
-        REQUIRE_OK(keyblock_new(&want, type, b->n, m->net->d, &e), &e);
+        REQUIRE_OK(pair_keys_new(&want, type, b->n, m->net->d, &e), &e);
         for (int k = 0; k < b->n; k++)
-            keyblock_put(want, k, hidden + k * m->net->d,
-                         k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
+            pair_keys_put(want, k, hidden + k * m->net->d,
+                          k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
         CHECK(key_same(b, want));
-        keyblock_drop(want);
-        keyblock_drop(t.p[i].block);
+        pair_keys_drop(want);
+        pair_keys_drop(t.p[i].block);
     }
-    keybuild_free(kb);
+    key_builder_free(kb);
 }
 
 TEST(keys_are_the_states_before_each_token)
@@ -315,10 +315,10 @@ TEST(keys_are_the_states_before_each_token)
 TEST(a_source_that_pairs_share_is_read_once)
 {
     enum { N = 6, SRC = 12 };
-    struct keybuild_options o = { SRC + 1, KEY_F32, false };
+    struct key_builder_options o = { SRC + 1, KEY_F32, false };
     struct tiny t = TINY_DEFAULT;
     struct tiny_net m;
-    struct keybuild *kb, *alone;
+    struct key_builder *kb, *alone;
     struct key_pair p[N], one;
     int32_t src[16], tgt[N][16];
     uint64_t seed = 5;
@@ -328,25 +328,25 @@ TEST(a_source_that_pairs_share_is_read_once)
 
     REQUIRE(tiny_net_open(&m, &t, DT_I8, NULL));
     REQUIRE_OK(pool_new(&pool, 2, &e), &e);
-    REQUIRE_OK(keybuild_new(&kb, m.net, pool, &o, &e), &e);
-    REQUIRE_OK(keybuild_new(&alone, m.net, NULL, &o, &e), &e);
+    REQUIRE_OK(key_builder_new(&kb, m.net, pool, &o, &e), &e);
+    REQUIRE_OK(key_builder_new(&alone, m.net, NULL, &o, &e), &e);
     n_src = tiny_source(&m, &seed, SRC, src);
     for (int i = 0; i < N; i++) {
         tiny_source(&m, &seed, 2, tgt[i]);
         p[i] = (struct key_pair){ src, n_src, tgt[i], 2, NULL };
     }
-    REQUIRE_OK(keybuild_run(kb, p, N, &e), &e);
+    REQUIRE_OK(key_builder_run(kb, p, N, &e), &e);
     for (int i = 0; i < N; i++) {
         one = (struct key_pair){ src, n_src, tgt[i], 2, NULL };
-        REQUIRE_OK(keybuild_run(alone, &one, 1, &e), &e);
+        REQUIRE_OK(key_builder_run(alone, &one, 1, &e), &e);
         CHECK_INT(p[i].block->n, 2);
         CHECK_MEM(p[i].block->keys, one.block->keys,
                   2 * one.block->ld * sizeof(float));
-        keyblock_drop(one.block);
-        keyblock_drop(p[i].block);
+        pair_keys_drop(one.block);
+        pair_keys_drop(p[i].block);
     }
-    keybuild_free(kb);
-    keybuild_free(alone);
+    key_builder_free(kb);
+    key_builder_free(alone);
     pool_free(pool);
     tiny_net_close(&m);
 }
@@ -386,9 +386,9 @@ TEST(pairs_are_divided_evenly)
     m.net->k = &table;
     counted = &m.net->w->enc[0].qkv;
     for (size_t c = 0; c < COUNT(room); c++) {
-        struct keybuild_options o = { room[c][0], KEY_F32, false };
+        struct key_builder_options o = { room[c][0], KEY_F32, false };
         struct key_pair p[N];
-        struct keybuild *kb;
+        struct key_builder *kb;
 
         for (int i = 0; i < N; i++) {
             int n = tiny_source(&m, &seed, 5, src[i]);
@@ -398,12 +398,12 @@ TEST(pairs_are_divided_evenly)
         }
         times = 0;
         fewest = 1000;
-        REQUIRE_OK(keybuild_new(&kb, m.net, NULL, &o, &e), &e);
-        REQUIRE_OK(keybuild_run(kb, p, N, &e), &e);
+        REQUIRE_OK(key_builder_new(&kb, m.net, NULL, &o, &e), &e);
+        REQUIRE_OK(key_builder_run(kb, p, N, &e), &e);
         CHECK_INT(times, room[c][1]);
         CHECK_INT(fewest, room[c][2]);
-        for (int i = 0; i < N; i++) keyblock_drop(p[i].block);
-        keybuild_free(kb);
+        for (int i = 0; i < N; i++) pair_keys_drop(p[i].block);
+        key_builder_free(kb);
     }
     tiny_net_close(&m);
 }
@@ -420,15 +420,15 @@ TEST(votes_reach_the_rows_of_their_sentence)
     static const int32_t said[] = { 1, 2, 70, 3 };
     struct sk_sentence s = { 0 };
     struct mix out[3];
-    struct keyblock *b;
+    struct pair_keys *b;
     struct mixer *mx;
     struct sk *sk;
     struct err e;
 
-    REQUIRE_OK(keyblock_new(&b, KEY_F32, 2, 16, &e), &e);
-    keyblock_put(b, 0, key, 70);
+    REQUIRE_OK(pair_keys_new(&b, KEY_F32, 2, 16, &e), &e);
+    pair_keys_put(b, 0, key, 70);
     key[0] = 6;
-    keyblock_put(b, 1, key, 80);
+    pair_keys_put(b, 1, key, 80);
     add_block(&s.store, b);
     hidden[1 * 16] = -50;               /* too far for anybody */
     REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 2, 3, &e), &e);
@@ -526,14 +526,14 @@ TEST(a_repeated_vote_goes_to_the_model)
     float key[16] = { 5 };
     struct sk_sentence s = { 0 };
     struct mix out[2] = { { .keep = 1 }, { .keep = 1 } };
-    struct keyblock *b;
+    struct pair_keys *b;
     struct mixer *mx;
     struct sk *sk;
     struct err e;
 
-    REQUIRE_OK(keyblock_new(&b, KEY_F32, 2, 16, &e), &e);
-    keyblock_put(b, 0, key, 70);
-    keyblock_put(b, 1, key, 80);
+    REQUIRE_OK(pair_keys_new(&b, KEY_F32, 2, 16, &e), &e);
+    pair_keys_put(b, 0, key, 70);
+    pair_keys_put(b, 1, key, 80);
     add_block(&s.store, b);
     REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 2, &e), &e);
     REQUIRE_OK(sk_sentence_notes(&s, 1, 2, 2, &e), &e);
@@ -572,13 +572,13 @@ TEST(a_vote_for_the_end_may_abstain)
                                 .eos_abstains = abstains };
         struct mix out = { .keep = 1 };
         struct sk_sentence s = { 0 };
-        struct keyblock *b;
+        struct pair_keys *b;
         struct mixer *mx;
         struct sk *sk;
         struct err e;
 
-        REQUIRE_OK(keyblock_new(&b, KEY_F32, 1, 16, &e), &e);
-        keyblock_put(b, 0, key, 3);
+        REQUIRE_OK(pair_keys_new(&b, KEY_F32, 1, 16, &e), &e);
+        pair_keys_put(b, 0, key, 3);
         add_block(&s.store, b);
         REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 1, &e), &e);
         mx = sk_mixer(sk);
@@ -617,15 +617,16 @@ static bool encode(const struct fixture *f, const char *text, int most,
 }
 
 static bool build(const struct fixture *f, const json_t *tm, int rows,
-                  struct keystore *ks)
+                  struct datastore *ks)
 {
     size_t n = json_array_size(tm);
     struct sides *s = calloc(n + 1, sizeof *s);
     struct key_pair *p = calloc(n + 1, sizeof *p);
-    struct keybuild_options o = { rows, KEY_F32, false };
-    struct keybuild *kb = NULL;
+    struct key_builder_options o = { rows, KEY_F32, false };
+    struct key_builder *kb = NULL;
     struct err e;
-    bool ok = s && p && CHECK_OK(keybuild_new(&kb, f->net, NULL, &o, &e), &e);
+    bool ok =
+        s && p && CHECK_OK(key_builder_new(&kb, f->net, NULL, &o, &e), &e);
 
     for (size_t i = 0; ok && i < n; i++) {
         const json_t *pair = json_array_get(tm, i);
@@ -638,16 +639,16 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
         p[i] = (struct key_pair){ s[i].src, s[i].n_src, s[i].tgt, s[i].n_tgt,
                                   NULL };
     }
-    if (ok) ok = CHECK_OK(keybuild_run(kb, p, (int)n, &e), &e);
+    if (ok) ok = CHECK_OK(key_builder_run(kb, p, (int)n, &e), &e);
     for (size_t i = 0; ok && i < n; i++) add_block(ks, p[i].block);
-    keybuild_free(kb);
+    key_builder_free(kb);
     free(s);
     free(p);
     return ok;
 }
 
 /* Where an entry stands when all are counted through. */
-static int entry_number(const struct keystore *ks, const struct neighbour *nb)
+static int entry_number(const struct datastore *ks, const struct neighbour *nb)
 {
     int at = nb->pos;
 
@@ -656,7 +657,7 @@ static int entry_number(const struct keystore *ks, const struct neighbour *nb)
 }
 
 /* Relative to the distance; the largest of a step. */
-static double check_step(const struct keystore *ks, const float *hidden,
+static double check_step(const struct datastore *ks, const float *hidden,
                          const json_t *step, int k, double tau)
 {
     const json_t *d2 = json_object_get(step, "d2");
@@ -664,7 +665,7 @@ static double check_step(const struct keystore *ks, const float *hidden,
     struct weigh_options o = { .tau = tau };
     struct neighbour nb[KNN_MAX_K];
     struct vote v;
-    int n = keystore_nearest(ks, kernels_pick(NULL), hidden, 512, 1, k, nb);
+    int n = datastore_nearest(ks, kernels_pick(NULL), hidden, 512, 1, k, nb);
     double worst = 0;
 
     CHECK_INT(n, (int)json_array_size(d2));
@@ -690,7 +691,7 @@ static double check_line(const struct fixture *f, const json_t *j)
     int n_src = 0, n_out = ids_of(json_object_get(j, "out_ids"), out);
     int k = (int)json_integer_value(json_object_get(j, "k"));
     struct forced fc = { .src = src, .tgt = out, .n_tgt = n_out };
-    struct keystore ks = { 0 }, again = { 0 };
+    struct datastore ks = { 0 }, again = { 0 };
     double worst = 0;
     struct err e;
 
@@ -716,8 +717,8 @@ static double check_line(const struct fixture *f, const json_t *j)
                                        json_number_value(
                                            json_object_get(j, "tau"))));
     mem_free(fc.hidden);
-    keystore_release(&ks);
-    keystore_release(&again);
+    datastore_release(&ks);
+    datastore_release(&again);
     return worst;
 }
 

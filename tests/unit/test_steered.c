@@ -26,7 +26,7 @@ struct sample {
 
 struct samples {
     struct engine *en;
-    struct keys *keys[2];       /* by "key-type", for all runs */
+    struct shared_keys *keys[2];  /* by "key-type", for all runs */
     bool exact;                 /* f32 */
     bool slow;                  /* plain C kernels */
     struct sample at[MOST_LINES];
@@ -85,7 +85,7 @@ static bool read_samples(struct samples *s, int every)
 static void samples_release(struct samples *s)
 {
     for (int i = 0; i < s->n; i++) json_decref(s->at[i].json);
-    for (size_t i = 0; i < COUNT(s->keys); i++) keys_free(s->keys[i]);
+    for (size_t i = 0; i < COUNT(s->keys); i++) shared_keys_free(s->keys[i]);
     engine_close(s->en);
 }
 
@@ -125,7 +125,7 @@ static struct session *session_for(struct samples *s, const struct how *h)
 {
     struct session *ss;
     struct options o;
-    struct keys **keys;
+    struct shared_keys **keys;
     struct err e;
 
     options_defaults(&o);
@@ -136,7 +136,7 @@ static struct session *session_for(struct samples *s, const struct how *h)
     set(&o, "prune", h->prune ? h->prune : "0");
     keys = &s->keys[o.key_type];
     if (!CHECK_OK(session_new(&ss, s->en, &o, &e), &e)) return NULL;
-    if (!*keys) CHECK_OK(keys_new(keys, s->en, &o, NULL, &e), &e);
+    if (!*keys) CHECK_OK(shared_keys_new(keys, s->en, &o, NULL, &e), &e);
     if (*keys) CHECK_OK(session_use(ss, NULL, *keys, &e), &e);
     return ss;
 }

@@ -1,28 +1,28 @@
-/* keystore.h - what the memory says of one sentence: the keys of its pairs.
+/* datastore.h - what the memory says of one sentence: the keys of its pairs.
  *
  * The datastore of SK-MT (method 1.7): a few hundred entries, one per target
  * token of each memory pair, pairs in order. It is searched whole, and all
  * hypotheses of the sentence share it. An entry knows its pair and position,
  * so that every vote can be explained. */
-#ifndef KNN_KEYSTORE_H
-#define KNN_KEYSTORE_H
+#ifndef KNN_DATASTORE_H
+#define KNN_DATASTORE_H
 
-#include "knn/keyblock.h"
+#include "knn/pair_keys.h"
 #include "tensor/kernels.h"
 
 #define KNN_MAX_K 64
 
-struct keystore {               /* zeroed, it is empty */
-    struct keyblock **blocks;   /* [n_blocks] held, in order of the pairs */
+struct datastore {              /* zeroed, it is empty */
+    struct pair_keys **blocks;  /* [n_blocks] held, in order of the pairs */
     int n_blocks;
     size_t cap;
     int n;                      /* entries of all */
 };
 
-void keystore_release(struct keystore *ks);
+void datastore_release(struct datastore *ks);
 /* The next pair's keys; held from now on. */
-enum status keystore_add(struct keystore *ks, struct keyblock *b,
-                         struct err *e);
+enum status datastore_add(struct datastore *ks, struct pair_keys *b,
+                          struct err *e);
 
 struct neighbour {
     float d2;                   /* squared L2 distance */
@@ -32,12 +32,12 @@ struct neighbour {
 /* For each of n_q queries the k nearest entries, nearest first, equal
  * distances by order of entry, in out + q * k. Returns how many each has:
  * min(k, entries). Queries are rows of 64-byte lines (see struct distances). */
-int keystore_nearest(const struct keystore *ks, const struct kernels *kn,
-                     const float *queries, size_t ldq, int n_q, int k,
-                     struct neighbour *out);
+int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
+                      const float *queries, size_t ldq, int n_q, int k,
+                      struct neighbour *out);
 
 /* What the pair has after the neighbour's own token; returns how many. */
-int keystore_ahead(const struct keystore *ks, const struct neighbour *nb,
-                   const int32_t **tokens);
+int datastore_ahead(const struct datastore *ks, const struct neighbour *nb,
+                    const int32_t **tokens);
 
 #endif

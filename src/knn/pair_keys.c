@@ -1,5 +1,5 @@
-/* keyblock.c - see keyblock.h. */
-#include "knn/keyblock.h"
+/* pair_keys.c - see pair_keys.h. */
+#include "knn/pair_keys.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,15 +19,16 @@ static size_t number_size(enum key_type type)
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-enum status keyblock_new(struct keyblock **out, enum key_type type, int n,
-                         int d, struct err *e)
+enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
+                          int d, struct err *e)
 {
-    size_t ld = round_up((size_t)d, ALIGN / number_size(type)), rows = (size_t)n;
-    size_t head = round_up(sizeof(struct keyblock), ALIGN);
+    size_t ld = round_up((size_t)d, ALIGN / number_size(type)),
+           rows = (size_t)n;
+    size_t head = round_up(sizeof(struct pair_keys), ALIGN);
     size_t words = round_up(rows * (sizeof(int32_t) + sizeof(float)), ALIGN);
     size_t bytes = head + words + rows * ld * number_size(type);
     char *at = mem_zalloc(bytes, 1);
-    struct keyblock *b = (struct keyblock *)(void *)at;
+    struct pair_keys *b = (struct pair_keys *)(void *)at;
 
     *out = b;
     if (!b) return err_nomem(e, "memory keys");
@@ -43,7 +44,7 @@ enum status keyblock_new(struct keyblock **out, enum key_type type, int n,
     return ST_OK;
 }
 
-void keyblock_put(struct keyblock *b, int i, const float *key, int32_t token)
+void pair_keys_put(struct pair_keys *b, int i, const float *key, int32_t token)
 {
     size_t row = (size_t)i * b->ld;
     float most = 0;
@@ -62,8 +63,8 @@ void keyblock_put(struct keyblock *b, int i, const float *key, int32_t token)
         to[j] = (int8_t)lrintf(key[j] * (127 / most));
 }
 
-void keyblock_put_bytes(struct keyblock *b, int i, const uint8_t *key,
-                        float scale, int32_t token)
+void pair_keys_put_bytes(struct pair_keys *b, int i, const uint8_t *key,
+                         float scale, int32_t token)
 {
     uint8_t *to = (uint8_t *)b->keys + (size_t)i * b->ld;
     size_t d = (size_t)b->d, j = 0;
@@ -80,7 +81,7 @@ void keyblock_put_bytes(struct keyblock *b, int i, const uint8_t *key,
     for (; j < d; j++) to[j] = key[j] ^ 0x80;
 }
 
-void keyblock_get(const struct keyblock *b, int i, float *out)
+void pair_keys_get(const struct pair_keys *b, int i, float *out)
 {
     size_t row = (size_t)i * b->ld;
 
@@ -90,13 +91,13 @@ void keyblock_get(const struct keyblock *b, int i, float *out)
             : b->scale[i] * (float)((const int8_t *)b->keys)[row + (size_t)j];
 }
 
-struct keyblock *keyblock_hold(struct keyblock *b)
+struct pair_keys *pair_keys_hold(struct pair_keys *b)
 {
     atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
     return b;
 }
 
-void keyblock_drop(struct keyblock *b)
+void pair_keys_drop(struct pair_keys *b)
 {
     if (b && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
         mem_free(b);

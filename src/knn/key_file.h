@@ -1,4 +1,4 @@
-/* keyfile.h - keys that survive a restart: a SQLite file of key blocks.
+/* key_file.h - keys that survive a restart: a SQLite file of key blocks.
  *
  * One file is of one model, one type of key and one way of building them
  * (`maker`, a number that tells); opened for another it is refused with a
@@ -18,22 +18,22 @@
  * as it was before the call, and the next call may be tried all the same.
  *
  * docs/formats/keys.md has the tables. */
-#ifndef KNN_KEYFILE_H
-#define KNN_KEYFILE_H
+#ifndef KNN_KEY_FILE_H
+#define KNN_KEY_FILE_H
 
 #include <stdbool.h>
 
-#include "knn/keyblock.h"
+#include "knn/pair_keys.h"
 
-struct keyfile;
+struct key_file;
 
-struct keyfile_stats {
+struct key_file_stats {
     uint64_t blocks, bytes, limit;
     bool read_only;             /* nothing is stored */
     bool remade;                /* it was of an older version when opened */
 };
 
-struct keyfile_kind {           /* what all its blocks have in common */
+struct key_file_kind {          /* what all its blocks have in common */
     uint64_t maker;
     enum key_type type;
     int d;                      /* numbers of a key */
@@ -41,35 +41,35 @@ struct keyfile_kind {           /* what all its blocks have in common */
 };
 
 /* Made when it does not exist or is empty. */
-enum status keyfile_open(struct keyfile **out, const char *path,
-                         const struct keyfile_kind *kind, uint64_t limit,
-                         struct err *e);
-void keyfile_close(struct keyfile *f);          /* NULL is fine */
+enum status key_file_open(struct key_file **out, const char *path,
+                          const struct key_file_kind *kind, uint64_t limit,
+                          struct err *e);
+void key_file_close(struct key_file *f);        /* NULL is fine */
 
 /* *out is NULL when it is not there. */
-enum status keyfile_get(struct keyfile *f, struct key_id id,
-                        struct keyblock **out, struct err *e);
+enum status key_file_get(struct key_file *f, struct key_id id,
+                         struct pair_keys **out, struct err *e);
 /* All in one transaction. A block replaces what the file had of its pair; one
  * larger than the limit is left out; what is least recently used makes room
  * (where the limit was lowered much, in several steps). Nothing happens when
  * the file can only be read. */
-enum status keyfile_put(struct keyfile *f, const struct key_id *ids,
-                        struct keyblock *const *blocks, int n, struct err *e);
+enum status key_file_put(struct key_file *f, const struct key_id *ids,
+                         struct pair_keys *const *blocks, int n, struct err *e);
 /* Remove, and overwrite, the keys of all pairs but these, which are in
  * ascending order of hi, then lo. *removed counts, after an error, too: then
  * some are left. ST_IO when the file can only be read. */
-enum status keyfile_keep_only(struct keyfile *f, const struct key_id *ids,
-                              size_t n, uint64_t *removed, struct err *e);
+enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
+                               size_t n, uint64_t *removed, struct err *e);
 /* Remove what is beyond the limit, and return the space that nothing uses to
  * the file system. The file has its new size when its log is copied back: at
  * once where nobody else reads it, else when the last program closes it. Does
  * nothing when the file can only be read. */
-enum status keyfile_compact(struct keyfile *f, struct err *e);
+enum status key_file_compact(struct key_file *f, struct err *e);
 /* The pair was used without asking the file: keep it longer. Only a note is
  * taken; it is written when there is a reason to. *told is the caller's memo
  * about this pair, 0 at first: no note is taken twice. Best effort. */
-void keyfile_touch(struct keyfile *f, struct key_id id, uint32_t *told);
-enum status keyfile_stats(struct keyfile *f, struct keyfile_stats *out,
-                          struct err *e);
+void key_file_touch(struct key_file *f, struct key_id id, uint32_t *told);
+enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
+                           struct err *e);
 
 #endif

@@ -1,17 +1,17 @@
-/* keydb.h - the database in a file of keys: made, opened, spoken to.
+/* key_file_sql.h - the database in a file of keys: made, opened, spoken to.
  *
- * For keyfile.c alone. A struct keydb is one connection, used by one thread at
+ * For key_file.c alone. A struct key_file_sql is one connection, used by one thread at
  * a time. What talks to SQLite returns its codes (SQLITE_OK is zero);
- * keydb_failed makes a status and a sentence of them. */
-#ifndef KNN_KEYDB_H
-#define KNN_KEYDB_H
+ * key_file_sql_failed makes a status and a sentence of them. */
+#ifndef KNN_KEY_FILE_SQL_H
+#define KNN_KEY_FILE_SQL_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "knn/keyfile.h"
+#include "knn/key_file.h"
 
-#define KEYDB_QUERIES(Q)                                                    \
+#define KEY_FILE_SQL_QUERIES(Q)                                                    \
     Q(BEGIN, "BEGIN IMMEDIATE")                                             \
     Q(COMMIT, "COMMIT")                                                     \
     Q(ROLLBACK, "ROLLBACK")                                                 \
@@ -40,47 +40,51 @@
     Q(REMOVE_OLDEST, "DELETE FROM block WHERE id = (SELECT id FROM block"   \
       " ORDER BY used LIMIT 1) RETURNING place, n")
 
-enum keydb_query {
-#define Q(name, sql) KEYDB_##name,
-    KEYDB_QUERIES(Q)
+enum key_file_sql_query {
+#define Q(name, sql) KEY_FILE_SQL_##name,
+    KEY_FILE_SQL_QUERIES(Q)
 #undef Q
-    KEYDB_N_QUERIES
+    KEY_FILE_SQL_N_QUERIES
 };
 
-struct keydb {
+struct key_file_sql {
     char *path;                 /* as the caller gave it */
-    struct keyfile_kind kind;
-    bool read_only;             /* found out by keydb_open */
-    bool remade;                /* by keydb_open: it was of an old version */
+    struct key_file_kind kind;
+    bool read_only;             /* found out by key_file_sql_open */
+    bool remade;                /* by key_file_sql_open: it was of an old version */
     sqlite3 *sql;
-    sqlite3_stmt *stmt[KEYDB_N_QUERIES];
+    sqlite3_stmt *stmt[KEY_FILE_SQL_N_QUERIES];
 };
 
 /* After an error there is nothing to close, though it does no harm. */
-enum status keydb_open(struct keydb *db, const char *path,
-                       const struct keyfile_kind *kind, struct err *e);
-void keydb_close(struct keydb *db);
+enum status key_file_sql_open(struct key_file_sql *db, const char *path,
+                              const struct key_file_kind *kind, struct err *e);
+void key_file_sql_close(struct key_file_sql *db);
 
-enum status keydb_failed(struct keydb *db, int rc, struct err *e);
+enum status key_file_sql_failed(struct key_file_sql *db, int rc, struct err *e);
 
 /* The first row of a statement: SQLITE_ROW, and its columns are in db->stmt[q]
- * until keydb_rest; SQLITE_DONE when there is none; or an error. types has a
+ * until key_file_sql_rest; SQLITE_DONE when there is none; or an error. types has a
  * letter for each value: i int64_t, k struct key_id, b const void * and size_t
  * (read while the statement runs). */
-int keydb_first(struct keydb *db, enum keydb_query q, const char *types, ...);
+int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
+                       const char *types, ...);
 /* The statement to its end, rc being what was said last; SQLITE_OK or an
  * error. */
-int keydb_rest(struct keydb *db, enum keydb_query q, int rc);
+int key_file_sql_rest(struct key_file_sql *db, enum key_file_sql_query q,
+                      int rc);
 /* An id in a column of the row it is at; the column must have its size. */
-struct key_id keydb_id(sqlite3_stmt *row, int column);
+struct key_id key_file_sql_id(sqlite3_stmt *row, int column);
 /* The only number a statement without values gives; 0 where it gives none. */
-int keydb_number(struct keydb *db, enum keydb_query q, int64_t *n);
+int key_file_sql_number(struct key_file_sql *db, enum key_file_sql_query q,
+                        int64_t *n);
 /* Both, when no row is of interest. */
-int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...);
-void keydb_undo(struct keydb *db);      /* the transaction, if there is one */
+int key_file_sql_run(struct key_file_sql *db, enum key_file_sql_query q,
+                     const char *types, ...);
+void key_file_sql_undo(struct key_file_sql *db);  /* the transaction, if there is one */
 
-void keydb_wait(struct keydb *db, int ms);      /* for others; 10 s at first */
+void key_file_sql_wait(struct key_file_sql *db, int ms);  /* for others; 10 s at first */
 /* Overwrite what is deleted? Not between begin and commit. */
-void keydb_wipe(struct keydb *db, bool on);
+void key_file_sql_wipe(struct key_file_sql *db, bool on);
 
 #endif

@@ -1,26 +1,27 @@
-/* mill.c - see mill.h. */
-#include "engine/mill.h"
+/* steered_batch.c - see steered_batch.h. */
+#include "engine/steered_batch.h"
 
 #include <stdlib.h>
 
-#include "engine/keywork.h"
+#include "engine/datastore_builder.h"
 #include "knn/sk.h"
 
-struct mill {
+struct steered_batch {
     const struct engine *en;
     struct options o;
     struct pool *pool;
-    struct keys *keys;          /* NULL: nobody uses a memory */
-    struct keywork *work;       /* NULL: no key was ever needed */
+    struct shared_keys *keys;   /* NULL: nobody uses a memory */
+    struct datastore_builder *work;  /* NULL: no key was ever needed */
     struct sk *sk;
     struct batch *batch;
     struct recall **recalls;    /* [lanes] scratch */
     bool use_pool;
 };
 
-enum status mill_new(struct mill **out, const struct engine *en,
-                     const struct options *o, const struct search_options *so,
-                     struct pool *pool, struct err *e)
+enum status steered_batch_new(struct steered_batch **out,
+                              const struct engine *en, const struct options *o,
+                              const struct search_options *so,
+                              struct pool *pool, struct err *e)
 {
     const struct sk_options sk = {
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
@@ -29,7 +30,7 @@ enum status mill_new(struct mill **out, const struct engine *en,
         .weigh = { .tau = options_tau(o, en->w->cfg.knn_tau),
                    .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
     };
-    struct mill *m = calloc(1, sizeof *m);
+    struct steered_batch *m = calloc(1, sizeof *m);
     enum status st;
 
     *out = NULL;
@@ -44,47 +45,47 @@ enum status mill_new(struct mill **out, const struct engine *en,
                     : err_nomem(e, "a worker");
     if (!st)
         st = batch_new(&m->batch, en->net, so, pool, sk_mixer(m->sk), e);
-    if (st) mill_free(m);
+    if (st) steered_batch_free(m);
     else *out = m;
     return st;
 }
 
-void mill_free(struct mill *m)
+void steered_batch_free(struct steered_batch *m)
 {
     if (!m) return;
     batch_free(m->batch);
     sk_free(m->sk);
-    keywork_free(m->work);
+    datastore_builder_free(m->work);
     free(m->recalls);
     free(m);
 }
 
-void mill_use_keys(struct mill *m, struct keys *keys)
+void steered_batch_use_keys(struct steered_batch *m, struct shared_keys *keys)
 {
     m->keys = keys;
 }
 
-void mill_use_pool(struct mill *m, bool use)
+void steered_batch_use_pool(struct steered_batch *m, bool use)
 {
     m->use_pool = use;
     batch_use_pool(m->batch, use);
 }
 
-struct batch *mill_batch(struct mill *m) { return m->batch; }
+struct batch *steered_batch_batch(struct steered_batch *m) { return m->batch; }
 
-static enum status make_keys(struct mill *m, int n, struct err *e)
+static enum status make_keys(struct steered_batch *m, int n, struct err *e)
 {
     enum status st = ST_OK;
 
     if (!m->work)
-        st = keywork_new(&m->work, m->en, &m->o, m->pool, e);
+        st = datastore_builder_new(&m->work, m->en, &m->o, m->pool, e);
     if (st) return st;
-    keywork_use_pool(m->work, m->use_pool);
-    return keywork_run(m->work, m->keys->cache, m->recalls, n, e);
+    datastore_builder_use_pool(m->work, m->use_pool);
+    return datastore_builder_run(m->work, m->keys->cache, m->recalls, n, e);
 }
 
-enum status mill_add(struct mill *m, struct job **jobs, int n,
-                     struct err *e)
+enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
+                              struct err *e)
 {
     enum status st = ST_OK;
     int steered = 0;

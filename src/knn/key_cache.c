@@ -1,9 +1,9 @@
-/* keycache.c - see keycache.h.
+/* key_cache.c - see key_cache.h.
  *
  * A table of chains that grows with what is in it, and a ring through all its
  * nodes from the newest to the oldest. The file is never waited for while the
  * lock is held. */
-#include "knn/keycache.h"
+#include "knn/key_cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@ enum { FIRST_CHAINS = 64 };     /* a power of two, and so are all after */
 
 struct node {
     struct key_id id;
-    struct keyblock *block;     /* held */
+    struct pair_keys *block;    /* held */
     struct node *next;          /* of the chain */
     struct node *newer, *older;
-    uint32_t told;              /* keyfile_touch's */
+    uint32_t told;              /* key_file_touch's */
 };
 
-struct keycache {
-    struct keyfile *file;       /* or NULL; has locks of its own */
+struct key_cache {
+    struct key_file *file;      /* or NULL; has locks of its own */
     size_t limit;
     atomic_uint_least64_t hits, file_hits, misses;
 
@@ -33,13 +33,13 @@ struct keycache {
 /* ---- table and ring ------------------------------------------------------ */
 
 /* An id is a hash, so any of its bits will do. */
-static struct node **chain_of(struct keycache *c, struct key_id id)
+static struct node **chain_of(struct key_cache *c, struct key_id id)
 {
     return &c->chains[(size_t)id.lo & c->mask];
 }
 
 /* Where the pointer to the node is, or would be. */
-static struct node **find(struct keycache *c, struct key_id id)
+static struct node **find(struct key_cache *c, struct key_id id)
 {
     struct node **at = chain_of(c, id);
 
@@ -49,7 +49,7 @@ static struct node **find(struct keycache *c, struct key_id id)
 }
 
 /* Without memory for it the chains just become longer. */
-static void grow(struct keycache *c)
+static void grow(struct key_cache *c)
 {
     size_t old = c->mask + 1;
     struct node **chains = calloc(old * 2, sizeof *chains), **was = c->chains;
@@ -74,21 +74,21 @@ static void ring_out(struct node *n)
     n->older->newer = n->newer;
 }
 
-static void ring_in(struct keycache *c, struct node *n)
+static void ring_in(struct key_cache *c, struct node *n)
 {
     n->newer = &c->ring;
     n->older = c->ring.older;
     n->newer->older = n->older->newer = n;
 }
 
-static void use_again(struct keycache *c, struct node *n)
+static void use_again(struct key_cache *c, struct node *n)
 {
     ring_out(n);
     ring_in(c, n);
-    if (c->file) keyfile_touch(c->file, n->id, &n->told);
+    if (c->file) key_file_touch(c->file, n->id, &n->told);
 }
 
-static void take_out(struct keycache *c, struct node **at)
+static void take_out(struct key_cache *c, struct node **at)
 {
     struct node *n = *at;
 
@@ -96,11 +96,11 @@ static void take_out(struct keycache *c, struct node **at)
     ring_out(n);
     c->blocks--;
     c->bytes -= n->block->bytes;
-    keyblock_drop(n->block);
+    pair_keys_drop(n->block);
     free(n);
 }
 
-static void make_room(struct keycache *c, size_t bytes)
+static void make_room(struct key_cache *c, size_t bytes)
 {
     while (c->bytes > c->limit - bytes) {
         take_out(c, find(c, c->ring.newer->id));
@@ -109,7 +109,7 @@ static void make_room(struct keycache *c, size_t bytes)
 }
 
 /* What is there already stays; what is too large is left out. */
-static bool keep(struct keycache *c, struct key_id id, struct keyblock *b)
+static bool keep(struct key_cache *c, struct key_id id, struct pair_keys *b)
 {
     struct node *n = *find(c, id);
 
@@ -120,7 +120,7 @@ static bool keep(struct keycache *c, struct key_id id, struct keyblock *b)
     make_room(c, b->bytes);
     if (c->blocks > c->mask) grow(c);
     n->id = id;
-    n->block = keyblock_hold(b);
+    n->block = pair_keys_hold(b);
     n->next = *chain_of(c, id);
     *chain_of(c, id) = n;
     ring_in(c, n);
@@ -131,10 +131,10 @@ static bool keep(struct keycache *c, struct key_id id, struct keyblock *b)
 
 /* ---- what callers do ----------------------------------------------------- */
 
-enum status keycache_new(struct keycache **out, size_t limit,
-                         struct keyfile *file, struct err *e)
+enum status key_cache_new(struct key_cache **out, size_t limit,
+                          struct key_file *file, struct err *e)
 {
-    struct keycache *c = calloc(1, sizeof *c);
+    struct key_cache *c = calloc(1, sizeof *c);
 
     *out = NULL;
     if (c) c->chains = calloc(FIRST_CHAINS, sizeof *c->chains);
@@ -151,34 +151,34 @@ enum status keycache_new(struct keycache **out, size_t limit,
     return ST_OK;
 }
 
-void keycache_free(struct keycache *c)
+void key_cache_free(struct key_cache *c)
 {
     if (!c) return;
     while (c->blocks) take_out(c, find(c, c->ring.newer->id));
-    keyfile_close(c->file);
+    key_file_close(c->file);
     pthread_mutex_destroy(&c->lock);
     free(c->chains);
     free(c);
 }
 
 /* What is in memory; NULL: nothing. */
-static struct keyblock *look_up(struct keycache *c, struct key_id id)
+static struct pair_keys *look_up(struct key_cache *c, struct key_id id)
 {
-    struct keyblock *b = NULL;
+    struct pair_keys *b = NULL;
     struct node *n;
 
     pthread_mutex_lock(&c->lock);
     n = *find(c, id);
     if (n) {
         use_again(c, n);
-        b = keyblock_hold(n->block);
+        b = pair_keys_hold(n->block);
     }
     pthread_mutex_unlock(&c->lock);
     return b;
 }
 
 /* What the file had. It is not kept where there is no memory for it. */
-static void bring_in(struct keycache *c, struct key_id id, struct keyblock *b)
+static void bring_in(struct key_cache *c, struct key_id id, struct pair_keys *b)
 {
     pthread_mutex_lock(&c->lock);
     keep(c, id, b);
@@ -186,21 +186,21 @@ static void bring_in(struct keycache *c, struct key_id id, struct keyblock *b)
 }
 
 /* *in_memory: it did not come from the file. */
-static enum status get(struct keycache *c, struct key_id id,
-                       struct keyblock **out, bool *in_memory, struct err *e)
+static enum status get(struct key_cache *c, struct key_id id,
+                       struct pair_keys **out, bool *in_memory, struct err *e)
 {
     enum status st = ST_OK;
 
     *out = look_up(c, id);
     *in_memory = *out != NULL;
     if (*out || !c->file) return ST_OK;
-    st = keyfile_get(c->file, id, out, e);
+    st = key_file_get(c->file, id, out, e);
     if (*out) bring_in(c, id, *out);
     return st;
 }
 
-enum status keycache_get(struct keycache *c, struct key_id id,
-                         struct keyblock **out, struct err *e)
+enum status key_cache_get(struct key_cache *c, struct key_id id,
+                          struct pair_keys **out, struct err *e)
 {
     bool in_memory;
     enum status st = get(c, id, out, &in_memory, e);
@@ -210,17 +210,17 @@ enum status keycache_get(struct keycache *c, struct key_id id,
     return st;
 }
 
-enum status keycache_get_again(struct keycache *c, struct key_id id,
-                               struct keyblock **out, struct err *e)
+enum status key_cache_get_again(struct key_cache *c, struct key_id id,
+                                struct pair_keys **out, struct err *e)
 {
     bool in_memory;
 
     return get(c, id, out, &in_memory, e);
 }
 
-enum status keycache_put(struct keycache *c, const struct key_id *ids,
-                         struct keyblock *const *blocks, int n,
-                         struct err *e)
+enum status key_cache_put(struct key_cache *c, const struct key_id *ids,
+                          struct pair_keys *const *blocks, int n,
+                          struct err *e)
 {
     bool ok = true;
 
@@ -228,17 +228,17 @@ enum status keycache_put(struct keycache *c, const struct key_id *ids,
     for (int i = 0; i < n; i++) ok = keep(c, ids[i], blocks[i]) && ok;
     pthread_mutex_unlock(&c->lock);
     if (!ok) return err_nomem(e, "cache of memory keys");
-    return c->file ? keyfile_put(c->file, ids, blocks, n, e) : ST_OK;
+    return c->file ? key_file_put(c->file, ids, blocks, n, e) : ST_OK;
 }
 
-enum status keycache_stats(struct keycache *c, struct keycache_stats *out,
-                           struct err *e)
+enum status key_cache_stats(struct key_cache *c, struct key_cache_stats *out,
+                            struct err *e)
 {
     pthread_mutex_lock(&c->lock);
-    *out = (struct keycache_stats){
+    *out = (struct key_cache_stats){
         .hits = c->hits, .file_hits = c->file_hits, .misses = c->misses,
         .dropped = c->dropped, .blocks = c->blocks, .bytes = c->bytes,
         .limit = c->limit, .has_file = c->file != NULL };
     pthread_mutex_unlock(&c->lock);
-    return c->file ? keyfile_stats(c->file, &out->file, e) : ST_OK;
+    return c->file ? key_file_stats(c->file, &out->file, e) : ST_OK;
 }

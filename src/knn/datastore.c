@@ -1,5 +1,5 @@
-/* keystore.c - see keystore.h. */
-#include "knn/keystore.h"
+/* datastore.c - see datastore.h. */
+#include "knn/datastore.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +8,20 @@
 
 enum { KEYS = 64, QUERIES = 8 };        /* distances computed at a time */
 
-void keystore_release(struct keystore *ks)
+void datastore_release(struct datastore *ks)
 {
-    for (int i = 0; i < ks->n_blocks; i++) keyblock_drop(ks->blocks[i]);
+    for (int i = 0; i < ks->n_blocks; i++) pair_keys_drop(ks->blocks[i]);
     free(ks->blocks);
     memset(ks, 0, sizeof *ks);
 }
 
-enum status keystore_add(struct keystore *ks, struct keyblock *b,
-                         struct err *e)
+enum status datastore_add(struct datastore *ks, struct pair_keys *b,
+                          struct err *e)
 {
     if (!mem_grow(&ks->blocks, &ks->cap, (size_t)ks->n_blocks + 1,
                   sizeof *ks->blocks))
         return err_nomem(e, "memory keys");
-    ks->blocks[ks->n_blocks++] = keyblock_hold(b);
+    ks->blocks[ks->n_blocks++] = pair_keys_hold(b);
     ks->n += b->n;
     return ST_OK;
 }
@@ -50,7 +50,7 @@ struct scan {                   /* a few queries over the whole store */
 };
 
 /* Keys [from, from + n) of a block. */
-static void scan_keys(struct scan *s, const struct keyblock *b, int pair,
+static void scan_keys(struct scan *s, const struct pair_keys *b, int pair,
                       int from, int n)
 {
     float d2[QUERIES * KEYS];
@@ -75,10 +75,10 @@ static void scan_keys(struct scan *s, const struct keyblock *b, int pair,
     s->found = found;
 }
 
-static int scan_store(const struct keystore *ks, struct scan *s)
+static int scan_store(const struct datastore *ks, struct scan *s)
 {
     for (int p = 0; p < ks->n_blocks; p++) {
-        const struct keyblock *b = ks->blocks[p];
+        const struct pair_keys *b = ks->blocks[p];
 
         for (int i = 0; i < b->n; i += KEYS)
             scan_keys(s, b, p, i, b->n - i < KEYS ? b->n - i : KEYS);
@@ -86,9 +86,9 @@ static int scan_store(const struct keystore *ks, struct scan *s)
     return s->found;
 }
 
-int keystore_nearest(const struct keystore *ks, const struct kernels *kn,
-                     const float *queries, size_t ldq, int n_q, int k,
-                     struct neighbour *out)
+int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
+                      const float *queries, size_t ldq, int n_q, int k,
+                      struct neighbour *out)
 {
     int found = 0;
 
@@ -102,10 +102,10 @@ int keystore_nearest(const struct keystore *ks, const struct kernels *kn,
     return found;
 }
 
-int keystore_ahead(const struct keystore *ks, const struct neighbour *nb,
-                   const int32_t **tokens)
+int datastore_ahead(const struct datastore *ks, const struct neighbour *nb,
+                    const int32_t **tokens)
 {
-    const struct keyblock *b = ks->blocks[nb->pair];
+    const struct pair_keys *b = ks->blocks[nb->pair];
 
     *tokens = b->token + nb->pos + 1;
     return b->n - nb->pos - 1;

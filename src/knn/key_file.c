@@ -1,11 +1,11 @@
-/* keyfile.c - see keyfile.h; docs/formats/keys.md has the tables.
+/* key_file.c - see key_file.h; docs/formats/keys.md has the tables.
  *
  * Which pairs there are (table `block`) is kept apart from their keys (table
  * `keys`), so that to note a pair's use rewrites some forty bytes and not its
  * keys. Reading never writes: uses are noted in memory and written when pairs
  * are about to go, and at the end. A damaged pair is not found; its keys are
  * made again, and the put that follows replaces them. */
-#include "knn/keyfile.h"
+#include "knn/key_file.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -15,23 +15,23 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
-#include "knn/keydb.h"
+#include "knn/key_file_sql.h"
 
 enum {
-    CLOSE_MS = 200,             /* notes of use are not worth more waiting */
-    PAIR_BYTES = 64,            /* what a pair costs besides its keys */
-    MAX_BLOB = 1 << 29,         /* SQLite takes 10^9 */
-    MAX_TOUCHED = 65536,        /* notes of use; the oldest are lost */
-    TRIM_ROWS = 4096            /* removed by one put, besides twice its own;
-                                   looked at by one step of keyfile_keep_only */
+    CLOSE_MS = 200, /* notes of use are not worth more waiting */
+    PAIR_BYTES = 64, /* what a pair costs besides its keys */
+    MAX_BLOB = 1 << 29, /* SQLite takes 10^9 */
+    MAX_TOUCHED = 65536, /* notes of use; the oldest are lost */
+    TRIM_ROWS = 4096 /* removed by one put, besides twice its own;
+                                   looked at by one step of key_file_keep_only */
 };
 
-struct keyfile {
+struct key_file {
     uint64_t limit;
     bool read_only;
 
     pthread_mutex_t lock;       /* of what follows */
-    struct keydb db;
+    struct key_file_sql db;
     bool counted;               /* the head's totals are right */
     char *pack;                 /* a block as it is stored */
     size_t cap_pack;
@@ -42,11 +42,11 @@ struct keyfile {
     uint32_t touch_turn;        /* counts the times they were written */
 };
 
-enum status keyfile_open(struct keyfile **out, const char *path,
-                         const struct keyfile_kind *kind, uint64_t limit,
-                         struct err *e)
+enum status key_file_open(struct key_file **out, const char *path,
+                          const struct key_file_kind *kind, uint64_t limit,
+                          struct err *e)
 {
-    struct keyfile *f = calloc(1, sizeof *f);
+    struct key_file *f = calloc(1, sizeof *f);
     enum status st;
 
     *out = NULL;
@@ -55,16 +55,16 @@ enum status keyfile_open(struct keyfile **out, const char *path,
     pthread_mutex_init(&f->touch_lock, NULL);
     f->limit = limit;
     f->touch_turn = 1;
-    st = keydb_open(&f->db, path, kind, e);
+    st = key_file_sql_open(&f->db, path, kind, e);
     f->read_only = f->db.read_only;
-    if (st) keyfile_close(f);
+    if (st) key_file_close(f);
     else *out = f;
     return st;
 }
 
 /* ---- pairs used ---------------------------------------------------------- */
 
-static void note_use(struct keyfile *f, struct key_id id)
+static void note_use(struct key_file *f, struct key_id id)
 {
     if (f->n_touched == MAX_TOUCHED)
         f->touched[f->oldest_touched++ % MAX_TOUCHED] = id;
@@ -73,7 +73,7 @@ static void note_use(struct keyfile *f, struct key_id id)
         f->touched[f->n_touched++] = id;
 }
 
-void keyfile_touch(struct keyfile *f, struct key_id id, uint32_t *told)
+void key_file_touch(struct key_file *f, struct key_id id, uint32_t *told)
 {
     if (f->read_only) return;
     pthread_mutex_lock(&f->touch_lock);
@@ -88,14 +88,14 @@ void keyfile_touch(struct keyfile *f, struct key_id id, uint32_t *told)
 
 struct totals { int64_t blocks, keys, clock; };
 
-static size_t key_bytes(const struct keyfile *f)
+static size_t key_bytes(const struct key_file *f)
 {
     size_t number = f->db.kind.type == KEY_INT8 ? 1 : sizeof(float);
 
     return sizeof(int32_t) + sizeof(float) + (size_t)f->db.kind.d * number;
 }
 
-static uint64_t bytes_of(const struct keyfile *f, uint64_t blocks,
+static uint64_t bytes_of(const struct key_file *f, uint64_t blocks,
                          uint64_t keys)
 {
     return blocks * PAIR_BYTES + keys * key_bytes(f);
@@ -104,7 +104,7 @@ static uint64_t bytes_of(const struct keyfile *f, uint64_t blocks,
 /* Some pairs may have gone that were never counted. */
 static uint64_t at_least_0(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
-static uint64_t total_bytes(const struct keyfile *f, const struct totals *t)
+static uint64_t total_bytes(const struct key_file *f, const struct totals *t)
 {
     return bytes_of(f, at_least_0(t->blocks), at_least_0(t->keys));
 }
@@ -118,11 +118,11 @@ static int64_t total_at(sqlite3_stmt *st, int column)
     return n < 0 ? 0 : n < MAX_TOTAL ? n : MAX_TOTAL;
 }
 
-static int read_totals(struct keyfile *f, enum keydb_query q,
+static int read_totals(struct key_file *f, enum key_file_sql_query q,
                        struct totals *t)
 {
     sqlite3_stmt *st;
-    int rc = keydb_first(&f->db, q, "");
+    int rc = key_file_sql_first(&f->db, q, "");
 
     memset(t, 0, sizeof *t);
     if (rc == SQLITE_DONE) return SQLITE_CORRUPT;
@@ -131,57 +131,61 @@ static int read_totals(struct keyfile *f, enum keydb_query q,
     t->blocks = total_at(st, 0);
     t->keys = total_at(st, 1);
     t->clock = sqlite3_column_int64(st, 2);
-    return keydb_rest(&f->db, q, rc);
+    return key_file_sql_rest(&f->db, q, rc);
 }
 
-/* A pair and its keys; q: KEYDB_REMOVE after its first step, or _OLDEST. */
-static int remove_rest(struct keyfile *f, struct totals *t,
-                       enum keydb_query q, int rc)
+/* A pair and its keys; q: KEY_FILE_SQL_REMOVE after its first step, or _OLDEST. */
+static int remove_rest(struct key_file *f, struct totals *t,
+                       enum key_file_sql_query q, int rc)
 {
     int64_t place, n;
 
-    if (rc != SQLITE_ROW) return keydb_rest(&f->db, q, rc);
+    if (rc != SQLITE_ROW) return key_file_sql_rest(&f->db, q, rc);
     place = sqlite3_column_int64(f->db.stmt[q], 0);
     n = sqlite3_column_int64(f->db.stmt[q], 1);
-    if (n < 0 || n > MAX_BLOB) n = 0;   /* as KEYDB_COUNT has it */
-    rc = keydb_rest(&f->db, q, rc);
-    if (!rc) rc = keydb_run(&f->db, KEYDB_REMOVE_KEYS, "i", place);
+    if (n < 0 || n > MAX_BLOB) n = 0;   /* as KEY_FILE_SQL_COUNT has it */
+    rc = key_file_sql_rest(&f->db, q, rc);
+    if (!rc)
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_REMOVE_KEYS, "i", place);
     t->blocks--;
     t->keys -= n;
     return rc;
 }
 
-static int remove_pair(struct keyfile *f, struct totals *t, struct key_id id)
+static int remove_pair(struct key_file *f, struct totals *t, struct key_id id)
 {
-    return remove_rest(f, t, KEYDB_REMOVE,
-                       keydb_first(&f->db, KEYDB_REMOVE, "k", id));
+    return remove_rest(
+        f, t, KEY_FILE_SQL_REMOVE,
+        key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE, "k", id));
 }
 
 /* The first time all is counted, in case the head was damaged. */
-static int begin(struct keyfile *f, struct totals *t)
+static int begin(struct key_file *f, struct totals *t)
 {
-    int rc = keydb_run(&f->db, KEYDB_BEGIN, "");
+    int rc = key_file_sql_run(&f->db, KEY_FILE_SQL_BEGIN, "");
 
     if (!rc)
-        rc = read_totals(f, f->counted ? KEYDB_TOTALS : KEYDB_COUNT, t);
+        rc = read_totals(
+            f, f->counted ? KEY_FILE_SQL_TOTALS : KEY_FILE_SQL_COUNT, t);
     return rc;
 }
 
 /* Keep what was done if rc is good, undo it otherwise. */
-static enum status end(struct keyfile *f, struct totals *t, int rc,
+static enum status end(struct key_file *f, struct totals *t, int rc,
                        struct err *e)
 {
     enum status st;
 
     if (!rc)
-        rc = keydb_run(&f->db, KEYDB_SET_TOTALS, "ii", t->blocks, t->keys);
-    if (!rc) rc = keydb_run(&f->db, KEYDB_COMMIT, "");
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_SET_TOTALS, "ii", t->blocks,
+                              t->keys);
+    if (!rc) rc = key_file_sql_run(&f->db, KEY_FILE_SQL_COMMIT, "");
     if (!rc) {
         f->counted = true;
         return ST_OK;
     }
-    st = keydb_failed(&f->db, rc, e);   /* before SQLite forgets why */
-    keydb_undo(&f->db);
+    st = key_file_sql_failed(&f->db, rc, e);  /* before SQLite forgets why */
+    key_file_sql_undo(&f->db);
     return st;
 }
 
@@ -192,7 +196,7 @@ static int64_t tick(struct totals *t)
 }
 
 /* Write down who was used; should that fail, it is forgotten. */
-static int write_uses(struct keyfile *f, struct totals *t)
+static int write_uses(struct key_file *f, struct totals *t)
 {
     struct key_id *ids;
     size_t n, oldest;
@@ -207,8 +211,8 @@ static int write_uses(struct keyfile *f, struct totals *t)
     f->touch_turn += f->touch_turn == UINT32_MAX ? 2 : 1;       /* never 0 */
     pthread_mutex_unlock(&f->touch_lock);
     for (size_t i = 0; !rc && i < n; i++)
-        rc = keydb_run(&f->db, KEYDB_USE, "ki", ids[(oldest + i) % n],
-                       tick(t));
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_USE, "ki",
+                              ids[(oldest + i) % n], tick(t));
     free(ids);
     return rc;
 }
@@ -222,7 +226,7 @@ static uint64_t sum_of(struct key_id id, const void *bytes, size_t n)
 }
 
 /* Tokens, scales, keys without their padding: to f->pack. */
-static bool pack_block(struct keyfile *f, const struct keyblock *b,
+static bool pack_block(struct key_file *f, const struct pair_keys *b,
                        size_t size)
 {
     size_t n = (size_t)b->n, words = n * sizeof *b->token;
@@ -240,7 +244,7 @@ static bool pack_block(struct keyfile *f, const struct keyblock *b,
     return true;
 }
 
-static void unpack_block(struct keyblock *b, const char *from)
+static void unpack_block(struct pair_keys *b, const char *from)
 {
     size_t n = (size_t)b->n, words = n * sizeof *b->token;
     size_t number = b->type == KEY_INT8 ? 1 : sizeof(float);
@@ -254,18 +258,18 @@ static void unpack_block(struct keyblock *b, const char *from)
 }
 
 /* A file may have been written by anybody, with sums that are right. */
-static bool tokens_are_valid(const struct keyblock *b, int vocab)
+static bool tokens_are_valid(const struct pair_keys *b, int vocab)
 {
     for (int i = 0; i < b->n; i++)
         if (b->token[i] < 0 || b->token[i] >= vocab) return false;
     return true;
 }
 
-/* From the row KEYDB_GET is at. One that is not what was stored is absent. */
-static enum status read_block(struct keyfile *f, struct key_id id,
-                              struct keyblock **out, struct err *e)
+/* From the row KEY_FILE_SQL_GET is at. One that is not what was stored is absent. */
+static enum status read_block(struct key_file *f, struct key_id id,
+                              struct pair_keys **out, struct err *e)
 {
-    sqlite3_stmt *row = f->db.stmt[KEYDB_GET];
+    sqlite3_stmt *row = f->db.stmt[KEY_FILE_SQL_GET];
     int64_t n = sqlite3_column_int64(row, 0);
     uint64_t sum = (uint64_t)sqlite3_column_int64(row, 1);
     const void *bytes = sqlite3_column_blob(row, 2);
@@ -277,19 +281,19 @@ static enum status read_block(struct keyfile *f, struct key_id id,
     if (n < 0 || n > MAX_BLOB || size != (size_t)n * key_bytes(f) ||
         sum != sum_of(id, bytes, size))
         return ST_OK;
-    st = keyblock_new(out, f->db.kind.type, (int)n, f->db.kind.d, e);
+    st = pair_keys_new(out, f->db.kind.type, (int)n, f->db.kind.d, e);
     if (st) return st;
     unpack_block(*out, bytes);
     if (tokens_are_valid(*out, f->db.kind.vocab)) return ST_OK;
-    keyblock_drop(*out);
+    pair_keys_drop(*out);
     *out = NULL;
     return ST_OK;
 }
 
 /* ---- what callers do ----------------------------------------------------- */
 
-enum status keyfile_get(struct keyfile *f, struct key_id id,
-                        struct keyblock **out, struct err *e)
+enum status key_file_get(struct key_file *f, struct key_id id,
+                         struct pair_keys **out, struct err *e)
 {
     enum status st = ST_OK;
     uint32_t told = 0;
@@ -297,19 +301,19 @@ enum status keyfile_get(struct keyfile *f, struct key_id id,
 
     *out = NULL;
     pthread_mutex_lock(&f->lock);
-    rc = keydb_first(&f->db, KEYDB_GET, "k", id);
+    rc = key_file_sql_first(&f->db, KEY_FILE_SQL_GET, "k", id);
     if (rc == SQLITE_ROW) {
         st = read_block(f, id, out, e);
-        sqlite3_reset(f->db.stmt[KEYDB_GET]);
+        sqlite3_reset(f->db.stmt[KEY_FILE_SQL_GET]);
     } else if (rc != SQLITE_DONE) {
-        st = keydb_failed(&f->db, rc, e);
+        st = key_file_sql_failed(&f->db, rc, e);
     }
     pthread_mutex_unlock(&f->lock);
-    if (*out) keyfile_touch(f, id, &told);
+    if (*out) key_file_touch(f, id, &told);
     return st;
 }
 
-static bool fits(const struct keyfile *f, const struct keyblock *b)
+static bool fits(const struct key_file *f, const struct pair_keys *b)
 {
     uint64_t bytes = bytes_of(f, 1, (uint64_t)b->n);
 
@@ -317,8 +321,8 @@ static bool fits(const struct keyfile *f, const struct keyblock *b)
     return bytes <= f->limit && bytes <= MAX_BLOB;
 }
 
-static int add_pair(struct keyfile *f, struct totals *t, struct key_id id,
-                    const struct keyblock *b)
+static int add_pair(struct key_file *f, struct totals *t, struct key_id id,
+                    const struct pair_keys *b)
 {
     size_t size = (size_t)b->n * key_bytes(f);
     int64_t place;
@@ -326,41 +330,43 @@ static int add_pair(struct keyfile *f, struct totals *t, struct key_id id,
 
     if (rc) return rc;
     if (!pack_block(f, b, size + 1)) return SQLITE_NOMEM;
-    rc = keydb_run(&f->db, KEYDB_ADD_KEYS, "ib",
-                   (int64_t)sum_of(id, f->pack, size),
-                   (const void *)f->pack, size);
+    rc = key_file_sql_run(&f->db, KEY_FILE_SQL_ADD_KEYS, "ib",
+                          (int64_t)sum_of(id, f->pack, size),
+                          (const void *)f->pack, size);
     if (rc) return rc;
     place = sqlite3_last_insert_rowid(f->db.sql);
     t->blocks++;
     t->keys += b->n;
-    return keydb_run(&f->db, KEYDB_ADD, "kiii", id, place, (int64_t)b->n,
-                     tick(t));
+    return key_file_sql_run(&f->db, KEY_FILE_SQL_ADD, "kiii", id, place,
+                            (int64_t)b->n, tick(t));
 }
 
 /* *none: there is nothing (more) to remove; a pair used after `since` only
  * goes when there is no room at all. */
-static int remove_oldest(struct keyfile *f, struct totals *t, int64_t since,
+static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
                          bool *none)
 {
     bool any = false;
     int64_t used = 0;
-    int rc = keydb_first(&f->db, KEYDB_OLDEST, "");
+    int rc = key_file_sql_first(&f->db, KEY_FILE_SQL_OLDEST, "");
 
     if (rc == SQLITE_ROW) {
-        any = sqlite3_column_type(f->db.stmt[KEYDB_OLDEST], 0) != SQLITE_NULL;
-        used = sqlite3_column_int64(f->db.stmt[KEYDB_OLDEST], 0);
+        any = sqlite3_column_type(f->db.stmt[KEY_FILE_SQL_OLDEST], 0) !=
+              SQLITE_NULL;
+        used = sqlite3_column_int64(f->db.stmt[KEY_FILE_SQL_OLDEST], 0);
     }
-    rc = keydb_rest(&f->db, KEYDB_OLDEST, rc);
+    rc = key_file_sql_rest(&f->db, KEY_FILE_SQL_OLDEST, rc);
     if (!rc && !any) t->blocks = t->keys = 0;   /* the head was wrong */
     *none = !any || (used > since && total_bytes(f, t) <= f->limit);
     if (rc || *none) return rc;
-    return remove_rest(f, t, KEYDB_REMOVE_OLDEST,
-                       keydb_first(&f->db, KEYDB_REMOVE_OLDEST, ""));
+    return remove_rest(
+        f, t, KEY_FILE_SQL_REMOVE_OLDEST,
+        key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE_OLDEST, ""));
 }
 
 /* A tenth more than is needed goes, so that there is not something to remove
  * each time; but not so much at once that others would wait for long. */
-static int make_room(struct keyfile *f, struct totals *t, int64_t since,
+static int make_room(struct key_file *f, struct totals *t, int64_t since,
                      int most)
 {
     bool none = total_bytes(f, t) <= f->limit;
@@ -372,8 +378,8 @@ static int make_room(struct keyfile *f, struct totals *t, int64_t since,
     return rc;
 }
 
-static int put_all(struct keyfile *f, struct totals *t,
-                   const struct key_id *ids, struct keyblock *const *blocks,
+static int put_all(struct key_file *f, struct totals *t,
+                   const struct key_id *ids, struct pair_keys *const *blocks,
                    int n)
 {
     uint64_t more = 0;
@@ -390,8 +396,8 @@ static int put_all(struct keyfile *f, struct totals *t,
     return rc;
 }
 
-enum status keyfile_put(struct keyfile *f, const struct key_id *ids,
-                        struct keyblock *const *blocks, int n, struct err *e)
+enum status key_file_put(struct key_file *f, const struct key_id *ids,
+                         struct pair_keys *const *blocks, int n, struct err *e)
 {
     struct totals t;
     enum status st;
@@ -410,26 +416,27 @@ enum status keyfile_put(struct keyfile *f, const struct key_id *ids,
 
 /* The next ids after *last, at most TRIM_ROWS. In a damaged tree they may be
  * in any order, and there would be no end. */
-static int list_ids(struct keyfile *f, const struct key_id *last,
+static int list_ids(struct key_file *f, const struct key_id *last,
                     struct key_id *ids, size_t *n)
 {
     int64_t most = TRIM_ROWS;
-    int rc = last ? keydb_first(&f->db, KEYDB_LIST, "ki", *last, most)
-                  : keydb_first(&f->db, KEYDB_LIST, "bi", (const void *)"",
-                                (size_t)0, most);
-    sqlite3_stmt *st = f->db.stmt[KEYDB_LIST];  /* prepared by the first */
+    int rc =
+        last ? key_file_sql_first(&f->db, KEY_FILE_SQL_LIST, "ki", *last, most)
+             : key_file_sql_first(&f->db, KEY_FILE_SQL_LIST, "bi",
+                                  (const void *)"", (size_t)0, most);
+    sqlite3_stmt *st = f->db.stmt[KEY_FILE_SQL_LIST];  /* prepared by the first */
 
     *n = 0;
     for (; rc == SQLITE_ROW && *n < TRIM_ROWS; rc = sqlite3_step(st)) {
-        ids[*n] = keydb_id(st, 0);
+        ids[*n] = key_file_sql_id(st, 0);
         if (last && key_id_compare(last, &ids[*n]) >= 0) rc = SQLITE_CORRUPT;
         if (rc == SQLITE_CORRUPT) break;
         last = &ids[(*n)++];
     }
-    return keydb_rest(&f->db, KEYDB_LIST, rc);
+    return key_file_sql_rest(&f->db, KEY_FILE_SQL_LIST, rc);
 }
 
-struct keeping {                /* keyfile_keep_only at work */
+struct keeping {                /* key_file_keep_only at work */
     const struct key_id *ids;
     size_t n;
     struct key_id *listed;      /* [TRIM_ROWS] */
@@ -443,7 +450,7 @@ static bool is_kept(const struct keeping *k, const struct key_id *id)
 }
 
 /* One transaction, so that others need not wait for long. */
-static enum status keep_step(struct keyfile *f, struct keeping *k,
+static enum status keep_step(struct key_file *f, struct keeping *k,
                              const struct key_id *last, struct err *e)
 {
     uint64_t removed = 0;
@@ -462,7 +469,7 @@ static enum status keep_step(struct keyfile *f, struct keeping *k,
     return st;
 }
 
-static enum status keep_steps(struct keyfile *f, struct keeping *k,
+static enum status keep_steps(struct key_file *f, struct keeping *k,
                               struct err *e)
 {
     struct key_id last;
@@ -475,8 +482,8 @@ static enum status keep_steps(struct keyfile *f, struct keeping *k,
     return st;
 }
 
-enum status keyfile_keep_only(struct keyfile *f, const struct key_id *ids,
-                              size_t n, uint64_t *removed, struct err *e)
+enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
+                               size_t n, uint64_t *removed, struct err *e)
 {
     struct keeping k = { .ids = ids, .n = n };
     enum status st;
@@ -488,9 +495,9 @@ enum status keyfile_keep_only(struct keyfile *f, const struct key_id *ids,
     k.listed = malloc(TRIM_ROWS * sizeof *k.listed);
     if (!k.listed) return err_nomem(e, "memory keys");
     pthread_mutex_lock(&f->lock);
-    keydb_wipe(&f->db, true);
+    key_file_sql_wipe(&f->db, true);
     st = keep_steps(f, &k, e);
-    keydb_wipe(&f->db, false);
+    key_file_sql_wipe(&f->db, false);
     pthread_mutex_unlock(&f->lock);
     *removed = k.removed;
     free(k.listed);
@@ -498,7 +505,7 @@ enum status keyfile_keep_only(struct keyfile *f, const struct key_id *ids,
 }
 
 /* *more: there may be something beyond the limit still. */
-static enum status trim_step(struct keyfile *f, bool *more, struct err *e)
+static enum status trim_step(struct key_file *f, bool *more, struct err *e)
 {
     struct totals t;
     enum status st;
@@ -517,21 +524,22 @@ static enum status trim_step(struct keyfile *f, bool *more, struct err *e)
 
 /* A thousand pages at a time. Where the list of free pages is damaged there
  * may be no end: each step must make it shorter. */
-static int give_space_back(struct keyfile *f)
+static int give_space_back(struct key_file *f)
 {
     int64_t pages, before = INT64_MAX;
-    int rc = keydb_number(&f->db, KEYDB_FREE_PAGES, &pages);
+    int rc = key_file_sql_number(&f->db, KEY_FILE_SQL_FREE_PAGES, &pages);
 
     while (!rc && pages > 0 && pages < before) {
         before = pages;
-        rc = keydb_run(&f->db, KEYDB_SHRINK, "");
-        if (!rc) rc = keydb_number(&f->db, KEYDB_FREE_PAGES, &pages);
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_SHRINK, "");
+        if (!rc)
+            rc = key_file_sql_number(&f->db, KEY_FILE_SQL_FREE_PAGES, &pages);
     }
-    if (!rc) rc = keydb_run(&f->db, KEYDB_CHECKPOINT, "");
+    if (!rc) rc = key_file_sql_run(&f->db, KEY_FILE_SQL_CHECKPOINT, "");
     return rc;
 }
 
-enum status keyfile_compact(struct keyfile *f, struct err *e)
+enum status key_file_compact(struct key_file *f, struct err *e)
 {
     enum status st = ST_OK;
     bool more = true;
@@ -542,47 +550,47 @@ enum status keyfile_compact(struct keyfile *f, struct err *e)
     while (!st && more) st = trim_step(f, &more, e);
     if (!st) {
         rc = give_space_back(f);
-        if (rc) st = keydb_failed(&f->db, rc, e);
+        if (rc) st = key_file_sql_failed(&f->db, rc, e);
     }
     pthread_mutex_unlock(&f->lock);
     return st;
 }
 
-enum status keyfile_stats(struct keyfile *f, struct keyfile_stats *out,
-                          struct err *e)
+enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
+                           struct err *e)
 {
     struct totals t;
     int rc;
     enum status st;
 
     pthread_mutex_lock(&f->lock);
-    rc = read_totals(f, KEYDB_TOTALS, &t);
-    st = rc ? keydb_failed(&f->db, rc, e) : ST_OK;
+    rc = read_totals(f, KEY_FILE_SQL_TOTALS, &t);
+    st = rc ? key_file_sql_failed(&f->db, rc, e) : ST_OK;
     pthread_mutex_unlock(&f->lock);
-    *out = (struct keyfile_stats){ at_least_0(t.blocks), total_bytes(f, &t),
+    *out = (struct key_file_stats){ at_least_0(t.blocks), total_bytes(f, &t),
                                    f->limit, f->read_only,
                                    f->db.remade };
     return st;
 }
 
 /* The notes that are left; no harm when they cannot be written. */
-static void write_notes(struct keyfile *f)
+static void write_notes(struct key_file *f)
 {
     struct totals t;
     int rc;
 
     if (f->read_only || !f->n_touched) return;
-    keydb_wait(&f->db, CLOSE_MS);
+    key_file_sql_wait(&f->db, CLOSE_MS);
     rc = begin(f, &t);
     if (!rc) rc = write_uses(f, &t);
     end(f, &t, rc, NULL);
 }
 
-void keyfile_close(struct keyfile *f)
+void key_file_close(struct key_file *f)
 {
     if (!f) return;
     if (f->db.sql) write_notes(f);
-    keydb_close(&f->db);
+    key_file_sql_close(&f->db);
     pthread_mutex_destroy(&f->lock);
     pthread_mutex_destroy(&f->touch_lock);
     free(f->touched);

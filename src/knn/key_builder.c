@@ -1,15 +1,15 @@
-/* keybuild.c - see keybuild.h. */
-#include "knn/keybuild.h"
+/* key_builder.c - see key_builder.h. */
+#include "knn/key_builder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-struct keybuild {
+struct key_builder {
     const struct net *net;
     struct pool *pool;          /* given; the workspace has it, or not */
-    struct keybuild_options o;
+    struct key_builder_options o;
     int rows;                   /* of the workspace */
     struct workspace ws;
     bool ready, use_pool;       /* ready: ws and encoded are set up */
@@ -21,11 +21,11 @@ struct keybuild {
     size_t cap_mems, cap_sources;
 };
 
-enum status keybuild_new(struct keybuild **out, const struct net *net,
-                         struct pool *pool, const struct keybuild_options *o,
-                         struct err *e)
+enum status key_builder_new(struct key_builder **out, const struct net *net,
+                            struct pool *pool,
+                            const struct key_builder_options *o, struct err *e)
 {
-    struct keybuild *kb = calloc(1, sizeof *kb);
+    struct key_builder *kb = calloc(1, sizeof *kb);
 
     *out = kb;
     if (!kb) return err_nomem(e, "memory keys");
@@ -37,7 +37,7 @@ enum status keybuild_new(struct keybuild **out, const struct net *net,
     return ST_OK;
 }
 
-static void release_room(struct keybuild *kb)
+static void release_room(struct key_builder *kb)
 {
     if (kb->ready) {
         workspace_release(&kb->ws);
@@ -50,7 +50,7 @@ static void release_room(struct keybuild *kb)
     kb->hidden = NULL;
 }
 
-void keybuild_free(struct keybuild *kb)
+void key_builder_free(struct key_builder *kb)
 {
     if (!kb) return;
     release_room(kb);
@@ -63,19 +63,19 @@ void keybuild_free(struct keybuild *kb)
 
 /* Rows a pair takes: the start token and all but the last of the target, or
  * all of it when the end mark is a value. */
-static int target_rows(const struct keybuild *kb, const struct key_pair *p)
+static int target_rows(const struct key_builder *kb, const struct key_pair *p)
 {
     return p->n_tgt + (kb->o.with_eos ? 1 : 0);
 }
 
-static int widest(const struct keybuild *kb, const struct key_pair *p)
+static int widest(const struct key_builder *kb, const struct key_pair *p)
 {
     int t = target_rows(kb, p);
 
     return t > p->n_src ? t : p->n_src;
 }
 
-static enum status make_states(struct keybuild *kb, struct err *e)
+static enum status make_states(struct key_builder *kb, struct err *e)
 {
     const struct net *net = kb->net;
     enum status st = workspace_init(&kb->ws, net, kb->pool, kb->rows,
@@ -88,7 +88,7 @@ static enum status make_states(struct keybuild *kb, struct err *e)
     return st;
 }
 
-static enum status make_room(struct keybuild *kb, int rows, struct err *e)
+static enum status make_room(struct key_builder *kb, int rows, struct err *e)
 {
     enum status st;
 
@@ -120,7 +120,7 @@ static int same_source(const struct key_pair *pairs, int n,
 }
 
 /* Memories have many translations of one text: it is encoded once. */
-static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
+static void encode(struct key_builder *kb, const struct key_pair *pairs, int n)
 {
     int rows = 0, sources = 0;
 
@@ -146,7 +146,7 @@ static void encode(struct keybuild *kb, const struct key_pair *pairs, int n)
     }
 }
 
-static void decode(struct keybuild *kb, const struct key_pair *pairs, int n)
+static void decode(struct key_builder *kb, const struct key_pair *pairs, int n)
 {
     struct decoder_pass pass = { .rows = kb->row, .hidden = kb->hidden };
     int at = 0;
@@ -163,7 +163,7 @@ static void decode(struct keybuild *kb, const struct key_pair *pairs, int n)
     if (at) decoder_run(&kb->ws, NULL, &pass);
 }
 
-static void fill_block(const struct keybuild *kb, struct key_pair *p,
+static void fill_block(const struct key_builder *kb, struct key_pair *p,
                        const float *hidden)
 {
     const struct workspace *ws = &kb->ws;
@@ -177,25 +177,25 @@ static void fill_block(const struct keybuild *kb, struct key_pair *p,
         int32_t token = t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id;
 
         if (compact)
-            keyblock_put_bytes(p->block, t, ws->xq + (size_t)t * bytes,
-                               ws->xs[t], token);
+            pair_keys_put_bytes(p->block, t, ws->xq + (size_t)t * bytes,
+                                ws->xs[t], token);
         else
-            keyblock_put(p->block, t, hidden + (size_t)t * ws->ld, token);
+            pair_keys_put(p->block, t, hidden + (size_t)t * ws->ld, token);
     }
 }
 
 /* A pair's keys from the states before each of its tokens. */
-static enum status make_block(const struct keybuild *kb, struct key_pair *p,
+static enum status make_block(const struct key_builder *kb, struct key_pair *p,
                               const float *hidden, struct err *e)
 {
-    enum status st = keyblock_new(&p->block, kb->o.type, target_rows(kb, p),
-                                  kb->net->d, e);
+    enum status st = pair_keys_new(&p->block, kb->o.type, target_rows(kb, p),
+                                   kb->net->d, e);
 
     if (!st) fill_block(kb, p, hidden);
     return st;
 }
 
-static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
+static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
                              int n, struct err *e)
 {
     const float *hidden;
@@ -218,16 +218,16 @@ static enum status run_group(struct keybuild *kb, struct key_pair *pairs,
 /* Rows of pairs as sources, each counted once, and as targets. */
 struct rows { int src, tgt; };
 
-static void count_pair(const struct keybuild *kb, const struct key_pair *pairs,
-                       int i, struct rows *n)
+static void count_pair(const struct key_builder *kb,
+                       const struct key_pair *pairs, int i, struct rows *n)
 {
     if (same_source(pairs, i, &pairs[i]) == i) n->src += pairs[i].n_src;
     n->tgt += target_rows(kb, &pairs[i]);
 }
 
 /* The first of n pairs that reach `enough` rows, as sources or as targets. */
-static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
-                      int n, int enough)
+static int group_size(const struct key_builder *kb,
+                      const struct key_pair *pairs, int n, int enough)
 {
     struct rows r = { 0, 0 };
     int i = 0;
@@ -239,8 +239,8 @@ static int group_size(const struct keybuild *kb, const struct key_pair *pairs,
 
 /* Every group reads all weights of the model, so there are few, and the last is
  * not much smaller than the others: the rows of one if all had as many. */
-static int even_share(const struct keybuild *kb, const struct key_pair *pairs,
-                      int n)
+static int even_share(const struct key_builder *kb,
+                      const struct key_pair *pairs, int n)
 {
     struct rows r = { 0, 0 };
     int most, groups;
@@ -251,8 +251,8 @@ static int even_share(const struct keybuild *kb, const struct key_pair *pairs,
     return groups ? (most + groups - 1) / groups : 1;
 }
 
-static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
-                           struct err *e)
+static enum status run_all(struct key_builder *kb, struct key_pair *pairs,
+                           int n, struct err *e)
 {
     enum status st = ST_OK;
     int enough = even_share(kb, pairs, n);
@@ -267,8 +267,8 @@ static enum status run_all(struct keybuild *kb, struct key_pair *pairs, int n,
     return st;
 }
 
-enum status keybuild_run(struct keybuild *kb, struct key_pair *pairs, int n,
-                         struct err *e)
+enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
+                            int n, struct err *e)
 {
     int most = kb->rows;
     enum status st;
@@ -285,10 +285,13 @@ enum status keybuild_run(struct keybuild *kb, struct key_pair *pairs, int n,
     kb->ws.pool = kb->use_pool ? kb->pool : NULL;
     st = run_all(kb, pairs, n, e);
     for (int i = 0; st && i < n; i++) {
-        keyblock_drop(pairs[i].block);
+        pair_keys_drop(pairs[i].block);
         pairs[i].block = NULL;
     }
     return st;
 }
 
-void keybuild_use_pool(struct keybuild *kb, bool use) { kb->use_pool = use; }
+void key_builder_use_pool(struct key_builder *kb, bool use)
+{
+    kb->use_pool = use;
+}

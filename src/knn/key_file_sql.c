@@ -1,9 +1,9 @@
-/* keydb.c - see keydb.h.
+/* key_file_sql.c - see key_file_sql.h.
  *
  * A new file is made in one transaction of the empty file and not under
  * another name: SQLite removes an old log (-wal) that lies beside an empty
  * file, but would apply it to one with content. */
-#include "knn/keydb.h"
+#include "knn/key_file_sql.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -38,18 +38,19 @@ static const char schema[] =
 
 static const char *const sql_of[] = {
 #define Q(name, sql) sql,
-    KEYDB_QUERIES(Q)
+    KEY_FILE_SQL_QUERIES(Q)
 #undef Q
 };
 
 /* ---- errors -------------------------------------------------------------- */
 
-static enum status damaged(struct keydb *db, const char *why, struct err *e)
+static enum status damaged(struct key_file_sql *db, const char *why,
+                           struct err *e)
 {
     return sqlfile_damaged(&keys_file, db->path, why, e);
 }
 
-enum status keydb_failed(struct keydb *db, int rc, struct err *e)
+enum status key_file_sql_failed(struct key_file_sql *db, int rc, struct err *e)
 {
     return sqlfile_error(&keys_file, db->sql, db->path, rc, e);
 }
@@ -63,7 +64,7 @@ static int bind_id(sqlite3_stmt *st, int i, struct key_id id)
     return sqlite3_bind_blob(st, i, big, sizeof big, SQLITE_TRANSIENT);
 }
 
-struct key_id keydb_id(sqlite3_stmt *row, int column)
+struct key_id key_file_sql_id(sqlite3_stmt *row, int column)
 {
     uint64_t big[2];
 
@@ -90,8 +91,8 @@ static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
     return rc;
 }
 
-static int first_row(struct keydb *db, enum keydb_query q, const char *types,
-                     va_list ap)
+static int first_row(struct key_file_sql *db, enum key_file_sql_query q,
+                     const char *types, va_list ap)
 {
     sqlite3_stmt **st = &db->stmt[q];
     int rc = SQLITE_OK;
@@ -105,7 +106,8 @@ static int first_row(struct keydb *db, enum keydb_query q, const char *types,
     return rc;
 }
 
-int keydb_first(struct keydb *db, enum keydb_query q, const char *types, ...)
+int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
+                       const char *types, ...)
 {
     va_list ap;
     int rc;
@@ -116,14 +118,16 @@ int keydb_first(struct keydb *db, enum keydb_query q, const char *types, ...)
     return rc;
 }
 
-int keydb_rest(struct keydb *db, enum keydb_query q, int rc)
+int key_file_sql_rest(struct key_file_sql *db, enum key_file_sql_query q,
+                      int rc)
 {
     while (rc == SQLITE_ROW) rc = sqlite3_step(db->stmt[q]);
     sqlite3_reset(db->stmt[q]);
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...)
+int key_file_sql_run(struct key_file_sql *db, enum key_file_sql_query q,
+                     const char *types, ...)
 {
     va_list ap;
     int rc;
@@ -131,32 +135,34 @@ int keydb_run(struct keydb *db, enum keydb_query q, const char *types, ...)
     va_start(ap, types);
     rc = first_row(db, q, types, ap);
     va_end(ap);
-    return keydb_rest(db, q, rc);
+    return key_file_sql_rest(db, q, rc);
 }
 
-int keydb_number(struct keydb *db, enum keydb_query q, int64_t *n)
+int key_file_sql_number(struct key_file_sql *db, enum key_file_sql_query q,
+                        int64_t *n)
 {
-    int rc = keydb_first(db, q, "");
+    int rc = key_file_sql_first(db, q, "");
 
     *n = 0;
     if (rc == SQLITE_ROW) *n = sqlite3_column_int64(db->stmt[q], 0);
-    return keydb_rest(db, q, rc);
+    return key_file_sql_rest(db, q, rc);
 }
 
-void keydb_undo(struct keydb *db)
+void key_file_sql_undo(struct key_file_sql *db)
 {
-    if (!sqlite3_get_autocommit(db->sql)) keydb_run(db, KEYDB_ROLLBACK, "");
+    if (!sqlite3_get_autocommit(db->sql))
+        key_file_sql_run(db, KEY_FILE_SQL_ROLLBACK, "");
 }
 
 /* ---- making a file ------------------------------------------------------- */
 
 /* Within a transaction. Nothing is done when another program was quicker. */
-static int fill_new(struct keydb *db)
+static int fill_new(struct key_file_sql *db)
 {
     int64_t version, tables = 0;
-    int rc = keydb_number(db, KEYDB_VERSION, &version);
+    int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
-    if (!rc) rc = keydb_number(db, KEYDB_TABLES, &tables);
+    if (!rc) rc = key_file_sql_number(db, KEY_FILE_SQL_TABLES, &tables);
     if (rc || (tables && version != OLD_VERSION)) return rc;
     return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS head;"
                         "PRAGMA application_id = %d;"
@@ -167,16 +173,16 @@ static int fill_new(struct keydb *db)
                         (int)db->kind.type, db->kind.d);
 }
 
-typedef int in_transaction_fn(struct keydb *db);
+typedef int in_transaction_fn(struct key_file_sql *db);
 
-static int keydb_transact(struct keydb *db, const char *begin,
-                          in_transaction_fn *fn)
+static int key_file_sql_transact(struct key_file_sql *db, const char *begin,
+                                 in_transaction_fn *fn)
 {
     int rc = sqlfile_exec(db->sql, "%s", begin);
 
     if (!rc) rc = fn(db);
-    if (!rc) rc = keydb_run(db, KEYDB_COMMIT, "");
-    if (rc) keydb_undo(db);
+    if (!rc) rc = key_file_sql_run(db, KEY_FILE_SQL_COMMIT, "");
+    if (rc) key_file_sql_undo(db);
     return rc;
 }
 
@@ -185,13 +191,13 @@ static int keydb_transact(struct keydb *db, const char *begin,
  * used can be returned to the file system a few at a time. It has to be set
  * before anything is written, and writes by itself, so it must be the first
  * within the transaction. */
-static int create(struct keydb *db)
+static int create(struct key_file_sql *db)
 {
     int rc = sqlfile_exec(db->sql, "PRAGMA page_size = %d", PAGE_BYTES);
 
     if (rc) return rc;
-    return keydb_transact(db, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL",
-                          fill_new);
+    return key_file_sql_transact(db, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL",
+                                 fill_new);
 }
 
 /* ---- files of version 1 -------------------------------------------------- */
@@ -201,10 +207,10 @@ static int create(struct keydb *db)
  * they are needed. The version is changed last, and every step may be done
  * twice: whoever is interrupted leaves a file that the next program remakes. */
 
-static int drop_old_keys(struct keydb *db)
+static int drop_old_keys(struct key_file_sql *db)
 {
     int64_t version;
-    int rc = keydb_number(db, KEYDB_VERSION, &version);
+    int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
     if (rc || version != OLD_VERSION) return rc;        /* another did it */
     return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS block;"
@@ -212,21 +218,21 @@ static int drop_old_keys(struct keydb *db)
 }
 
 /* VACUUM copies next to nothing: only the head is left by then. */
-static int remake(struct keydb *db)
+static int remake(struct key_file_sql *db)
 {
-    int rc = keydb_transact(db, "BEGIN IMMEDIATE", drop_old_keys);
+    int rc = key_file_sql_transact(db, "BEGIN IMMEDIATE", drop_old_keys);
 
     if (!rc)
         rc = sqlfile_exec(db->sql, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
-    if (!rc) rc = keydb_transact(db, "BEGIN IMMEDIATE", fill_new);
+    if (!rc) rc = key_file_sql_transact(db, "BEGIN IMMEDIATE", fill_new);
     if (!rc) db->remade = true;
     return rc;
 }
 
-static enum status remake_old(struct keydb *db, struct err *e)
+static enum status remake_old(struct key_file_sql *db, struct err *e)
 {
     int64_t version = 0;
-    int rc = keydb_number(db, KEYDB_VERSION, &version);
+    int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
     if (!rc && version != OLD_VERSION) return ST_OK;
     if (!rc && db->read_only)
@@ -234,14 +240,14 @@ static enum status remake_old(struct keydb *db, struct err *e)
                        "cannot be written to be made again; name another "
                        "file or delete this one", db->path);
     if (!rc) rc = remake(db);
-    return rc ? keydb_failed(db, rc, e) : ST_OK;
+    return rc ? key_file_sql_failed(db, rc, e) : ST_OK;
 }
 
 /* ---- opening ------------------------------------------------------------- */
 
 /* What is removed to make room is not overwritten: that would double the
  * work. */
-static int configure(struct keydb *db)
+static int configure(struct key_file_sql *db)
 {
     int rc = sqlfile_configure(&keys_file, db->sql);
 
@@ -257,15 +263,15 @@ static const char *type_name(int64_t type)
     return type == KEY_INT8 ? "8-bit" : type == KEY_F32 ? "32-bit" : "unknown";
 }
 
-static enum status check_head(struct keydb *db, struct err *e)
+static enum status check_head(struct key_file_sql *db, struct err *e)
 {
     sqlite3_stmt *st;
     int64_t maker, type, d;
-    int rc = keydb_first(db, KEYDB_HEAD, "");
+    int rc = key_file_sql_first(db, KEY_FILE_SQL_HEAD, "");
 
     if (rc == SQLITE_DONE) return damaged(db, "no head", e);
-    if (rc != SQLITE_ROW) return keydb_failed(db, rc, e);
-    st = db->stmt[KEYDB_HEAD];
+    if (rc != SQLITE_ROW) return key_file_sql_failed(db, rc, e);
+    st = db->stmt[KEY_FILE_SQL_HEAD];
     maker = sqlite3_column_int64(st, 0);
     type = sqlite3_column_int64(st, 1);
     d = sqlite3_column_int64(st, 2);
@@ -284,43 +290,43 @@ static enum status check_head(struct keydb *db, struct err *e)
 
 /* A file whose making was interrupted has no pages once SQLite has looked at
  * it, whatever was there before. */
-static enum status set_up(struct keydb *db, struct err *e)
+static enum status set_up(struct key_file_sql *db, struct err *e)
 {
     int64_t pages = 0;
     enum status st;
     int rc = configure(db);
 
-    if (!rc) rc = keydb_number(db, KEYDB_PAGES, &pages);
+    if (!rc) rc = key_file_sql_number(db, KEY_FILE_SQL_PAGES, &pages);
     if (!rc && !pages && db->read_only)
         return err_set(e, ST_IO, "%s: is empty and cannot be written",
                        db->path);
     if (!rc && !pages) rc = create(db);
-    if (rc) return keydb_failed(db, rc, e);
+    if (rc) return key_file_sql_failed(db, rc, e);
     /* Who knows who made it meanwhile. */
     st = sqlfile_check(&keys_file, db->sql, db->path, true, e);
     if (st) return st;
     if (!db->read_only)
         rc = sqlfile_use_log(&keys_file, db->sql, LOG_PAGES, PAGE_BYTES);
-    st = rc ? keydb_failed(db, rc, e) : check_head(db, e);
+    st = rc ? key_file_sql_failed(db, rc, e) : check_head(db, e);
     return st ? st : remake_old(db, e);
 }
 
-static enum status connect_as(struct keydb *db, const char *name, int flags,
-                              struct err *e)
+static enum status connect_as(struct key_file_sql *db, const char *name,
+                              int flags, struct err *e)
 {
     enum status st;
     int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX,
                              NULL);
 
-    if (rc) return keydb_failed(db, rc, e);
+    if (rc) return key_file_sql_failed(db, rc, e);
     st = sqlfile_check(&keys_file, db->sql, db->path, true, e);
     db->read_only = sqlite3_db_readonly(db->sql, "main") == 1;
     return st ? st : set_up(db, e);
 }
 
-static void disconnect(struct keydb *db)
+static void disconnect(struct key_file_sql *db)
 {
-    for (int q = 0; q < KEYDB_N_QUERIES; q++) {
+    for (int q = 0; q < KEY_FILE_SQL_N_QUERIES; q++) {
         sqlite3_finalize(db->stmt[q]);
         db->stmt[q] = NULL;
     }
@@ -330,7 +336,7 @@ static void disconnect(struct keydb *db)
 
 /* Should somebody with more rights write to the file then, the checksums and
  * cell_size_check keep us from believing what we see. */
-static enum status connect_immutable(struct keydb *db, struct err *e)
+static enum status connect_immutable(struct key_file_sql *db, struct err *e)
 {
     char *name;
     enum status st = sqlfile_immutable(db->path, &name, e);
@@ -342,7 +348,7 @@ static enum status connect_immutable(struct keydb *db, struct err *e)
     return st;
 }
 
-static enum status connect_file(struct keydb *db, struct err *e)
+static enum status connect_file(struct key_file_sql *db, struct err *e)
 {
     char *name = sqlfile_name(db->path);
     enum status st;
@@ -388,32 +394,32 @@ static enum status look(const char *path, struct err *e)
     return ST_OK;
 }
 
-void keydb_close(struct keydb *db)
+void key_file_sql_close(struct key_file_sql *db)
 {
     disconnect(db);
     free(db->path);
     db->path = NULL;
 }
 
-enum status keydb_open(struct keydb *db, const char *path,
-                       const struct keyfile_kind *kind, struct err *e)
+enum status key_file_sql_open(struct key_file_sql *db, const char *path,
+                              const struct key_file_kind *kind, struct err *e)
 {
     enum status st = look(path, e);
 
-    *db = (struct keydb){ .kind = *kind };
+    *db = (struct key_file_sql){ .kind = *kind };
     if (st) return st;
     db->path = strdup(path);
     st = db->path ? connect_file(db, e) : err_nomem(e, "file name");
-    if (st) keydb_close(db);
+    if (st) key_file_sql_close(db);
     return st;
 }
 
-void keydb_wait(struct keydb *db, int ms)
+void key_file_sql_wait(struct key_file_sql *db, int ms)
 {
     sqlite3_busy_timeout(db->sql, ms);
 }
 
-void keydb_wipe(struct keydb *db, bool on)
+void key_file_sql_wipe(struct key_file_sql *db, bool on)
 {
     sqlfile_exec(db->sql, "PRAGMA secure_delete = %d", on);
 }

@@ -1,20 +1,20 @@
-/* keys.c - see keys.h. */
-#include "engine/keys.h"
+/* shared_keys.c - see shared_keys.h. */
+#include "engine/shared_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "engine/keywork.h"
+#include "engine/datastore_builder.h"
 #include "engine/recall.h"
 
-enum status keys_new(struct keys **out, const struct engine *en,
-                     const struct options *o, const char *file,
-                     struct err *e)
+enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
+                            const struct options *o, const char *file,
+                            struct err *e)
 {
-    struct keys *k = calloc(1, sizeof *k);
-    struct keyfile_kind kind = { recall_maker(en, o),
+    struct shared_keys *k = calloc(1, sizeof *k);
+    struct key_file_kind kind = { recall_maker(en, o),
                                  (enum key_type)o->key_type, en->net->d,
                                  en->w->cfg.vocab_size };
     enum status st = ST_OK;
@@ -24,27 +24,28 @@ enum status keys_new(struct keys **out, const struct engine *en,
     k->maker = kind.maker;
     k->type = kind.type;
     if (file)
-        st = keyfile_open(&k->file, file, &kind, (uint64_t)o->key_file_limit,
-                          e);
-    if (!st) st = keycache_new(&k->cache, (size_t)o->key_cache, k->file, e);
+        st = key_file_open(&k->file, file, &kind, (uint64_t)o->key_file_limit,
+                           e);
+    if (!st) st = key_cache_new(&k->cache, (size_t)o->key_cache, k->file, e);
     if (st) {
-        if (!k->cache) keyfile_close(k->file);
-        keys_free(k);
+        if (!k->cache) key_file_close(k->file);
+        shared_keys_free(k);
     } else {
         *out = k;
     }
     return st;
 }
 
-void keys_free(struct keys *k)
+void shared_keys_free(struct shared_keys *k)
 {
     if (!k) return;
-    keycache_free(k->cache);
+    key_cache_free(k->cache);
     free(k);
 }
 
-enum status keys_fit(const struct keys *k, const struct engine *en,
-                     const struct options *o, struct err *e)
+enum status shared_keys_fit(const struct shared_keys *k,
+                            const struct engine *en, const struct options *o,
+                            struct err *e)
 {
     if (k->maker == recall_maker(en, o) &&
         k->type == (enum key_type)o->key_type)
@@ -121,10 +122,10 @@ static enum status plain_text_read(struct plain_text *p, struct tmfile *tm,
 enum { TOGETHER = 64 };         /* pairs made at a time */
 
 struct warmer {
-    struct keys *k;
+    struct shared_keys *k;
     const struct engine *en;
     struct tmfile *tm;
-    struct keywork *work;
+    struct datastore_builder *work;
     struct recalled pairs[TOGETHER], *list[TOGETHER];
     int n;
     int64_t seen, total, made;
@@ -134,7 +135,7 @@ struct warmer {
 static void release_pairs(struct warmer *w)
 {
     for (int i = 0; i < w->n; i++) {
-        keyblock_drop(w->pairs[i].block);
+        pair_keys_drop(w->pairs[i].block);
         free(w->pairs[i].ids);
     }
     w->n = 0;
@@ -145,7 +146,7 @@ static enum status flush(struct warmer *w, struct err *e)
     enum status st;
 
     for (int i = 0; i < w->n; i++) w->list[i] = &w->pairs[i];
-    st = keywork_make(w->work, w->k->cache, w->list, w->n, e);
+    st = datastore_builder_make(w->work, w->k->cache, w->list, w->n, e);
     if (!st) w->made += w->n;
     release_pairs(w);
     if (!st && w->tm->progress &&
@@ -177,7 +178,7 @@ static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
         w->n++;
         return ST_OK;
     }
-    keyblock_drop(p->block);
+    pair_keys_drop(p->block);
     free(p->ids);
     return st;
 }
@@ -201,19 +202,20 @@ static enum status warm_texts(struct warmer *w, const struct texts *t,
     return st;
 }
 
-enum status keys_warm(struct keys *k, const struct engine *en,
-                      const struct options *o, struct tmfile *tm,
-                      int64_t *made, struct err *e)
+enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
+                             const struct options *o, struct tmfile *tm,
+                             int64_t *made, struct err *e)
 {
     struct warmer *w = calloc(1, sizeof *w);
     struct pool *pool = NULL;
     struct texts t = { 0 };
-    enum status st = w ? keys_fit(k, en, o, e) : err_nomem(e, "memory keys");
+    enum status st =
+        w ? shared_keys_fit(k, en, o, e) : err_nomem(e, "memory keys");
 
     *made = 0;
     if (!st) st = pool_new(&pool, o->threads, e);
     if (!st) st = list_texts(tm, &t, e);
-    if (!st) st = keywork_new(&w->work, en, o, pool, e);
+    if (!st) st = datastore_builder_new(&w->work, en, o, pool, e);
     if (!st) {
         w->k = k;
         w->en = en;
@@ -221,8 +223,8 @@ enum status keys_warm(struct keys *k, const struct engine *en,
         st = warm_texts(w, &t, e);
         *made = w->made;
     }
-    if (!st && k->file) st = keyfile_compact(k->file, e);
-    if (w) keywork_free(w->work);
+    if (!st && k->file) st = key_file_compact(k->file, e);
+    if (w) datastore_builder_free(w->work);
     free(w);
     free(t.at);
     pool_free(pool);
@@ -249,7 +251,7 @@ static enum status list_ids(struct tmfile *tm, const struct texts *t,
     return st;
 }
 
-enum status keys_drop_others(struct keys *k, struct tmfile *tm,
+enum status keys_drop_others(struct shared_keys *k, struct tmfile *tm,
                              int64_t *removed, struct err *e)
 {
     struct texts t = { 0 };
@@ -264,8 +266,8 @@ enum status keys_drop_others(struct keys *k, struct tmfile *tm,
     if (!st) ids = malloc((t.n + 1) * sizeof *ids);
     if (!st && !ids) st = err_nomem(e, "memory keys");
     if (!st) st = list_ids(tm, &t, ids, &n, e);
-    if (!st) st = keyfile_keep_only(k->file, ids, n, &gone, e);
-    if (!st) st = keyfile_compact(k->file, e);
+    if (!st) st = key_file_keep_only(k->file, ids, n, &gone, e);
+    if (!st) st = key_file_compact(k->file, e);
     *removed = (int64_t)gone;
     free(ids);
     free(t.at);

@@ -1,46 +1,47 @@
-/* keywork.c - see keywork.h. */
-#include "engine/keywork.h"
+/* datastore_builder.c - see datastore_builder.h. */
+#include "engine/datastore_builder.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "knn/keybuild.h"
+#include "knn/key_builder.h"
 
 /* Tokens of a pass: products are as fast as they get well below this, and what
  * is beside them leaves the caches well above. */
 enum { ROWS = 256 };
 
-struct keywork {
-    struct keybuild *build;
+struct datastore_builder {
+    struct key_builder *build;
     struct recalled **todo;     /* pairs to be made */
     size_t cap_todo;
     struct key_pair *work;      /* [n_work] the different ones of them */
     struct key_id *ids;
-    struct keyblock **blocks;
+    struct pair_keys **blocks;
     size_t cap_work, cap_ids, cap_blocks;
 };
 
-enum status keywork_new(struct keywork **out, const struct engine *en,
-                        const struct options *o, struct pool *pool,
-                        struct err *e)
+enum status datastore_builder_new(struct datastore_builder **out,
+                                  const struct engine *en,
+                                  const struct options *o, struct pool *pool,
+                                  struct err *e)
 {
-    struct keybuild_options ko = { ROWS, (enum key_type)o->key_type,
+    struct key_builder_options ko = { ROWS, (enum key_type)o->key_type,
                                    options_knn_eos(o) };
-    struct keywork *kw = calloc(1, sizeof *kw);
+    struct datastore_builder *kw = calloc(1, sizeof *kw);
     enum status st;
 
     *out = NULL;
     if (!kw) return err_nomem(e, "memory keys");
-    st = keybuild_new(&kw->build, en->net, pool, &ko, e);
-    if (st) keywork_free(kw);
+    st = key_builder_new(&kw->build, en->net, pool, &ko, e);
+    if (st) datastore_builder_free(kw);
     else *out = kw;
     return st;
 }
 
-void keywork_free(struct keywork *kw)
+void datastore_builder_free(struct datastore_builder *kw)
 {
     if (!kw) return;
-    keybuild_free(kw->build);
+    key_builder_free(kw->build);
     free(kw->todo);
     free(kw->work);
     free(kw->ids);
@@ -48,13 +49,14 @@ void keywork_free(struct keywork *kw)
     free(kw);
 }
 
-void keywork_use_pool(struct keywork *kw, bool use)
+void datastore_builder_use_pool(struct datastore_builder *kw, bool use)
 {
-    keybuild_use_pool(kw->build, use);
+    key_builder_use_pool(kw->build, use);
 }
 
 /* Which of the n work items makes this pair; n: none yet. */
-static int find_work(const struct keywork *kw, struct key_id id, int n)
+static int find_work(const struct datastore_builder *kw, struct key_id id,
+                     int n)
 {
     int i = 0;
 
@@ -62,7 +64,7 @@ static int find_work(const struct keywork *kw, struct key_id id, int n)
     return i;
 }
 
-static enum status make_room(struct keywork *kw, int n, struct err *e)
+static enum status make_room(struct datastore_builder *kw, int n, struct err *e)
 {
     size_t need = (size_t)n;
 
@@ -74,9 +76,10 @@ static enum status make_room(struct keywork *kw, int n, struct err *e)
 }
 
 /* Another worker may have made it since the recaller looked. */
-static enum status list_work(struct keywork *kw, struct keycache *keys,
-                             struct recalled *const *pairs, int n,
-                             int *n_work, struct err *e)
+static enum status list_work(struct datastore_builder *kw,
+                             struct key_cache *keys,
+                             struct recalled *const *pairs, int n, int *n_work,
+                             struct err *e)
 {
     enum status st = make_room(kw, n, e);
 
@@ -94,30 +97,32 @@ static enum status list_work(struct keywork *kw, struct keycache *keys,
     return st;
 }
 
-static void hand_out(struct keywork *kw, struct recalled *const *pairs, int n,
-                     int n_work)
+static void hand_out(struct datastore_builder *kw,
+                     struct recalled *const *pairs, int n, int n_work)
 {
     for (int i = 0; i < n; i++) {
         int at = find_work(kw, pairs[i]->id, n_work);
 
         if (pairs[i]->block || at == n_work) continue;
-        pairs[i]->block = keyblock_hold(kw->work[at].block);
+        pairs[i]->block = pair_keys_hold(kw->work[at].block);
     }
 }
 
-enum status keywork_make(struct keywork *kw, struct keycache *keys,
-                         struct recalled *const *pairs, int n, struct err *e)
+enum status datastore_builder_make(struct datastore_builder *kw,
+                                   struct key_cache *keys,
+                                   struct recalled *const *pairs, int n,
+                                   struct err *e)
 {
     int n_work;
     enum status st = list_work(kw, keys, pairs, n, &n_work, e);
 
     if (st || !n_work) return st;
-    st = keybuild_run(kw->build, kw->work, n_work, e);
+    st = key_builder_run(kw->build, kw->work, n_work, e);
     if (st) return st;
     hand_out(kw, pairs, n, n_work);
     for (int i = 0; i < n_work; i++) kw->blocks[i] = kw->work[i].block;
-    st = keycache_put(keys, kw->ids, kw->blocks, n_work, e);
-    for (int i = 0; i < n_work; i++) keyblock_drop(kw->blocks[i]);
+    st = key_cache_put(keys, kw->ids, kw->blocks, n_work, e);
+    for (int i = 0; i < n_work; i++) pair_keys_drop(kw->blocks[i]);
     return st;
 }
 
@@ -130,7 +135,7 @@ static enum status fill_store(struct recall *r, struct err *e)
     if (!r->sk.similarity) return err_nomem(e, "memory keys");
     for (int i = 0; !st && i < r->n; i++) {
         r->sk.similarity[i] = (float)r->pairs[i].similarity;
-        st = keystore_add(&r->sk.store, r->pairs[i].block, e);
+        st = datastore_add(&r->sk.store, r->pairs[i].block, e);
     }
     return st;
 }
@@ -142,8 +147,10 @@ static bool all_there(struct recalled *const *pairs, size_t n)
     return true;
 }
 
-enum status keywork_run(struct keywork *kw, struct keycache *keys,
-                        struct recall *const *recalls, int n, struct err *e)
+enum status datastore_builder_run(struct datastore_builder *kw,
+                                  struct key_cache *keys,
+                                  struct recall *const *recalls, int n,
+                                  struct err *e)
 {
     size_t todo = 0;
     enum status st = ST_OK;
@@ -156,7 +163,7 @@ enum status keywork_run(struct keywork *kw, struct keycache *keys,
                 return err_nomem(e, "memory keys");
             kw->todo[todo++] = &recalls[i]->pairs[k];
         }
-    if (todo) st = keywork_make(kw, keys, kw->todo, (int)todo, e);
+    if (todo) st = datastore_builder_make(kw, keys, kw->todo, (int)todo, e);
     if (st && st != ST_NOMEM && all_there(kw->todo, todo)) st = ST_OK;
     for (int i = 0; !st && i < n; i++)
         if (recalls[i]) st = fill_store(recalls[i], e);
