@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/recall.h"
+#include "engine/pairfinder.h"
 #include "engine/result.h"
 #include "knn/key_builder.h"
 #include "search/batch.h"
@@ -175,8 +175,8 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
 }
 
 /* Up to `cap` pairs of a file with their tokens. */
-static int read_pairs(FILE *f, const struct engine *en, struct recalled *out,
-                      int cap, struct err *e)
+static int read_pairs(FILE *f, const struct engine *en,
+                      struct steering_pair *out, int cap, struct err *e)
 {
     char *line = NULL;
     size_t size = 0;
@@ -188,7 +188,7 @@ static int read_pairs(FILE *f, const struct engine *en, struct recalled *out,
         struct str target = { tab + 1, tab ? strcspn(tab + 1, "\t\n") : 0 };
 
         if (!tab) continue;
-        if (recall_encode(en, source, target, &out[n], e)) break;
+        if (steering_pair_encode(en, source, target, &out[n], e)) break;
         n++;
     }
     free(line);
@@ -202,7 +202,7 @@ static long make_keys(const struct engine *en, const char *path, int rows,
 {
     enum { PAIRS = 16 };
     struct key_builder_options ko = { rows, KEY_INT8, false };
-    struct recalled in[PAIRS] = { 0 };
+    struct steering_pair in[PAIRS] = { 0 };
     struct key_pair work[PAIRS];
     struct key_builder *kb;
     FILE *f = fopen(path, "r");

@@ -3,7 +3,7 @@
 
 #include "api/public_pair.h"
 #include "api/tm_handle.h"
-#include "engine/recall.h"
+#include "engine/pairfinder.h"
 #include "text/utf8.h"
 
 /* One match with all its strings; how it differs is found when asked for. */

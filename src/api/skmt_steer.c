@@ -4,7 +4,7 @@
 
 #include "api/tm_handle.h"
 #include "engine/shared_keys.h"
-#include "engine/recall.h"
+#include "engine/pairfinder.h"
 #include "engine/session.h"
 #include "engine/stream.h"
 #include "text/utf8.h"
@@ -188,21 +188,21 @@ int skmt_result_pairs(const skmt_result *r, int seg)
 {
     const struct sentence *s = sentence_at(r, seg);
 
-    return s && s->recall ? s->recall->n : 0;
+    return s && s->pairset ? s->pairset->n : 0;
 }
 
 void skmt_result_pair(const skmt_result *r, int seg, int i,
                       skmt_steering *out)
 {
     const struct sentence *s = sentence_at(r, seg);
-    const struct recalled *p;
+    const struct steering_pair *p;
 
     *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
     if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
-    p = &s->recall->pairs[i];
+    p = &s->pairset->pairs[i];
     out->similarity = p->similarity;
     out->exact = s->exact && !i;
-    if (!s->exact && !s->recall->explained) return;
+    if (!s->exact && !s->pairset->explained) return;
     out->source = or_empty(p->source);
     out->target = or_empty(p->target);
     out->memory = or_empty(p->memory);
@@ -217,9 +217,9 @@ static const struct sk_note *note_at(const skmt_result *r, int hyp, int seg,
     const struct sentence *s = sentence_at(r, seg);
     const struct sk_sentence *sk;
 
-    if (!s || !s->recall || !s->job || hyp < 0 || hyp >= res->n_hyps)
+    if (!s || !s->pairset || !s->job || hyp < 0 || hyp >= res->n_hyps)
         return NULL;
-    sk = &s->recall->sk;
+    sk = &s->pairset->sk;
     hyp = res->hyps[hyp].choice[seg];
     if (!sk->notes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
         hyp >= s->job->n_hyps || i >= s->job->hyps[hyp].n)

@@ -12,7 +12,7 @@ enum { ROWS = 256 };
 
 struct datastore_builder {
     struct key_builder *build;
-    struct recalled **todo;     /* pairs to be made */
+    struct steering_pair **todo;  /* pairs to be made */
     size_t cap_todo;
     struct key_pair *work;      /* [n_work] the different ones of them */
     struct key_id *ids;
@@ -75,20 +75,20 @@ static enum status make_room(struct datastore_builder *kw, int n, struct err *e)
     return err_nomem(e, "memory keys");
 }
 
-/* Another worker may have made it since the recaller looked. */
+/* Another worker may have made it since the pairfinder looked. */
 static enum status list_work(struct datastore_builder *kw,
                              struct key_cache *keys,
-                             struct recalled *const *pairs, int n, int *n_work,
-                             struct err *e)
+                             struct steering_pair *const *pairs, int n,
+                             int *n_work, struct err *e)
 {
     enum status st = make_room(kw, n, e);
 
     *n_work = 0;
     for (int i = 0; !st && i < n; i++) {
-        struct recalled *p = pairs[i];
+        struct steering_pair *p = pairs[i];
 
         if (p->block || find_work(kw, p->id, *n_work) < *n_work) continue;
-        st = recall_keys(keys, p, e);
+        st = steering_pair_keys(keys, p, e);
         if (st || p->block) continue;
         kw->ids[*n_work] = p->id;
         kw->work[(*n_work)++] = (struct key_pair){ p->ids, p->n_src,
@@ -98,7 +98,7 @@ static enum status list_work(struct datastore_builder *kw,
 }
 
 static void hand_out(struct datastore_builder *kw,
-                     struct recalled *const *pairs, int n, int n_work)
+                     struct steering_pair *const *pairs, int n, int n_work)
 {
     for (int i = 0; i < n; i++) {
         int at = find_work(kw, pairs[i]->id, n_work);
@@ -110,7 +110,7 @@ static void hand_out(struct datastore_builder *kw,
 
 enum status datastore_builder_make(struct datastore_builder *kw,
                                    struct key_cache *keys,
-                                   struct recalled *const *pairs, int n,
+                                   struct steering_pair *const *pairs, int n,
                                    struct err *e)
 {
     int n_work;
@@ -127,7 +127,7 @@ enum status datastore_builder_make(struct datastore_builder *kw,
 }
 
 /* What a sentence's pairs say, in their order. */
-static enum status fill_store(struct recall *r, struct err *e)
+static enum status fill_store(struct pairset *r, struct err *e)
 {
     enum status st = ST_OK;
 
@@ -140,7 +140,7 @@ static enum status fill_store(struct recall *r, struct err *e)
     return st;
 }
 
-static bool all_there(struct recalled *const *pairs, size_t n)
+static bool all_there(struct steering_pair *const *pairs, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!pairs[i]->block) return false;
@@ -149,23 +149,23 @@ static bool all_there(struct recalled *const *pairs, size_t n)
 
 enum status datastore_builder_run(struct datastore_builder *kw,
                                   struct key_cache *keys,
-                                  struct recall *const *recalls, int n,
+                                  struct pairset *const *pairsets, int n,
                                   struct err *e)
 {
     size_t todo = 0;
     enum status st = ST_OK;
 
     for (int i = 0; i < n; i++)
-        for (int k = 0; recalls[i] && k < recalls[i]->n; k++) {
-            if (recalls[i]->pairs[k].block) continue;
+        for (int k = 0; pairsets[i] && k < pairsets[i]->n; k++) {
+            if (pairsets[i]->pairs[k].block) continue;
             if (!mem_grow(&kw->todo, &kw->cap_todo, todo + 1,
                           sizeof *kw->todo))
                 return err_nomem(e, "memory keys");
-            kw->todo[todo++] = &recalls[i]->pairs[k];
+            kw->todo[todo++] = &pairsets[i]->pairs[k];
         }
     if (todo) st = datastore_builder_make(kw, keys, kw->todo, (int)todo, e);
     if (st && st != ST_NOMEM && all_there(kw->todo, todo)) st = ST_OK;
     for (int i = 0; !st && i < n; i++)
-        if (recalls[i]) st = fill_store(recalls[i], e);
+        if (pairsets[i]) st = fill_store(pairsets[i], e);
     return st;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/recall.h"
+#include "engine/pairfinder.h"
 #include "text/utf8.h"
 
 /* ---- a text into jobs ------------------------------------------------ */
@@ -210,7 +210,7 @@ static enum status write_target(const struct result *r, struct sentence *s,
 static enum status write_exact(struct sentence *s, struct err *e)
 {
     static const char space[] = " \t\r\n";
-    const char *text = s->recall->pairs[0].target;
+    const char *text = s->pairset->pairs[0].target;
     size_t n;
 
     text += strspn(text, space);
@@ -360,7 +360,7 @@ enum status result_finish(struct result *r, int nbest, struct err *e)
     for (int i = 0; i < r->n_sentences; i++) {
         if (r->sentences[i].job && r->sentences[i].job->n_hyps)
             r->tokens += r->sentences[i].job->hyps[0].n;
-        if (r->sentences[i].recall) recall_settle(r->sentences[i].recall);
+        if (r->sentences[i].pairset) pairset_drop_keys(r->sentences[i].pairset);
     }
     if (st && e) r->err = *e;
     return st;
@@ -377,7 +377,7 @@ static void segment_release(struct sentence *s)
     free(s->targets);
     free(s->pieces);
     job_free(s->job);
-    recall_free(s->recall);
+    pairset_free(s->pairset);
 }
 
 enum status result_join_sentences(struct result *r, struct err *e)

@@ -18,7 +18,7 @@ struct target_text {            /* a sentence's i-th translation, as text */
     uint32_t *ends;             /* [pieces] where each piece's text ends */
 };
 
-struct recall;
+struct pairset;
 
 struct sentence {
     size_t begin, end;          /* bytes of the input */
@@ -26,7 +26,7 @@ struct sentence {
     size_t n_pieces;
     struct job *job;            /* NULL: nothing to translate; its owner is
                                    the segment */
-    struct recall *recall;      /* what the memory had for it, or NULL */
+    struct pairset *pairset;    /* what the memory had for it, or NULL */
     bool exact;                 /* its translation is that of the one pair */
     struct target_text *targets;  /* [job->n_hyps] after result_finish */
     struct result *owner;

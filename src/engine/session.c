@@ -14,7 +14,7 @@ struct session {
     struct steered_batch *steered_batch;
     struct batch *batch;        /* the steered_batch's */
     struct shared_keys *keys;   /* own ones, when no others were given */
-    struct recaller *recaller;  /* NULL: no memory */
+    struct pairfinder *pairfinder;  /* NULL: no memory */
 };
 
 enum status session_new(struct session **out, const struct engine *en,
@@ -40,7 +40,7 @@ enum status session_new(struct session **out, const struct engine *en,
 enum status session_use(struct session *s, struct tmfile *tm,
                         struct shared_keys *keys, struct err *e)
 {
-    struct recaller *rc;
+    struct pairfinder *rc;
     enum status st = ST_OK;
 
     if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
@@ -48,10 +48,10 @@ enum status session_use(struct session *s, struct tmfile *tm,
         st = shared_keys_new(&s->keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->keys;
-    st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&rc, s->engine, &s->o, tm, keys->cache, e);
     if (st) return st;
-    recaller_free(s->recaller);
-    s->recaller = rc;
+    pairfinder_free(s->pairfinder);
+    s->pairfinder = rc;
     steered_batch_use_keys(s->steered_batch, keys);
     return ST_OK;
 }
@@ -64,7 +64,7 @@ struct batch_counts session_counts(const struct session *s)
 void session_free(struct session *s)
 {
     if (!s) return;
-    recaller_free(s->recaller);
+    pairfinder_free(s->pairfinder);
     steered_batch_free(s->steered_batch);
     shared_keys_free(s->keys);
     pool_free(s->pool);
@@ -122,12 +122,12 @@ static void prepare(struct session *s, struct request *q)
 {
     struct err *e = &q->err;
 
-    if (q->given && !s->recaller && session_use(s, NULL, NULL, e)) return;
+    if (q->given && !s->pairfinder && session_use(s, NULL, NULL, e)) return;
     if (result_prepare(&q->result, s->engine, &s->o, &s->so, q->text, q->len,
                        q->prefix, e))
         return;
-    if (s->recaller &&
-        recaller_run(s->recaller, q->result, q->given, q->n_given, e)) {
+    if (s->pairfinder &&
+        pairfinder_run(s->pairfinder, q->result, q->given, q->n_given, e)) {
         result_free(q->result);
         q->result = NULL;
     }

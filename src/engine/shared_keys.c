@@ -7,14 +7,14 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "engine/datastore_builder.h"
-#include "engine/recall.h"
+#include "engine/pairfinder.h"
 
 enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
                             const struct options *o, const char *file,
                             struct err *e)
 {
     struct shared_keys *k = calloc(1, sizeof *k);
-    struct key_file_kind kind = { recall_maker(en, o),
+    struct key_file_kind kind = { pairset_fingerprint(en, o),
                                  (enum key_type)o->key_type, en->net->d,
                                  en->w->cfg.vocab_size };
     enum status st = ST_OK;
@@ -47,7 +47,7 @@ enum status shared_keys_fit(const struct shared_keys *k,
                             const struct engine *en, const struct options *o,
                             struct err *e)
 {
-    if (k->maker == recall_maker(en, o) &&
+    if (k->maker == pairset_fingerprint(en, o) &&
         k->type == (enum key_type)o->key_type)
         return ST_OK;
     return err_set(e, ST_ARGUMENT, "these keys were made for another model, "
@@ -114,7 +114,7 @@ static enum status plain_text_read(struct plain_text *p, struct tmfile *tm,
                                 &tagged, &p->there, e);
 
     if (st || !p->there || !tagged) return st;
-    return recall_plain(p->buffers, &p->source, &p->target, e);
+    return steering_pair_plain(p->buffers, &p->source, &p->target, e);
 }
 
 /* ---- ahead of time ------------------------------------------------------- */
@@ -126,7 +126,7 @@ struct warmer {
     const struct engine *en;
     struct tmfile *tm;
     struct datastore_builder *work;
-    struct recalled pairs[TOGETHER], *list[TOGETHER];
+    struct steering_pair pairs[TOGETHER], *list[TOGETHER];
     int n;
     int64_t seen, total, made;
     struct plain_text plain;
@@ -166,14 +166,15 @@ static bool is_waiting(const struct warmer *w, struct key_id id)
 
 static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
 {
-    struct recalled *p = &w->pairs[w->n];
+    struct steering_pair *p = &w->pairs[w->n];
     struct plain_text *t = &w->plain;
     enum status st = plain_text_read(t, w->tm, text, e);
 
-    if (st || !t->there || is_waiting(w, recall_id(t->source, t->target)))
+    if (st || !t->there ||
+        is_waiting(w, steering_pair_id(t->source, t->target)))
         return st;
-    *p = (struct recalled){ 0 };
-    st = recall_prepare(w->en, w->k->cache, t->source, t->target, p, e);
+    *p = (struct steering_pair){ 0 };
+    st = steering_pair_prepare(w->en, w->k->cache, t->source, t->target, p, e);
     if (!st && !p->block && p->n_tgt) {
         w->n++;
         return ST_OK;
@@ -244,7 +245,7 @@ static enum status list_ids(struct tmfile *tm, const struct texts *t,
     plain_text_init(&p);
     for (size_t i = 0; !st && i < t->n; i++) {
         st = plain_text_read(&p, tm, t->at[i], e);
-        if (!st && p.there) ids[(*n)++] = recall_id(p.source, p.target);
+        if (!st && p.there) ids[(*n)++] = steering_pair_id(p.source, p.target);
     }
     plain_text_release(&p);
     qsort(ids, *n, sizeof *ids, key_id_compare);

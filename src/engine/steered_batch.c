@@ -14,7 +14,7 @@ struct steered_batch {
     struct datastore_builder *work;  /* NULL: no key was ever needed */
     struct sk *sk;
     struct batch *batch;
-    struct recall **recalls;    /* [lanes] scratch */
+    struct pairset **pairsets;  /* [lanes] scratch */
     bool use_pool;
 };
 
@@ -39,9 +39,9 @@ enum status steered_batch_new(struct steered_batch **out,
     m->o = *o;
     m->pool = pool;
     m->use_pool = true;
-    m->recalls = calloc((size_t)so->lanes, sizeof *m->recalls);
-    st = m->recalls ? sk_new(&m->sk, &sk, en->net->k, so->lanes,
-                             batch_max_rows(so), e)
+    m->pairsets = calloc((size_t)so->lanes, sizeof *m->pairsets);
+    st = m->pairsets ? sk_new(&m->sk, &sk, en->net->k, so->lanes,
+                              batch_max_rows(so), e)
                     : err_nomem(e, "a worker");
     if (!st)
         st = batch_new(&m->batch, en->net, so, pool, sk_mixer(m->sk), e);
@@ -56,7 +56,7 @@ void steered_batch_free(struct steered_batch *m)
     batch_free(m->batch);
     sk_free(m->sk);
     datastore_builder_free(m->work);
-    free(m->recalls);
+    free(m->pairsets);
     free(m);
 }
 
@@ -81,7 +81,7 @@ static enum status make_keys(struct steered_batch *m, int n, struct err *e)
         st = datastore_builder_new(&m->work, m->en, &m->o, m->pool, e);
     if (st) return st;
     datastore_builder_use_pool(m->work, m->use_pool);
-    return datastore_builder_run(m->work, m->keys->cache, m->recalls, n, e);
+    return datastore_builder_run(m->work, m->keys->cache, m->pairsets, n, e);
 }
 
 enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
@@ -93,7 +93,7 @@ enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
     for (int i = 0; i < n; i++) {
         const struct sentence *s = jobs[i]->owner;
 
-        m->recalls[i] = jobs[i]->user ? s->recall : NULL;
+        m->pairsets[i] = jobs[i]->user ? s->pairset : NULL;
         steered += jobs[i]->user != NULL;
     }
     if (steered) st = make_keys(m, n, e);

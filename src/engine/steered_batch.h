@@ -1,7 +1,7 @@
 /* steered_batch.h - one worker's machinery: the keys of sentences, then their search.
  *
  * Jobs come from result_prepare (their owner is a segment) and, when a memory
- * is in use, went through a recaller. One thread's. */
+ * is in use, went through a pairfinder. One thread's. */
 #ifndef ENGINE_STEERED_BATCH_H
 #define ENGINE_STEERED_BATCH_H
 

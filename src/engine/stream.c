@@ -39,7 +39,7 @@ struct stream {
     void *user;
     struct pool *pool;          /* used by a worker while it works alone */
     struct worker *workers;     /* [o.threads] */
-    struct recaller *recaller;  /* used by push; NULL: no memory */
+    struct pairfinder *pairfinder;  /* used by push; NULL: no memory */
     struct shared_keys *own_keys;  /* when the caller gave none */
 
     pthread_mutex_t lock;
@@ -269,7 +269,7 @@ static void enqueue(struct stream *s, struct result *r)
 enum status stream_use(struct stream *s, struct tmfile *tm,
                        struct shared_keys *keys, struct err *e)
 {
-    struct recaller *rc;
+    struct pairfinder *rc;
     enum status st = ST_OK;
 
     if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
@@ -277,15 +277,15 @@ enum status stream_use(struct stream *s, struct tmfile *tm,
         st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
-    st = recaller_new(&rc, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&rc, s->engine, &s->o, tm, keys->cache, e);
     /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);
     if (st) {
-        recaller_free(rc);
+        pairfinder_free(rc);
         return st;
     }
-    recaller_free(s->recaller);
-    s->recaller = rc;
+    pairfinder_free(s->pairfinder);
+    s->pairfinder = rc;
     pthread_mutex_lock(&s->lock);
     s->keys = keys;
     pthread_mutex_unlock(&s->lock);
@@ -301,12 +301,12 @@ static enum status prepare(struct stream *s, const char *text, size_t len,
     enum status st = ST_OK;
 
     *out = NULL;
-    if (given && !s->recaller) st = stream_use(s, NULL, NULL, e);
+    if (given && !s->pairfinder) st = stream_use(s, NULL, NULL, e);
     if (!st)
         st = result_prepare(out, s->engine, &s->o, &s->so, text, len, prefix,
                             e);
-    if (st || !s->recaller) return st;
-    st = recaller_run(s->recaller, *out, given, n, e);
+    if (st || !s->pairfinder) return st;
+    st = pairfinder_run(s->pairfinder, *out, given, n, e);
     if (!st) return ST_OK;
     result_free(*out);
     *out = NULL;
@@ -416,7 +416,7 @@ void stream_free(struct stream *s)
         next = r->next;
         result_free(r);
     }
-    recaller_free(s->recaller);
+    pairfinder_free(s->pairfinder);
     shared_keys_free(s->own_keys);
     pool_free(s->pool);
     free(s->workers);

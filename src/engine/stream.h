@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 #include "engine/shared_keys.h"
-#include "engine/recall.h"
+#include "engine/pairfinder.h"
 #include "engine/result.h"
 #include "search/batch.h"
 

@@ -236,7 +236,7 @@ static enum status use_pairs(const char *path, struct err *e)
     if (!st) st = session_run(s, q, COUNT(q), e);
     for (size_t i = 0; i < COUNT(q); i++) {
         if (!st) CHECK(q[i].result && q[i].result->n_hyps > 0);
-        if (!st) CHECK_INT(q[i].result->sentences[0].recall->n, i ? 1 : 2);
+        if (!st) CHECK_INT(q[i].result->sentences[0].pairset->n, i ? 1 : 2);
         result_free(q[i].result);
     }
     session_free(s);

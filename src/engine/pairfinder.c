@@ -1,7 +1,7 @@
-/* recall.c - finds the stored pairs for each sentence of a text, with their
+/* pairset.c - finds the stored pairs for each sentence of a text, with their
  * keys or the tokens to make keys of, and takes the stored translation of a
- * sentence that is the same; see recall.h. */
-#include "engine/recall.h"
+ * sentence that is the same; see pairset.h. */
+#include "engine/pairfinder.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,7 +16,7 @@ enum { MOST_PIECES = 199 };
 
 enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 
-struct recaller {
+struct pairfinder {
     const struct engine *en;
     struct options o;
     struct tmfile *tm;          /* NULL: none */
@@ -28,7 +28,7 @@ struct recaller {
 
 /* ---- what is recalled ---------------------------------------------------- */
 
-static void recalled_release(struct recalled *p)
+static void steering_pair_release(struct steering_pair *p)
 {
     pair_keys_drop(p->block);
     free(p->ids);
@@ -37,17 +37,17 @@ static void recalled_release(struct recalled *p)
     free(p->memory);
 }
 
-void recall_free(struct recall *r)
+void pairset_free(struct pairset *r)
 {
     if (!r) return;
     for (int i = 0; i < r->n + r->n_more; i++)
-        recalled_release(&r->pairs[i]);
+        steering_pair_release(&r->pairs[i]);
     free(r->pairs);
     sk_sentence_release(&r->sk);
     free(r);
 }
 
-void recall_settle(struct recall *r)
+void pairset_drop_keys(struct pairset *r)
 {
     for (int i = 0; i < r->n; i++) {
         pair_keys_drop(r->pairs[i].block);
@@ -57,9 +57,9 @@ void recall_settle(struct recall *r)
     }
 }
 
-static enum status recall_new(struct recall **out, size_t most, struct err *e)
+static enum status pairset_new(struct pairset **out, size_t most, struct err *e)
 {
-    struct recall *r = calloc(1, sizeof *r);
+    struct pairset *r = calloc(1, sizeof *r);
 
     *out = NULL;
     if (r) r->pairs = calloc(most ? most : 1, sizeof *r->pairs);
@@ -73,7 +73,7 @@ static enum status recall_new(struct recall **out, size_t most, struct err *e)
 
 /* ---- pairs as tokens ----------------------------------------------------- */
 
-uint64_t recall_maker(const struct engine *en, const struct options *o)
+uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
 {
     uint64_t parts[] = { mfile_id(en->w->file), options_knn_eos(o),
                          MOST_PIECES };
@@ -81,7 +81,7 @@ uint64_t recall_maker(const struct engine *en, const struct options *o)
     return key_id_of(parts, sizeof parts).lo;
 }
 
-struct key_id recall_id(struct str source, struct str target)
+struct key_id steering_pair_id(struct str source, struct str target)
 {
     struct key_id both[] = { key_id_of(source.p, source.n),
                              key_id_of(target.p, target.n) };
@@ -89,8 +89,8 @@ struct key_id recall_id(struct str source, struct str target)
     return key_id_of(both, sizeof both);
 }
 
-enum status recall_keys(struct key_cache *keys, struct recalled *p,
-                        struct err *e)
+enum status steering_pair_keys(struct key_cache *keys, struct steering_pair *p,
+                               struct err *e)
 {
     enum status st = p->asked
                      ? key_cache_get_again(keys, p->id, &p->block, e)
@@ -116,8 +116,8 @@ static enum status encode_side(const struct engine *en, struct str text,
 
 static enum status join_sides(const struct engine *en,
                               const struct pieces *src,
-                              const struct pieces *tgt, struct recalled *to,
-                              struct err *e)
+                              const struct pieces *tgt,
+                              struct steering_pair *to, struct err *e)
 {
     const struct config *c = &en->w->cfg;
     int32_t *at = malloc((src->n + tgt->n + 2) * sizeof *at);
@@ -133,8 +133,8 @@ static enum status join_sides(const struct engine *en,
     return ST_OK;
 }
 
-enum status recall_encode(const struct engine *en, struct str source,
-                               struct str target, struct recalled *to,
+enum status steering_pair_encode(const struct engine *en, struct str source,
+                               struct str target, struct steering_pair *to,
                                struct err *e)
 {
     struct pieces src = { 0 }, tgt = { 0 };
@@ -147,16 +147,17 @@ enum status recall_encode(const struct engine *en, struct str source,
     return st;
 }
 
-enum status recall_prepare(const struct engine *en, struct key_cache *keys,
-                           struct str source, struct str target,
-                           struct recalled *to, struct err *e)
+enum status steering_pair_prepare(const struct engine *en,
+                                  struct key_cache *keys, struct str source,
+                                  struct str target, struct steering_pair *to,
+                                  struct err *e)
 {
     enum status st;
 
-    to->id = recall_id(source, target);
-    st = recall_keys(keys, to, e);
+    to->id = steering_pair_id(source, target);
+    st = steering_pair_keys(keys, to, e);
     if (st || to->block) return st;
-    return recall_encode(en, source, target, to, e);
+    return steering_pair_encode(en, source, target, to, e);
 }
 
 static char *copy(struct str s)
@@ -168,7 +169,7 @@ static char *copy(struct str s)
     return p;
 }
 
-static enum status keep_texts(struct recalled *to, struct str source,
+static enum status keep_texts(struct steering_pair *to, struct str source,
                               struct str target, const char *memory,
                               struct err *e)
 {
@@ -181,8 +182,8 @@ static enum status keep_texts(struct recalled *to, struct str source,
 
 /* ---- one pair -------------------------------------------------------------- */
 
-enum status recall_plain(struct strbuf *sb, struct str *source,
-                         struct str *target, struct err *e)
+enum status steering_pair_plain(struct strbuf *sb, struct str *source,
+                                struct str *target, struct err *e)
 {
     strbuf_reset(&sb[0]);
     strbuf_reset(&sb[1]);
@@ -194,8 +195,8 @@ enum status recall_plain(struct strbuf *sb, struct str *source,
 }
 
 /* For who reads an explanation, and what an exact match becomes. */
-static enum status keep_pair(struct recaller *rc, const struct match *m,
-                             struct recalled *to, struct err *e)
+static enum status keep_pair(struct pairfinder *rc, const struct match *m,
+                             struct steering_pair *to, struct err *e)
 {
     const struct memory_info *info = tmfile_info(rc->tm, m->memory);
     struct str source, target;
@@ -206,14 +207,14 @@ static enum status keep_pair(struct recaller *rc, const struct match *m,
     if (st || !n || !info) return st;
     source = p.unit.source;
     target = p.unit.target;
-    if (p.unit.tagged) st = recall_plain(rc->plain, &source, &target, e);
+    if (p.unit.tagged) st = steering_pair_plain(rc->plain, &source, &target, e);
     to->pair = p.id;
     return st ? st : keep_texts(to, source, target, info->name, e);
 }
 
 /* *there: the text is, and says something. */
-static enum status fetch(struct recaller *rc, const struct match *m,
-                         struct recalled *to, bool *there, struct err *e)
+static enum status fetch(struct pairfinder *rc, const struct match *m,
+                         struct steering_pair *to, bool *there, struct err *e)
 {
     struct str source, target;
     bool tagged;
@@ -221,32 +222,33 @@ static enum status fetch(struct recaller *rc, const struct match *m,
                                 &tagged, there, e);
 
     if (st || !*there) return st;
-    if (tagged) st = recall_plain(rc->plain, &source, &target, e);
-    if (!st) st = recall_prepare(rc->en, rc->keys, source, target, to, e);
+    if (tagged) st = steering_pair_plain(rc->plain, &source, &target, e);
+    if (!st)
+        st = steering_pair_prepare(rc->en, rc->keys, source, target, to, e);
     *there = to->block || to->n_tgt > 0;
     return st;
 }
 
-static enum status take(struct recaller *rc, const struct match *m,
-                        struct recall *r, struct err *e)
+static enum status take(struct pairfinder *rc, const struct match *m,
+                        struct pairset *r, struct err *e)
 {
-    struct recalled *to = &r->pairs[r->n++];
+    struct steering_pair *to = &r->pairs[r->n++];
     bool there = false;
     enum status st;
 
-    *to = (struct recalled){ .similarity = m->similarity };
+    *to = (struct steering_pair){ .similarity = m->similarity };
     st = fetch(rc, m, to, &there, e);
     if (!st && there && (rc->o.explain || m->similarity >= 1))
         st = keep_pair(rc, m, to, e);
     if (st || there) return st;
-    recalled_release(to);       /* gone meanwhile, or nothing in it */
+    steering_pair_release(to);  /* gone meanwhile, or nothing in it */
     r->n--;
     return ST_OK;
 }
 
 /* Other translations of the sources, which do not steer: of them only the
  * texts are needed, and only where the sentence is the same. */
-static enum status take_more(struct recaller *rc, struct recall *r,
+static enum status take_more(struct pairfinder *rc, struct pairset *r,
                              struct err *e)
 {
     const struct matches *found = &rc->found;
@@ -254,10 +256,10 @@ static enum status take_more(struct recaller *rc, struct recall *r,
 
     for (size_t i = found->n; !st && i < found->n + found->n_more; i++) {
         const struct match *m = &found->at[i];
-        struct recalled *to = &r->pairs[r->n + r->n_more];
+        struct steering_pair *to = &r->pairs[r->n + r->n_more];
 
         if (m->similarity < 1) continue;
-        *to = (struct recalled){ .similarity = m->similarity };
+        *to = (struct steering_pair){ .similarity = m->similarity };
         r->n_more++;
         st = keep_pair(rc, m, to, e);
         if (st || to->target) continue;
@@ -266,7 +268,7 @@ static enum status take_more(struct recaller *rc, struct recall *r,
     return st;
 }
 
-static enum status take_all(struct recaller *rc, struct recall *r,
+static enum status take_all(struct pairfinder *rc, struct pairset *r,
                             struct err *e)
 {
     enum status st = store_begin_read(rc->tm->store, e), end;
@@ -280,46 +282,46 @@ static enum status take_all(struct recaller *rc, struct recall *r,
     return st ? st : end;
 }
 
-static enum status search(struct recaller *rc, struct str text,
-                          struct recall **out, struct err *e)
+static enum status search(struct pairfinder *rc, struct str text,
+                          struct pairset **out, struct err *e)
 {
     enum status st = tmfile_search(rc->tm, text, &rc->q, &rc->found, e);
 
     *out = NULL;
-    if (!st) st = recall_new(out, rc->found.n + rc->found.n_more, e);
+    if (!st) st = pairset_new(out, rc->found.n + rc->found.n_more, e);
     if (!st) st = take_all(rc, *out, e);
     if (st) {
-        recall_free(*out);
+        pairset_free(*out);
         *out = NULL;
     }
     return st;
 }
 
-static enum status take_given(struct recaller *rc,
+static enum status take_given(struct pairfinder *rc,
                               const struct similar_pair *given, int n,
-                              struct recall **out, struct err *e)
+                              struct pairset **out, struct err *e)
 {
     enum status st;
 
     if (n > options_pairs(&rc->o)) n = options_pairs(&rc->o);
-    st = recall_new(out, (size_t)n, e);
+    st = pairset_new(out, (size_t)n, e);
     if (!st) (*out)->explained = rc->o.explain;
     for (int i = 0; !st && i < n; i++) {
-        struct recalled *to = &(*out)->pairs[(*out)->n++];
+        struct steering_pair *to = &(*out)->pairs[(*out)->n++];
 
         to->similarity = fmin(fmax(given[i].similarity, 0), 1);
-        st = recall_prepare(rc->en, rc->keys, given[i].source,
-                            given[i].target, to, e);
+        st = steering_pair_prepare(rc->en, rc->keys, given[i].source,
+                                   given[i].target, to, e);
         if (!st && rc->o.explain)
             st = keep_texts(to, given[i].source, given[i].target, "", e);
         if (!st && !to->block && !to->n_tgt) {
-            recalled_release(to);
+            steering_pair_release(to);
             memset(to, 0, sizeof *to);
             (*out)->n--;
         }
     }
     if (st) {
-        recall_free(*out);
+        pairset_free(*out);
         *out = NULL;
     }
     return st;
@@ -333,28 +335,28 @@ static struct str sentence_text(const struct result *r,
     return (struct str){ r->source + s->begin, s->end - s->begin };
 }
 
-static bool is_sentence(const struct recalled *p, struct str text)
+static bool is_sentence(const struct steering_pair *p, struct str text)
 {
     return p->similarity >= 1 && p->source && p->target &&
            str_eq(str_trim(str_of(p->source)), str_trim(text));
 }
 
-static bool has_target(const struct recall *m, int n, const char *target)
+static bool has_target(const struct pairset *m, int n, const char *target)
 {
     for (int i = 0; i < n; i++)
         if (!strcmp(m->pairs[i].target, target)) return true;
     return false;
 }
 
-static void drop_more(struct recall *m)
+static void drop_more(struct pairset *m)
 {
-    while (m->n_more) recalled_release(&m->pairs[m->n + --m->n_more]);
+    while (m->n_more) steering_pair_release(&m->pairs[m->n + --m->n_more]);
 }
 
 /* Leave the pairs that are the sentence itself: first the one to be taken, then
  * one for each other translation. They are in the order of tm/precedence.h
  * already. False: there is none, and the others are as they were. */
-static bool keep_exact(struct recall *m, struct str text)
+static bool keep_exact(struct pairset *m, struct str text)
 {
     int all = m->n + m->n_more, kept = 0, at = 0;
 
@@ -364,10 +366,10 @@ static bool keep_exact(struct recall *m, struct str text)
         return false;
     }
     for (at = 0; at < all; at++) {
-        struct recalled p = m->pairs[at];
+        struct steering_pair p = m->pairs[at];
 
         if (!is_sentence(&p, text) || has_target(m, kept, p.target)) {
-            recalled_release(&p);
+            steering_pair_release(&p);
             continue;
         }
         assert(kept <= at);
@@ -379,12 +381,12 @@ static bool keep_exact(struct recall *m, struct str text)
 }
 
 /* The segment has its translation without any work. */
-static void give(struct result *r, struct sentence *s, struct recall *m)
+static void give(struct result *r, struct sentence *s, struct pairset *m)
 {
     r->pending -= s->job != NULL;
     job_free(s->job);
     s->job = NULL;
-    s->recall = m;
+    s->pairset = m;
     s->exact = true;
 }
 
@@ -394,10 +396,10 @@ static bool trusts(const struct options *o)
            (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
 
-static enum status attach(struct recaller *rc, struct sentence *s,
-                          struct recall *m, struct err *e)
+static enum status attach(struct pairfinder *rc, struct sentence *s,
+                          struct pairset *m, struct err *e)
 {
-    s->recall = m;
+    s->pairset = m;
     if (!m->n || !trusts(&rc->o)) return ST_OK;         /* the model alone */
     s->job->user = &m->sk;
     if (!rc->o.explain) return ST_OK;
@@ -407,8 +409,8 @@ static enum status attach(struct recaller *rc, struct sentence *s,
 
 /* Of very short texts so many share all their words that the one that is the
  * same may not be among the candidates. */
-static enum status search_more(struct recaller *rc, struct str text,
-                               struct recall **out, struct err *e)
+static enum status search_more(struct pairfinder *rc, struct str text,
+                               struct pairset **out, struct err *e)
 {
     struct retrieve_options o = rc->q.o;
     enum status st;
@@ -421,12 +423,12 @@ static enum status search_more(struct recaller *rc, struct str text,
     return st;
 }
 
-static enum status recall_sentence(struct recaller *rc, struct result *r,
-                                   struct sentence *s, bool may_give,
-                                   struct err *e)
+static enum status pairfinder_sentence(struct pairfinder *rc, struct result *r,
+                                       struct sentence *s, bool may_give,
+                                       struct err *e)
 {
     struct str text = sentence_text(r, s);
-    struct recall *m, *more = NULL;
+    struct pairset *m, *more = NULL;
     enum status st = search(rc, text, &m, e);
 
     if (st) return st;
@@ -438,33 +440,34 @@ static enum status recall_sentence(struct recaller *rc, struct result *r,
     if (may_give && s->n_pieces <= SHORT_PIECES)
         st = search_more(rc, text, &more, e);
     if (more && keep_exact(more, text)) {
-        recall_free(m);
+        pairset_free(m);
         give(r, s, more);
         return ST_OK;
     }
-    recall_free(more);
+    pairset_free(more);
     if (!st) return attach(rc, s, m, e);
-    recall_free(m);
+    pairset_free(m);
     return st;
 }
 
 /* A line of several sentences may be stored as a whole. */
-static enum status recall_whole(struct recaller *rc, struct result *r,
-                                bool *done, struct err *e)
+static enum status pairfinder_whole_text(struct pairfinder *rc,
+                                         struct result *r, bool *done,
+                                         struct err *e)
 {
     struct str text = str_trim((struct str){ r->source, r->source_len });
-    struct recall *m;
+    struct pairset *m;
     enum status st = search(rc, text, &m, e);
 
     *done = false;
     if (st) return st;
     if (!keep_exact(m, text)) {
-        recall_free(m);
+        pairset_free(m);
         return ST_OK;
     }
     st = result_join_sentences(r, e);
     if (st) {
-        recall_free(m);
+        pairset_free(m);
         return st;
     }
     give(r, &r->sentences[0], m);
@@ -472,9 +475,9 @@ static enum status recall_whole(struct recaller *rc, struct result *r,
     return ST_OK;
 }
 
-enum status recaller_run(struct recaller *rc, struct result *r,
-                         const struct similar_pair *given, int n,
-                         struct err *e)
+enum status pairfinder_run(struct pairfinder *rc, struct result *r,
+                           const struct similar_pair *given, int n,
+                           struct err *e)
 {
     bool may_give = options_exact(&rc->o) == EXACT_USE && !given;
     bool done = false;
@@ -484,14 +487,15 @@ enum status recaller_run(struct recaller *rc, struct result *r,
     for (int i = 0; i < r->n_sentences; i++)
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
             may_give = false;
-    if (may_give && r->n_sentences > 1) st = recall_whole(rc, r, &done, e);
+    if (may_give && r->n_sentences > 1)
+        st = pairfinder_whole_text(rc, r, &done, e);
     for (int i = 0; !st && !done && i < r->n_sentences; i++) {
         struct sentence *s = &r->sentences[i];
-        struct recall *m;
+        struct pairset *m;
 
         if (!s->job) continue;
         if (!given) {
-            st = recall_sentence(rc, r, s, may_give, e);
+            st = pairfinder_sentence(rc, r, s, may_give, e);
         } else {
             st = take_given(rc, given, n, &m, e);
             if (!st) st = attach(rc, s, m, e);
@@ -522,11 +526,11 @@ enum status options_search(const struct options *o, const struct engine *en,
     return ST_OK;
 }
 
-enum status recaller_new(struct recaller **out, const struct engine *en,
-                         const struct options *o, struct tmfile *tm,
-                         struct key_cache *keys, struct err *e)
+enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
+                           const struct options *o, struct tmfile *tm,
+                           struct key_cache *keys, struct err *e)
 {
-    struct recaller *rc = calloc(1, sizeof *rc);
+    struct pairfinder *rc = calloc(1, sizeof *rc);
     enum status st;
 
     *out = NULL;
@@ -538,12 +542,12 @@ enum status recaller_new(struct recaller **out, const struct engine *en,
     strbuf_init(&rc->plain[0], 0);
     strbuf_init(&rc->plain[1], 0);
     st = options_search(o, en, options_pairs(o), &rc->q, e);
-    if (st) recaller_free(rc);
+    if (st) pairfinder_free(rc);
     else *out = rc;
     return st;
 }
 
-void recaller_free(struct recaller *rc)
+void pairfinder_free(struct pairfinder *rc)
 {
     if (!rc) return;
     matches_release(&rc->found);
