@@ -98,16 +98,16 @@ skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm, skmt_keys *keys,
                              skmt_error *err)
 {
     err_clear(inner(err));
-    return (skmt_status)session_use(session_of(s), tm ? tm->f : NULL,
-                                    keys ? keys->k : NULL, inner(err));
+    return (skmt_status)session_set_memory(session_of(s), tm ? tm->f : NULL,
+                                           keys ? keys->k : NULL, inner(err));
 }
 
 skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
                             skmt_error *err)
 {
     err_clear(inner(err));
-    return (skmt_status)stream_use(s->s, tm ? tm->f : NULL,
-                                   keys ? keys->k : NULL, inner(err));
+    return (skmt_status)stream_set_memory(s->s, tm ? tm->f : NULL,
+                                          keys ? keys->k : NULL, inner(err));
 }
 
 /* The caller's pairs as ours; *out is malloc memory. */
@@ -210,8 +210,8 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
 }
 
 /* Of one token of a translation; NULL: nothing was kept. */
-static const struct sk_note *note_at(const skmt_result *r, int hyp, int seg,
-                                     int i)
+static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
+                                            int seg, int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
     const struct sentence *s = sentence_at(r, seg);
@@ -230,7 +230,7 @@ static const struct sk_note *note_at(const skmt_result *r, int hyp, int seg,
 double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
                          int *votes)
 {
-    const struct sk_note *n = note_at(r, hyp, seg, i);
+    const struct sk_token_votes *n = note_at(r, hyp, seg, i);
 
     if (votes) *votes = n ? n->n : 0;
     return n ? (double)n->lambda : 0;
@@ -241,8 +241,8 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 {
     const struct engine *en =
         ((const struct result *)(const void *)r)->engine;
-    const struct sk_note *n = note_at(r, hyp, seg, i);
-    const struct sk_voter *v;
+    const struct sk_token_votes *n = note_at(r, hyp, seg, i);
+    const struct sk_vote *v;
 
     *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
     if (!n || vote < 0 || vote >= n->n) return;

@@ -49,9 +49,9 @@ void datastore_builder_free(struct datastore_builder *kw)
     free(kw);
 }
 
-void datastore_builder_use_pool(struct datastore_builder *kw, bool use)
+void datastore_builder_set_pool(struct datastore_builder *kw, bool use)
 {
-    key_builder_use_pool(kw->build, use);
+    key_builder_set_pool(kw->build, use);
 }
 
 /* Which of the n work items makes this pair; n: none yet. */

@@ -15,7 +15,7 @@ enum status datastore_builder_new(struct datastore_builder **out,
                                   const struct options *o, struct pool *pool,
                                   struct err *e);
 void datastore_builder_free(struct datastore_builder *kw);  /* NULL is fine */
-void datastore_builder_use_pool(struct datastore_builder *kw, bool use);
+void datastore_builder_set_pool(struct datastore_builder *kw, bool use);
 
 /* Fill the key stores of n pairsets (NULL: nothing to do). What the cache's file
  * cannot take is not kept: that is no reason not to translate. */

@@ -192,7 +192,7 @@ enum status engine_search_options(const struct engine *en,
         .early_stop = o->early_stop, .prune = o->prune > 0 ? o->prune : 0,
         .prune_steered = options_prune_steered(o),
         .max_source = longest + 2, .attention = o->attention,
-        .tell = o->explain, .draft = o->draft,
+        .explain = o->explain, .draft = o->draft,
     };
     return ST_OK;
 }

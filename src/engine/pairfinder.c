@@ -403,8 +403,8 @@ static enum status attach(struct pairfinder *rc, struct sentence *s,
     if (!m->n || !trusts(&rc->o)) return ST_OK;         /* the model alone */
     s->job->user = &m->sk;
     if (!rc->o.explain) return ST_OK;
-    return sk_sentence_notes(&m->sk, rc->o.nbest, s->job->max_len,
-                             options_k(&rc->o), e);
+    return sk_sentence_alloc_votes(&m->sk, rc->o.nbest, s->job->max_len,
+                                   options_k(&rc->o), e);
 }
 
 /* Of very short texts so many share all their words that the one that is the

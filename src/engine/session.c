@@ -37,8 +37,8 @@ enum status session_new(struct session **out, const struct engine *en,
     return st;
 }
 
-enum status session_use(struct session *s, struct tmfile *tm,
-                        struct shared_keys *keys, struct err *e)
+enum status session_set_memory(struct session *s, struct tmfile *tm,
+                               struct shared_keys *keys, struct err *e)
 {
     struct pairfinder *rc;
     enum status st = ST_OK;
@@ -52,7 +52,7 @@ enum status session_use(struct session *s, struct tmfile *tm,
     if (st) return st;
     pairfinder_free(s->pairfinder);
     s->pairfinder = rc;
-    steered_batch_use_keys(s->steered_batch, keys);
+    steered_batch_set_keys(s->steered_batch, keys);
     return ST_OK;
 }
 
@@ -122,7 +122,8 @@ static void prepare(struct session *s, struct request *q)
 {
     struct err *e = &q->err;
 
-    if (q->given && !s->pairfinder && session_use(s, NULL, NULL, e)) return;
+    if (q->given && !s->pairfinder && session_set_memory(s, NULL, NULL, e))
+        return;
     if (result_prepare(&q->result, s->engine, &s->o, &s->so, q->text, q->len,
                        q->prefix, e))
         return;

@@ -28,8 +28,8 @@ void session_free(struct session *s);           /* NULL is fine */
 
 /* Steer by this memory from now on (NULL: by given pairs only), with these keys
  * (NULL: the session's own). Both borrowed. */
-enum status session_use(struct session *s, struct tmfile *tm,
-                        struct shared_keys *keys, struct err *e);
+enum status session_set_memory(struct session *s, struct tmfile *tm,
+                               struct shared_keys *keys, struct err *e);
 
 struct batch_counts session_counts(const struct session *s);
 

@@ -60,15 +60,15 @@ void steered_batch_free(struct steered_batch *m)
     free(m);
 }
 
-void steered_batch_use_keys(struct steered_batch *m, struct shared_keys *keys)
+void steered_batch_set_keys(struct steered_batch *m, struct shared_keys *keys)
 {
     m->keys = keys;
 }
 
-void steered_batch_use_pool(struct steered_batch *m, bool use)
+void steered_batch_set_pool(struct steered_batch *m, bool use)
 {
     m->use_pool = use;
-    batch_use_pool(m->batch, use);
+    batch_set_pool(m->batch, use);
 }
 
 struct batch *steered_batch_batch(struct steered_batch *m) { return m->batch; }
@@ -80,7 +80,7 @@ static enum status make_keys(struct steered_batch *m, int n, struct err *e)
     if (!m->work)
         st = datastore_builder_new(&m->work, m->en, &m->o, m->pool, e);
     if (st) return st;
-    datastore_builder_use_pool(m->work, m->use_pool);
+    datastore_builder_set_pool(m->work, m->use_pool);
     return datastore_builder_run(m->work, m->keys->cache, m->pairsets, n, e);
 }
 

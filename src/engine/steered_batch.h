@@ -18,8 +18,8 @@ enum status steered_batch_new(struct steered_batch **out,
                               struct pool *pool, struct err *e);
 void steered_batch_free(struct steered_batch *m);  /* NULL is fine */
 /* Where keys come from and go to; needed before a sentence that has pairs. */
-void steered_batch_use_keys(struct steered_batch *m, struct shared_keys *keys);
-void steered_batch_use_pool(struct steered_batch *m, bool use);
+void steered_batch_set_keys(struct steered_batch *m, struct shared_keys *keys);
+void steered_batch_set_pool(struct steered_batch *m, bool use);
 
 /* As batch_add; may fail where keys cannot be made. */
 enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,

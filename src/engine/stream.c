@@ -168,8 +168,8 @@ static void *work(void *arg)
         s->busy += !was && n > 0;
         alone = s->busy == 1 && !s->queue;
         pthread_mutex_unlock(&s->lock);
-        steered_batch_use_pool(w->steered_batch, alone);
-        steered_batch_use_keys(w->steered_batch, keys);
+        steered_batch_set_pool(w->steered_batch, alone);
+        steered_batch_set_keys(w->steered_batch, keys);
         if (n) st = steered_batch_add(w->steered_batch, w->take, n, &e);
         if (!st) done = batch_step(w->batch);
         pthread_mutex_lock(&s->lock);
@@ -266,8 +266,8 @@ static void enqueue(struct stream *s, struct result *r)
     }
 }
 
-enum status stream_use(struct stream *s, struct tmfile *tm,
-                       struct shared_keys *keys, struct err *e)
+enum status stream_set_memory(struct stream *s, struct tmfile *tm,
+                              struct shared_keys *keys, struct err *e)
 {
     struct pairfinder *rc;
     enum status st = ST_OK;
@@ -301,7 +301,7 @@ static enum status prepare(struct stream *s, const char *text, size_t len,
     enum status st = ST_OK;
 
     *out = NULL;
-    if (given && !s->pairfinder) st = stream_use(s, NULL, NULL, e);
+    if (given && !s->pairfinder) st = stream_set_memory(s, NULL, NULL, e);
     if (!st)
         st = result_prepare(out, s->engine, &s->o, &s->so, text, len, prefix,
                             e);

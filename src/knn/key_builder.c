@@ -291,7 +291,7 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
     return st;
 }
 
-void key_builder_use_pool(struct key_builder *kb, bool use)
+void key_builder_set_pool(struct key_builder *kb, bool use)
 {
     kb->use_pool = use;
 }

@@ -34,7 +34,7 @@ enum status key_builder_new(struct key_builder **out, const struct net *net,
 void key_builder_free(struct key_builder *kb);  /* NULL is fine */
 
 /* Whether that pool is used from now on (it is at first). */
-void key_builder_use_pool(struct key_builder *kb, bool use);
+void key_builder_set_pool(struct key_builder *kb, bool use);
 
 /* ST_LIMIT: a pair is longer than the model can read. On an error no pair has
  * a block. */

@@ -14,7 +14,7 @@ struct sk {
     const struct kernels *kn;
     struct sk_sentence **sentences;     /* [lanes] */
     struct neighbour *nb;       /* [rows, k] of the last step */
-    struct vote *votes;         /* [rows] */
+    struct knn_mixture *votes;  /* [rows] */
 };
 
 static struct sk *sk_of(struct mixer *mx) { return (struct sk *)(void *)mx; }
@@ -87,7 +87,7 @@ static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
  * many are left. */
 static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
                       const int32_t *said, int n_said, struct neighbour *nb,
-                      int n, struct vote *v)
+                      int n, struct knn_mixture *v)
 {
     int left = 0;
 
@@ -105,7 +105,7 @@ static int vote_row(struct sk *sk, const struct mixer_step *in, int r,
                     struct neighbour *nb, int n)
 {
     const struct sk_sentence *s = sk->sentences[in->lane[r]];
-    struct vote *v = &sk->votes[r];
+    struct knn_mixture *v = &sk->votes[r];
     int32_t said[REPEAT_TOKENS];
     int n_said = 0;
 
@@ -131,7 +131,7 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
                           sk->nb + (size_t)lo * k);
     for (int r = lo; r < hi; r++) {
         struct neighbour *nb = sk->nb + (size_t)r * k;
-        const struct vote *v = &sk->votes[r];
+        const struct knn_mixture *v = &sk->votes[r];
         int voters = vote_row(sk, in, r, nb, n);
 
         if (!v->n) continue;
@@ -153,10 +153,10 @@ static void sk_step(struct mixer *mx, const struct mixer_step *in,
 /* What was said of token t of a reading. */
 static void write_note(const struct sk *sk, const struct sk_sentence *s,
                        const struct mixer_reading *in, int t,
-                       struct sk_note *to)
+                       struct sk_token_votes *to)
 {
     struct neighbour nb[KNN_MAX_K];
-    struct vote v;
+    struct knn_mixture v;
     int n_said = in->from + t, n;
     int skip = n_said > REPEAT_TOKENS ? n_said - REPEAT_TOKENS : 0;
 
@@ -169,11 +169,11 @@ static void write_note(const struct sk *sk, const struct sk_sentence *s,
     to->lambda = v.lambda;
     to->n = v.n ? n : 0;
     for (int i = 0; i < to->n; i++)
-        to->voters[i] = (struct sk_voter){ nb[i], v.share[i] };
+        to->voters[i] = (struct sk_vote){ nb[i], v.share[i] };
 }
 
-static void sk_tell(struct mixer *mx, int lane,
-                    const struct mixer_reading *in)
+static void sk_explain(struct mixer *mx, int lane,
+                       const struct mixer_reading *in)
 {
     struct sk *sk = sk_of(mx);
     struct sk_sentence *s = sk->sentences[lane];
@@ -209,7 +209,7 @@ enum status sk_new(struct sk **out, const struct sk_options *o,
                        KNN_MAX_K, REPEAT_MAX_LIMIT);
     }
     if (sk) {
-        sk->mixer = (struct mixer){ sk_begin, sk_first, sk_step, sk_tell,
+        sk->mixer = (struct mixer){ sk_begin, sk_first, sk_step, sk_explain,
                                     sk_end };
         sk->o = *o;
         sk->kn = kn;
@@ -247,12 +247,12 @@ void sk_sentence_release(struct sk_sentence *s)
     memset(s, 0, sizeof *s);
 }
 
-enum status sk_sentence_notes(struct sk_sentence *s, int hyps, int tokens,
-                              int k, struct err *e)
+enum status sk_sentence_alloc_votes(struct sk_sentence *s, int hyps, int tokens,
+                                    int k, struct err *e)
 {
     size_t n = (size_t)hyps * (size_t)tokens;
-    struct sk_note *notes = calloc(n ? n : 1, sizeof *notes);
-    struct sk_voter *voters = calloc(n * (size_t)k + 1, sizeof *voters);
+    struct sk_token_votes *notes = calloc(n ? n : 1, sizeof *notes);
+    struct sk_vote *voters = calloc(n * (size_t)k + 1, sizeof *voters);
 
     if (!notes || !voters) {
         free(notes);

@@ -24,27 +24,27 @@ struct sk_options {
 };
 
 /* Who spoke before a token of a translation, and how loud. */
-struct sk_voter {
+struct sk_vote {
     struct neighbour nb;
     float share;                /* of lambda: its part of p_knn */
 };
-struct sk_note {
+struct sk_token_votes {
     float lambda;               /* 0: the model alone */
     int n;                      /* voters, nearest first */
-    struct sk_voter *voters;    /* [k] */
+    struct sk_vote *voters;     /* [k] */
 };
 
 struct sk_sentence {            /* zeroed, it has nothing to say */
     struct datastore store;
     float *similarity;          /* [pairs] of the store, or NULL: not known */
-    struct sk_note *notes;      /* or NULL: [hyps][tokens], filled by tell */
+    struct sk_token_votes *notes;  /* or NULL: [hyps][tokens], filled by tell */
     int hyps, tokens;
 };
 
 void sk_sentence_release(struct sk_sentence *s);
 /* Room to explain so many translations of so many tokens. */
-enum status sk_sentence_notes(struct sk_sentence *s, int hyps, int tokens,
-                              int k, struct err *e);
+enum status sk_sentence_alloc_votes(struct sk_sentence *s, int hyps, int tokens,
+                                    int k, struct err *e);
 
 struct sk;
 

@@ -10,7 +10,7 @@ static double trust(const struct neighbour *nb, const struct weigh_options *o)
     return fmax(0, 1 - (double)nb[0].d2 / o->tau);
 }
 
-static void add_vote(struct vote *v, int32_t token, double share)
+static void add_vote(struct knn_mixture *v, int32_t token, double share)
 {
     int i = 0;
 
@@ -23,7 +23,7 @@ static void add_vote(struct vote *v, int32_t token, double share)
 }
 
 void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
-           struct vote *out)
+           struct knn_mixture *out)
 {
     double sum = 0, w[KNN_MAX_K];
 
@@ -44,7 +44,7 @@ void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
     }
 }
 
-void weigh_rest(const struct neighbour *nb, int n, struct vote *v)
+void weigh_rest(const struct neighbour *nb, int n, struct knn_mixture *v)
 {
     double kept = 0, lambda = (double)v->lambda;
 

@@ -19,7 +19,7 @@ struct weigh_options {
     double lambda;              /* of ADAPTER_FIXED */
 };
 
-struct vote {
+struct knn_mixture {
     float lambda;               /* 0: leave the row alone */
     int n;                      /* distinct tokens */
     int32_t token[KNN_MAX_K];
@@ -29,11 +29,11 @@ struct vote {
 
 /* nb[n] nearest first; n may be 0. */
 void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
-           struct vote *out);
+           struct knn_mixture *out);
 
 /* Some neighbors have been taken out of the list: n are left in nb, and their
  * shares in v->share. Each keeps the probability that it gave to its token;
  * what the others gave goes to the model. */
-void weigh_rest(const struct neighbour *nb, int n, struct vote *v);
+void weigh_rest(const struct neighbour *nb, int n, struct knn_mixture *v);
 
 #endif

@@ -97,7 +97,7 @@ struct mixer {
                  struct mix *out);
     /* A translation that search has settled on, to explain it. Called before
      * end, when search was asked to; may be NULL. */
-    void (*tell)(struct mixer *mx, int lane, const struct mixer_reading *in);
+    void (*explain)(struct mixer *mx, int lane, const struct mixer_reading *in);
     void (*end)(struct mixer *mx, int lane);
 };
 

@@ -196,7 +196,7 @@ void batch_free(struct batch *b)
     free(b);
 }
 
-void batch_use_pool(struct batch *b, bool use)
+void batch_set_pool(struct batch *b, bool use)
 {
     b->ws.pool = use ? b->pool : NULL;
 }
@@ -498,7 +498,7 @@ static void list_best(struct batch *b, const struct lane *l, int row)
 }
 
 /* What may come after the row's state: from here on it is known. */
-static void look_ahead(struct batch *b, int row)
+static void batch_list_continuations(struct batch *b, int row)
 {
     const struct lane *l = &b->lanes[b->row_lane[row]];
     const struct mix *m = &b->mix[row];
@@ -579,9 +579,9 @@ static void read_again(struct batch *b, struct lane *l, int hyp)
                 at ? h->tokens[at - 1] : b->net->w->cfg.start_id, at, path };
         }
         decoder_run(&b->ws, &b->cache, &p);
-        if (b->o.tell && b->mixer && b->mixer->tell)
-            b->mixer->tell(b->mixer, (int)(l - b->lanes),
-                           &(struct mixer_reading){ hyp, at - p.n, p.n,
+        if (b->o.explain && b->mixer && b->mixer->explain)
+            b->mixer->explain(b->mixer, (int)(l - b->lanes),
+                              &(struct mixer_reading){ hyp, at - p.n, p.n,
                                b->hidden, b->ws.ld, h->tokens });
     }
     kvcache_drop(&b->cache, slot);
@@ -593,7 +593,7 @@ static struct job *leave(struct batch *b, struct lane *l)
 
     states_clear(&l->states);
     beam_results(&l->beam, j);
-    for (int i = 0; (b->o.attention || b->o.tell) && i < j->n_hyps; i++)
+    for (int i = 0; (b->o.attention || b->o.explain) && i < j->n_hyps; i++)
         read_again(b, l, i);
     if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, (int)(l - b->lanes));
     l->job = NULL;
@@ -630,7 +630,7 @@ struct job *batch_step(struct batch *b)
     if (b->n_rows == 0) return NULL;
     run_pass(b);
     run_mixer(b);
-    for (int i = 0; i < b->n_rows; i++) look_ahead(b, i);
+    for (int i = 0; i < b->n_rows; i++) batch_list_continuations(b, i);
     for (int i = 0; i < b->o.lanes; i++) {
         struct lane *l = &b->lanes[i];
 

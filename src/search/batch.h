@@ -28,7 +28,7 @@ enum status batch_new(struct batch **out, const struct net *net,
 void batch_free(struct batch *b);               /* NULL is fine */
 
 /* Whether the pool given at birth is used from now on (it is at first). */
-void batch_use_pool(struct batch *b, bool use);
+void batch_set_pool(struct batch *b, bool use);
 
 int batch_free_lanes(const struct batch *b);
 int batch_busy_lanes(const struct batch *b);

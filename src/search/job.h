@@ -20,7 +20,7 @@ struct search_options {
     double prune_steered;       /* the same for jobs with mixer data */
     int max_source;             /* longest source, with special tokens */
     bool attention;
-    bool tell;                  /* have the mixer explain the results */
+    bool explain;               /* have the mixer explain the results */
     int draft;                  /* most draft rows in a pass */
 };
 

@@ -255,8 +255,8 @@ static bool read_starter(const struct rules *r, struct text t, size_t at)
     return n && listed(r->starter, word);
 }
 
-static struct follow look_ahead(const struct rules *r, struct text t,
-                                size_t at)
+static struct follow split_look_ahead(const struct rules *r, struct text t,
+                                      size_t at)
 {
     struct follow f = { .space = at == t.len };
     uint32_t cp = 0;
@@ -447,7 +447,7 @@ static struct stops read_stops(struct text t, size_t at)
 
 static bool stops_end(const struct splitter *sp, const struct stops *st)
 {
-    struct follow f = look_ahead(sp->r, sp->t, st->end);
+    struct follow f = split_look_ahead(sp->r, sp->t, st->end);
     size_t word = sp->word;
 
     if (sp->before == '(' || sp->before == '[') return false;   /* "(!)" */
@@ -574,7 +574,7 @@ static enum border comma_or_clause(struct text t, uint32_t cp, size_t at)
 /* Whether the full stop at `dot` ends a sentence; `next` is what follows. */
 static bool dot_before(struct text t, size_t dot, size_t next)
 {
-    struct follow f = look_ahead(&any_rules, t, next);
+    struct follow f = split_look_ahead(&any_rules, t, next);
     size_t word = dot, at = dot;
     uint32_t cp;
 

@@ -978,7 +978,7 @@ static struct batch_counts check_drafts(const struct tiny_net *m,
                             prophet_tell, NULL };
     p->lies = lies;
     o.draft = 8;
-    o.tell = true;
+    o.explain = true;
     new_jobs(got, t, m->net, &o);
     for (int i = 0; i < t->n; i++) got[i]->user = want[i];
     CHECK_OK(batch_new(&b, m->net, &o, NULL, &p->mx, &e), &e);

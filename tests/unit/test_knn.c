@@ -193,7 +193,7 @@ TEST(equal_distances_keep_the_order_of_entries)
 TEST(trust_falls_with_distance)
 {
     struct weigh_options o = { .tau = 100 };
-    struct vote v;
+    struct knn_mixture v;
 
     weigh((struct neighbour[]){ { 25, 7, 0, 0 } }, 1, &o, &v);
     CHECK_NEAR(v.lambda, 0.75, 1e-6);
@@ -223,7 +223,7 @@ TEST(trust_may_be_fixed_or_none)
     struct weigh_options o = { .tau = 10, .adapter = ADAPTER_FIXED,
                                .lambda = 0.3 };
     struct neighbour far[] = { { 5000, 7, 0, 0 } };
-    struct vote v;
+    struct knn_mixture v;
 
     weigh(far, 1, &o, &v);
     CHECK_NEAR(v.lambda, 0.3, 1e-6);
@@ -432,7 +432,7 @@ TEST(votes_reach_the_rows_of_their_sentence)
     add_block(&s.store, b);
     hidden[1 * 16] = -50;               /* too far for anybody */
     REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 2, 3, &e), &e);
-    REQUIRE_OK(sk_sentence_notes(&s, 1, 4, 2, &e), &e);
+    REQUIRE_OK(sk_sentence_alloc_votes(&s, 1, 4, 2, &e), &e);
     mx = sk_mixer(sk);
     CHECK(!mx->begin(mx, 0, NULL, &e) && !mx->begin(mx, 1, &s, &e));
     for (int turn = 0; turn < 2; turn++) {
@@ -453,7 +453,8 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK_INT(out[0].guesses[1].n, 0);
         CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_guesses);
         CHECK(out[2].keep == 1 && !out[2].n);
-        mx->tell(mx, 1, &(struct mixer_reading){ 0, 2, 2, hidden, 16, said });
+        mx->explain(mx, 1,
+                    &(struct mixer_reading){ 0, 2, 2, hidden, 16, said });
         mx->end(mx, 1);
     }
     /* Tokens 2 and 3 of its translation were told of; the last was alone. */
@@ -536,7 +537,7 @@ TEST(a_repeated_vote_goes_to_the_model)
     pair_keys_put(b, 1, key, 80);
     add_block(&s.store, b);
     REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 2, &e), &e);
-    REQUIRE_OK(sk_sentence_notes(&s, 1, 2, 2, &e), &e);
+    REQUIRE_OK(sk_sentence_alloc_votes(&s, 1, 2, 2, &e), &e);
     mx = sk_mixer(sk);
     CHECK(!mx->begin(mx, 0, &s, &e));
     mx->step(mx, &in, out);
@@ -547,7 +548,7 @@ TEST(a_repeated_vote_goes_to_the_model)
     CHECK(out[0].n_guesses == 1 && out[0].guesses[0].token == 80);
     CHECK_INT(out[1].n, 2);                     /* it said 60 */
     CHECK_NEAR(out[1].keep, 0.25, 1e-6);
-    mx->tell(mx, 0, &(struct mixer_reading){ 0, 0, 2, hidden, 16, said });
+    mx->explain(mx, 0, &(struct mixer_reading){ 0, 0, 2, hidden, 16, said });
     CHECK_INT(s.notes[0].n, 2);
     CHECK_INT(s.notes[1].n, 1);                 /* the same explains it */
     CHECK_NEAR(s.notes[1].lambda, 0.375, 1e-6);
@@ -664,7 +665,7 @@ static double check_step(const struct datastore *ks, const float *hidden,
     const json_t *at = json_object_get(step, "at");
     struct weigh_options o = { .tau = tau };
     struct neighbour nb[KNN_MAX_K];
-    struct vote v;
+    struct knn_mixture v;
     int n = datastore_nearest(ks, kernels_pick(NULL), hidden, 512, 1, k, nb);
     double worst = 0;
 

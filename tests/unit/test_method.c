@@ -118,7 +118,7 @@ TEST(similarities_in_pieces)
 
 enum { A = 10, B = 11, C = 12 };
 
-static double mixed(const struct vote *v, int32_t token, double p)
+static double mixed(const struct knn_mixture *v, int32_t token, double p)
 {
     double sum = (1 - (double)v->lambda) * p;
 
@@ -133,7 +133,7 @@ TEST(mixture_of_the_document)
     static const struct neighbour nb[] = { { .d2 = 20, .token = A },
                                            { .d2 = 60, .token = B } };
     struct weigh_options o = { .tau = 100 };
-    struct vote v;
+    struct knn_mixture v;
 
     weigh(nb, 2, &o, &v);
     CHECK(fabs((double)v.lambda - 0.8) < 1e-6);

@@ -137,7 +137,7 @@ static struct session *session_for(struct samples *s, const struct how *h)
     keys = &s->keys[o.key_type];
     if (!CHECK_OK(session_new(&ss, s->en, &o, &e), &e)) return NULL;
     if (!*keys) CHECK_OK(shared_keys_new(keys, s->en, &o, NULL, &e), &e);
-    if (*keys) CHECK_OK(session_use(ss, NULL, *keys, &e), &e);
+    if (*keys) CHECK_OK(session_set_memory(ss, NULL, *keys, &e), &e);
     return ss;
 }
 
