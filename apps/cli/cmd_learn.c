@@ -129,7 +129,7 @@ static int check_files(const struct learn_call *c)
 static long long count_lines(const char *const *files, int n)
 {
     struct lines in;
-    struct line line;
+    struct input_line line;
     struct stat s;
     long long count = 0;
 

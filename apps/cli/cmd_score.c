@@ -15,7 +15,7 @@
 #define DOCS_COLUMN 3
 
 /* What the options say that is worked out when all are known. */
-struct wishes {
+struct score_options {
     const char *ref, *docs, *metrics;
     bool no_stopwords;          /* --r-stopwords off */
     bool help;
@@ -66,7 +66,7 @@ static int take_switch(const struct args *a, bool *off)
                     a->value);
 }
 
-static int take_option(struct score_call *c, struct wishes *w,
+static int take_option(struct score_call *c, struct score_options *w,
                        const struct args *a)
 {
     if (args_is(a, "ref")) w->ref = a->value;
@@ -99,7 +99,7 @@ static void take_file(struct score_call *c, const char *file)
 /* ---- what they come to -------------------------------------------------- */
 
 /* The list of metrics; "r" becomes "r-all" where stop words count. */
-static char *metric_list(const struct wishes *w)
+static char *metric_list(const struct score_options *w)
 {
     const char *from = w->metrics ? w->metrics
                        : w->docs ? DEFAULT_METRICS ",r" : DEFAULT_METRICS;
@@ -131,7 +131,7 @@ static int check_stdin(const struct score_call *c)
     return EXIT_DONE;
 }
 
-static int settle(struct score_call *c, const struct wishes *w)
+static int settle(struct score_call *c, const struct score_options *w)
 {
     if ((!w->ref && !w->docs) || !c->n_files)
         return complain(EXIT_USAGE, "score needs --ref REF or --docs TSV, and "
@@ -152,7 +152,7 @@ static int settle(struct score_call *c, const struct wishes *w)
 }
 
 static void score_record_defaults(const struct score_call *c,
-                            const struct wishes *w)
+                            const struct score_options *w)
 {
     struct textbuf bounds = { 0 };
 
@@ -169,7 +169,7 @@ static void score_record_defaults(const struct score_call *c,
     if (c->column) record_valuef("column", "%ld", c->column);
 }
 
-static int parse(struct score_call *c, struct wishes *w, struct args *a)
+static int parse(struct score_call *c, struct score_options *w, struct args *a)
 {
     int status = EXIT_DONE;
     enum arg what;
@@ -219,7 +219,7 @@ int cmd_score(int argc, char **argv)
                             .name_width = strlen("file") };
     struct args a = { .command = "score", .own = score_options,
                       .argc = argc, .argv = argv };
-    struct wishes w = { 0 };
+    struct score_options w = { 0 };
     int status;
 
     c.files = calloc((size_t)argc, sizeof *c.files);

@@ -27,7 +27,7 @@
 #include "textbuf.h"
 #include "writer.h"
 
-struct job {                    /* what the command line asked for */
+struct translate_job {          /* what the command line asked for */
     const char *model, *output, *prefix, *prefix_file, *pairs, *html;
     const char *color;          /* NULL: auto */
     struct steering *steering;
@@ -40,10 +40,10 @@ struct job {                    /* what the command line asked for */
 };
 
 struct run {                    /* and what became of it */
-    const struct job *job;
+    const struct translate_job *job;
     struct lines in, prefixes;
     struct pair_lines pairs;
-    struct writer out;
+    struct result_writer out;
     struct html html;
     skmt_model *model;
     skmt_stream *stream;
@@ -56,7 +56,7 @@ struct run {                    /* and what became of it */
 
 static int take(void *user, enum arg what, const struct args *a)
 {
-    struct job *j = user;
+    struct translate_job *j = user;
     int status;
 
     if (what == ARG_OPERAND) j->files[j->n_files++] = a->value;
@@ -81,7 +81,7 @@ static bool is_standard(const char *name)
 }
 
 /* Lives until the next call. */
-static const char *option(const struct job *j, const char *name)
+static const char *option(const struct translate_job *j, const char *name)
 {
     const char *value = skmt_options_get(j->options, name);
 
@@ -90,7 +90,7 @@ static const char *option(const struct job *j, const char *name)
 
 /* What the output has is asked for by --explain; a page needs the notes of the
  * library too. */
-static int parse_explain(struct job *j)
+static int parse_explain(struct translate_job *j)
 {
     const char *color = j->color ? j->color : "auto";
     skmt_error err;
@@ -106,7 +106,7 @@ static int parse_explain(struct job *j)
     return EXIT_DONE;
 }
 
-static int parse(struct job *j, int argc, char **argv)
+static int parse(struct translate_job *j, int argc, char **argv)
 {
     struct args a = { .command = "translate", .own = translate_options,
                       .describe = steered_option_describe, .argc = argc,
@@ -149,7 +149,7 @@ static bool is_same(const char *output, const struct stat *in)
 
 /* A file to be read, the input or the model or what `role` says, must not be
  * the output or the page, which are emptied when they are opened. */
-static int check_apart(const struct job *j, const struct stat *in,
+static int check_apart(const struct translate_job *j, const struct stat *in,
                        const char *role)
 {
     bool output = is_same(j->output, in);
@@ -161,7 +161,7 @@ static int check_apart(const struct job *j, const struct stat *in,
 }
 
 /* Nor may what steers, where it is there already; nor one the other. */
-static int check_steering(const struct job *j)
+static int check_steering(const struct translate_job *j)
 {
     const char *const files[][2] = {
         { j->steering->memory, "memory" },
@@ -183,8 +183,8 @@ static int check_steering(const struct job *j)
 }
 
 /* *bytes gets the size, -1 when it is not known. */
-static int check_file(const struct job *j, const char *name, const char *role,
-                      int64_t *bytes)
+static int check_file(const struct translate_job *j, const char *name,
+                      const char *role, int64_t *bytes)
 {
     bool standard = is_standard(name);
     struct stat in;
@@ -203,7 +203,7 @@ static int check_file(const struct job *j, const char *name, const char *role,
 
 /* Everything can be read and is not the output: found out before an hour of
  * translating. *total gets the bytes of text, 0 when they are not known. */
-static int check_files(const struct job *j, uint64_t *total)
+static int check_files(const struct translate_job *j, uint64_t *total)
 {
     bool known = true;
     int64_t bytes;
@@ -227,7 +227,7 @@ static int check_files(const struct job *j, uint64_t *total)
 
 static int open_output(struct run *r)
 {
-    const struct job *j = r->job;
+    const struct translate_job *j = r->job;
 
     r->out.fd = STDOUT_FILENO;
     r->out.name = "standard output";
@@ -239,7 +239,7 @@ static int open_output(struct run *r)
     return complain(EXIT_TROUBLE, "%s: %s", j->output, strerror(errno));
 }
 
-static bool wants_color(const struct job *j, int fd)
+static bool wants_color(const struct translate_job *j, int fd)
 {
     const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
 
@@ -251,7 +251,7 @@ static bool wants_color(const struct job *j, int fd)
 /* How the output is to look, and the page beside it. */
 static int prepare_output(struct run *r)
 {
-    const struct job *j = r->job;
+    const struct translate_job *j = r->job;
     int status = open_output(r);
     skmt_error err;
 
@@ -271,7 +271,8 @@ static int prepare_output(struct run *r)
 /* ---- the loop --------------------------------------------------------- */
 
 /* "file:line: what" with what was written before it safely out. */
-static int bad_line(struct run *r, const struct line *line, const char *what)
+static int bad_line(struct run *r, const struct input_line *line,
+                    const char *what)
 {
     skmt_stream_flush(r->stream, NULL);
     if (!interrupt_signal())
@@ -281,7 +282,7 @@ static int bad_line(struct run *r, const struct line *line, const char *what)
 }
 
 /* The library would find it too; here we know what precedes the text. */
-static int check_text(struct run *r, const struct line *line)
+static int check_text(struct run *r, const struct input_line *line)
 {
     size_t bad = utf8_first_bad(line->text, line->len);
     const char *nul = memchr(line->text, 0, line->len);
@@ -299,10 +300,10 @@ static int check_text(struct run *r, const struct line *line)
 }
 
 /* The beginning wanted for the next line; NULL: none. */
-static int next_prefix(struct run *r, const struct line *line,
+static int next_prefix(struct run *r, const struct input_line *line,
                        const char **out)
 {
-    struct line p;
+    struct input_line p;
     enum lines_state st;
     char *nul;
 
@@ -323,7 +324,7 @@ static int next_prefix(struct run *r, const struct line *line,
     return EXIT_DONE;
 }
 
-static int push_line(struct run *r, struct line *line)
+static int push_line(struct run *r, struct input_line *line)
 {
     const char *prefix;
     skmt_error err;
@@ -352,7 +353,7 @@ static void read_and_push(struct run *r)
     skmt_error err;
 
     for (;;) {
-        struct line line;
+        struct input_line line;
         enum lines_state st = lines_next(&r->in, wait, &line);
 
         wait = st == LINES_WAIT;
@@ -428,7 +429,7 @@ static void note_work(struct run *r)
 
 static int finish(struct run *r)
 {
-    struct writer *w = &r->out;
+    struct result_writer *w = &r->out;
     skmt_error err;
     uint64_t texts;
 
@@ -454,7 +455,7 @@ static int finish(struct run *r)
 }
 
 /* An explanation without a memory is asked for by mistake, most likely. */
-static void warn_no_memory(const struct job *j)
+static void warn_no_memory(const struct translate_job *j)
 {
     if (!(j->explain || j->html) || j->steering->memory || j->pairs) return;
     complain(0, "%s: there is no memory to explain (see --memory); the model "
@@ -463,7 +464,7 @@ static void warn_no_memory(const struct job *j)
 
 static int translate(struct run *r)
 {
-    const struct job *j = r->job;
+    const struct translate_job *j = r->job;
     skmt_error err;
     const char *path;
     struct stat file;
@@ -506,7 +507,7 @@ static int translate(struct run *r)
     return finish(r);
 }
 
-static int run_job(const struct job *j)
+static int run_job(const struct translate_job *j)
 {
     struct run r = { .job = j };
     int status;
@@ -530,7 +531,7 @@ static int run_job(const struct job *j)
 int cmd_translate(int argc, char **argv)
 {
     struct steering steering = { 0 };
-    struct job j = { .steering = &steering };
+    struct translate_job j = { .steering = &steering };
     int status;
 
     j.files = calloc((size_t)argc + 1, sizeof *j.files);

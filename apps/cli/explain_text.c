@@ -31,13 +31,13 @@ static const char *style(double trust)
     return "";
 }
 
-struct telling {                /* one call of explain_put */
+struct explain_layout {         /* one call of explain_put */
     struct explain *x;
     struct textbuf *t;
     bool color;
 };
 
-static void paint(struct telling *y, const char *code)
+static void paint(struct explain_layout *y, const char *code)
 {
     if (y->color) textbuf_adds(y->t, code);
 }
@@ -45,7 +45,7 @@ static void paint(struct telling *y, const char *code)
 /* ---- the translation -------------------------------------------------- */
 
 /* Spaces are not marked: a line under them says nothing. */
-static void put_trusted(struct telling *y, const char *s, size_t n,
+static void put_trusted(struct explain_layout *y, const char *s, size_t n,
                         double trust)
 {
     size_t skip = strspn(s, " "), back = n;
@@ -63,7 +63,8 @@ static void put_trusted(struct telling *y, const char *s, size_t n,
 
 /* What lies between the pieces that are known is space, or a sentence that was
  * taken from the memory. */
-static void put_translation(struct telling *y, const skmt_result *r, int hyp)
+static void put_translation(struct explain_layout *y, const skmt_result *r,
+                            int hyp)
 {
     size_t len = 0, at = 0;
     const char *text = skmt_result_text(r, hyp, &len);
@@ -93,14 +94,15 @@ static void put_translation(struct telling *y, const skmt_result *r, int hyp)
 
 /* ---- words and who voted ---------------------------------------------- */
 
-struct voice {                  /* votes of one pair at places in a row */
+struct voting_pair {            /* votes of one pair at places in a row */
     int pair, from, to;
     bool heard;
     const char *text;           /* what it was for */
 };
 
 /* Into the list, or to one there already; what is too much is left out. */
-static int add_voice(struct voice *list, int n, const skmt_vote *v, bool heard)
+static int add_voice(struct voting_pair *list, int n, const skmt_vote *v,
+                     bool heard)
 {
     for (int i = 0; i < n; i++) {
         if (list[i].pair != v->pair || list[i].heard != heard) continue;
@@ -112,13 +114,13 @@ static int add_voice(struct voice *list, int n, const skmt_vote *v, bool heard)
         }
     }
     if (n == MOST_VOICES) return n;
-    list[n] = (struct voice){ v->pair, v->position, v->position, heard,
+    list[n] = (struct voting_pair){ v->pair, v->position, v->position, heard,
                               v->text };
     return n + 1;
 }
 
 static int find_voices(const struct explain *x, const struct explain_word *w,
-                       struct voice *list)
+                       struct voting_pair *list)
 {
     int n = 0;
 
@@ -140,7 +142,7 @@ static int find_voices(const struct explain *x, const struct explain_word *w,
     return n;
 }
 
-static void put_voice(struct telling *y, const struct voice *v)
+static void put_voice(struct explain_layout *y, const struct voting_pair *v)
 {
     textbuf_addf(y->t, "#%d %d%% at %d", v->pair + 1,
                  similarity_percent(y->x->pairs[v->pair].is.similarity),
@@ -164,7 +166,7 @@ static void put_padding(struct textbuf *t, size_t from, int width)
 static int rounded(double trust) { return (int)(trust * 100 + 0.5); }
 
 /* "0-41%" or "98%"; "-" where the memory had no say. */
-static void put_trust(struct telling *y, const struct explain_word *w)
+static void put_trust(struct explain_layout *y, const struct explain_word *w)
 {
     int low = rounded(w->low), high = rounded(w->high);
     char range[32] = "-";
@@ -180,10 +182,10 @@ static void put_trust(struct telling *y, const struct explain_word *w)
     textbuf_adds(y->t, "  ");
 }
 
-static void put_word(struct telling *y, const struct explain_word *w)
+static void put_word(struct explain_layout *y, const struct explain_word *w)
 {
     struct explain *x = y->x;
-    struct voice list[MOST_VOICES];
+    struct voting_pair list[MOST_VOICES];
     int n = find_voices(x, w, list);
     size_t from;
 
@@ -201,7 +203,7 @@ static void put_word(struct telling *y, const struct explain_word *w)
     textbuf_adds(y->t, "\n");
 }
 
-static void put_words(struct telling *y)
+static void put_words(struct explain_layout *y)
 {
     paint(y, dim);
     textbuf_adds(y->t, "   trust  word              who voted: pair, its "
@@ -215,8 +217,9 @@ static void put_words(struct telling *y)
 
 /* Bytes of places in a row that were heard, from place *i on, which moves past
  * them; false: none. */
-static bool next_stretch(const struct telling *y, const struct explain_pair *p,
-                         int *i, size_t *begin, size_t *end)
+static bool next_stretch(const struct explain_layout *y,
+                         const struct explain_pair *p, int *i, size_t *begin,
+                         size_t *end)
 {
     const struct explain_place *at = y->x->places;
     int last = p->first + p->n;
@@ -234,7 +237,7 @@ static bool next_stretch(const struct telling *y, const struct explain_pair *p,
 }
 
 /* The target with the stretches that were heard between braces. */
-static void put_marked(struct telling *y, const struct explain_pair *p)
+static void put_marked(struct explain_layout *y, const struct explain_pair *p)
 {
     const char *s = p->is.target;
     size_t at = 0, begin, end;
@@ -252,7 +255,7 @@ static void put_marked(struct telling *y, const struct explain_pair *p)
 }
 
 /* The words it gave, ".." where others come between them. */
-static void put_given(struct telling *y, int pair)
+static void put_given(struct explain_layout *y, int pair)
 {
     const struct explain *x = y->x;
     int last = -1;
@@ -269,7 +272,7 @@ static void put_given(struct telling *y, int pair)
     if (last >= 0) textbuf_adds(y->t, "\n");
 }
 
-static void put_pair(struct telling *y, int i)
+static void put_pair(struct explain_layout *y, int i)
 {
     const struct explain_pair *p = &y->x->pairs[i];
     struct textbuf *t = y->t;
@@ -296,14 +299,14 @@ static void put_pair(struct telling *y, int i)
 
 /* ---- a sentence, and all of them -------------------------------------- */
 
-static void put_silent(struct telling *y, int n)
+static void put_silent(struct explain_layout *y, int n)
 {
     textbuf_adds(y->t, "  ");
     put_noun(y->t, n, "pair", "pairs");
     textbuf_adds(y->t, " more had no say\n");
 }
 
-static void put_taken(struct telling *y)
+static void put_taken(struct explain_layout *y)
 {
     int others = y->x->n_pairs - 1;
 
@@ -318,7 +321,7 @@ static void put_taken(struct telling *y)
     for (int i = 1; i <= others; i++) put_pair(y, i);
 }
 
-static void put_sentence(struct telling *y)
+static void put_sentence(struct explain_layout *y)
 {
     const struct explain *x = y->x;
     int spoke = explain_spoke(x);
@@ -342,7 +345,7 @@ static void put_sentence(struct telling *y)
 bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
                  int hyp, bool color, skmt_error *err)
 {
-    struct telling y = { x, t, color };
+    struct explain_layout y = { x, t, color };
     int n = skmt_result_segs(r);
 
     put_translation(&y, r, hyp);

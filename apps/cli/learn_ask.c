@@ -20,13 +20,13 @@
 struct answered {               /* the last line that has an answer */
     bool exists;
     bool stored;                /* the answer changed the memory */
-    struct line line;           /* its text is `source` */
+    struct input_line line;     /* its text is `source` */
     struct textbuf source;      /* with a NUL */
     struct textbuf output;      /* the line of output, not written yet */
     struct textbuf blank;       /* the blank lines after it */
 };
 
-struct talk {
+struct learn_dialog {
     struct learn_call *c;
     struct editor editor;
     struct lines in;            /* sources of files */
@@ -39,7 +39,7 @@ enum verdict { TAKE, LEAVE, UNDO, AGAIN };
 
 /* ---- saying ------------------------------------------------------------- */
 
-static void say_how(const struct talk *t)
+static void say_how(const struct learn_dialog *t)
 {
     fputs(t->editor.plain
           ? "Enter stores the translation, a text is stored instead of it, - "
@@ -50,7 +50,7 @@ static void say_how(const struct talk *t)
           "text that begins\nwith / is typed with two: //.\n", stderr);
 }
 
-static void say_source(const struct line *line)
+static void say_source(const struct input_line *line)
 {
     fprintf(stderr, "\n%s:%llu  %s\n", line->file,
             (unsigned long long)line->number, line->text);
@@ -67,7 +67,7 @@ static void say_visible(const char *text)
 }
 
 /* Other translations of the sentences that were taken as stored. */
-static void say_alternatives(const struct talk *t)
+static void say_alternatives(const struct learn_dialog *t)
 {
     const skmt_result *r = t->c->result;
 
@@ -88,7 +88,7 @@ static void say_alternatives(const struct talk *t)
 }
 
 /* What the memory has for the source, and the translation. */
-static void say_translation(const struct talk *t)
+static void say_translation(const struct learn_dialog *t)
 {
     bool exact;
     double similarity = learn_similarity(t->c, &exact);
@@ -103,7 +103,7 @@ static void say_translation(const struct talk *t)
     if (t->editor.plain) fprintf(stderr, "%s\n", t->c->text.data);
 }
 
-static int say_end(const struct talk *t)
+static int say_end(const struct learn_dialog *t)
 {
     fprintf(stderr, "%llu %s stored in %s\n",
             (unsigned long long)t->c->stored,
@@ -122,7 +122,8 @@ static void trim_end(char *text)
 
 /* Says so when the text is a command, "/word", and no known one. False: it is
  * no command at all. */
-static bool is_command(const struct talk *t, const char *text, bool *undo)
+static bool is_command(const struct learn_dialog *t, const char *text,
+                       bool *undo)
 {
     *undo = !strcmp(text, "/undo");
     if (text[0] != '/' || text[1] == '/') return false;
@@ -142,7 +143,7 @@ static char *unescaped(char *text)
 }
 
 /* The text to store into *target. */
-static enum verdict judge(const struct talk *t, char *answer,
+static enum verdict judge(const struct learn_dialog *t, char *answer,
                           const char **target)
 {
     bool undo;
@@ -158,7 +159,7 @@ static enum verdict judge(const struct talk *t, char *answer,
 
 /* The translation as the editor shows it, so that Enter stores it. NULL: out
  * of memory. */
-static const char *editable(struct talk *t)
+static const char *editable(struct learn_dialog *t)
 {
     const char *text = t->c->text.data;
 
@@ -170,9 +171,10 @@ static const char *editable(struct talk *t)
 
 /* True: stored. What cannot be stored - a full disk, a byte that is no UTF-8 -
  * is said, and may be tried again. */
-static bool store(struct talk *t, const char *source, const char *target)
+static bool store(struct learn_dialog *t, const char *source,
+                  const char *target)
 {
-    const struct outcome *is = &t->c->outcome;
+    const struct learn_outcome *is = &t->c->outcome;
     skmt_error err;
 
     if (learn_store(t->c, source, target, &err)) {
@@ -205,7 +207,7 @@ static void answered_release(struct answered *a)
 }
 
 /* Write what waits. It cannot be taken back then. */
-static int write_last(struct talk *t)
+static int write_last(struct learn_dialog *t)
 {
     struct answered *a = &t->last;
     int status = EXIT_DONE;
@@ -223,7 +225,7 @@ static void ask_put_line(struct textbuf *t, const char *text, bool cr)
 }
 
 /* The line has its answer: the one before it is written, this one waits. */
-static int answer_line(struct talk *t, const struct line *line,
+static int answer_line(struct learn_dialog *t, const struct input_line *line,
                        const char *target, bool stored)
 {
     struct answered now = { .exists = true, .stored = stored, .line = *line };
@@ -240,7 +242,7 @@ static int answer_line(struct talk *t, const struct line *line,
     return status;
 }
 
-static int blank_line(struct talk *t, const struct line *line)
+static int blank_line(struct learn_dialog *t, const struct input_line *line)
 {
     ask_put_line(&t->last.blank, "", line->cr);
     if (t->last.blank.failed) return ask_no_memory();
@@ -248,7 +250,7 @@ static int blank_line(struct talk *t, const struct line *line)
 }
 
 /* Take the last answer back; *was is what was answered. */
-static int take_back(struct talk *t, struct answered *was)
+static int take_back(struct learn_dialog *t, struct answered *was)
 {
     int64_t id = t->c->last.is.id;
     skmt_error err;
@@ -269,14 +271,14 @@ static int take_back(struct talk *t, struct answered *was)
 
 /* ---- a line ------------------------------------------------------------- */
 
-static int stopped(const struct talk *t, enum edit_state st)
+static int stopped(const struct learn_dialog *t, enum edit_state st)
 {
     if (st == EDIT_STOPPED) return EXIT_SIGNAL + interrupt_signal();
     return complain(EXIT_TROUBLE, "reading standard input: %s",
                     t->editor.message);
 }
 
-static int ask_translate(struct talk *t, const struct line *line)
+static int ask_translate(struct learn_dialog *t, const struct input_line *line)
 {
     skmt_error err;
 
@@ -285,13 +287,14 @@ static int ask_translate(struct talk *t, const struct line *line)
     return EXIT_DONE;
 }
 
-static int undo(struct talk *t, bool *done);
+static int undo(struct learn_dialog *t, bool *done);
 
 /* One answer. *given: it is one; false: ask again, beginning with *begin. */
-static int take_answer(struct talk *t, const struct line *line, char *answer,
-                       const char **begin, bool *given, bool *done)
+static int take_answer(struct learn_dialog *t, const struct input_line *line,
+                       char *answer, const char **begin, bool *given,
+                       bool *done)
 {
-    const struct outcome *is = &t->c->outcome;
+    const struct learn_outcome *is = &t->c->outcome;
     const char *target;
     enum verdict v = judge(t, answer, &target);
     int status;
@@ -311,7 +314,8 @@ static int take_answer(struct talk *t, const struct line *line, char *answer,
 }
 
 /* Ask until there is an answer that can be done. *done: the person ends. */
-static int ask_line(struct talk *t, const struct line *line, bool *done)
+static int ask_line(struct learn_dialog *t, const struct input_line *line,
+                    bool *done)
 {
     const char *prompt = t->editor.plain ? "correction> " : "= ";
     const char *begin = editable(t);
@@ -330,7 +334,7 @@ static int ask_line(struct talk *t, const struct line *line, bool *done)
 }
 
 /* Take the last answer back and ask for its line again. */
-static int undo(struct talk *t, bool *done)
+static int undo(struct learn_dialog *t, bool *done)
 {
     struct answered was;
     int status = take_back(t, &was);
@@ -351,17 +355,18 @@ static int undo(struct talk *t, bool *done)
 }
 
 /* A line that brings its correction along needs no answer. */
-static int take_given(struct talk *t, const struct line *line,
+static int take_given(struct learn_dialog *t, const struct input_line *line,
                       const char *correction)
 {
-    const struct outcome *is = &t->c->outcome;
+    const struct learn_outcome *is = &t->c->outcome;
 
     fprintf(stderr, "= %s\n", correction);
     if (!store(t, line->text, correction)) return EXIT_TROUBLE;
     return answer_line(t, line, correction, is->added || is->replaced);
 }
 
-static int talk_about(struct talk *t, struct line *line, bool *done)
+static int talk_about(struct learn_dialog *t, struct input_line *line,
+                      bool *done)
 {
     char *correction;
     skmt_error err;
@@ -385,7 +390,8 @@ static int talk_about(struct talk *t, struct line *line, bool *done)
 
 /* ---- all lines ---------------------------------------------------------- */
 
-static enum edit_state type_source(struct talk *t, struct line *line)
+static enum edit_state type_source(struct learn_dialog *t,
+                                   struct input_line *line)
 {
     enum edit_state st = editor_line(&t->editor, "> ", "", &line->text);
 
@@ -396,7 +402,7 @@ static enum edit_state type_source(struct talk *t, struct line *line)
 
 /* A typed source, or a command in its place. The editor's text is gone when it
  * asks for the next: `source` keeps it. */
-static int typed_line(struct talk *t, struct line *line,
+static int typed_line(struct learn_dialog *t, struct input_line *line,
                       struct textbuf *source, bool *done)
 {
     bool wants_undo;
@@ -413,9 +419,9 @@ static int typed_line(struct talk *t, struct line *line,
     return talk_about(t, line, done);
 }
 
-static int typed_lines(struct talk *t)
+static int typed_lines(struct learn_dialog *t)
 {
-    struct line line = { .file = "standard input" };
+    struct input_line line = { .file = "standard input" };
     struct textbuf source = { 0 };
     bool done = false;
     int status = EXIT_DONE;
@@ -431,13 +437,13 @@ static int typed_lines(struct talk *t)
     return status;
 }
 
-static int file_lines(struct talk *t)
+static int file_lines(struct learn_dialog *t)
 {
     bool done = false;
     int status = EXIT_DONE;
 
     while (!done && !status) {
-        struct line line;
+        struct input_line line;
         enum lines_state st = lines_next(&t->in, true, &line);
 
         if (st == LINES_END) break;
@@ -452,7 +458,7 @@ static int file_lines(struct talk *t)
 
 int learn_ask(struct learn_call *c)
 {
-    struct talk t = { .c = c };
+    struct learn_dialog t = { .c = c };
     int status, written;
 
     for (int i = 0; i < c->n_files; i++)

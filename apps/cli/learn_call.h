@@ -18,17 +18,17 @@
 #include "steering.h"
 #include "textbuf.h"
 
-struct outcome {                /* of storing a correction */
+struct learn_outcome {          /* of storing a correction */
     int64_t id;                 /* of its pair; 0: none */
     bool added;                 /* the pair was not there before */
     int replaced;               /* other translations of the source */
 };
-struct stored {                 /* and what it takes to undo it */
-    struct outcome is;
+struct stored_pair {            /* and what it takes to undo it */
+    struct learn_outcome is;
     char *source, *target;
     skmt_matches *before;       /* what was like the source; may be NULL */
 };
-void stored_release(struct stored *s);          /* zeroed struct is fine */
+void stored_release(struct stored_pair *s);     /* zeroed struct is fine */
 
 struct learn_call {
     const char *model_name, *output, *corrections, *simulate;
@@ -44,8 +44,8 @@ struct learn_call {
     skmt_session *session;
     char *memory;               /* name of the one that is learnt to */
     skmt_options *finding;      /* of what a correction replaces */
-    struct outcome outcome;     /* of the last correction */
-    struct stored last;         /* the last one that changed anything */
+    struct learn_outcome outcome;  /* of the last correction */
+    struct stored_pair last;    /* the last one that changed anything */
     int fd;                     /* where translations go; -1: nowhere */
     const char *fd_name;        /* for messages */
     struct progress progress;
@@ -76,7 +76,8 @@ skmt_status learn_store(struct learn_call *c, const char *source,
 skmt_status learn_undo(struct learn_call *c, skmt_error *err);
 /* Cut a line "source TAB correction"; *correction is NULL when there is none.
  * An exit status. */
-int learn_split(struct learn_call *c, struct line *line, char **correction);
+int learn_split(struct learn_call *c, struct input_line *line,
+                char **correction);
 /* A text and a line end to the output, in one go. An exit status. */
 int learn_write(struct learn_call *c, const char *text, bool cr);
 /* The same for lines that are complete. */
@@ -87,7 +88,7 @@ int learn_write_bytes(struct learn_call *c, const struct textbuf *bytes);
 int learn_open_output(struct learn_call *c);
 
 /* "file:line: what" on stderr; the exit status for it. */
-int learn_bad_line(struct learn_call *c, const struct line *line,
+int learn_bad_line(struct learn_call *c, const struct input_line *line,
                    const char *what);
 /* Says what failed; the exit status for it. */
 int learn_failed(struct learn_call *c, const skmt_error *err);

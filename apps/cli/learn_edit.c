@@ -325,7 +325,7 @@ static enum edit_state edit_raw(struct editor *e, const char *prompt,
 /* The terminal's own line. */
 static enum edit_state read_plain(struct editor *e, const char *prompt)
 {
-    struct line line;
+    struct input_line line;
     enum lines_state st;
 
     fputs(prompt, stderr);

@@ -16,7 +16,7 @@
 
 /* ---- failing ------------------------------------------------------------ */
 
-int learn_bad_line(struct learn_call *c, const struct line *line,
+int learn_bad_line(struct learn_call *c, const struct input_line *line,
                    const char *what)
 {
     progress_end(&c->progress);
@@ -177,7 +177,8 @@ static int write_json(struct learn_call *c, bool translated,
 
 /* ---- a line ------------------------------------------------------------- */
 
-int learn_split(struct learn_call *c, struct line *line, char **correction)
+int learn_split(struct learn_call *c, struct input_line *line,
+                char **correction)
 {
     char *tab = memchr(line->text, '\t', line->len);
 
@@ -198,9 +199,9 @@ int learn_split(struct learn_call *c, struct line *line, char **correction)
 
 /* The correction that stands in a file of its own. */
 static int next_correction(struct learn_call *c, struct lines *in,
-                           const struct line *line, char **correction)
+                           const struct input_line *line, char **correction)
 {
-    struct line found;
+    struct input_line found;
     enum lines_state st = lines_next(in, true, &found);
 
     *correction = NULL;
@@ -227,14 +228,14 @@ static bool is_about_text(const skmt_error *err)
     return err->status == SKMT_TEXT || err->status == SKMT_LIMIT;
 }
 
-static int line_failed(struct learn_call *c, const struct line *line,
+static int line_failed(struct learn_call *c, const struct input_line *line,
                        const skmt_error *err)
 {
     return is_about_text(err) ? learn_bad_line(c, line, err->message)
                               : learn_failed(c, err);
 }
 
-static int learn_line(struct learn_call *c, struct line *line,
+static int learn_line(struct learn_call *c, struct input_line *line,
                       const char *correction)
 {
     double similarity = 0;
@@ -279,7 +280,7 @@ static int each_line(struct learn_call *c, struct lines *in,
     uint64_t bytes = 0;
 
     for (;;) {
-        struct line line;
+        struct input_line line;
         enum lines_state st = lines_next(in, true, &line);
         char *correction;
         int status;

@@ -46,8 +46,8 @@ struct simulation {
     char *folder;               /* NULL: none yet */
     skmt_tm *tm;
     skmt_stream *stream;
-    struct writer scored;       /* to a file of the folder */
-    struct writer out;          /* what --output asks for */
+    struct result_writer scored;  /* to a file of the folder */
+    struct result_writer out;   /* what --output asks for */
     bool to_output;
     char message[700];          /* of a failure while the stream works */
 };
@@ -94,7 +94,7 @@ static bool same_document(const struct simulation *s, const char *name,
     return last && strlen(last) == len && !memcmp(last, name, len);
 }
 
-static int keep_line(struct simulation *s, const struct line *line,
+static int keep_line(struct simulation *s, const struct input_line *line,
                      const char *source, const char *reference)
 {
     size_t name_len = (size_t)(source - 1 - line->text);
@@ -118,7 +118,7 @@ static int keep_line(struct simulation *s, const struct line *line,
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&s->text));
 }
 
-static int take_line(struct simulation *s, const struct line *line)
+static int take_line(struct simulation *s, const struct input_line *line)
 {
     const char *source = memchr(line->text, '\t', line->len);
     const char *reference = source
@@ -141,7 +141,7 @@ static int take_line(struct simulation *s, const struct line *line)
 static int read_lines(struct simulation *s, skmt_lines *in)
 {
     const char *file = s->c->simulate, *text;
-    struct line line = { .file = strcmp(file, "-") ? file
+    struct input_line line = { .file = strcmp(file, "-") ? file
                                                    : "standard input" };
     skmt_error err;
 
@@ -319,7 +319,7 @@ static int failed(struct simulation *s, const skmt_error *err)
     return EXIT_TROUBLE;
 }
 
-static int line_failed(struct simulation *s, const struct line *line,
+static int line_failed(struct simulation *s, const struct input_line *line,
                        const skmt_error *err)
 {
     if (err->status != SKMT_TEXT && err->status != SKMT_LIMIT)
@@ -334,7 +334,9 @@ static int push_line(struct simulation *s, size_t i, const char *memory)
 {
     const char *source = kept(s, s->lines[i].source);
     const char *reference = kept(s, s->lines[i].reference);
-    struct line line = { .file = s->c->simulate, .number = i + 1, .bytes = 1 };
+    struct input_line line = { .file = s->c->simulate,
+                               .number = i + 1,
+                               .bytes = 1 };
     skmt_error err = { SKMT_NOMEM, "out of memory" };
 
     if (!writer_expect(&s->scored, &line)
@@ -390,7 +392,7 @@ static int push_all(struct simulation *s, bool with_memory)
 /* One cause may have several consequences; the first tells the story. */
 static int settle(struct simulation *s, int status)
 {
-    const struct writer *w = s->scored.status ? &s->scored : &s->out;
+    const struct result_writer *w = s->scored.status ? &s->scored : &s->out;
     const char *message = w->status ? w->message : s->message;
 
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();

@@ -17,7 +17,7 @@ static void forget_result(struct learn_call *c)
     c->result = NULL;
 }
 
-void stored_release(struct stored *s)
+void stored_release(struct stored_pair *s)
 {
     skmt_matches_free(s->before);
     free(s->source);
@@ -38,8 +38,8 @@ static const char *stored_target(const skmt_pair *p)
 
 /* Is match i another translation of the source, in the memory learnt to? Or
  * the very pair? */
-static bool is_rival(const struct learn_call *c, const struct stored *s, int i,
-                     skmt_match *m, bool *same)
+static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
+                     int i, skmt_match *m, bool *same)
 {
     skmt_matches_get(s->before, i, m);
     *same = !strcmp(m->pair.target, s->target);
@@ -48,7 +48,7 @@ static bool is_rival(const struct learn_call *c, const struct stored *s, int i,
 }
 
 /* *confirm: the pair is there already, behind one of another memory. */
-static skmt_status remove_rivals(struct learn_call *c, struct stored *s,
+static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
                                  bool *confirm, skmt_error *err)
 {
     int n = skmt_matches_count(s->before);
@@ -77,8 +77,8 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored *s,
     return st;
 }
 
-static skmt_status add(struct learn_call *c, struct stored *s, bool confirm,
-                       skmt_error *err)
+static skmt_status add(struct learn_call *c, struct stored_pair *s,
+                       bool confirm, skmt_error *err)
 {
     skmt_pair pair = { .source = s->source, .target = s->target,
                        .document = c->document, .author = c->author };
@@ -89,7 +89,7 @@ static skmt_status add(struct learn_call *c, struct stored *s, bool confirm,
 }
 
 /* Undo has to know what there was. */
-static skmt_status look_up(struct learn_call *c, struct stored *s,
+static skmt_status look_up(struct learn_call *c, struct stored_pair *s,
                            const char *source, const char *target,
                            skmt_error *err)
 {
@@ -105,7 +105,7 @@ static skmt_status look_up(struct learn_call *c, struct stored *s,
 }
 
 /* What changed nothing is nothing to undo. */
-static void remember(struct learn_call *c, struct stored *s)
+static void remember(struct learn_call *c, struct stored_pair *s)
 {
     c->outcome = s->is;
     if (!s->is.added && !s->is.replaced) {
@@ -121,7 +121,7 @@ static void remember(struct learn_call *c, struct stored *s)
 skmt_status learn_store(struct learn_call *c, const char *source,
                         const char *target, skmt_error *err)
 {
-    struct stored s = { 0 };
+    struct stored_pair s = { 0 };
     bool confirm = false;
     skmt_tm *tm = c->steering.tm;
     skmt_status st = look_up(c, &s, source, target, err);
@@ -139,7 +139,7 @@ skmt_status learn_store(struct learn_call *c, const char *source,
 
 /* ---- taking it back ----------------------------------------------------- */
 
-static skmt_status restore(struct learn_call *c, struct stored *s,
+static skmt_status restore(struct learn_call *c, struct stored_pair *s,
                            skmt_error *err)
 {
     int n = s->before ? skmt_matches_count(s->before) : 0;

@@ -122,7 +122,8 @@ static enum lines_state fill(struct lines *r, bool wait)
 }
 
 /* The line of len bytes at begin, `taken` with its newline. */
-static void give(struct lines *r, size_t len, size_t taken, struct line *out)
+static void give(struct lines *r, size_t len, size_t taken,
+                 struct input_line *out)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     char *text = r->buf + r->begin;
@@ -141,7 +142,7 @@ static void give(struct lines *r, size_t len, size_t taken, struct line *out)
     r->scanned = 0;
 }
 
-enum lines_state lines_next(struct lines *r, bool wait, struct line *out)
+enum lines_state lines_next(struct lines *r, bool wait, struct input_line *out)
 {
     for (;;) {
         size_t have = r->end - r->begin;

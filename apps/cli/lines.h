@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct line {
+struct input_line {
     char *text;                 /* [len + 1], a NUL follows; lives until the
                                    next call */
     size_t len;
@@ -48,7 +48,7 @@ struct lines {
 
 void lines_open(struct lines *r, const char *const *files, int n_files,
                 int wake_fd);
-enum lines_state lines_next(struct lines *r, bool wait, struct line *out);
+enum lines_state lines_next(struct lines *r, bool wait, struct input_line *out);
 void lines_close(struct lines *r);
 
 #endif

@@ -17,7 +17,7 @@
 #define GROUPS_MAX (BOUNDS_MAX + 2)     /* those above the last bound; all */
 #define FREQUENCIES_MAX 16
 
-struct group {
+struct score_group {
     char label[48];             /* "51-100", "all" */
     size_t from, to;            /* lines of a document; SIZE_MAX: no end */
     size_t lines, documents;
@@ -60,7 +60,7 @@ struct score_call {
     struct textbuf ids;
     struct document *documents; /* [n_documents] */
     size_t n_documents, cap_documents;
-    struct group groups[GROUPS_MAX];
+    struct score_group groups[GROUPS_MAX];
     int n_groups, n_metrics, n_frequencies;
     struct textbuf out;
 };

@@ -36,7 +36,7 @@ static void jput_figure(struct textbuf *t, const struct figure *f,
 /* What a group has, between braces the caller writes. */
 static void jput_group(struct score_call *c, int file, int group)
 {
-    const struct group *g = &c->groups[group];
+    const struct score_group *g = &c->groups[group];
     struct textbuf *t = &c->out;
 
     if (c->docs) jput_int(t, "documents", (int64_t)g->documents);

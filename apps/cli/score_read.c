@@ -194,7 +194,7 @@ static void ref_at(const struct score_call *c, size_t i, const char **text,
 
 /* ---- translations ------------------------------------------------------- */
 
-struct reading {
+struct score_reader {
     skmt_score *score;
     skmt_words *words;          /* NULL: not asked for */
     size_t at, document;        /* the next line; the next document */
@@ -203,7 +203,7 @@ struct reading {
 static int add_line(struct score_call *c, const struct text_line *line,
                     void *user)
 {
-    struct reading *r = user;
+    struct score_reader *r = user;
     skmt_status st;
     const char *ref;
     skmt_error err;
@@ -277,7 +277,7 @@ static void take_words(struct score_call *c, struct score_file *f,
 static int read_file(struct score_call *c, struct score_file *f,
                      skmt_words *words)
 {
-    struct reading r = { .words = words };
+    struct score_reader r = { .words = words };
     skmt_error err;
     int status;
 
@@ -307,7 +307,7 @@ static int read_files(struct score_call *c)
 
 /* ---- groups ------------------------------------------------------------- */
 
-static void name_group(struct group *g, size_t from, size_t to)
+static void name_group(struct score_group *g, size_t from, size_t to)
 {
     g->from = from;
     g->to = to;
@@ -324,7 +324,7 @@ static size_t lines_of(const struct score_call *c, size_t document)
     return end - c->documents[document].first;
 }
 
-static void count_group(const struct score_call *c, struct group *g)
+static void count_group(const struct score_call *c, struct score_group *g)
 {
     g->lines = g->documents = 0;
     for (size_t d = 0; d < c->n_documents; d++) {
@@ -339,7 +339,7 @@ static void count_group(const struct score_call *c, struct group *g)
 /* Those that have documents, then all. */
 static void make_groups(struct score_call *c)
 {
-    struct group *g = c->groups;
+    struct score_group *g = c->groups;
 
     for (int i = 0; c->docs && i <= c->n_bounds; i++) {
         name_group(g, i ? c->bounds[i - 1] + 1 : 1,
@@ -347,7 +347,7 @@ static void make_groups(struct score_call *c)
         count_group(c, g);
         if (g->documents) g++;
     }
-    *g = (struct group){ "all", 1, SIZE_MAX, c->n_refs, c->n_documents };
+    *g = (struct score_group){ "all", 1, SIZE_MAX, c->n_refs, c->n_documents };
     c->n_groups = (int)(g - c->groups) + 1;
 }
 

@@ -56,7 +56,7 @@ int steered_option_describe(int i, skmt_option_info *out)
 }
 
 /* "name = value"; blank lines and those that begin with '#' say nothing. */
-static int take_setting(struct line *line, skmt_options *o)
+static int take_setting(struct input_line *line, skmt_options *o)
 {
     char *name = line->text + strspn(line->text, " \t"), *value, *end;
     skmt_error err;
@@ -82,7 +82,7 @@ static int take_setting(struct line *line, skmt_options *o)
 int steering_settings(const struct steering *s, skmt_options *o)
 {
     struct lines in;
-    struct line line;
+    struct input_line line;
     int status = EXIT_DONE;
     enum lines_state st;
 
@@ -211,7 +211,8 @@ void pair_lines_close(struct pair_lines *p)
     memset(p, 0, sizeof *p);
 }
 
-static bool bad(struct pair_lines *p, const struct line *l, const char *what)
+static bool bad(struct pair_lines *p, const struct input_line *l,
+                const char *what)
 {
     snprintf(p->message, sizeof p->message, "%s:%llu: %s", l->file,
              (unsigned long long)l->number, what);
@@ -232,8 +233,8 @@ static bool take_pair(struct pair_lines *p, const json_t *pair)
     return true;
 }
 
-static bool take_pairs(struct pair_lines *p, const struct line *l,
-                       const struct line *text)
+static bool take_pairs(struct pair_lines *p, const struct input_line *l,
+                       const struct input_line *text)
 {
     const json_t *tm = json_object_get(p->json, "tm");
     const json_t *src = json_object_get(p->json, "src");
@@ -256,10 +257,10 @@ static bool take_pairs(struct pair_lines *p, const struct line *l,
     return true;
 }
 
-bool pair_lines_next(struct pair_lines *p, const struct line *text)
+bool pair_lines_next(struct pair_lines *p, const struct input_line *text)
 {
     json_error_t why;
-    struct line l;
+    struct input_line l;
     enum lines_state st = lines_next(&p->in, true, &l);
 
     p->n = 0;

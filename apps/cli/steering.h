@@ -11,15 +11,23 @@
 #include "progress.h"
 #include "skmt.h"
 
-#define STEERING_OPTIONS \
-    { "memory", 'M', "FILE", "steer by this translation memory (skmt tm): " \
-      "similar sentences there change the translation, the same one is taken" }, \
-    { "name", 'n', "NAME", "only this memory of the file; may be given " \
-      "several times" }, \
-    { "key-file", 0, "FILE", "keep what the model makes of stored pairs there " \
-      "(made when it does not exist), so that it is not computed again" }, \
-    { "settings", 0, "FILE", "options from a file, as skmt tune writes it; " \
-      "those given on the command line win" }
+#define STEERING_OPTIONS                                                      \
+    { "memory", 'M', "FILE",                                                  \
+      "steer by this translation memory (skmt tm): "                          \
+      "similar sentences there change the translation, the same one is "      \
+      "taken" },                                                              \
+        { "name", 'n', "NAME",                                                \
+          "only this memory of the file; may be given "                       \
+          "several times" },                                                  \
+        { "key-file", 0, "FILE",                                              \
+          "keep what the model makes of stored pairs there "                  \
+          "(made when it does not exist), so that it is not computed "        \
+          "again" },                                                          \
+    {                                                                         \
+        "settings", 0, "FILE",                                                \
+            "options from a file, as skmt tune writes it; "                   \
+            "those given on the command line win"                             \
+    }
 
 struct steering {
     const char *memory, *key_file, *settings;
@@ -70,7 +78,7 @@ void pair_lines_open(struct pair_lines *p, const char *const *file,
                      int wake_fd);
 /* The pairs of the next text. False: message says why, or is empty when a
  * signal came. */
-bool pair_lines_next(struct pair_lines *p, const struct line *text);
+bool pair_lines_next(struct pair_lines *p, const struct input_line *text);
 void pair_lines_close(struct pair_lines *p);
 
 #endif

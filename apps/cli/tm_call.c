@@ -275,7 +275,7 @@ int tm_each_line(struct tm_call *c, const char *file, tm_line_fn *fn,
 
     lines_open(&in, &file, 1, interrupt_fd());
     while (!status) {
-        struct line line;
+        struct input_line line;
         enum lines_state st = lines_next(&in, true, &line);
 
         if (st == LINES_END) break;
@@ -288,7 +288,7 @@ int tm_each_line(struct tm_call *c, const char *file, tm_line_fn *fn,
     return status;
 }
 
-int tm_bad_line(const struct line *line, const char *what)
+int tm_bad_line(const struct input_line *line, const char *what)
 {
     fprintf(stderr, "%s:%llu: %s\n", line->file,
             (unsigned long long)line->number, what);

@@ -93,11 +93,11 @@ int tm_put_memories(struct tm_call *c, tm_row_fn *row);
 
 /* Call fn with each line of a file ("-": standard input) until it returns
  * something else than EXIT_DONE, a signal comes or reading fails. */
-typedef int tm_line_fn(struct tm_call *c, struct line *line, void *user);
+typedef int tm_line_fn(struct tm_call *c, struct input_line *line, void *user);
 int tm_each_line(struct tm_call *c, const char *file, tm_line_fn *fn,
                  void *user);
 /* "file:line: what"; the exit status for it. */
-int tm_bad_line(const struct line *line, const char *what);
+int tm_bad_line(const struct input_line *line, const char *what);
 
 /* Print what is in `out` and empty it. */
 int tm_print(struct tm_call *c);

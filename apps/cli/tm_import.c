@@ -17,7 +17,7 @@ struct rejects {
     int error;                  /* errno of what went wrong with it */
 };
 
-struct import {
+struct import_call {
     struct tm_call *c;
     skmt_import *how;
     struct rejects rejects;
@@ -67,7 +67,7 @@ static void rejects_close(struct rejects *r)
 }
 
 /* --rejects, or beside the memory. */
-static int rejects_begin(struct import *im)
+static int rejects_begin(struct import_call *im)
 {
     struct tm_call *c = im->c;
     const char *path = tm_value(c, "rejects");
@@ -88,7 +88,7 @@ static int rejects_begin(struct import *im)
 
 /* ---- how to read ------------------------------------------------------ */
 
-static int set_how(struct import *im)
+static int set_how(struct import_call *im)
 {
     static const char *const keys[] = {
         "format", "source-lang", "target-lang", "target-file",
@@ -112,7 +112,7 @@ static int set_how(struct import *im)
 
 /* ---- what came of it -------------------------------------------------- */
 
-static double rate(const struct import *im)
+static double rate(const struct import_call *im)
 {
     return (double)skmt_import_count(im->how, "pairs")
            / (im->seconds > 1e-3 ? im->seconds : 1e-3);
@@ -129,7 +129,7 @@ static void put_left_out(struct textbuf *t, int64_t n, const char *why,
     textbuf_adds(t, why);
 }
 
-static void put_counts(const struct import *im)
+static void put_counts(const struct import_call *im)
 {
     struct textbuf *t = &im->c->out;
     int64_t empty = skmt_import_count(im->how, "empty");
@@ -159,7 +159,7 @@ static void put_counts(const struct import *im)
     textbuf_adds(t, " pairs/s\n");
 }
 
-static void put_json(const struct import *im)
+static void put_json(const struct import_call *im)
 {
     static const char *const counts[][2] = {
         { "pairs", "pairs" }, { "texts", "texts" }, { "empty", "empty" },
@@ -184,7 +184,7 @@ static void put_json(const struct import *im)
 }
 
 /* "de to en", as the import was told or the memory has it. */
-static void put_languages(struct textbuf *t, const struct import *im,
+static void put_languages(struct textbuf *t, const struct import_call *im,
                           const skmt_tm_info *m)
 {
     const char *source = tm_value(im->c, "source-lang");
@@ -208,7 +208,7 @@ static void put_reason(struct textbuf *t, int64_t n, const char *why)
 
 /* Why an import has stored nothing. A file that has no units at all is no
  * error; one whose units were all left out is, for somebody expects them. */
-static int explain_nothing(const struct import *im, const skmt_tm_info *m)
+static int explain_nothing(const struct import_call *im, const skmt_tm_info *m)
 {
     int64_t other = skmt_import_count(im->how, "other-language");
     struct textbuf t = { 0 };
@@ -232,7 +232,7 @@ static int explain_nothing(const struct import *im, const skmt_tm_info *m)
 }
 
 /* What the user should know about an import that went well. */
-static int give_notes(const struct import *im)
+static int give_notes(const struct import_call *im)
 {
     struct tm_call *c = im->c;
     const char *missing;
@@ -248,7 +248,7 @@ static int give_notes(const struct import *im)
     return EXIT_DONE;
 }
 
-static int failed(struct import *im, const skmt_error *err)
+static int failed(struct import_call *im, const skmt_error *err)
 {
     struct tm_call *c = im->c;
     int status;
@@ -264,7 +264,7 @@ static int failed(struct import *im, const skmt_error *err)
     return status;
 }
 
-static int import(struct import *im)
+static int import(struct import_call *im)
 {
     struct tm_call *c = im->c;
     double begin = wall_seconds();
@@ -289,7 +289,7 @@ static int import(struct import *im)
 
 int cmd_tm_import(struct tm_call *c)
 {
-    struct import im = { .c = c };
+    struct import_call im = { .c = c };
     int status;
 
     im.how = skmt_import_new();

@@ -40,7 +40,7 @@ static skmt_status add_one(struct tm_call *c, const char *source,
 }
 
 /* Every line is answered before the next is read. */
-static int add_line(struct tm_call *c, struct line *line, void *unused)
+static int add_line(struct tm_call *c, struct input_line *line, void *unused)
 {
     char *tab = memchr(line->text, '\t', line->len);
     skmt_error err;

@@ -15,7 +15,7 @@
 #include "tm_call.h"
 #include "tm_print.h"
 
-struct search {
+struct search_call {
     struct tm_call *c;
     bool color;
     bool echo;                  /* print the text before its matches */
@@ -27,12 +27,12 @@ static const char bold[] = "\033[1m", dim[] = "\033[2m",
 
 /* ---- for people ------------------------------------------------------- */
 
-static void paint(struct search *s, const char *code)
+static void paint(struct search_call *s, const char *code)
 {
     if (s->color) textbuf_adds(&s->c->out, code);
 }
 
-static void put_stretch(struct search *s, char kind, const char *text,
+static void put_stretch(struct search_call *s, char kind, const char *text,
                         size_t n)
 {
     struct textbuf *t = &s->c->out;
@@ -48,7 +48,7 @@ static void put_stretch(struct search *s, char kind, const char *text,
     else textbuf_adds(t, kind == '-' ? "-]" : "+}");
 }
 
-static void put_differences(struct search *s, const skmt_matches *m, int i,
+static void put_differences(struct search_call *s, const skmt_matches *m, int i,
                             const skmt_match *match, const char *text)
 {
     size_t begin, end;
@@ -60,7 +60,7 @@ static void put_differences(struct search *s, const skmt_matches *m, int i,
 }
 
 /* "id 17, memory.tmx:12, letter.docx, main, 2024-05-31, 3 times" */
-static void put_where(struct search *s, const skmt_match *match)
+static void put_where(struct search_call *s, const skmt_match *match)
 {
     struct textbuf *t = &s->c->out;
     const skmt_pair *p = &match->pair;
@@ -85,7 +85,7 @@ static void put_where(struct search *s, const skmt_match *match)
     }
 }
 
-static void put_match(struct search *s, const skmt_matches *m, int i,
+static void put_match(struct search_call *s, const skmt_matches *m, int i,
                       const char *text)
 {
     struct textbuf *t = &s->c->out;
@@ -106,7 +106,7 @@ static void put_match(struct search *s, const skmt_matches *m, int i,
     textbuf_adds(t, "\n");
 }
 
-static void put_block(struct search *s, const skmt_matches *m,
+static void put_block(struct search_call *s, const skmt_matches *m,
                       const char *text, size_t len)
 {
     struct textbuf *t = &s->c->out;
@@ -154,8 +154,8 @@ static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
     textbuf_adds(t, "}");
 }
 
-static void jput_block(struct search *s, const skmt_matches *m,
-                       const struct line *line)
+static void jput_block(struct search_call *s, const skmt_matches *m,
+                       const struct input_line *line)
 {
     struct textbuf *t = &s->c->out;
     int n = m ? skmt_matches_count(m) : 0;
@@ -175,7 +175,7 @@ static void jput_block(struct search *s, const skmt_matches *m,
 
 /* ---- searching -------------------------------------------------------- */
 
-static int search_failed(struct search *s, const struct line *line,
+static int search_failed(struct search_call *s, const struct input_line *line,
                          const skmt_error *err)
 {
     if (!line->file || err->status != SKMT_TEXT) return tm_failed(s->c, err);
@@ -184,9 +184,9 @@ static int search_failed(struct search *s, const struct line *line,
 }
 
 /* A blank line has no matches and an answer all the same. */
-static int search_line(struct tm_call *c, struct line *line, void *user)
+static int search_line(struct tm_call *c, struct input_line *line, void *user)
 {
-    struct search *s = user;
+    struct search_call *s = user;
     bool blank = strspn(line->text, " \t") == line->len;
     skmt_matches *m = NULL;
     skmt_error err;
@@ -201,10 +201,10 @@ static int search_line(struct tm_call *c, struct line *line, void *user)
 }
 
 /* The words of the command line as one text, as echo prints them. */
-static int search_operands(struct search *s)
+static int search_operands(struct search_call *s)
 {
     struct textbuf text = { 0 };
-    struct line line = { .number = 1 };
+    struct input_line line = { .number = 1 };
     int status;
 
     for (int i = 0; i < s->c->n_operands; i++) {
@@ -222,7 +222,7 @@ static int search_operands(struct search *s)
 
 /* ---- command line ----------------------------------------------------- */
 
-static int choose_color(struct search *s)
+static int choose_color(struct search_call *s)
 {
     const char *when = tm_value(s->c, "color"), *term = getenv("TERM");
     const char *none = getenv("NO_COLOR");
@@ -240,7 +240,7 @@ static int choose_color(struct search *s)
 
 int cmd_tm_search(struct tm_call *c)
 {
-    struct search s = { .c = c };
+    struct search_call s = { .c = c };
     const char *file = tm_value(c, "file");
     int status;
 

@@ -22,7 +22,7 @@ struct histogram {
     const char *unit;           /* "pieces" or "words" */
 };
 
-struct measuring {
+struct stats_context {
     struct histogram *h;
     struct progress progress;
     uint64_t bytes;             /* of the file so far */
@@ -107,7 +107,7 @@ static void count(struct histogram *h, double similarity)
     if (similarity >= 1 - 1e-9) h->exact++;
 }
 
-static int measure(struct tm_call *c, const struct line *line,
+static int measure(struct tm_call *c, const struct input_line *line,
                    struct histogram *h)
 {
     const char *tab = memchr(line->text, '\t', line->len);
@@ -136,9 +136,9 @@ static uint64_t file_bytes(const char *path)
                ? 0 : (uint64_t)file.st_size;
 }
 
-static int measure_line(struct tm_call *c, struct line *line, void *user)
+static int measure_line(struct tm_call *c, struct input_line *line, void *user)
 {
-    struct measuring *m = user;
+    struct stats_context *m = user;
     int status = measure(c, line, m->h);
 
     m->bytes += line->bytes;
@@ -149,7 +149,7 @@ static int measure_line(struct tm_call *c, struct line *line, void *user)
 static int measure_lines(struct tm_call *c, const char *path,
                          struct histogram *h)
 {
-    struct measuring m = { .h = h };
+    struct stats_context m = { .h = h };
     int status;
 
     progress_begin(&m.progress, "lines", file_bytes(path),

@@ -15,7 +15,7 @@
 #include "tm_call.h"
 #include "tm_print.h"
 
-struct warming {
+struct warm_context {
     const char *file;
     int64_t made, there, removed;       /* pairs */
     int64_t kept;               /* of the file, others' pairs included */
@@ -40,7 +40,7 @@ static int64_t bytes_of(const char *file)
     return stat(file, &st) ? 0 : (int64_t)st.st_size;
 }
 
-static int answer(struct tm_call *c, const struct warming *w)
+static int answer(struct tm_call *c, const struct warm_context *w)
 {
     struct textbuf *t = &c->out;
 
@@ -76,7 +76,7 @@ static int answer(struct tm_call *c, const struct warming *w)
     return tm_print(c);
 }
 
-static int stopped(struct tm_call *c, const struct warming *w,
+static int stopped(struct tm_call *c, const struct warm_context *w,
                    const skmt_error *err)
 {
     int status = tm_failed(c, err);
@@ -89,7 +89,7 @@ static int stopped(struct tm_call *c, const struct warming *w,
 
 /* The limit counts for all pairs of the file, those of other memories, too. */
 static void note_what_did_not_fit(const struct tm_call *c,
-                                  const struct warming *w)
+                                  const struct warm_context *w)
 {
     if (tm_given(c, "quiet") || w->kept >= w->made + w->there) return;
     complain(0, "%s has reached its limit and keeps %lld of these %lld pairs; "
@@ -98,7 +98,7 @@ static void note_what_did_not_fit(const struct tm_call *c,
 }
 
 /* *keys is the caller's to free. */
-static int warm(struct tm_call *c, struct warming *w, skmt_keys **keys)
+static int warm(struct tm_call *c, struct warm_context *w, skmt_keys **keys)
 {
     double begin = wall_seconds();
     skmt_error err;
@@ -120,7 +120,7 @@ static int warm(struct tm_call *c, struct warming *w, skmt_keys **keys)
 
 int cmd_tm_warm(struct tm_call *c)
 {
-    struct warming w = { .file = tm_value(c, "key-file") };
+    struct warm_context w = { .file = tm_value(c, "key-file") };
     skmt_keys *keys = NULL;
     int status = check_file(w.file);
 

@@ -9,13 +9,13 @@
 #include "cli.h"
 #include "writer.h"
 
-void writer_init(struct writer *w)
+void writer_init(struct result_writer *w)
 {
     memset(w, 0, sizeof *w);
     pthread_mutex_init(&w->lock, NULL);
 }
 
-void writer_release(struct writer *w)
+void writer_release(struct result_writer *w)
 {
     pthread_mutex_destroy(&w->lock);
     textbuf_release(&w->line);
@@ -26,7 +26,7 @@ void writer_release(struct writer *w)
     w->queue = NULL;
 }
 
-void writer_fail(struct writer *w, int status, const char *fmt, ...)
+void writer_fail(struct result_writer *w, int status, const char *fmt, ...)
 {
     va_list ap;
 
@@ -40,7 +40,7 @@ void writer_fail(struct writer *w, int status, const char *fmt, ...)
     pthread_mutex_unlock(&w->lock);
 }
 
-int writer_status(struct writer *w)
+int writer_status(struct result_writer *w)
 {
     int status;
 
@@ -50,7 +50,7 @@ int writer_status(struct writer *w)
     return status;
 }
 
-double writer_busy_seconds(struct writer *w)
+double writer_busy_seconds(struct result_writer *w)
 {
     double seconds;
 
@@ -63,7 +63,7 @@ double writer_busy_seconds(struct writer *w)
 
 /* ---- the queue -------------------------------------------------------- */
 
-static bool grow(struct writer *w)
+static bool grow(struct result_writer *w)
 {
     size_t cap = w->cap ? 2 * w->cap : 256;
     struct origin *queue = malloc(cap * sizeof *queue);
@@ -78,7 +78,7 @@ static bool grow(struct writer *w)
     return true;
 }
 
-bool writer_expect(struct writer *w, const struct line *line)
+bool writer_expect(struct result_writer *w, const struct input_line *line)
 {
     char *text = NULL;
     bool ok = true;
@@ -107,7 +107,7 @@ bool writer_expect(struct writer *w, const struct line *line)
     return ok;
 }
 
-static struct origin take(struct writer *w)
+static struct origin take(struct result_writer *w)
 {
     struct origin o;
 
@@ -132,7 +132,7 @@ static void put_one_line(struct textbuf *t, const char *s, size_t n)
         if (t->data[i] == '\n' || t->data[i] == '\r') t->data[i] = ' ';
 }
 
-static void put_plain(struct writer *w, const skmt_result *r, bool cr)
+static void put_plain(struct result_writer *w, const skmt_result *r, bool cr)
 {
     size_t len = 0;
     const char *text = skmt_result_hyps(r) ? skmt_result_text(r, 0, &len)
@@ -143,7 +143,7 @@ static void put_plain(struct writer *w, const skmt_result *r, bool cr)
 }
 
 /* line TAB rank TAB score TAB text, ranks from 1 */
-static void put_ranked(struct writer *w, const skmt_result *r, bool cr)
+static void put_ranked(struct result_writer *w, const skmt_result *r, bool cr)
 {
     int n = skmt_result_hyps(r);
 
@@ -162,7 +162,7 @@ static void put_ranked(struct writer *w, const skmt_result *r, bool cr)
     }
 }
 
-static void put_explained(struct writer *w, const skmt_result *r)
+static void put_explained(struct result_writer *w, const skmt_result *r)
 {
     int n = skmt_result_hyps(r);
     bool ok = true;
@@ -226,7 +226,7 @@ static void put_attention(struct textbuf *t, const float *row, int n)
     textbuf_adds(t, "]");
 }
 
-static void put_tokens(struct writer *w, const skmt_result *r, int hyp,
+static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
                        int seg)
 {
     struct textbuf *t = &w->line;
@@ -267,7 +267,7 @@ static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
     explain_json_alternatives(t, r, seg, seg + 1);
 }
 
-static void put_segments(struct writer *w, const skmt_result *r, int hyp)
+static void put_segments(struct result_writer *w, const skmt_result *r, int hyp)
 {
     struct textbuf *t = &w->line;
     int n = skmt_result_segs(r);
@@ -292,7 +292,8 @@ static void put_segments(struct writer *w, const skmt_result *r, int hyp)
     textbuf_adds(t, "]");
 }
 
-static void put_hypothesis(struct writer *w, const skmt_result *r, int hyp)
+static void put_hypothesis(struct result_writer *w, const skmt_result *r,
+                           int hyp)
 {
     struct textbuf *t = &w->line;
     size_t len = 0;
@@ -307,7 +308,7 @@ static void put_hypothesis(struct writer *w, const skmt_result *r, int hyp)
     put_segments(w, r, hyp);
 }
 
-static void put_json(struct writer *w, const skmt_result *r)
+static void put_json(struct result_writer *w, const skmt_result *r)
 {
     struct textbuf *t = &w->line;
     int n = skmt_result_hyps(r);
@@ -354,7 +355,7 @@ static bool write_all(int fd, const struct textbuf *t)
     return true;
 }
 
-static void write_out(struct writer *w)
+static void write_out(struct result_writer *w)
 {
     if (w->line.failed)
         writer_fail(w, EXIT_TROUBLE, "skmt: out of memory");
@@ -369,7 +370,7 @@ static void write_out(struct writer *w)
                     strerror(errno));
 }
 
-static void text_failed(struct writer *w, const struct origin *o,
+static void text_failed(struct result_writer *w, const struct origin *o,
                         const skmt_error *err)
 {
     if (err->status == SKMT_CANCELED) writer_fail(w, EXIT_TROUBLE, "%s", "");
@@ -377,7 +378,7 @@ static void text_failed(struct writer *w, const struct origin *o,
                      (unsigned long long)o->number, err->message);
 }
 
-static void add_to_page(struct writer *w, const skmt_result *r,
+static void add_to_page(struct result_writer *w, const skmt_result *r,
                         const struct origin *o)
 {
     skmt_error err;
@@ -387,7 +388,7 @@ static void add_to_page(struct writer *w, const skmt_result *r,
         writer_fail(w, EXIT_TROUBLE, "skmt: %s", err.message);
 }
 
-static void put_result(struct writer *w, const skmt_result *r, bool cr)
+static void put_result(struct result_writer *w, const skmt_result *r, bool cr)
 {
     textbuf_reset(&w->line);
     if (w->json) put_json(w, r);
@@ -400,7 +401,7 @@ static void put_result(struct writer *w, const skmt_result *r, bool cr)
 int writer_result(void *user, uint64_t number, skmt_result *r,
                   const skmt_error *err)
 {
-    struct writer *w = user;
+    struct result_writer *w = user;
     struct origin o = take(w);
 
     (void)number;

@@ -26,7 +26,7 @@ struct origin {                 /* where an expected result comes from */
     size_t len;
 };
 
-struct writer {
+struct result_writer {
     int fd;
     const char *name;           /* of the output, for messages */
     bool json;
@@ -48,13 +48,13 @@ struct writer {
     uint64_t lines, bytes;
 };
 
-void writer_init(struct writer *w);
-void writer_release(struct writer *w);
-bool writer_expect(struct writer *w, const struct line *line);  /* no memory */
-skmt_stream_fn writer_result;           /* user is the struct writer */
-int writer_status(struct writer *w);
-double writer_busy_seconds(struct writer *w);
-void writer_fail(struct writer *w, int status, const char *fmt, ...)
+void writer_init(struct result_writer *w);
+void writer_release(struct result_writer *w);
+bool writer_expect(struct result_writer *w, const struct input_line *line);  /* no memory */
+skmt_stream_fn writer_result;           /* user is the struct result_writer */
+int writer_status(struct result_writer *w);
+double writer_busy_seconds(struct result_writer *w);
+void writer_fail(struct result_writer *w, int status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -18,7 +18,7 @@ struct skmt_import {
 
 enum key_kind { KEY_TEXT, KEY_COLUMN, KEY_FLAG };
 
-static const struct key {
+static const struct import_key {
     const char *name;
     enum key_kind kind;
     size_t offset;

@@ -14,7 +14,7 @@
 /* Behind sacrebleu's words: who counted. */
 #define SIGNED_BY "|skmt:" SKMT_VERSION_TEXT
 
-struct part {                   /* a metric and its place in a row */
+struct score_part {             /* a metric and its place in a row */
     const struct metric *m;
     size_t at;
     int64_t sums[METRIC_STATS_MAX];
@@ -22,7 +22,7 @@ struct part {                   /* a metric and its place in a row */
 };
 
 struct skmt_score {
-    struct part parts[METRICS_MAX];
+    struct score_part parts[METRICS_MAX];
     int n_parts;
     int64_t *rows;              /* [n][width], each begins with ROW_REF */
     size_t n, cap, width;
@@ -36,7 +36,7 @@ enum { ROW_REF, ROW_COUNTS };   /* hash of the reference; what was counted */
 
 static enum status add_part(skmt_score *s, struct str name, struct err *e)
 {
-    struct part *p = &s->parts[s->n_parts];
+    struct score_part *p = &s->parts[s->n_parts];
     const struct metric *m = metric_find(name);
 
     if (!m)
@@ -112,7 +112,7 @@ static bool count_row(skmt_score *s, struct str hyp, struct str ref,
 {
     for (int last = 0; last < 2; last++)
         for (int i = 0; i < s->n_parts; i++) {
-            const struct part *p = &s->parts[i];
+            const struct score_part *p = &s->parts[i];
 
             if (p->m->remembers == last
                 && !p->m->count(&s->tally, hyp, ref, row + p->at))
@@ -235,7 +235,8 @@ skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
 
 /* ---- figures ------------------------------------------------------------- */
 
-static const struct part *find_part(const skmt_score *s, const char *metric)
+static const struct score_part *find_part(const skmt_score *s,
+                                          const char *metric)
 {
     for (int i = 0; metric && i < s->n_parts; i++)
         if (!strcmp(s->parts[i].m->name, metric)) return &s->parts[i];
@@ -251,7 +252,7 @@ static enum status no_part(const char *metric, struct err *e)
 skmt_status skmt_score_get(const skmt_score *s, const char *metric,
                            double *value, skmt_error *err)
 {
-    const struct part *p = find_part(s, metric);
+    const struct score_part *p = find_part(s, metric);
 
     err_clear(inner(err));
     if (!p) return (skmt_status)no_part(metric, inner(err));
@@ -271,12 +272,12 @@ const char *skmt_score_metric(const skmt_score *s, int i, const char **title,
 const char *skmt_score_detail(const skmt_score *s, const char *metric, int i,
                               double *value)
 {
-    const struct part *p = find_part(s, metric);
+    const struct score_part *p = find_part(s, metric);
 
     return p ? p->m->detail(p->sums, i, value) : NULL;
 }
 
-static struct sample sample_of(const skmt_score *s, const struct part *p)
+static struct sample sample_of(const skmt_score *s, const struct score_part *p)
 {
     return (struct sample){ s->rows ? s->rows + p->at : NULL, s->n, s->width,
                             p->m->n_stats, p->m->score };
@@ -286,7 +287,7 @@ skmt_status skmt_score_interval(const skmt_score *s, const char *metric,
                                 int resamples, uint64_t seed, double *low,
                                 double *high, skmt_error *err)
 {
-    const struct part *p = find_part(s, metric);
+    const struct score_part *p = find_part(s, metric);
     struct interval found;
     struct sample sample;
     enum status st;
@@ -314,8 +315,8 @@ skmt_status skmt_score_compare(const skmt_score *a, const skmt_score *b,
                                const char *metric, int resamples,
                                uint64_t seed, double *p, skmt_error *err)
 {
-    const struct part *in_a = find_part(a, metric);
-    const struct part *in_b = find_part(b, metric);
+    const struct score_part *in_a = find_part(a, metric);
+    const struct score_part *in_b = find_part(b, metric);
     struct sample sa, sb;
 
     err_clear(inner(err));

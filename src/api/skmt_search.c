@@ -91,7 +91,7 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
     struct err *e = inner(err);
     struct matches found = { 0 };
     skmt_matches *m = NULL;
-    struct search q;
+    struct tm_query q;
     enum status st;
 
     *out = NULL;

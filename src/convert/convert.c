@@ -60,7 +60,7 @@ struct step {
     const struct sf_tensor *part[MAX_PARTS];    /* NULL: zeros */
 };
 
-struct job {
+struct convert_job {
     enum dtype type;
     struct source_config src;
     struct safetensors *in;
@@ -81,14 +81,15 @@ static const struct rename *find_rename(const char *ours)
     return NULL;
 }
 
-static bool have(struct job *j, const char *name)
+static bool have(struct convert_job *j, const char *name)
 {
     return safetensors_find(j->in, name) != NULL;
 }
 
 /* A part of a step: dims 1 for a vector of `rows`. */
-static enum status find_part(struct job *j, const struct sf_tensor **out,
-                             const char *name, int dims, int rows, int cols)
+static enum status find_part(struct convert_job *j,
+                             const struct sf_tensor **out, const char *name,
+                             int dims, int rows, int cols)
 {
     struct sf_tensor *t = safetensors_find(j->in, name);
     const char *file = safetensors_name(j->in);
@@ -107,7 +108,7 @@ static enum status find_part(struct job *j, const struct sf_tensor **out,
                    "[%d, %d], as config.json says", file, name, rows, cols);
 }
 
-static enum status add_step(struct job *j, const struct step *s)
+static enum status add_step(struct convert_job *j, const struct step *s)
 {
     if (!mem_grow(&j->steps, &j->cap_steps, j->n_steps + 1, sizeof *s))
         return err_nomem(j->e, "convert");
@@ -125,7 +126,7 @@ struct want {
     bool optional_parts;        /* one that is not there counts as zeros */
 };
 
-static enum status plan(struct job *j, const struct want *w)
+static enum status plan(struct convert_job *j, const struct want *w)
 {
     const struct rename *r = find_rename(w->ours);
     struct step s = { .kind = w->kind, .rows = w->rows, .cols = w->k };
@@ -144,7 +145,7 @@ static enum status plan(struct job *j, const struct want *w)
     return st ? st : add_step(j, &s);
 }
 
-static enum status plan_matrix(struct job *j, const char *prefix,
+static enum status plan_matrix(struct convert_job *j, const char *prefix,
                                const char *ours, int n, int k)
 {
     if (j->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
@@ -154,7 +155,7 @@ static enum status plan_matrix(struct job *j, const char *prefix,
                                    2, n, k, n, false });
 }
 
-static enum status plan_vector(struct job *j, const char *prefix,
+static enum status plan_vector(struct convert_job *j, const char *prefix,
                                const char *ours, const char *suffix,
                                const char *their_suffix, int n)
 {
@@ -162,7 +163,8 @@ static enum status plan_vector(struct job *j, const char *prefix,
                                    STEP_PLAIN, 1, n, 1, n, false });
 }
 
-static bool any_bias(struct job *j, const char *prefix, const char *ours)
+static bool any_bias(struct convert_job *j, const char *prefix,
+                     const char *ours)
 {
     const struct rename *r = find_rename(ours);
     char theirs[96];
@@ -174,7 +176,7 @@ static bool any_bias(struct job *j, const char *prefix, const char *ours)
     return false;
 }
 
-static enum status plan_linear(struct job *j, const char *prefix,
+static enum status plan_linear(struct convert_job *j, const char *prefix,
                                const char *ours, int n, int k)
 {
     enum status st = plan_matrix(j, prefix, ours, n, k);
@@ -184,7 +186,7 @@ static enum status plan_linear(struct job *j, const char *prefix,
                                    n, 1, pad_to(n, PANEL), true });
 }
 
-static enum status plan_norm(struct job *j, const char *prefix,
+static enum status plan_norm(struct convert_job *j, const char *prefix,
                              const char *ours, int d)
 {
     enum status st = plan_vector(j, prefix, ours, ".g", ".weight", d);
@@ -197,7 +199,7 @@ static enum status plan_norm(struct job *j, const char *prefix,
 #define N(field, name) \
     if (!st) st = plan_norm(j, prefix, name, d);
 
-static enum status plan_encoder(struct job *j)
+static enum status plan_encoder(struct convert_job *j)
 {
     int d = j->src.cfg.d_model, f = j->src.cfg.ffn;
     enum status st = ST_OK;
@@ -211,7 +213,7 @@ static enum status plan_encoder(struct job *j)
     return st;
 }
 
-static enum status plan_decoder(struct job *j)
+static enum status plan_decoder(struct convert_job *j)
 {
     int d = j->src.cfg.d_model, f = j->src.cfg.ffn_decoder;
     enum status st = ST_OK;
@@ -227,7 +229,7 @@ static enum status plan_decoder(struct job *j)
 #undef L
 #undef N
 
-static enum status plan_bias(struct job *j)
+static enum status plan_bias(struct convert_job *j)
 {
     int v = j->src.cfg.vocab_size;
 
@@ -238,7 +240,7 @@ static enum status plan_bias(struct job *j)
 
 /* "emb" for both sides or one each; "out" unless tied. Untied without "out"
  * is refused as missing: nothing is guessed. */
-static enum status plan_embeddings(struct job *j)
+static enum status plan_embeddings(struct convert_job *j)
 {
     int v = j->src.cfg.vocab_size, d = j->src.cfg.d_model;
     bool each = have(j, "emb_src.weight") || have(j, "emb_tgt.weight");
@@ -250,7 +252,7 @@ static enum status plan_embeddings(struct job *j)
     return st ? st : plan_bias(j);
 }
 
-static enum status plan_positions(struct job *j)
+static enum status plan_positions(struct convert_job *j)
 {
     int n = j->src.cfg.max_positions, d = j->src.cfg.d_model;
     enum status st;
@@ -264,7 +266,7 @@ static enum status plan_positions(struct job *j)
 }
 
 /* A tensor nobody asked for means that the model computes something else. */
-static enum status check_all_used(struct job *j)
+static enum status check_all_used(struct convert_job *j)
 {
     for (int i = 0; i < safetensors_count(j->in); i++) {
         const struct sf_tensor *t = safetensors_at(j->in, i);
@@ -277,7 +279,7 @@ static enum status check_all_used(struct job *j)
     return ST_OK;
 }
 
-static enum status plan_all(struct job *j)
+static enum status plan_all(struct convert_job *j)
 {
     enum status st = plan_encoder(j);
 
@@ -290,7 +292,7 @@ static enum status plan_all(struct job *j)
 
 /* ---- the tokenizer ---- */
 
-static enum status check_subword(struct job *j, const char *path)
+static enum status check_subword(struct convert_job *j, const char *path)
 {
     struct err why;
     enum status st = subword_open(&j->subword, j->spm.data, j->spm.size, &why);
@@ -303,7 +305,7 @@ static enum status check_subword(struct job *j, const char *path)
     return ST_OK;
 }
 
-static enum status open_subword(struct job *j, const char *path)
+static enum status open_subword(struct convert_job *j, const char *path)
 {
     enum status st = mapping_open(&j->spm, path, j->e);
 
@@ -315,7 +317,8 @@ static enum status open_subword(struct job *j, const char *path)
 
 /* ---- running ---- */
 
-static enum status read_parts(struct job *j, const struct step *s, float *buf)
+static enum status read_parts(struct convert_job *j, const struct step *s,
+                              float *buf)
 {
     size_t each = (size_t)s->part_rows * (size_t)s->cols;
 
@@ -327,7 +330,7 @@ static enum status read_parts(struct job *j, const struct step *s, float *buf)
     return ST_OK;
 }
 
-static enum status write_plain(struct job *j, const struct step *s,
+static enum status write_plain(struct convert_job *j, const struct step *s,
                                const float *buf)
 {
     return mfile_writer_add(j->out, s->name, DT_F32, s->rows, s->cols, buf,
@@ -341,9 +344,9 @@ struct int8_parts {
     int32_t *comp;
 };
 
-static enum status write_part(struct job *j, const struct step *s, char kind,
-                              enum dtype type, int64_t rows, int64_t cols,
-                              const void *data, uint64_t bytes)
+static enum status write_part(struct convert_job *j, const struct step *s,
+                              char kind, enum dtype type, int64_t rows,
+                              int64_t cols, const void *data, uint64_t bytes)
 {
     char name[MFILE_NAME_MAX + 1];
 
@@ -354,7 +357,7 @@ static enum status write_part(struct job *j, const struct step *s, char kind,
 }
 
 /* What a ReLU leaves is mostly zero: the matrix after it goes by input. */
-static bool follows_relu(const struct job *j, const struct step *s)
+static bool follows_relu(const struct convert_job *j, const struct step *s)
 {
     static const char name[] = ".ffn.down.w";
     size_t n = strlen(s->name), k = sizeof name - 1;
@@ -364,7 +367,7 @@ static bool follows_relu(const struct job *j, const struct step *s)
 }
 
 /* "x.t" or "x.w" and "x.c", with "x.s". */
-static enum status write_int8(struct job *j, const struct step *s,
+static enum status write_int8(struct convert_job *j, const struct step *s,
                               const float *buf, struct int8_parts *p)
 {
     int padded = pad_to(s->rows, PANEL);
@@ -386,7 +389,7 @@ static enum status write_int8(struct job *j, const struct step *s,
     return st;
 }
 
-static enum status write_packed(struct job *j, const struct step *s,
+static enum status write_packed(struct convert_job *j, const struct step *s,
                                 const float *buf)
 {
     size_t padded = (size_t)pad_to(s->rows, PANEL);
@@ -411,7 +414,7 @@ static enum status write_packed(struct job *j, const struct step *s,
     return st;
 }
 
-static enum status run_step(struct job *j, const struct step *s)
+static enum status run_step(struct convert_job *j, const struct step *s)
 {
     float *buf = mem_zalloc((size_t)s->rows * (size_t)s->cols, sizeof *buf);
     enum status st;
@@ -425,7 +428,7 @@ static enum status run_step(struct job *j, const struct step *s)
     return st;
 }
 
-static enum status begin_file(struct job *j, const char *path)
+static enum status begin_file(struct convert_job *j, const char *path)
 {
     struct strbuf text;
     enum status st;
@@ -443,7 +446,7 @@ static enum status begin_file(struct job *j, const char *path)
 
 /* ---- all of it ---- */
 
-static enum status open_folder(struct job *j, const char *dir)
+static enum status open_folder(struct convert_job *j, const char *dir)
 {
     size_t size = strlen(dir) + 32;
     char *path = malloc(size);
@@ -460,7 +463,7 @@ static enum status open_folder(struct job *j, const char *dir)
     return st;
 }
 
-static void close_job(struct job *j)
+static void close_job(struct convert_job *j)
 {
     mfile_writer_free(j->out);
     safetensors_close(j->in);
@@ -473,7 +476,7 @@ enum status convert_model(const char *dir, enum dtype type, const char *out,
                           void (*progress)(void *user, int done, int total),
                           void *user, struct err *e)
 {
-    struct job j = { .type = type, .e = e };
+    struct convert_job j = { .type = type, .e = e };
     enum status st;
 
     if (type != DT_F32 && type != DT_BF16 && type != DT_I8)

@@ -14,7 +14,15 @@
 
 #define CONFIG_JSON_MAX 1000000
 
-enum kind { K_INT, K_REAL, K_BOOL, K_WORD, K_STRING, K_ONE_ID, K_IGNORED };
+enum config_kind {
+    K_INT,
+    K_REAL,
+    K_BOOL,
+    K_WORD,
+    K_STRING,
+    K_ONE_ID,
+    K_IGNORED
+};
 
 /* The words of an enum, in the order of its numbers. */
 static const char *const norm_words[] = { "pre", "post", NULL };
@@ -26,9 +34,9 @@ static const char *const activation_words[] = {
 };
 static const char *const type_words[] = { "transformer", NULL };
 
-struct key {
+struct config_key {
     const char *name;
-    enum kind kind;
+    enum config_kind kind;
     bool required;
     size_t offset;              /* in struct source_config */
     size_t size;                /* of a string's field */
@@ -38,7 +46,7 @@ struct key {
 #define AT(field) offsetof(struct source_config, field)
 #define LEN(field) sizeof ((struct source_config *)0)->field
 
-static const struct key keys[] = {
+static const struct config_key keys[] = {
     { "model_type",        K_WORD,   false, 0, 0, type_words },
     { "source_language",   K_STRING, false, AT(cfg.source_lang),
       LEN(cfg.source_lang), NULL },
@@ -135,8 +143,8 @@ static void list_words(const char *const *words, char *out, size_t size)
                               words[i]);
 }
 
-static const char *read_word(const json_t *v, const struct key *k, int *out,
-                             char *hint, size_t hint_size)
+static const char *read_word(const json_t *v, const struct config_key *k,
+                             int *out, char *hint, size_t hint_size)
 {
     const char *s = json_string_value(v);
 
@@ -150,9 +158,9 @@ static const char *read_word(const json_t *v, const struct key *k, int *out,
     return hint;
 }
 
-static enum status read_value(struct source_config *c, const struct key *k,
-                              const json_t *v, const char *path,
-                              struct err *e)
+static enum status read_value(struct source_config *c,
+                              const struct config_key *k, const json_t *v,
+                              const char *path, struct err *e)
 {
     void *at = (char *)c + k->offset;
     const char *want = NULL;
@@ -172,7 +180,7 @@ static enum status read_value(struct source_config *c, const struct key *k,
                    want);
 }
 
-static const struct key *find_key(const char *name)
+static const struct config_key *find_key(const char *name)
 {
     for (int i = 0; i < N_KEYS; i++)
         if (!strcmp(keys[i].name, name)) return &keys[i];
@@ -187,7 +195,7 @@ static enum status read_object(struct source_config *c, json_t *json,
     enum status st = ST_OK;
 
     json_object_foreach(json, name, v) {
-        const struct key *k = find_key(name);
+        const struct config_key *k = find_key(name);
 
         if (name[0] == '_') continue;
         if (!k)

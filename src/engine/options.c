@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind {
+enum option_kind {
     KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE
 };
 
 struct option {
     struct option_info info;    /* kind: the values, for an enum */
-    enum kind kind;
+    enum option_kind kind;
     size_t offset;
     double low, high;
 };

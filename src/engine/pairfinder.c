@@ -21,7 +21,7 @@ struct pairfinder {
     struct options o;
     struct tmfile *tm;          /* NULL: none */
     struct key_cache *keys;
-    struct search q;
+    struct tm_query q;
     struct matches found;
     struct strbuf plain[2];     /* source and target without their tags */
 };
@@ -507,9 +507,9 @@ enum status pairfinder_run(struct pairfinder *rc, struct result *r,
 /* ---- birth and death ------------------------------------------------------- */
 
 enum status options_search(const struct options *o, const struct engine *en,
-                           int matches, struct search *q, struct err *e)
+                           int matches, struct tm_query *q, struct err *e)
 {
-    *q = (struct search){ .o = {
+    *q = (struct tm_query){ .o = {
         .top = matches,
         .candidates = o->candidates > matches ? o->candidates : matches,
         .rerank = (enum rerank)o->rerank, .length_filter = o->length_filter,

@@ -62,7 +62,7 @@ enum status pairfinder_run(struct pairfinder *rc, struct result *r,
 
 /* The pairs of a search for this model under these options. */
 enum status options_search(const struct options *o, const struct engine *en,
-                           int matches, struct search *q, struct err *e);
+                           int matches, struct tm_query *q, struct err *e);
 /* Which keys a model makes of pairs under these options, as a number. */
 uint64_t pairset_fingerprint(const struct engine *en, const struct options *o);
 /* Which pair: a hash of its texts without tags. The same pair has the same

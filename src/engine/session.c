@@ -72,9 +72,9 @@ void session_free(struct session *s)
 }
 
 /* All jobs of the requests, in order, as lanes come free. */
-struct cursor { struct request *q; size_t n, at; int seg; };
+struct session_cursor { struct request *q; size_t n, at; int seg; };
 
-static struct job *next_job(struct cursor *c)
+static struct job *next_job(struct session_cursor *c)
 {
     for (; c->at < c->n; c->at++, c->seg = 0) {
         struct result *r = c->q[c->at].result;
@@ -87,7 +87,8 @@ static struct job *next_job(struct cursor *c)
     return NULL;
 }
 
-static enum status fill(struct session *s, struct cursor *c, struct err *e)
+static enum status fill(struct session *s, struct session_cursor *c,
+                        struct err *e)
 {
     struct job *j;
     enum status st = ST_OK;
@@ -107,7 +108,7 @@ static enum status fill(struct session *s, struct cursor *c, struct err *e)
 static enum status decode(struct session *s, struct request *q, size_t n,
                           struct err *e)
 {
-    struct cursor c = { q, n, 0, 0 };
+    struct session_cursor c = { q, n, 0, 0 };
     enum status st = fill(s, &c, e);
 
     while (!st && batch_busy_lanes(s->batch)) {

@@ -121,7 +121,7 @@ static enum status plain_text_read(struct plain_text *p, struct tmfile *tm,
 
 enum { TOGETHER = 64 };         /* pairs made at a time */
 
-struct warmer {
+struct warm_context {
     struct shared_keys *k;
     const struct engine *en;
     struct tmfile *tm;
@@ -132,7 +132,7 @@ struct warmer {
     struct plain_text plain;
 };
 
-static void release_pairs(struct warmer *w)
+static void release_pairs(struct warm_context *w)
 {
     for (int i = 0; i < w->n; i++) {
         pair_keys_drop(w->pairs[i].block);
@@ -141,7 +141,7 @@ static void release_pairs(struct warmer *w)
     w->n = 0;
 }
 
-static enum status flush(struct warmer *w, struct err *e)
+static enum status flush(struct warm_context *w, struct err *e)
 {
     enum status st;
 
@@ -157,14 +157,15 @@ static enum status flush(struct warmer *w, struct err *e)
 }
 
 /* The same pair may be stored twice, in two memories of the file. */
-static bool is_waiting(const struct warmer *w, struct key_id id)
+static bool is_waiting(const struct warm_context *w, struct key_id id)
 {
     for (int i = 0; i < w->n; i++)
         if (!key_id_compare(&w->pairs[i].id, &id)) return true;
     return false;
 }
 
-static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
+static enum status warm_text(struct warm_context *w, int64_t text,
+                             struct err *e)
 {
     struct steering_pair *p = &w->pairs[w->n];
     struct plain_text *t = &w->plain;
@@ -184,7 +185,7 @@ static enum status warm_text(struct warmer *w, int64_t text, struct err *e)
     return st;
 }
 
-static enum status warm_texts(struct warmer *w, const struct texts *t,
+static enum status warm_texts(struct warm_context *w, const struct texts *t,
                               struct err *e)
 {
     enum status st = ST_OK;
@@ -207,7 +208,7 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
                              const struct options *o, struct tmfile *tm,
                              int64_t *made, struct err *e)
 {
-    struct warmer *w = calloc(1, sizeof *w);
+    struct warm_context *w = calloc(1, sizeof *w);
     struct pool *pool = NULL;
     struct texts t = { 0 };
     enum status st =

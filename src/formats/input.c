@@ -26,7 +26,12 @@
 #define HALF_BYTES ((size_t)32 << 10)
 #define WINDOW_LOG 27                   /* 128 MiB */
 
-enum packing { PACK_NONE, PACK_GZIP, PACK_XZ, PACK_ZSTD };
+enum compression {
+    COMPRESSION_NONE,
+    COMPRESSION_GZIP,
+    COMPRESSION_XZ,
+    COMPRESSION_ZSTD
+};
 enum encoding { ENC_UTF8, ENC_UTF16LE, ENC_UTF16BE };
 
 struct input {
@@ -40,7 +45,7 @@ struct input {
     char *raw;                          /* [RAW_BYTES], when packed */
     size_t raw_at, raw_n;
     bool raw_end;
-    enum packing packing;
+    enum compression compression;
     bool member;                        /* in the middle of one */
     z_stream gz;
     lzma_stream xz;
@@ -198,9 +203,9 @@ static enum status unpack_zstd(struct input *in, char *to, size_t cap,
 static enum status unpack_some(struct input *in, char *to, size_t cap,
                                size_t *n, struct err *e)
 {
-    switch (in->packing) {
-    case PACK_GZIP: return unpack_gzip(in, to, cap, n, e);
-    case PACK_XZ: return unpack_xz(in, to, cap, n, e);
+    switch (in->compression) {
+    case COMPRESSION_GZIP: return unpack_gzip(in, to, cap, n, e);
+    case COMPRESSION_XZ: return unpack_xz(in, to, cap, n, e);
     default: return unpack_zstd(in, to, cap, n, e);
     }
 }
@@ -212,14 +217,14 @@ static enum status unpack(struct input *in, char *to, size_t cap, size_t *n,
     static const char *const kind[] = { "", "gzip", "xz", "zstd" };
     enum status st = ST_OK;
 
-    if (in->packing == PACK_NONE && in->raw_at < in->raw_n) {
+    if (in->compression == COMPRESSION_NONE && in->raw_at < in->raw_n) {
         *n = in->raw_n - in->raw_at;            /* what was looked at */
         if (*n > cap) *n = cap;
         memcpy(to, in->raw + in->raw_at, *n);
         in->raw_at += *n;
         return ST_OK;
     }
-    if (in->packing == PACK_NONE) return read_raw(in, to, cap, n, e);
+    if (in->compression == COMPRESSION_NONE) return read_raw(in, to, cap, n, e);
     *n = 0;
     for (;;) {
         /* Even without packed bytes left a member may have more to give. */
@@ -229,7 +234,7 @@ static enum status unpack(struct input *in, char *to, size_t cap, size_t *n,
         }
         if (in->raw_at < in->raw_n) continue;
         if (in->raw_end)
-            return in->member ? truncated(in, kind[in->packing], e) : ST_OK;
+            return in->member ? truncated(in, kind[in->compression], e) : ST_OK;
         st = fill_raw(in, e);
         if (st) return st;
     }
@@ -237,41 +242,42 @@ static enum status unpack(struct input *in, char *to, size_t cap, size_t *n,
 
 /* No text begins like these: they are not UTF-8. A frame to skip could be one
  * but for its length, which below 16 MB ends in a zero byte. */
-static enum packing recognise_packing(const char *p, size_t n)
+static enum compression recognize_compression(const char *p, size_t n)
 {
-    if (n >= 2 && !memcmp(p, "\x1F\x8B", 2)) return PACK_GZIP;
-    if (n >= 6 && !memcmp(p, "\xFD" "7zXZ\0", 6)) return PACK_XZ;
-    if (n >= 4 && !memcmp(p, "\x28\xB5\x2F\xFD", 4)) return PACK_ZSTD;
+    if (n >= 2 && !memcmp(p, "\x1F\x8B", 2)) return COMPRESSION_GZIP;
+    if (n >= 6 && !memcmp(p, "\xFD" "7zXZ\0", 6)) return COMPRESSION_XZ;
+    if (n >= 4 && !memcmp(p, "\x28\xB5\x2F\xFD", 4)) return COMPRESSION_ZSTD;
     if (n >= 8 && (p[0] & 0xF0) == 0x50 &&
         !memcmp(p + 1, "\x2A\x4D\x18", 3) && !p[7])
-        return PACK_ZSTD;               /* begins with a frame to skip */
-    return PACK_NONE;
+        return COMPRESSION_ZSTD;        /* begins with a frame to skip */
+    return COMPRESSION_NONE;
 }
 
-static enum status open_packing(struct input *in, struct err *e)
+static enum status open_compression(struct input *in, struct err *e)
 {
     enum status st = ST_OK;
     bool ok = true;
 
     while (!st && in->raw_n < 8 && !in->raw_end) st = fill_raw(in, e);
     if (st) return st;
-    in->packing = recognise_packing(in->raw, in->raw_n);
-    switch (in->packing) {
-    case PACK_NONE: break;
-    case PACK_GZIP:
+    in->compression = recognize_compression(in->raw, in->raw_n);
+    switch (in->compression) {
+    case COMPRESSION_NONE: break;
+    case COMPRESSION_GZIP:
         ok = inflateInit2(&in->gz, 15 + 16) == Z_OK;
         break;
-    case PACK_XZ:
+    case COMPRESSION_XZ:
         ok = lzma_stream_decoder(&in->xz, (uint64_t)1 << WINDOW_LOG,
                                  LZMA_CONCATENATED) == LZMA_OK;
         break;
-    case PACK_ZSTD:
+    case COMPRESSION_ZSTD:
         in->zstd = ZSTD_createDStream();
         ok = in->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(
                  in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG));
         break;
     }
-    in->member = in->packing == PACK_XZ || in->packing == PACK_ZSTD;
+    in->member = in->compression == COMPRESSION_XZ ||
+                 in->compression == COMPRESSION_ZSTD;
     return ok ? ST_OK : err_nomem(e, in->name);
 }
 
@@ -467,7 +473,7 @@ static enum status open_file(struct input *in, const char *path,
 static enum status settle(struct input **out, struct input *in,
                           enum status st, struct err *e)
 {
-    if (!st) st = open_packing(in, e);
+    if (!st) st = open_compression(in, e);
     if (!st) st = open_encoding(in, e);
     *out = st ? NULL : in;
     if (st) input_close(in);
@@ -502,7 +508,7 @@ void input_close(struct input *in)
 {
     if (!in) return;
     if (in->fd >= 0) close(in->fd);
-    if (in->packing == PACK_GZIP) inflateEnd(&in->gz);
+    if (in->compression == COMPRESSION_GZIP) inflateEnd(&in->gz);
     lzma_end(&in->xz);
     ZSTD_freeDStream(in->zstd);
     free(in->half);

@@ -15,7 +15,12 @@
 #define PLAIN_BYTES ((size_t)128 << 10)
 #define PACKED_BYTES ((size_t)128 << 10)
 
-enum packing { PACK_NONE, PACK_GZIP, PACK_XZ, PACK_ZSTD };
+enum compression {
+    COMPRESSION_NONE,
+    COMPRESSION_GZIP,
+    COMPRESSION_XZ,
+    COMPRESSION_ZSTD
+};
 
 struct output {
     char *name;
@@ -24,7 +29,7 @@ struct output {
     struct err bad;                     /* the first error */
     char *plain, *packed;               /* [PLAIN_BYTES], [PACKED_BYTES] */
     size_t plain_n;
-    enum packing packing;
+    enum compression compression;
     z_stream gz;
     lzma_stream xz;
     ZSTD_CStream *zstd;
@@ -54,7 +59,7 @@ static enum status write_raw(struct output *o, const char *p, size_t n,
     return replacement_write(&o->file, p, n, e);
 }
 
-/* ---- packing: all of `plain`, and with `end` the closing bytes ---------- */
+/* ---- compression: all of `plain`, and with `end` the closing bytes ---------- */
 
 static enum status pack_gzip(struct output *o, bool end, struct err *e)
 {
@@ -114,10 +119,10 @@ static enum status flush(struct output *o, bool end, struct err *e)
 {
     enum status st;
 
-    switch (o->packing) {
-    case PACK_GZIP: st = pack_gzip(o, end, e); break;
-    case PACK_XZ: st = pack_xz(o, end, e); break;
-    case PACK_ZSTD: st = pack_zstd(o, end, e); break;
+    switch (o->compression) {
+    case COMPRESSION_GZIP: st = pack_gzip(o, end, e); break;
+    case COMPRESSION_XZ: st = pack_xz(o, end, e); break;
+    case COMPRESSION_ZSTD: st = pack_zstd(o, end, e); break;
     default: st = write_raw(o, o->plain, o->plain_n, e);
     }
     o->plain_n = 0;
@@ -126,25 +131,25 @@ static enum status flush(struct output *o, bool end, struct err *e)
 
 /* ---- what others call ---------------------------------------------------- */
 
-static enum packing packing_of(const char *path)
+static enum compression packing_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
 
-    if (dot && !strcasecmp(dot, ".gz")) return PACK_GZIP;
-    if (dot && !strcasecmp(dot, ".xz")) return PACK_XZ;
-    if (dot && !strcasecmp(dot, ".zst")) return PACK_ZSTD;
-    return PACK_NONE;
+    if (dot && !strcasecmp(dot, ".gz")) return COMPRESSION_GZIP;
+    if (dot && !strcasecmp(dot, ".xz")) return COMPRESSION_XZ;
+    if (dot && !strcasecmp(dot, ".zst")) return COMPRESSION_ZSTD;
+    return COMPRESSION_NONE;
 }
 
-static bool open_packing(struct output *o)
+static bool open_compression(struct output *o)
 {
-    switch (o->packing) {
-    case PACK_GZIP:
+    switch (o->compression) {
+    case COMPRESSION_GZIP:
         return deflateInit2(&o->gz, 6, Z_DEFLATED, 15 + 16, 8,
                             Z_DEFAULT_STRATEGY) == Z_OK;
-    case PACK_XZ:
+    case COMPRESSION_XZ:
         return lzma_easy_encoder(&o->xz, 6, LZMA_CHECK_CRC64) == LZMA_OK;
-    case PACK_ZSTD:
+    case COMPRESSION_ZSTD:
         o->zstd = ZSTD_createCStream();
         return o->zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(
                               o->zstd, ZSTD_c_checksumFlag, 1));
@@ -169,9 +174,9 @@ enum status output_open(struct output **out, const char *path, struct err *e)
     if (!o->name || !o->plain || !o->packed) st = err_nomem(e, path);
     if (!st && !o->to_stdout) {
         st = replacement_begin(&o->file, path, e);
-        if (!st) o->packing = packing_of(path);
+        if (!st) o->compression = packing_of(path);
     }
-    if (!st && !open_packing(o)) st = err_nomem(e, path);
+    if (!st && !open_compression(o)) st = err_nomem(e, path);
     if (st) output_close(o);
     else *out = o;
     return st;
@@ -219,7 +224,7 @@ void output_close(struct output *o)
 {
     if (!o) return;
     replacement_abort(&o->file);
-    if (o->packing == PACK_GZIP) deflateEnd(&o->gz);
+    if (o->compression == COMPRESSION_GZIP) deflateEnd(&o->gz);
     lzma_end(&o->xz);
     ZSTD_freeCStream(o->zstd);
     free(o->packed);

@@ -93,14 +93,14 @@ const char *po_entry_lacks(const struct po_entry *en)
 
 /* ---- reading ------------------------------------------------------------ */
 
-struct scan {
+struct po_scan {
     struct po_entry *en;
     struct str line;
     size_t i;
     const char *why;
 };
 
-static enum po_step bad(struct scan *s, const char *why)
+static enum po_step bad(struct po_scan *s, const char *why)
 {
     s->why = why;
     return PO_BAD;
@@ -111,17 +111,17 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-static void skip_space(struct scan *s)
+static void skip_space(struct po_scan *s)
 {
     while (s->i < s->line.n && is_space(s->line.p[s->i])) s->i++;
 }
 
-static char peek(const struct scan *s)
+static char peek(const struct po_scan *s)
 {
     return s->i < s->line.n ? s->line.p[s->i] : '\0';
 }
 
-static enum po_step add(struct scan *s, struct strbuf *to, const char *p,
+static enum po_step add(struct po_scan *s, struct strbuf *to, const char *p,
                         size_t n)
 {
     if (n > s->en->limit - to->len)
@@ -139,7 +139,7 @@ static int digit(char c, int base)
 }
 
 /* Octal digits, three at most, or hexadecimal ones. */
-static enum po_step number(struct scan *s, int base, int max, char *out)
+static enum po_step number(struct po_scan *s, int base, int max, char *out)
 {
     int n = 0, value = 0;
 
@@ -156,7 +156,7 @@ static enum po_step number(struct scan *s, int base, int max, char *out)
     return PO_TAKEN;
 }
 
-static enum po_step escape(struct scan *s, char *out)
+static enum po_step escape(struct po_scan *s, char *out)
 {
     char c = peek(s);
     const char *at = c ? strchr(escape_name, c) : NULL;
@@ -182,7 +182,7 @@ static struct strbuf *text_of(struct po_entry *en)
     }
 }
 
-static enum po_step string(struct scan *s)
+static enum po_step string(struct po_scan *s)
 {
     struct strbuf *to = text_of(s->en);
     enum po_step step = PO_TAKEN;
@@ -214,7 +214,7 @@ static enum po_step string(struct scan *s)
 }
 
 /* The number in msgstr[n] has to be the next one. */
-static enum po_step form(struct scan *s)
+static enum po_step form(struct po_scan *s)
 {
     size_t n = 0;
 
@@ -233,7 +233,7 @@ static enum po_step form(struct scan *s)
     return PO_TAKEN;
 }
 
-static enum po_step begin_str(struct scan *s)
+static enum po_step begin_str(struct po_scan *s)
 {
     struct po_entry *en = s->en;
     enum po_step step = PO_TAKEN;
@@ -261,7 +261,7 @@ static const struct keyword {
     { "msgstr", PO_STR, "expected msgid before msgstr" },
 };
 
-static const struct keyword *find_keyword(struct scan *s)
+static const struct keyword *find_keyword(struct po_scan *s)
 {
     const char *p = s->line.p + s->i;
     size_t n = 0;
@@ -288,7 +288,7 @@ static bool may_follow(const struct po_entry *en, enum po_state next)
     }
 }
 
-static enum po_step begin_keyword(struct scan *s, bool obsolete)
+static enum po_step begin_keyword(struct po_scan *s, bool obsolete)
 {
     const struct keyword *k = find_keyword(s);
     struct po_entry *en = s->en;
@@ -316,7 +316,7 @@ static enum po_step begin_keyword(struct scan *s, bool obsolete)
 }
 
 /* Keywords and strings to the end of the line. */
-static enum po_step tokens(struct scan *s, bool obsolete)
+static enum po_step tokens(struct po_scan *s, bool obsolete)
 {
     enum po_step step = PO_TAKEN;
 
@@ -350,7 +350,7 @@ static bool is_fuzzy(struct str flags)
 }
 
 /* A comment that stands before its entry, as all have to. */
-static enum po_step comment(struct scan *s)
+static enum po_step comment(struct po_scan *s)
 {
     struct po_entry *en = s->en;
     struct str text = { s->line.p + s->i, s->line.n - s->i };
@@ -365,7 +365,7 @@ static enum po_step comment(struct scan *s)
     return step != PO_TAKEN ? step : add(s, &en->comments, "\n", 1);
 }
 
-static enum po_step take_line(struct scan *s)
+static enum po_step take_line(struct po_scan *s)
 {
     size_t begin;
     enum po_step step;
@@ -390,7 +390,7 @@ static enum po_step take_line(struct scan *s)
 enum po_step po_entry_line(struct po_entry *en, struct str line, size_t *at,
                            const char **why)
 {
-    struct scan s = { en, line, *at, NULL };
+    struct po_scan s = { en, line, *at, NULL };
     enum po_step step = take_line(&s);
 
     *at = s.i;

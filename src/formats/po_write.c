@@ -19,8 +19,8 @@
 #include "formats/writer.h"
 
 /* How often a msgid was written, by the hash of it, context and domain. */
-struct seen {
-    struct slot { uint64_t hash; uint32_t times; } *slots;
+struct po_written_entry {
+    struct po_slot { uint64_t hash; uint32_t times; } *slots;
     size_t n, cap;              /* cap is a power of two */
 };
 
@@ -30,7 +30,7 @@ struct po_writer {
     struct po_entry held, fresh;
     struct strbuf domain;       /* of what was written last */
     struct strbuf text, plain;
-    struct seen seen;
+    struct po_written_entry seen;
 };
 
 static bool set(struct strbuf *to, struct str s)
@@ -41,7 +41,7 @@ static bool set(struct strbuf *to, struct str s)
 
 /* ---- the same msgid again ------------------------------------------------ */
 
-static struct slot *slot_of(struct seen *se, uint64_t hash)
+static struct po_slot *slot_of(struct po_written_entry *se, uint64_t hash)
 {
     size_t i = hash & (se->cap - 1);
 
@@ -50,9 +50,10 @@ static struct slot *slot_of(struct seen *se, uint64_t hash)
     return &se->slots[i];
 }
 
-static bool seen_grow(struct seen *se)
+static bool seen_grow(struct po_written_entry *se)
 {
-    struct seen bigger = { NULL, se->n, se->cap ? 2 * se->cap : 1024 };
+    struct po_written_entry bigger = { NULL, se->n,
+                                       se->cap ? 2 * se->cap : 1024 };
 
     if (se->n < se->cap / 4 * 3) return true;
     bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
@@ -91,7 +92,7 @@ static bool make_unique(struct po_writer *p, struct po_entry *en)
         en->has_context = true;
         hash = key_of(en);
     }
-    *slot_of(&p->seen, hash) = (struct slot){ hash, 1 };
+    *slot_of(&p->seen, hash) = (struct po_slot){ hash, 1 };
     p->seen.n++;
     return true;
 }

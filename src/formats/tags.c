@@ -17,7 +17,7 @@
 
 enum piece_kind { PIECE_END, PIECE_TEXT, PIECE_OPEN, PIECE_CLOSE, PIECE_LONE };
 
-struct piece {
+struct tag_piece {
     enum piece_kind kind;
     struct str text;            /* as it stands, still escaped */
     struct str name;            /* without prefix */
@@ -78,7 +78,7 @@ static struct str local(struct str name)
 }
 
 /* A tag at s (which begins with '<'), or 0: its length. */
-static size_t parse_tag(struct str s, struct piece *p)
+static size_t parse_tag(struct str s, struct tag_piece *p)
 {
     bool close = s.n > 1 && s.p[1] == '/';
     size_t i = close ? 2 : 1, from = i;
@@ -100,12 +100,12 @@ static size_t parse_tag(struct str s, struct piece *p)
 }
 
 /* The first piece of *rest, which is shortened by it. */
-static void next_piece(struct str *rest, struct piece *p)
+static void next_piece(struct str *rest, struct tag_piece *p)
 {
     const char *lt = rest->n ? memchr(rest->p, '<', rest->n) : NULL;
     size_t n = lt ? (size_t)(lt - rest->p) : rest->n;
 
-    *p = (struct piece){ .kind = rest->n ? PIECE_TEXT : PIECE_END };
+    *p = (struct tag_piece){ .kind = rest->n ? PIECE_TEXT : PIECE_END };
     if (rest->n && n == 0) {
         n = parse_tag(*rest, p);
         if (!n) {                       /* a stray '<' */
@@ -195,7 +195,7 @@ static bool add_plain(struct strbuf *out, struct str s)
 
 bool tags_strip(struct str tagged, struct strbuf *out)
 {
-    struct piece p;
+    struct tag_piece p;
     size_t in_code = 0;         /* elements open from a code one on */
 
     for (next_piece(&tagged, &p); p.kind; next_piece(&tagged, &p)) {
@@ -366,7 +366,7 @@ static void choose_id(struct converter *c, struct str wanted,
 /* Whether the element is the format's own: TMX has no id, XLIFF nothing
  * without, and in XLIFF 2 codes are empty. */
 static bool is_native(const struct converter *c, const struct known_tag *k,
-                      const struct piece *p)
+                      const struct tag_piece *p)
 {
     bool has_id = attr_of(p->attrs, "id").p != NULL;
 
@@ -424,7 +424,7 @@ static void push(struct converter *c, struct str name, const char *close,
     if (code && !c->in_code) c->in_code = c->depth;
 }
 
-static void start_native(struct converter *c, const struct piece *p)
+static void start_native(struct converter *c, const struct tag_piece *p)
 {
     char close[ID_BYTES + 24];
     char id[ID_BYTES];
@@ -445,7 +445,8 @@ static void start_native(struct converter *c, const struct piece *p)
     push(c, p->name, close, is_code(p->name));
 }
 
-static void start_pair(struct converter *c, const struct piece *p, bool note)
+static void start_pair(struct converter *c, const struct tag_piece *p,
+                       bool note)
 {
     static const char *const name[] = { "bpt", "g", "pc" };
     char id[ID_BYTES], close[ID_BYTES + 24];
@@ -473,7 +474,7 @@ static void start_pair(struct converter *c, const struct piece *p, bool note)
 
 /* Code becomes an element whose content is dropped for XLIFF 2, which keeps
  * codes elsewhere, and kept for the others. */
-static void start_code(struct converter *c, const struct piece *p,
+static void start_code(struct converter *c, const struct tag_piece *p,
                        const char *name, const char *id_name, const char *id,
                        const char *more)
 {
@@ -490,7 +491,7 @@ static void start_code(struct converter *c, const struct piece *p,
     push(c, p->name, close, true);
 }
 
-static void start_lone(struct converter *c, const struct piece *p)
+static void start_lone(struct converter *c, const struct tag_piece *p)
 {
     struct str pos = attr_of(p->attrs, "pos");
     bool it = str_eq(p->name, str_of("it")) && pos.n;
@@ -513,7 +514,7 @@ static void start_lone(struct converter *c, const struct piece *p)
         start_code(c, p, "ph", "id", id, "");
 }
 
-static void start_begin(struct converter *c, const struct piece *p)
+static void start_begin(struct converter *c, const struct tag_piece *p)
 {
     struct str key = attr_of(p->attrs, "rid");
     char id[ID_BYTES];
@@ -544,7 +545,7 @@ static const struct id_pair *begun(struct converter *c, struct str key)
     return NULL;
 }
 
-static void start_finish(struct converter *c, const struct piece *p)
+static void start_finish(struct converter *c, const struct tag_piece *p)
 {
     struct str key = pair_key(p->attrs);
     const struct id_pair *of = key.n ? begun(c, key) : NULL;
@@ -563,7 +564,7 @@ static void start_finish(struct converter *c, const struct piece *p)
     else start_code(c, p, "it", "id", id, " pos=\"close\"");
 }
 
-static void start_tag(struct converter *c, const struct piece *p)
+static void start_tag(struct converter *c, const struct tag_piece *p)
 {
     const struct known_tag *k = look_up(p->name, p->kind == PIECE_LONE);
 
@@ -609,7 +610,7 @@ bool tags_convert(struct str tagged, enum tags_dialect to,
                   struct strbuf *out)
 {
     struct converter c = { .to = to, .out = out, .ok = true };
-    struct piece p;
+    struct tag_piece p;
 
     for (next_piece(&tagged, &p); c.ok && p.kind; next_piece(&tagged, &p)) {
         bool dropped = c.in_code && !c.open[c.in_code - 1].close[0];

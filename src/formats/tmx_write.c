@@ -136,12 +136,12 @@ static void put_tu_attrs(struct tmx_writer *t, bool *ok,
     put_attrs(t, ok, tu, written);
 }
 
-struct side {
+struct tmx_side {
     struct str lang, text;
     const char *attrs, *head, *seg;     /* keys of the extra */
 };
 
-static void put_tuv(struct tmx_writer *t, bool *ok, const struct side *s,
+static void put_tuv(struct tmx_writer *t, bool *ok, const struct tmx_side *s,
                     bool tagged, json_t *tmx)
 {
     static const char *const lang[] = { "xml:lang", "lang", NULL };
@@ -177,9 +177,9 @@ static enum status tmx_put(struct writer *w, const struct unit *u,
 {
     struct tmx_writer *t = (struct tmx_writer *)w;
     json_t *root, *tmx = extra_open(u->extra, "tmx", &root);
-    struct side source = { either(u->source_lang, w->o.source_lang),
+    struct tmx_side source = { either(u->source_lang, w->o.source_lang),
                            u->source, "source", "source_head", "source_seg" };
-    struct side target = { either(u->target_lang, w->o.target_lang),
+    struct tmx_side target = { either(u->target_lang, w->o.target_lang),
                            u->target, "target", "target_head", "target_seg" };
     enum status st;
     bool ok = true;

@@ -42,7 +42,7 @@ struct tsv_reader {
     struct unit unit;
 };
 
-struct row {
+struct tsv_row {
     struct str raw;             /* its bytes */
     uint64_t line;              /* of the first */
     struct str text[CSV_COLUMNS];
@@ -50,7 +50,7 @@ struct row {
 };
 
 /* `at` may lie behind row->raw, on a later line. */
-static enum status bad_at(struct tsv_reader *t, const struct row *row,
+static enum status bad_at(struct tsv_reader *t, const struct tsv_row *row,
                           size_t at, const char *why, struct err *e)
 {
     uint64_t line = row->line;
@@ -91,7 +91,7 @@ static enum status begin(struct tsv_reader *t, struct err *e)
 }
 
 /* The columns of a line, as far as they are asked for. */
-static void split_line(struct tsv_reader *t, struct row *row)
+static void split_line(struct tsv_reader *t, struct tsv_row *row)
 {
     const char *p = row->raw.p, *end = p + row->raw.n;
 
@@ -108,7 +108,7 @@ static void split_line(struct tsv_reader *t, struct row *row)
 }
 
 /* *more: there was a line; *ok: it is in row. */
-static enum status next_line(struct tsv_reader *t, struct row *row,
+static enum status next_line(struct tsv_reader *t, struct tsv_row *row,
                              bool *more, bool *ok, struct err *e)
 {
     struct line line;
@@ -119,7 +119,7 @@ static enum status next_line(struct tsv_reader *t, struct row *row,
     *more = line.found;
     *ok = false;
     if (st || !line.found) return st;
-    *row = (struct row){ .raw = line.text, .line = t->lines.line };
+    *row = (struct tsv_row){ .raw = line.text, .line = t->lines.line };
     if (line.too_long)
         return reader_bad(&t->r, e, row->line, 0, row->raw, "expected a line "
                           "of at most %zu bytes", t->lines.limit);
@@ -135,7 +135,7 @@ static enum status next_line(struct tsv_reader *t, struct row *row,
 
 /* Report a record and go on with the line behind its first: the others may be
  * in it only because a quote is missing. */
-static enum status bad_record(struct tsv_reader *t, struct row *row,
+static enum status bad_record(struct tsv_reader *t, struct tsv_row *row,
                               const struct csv_record *rec, struct err *e)
 {
     const char *nl = memchr(row->raw.p, '\n', row->raw.n);
@@ -148,7 +148,7 @@ static enum status bad_record(struct tsv_reader *t, struct row *row,
 }
 
 /* Have a whole record in the buffer. *more: there was one; *ok: it is good. */
-static enum status find_record(struct tsv_reader *t, struct row *row,
+static enum status find_record(struct tsv_reader *t, struct tsv_row *row,
                                struct csv_record *rec, bool *more, bool *ok,
                                struct err *e)
 {
@@ -162,7 +162,7 @@ static enum status find_record(struct tsv_reader *t, struct row *row,
 
         *more = s.n > 0;
         if (st || !s.n) return st;
-        *row = (struct row){ .raw = s, .line = t->lines.line + 1 };
+        *row = (struct tsv_row){ .raw = s, .line = t->lines.line + 1 };
         switch (csv_scan(s, at_end, t->delimiter, t->column, rec)) {
         case CSV_RECORD:
             *ok = true;
@@ -180,7 +180,7 @@ static enum status find_record(struct tsv_reader *t, struct row *row,
     }
 }
 
-static enum status next_record(struct tsv_reader *t, struct row *row,
+static enum status next_record(struct tsv_reader *t, struct tsv_row *row,
                                bool *more, bool *ok, struct err *e)
 {
     struct csv_record rec;
@@ -204,7 +204,7 @@ static enum status next_record(struct tsv_reader *t, struct row *row,
 }
 
 /* Is a row that was read well a pair? Blank lines are not, nor bad. */
-static enum status check_row(struct tsv_reader *t, const struct row *row,
+static enum status check_row(struct tsv_reader *t, const struct tsv_row *row,
                              bool *ok, struct err *e)
 {
     const char *what = t->r.format == FORMAT_CSV ? "record" : "line";
@@ -233,8 +233,8 @@ static enum status check_row(struct tsv_reader *t, const struct row *row,
 
 /* What the writer has to know: the names over the columns, and whether one is
  * the document. `names` may be NULL. */
-static enum status keep_layout(struct tsv_reader *t, const struct row *names,
-                               struct err *e)
+static enum status keep_layout(struct tsv_reader *t,
+                               const struct tsv_row *names, struct err *e)
 {
     struct strbuf *out = &t->extra;
     bool document = t->column[DOCUMENT] != 0, ok;
@@ -253,7 +253,7 @@ static enum status keep_layout(struct tsv_reader *t, const struct row *names,
 }
 
 /* Is this row a header? Only the first can be. */
-static bool takes_header(struct tsv_reader *t, const struct row *row)
+static bool takes_header(struct tsv_reader *t, const struct tsv_row *row)
 {
     const struct reader_options *o = &t->r.o;
     bool first = !t->past_first;
@@ -268,7 +268,8 @@ static bool takes_header(struct tsv_reader *t, const struct row *row)
     return true;
 }
 
-static const struct unit *pair_of(struct tsv_reader *t, const struct row *row)
+static const struct unit *pair_of(struct tsv_reader *t,
+                                  const struct tsv_row *row)
 {
     if (!row->text[SOURCE].n || !row->text[TARGET].n) {
         t->r.counts.empty++;
@@ -293,7 +294,7 @@ static enum status tsv_next(struct reader *r, const struct unit **u,
         if (!st && t->column[DOCUMENT]) st = keep_layout(t, NULL, e);
     }
     while (!st && more && !*u) {
-        struct row row;
+        struct tsv_row row;
         bool ok;
 
         st = r->format == FORMAT_CSV ? next_record(t, &row, &more, &ok, e)

@@ -16,7 +16,7 @@
     B(aim_attrs)                                                        \
     B(pre) B(target_pre)        /* what stood before it */
 
-struct part {
+struct xliff_part {
 #define B(name) struct strbuf name;
     PART_BUFFERS(B)
 #undef B
@@ -34,7 +34,7 @@ struct part {
     B(post) B(target_post)      /* what stood behind the last part */   \
     B(extra)
 
-struct group { struct strbuf attrs, raw; bool frozen; };
+struct xliff_group { struct strbuf attrs, raw; bool frozen; };
 
 struct xliff_reader {
     struct reader r;
@@ -56,20 +56,20 @@ struct xliff_reader {
     struct inline_text source, target;  /* the whole, in version 1 */
     struct inline_text seg_source, between;
     bool has_source, has_seg_source, has_target;
-    struct part *part;                  /* [n_made], n_part in use */
+    struct xliff_part *part;            /* [n_made], n_part in use */
     size_t n_part, n_made, cap_part;
     size_t n_segments, n_aims;          /* <mrk> in seg-source, in target */
     size_t at;                          /* the next part to hand out */
     bool ready, more;
 
-    struct group group[XML_DEPTH];
+    struct xliff_group group[XML_DEPTH];
     int n_groups;
     char *fixed_source, *fixed_target;
 };
 
 /* The next part, empty; those of earlier units are used again. NULL: refused.
  * What points at parts is void after it. */
-struct part *xliff_add_part(struct xliff_reader *t);
+struct xliff_part *xliff_add_part(struct xliff_reader *t);
 
 /* The unit is complete. True: there is something to hand out. */
 bool xliff_finish_unit(struct xliff_reader *t);

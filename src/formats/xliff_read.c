@@ -30,7 +30,7 @@ static void set_sink(struct xliff_reader *t, struct inline_text *a,
 
 /* ---- parts --------------------------------------------------------------- */
 
-static struct part *part_of(struct xliff_reader *t, const char *mid)
+static struct xliff_part *part_of(struct xliff_reader *t, const char *mid)
 {
     for (size_t i = 0; i < t->n_part; i++)
         if (!strcmp(t->part[i].mid.data, mid)) return &t->part[i];
@@ -66,7 +66,7 @@ static void keep_mrk(struct xliff_reader *t, struct strbuf *to,
 static void start_mrk(struct xliff_reader *t, const char **attrs)
 {
     const char *mid = attr_of(attrs, "mid");
-    struct part *p = part_of(t, mid);
+    struct xliff_part *p = part_of(t, mid);
     bool again = t->in_target ? p && p->has_target : p != NULL;
 
     t->mrk_depth = xml_depth(t->x);
@@ -156,7 +156,7 @@ static void end_file(struct xliff_reader *t)
 
 static void start_group(struct xliff_reader *t, const char **attrs)
 {
-    struct group *g = &t->group[t->n_groups++];
+    struct xliff_group *g = &t->group[t->n_groups++];
 
     strbuf_reset(&g->attrs);
     strbuf_reset(&g->raw);
@@ -224,7 +224,7 @@ static void start_in_unit1(struct xliff_reader *t, const char *name,
 
 static void start_segment(struct xliff_reader *t, const char **attrs)
 {
-    struct part *p = xliff_add_part(t);
+    struct xliff_part *p = xliff_add_part(t);
 
     if (!p) return;
     t->in_segment = true;
@@ -235,7 +235,7 @@ static void start_segment(struct xliff_reader *t, const char **attrs)
 static void start_in_unit2(struct xliff_reader *t, const char *name,
                            const char **attrs)
 {
-    struct part *p = t->n_part ? &t->part[t->n_part - 1] : NULL;
+    struct xliff_part *p = t->n_part ? &t->part[t->n_part - 1] : NULL;
 
     if (!t->in_segment && !strcmp(name, "segment")) start_segment(t, attrs);
     else if (!t->in_segment && !strcmp(name, "ignorable")) {
@@ -258,7 +258,7 @@ static void start_in_unit2(struct xliff_reader *t, const char *name,
 static void start_in_file(struct xliff_reader *t, const char *name,
                           const char **attrs)
 {
-    struct group *g = t->n_groups ? &t->group[t->n_groups - 1] : NULL;
+    struct xliff_group *g = t->n_groups ? &t->group[t->n_groups - 1] : NULL;
 
     if (!strcmp(name, unit_name(t))) start_unit(t, attrs);
     else if (!strcmp(name, "group")) start_group(t, attrs);
@@ -449,7 +449,7 @@ static void xliff_close(struct reader *r)
     struct xliff_reader *t = (struct xliff_reader *)r;
 
     for (size_t i = 0; i < t->n_made; i++) {
-        struct part *p = &t->part[i];
+        struct xliff_part *p = &t->part[i];
 #define B(name) strbuf_release(&p->name);
         PART_BUFFERS(B)
 #undef B

@@ -12,7 +12,7 @@
 
 static bool make_part(struct xliff_reader *t)
 {
-    struct part *p;
+    struct xliff_part *p;
 
     if (!mem_grow(&t->part, &t->cap_part, t->n_made + 1, sizeof *p))
         return false;
@@ -26,9 +26,9 @@ static bool make_part(struct xliff_reader *t)
     return true;
 }
 
-struct part *xliff_add_part(struct xliff_reader *t)
+struct xliff_part *xliff_add_part(struct xliff_reader *t)
 {
-    struct part *p;
+    struct xliff_part *p;
 
     if (t->n_part == MAX_PARTS) {
         xml_refuse(t->x, 0, "more than %d segments in one unit", MAX_PARTS);
@@ -80,7 +80,8 @@ static bool has_member(const struct strbuf *attrs, const char *member)
     return attrs->len && strstr(attrs->data, member);
 }
 
-static bool is_finished(const struct xliff_reader *t, const struct part *p)
+static bool is_finished(const struct xliff_reader *t,
+                        const struct xliff_part *p)
 {
     if (t->two) return !has_member(&p->attrs, "\"state\":\"initial\"");
     return !has_member(&t->target_attrs, "\"state\":\"needs-") &&
@@ -88,7 +89,7 @@ static bool is_finished(const struct xliff_reader *t, const struct part *p)
            !has_member(&t->unit_attrs, "\"approved\":\"no\"");
 }
 
-static void decide(struct xliff_reader *t, struct part *p, bool fits)
+static void decide(struct xliff_reader *t, struct xliff_part *p, bool fits)
 {
     if (!fits) t->r.counts.other_language++;
     else if (!p->has_target || inline_is_blank(&p->source) ||
@@ -108,7 +109,7 @@ static void swap(struct inline_text *a, struct inline_text *b)
 /* Version 1: a part for the whole, unless both sides have segments. */
 static void settle_parts1(struct xliff_reader *t)
 {
-    struct part *p;
+    struct xliff_part *p;
 
     if (t->n_segments && t->n_aims) return;
     t->n_part = t->n_segments = 0;
@@ -173,7 +174,7 @@ static bool put_whole(struct xliff_reader *t, struct strbuf *x)
 }
 
 static bool put_part(struct xliff_reader *t, struct strbuf *x,
-                     const struct part *p, bool last)
+                     const struct xliff_part *p, bool last)
 {
     bool ok = extra_put_object(x, "seg", &p->attrs) &&
               extra_put_object(x, "target_seg", &p->target_attrs) &&
@@ -189,7 +190,7 @@ static bool put_part(struct xliff_reader *t, struct strbuf *x,
     return ok;
 }
 
-static bool build_extra(struct xliff_reader *t, const struct part *p,
+static bool build_extra(struct xliff_reader *t, const struct xliff_part *p,
                         bool last)
 {
     struct strbuf *x = &t->extra;
@@ -210,7 +211,7 @@ static bool build_extra(struct xliff_reader *t, const struct part *p,
 enum status xliff_hand_out(struct xliff_reader *t, const struct unit **u,
                            struct err *e)
 {
-    struct part *p = &t->part[t->at++];
+    struct xliff_part *p = &t->part[t->at++];
     size_t next;
 
     while (!p->wanted) p = &t->part[t->at++];

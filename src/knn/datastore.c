@@ -40,7 +40,7 @@ static int insert(struct neighbour *list, int n, int k, struct neighbour nb)
     return n;
 }
 
-struct scan {                   /* a few queries over the whole store */
+struct datastore_scan {         /* a few queries over the whole store */
     const struct kernels *kn;
     const float *q;
     size_t ldq;
@@ -50,8 +50,8 @@ struct scan {                   /* a few queries over the whole store */
 };
 
 /* Keys [from, from + n) of a block. */
-static void scan_keys(struct scan *s, const struct pair_keys *b, int pair,
-                      int from, int n)
+static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
+                      int pair, int from, int n)
 {
     float d2[QUERIES * KEYS];
     size_t size = b->type == KEY_INT8 ? 1 : sizeof(float);
@@ -75,7 +75,7 @@ static void scan_keys(struct scan *s, const struct pair_keys *b, int pair,
     s->found = found;
 }
 
-static int scan_store(const struct datastore *ks, struct scan *s)
+static int scan_store(const struct datastore *ks, struct datastore_scan *s)
 {
     for (int p = 0; p < ks->n_blocks; p++) {
         const struct pair_keys *b = ks->blocks[p];
@@ -93,7 +93,7 @@ int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
     int found = 0;
 
     for (int q = 0; q < n_q; q += QUERIES) {
-        struct scan s = { kn, queries + (size_t)q * ldq, ldq,
+        struct datastore_scan s = { kn, queries + (size_t)q * ldq, ldq,
                           n_q - q < QUERIES ? n_q - q : QUERIES, k,
                           out + (size_t)q * (size_t)k, 0 };
 

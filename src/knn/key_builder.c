@@ -16,7 +16,7 @@ struct key_builder {
     struct crosskv encoded;     /* all sources of a group, */
     struct crosskv *mems;       /* and each pair's part of it */
     struct source *sources;     /* those that differ */
-    struct row *row;            /* [rows] */
+    struct decoder_row *row;    /* [rows] */
     float *hidden;              /* [rows, ws.ld] */
     size_t cap_mems, cap_sources;
 };
@@ -155,7 +155,7 @@ static void decode(struct key_builder *kb, const struct key_pair *pairs, int n)
         int rows = target_rows(kb, &pairs[i]);
 
         for (int t = 0; t < rows; t++)
-            kb->row[at + t] = (struct row){ &kb->mems[i],
+            kb->row[at + t] = (struct decoder_row){ &kb->mems[i],
                 t ? pairs[i].tgt[t - 1] : kb->net->w->cfg.start_id, t, NULL };
         at += rows;
     }
@@ -216,10 +216,11 @@ static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
 }
 
 /* Rows of pairs as sources, each counted once, and as targets. */
-struct rows { int src, tgt; };
+struct key_builder_rows { int src, tgt; };
 
 static void count_pair(const struct key_builder *kb,
-                       const struct key_pair *pairs, int i, struct rows *n)
+                       const struct key_pair *pairs, int i,
+                       struct key_builder_rows *n)
 {
     if (same_source(pairs, i, &pairs[i]) == i) n->src += pairs[i].n_src;
     n->tgt += target_rows(kb, &pairs[i]);
@@ -229,7 +230,7 @@ static void count_pair(const struct key_builder *kb,
 static int group_size(const struct key_builder *kb,
                       const struct key_pair *pairs, int n, int enough)
 {
-    struct rows r = { 0, 0 };
+    struct key_builder_rows r = { 0, 0 };
     int i = 0;
 
     while (i < n && r.src < enough && r.tgt < enough)
@@ -242,7 +243,7 @@ static int group_size(const struct key_builder *kb,
 static int even_share(const struct key_builder *kb,
                       const struct key_pair *pairs, int n)
 {
-    struct rows r = { 0, 0 };
+    struct key_builder_rows r = { 0, 0 };
     int most, groups;
 
     for (int i = 0; i < n; i++) count_pair(kb, pairs, i, &r);

@@ -10,11 +10,11 @@
 
 enum { FIRST_CHAINS = 64 };     /* a power of two, and so are all after */
 
-struct node {
+struct cache_node {
     struct key_id id;
     struct pair_keys *block;    /* held */
-    struct node *next;          /* of the chain */
-    struct node *newer, *older;
+    struct cache_node *next;    /* of the chain */
+    struct cache_node *newer, *older;
     uint32_t told;              /* key_file_touch's */
 };
 
@@ -24,24 +24,24 @@ struct key_cache {
     atomic_uint_least64_t hits, file_hits, misses;
 
     pthread_mutex_t lock;       /* of what follows */
-    struct node **chains;       /* [mask + 1] */
+    struct cache_node **chains; /* [mask + 1] */
     size_t mask, blocks, bytes;
-    struct node ring;           /* its older is the newest of all */
+    struct cache_node ring;     /* its older is the newest of all */
     uint64_t dropped;
 };
 
 /* ---- table and ring ------------------------------------------------------ */
 
 /* An id is a hash, so any of its bits will do. */
-static struct node **chain_of(struct key_cache *c, struct key_id id)
+static struct cache_node **chain_of(struct key_cache *c, struct key_id id)
 {
     return &c->chains[(size_t)id.lo & c->mask];
 }
 
 /* Where the pointer to the node is, or would be. */
-static struct node **find(struct key_cache *c, struct key_id id)
+static struct cache_node **find(struct key_cache *c, struct key_id id)
 {
-    struct node **at = chain_of(c, id);
+    struct cache_node **at = chain_of(c, id);
 
     while (*at && ((*at)->id.lo != id.lo || (*at)->id.hi != id.hi))
         at = &(*at)->next;
@@ -52,14 +52,15 @@ static struct node **find(struct key_cache *c, struct key_id id)
 static void grow(struct key_cache *c)
 {
     size_t old = c->mask + 1;
-    struct node **chains = calloc(old * 2, sizeof *chains), **was = c->chains;
+    struct cache_node **chains = calloc(old * 2, sizeof *chains),
+                      **was = c->chains;
 
     if (!chains) return;
     c->chains = chains;
     c->mask = old * 2 - 1;
     for (size_t i = 0; i < old; i++)
-        for (struct node *n = was[i], *next; n; n = next) {
-            struct node **at = chain_of(c, n->id);
+        for (struct cache_node *n = was[i], *next; n; n = next) {
+            struct cache_node **at = chain_of(c, n->id);
 
             next = n->next;
             n->next = *at;
@@ -68,29 +69,29 @@ static void grow(struct key_cache *c)
     free(was);
 }
 
-static void ring_out(struct node *n)
+static void ring_out(struct cache_node *n)
 {
     n->newer->older = n->older;
     n->older->newer = n->newer;
 }
 
-static void ring_in(struct key_cache *c, struct node *n)
+static void ring_in(struct key_cache *c, struct cache_node *n)
 {
     n->newer = &c->ring;
     n->older = c->ring.older;
     n->newer->older = n->older->newer = n;
 }
 
-static void use_again(struct key_cache *c, struct node *n)
+static void use_again(struct key_cache *c, struct cache_node *n)
 {
     ring_out(n);
     ring_in(c, n);
     if (c->file) key_file_touch(c->file, n->id, &n->told);
 }
 
-static void take_out(struct key_cache *c, struct node **at)
+static void take_out(struct key_cache *c, struct cache_node **at)
 {
-    struct node *n = *at;
+    struct cache_node *n = *at;
 
     *at = n->next;
     ring_out(n);
@@ -111,7 +112,7 @@ static void make_room(struct key_cache *c, size_t bytes)
 /* What is there already stays; what is too large is left out. */
 static bool keep(struct key_cache *c, struct key_id id, struct pair_keys *b)
 {
-    struct node *n = *find(c, id);
+    struct cache_node *n = *find(c, id);
 
     if (n) use_again(c, n);
     if (n || b->bytes > c->limit) return true;
@@ -165,7 +166,7 @@ void key_cache_free(struct key_cache *c)
 static struct pair_keys *look_up(struct key_cache *c, struct key_id id)
 {
     struct pair_keys *b = NULL;
-    struct node *n;
+    struct cache_node *n;
 
     pthread_mutex_lock(&c->lock);
     n = *find(c, id);

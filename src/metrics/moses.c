@@ -133,7 +133,7 @@ static bool split_dots(struct strbuf *out, struct str in)
 }
 
 /* What may stand beside a mark for a rule to hold. */
-enum side {
+enum moses_side {
     SIDE_NONE,                  /* the rule does not look */
     SIDE_ALPHA, SIDE_NOT_ALPHA,
     SIDE_NUMBER, SIDE_NOT_NUMBER,
@@ -143,7 +143,7 @@ enum side {
 
 /* left mark right: a blank before the mark, and one behind it or not. */
 struct rule {
-    enum side left, right;
+    enum moses_side left, right;
     char mark;
     bool right_stays;
 };
@@ -158,7 +158,7 @@ static const struct rule rules[] = {
     { SIDE_NUMBER, SIDE_S, '\'', true }
 };
 
-static bool fits(enum side side, uint32_t cp)
+static bool fits(enum moses_side side, uint32_t cp)
 {
     unsigned c = class_of(cp);
 
@@ -175,7 +175,7 @@ static bool fits(enum side side, uint32_t cp)
 }
 
 /* Bytes a side takes at `at`; false: it does not fit. */
-static bool take_side(enum side side, struct str in, size_t at, size_t *n)
+static bool take_side(enum moses_side side, struct str in, size_t at, size_t *n)
 {
     int len;
 

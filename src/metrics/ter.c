@@ -21,7 +21,7 @@
 
 enum op { OP_SAME, OP_REPLACE, OP_HYP_ONLY, OP_REF_ONLY };
 
-struct row {
+struct ter_row {
     size_t lo, hi;              /* columns [lo, hi) */
     size_t at;                  /* of column lo among the cells */
 };
@@ -34,7 +34,7 @@ struct ter {
     const uint32_t *ref;        /* [n_ref] */
     size_t n_hyp, n_ref;
     uint32_t *hyp, *moved;      /* [n_hyp] */
-    struct row *rows;           /* [n_hyp + 1] */
+    struct ter_row *rows;       /* [n_hyp + 1] */
     struct cells now, trial;
     /* What the table says of each word: where the reference's stands in the
      * hypothesis (behind so many words), and errors before it, as sums. */
@@ -55,7 +55,7 @@ static size_t lay_rows(struct ter *t)
 
     for (size_t i = 0; i <= t->n_hyp; i++) {
         size_t diagonal = (size_t)floor((double)i * ratio);
-        struct row *r = &t->rows[i];
+        struct ter_row *r = &t->rows[i];
 
         r->lo = i && diagonal > band ? diagonal - band : 0;
         r->hi = t->n_ref + 1;
@@ -67,7 +67,7 @@ static size_t lay_rows(struct ter *t)
     return at;
 }
 
-static uint32_t cost_at(const struct row *r, const uint32_t *cost, size_t j)
+static uint32_t cost_at(const struct ter_row *r, const uint32_t *cost, size_t j)
 {
     return j >= r->lo && j < r->hi ? cost[r->at + j - r->lo] : FAR;
 }
@@ -85,7 +85,7 @@ static void first_row(struct ter *t)
 static void fill_row(const struct ter *t, size_t i, uint32_t word,
                      const uint32_t *above, struct cells out)
 {
-    const struct row *r = &t->rows[i], *up = r - 1;
+    const struct ter_row *r = &t->rows[i], *up = r - 1;
     uint32_t left = FAR;
 
     for (size_t j = r->lo; j < r->hi; j++) {
@@ -117,7 +117,7 @@ static void fill_table(struct ter *t)
 
 static enum op op_at(const struct ter *t, size_t i, size_t j)
 {
-    const struct row *r = &t->rows[i];
+    const struct ter_row *r = &t->rows[i];
 
     return j >= r->lo && j < r->hi ? t->now.op[r->at + j - r->lo]
                                    : OP_REF_ONLY;

@@ -319,11 +319,11 @@ static enum status sort_names(struct mfile *f, struct err *e)
 
 /* ---- the parts lie apart ---- */
 
-struct part { uint64_t begin, end; };
+struct mfile_part { uint64_t begin, end; };
 
 static int compare_parts(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct mfile_part *x = a, *y = b;
 
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
@@ -337,8 +337,9 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 /* Sorted parts must follow one another with a few zeros between, up to the
  * file's last byte: no byte is without a check. */
-static enum status check_parts(const struct mfile *f, const struct part *p,
-                               size_t n, struct err *e)
+static enum status check_parts(const struct mfile *f,
+                               const struct mfile_part *p, size_t n,
+                               struct err *e)
 {
     for (size_t i = 1; i < n; i++)
         if (p[i].begin < p[i - 1].end)
@@ -358,17 +359,17 @@ static enum status check_apart(const struct mfile *f, struct err *e)
 {
     const struct mfile_header *h = f->head;
     size_t n = 0;
-    struct part *p = calloc((size_t)h->count + 3, sizeof *p);
+    struct mfile_part *p = calloc((size_t)h->count + 3, sizeof *p);
     enum status st;
 
     if (!p) return err_nomem(e, f->name);
-    p[n++] = (struct part){ 0, sizeof *h };
-    p[n++] = (struct part){ h->config_offset,
+    p[n++] = (struct mfile_part){ 0, sizeof *h };
+    p[n++] = (struct mfile_part){ h->config_offset,
                             h->config_offset + h->config_size };
-    p[n++] = (struct part){ h->directory_offset,
+    p[n++] = (struct mfile_part){ h->directory_offset,
                             h->directory_offset + h->count * sizeof *f->dir };
     for (uint32_t i = 0; i < h->count; i++)
-        p[n++] = (struct part){ f->dir[i].offset,
+        p[n++] = (struct mfile_part){ f->dir[i].offset,
                                 f->dir[i].offset + f->dir[i].bytes };
     qsort(p, n, sizeof *p, compare_parts);
     st = check_parts(f, p, n, e);

@@ -14,22 +14,23 @@
 #include <xxhash.h>
 
 /* A name is put together in two halves: "enc.0." + "self.qkv" + ".w". */
-struct source {
+struct tensor_source {
     const struct mfile *file;
     const struct config *cfg;
     char prefix[32];
     struct err *e;
 };
 
-static enum status missing(const struct source *s, const char *name)
+static enum status missing(const struct tensor_source *s, const char *name)
 {
     return err_set(s->e, ST_FORMAT, "%s: the model has no tensor \"%s\", "
                    "which its configuration asks for",
                    mfile_name(s->file), name);
 }
 
-static enum status bad_shape(const struct source *s, const struct mtensor *t,
-                             int64_t rows, int64_t cols)
+static enum status bad_shape(const struct tensor_source *s,
+                             const struct mtensor *t, int64_t rows,
+                             int64_t cols)
 {
     return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" is %s [%" PRId64 ", %"
                    PRId64 "], and the configuration asks for [%" PRId64 ", %"
@@ -37,8 +38,9 @@ static enum status bad_shape(const struct source *s, const struct mtensor *t,
                    dtype_name(t->type), t->shape[0], t->shape[1], rows, cols);
 }
 
-static const struct mtensor *find(const struct source *s, const char *name,
-                                  const char *suffix, char *full)
+static const struct mtensor *find(const struct tensor_source *s,
+                                  const char *name, const char *suffix,
+                                  char *full)
 {
     snprintf(full, MFILE_NAME_MAX + 1, "%s%s%s", s->prefix, name, suffix);
     return mfile_find(s->file, full);
@@ -46,7 +48,7 @@ static const struct mtensor *find(const struct source *s, const char *name,
 
 /* A plain tensor [rows, cols] of the given type; *out stays NULL when an
  * optional one is not there. */
-static enum status load_plain(const struct source *s, const void **out,
+static enum status load_plain(const struct tensor_source *s, const void **out,
                               const char *name, const char *suffix,
                               enum dtype type, int rows, int cols,
                               bool optional)
@@ -67,7 +69,7 @@ static enum status load_plain(const struct source *s, const void **out,
 }
 
 /* [n, 1] floats. */
-static enum status load_floats(const struct source *s, const float **out,
+static enum status load_floats(const struct tensor_source *s, const float **out,
                                const char *name, const char *suffix, int n,
                                bool optional)
 {
@@ -78,7 +80,7 @@ static enum status load_floats(const struct source *s, const float **out,
     return st;
 }
 
-static enum status load_norm(const struct source *s, struct norm *norm,
+static enum status load_norm(const struct tensor_source *s, struct norm *norm,
                              const char *name, int d)
 {
     enum status st = load_floats(s, &norm->gain, name, ".g", d, false);
@@ -89,7 +91,7 @@ static enum status load_norm(const struct source *s, struct norm *norm,
 
 /* Bias, scales and sums are stored padded, so that kernels read whole panels
  * of them. */
-static enum status load_scales(const struct source *s, struct linear *l,
+static enum status load_scales(const struct tensor_source *s, struct linear *l,
                                const char *name)
 {
     const void *comp;
@@ -104,8 +106,9 @@ static enum status load_scales(const struct source *s, struct linear *l,
 
 /* int8 weights by input (tensor.h), stored as X.t, can follow only a ReLU:
  * the product takes no negative inputs. */
-static enum status load_by_input(const struct source *s, struct linear *l,
-                                 const char *name, int n, int k)
+static enum status load_by_input(const struct tensor_source *s,
+                                 struct linear *l, const char *name, int n,
+                                 int k)
 {
     int padded = pad_to(n, PANEL);
     const void *w;
@@ -125,7 +128,7 @@ static enum status load_by_input(const struct source *s, struct linear *l,
     return st;
 }
 
-static enum status load_linear(const struct source *s, struct linear *l,
+static enum status load_linear(const struct tensor_source *s, struct linear *l,
                                const char *name, int n, int k)
 {
     char full[MFILE_NAME_MAX + 1];
@@ -154,7 +157,7 @@ static enum status load_linear(const struct source *s, struct linear *l,
     return st;
 }
 
-static enum status load_encoder_layer(const struct source *s,
+static enum status load_encoder_layer(const struct tensor_source *s,
                                       struct encoder_layer *layer, int d,
                                       int f)
 {
@@ -168,7 +171,7 @@ static enum status load_encoder_layer(const struct source *s,
     return st;
 }
 
-static enum status load_decoder_layer(const struct source *s,
+static enum status load_decoder_layer(const struct tensor_source *s,
                                       struct decoder_layer *layer, int d,
                                       int f)
 {
@@ -180,7 +183,7 @@ static enum status load_decoder_layer(const struct source *s,
     return st;
 }
 
-static enum status load_encoder(struct weights *w, struct source *s)
+static enum status load_encoder(struct weights *w, struct tensor_source *s)
 {
     const struct config *c = &w->cfg;
     enum status st = ST_OK;
@@ -197,7 +200,7 @@ static enum status load_encoder(struct weights *w, struct source *s)
     return st;
 }
 
-static enum status load_decoder(struct weights *w, struct source *s)
+static enum status load_decoder(struct weights *w, struct tensor_source *s)
 {
     const struct config *c = &w->cfg;
     enum status st = ST_OK;
@@ -216,7 +219,7 @@ static enum status load_decoder(struct weights *w, struct source *s)
 
 /* One table for both sides, or one each; the projection is its own or the
  * target's, and only it has a bias. */
-static enum status load_embeddings(struct weights *w, struct source *s)
+static enum status load_embeddings(struct weights *w, struct tensor_source *s)
 {
     int v = w->cfg.vocab_size, d = w->cfg.d_model;
     bool shared = mfile_find(w->file, "emb.w") != NULL;
@@ -234,7 +237,7 @@ static enum status load_embeddings(struct weights *w, struct source *s)
                        pad_to(v, PANEL), true);
 }
 
-static enum status load_positions(struct weights *w, struct source *s)
+static enum status load_positions(struct weights *w, struct tensor_source *s)
 {
     int rows = w->cfg.max_positions, d = w->cfg.d_model;
     const void *p;
@@ -290,7 +293,7 @@ static enum status load_config(struct weights *w, struct err *e)
 enum status weights_from(struct weights **out, struct mfile *file,
                          struct err *e)
 {
-    struct source s = { .file = file, .e = e };
+    struct tensor_source s = { .file = file, .e = e };
     struct weights *w = calloc(1, sizeof *w);
     enum status st;
 

@@ -111,7 +111,7 @@ static struct attention_next memory_ahead(const struct layer_work *w, int i)
  * a sentence share most of their keys, so the first row stands for all. */
 static struct attention_next path_ahead(const struct layer_work *w, int i)
 {
-    const struct row *r = &w->p->rows[i];
+    const struct decoder_row *r = &w->p->rows[i];
 
     if (!w->cache) return (struct attention_next){ 0 };     /* in cache */
     return (struct attention_next){ kvcache_keys(w->cache, w->layer),
@@ -121,7 +121,7 @@ static struct attention_next path_ahead(const struct layer_work *w, int i)
 
 /* The first row after i that does not continue the path of the row before
  * it. */
-static int path_end(const struct row *rows, int i, int hi)
+static int path_end(const struct decoder_row *rows, int i, int hi)
 {
     int end = i + 1;
 
@@ -135,7 +135,7 @@ static int path_end(const struct row *rows, int i, int hi)
  * a cache, next to the queries of this pass. */
 static void find_path(const struct layer_work *w, int i, struct attention *a)
 {
-    const struct row *r = &w->p->rows[i];
+    const struct decoder_row *r = &w->p->rows[i];
     struct workspace *ws = w->ws;
 
     if (w->cache) {
@@ -251,7 +251,7 @@ static void store_keys(const struct layer_work *w)
     size_t bytes = (size_t)d * sizeof(float);
 
     for (int i = 0; i < w->p->n; i++) {
-        const struct row *r = &w->p->rows[i];
+        const struct decoder_row *r = &w->p->rows[i];
         const float *qkv = w->ws->qkv + (size_t)i * w->ws->ld_qkv;
         size_t at = (size_t)r->path[r->pos] * w->cache->ld;
 

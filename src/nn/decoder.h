@@ -35,7 +35,7 @@ void crosskv_fill(struct crosskv *m, struct workspace *ws, const float *x,
 struct crosskv crosskv_part(const struct crosskv *all, const struct net *net,
                             int at, int n);
 
-struct row {
+struct decoder_row {
     const struct crosskv *crosskv;  /* rows of one sentence are adjacent */
     int32_t token;
     int pos;                    /* 0 for the start token */
@@ -44,7 +44,7 @@ struct row {
 };
 
 struct decoder_pass {
-    const struct row *rows;
+    const struct decoder_row *rows;
     int n;                      /* at most ws->rows */
     float *hidden;              /* out: [n, d], stride ws->ld */
     float *cross;               /* out, or NULL: cross-attention of the last

@@ -38,7 +38,7 @@ struct batch {
     int max_len;                /* of any sentence */
     struct source *sources;     /* [lanes] being encoded */
     int max_rows;               /* lanes * beam */
-    struct row *rows;           /* [max_rows], and beside it: */
+    struct decoder_row *rows;   /* [max_rows], and beside it: */
     int *row_lane;
     struct state **row_at;      /* which state of its lane */
     int32_t *row_state, *row_parent;    /* by slot: what the mixer sees */
@@ -286,7 +286,7 @@ static void add_row(struct batch *b, struct lane *l, struct state *s, int pos,
 {
     int r = b->n_rows++;
 
-    b->rows[r] = (struct row){ &l->crosskv, s->token, pos, path };
+    b->rows[r] = (struct decoder_row){ &l->crosskv, s->token, pos, path };
     b->row_lane[r] = (int)(l - b->lanes);
     b->row_at[r] = s;
     b->row_state[r] = s->slot;
@@ -473,7 +473,7 @@ static void list(struct batch *b, int row, int32_t token)
     double add = listed(&b->mix[row], token);
     double p = (double)b->mix[row].keep * row_prob(b, row, token);
 
-    s->next[s->n++] = (struct next){ token,
+    s->next[s->n++] = (struct continuation){ token,
                                      search_log(add > 0 ? p + add : p) };
 }
 
@@ -481,7 +481,7 @@ static void list(struct batch *b, int row, int32_t token)
  * listed ones against the others, so no other token can be among the best. */
 static void list_best(struct batch *b, const struct lane *l, int row)
 {
-    struct top top[TOPK_MAX];
+    struct topk_entry top[TOPK_MAX];
     int width = beam_width(&l->beam), given = 0, n, pos = b->rows[row].pos;
     const struct mix *m = &b->mix[row];
 
@@ -575,7 +575,7 @@ static void read_again(struct batch *b, struct lane *l, int hyp)
             slot = path[at] = kvcache_take(&b->cache, slot);
             /* Held by what follows it and, the last one, by us. */
             if (at) kvcache_drop(&b->cache, path[at - 1]);
-            b->rows[p.n] = (struct row){ &l->crosskv,
+            b->rows[p.n] = (struct decoder_row){ &l->crosskv,
                 at ? h->tokens[at - 1] : b->net->w->cfg.start_id, at, path };
         }
         decoder_run(&b->ws, &b->cache, &p);

@@ -43,7 +43,7 @@ void beam_begin(struct beam *b, int max_len)
     b->n_nodes = 0;
     b->n_done = b->n_cand = 0;
     b->n_live = 1;
-    b->live[0] = (struct live){ -1, 0, -1 };
+    b->live[0] = (struct beam_live){ -1, 0, -1 };
 }
 
 int32_t beam_token(const struct beam *b, int i)
@@ -69,16 +69,16 @@ bool beam_offer(struct beam *b, int from, int32_t token, float logprob)
     for (i = b->n_cand < cap ? b->n_cand : cap - 1;
          i > 0 && b->cand[i - 1].total < total; i--)
         b->cand[i] = b->cand[i - 1];
-    b->cand[i] = (struct cand){ total, logprob, token, from };
+    b->cand[i] = (struct beam_candidate){ total, logprob, token, from };
     if (b->n_cand < cap) b->n_cand++;
     return true;
 }
 
-static int32_t add_node(struct beam *b, const struct cand *c)
+static int32_t add_node(struct beam *b, const struct beam_candidate *c)
 {
     assert(b->n_nodes < 3 * b->o->beam * (b->max_len + 1));
     assert(b->live[c->from].node < b->n_nodes);
-    b->nodes[b->n_nodes] = (struct node){ b->live[c->from].node, c->token,
+    b->nodes[b->n_nodes] = (struct beam_node){ b->live[c->from].node, c->token,
                                           c->logprob };
     return b->n_nodes++;
 }
@@ -90,9 +90,9 @@ static double score_of(const struct beam *b, double total, int n)
 
 /* Insert into the finished hypotheses: best first, equal scores in order of
  * arrival. fairseq keeps the first `beam` of them, even if better ones follow. */
-static void finish(struct beam *b, const struct cand *c)
+static void finish(struct beam *b, const struct beam_candidate *c)
 {
-    struct finished f = { 0, c->total, score_of(b, c->total, b->t), true };
+    struct beam_finished f = { 0, c->total, score_of(b, c->total, b->t), true };
     int i, cap = b->o->beam;
 
     if (b->n_done == cap && (b->o->lenpen_type == LENPEN_FAIRSEQ ||
@@ -151,16 +151,17 @@ static bool decided(const struct beam *b)
 bool beam_advance(struct beam *b)
 {
     int n = 0;
-    struct live *swap;
+    struct beam_live *swap;
 
     assert(b->t < b->max_len && b->n_live > 0);
     b->t++;
     for (int i = 0; i < b->n_cand; i++) {
-        const struct cand *c = &b->cand[i];
+        const struct beam_candidate *c = &b->cand[i];
 
         if (ends(b, i)) finish(b, c);
         else if (c->token != b->eos && n < b->o->beam)
-            b->next[n++] = (struct live){ add_node(b, c), c->total, c->from };
+            b->next[n++] =
+                (struct beam_live){ add_node(b, c), c->total, c->from };
     }
     b->n_cand = 0;
     b->n_live = n;
@@ -171,7 +172,7 @@ bool beam_advance(struct beam *b)
     return decided(b);
 }
 
-static void copy_out(const struct beam *b, const struct finished *f,
+static void copy_out(const struct beam *b, const struct beam_finished *f,
                      struct hypothesis *h)
 {
     int n = 0;
@@ -193,14 +194,14 @@ static void copy_out(const struct beam *b, const struct finished *f,
 
 void beam_results(const struct beam *b, struct job *j)
 {
-    struct finished cut;
+    struct beam_finished cut;
 
     j->n_hyps = b->n_done < b->o->nbest ? b->n_done : b->o->nbest;
     for (int i = 0; i < j->n_hyps; i++)
         copy_out(b, &b->done[i], &j->hyps[i]);
     if (j->n_hyps || !b->n_live) return;
     /* The length limit came before any EOS: take the best live hypothesis. */
-    cut = (struct finished){ b->live[0].node, b->live[0].total,
+    cut = (struct beam_finished){ b->live[0].node, b->live[0].total,
                              score_of(b, b->live[0].total, b->t), false };
     copy_out(b, &cut, &j->hyps[0]);
     j->n_hyps = 1;

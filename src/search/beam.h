@@ -23,16 +23,16 @@
 
 #include "search/job.h"
 
-struct cand {                   /* continuation of live hypothesis `from` */
+struct beam_candidate {         /* continuation of live hypothesis `from` */
     double total;               /* log-probability of all tokens */
     float logprob;              /* of the token alone */
     int32_t token;
     int from;
 };
 
-struct node { int32_t parent, token; float logprob; };
-struct live { int32_t node; double total; int from; };
-struct finished { int32_t node; double total, score; bool ended; };
+struct beam_node { int32_t parent, token; float logprob; };
+struct beam_live { int32_t node; double total; int from; };
+struct beam_finished { int32_t node; double total, score; bool ended; };
 
 struct beam {
     const struct search_options *o;
@@ -40,14 +40,14 @@ struct beam {
     int t;                      /* tokens so far */
     int max_len;
     double prune;               /* from the options; may be set after begin */
-    struct node *nodes;         /* tree of all tokens taken so far */
+    struct beam_node *nodes;    /* tree of all tokens taken so far */
     int n_nodes;
-    struct live *live;          /* [beam] from: index before the step */
-    struct live *next;          /* [beam] */
+    struct beam_live *live;     /* [beam] from: index before the step */
+    struct beam_live *next;     /* [beam] */
     int n_live;
-    struct finished *done;      /* [beam] best first */
+    struct beam_finished *done; /* [beam] best first */
     int n_done;
-    struct cand *cand;          /* [2 * beam] best first */
+    struct beam_candidate *cand;  /* [2 * beam] best first */
     int n_cand;
 };
 

@@ -10,14 +10,14 @@
 
 #include "base/mem.h"
 
-struct state {
+struct forced_state {
     struct workspace ws;
     struct crosskv crosskv;
-    struct row *rows;
+    struct decoder_row *rows;
     float *hidden, *logits, *block_max;
 };
 
-static enum status state_init(struct state *s, const struct net *net,
+static enum status state_init(struct forced_state *s, const struct net *net,
                               struct pool *pool, const struct forced *f,
                               struct err *e)
 {
@@ -36,7 +36,7 @@ static enum status state_init(struct state *s, const struct net *net,
     return err_nomem(e, "forced decoding");
 }
 
-static void state_release(struct state *s)
+static void state_release(struct forced_state *s)
 {
     workspace_release(&s->ws);
     crosskv_release(&s->crosskv);
@@ -46,18 +46,18 @@ static void state_release(struct state *s)
     mem_free(s->block_max);
 }
 
-static void run_decoder(struct state *s, const struct forced *f)
+static void run_decoder(struct forced_state *s, const struct forced *f)
 {
     struct decoder_pass p = { .rows = s->rows, .n = f->n_tgt + 1,
         .hidden = s->hidden, .probe = f->dec_probe, .user = f->user };
 
     for (int t = 0; t <= f->n_tgt; t++)
-        s->rows[t] = (struct row){ &s->crosskv,
+        s->rows[t] = (struct decoder_row){ &s->crosskv,
             t ? f->tgt[t - 1] : s->ws.net->w->cfg.start_id, t, NULL };
     decoder_run(&s->ws, NULL, &p);
 }
 
-static void project(struct state *s, const struct forced *f, int t)
+static void project(struct forced_state *s, const struct forced *f, int t)
 {
     const struct net *net = s->ws.net;
     int32_t want = t < f->n_tgt ? f->tgt[t] : net->w->cfg.eos_id;
@@ -74,7 +74,7 @@ enum status forced_run(const struct net *net, struct pool *pool,
                        const struct forced *f, struct err *e)
 {
     struct source src = { f->src, f->n_src };
-    struct state s;
+    struct forced_state s;
     enum status st;
 
     assert(f->n_src > 0 && f->n_tgt >= 0);

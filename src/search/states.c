@@ -95,7 +95,7 @@ int states_new(struct states *s, int parent, int32_t token)
     const struct state *from = parent < 0 ? NULL : &s->at[parent];
     int32_t slot = kvcache_take(s->cache, from ? from->slot : -1);
     int i = slot < 0 ? -1 : states_free_index(s);
-    struct next *next;
+    struct continuation *next;
 
     assert(!from || from->in_use);
     assert(states_child(s, parent, token) < 0 || !from);

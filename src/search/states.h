@@ -23,7 +23,7 @@
 #include "nn/kvcache.h"
 #include "nn/mixer.h"
 
-struct next { int32_t token; float logprob; };
+struct continuation { int32_t token; float logprob; };
 
 struct state {
     int32_t token;              /* the last token of the beginning */
@@ -34,7 +34,7 @@ struct state {
     bool drafted;               /* no hypothesis was at it when it was made */
     bool unreachable;           /* scratch of states_keep */
     int n;                      /* continuations that search may take */
-    struct next *next;          /* [width] the voted tokens, then best first */
+    struct continuation *next;  /* [width] the voted tokens, then best first */
     /* Known: guesses for the tokens after the next one. Not known: at most
      * one guess, for the next token on. */
     int n_guesses;
@@ -45,7 +45,7 @@ struct states {
     struct state *at;           /* [cap] */
     int cap, n;                 /* n: states from here on were never used */
     int width;                  /* most continuations of a state */
-    struct next *room;          /* [cap, width] memory of at[].next */
+    struct continuation *room;  /* [cap, width] memory of at[].next */
     struct kvcache *cache;
 };
 

@@ -9,7 +9,7 @@
 
 /* Insert v into the descending list of at most k values. Returns its new
  * length. */
-static int insert(struct top *list, int len, int k, struct top v)
+static int insert(struct topk_entry *list, int len, int k, struct topk_entry v)
 {
     int i;
 
@@ -23,18 +23,18 @@ static int insert(struct top *list, int len, int k, struct top v)
 /* The k-th largest block maximum. At least k values are that large, so no
  * smaller value is among the k largest. */
 static float floor_of(const float *block_max, int blocks, int k,
-                      struct top *tmp)
+                      struct topk_entry *tmp)
 {
     int len = 0;
 
     if (blocks < k) return -INFINITY;
     for (int b = 0; b < blocks; b++)
-        len = insert(tmp, len, k, (struct top){ block_max[b], b });
+        len = insert(tmp, len, k, (struct topk_entry){ block_max[b], b });
     return tmp[k - 1].value;
 }
 
 int topk(const float *x, int n, const float *block_max, int k,
-         struct top *out)
+         struct topk_entry *out)
 {
     int blocks = (n + PANEL - 1) / PANEL, len = 0;
     float least;
@@ -47,7 +47,7 @@ int topk(const float *x, int n, const float *block_max, int k,
         if (block_max[b] < least) continue;
         for (int i = b * PANEL; i < end; i++)
             if (x[i] >= least)
-                len = insert(out, len, k, (struct top){ x[i], i });
+                len = insert(out, len, k, (struct topk_entry){ x[i], i });
     }
     return len;
 }

@@ -24,29 +24,29 @@ struct symbol {
     bool frozen;
 };
 
-struct pair {
+struct bpe_pair {
     float score;
     uint32_t left, right;
     uint32_t len;               /* of the union when it was found */
 };
 
-struct merger {
+struct bpe_merger {
     const struct subword_model *m;
     const char *text;
     struct symbol *sym;
     size_t n_sym, cap_sym;
-    struct pair *heap;
+    struct bpe_pair *heap;
     size_t n_heap, cap_heap;
     uint16_t *split;            /* [m->n] left length of unused pieces, 0:
                                    never made; NULL without unused pieces */
 };
 
-static bool before(const struct pair *a, const struct pair *b)
+static bool before(const struct bpe_pair *a, const struct bpe_pair *b)
 {
     return a->score > b->score || (a->score == b->score && a->left < b->left);
 }
 
-static bool heap_push(struct merger *g, struct pair p)
+static bool heap_push(struct bpe_merger *g, struct bpe_pair p)
 {
     size_t i = g->n_heap;
 
@@ -61,9 +61,9 @@ static bool heap_push(struct merger *g, struct pair p)
     return true;
 }
 
-static struct pair heap_pop(struct merger *g)
+static struct bpe_pair heap_pop(struct bpe_merger *g)
 {
-    struct pair top = g->heap[0], last = g->heap[--g->n_heap];
+    struct bpe_pair top = g->heap[0], last = g->heap[--g->n_heap];
     size_t i = 0, child;
 
     while ((child = 2 * i + 1) < g->n_heap) {
@@ -79,7 +79,7 @@ static struct pair heap_pop(struct merger *g)
 }
 
 /* Put the pair into the heap if its union is a piece. false: no memory. */
-static bool consider(struct merger *g, uint32_t left, uint32_t right)
+static bool consider(struct bpe_merger *g, uint32_t left, uint32_t right)
 {
     const struct subword_model *m = g->m;
     const struct symbol *a, *b;
@@ -92,11 +92,11 @@ static bool consider(struct merger *g, uint32_t left, uint32_t right)
     id = piece_trie_find(&m->text, g->text + a->at, a->len + b->len);
     if (id < 0) return true;
     if (m->piece[id].type == PIECE_UNUSED) g->split[id] = (uint16_t)a->len;
-    return heap_push(g, (struct pair){ m->piece[id].score, left, right,
+    return heap_push(g, (struct bpe_pair){ m->piece[id].score, left, right,
                                        a->len + b->len });
 }
 
-static bool add_symbols(struct merger *g, size_t begin, size_t end)
+static bool add_symbols(struct bpe_merger *g, size_t begin, size_t end)
 {
     g->n_sym = 0;
     while (begin < end) {
@@ -118,7 +118,7 @@ static bool add_symbols(struct merger *g, size_t begin, size_t end)
     return true;
 }
 
-static bool merge(struct merger *g, struct pair p)
+static bool merge(struct bpe_merger *g, struct bpe_pair p)
 {
     struct symbol *a = &g->sym[p.left], *b = &g->sym[p.right];
 
@@ -132,7 +132,7 @@ static bool merge(struct merger *g, struct pair p)
 
 /* Note the symbol, taken apart while it is an unused piece. The parts are
  * shorter, so the depth is bounded by the longest piece. */
-static void write_cut(const struct merger *g, size_t at, size_t len,
+static void write_cut(const struct bpe_merger *g, size_t at, size_t len,
                       uint16_t *cut)
 {
     int32_t id = g->split ? subword_model_find(g->m, g->text + at, len) : -1;
@@ -145,7 +145,7 @@ static void write_cut(const struct merger *g, size_t at, size_t len,
     }
 }
 
-static bool segment_range(struct merger *g, size_t begin, size_t end,
+static bool segment_range(struct bpe_merger *g, size_t begin, size_t end,
                           uint16_t *cut)
 {
     g->n_heap = 0;
@@ -178,7 +178,7 @@ static size_t word_end(const char *text, size_t at, size_t n)
 enum status bpe_segment(const struct subword_model *m, const char *text,
                         size_t n, uint16_t *cut, struct err *e)
 {
-    struct merger g = { .m = m, .text = text };
+    struct bpe_merger g = { .m = m, .text = text };
     bool whole = m->space_inside || m->has_unused, ok = true;
     size_t at = 0, end;
 

@@ -83,16 +83,16 @@ static const char *find_rule(const struct normalizer *nz, const char *s,
 }
 
 /* A stretch of the original that is replaced as one. */
-struct unit {
+struct norm_unit {
     const char *text;
     size_t len;
     size_t used;                /* bytes of the original, at least 1 */
 };
 
-static struct unit next_unit(const struct normalizer *nz, const char *s,
-                             size_t n)
+static struct norm_unit next_unit(const struct normalizer *nz, const char *s,
+                                  size_t n)
 {
-    struct unit u = { s, 0, 0 };
+    struct norm_unit u = { s, 0, 0 };
     int len;
 
     if (nz->user) u.used = u.len = piece_trie_longest(nz->user, s, n);
@@ -104,7 +104,7 @@ static struct unit next_unit(const struct normalizer *nz, const char *s,
     }
     u.text = s;
     if (utf8_next(s, n, &len) == 0xFFFD && len == 1)
-        return (struct unit){ "\xEF\xBF\xBD", 3, 1 };
+        return (struct norm_unit){ "\xEF\xBF\xBD", 3, 1 };
     u.len = u.used = (size_t)len;
     return u;
 }
@@ -136,7 +136,7 @@ static void put_space(const struct normalizer *nz, struct normalized *out,
 }
 
 static enum status put_unit(const struct normalizer *nz,
-                            struct normalized *out, struct unit u,
+                            struct normalized *out, struct norm_unit u,
                             size_t from, struct err *e)
 {
     enum status st = reserve(out, 3 * u.len, e);
@@ -149,7 +149,7 @@ static enum status put_unit(const struct normalizer *nz,
     return ST_OK;
 }
 
-static bool is_space_unit(struct unit u)
+static bool is_space_unit(struct norm_unit u)
 {
     return u.len == 1 && u.text[0] == ' ';
 }
@@ -160,7 +160,7 @@ static size_t skip_spaces(const struct normalizer *nz, const char *text,
     size_t at = 0;
 
     while (at < len) {
-        struct unit u = next_unit(nz, text + at, len - at);
+        struct norm_unit u = next_unit(nz, text + at, len - at);
 
         if (!is_space_unit(u)) break;
         at += u.used;
@@ -176,7 +176,7 @@ static enum status put_body(const struct normalizer *nz, const char *text,
     enum status st = ST_OK;
 
     while (at < len && !st) {
-        struct unit u = next_unit(nz, text + at, len - at);
+        struct norm_unit u = next_unit(nz, text + at, len - at);
 
         while (after_space && u.len && u.text[0] == ' ') {
             u.text++;

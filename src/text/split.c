@@ -224,9 +224,9 @@ static bool is_capital(uint32_t cp)
 
 /* ---- what comes next ---- */
 
-struct text { const char *s; size_t len; };
+struct split_text { const char *s; size_t len; };
 
-static uint32_t char_at(struct text t, size_t at, int *len)
+static uint32_t char_at(struct split_text t, size_t at, int *len)
 {
     return utf8_next(t.s + at, t.len - at, len);
 }
@@ -239,7 +239,7 @@ struct follow {
     bool starter;
 };
 
-static bool read_starter(const struct rules *r, struct text t, size_t at)
+static bool read_starter(const struct rules *r, struct split_text t, size_t at)
 {
     char word[WORD_MAX + 5];
     size_t n = 0;
@@ -255,8 +255,8 @@ static bool read_starter(const struct rules *r, struct text t, size_t at)
     return n && listed(r->starter, word);
 }
 
-static struct follow split_look_ahead(const struct rules *r, struct text t,
-                                      size_t at)
+static struct follow split_look_ahead(const struct rules *r,
+                                      struct split_text t, size_t at)
 {
     struct follow f = { .space = at == t.len };
     uint32_t cp = 0;
@@ -285,7 +285,7 @@ static struct follow split_look_ahead(const struct rules *r, struct text t,
 
 /* ---- the word before a full stop ---- */
 
-struct word {
+struct split_word {
     char raw[WORD_MAX + 1];     /* both "" when too long for any list */
     char lower[WORD_MAX + 5];
     int n_chars, n_digits, n_dots, n_roman;
@@ -298,7 +298,7 @@ static bool is_roman(uint32_t cp)
     return cp && cp < 0x80 && strchr("IVXLCDM", (int)cp);
 }
 
-static void read_word(struct word *w, const char *s, size_t n)
+static void read_word(struct split_word *w, const char *s, size_t n)
 {
     size_t out = 0, letters = 0;
     bool single = true;
@@ -340,13 +340,13 @@ static const char *last_part(const char *word)
 }
 
 static bool word_listed(const char *const *const list[N_LISTS],
-                        const struct word *w)
+                        const struct split_word *w)
 {
     return listed(list, w->lower) || listed(list, w->raw);
 }
 
 static bool part_listed(const char *const *const list[N_LISTS],
-                        const struct word *w)
+                        const struct split_word *w)
 {
     return listed(list, last_part(w->lower)) || listed(list, last_part(w->raw));
 }
@@ -357,7 +357,7 @@ static bool part_listed(const char *const *const list[N_LISTS],
 static bool dot_ends(const struct rules *r, const char *s, size_t n,
                      bool first, const struct follow *f)
 {
-    struct word w;
+    struct split_word w;
 
     read_word(&w, s, n);
     if (w.n_digits && w.n_digits + w.n_dots == w.n_chars) {
@@ -381,7 +381,7 @@ static bool dot_ends(const struct rules *r, const char *s, size_t n,
 /* ---- sentences ---- */
 
 struct splitter {
-    struct text t;
+    struct split_text t;
     const struct rules *r;
     struct spans *out;
     bool open;                  /* inside a sentence */
@@ -424,7 +424,7 @@ static enum stop join_stops(enum stop a, enum stop b)
     return a > b ? a : b;
 }
 
-static struct stops read_stops(struct text t, size_t at)
+static struct stops read_stops(struct split_text t, size_t at)
 {
     struct stops st = { at, at, STOP_NONE, false, false };
     enum stop kind;
@@ -559,7 +559,7 @@ static uint32_t char_before(const char *s, size_t end, size_t *begin)
 
 /* `at`: where cp begins. A dash counts only with a space before it, unlike
  * the hyphen of "ein- und aussteigen". */
-static enum border comma_or_clause(struct text t, uint32_t cp, size_t at)
+static enum border comma_or_clause(struct split_text t, uint32_t cp, size_t at)
 {
     switch (cp) {
     case '-': case 0x2013: case 0x2014:
@@ -572,7 +572,7 @@ static enum border comma_or_clause(struct text t, uint32_t cp, size_t at)
 }
 
 /* Whether the full stop at `dot` ends a sentence; `next` is what follows. */
-static bool dot_before(struct text t, size_t dot, size_t next)
+static bool dot_before(struct split_text t, size_t dot, size_t next)
 {
     struct follow f = split_look_ahead(&any_rules, t, next);
     size_t word = dot, at = dot;
@@ -595,7 +595,7 @@ static bool is_wide(uint32_t cp)
 
 /* The border at text[end], where one piece ends and the next begins. `space`:
  * white space follows. */
-static enum border border_at(struct text t, size_t end, bool space)
+static enum border border_at(struct split_text t, size_t end, bool space)
 {
     size_t at = end;
     uint32_t cp = 0;
@@ -617,7 +617,8 @@ static enum border border_at(struct text t, size_t end, bool space)
 }
 
 /* The border between p[i - 1] and p[i]. */
-static enum border piece_border(struct text t, const struct piece *p, size_t i)
+static enum border piece_border(struct split_text t, const struct piece *p,
+                                size_t i)
 {
     size_t end = p[i - 1].end, next = p[i].begin;
     bool space = next > end;
@@ -632,7 +633,7 @@ static enum border piece_border(struct text t, const struct piece *p, size_t i)
 size_t split_clause(const char *text, const struct piece *p, size_t n,
                     size_t limit)
 {
-    struct text t = { text, p[n - 1].end };
+    struct split_text t = { text, p[n - 1].end };
     enum border best = BORDER_NONE;
     size_t at = limit;
 

@@ -22,16 +22,16 @@
 
 #include "base/mem.h"
 
-struct cursor { const uint8_t *p, *end; };
+struct proto_cursor { const uint8_t *p, *end; };
 
 struct field {
     uint32_t number;
     int wire;
     uint64_t value;             /* wire types 0, 1 and 5 */
-    struct cursor bytes;        /* wire type 2 */
+    struct proto_cursor bytes;  /* wire type 2 */
 };
 
-static bool read_varint(struct cursor *c, uint64_t *out)
+static bool read_varint(struct proto_cursor *c, uint64_t *out)
 {
     uint64_t v = 0;
 
@@ -47,7 +47,7 @@ static bool read_varint(struct cursor *c, uint64_t *out)
     return false;
 }
 
-static bool read_fixed(struct cursor *c, int n, uint64_t *out)
+static bool read_fixed(struct proto_cursor *c, int n, uint64_t *out)
 {
     if (c->end - c->p < n) return false;
     *out = 0;
@@ -55,7 +55,7 @@ static bool read_fixed(struct cursor *c, int n, uint64_t *out)
     return true;
 }
 
-static bool read_bytes(struct cursor *c, struct cursor *out)
+static bool read_bytes(struct proto_cursor *c, struct proto_cursor *out)
 {
     uint64_t n;
 
@@ -66,7 +66,7 @@ static bool read_bytes(struct cursor *c, struct cursor *out)
 }
 
 /* The next field; false at the end and, with *bad set, when it is damaged. */
-static bool next_field(struct cursor *c, struct field *f, bool *bad)
+static bool next_field(struct proto_cursor *c, struct field *f, bool *bad)
 {
     uint64_t key;
     bool ok;
@@ -98,7 +98,7 @@ static float as_float(uint64_t bits)
     return f;
 }
 
-static bool read_trainer(struct subword_model *m, struct cursor c)
+static bool read_trainer(struct subword_model *m, struct proto_cursor c)
 {
     struct field f;
     bool bad = false;
@@ -120,7 +120,7 @@ static bool read_trainer(struct subword_model *m, struct cursor c)
     return !bad;
 }
 
-static bool read_normalizer(struct normalizer_spec *s, struct cursor c)
+static bool read_normalizer(struct normalizer_spec *s, struct proto_cursor c)
 {
     struct field f;
     bool bad = false;
@@ -152,7 +152,7 @@ static int parse_byte_piece(const uint8_t *s, size_t len)
 }
 
 static enum status check_piece(const struct subword_model *m, int32_t id,
-                               struct cursor text, struct err *e)
+                               struct proto_cursor text, struct err *e)
 {
     const struct piece_entry *p = &m->piece[id];
     size_t len = (size_t)(text.end - text.p);
@@ -174,10 +174,10 @@ static enum status check_piece(const struct subword_model *m, int32_t id,
 }
 
 static enum status read_piece(struct subword_model *m, int32_t id,
-                              struct cursor c, struct err *e)
+                              struct proto_cursor c, struct err *e)
 {
     struct piece_entry *p = &m->piece[id];
-    struct cursor text = { c.p, c.p };
+    struct proto_cursor text = { c.p, c.p };
     struct field f;
     enum status st;
     bool bad = false;
@@ -204,7 +204,7 @@ static enum status read_piece(struct subword_model *m, int32_t id,
 /* Walk the outer message: everything but the pieces, which are counted. */
 static enum status read_specs(struct subword_model *m, struct err *e)
 {
-    struct cursor c = { m->bytes, m->bytes + m->size };
+    struct proto_cursor c = { m->bytes, m->bytes + m->size };
     struct field f;
     bool bad = false, ok = true;
 
@@ -230,7 +230,7 @@ static enum status read_specs(struct subword_model *m, struct err *e)
 
 static enum status read_pieces(struct subword_model *m, struct err *e)
 {
-    struct cursor c = { m->bytes, m->bytes + m->size };
+    struct proto_cursor c = { m->bytes, m->bytes + m->size };
     struct field f;
     enum status st = ST_OK;
     bool bad = false;

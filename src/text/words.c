@@ -34,7 +34,7 @@ static const uint32_t follows[32] = {
     [WB_SOUTHEAST] = BIT(SOUTHEAST)
 };
 
-struct cursor {
+struct words_cursor {
     const char *s;
     size_t at, end;
     int n_chars;                /* of this stretch so far */
@@ -54,13 +54,13 @@ static char class_of(uint32_t cp)
 
 /* The class of the next code point and its length; 0 where the stretch must
  * end, at the end of the text or because it is long enough. */
-static char peek(const struct cursor *c, int *len)
+static char peek(const struct words_cursor *c, int *len)
 {
     if (c->at == c->end || c->n_chars == WORD_CHARS_MAX) return 0;
     return class_of(utf8_next(c->s + c->at, c->end - c->at, len));
 }
 
-static void take(struct cursor *c, int len)
+static void take(struct words_cursor *c, int len)
 {
     c->at += (size_t)len;
     c->n_chars++;
@@ -68,7 +68,7 @@ static void take(struct cursor *c, int len)
 
 /* Is a mark of class `mark` after `prev` inside a word, because what follows
  * it is right: WB6, 7b and 12. Then prev holds for what follows. */
-static bool is_bridge(struct cursor c, int mark_len, unsigned prev,
+static bool is_bridge(struct words_cursor c, int mark_len, unsigned prev,
                       unsigned mark)
 {
     uint32_t want = 0, m = 1u << mark;
@@ -100,7 +100,7 @@ static enum word_kind kind_of(uint32_t seen)
 /* The stretch that starts at w->begin, whatever is there. */
 static void stretch(struct words *w)
 {
-    struct cursor c = { w->text.p, w->begin, w->text.n, 0 };
+    struct words_cursor c = { w->text.p, w->begin, w->text.n, 0 };
     unsigned prev, last, cls;   /* last: of the code point; prev: by WB4 */
     uint32_t seen;
     char next;

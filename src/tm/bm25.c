@@ -44,7 +44,7 @@ struct term_state {             /* of one term in one segment */
 
 struct active { struct term_state *t; struct seg_run run; const uint8_t *p; };
 
-struct entry { uint32_t sum; int64_t text; uint32_t part, doc; };
+struct bm25_entry { uint32_t sum; int64_t text; uint32_t part, doc; };
 
 struct bm25 {
     uint32_t *sums;             /* [BLOCK_DOCS], zero between blocks */
@@ -59,7 +59,7 @@ struct bm25 {
     uint16_t *candidates;       /* [BLOCK_DOCS] */
     uint32_t *tail_sums;
     size_t cap_tail;
-    struct entry *heap;         /* worst first */
+    struct bm25_entry *heap;    /* worst first */
     size_t n_heap, cap_heap, top;
     double scale;
     uint64_t *sorted;           /* the query's terms */
@@ -99,16 +99,16 @@ void bm25_free(struct bm25 *b)
 /* ---- the best so far ----------------------------------------------------- */
 
 /* Lower score, or as good and younger. */
-static bool worse(const struct entry *a, const struct entry *b)
+static bool worse(const struct bm25_entry *a, const struct bm25_entry *b)
 {
     return a->sum != b->sum ? a->sum < b->sum : a->text > b->text;
 }
 
-static void sift_down(struct entry *heap, size_t n, size_t i)
+static void sift_down(struct bm25_entry *heap, size_t n, size_t i)
 {
     for (;;) {
         size_t child = 2 * i + 1;
-        struct entry swap;
+        struct bm25_entry swap;
 
         if (child >= n) return;
         if (child + 1 < n && worse(&heap[child + 1], &heap[child])) child++;
@@ -120,7 +120,7 @@ static void sift_down(struct entry *heap, size_t n, size_t i)
     }
 }
 
-static void offer(struct bm25 *b, struct entry en)
+static void offer(struct bm25 *b, struct bm25_entry en)
 {
     if (b->n_heap < b->top) {
         b->heap[b->n_heap++] = en;
@@ -141,7 +141,7 @@ static uint32_t bar(const struct bm25 *b)
 
 static int best_first(const void *x, const void *y)
 {
-    const struct entry *a = x, *b = y;
+    const struct bm25_entry *a = x, *b = y;
 
     return worse(a, b) ? 1 : worse(b, a) ? -1 : 0;
 }
@@ -362,7 +362,7 @@ static void offer_doc(struct bm25 *b, const struct segment *s, uint32_t part,
     uint32_t doc = block * BLOCK_DOCS + low, sum = b->sums[low];
 
     if (sum < bar(b) || doc >= s->n_docs || segment_is_dead(s, doc)) return;
-    offer(b, (struct entry){ sum, segment_text(s, doc), part, doc });
+    offer(b, (struct bm25_entry){ sum, segment_text(s, doc), part, doc });
 }
 
 /* Add what the first n active terms, the weakest last summed, give to the
@@ -505,8 +505,8 @@ static bool score_tail(struct bm25 *b, const struct tail *t, uint32_t part,
     }
     for (uint32_t d = 0; d < t->n_docs; d++)
         if (b->tail_sums[d] && !t->docs[d].dead)
-            offer(b, (struct entry){ b->tail_sums[d], t->docs[d].text, part,
-                                     d });
+            offer(b, (struct bm25_entry){ b->tail_sums[d], t->docs[d].text,
+                                          part, d });
     return true;
 }
 

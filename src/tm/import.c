@@ -10,7 +10,7 @@
 
 enum { PROGRESS_EVERY = 512 };
 
-struct import {
+struct import_run {
     struct tmfile *t;
     const struct import_options *o;
     struct memory_info memory;
@@ -26,7 +26,7 @@ struct import {
 
 /* ---- names and sizes ----------------------------------------------------- */
 
-static const char *origin_of(const struct import *i, const char *path)
+static const char *origin_of(const struct import_run *i, const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -51,7 +51,7 @@ static uint64_t bytes_of_all(const char *const *paths, size_t n)
 /* ---- languages ----------------------------------------------------------- */
 
 /* What is asked for must be what the memory has: "de" and "de-CH" agree. */
-static enum status agree(const struct import *i, const char *has,
+static enum status agree(const struct import_run *i, const char *has,
                          const char *asked, struct err *e)
 {
     if (!asked || !has[0] || lang_matches(str_of(has), asked) ||
@@ -71,7 +71,7 @@ static void learn(char *to, size_t size, bool *wanted, struct str lang)
     *wanted = false;
 }
 
-static enum status choose_languages(struct import *i, struct err *e)
+static enum status choose_languages(struct import_run *i, struct err *e)
 {
     const struct reader_options *r = &i->o->reader;
     struct memory_info *m = &i->memory;
@@ -90,7 +90,7 @@ static enum status choose_languages(struct import *i, struct err *e)
 
 /* ---- one file ------------------------------------------------------------ */
 
-static enum status put_unit(struct import *i, const struct unit *u,
+static enum status put_unit(struct import_run *i, const struct unit *u,
                             struct err *e)
 {
     struct str plain = u->source;
@@ -114,7 +114,7 @@ static enum status put_unit(struct import *i, const struct unit *u,
     return index_build_add(i->build, text, plain, e);
 }
 
-static enum status report(const struct import *i, const struct reader *r,
+static enum status report(const struct import_run *i, const struct reader *r,
                           struct err *e)
 {
     const struct tmfile *t = i->t;
@@ -128,7 +128,7 @@ static enum status report(const struct import *i, const struct reader *r,
     return err_set(e, ST_CANCELED, "the import was stopped");
 }
 
-static enum status put_units(struct import *i, struct reader *r,
+static enum status put_units(struct import_run *i, struct reader *r,
                              struct err *e)
 {
     const struct unit *u;
@@ -144,7 +144,7 @@ static enum status put_units(struct import *i, struct reader *r,
     }
 }
 
-static enum status keep_extra(struct import *i, const struct reader *r,
+static enum status keep_extra(struct import_run *i, const struct reader *r,
                               struct err *e)
 {
     struct str extra = reader_extra(r);
@@ -168,7 +168,7 @@ static void add_counts(struct import_counts *sum, const struct reader *r)
     sum->headers += (int64_t)c.headers;
 }
 
-static enum status import_file(struct import *i, const char *path,
+static enum status import_file(struct import_run *i, const char *path,
                                struct err *e)
 {
     struct reader_options o = i->o->reader;
@@ -192,7 +192,7 @@ static enum status import_file(struct import *i, const char *path,
 
 /* ---- all of them --------------------------------------------------------- */
 
-static enum status import_files(struct import *i, const char *const *paths,
+static enum status import_files(struct import_run *i, const char *const *paths,
                                 size_t n, struct err *e)
 {
     const struct analyser standard = { 0 };
@@ -211,7 +211,7 @@ static enum status import_files(struct import *i, const char *const *paths,
 }
 
 /* Where the memory still has none. */
-static enum status set_languages(struct import *i, struct err *e)
+static enum status set_languages(struct import_run *i, struct err *e)
 {
     struct memory_info *list = NULL, *m = NULL;
     size_t n = 0;
@@ -231,7 +231,7 @@ static enum status set_languages(struct import *i, struct err *e)
 }
 
 /* The last transaction: pairs, index and languages. */
-static enum status publish(struct import *i, struct err *e)
+static enum status publish(struct import_run *i, struct err *e)
 {
     const int64_t *gone = NULL;
     size_t n_gone = 0;
@@ -282,7 +282,7 @@ enum status tm_import(struct tmfile *t, const char *memory,
                       const struct import_options *o,
                       struct import_counts *out, struct err *e)
 {
-    struct import i = { .t = t, .o = o, .counts = out };
+    struct import_run i = { .t = t, .o = o, .counts = out };
     bool made = false;
     enum status st = check_request(t, n, o, e);
 

@@ -10,7 +10,7 @@
 #define PROGRESS_STEP 4096
 #define TURNS 8                 /* while others keep changing the files */
 
-enum outcome {
+enum index_outcome {
     LOADED,
     MISSING,                    /* the store has no manifest for us */
     DAMAGED,                    /* a segment cannot be believed */
@@ -101,7 +101,7 @@ static void end_read(struct index *ix)
 
 /* ---- changes ------------------------------------------------------------- */
 
-struct applying {               /* for a callback that cannot return both */
+struct index_apply_context {    /* for a callback that cannot return both */
     struct index *ix;
     enum status st;
     struct err *e;
@@ -184,7 +184,7 @@ static enum status apply_remove(struct index *ix, const struct change *c,
 
 static int apply(void *user, const struct change *c)
 {
-    struct applying *ap = user;
+    struct index_apply_context *ap = user;
 
     ap->st = c->kind == CHANGE_ADD ? apply_add(ap->ix, c, ap->e)
                                    : apply_remove(ap->ix, c, ap->e);
@@ -193,7 +193,7 @@ static int apply(void *user, const struct change *c)
     return ap->st || ap->over;
 }
 
-static enum status settle(enum status st, const struct applying *ap)
+static enum status settle(enum status st, const struct index_apply_context *ap)
 {
     return ap->st ? ap->st : st == ST_CANCELED && ap->over ? ST_OK : st;
 }
@@ -201,9 +201,9 @@ static enum status settle(enum status st, const struct applying *ap)
 /* limit: of the tail; with more, *oc is BEHIND and changes are left. */
 static enum status apply_changes(struct index *ix, int64_t adds_after,
                                  int64_t removes_after, size_t limit,
-                                 enum outcome *oc, struct err *e)
+                                 enum index_outcome *oc, struct err *e)
 {
-    struct applying ap = { .ix = ix, .e = e, .limit = limit };
+    struct index_apply_context ap = { .ix = ix, .e = e, .limit = limit };
     enum status st = store_changes(ix->s, ix->key.memory, adds_after,
                                    removes_after, apply, &ap, e);
 
@@ -264,7 +264,7 @@ static enum status open_rows(struct index *ix, const struct manifest *m,
 }
 
 static enum status take_manifest(struct index *ix, const struct manifest *m,
-                                 enum outcome *oc, struct err *e)
+                                 enum index_outcome *oc, struct err *e)
 {
     size_t n = m->n_segments;
     struct segment **segs = calloc(n + 1, sizeof *segs);
@@ -293,7 +293,7 @@ static enum status take_manifest(struct index *ix, const struct manifest *m,
 }
 
 /* Inside a read transaction: everything is of one moment. */
-static enum status load(struct index *ix, size_t limit, enum outcome *oc,
+static enum status load(struct index *ix, size_t limit, enum index_outcome *oc,
                         struct err *e)
 {
     struct manifest m = { 0 };
@@ -309,10 +309,12 @@ static enum status load(struct index *ix, size_t limit, enum outcome *oc,
 }
 
 /* A memory of a few texts needs no files: all are in the tail. */
-static enum status load_small(struct index *ix, enum outcome *oc,
+static enum status load_small(struct index *ix, enum index_outcome *oc,
                               struct err *e)
 {
-    struct applying ap = { .ix = ix, .e = e, .limit = ix->o.tail_limit };
+    struct index_apply_context ap = { .ix = ix,
+                                      .e = e,
+                                      .limit = ix->o.tail_limit };
     enum status st;
 
     forget_tail(ix);
@@ -339,8 +341,8 @@ static enum status can_go_on(struct index *ix, bool *can, struct err *e)
     return st;
 }
 
-static enum status catch_up(struct index *ix, size_t limit, enum outcome *oc,
-                            struct err *e)
+static enum status catch_up(struct index *ix, size_t limit,
+                            enum index_outcome *oc, struct err *e)
 {
     bool can;
     enum status st = store_begin_read(ix->s, e);
@@ -386,7 +388,7 @@ static enum status emit_in_memory(struct index *ix, struct image *im,
 }
 
 enum status index_emit(struct index *ix, struct builder *b,
-                       struct emitted *em, struct err *e)
+                       struct emit_result *em, struct err *e)
 {
     struct segment_row row;
     struct image im;
@@ -404,10 +406,10 @@ enum status index_emit(struct index *ix, struct builder *b,
     return st;
 }
 
-struct building {
+struct index_build_context {
     struct index *ix;
     struct builder *b;
-    struct emitted *em;         /* NULL: in memory */
+    struct emit_result *em;     /* NULL: in memory */
     uint64_t done;
     enum status st;
     struct err *e;
@@ -415,7 +417,7 @@ struct building {
 
 static int build_one(void *user, const struct change *c)
 {
-    struct building *bu = user;
+    struct index_build_context *bu = user;
     struct index *ix = bu->ix;
 
     if (c->kind != CHANGE_ADD) return 0;
@@ -430,8 +432,8 @@ static int build_one(void *user, const struct change *c)
 }
 
 /* after < 0: all texts. */
-static enum status collect(struct building *bu, int64_t after, int64_t *seq,
-                           struct err *e)
+static enum status collect(struct index_build_context *bu, int64_t after,
+                           int64_t *seq, struct err *e)
 {
     struct index *ix = bu->ix;
     enum status st = store_begin_read(ix->s, e);
@@ -452,9 +454,9 @@ static enum status collect(struct building *bu, int64_t after, int64_t *seq,
 }
 
 enum status index_collect(struct index *ix, int64_t after,
-                          struct emitted *em, int64_t *seq, struct err *e)
+                          struct emit_result *em, int64_t *seq, struct err *e)
 {
-    struct building bu = { .ix = ix, .em = em, .e = e };
+    struct index_build_context bu = { .ix = ix, .em = em, .e = e };
     enum status st = builder_new(&bu.b, e);
 
     if (!st) st = collect(&bu, after, seq, e);
@@ -478,7 +480,7 @@ bool index_in_memory(const struct index *ix)
     return ix->n_segs && !ix->segs[0]->number;
 }
 
-static enum status publish_all(struct index *ix, struct emitted *em,
+static enum status publish_all(struct index *ix, struct emit_result *em,
                                int64_t expected, int64_t seq, struct err *e)
 {
     struct manifest m = { .seq = seq, .clean = seq, .segments = em->rows,
@@ -493,7 +495,7 @@ static enum status publish_all(struct index *ix, struct emitted *em,
 static enum status build_locked(struct index *ix, int64_t generation,
                                 bool *late, struct err *e)
 {
-    struct emitted em = { 0 };
+    struct emit_result em = { 0 };
     int64_t now, seq;
     enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
                                          &now, e);
@@ -553,7 +555,7 @@ enum status index_rebuild(struct index *ix, struct err *e)
  * only when the manifest still names it, build. */
 enum status index_refresh(struct index *ix, struct err *e)
 {
-    enum outcome oc = LOADED;
+    enum index_outcome oc = LOADED;
     int64_t damaged = -1;       /* generation that was seen to be */
     size_t limit = index_may_write(ix) ? LONG_TAIL * ix->o.tail_limit : 0;
     uint32_t version;

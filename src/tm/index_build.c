@@ -11,7 +11,7 @@ struct index_build {
     char *dir;
     struct lock files;
     struct builder *b;
-    struct emitted em;          /* the import's, then those of the rest */
+    struct emit_result em;      /* the import's, then those of the rest */
     struct terms terms;
     struct strbuf plain;
     bool published;
@@ -122,7 +122,7 @@ static enum status rewrite(struct index_build *b, struct segment_row *row,
     return st;
 }
 
-struct rest {                   /* what others added and no segment has */
+struct index_build_rest {       /* what others added and no segment has */
     struct index_build *b;
     int64_t before;             /* changes from this number on are ours */
     int64_t batch;              /* texts of this batch are ours */
@@ -132,7 +132,7 @@ struct rest {                   /* what others added and no segment has */
 
 static int add_rest(void *user, const struct change *c)
 {
-    struct rest *r = user;
+    struct index_build_rest *r = user;
     struct str plain;
 
     if (r->before && c->seq >= r->before) return 1;
@@ -147,7 +147,7 @@ static enum status collect_rest(struct index_build *b,
                                 const struct manifest *m, int64_t seq,
                                 int64_t batch, struct err *e)
 {
-    struct rest r = { .b = b, .batch = batch, .e = e };
+    struct index_build_rest r = { .b = b, .batch = batch, .e = e };
     enum status st;
 
     if (m->generation) {

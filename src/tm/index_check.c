@@ -93,12 +93,12 @@ enum status index_check_files(struct store *s, problem_fn *fn, void *user,
 
 /* ---- the index against the store ----------------------------------------- */
 
-struct tally { uint64_t docs, words, sum; };
+struct index_tally { uint64_t docs, words, sum; };
 
-struct checking {
+struct index_check_context {
     struct index *ix;
     struct problems found;
-    struct tally tally;
+    struct index_tally tally;
     enum status st;
     struct err *e;
 };
@@ -110,14 +110,15 @@ static uint64_t mix(uint64_t v)
     return v ^ v >> 32;
 }
 
-static void count(struct tally *t, uint64_t term, int64_t text, uint32_t tf)
+static void count(struct index_tally *t, uint64_t term, int64_t text,
+                  uint32_t tf)
 {
     t->sum += mix(mix(term) + mix((uint64_t)text) * 3 + tf);
     t->words += tf;
 }
 
-static void count_run(struct tally *t, const struct segment *s, uint64_t hash,
-                      struct seg_run run, const uint8_t *p)
+static void count_run(struct index_tally *t, const struct segment *s,
+                      uint64_t hash, struct seg_run run, const uint8_t *p)
 {
     uint32_t n = run_count(run), base = (run.block & ~RUN_WIDE) * BLOCK_DOCS;
     const uint8_t *cls = p + 2 * (size_t)n;
@@ -134,7 +135,7 @@ static void count_run(struct tally *t, const struct segment *s, uint64_t hash,
     }
 }
 
-static void count_segment(struct checking *c, struct segment *s)
+static void count_segment(struct index_check_context *c, struct segment *s)
 {
     if (!segment_sound(s)) {
         problems_add(&c->found, "index segment %016" PRIx64 " is damaged",
@@ -153,7 +154,7 @@ static void count_segment(struct checking *c, struct segment *s)
     }
 }
 
-static void count_tail(struct tally *tally, const struct tail *t)
+static void count_tail(struct index_tally *tally, const struct tail *t)
 {
     for (size_t i = 0; t->heads.slots && i <= t->heads.mask; i++) {
         const struct map64_slot *slot = &t->heads.slots[i];
@@ -178,7 +179,7 @@ static int by_value(const void *x, const void *y)
 
 static int count_text(void *user, const struct change *ch)
 {
-    struct checking *c = user;
+    struct index_check_context *c = user;
     struct index *ix = c->ix;
     struct terms *t = &ix->terms;
     struct str plain;
@@ -200,17 +201,17 @@ static int count_text(void *user, const struct change *ch)
 }
 
 /* One transaction around both sides: they are of the same moment. */
-static enum status compare(struct checking *c, struct err *e)
+static enum status compare(struct index_check_context *c, struct err *e)
 {
     struct index *ix = c->ix;
-    struct tally of_index;
+    struct index_tally of_index;
     enum status st = index_refresh(ix, e);
 
     if (st) return st;
     for (size_t i = 0; i < ix->n_segs; i++) count_segment(c, ix->segs[i]);
     count_tail(&c->tally, &ix->tail);
     of_index = c->tally;
-    c->tally = (struct tally){ 0 };
+    c->tally = (struct index_tally){ 0 };
     st = store_scan(ix->s, ix->key.memory, count_text, c, e);
     if (c->st) st = c->st;
     if (st || c->found.n) return st;
@@ -227,7 +228,7 @@ static enum status compare(struct checking *c, struct err *e)
 enum status index_check(struct index *ix, problem_fn *fn, void *user,
                         int *n_problems, struct err *e)
 {
-    struct checking c = { .ix = ix, .e = e,
+    struct index_check_context c = { .ix = ix, .e = e,
                           .found = { .fn = fn, .user = user } };
     struct err ignored;
     enum status st = index_refresh(ix, e);      /* what it must build, it

@@ -204,7 +204,7 @@ size_t segment_tokenizers(const char *dir, int64_t number,
     return n;
 }
 
-bool emitted_add(struct emitted *em, const struct segment_row *row)
+bool emitted_add(struct emit_result *em, const struct segment_row *row)
 {
     if (!mem_grow(&em->rows, &em->cap, em->n + 1, sizeof *em->rows))
         return false;
@@ -212,19 +212,19 @@ bool emitted_add(struct emitted *em, const struct segment_row *row)
     return true;
 }
 
-void emitted_discard(struct emitted *em, const char *dir)
+void emitted_discard(struct emit_result *em, const char *dir)
 {
     for (size_t i = 0; i < em->n; i++) segment_remove(dir, em->rows[i].number);
     em->n = 0;
 }
 
-void emitted_release(struct emitted *em)
+void emitted_release(struct emit_result *em)
 {
     free(em->rows);
     memset(em, 0, sizeof *em);
 }
 
-void emitted_drop_empty(struct emitted *em, const char *dir)
+void emitted_drop_empty(struct emit_result *em, const char *dir)
 {
     size_t n = 0;
 

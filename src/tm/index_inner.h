@@ -83,12 +83,12 @@ size_t segment_tokenizers(const char *dir, int64_t number,
                           uint64_t out[TOKENIZERS_MAX]);
 
 /* Segment files that were written and are in no manifest yet. */
-struct emitted { struct segment_row *rows; size_t n, cap; };
-bool emitted_add(struct emitted *em, const struct segment_row *row);
-void emitted_discard(struct emitted *em, const char *dir);  /* the files too */
-void emitted_release(struct emitted *em);
+struct emit_result { struct segment_row *rows; size_t n, cap; };
+bool emitted_add(struct emit_result *em, const struct segment_row *row);
+void emitted_discard(struct emit_result *em, const char *dir);  /* the files too */
+void emitted_release(struct emit_result *em);
 /* A segment without texts is none. */
-void emitted_drop_empty(struct emitted *em, const char *dir);
+void emitted_drop_empty(struct emit_result *em, const char *dir);
 
 /* ---- index.c ---- */
 
@@ -97,13 +97,13 @@ enum status plain_source(struct strbuf *sb, struct str source, bool tagged,
                          struct str *out, struct err *e);
 /* Make the builder's texts a segment: a file, or (read-only) in memory. */
 enum status index_emit(struct index *ix, struct builder *b,
-                       struct emitted *em, struct err *e);
+                       struct emit_result *em, struct err *e);
 enum status index_damaged(struct index *ix, struct err *e);
 int index_progress(const struct index *ix, const char *what, uint64_t done,
                    uint64_t total);
 /* The texts added after `after` as segments; *seq is what they are up to. */
 enum status index_collect(struct index *ix, int64_t after,
-                          struct emitted *em, int64_t *seq, struct err *e);
+                          struct emit_result *em, int64_t *seq, struct err *e);
 bool index_in_memory(const struct index *ix);   /* segments without files */
 
 /* ---- index_merge.c ---- */

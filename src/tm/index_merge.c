@@ -176,7 +176,7 @@ static bool is_among(const struct segment *s, struct segment *const *list,
  * first removal of a document that is still there. *late: somebody was
  * faster. */
 static enum status publish(struct index *ix, struct segment *const *old,
-                           size_t n_old, const struct emitted *em,
+                           size_t n_old, const struct emit_result *em,
                            int64_t seq, bool *late, struct err *e)
 {
     struct manifest m = { .seq = seq, .clean = ix->applied };
@@ -205,7 +205,7 @@ static enum status publish(struct index *ix, struct segment *const *old,
  * that are visible at one moment. */
 static enum status flush_tail(struct index *ix, struct err *e)
 {
-    struct emitted em = { 0 };
+    struct emit_result em = { 0 };
     bool late = false;
     int64_t seq;
     enum status st = index_collect(ix, ix->generation ? ix->seq : -1, &em,
@@ -235,7 +235,7 @@ enum status index_flush(struct index *ix, struct err *e)
 static enum status merge_files(struct index *ix, struct segment **old,
                                size_t n, bool *late, struct err *e)
 {
-    struct emitted em = { 0 };
+    struct emit_result em = { 0 };
     struct segment_row row;
     struct image im = { 0 };
     enum status st;

@@ -18,7 +18,7 @@
 #include "tm/precedence.h"
 
 /* One memory's candidates, in the order they are offered. */
-struct list {
+struct retrieve_list {
     struct match *at;
     size_t n, cap, next;
     size_t until;               /* the merge goes on to here past the top */
@@ -45,7 +45,7 @@ struct retriever {
     const struct subword *sw;           /* of the symbols */
     uint64_t tokenizer;
     struct similar *similar;
-    struct list *lists;                 /* [n] */
+    struct retrieve_list *lists;        /* [n] */
     struct hit *hits;                   /* one memory's */
     size_t hits_cap;
     struct terms terms;                 /* of the text that is looked for */
@@ -162,7 +162,7 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
-    struct list *list = &rt->lists[memory];
+    struct retrieve_list *list = &rt->lists[memory];
 
     for (size_t i = 0; i < n; i++) {
         enum status st = compare_hit(rt, memory, i, o, &list->at[i], e);
@@ -177,7 +177,7 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
 
 /* Is a candidate the same as the query, and may the next hit have its score? */
 static bool same_may_follow(const struct retriever *rt,
-                            const struct list *list, size_t top)
+                            const struct retrieve_list *list, size_t top)
 {
     if (list->n < top || !top || top >= RETRIEVE_MORE) return false;
     for (size_t i = 0; i < list->n; i++)
@@ -191,7 +191,7 @@ static enum status look_further(struct retriever *rt, size_t memory,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
-    struct list *list = &rt->lists[memory];
+    struct retrieve_list *list = &rt->lists[memory];
     size_t top = (size_t)o->candidates, n = 0;
     struct match m;
     enum status st;
@@ -216,7 +216,7 @@ static enum status look_further(struct retriever *rt, size_t memory,
 static enum status fill_list(struct retriever *rt, size_t memory,
                              const struct retrieve_options *o, struct err *e)
 {
-    struct list *list = &rt->lists[memory];
+    struct retrieve_list *list = &rt->lists[memory];
     struct index *ix = rt->indexes[memory];
     size_t n = 0, top = (size_t)o->candidates;
     enum status st;
@@ -257,7 +257,7 @@ static enum status gather_candidates(struct retriever *rt, size_t *n,
                   sizeof *rt->wanted))
         return err_nomem(e, "the candidates of a search");
     for (size_t i = 0; i < rt->n; i++) {
-        struct list *l = &rt->lists[i];
+        struct retrieve_list *l = &rt->lists[i];
 
         for (size_t k = 0; k < l->n; k++) rt->by_hash[(*n)++] = &l->at[k];
         for (size_t k = 0; k < l->n_same; k++)
@@ -319,7 +319,8 @@ static enum status length_fits(struct retriever *rt, int64_t text, bool *fits,
 }
 
 /* Go to the first of the list that may be shown. */
-static enum status retrieve_settle(struct retriever *rt, struct list *list,
+static enum status retrieve_settle(struct retriever *rt,
+                                   struct retrieve_list *list,
                                    const struct retrieve_options *o,
                                    struct err *e)
 {
@@ -346,12 +347,12 @@ static bool goes_before(const struct match *a, const struct match *b)
     return a->text > b->text;
 }
 
-static struct list *best_head(struct retriever *rt)
+static struct retrieve_list *best_head(struct retriever *rt)
 {
-    struct list *best = NULL;
+    struct retrieve_list *best = NULL;
 
     for (size_t i = 0; i < rt->n; i++) {
-        struct list *l = &rt->lists[i];
+        struct retrieve_list *l = &rt->lists[i];
 
         if (l->next < l->n &&
             (!best || goes_before(&l->at[l->next], &best->at[best->next])))
@@ -376,7 +377,7 @@ static enum status merge_lists(struct retriever *rt,
                                struct matches *out, struct err *e)
 {
     enum status st;
-    struct list *l;
+    struct retrieve_list *l;
 
     if (!mem_grow(&out->at, &out->cap, (size_t)o->top, sizeof *out->at))
         return err_nomem(e, "matches");
@@ -401,7 +402,7 @@ static bool want_groups(struct retriever *rt, const struct matches *out,
     for (size_t i = 0; i < out->n; i++)
         if (out->at[i].group) any = rt->wanted[out->at[i].group] = true;
     for (size_t i = 0; i < rt->n; i++) {
-        struct list *l = &rt->lists[i];
+        struct retrieve_list *l = &rt->lists[i];
 
         l->until = l->next;
         for (size_t k = l->next; k < l->n; k++)
@@ -452,7 +453,7 @@ static enum status merge_rest(struct retriever *rt,
                               struct matches *out, struct err *e)
 {
     enum status st = settle_lists(rt, o, e);
-    struct list *l;
+    struct retrieve_list *l;
 
     while (!st && lists_go_on(rt) && (l = best_head(rt))) {
         st = add_wanted(rt, &l->at[l->next++], out, e);

@@ -146,7 +146,7 @@ enum status builder_add(struct builder *b, int64_t text,
 
 /* ---- the segment --------------------------------------------------------- */
 
-struct sorted {                 /* postings by term */
+struct sorted_terms {           /* postings by term */
     uint32_t *order;            /* [n_terms] term numbers by hash */
     uint32_t *at;               /* [n_terms] by number: where its next goes */
     uint32_t *doc;              /* [n_posts] */
@@ -154,7 +154,7 @@ struct sorted {                 /* postings by term */
     uint32_t *new_doc;          /* [n_docs] UINT32_MAX: dropped */
 };
 
-static void sorted_release(struct sorted *s)
+static void sorted_release(struct sorted_terms *s)
 {
     free(s->order);
     free(s->at);
@@ -163,7 +163,7 @@ static void sorted_release(struct sorted *s)
     free(s->new_doc);
 }
 
-static bool sorted_alloc(struct sorted *s, const struct builder *b)
+static bool sorted_alloc(struct sorted_terms *s, const struct builder *b)
 {
     s->order = malloc((b->n_terms + 1) * sizeof *s->order);
     s->at = malloc((b->n_terms + 1) * sizeof *s->at);
@@ -182,7 +182,7 @@ static int by_hash(const void *a, const void *b, void *terms)
     return x < y ? -1 : x > y;
 }
 
-static void sort_postings(struct sorted *s, const struct builder *b)
+static void sort_postings(struct sorted_terms *s, const struct builder *b)
 {
     uint32_t at = 0, post = 0;
 
@@ -202,7 +202,7 @@ static void sort_postings(struct sorted *s, const struct builder *b)
 }
 
 /* Numbers and ids of the documents that stay. */
-static bool number_docs(struct sorted *s, const struct builder *b,
+static bool number_docs(struct sorted_terms *s, const struct builder *b,
                         const int64_t *drop, size_t n_drop,
                         struct id_runs *ids, struct image_facts *f)
 {
@@ -219,7 +219,7 @@ static bool number_docs(struct sorted *s, const struct builder *b,
     return true;
 }
 
-static void write_lists(struct image_writer *w, const struct sorted *s,
+static void write_lists(struct image_writer *w, const struct sorted_terms *s,
                         const struct builder *b)
 {
     uint32_t post = 0;
@@ -251,7 +251,7 @@ enum status builder_image(struct builder *b, const struct seg_key *key,
     struct image_facts f = { .key = *key, .number = number };
     struct image_writer w = { 0 };
     struct id_runs ids = { 0 };
-    struct sorted s = { 0 };
+    struct sorted_terms s = { 0 };
     enum status st = ST_OK;
 
     memset(out, 0, sizeof *out);

@@ -12,7 +12,7 @@
 #include "tm/image.h"
 #include "tm/length_byte.h"
 
-struct post { uint32_t doc, class; };
+struct merge_posting { uint32_t doc, class; };
 
 struct merge {
     struct segment *const *segs;
@@ -25,7 +25,7 @@ struct merge {
     size_t n_classes, cap_classes;
     struct id_runs ids;
     struct image_facts facts;
-    struct post *posts;                 /* of one term */
+    struct merge_posting *posts;        /* of one term */
     size_t n_posts, cap_posts;
     bool sorted;
 };
@@ -155,7 +155,7 @@ static bool take_run(struct merge *m, size_t i, struct seg_run run,
         return false;
     for (uint32_t k = 0; k < n; k++) {
         uint16_t low, class = cls[k];
-        struct post to;
+        struct merge_posting to;
 
         memcpy(&low, p + 2 * (size_t)k, 2);
         if (run.block & RUN_WIDE) memcpy(&class, cls + 2 * (size_t)k, 2);
@@ -187,7 +187,7 @@ static bool take_list(struct merge *m, size_t i, uint32_t term)
 
 static int by_doc(const void *a, const void *b)
 {
-    const struct post *x = a, *y = b;
+    const struct merge_posting *x = a, *y = b;
 
     return x->doc < y->doc ? -1 : x->doc > y->doc;
 }

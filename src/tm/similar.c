@@ -25,13 +25,13 @@
 #define BLOCK 64
 #define NONE UINT32_MAX
 
-struct slot {
+struct similar_slot {
     uint32_t symbol;
     uint32_t stamp;             /* of the pattern it belongs to */
     uint32_t first, last;       /* its entries */
 };
 
-struct entry {
+struct similar_entry {
     uint64_t rows;              /* of the block that hold the symbol */
     uint32_t block, next;       /* next: NONE at the end */
 };
@@ -39,8 +39,8 @@ struct entry {
 struct column { uint64_t up, down; };
 
 struct similar {
-    struct slot *slot;          /* [n_slots] */
-    struct entry *entry;        /* [n_entries] */
+    struct similar_slot *slot;  /* [n_slots] */
+    struct similar_entry *entry;  /* [n_entries] */
     struct column *column;      /* [n_blocks] */
     size_t cap_slots, cap_entries, cap_columns;
     size_t n_slots, n_entries, n_blocks;        /* n_slots: a power of two */
@@ -68,7 +68,7 @@ void similar_free(struct similar *s)
 
 /* The symbol's slot, or the free one where it belongs. There always is a free
  * one: the table has at least twice as many as the pattern has units. */
-static struct slot *find(const struct similar *s, uint32_t symbol)
+static struct similar_slot *find(const struct similar *s, uint32_t symbol)
 {
     size_t mask = s->n_slots - 1;
     size_t i = (size_t)(symbol * UINT64_C(0x9E3779B97F4A7C15) >> 32) & mask;
@@ -102,19 +102,19 @@ static bool make_room(struct similar *s, size_t n)
 
 static uint32_t new_entry(struct similar *s, uint32_t block)
 {
-    s->entry[s->n_entries] = (struct entry){ 0, block, NONE };
+    s->entry[s->n_entries] = (struct similar_entry){ 0, block, NONE };
     return (uint32_t)s->n_entries++;
 }
 
 static void set_row(struct similar *s, size_t row, uint32_t symbol)
 {
-    struct slot *slot = find(s, symbol);
+    struct similar_slot *slot = find(s, symbol);
     uint32_t block = (uint32_t)(row / BLOCK);
 
     if (slot->stamp != s->stamp) {
         uint32_t first = new_entry(s, block);
 
-        *slot = (struct slot){ symbol, s->stamp, first, first };
+        *slot = (struct similar_slot){ symbol, s->stamp, first, first };
     } else if (s->entry[slot->last].block != block) {
         uint32_t last = new_entry(s, block);
 
@@ -141,22 +141,23 @@ enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
 
 /* The difference along a row from one column to the next: 1 in `plus`, 1 in
  * `minus`, or neither. */
-struct along { uint64_t plus, minus; };
+struct similar_along { uint64_t plus, minus; };
 
 /* One block of one column. rows: where the text's unit is; in: along the row
  * above the block. Returns the same of the block's row `last`. */
-static inline struct along advance(struct column *c, uint64_t rows,
-                                   struct along in, unsigned last)
+static inline struct similar_along advance(struct column *c, uint64_t rows,
+                                           struct similar_along in,
+                                           unsigned last)
 {
     uint64_t up = c->up, down = c->down, vertical = rows | down;
     uint64_t diagonal, plus, minus;
-    struct along out;
+    struct similar_along out;
 
     rows |= in.minus;
     diagonal = (((rows & up) + up) ^ up) | rows;
     plus = down | ~(diagonal | up);
     minus = up & diagonal;
-    out = (struct along){ plus >> last & 1, minus >> last & 1 };
+    out = (struct similar_along){ plus >> last & 1, minus >> last & 1 };
     plus = plus << 1 | in.plus;
     minus = minus << 1 | in.minus;
     c->up = minus | ~(vertical | plus);
@@ -165,7 +166,7 @@ static inline struct along advance(struct column *c, uint64_t rows,
 }
 
 /* Above the first row each unit of the text costs one more. */
-static const struct along top = { 1, 0 };
+static const struct similar_along top = { 1, 0 };
 
 /* A pattern of up to 64 units. */
 static size_t one_block(const struct similar *s, const uint32_t *text,
@@ -176,10 +177,10 @@ static size_t one_block(const struct similar *s, const uint32_t *text,
     size_t distance = s->n;
 
     for (size_t i = 0; i < n; i++) {
-        const struct slot *slot = find(s, text[i]);
+        const struct similar_slot *slot = find(s, text[i]);
         uint64_t rows = slot->stamp == s->stamp ? s->entry[slot->first].rows
                                                 : 0;
-        struct along d = advance(&c, rows, top, last);
+        struct similar_along d = advance(&c, rows, top, last);
 
         distance += d.plus - d.minus;
     }
@@ -187,11 +188,11 @@ static size_t one_block(const struct similar *s, const uint32_t *text,
 }
 
 /* All blocks of one column; along the last row. */
-static struct along next_column(struct similar *s, uint32_t symbol)
+static struct similar_along next_column(struct similar *s, uint32_t symbol)
 {
-    const struct slot *slot = find(s, symbol);
+    const struct similar_slot *slot = find(s, symbol);
     uint32_t at = slot->stamp == s->stamp ? slot->first : NONE;
-    struct along d = top;
+    struct similar_along d = top;
 
     for (size_t b = 0; b < s->n_blocks; b++) {
         bool is_last = b + 1 == s->n_blocks;
@@ -229,7 +230,7 @@ size_t similar_distance(struct similar *s, const uint32_t *text, size_t n)
     for (size_t b = 0; b < s->n_blocks; b++)
         s->column[b] = (struct column){ ~UINT64_C(0), 0 };
     for (size_t i = 0; i < n; i++) {
-        struct along d = next_column(s, text[i]);
+        struct similar_along d = next_column(s, text[i]);
 
         distance += d.plus - d.minus;
     }
@@ -274,18 +275,18 @@ double similarity(size_t distance, size_t n, size_t m)
 /* Cells of the table of common words, two bytes each. */
 #define CELLS_MAX ((size_t)1 << 22)
 
-struct word { size_t begin, end; uint64_t hash; };      /* no white space */
+struct similar_word { size_t begin, end; uint64_t hash; };  /* no white space */
 
-struct side {
+struct similar_side {
     struct str text;
-    struct word *at;
+    struct similar_word *at;
     size_t n, cap;
     size_t next;                /* the first word that is not in a stretch */
     size_t done;                /* bytes that are */
 };
 
 struct diff {
-    struct side theirs, ours;
+    struct similar_side theirs, ours;
     struct stretches *out;
 };
 
@@ -295,7 +296,7 @@ void stretches_release(struct stretches *s)
     *s = (struct stretches){ 0 };
 }
 
-static bool list_words(struct side *s, struct str text)
+static bool list_words(struct similar_side *s, struct str text)
 {
     struct words w;
 
@@ -304,7 +305,7 @@ static bool list_words(struct side *s, struct str text)
     while (words_next(&w)) {
         if (w.kind == WORD_SPACE) continue;
         if (!mem_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at)) return false;
-        s->at[s->n++] = (struct word){
+        s->at[s->n++] = (struct similar_word){
             w.begin, w.end, XXH3_64bits(text.p + w.begin, w.end - w.begin)
         };
     }
@@ -321,7 +322,7 @@ static bool same_bytes(const struct diff *d, size_t t, size_t t_end, size_t o,
 
 static bool same_word(const struct diff *d, size_t i, size_t j)
 {
-    const struct word *t = &d->theirs.at[i], *o = &d->ours.at[j];
+    const struct similar_word *t = &d->theirs.at[i], *o = &d->ours.at[j];
 
     return t->hash == o->hash &&
            same_bytes(d, t->begin, t->end, o->begin, o->end);
@@ -340,7 +341,7 @@ static bool emit(struct stretches *s, enum edit kind, size_t begin, size_t end)
 }
 
 /* Where word i begins, or the text ends. */
-static size_t begin_of(const struct side *s, size_t i)
+static size_t begin_of(const struct similar_side *s, size_t i)
 {
     return i < s->n ? s->at[i].begin : s->text.n;
 }
@@ -350,7 +351,7 @@ static size_t begin_of(const struct side *s, size_t i)
  * "a new day" is to keep "a ", add "new " and keep "day". */
 static bool change(struct diff *d, size_t i, size_t j)
 {
-    struct side *t = &d->theirs, *o = &d->ours;
+    struct similar_side *t = &d->theirs, *o = &d->ours;
     size_t t_end = begin_of(t, i), o_end = begin_of(o, j), t_tail, o_tail;
     size_t t_lead = begin_of(t, t->next), o_lead = begin_of(o, o->next);
 
@@ -373,7 +374,7 @@ static bool change(struct diff *d, size_t i, size_t j)
 /* Word i of theirs is word j of ours. */
 static bool keep(struct diff *d, size_t i, size_t j)
 {
-    struct side *t = &d->theirs, *o = &d->ours;
+    struct similar_side *t = &d->theirs, *o = &d->ours;
 
     if (!change(d, i, j) ||
         !emit(d->out, EDIT_KEEP, t->at[i].begin, t->at[i].end))

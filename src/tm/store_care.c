@@ -157,7 +157,7 @@ enum status store_sweep(struct store *s, double seconds, struct err *e)
 
 /* ---- checking ------------------------------------------------------------ */
 
-struct check {
+struct store_check_context {
     struct store *s;
     struct problems found;
 };
@@ -220,10 +220,10 @@ static const struct { const char *sentence, *sql; } rules[] = {
 };
 
 /* Call fn with each row of a statement that is not kept. */
-typedef void check_row_fn(struct check *c, sqlite3_stmt *row,
+typedef void check_row_fn(struct store_check_context *c, sqlite3_stmt *row,
                           const char *sentence);
 
-static enum status check_rows(struct check *c, const char *sql,
+static enum status check_rows(struct store_check_context *c, const char *sql,
                               check_row_fn *fn, const char *sentence,
                               struct err *e)
 {
@@ -250,7 +250,7 @@ static enum status check_rows(struct check *c, const char *sql,
     return rc ? store_error(s->db, s->path, rc, e) : ST_OK;
 }
 
-static void integrity_row(struct check *c, sqlite3_stmt *row,
+static void integrity_row(struct store_check_context *c, sqlite3_stmt *row,
                           const char *sentence)
 {
     const char *said = (const char *)sqlite3_column_text(row, 0);
@@ -265,7 +265,8 @@ static void integrity_row(struct check *c, sqlite3_stmt *row,
     }
 }
 
-static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
+static void rule_row(struct store_check_context *c, sqlite3_stmt *row,
+                     const char *sentence)
 {
     char text[200];
 
@@ -274,7 +275,8 @@ static void rule_row(struct check *c, sqlite3_stmt *row, const char *sentence)
     problems_add(&c->found, "%s: %s", c->s->path, text);
 }
 
-static void hash_row(struct check *c, sqlite3_stmt *row, const char *sentence)
+static void hash_row(struct store_check_context *c, sqlite3_stmt *row,
+                     const char *sentence)
 {
     struct unit u = { .tagged = sqlite3_column_int(row, 3) != 0,
                       .source = column_str(row, 4),
@@ -286,7 +288,7 @@ static void hash_row(struct check *c, sqlite3_stmt *row, const char *sentence)
         rule_row(c, row, sentence);
 }
 
-static enum status check_all(struct check *c, struct err *e)
+static enum status check_all(struct store_check_context *c, struct err *e)
 {
     enum status st = check_rows(c, "PRAGMA integrity_check", integrity_row,
                                 c->s->path, e);
@@ -303,7 +305,8 @@ static enum status check_all(struct check *c, struct err *e)
 enum status store_check(struct store *s, problem_fn *fn, void *user,
                         int *n_problems, struct err *e)
 {
-    struct check c = { .s = s, .found = { .fn = fn, .user = user } };
+    struct store_check_context c = { .s = s,
+                                     .found = { .fn = fn, .user = user } };
     enum status st = store_begin_read(s, e), end;
 
     *n_problems = 0;

@@ -181,10 +181,10 @@ static void writer_release(struct sym_writer *w)
     free(w->ids);
 }
 
-struct encoding { struct strbuf plain; struct pieces pieces; };
+struct symfile_encoding { struct strbuf plain; struct pieces pieces; };
 
 /* A text that is gone from the store is dead in the segment: it has no ids. */
-static enum status encode_doc(struct sym_writer *w, struct encoding *en,
+static enum status encode_doc(struct sym_writer *w, struct symfile_encoding *en,
                               struct store *s, const struct subword *sw,
                               int64_t text, struct err *e)
 {
@@ -211,7 +211,7 @@ static enum status encode_all(struct sym_writer *w, const struct segment *seg,
                               symfile_progress_fn *fn, void *user,
                               struct err *e)
 {
-    struct encoding en = { 0 };
+    struct symfile_encoding en = { 0 };
     enum status st = ST_OK;
 
     strbuf_init(&en.plain, 0);

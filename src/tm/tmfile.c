@@ -404,7 +404,7 @@ static enum status open_indexes(struct tmfile *t, struct err *e)
     return st;
 }
 
-static enum status make_ready(struct tmfile *t, const struct search *q,
+static enum status make_ready(struct tmfile *t, const struct tm_query *q,
                               struct err *e)
 {
     enum status st;
@@ -427,7 +427,7 @@ static enum status make_ready(struct tmfile *t, const struct search *q,
 }
 
 enum status tmfile_search(struct tmfile *t, struct str text,
-                          const struct search *q, struct matches *out,
+                          const struct tm_query *q, struct matches *out,
                           struct err *e)
 {
     enum status st = make_ready(t, q, e);

@@ -87,7 +87,7 @@ void tmfile_changed(struct tmfile *t, int64_t memory);
 enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
                        struct err *e);
 
-struct search {
+struct tm_query {
     struct retrieve_options o;
     struct analyser analyser;   /* what BM25 counts */
     const struct subword *sw;   /* what similarity counts; NULL: words */
@@ -95,7 +95,7 @@ struct search {
 };
 /* Plain text, valid UTF-8. */
 enum status tmfile_search(struct tmfile *t, struct str text,
-                          const struct search *q, struct matches *out,
+                          const struct tm_query *q, struct matches *out,
                           struct err *e);
 /* Read again which memories there are and what their settings are: t->infos.
  * A search does so by itself. */

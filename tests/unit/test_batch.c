@@ -1079,7 +1079,7 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     struct tiny_net m;
     int32_t src[16], path[2][LEN];
     float hidden[2 * LEN * PANEL], want[2][PANEL];
-    struct row rows[2];
+    struct decoder_row rows[2];
     uint64_t seed = 3;
     struct err e;
     int n;
@@ -1097,7 +1097,7 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     for (int h = 0; h < 2; h++) {       /* each alone, token by token */
         for (int t = 0; t < 3 + h; t++) {
             path[h][t] = kvcache_take(&cache, t ? path[h][t - 1] : -1);
-            rows[0] = (struct row){ &mem, t ? tokens[h][t]
+            rows[0] = (struct decoder_row){ &mem, t ? tokens[h][t]
                                             : m.w->cfg.start_id, t, path[h] };
             p.rows = rows;
             p.n = 1;
@@ -1105,8 +1105,8 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
         }
         memcpy(want[h], hidden, sizeof(float) * (size_t)m.net->d);
     }
-    rows[0] = (struct row){ &mem, tokens[0][2], 2, path[0] };
-    rows[1] = (struct row){ &mem, tokens[1][3], 3, path[1] };
+    rows[0] = (struct decoder_row){ &mem, tokens[0][2], 2, path[0] };
+    rows[1] = (struct decoder_row){ &mem, tokens[1][3], 3, path[1] };
     p.n = 2;
     decoder_run(&ws, &cache, &p);
     for (int h = 0; h < 2; h++)
@@ -1130,7 +1130,7 @@ TEST(a_translation_known_whole_needs_no_cache)
     struct tiny_net m;
     float hidden[N * PANEL], want[N * PANEL];
     int32_t src[16], path[N];
-    struct row rows[N];
+    struct decoder_row rows[N];
     uint64_t seed = 5;
     struct err e;
 
@@ -1155,7 +1155,7 @@ TEST(a_translation_known_whole_needs_no_cache)
             crosskv_fill(&mem[i], &ws, ws.x, n);
             for (int t = 0; t < (i ? B : A); t++, at++) {
                 path[at] = kvcache_take(&cache, t ? path[at - 1] : -1);
-                rows[at] = (struct row){ &mem[i], t ? 6 + t
+                rows[at] = (struct decoder_row){ &mem[i], t ? 6 + t
                     : m.w->cfg.start_id, t, way & 1 ? NULL : path + at - t };
             }
         }

@@ -282,7 +282,7 @@ TEST(all_is_ranked_as_the_authors_did)
 /* ---- a small memory ------------------------------------------------------ */
 
 static void check_query(struct fixture *f, const json_t *o,
-                        const struct search *q)
+                        const struct tm_query *q)
 {
     const json_t *want = json_object_get(o, "matches");
     struct str source, target;
@@ -309,7 +309,7 @@ static void check_query(struct fixture *f, const json_t *o,
 
 TEST(a_small_memory_is_searched_as_by_a_slow_script)
 {
-    struct search q = { .o = { .top = 16, .candidates = 64 },
+    struct tm_query q = { .o = { .top = 16, .candidates = 64 },
                         .tokenizer = 7 };
     struct test_subword sw;
     struct fixture f;

@@ -43,7 +43,7 @@ static const char *find(struct fixture *f, const char *text,
                         const struct retrieve_options *o, struct matches *m)
 {
     static char out[1000];
-    struct search q = { .o = *o };
+    struct tm_query q = { .o = *o };
     struct str source, target;
     bool tagged, found;
     struct err e;

@@ -14,7 +14,7 @@
 
 static int by_value(const void *a, const void *b)
 {
-    const struct top *x = a, *y = b;
+    const struct topk_entry *x = a, *y = b;
 
     if (x->value != y->value) return x->value < y->value ? 1 : -1;
     return x->id - y->id;
@@ -23,7 +23,7 @@ static int by_value(const void *a, const void *b)
 static void check_topk(const float *x, int n, int k)
 {
     float block_max[32];
-    struct top got[TOPK_MAX], want[1024];
+    struct topk_entry got[TOPK_MAX], want[1024];
     int blocks = (n + PANEL - 1) / PANEL, most = k < n ? k : n;
 
     for (int b = 0; b < blocks; b++) {
@@ -31,7 +31,7 @@ static void check_topk(const float *x, int n, int k)
         for (int i = b * PANEL; i < n && i < (b + 1) * PANEL; i++)
             block_max[b] = fmaxf(block_max[b], x[i]);
     }
-    for (int i = 0; i < n; i++) want[i] = (struct top){ x[i], i };
+    for (int i = 0; i < n; i++) want[i] = (struct topk_entry){ x[i], i };
     qsort(want, (size_t)n, sizeof *want, by_value);
     CHECK_INT(topk(x, n, block_max, k, got), most);
     for (int i = 0; i < most; i++)

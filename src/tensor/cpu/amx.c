@@ -43,7 +43,7 @@ static void shape_tiles(int rows)
 
 /* What a pass fetches with every tile of inputs: so much of the weights, and
  * the outputs of so many rows, to be written. */
-struct fetch {
+struct amx_fetch {
     const char *at;
     size_t bytes;
     const float *y;
@@ -51,7 +51,7 @@ struct fetch {
     int rows, rows_left;
 };
 
-static inline void fetch_some(struct fetch *f)
+static inline void fetch_some(struct amx_fetch *f)
 {
     const char *end = f->at + f->bytes;
 
@@ -64,7 +64,7 @@ static inline void fetch_some(struct fetch *f)
 
 /* Two tiles of rows, x0 and x1, with 32 outputs from w on. */
 static void pass_two(const uint8_t *x0, const uint8_t *x1, size_t kp,
-                     const int8_t *w, struct fetch *f,
+                     const int8_t *w, struct amx_fetch *f,
                      int32_t (*sum0)[PANEL], int32_t (*sum1)[PANEL])
 {
     _tile_zero(0);
@@ -90,7 +90,7 @@ static void pass_two(const uint8_t *x0, const uint8_t *x1, size_t kp,
 
 /* One tile of rows with all 64 outputs. */
 static void pass_one(const uint8_t *x, size_t kp, const int8_t *w,
-                     struct fetch *f, int32_t (*sum)[PANEL])
+                     struct amx_fetch *f, int32_t (*sum)[PANEL])
 {
     _tile_zero(0);
     _tile_zero(1);
@@ -140,7 +140,7 @@ static void panel_product(const struct share *s, const struct gemm *g,
     const int8_t *w = (const int8_t *)g->l->w + (size_t)panel * kp * PANEL;
     int32_t sum[2][TILE][PANEL] __attribute__((aligned(64)));
     int steps = (int)(2 * kp / TILE_K);         /* of two tiles with a panel */
-    struct fetch f = {
+    struct amx_fetch f = {
         .at = (const char *)w + kp * PANEL,
         .bytes = (size_t)TILE_K * PANEL / (size_t)s->n,
         .ldy = g->ldy, .rows = (2 * s->rows + steps - 1) / steps,

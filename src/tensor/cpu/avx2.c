@@ -134,7 +134,7 @@ INLINE vf v_sums(const vf *a)
 }
 
 /* 8 vectors as the rows of a matrix, transposed. */
-INLINE void v_turn(vf *r)
+INLINE void v_transpose(vf *r)
 {
     vf t[8];
 

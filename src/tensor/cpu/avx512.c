@@ -113,7 +113,7 @@ INLINE vf v_sums(const vf *a)
 }
 
 /* 16 vectors as the rows of a matrix, transposed. */
-INLINE void v_turn(vf *r)
+INLINE void v_transpose(vf *r)
 {
     vf t[16];
 
@@ -157,13 +157,21 @@ INLINE void v_turn(vf *r)
  * With three rows or fewer memory is the limit and the hardware's prefetch
  * nearly keeps up: one line in four leads it over the end of each page, and
  * asking for all of them is slower than asking for none (bench/SPEED.md). */
-enum fetch { FETCH_NONE, FETCH_1, FETCH_2, FETCH_SPARSE, FETCH_ALL, FETCHES };
+enum avx512_fetch {
+    FETCH_NONE,
+    FETCH_1,
+    FETCH_2,
+    FETCH_SPARSE,
+    FETCH_ALL,
+    FETCHES
+};
 #define FAR 24576
 #define NEAR 2048
 
 static const int fetch_stride[FETCHES] = { 0, 64, 128, 256, 256 };
 
-INLINE void fetch_step(const enum fetch how, const char *at, const int8_t *w)
+INLINE void fetch_step(const enum avx512_fetch how, const char *at,
+                       const int8_t *w)
 {
     if (how == FETCH_NONE) return;
     _mm_prefetch(at, _MM_HINT_T1);
@@ -179,9 +187,9 @@ INLINE void fetch_step(const enum fetch how, const char *at, const int8_t *w)
 }
 
 /* sum[r][o] of `rows` rows from x on with one panel; kp bytes a row. */
-INLINE void pass_i8(const int rows, const enum fetch how, const uint8_t *x,
-                    size_t kp, const int8_t *w, const char *at,
-                    int32_t (*sum)[PANEL])
+INLINE void pass_i8(const int rows, const enum avx512_fetch how,
+                    const uint8_t *x, size_t kp, const int8_t *w,
+                    const char *at, int32_t (*sum)[PANEL])
 {
     __m512i acc[ROWS][4];
 
@@ -292,8 +300,8 @@ void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
 
 /* What the t-th of n passes over a panel fetches: with one pass, what lies
  * FAR ahead; with more, each its share of the next panel. */
-static enum fetch plan(int rows, int t, int n, const char *panel, size_t bytes,
-                       const char **at)
+static enum avx512_fetch plan(int rows, int t, int n, const char *panel,
+                              size_t bytes, const char **at)
 {
     *at = panel + FAR;
     if (n == 1) return rows <= 3 ? FETCH_SPARSE : FETCH_ALL;
@@ -315,7 +323,8 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
         for (int t = 0, row = 0; t < n; t++) {      /* rows shared evenly */
             int rows = (g->rows - row + n - t - 1) / (n - t);
             const char *at;
-            enum fetch how = plan(rows, t, n, (const char *)w, bytes, &at);
+            enum avx512_fetch how =
+                plan(rows, t, n, (const char *)w, bytes, &at);
             passes_i8[rows - 1][how](g->xq + (size_t)row * kp, kp, w, at, sum);
             finish_i8_avx512(g, row, rows, p, sum);
             row += rows;

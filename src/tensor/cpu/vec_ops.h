@@ -16,7 +16,7 @@
  *     v_scale2(v, n)               v 2^n, n whole in -126 .. 127
  *     v_sum v_hmax                 of the lanes
  *     v_sums(v[VW])                lane i: sum of v[i]
- *     v_turn(v[VW])                lane i of v[j] to lane j of v[i]
+ *     v_transpose(v[VW])                lane i of v[j] to lane j of v[i]
  *     v_store_q8(q, v, n)          128 + round(v) as n <= VW bytes
  *     v_store_q8s(q, v[4])         the same of four vectors within -127 .. 127
  *
@@ -190,7 +190,8 @@ static void row_stats(const float *x, int n, float *block_max,
 
     for (i = 0; i + PANEL <= n; i += PANEL) {
         vf a = v_max(v_load(x + i), v_load(x + i + VW));
-        for (int c = 2 * VW; c < PANEL; c += VW) a = v_max(a, v_load(x + i + c));
+        for (int c = 2 * VW; c < PANEL; c += VW)
+            a = v_max(a, v_load(x + i + c));
         block_max[i / PANEL] = v_hmax(a);
         top = v_max(top, a);
     }
@@ -310,12 +311,12 @@ INLINE void scores(const struct attention *a, int d, const float *q,
  * head, up to 256, are held on the stack. */
 #define TURN_QUERIES 12
 #define TURN_KEYS 256
-struct turned {
+struct transposed {
     float k[64][TURN_KEYS + CACHE_SKEW] __attribute__((aligned(64)));
 };
 
 INLINE void turn_keys(const struct attention *a, const float *k,
-                      struct turned *to)
+                      struct transposed *to)
 {
     for (int j = 0; j < a->n_k; j += VW) {
         const float *key[VW];
@@ -325,14 +326,14 @@ INLINE void turn_keys(const struct attention *a, const float *k,
             vf r[VW];
 
             UNROLL for (int t = 0; t < VW; t++) r[t] = v_load(key[t] + i);
-            v_turn(r);
+            v_transpose(r);
             UNROLL for (int t = 0; t < VW; t++) v_store(to->k[i + t] + j, r[t]);
         }
     }
 }
 
 /* The partial sum in one lane, of TILE_Q queries with VW keys. */
-INLINE void lane_sum(const float *q, size_t ldq, const struct turned *k,
+INLINE void lane_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int lane, vf *s)
 {
     UNROLL for (int i = lane; i < 64; i += VW) {
@@ -345,7 +346,7 @@ INLINE void lane_sum(const float *q, size_t ldq, const struct turned *k,
 }
 
 /* Lanes 4 * quad .. 4 * quad + 3: (0 + 2) + (1 + 3). */
-INLINE void quad_sum(const float *q, size_t ldq, const struct turned *k,
+INLINE void quad_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int quad, vf *s)
 {
     vf more[TILE_Q], odd[TILE_Q];
@@ -360,7 +361,7 @@ INLINE void quad_sum(const float *q, size_t ldq, const struct turned *k,
 }
 
 /* Quads from `quad` on: 0 + 1. */
-INLINE void half_sum(const float *q, size_t ldq, const struct turned *k,
+INLINE void half_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int quad, vf *s)
 {
     vf more[TILE_Q];
@@ -372,7 +373,7 @@ INLINE void half_sum(const float *q, size_t ldq, const struct turned *k,
 
 /* As scores(), of TILE_Q queries. */
 INLINE void scores_turned(const struct attention *a, const float *q,
-                          const struct turned *k, int n_k, float *s,
+                          const struct transposed *k, int n_k, float *s,
                           size_t lds)
 {
     for (int j = 0; j < n_k; j += VW) {
@@ -473,7 +474,7 @@ INLINE void values(const struct attention *a, const int n_q, int d, int n_k,
 /* One head of up to ATTENTION_QUERIES queries from i0 on. All are scored with
  * the keys of the last; a key that a query does not have weighs nothing. */
 INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q,
-                   const struct turned *turned)
+                   const struct transposed *turned)
 {
     size_t at = (size_t)h * d, lds = ((size_t)a->n_k + 15) / 16 * 16 + 16;
     float *out = a->out + (size_t)i0 * a->ldo + at, *s = a->scratch;
@@ -526,7 +527,7 @@ INLINE void fetch_share(const struct attention *a, int d, int h)
 }
 
 INLINE void attend_all(const struct attention *a, int d,
-                       struct turned *turned)
+                       struct transposed *turned)
 {
     for (int h = 0; h < a->heads; h++) {
         fetch_share(a, d, h);
@@ -542,7 +543,7 @@ INLINE void attend_all(const struct attention *a, int d,
 /* Not inlined: others need not have 64 KB of stack. */
 static __attribute__((noinline)) void attend_turned(const struct attention *a)
 {
-    struct turned turned;
+    struct transposed turned;
 
     attend_all(a, 64, &turned);
 }
