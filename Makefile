@@ -98,7 +98,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # ---- the library and the program -----------------------------------------
 
 # Everything inside, for unit tests: internal names visible.
-$(BUILD)/libinner.a: $(LIB_OBJ)
+$(BUILD)/libinternal.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -134,10 +134,10 @@ LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 LDFLAGS_test_keycache = $(LDFLAGS_test_noalloc)
 
-$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinner.a
+$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@
 
-$(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinner.a
+$(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # The C examples use the static library, the C++ one the shared library.
@@ -150,7 +150,7 @@ $(EXAMPLES_CC): $(BUILD)/%_cc: %.cc $(BUILD)/libskmt.so include/skmt.h include/s
 	$(CXX) -std=c++11 -Wall -Wextra -Wshadow $(OPT) -g $(SANFLAGS) -Iinclude \
 	    $< -L$(BUILD) -lskmt -Wl,-rpath,'$$ORIGIN/..' -o $@
 
-$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinner.a
+$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
 	$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
 
 unit: $(UNIT)

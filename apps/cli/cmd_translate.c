@@ -25,7 +25,7 @@
 #include "record.h"
 #include "steering.h"
 #include "textbuf.h"
-#include "writer.h"
+#include "result_writer.h"
 
 struct translate_job {          /* what the command line asked for */
     const char *model, *output, *prefix, *prefix_file, *pairs, *html;

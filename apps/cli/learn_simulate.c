@@ -24,7 +24,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "learn_call.h"
-#include "writer.h"
+#include "result_writer.h"
 
 /* Files of the folder. Those of lines name the rows of the table. */
 #define MEMORY_FILE "memory.tm"

@@ -44,7 +44,7 @@ tm_run_fn cmd_tm_create, cmd_tm_list, cmd_tm_set, cmd_tm_drop;
 tm_run_fn cmd_tm_add, cmd_tm_edit, cmd_tm_delete, cmd_tm_show;
 /* tm_import.c, tm_search.c, tm_stats.c */
 tm_run_fn cmd_tm_import, cmd_tm_search, cmd_tm_stats;
-/* tm_care.c */
+/* tm_maintain.c */
 tm_run_fn cmd_tm_export, cmd_tm_check, cmd_tm_rebuild, cmd_tm_compact;
 tm_run_fn cmd_tm_recover;
 /* tm_warm.c */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formats/extra.h"
-#include "formats/xliff_inner.h"
+#include "formats/xliff_internal.h"
 #include "formats/xml_write.h"
 
 static const char *attr_of(const char **attrs, const char *name)

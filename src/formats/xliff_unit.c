@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "formats/extra.h"
-#include "formats/xliff_inner.h"
+#include "formats/xliff_internal.h"
 
 #define MAX_PARTS 10000
 

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "formats/tags.h"
-#include "tm/index_inner.h"
+#include "tm/index_internal.h"
 
 #define PROGRESS_STEP 4096
 #define TURNS 8                 /* while others keep changing the files */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tm/index_inner.h"
+#include "tm/index_internal.h"
 
 struct index_build {
     struct store *s;

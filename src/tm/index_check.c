@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tm/index_inner.h"
+#include "tm/index_internal.h"
 
 /* ---- files --------------------------------------------------------------- */
 

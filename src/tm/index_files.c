@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "tm/index_inner.h"
+#include "tm/index_internal.h"
 
 #define NAME_MAX_BYTES 80
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tm/index_inner.h"
+#include "tm/index_internal.h"
 
 #define TURNS 100               /* steps of one call; each shortens the list */
 #define FEWEST 4                /* segments worth joining */

@@ -20,7 +20,7 @@
 #include "base/map64.h"
 #include "base/sqlfile.h"
 #include "base/sqlpage.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 enum { CHUNK_PAIRS = 50000, REPORT_EVERY = 1024 };
 

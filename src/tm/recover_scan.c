@@ -12,7 +12,7 @@
 #include "base/sqlpage.h"
 #include "base/strbuf.h"
 #include "tm/recover.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 enum { SCAN_PAGE = 8192, TEXT_COLUMNS = 7 };
 /* The columns of `text`, in order. */

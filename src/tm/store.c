@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/sqlfile.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 enum {
     PAGE_BYTES = 8192,

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/map64.h"
 #include "base/mem.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 #define MAX_TEXTS 0xffffffff    /* of one batch */
 #define CHUNK_SECONDS 1.0       /* a slow source must not keep others out */

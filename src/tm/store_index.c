@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 bool store_inside(const struct store *s)
 {

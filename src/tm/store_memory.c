@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "text/utf8.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 /* ---- names --------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "text/utf8.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 #define MAX_TEXTS 0xffffffff    /* of one batch */
 

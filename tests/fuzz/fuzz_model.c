@@ -1,6 +1,6 @@
 /* fuzz_model.c - any bytes as a model file must be refused or used safely.
  *
- *     clang -fsanitize=fuzzer,address,undefined ... fuzz_model.c libinner.a
+ *     clang -fsanitize=fuzzer,address,undefined ... fuzz_model.c libinternal.a
  *
  * Checksums would stop a fuzzer at the door, so the first byte of an input
  * says what the rest is:

@@ -9,7 +9,7 @@
 
 #include "base/sqlpage.h"
 #include "scratch_dir.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 struct fix {
     struct scratch dir;

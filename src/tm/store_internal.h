@@ -1,4 +1,4 @@
-/* store_inner.h - what the files that make up the store share.
+/* store_internal.h - what the files that make up the store share.
  *
  * What is visible is decided in one place, batch.state: a pair is seen when
  * its batch is BATCH_DONE; a text is seen when the batch that made it (its id
@@ -416,7 +416,7 @@ int batch_lock(struct store *s, int64_t batch);
 /* Remove the lock file when no batch needs it. */
 void lock_file_drop(struct store *s);
 
-/* ---- store_care.c ------------------------------------------------------- */
+/* ---- store_maintain.c ------------------------------------------------------- */
 
 /* How long to be at it, when opening a file and otherwise. */
 #define SWEEP_OPEN_SECONDS 0.5

@@ -1,4 +1,4 @@
-/* writer.h - results to lines of output; the callback of a stream.
+/* result_writer.h - results to lines of output; the callback of a stream.
  *
  * The reading side announces each line with writer_expect() before it pushes
  * it; the stream calls writer_result() in the same order on its own thread.

@@ -1,4 +1,4 @@
-/* tm_care.c - skmt tm export, check, rebuild, compact, recover: the file as a
+/* tm_maintain.c - skmt tm export, check, rebuild, compact, recover: the file as a
  * whole. */
 #include <stdio.h>
 #include <string.h>

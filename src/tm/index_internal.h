@@ -1,4 +1,4 @@
-/* index_inner.h - what the files of the index share.
+/* index_internal.h - what the files of the index share.
  *
  * Two locks in FILE.index/ keep processes out of each other's way: `files` is
  * held shared by whoever has written files no manifest names yet, exclusive by

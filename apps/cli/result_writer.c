@@ -1,4 +1,4 @@
-/* writer.c - see writer.h. */
+/* result_writer.c - see writer.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "writer.h"
+#include "result_writer.h"
 
 void writer_init(struct result_writer *w)
 {

@@ -1,4 +1,4 @@
-/* xliff_inner.h - what the files of the XLIFF reader share. */
+/* xliff_internal.h - what the files of the XLIFF reader share. */
 #ifndef FORMATS_XLIFF_INNER_H
 #define FORMATS_XLIFF_INNER_H
 

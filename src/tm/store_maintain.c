@@ -1,4 +1,4 @@
-/* store_care.c - sweeping, checking, compacting, copying; see store.h. */
+/* store_maintain.c - sweeping, checking, compacting, copying; see store.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/sqlfile.h"
 #include "base/sqlpage.h"
-#include "tm/store_inner.h"
+#include "tm/store_internal.h"
 
 enum {
     MAX_SHOWN = 100,            /* problems of one kind */
