@@ -249,7 +249,7 @@ static void search(struct bench *b)
 struct inner {
     struct store *store;
     struct index *index;
-    struct analyser analyser;
+    struct analyzer analyzer;
     struct terms terms;
 };
 
@@ -262,7 +262,7 @@ static void open_inner(struct inner *in, const char *path)
     check_inner(store_open(&in->store, path, STORE_READ, &e), &e);
     check_inner(store_memory_list(in->store, &list, &n, &e), &e);
     if (!n) die("there is no memory in this file");
-    check_inner(index_open(&in->index, in->store, list[0].id, &in->analyser,
+    check_inner(index_open(&in->index, in->store, list[0].id, &in->analyzer,
                            NULL, &e), &e);
     free(list);
 }
@@ -277,7 +277,7 @@ static struct points bm25_round(struct bench *b, struct inner *in)
         double begin = now_ms();
 
         check_inner(index_refresh(in->index, &e), &e);
-        check_inner(analyse(&in->analyser, str_of(b->lines[i]), &in->terms,
+        check_inner(analyze(&in->analyzer, str_of(b->lines[i]), &in->terms,
                             &e), &e);
         check_inner(index_search(in->index, &in->terms, 64, hits, &n, &e), &e);
         b->ms[i] = now_ms() - begin;

@@ -522,7 +522,7 @@ enum status options_search(const struct options *o, const struct engine *en,
     if (!en)
         return err_set(e, ST_ARGUMENT, "analyzer: subword needs a model, whose "
                        "pieces it counts");
-    q->analyser = (struct analyser){ q->sw, q->tokenizer };
+    q->analyzer = (struct analyzer){ q->sw, q->tokenizer };
     return ST_OK;
 }
 

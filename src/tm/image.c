@@ -129,7 +129,7 @@ static void put_head(struct image *im, const struct image_writer *w,
     h->user32[SEG32_IDS] = (uint32_t)f->n_ids;
     h->user32[SEG32_RUNS] = (uint32_t)w->n_runs;
     h->user[SEG_UUID] = f->key.uuid;
-    h->user[SEG_ANALYSER] = f->key.analyser;
+    h->user[SEG_ANALYZER] = f->key.analyzer;
     h->user[SEG_NUMBER] = (uint64_t)f->number;
     h->user[SEG_MEMORY] = (uint64_t)f->key.memory;
     h->user[SEG_WORDS] = f->words;

@@ -195,7 +195,7 @@ static enum status import_file(struct import_run *i, const char *path,
 static enum status import_files(struct import_run *i, const char *const *paths,
                                 size_t n, struct err *e)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
     enum status st;
 
     st = store_import_begin(&i->im, i->t->store, i->memory.id,

@@ -18,7 +18,7 @@ enum index_outcome {
 };
 
 enum status index_open(struct index **out, struct store *s, int64_t memory,
-                       const struct analyser *a,
+                       const struct analyzer *a,
                        const struct index_options *o, struct err *e)
 {
     struct index *ix = calloc(1, sizeof *ix);
@@ -81,13 +81,13 @@ enum status plain_source(struct strbuf *sb, struct str source, bool tagged,
     return ST_OK;
 }
 
-static enum status analyse_source(struct index *ix, struct str source,
+static enum status analyze_source(struct index *ix, struct str source,
                                   bool tagged, struct err *e)
 {
     struct str plain;
     enum status st = plain_source(&ix->plain, source, tagged, &plain, e);
 
-    return st ? st : analyse(&ix->a, plain, &ix->terms, e);
+    return st ? st : analyze(&ix->a, plain, &ix->terms, e);
 }
 
 /* Ends a read transaction that found an error; one of the caller's around it
@@ -131,7 +131,7 @@ static enum status apply_add(struct index *ix, const struct change *c,
     if (tail_find(&ix->tail, c->text, &doc)
         || find_live(ix, c->text, &seg, &doc))
         return ST_OK;
-    st = analyse_source(ix, c->source, c->tagged, e);
+    st = analyze_source(ix, c->source, c->tagged, e);
     return st ? st : tail_add(&ix->tail, c->text, &ix->terms, e);
 }
 
@@ -175,7 +175,7 @@ static enum status apply_remove(struct index *ix, const struct change *c,
     ix->removals++;
     in_tail = tail_find(&ix->tail, c->text, &doc);
     if (!in_tail && !find_live(ix, c->text, &seg, &doc)) return ST_OK;
-    st = analyse_source(ix, c->source, c->tagged, e);
+    st = analyze_source(ix, c->source, c->tagged, e);
     if (st) return st;
     if (!in_tail) return strike_out(ix, seg, doc, c->seq, e);
     tail_kill(&ix->tail, doc, &ix->terms);
@@ -423,7 +423,7 @@ static int build_one(void *user, const struct change *c)
     if (c->kind != CHANGE_ADD) return 0;
     if (!builder_takes(bu->b, c->text))
         bu->st = index_emit(ix, bu->b, bu->em, bu->e);
-    if (!bu->st) bu->st = analyse_source(ix, c->source, c->tagged, bu->e);
+    if (!bu->st) bu->st = analyze_source(ix, c->source, c->tagged, bu->e);
     if (!bu->st) bu->st = builder_add(bu->b, c->text, &ix->terms, bu->e);
     if (!bu->st && ++bu->done % PROGRESS_STEP == 0
         && index_progress(ix, "indexing", bu->done, 0))

@@ -17,7 +17,7 @@
 #ifndef TM_INDEX_H
 #define TM_INDEX_H
 
-#include "tm/analyse.h"
+#include "tm/analyze.h"
 #include "tm/store.h"
 
 struct index;
@@ -33,9 +33,9 @@ struct index_options {
                                    segment; 0: 2048 */
 };
 
-/* The analyser's tokenizer is borrowed. */
+/* The analyzer's tokenizer is borrowed. */
 enum status index_open(struct index **out, struct store *s, int64_t memory,
-                       const struct analyser *a,
+                       const struct analyzer *a,
                        const struct index_options *o, struct err *e);
 void index_close(struct index *ix);             /* NULL is fine */
 
@@ -53,7 +53,7 @@ enum status index_search(struct index *ix, const struct terms *query,
                          size_t top, struct hit *hits, size_t *n,
                          struct err *e);
 
-/* The symbols (analyse.h) of a hit's source under a tokenizer, from a side
+/* The symbols (analyze.h) of a hit's source under a tokenizer, from a side
  * file per segment and tokenizer that is made on first use; sw NULL: words,
  * read from the store. Valid until the next call. chars may be NULL: counting
  * them takes longer than the rest. */
@@ -69,7 +69,7 @@ struct index_build;
 /* Collects new texts of an import in order of id. Memory is bounded: full runs
  * become segment files at once. */
 enum status index_build_new(struct index_build **out, struct store *s,
-                            int64_t memory, const struct analyser *a,
+                            int64_t memory, const struct analyzer *a,
                             struct err *e);
 enum status index_build_add(struct index_build *b, int64_t text,
                             struct str plain_source, struct err *e);

@@ -6,7 +6,7 @@
 
 struct index_build {
     struct store *s;
-    struct analyser a;
+    struct analyzer a;
     struct seg_key key;
     char *dir;
     struct lock files;
@@ -18,7 +18,7 @@ struct index_build {
 };
 
 enum status index_build_new(struct index_build **out, struct store *s,
-                            int64_t memory, const struct analyser *a,
+                            int64_t memory, const struct analyzer *a,
                             struct err *e)
 {
     struct index_build *b = calloc(1, sizeof *b);
@@ -79,7 +79,7 @@ enum status index_build_add(struct index_build *b, int64_t text,
     enum status st = ST_OK;
 
     if (!builder_takes(b->b, text)) st = emit(b, NULL, 0, e);
-    if (!st) st = analyse(&b->a, plain_text, &b->terms, e);
+    if (!st) st = analyze(&b->a, plain_text, &b->terms, e);
     return st ? st : builder_add(b->b, text, &b->terms, e);
 }
 
@@ -176,7 +176,7 @@ static enum status write_manifest(struct index_build *b, struct manifest *m,
         memcpy(rows, m->segments, m->n_segments * sizeof *rows);
     if (b->em.n)
         memcpy(rows + m->n_segments, b->em.rows, b->em.n * sizeof *rows);
-    st = manifest_write(b->s, b->key.memory, b->key.analyser, m->generation,
+    st = manifest_write(b->s, b->key.memory, b->key.analyzer, m->generation,
                         &next, e);
     free(rows);
     return st;
@@ -215,7 +215,7 @@ enum status index_build_publish(struct index_build *b, int64_t seq,
     enum status st = leave_out(b, gone, n_gone, e);
 
     if (!st)
-        st = manifest_read(b->s, b->key.memory, b->key.analyser, &m, e);
+        st = manifest_read(b->s, b->key.memory, b->key.analyzer, &m, e);
     if (!st) st = collect_rest(b, &m, seq, batch, e);
     emitted_drop_empty(&b->em, b->dir);
     if (!st) st = write_manifest(b, &m, seq, e);

@@ -47,7 +47,7 @@ static enum status check_segment_file(struct file_check *c,
                                       const struct indexed_segment *is,
                                       uint64_t uuid, struct err *e)
 {
-    struct seg_key key = { uuid, is->analyser, is->memory };
+    struct seg_key key = { uuid, is->analyzer, is->memory };
     uint64_t tokenizers[TOKENIZERS_MAX];
     char *path = segment_path(c->dir, is->row.number);
     struct segment *seg = NULL;
@@ -185,7 +185,7 @@ static int count_text(void *user, const struct change *ch)
     struct str plain;
 
     c->st = plain_source(&ix->plain, ch->source, ch->tagged, &plain, c->e);
-    if (!c->st) c->st = analyse(&ix->a, plain, t, c->e);
+    if (!c->st) c->st = analyze(&ix->a, plain, t, c->e);
     if (c->st) return 1;
     qsort(t->at, t->n, sizeof *t->at, by_value);
     for (size_t i = 0, k; i < t->n; i = k) {

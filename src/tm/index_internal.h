@@ -19,7 +19,7 @@
 
 struct index {
     struct store *s;
-    struct analyser a;
+    struct analyzer a;
     struct index_options o;
     struct seg_key key;
     char *dir;                  /* FILE.index */

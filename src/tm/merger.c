@@ -43,7 +43,7 @@ static void merge_one(const char *path, const struct merge_job *job)
     struct err e;
     enum status st = store_open(&s, path, STORE_WRITE, &e);
 
-    if (!st) st = index_open(&ix, s, job->memory, &job->analyser, NULL, &e);
+    if (!st) st = index_open(&ix, s, job->memory, &job->analyzer, NULL, &e);
     if (!st) st = index_refresh(ix, &e);
     if (!st && job->sw)
         st = index_use_symbols(ix, job->sw, job->tokenizer, &e);
@@ -90,7 +90,7 @@ static bool listed(const struct merger *m, const struct merge_job *job)
 {
     for (size_t i = 0; i < m->n; i++)
         if (m->jobs[i].memory == job->memory &&
-            m->jobs[i].analyser.id == job->analyser.id)
+            m->jobs[i].analyzer.id == job->analyzer.id)
             return true;
     return false;
 }

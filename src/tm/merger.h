@@ -16,7 +16,7 @@ struct merger;
 
 struct merge_job {
     int64_t memory;
-    struct analyser analyser;   /* its tokenizer is borrowed until free */
+    struct analyzer analyzer;   /* its tokenizer is borrowed until free */
     const struct subword *sw;   /* whose symbols are kept too; NULL: none */
     uint64_t tokenizer;
 };

@@ -41,7 +41,7 @@ struct retriever {
     struct index *const *indexes;       /* [n] */
     const struct memory_info *infos;    /* [n] */
     size_t n;
-    struct analyser analyser;
+    struct analyzer analyzer;
     const struct subword *sw;           /* of the symbols */
     uint64_t tokenizer;
     struct similar *similar;
@@ -90,7 +90,7 @@ void retriever_free(struct retriever *rt)
 enum status retriever_new(struct retriever **out, struct store *s,
                           struct index *const *indexes,
                           const struct memory_info *infos, size_t n,
-                          const struct analyser *a, const struct subword *sw,
+                          const struct analyzer *a, const struct subword *sw,
                           uint64_t tokenizer, struct err *e)
 {
     struct retriever *rt = calloc(1, sizeof *rt);
@@ -99,7 +99,7 @@ enum status retriever_new(struct retriever **out, struct store *s,
     *out = NULL;
     if (!rt) return err_nomem(e, "a search");
     *rt = (struct retriever){ .store = s, .indexes = indexes, .infos = infos,
-                              .n = n, .analyser = *a, .sw = sw,
+                              .n = n, .analyzer = *a, .sw = sw,
                               .tokenizer = tokenizer };
     strbuf_init(&rt->plain, 0);
     strbuf_init(&rt->texts, 0);
@@ -617,7 +617,7 @@ enum status retrieve(struct retriever *rt, struct str text,
     enum status st;
 
     out->n = out->n_more = 0;
-    st = analyse(&rt->analyser, text, &rt->terms, e);
+    st = analyze(&rt->analyzer, text, &rt->terms, e);
     if (!st) st = symbols_of(rt->sw, text, &rt->symbols, e);
     if (!st)
         st = similar_set(rt->similar, rt->symbols.at, rt->symbols.n, e);

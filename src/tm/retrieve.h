@@ -60,7 +60,7 @@ struct retriever;
 enum status retriever_new(struct retriever **out, struct store *s,
                           struct index *const *indexes,
                           const struct memory_info *infos, size_t n,
-                          const struct analyser *a, const struct subword *sw,
+                          const struct analyzer *a, const struct subword *sw,
                           uint64_t tokenizer, struct err *e);
 void retriever_free(struct retriever *rt);      /* NULL is fine */
 

@@ -104,7 +104,7 @@ enum status segment_open(struct segment **out, const char *path,
     }
     h = &s->file.head;
     if (h->sum != checksum || h->user[SEG_UUID] != key->uuid
-        || h->user[SEG_ANALYSER] != key->analyser
+        || h->user[SEG_ANALYZER] != key->analyzer
         || h->user[SEG_NUMBER] != (uint64_t)number
         || h->user[SEG_MEMORY] != (uint64_t)key->memory) {
         segment_close(s);

@@ -21,7 +21,7 @@
 #include "tm/pagefile.h"
 
 #define SEGMENT_MAGIC "SKMTSEG"
-/* Also raised when analyse() gives a text other terms than before. */
+/* Also raised when analyze() gives a text other terms than before. */
 #define SEGMENT_VERSION 1
 #define SEGMENT_MAX_DOCS (1u << 20)
 #define BLOCK_DOCS 65536u
@@ -36,7 +36,7 @@ struct seg_run { uint16_t block, last; };               /* last: count - 1 */
 
 /* Names of the head's numbers. */
 enum { SEG32_DOCS, SEG32_TERMS, SEG32_CLASSES, SEG32_IDS, SEG32_RUNS };
-enum { SEG_UUID, SEG_ANALYSER, SEG_NUMBER, SEG_MEMORY, SEG_WORDS, SEG_AT_IDS,
+enum { SEG_UUID, SEG_ANALYZER, SEG_NUMBER, SEG_MEMORY, SEG_WORDS, SEG_AT_IDS,
        SEG_AT_CLASSES, SEG_AT_TERMS, SEG_AT_RUNS, SEG_AT_POSTS,
        SEG_POST_BYTES };
 
@@ -60,7 +60,7 @@ struct segment {
     double max_impact;
 };
 
-struct seg_key { uint64_t uuid, analyser; int64_t memory; };
+struct seg_key { uint64_t uuid, analyzer; int64_t memory; };
 
 /* ST_FORMAT: missing, damaged, or not the one that was meant. checksum is the
  * head's, as the manifest has it. */

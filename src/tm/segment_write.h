@@ -7,7 +7,7 @@
 #ifndef TM_SEGMENT_WRITE_H
 #define TM_SEGMENT_WRITE_H
 
-#include "tm/analyse.h"
+#include "tm/analyze.h"
 #include "tm/segment.h"
 
 struct image {                  /* zeroed to begin with */

@@ -71,14 +71,14 @@ static const char schema[] =
     " tagged INTEGER);"
     "CREATE INDEX change_memory ON change(memory);"
     "CREATE TABLE manifest(memory INTEGER NOT NULL,"
-    " analyser INTEGER NOT NULL, generation INTEGER NOT NULL,"
+    " analyzer INTEGER NOT NULL, generation INTEGER NOT NULL,"
     " seq INTEGER NOT NULL, clean INTEGER NOT NULL,"
-    " PRIMARY KEY(memory, analyser)) WITHOUT ROWID;"
+    " PRIMARY KEY(memory, analyzer)) WITHOUT ROWID;"
     "CREATE TABLE segment(memory INTEGER NOT NULL,"
-    " analyser INTEGER NOT NULL, place INTEGER NOT NULL,"
+    " analyzer INTEGER NOT NULL, place INTEGER NOT NULL,"
     " number INTEGER NOT NULL, docs INTEGER NOT NULL,"
     " checksum INTEGER NOT NULL,"
-    " PRIMARY KEY(memory, analyser, place)) WITHOUT ROWID;";
+    " PRIMARY KEY(memory, analyzer, place)) WITHOUT ROWID;";
 
 int64_t now_seconds(void)
 {

@@ -239,7 +239,7 @@ enum status store_scan(struct store *s, int64_t memory, change_fn *fn,
                        void *user, struct err *e);
 
 /* The index' own table of contents, kept here so that it changes in one step
- * with the store. Which files make up the index of (memory, analyser). */
+ * with the store. Which files make up the index of (memory, analyzer). */
 struct segment_row {
     int64_t number;             /* names the file; drawn by the index from so
                                    many that none comes twice */
@@ -255,17 +255,17 @@ struct manifest {
     size_t n_segments;
 };
 void manifest_release(struct manifest *m);
-enum status manifest_read(struct store *s, int64_t memory, uint64_t analyser,
+enum status manifest_read(struct store *s, int64_t memory, uint64_t analyzer,
                           struct manifest *out, struct err *e);
 /* Just the generation: asked before every search that follows a change. */
 enum status manifest_generation(struct store *s, int64_t memory,
-                                uint64_t analyser, int64_t *generation,
+                                uint64_t analyzer, int64_t *generation,
                                 struct err *e);
 /* Replace it. Fails with ST_CANCELED, changing nothing, when the generation is
  * not `expected` any more. m->generation is set to the new one. Change rows
  * that no manifest of this memory needs are dropped. Use store_begin around it
  * when it belongs to a larger step. */
-enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
+enum status manifest_write(struct store *s, int64_t memory, uint64_t analyzer,
                            int64_t expected, struct manifest *m,
                            struct err *e);
 /* Every segment of every manifest, with the index it belongs to. malloc
@@ -273,7 +273,7 @@ enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
 struct indexed_segment {
     struct segment_row row;
     int64_t memory;
-    uint64_t analyser;
+    uint64_t analyzer;
 };
 enum status store_index_segments(struct store *s,
                                  struct indexed_segment **list, size_t *n,

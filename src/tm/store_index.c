@@ -1,7 +1,7 @@
 /* store_index.c - what an index asks the store; see store.h.
  *
  * The change log has a row per text that was added or removed, and one for a
- * whole import. Rows are dropped when the manifests of all analysers of the
+ * whole import. Rows are dropped when the manifests of all analyzers of the
  * memory are past them; while a memory has no manifest nothing is dropped. An
  * index sees by the generation of its manifest that rows it needs may be gone;
  * one without (in memory, or of few texts) asks store_log_start. */
@@ -117,13 +117,13 @@ void manifest_release(struct manifest *m)
 }
 
 static enum status read_head(struct store *s, int64_t memory,
-                             uint64_t analyser, struct manifest *m,
+                             uint64_t analyzer, struct manifest *m,
                              struct err *e)
 {
     sqlite3_stmt *row;
     bool found;
     enum status st = query_first(s, Q_MANIFEST, &found, e, "ii", memory,
-                                 (int64_t)analyser);
+                                 (int64_t)analyzer);
 
     memset(m, 0, sizeof *m);
     if (st || !found) return st;
@@ -136,14 +136,14 @@ static enum status read_head(struct store *s, int64_t memory,
 }
 
 static enum status read_segments(struct store *s, int64_t memory,
-                                 uint64_t analyser, struct manifest *m,
+                                 uint64_t analyzer, struct manifest *m,
                                  struct err *e)
 {
     sqlite3_stmt *row;
     size_t cap = 0;
     bool found;
     enum status st = query_first(s, Q_MANIFEST_SEGMENTS, &found, e, "ii",
-                                 memory, (int64_t)analyser);
+                                 memory, (int64_t)analyzer);
 
     while (!st && found) {
         row = s->stmt[Q_MANIFEST_SEGMENTS];
@@ -161,7 +161,7 @@ static enum status read_segments(struct store *s, int64_t memory,
     return st;
 }
 
-enum status manifest_read(struct store *s, int64_t memory, uint64_t analyser,
+enum status manifest_read(struct store *s, int64_t memory, uint64_t analyzer,
                           struct manifest *out, struct err *e)
 {
     enum status st, end;
@@ -169,8 +169,8 @@ enum status manifest_read(struct store *s, int64_t memory, uint64_t analyser,
     memset(out, 0, sizeof *out);
     st = store_begin_read(s, e);
     if (st) return st;
-    st = read_head(s, memory, analyser, out, e);
-    if (!st) st = read_segments(s, memory, analyser, out, e);
+    st = read_head(s, memory, analyzer, out, e);
+    if (!st) st = read_segments(s, memory, analyzer, out, e);
     end = store_commit(s, st ? NULL : e);
     if (!st) st = end;
     if (st) manifest_release(out);
@@ -178,23 +178,23 @@ enum status manifest_read(struct store *s, int64_t memory, uint64_t analyser,
 }
 
 enum status manifest_generation(struct store *s, int64_t memory,
-                                uint64_t analyser, int64_t *generation,
+                                uint64_t analyzer, int64_t *generation,
                                 struct err *e)
 {
     return query_int(s, Q_MANIFEST, generation, e, "ii", memory,
-                     (int64_t)analyser);
+                     (int64_t)analyzer);
 }
 
 static enum status write_segments(struct store *s, int64_t memory,
-                                  uint64_t analyser, const struct manifest *m,
+                                  uint64_t analyzer, const struct manifest *m,
                                   struct err *e)
 {
     enum status st = query_run(s, Q_SEGMENT_DELETE, e, "ii", memory,
-                               (int64_t)analyser);
+                               (int64_t)analyzer);
 
     for (size_t i = 0; !st && i < m->n_segments; i++)
         st = query_run(s, Q_SEGMENT_ADD, e, "iiiiii", memory,
-                       (int64_t)analyser, (int64_t)i, m->segments[i].number,
+                       (int64_t)analyzer, (int64_t)i, m->segments[i].number,
                        m->segments[i].docs, (int64_t)m->segments[i].checksum);
     return st;
 }
@@ -203,7 +203,7 @@ static enum status write_segments(struct store *s, int64_t memory,
  * hold the log for ever: beyond max_log rows its manifest goes instead, and
  * it is built again when it is next used. */
 static enum status trim_log(struct store *s, int64_t memory,
-                            uint64_t analyser, struct err *e)
+                            uint64_t analyzer, struct err *e)
 {
     sqlite3_stmt *row;
     int64_t laggard;
@@ -212,7 +212,7 @@ static enum status trim_log(struct store *s, int64_t memory,
 
     while (!st && found) {
         st = query_first(s, Q_LAGGARD, &found, e, "iii", memory,
-                         (int64_t)analyser, s->max_log);
+                         (int64_t)analyzer, s->max_log);
         if (st || !found) break;
         row = s->stmt[Q_LAGGARD];
         laggard = sqlite3_column_int64(row, 0);
@@ -226,35 +226,35 @@ static enum status trim_log(struct store *s, int64_t memory,
 /* Generations are numbers no manifest ever had: one that was dropped and
  * made again is not mistaken for the old one. */
 static enum status write_manifest(struct store *s, int64_t memory,
-                                  uint64_t analyser, int64_t expected,
+                                  uint64_t analyzer, int64_t expected,
                                   struct manifest *m, struct err *e)
 {
     struct memory_info info;
     int64_t now, generation = 0;
     enum status st = memory_get(s, memory, &info, e);
 
-    if (!st) st = manifest_generation(s, memory, analyser, &now, e);
+    if (!st) st = manifest_generation(s, memory, analyzer, &now, e);
     if (!st && now != expected)
         st = err_set(e, ST_CANCELED, "%s: the index was renewed by another "
                      "process meanwhile", s->path);
     if (!st) st = query_int(s, Q_GENERATION, &generation, e, "");
     if (!st)
         st = query_run(s, Q_MANIFEST_SET, e, "iiiii", memory,
-                       (int64_t)analyser, generation, m->seq, m->clean);
-    if (!st) st = write_segments(s, memory, analyser, m, e);
-    if (!st) st = trim_log(s, memory, analyser, e);
+                       (int64_t)analyzer, generation, m->seq, m->clean);
+    if (!st) st = write_segments(s, memory, analyzer, m, e);
+    if (!st) st = trim_log(s, memory, analyzer, e);
     if (!st) m->generation = generation;
     return st;
 }
 
-enum status manifest_write(struct store *s, int64_t memory, uint64_t analyser,
+enum status manifest_write(struct store *s, int64_t memory, uint64_t analyzer,
                            int64_t expected, struct manifest *m,
                            struct err *e)
 {
     enum status st = op_begin(s, e);
 
     if (st) return st;
-    return op_end(s, write_manifest(s, memory, analyser, expected, m, e), e);
+    return op_end(s, write_manifest(s, memory, analyzer, expected, m, e), e);
 }
 
 /* ---- segment numbers ----------------------------------------------------- */

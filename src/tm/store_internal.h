@@ -223,25 +223,25 @@ enum {
       " ORDER BY b.id, t.id")                                               \
     /* the index' table of contents */                                      \
     Q(MANIFEST, "SELECT generation, seq, clean FROM manifest"               \
-      " WHERE memory = ? AND analyser = ?")                                 \
+      " WHERE memory = ? AND analyzer = ?")                                 \
     Q(MANIFEST_SEGMENTS, "SELECT number, docs, checksum FROM segment"       \
-      " WHERE memory = ? AND analyser = ? ORDER BY place")                  \
-    Q(MANIFEST_SET, "INSERT OR REPLACE INTO manifest(memory, analyser,"     \
+      " WHERE memory = ? AND analyzer = ? ORDER BY place")                  \
+    Q(MANIFEST_SET, "INSERT OR REPLACE INTO manifest(memory, analyzer,"     \
       " generation, seq, clean) VALUES(?,?,?,?,?)")                         \
     Q(MANIFEST_DELETE, "DELETE FROM manifest WHERE memory = ?"              \
-      " AND analyser = ?")                                                  \
+      " AND analyzer = ?")                                                  \
     Q(MANIFEST_DROP, "DELETE FROM manifest WHERE memory = ?")               \
-    Q(SEGMENT_ADD, "INSERT INTO segment(memory, analyser, place, number,"   \
+    Q(SEGMENT_ADD, "INSERT INTO segment(memory, analyzer, place, number,"   \
       " docs, checksum) VALUES(?,?,?,?,?,?)")                               \
     Q(SEGMENT_DELETE, "DELETE FROM segment WHERE memory = ?"                \
-      " AND analyser = ?")                                                  \
+      " AND analyzer = ?")                                                  \
     Q(SEGMENT_DROP, "DELETE FROM segment WHERE memory = ?")                 \
     Q(SEGMENT_LIST, "SELECT number FROM segment")                           \
-    Q(SEGMENT_ROWS, "SELECT number, docs, checksum, memory, analyser"       \
-      " FROM segment ORDER BY memory, analyser, place")                     \
-    Q(LAGGARD, "SELECT o.analyser FROM manifest o JOIN manifest w"          \
-      " ON w.memory = o.memory WHERE w.memory = ?1 AND w.analyser = ?2"     \
-      " AND o.analyser <> ?2 AND (o.seq < w.seq OR o.clean < w.clean)"      \
+    Q(SEGMENT_ROWS, "SELECT number, docs, checksum, memory, analyzer"       \
+      " FROM segment ORDER BY memory, analyzer, place")                     \
+    Q(LAGGARD, "SELECT o.analyzer FROM manifest o JOIN manifest w"          \
+      " ON w.memory = o.memory WHERE w.memory = ?1 AND w.analyzer = ?2"     \
+      " AND o.analyzer <> ?2 AND (o.seq < w.seq OR o.clean < w.clean)"      \
       " AND ?3 < (SELECT count(*) FROM (SELECT 1 FROM change c"             \
       " WHERE c.memory = ?1 AND c.seq <= max(w.seq, w.clean)"               \
       " AND CASE c.kind WHEN 0 THEN c.seq > o.seq AND c.seq <= w.seq"       \

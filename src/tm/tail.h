@@ -7,7 +7,7 @@
 #define TM_TAIL_H
 
 #include "base/map64.h"
-#include "tm/analyse.h"
+#include "tm/analyze.h"
 
 struct tail_doc {
     int64_t text;

@@ -222,9 +222,9 @@ void tmfile_changed(struct tmfile *t, int64_t memory)
 
 /* ---- tidying beside us --------------------------------------------------- */
 
-static void poke(struct tmfile *t, int64_t memory, const struct analyser *a)
+static void poke(struct tmfile *t, int64_t memory, const struct analyzer *a)
 {
-    struct merge_job job = { .memory = memory, .analyser = *a, .sw = t->sw,
+    struct merge_job job = { .memory = memory, .analyzer = *a, .sw = t->sw,
                              .tokenizer = t->tokenizer };
 
     if (t->depth || !store_writable(t->store)) return;
@@ -243,11 +243,11 @@ static void tidy_some_time(struct tmfile *t)
     t->poked = now;
     for (size_t i = 0; i < t->n; i++)
         if (index_wants_merge(t->indexes[i]))
-            poke(t, t->infos[i].id, &t->analyser);
+            poke(t, t->infos[i].id, &t->analyzer);
 }
 
 static void look_at_tail(struct tmfile *t, int64_t memory,
-                         const struct analyser *a)
+                         const struct analyzer *a)
 {
     struct manifest m = { 0 };
     int64_t n = 0;
@@ -261,7 +261,7 @@ static void look_at_tail(struct tmfile *t, int64_t memory,
 /* Of the memories that have had so many changes. */
 static void look_at_tails(struct tmfile *t, int64_t least)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
 
     for (size_t i = 0; i < t->n_touched; i++) {
         struct touched *it = &t->touched[i];
@@ -269,7 +269,7 @@ static void look_at_tails(struct tmfile *t, int64_t least)
         if (it->changes < least) continue;
         it->changes = 0;
         look_at_tail(t, it->memory, &standard);
-        if (t->analyser.id) look_at_tail(t, it->memory, &t->analyser);
+        if (t->analyzer.id) look_at_tail(t, it->memory, &t->analyzer);
     }
 }
 
@@ -400,7 +400,7 @@ static enum status open_indexes(struct tmfile *t, struct err *e)
     for (size_t i = 0; !st && i < t->n; i++)
         if (!t->indexes[i])
             st = index_open(&t->indexes[i], t->store, t->infos[i].id,
-                            &t->analyser, &o, e);
+                            &t->analyzer, &o, e);
     return st;
 }
 
@@ -409,10 +409,10 @@ static enum status make_ready(struct tmfile *t, const struct tm_query *q,
 {
     enum status st;
 
-    if (t->analyser.id != q->analyser.id ||
-        t->analyser.subword != q->analyser.subword) {
+    if (t->analyzer.id != q->analyzer.id ||
+        t->analyzer.subword != q->analyzer.subword) {
         forget_indexes(t);
-        t->analyser = q->analyser;
+        t->analyzer = q->analyzer;
     }
     if (t->sw != q->sw || t->tokenizer != q->tokenizer) {
         retriever_free(t->retriever);
@@ -423,7 +423,7 @@ static enum status make_ready(struct tmfile *t, const struct tm_query *q,
     st = open_indexes(t, e);
     if (st || t->retriever) return st;
     return retriever_new(&t->retriever, t->store, t->indexes, t->infos, t->n,
-                         &t->analyser, t->sw, t->tokenizer, e);
+                         &t->analyzer, t->sw, t->tokenizer, e);
 }
 
 enum status tmfile_search(struct tmfile *t, struct str text,

@@ -48,7 +48,7 @@ struct tmfile {
     uint32_t version;           /* of the store, when infos were read */
 
     struct retriever *retriever;        /* NULL: made by the next search */
-    struct analyser analyser;   /* of the indexes */
+    struct analyzer analyzer;   /* of the indexes */
     const struct subword *sw;   /* of the retriever */
     uint64_t tokenizer;
 
@@ -89,7 +89,7 @@ enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
 
 struct tm_query {
     struct retrieve_options o;
-    struct analyser analyser;   /* what BM25 counts */
+    struct analyzer analyzer;   /* what BM25 counts */
     const struct subword *sw;   /* what similarity counts; NULL: words */
     uint64_t tokenizer;         /* its number */
 };

@@ -8,7 +8,7 @@
 
 #include "text/utf8.h"
 #include "text/words.h"
-#include "tm/analyse.h"
+#include "tm/analyze.h"
 #include "tm/similar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,7 +33,7 @@ static void check_words(struct str text)
     char lower[WORD_LOWER_MAX];
     size_t done = 0, n_terms = 0;
     struct terms t = { 0 };
-    struct analyser standard = { 0 };
+    struct analyzer standard = { 0 };
     struct words w;
 
     words_begin(&w, text);
@@ -49,7 +49,7 @@ static void check_words(struct str text)
         done = w.end;
     }
     must(done == text.n);
-    must(analyse(&standard, text, &t, NULL) == ST_OK && t.n == n_terms);
+    must(analyze(&standard, text, &t, NULL) == ST_OK && t.n == n_terms);
     terms_release(&t);
 }
 

@@ -10,7 +10,7 @@
 #include "open_subword.h"
 #include "tm/index.h"
 
-static const struct analyser standard;
+static const struct analyzer standard;
 static const struct index_options small = { .tail_limit = 40 };
 
 static uint64_t state;
@@ -174,7 +174,7 @@ static void search_agrees(struct world *w, struct index *ix)
     REQUIRE_OK(index_refresh(ix, &e), &e);
     for (size_t i = 0; i < w->n; i++) {
         if (w->pairs[i].dead) continue;
-        analyse(&standard, str_of(w->pairs[i].source), &t, &e);
+        analyze(&standard, str_of(w->pairs[i].source), &t, &e);
         naive_add(&naive, t.at, t.n);
         alive++;
     }
@@ -182,7 +182,7 @@ static void search_agrees(struct world *w, struct index *ix)
     CHECK_INT(stats.docs, alive);
     for (int k = 0; k < 3; k++) {
         make_text(query);
-        analyse(&standard, str_of(query), &t, &e);
+        analyze(&standard, str_of(query), &t, &e);
         want = naive_scores(&naive, t.at, t.n);
         REQUIRE_OK(index_search(ix, &t, 64, hits, &n, &e), &e);
         positive = 0;
@@ -546,11 +546,11 @@ TEST(segments_of_an_import_follow_what_becomes_of_it)
     world_close(&w);
 }
 
-/* Two analysers share the log. What the manifest of one lets go, an index of
+/* Two analyzers share the log. What the manifest of one lets go, an index of
  * the other that has none must not miss. */
 TEST(an_index_without_a_manifest_misses_nothing)
 {
-    const struct analyser second = { .id = 5 };
+    const struct analyzer second = { .id = 5 };
     struct world w;
     struct index *ix;
     struct err e;
@@ -561,7 +561,7 @@ TEST(an_index_without_a_manifest_misses_nothing)
     for (int i = 0; i < 5; i++) add(&w, w.a);
     search_agrees(&w, ix);
     for (int i = 0; i < 5; i++) add(&w, w.b);
-    import(&w, w.b, 10, true);          /* of the standard analyser */
+    import(&w, w.b, 10, true);          /* of the standard analyzer */
     search_agrees(&w, ix);
     is_sound(ix);
     learn_ids(&w);
@@ -792,7 +792,7 @@ static void symbols_agree(struct world *w, struct index *ix,
 
     REQUIRE_OK(index_refresh(ix, &e), &e);
     REQUIRE_OK(index_use_symbols(ix, sw, 7, &e), &e);
-    analyse(&standard, str_of("w0 w1 w2 w3"), &t, &e);
+    analyze(&standard, str_of("w0 w1 w2 w3"), &t, &e);
     REQUIRE_OK(index_search(ix, &t, 64, hits, &n, &e), &e);
     CHECK(n > 0);
     for (size_t i = 0; i < n; i++) {

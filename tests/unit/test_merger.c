@@ -51,7 +51,7 @@ static void add_texts(struct fixture *f, int n)
 static bool stats_of(struct fixture *f, const struct subword *sw,
                      struct index_stats *out)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
     struct index *ix = NULL;
     struct err e;
     bool ok = CHECK_OK(index_open(&ix, f->store, f->memory, &standard, NULL,
@@ -117,7 +117,7 @@ TEST(a_merger_takes_failures_lightly)
  * logarithm, and every text is there. */
 TEST(segments_stay_few)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
     const struct index_options o = { .tail_limit = 16 };
     struct index *ix = NULL;
     struct index_stats st;

@@ -17,7 +17,7 @@ static const char *const sources[] = {
 };
 static const char query[] = "Die Datei wurde nicht gespeichert.";
 
-static const struct analyser standard = { 0 };
+static const struct analyzer standard = { 0 };
 
 /* 1.3: three stored sources, one query. */
 TEST(bm25_scores_of_the_document)
@@ -33,13 +33,13 @@ TEST(bm25_scores_of_the_document)
     size_t n;
 
     for (size_t i = 0; i < COUNT(sources); i++) {
-        REQUIRE(!analyse(&standard, str_of(sources[i]), &t, &e));
+        REQUIRE(!analyze(&standard, str_of(sources[i]), &t, &e));
         REQUIRE(!tail_add(&tail, (int64_t)i + 1, &t, &e));
         parts.words += t.n;
         parts.n_docs++;
     }
     CHECK_INT(parts.words, 13);
-    REQUIRE(!analyse(&standard, str_of(query), &t, &e));
+    REQUIRE(!analyze(&standard, str_of(query), &t, &e));
     CHECK_INT(t.n, 5);
     REQUIRE(!bm25_new(&b, &e));
     REQUIRE(!bm25_search(b, &parts, &t, COUNT(hits), hits, &n, &damaged, &e));

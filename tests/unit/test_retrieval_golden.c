@@ -95,7 +95,7 @@ static void fixture_close(struct fixture *f)
 /* From here on texts go to a new memory, whose index is f->ix. */
 static bool fixture_memory(struct fixture *f, const char *name)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
     struct memory_info m = { 0 };
     struct err e;
 
@@ -126,7 +126,7 @@ static bool fixture_add(struct fixture *f, const char *source, int number)
 static int score_all(struct fixture *f, const char *query, int n,
                      double *score, int *order)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
     struct hit *hits = calloc((size_t)n + 1, sizeof *hits);
     struct str source, target;
     bool tagged, found;
@@ -134,7 +134,7 @@ static int score_all(struct fixture *f, const char *query, int n,
     struct err e;
     bool ok;
 
-    ok = CHECK_OK(analyse(&standard, str_of(query), &f->terms, &e), &e) &&
+    ok = CHECK_OK(analyze(&standard, str_of(query), &f->terms, &e), &e) &&
          CHECK_OK(index_refresh(f->ix, &e), &e) &&
          CHECK_OK(index_search(f->ix, &f->terms, (size_t)n + 1, hits, &n_hits,
                                &e), &e);
@@ -212,7 +212,7 @@ static void judge(struct tally *t, const json_t *ranked, const double *score,
 
 static void rank_file(const char *path, struct tally *t)
 {
-    const struct analyser standard = { 0 };
+    const struct analyzer standard = { 0 };
     struct naive_bm25 naive = { 0 };
     struct terms terms = { 0 };
     double score[MAX_DOC];
@@ -234,7 +234,7 @@ static void rank_file(const char *path, struct tally *t)
             if (!fixture_memory(&f, field(o, "doc"))) break;
         }
         if (score_all(&f, query, n, score, order) < 0) break;
-        CHECK_OK(analyse(&standard, str_of(query), &terms, &e), &e);
+        CHECK_OK(analyze(&standard, str_of(query), &terms, &e), &e);
         plain = naive_scores(&naive, terms.at, terms.n);
         judge(t, json_object_get(o, "ranked"), score, plain, n);
         free(plain);

@@ -890,28 +890,28 @@ TEST(manifest_is_replaced_by_who_knows_it)
     struct segment_row rows[2] = { { 5, 100, UINT64_MAX }, { 9, 7, 3 } };
     struct manifest m = { .seq = 0, .clean = 0, .segments = rows,
                           .n_segments = 2 }, got;
-    uint64_t analyser = UINT64_MAX - 1;
+    uint64_t analyzer = UINT64_MAX - 1;
     int64_t g;
 
     if (!setup(&f)) return;
-    CHECK_OK(manifest_read(f.s, f.m, analyser, &got, &f.e), &f.e);
+    CHECK_OK(manifest_read(f.s, f.m, analyzer, &got, &f.e), &f.e);
     CHECK(!got.generation && !got.n_segments);
-    CHECK_OK(manifest_write(f.s, f.m, analyser, 0, &m, &f.e), &f.e);
+    CHECK_OK(manifest_write(f.s, f.m, analyzer, 0, &m, &f.e), &f.e);
     CHECK(m.generation > 0);
-    CHECK_INT(manifest_write(f.s, f.m, analyser, 0, &m, &f.e), ST_CANCELED);
-    CHECK_OK(manifest_generation(f.s, f.m, analyser, &g, &f.e), &f.e);
+    CHECK_INT(manifest_write(f.s, f.m, analyzer, 0, &m, &f.e), ST_CANCELED);
+    CHECK_OK(manifest_generation(f.s, f.m, analyzer, &g, &f.e), &f.e);
     CHECK_INT(g, m.generation);
     CHECK_OK(manifest_generation(f.s, f.m, 0, &g, &f.e), &f.e);
     CHECK_INT(g, 0);
-    CHECK_OK(manifest_read(f.s, f.m, analyser, &got, &f.e), &f.e);
+    CHECK_OK(manifest_read(f.s, f.m, analyzer, &got, &f.e), &f.e);
     CHECK(got.n_segments == 2 && got.segments[0].number == 5);
     CHECK(got.segments[0].checksum == UINT64_MAX && got.segments[1].docs == 7);
     manifest_release(&got);
     m.n_segments = 1;
     g = m.generation;
-    CHECK_OK(manifest_write(f.s, f.m, analyser, g, &m, &f.e), &f.e);
+    CHECK_OK(manifest_write(f.s, f.m, analyzer, g, &m, &f.e), &f.e);
     CHECK(m.generation > g);
-    CHECK_OK(manifest_read(f.s, f.m, analyser, &got, &f.e), &f.e);
+    CHECK_OK(manifest_read(f.s, f.m, analyzer, &got, &f.e), &f.e);
     CHECK_INT(got.n_segments, 1);
     manifest_release(&got);
     teardown(&f);

@@ -1,9 +1,9 @@
-/* analyse.c - a text as terms, and as units for edit distance; see analyse.h.
+/* analyze.c - a text as terms, and as units for edit distance; see analyze.h.
  *
  * Terms are stored in index files: neither the hash nor what is hashed may
  * change without a new version of those. XXH3 gives the same number on every
  * processor for the same bytes. */
-#include "tm/analyse.h"
+#include "tm/analyze.h"
 
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static enum status piece_terms(const struct subword *sw, struct str text,
     return ST_OK;
 }
 
-enum status analyse(const struct analyser *a, struct str text,
+enum status analyze(const struct analyzer *a, struct str text,
                     struct terms *t, struct err *e)
 {
     t->n = 0;

@@ -1,11 +1,11 @@
-/* analyse.h - a text as the terms the index counts.
+/* analyze.h - a text as the terms the index counts.
  *
- * A term is a 64-bit number: the hash of a lower-cased word (ANALYSE_STANDARD)
- * or of a subword id (ANALYSE_SUBWORD, exact pieces of one tokenizer). Two
+ * A term is a 64-bit number: the hash of a lower-cased word (ANALYZE_STANDARD)
+ * or of a subword id (ANALYZE_SUBWORD, exact pieces of one tokenizer). Two
  * different words share a number with probability 2^-64; nothing ever asks
  * for the word back. */
-#ifndef TM_ANALYSE_H
-#define TM_ANALYSE_H
+#ifndef TM_ANALYZE_H
+#define TM_ANALYZE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "text/subword.h"
 
-struct analyser {
+struct analyzer {
     const struct subword *subword;  /* NULL: standard */
     uint64_t id;                /* 0: standard; else of the tokenizer */
 };
@@ -27,7 +27,7 @@ struct terms {                  /* zeroed to begin with */
 void terms_release(struct terms *t);
 
 /* The terms of plain text (tags stripped before). Replaces what t held. */
-enum status analyse(const struct analyser *a, struct str text,
+enum status analyze(const struct analyzer *a, struct str text,
                     struct terms *t, struct err *e);
 
 /* Units for edit distance, over which similarity is counted: the pieces of a

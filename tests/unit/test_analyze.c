@@ -1,20 +1,20 @@
-/* test_analyse.c - terms and units, and that BM25 over these terms ranks as
+/* test_analyze.c - terms and units, and that BM25 over these terms ranks as
  * the search engine did that the paper's authors used. */
 #include <jansson.h>
 
 #include "naive_bm25.h"
 #include "open_subword.h"
 #include "test.h"
-#include "tm/analyse.h"
+#include "tm/analyze.h"
 
-static const struct analyser standard;
+static const struct analyzer standard;
 
-static void analyse_text(const struct analyser *a, const char *text,
+static void analyze_text(const struct analyzer *a, const char *text,
                          struct terms *t)
 {
     struct err e;
 
-    CHECK_OK(analyse(a, str_of(text), t, &e), &e);
+    CHECK_OK(analyze(a, str_of(text), t, &e), &e);
 }
 
 /* Do two texts have the same terms in the same order? */
@@ -23,8 +23,8 @@ static bool same_terms(const char *a, const char *b)
     struct terms x = { 0 }, y = { 0 };
     bool same;
 
-    analyse_text(&standard, a, &x);
-    analyse_text(&standard, b, &y);
+    analyze_text(&standard, a, &x);
+    analyze_text(&standard, b, &y);
     same = x.n == y.n && (!x.n || !memcmp(x.at, y.at, x.n * sizeof *x.at));
     terms_release(&x);
     terms_release(&y);
@@ -36,7 +36,7 @@ static size_t n_terms(const char *text)
     struct terms t = { 0 };
     size_t n;
 
-    analyse_text(&standard, text, &t);
+    analyze_text(&standard, text, &t);
     n = t.n;
     terms_release(&t);
     return n;
@@ -63,7 +63,7 @@ TEST(terms_never_change)
 {
     struct terms t = { 0 };
 
-    analyse_text(&standard, "Der T\xC3\x84GLICHE 2,5", &t);
+    analyze_text(&standard, "Der T\xC3\x84GLICHE 2,5", &t);
     if (CHECK(t.n == 3)) {
         CHECK(t.at[0] == UINT64_C(0xAD1CAADE2EF2DB5D));
         CHECK(t.at[1] == UINT64_C(0x4C810D3020E23D9E));
@@ -76,11 +76,11 @@ TEST(terms_are_replaced)
 {
     struct terms t = { 0 };
 
-    analyse_text(&standard, "one two three", &t);
+    analyze_text(&standard, "one two three", &t);
     CHECK_INT(t.n, 3);
-    analyse_text(&standard, "four", &t);
+    analyze_text(&standard, "four", &t);
     CHECK_INT(t.n, 1);
-    analyse_text(&standard, "", &t);
+    analyze_text(&standard, "", &t);
     CHECK_INT(t.n, 0);
     terms_release(&t);
     CHECK(t.at == NULL && t.n == 0);
@@ -102,19 +102,19 @@ TEST(terms_of_pieces)
 {
     static const char text[] = "Die Katze, die Katze!";
     struct test_subword ts;
-    struct analyser a = { .subword = open_test_subword(&ts), .id = 1 };
+    struct analyzer a = { .subword = open_test_subword(&ts), .id = 1 };
     struct pieces p = { 0 };
     struct terms t = { 0 };
     struct err e;
 
     if (!a.subword) SKIP("there is no tokenizer");
     REQUIRE_OK(subword_encode(a.subword, text, strlen(text), &p, &e), &e);
-    analyse_text(&a, text, &t);
+    analyze_text(&a, text, &t);
     REQUIRE(t.n == p.n && p.n > 5);
     for (size_t i = 0; i < p.n; i++)
         for (size_t k = 0; k < p.n; k++)
             CHECK((t.at[i] == t.at[k]) == (p.at[i].id == p.at[k].id));
-    analyse_text(&a, "", &t);
+    analyze_text(&a, "", &t);
     CHECK_INT(t.n, 0);
     terms_release(&t);
     pieces_release(&p);
@@ -176,7 +176,7 @@ static void add_text(struct naive_bm25 *b, const char *text)
 {
     struct terms t = { 0 };
 
-    analyse_text(&standard, text, &t);
+    analyze_text(&standard, text, &t);
     naive_add(b, t.at, t.n);
     terms_release(&t);
 }
@@ -186,7 +186,7 @@ static double *scores_of(const struct naive_bm25 *b, const char *query)
     struct terms t = { 0 };
     double *score;
 
-    analyse_text(&standard, query, &t);
+    analyze_text(&standard, query, &t);
     score = naive_scores(b, t.at, t.n);
     terms_release(&t);
     return score;
