@@ -119,7 +119,7 @@ def choose(path):
         if source not in seen:
             pairs.append((source, target))
             seen.add(source)
-    step = len(pairs) // 12                 # 12 runs: neighbours are alike
+    step = len(pairs) // 12                 # 12 runs: neighbors are alike
     taken = [p for i in range(12) for p in pairs[i * step:i * step + 30]]
     queries = [s for s, _ in taken[::6]]
     memory = [p for i, p in enumerate(taken) if i % 6]

@@ -31,7 +31,7 @@ const struct opt translate_options[] = {
       "JSON, {\"tm\": [[\"source\", \"target\", 0.8], ..]}" },
     { "html", 0, "FILE", "write what --explain tells as a page for a browser, "
       "too" },
-    { "color", 0, "WHEN", "show by colour what --explain tells: auto (on a "
+    { "color", 0, "WHEN", "show by color what --explain tells: auto (on a "
       "terminal), always or never" },
     { "json", 'j', NULL, "one JSON object a line: text, score, sentences "
       "and their pieces with scores and byte spans" },

@@ -9,7 +9,7 @@
  *                 id 17, main
  *                 gave: Having regard to Article .. (1)
  *
- * On a terminal trust is colour and underline instead of nothing, and braces
+ * On a terminal trust is color and underline instead of nothing, and braces
  * are an underline. */
 #include <stdio.h>
 #include <string.h>

@@ -42,7 +42,7 @@ struct learn_call {
 
     skmt_model *model;
     skmt_session *session;
-    char *memory;               /* name of the one that is learnt to */
+    char *memory;               /* name of the one that is learned to */
     skmt_options *finding;      /* of what a correction replaces */
     struct learn_outcome outcome;  /* of the last correction */
     struct stored_pair last;    /* the last one that changed anything */

@@ -34,7 +34,7 @@ const char learn_page[] =
 "Translate line by line with a memory, and store each correction in it before\n"
 "the next line is translated, which then makes use of it. A correction takes\n"
 "the place of other translations the memory has for the same line. The memory\n"
-"is made when it does not exist; of several the first --name is learnt to.\n"
+"is made when it does not exist; of several the first --name is learned to.\n"
 "\n"
 "At a terminal every translation is shown to be corrected; what you leave is\n"
 "stored, and written to --output when the next line is answered. /undo takes\n"

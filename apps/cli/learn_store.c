@@ -36,7 +36,7 @@ static const char *stored_target(const skmt_pair *p)
     return p->target_tagged ? p->target_tagged : p->target;
 }
 
-/* Is match i another translation of the source, in the memory learnt to? Or
+/* Is match i another translation of the source, in the memory learned to? Or
  * the very pair? */
 static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
                      int i, skmt_match *m, bool *same)

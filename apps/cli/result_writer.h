@@ -3,7 +3,7 @@
  * The reading side announces each line with writer_expect() before it pushes
  * it; the stream calls writer_result() in the same order on its own thread.
  * A line is written whole, in one go, as soon as its result is there. After
- * a failure nothing more is written and the stream is cancelled. */
+ * a failure nothing more is written and the stream is canceled. */
 #ifndef WRITER_H
 #define WRITER_H
 

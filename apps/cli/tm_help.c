@@ -60,7 +60,7 @@ static const struct opt search_options[] = {
     MODEL,
     { "file", 'f', "FILE", "search every line of a file; - is standard "
       "input, as without a text" },
-    { "color", 0, "WHEN", "mark differences by colour: auto (on a "
+    { "color", 0, "WHEN", "mark differences by color: auto (on a "
       "terminal), always or never" },
     { "json", 'j', NULL, "one JSON object a text" },
     QUIET, HELP
@@ -241,7 +241,7 @@ static const char create_page[] =
 static const char import_page[] =
 "Usage: skmt tm import MEM FILE ... [OPTIONS]\n"
 "\n"
-"Read pairs from files into a memory. Formats are recognised by content,\n"
+"Read pairs from files into a memory. Formats are recognized by content,\n"
 "packed (gzip, xz, zstd) or not; '-' is standard input. All pairs of all\n"
 "files appear at once; if anything is wrong, or at Ctrl-C, none does.\n"
 "\n"

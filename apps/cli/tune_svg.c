@@ -1,9 +1,9 @@
 /* tune_svg.c - the tables of skmt tune as heat maps: one panel for each table
  * and metric, in a file that needs no other.
  *
- * A panel has colours of its own, from its lowest score to its highest, light
+ * A panel has colors of its own, from its lowest score to its highest, light
  * enough that dark figures stand out on all of them (8 to 1 on the darkest).
- * Colour is never all: every cell has its figure, and the best a frame. */
+ * Color is never all: every cell has its figure, and the best a frame. */
 #include <string.h>
 
 #include "tune_call.h"
@@ -67,7 +67,7 @@ static void put_text(struct textbuf *t, const struct textbuf *from)
 }
 
 /* From #f4f8fc, the lowest, to #7fb8de. */
-static void put_colour(struct textbuf *t, double share)
+static void put_color(struct textbuf *t, double share)
 {
     static const int low[] = { 0xF4, 0xF8, 0xFC }, high[] = { 0x7F, 0xB8,
                                                               0xDE };
@@ -135,7 +135,7 @@ static void put_cell(struct textbuf *t, const struct panel *p,
     textbuf_addf(t, ": %s %.2f</title>", tune_metrics[p->metric].title, v);
     textbuf_addf(t, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                  "fill=\"", x + 2, y + 2, CELL_W - 4, CELL_H - 4);
-    put_colour(t, p->high > p->low ? (v - p->low) / (p->high - p->low) : 0);
+    put_color(t, p->high > p->low ? (v - p->low) / (p->high - p->low) : 0);
     textbuf_addf(t, "\"%s/>", best ? " class=\"best\"" : "");
     text_begin(t, x + CELL_W / 2, y + CELL_H / 2 + 5, "middle",
                best ? "bold" : "");
@@ -172,7 +172,7 @@ static void put_legend(struct textbuf *t, const struct panel *p)
         textbuf_addf(t, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                      "class=\"swatch\" fill=\"", x + i * SWATCH_W, y,
                      SWATCH_W, SWATCH_H);
-        put_colour(t, n > 1 ? i / (double)(n - 1) : 0);
+        put_color(t, n > 1 ? i / (double)(n - 1) : 0);
         textbuf_adds(t, "\"/>\n");
     }
     text_begin(t, x + n * SWATCH_W + 8, y + SWATCH_H - 1, "start", "small");

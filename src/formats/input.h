@@ -1,6 +1,6 @@
 /* input.h - the bytes of a file as UTF-8, whatever it is wrapped in.
  *
- * Gzip, xz and zstd are recognised by their first bytes, UTF-16 and UTF-8 byte
+ * Gzip, xz and zstd are recognized by their first bytes, UTF-16 and UTF-8 byte
  * order marks likewise; what comes out is plain bytes in UTF-8 (UTF-8 input is
  * passed on unchecked: the format checks it where it can say a line). Memory
  * is constant: two buffers of 256 KiB and the decompressor's window (bounded:

@@ -1,4 +1,4 @@
-/* reader.c - see reader.h: opens the file, recognises it, and hands over to
+/* reader.c - see reader.h: opens the file, recognizes it, and hands over to
  * the format's own reader. */
 #include "formats/reader.h"
 
@@ -138,7 +138,7 @@ static struct str first_line(struct str *rest)
 }
 
 /* PO or TSV, by the first line that is not empty and no PO comment. */
-static enum format recognise_lines(struct str s)
+static enum format recognize_lines(struct str s)
 {
     enum format seen = FORMAT_AUTO;
 
@@ -181,10 +181,10 @@ static size_t columns_wanted(const struct reader_options *o)
 
 /* PO, TSV or CSV. A file whose name says that it is something else is not
  * taken for CSV. */
-static enum format recognise_text(struct str s, enum format by_name,
+static enum format recognize_text(struct str s, enum format by_name,
                                   const struct reader_options *o)
 {
-    enum format seen = recognise_lines(s);
+    enum format seen = recognize_lines(s);
 
     if (seen == FORMAT_PO) return seen;
     if (by_name != FORMAT_AUTO && by_name != FORMAT_PARALLEL) return seen;
@@ -193,7 +193,7 @@ static enum format recognise_text(struct str s, enum format by_name,
 }
 
 /* The content decides, the name only where that says nothing. */
-static enum status recognise(struct input *in, const char *path,
+static enum status recognize(struct input *in, const char *path,
                              const struct reader_options *o,
                              enum format *out, struct err *e)
 {
@@ -212,7 +212,7 @@ static enum status recognise(struct input *in, const char *path,
     }
     if (!seen && by_name == FORMAT_CSV) seen = FORMAT_CSV;
     if (!seen && !root.n && s.n && !memchr(s.p, '\0', s.n))
-        seen = recognise_text(s, by_name, o);
+        seen = recognize_text(s, by_name, o);
     if (!seen && by_name != FORMAT_PARALLEL) seen = by_name;
     *out = seen;
     return seen ? ST_OK : unknown(input_name(in), root, e);
@@ -294,7 +294,7 @@ enum status reader_open(struct reader **out, const char *path,
     if (!st) st = input_open(&in, path, e);
     if (!st && o->target_path) st = input_open(&in_target, o->target_path, e);
     if (!st && !f && o->target_path) f = FORMAT_PARALLEL;
-    if (!st && !f) st = recognise(in, path, o, &f, e);
+    if (!st && !f) st = recognize(in, path, o, &f, e);
     if (!st) return make_reader(out, in, in_target, f, o, e);
     input_close(in);
     input_close(in_target);
@@ -314,7 +314,7 @@ enum status reader_open_memory(struct reader **out, const char *name,
     if (!st && target.p)
         st = input_open_memory(&in_target, name, target.p, target.n, e);
     if (!st && !f && target.p) f = FORMAT_PARALLEL;
-    if (!st && !f) st = recognise(in, name, o, &f, e);
+    if (!st && !f) st = recognize(in, name, o, &f, e);
     if (!st) return make_reader(out, in, in_target, f, o, e);
     input_close(in);
     input_close(in_target);

@@ -3,7 +3,7 @@
  *     reader_open(&r, "memory.tmx.gz", &options, &e);
  *     while (!(st = reader_next(r, &u, &e)) && u) ...
  *
- * The format is recognised by content when not given. What is wrong with the
+ * The format is recognized by content when not given. What is wrong with the
  * input is said as "file:line:column: what was expected". By default the first
  * bad unit ends the reading; with skip_bad it is handed to reject and reading
  * goes on with the next one. Units without a source or target text are counted

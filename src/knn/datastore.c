@@ -28,7 +28,7 @@ enum status datastore_add(struct datastore *ks, struct pair_keys *b,
 
 /* Into the list of one query, which has n of at most k; returns how many it
  * has then. */
-static int insert(struct neighbour *list, int n, int k, struct neighbour nb)
+static int insert(struct neighbor *list, int n, int k, struct neighbor nb)
 {
     int at = n;
 
@@ -45,7 +45,7 @@ struct datastore_scan {         /* a few queries over the whole store */
     const float *q;
     size_t ldq;
     int n_q, k;
-    struct neighbour *out;      /* [n_q, k] */
+    struct neighbor *out;      /* [n_q, k] */
     int found;                  /* of each */
 };
 
@@ -68,7 +68,7 @@ static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
         found = s->found;
         for (int i = 0; i < n; i++)
             found = insert(s->out + (size_t)q * (size_t)s->k, found, s->k,
-                           (struct neighbour){ d2[q * KEYS + i],
+                           (struct neighbor){ d2[q * KEYS + i],
                                                b->token[from + i], pair,
                                                from + i });
     }
@@ -88,7 +88,7 @@ static int scan_store(const struct datastore *ks, struct datastore_scan *s)
 
 int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
                       const float *queries, size_t ldq, int n_q, int k,
-                      struct neighbour *out)
+                      struct neighbor *out)
 {
     int found = 0;
 
@@ -102,7 +102,7 @@ int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
     return found;
 }
 
-int datastore_ahead(const struct datastore *ks, const struct neighbour *nb,
+int datastore_ahead(const struct datastore *ks, const struct neighbor *nb,
                     const int32_t **tokens)
 {
     const struct pair_keys *b = ks->blocks[nb->pair];

@@ -24,7 +24,7 @@ void datastore_release(struct datastore *ks);
 enum status datastore_add(struct datastore *ks, struct pair_keys *b,
                           struct err *e);
 
-struct neighbour {
+struct neighbor {
     float d2;                   /* squared L2 distance */
     int32_t token;              /* its value */
     int32_t pair, pos;          /* whose, and where in its target */
@@ -34,10 +34,10 @@ struct neighbour {
  * min(k, entries). Queries are rows of 64-byte lines (see struct distances). */
 int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
                       const float *queries, size_t ldq, int n_q, int k,
-                      struct neighbour *out);
+                      struct neighbor *out);
 
-/* What the pair has after the neighbour's own token; returns how many. */
-int datastore_ahead(const struct datastore *ks, const struct neighbour *nb,
+/* What the pair has after the neighbor's own token; returns how many. */
+int datastore_ahead(const struct datastore *ks, const struct neighbor *nb,
                     const int32_t **tokens);
 
 #endif

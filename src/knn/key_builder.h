@@ -2,7 +2,7 @@
  *
  * Teacher forcing without the output projection (method 0.3): all tokens of
  * all pairs go through encoder and decoder together, as many as there is room
- * for at a time. What a pair's keys are does not depend on its neighbours. */
+ * for at a time. What a pair's keys are does not depend on its neighbors. */
 #ifndef KNN_KEY_BUILDER_H
 #define KNN_KEY_BUILDER_H
 

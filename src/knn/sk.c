@@ -13,7 +13,7 @@ struct sk {
     struct sk_options o;
     const struct kernels *kn;
     struct sk_sentence **sentences;     /* [lanes] */
-    struct neighbour *nb;       /* [rows, k] of the last step */
+    struct neighbor *nb;       /* [rows, k] of the last step */
     struct knn_mixture *votes;  /* [rows] */
 };
 
@@ -30,7 +30,7 @@ static enum status sk_begin(struct mixer *mx, int lane, void *user,
 /* How likely the translation goes on as the pair does. Measured on law and IT
  * (greedy search, 200 sentences each): a third of the guesses were right where
  * the pair's similarity was below 0.2, 0.70 from there to 0.4, 0.9 beyond. */
-static float follow(const struct sk_sentence *s, const struct neighbour *nb)
+static float follow(const struct sk_sentence *s, const struct neighbor *nb)
 {
     float sim = s->similarity ? s->similarity[nb->pair] : 0.3f;
 
@@ -38,7 +38,7 @@ static float follow(const struct sk_sentence *s, const struct neighbour *nb)
 }
 
 static struct guess guess_of(const struct sk_sentence *s,
-                             const struct neighbour *nb)
+                             const struct neighbor *nb)
 {
     struct guess g = { .token = nb->token, .likely = follow(s, nb) };
 
@@ -49,7 +49,7 @@ static struct guess guess_of(const struct sk_sentence *s,
 /* One for each token that was voted for: as the nearest of its voters goes
  * on. */
 static void add_guesses(const struct sk_sentence *s,
-                        const struct neighbour *nb, int n, struct mix *out)
+                        const struct neighbor *nb, int n, struct mix *out)
 {
     for (int i = 0; i < n && out->n_guesses < MIX_GUESSES; i++) {
         int k = 0;
@@ -65,7 +65,7 @@ static void add_guesses(const struct sk_sentence *s,
 static void sk_first(struct mixer *mx, int lane, struct guess *out)
 {
     const struct sk_sentence *s = sk_of(mx)->sentences[lane];
-    const struct neighbour before = { .pair = 0, .pos = -1 };
+    const struct neighbor before = { .pair = 0, .pos = -1 };
 
     if (!s || !s->store.n_blocks || !s->similarity) return;
     *out = guess_of(s, &before);
@@ -75,7 +75,7 @@ static void sk_first(struct mixer *mx, int lane, struct guess *out)
 /* Does the vote count, after the tokens said[n_said]? */
 static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
                         const int32_t *said, int n_said,
-                        const struct neighbour *nb)
+                        const struct neighbor *nb)
 {
     if (sk->o.eos_abstains && nb->token == sk->o.eos) return false;
     return !sk->o.repeat_votes ||
@@ -86,7 +86,7 @@ static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
 /* Takes out of nb and v the neighbors whose vote does not count. Returns how
  * many are left. */
 static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
-                      const int32_t *said, int n_said, struct neighbour *nb,
+                      const int32_t *said, int n_said, struct neighbor *nb,
                       int n, struct knn_mixture *v)
 {
     int left = 0;
@@ -102,7 +102,7 @@ static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
 
 /* Row r has n neighbors: their votes. Returns how many of them vote. */
 static int vote_row(struct sk *sk, const struct mixer_step *in, int r,
-                    struct neighbour *nb, int n)
+                    struct neighbor *nb, int n)
 {
     const struct sk_sentence *s = sk->sentences[in->lane[r]];
     struct knn_mixture *v = &sk->votes[r];
@@ -130,7 +130,7 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
                           in->ld_hidden, hi - lo, sk->o.k,
                           sk->nb + (size_t)lo * k);
     for (int r = lo; r < hi; r++) {
-        struct neighbour *nb = sk->nb + (size_t)r * k;
+        struct neighbor *nb = sk->nb + (size_t)r * k;
         const struct knn_mixture *v = &sk->votes[r];
         int voters = vote_row(sk, in, r, nb, n);
 
@@ -155,7 +155,7 @@ static void write_note(const struct sk *sk, const struct sk_sentence *s,
                        const struct mixer_reading *in, int t,
                        struct sk_token_votes *to)
 {
-    struct neighbour nb[KNN_MAX_K];
+    struct neighbor nb[KNN_MAX_K];
     struct knn_mixture v;
     int n_said = in->from + t, n;
     int skip = n_said > REPEAT_TOKENS ? n_said - REPEAT_TOKENS : 0;

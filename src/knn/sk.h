@@ -15,7 +15,7 @@
 #include "nn/mixer.h"
 
 struct sk_options {
-    int k;                      /* neighbours, 1 .. KNN_MAX_K */
+    int k;                      /* neighbors, 1 .. KNN_MAX_K */
     int repeat_votes;           /* times in a row that the memory may vote for
                                    a phrase (repeat.h); 0: no limit */
     bool eos_abstains;          /* a vote for `eos` goes to the model */
@@ -25,7 +25,7 @@ struct sk_options {
 
 /* Who spoke before a token of a translation, and how loud. */
 struct sk_vote {
-    struct neighbour nb;
+    struct neighbor nb;
     float share;                /* of lambda: its part of p_knn */
 };
 struct sk_token_votes {

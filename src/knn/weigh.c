@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static double trust(const struct neighbour *nb, const struct weigh_options *o)
+static double trust(const struct neighbor *nb, const struct weigh_options *o)
 {
     if (o->adapter == ADAPTER_FIXED) return o->lambda;
     if (o->adapter == ADAPTER_NONE) return 0;
@@ -22,7 +22,7 @@ static void add_vote(struct knn_mixture *v, int32_t token, double share)
     v->add[i] += (float)share;
 }
 
-void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
+void weigh(const struct neighbor *nb, int n, const struct weigh_options *o,
            struct knn_mixture *out)
 {
     double sum = 0, w[KNN_MAX_K];
@@ -44,7 +44,7 @@ void weigh(const struct neighbour *nb, int n, const struct weigh_options *o,
     }
 }
 
-void weigh_rest(const struct neighbour *nb, int n, struct knn_mixture *v)
+void weigh_rest(const struct neighbor *nb, int n, struct knn_mixture *v)
 {
     double kept = 0, lambda = (double)v->lambda;
 

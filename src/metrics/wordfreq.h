@@ -39,7 +39,7 @@ void wordfreq_release(struct wordfreq *w);
 void wordfreq_reset(struct wordfreq *w);        /* keeps the frequencies */
 
 /* Both false: no memory. A line that failed has not been added; of a text that
- * failed some words may have been learnt. */
+ * failed some words may have been learned. */
 bool wordfreq_learn(struct wordfreq *w, struct str text);
 bool wordfreq_add(struct wordfreq *w, struct str hyp, struct str ref);
 

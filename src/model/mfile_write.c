@@ -95,7 +95,7 @@ static enum status append(struct mfile_writer *w, struct mfile_entry *t,
     if (!mem_grow(&w->dir, &w->dir_cap, (size_t)w->head.count + 1,
                   sizeof *w->dir))
         return err_nomem(e, w->out.path);
-    /* Big ones own their pages: touching one does not read its neighbour. */
+    /* Big ones own their pages: touching one does not read its neighbor. */
     st = pad(w, t->bytes >= MFILE_BIG ? MFILE_PAGE : MFILE_ALIGN, e);
     t->offset = w->out.size;
     if (!st) st = replacement_write(&w->out, data, t->bytes, e);

@@ -6,7 +6,7 @@
  *     p'(v) = keep * p(v) + add(v)
  *
  * where add is zero but for a short list of tokens. That is all a nearest
- * neighbour system needs, and it lets search look only at the listed tokens
+ * neighbor system needs, and it lets search look only at the listed tokens
  * and the model's best ones: a row left alone costs nothing. A system embeds
  * this as its first member and keeps its own state after it. All calls come
  * from the thread that runs the search. */

@@ -4,7 +4,7 @@
  * then), takes part in every pass with one row per live hypothesis, and
  * leaves as soon as it is decided; the lane may be filled again at once.
  * There is no padding: rows of all lanes stand side by side, and what a
- * sentence becomes does not depend on its neighbours. Where the mixer has a
+ * sentence becomes does not depend on its neighbors. Where the mixer has a
  * guess of what comes next, states are computed ahead of time in the same pass
  * (drafts): a sentence whose guesses were right takes several steps with it.
  * One thread's; with a

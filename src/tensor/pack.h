@@ -1,4 +1,4 @@
-/* pack.h - float matrices into the packed, possibly quantised form.
+/* pack.h - float matrices into the packed, possibly quantized form.
  *
  * Used when a model is converted and by tests; never while translating. */
 #ifndef TENSOR_PACK_H

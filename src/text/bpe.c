@@ -1,9 +1,9 @@
-/* bpe.c - pairs of neighbours merged, best score first.
+/* bpe.c - pairs of neighbors merged, best score first.
  *
  * The text starts as characters (and user-defined pieces, which never merge).
- * Again and again the two neighbours whose union is the piece of the highest
+ * Again and again the two neighbors whose union is the piece of the highest
  * score become one, the leftmost of equals, until no union is a piece. The
- * candidates wait in a heap; one made stale by another merge is recognised by
+ * candidates wait in a heap; one made stale by another merge is recognized by
  * its length when it comes up, and dropped.
  *
  * Unused pieces do merge (they are steps on the way to longer ones) but are
@@ -19,7 +19,7 @@
 #define NONE UINT32_MAX
 
 struct symbol {
-    uint32_t at, len;           /* len 0: merged into its left neighbour */
+    uint32_t at, len;           /* len 0: merged into its left neighbor */
     uint32_t prev, next;        /* NONE at the ends */
     bool frozen;
 };

@@ -38,7 +38,7 @@ enum status normalizer_init(struct normalizer *nz,
     return ST_OK;
 bad:
     return err_set(e, ST_FORMAT,
-                   "tokenizer: the normalisation map is damaged");
+                   "tokenizer: the normalization map is damaged");
 }
 
 static uint32_t unit_at(const struct normalizer *nz, size_t i)
@@ -114,10 +114,10 @@ static enum status reserve(struct normalized *out, size_t extra, struct err *e)
     size_t need = out->n + extra;
 
     if (need >= UINT32_MAX)
-        return err_set(e, ST_LIMIT, "the text is too long to be normalised");
+        return err_set(e, ST_LIMIT, "the text is too long to be normalized");
     if (!mem_grow(&out->text, &out->cap_text, need, 1) ||
         !mem_grow(&out->from, &out->cap_from, need + 1, sizeof *out->from))
-        return err_nomem(e, "normalising text");
+        return err_nomem(e, "normalizing text");
     return ST_OK;
 }
 

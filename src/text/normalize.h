@@ -1,6 +1,6 @@
 /* normalize.h - text as the pieces expect it, and where each byte came from.
  *
- * Applies a SentencePiece normaliser: replacements from its compiled map
+ * Applies a SentencePiece normalizer: replacements from its compiled map
  * (usually NFKC and a little more), white space squeezed and written as
  * U+2581, invalid bytes as U+FFFD. A normalizer is immutable; the result
  * belongs to the caller and can be used again for the next text. For use

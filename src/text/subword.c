@@ -111,7 +111,7 @@ static void trim_spaces(const struct emitter *em, size_t *begin, size_t *end)
     *end = e;
 }
 
-/* The span of bytes [b, e) of the normalised text. A unit that several pieces
+/* The span of bytes [b, e) of the normalized text. A unit that several pieces
  * share (a ligature taken apart) belongs to the first of them; nz->from tells
  * units apart, but not the dummy prefix from what follows it. */
 static struct piece locate(struct emitter *em, size_t b, size_t e)
@@ -370,7 +370,7 @@ enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
     strbuf_release(&d.bytes);
     if (!st && sw->denorm.n_units) st = denormalize(sw, out, d.start, e);
     if (st) cut_back(out, d.start);
-    /* Denormalising may have shortened the text. */
+    /* Denormalizing may have shortened the text. */
     for (size_t i = 0; !st && ends && i < n; i++)
         if (ends[i] > out->len - d.start)
             ends[i] = (uint32_t)(out->len - d.start);

@@ -1,7 +1,7 @@
 /* subword.h - text to piece ids and back, exactly as SentencePiece does.
  *
  * Reads the .model file SentencePiece writes (unigram and BPE, byte fallback,
- * its own normalisation map) and gives the same ids as spm_encode, plus what
+ * its own normalization map) and gives the same ids as spm_encode, plus what
  * spm_encode does not print: the bytes of the caller's text each piece came
  * from. A struct subword is immutable and may be shared by threads. */
 #ifndef TEXT_SUBWORD_H
@@ -20,9 +20,9 @@ struct subword;
  * (a dummy prefix, the later bytes of a byte-fallback character) is empty.
  * The space before a word is not in the span of "(U+2581)word", so between two
  * spans lies white space or nothing; a lone U+2581 has the spaces it stands
- * for. What normalisation replaces as one (a ligature, a letter and its
+ * for. What normalization replaces as one (a ligature, a letter and its
  * accents) belongs to the first piece that holds a part of it: "f" and "i" out
- * of U+FB01 have its three bytes and none. A character that normalisation
+ * of U+FB01 have its three bytes and none. A character that normalization
  * drops belongs to what comes before it. */
 struct piece {
     int32_t id;

@@ -1,6 +1,6 @@
 /* subword_model.h - what a SentencePiece .model file says, as tables.
  *
- * The file is one protocol-buffers message; pieces and the normalisation maps
+ * The file is one protocol-buffers message; pieces and the normalization maps
  * stay where they are in the borrowed bytes and are viewed from here. Opening
  * checks every length, so the rest of the tokenizer trusts the tables. For
  * use inside text/ only; the interface is subword.h. */
@@ -24,7 +24,7 @@ enum piece_type {
     PIECE_NORMAL = 1,
     PIECE_UNKNOWN,
     PIECE_CONTROL,
-    PIECE_USER,                 /* always one piece, never normalised */
+    PIECE_USER,                 /* always one piece, never normalized */
     PIECE_UNUSED,               /* has an id but is not produced */
     PIECE_BYTE                  /* "<0x00>" .. "<0xFF>" */
 };

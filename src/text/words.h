@@ -3,7 +3,7 @@
  * What Lucene's standard tokenizer does: a run of letters, digits, marks and
  * '_' is a word, with . : ' between letters and . , ; ' between digits inside
  * it ("2,5", "don't"); ideographs and Hiragana stand alone, Katakana runs
- * together, and so do Thai and its neighbours, as there is no dictionary. Text
+ * together, and so do Thai and its neighbors, as there is no dictionary. Text
  * is valid UTF-8 (each other byte counts as U+FFFD). The borders are those of
  * Unicode 15 but for Thai and for U+202F, which is a space here. */
 #ifndef TEXT_WORDS_H

@@ -1,7 +1,7 @@
 /* similar.c - edit distance, bit-parallel, and differences; see similar.h.
  *
  * The table of distances has a row for each unit of the pattern and a column
- * for each unit of the text. Neighbours in it differ by -1, 0 or 1, so a
+ * for each unit of the text. Neighbors in it differ by -1, 0 or 1, so a
  * column is kept as differences, two bits a row: `up` where a cell is one more
  * than the cell above, `down` where it is one less. A column follows from the
  * one before by a dozen operations on 64 rows (a block) at a time.

@@ -40,7 +40,7 @@ double similarity(size_t distance, size_t n, size_t m);
 /* ---- differences, to show to people ------------------------------------- */
 
 /* How `theirs` (a stored source) becomes `ours` (the query): stretches in the
- * order of reading, word by word, neighbours of one kind joined and none of
+ * order of reading, word by word, neighbors of one kind joined and none of
  * them empty. KEEP has bytes of both; DROP only of theirs; ADD only of ours,
  * and a DROP comes before an ADD at the same place. KEEP and DROP put together
  * are theirs, KEEP and ADD are ours, byte for byte: white space counts too,

@@ -46,7 +46,7 @@ of equals wins.
   Die Katze sitzt auf der Matte.	one
   Die Katze sitzt auf der Matte.	two
 
-Only the memory that is learnt to is changed: the first one named.
+Only the memory that is learned to is changed: the first one named.
 
   $ skmt tm create my.tm --name other > /dev/null
   $ printf 'Die Katze sitzt auf der Matte.\tthree\n' | skmt learn -M my.tm -n other -n main --json | sed 's/.*"stored"/"stored"/'

@@ -27,7 +27,7 @@ With --exact steer such a line is translated as others are: by sentences.
   Please open the lid of the appliance.
   The drive unit is defective.
 
-Neighbours of a stored sentence are not the sentence: spaces around it do not
+Neighbors of a stored sentence are not the sentence: spaces around it do not
 matter, its letters do.
 
   $ printf '  Der Motor ist kaputt. \nDer Motor ist Kaputt.\n' | skmt translate -M my.tm --json --explain | python3 -c 'import json,sys; print([json.loads(l)["segments"][0]["pairs"][0]["exact"] for l in sys.stdin])'
@@ -176,8 +176,8 @@ Settings from a file; the command line wins.
   $ printf 'k = 2\ntau 50\n' > bad; skmt translate -M my.tm --settings bad one
   bad:2: there is no '=' in this line
   [2]
-  $ printf 'colour = red\n' > bad; skmt translate -M my.tm --settings bad one
-  bad:1: there is no option "colour"
+  $ printf 'color = red\n' > bad; skmt translate -M my.tm --settings bad one
+  bad:1: there is no option "color"
   [2]
   $ printf 'k = 2\nk = many\n' > bad; skmt translate -M my.tm --settings bad one
   bad:2: k: "many" is not a whole number from 0 to 64
@@ -329,7 +329,7 @@ word.
               {Article} 75 {shall apply to undertakings as well.}
               gave: Article .. shall apply to undertakings as well.
 
-The words of the output are the same; colour is asked for or a terminal's, and
+The words of the output are the same; color is asked for or a terminal's, and
 is never all there is: what it marks is underlined.
 
   $ grep -v '^ ' x.text | sed '/./!d' | cmp - <(sed '/./!d' x.plain)

@@ -31,7 +31,7 @@ text has.
   $ skmt tm search my.tm --no-model --matches 1 Die Datei wurde heute gelöscht. | head -1
    *%  Die Datei wurde {+heute +}gelöscht. (glob)
 
-By colour on a terminal, or when asked for.
+By color on a terminal, or when asked for.
 
   $ skmt tm search my.tm --no-model --matches 1 --color always 'Die Datei wurde nicht gespeichert.' | sed 's/\x1b/ESC/g; s/[0-9]*-..-../DAY/'
   ESC[1m *%ESC[0m  Die Datei wurde nicht ESC[31;9mgefundenESC[0mESC[32;4mgespeichertESC[0m. (glob)

@@ -7,8 +7,8 @@
 # (the translated, with and without fuzzy and obsolete ones), in the form that
 # msgcat gives both; msgfmt -c has to accept it. Read the other way round, or
 # converted to other charsets before, it is the same. The pairs are those of
-# the catalogue that msgfmt compiles. Without arguments: the files kept with
-# the tests and up to 40 German catalogues of this machine. Exit 1 on any
+# the catalog that msgfmt compiles. Without arguments: the files kept with
+# the tests and up to 40 German catalogs of this machine. Exit 1 on any
 # difference, 77 when gettext is not installed.
 set -u
 cd "$(dirname "$0")/../.."
@@ -37,7 +37,7 @@ same() {                        # same WHAT WANT GOT
     diff "$dir/a" "$dir/b" | head -n 10
 }
 
-pairs() {                       # pairs MO GOT: those of a compiled catalogue
+pairs() {                       # pairs MO GOT: those of a compiled catalog
     python3 - "$@" <<'END'
 import json, struct, sys
 data = open(sys.argv[1], "rb").read()

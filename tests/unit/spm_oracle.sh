@@ -7,7 +7,7 @@
 # characters, invalid bytes, emoji, combining marks, zero-width characters.
 # MODEL is the shipped model's own unless given. Compared besides are models
 # trained here: unigram and BPE with byte fallback, user-defined symbols, suffix
-# spaces, no normalisation. Exit 1
+# spaces, no normalization. Exit 1
 # on any difference, 77 when the package sentencepiece is not installed.
 set -eu
 cd "$(dirname "$0")/../.."

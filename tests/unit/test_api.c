@@ -149,7 +149,7 @@ TEST(facts_are_told)
     CHECK_STR(skmt_model_fact(f.model, "d_model"), "32");
     CHECK_STR(skmt_model_fact(f.model, "source_lang"), "xx");
     CHECK_INT(strlen(skmt_model_fact(f.model, "checksum")), 16);
-    CHECK(skmt_model_fact(f.model, "colour") == NULL);
+    CHECK(skmt_model_fact(f.model, "color") == NULL);
     CHECK(skmt_model_fact_name(f.model, -1) == NULL);
     CHECK(strlen(skmt_version()) >= 5 && strlen(skmt_isa()) >= 3);
     CHECK(strlen(skmt_cpu()) > 0);

@@ -1172,7 +1172,7 @@ TEST(a_translation_known_whole_needs_no_cache)
     tiny_net_close(&m);
 }
 
-/* The states of a source become keys and values of every layer: quantised
+/* The states of a source become keys and values of every layer: quantized
  * once, or for each layer again, is the same. */
 TEST(every_layer_reads_the_same_states)
 {

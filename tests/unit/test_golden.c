@@ -345,7 +345,7 @@ static void read_int8(struct text_pairs *p, FILE *in, int limit)
 }
 
 /* Products of int8 agree bit for bit, but the rounding of what lies between
- * them differs by ISA, a value in a million quantises to its neighbour, and
+ * them differs by ISA, a value in a million quantizes to its neighbor, and
  * the difference grows from layer to layer: avx2 and avx512 agree on 35 of
  * the 40 lines. On the same ISA every line must stay; plain C uses the
  * system's expf(), which another architecture rounds differently. */

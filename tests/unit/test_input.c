@@ -1,5 +1,5 @@
 /* test_input.c - packed and encoded files come out as UTF-8, whole or with a
- * sentence; formats are recognised by what is in the file. */
+ * sentence; formats are recognized by what is in the file. */
 #include <zstd.h>
 
 #include "base/strbuf.h"
@@ -336,9 +336,9 @@ TEST(an_output_that_is_not_committed_leaves_no_trace)
     scratch_remove(&dir);
 }
 
-/* ---- recognising --------------------------------------------------------- */
+/* ---- recognizing --------------------------------------------------------- */
 
-static enum format recognised(const char *name, const char *text)
+static enum format recognized(const char *name, const char *text)
 {
     struct reader_options o = { 0 };
     struct err e = { 0 };
@@ -355,7 +355,7 @@ static enum format recognised(const char *name, const char *text)
     return f;
 }
 
-TEST(formats_are_recognised_by_content)
+TEST(formats_are_recognized_by_content)
 {
     static const struct { const char *name, *text; enum format want; } c[] = {
         { "x", "<?xml version='1.0'?>\n<tmx version='1.4'>", FORMAT_TMX },
@@ -402,7 +402,7 @@ TEST(formats_are_recognised_by_content)
     };
 
     for (size_t i = 0; i < COUNT(c); i++) {
-        enum format got = recognised(c[i].name, c[i].text);
+        enum format got = recognized(c[i].name, c[i].text);
         if (got != c[i].want)
             test_fail(__FILE__, __LINE__, "%s with %s: %s, want %s",
                       c[i].name, c[i].text, format_name(got),
@@ -410,7 +410,7 @@ TEST(formats_are_recognised_by_content)
     }
 }
 
-TEST(what_is_not_recognised_says_what_was_expected)
+TEST(what_is_not_recognized_says_what_was_expected)
 {
     struct reader_options o = { 0 };
     struct err e = { 0 };

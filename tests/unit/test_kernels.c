@@ -167,7 +167,7 @@ static double activated(enum act act, double x)
 }
 
 /* One element by definition. For int8, from the 8-bit activations and the
- * unpacked weights: what quantising itself loses is tested apart. */
+ * unpacked weights: what quantizing itself loses is tested apart. */
 static double product_naive(const struct product *p, const float *unpacked,
                             int row, int out)
 {

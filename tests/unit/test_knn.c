@@ -1,4 +1,4 @@
-/* test_knn.c - keys, neighbours and trust, against definitions and PyTorch. */
+/* test_knn.c - keys, neighbors and trust, against definitions and PyTorch. */
 #include "golden.h"
 #include "key_fix.h"
 
@@ -47,7 +47,7 @@ static void fill_store(struct datastore *ks, enum key_type type, int d, int n)
     }
 }
 
-static double true_d2(const struct datastore *ks, const struct neighbour *nb,
+static double true_d2(const struct datastore *ks, const struct neighbor *nb,
                       const float *query)
 {
     const struct pair_keys *b = ks->blocks[nb->pair];
@@ -67,7 +67,7 @@ TEST(nearest_are_the_smallest_distances)
     const struct kernels *kn = kernels_pick(NULL);
 
     for (size_t c = 0; c < 2 * COUNT(dims); c++) {
-        struct neighbour nb[11 * 200], few[11 * 6];
+        struct neighbor nb[11 * 200], few[11 * 6];
         int d = dims[c / 2], n;
         struct datastore ks;
 
@@ -79,7 +79,7 @@ TEST(nearest_are_the_smallest_distances)
         CHECK_INT(n, 150);
         for (int q = 0; q < 11; q++)
             for (int i = 0; i < n; i++) {
-                struct neighbour *it = nb + q * 200 + i;
+                struct neighbor *it = nb + q * 200 + i;
                 double want = true_d2(&ks, it, query + q * 512);
 
                 CHECK_NEAR(it->d2, want, 1e-5 * want + 1e-6);
@@ -116,7 +116,7 @@ TEST(compact_keys_are_near_the_real_ones)
     pair_keys_drop(b);
 }
 
-/* As the kernels quantise them: with every table of this machine. */
+/* As the kernels quantize them: with every table of this machine. */
 TEST(compact_keys_by_the_kernels_are_the_same)
 {
     static const int sizes[] = { 1, 7, 37, 100, 512 };
@@ -155,11 +155,11 @@ TEST(compact_keys_by_the_kernels_are_the_same)
     }
 }
 
-TEST(what_comes_after_a_neighbour)
+TEST(what_comes_after_a_neighbor)
 {
     const int32_t *ahead;
     struct datastore ks;
-    struct neighbour nb = { .pair = 1, .pos = 3 };
+    struct neighbor nb = { .pair = 1, .pos = 3 };
 
     fill_store(&ks, KEY_INT8, 16, 30);
     CHECK(ks.n_blocks > 1 && ks.blocks[0]->n == 7);
@@ -173,7 +173,7 @@ TEST(what_comes_after_a_neighbour)
 TEST(equal_distances_keep_the_order_of_entries)
 {
     static _Alignas(64) float query[16];
-    struct neighbour nb[3];
+    struct neighbor nb[3];
     struct datastore ks = { 0 };
     struct pair_keys *b;
     struct err e;
@@ -195,25 +195,25 @@ TEST(trust_falls_with_distance)
     struct weigh_options o = { .tau = 100 };
     struct knn_mixture v;
 
-    weigh((struct neighbour[]){ { 25, 7, 0, 0 } }, 1, &o, &v);
+    weigh((struct neighbor[]){ { 25, 7, 0, 0 } }, 1, &o, &v);
     CHECK_NEAR(v.lambda, 0.75, 1e-6);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.75, 1e-6);
-    weigh((struct neighbour[]){ { 100, 7, 0, 0 } }, 1, &o, &v);
+    weigh((struct neighbor[]){ { 100, 7, 0, 0 } }, 1, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
-    weigh((struct neighbour[]){ { 1e6f, 7, 0, 0 } }, 1, &o, &v);
+    weigh((struct neighbor[]){ { 1e6f, 7, 0, 0 } }, 1, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
     weigh(NULL, 0, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
     /* 1 / (1 + e^-0.4) and the rest. */
-    weigh((struct neighbour[]){ { 20, 7, 0, 0 }, { 60, 8, 0, 1 } }, 2, &o, &v);
+    weigh((struct neighbor[]){ { 20, 7, 0, 0 }, { 60, 8, 0, 1 } }, 2, &o, &v);
     CHECK_INT(v.n, 2);
     CHECK_NEAR(v.add[0] / v.lambda, 0.598688, 1e-6);
     CHECK_NEAR(v.add[1] / v.lambda, 0.401312, 1e-6);
     CHECK_NEAR(v.share[0], 0.598688, 1e-6);
     CHECK_NEAR(v.share[1], 0.401312, 1e-6);
-    /* Two neighbours that say the same are one token. */
-    weigh((struct neighbour[]){ { 20, 7, 0, 0 }, { 60, 7, 0, 2 } }, 2, &o, &v);
+    /* Two neighbors that say the same are one token. */
+    weigh((struct neighbor[]){ { 20, 7, 0, 0 }, { 60, 7, 0, 2 } }, 2, &o, &v);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.8, 1e-6);
 }
@@ -222,7 +222,7 @@ TEST(trust_may_be_fixed_or_none)
 {
     struct weigh_options o = { .tau = 10, .adapter = ADAPTER_FIXED,
                                .lambda = 0.3 };
-    struct neighbour far[] = { { 5000, 7, 0, 0 } };
+    struct neighbor far[] = { { 5000, 7, 0, 0 } };
     struct knn_mixture v;
 
     weigh(far, 1, &o, &v);
@@ -649,7 +649,7 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
 }
 
 /* Where an entry stands when all are counted through. */
-static int entry_number(const struct datastore *ks, const struct neighbour *nb)
+static int entry_number(const struct datastore *ks, const struct neighbor *nb)
 {
     int at = nb->pos;
 
@@ -664,7 +664,7 @@ static double check_step(const struct datastore *ks, const float *hidden,
     const json_t *d2 = json_object_get(step, "d2");
     const json_t *at = json_object_get(step, "at");
     struct weigh_options o = { .tau = tau };
-    struct neighbour nb[KNN_MAX_K];
+    struct neighbor nb[KNN_MAX_K];
     struct knn_mixture v;
     int n = datastore_nearest(ks, kernels_pick(NULL), hidden, 512, 1, k, nb);
     double worst = 0;

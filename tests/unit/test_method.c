@@ -130,7 +130,7 @@ static double mixed(const struct knn_mixture *v, int32_t token, double p)
 /* 1.8: two neighbors at squared distances 20 and 60. */
 TEST(mixture_of_the_document)
 {
-    static const struct neighbour nb[] = { { .d2 = 20, .token = A },
+    static const struct neighbor nb[] = { { .d2 = 20, .token = A },
                                            { .d2 = 60, .token = B } };
     struct weigh_options o = { .tau = 100 };
     struct knn_mixture v;

@@ -247,7 +247,7 @@ TEST(a_prefix_goes_with_its_text)
     corpus_close(&c);
 }
 
-/* ---- cancelling ------------------------------------------------------ */
+/* ---- canceling ------------------------------------------------------ */
 
 TEST(the_callback_can_cancel)
 {

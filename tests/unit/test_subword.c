@@ -420,7 +420,7 @@ TEST(damaged_models_are_refused)
     strbuf_release(&sb);
     make_model(&sb, 1, plain, COUNT(plain));
     put_bytes(&sb, 3, "\x12\x04\xFF\xFF\xFF\xFF", 6);
-    expect_format(&sb, "normalisation map");
+    expect_format(&sb, "normalization map");
     strbuf_release(&sb);
 }
 

@@ -191,7 +191,7 @@ TEST(memories_are_made_renamed_and_dropped)
     OK(skmt_tm_set(tm, "main", "target-lang", "it-CH", &err));
     CHECK_INT(skmt_tm_set(tm, "main", "priority", "much", &err),
               SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_set(tm, "main", "colour", "red", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_set(tm, "main", "color", "red", &err), SKMT_ARGUMENT);
     OK(skmt_tm_get_info(tm, 1, &got, &err));
     CHECK_STR(got.name, "main");
     CHECK_STR(got.source_lang, "fr");
@@ -496,7 +496,7 @@ TEST(files_come_in_and_go_out)
     CHECK_INT(skmt_import_count(how, "texts"), 3);
     CHECK_INT(skmt_import_count(how, "empty"), 1);
     CHECK_INT(skmt_import_count(how, "bad"), 0);
-    CHECK_INT(skmt_import_count(how, "colour"), -1);
+    CHECK_INT(skmt_import_count(how, "color"), -1);
     CHECK(seen.calls >= 2 && seen.done == seen.total && seen.units == 5);
     CHECK_INT(seen.total, 34 + 20);
     OK(skmt_tm_get_info(tm, 0, &info, &err));
@@ -671,7 +671,7 @@ TEST(settings_of_an_import_are_checked)
         { "document-column", "x", 0 }, { "header", "yes", 1 },
         { "header", "no", 1 }, { "header", "perhaps", 0 },
         { "fuzzy", "1", 1 }, { "origin", "where", 1 }, { "origin", "", 1 },
-        { "colour", "red", 0 }, { "format", NULL, 0 }, { NULL, "x", 0 },
+        { "color", "red", 0 }, { "format", NULL, 0 }, { NULL, "x", 0 },
     };
     skmt_import *how = skmt_import_new();
     skmt_error err;

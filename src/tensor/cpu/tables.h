@@ -4,7 +4,7 @@
 
 #include "tensor/kernels.h"
 
-/* A row whose largest magnitude is no more than this quantises as zeros:
+/* A row whose largest magnitude is no more than this quantizes as zeros:
  * 127 / max would overflow for the smallest floats. */
 #define QUANTIZE_TINY 1e-30f
 
