@@ -132,7 +132,7 @@ endif
 # Every allocation of ours passes through the test that makes them fail.
 LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
-LDFLAGS_test_keycache = $(LDFLAGS_test_noalloc)
+LDFLAGS_test_key_cache = $(LDFLAGS_test_noalloc)
 
 $(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@

@@ -28,7 +28,7 @@ SKIP = re.compile(r"tests/(golden|data|fuzz/seeds)/|stopwords|word_break\.h|"
                   r"__pycache__")
 RETIRED = r"""\b(mill|keywork|keyblock|keybuild|keycache|keydb|keyfile|
     keystore|recaller|recalled|look_ahead|tm_care|store_care|
-    (?:store|index|xliff)_inner|libinternal)(?:_\w+)?\b|
+    (?:store|index|xliff)_inner|libinner)(?:_\w+)?\b|
     \bstruct\s+(?:hyp|memory|recall|keys)\b"""
 BRITISH = r"""(neighbour|colour(?!ful)|behaviour|favour|honour|quantis|
     normalis|recognis|penalis|optimis|initialis|serialis|summaris|

@@ -10,8 +10,8 @@
 
 /* ---- the nearest name ------------------------------------------------- */
 
-/* Levenshtein's distance of two short names. */
-static size_t distance(const char *a, const char *b)
+/* Levenshtein's args_distance of two short names. */
+static size_t args_distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_BYTES + 1], n = strlen(b);
 
@@ -45,7 +45,7 @@ void nearest_offer(struct nearest *n, const char *name)
     size_t d;
 
     if (strlen(n->typed) > NAME_MAX_BYTES) return;
-    d = distance(n->typed, name);
+    d = args_distance(n->typed, name);
     /* A beginning is near however much is missing: --att, --attention. */
     if (strlen(n->typed) >= 3 && !strncmp(n->typed, name, strlen(n->typed)))
         d = 1;
@@ -75,7 +75,7 @@ static bool find_engine(describe_fn *describe, const char *name,
     return false;
 }
 
-static enum arg unknown(const struct args *a, const char *name)
+static enum arg args_unknown(const struct args *a, const char *name)
 {
     struct nearest near;
     skmt_option_info info;
@@ -98,7 +98,7 @@ static enum arg unknown(const struct args *a, const char *name)
 }
 
 /* The value after an option's name: what followed '=', else the next word. */
-static bool take_value(struct args *a, const char *attached)
+static bool args_take_value(struct args *a, const char *attached)
 {
     if (attached) {
         a->value = attached;
@@ -113,12 +113,12 @@ static bool take_value(struct args *a, const char *attached)
     return false;
 }
 
-static enum arg own_option(struct args *a, const struct opt *o,
-                           const char *attached)
+static enum arg args_own_option(struct args *a, const struct opt *o,
+                                const char *attached)
 {
     a->name = o->name;
     a->value = NULL;
-    if (o->value) return take_value(a, attached) ? ARG_OWN : ARG_BAD;
+    if (o->value) return args_take_value(a, attached) ? ARG_OWN : ARG_BAD;
     if (!attached) return ARG_OWN;
     complain(0, "option '--%s' takes no value", o->name);
     return ARG_BAD;
@@ -135,7 +135,7 @@ static enum arg engine_option(struct args *a, const char *name,
             a->value = attached ? attached : "1";
             return ARG_ENGINE;
         }
-        return take_value(a, attached) ? ARG_ENGINE : ARG_BAD;
+        return args_take_value(a, attached) ? ARG_ENGINE : ARG_BAD;
     }
     if (!strncmp(name, "no-", 3) && !attached
         && find_engine(a->describe, name + 3, &info) && is_switch(&info)) {
@@ -143,7 +143,7 @@ static enum arg engine_option(struct args *a, const char *name,
         a->value = "0";
         return ARG_ENGINE;
     }
-    return unknown(a, name);
+    return args_unknown(a, name);
 }
 
 static enum arg long_option(struct args *a, const char *word)
@@ -157,12 +157,12 @@ static enum arg long_option(struct args *a, const char *word)
     name[len] = 0;
     for (const struct opt *o = a->own; o->name; o++)
         if (!strcmp(o->name, name))
-            return own_option(a, o, equals ? equals + 1 : NULL);
+            return args_own_option(a, o, equals ? equals + 1 : NULL);
     if (!strcmp(name, record_option.name))
-        return own_option(a, &record_option, equals ? equals + 1 : NULL);
+        return args_own_option(a, &record_option, equals ? equals + 1 : NULL);
     if (a->describe)
         return engine_option(a, name, equals ? equals + 1 : NULL);
-    return unknown(a, name);
+    return args_unknown(a, name);
 }
 
 static enum arg short_option(struct args *a, const char *word)
@@ -170,7 +170,7 @@ static enum arg short_option(struct args *a, const char *word)
     for (const struct opt *o = a->own; o->name; o++) {
         if (o->letter != word[0]) continue;
         if (o->value || !word[1])
-            return own_option(a, o, word[1] ? word + 1 : NULL);
+            return args_own_option(a, o, word[1] ? word + 1 : NULL);
     }
     complain(0, "%s has no option '-%s'; see 'skmt help %s'", a->command,
              word, a->command);

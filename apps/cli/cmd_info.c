@@ -37,15 +37,15 @@ static void put_tensor(void *user, const char *name, const char *type,
 }
 
 /* A whole number as JSON writes it. */
-static bool is_number(const char *s)
+static bool cmd_info_is_number(const char *s)
 {
     size_t n = strspn(s, "0123456789");
 
     return n > 0 && n < 16 && !s[n] && (s[0] != '0' || n == 1);
 }
 
-static void put_facts(struct listing *l, const skmt_model *m,
-                      const char *path)
+static void cmd_info_put_facts(struct listing *l, const skmt_model *m,
+                               const char *path)
 {
     struct textbuf *t = &l->text;
     const char *name;
@@ -64,7 +64,7 @@ static void put_facts(struct listing *l, const skmt_model *m,
         if (!value) continue;
         if (l->json) {
             jput_key(t, name);
-            if (is_number(value)) textbuf_adds(t, value);
+            if (cmd_info_is_number(value)) textbuf_adds(t, value);
             else jput_text(t, value);
         } else {
             textbuf_addf(t, "%-18s ", name);
@@ -83,7 +83,7 @@ static int info(const char *name, bool json, bool tensors)
 
     if (status) return status;
     if (json) textbuf_adds(&l.text, "{");
-    put_facts(&l, m, path);
+    cmd_info_put_facts(&l, m, path);
     if (tensors) {
         if (json) {
             jput_key(&l.text, "tensors");

@@ -1,4 +1,4 @@
-/* cmd_learn.c - skmt learn: translate, take the correction, know better. */
+/* cmd_learn.c - skmt cmd_learn_learn: translate, cmd_learn_take the correction, know better. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 /* ---- command line ------------------------------------------------------- */
 
-static int take(void *user, enum arg what, const struct args *a)
+static int cmd_learn_take(void *user, enum arg what, const struct args *a)
 {
     struct learn_call *c = user;
     int status;
@@ -78,12 +78,12 @@ static int check_learning(struct learn_call *c)
     return EXIT_DONE;
 }
 
-static int parse(struct learn_call *c, int argc, char **argv)
+static int cmd_learn_parse(struct learn_call *c, int argc, char **argv)
 {
     struct args a = { .command = "learn", .own = learn_options,
                       .describe = steered_option_describe, .argc = argc,
                       .argv = argv };
-    int status = args_take_own(a, take, c);
+    int status = args_take_own(a, cmd_learn_take, c);
 
     if (status || c->help) return status;
     if (c->output && !c->output[0])
@@ -97,8 +97,8 @@ static int parse(struct learn_call *c, int argc, char **argv)
 /* ---- files -------------------------------------------------------------- */
 
 /* A file that is read must not be the output, which is emptied. */
-static int check_file(const struct learn_call *c, const char *name,
-                      const char *role)
+static int cmd_learn_check_file(const struct learn_call *c, const char *name,
+                                const char *role)
 {
     struct stat in, out;
 
@@ -113,15 +113,15 @@ static int check_file(const struct learn_call *c, const char *name,
     return complain(EXIT_TROUBLE, "%s: is %s and output at once", name, role);
 }
 
-static int check_files(const struct learn_call *c)
+static int cmd_learn_check_files(const struct learn_call *c)
 {
-    int status = check_file(c, c->corrections, "file of corrections");
+    int status = cmd_learn_check_file(c, c->corrections, "file of corrections");
 
     for (int i = 0; !status && i < c->n_files; i++)
-        status = check_file(c, c->files[i], "input");
-    if (!status) status = check_file(c, c->simulate, "input");
+        status = cmd_learn_check_file(c, c->files[i], "input");
+    if (!status) status = cmd_learn_check_file(c, c->simulate, "input");
     if (!status && c->steering.memory && !access(c->steering.memory, F_OK))
-        status = check_file(c, c->steering.memory, "memory");
+        status = cmd_learn_check_file(c, c->steering.memory, "memory");
     return status;
 }
 
@@ -217,7 +217,7 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
     return SKMT_NOMEM;
 }
 
-static int open_memory(struct learn_call *c)
+static int cmd_learn_open_memory(struct learn_call *c)
 {
     skmt_tm *tm = NULL;
     skmt_error err;
@@ -255,9 +255,9 @@ static bool somebody_is_there(const struct learn_call *c)
            && isatty(STDERR_FILENO);
 }
 
-static int learn(struct learn_call *c)
+static int cmd_learn_learn(struct learn_call *c)
 {
-    int status = open_memory(c);
+    int status = cmd_learn_open_memory(c);
 
     if (!status) status = open_session(c);
     /* Only now: a mistake in the options must not empty an old output. */
@@ -266,9 +266,9 @@ static int learn(struct learn_call *c)
     return somebody_is_there(c) ? learn_ask(c) : learn_lines(c);
 }
 
-static int run(struct learn_call *c)
+static int cmd_learn_run(struct learn_call *c)
 {
-    int status = check_files(c);
+    int status = cmd_learn_check_files(c);
 
     if (!status) status = check_aligned(c);
     if (status) return status;
@@ -277,7 +277,7 @@ static int run(struct learn_call *c)
     if ((status = model_find(&c->model, c->model_name, NULL))) return status;
     /* From here on a signal is asked for: what was begun is ended. */
     interrupt_work(true);
-    return c->simulate ? learn_simulate(c) : learn(c);
+    return c->simulate ? learn_simulate(c) : cmd_learn_learn(c);
 }
 
 static void release(struct learn_call *c)
@@ -307,8 +307,8 @@ int cmd_learn(int argc, char **argv)
     c.finding = skmt_options_new();
     if (!c.files || !c.options || !c.finding)
         status = complain(EXIT_TROUBLE, "out of memory");
-    else if (!(status = parse(&c, argc, argv)))
-        status = c.help ? help_command("learn") : run(&c);
+    else if (!(status = cmd_learn_parse(&c, argc, argv)))
+        status = c.help ? help_command("learn") : cmd_learn_run(&c);
     closed = close_output(&c);
     release(&c);
     return status ? status : closed;

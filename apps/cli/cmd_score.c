@@ -66,8 +66,8 @@ static int take_switch(const struct args *a, bool *off)
                     a->value);
 }
 
-static int take_option(struct score_call *c, struct score_options *w,
-                       const struct args *a)
+static int cmd_score_take_option(struct score_call *c, struct score_options *w,
+                                 const struct args *a)
 {
     if (args_is(a, "ref")) w->ref = a->value;
     else if (args_is(a, "docs")) w->docs = a->value;
@@ -131,7 +131,7 @@ static int check_stdin(const struct score_call *c)
     return EXIT_DONE;
 }
 
-static int settle(struct score_call *c, const struct score_options *w)
+static int cmd_score_settle(struct score_call *c, const struct score_options *w)
 {
     if ((!w->ref && !w->docs) || !c->n_files)
         return complain(EXIT_USAGE, "score needs --ref REF or --docs TSV, and "
@@ -169,7 +169,8 @@ static void score_record_defaults(const struct score_call *c,
     if (c->column) record_valuef("column", "%ld", c->column);
 }
 
-static int parse(struct score_call *c, struct score_options *w, struct args *a)
+static int cmd_score_parse(struct score_call *c, struct score_options *w,
+                           struct args *a)
 {
     int status = EXIT_DONE;
     enum arg what;
@@ -177,10 +178,10 @@ static int parse(struct score_call *c, struct score_options *w, struct args *a)
     while (!status && !w->help && (what = args_next(a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
         if (what == ARG_OPERAND) take_file(c, a->value);
-        else status = take_option(c, w, a);
+        else status = cmd_score_take_option(c, w, a);
     }
     if (status || w->help) return status;
-    if (!(status = settle(c, w))) score_record_defaults(c, w);
+    if (!(status = cmd_score_settle(c, w))) score_record_defaults(c, w);
     return status;
 }
 
@@ -224,7 +225,7 @@ int cmd_score(int argc, char **argv)
 
     c.files = calloc((size_t)argc, sizeof *c.files);
     if (!c.files) status = complain(EXIT_TROUBLE, "out of memory");
-    else status = parse(&c, &w, &a);
+    else status = cmd_score_parse(&c, &w, &a);
     if (w.help) status = help_command("score");
     else if (!status) status = score_read(&c);
     if (!status && !w.help) status = print(&c);

@@ -37,7 +37,7 @@ static const struct subcommand {
     { NULL, NULL, 0, 0, NULL }
 };
 
-static int unknown(const char *word)
+static int cmd_tm_unknown(const char *word)
 {
     struct nearest near;
     const char *best;
@@ -53,7 +53,7 @@ static int unknown(const char *word)
                     "'skmt help tm'", word);
 }
 
-static void take_option(struct tm_call *c, const struct args *a)
+static void cmd_tm_take_option(struct tm_call *c, const struct args *a)
 {
     struct tm_given *g = &c->given[c->n_given++];
 
@@ -81,7 +81,7 @@ static int check_operands(const struct tm_call *c, const struct subcommand *s)
 }
 
 /* The defaults as this command describes them, then what was given. */
-static int set_defaults(struct tm_call *c, describe_fn *describe)
+static int cmd_tm_set_defaults(struct tm_call *c, describe_fn *describe)
 {
     skmt_option_info info;
     skmt_error err;
@@ -92,13 +92,13 @@ static int set_defaults(struct tm_call *c, describe_fn *describe)
     return EXIT_DONE;
 }
 
-static int parse(struct tm_call *c, const struct subcommand *s,
-                 const struct page *page, int argc, char **argv)
+static int cmd_tm_parse(struct tm_call *c, const struct subcommand *s,
+                        const struct page *page, int argc, char **argv)
 {
     struct args a = { .command = c->command, .own = page->own,
                       .describe = page->describe, .argc = argc,
                       .argv = argv };
-    int status = set_defaults(c, page->describe);
+    int status = cmd_tm_set_defaults(c, page->describe);
     skmt_error err;
     enum arg what;
 
@@ -106,7 +106,7 @@ static int parse(struct tm_call *c, const struct subcommand *s,
     while ((what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
         if (what == ARG_OPERAND) take_operand(c, a.value);
-        if (what == ARG_OWN) take_option(c, &a);
+        if (what == ARG_OWN) cmd_tm_take_option(c, &a);
         if (what == ARG_ENGINE
             && skmt_options_set(c->options, a.name, a.value, &err))
             return complain(EXIT_USAGE, "--%s", err.message);
@@ -127,7 +127,7 @@ static int run(const struct subcommand *s, int argc, char **argv)
     c.options = skmt_options_new();
     if (!c.operands || !c.given || !c.options)
         status = complain(EXIT_TROUBLE, "out of memory");
-    else if (!(status = parse(&c, s, help_find(command), argc, argv)))
+    else if (!(status = cmd_tm_parse(&c, s, help_find(command), argc, argv)))
         status = tm_given(&c, "help") ? help_command(command) : s->run(&c);
     record_memory(c.path, c.tm);
     skmt_tm_close(c.tm);
@@ -150,5 +150,5 @@ int cmd_tm(int argc, char **argv)
         return help_command("tm");
     for (const struct subcommand *s = subcommands; s->name; s++)
         if (!strcmp(argv[1], s->name)) return run(s, argc - 1, argv + 1);
-    return unknown(argv[1]);
+    return cmd_tm_unknown(argv[1]);
 }

@@ -54,7 +54,7 @@ struct run {                    /* and what became of it */
 
 /* ---- command line ----------------------------------------------------- */
 
-static int take(void *user, enum arg what, const struct args *a)
+static int cmd_translate_take(void *user, enum arg what, const struct args *a)
 {
     struct translate_job *j = user;
     int status;
@@ -106,12 +106,12 @@ static int parse_explain(struct translate_job *j)
     return EXIT_DONE;
 }
 
-static int parse(struct translate_job *j, int argc, char **argv)
+static int cmd_translate_parse(struct translate_job *j, int argc, char **argv)
 {
     struct args a = { .command = "translate", .own = translate_options,
                       .describe = steered_option_describe, .argc = argc,
                       .argv = argv };
-    int status = args_take_own(a, take, j);
+    int status = args_take_own(a, cmd_translate_take, j);
 
     if (status || j->help) return status;
     status = steering_settings(j->steering, j->options);
@@ -149,8 +149,8 @@ static bool is_same(const char *output, const struct stat *in)
 
 /* A file to be read, the input or the model or what `role` says, must not be
  * the output or the page, which are emptied when they are opened. */
-static int check_apart(const struct translate_job *j, const struct stat *in,
-                       const char *role)
+static int cmd_translate_check_apart(const struct translate_job *j,
+                                     const struct stat *in, const char *role)
 {
     bool output = is_same(j->output, in);
 
@@ -172,8 +172,9 @@ static int check_steering(const struct translate_job *j)
     int status;
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i][0] && !stat(files[i][0], &st)
-            && (status = check_apart(j, &st, files[i][1]))) return status;
+        if (files[i][0] && !stat(files[i][0], &st) &&
+            (status = cmd_translate_check_apart(j, &st, files[i][1])))
+            return status;
     if (j->html && j->output && !is_standard(j->output)
         && (!strcmp(j->html, j->output)
             || (!stat(j->html, &st) && is_same(j->output, &st))))
@@ -183,8 +184,9 @@ static int check_steering(const struct translate_job *j)
 }
 
 /* *bytes gets the size, -1 when it is not known. */
-static int check_file(const struct translate_job *j, const char *name,
-                      const char *role, int64_t *bytes)
+static int cmd_translate_check_file(const struct translate_job *j,
+                                    const char *name, const char *role,
+                                    int64_t *bytes)
 {
     bool standard = is_standard(name);
     struct stat in;
@@ -198,12 +200,13 @@ static int check_file(const struct translate_job *j, const char *name,
         return complain(EXIT_TROUBLE, "%s: is a directory",
                         standard ? "standard input" : name);
     if (S_ISREG(in.st_mode)) *bytes = in.st_size;
-    return check_apart(j, &in, role);
+    return cmd_translate_check_apart(j, &in, role);
 }
 
 /* Everything can be read and is not the output: found out before an hour of
  * translating. *total gets the bytes of text, 0 when they are not known. */
-static int check_files(const struct translate_job *j, uint64_t *total)
+static int cmd_translate_check_files(const struct translate_job *j,
+                                     uint64_t *total)
 {
     bool known = true;
     int64_t bytes;
@@ -211,18 +214,20 @@ static int check_files(const struct translate_job *j, uint64_t *total)
 
     *total = 0;
     for (int i = 0; i < j->n_files; i++) {
-        if ((status = check_file(j, j->files[i], "input", &bytes)))
+        if ((status =
+                 cmd_translate_check_file(j, j->files[i], "input", &bytes)))
             return status;
         if (bytes < 0) known = false;
         else *total += (uint64_t)bytes;
     }
     if (!known) *total = 0;
-    if (j->prefix_file
-        && (status = check_file(j, j->prefix_file, "prefix file", &bytes)))
+    if (j->prefix_file && (status = cmd_translate_check_file(
+                               j, j->prefix_file, "prefix file", &bytes)))
         return status;
     if ((status = check_steering(j))) return status;
-    return j->pairs ? check_file(j, j->pairs, "file of pairs", &bytes)
-                    : EXIT_DONE;
+    return j->pairs
+               ? cmd_translate_check_file(j, j->pairs, "file of pairs", &bytes)
+               : EXIT_DONE;
 }
 
 static int open_output(struct run *r)
@@ -271,8 +276,8 @@ static int prepare_output(struct run *r)
 /* ---- the loop --------------------------------------------------------- */
 
 /* "file:line: what" with what was written before it safely out. */
-static int bad_line(struct run *r, const struct input_line *line,
-                    const char *what)
+static int cmd_translate_bad_line(struct run *r, const struct input_line *line,
+                                  const char *what)
 {
     skmt_stream_flush(r->stream, NULL);
     if (!interrupt_signal())
@@ -282,7 +287,8 @@ static int bad_line(struct run *r, const struct input_line *line,
 }
 
 /* The library would find it too; here we know what precedes the text. */
-static int check_text(struct run *r, const struct input_line *line)
+static int cmd_translate_check_text(struct run *r,
+                                    const struct input_line *line)
 {
     size_t bad = utf8_first_bad(line->text, line->len);
     const char *nul = memchr(line->text, 0, line->len);
@@ -296,7 +302,7 @@ static int check_text(struct run *r, const struct input_line *line)
     else
         snprintf(what, sizeof what, "byte %zu is not valid UTF-8 "
                  "(try --invalid=replace)", line->skipped + bad + 1);
-    return bad_line(r, line, what);
+    return cmd_translate_bad_line(r, line, what);
 }
 
 /* The beginning wanted for the next line; NULL: none. */
@@ -311,28 +317,31 @@ static int next_prefix(struct run *r, const struct input_line *line,
     if (!r->job->prefix_file) return EXIT_DONE;
     st = lines_next(&r->prefixes, true, &p);
     if (st == LINES_END)
-        return bad_line(r, line, "the prefix file has no line for this one");
+        return cmd_translate_bad_line(
+            r, line, "the prefix file has no line for this one");
     if (st == LINES_FAILED) {
         writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", r->prefixes.message);
         return EXIT_TROUBLE;
     }
     if (st == LINES_STOPPED) return EXIT_TROUBLE;
-    if (!r->job->replace && check_text(r, &p)) return EXIT_TROUBLE;
+    if (!r->job->replace && cmd_translate_check_text(r, &p))
+        return EXIT_TROUBLE;
     /* The library repairs the rest; a NUL would be the end to it. */
     while ((nul = memchr(p.text, 0, p.len))) *nul = '\xFF';
     *out = p.len ? p.text : NULL;
     return EXIT_DONE;
 }
 
-static int push_line(struct run *r, struct input_line *line)
+static int cmd_translate_push_line(struct run *r, struct input_line *line)
 {
     const char *prefix;
     skmt_error err;
 
-    if (!r->job->replace && check_text(r, line)) return EXIT_TROUBLE;
+    if (!r->job->replace && cmd_translate_check_text(r, line))
+        return EXIT_TROUBLE;
     if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
     if (!writer_expect(&r->out, line))
-        return bad_line(r, line, "out of memory");
+        return cmd_translate_bad_line(r, line, "out of memory");
     if (r->job->pairs && !pair_lines_next(&r->pairs, line)) {
         skmt_stream_flush(r->stream, NULL);
         writer_fail(&r->out, EXIT_TROUBLE, "%s", r->pairs.message);
@@ -343,7 +352,8 @@ static int push_line(struct run *r, struct input_line *line)
                                   r->pairs.pairs, r->pairs.n, &err)
           : skmt_stream_push(r->stream, line->text, line->len, prefix, &err)))
         return EXIT_DONE;
-    if (err.status != SKMT_CANCELED) bad_line(r, line, err.message);
+    if (err.status != SKMT_CANCELED)
+        cmd_translate_bad_line(r, line, err.message);
     return EXIT_TROUBLE;
 }
 
@@ -357,7 +367,7 @@ static void read_and_push(struct run *r)
         enum lines_state st = lines_next(&r->in, wait, &line);
 
         wait = st == LINES_WAIT;
-        if (st == LINES_LINE && push_line(r, &line)) return;
+        if (st == LINES_LINE && cmd_translate_push_line(r, &line)) return;
         if (st == LINES_WAIT && skmt_stream_flush(r->stream, &err)) return;
         if (st == LINES_STOPPED) return;
         if (st == LINES_END || st == LINES_FAILED) break;
@@ -372,7 +382,7 @@ static void read_and_push(struct run *r)
 
 /* The most memory this program had resident. The kernel's own count starts
  * anew with each program, that of getrusage() with the parent's. */
-static double peak_rss_mb(void)
+static double cmd_translate_peak_rss_mb(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
     char line[256];
@@ -397,7 +407,7 @@ static void print_stats(struct run *r)
                  (unsigned long long)r->tokens);
     textbuf_addf(&t, ",\"load_seconds\":%.3f,\"decode_seconds\":%.3f",
                  r->load_seconds, writer_busy_seconds(&r->out));
-    textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
+    textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", cmd_translate_peak_rss_mb());
     textbuf_add(&t, r->work.data, r->work.len);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         jput_key(&t, shown[i]);
@@ -427,7 +437,7 @@ static void note_work(struct run *r)
 
 /* ---- putting it together ---------------------------------------------- */
 
-static int finish(struct run *r)
+static int cmd_translate_finish(struct run *r)
 {
     struct result_writer *w = &r->out;
     skmt_error err;
@@ -462,7 +472,7 @@ static void warn_no_memory(const struct translate_job *j)
              "alone translates", j->explain ? "--explain" : "--html");
 }
 
-static int translate(struct run *r)
+static int cmd_translate_translate(struct run *r)
 {
     const struct translate_job *j = r->job;
     skmt_error err;
@@ -472,12 +482,13 @@ static int translate(struct run *r)
     double begin;
     int status;
 
-    if ((status = check_files(j, &total))) return status;
+    if ((status = cmd_translate_check_files(j, &total))) return status;
     if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
     check_isa();
     begin = wall_seconds();
     if ((status = model_find(&r->model, j->model, &path))) return status;
-    if (!stat(path, &file) && (status = check_apart(j, &file, "model")))
+    if (!stat(path, &file) &&
+        (status = cmd_translate_check_apart(j, &file, "model")))
         return status;
     r->load_seconds = wall_seconds() - begin;
     if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
@@ -504,7 +515,7 @@ static int translate(struct run *r)
     if (j->pairs) pair_lines_open(&r->pairs, &j->pairs, interrupt_fd());
     interrupt_stream(r->stream);
     read_and_push(r);
-    return finish(r);
+    return cmd_translate_finish(r);
 }
 
 static int run_job(const struct translate_job *j)
@@ -514,7 +525,7 @@ static int run_job(const struct translate_job *j)
 
     writer_init(&r.out);
     r.out.fd = -1;
-    status = translate(&r);
+    status = cmd_translate_translate(&r);
     interrupt_stream(NULL);
     skmt_stream_free(r.stream);
     steering_close(j->steering);
@@ -538,7 +549,7 @@ int cmd_translate(int argc, char **argv)
     j.options = skmt_options_new();
     if (!j.files || !j.options)
         status = complain(EXIT_TROUBLE, "out of memory");
-    else if (!(status = parse(&j, argc, argv)))
+    else if (!(status = cmd_translate_parse(&j, argc, argv)))
         status = j.help ? help_command("translate") : run_job(&j);
     skmt_options_free(j.options);
     free(steering.names);

@@ -32,7 +32,10 @@ static const struct tune_axis paper_axes[N_AXES] = {
                    { 5, 10, 20, 50, 100, 150, 200 }, 7 },
 };
 
-static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+static int cmd_tune_no_memory(void)
+{
+    return complain(EXIT_TROUBLE, "out of memory");
+}
 
 /* ---- options ---------------------------------------------------------- */
 
@@ -58,8 +61,8 @@ int tune_option_describe(int i, skmt_option_info *out)
 }
 
 /* One value of a list; *end gets what follows it. */
-static bool take_value(const struct tune_axis *x, const char *at,
-                       const char **end, double *out)
+static bool cmd_tune_take_value(const struct tune_axis *x, const char *at,
+                                const char **end, double *out)
 {
     size_t n = strspn(at, "0123456789.");
     char *stop;
@@ -78,7 +81,7 @@ static int take_axis(struct tune_axis *x, const char *value)
     for (x->n = 0; x->n < AXIS_MAX; at++) {
         double *v = &x->at[x->n];
 
-        if (!take_value(x, at, &at, v) || (*at && *at != ',')
+        if (!cmd_tune_take_value(x, at, &at, v) || (*at && *at != ',')
             || (x->n && *v <= v[-1])) break;
         x->n++;
         if (!*at) return EXIT_DONE;
@@ -109,7 +112,7 @@ static int take_metric(struct tune_call *c, const char *value)
                     value);
 }
 
-static int own_option(struct tune_call *c, const struct args *a)
+static int cmd_tune_own_option(struct tune_call *c, const struct args *a)
 {
     int status;
 
@@ -132,12 +135,12 @@ static int own_option(struct tune_call *c, const struct args *a)
     return EXIT_DONE;
 }
 
-static int take(void *user, enum arg what, const struct args *a)
+static int cmd_tune_take(void *user, enum arg what, const struct args *a)
 {
     if (what == ARG_OPERAND)
         return complain(EXIT_USAGE, "tune takes options only, not '%s'; "
                         "lines to tune on are --dev FILE", a->value);
-    return own_option(user, a);
+    return cmd_tune_own_option(user, a);
 }
 
 /* ---- what they come to ------------------------------------------------ */
@@ -186,12 +189,12 @@ static int settle_with(struct tune_call *c)
 {
     skmt_options *usual = skmt_options_new();
 
-    if (!usual) return no_memory();
+    if (!usual) return cmd_tune_no_memory();
     note_changed(c, usual, skmt_option_describe, "# found with ");
     note_changed(c, usual, skmt_steer_option_describe, "");
     note_changed(c, usual, skmt_search_option_describe, "");
     skmt_options_free(usual);
-    return c->with.failed ? no_memory() : EXIT_DONE;
+    return c->with.failed ? cmd_tune_no_memory() : EXIT_DONE;
 }
 
 static bool is_given(int argc, char **argv, const char *option)
@@ -201,7 +204,7 @@ static bool is_given(int argc, char **argv, const char *option)
     return false;
 }
 
-static int settle(struct tune_call *c, int argc, char **argv)
+static int cmd_tune_settle(struct tune_call *c, int argc, char **argv)
 {
     int status = settle_adapter(c, is_given(argc, argv, "--adapter"));
 
@@ -237,12 +240,12 @@ static void tune_record_defaults(const struct tune_call *c)
     record_value("metric", tune_metrics[c->metric].name);
 }
 
-static int parse(struct tune_call *c, int argc, char **argv)
+static int cmd_tune_parse(struct tune_call *c, int argc, char **argv)
 {
     struct args a = { .command = "tune", .own = tune_options,
                       .describe = tune_option_describe, .argc = argc,
                       .argv = argv };
-    int status = args_take_own(a, take, c);
+    int status = args_take_own(a, cmd_tune_take, c);
     skmt_error err;
 
     if (status || c->help) return status;
@@ -250,14 +253,15 @@ static int parse(struct tune_call *c, int argc, char **argv)
         return complain(EXIT_TROUBLE, "%s", err.message);
     status = steering_settings(&c->steering, c->options);
     if (!status) status = args_set_engine(a, c->options);
-    if (!status) status = settle(c, argc, argv);
+    if (!status) status = cmd_tune_settle(c, argc, argv);
     if (!status) tune_record_defaults(c);
     return status;
 }
 
 /* ---- files ------------------------------------------------------------ */
 
-static int check_apart(const char *out, const char *in, const char *role)
+static int cmd_tune_check_apart(const char *out, const char *in,
+                                const char *role)
 {
     struct stat a, b;
 
@@ -275,10 +279,11 @@ static int check_output(const struct tune_call *c, const char *out,
     int status = EXIT_DONE;
 
     if (!out) return EXIT_DONE;
-    status = check_apart(out, c->steering.memory, "the memory");
-    if (!status) status = check_apart(out, c->dev, "the dev set");
-    if (!status) status = check_apart(out, c->steering.key_file, "key file");
-    if (!status) status = check_apart(out, model, "the model");
+    status = cmd_tune_check_apart(out, c->steering.memory, "the memory");
+    if (!status) status = cmd_tune_check_apart(out, c->dev, "the dev set");
+    if (!status)
+        status = cmd_tune_check_apart(out, c->steering.key_file, "key file");
+    if (!status) status = cmd_tune_check_apart(out, model, "the model");
     return status ? status : whole_file_check(out);
 }
 
@@ -292,7 +297,7 @@ static int open_all(struct tune_call *c)
     if ((status = model_find(&c->model, c->model_name, &path))) return status;
     if ((status = check_output(c, c->output, path))
         || (status = check_output(c, c->svg, path))
-        || (status = check_apart(c->svg, c->output, "the settings")))
+        || (status = cmd_tune_check_apart(c->svg, c->output, "the settings")))
         return status;
     status = steering_open(&c->steering, c->model, c->options, SKMT_TM_READ,
                            c->quiet);
@@ -308,7 +313,7 @@ static int open_all(struct tune_call *c)
 static int print_out(struct tune_call *c)
 {
     progress_end(&c->progress);
-    if (c->out.failed) return no_memory();
+    if (c->out.failed) return cmd_tune_no_memory();
     if (c->out.len) fwrite(c->out.data, 1, c->out.len, stdout);
     textbuf_reset(&c->out);
     return fflush(stdout) ? EXIT_TROUBLE : EXIT_DONE;   /* main says why */
@@ -334,12 +339,12 @@ static struct tune_table *add_table(struct tune_call *c, int axis, int other)
 }
 
 /* One step: try, show. What was done before a signal is shown, too. */
-static int run_step(struct tune_call *c, int axis, int other)
+static int cmd_tune_run_step(struct tune_call *c, int axis, int other)
 {
     const struct tune_table *t = add_table(c, axis, other);
     int status, shown = EXIT_DONE;
 
-    if (!t) return no_memory();
+    if (!t) return cmd_tune_no_memory();
     status = tune_run_table(c, t);
     if (!c->json && (!status || status > EXIT_SIGNAL)) {
         tune_text_table(c, t);
@@ -350,12 +355,12 @@ static int run_step(struct tune_call *c, int axis, int other)
 
 static int run_steps(struct tune_call *c)
 {
-    int status = run_step(c, AXIS_M, AXIS_K);
+    int status = cmd_tune_run_step(c, AXIS_M, AXIS_K);
 
     if (!status && c->axes[AXIS_LAMBDA].n > 1)
-        status = run_step(c, AXIS_LAMBDA, AXIS_LAMBDA);
+        status = cmd_tune_run_step(c, AXIS_LAMBDA, AXIS_LAMBDA);
     if (!status && c->axes[AXIS_TAU].n > 1)
-        status = run_step(c, AXIS_TAU, AXIS_TAU);
+        status = cmd_tune_run_step(c, AXIS_TAU, AXIS_TAU);
     return status;
 }
 
@@ -364,7 +369,7 @@ static int show_step(struct tune_call *c, int axis, int other,
 {
     struct tune_table *t = add_table(c, axis, other);
 
-    if (!t) return no_memory();
+    if (!t) return cmd_tune_no_memory();
     memcpy(t->at, at, sizeof t->at);
     if (!c->json) tune_text_table(c, t);
     return EXIT_DONE;
@@ -391,7 +396,7 @@ static int run_full(struct tune_call *c)
     return status;
 }
 
-static int stopped(struct tune_call *c, int status)
+static int cmd_tune_stopped(struct tune_call *c, int status)
 {
     struct textbuf t = { 0 };
 
@@ -425,7 +430,7 @@ static int write_files(struct tune_call *c)
     return status;
 }
 
-static int finish(struct tune_call *c)
+static int cmd_tune_finish(struct tune_call *c)
 {
     int status = write_files(c);
 
@@ -462,7 +467,7 @@ static int tune(struct tune_call *c)
     begin_progress(c, "", c->n_points);
     status = c->full ? run_full(c) : run_steps(c);
     progress_end(&c->progress);
-    return status ? status : finish(c);
+    return status ? status : cmd_tune_finish(c);
 }
 
 static int run_call(struct tune_call *c)
@@ -474,7 +479,7 @@ static int run_call(struct tune_call *c)
     status = open_all(c);
     if (!status) status = tune(c);
     progress_end(&c->progress);
-    return status > EXIT_SIGNAL ? stopped(c, status) : status;
+    return status > EXIT_SIGNAL ? cmd_tune_stopped(c, status) : status;
 }
 
 static void tune_call_release(struct tune_call *c)
@@ -496,8 +501,8 @@ int cmd_tune(int argc, char **argv)
 
     memcpy(c.axes, paper_axes, sizeof c.axes);
     c.options = skmt_options_new();
-    if (!c.options) status = no_memory();
-    else status = parse(&c, argc, argv);
+    if (!c.options) status = cmd_tune_no_memory();
+    else status = cmd_tune_parse(&c, argc, argv);
     if (!status) status = c.help ? help_command("tune") : run_call(&c);
     tune_call_release(&c);
     return status;

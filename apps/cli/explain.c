@@ -23,7 +23,7 @@ void explain_release(struct explain *x)
     memset(x, 0, sizeof *x);
 }
 
-static bool no_memory(skmt_error *err)
+static bool explain_no_memory(skmt_error *err)
 {
     err->status = SKMT_NOMEM;
     snprintf(err->message, sizeof err->message, "out of memory");
@@ -31,7 +31,7 @@ static bool no_memory(skmt_error *err)
 }
 
 /* Room for one more of `size` bytes. */
-static bool grow(void *list, size_t *cap, int n, size_t size)
+static bool explain_grow(void *list, size_t *cap, int n, size_t size)
 {
     void *old, *grown;
     size_t want = 2 * *cap + 32;
@@ -63,7 +63,7 @@ int explain_spoke(const struct explain *x)
 
 /* ---- words ------------------------------------------------------------ */
 
-static bool is_space(char c)
+static bool explain_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -91,15 +91,15 @@ static bool begins_word(const struct explain *x, const skmt_piece *p)
     if (x->n_words == 0) return true;
     w--;
     return w->end > w->begin
-           && (is_space(s[0]) || is_dense(s, p->end - p->begin)
+           && (explain_is_space(s[0]) || is_dense(s, p->end - p->begin)
                || is_dense(x->text + w->begin, w->end - w->begin));
 }
 
-static bool add_word(struct explain *x, int i, const skmt_piece *p)
+static bool explain_add_word(struct explain *x, int i, const skmt_piece *p)
 {
     struct explain_word *w;
 
-    if (!grow(&x->words, &x->cap_words, x->n_words, sizeof *x->words))
+    if (!explain_grow(&x->words, &x->cap_words, x->n_words, sizeof *x->words))
         return false;
     w = &x->words[x->n_words++];
     *w = (struct explain_word){ .first = i, .begin = p->begin,
@@ -118,8 +118,8 @@ static void extend_word(struct explain *x, struct explain_word *w, int i,
     }
     w->n++;
     w->end = p->end;            /* pieces are joined without a gap */
-    while (w->begin < w->end && is_space(x->text[w->begin])) w->begin++;
-    while (w->end > w->begin && is_space(x->text[w->end - 1])) w->end--;
+    while (w->begin < w->end && explain_is_space(x->text[w->begin])) w->begin++;
+    while (w->end > w->begin && explain_is_space(x->text[w->end - 1])) w->end--;
     if (trust < w->low) w->low = trust;
     if (trust > w->high) w->high = trust;
 }
@@ -129,7 +129,7 @@ bool explain_counts(const struct explain *x, const struct explain_word *w,
 {
     size_t at = p->begin;
 
-    while (at < p->end && is_space(x->text[at])) at++;
+    while (at < p->end && explain_is_space(x->text[at])) at++;
     return at < p->end || w->end == w->begin;
 }
 
@@ -150,7 +150,7 @@ static bool find_words(struct explain *x)
         if (last && skmt_result_trust(x->r, x->hyp, x->seg, i, NULL) <= 0)
             break;
         if (last || begins_word(x, &p))
-            if (!add_word(x, i, &p)) return false;
+            if (!explain_add_word(x, i, &p)) return false;
         extend_word(x, &x->words[x->n_words - 1], i, &p);
     }
     return true;
@@ -165,7 +165,8 @@ static struct explain_place *place_of(struct explain *x, const skmt_vote *v)
     for (int i = 0; i < x->n_places; i++)
         if (x->places[i].pair == v->pair
             && x->places[i].position == v->position) return &x->places[i];
-    if (!grow(&x->places, &x->cap_places, x->n_places, sizeof *x->places))
+    if (!explain_grow(&x->places, &x->cap_places, x->n_places,
+                      sizeof *x->places))
         return NULL;
     p = &x->places[x->n_places++];
     *p = (struct explain_place){ .pair = v->pair, .position = v->position,
@@ -261,7 +262,7 @@ static bool make_cutter(struct explain *x, skmt_error *err)
         skmt_options_free(o);
         return true;
     }
-    if (!ok) no_memory(err);
+    if (!ok) explain_no_memory(err);
     for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++)
         ok = !skmt_options_set(o, settings[i][0], settings[i][1], err);
     ok = ok && !skmt_session_new(&x->cutter, x->model, o, err);
@@ -285,8 +286,8 @@ static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
 }
 
 /* The end of the target is voted for as well, and stands nowhere. */
-static bool locate(struct explain *x, const struct explain_pair *pair,
-                   skmt_error *err)
+static bool explain_locate(struct explain *x, const struct explain_pair *pair,
+                           skmt_error *err)
 {
     size_t len = strlen(pair->is.target);
     skmt_result *cut;
@@ -310,12 +311,12 @@ static bool locate(struct explain *x, const struct explain_pair *pair,
 
 /* ---- a sentence ------------------------------------------------------- */
 
-static bool take_pairs(struct explain *x)
+static bool explain_take_pairs(struct explain *x)
 {
     int n = skmt_result_pairs(x->r, x->seg);
 
     for (int i = 0; i < n; i++) {
-        if (!grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
+        if (!explain_grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
             return false;
         x->pairs[i] = (struct explain_pair){ .n = 0 };
         skmt_result_pair(x->r, x->seg, i, &x->pairs[i].is);
@@ -334,15 +335,16 @@ bool explain_load(struct explain *x, const skmt_result *r, int hyp, int seg,
     x->n_words = x->n_places = x->n_pairs = 0;
     x->text = skmt_result_text(r, hyp, NULL);
     x->begin = x->end = 0;
-    if (!take_pairs(x)) return no_memory(err);
+    if (!explain_take_pairs(x)) return explain_no_memory(err);
     if (x->exact) {
         x->text = x->pairs[0].is.target;
         x->end = strlen(x->text);
         return true;
     }
-    if (!find_words(x) || !find_places(x)) return no_memory(err);
+    if (!find_words(x) || !find_places(x)) return explain_no_memory(err);
     for (int i = 0; i < x->n_pairs; i++)
-        if (x->pairs[i].n && !locate(x, &x->pairs[i], err)) return false;
+        if (x->pairs[i].n && !explain_locate(x, &x->pairs[i], err))
+            return false;
     return true;
 }
 

@@ -64,7 +64,7 @@ static void put_shade(struct textbuf *t, double trust)
     textbuf_addf(t, "<span class=\"t t%d\" style=\"--t:%.3f\">", line, trust);
 }
 
-static void put_head(struct textbuf *t)
+static void explain_html_put_head(struct textbuf *t)
 {
     static const double steps[] = { 0.1, 0.3, 0.6, 0.9 };
 
@@ -88,7 +88,7 @@ static void put_head(struct textbuf *t)
                  "<main>\n");
 }
 
-static void put_foot(struct textbuf *t, const struct html *h)
+static void explain_html_put_foot(struct textbuf *t, const struct html *h)
 {
     textbuf_adds(t, "</main>\n<footer>\n<p>");
     put_noun(t, (int64_t)h->lines, "line", "lines");
@@ -109,7 +109,7 @@ static void put_foot(struct textbuf *t, const struct html *h)
 
 /* What HTML has no place for becomes a picture of it: controls U+2400 and on,
  * those of Latin 1 and what is not UTF-8 U+FFFD. */
-static void put_char(struct textbuf *t, const char *s, size_t n)
+static void explain_html_put_char(struct textbuf *t, const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
 
@@ -134,7 +134,7 @@ static void put_html(struct textbuf *t, const char *s, size_t n)
         for (size_t i = 0, len; i < good; i += len) {
             for (len = 1; i + len < good && (s[i + len] & 0xC0) == 0x80;)
                 len++;
-            put_char(t, s + i, len);
+            explain_html_put_char(t, s + i, len);
         }
         if (good == n) break;
         textbuf_adds(t, "\xEF\xBF\xBD");
@@ -143,7 +143,7 @@ static void put_html(struct textbuf *t, const char *s, size_t n)
     }
 }
 
-/* The line as the library saw it: its spans count those bytes. */
+/* The line as the library saw it: its spans explain_html_count those bytes. */
 static void repair(struct textbuf *t, const char *s, size_t n)
 {
     textbuf_reset(t);
@@ -169,7 +169,7 @@ static void put_lang(struct textbuf *t, const char *lang)
     textbuf_adds(t, "\"");
 }
 
-static void put_piece(struct textbuf *t, const char *text)
+static void explain_html_put_piece(struct textbuf *t, const char *text)
 {
     const char *plain = explain_piece(text);
 
@@ -179,7 +179,7 @@ static void put_piece(struct textbuf *t, const char *text)
 /* ---- who voted for a word --------------------------------------------- */
 
 /* The sentence's part of every name. */
-static void put_name(struct html *h, const struct explain *x)
+static void explain_html_put_name(struct html *h, const struct explain *x)
 {
     textbuf_addf(&h->t, "s%llu-%d", (unsigned long long)h->lines, x->seg + 1);
 }
@@ -190,14 +190,14 @@ static void put_vote(struct html *h, const struct explain *x,
     struct textbuf *t = &h->t;
 
     textbuf_adds(t, "<td><a href=\"#");
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(t, "p%dt%d\">pair %d</a></td>", v->pair + 1, v->position,
                  v->pair + 1);
     textbuf_addf(t, "<td class=\"n\">%d&nbsp;%%</td><td class=\"n\">%d</td>"
                  "<td class=\"n\">%.4g</td><td class=\"n\">%.0f&nbsp;%%</td>"
                  "<td>", similarity_percent(x->pairs[v->pair].is.similarity),
                  v->position, v->distance, 100 * v->share);
-    put_piece(t, v->text);
+    explain_html_put_piece(t, v->text);
     textbuf_adds(t, "</td>");
 }
 
@@ -216,7 +216,7 @@ static void put_token(struct html *h, const struct explain *x, int i)
         textbuf_adds(t, "<tr>");
         if (k == 0) {
             textbuf_addf(t, "<td rowspan=\"%d\">", n ? n : 1);
-            put_piece(t, p.text);
+            explain_html_put_piece(t, p.text);
             textbuf_addf(t, "</td><td class=\"n\" rowspan=\"%d\">%.3f</td>",
                          n ? n : 1, trust);
         }
@@ -233,7 +233,7 @@ static void put_votes(struct html *h, const struct explain *x, int word)
     struct textbuf *t = &h->t;
 
     textbuf_adds(t, "<div class=\"v\" role=\"tooltip\" id=\"");
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(t, "v%d\">", word);
     textbuf_adds(t, "<table><tr><th>token</th><th>lambda</th><th>voted by</th>"
                  "<th>similarity</th><th>position</th><th>distance</th>"
@@ -273,10 +273,10 @@ static void put_link(struct html *h, const struct explain *x, int word)
         skmt_result_vote(x->r, x->hyp, x->seg, i, 0, &v);
     }
     textbuf_adds(&h->t, "<a href=\"#");
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(&h->t, "p%dt%d\" aria-describedby=\"",
                  (p ? p->pair : v.pair) + 1, p ? p->position : v.position);
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(&h->t, "v%d\">", word);
 }
 
@@ -312,7 +312,8 @@ static bool has_votes(const struct explain *x, const struct explain_word *w)
     return n > 0;
 }
 
-static void put_word(struct html *h, const struct explain *x, int word)
+static void explain_html_put_word(struct html *h, const struct explain *x,
+                                  int word)
 {
     const struct explain_word *w = &x->words[word];
     struct textbuf *t = &h->t;
@@ -322,7 +323,7 @@ static void put_word(struct html *h, const struct explain *x, int word)
         return;
     }
     textbuf_adds(t, "<div class=\"w\" id=\"");
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(t, "w%d\">", word);
     put_link(h, x, word);
     put_pieces(h, x, w);
@@ -331,7 +332,8 @@ static void put_word(struct html *h, const struct explain *x, int word)
     textbuf_adds(t, "</div>");
 }
 
-static void put_translation(struct html *h, const struct explain *x)
+static void explain_html_put_translation(struct html *h,
+                                         const struct explain *x)
 {
     struct textbuf *t = &h->t;
     size_t at = x->begin;
@@ -341,7 +343,7 @@ static void put_translation(struct html *h, const struct explain *x)
     textbuf_adds(t, ">");
     if (x->exact) {
         textbuf_adds(t, "<div class=\"w\"><a href=\"#");
-        put_name(h, x);
+        explain_html_put_name(h, x);
         textbuf_adds(t, "p1\">");
         put_shade(t, 1);
         put_html(t, x->text, x->end);
@@ -350,7 +352,7 @@ static void put_translation(struct html *h, const struct explain *x)
     for (int i = 0; i < x->n_words; i++) {
         if (x->words[i].begin > at)
             put_html(t, x->text + at, x->words[i].begin - at);
-        put_word(h, x, i);
+        explain_html_put_word(h, x, i);
         at = x->words[i].end;
     }
     textbuf_adds(t, "</div>\n");
@@ -364,12 +366,12 @@ static void put_place(struct html *h, const struct explain *x,
     struct textbuf *t = &h->t;
 
     textbuf_addf(t, "<a class=\"m%s\" id=\"", p->heard ? " h" : "");
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(t, "p%dt%d\" href=\"#", p->pair + 1, p->position);
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(t, "w%d\">", p->word);
     if (p->end > p->begin) put_html(t, target + p->begin, p->end - p->begin);
-    else put_piece(t, p->text);
+    else explain_html_put_piece(t, p->text);
     textbuf_adds(t, "</a>");
 }
 
@@ -392,13 +394,14 @@ static void put_target(struct html *h, const struct explain *x,
         if (p[i].end == p[i].begin) put_place(h, x, &p[i], target);
 }
 
-static void put_pair(struct html *h, const struct explain *x, int i)
+static void explain_html_put_pair(struct html *h, const struct explain *x,
+                                  int i)
 {
     const struct explain_pair *p = &x->pairs[i];
     struct textbuf *t = &h->t;
 
     textbuf_adds(t, "<li id=\"");
-    put_name(h, x);
+    explain_html_put_name(h, x);
     textbuf_addf(t, "p%d\">", i + 1);
     textbuf_addf(t, "<p class=\"head\">Pair %d: %d&nbsp;%% similar", i + 1,
                  similarity_percent(p->is.similarity));
@@ -444,7 +447,7 @@ static void put_note(struct html *h, const struct explain *x)
 
 /* ---- sentences and lines ---------------------------------------------- */
 
-static void count(struct html *h, const struct explain *x)
+static void explain_html_count(struct html *h, const struct explain *x)
 {
     int n = skmt_result_target_pieces(x->r, x->hyp, x->seg);
 
@@ -456,7 +459,7 @@ static void count(struct html *h, const struct explain *x)
     h->tokens += (uint64_t)n;
 }
 
-static void put_sentence(struct html *h, const struct explain *x)
+static void explain_html_put_sentence(struct html *h, const struct explain *x)
 {
     struct textbuf *t = &h->t;
     size_t begin = 0, end = 0;
@@ -469,15 +472,15 @@ static void put_sentence(struct html *h, const struct explain *x)
     textbuf_adds(t, ">");
     put_html(t, h->source.data + begin, end - begin);
     textbuf_adds(t, "</p>\n");
-    put_translation(h, x);
+    explain_html_put_translation(h, x);
     textbuf_adds(t, "<ol>\n");
     for (int i = 0; i < x->n_pairs; i++)
-        if (x->exact || x->pairs[i].n) put_pair(h, x, i);
+        if (x->exact || x->pairs[i].n) explain_html_put_pair(h, x, i);
     textbuf_adds(t, "</ol>\n");
     put_note(h, x);
 }
 
-static bool failed(const struct html *h, int why, skmt_error *err)
+static bool explain_html_failed(const struct html *h, int why, skmt_error *err)
 {
     err->status = SKMT_IO;
     snprintf(err->message, sizeof err->message, "writing %s: %s", h->path,
@@ -486,13 +489,13 @@ static bool failed(const struct html *h, int why, skmt_error *err)
 }
 
 /* At once, so that the page can be read while more of it is made. */
-static bool flush(struct html *h, skmt_error *err)
+static bool explain_html_flush(struct html *h, skmt_error *err)
 {
     bool ok = !h->t.failed && !h->source.failed;
 
-    if (!ok) return failed(h, ENOMEM, err);
+    if (!ok) return explain_html_failed(h, ENOMEM, err);
     if (fwrite(h->t.data, 1, h->t.len, h->file) != h->t.len
-        || fflush(h->file)) return failed(h, errno, err);
+        || fflush(h->file)) return explain_html_failed(h, errno, err);
     textbuf_reset(&h->t);
     return true;
 }
@@ -509,11 +512,11 @@ bool html_add(struct html *h, struct explain *x, const skmt_result *r,
                  (unsigned long long)h->lines);
     for (int seg = 0; seg < n; seg++) {
         if (!explain_load(x, r, 0, seg, err)) return false;
-        count(h, x);
-        put_sentence(h, x);
+        explain_html_count(h, x);
+        explain_html_put_sentence(h, x);
     }
     textbuf_adds(&h->t, "</article>\n");
-    return flush(h, err);
+    return explain_html_flush(h, err);
 }
 
 bool html_open(struct html *h, const char *path, const skmt_model *model,
@@ -530,8 +533,8 @@ bool html_open(struct html *h, const char *path, const skmt_model *model,
                  strerror(errno));
         return false;
     }
-    put_head(&h->t);
-    return flush(h, err);
+    explain_html_put_head(&h->t);
+    return explain_html_flush(h, err);
 }
 
 bool html_close(struct html *h, skmt_error *err)
@@ -540,9 +543,9 @@ bool html_close(struct html *h, skmt_error *err)
 
     if (h->file) {
         textbuf_reset(&h->t);
-        put_foot(&h->t, h);
-        ok = flush(h, err);
-        if (fclose(h->file) && ok) ok = failed(h, errno, err);
+        explain_html_put_foot(&h->t, h);
+        ok = explain_html_flush(h, err);
+        if (fclose(h->file) && ok) ok = explain_html_failed(h, errno, err);
     }
     textbuf_release(&h->t);
     textbuf_release(&h->source);

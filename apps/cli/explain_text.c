@@ -37,7 +37,7 @@ struct explain_layout {         /* one call of explain_put */
     bool color;
 };
 
-static void paint(struct explain_layout *y, const char *code)
+static void explain_text_paint(struct explain_layout *y, const char *code)
 {
     if (y->color) textbuf_adds(y->t, code);
 }
@@ -63,8 +63,8 @@ static void put_trusted(struct explain_layout *y, const char *s, size_t n,
 
 /* What lies between the pieces that are known is space, or a sentence that was
  * taken from the memory. */
-static void put_translation(struct explain_layout *y, const skmt_result *r,
-                            int hyp)
+static void explain_text_put_translation(struct explain_layout *y,
+                                         const skmt_result *r, int hyp)
 {
     size_t len = 0, at = 0;
     const char *text = skmt_result_text(r, hyp, &len);
@@ -176,13 +176,14 @@ static void put_trust(struct explain_layout *y, const struct explain_word *w)
     else if (w->high > 0)
         snprintf(range, sizeof range, "%d-%d%%", low, high);
     textbuf_addf(y->t, "%*s", 8 - (int)strlen(range), "");
-    paint(y, style(w->high));
+    explain_text_paint(y, style(w->high));
     textbuf_adds(y->t, range);
-    if (style(w->high)[0]) paint(y, usual);
+    if (style(w->high)[0]) explain_text_paint(y, usual);
     textbuf_adds(y->t, "  ");
 }
 
-static void put_word(struct explain_layout *y, const struct explain_word *w)
+static void explain_text_put_word(struct explain_layout *y,
+                                  const struct explain_word *w)
 {
     struct explain *x = y->x;
     struct voting_pair list[MOST_VOICES];
@@ -203,14 +204,15 @@ static void put_word(struct explain_layout *y, const struct explain_word *w)
     textbuf_adds(y->t, "\n");
 }
 
-static void put_words(struct explain_layout *y)
+static void explain_text_put_words(struct explain_layout *y)
 {
-    paint(y, dim);
+    explain_text_paint(y, dim);
     textbuf_adds(y->t, "   trust  word              who voted: pair, its "
                  "similarity, place in its target");
-    paint(y, usual);
+    explain_text_paint(y, usual);
     textbuf_adds(y->t, "\n");
-    for (int i = 0; i < y->x->n_words; i++) put_word(y, &y->x->words[i]);
+    for (int i = 0; i < y->x->n_words; i++)
+        explain_text_put_word(y, &y->x->words[i]);
 }
 
 /* ---- pairs that spoke ------------------------------------------------- */
@@ -272,15 +274,15 @@ static void put_given(struct explain_layout *y, int pair)
     if (last >= 0) textbuf_adds(y->t, "\n");
 }
 
-static void put_pair(struct explain_layout *y, int i)
+static void explain_text_put_pair(struct explain_layout *y, int i)
 {
     const struct explain_pair *p = &y->x->pairs[i];
     struct textbuf *t = y->t;
 
     textbuf_addf(t, "  #%-3d", i + 1);
-    paint(y, bold);
+    explain_text_paint(y, bold);
     textbuf_addf(t, "%3d%%", similarity_percent(p->is.similarity));
-    paint(y, usual);
+    explain_text_paint(y, usual);
     textbuf_adds(t, "  ");
     put_visible(t, p->is.source, strlen(p->is.source));
     textbuf_adds(t, "\n            ");
@@ -288,10 +290,10 @@ static void put_pair(struct explain_layout *y, int i)
     else put_marked(y, p);
     textbuf_adds(t, "\n");
     if (p->is.id) {
-        paint(y, dim);
+        explain_text_paint(y, dim);
         textbuf_addf(t, "            id %lld, ", (long long)p->is.id);
         put_visible(t, p->is.memory, strlen(p->is.memory));
-        paint(y, usual);
+        explain_text_paint(y, usual);
         textbuf_adds(t, "\n");
     }
     put_given(y, i);
@@ -312,16 +314,16 @@ static void put_taken(struct explain_layout *y)
 
     textbuf_adds(y->t, "  this very sentence is stored, and its "
                  "translation was taken\n");
-    put_pair(y, 0);
+    explain_text_put_pair(y, 0);
     if (!others) return;
     textbuf_adds(y->t, "  ");
     put_noun(y->t, others, "other translation of it is stored",
              "other translations of it are stored");
     textbuf_adds(y->t, ":\n");
-    for (int i = 1; i <= others; i++) put_pair(y, i);
+    for (int i = 1; i <= others; i++) explain_text_put_pair(y, i);
 }
 
-static void put_sentence(struct explain_layout *y)
+static void explain_text_put_sentence(struct explain_layout *y)
 {
     const struct explain *x = y->x;
     int spoke = explain_spoke(x);
@@ -336,9 +338,9 @@ static void put_sentence(struct explain_layout *y)
                      "model alone\n");
         return;
     }
-    put_words(y);
+    explain_text_put_words(y);
     for (int i = 0; i < x->n_pairs; i++)
-        if (x->pairs[i].n) put_pair(y, i);
+        if (x->pairs[i].n) explain_text_put_pair(y, i);
     if (x->n_pairs > spoke) put_silent(y, x->n_pairs - spoke);
 }
 
@@ -348,7 +350,7 @@ bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
     struct explain_layout y = { x, t, color };
     int n = skmt_result_segs(r);
 
-    put_translation(&y, r, hyp);
+    explain_text_put_translation(&y, r, hyp);
     for (int seg = 0; seg < n; seg++) {
         if (!explain_load(x, r, hyp, seg, err)) return false;
         if (n > 1) {
@@ -356,7 +358,7 @@ bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
             put_visible(t, x->text + x->begin, x->end - x->begin);
             textbuf_adds(t, "\n");
         }
-        put_sentence(&y);
+        explain_text_put_sentence(&y);
     }
     if (n) textbuf_adds(t, "\n");
     return true;

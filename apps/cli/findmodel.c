@@ -44,7 +44,7 @@ static bool try_path(const char *dir, const char *below, const char *name,
 }
 
 /* Look for a bare name in the folders; true: `found` is set. */
-static bool search(const char *name, char *looked, size_t size)
+static bool findmodel_search(const char *name, char *looked, size_t size)
 {
     static const char *const below[] = { "/../models",
                                          "/../share/skmt/models" };
@@ -66,7 +66,8 @@ bool model_is_there(void)
     const char *from = getenv("SKMT_MODEL");
     char looked[4 * PATH_MAX] = "";
 
-    return (from && from[0]) || search(DEFAULT_MODEL, looked, sizeof looked);
+    return (from && from[0]) ||
+           findmodel_search(DEFAULT_MODEL, looked, sizeof looked);
 }
 
 int model_find(skmt_model **out, const char *name, const char **path)
@@ -79,7 +80,8 @@ int model_find(skmt_model **out, const char *name, const char **path)
     if (!name && from && from[0]) name = from;
     if (name && (strchr(name, '/') || !access(name, F_OK))) {
         snprintf(found, sizeof found, "%s", name);
-    } else if (!search(name ? name : DEFAULT_MODEL, looked, sizeof looked)) {
+    } else if (!findmodel_search(name ? name : DEFAULT_MODEL, looked,
+                                 sizeof looked)) {
         return complain(EXIT_MODEL, "no model '%s'; looked for%s%s\n"
                         "Name a file with --model FILE or set SKMT_MODEL.",
                         name ? name : DEFAULT_MODEL,

@@ -113,7 +113,7 @@ static int say_end(const struct learn_dialog *t)
 
 /* ---- an answer ---------------------------------------------------------- */
 
-static void trim_end(char *text)
+static void learn_ask_trim_end(char *text)
 {
     size_t n = strlen(text);
 
@@ -148,7 +148,7 @@ static enum verdict judge(const struct learn_dialog *t, char *answer,
 {
     bool undo;
 
-    trim_end(answer);
+    learn_ask_trim_end(answer);
     if (is_command(t, answer, &undo)) return undo ? UNDO : AGAIN;
     *target = t->c->text.data;
     if (!strcmp(answer, "-")) return LEAVE;
@@ -271,7 +271,7 @@ static int take_back(struct learn_dialog *t, struct answered *was)
 
 /* ---- a line ------------------------------------------------------------- */
 
-static int stopped(const struct learn_dialog *t, enum edit_state st)
+static int learn_ask_stopped(const struct learn_dialog *t, enum edit_state st)
 {
     if (st == EDIT_STOPPED) return EXIT_SIGNAL + interrupt_signal();
     return complain(EXIT_TROUBLE, "reading standard input: %s",
@@ -327,7 +327,7 @@ static int ask_line(struct learn_dialog *t, const struct input_line *line,
         enum edit_state st = editor_line(&t->editor, prompt, begin, &answer);
 
         if (st == EDIT_END) *done = true;
-        else if (st != EDIT_LINE) status = stopped(t, st);
+        else if (st != EDIT_LINE) status = learn_ask_stopped(t, st);
         else status = take_answer(t, line, answer, &begin, &given, done);
     }
     return status;
@@ -355,8 +355,9 @@ static int undo(struct learn_dialog *t, bool *done)
 }
 
 /* A line that brings its correction along needs no answer. */
-static int take_given(struct learn_dialog *t, const struct input_line *line,
-                      const char *correction)
+static int learn_ask_take_given(struct learn_dialog *t,
+                                const struct input_line *line,
+                                const char *correction)
 {
     const struct learn_outcome *is = &t->c->outcome;
 
@@ -384,7 +385,7 @@ static int talk_about(struct learn_dialog *t, struct input_line *line,
     }
     if (!t->typed) say_source(line);
     say_translation(t);
-    return correction ? take_given(t, line, correction)
+    return correction ? learn_ask_take_given(t, line, correction)
                       : ask_line(t, line, done);
 }
 
@@ -407,7 +408,7 @@ static int typed_line(struct learn_dialog *t, struct input_line *line,
 {
     bool wants_undo;
 
-    if (line->text[0] == '/') trim_end(line->text);
+    if (line->text[0] == '/') learn_ask_trim_end(line->text);
     if (is_command(t, line->text, &wants_undo))
         return wants_undo ? undo(t, done) : EXIT_DONE;
     line->text = unescaped(line->text);
@@ -431,7 +432,7 @@ static int typed_lines(struct learn_dialog *t)
 
         if (st == EDIT_END) break;
         status = st == EDIT_LINE ? typed_line(t, &line, &source, &done)
-                                 : stopped(t, st);
+                                 : learn_ask_stopped(t, st);
     }
     textbuf_release(&source);
     return status;

@@ -37,7 +37,8 @@ void editor_release(struct editor *e)
 
 /* The character at byte `at`: how many bytes, how many columns. A byte that
  * is no UTF-8 is shown as one '?'. */
-static size_t char_at(const struct textbuf *t, size_t at, int *columns)
+static size_t learn_edit_char_at(const struct textbuf *t, size_t at,
+                                 int *columns)
 {
     utf8proc_int32_t c;
     utf8proc_ssize_t n = utf8proc_iterate((const unsigned char *)t->data + at,
@@ -53,8 +54,10 @@ static size_t step_right(const struct textbuf *t, size_t at)
     int columns;
     size_t n;
 
-    if (at < t->len) at += char_at(t, at, &columns);
-    while (at < t->len && (n = char_at(t, at, &columns)) && !columns) at += n;
+    if (at < t->len) at += learn_edit_char_at(t, at, &columns);
+    while (at < t->len && (n = learn_edit_char_at(t, at, &columns)) &&
+           !columns)
+        at += n;
     return at;
 }
 
@@ -65,27 +68,27 @@ static size_t step_left(const struct textbuf *t, size_t at)
     while (at > 0 && !columns) {
         at--;
         while (at > 0 && ((unsigned char)t->data[at] & 0xC0) == 0x80) at--;
-        char_at(t, at, &columns);
+        learn_edit_char_at(t, at, &columns);
     }
     return at;
 }
 
-static bool is_blank(const struct textbuf *t, size_t at)
+static bool learn_edit_is_blank(const struct textbuf *t, size_t at)
 {
     return t->data[at] == ' ';
 }
 
 static size_t word_left(const struct textbuf *t, size_t at)
 {
-    while (at > 0 && is_blank(t, at - 1)) at--;
-    while (at > 0 && !is_blank(t, at - 1)) at--;
+    while (at > 0 && learn_edit_is_blank(t, at - 1)) at--;
+    while (at > 0 && !learn_edit_is_blank(t, at - 1)) at--;
     return at;
 }
 
 static size_t word_right(const struct textbuf *t, size_t at)
 {
-    while (at < t->len && is_blank(t, at)) at++;
-    while (at < t->len && !is_blank(t, at)) at++;
+    while (at < t->len && learn_edit_is_blank(t, at)) at++;
+    while (at < t->len && !learn_edit_is_blank(t, at)) at++;
     return at;
 }
 
@@ -105,7 +108,7 @@ static int columns_of(const struct textbuf *t, size_t from, size_t to)
     int sum = 0, columns;
 
     for (size_t at = from; at < to; sum += columns)
-        at += char_at(t, at, &columns);
+        at += learn_edit_char_at(t, at, &columns);
     return sum;
 }
 
@@ -119,7 +122,7 @@ static size_t first_shown(const struct editor *e, int room)
     return from;
 }
 
-static void put_char(const char *text, size_t n)
+static void learn_edit_put_char(const char *text, size_t n)
 {
     if (n == 1 && ((unsigned char)*text < ' ' || (unsigned char)*text > '~'))
         fputc('?', stderr);
@@ -127,7 +130,7 @@ static void put_char(const char *text, size_t n)
         fwrite(text, 1, n, stderr);
 }
 
-static void draw(const struct editor *e, const char *prompt)
+static void learn_edit_draw(const struct editor *e, const char *prompt)
 {
     const struct textbuf *t = &e->text;
     int room = screen_columns() - (int)strlen(prompt) - 1, used = 0, columns;
@@ -135,9 +138,9 @@ static void draw(const struct editor *e, const char *prompt)
 
     fprintf(stderr, "\r\033[K%s", prompt);
     for (size_t at = from, n; at < t->len; at += n) {
-        n = char_at(t, at, &columns);
+        n = learn_edit_char_at(t, at, &columns);
         if ((used += columns) > room) break;
-        put_char(t->data + at, n);
+        learn_edit_put_char(t->data + at, n);
     }
     fprintf(stderr, "\r\033[%dC", (int)strlen(prompt)
                                   + columns_of(t, from, e->cursor));
@@ -152,13 +155,14 @@ static void draw_end(const struct editor *e, const char *prompt)
 
     fprintf(stderr, "\r\033[K%s", prompt);
     for (size_t at = 0, n; at < t->len; at += n)
-        put_char(t->data + at, n = char_at(t, at, &columns));
+        learn_edit_put_char(t->data + at,
+                            n = learn_edit_char_at(t, at, &columns));
     fputc('\n', stderr);
 }
 
 /* ---- changing ----------------------------------------------------------- */
 
-static void cut(struct editor *e, size_t from, size_t to)
+static void learn_edit_cut(struct editor *e, size_t from, size_t to)
 {
     struct textbuf *t = &e->text;
 
@@ -168,7 +172,7 @@ static void cut(struct editor *e, size_t from, size_t to)
     t->len -= to - from;
 }
 
-static void insert(struct editor *e, char c)
+static void learn_edit_insert(struct editor *e, char c)
 {
     struct textbuf *t = &e->text;
 
@@ -181,7 +185,7 @@ static void insert(struct editor *e, char c)
 
 /* ---- keys --------------------------------------------------------------- */
 
-static enum edit_state fill(struct editor *e)
+static enum edit_state learn_edit_fill(struct editor *e)
 {
     struct pollfd fds[2] = { { STDIN_FILENO, POLLIN, 0 },
                              { e->wake_fd, POLLIN, 0 } };
@@ -202,7 +206,7 @@ static enum edit_state fill(struct editor *e)
 
 static enum edit_state next_key(struct editor *e, unsigned char *key)
 {
-    enum edit_state st = e->at < e->end ? EDIT_LINE : fill(e);
+    enum edit_state st = e->at < e->end ? EDIT_LINE : learn_edit_fill(e);
 
     if (st == EDIT_LINE) *key = e->keys[e->at++];
     return st;
@@ -245,7 +249,7 @@ static enum edit_state act_on_sequence(struct editor *e)
     case 'D': e->cursor = with == 5 ? word_left(t, e->cursor)
                                     : step_left(t, e->cursor); break;
     case '~':
-        if (number == 3) cut(e, e->cursor, step_right(t, e->cursor));
+        if (number == 3) learn_edit_cut(e, e->cursor, step_right(t, e->cursor));
         break;
     }
     return EDIT_LINE;
@@ -264,14 +268,14 @@ static enum edit_state act(struct editor *e, unsigned char key)
     case KEY('E'): e->cursor = t->len; break;
     case KEY('B'): e->cursor = step_left(t, e->cursor); break;
     case KEY('F'): e->cursor = step_right(t, e->cursor); break;
-    case KEY('U'): cut(e, 0, e->cursor); break;
-    case KEY('K'): cut(e, e->cursor, t->len); break;
-    case KEY('W'): cut(e, word_left(t, e->cursor), e->cursor); break;
+    case KEY('U'): learn_edit_cut(e, 0, e->cursor); break;
+    case KEY('K'): learn_edit_cut(e, e->cursor, t->len); break;
+    case KEY('W'): learn_edit_cut(e, word_left(t, e->cursor), e->cursor); break;
     case KEY('H'):
-    case 0x7F: cut(e, step_left(t, e->cursor), e->cursor); break;
-    case '\t': insert(e, ' '); break;
+    case 0x7F: learn_edit_cut(e, step_left(t, e->cursor), e->cursor); break;
+    case '\t': learn_edit_insert(e, ' '); break;
     default:
-        if (key >= ' ') insert(e, (char)key);
+        if (key >= ' ') learn_edit_insert(e, (char)key);
     }
     return EDIT_LINE;
 }
@@ -285,7 +289,7 @@ static enum edit_state edit(struct editor *e, const char *prompt)
         enum edit_state st;
 
         /* What is pasted is drawn once. */
-        if (e->at == e->end) draw(e, prompt);
+        if (e->at == e->end) learn_edit_draw(e, prompt);
         st = next_key(e, &key);
         if (st == EDIT_LINE && (key == '\n' || key == '\r')) return EDIT_LINE;
         if (st == EDIT_LINE && key == KEY('D')) return EDIT_END;

@@ -106,7 +106,7 @@ static int write_failed(struct learn_call *c)
                     strerror(why));
 }
 
-static int write_out(struct learn_call *c)
+static int learn_lines_write_out(struct learn_call *c)
 {
     const char *at = c->out.data;
     size_t left = c->out.len;
@@ -131,7 +131,7 @@ int learn_write_bytes(struct learn_call *c, const struct textbuf *bytes)
     if (c->fd < 0 || !bytes->len) return EXIT_DONE;
     textbuf_reset(&c->out);
     textbuf_add(&c->out, bytes->data, bytes->len);
-    return write_out(c);
+    return learn_lines_write_out(c);
 }
 
 int learn_write(struct learn_call *c, const char *text, bool cr)
@@ -140,7 +140,7 @@ int learn_write(struct learn_call *c, const char *text, bool cr)
     textbuf_reset(&c->out);
     textbuf_adds(&c->out, text);
     textbuf_adds(&c->out, cr ? "\r\n" : "\n");
-    return write_out(c);
+    return learn_lines_write_out(c);
 }
 
 /* One object: what was translated, what the memory had, what was stored. */
@@ -172,7 +172,7 @@ static int write_json(struct learn_call *c, bool translated,
         textbuf_addf(t, "%d", c->outcome.replaced);
     }
     textbuf_adds(t, "}\n");
-    return write_out(c);
+    return learn_lines_write_out(c);
 }
 
 /* ---- a line ------------------------------------------------------------- */
@@ -228,28 +228,29 @@ static bool is_about_text(const skmt_error *err)
     return err->status == SKMT_TEXT || err->status == SKMT_LIMIT;
 }
 
-static int line_failed(struct learn_call *c, const struct input_line *line,
-                       const skmt_error *err)
+static int learn_lines_line_failed(struct learn_call *c,
+                                   const struct input_line *line,
+                                   const skmt_error *err)
 {
     return is_about_text(err) ? learn_bad_line(c, line, err->message)
                               : learn_failed(c, err);
 }
 
-static int learn_line(struct learn_call *c, struct input_line *line,
-                      const char *correction)
+static int learn_lines_learn_line(struct learn_call *c, struct input_line *line,
+                                  const char *correction)
 {
     double similarity = 0;
     bool exact = false;
     skmt_error err;
 
     if (learn_translate(c, line->text, line->len, &err))
-        return line_failed(c, line, &err);
+        return learn_lines_line_failed(c, line, &err);
     similarity = learn_similarity(c, &exact);
     textbuf_reset(&c->alternatives);
     explain_json_alternatives(&c->alternatives, c->result, 0,
                               skmt_result_segs(c->result));
     if (correction && learn_store(c, line->text, correction, &err))
-        return line_failed(c, line, &err);
+        return learn_lines_line_failed(c, line, &err);
     if (c->json)
         return write_json(c, line->len > 0, similarity, exact,
                           correction != NULL);
@@ -258,7 +259,7 @@ static int learn_line(struct learn_call *c, struct input_line *line,
 
 /* ---- all lines ---------------------------------------------------------- */
 
-static uint64_t total_bytes(const struct learn_call *c)
+static uint64_t learn_lines_total_bytes(const struct learn_call *c)
 {
     uint64_t total = 0;
 
@@ -274,8 +275,8 @@ static uint64_t total_bytes(const struct learn_call *c)
     return total;
 }
 
-static int each_line(struct learn_call *c, struct lines *in,
-                     struct lines *corrections)
+static int learn_lines_each_line(struct learn_call *c, struct lines *in,
+                                 struct lines *corrections)
 {
     uint64_t bytes = 0;
 
@@ -294,7 +295,7 @@ static int each_line(struct learn_call *c, struct lines *in,
         status = c->corrections
                      ? next_correction(c, corrections, &line, &correction)
                      : learn_split(c, &line, &correction);
-        if (!status) status = learn_line(c, &line, correction);
+        if (!status) status = learn_lines_learn_line(c, &line, correction);
         if (status) return status;
         progress_update(&c->progress, bytes += line.bytes, c->lines);
     }
@@ -307,9 +308,9 @@ int learn_lines(struct learn_call *c)
 
     lines_open(&in, c->files, c->n_files, interrupt_fd());
     lines_open(&corrections, &c->corrections, 1, interrupt_fd());
-    progress_begin(&c->progress, "lines", total_bytes(c),
+    progress_begin(&c->progress, "lines", learn_lines_total_bytes(c),
                    !c->quiet && !isatty(c->fd));
-    status = each_line(c, &in, &corrections);
+    status = learn_lines_each_line(c, &in, &corrections);
     progress_end(&c->progress);
     lines_close(&in);
     lines_close(&corrections);

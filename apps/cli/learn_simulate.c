@@ -52,12 +52,16 @@ struct simulation {
     char message[700];          /* of a failure while the stream works */
 };
 
-static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+static int learn_simulate_no_memory(void)
+{
+    return complain(EXIT_TROUBLE, "out of memory");
+}
 
 /* ---- the table ---------------------------------------------------------- */
 
 /* Room for one more; false: no memory. */
-static bool make_room(void *items, size_t n, size_t *cap, size_t size)
+static bool learn_simulate_make_room(void *items, size_t n, size_t *cap,
+                                     size_t size)
 {
     void **p = items;
     size_t more = *cap ? *cap * 2 : 1024;
@@ -71,7 +75,8 @@ static bool make_room(void *items, size_t n, size_t *cap, size_t size)
     return true;
 }
 
-static size_t keep(struct simulation *s, const char *text, size_t len)
+static size_t learn_simulate_keep(struct simulation *s, const char *text,
+                                  size_t len)
 {
     size_t at = s->text.len;
 
@@ -85,8 +90,8 @@ static const char *kept(const struct simulation *s, size_t at)
     return s->text.data + at;
 }
 
-static bool same_document(const struct simulation *s, const char *name,
-                          size_t len)
+static bool learn_simulate_same_document(const struct simulation *s,
+                                         const char *name, size_t len)
 {
     const char *last = s->n_docs
                            ? kept(s, s->docs[s->n_docs - 1].name) : NULL;
@@ -103,22 +108,25 @@ static int keep_line(struct simulation *s, const struct input_line *line,
                              - (size_t)(reference - line->text));
 
     if (!end) end = line->text + line->len;
-    if (!same_document(s, line->text, name_len)) {
-        if (!make_room(&s->docs, s->n_docs, &s->cap_docs, sizeof *s->docs))
-            return no_memory();
+    if (!learn_simulate_same_document(s, line->text, name_len)) {
+        if (!learn_simulate_make_room(&s->docs, s->n_docs, &s->cap_docs,
+                                      sizeof *s->docs))
+            return learn_simulate_no_memory();
         s->docs[s->n_docs++] = (struct doc){
-            keep(s, line->text, name_len), s->n_lines };
+            learn_simulate_keep(s, line->text, name_len), s->n_lines };
     }
-    if (!make_room(&s->lines, s->n_lines, &s->cap_lines, sizeof *s->lines))
-        return no_memory();
+    if (!learn_simulate_make_room(&s->lines, s->n_lines, &s->cap_lines,
+                                  sizeof *s->lines))
+        return learn_simulate_no_memory();
     s->lines[s->n_lines++] = (struct pair_line){
-        keep(s, source, source_len),
-        keep(s, reference, (size_t)(end - reference)) };
+        learn_simulate_keep(s, source, source_len),
+        learn_simulate_keep(s, reference, (size_t)(end - reference)) };
     if (!s->text.failed) return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&s->text));
 }
 
-static int take_line(struct simulation *s, const struct input_line *line)
+static int learn_simulate_take_line(struct simulation *s,
+                                    const struct input_line *line)
 {
     const char *source = memchr(line->text, '\t', line->len);
     const char *reference = source
@@ -138,7 +146,7 @@ static int take_line(struct simulation *s, const struct input_line *line)
     return keep_line(s, line, source + 1, reference + 1);
 }
 
-static int read_lines(struct simulation *s, skmt_lines *in)
+static int learn_simulate_read_lines(struct simulation *s, skmt_lines *in)
 {
     const char *file = s->c->simulate, *text;
     struct input_line line = { .file = strcmp(file, "-") ? file
@@ -153,13 +161,13 @@ static int read_lines(struct simulation *s, skmt_lines *in)
         if (!text) return EXIT_DONE;
         line.text = (char *)text;       /* only read from here on */
         line.number++;
-        if ((status = take_line(s, &line))) return status;
+        if ((status = learn_simulate_take_line(s, &line))) return status;
     }
 }
 
 static const char *sort_text;           /* qsort takes no argument */
 
-static int by_name(const void *a, const void *b)
+static int learn_simulate_by_name(const void *a, const void *b)
 {
     const struct doc *x = a, *y = b;
     int order = strcmp(sort_text + x->name, sort_text + y->name);
@@ -168,15 +176,15 @@ static int by_name(const void *a, const void *b)
 }
 
 /* A document that goes on after another one would begin with nothing. */
-static int check_documents(const struct simulation *s)
+static int learn_simulate_check_documents(const struct simulation *s)
 {
     struct doc *all = malloc(s->n_docs * sizeof *all);
     int status = EXIT_DONE;
 
-    if (!all) return no_memory();
+    if (!all) return learn_simulate_no_memory();
     memcpy(all, s->docs, s->n_docs * sizeof *all);
     sort_text = s->text.data;
-    qsort(all, s->n_docs, sizeof *all, by_name);
+    qsort(all, s->n_docs, sizeof *all, learn_simulate_by_name);
     for (size_t i = 1; !status && i < s->n_docs; i++) {
         if (strcmp(kept(s, all[i].name), kept(s, all[i - 1].name))) continue;
         fprintf(stderr, "%s:%zu: the document of line %zu goes on here; the "
@@ -196,11 +204,11 @@ static int read_table(struct simulation *s)
 
     if (skmt_lines_open(&in, s->c->simulate, &err))
         return learn_failed(s->c, &err);
-    status = read_lines(s, in);
+    status = learn_simulate_read_lines(s, in);
     skmt_lines_close(in);
     if (!status && !s->n_lines)
         status = complain(EXIT_TROUBLE, "%s has no lines", s->c->simulate);
-    return status ? status : check_documents(s);
+    return status ? status : learn_simulate_check_documents(s);
 }
 
 /* ---- the folder --------------------------------------------------------- */
@@ -256,7 +264,7 @@ static FILE *create_file(struct simulation *s, const char *name)
     char *path = path_in(s->folder, name);
     FILE *f = path ? fopen(path, "we") : NULL;
 
-    if (!path) no_memory();
+    if (!path) learn_simulate_no_memory();
     else if (!f) complain(0, "%s: %s", path, strerror(errno));
     free(path);
     return f;
@@ -280,13 +288,13 @@ static int write_docs(struct simulation *s)
     return EXIT_DONE;
 }
 
-static int open_memory(struct simulation *s)
+static int learn_simulate_open_memory(struct simulation *s)
 {
     char *path = path_in(s->folder, MEMORY_FILE);
     skmt_error err;
     int status = EXIT_DONE;
 
-    if (!path) return no_memory();
+    if (!path) return learn_simulate_no_memory();
     if (skmt_tm_open(&s->tm, path, SKMT_TM_CREATE, &err))
         status = learn_failed(s->c, &err);
     else
@@ -298,8 +306,8 @@ static int open_memory(struct simulation *s)
 /* ---- translating -------------------------------------------------------- */
 
 /* The callback of the stream: to be scored, and to the output. */
-static int take_result(void *user, uint64_t number, skmt_result *r,
-                       const skmt_error *err)
+static int learn_simulate_take_result(void *user, uint64_t number,
+                                      skmt_result *r, const skmt_error *err)
 {
     struct simulation *s = user;
     int stop = writer_result(&s->scored, number, r, err);
@@ -311,7 +319,7 @@ static int take_result(void *user, uint64_t number, skmt_result *r,
 }
 
 /* Said when nobody writes any more. */
-static int failed(struct simulation *s, const skmt_error *err)
+static int learn_simulate_failed(struct simulation *s, const skmt_error *err)
 {
     /* The callback, or a signal, knows why. */
     if (err->status != SKMT_CANCELED)
@@ -319,18 +327,20 @@ static int failed(struct simulation *s, const skmt_error *err)
     return EXIT_TROUBLE;
 }
 
-static int line_failed(struct simulation *s, const struct input_line *line,
-                       const skmt_error *err)
+static int learn_simulate_line_failed(struct simulation *s,
+                                      const struct input_line *line,
+                                      const skmt_error *err)
 {
     if (err->status != SKMT_TEXT && err->status != SKMT_LIMIT)
-        return failed(s, err);
+        return learn_simulate_failed(s, err);
     snprintf(s->message, sizeof s->message, "%s:%llu: %s", line->file,
              (unsigned long long)line->number, err->message);
     return EXIT_TROUBLE;
 }
 
 /* memory: where the reference goes; NULL: it is forgotten. */
-static int push_line(struct simulation *s, size_t i, const char *memory)
+static int learn_simulate_push_line(struct simulation *s, size_t i,
+                                    const char *memory)
 {
     const char *source = kept(s, s->lines[i].source);
     const char *reference = kept(s, s->lines[i].reference);
@@ -342,10 +352,10 @@ static int push_line(struct simulation *s, size_t i, const char *memory)
     if (!writer_expect(&s->scored, &line)
         || (s->to_output && !writer_expect(&s->out, &line))
         || skmt_stream_push(s->stream, source, strlen(source), NULL, &err))
-        return failed(s, &err);
+        return learn_simulate_failed(s, &err);
     if (!memory || !*source || !*reference) return EXIT_DONE;
     if (skmt_tm_add(s->tm, memory, source, reference, NULL, &err))
-        return line_failed(s, &line, &err);
+        return learn_simulate_line_failed(s, &line, &err);
     return EXIT_DONE;
 }
 
@@ -357,7 +367,7 @@ static int begin_document(struct simulation *s, const char *memory)
 
     if (!skmt_tm_create(s->tm, &settings, &err)
         && !skmt_tm_use(s->tm, &memory, 1, &err)) return EXIT_DONE;
-    return failed(s, &err);
+    return learn_simulate_failed(s, &err);
 }
 
 static int push_document(struct simulation *s, size_t doc, bool with_memory)
@@ -369,28 +379,28 @@ static int push_document(struct simulation *s, size_t doc, bool with_memory)
     snprintf(memory, sizeof memory, "%zu", doc + 1);
     status = with_memory ? begin_document(s, memory) : EXIT_DONE;
     for (size_t i = s->docs[doc].first; !status && i < end; i++)
-        status = push_line(s, i, with_memory ? memory : NULL);
+        status = learn_simulate_push_line(s, i, with_memory ? memory : NULL);
     return status;
 }
 
-static int push_all(struct simulation *s, bool with_memory)
+static int learn_simulate_push_all(struct simulation *s, bool with_memory)
 {
     skmt_error err;
     int status = EXIT_DONE;
 
     if (skmt_stream_use(s->stream, with_memory ? s->tm : NULL, NULL, &err))
-        return failed(s, &err);
+        return learn_simulate_failed(s, &err);
     for (size_t d = 0; !status && d < s->n_docs; d++)
         status = push_document(s, d, with_memory);
     if (!status && skmt_stream_flush(s->stream, &err))
-        status = failed(s, &err);
+        status = learn_simulate_failed(s, &err);
     if (status) skmt_stream_cancel(s->stream);
     skmt_stream_flush(s->stream, NULL); /* no callback runs after this */
     return status;
 }
 
 /* One cause may have several consequences; the first tells the story. */
-static int settle(struct simulation *s, int status)
+static int learn_simulate_settle(struct simulation *s, int status)
 {
     const struct result_writer *w = s->scored.status ? &s->scored : &s->out;
     const char *message = w->status ? w->message : s->message;
@@ -411,20 +421,20 @@ static int run_round(struct simulation *s, const char *file, bool with_memory)
     s->scored.fd = fileno(f);
     s->scored.name = s->folder;
     s->to_output = with_memory && s->c->fd >= 0;
-    status = settle(s, push_all(s, with_memory));
+    status = learn_simulate_settle(s, learn_simulate_push_all(s, with_memory));
     if (fclose(f) && !status)
         status = complain(EXIT_TROUBLE, "%s: %s", s->folder, strerror(errno));
     return status;
 }
 
-static int translate(struct simulation *s)
+static int learn_simulate_translate(struct simulation *s)
 {
     struct learn_call *c = s->c;
     skmt_error err;
     int status;
 
-    if (skmt_stream_new(&s->stream, c->model, c->options, take_result, s,
-                        &err))
+    if (skmt_stream_new(&s->stream, c->model, c->options,
+                        learn_simulate_take_result, s, &err))
         return learn_failed(c, &err);
     interrupt_stream(s->stream);
     s->out.fd = c->fd;
@@ -472,8 +482,8 @@ static int simulate(struct simulation *s)
     int status = make_folder(s);
 
     if (!status) status = write_docs(s);
-    if (!status) status = open_memory(s);
-    if (!status) status = translate(s);
+    if (!status) status = learn_simulate_open_memory(s);
+    if (!status) status = learn_simulate_translate(s);
     skmt_tm_close(s->tm);
     s->tm = NULL;
     return status ? status : print_scores(s);

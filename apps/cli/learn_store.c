@@ -77,8 +77,8 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
     return st;
 }
 
-static skmt_status add(struct learn_call *c, struct stored_pair *s,
-                       bool confirm, skmt_error *err)
+static skmt_status learn_store_add(struct learn_call *c, struct stored_pair *s,
+                                   bool confirm, skmt_error *err)
 {
     skmt_pair pair = { .source = s->source, .target = s->target,
                        .document = c->document, .author = c->author };
@@ -89,9 +89,10 @@ static skmt_status add(struct learn_call *c, struct stored_pair *s,
 }
 
 /* Undo has to know what there was. */
-static skmt_status look_up(struct learn_call *c, struct stored_pair *s,
-                           const char *source, const char *target,
-                           skmt_error *err)
+static skmt_status learn_store_look_up(struct learn_call *c,
+                                       struct stored_pair *s,
+                                       const char *source, const char *target,
+                                       skmt_error *err)
 {
     s->source = strdup(source);
     s->target = strdup(target);
@@ -105,7 +106,7 @@ static skmt_status look_up(struct learn_call *c, struct stored_pair *s,
 }
 
 /* What changed nothing is nothing to undo. */
-static void remember(struct learn_call *c, struct stored_pair *s)
+static void learn_store_remember(struct learn_call *c, struct stored_pair *s)
 {
     c->outcome = s->is;
     if (!s->is.added && !s->is.replaced) {
@@ -124,16 +125,16 @@ skmt_status learn_store(struct learn_call *c, const char *source,
     struct stored_pair s = { 0 };
     bool confirm = false;
     skmt_tm *tm = c->steering.tm;
-    skmt_status st = look_up(c, &s, source, target, err);
+    skmt_status st = learn_store_look_up(c, &s, source, target, err);
 
     if (!st && !(st = skmt_tm_begin(tm, err))) {
         if (s.before) st = remove_rivals(c, &s, &confirm, err);
-        if (!st) st = add(c, &s, confirm, err);
+        if (!st) st = learn_store_add(c, &s, confirm, err);
         if (!st) st = skmt_tm_commit(tm, err);
         if (st) skmt_tm_rollback(tm);
     }
     if (st) stored_release(&s);
-    else remember(c, &s);
+    else learn_store_remember(c, &s);
     return st;
 }
 

@@ -42,7 +42,7 @@ static const char *file_name(const struct lines *r)
     return strcmp(name, "-") ? name : "standard input";
 }
 
-static enum lines_state failed(struct lines *r, const char *why)
+static enum lines_state lines_failed(struct lines *r, const char *why)
 {
     snprintf(r->message, sizeof r->message, "reading %s: %s", file_name(r),
              why);
@@ -60,13 +60,13 @@ static enum lines_state next_file(struct lines *r)
     r->number = 0;
     r->fd = strcmp(r->files[r->at], "-")
                 ? open(r->files[r->at], O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-    if (r->fd < 0) return failed(r, strerror(errno));
+    if (r->fd < 0) return lines_failed(r, strerror(errno));
     r->eof = false;
     return LINES_LINE;
 }
 
 /* Room for another read and a NUL after it. */
-static enum lines_state make_room(struct lines *r)
+static enum lines_state lines_make_room(struct lines *r)
 {
     size_t kept = r->end - r->begin;
 
@@ -75,7 +75,7 @@ static enum lines_state make_room(struct lines *r)
 
         snprintf(why, sizeof why, "line %llu is longer than %u MiB",
                  (unsigned long long)r->number + 1, LINE_MAX_MIB);
-        return failed(r, why);
+        return lines_failed(r, why);
     }
     if (r->begin > 0 && kept > 0) memmove(r->buf, r->buf + r->begin, kept);
     r->begin = 0;
@@ -84,7 +84,7 @@ static enum lines_state make_room(struct lines *r)
         size_t cap = 2 * kept + READ_BYTES + 1;
         char *grown = realloc(r->buf, cap);
 
-        if (!grown) return failed(r, "out of memory");
+        if (!grown) return lines_failed(r, "out of memory");
         r->buf = grown;
         r->cap = cap;
     }
@@ -99,31 +99,31 @@ static enum lines_state wait_ready(struct lines *r, bool wait)
     for (;;) {
         int n = poll(fds, 2, wait ? -1 : PATIENCE_MS);
 
-        if (n < 0 && errno != EINTR) return failed(r, strerror(errno));
+        if (n < 0 && errno != EINTR) return lines_failed(r, strerror(errno));
         if (n == 0) return LINES_WAIT;
         if (n > 0 && fds[1].revents) return LINES_STOPPED;
         if (n > 0) return LINES_LINE;
     }
 }
 
-static enum lines_state fill(struct lines *r, bool wait)
+static enum lines_state lines_fill(struct lines *r, bool wait)
 {
     enum lines_state st = wait_ready(r, wait);
     ssize_t n;
 
-    if (st == LINES_LINE) st = make_room(r);
+    if (st == LINES_LINE) st = lines_make_room(r);
     if (st != LINES_LINE) return st;
     do n = read(r->fd, r->buf + r->end, r->cap - r->end - 1);
     while (n < 0 && errno == EINTR);
-    if (n < 0) return failed(r, strerror(errno));
+    if (n < 0) return lines_failed(r, strerror(errno));
     if (n == 0) r->eof = true;
     r->end += (size_t)n;
     return LINES_LINE;
 }
 
 /* The line of len bytes at begin, `taken` with its newline. */
-static void give(struct lines *r, size_t len, size_t taken,
-                 struct input_line *out)
+static void lines_give(struct lines *r, size_t len, size_t taken,
+                       struct input_line *out)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     char *text = r->buf + r->begin;
@@ -155,15 +155,15 @@ enum lines_state lines_next(struct lines *r, bool wait, struct input_line *out)
         if (newline) {
             size_t len = (size_t)(newline - (r->buf + r->begin));
 
-            give(r, len, len + 1, out);
+            lines_give(r, len, len + 1, out);
             return LINES_LINE;
         }
         r->scanned = have;
         if (r->eof && have > 0) {
-            give(r, have, have, out);
+            lines_give(r, have, have, out);
             return LINES_LINE;
         }
-        st = r->eof ? next_file(r) : fill(r, wait);
+        st = r->eof ? next_file(r) : lines_fill(r, wait);
         if (st != LINES_LINE) return st;
     }
 }

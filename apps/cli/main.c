@@ -54,7 +54,7 @@ static int print_version(void)
     return EXIT_DONE;
 }
 
-static int unknown(const char *word)
+static int main_unknown(const char *word)
 {
     const char *what = word[0] == '-' ? "option" : "command";
     struct nearest near;
@@ -90,7 +90,7 @@ static int dispatch(int argc, char **argv)
         return cmd_help(1, help);
     for (const struct command *c = commands; c->name; c++)
         if (!strcmp(argv[1], c->name)) return c->run(argc - 1, argv + 1);
-    return unknown(argv[1]);
+    return main_unknown(argv[1]);
 }
 
 /* A standard stream that is closed would give its number to the next file or

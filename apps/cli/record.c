@@ -25,7 +25,7 @@ const struct opt record_option = {
     "status"
 };
 
-struct named { const char *name, *value; };     /* value NULL: a switch */
+struct record_value { const char *name, *value; };     /* value NULL: a switch */
 
 static struct {
     const char *path;           /* NULL: no record was asked for */
@@ -38,9 +38,9 @@ static struct {
 
     const char *command;        /* copied: "tm add" */
     const struct opt *own;
-    struct named *given;        /* [n_given] own options, in order */
+    struct record_value *given;        /* [n_given] own options, in order */
     const char **operands;      /* [n_operands] */
-    struct named *in_force;     /* [n_in_force] both strings are ours */
+    struct record_value *in_force;     /* [n_in_force] both strings are ours */
     int n_given, n_operands, n_in_force;
 
     describe_fn *describe;      /* may be NULL */
@@ -88,7 +88,7 @@ void record_argument(enum arg what, const struct args *a)
     if (what == ARG_OPERAND)
         record.operands[record.n_operands++] = a->value;
     if (what == ARG_OWN)
-        record.given[record.n_given++] = (struct named){ a->name, a->value };
+        record.given[record.n_given++] = (struct record_value){ a->name, a->value };
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -133,7 +133,7 @@ bool record_parse_end(void)
 
 void record_value(const char *option, const char *value)
 {
-    struct named *n;
+    struct record_value *n;
 
     if (!is_wanted()) return;
     n = realloc(record.in_force, ((size_t)record.n_in_force + 1) * sizeof *n);
@@ -158,7 +158,7 @@ void record_valuef(const char *option, const char *fmt, ...)
     record_value(option, text);
 }
 
-static const struct named *record_last_given(const char *option)
+static const struct record_value *record_last_given(const char *option)
 {
     for (int i = record.n_given; i-- > 0;)
         if (!strcmp(record.given[i].name, option)) return &record.given[i];
@@ -391,7 +391,7 @@ static void put_outputs(struct textbuf *t)
     jput_key(t, "outputs");
     textbuf_adds(t, "[");
     for (const struct opt *o = record.own; o && o->name; o++) {
-        const struct named *g = record_last_given(o->name);
+        const struct record_value *g = record_last_given(o->name);
         const char *path = in_force(o->name);
         struct stat st;
 

@@ -63,7 +63,7 @@ double writer_busy_seconds(struct result_writer *w)
 
 /* ---- the queue -------------------------------------------------------- */
 
-static bool grow(struct result_writer *w)
+static bool result_writer_grow(struct result_writer *w)
 {
     size_t cap = w->cap ? 2 * w->cap : 256;
     struct origin *queue = malloc(cap * sizeof *queue);
@@ -89,7 +89,7 @@ bool writer_expect(struct result_writer *w, const struct input_line *line)
         memcpy(text, line->text, line->len);
     }
     pthread_mutex_lock(&w->lock);
-    if (w->waiting == w->cap) ok = grow(w);
+    if (w->waiting == w->cap) ok = result_writer_grow(w);
     if (!ok) {
         free(text);
     } else {
@@ -107,7 +107,7 @@ bool writer_expect(struct result_writer *w, const struct input_line *line)
     return ok;
 }
 
-static struct origin take(struct result_writer *w)
+static struct origin result_writer_take(struct result_writer *w)
 {
     struct origin o;
 
@@ -132,7 +132,8 @@ static void put_one_line(struct textbuf *t, const char *s, size_t n)
         if (t->data[i] == '\n' || t->data[i] == '\r') t->data[i] = ' ';
 }
 
-static void put_plain(struct result_writer *w, const skmt_result *r, bool cr)
+static void result_writer_put_plain(struct result_writer *w,
+                                    const skmt_result *r, bool cr)
 {
     size_t len = 0;
     const char *text = skmt_result_hyps(r) ? skmt_result_text(r, 0, &len)
@@ -188,7 +189,7 @@ static void put_span(struct textbuf *t, size_t begin, size_t end)
     textbuf_addf(t, "%zu", end);
 }
 
-static void put_piece(struct textbuf *t, const skmt_piece *p)
+static void result_writer_put_piece(struct textbuf *t, const skmt_piece *p)
 {
     jput_key(t, "id");
     textbuf_addf(t, "%d", (int)p->id);
@@ -209,7 +210,7 @@ static void put_source(struct textbuf *t, const skmt_result *r, int seg)
         skmt_result_source_piece(r, seg, i, &p);
         jput_comma(t);
         textbuf_adds(t, "{");
-        put_piece(t, &p);
+        result_writer_put_piece(t, &p);
         textbuf_adds(t, "}");
     }
     textbuf_adds(t, "]");
@@ -243,7 +244,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
         row = skmt_result_attention(r, hyp, seg, i, &width);
         jput_comma(t);
         textbuf_adds(t, "{");
-        put_piece(t, &p);
+        result_writer_put_piece(t, &p);
         jput_key(t, "logprob");
         jput_number(t, p.logprob);
         if (row) put_attention(t, row, width);
@@ -308,7 +309,8 @@ static void put_hypothesis(struct result_writer *w, const skmt_result *r,
     put_segments(w, r, hyp);
 }
 
-static void put_json(struct result_writer *w, const skmt_result *r)
+static void result_writer_put_json(struct result_writer *w,
+                                   const skmt_result *r)
 {
     struct textbuf *t = &w->line;
     int n = skmt_result_hyps(r);
@@ -339,7 +341,7 @@ static void put_json(struct result_writer *w, const skmt_result *r)
 /* ---- writing ---------------------------------------------------------- */
 
 /* All of it, or the reason in errno. */
-static bool write_all(int fd, const struct textbuf *t)
+static bool result_writer_write_all(int fd, const struct textbuf *t)
 {
     const char *at = t->data;
     size_t left = t->len;
@@ -355,11 +357,11 @@ static bool write_all(int fd, const struct textbuf *t)
     return true;
 }
 
-static void write_out(struct result_writer *w)
+static void result_writer_write_out(struct result_writer *w)
 {
     if (w->line.failed)
         writer_fail(w, EXIT_TROUBLE, "skmt: out of memory");
-    else if (write_all(w->fd, &w->line))
+    else if (result_writer_write_all(w->fd, &w->line))
         return;
     else if (errno == EPIPE)
         /* The reader has enough: not an error worth a word. 13 is SIGPIPE,
@@ -391,18 +393,18 @@ static void add_to_page(struct result_writer *w, const skmt_result *r,
 static void put_result(struct result_writer *w, const skmt_result *r, bool cr)
 {
     textbuf_reset(&w->line);
-    if (w->json) put_json(w, r);
+    if (w->json) result_writer_put_json(w, r);
     else if (w->explained) put_explained(w, r);
     else if (w->ranked) put_ranked(w, r, cr);
-    else put_plain(w, r, cr);
-    if (!writer_status(w)) write_out(w);
+    else result_writer_put_plain(w, r, cr);
+    if (!writer_status(w)) result_writer_write_out(w);
 }
 
 int writer_result(void *user, uint64_t number, skmt_result *r,
                   const skmt_error *err)
 {
     struct result_writer *w = user;
-    struct origin o = take(w);
+    struct origin o = result_writer_take(w);
 
     (void)number;
     if (!writer_status(w) && !r) text_failed(w, &o, err);

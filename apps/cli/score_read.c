@@ -22,20 +22,23 @@ struct text_line {
     size_t len;
 };
 
-static int bad_line(const struct text_line *line, const char *why)
+static int score_read_bad_line(const struct text_line *line, const char *why)
 {
     fprintf(stderr, "%s:%" PRIu64 ": %s\n", line->file, line->number, why);
     return EXIT_TROUBLE;
 }
 
-static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
+static int score_read_no_memory(void)
+{
+    return complain(EXIT_TROUBLE, "out of memory");
+}
 
 typedef int line_fn(struct score_call *c, const struct text_line *line,
                     void *user);
 
 /* fn for every line of a file, until one is not EXIT_DONE. */
-static int each_line(struct score_call *c, const char *file, line_fn *fn,
-                     void *user)
+static int score_read_each_line(struct score_call *c, const char *file,
+                                line_fn *fn, void *user)
 {
     struct text_line line = { strcmp(file, "-") ? file : "standard input",
                               0, NULL, 0 };
@@ -76,7 +79,8 @@ static bool pick_column(const struct text_line *line, long column,
 /* ---- references --------------------------------------------------------- */
 
 /* The items with room for one more; NULL: no memory, and they stay. */
-static void *make_room(void *items, size_t n, size_t *cap, size_t size)
+static void *score_read_make_room(void *items, size_t n, size_t *cap,
+                                  size_t size)
 {
     size_t more = *cap ? *cap * 2 : 1024;
     void *grown;
@@ -87,8 +91,8 @@ static void *make_room(void *items, size_t n, size_t *cap, size_t size)
     return grown;
 }
 
-static bool same_document(const struct score_call *c, const char *id,
-                          size_t len)
+static bool score_read_same_document(const struct score_call *c, const char *id,
+                                     size_t len)
 {
     const struct document *d;
 
@@ -106,12 +110,13 @@ static int keep_document(struct score_call *c, const struct text_line *line)
     if (!c->docs) return EXIT_DONE;
     pick_column(line, 1, &id, &len);
     if (!len)
-        return bad_line(line, "the first column, which names the document, "
-                        "is empty");
-    if (same_document(c, id, len)) return EXIT_DONE;
-    grown = make_room(c->documents, c->n_documents, &c->cap_documents,
-                      sizeof *grown);
-    if (!grown) return no_memory();
+        return score_read_bad_line(
+            line, "the first column, which names the document, "
+                  "is empty");
+    if (score_read_same_document(c, id, len)) return EXIT_DONE;
+    grown = score_read_make_room(c->documents, c->n_documents,
+                                 &c->cap_documents, sizeof *grown);
+    if (!grown) return score_read_no_memory();
     c->documents = grown;
     c->documents[c->n_documents++] =
         (struct document){ c->n_refs, c->ids.len, len };
@@ -132,14 +137,15 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
         char why[64];
 
         snprintf(why, sizeof why, "has no column %ld", c->column);
-        return bad_line(line, why);
+        return score_read_bad_line(line, why);
     }
     status = keep_document(c, line);
     if (status) return status;
     if (c->n_refs == LINES_MAX)
-        return bad_line(line, "the file has more than 100 million lines");
-    ends = make_room(c->ends, c->n_refs, &c->cap_refs, sizeof *ends);
-    if (!ends) return no_memory();
+        return score_read_bad_line(line,
+                                   "the file has more than 100 million lines");
+    ends = score_read_make_room(c->ends, c->n_refs, &c->cap_refs, sizeof *ends);
+    if (!ends) return score_read_no_memory();
     c->ends = ends;
     textbuf_add(&c->refs, text, len);
     if (c->refs.failed)
@@ -148,11 +154,11 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
     return EXIT_DONE;
 }
 
-struct named { const char *id; size_t len, first; };
+struct score_input { const char *id; size_t len, first; };
 
-static int by_name(const void *a, const void *b)
+static int score_read_by_name(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
+    const struct score_input *x = a, *y = b;
     int order = memcmp(x->id, y->id, x->len < y->len ? x->len : y->len);
 
     if (!order) order = (x->len > y->len) - (x->len < y->len);
@@ -160,17 +166,18 @@ static int by_name(const void *a, const void *b)
 }
 
 /* A document that goes on after another one would be counted as two. */
-static int check_documents(const struct score_call *c)
+static int score_read_check_documents(const struct score_call *c)
 {
-    struct named *all = calloc(c->n_documents + 1, sizeof *all);
+    struct score_input *all = calloc(c->n_documents + 1, sizeof *all);
     int status = EXIT_DONE;
 
-    if (!all) return no_memory();
+    if (!all) return score_read_no_memory();
     for (size_t i = 0; i < c->n_documents; i++)
-        all[i] = (struct named){ c->ids.data + c->documents[i].id,
+        all[i] = (struct score_input){ c->ids.data + c->documents[i].id,
                                  c->documents[i].id_len,
                                  c->documents[i].first };
-    if (c->n_documents) qsort(all, c->n_documents, sizeof *all, by_name);
+    if (c->n_documents)
+        qsort(all, c->n_documents, sizeof *all, score_read_by_name);
     for (size_t i = 1; !status && i < c->n_documents; i++)
         if (all[i].len == all[i - 1].len
             && !memcmp(all[i].id, all[i - 1].id, all[i].len)) {
@@ -200,8 +207,8 @@ struct score_reader {
     size_t at, document;        /* the next line; the next document */
 };
 
-static int add_line(struct score_call *c, const struct text_line *line,
-                    void *user)
+static int score_read_add_line(struct score_call *c,
+                               const struct text_line *line, void *user)
 {
     struct score_reader *r = user;
     skmt_status st;
@@ -221,19 +228,19 @@ static int add_line(struct score_call *c, const struct text_line *line,
     st = skmt_score_add(r->score, line->text, line->len, ref, len, &err);
     if (!st && r->words)
         st = skmt_words_add(r->words, line->text, line->len, ref, len, &err);
-    if (st) return bad_line(line, err.message);
+    if (st) return score_read_bad_line(line, err.message);
     r->at++;
     return EXIT_DONE;
 }
 
-static int learn_line(struct score_call *c, const struct text_line *line,
-                      void *user)
+static int score_read_learn_line(struct score_call *c,
+                                 const struct text_line *line, void *user)
 {
     skmt_error err;
 
     (void)c;
     if (skmt_words_learn(user, line->text, line->len, &err))
-        return bad_line(line, err.message);
+        return score_read_bad_line(line, err.message);
     return EXIT_DONE;
 }
 
@@ -245,12 +252,12 @@ static int learn_refs(struct score_call *c, skmt_words *words)
     for (size_t i = 0; !status && i < c->n_refs; i++) {
         ref_at(c, i, &line.text, &line.len);
         line.number = i + 1;
-        status = learn_line(c, &line, words);
+        status = score_read_learn_line(c, &line, words);
     }
     return status;
 }
 
-static int learn(struct score_call *c, skmt_words **words)
+static int score_read_learn(struct score_call *c, skmt_words **words)
 {
     skmt_error err;
 
@@ -258,7 +265,8 @@ static int learn(struct score_call *c, skmt_words **words)
     if (!c->words) return EXIT_DONE;
     if (skmt_words_new(words, &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
-    return c->freq_corpus ? each_line(c, c->freq_corpus, learn_line, *words)
+    return c->freq_corpus ? score_read_each_line(c, c->freq_corpus,
+                                                 score_read_learn_line, *words)
                           : learn_refs(c, *words);
 }
 
@@ -286,7 +294,7 @@ static int read_file(struct score_call *c, struct score_file *f,
                                                     : EXIT_TROUBLE,
                         "%s", err.message);
     f->scores[0] = r.score;
-    status = each_line(c, f->name, add_line, &r);
+    status = score_read_each_line(c, f->name, score_read_add_line, &r);
     if (!status && r.at < c->n_refs)
         status = complain(EXIT_TROUBLE, "%s has %zu lines, but %s has %zu",
                           f->name, r.at, c->ref, c->n_refs);
@@ -297,7 +305,7 @@ static int read_file(struct score_call *c, struct score_file *f,
 static int read_files(struct score_call *c)
 {
     skmt_words *words;
-    int status = learn(c, &words);
+    int status = score_read_learn(c, &words);
 
     for (int i = 0; !status && i < c->n_files; i++)
         status = read_file(c, &c->files[i], words);
@@ -398,7 +406,7 @@ static int work_out_file(struct score_call *c, struct score_file *f)
 
     f->figures = calloc((size_t)(c->n_groups * c->n_metrics) + 1,
                         sizeof *f->figures);
-    if (!f->figures) return no_memory();
+    if (!f->figures) return score_read_no_memory();
     for (int g = 0; g < c->n_groups; g++)
         for (int k = 0; !status && k < c->n_metrics; k++) {
             struct figure *to = &f->figures[g * c->n_metrics + k];
@@ -412,9 +420,9 @@ static int work_out_file(struct score_call *c, struct score_file *f)
 
 int score_read(struct score_call *c)
 {
-    int status = each_line(c, c->ref, keep_ref, NULL);
+    int status = score_read_each_line(c, c->ref, keep_ref, NULL);
 
-    if (!status) status = check_documents(c);
+    if (!status) status = score_read_check_documents(c);
     if (!status) status = read_files(c);
     if (status) return status;
     make_groups(c);

@@ -28,7 +28,7 @@ static size_t wider(size_t a, const char *text)
     return a > b ? a : b;
 }
 
-static void put_cell(struct textbuf *t, double v)
+static void score_text_put_cell(struct textbuf *t, double v)
 {
     if (isnan(v)) textbuf_addf(t, "%*s", CELL, "-");
     else textbuf_addf(t, "%*.2f", CELL, v);
@@ -41,8 +41,8 @@ static void put_int_cell(struct textbuf *t, double n)
 
 /* ---- all lines ---------------------------------------------------------- */
 
-static void put_figure(struct score_call *c, const char *file,
-                       const struct figure *f)
+static void score_text_put_figure(struct score_call *c, const char *file,
+                                  const struct figure *f)
 {
     struct textbuf *t = &c->out;
 
@@ -53,7 +53,7 @@ static void put_figure(struct score_call *c, const char *file,
     textbuf_adds(t, "\n");
 }
 
-static void put_scores(struct score_call *c)
+static void score_text_put_scores(struct score_call *c)
 {
     struct textbuf *t = &c->out;
 
@@ -64,8 +64,8 @@ static void put_scores(struct score_call *c)
     textbuf_adds(t, "\n");
     for (int i = 0; i < c->n_files; i++)
         for (int k = 0; k < c->n_metrics; k++)
-            put_figure(c, c->files[i].name,
-                       figure_at(c, i, c->n_groups - 1, k));
+            score_text_put_figure(c, c->files[i].name,
+                                  figure_at(c, i, c->n_groups - 1, k));
 }
 
 /* ---- by the length of documents ----------------------------------------- */
@@ -104,13 +104,13 @@ static void put_group_row(struct score_call *c, int file, int metric,
         const struct figure *f = figure_at(c, file, g, metric);
 
         textbuf_adds(t, star ? "*" : " ");
-        put_cell(t, f->score);
+        score_text_put_cell(t, f->score);
         star = f->compared && f->p < SURE;
     }
     textbuf_adds(t, star ? "*\n" : "\n");
 }
 
-static void put_groups(struct score_call *c)
+static void score_text_put_groups(struct score_call *c)
 {
     size_t width = wider(c->name_width + 2, lengths_head);
 
@@ -159,8 +159,8 @@ static void put_r_row(struct score_call *c, int file, int group, int metric)
     put_padded(t, "", strlen(lengths_head));
     put_padded(t, c->files[file].name, wider(c->name_width, "(words)"));
     for (int i = 0; i < R_CLASSES; i++)
-        put_cell(t, detail(c, file, group, f->metric, i));
-    put_cell(t, f->score);
+        score_text_put_cell(t, detail(c, file, group, f->metric, i));
+    score_text_put_cell(t, f->score);
     textbuf_adds(t, "\n");
 }
 
@@ -195,13 +195,13 @@ static void put_word_row(struct score_call *c, int file, int i)
     put_padded(t, c->files[file].name, c->name_width);
     put_int_cell(t, (double)w->ref_words);
     put_int_cell(t, (double)w->hyp_words);
-    put_cell(t, w->f1);
-    put_cell(t, w->precision);
-    put_cell(t, w->recall);
+    score_text_put_cell(t, w->f1);
+    score_text_put_cell(t, w->precision);
+    score_text_put_cell(t, w->recall);
     textbuf_adds(t, "\n");
 }
 
-static void put_words(struct score_call *c)
+static void score_text_put_words(struct score_call *c)
 {
     static const char *const heads[] = { "in ref", "in file", "F1",
                                          "precis.", "recall" };
@@ -234,7 +234,7 @@ static void put_resamples(struct score_call *c)
     textbuf_adds(t, "\n");
 }
 
-static void put_foot(struct score_call *c)
+static void score_text_put_foot(struct score_call *c)
 {
     struct textbuf *t = &c->out;
 
@@ -249,10 +249,10 @@ static void put_foot(struct score_call *c)
 
 void score_text(struct score_call *c)
 {
-    put_scores(c);
-    if (c->docs) put_groups(c);
+    score_text_put_scores(c);
+    if (c->docs) score_text_put_groups(c);
     for (int k = 0; k < c->n_metrics; k++)
         if (is_r(figure_at(c, 0, 0, k)->metric)) put_r(c, k);
-    if (c->words) put_words(c);
-    put_foot(c);
+    if (c->words) score_text_put_words(c);
+    score_text_put_foot(c);
 }

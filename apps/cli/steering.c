@@ -97,7 +97,7 @@ int steering_settings(const struct steering *s, skmt_options *o)
 
 /* ---- opening ---------------------------------------------------------- */
 
-static int failed(struct steering *s, const skmt_error *err)
+static int steering_failed(struct steering *s, const skmt_error *err)
 {
     progress_end(&s->progress);
     if (err->status == SKMT_CANCELED && interrupt_signal())
@@ -135,7 +135,7 @@ int memory_must_exist(const char *path)
 
 /* To read, but open to write where that is allowed: then what a search learns
  * about the file is kept. */
-static int open_memory(struct steering *s, skmt_tm_mode mode)
+static int steering_open_memory(struct steering *s, skmt_tm_mode mode)
 {
     skmt_error err;
 
@@ -144,7 +144,8 @@ static int open_memory(struct steering *s, skmt_tm_mode mode)
     if (mode == SKMT_TM_READ && !access(s->memory, W_OK)
         && !skmt_tm_open(&s->tm, s->memory, SKMT_TM_WRITE, NULL))
         return EXIT_DONE;
-    if (skmt_tm_open(&s->tm, s->memory, mode, &err)) return failed(s, &err);
+    if (skmt_tm_open(&s->tm, s->memory, mode, &err))
+        return steering_failed(s, &err);
     return EXIT_DONE;
 }
 
@@ -172,14 +173,14 @@ int steering_open(struct steering *s, const skmt_model *model,
     int status;
 
     if (s->key_file && skmt_keys_new(&s->keys, model, o, s->key_file, &err))
-        return failed(s, &err);
+        return steering_failed(s, &err);
     if (s->keys) note_remade_keys(s->keys, s->key_file);
     if (!s->memory) return EXIT_DONE;
-    if ((status = open_memory(s, mode))) return status;
+    if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
     if (!quiet) skmt_tm_progress(s->tm, tell, s);
     if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
-        return failed(s, &err);
+        return steering_failed(s, &err);
     return EXIT_DONE;
 }
 
@@ -211,8 +212,8 @@ void pair_lines_close(struct pair_lines *p)
     memset(p, 0, sizeof *p);
 }
 
-static bool bad(struct pair_lines *p, const struct input_line *l,
-                const char *what)
+static bool steering_bad(struct pair_lines *p, const struct input_line *l,
+                         const char *what)
 {
     snprintf(p->message, sizeof p->message, "%s:%llu: %s", l->file,
              (unsigned long long)l->number, what);
@@ -220,7 +221,7 @@ static bool bad(struct pair_lines *p, const struct input_line *l,
 }
 
 /* ["source", "target"] or with a number from 0 to 1 after them. */
-static bool take_pair(struct pair_lines *p, const json_t *pair)
+static bool steering_take_pair(struct pair_lines *p, const json_t *pair)
 {
     const char *source = json_string_value(json_array_get(pair, 0));
     const char *target = json_string_value(json_array_get(pair, 1));
@@ -233,27 +234,30 @@ static bool take_pair(struct pair_lines *p, const json_t *pair)
     return true;
 }
 
-static bool take_pairs(struct pair_lines *p, const struct input_line *l,
-                       const struct input_line *text)
+static bool steering_take_pairs(struct pair_lines *p,
+                                const struct input_line *l,
+                                const struct input_line *text)
 {
     const json_t *tm = json_object_get(p->json, "tm");
     const json_t *src = json_object_get(p->json, "src");
     int n = (int)json_array_size(tm);
 
-    if (!json_is_array(tm)) return bad(p, l, "there is no array \"tm\"");
+    if (!json_is_array(tm))
+        return steering_bad(p, l, "there is no array \"tm\"");
     if (src && (json_string_length(src) != text->len
                 || memcmp(json_string_value(src), text->text, text->len)))
-        return bad(p, l, "its \"src\" is not the text of this line");
+        return steering_bad(p, l, "its \"src\" is not the text of this line");
     if (n > p->cap) {
         skmt_similar *pairs = realloc(p->pairs, (size_t)n * sizeof *pairs);
 
-        if (!pairs) return bad(p, l, "out of memory");
+        if (!pairs) return steering_bad(p, l, "out of memory");
         p->pairs = pairs;
         p->cap = n;
     }
     for (int i = 0; i < n; i++)
-        if (!take_pair(p, json_array_get(tm, (size_t)i)))
-            return bad(p, l, "a pair is not [\"source\", \"target\", number]");
+        if (!steering_take_pair(p, json_array_get(tm, (size_t)i)))
+            return steering_bad(
+                p, l, "a pair is not [\"source\", \"target\", number]");
     return true;
 }
 
@@ -274,5 +278,6 @@ bool pair_lines_next(struct pair_lines *p, const struct input_line *text)
         return false;
     }
     p->json = json_loadb(l.text, l.len, 0, &why);
-    return p->json ? take_pairs(p, &l, text) : bad(p, &l, why.text);
+    return p->json ? steering_take_pairs(p, &l, text)
+                   : steering_bad(p, &l, why.text);
 }

@@ -26,7 +26,7 @@ struct import_call {
 
 /* ---- what was left out ------------------------------------------------ */
 
-static void write_raw(FILE *f, const char *raw, size_t len)
+static void tm_import_write_raw(FILE *f, const char *raw, size_t len)
 {
     while (len > 0) {
         const char *newline = memchr(raw, '\n', len);
@@ -54,7 +54,7 @@ static int rejected(void *user, const char *file, uint64_t line,
     fprintf(r->file, "%s:%llu", file, (unsigned long long)line);
     if (column) fprintf(r->file, ":%llu", (unsigned long long)column);
     fprintf(r->file, ": %s\n", why);
-    write_raw(r->file, raw, raw_len);
+    tm_import_write_raw(r->file, raw, raw_len);
     if (!ferror(r->file)) return 0;
     r->error = errno;
     return 1;
@@ -159,7 +159,7 @@ static void put_counts(const struct import_call *im)
     textbuf_adds(t, " pairs/s\n");
 }
 
-static void put_json(const struct import_call *im)
+static void tm_import_put_json(const struct import_call *im)
 {
     static const char *const counts[][2] = {
         { "pairs", "pairs" }, { "texts", "texts" }, { "empty", "empty" },
@@ -248,7 +248,7 @@ static int give_notes(const struct import_call *im)
     return EXIT_DONE;
 }
 
-static int failed(struct import_call *im, const skmt_error *err)
+static int tm_import_failed(struct import_call *im, const skmt_error *err)
 {
     struct tm_call *c = im->c;
     int status;
@@ -276,11 +276,11 @@ static int import(struct import_call *im)
                         c->n_operands, im->how, &err);
     im->seconds = wall_seconds() - begin;
     rejects_close(&im->rejects);
-    if (st) return failed(im, &err);
+    if (st) return tm_import_failed(im, &err);
     if (im->rejects.error)
         complain(0, "writing %s: %s; the pairs were imported",
                  im->rejects.path, strerror(im->rejects.error));
-    if (c->json) put_json(im);
+    if (c->json) tm_import_put_json(im);
     else put_counts(im);
     tm_print(c);
     status = give_notes(im);

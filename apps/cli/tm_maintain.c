@@ -218,8 +218,8 @@ static int answer_work(struct tm_call *c, double seconds)
     return tm_print(c);
 }
 
-static int work(struct tm_call *c,
-                skmt_status (*what)(skmt_tm *tm, skmt_error *err))
+static int tm_maintain_work(struct tm_call *c,
+                            skmt_status (*what)(skmt_tm *tm, skmt_error *err))
 {
     int status = tm_open(c, SKMT_TM_WRITE);
     double begin = wall_seconds();
@@ -232,12 +232,12 @@ static int work(struct tm_call *c,
 
 int cmd_tm_rebuild(struct tm_call *c)
 {
-    return work(c, skmt_tm_rebuild);
+    return tm_maintain_work(c, skmt_tm_rebuild);
 }
 
 int cmd_tm_compact(struct tm_call *c)
 {
-    return work(c, skmt_tm_compact);
+    return tm_maintain_work(c, skmt_tm_compact);
 }
 
 /* ---- recover ---------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* tm_memories.c - skmt tm create, list, set, drop: the memories of a file. */
+/* tm_memories.c - skmt tm create, tm_memories_list, set, drop: the memories of a file. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 /* ---- create ----------------------------------------------------------- */
 
 /* In a file that has memories already another one must be named. */
-static int check_new(struct tm_call *c)
+static int tm_memories_check_new(struct tm_call *c)
 {
     skmt_error err;
     int n;
@@ -42,7 +42,7 @@ int cmd_tm_create(struct tm_call *c)
     record_value("name", settings.name);
     record_valuef("priority", "%d", (int)settings.priority);
     if ((status = tm_open(c, SKMT_TM_CREATE))) return status;
-    if ((status = check_new(c))) return status;
+    if ((status = tm_memories_check_new(c))) return status;
     if (skmt_tm_create(c->tm, &settings, &err)) return tm_failed(c, &err);
     if (c->json) {
         textbuf_adds(&c->out, "{");
@@ -58,10 +58,10 @@ int cmd_tm_create(struct tm_call *c)
     return tm_print(c);
 }
 
-/* ---- list ------------------------------------------------------------- */
+/* ---- tm_memories_list ------------------------------------------------------------- */
 
 /* Names last: they may be long, and wide. */
-static void put_row(struct textbuf *t, const skmt_tm_info *m)
+static void tm_memories_put_row(struct textbuf *t, const skmt_tm_info *m)
 {
     char pair[80];
 
@@ -75,7 +75,7 @@ static void put_row(struct textbuf *t, const skmt_tm_info *m)
     textbuf_adds(t, m->keep_duplicates ? " (keeps duplicates)\n" : "\n");
 }
 
-static int list(struct tm_call *c)
+static int tm_memories_list(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
     int status;
@@ -89,7 +89,7 @@ static int list(struct tm_call *c)
         textbuf_addf(t, "%12s  %12s  %8s  %-14s  %s\n", "pairs", "texts",
                      "priority", "languages", "memory");
     }
-    if ((status = tm_put_memories(c, put_row))) return status;
+    if ((status = tm_put_memories(c, tm_memories_put_row))) return status;
     if (c->json) textbuf_adds(t, "]}\n");
     return tm_print(c);
 }
@@ -98,7 +98,7 @@ int cmd_tm_list(struct tm_call *c)
 {
     int status = tm_open_read(c);
 
-    return status ? status : list(c);
+    return status ? status : tm_memories_list(c);
 }
 
 /* ---- set, drop -------------------------------------------------------- */
@@ -140,7 +140,7 @@ int cmd_tm_set(struct tm_call *c)
                         "--source-lang, --target-lang or --rename");
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
     if (set_all(c, &err)) return tm_failed(c, &err);
-    return list(c);
+    return tm_memories_list(c);
 }
 
 int cmd_tm_drop(struct tm_call *c)
@@ -158,5 +158,5 @@ int cmd_tm_drop(struct tm_call *c)
              "pairs?", name, c->path);
     if ((status = tm_confirm(c, question))) return status;
     if (skmt_tm_drop(c->tm, name, &err)) return tm_failed(c, &err);
-    return list(c);
+    return tm_memories_list(c);
 }

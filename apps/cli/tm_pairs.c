@@ -40,7 +40,8 @@ static skmt_status add_one(struct tm_call *c, const char *source,
 }
 
 /* Every line is answered before the next is read. */
-static int add_line(struct tm_call *c, struct input_line *line, void *unused)
+static int tm_pairs_add_line(struct tm_call *c, struct input_line *line,
+                             void *unused)
 {
     char *tab = memchr(line->text, '\t', line->len);
     skmt_error err;
@@ -69,7 +70,7 @@ int cmd_tm_add(struct tm_call *c)
         return complain(EXIT_USAGE, "tm add needs SOURCE and TARGET, or "
                         "neither to read lines; see 'skmt help tm add'");
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
-    if (from_input) return tm_each_line(c, "-", add_line, NULL);
+    if (from_input) return tm_each_line(c, "-", tm_pairs_add_line, NULL);
     if (add_one(c, c->operands[0], c->operands[1], &err))
         return tm_failed(c, &err);
     return tm_print(c);
@@ -93,7 +94,7 @@ static void put_time_field(struct textbuf *t, const char *name,
     textbuf_adds(t, "\n");
 }
 
-static void put_pair(struct textbuf *t, const skmt_pair *p)
+static void tm_pairs_put_pair(struct textbuf *t, const skmt_pair *p)
 {
     textbuf_addf(t, "%-13s %lld\n", "id", (long long)p->id);
     put_field(t, "memory", p->memory);
@@ -125,7 +126,7 @@ static int show(struct tm_call *c, int64_t id)
         jput_pair(&c->out, &p);
         textbuf_adds(&c->out, "}\n");
     } else {
-        put_pair(&c->out, &p);
+        tm_pairs_put_pair(&c->out, &p);
     }
     return tm_print(c);
 }

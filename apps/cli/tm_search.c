@@ -27,7 +27,7 @@ static const char bold[] = "\033[1m", dim[] = "\033[2m",
 
 /* ---- for people ------------------------------------------------------- */
 
-static void paint(struct search_call *s, const char *code)
+static void tm_search_paint(struct search_call *s, const char *code)
 {
     if (s->color) textbuf_adds(&s->c->out, code);
 }
@@ -92,17 +92,17 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
     skmt_match match;
 
     skmt_matches_get(m, i, &match);
-    paint(s, bold);
+    tm_search_paint(s, bold);
     textbuf_addf(t, "%3d%%", similarity_percent(match.similarity));
-    paint(s, usual);
+    tm_search_paint(s, usual);
     textbuf_adds(t, "  ");
     put_differences(s, m, i, &match, text);
     textbuf_adds(t, "\n      ");
     put_visible(t, match.pair.target, strlen(match.pair.target));
     textbuf_adds(t, "\n      ");
-    paint(s, dim);
+    tm_search_paint(s, dim);
     put_where(s, &match);
-    paint(s, usual);
+    tm_search_paint(s, usual);
     textbuf_adds(t, "\n");
 }
 

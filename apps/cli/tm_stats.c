@@ -16,7 +16,7 @@
 #define BAR_WIDTH 40
 
 struct histogram {
-    int64_t count[BUCKETS];     /* [0, 0.1) .. [0.9, 1] */
+    int64_t count[BUCKETS];  /* [0, 0.1) .. [0.9, 1] */
     int64_t lines, exact;
     double sum, seconds;
     const char *unit;           /* "pieces" or "words" */
@@ -30,7 +30,7 @@ struct stats_context {
 
 /* ---- the numbers ------------------------------------------------------ */
 
-static void put_name(struct textbuf *t, const char *name)
+static void tm_stats_put_name(struct textbuf *t, const char *name)
 {
     size_t at = t->len;
 
@@ -41,7 +41,7 @@ static void put_name(struct textbuf *t, const char *name)
 
 static void put_memory(struct textbuf *t, const skmt_tm_info *m)
 {
-    put_name(t, "memory");
+    tm_stats_put_name(t, "memory");
     put_visible(t, m->name, strlen(m->name));
     textbuf_adds(t, ": ");
     put_noun(t, m->pairs, "pair", "pairs");
@@ -57,7 +57,7 @@ static void put_memory(struct textbuf *t, const skmt_tm_info *m)
     textbuf_adds(t, "\n");
 }
 
-static void put_facts(struct tm_call *c)
+static void tm_stats_put_facts(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
     const char *name;
@@ -67,14 +67,14 @@ static void put_facts(struct tm_call *c)
         if (c->json) {
             jput_int(t, name, value);
         } else {
-            put_name(t, name);
+            tm_stats_put_name(t, name);
             put_count(t, value);
             textbuf_adds(t, "\n");
         }
     }
 }
 
-static int put_all(struct tm_call *c)
+static int tm_stats_put_all(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
     int status;
@@ -84,20 +84,20 @@ static int put_all(struct tm_call *c)
         jput_key(t, "memories");
         textbuf_adds(t, "[");
     } else {
-        put_name(t, "file");
+        tm_stats_put_name(t, "file");
         textbuf_adds(t, c->path);
         textbuf_adds(t, "\n");
     }
     if ((status = tm_put_memories(c, put_memory))) return status;
     if (c->json) textbuf_adds(t, "]");
-    put_facts(c);
+    tm_stats_put_facts(c);
     return EXIT_DONE;
 }
 
 /* ---- the histogram ---------------------------------------------------- */
 
 /* 1 - 9/10 falls a hair short of 0.1, and belongs to it. */
-static void count(struct histogram *h, double similarity)
+static void tm_stats_count(struct histogram *h, double similarity)
 {
     int bucket = (int)(similarity * BUCKETS + 1e-9);
 
@@ -107,8 +107,8 @@ static void count(struct histogram *h, double similarity)
     if (similarity >= 1 - 1e-9) h->exact++;
 }
 
-static int measure(struct tm_call *c, const struct input_line *line,
-                   struct histogram *h)
+static int tm_stats_measure(struct tm_call *c, const struct input_line *line,
+                            struct histogram *h)
 {
     const char *tab = memchr(line->text, '\t', line->len);
     size_t len = tab ? (size_t)(tab - line->text) : line->len;
@@ -123,7 +123,7 @@ static int measure(struct tm_call *c, const struct input_line *line,
         return tm_bad_line(line, err.message);
     }
     if (skmt_matches_count(m) > 0) skmt_matches_get(m, 0, &best);
-    count(h, best.similarity);
+    tm_stats_count(h, best.similarity);
     skmt_matches_free(m);
     return EXIT_DONE;
 }
@@ -139,7 +139,7 @@ static uint64_t file_bytes(const char *path)
 static int measure_line(struct tm_call *c, struct input_line *line, void *user)
 {
     struct stats_context *m = user;
-    int status = measure(c, line, m->h);
+    int status = tm_stats_measure(c, line, m->h);
 
     m->bytes += line->bytes;
     progress_update(&m->progress, m->bytes, (uint64_t)m->h->lines);
@@ -159,7 +159,7 @@ static int measure_lines(struct tm_call *c, const char *path,
     return status;
 }
 
-static double share(const struct histogram *h, int64_t n)
+static double tm_stats_share(const struct histogram *h, int64_t n)
 {
     return h->lines ? (double)n / (double)h->lines : 0;
 }
@@ -174,7 +174,7 @@ static void put_bucket(struct textbuf *t, const struct histogram *h, int i,
     textbuf_addf(t, "[%.1f, %.1f%c", i / 10.0, (i + 1) / 10.0,
                  i + 1 < BUCKETS ? ')' : ']');
     put_aligned(t, h->count[i], 12);
-    textbuf_addf(t, "  %5.1f %%%s%.*s\n", 100 * share(h, h->count[i]),
+    textbuf_addf(t, "  %5.1f %%%s%.*s\n", 100 * tm_stats_share(h, h->count[i]),
                  width ? "  " : "", width, bar);
 }
 
@@ -213,7 +213,7 @@ static void jput_histogram(struct textbuf *t, const struct histogram *h)
         jput_comma(t);
         textbuf_addf(t, "{\"from\":%.1f,\"to\":%.1f,\"count\":%lld,"
                      "\"share\":%.7g}", i / 10.0, (i + 1) / 10.0,
-                     (long long)h->count[i], share(h, h->count[i]));
+                     (long long)h->count[i], tm_stats_share(h, h->count[i]));
     }
     textbuf_adds(t, "]}");
 }
@@ -241,7 +241,7 @@ int cmd_tm_stats(struct tm_call *c)
 
     if (!status && against) status = measure_all(c, against, &h);
     if (!status && c->json) textbuf_adds(&c->out, "{");
-    if (!status) status = put_all(c);
+    if (!status) status = tm_stats_put_all(c);
     if (status) return status;
     if (against && c->json) jput_histogram(&c->out, &h);
     if (against && !c->json) put_histogram(&c->out, &h);

@@ -15,7 +15,7 @@
 #include "tm_call.h"
 #include "tm_print.h"
 
-struct warm_context {
+struct tm_warm_context {
     const char *file;
     int64_t made, there, removed;       /* pairs */
     int64_t kept;               /* of the file, others' pairs included */
@@ -23,7 +23,7 @@ struct warm_context {
 };
 
 /* A file that can only be read would be looked into and never filled. */
-static int check_file(const char *file)
+static int tm_warm_check_file(const char *file)
 {
     if (!file || !file[0])
         return complain(EXIT_USAGE, "tm warm needs --key-file FILE, where the "
@@ -33,14 +33,14 @@ static int check_file(const char *file)
     return EXIT_DONE;
 }
 
-static int64_t bytes_of(const char *file)
+static int64_t tm_warm_bytes_of(const char *file)
 {
     struct stat st;
 
     return stat(file, &st) ? 0 : (int64_t)st.st_size;
 }
 
-static int answer(struct tm_call *c, const struct warm_context *w)
+static int answer(struct tm_call *c, const struct tm_warm_context *w)
 {
     struct textbuf *t = &c->out;
 
@@ -52,7 +52,7 @@ static int answer(struct tm_call *c, const struct warm_context *w)
         jput_int(t, "there", w->there);
         jput_int(t, "removed", w->removed);
         jput_int(t, "pairs", w->kept);
-        jput_int(t, "bytes", bytes_of(w->file));
+        jput_int(t, "bytes", tm_warm_bytes_of(w->file));
         jput_key(t, "seconds");
         jput_number(t, w->seconds);
         textbuf_adds(t, "}\n");
@@ -71,13 +71,13 @@ static int answer(struct tm_call *c, const struct warm_context *w)
     textbuf_adds(t, ": ");
     put_noun(t, w->kept, "pair", "pairs");
     textbuf_adds(t, ", ");
-    put_noun(t, bytes_of(w->file), "byte", "bytes");
+    put_noun(t, tm_warm_bytes_of(w->file), "byte", "bytes");
     textbuf_adds(t, "\n");
     return tm_print(c);
 }
 
-static int stopped(struct tm_call *c, const struct warm_context *w,
-                   const skmt_error *err)
+static int tm_warm_stopped(struct tm_call *c, const struct tm_warm_context *w,
+                           const skmt_error *err)
 {
     int status = tm_failed(c, err);
 
@@ -89,7 +89,7 @@ static int stopped(struct tm_call *c, const struct warm_context *w,
 
 /* The limit counts for all pairs of the file, those of other memories, too. */
 static void note_what_did_not_fit(const struct tm_call *c,
-                                  const struct warm_context *w)
+                                  const struct tm_warm_context *w)
 {
     if (tm_given(c, "quiet") || w->kept >= w->made + w->there) return;
     complain(0, "%s has reached its limit and keeps %lld of these %lld pairs; "
@@ -98,7 +98,7 @@ static void note_what_did_not_fit(const struct tm_call *c,
 }
 
 /* *keys is the caller's to free. */
-static int warm(struct tm_call *c, struct warm_context *w, skmt_keys **keys)
+static int warm(struct tm_call *c, struct tm_warm_context *w, skmt_keys **keys)
 {
     double begin = wall_seconds();
     skmt_error err;
@@ -107,7 +107,7 @@ static int warm(struct tm_call *c, struct warm_context *w, skmt_keys **keys)
         return tm_failed(c, &err);
     note_remade_keys(*keys, w->file);
     if (skmt_keys_warm(*keys, c->tm, c->options, &w->made, &err))
-        return stopped(c, w, &err);
+        return tm_warm_stopped(c, w, &err);
     if (tm_given(c, "drop-others") &&
         skmt_keys_drop_others(*keys, c->tm, &w->removed, &err))
         return tm_failed(c, &err);
@@ -120,9 +120,9 @@ static int warm(struct tm_call *c, struct warm_context *w, skmt_keys **keys)
 
 int cmd_tm_warm(struct tm_call *c)
 {
-    struct warm_context w = { .file = tm_value(c, "key-file") };
+    struct tm_warm_context w = { .file = tm_value(c, "key-file") };
     skmt_keys *keys = NULL;
-    int status = check_file(w.file);
+    int status = tm_warm_check_file(w.file);
 
     if (!status) status = tm_open_search(c, false);
     if (!status) status = model_find(&c->model, tm_value(c, "model"), NULL);

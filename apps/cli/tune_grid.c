@@ -155,7 +155,8 @@ static int learn_sentences(struct pass *p, size_t line, const skmt_result *r)
     return EXIT_DONE;
 }
 
-static int take_line(struct pass *p, size_t line, const skmt_result *r)
+static int tune_grid_take_line(struct pass *p, size_t line,
+                               const skmt_result *r)
 {
     size_t len;
     const char *text = skmt_result_text(r, 0, &len);
@@ -178,8 +179,8 @@ static int take_sentence(struct pass *p, size_t i, const skmt_result *r)
     return score_line(p, it->line);
 }
 
-static int take_result(void *user, uint64_t number, skmt_result *r,
-                       const skmt_error *err)
+static int tune_grid_take_result(void *user, uint64_t number, skmt_result *r,
+                                 const skmt_error *err)
 {
     struct pass *p = user;
     size_t i = (size_t)number;
@@ -190,13 +191,15 @@ static int take_result(void *user, uint64_t number, skmt_result *r,
                                       : p->c->set.sentences[i].line,
                                       err->message);
     } else {
-        p->status = p->alone ? take_line(p, i, r) : take_sentence(p, i, r);
+        p->status =
+            p->alone ? tune_grid_take_line(p, i, r) : take_sentence(p, i, r);
     }
     return p->status;
 }
 
-static skmt_status push_line(skmt_stream *stream, const struct tune_set *s,
-                             size_t i, skmt_error *err)
+static skmt_status tune_grid_push_line(skmt_stream *stream,
+                                       const struct tune_set *s, size_t i,
+                                       skmt_error *err)
 {
     return skmt_stream_push(stream, s->text.data + s->lines[i].source,
                             s->lines[i].source_len, NULL, err);
@@ -211,15 +214,15 @@ static skmt_status push_sentence(skmt_stream *stream,
 }
 
 /* All texts through the stream; most: pairs for each. */
-static skmt_status push_all(struct pass *p, skmt_stream *stream, int most,
-                            skmt_error *err)
+static skmt_status tune_grid_push_all(struct pass *p, skmt_stream *stream,
+                                      int most, skmt_error *err)
 {
     const struct tune_set *s = &p->c->set;
     skmt_status st = SKMT_OK;
 
     if (p->alone)
         for (size_t i = 0; !st && i < s->n; i++)
-            st = push_line(stream, s, i, err);
+            st = tune_grid_push_line(stream, s, i, err);
     else
         for (size_t i = 0; !st && i < s->n_sentences; i++)
             st = push_sentence(stream, &s->sentences[i], most, err);
@@ -243,11 +246,11 @@ static int run_stream(struct pass *p, int most)
     skmt_error err = { 0 };
 
     if (interrupt_signal() || skmt_stream_new(&stream, c->model, c->options,
-                                              take_result, p, &err))
+                                              tune_grid_take_result, p, &err))
         return pass_failed(p, &err);
     interrupt_stream(stream);
     if ((!p->alone && skmt_stream_use(stream, NULL, c->steering.keys, &err))
-        || push_all(p, stream, most, &err)) {
+        || tune_grid_push_all(p, stream, most, &err)) {
         skmt_stream_cancel(stream);
         status = EXIT_TROUBLE;          /* which one is said below */
     }
@@ -256,8 +259,8 @@ static int run_stream(struct pass *p, int most)
     return status ? pass_failed(p, &err) : EXIT_DONE;
 }
 
-static int run_pass(struct tune_call *c, bool alone, int most,
-                    struct tune_point *to)
+static int tune_grid_run_pass(struct tune_call *c, bool alone, int most,
+                              struct tune_point *to)
 {
     struct pass p = { .c = c, .alone = alone };
     skmt_error err;
@@ -285,7 +288,8 @@ static int set_option(struct tune_call *c, const char *name, const char *value)
     return complain(EXIT_USAGE, "--%s", err.message);
 }
 
-static int set_number(struct tune_call *c, int axis, const int at[N_AXES])
+static int tune_grid_set_number(struct tune_call *c, int axis,
+                                const int at[N_AXES])
 {
     char text[32];
 
@@ -295,7 +299,7 @@ static int set_number(struct tune_call *c, int axis, const int at[N_AXES])
 
 int tune_run_alone(struct tune_call *c)
 {
-    int status = run_pass(c, true, 0, &c->alone);
+    int status = tune_grid_run_pass(c, true, 0, &c->alone);
 
     /* From here on texts are sentences already. */
     return status ? status : set_option(c, "split", "none");
@@ -303,15 +307,15 @@ int tune_run_alone(struct tune_call *c)
 
 static int run_setting(struct tune_call *c, const int at[N_AXES])
 {
-    int status = set_number(c, AXIS_K, at);
+    int status = tune_grid_set_number(c, AXIS_K, at);
 
     snprintf(c->what, sizeof c->what, "%zu of %zu settings", c->n_done,
              c->n_points);
-    if (!status) status = set_number(c, AXIS_TAU, at);
-    if (!status && c->fixed) status = set_number(c, AXIS_LAMBDA, at);
+    if (!status) status = tune_grid_set_number(c, AXIS_TAU, at);
+    if (!status && c->fixed) status = tune_grid_set_number(c, AXIS_LAMBDA, at);
     if (!status)
-        status = run_pass(c, false, (int)tune_value(c, AXIS_M, at),
-                          tune_point_at(c, at));
+        status = tune_grid_run_pass(c, false, (int)tune_value(c, AXIS_M, at),
+                                    tune_point_at(c, at));
     if (!status) c->n_done++;
     return status;
 }

@@ -8,13 +8,17 @@
 #include "interrupt.h"
 #include "tune_call.h"
 
-static int no_memory(void) { return complain(EXIT_TROUBLE, "out of memory"); }
-
-static int stopped(void) { return EXIT_SIGNAL + interrupt_signal(); }
-
-static int failed(const skmt_error *err)
+static int tune_set_no_memory(void)
 {
-    if (err->status == SKMT_CANCELED && interrupt_signal()) return stopped();
+    return complain(EXIT_TROUBLE, "out of memory");
+}
+
+static int tune_set_stopped(void) { return EXIT_SIGNAL + interrupt_signal(); }
+
+static int tune_set_failed(const skmt_error *err)
+{
+    if (err->status == SKMT_CANCELED && interrupt_signal())
+        return tune_set_stopped();
     return complain(EXIT_TROUBLE, "%s", err->message);
 }
 
@@ -23,8 +27,8 @@ static const char *dev_name(const struct tune_call *c)
     return strcmp(c->dev, "-") ? c->dev : "standard input";
 }
 
-static int bad_line(const struct tune_call *c, uint64_t number,
-                    const char *what)
+static int tune_set_bad_line(const struct tune_call *c, uint64_t number,
+                             const char *what)
 {
     if (c->set.leave_out)
         return complain(EXIT_TROUBLE, "pair %" PRIu64 " of %s: %s", number,
@@ -36,12 +40,12 @@ static int bad_line(const struct tune_call *c, uint64_t number,
 int tune_set_complain(const struct tune_call *c, size_t line,
                       const char *what)
 {
-    return bad_line(c, c->set.lines[line].number, what);
+    return tune_set_bad_line(c, c->set.lines[line].number, what);
 }
 
 /* The items with room for n, moved perhaps; NULL: no memory, and they are as
  * they were. */
-static void *make_room(void *items, size_t *cap, size_t n, size_t size)
+static void *tune_set_make_room(void *items, size_t *cap, size_t n, size_t size)
 {
     size_t want = *cap ? *cap : 64;
     void *grown;
@@ -55,11 +59,12 @@ static void *make_room(void *items, size_t *cap, size_t n, size_t size)
 
 /* ---- lines ------------------------------------------------------------ */
 
-static bool add_line(struct tune_set *s, uint64_t number, const char *source,
-                     size_t source_len, const char *target, size_t target_len)
+static bool tune_set_add_line(struct tune_set *s, uint64_t number,
+                              const char *source, size_t source_len,
+                              const char *target, size_t target_len)
 {
-    struct tune_line *lines = make_room(s->lines, &s->cap, s->n + 1,
-                                        sizeof *lines);
+    struct tune_line *lines = tune_set_make_room(s->lines, &s->cap, s->n + 1,
+                                                 sizeof *lines);
 
     if (!lines) return false;
     s->lines = lines;
@@ -72,26 +77,29 @@ static bool add_line(struct tune_set *s, uint64_t number, const char *source,
 }
 
 /* Source, a tab, translation; what follows another tab is not read. */
-static int take_line(struct tune_call *c, uint64_t number, const char *text,
-                     size_t len)
+static int tune_set_take_line(struct tune_call *c, uint64_t number,
+                              const char *text, size_t len)
 {
     const char *tab = len ? memchr(text, '\t', len) : NULL, *end;
     size_t bad = utf8_first_bad(text, len), target_len;
     char what[80];
 
     if (!tab)
-        return bad_line(c, number, "there is no tab between a source and its "
-                        "translation");
+        return tune_set_bad_line(c, number,
+                                 "there is no tab between a source and its "
+                                 "translation");
     target_len = len - (size_t)(tab + 1 - text);
     end = target_len ? memchr(tab + 1, '\t', target_len) : NULL;
     if (end) target_len = (size_t)(end - tab - 1);
-    if (tab == text) return bad_line(c, number, "the source is empty");
-    if (!target_len) return bad_line(c, number, "the translation is empty");
+    if (tab == text) return tune_set_bad_line(c, number, "the source is empty");
+    if (!target_len)
+        return tune_set_bad_line(c, number, "the translation is empty");
     snprintf(what, sizeof what, "byte %zu is not valid UTF-8", bad + 1);
-    if (bad < len) return bad_line(c, number, what);
-    if (memchr(text, 0, len)) return bad_line(c, number, "holds a NUL byte");
-    if (add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
-                 target_len))
+    if (bad < len) return tune_set_bad_line(c, number, what);
+    if (memchr(text, 0, len))
+        return tune_set_bad_line(c, number, "holds a NUL byte");
+    if (tune_set_add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
+                          target_len))
         return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->set.text));
 }
@@ -107,7 +115,7 @@ static size_t wanted(const struct tune_call *c, size_t n_all)
     return c->limit && (size_t)c->limit < n_all ? (size_t)c->limit : n_all;
 }
 
-static int read_lines(struct tune_call *c)
+static int tune_set_read_lines(struct tune_call *c)
 {
     int status = EXIT_DONE;
     skmt_lines *in;
@@ -121,7 +129,7 @@ static int read_lines(struct tune_call *c)
         if (skmt_lines_next(in, &text, &len, &err))
             status = complain(EXIT_TROUBLE, "%s", err.message);
         if (status || !text) break;
-        status = take_line(c, number, text, len);
+        status = tune_set_take_line(c, number, text, len);
     }
     skmt_lines_close(in);
     return status;
@@ -133,7 +141,7 @@ static int read_dev(struct tune_call *c)
     int status;
 
     interrupt_work(false);      /* reading may wait, and nothing is lost */
-    status = read_lines(c);
+    status = tune_set_read_lines(c);
     interrupt_work(true);
     if (status) return status;
     if (!s->n) return complain(EXIT_TROUBLE, "%s has no lines", dev_name(c));
@@ -163,18 +171,19 @@ static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
     bool used;
 
     *name = NULL;
-    if (skmt_tm_get_info(c->steering.tm, i, &info, &err)) return failed(&err);
+    if (skmt_tm_get_info(c->steering.tm, i, &info, &err))
+        return tune_set_failed(&err);
     used = is_used(&c->steering, info.name);
     *pairs = used && info.pairs > 0 ? (size_t)info.pairs : 0;
     *name = strdup(info.name);
-    return *name ? EXIT_DONE : no_memory();
+    return *name ? EXIT_DONE : tune_set_no_memory();
 }
 
 /* Counts pairs over all memories, and takes those whose turn it is. */
 struct chooser { size_t seen, taken, n, n_all; };
 
-static int take_pair(struct tune_call *c, struct chooser *ch,
-                     const skmt_pair *p)
+static int tune_set_take_pair(struct tune_call *c, struct chooser *ch,
+                              const skmt_pair *p)
 {
     size_t source = strlen(p->source), target = strlen(p->target);
 
@@ -183,12 +192,14 @@ static int take_pair(struct tune_call *c, struct chooser *ch,
         return EXIT_DONE;
     ch->taken++;
     if (!source || !target) return EXIT_DONE;
-    return add_line(&c->set, (uint64_t)p->id, p->source, source, p->target,
-                    target) ? EXIT_DONE : no_memory();
+    return tune_set_add_line(&c->set, (uint64_t)p->id, p->source, source,
+                             p->target, target)
+               ? EXIT_DONE
+               : tune_set_no_memory();
 }
 
-static int take_pairs(struct tune_call *c, struct chooser *ch,
-                      const char *memory)
+static int tune_set_take_pairs(struct tune_call *c, struct chooser *ch,
+                               const char *memory)
 {
     int status = EXIT_DONE, found = 1;
     skmt_tm_cursor *cur;
@@ -196,12 +207,13 @@ static int take_pairs(struct tune_call *c, struct chooser *ch,
     skmt_error err;
 
     if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
-        return failed(&err);
+        return tune_set_failed(&err);
     while (!status && ch->taken < ch->n) {
         if (skmt_tm_cursor_next(cur, &pair, &found, &err))
-            status = failed(&err);
+            status = tune_set_failed(&err);
         if (status || !found) break;
-        status = interrupt_signal() ? stopped() : take_pair(c, ch, &pair);
+        status = interrupt_signal() ? tune_set_stopped()
+                                    : tune_set_take_pair(c, ch, &pair);
     }
     skmt_tm_cursor_close(cur);
     return status;
@@ -213,13 +225,13 @@ static int each_memory(struct tune_call *c, struct chooser *ch, bool take)
     int n, status = EXIT_DONE;
     skmt_error err;
 
-    if (skmt_tm_count(c->steering.tm, &n, &err)) return failed(&err);
+    if (skmt_tm_count(c->steering.tm, &n, &err)) return tune_set_failed(&err);
     for (int i = 0; !status && i < n; i++) {
         size_t pairs = 0;
         char *name;
 
         status = memory_at(c, i, &name, &pairs);
-        if (!status && take && pairs) status = take_pairs(c, ch, name);
+        if (!status && take && pairs) status = tune_set_take_pairs(c, ch, name);
         if (!status && !take) ch->n_all += pairs;
         free(name);
     }
@@ -268,8 +280,8 @@ static void set_gap(const struct tune_set *s, struct tune_sentence *to)
 bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
                            size_t end)
 {
-    struct tune_sentence *all = make_room(s->sentences, &s->cap_sentences,
-                                          s->n_sentences + 1, sizeof *all);
+    struct tune_sentence *all = tune_set_make_room(
+        s->sentences, &s->cap_sentences, s->n_sentences + 1, sizeof *all);
     struct tune_sentence *to;
 
     if (!all) return false;
@@ -286,7 +298,7 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
 /* ---- pairs of a sentence ---------------------------------------------- */
 
 /* Is it this text, but for blanks around it? */
-static bool is_text(const char *text, size_t len, const char *stored)
+static bool tune_set_is_text(const char *text, size_t len, const char *stored)
 {
     static const char blanks[] = " \t\r\n";
     size_t n;
@@ -305,9 +317,9 @@ static bool is_left_out(const struct tune_set *s,
 {
     const struct tune_line *line = &s->lines[to->line];
 
-    return s->leave_out
-        && (is_text(to->text, to->len, source)
-            || is_text(s->text.data + line->source, line->source_len, source));
+    return s->leave_out && (tune_set_is_text(to->text, to->len, source) ||
+                            tune_set_is_text(s->text.data + line->source,
+                                             line->source_len, source));
 }
 
 /* Copy pairs into one block: the array, then their texts. */
@@ -333,20 +345,20 @@ static bool keep_pairs(struct tune_sentence *to, const skmt_similar *from,
     return true;
 }
 
-static int take_matches(struct tune_set *s, struct tune_sentence *to,
-                        const skmt_matches *m, int most)
+static int tune_set_take_matches(struct tune_set *s, struct tune_sentence *to,
+                                 const skmt_matches *m, int most)
 {
     skmt_similar *found = calloc((size_t)most, sizeof *found);
     bool same = false;
     int n = 0;
 
-    if (!found) return no_memory();
+    if (!found) return tune_set_no_memory();
     for (int i = 0; i < skmt_matches_count(m) && n < most; i++) {
         skmt_match match;
 
         skmt_matches_get(m, i, &match);
         if (is_left_out(s, to, match.pair.source)) continue;
-        same = same || is_text(to->text, to->len, match.pair.source);
+        same = same || tune_set_is_text(to->text, to->len, match.pair.source);
         found[n++] = (skmt_similar){ match.pair.source, match.pair.target,
                                      match.similarity };
     }
@@ -354,7 +366,7 @@ static int take_matches(struct tune_set *s, struct tune_sentence *to,
     if (same) s->n_same++;
     if (!keep_pairs(to, found, n)) {
         free(found);
-        return no_memory();
+        return tune_set_no_memory();
     }
     free(found);
     return EXIT_DONE;
@@ -389,11 +401,12 @@ int tune_set_search(struct tune_call *c)
     for (size_t i = 0; !status && i < s->n_sentences; i++) {
         struct tune_sentence *to = &s->sentences[i];
 
-        if (interrupt_signal()) status = stopped();
+        if (interrupt_signal()) status = tune_set_stopped();
         else if (skmt_tm_search(c->steering.tm, to->text, to->len, c->options,
-                                c->model, &found, &err)) status = failed(&err);
+                                c->model, &found, &err))
+            status = tune_set_failed(&err);
         if (status) break;
-        status = take_matches(s, to, found, most);
+        status = tune_set_take_matches(s, to, found, most);
         skmt_matches_free(found);
         progress_update(&c->progress, i + 1, i + 1);
     }

@@ -39,7 +39,7 @@ struct panel {
 /* ---- pieces ----------------------------------------------------------- */
 
 /* Text inside an element: what XML cannot hold becomes a question mark. */
-static void put_escaped(struct textbuf *t, const char *s, size_t n)
+static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned char ch = (unsigned char)s[i];
@@ -53,14 +53,14 @@ static void put_escaped(struct textbuf *t, const char *s, size_t n)
 }
 
 /* The same for text that may come from outside, in any bytes. */
-static void put_text(struct textbuf *t, const struct textbuf *from)
+static void tune_svg_put_text(struct textbuf *t, const struct textbuf *from)
 {
     size_t at = 0;
 
     while (at < from->len) {
         size_t n = utf8_first_bad(from->data + at, from->len - at);
 
-        put_escaped(t, from->data + at, n);
+        tune_svg_put_escaped(t, from->data + at, n);
         at += n;
         if (at++ < from->len) textbuf_adds(t, "?");
     }
@@ -122,8 +122,8 @@ static int panel_height(const struct panel *p)
     return TITLE_H + LABEL_H + p->n_rows * CELL_H + LEGEND_H;
 }
 
-static void put_cell(struct textbuf *t, const struct panel *p,
-                     const int at[N_AXES], int row, int col)
+static void tune_svg_put_cell(struct textbuf *t, const struct panel *p,
+                              const int at[N_AXES], int row, int col)
 {
     double v = tune_point_at(p->c, at)->score[p->metric];
     bool best = !memcmp(at, p->best, sizeof p->best);
@@ -199,7 +199,7 @@ static void put_panel(struct textbuf *t, const struct panel *p)
         }
         for (int i = 0; i < p->n_cols; i++) {
             at[p->cols] = i;
-            put_cell(t, p, at, r, i);
+            tune_svg_put_cell(t, p, at, r, i);
         }
     }
     put_legend(t, p);
@@ -215,7 +215,7 @@ static void put_heading(struct textbuf *t, const struct tune_call *c,
 {
     text_begin(t, MARGIN, MARGIN + 12, "start", "title");
     textbuf_adds(t, heading);
-    put_text(t, lines);
+    tune_svg_put_text(t, lines);
     text_end(t);
     text_begin(t, MARGIN, MARGIN + 32, "start", "");
     textbuf_addf(t, "Best by %s: ", tune_metrics[c->metric].title);
@@ -244,8 +244,8 @@ static void put_begin(struct textbuf *t, int width, int height)
 }
 
 /* The panels of a table stand side by side; its height is returned. */
-static int put_table(struct textbuf *t, const struct tune_call *c,
-                     const struct tune_table *table, int y, int *width)
+static int tune_svg_put_table(struct textbuf *t, const struct tune_call *c,
+                              const struct tune_table *table, int y, int *width)
 {
     struct panel p;
     int x = MARGIN;
@@ -271,7 +271,7 @@ void tune_svg(struct textbuf *t, const struct tune_call *c)
             + (int)(sizeof heading + lines.len) * TITLE_CHAR_W;
     if (width < LEAST_W) width = LEAST_W;
     for (size_t i = 0; i < c->n_tables; i++)
-        y += put_table(&body, c, &c->tables[i], y, &width) + BETWEEN;
+        y += tune_svg_put_table(&body, c, &c->tables[i], y, &width) + BETWEEN;
     put_begin(t, width, y);
     put_heading(t, c, &lines);
     textbuf_add(t, body.data, body.len);

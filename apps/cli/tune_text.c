@@ -63,7 +63,7 @@ static void put_order(struct textbuf *t, const struct tune_call *c)
     if (c->axes[AXIS_TAU].n > 1) textbuf_adds(t, ", then tau");
 }
 
-static void put_scores(struct textbuf *t, const struct tune_point *p)
+static void tune_text_put_scores(struct textbuf *t, const struct tune_point *p)
 {
     for (int i = 0; i < N_METRICS; i++)
         textbuf_addf(t, "%s%s %.2f", i ? ", " : "", tune_metrics[i].title,
@@ -95,7 +95,7 @@ void tune_text_head(struct tune_call *c)
     textbuf_adds(t, ", ");
     put_order(t, c);
     textbuf_adds(t, "\nWithout the memory: ");
-    put_scores(t, &c->alone);
+    tune_text_put_scores(t, &c->alone);
     textbuf_adds(t, "\n");
 }
 
@@ -108,8 +108,8 @@ static void put_right(struct textbuf *t, const char *text, size_t width)
 }
 
 /* A figure and, when it is the best of its table, a star. */
-static void put_cell(struct textbuf *t, const struct tune_point *p, int metric,
-                     bool best)
+static void tune_text_put_cell(struct textbuf *t, const struct tune_point *p,
+                               int metric, bool best)
 {
     if (!p->done) put_right(t, "-", CELL - 1);
     else textbuf_addf(t, "%*.2f", CELL - 1, p->score[metric]);
@@ -138,16 +138,16 @@ struct view {                   /* a table, and what to show of it */
     bool found[N_METRICS];
 };
 
-static void put_figure(struct textbuf *t, const struct view *v, int metric,
-                       const int at[N_AXES])
+static void tune_text_put_figure(struct textbuf *t, const struct view *v,
+                                 int metric, const int at[N_AXES])
 {
-    put_cell(t, tune_point_at(v->c, at), metric, v->found[metric]
-             && !memcmp(at, v->best[metric], sizeof v->best[metric]));
+    tune_text_put_cell(t, tune_point_at(v->c, at), metric, v->found[metric]
+                       && !memcmp(at, v->best[metric], sizeof v->best[metric]));
 }
 
 /* Row `row` of a table, for metrics [from, to) side by side. */
-static void put_row(struct textbuf *t, const struct view *v, int row,
-                    int from, int to)
+static void tune_text_put_row(struct textbuf *t, const struct view *v, int row,
+                              int from, int to)
 {
     int at[N_AXES];
 
@@ -158,7 +158,7 @@ static void put_row(struct textbuf *t, const struct view *v, int row,
         if (k > from) textbuf_adds(t, "  ");
         for (int i = 0; i < v->c->axes[v->cols].n; i++) {
             at[v->cols] = i;
-            put_figure(t, v, k, at);
+            tune_text_put_figure(t, v, k, at);
         }
     }
     end_line(t);
@@ -183,7 +183,7 @@ static void put_grid(struct textbuf *t, const struct view *v, int from, int to)
         put_column_heads(t, cols);
     }
     end_line(t);
-    for (int i = 0; i < rows->n; i++) put_row(t, v, i, from, to);
+    for (int i = 0; i < rows->n; i++) tune_text_put_row(t, v, i, from, to);
 }
 
 /* One row for each metric, as the paper prints tau. */
@@ -200,7 +200,7 @@ static void put_list(struct textbuf *t, const struct view *v)
         put_right(t, tune_metrics[k].title, HEAD);
         for (int i = 0; i < cols->n; i++) {
             at[v->cols] = i;
-            put_figure(t, v, k, at);
+            tune_text_put_figure(t, v, k, at);
         }
         end_line(t);
     }
@@ -235,7 +235,7 @@ void tune_text_end(struct tune_call *c)
     textbuf_addf(t, "\nBest by %s: ", tune_metrics[c->metric].title);
     tune_put_setting(t, c, c->at);
     textbuf_adds(t, " (");
-    put_scores(t, best);
+    tune_text_put_scores(t, best);
     textbuf_adds(t, ")\n");
     if (best->score[c->metric] <= c->alone.score[c->metric])
         textbuf_adds(t, "That is no better than without the memory: these "
@@ -269,9 +269,9 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
     textbuf_adds(t, "\n# Best by ");
     textbuf_adds(t, tune_metrics[c->metric].title);
     textbuf_adds(t, ": ");
-    put_scores(t, tune_point_at(c, c->at));
+    tune_text_put_scores(t, tune_point_at(c, c->at));
     textbuf_adds(t, "; without the memory ");
-    put_scores(t, &c->alone);
+    tune_text_put_scores(t, &c->alone);
     textbuf_adds(t, "\n# Tried: ");
     put_axes(t, c);
     textbuf_adds(t, ": ");

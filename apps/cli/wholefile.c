@@ -12,7 +12,7 @@
 #include "cli.h"
 #include "wholefile.h"
 
-struct draft {                  /* a file being written */
+struct whole_file {                  /* a file being written */
     char place[PATH_MAX];       /* where links lead to */
     char name[PATH_MAX + 16];   /* what it is called meanwhile */
     int fd;
@@ -40,7 +40,7 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
-static int draft_open(struct draft *d, const char *path)
+static int draft_open(struct whole_file *d, const char *path)
 {
     struct stat st;
 
@@ -63,7 +63,7 @@ static int draft_open(struct draft *d, const char *path)
 
 int whole_file_check(const char *path)
 {
-    struct draft d;
+    struct whole_file d;
     int status;
 
     if (is_special(path))
@@ -74,7 +74,7 @@ int whole_file_check(const char *path)
     return EXIT_DONE;
 }
 
-static bool write_all(int fd, const struct textbuf *text)
+static bool wholefile_write_all(int fd, const struct textbuf *text)
 {
     for (size_t at = 0; at < text->len;) {
         ssize_t n = write(fd, text->data + at, text->len - at);
@@ -89,7 +89,7 @@ static bool write_all(int fd, const struct textbuf *text)
 static int write_special(const char *path, const struct textbuf *text)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, text);
+    bool ok = fd >= 0 && wholefile_write_all(fd, text);
     int status = ok ? EXIT_DONE : trouble(path);
 
     if (fd >= 0) close(fd);
@@ -98,13 +98,13 @@ static int write_special(const char *path, const struct textbuf *text)
 
 int whole_file_write(const char *path, const struct textbuf *text)
 {
-    struct draft d;
+    struct whole_file d;
     int status;
 
     if (text->failed) return complain(EXIT_TROUBLE, "out of memory");
     if (is_special(path)) return write_special(path, text);
     if ((status = draft_open(&d, path))) return status;
-    if (!write_all(d.fd, text) || fsync(d.fd)) status = trouble(path);
+    if (!wholefile_write_all(d.fd, text) || fsync(d.fd)) status = trouble(path);
     if (close(d.fd) && !status) status = trouble(path);
     if (!status && rename(d.name, d.place)) status = trouble(path);
     if (status) unlink(d.name);

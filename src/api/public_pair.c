@@ -16,16 +16,16 @@ struct places {
 #undef S
 };
 
-static bool put(struct strbuf *sb, size_t *place, struct str s)
+static bool public_pair_put(struct strbuf *sb, size_t *place, struct str s)
 {
     *place = sb->len;
     return (!s.n || strbuf_add(sb, s.p, s.n)) && strbuf_addc(sb, 0);
 }
 
-static bool put_plain(struct strbuf *sb, size_t *place, struct str s,
-                      bool tagged)
+static bool public_pair_put_plain(struct strbuf *sb, size_t *place,
+                                  struct str s, bool tagged)
 {
-    if (!tagged) return put(sb, place, s);
+    if (!tagged) return public_pair_put(sb, place, s);
     *place = sb->len;
     return tags_strip(s, sb) && strbuf_addc(sb, 0);
 }
@@ -35,26 +35,29 @@ static struct str or_else(struct str s, const char *other)
     return s.n ? s : str_of(other);
 }
 
-static bool put_all(struct strbuf *sb, struct places *at,
-                    const struct pair *p, const struct memory_info *m)
+static bool public_pair_put_all(struct strbuf *sb, struct places *at,
+                                const struct pair *p,
+                                const struct memory_info *m)
 {
     const struct unit *u = &p->unit;
     struct str none = { 0 };
 
-    return put(sb, &at->memory, str_of(m->name)) &&
-           put_plain(sb, &at->source, u->source, u->tagged) &&
-           put_plain(sb, &at->target, u->target, u->tagged) &&
-           put(sb, &at->source_tagged, u->tagged ? u->source : none) &&
-           put(sb, &at->target_tagged, u->tagged ? u->target : none) &&
-           put(sb, &at->source_lang,
-               or_else(u->source_lang, m->source_lang)) &&
-           put(sb, &at->target_lang,
-               or_else(u->target_lang, m->target_lang)) &&
-           put(sb, &at->origin, p->origin) &&
-           put(sb, &at->document, u->document) &&
-           put(sb, &at->unit, u->id) &&
-           put(sb, &at->author, u->author) &&
-           put(sb, &at->extra, u->extra);
+    return public_pair_put(sb, &at->memory, str_of(m->name)) &&
+           public_pair_put_plain(sb, &at->source, u->source, u->tagged) &&
+           public_pair_put_plain(sb, &at->target, u->target, u->tagged) &&
+           public_pair_put(sb, &at->source_tagged,
+                           u->tagged ? u->source : none) &&
+           public_pair_put(sb, &at->target_tagged,
+                           u->tagged ? u->target : none) &&
+           public_pair_put(sb, &at->source_lang,
+                           or_else(u->source_lang, m->source_lang)) &&
+           public_pair_put(sb, &at->target_lang,
+                           or_else(u->target_lang, m->target_lang)) &&
+           public_pair_put(sb, &at->origin, p->origin) &&
+           public_pair_put(sb, &at->document, u->document) &&
+           public_pair_put(sb, &at->unit, u->id) &&
+           public_pair_put(sb, &at->author, u->author) &&
+           public_pair_put(sb, &at->extra, u->extra);
 }
 
 enum status public_pair(struct strbuf *buffer, const struct pair *p,
@@ -65,7 +68,7 @@ enum status public_pair(struct strbuf *buffer, const struct pair *p,
 
     strbuf_reset(buffer);
     public_pair_empty(out);
-    if (!put_all(buffer, &at, p, m)) return err_nomem(e, "a pair");
+    if (!public_pair_put_all(buffer, &at, p, m)) return err_nomem(e, "a pair");
 #define S(field) out->field = buffer->data + at.field;
     STRINGS(S)
 #undef S

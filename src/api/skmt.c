@@ -234,7 +234,7 @@ static const struct translation *whole_at(const skmt_result *r, int hyp)
     return hyp >= 0 && hyp < res->n_hyps ? &res->hyps[hyp] : NULL;
 }
 
-static const struct sentence *sentence_at(const skmt_result *r, int seg)
+static const struct sentence *skmt_sentence_at(const skmt_result *r, int seg)
 {
     const struct result *res = result_of(r);
 
@@ -245,7 +245,7 @@ static const struct sentence *sentence_at(const skmt_result *r, int seg)
 static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 {
     const struct translation *whole = whole_at(r, hyp);
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_sentence_at(r, seg);
 
     if (!whole || !s || !s->job || !s->job->n_hyps) return NULL;
     return &s->job->hyps[whole->choice[seg]];
@@ -280,7 +280,7 @@ int skmt_result_segs(const skmt_result *r) { return result_of(r)->n_sentences; }
 void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
                           size_t *end)
 {
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_sentence_at(r, seg);
 
     *begin = s ? s->begin : 0;
     *end = s ? s->end : 0;
@@ -301,7 +301,7 @@ static const char *piece_text(const skmt_result *r, int32_t id)
 
 int skmt_result_source_pieces(const skmt_result *r, int seg)
 {
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_sentence_at(r, seg);
 
     return s ? (int)s->n_pieces : 0;
 }
@@ -309,7 +309,7 @@ int skmt_result_source_pieces(const skmt_result *r, int seg)
 void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                               skmt_piece *out)
 {
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_sentence_at(r, seg);
     const struct piece *p;
 
     *out = (skmt_piece){ -1, 0, 0, 0, "" };
@@ -335,7 +335,7 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
 
     *out = (skmt_piece){ -1, 0, 0, 0, "" };
     if (!h || i < 0 || i >= h->n) return;
-    t = &sentence_at(r, seg)->targets[whole->choice[seg]];
+    t = &skmt_sentence_at(r, seg)->targets[whole->choice[seg]];
     at = whole->offset[seg];
     *out = (skmt_piece){ h->tokens[i], h->logprobs[i],
                          at + (i ? t->ends[i - 1] : 0), at + t->ends[i],
@@ -347,7 +347,7 @@ const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
     bool there = h && h->attention && i >= 0 && i < h->n;
-    int columns = there ? sentence_at(r, seg)->job->n_src : 0;
+    int columns = there ? skmt_sentence_at(r, seg)->job->n_src : 0;
 
     if (n) *n = columns;
     return there ? h->attention + (size_t)i * (size_t)columns : NULL;

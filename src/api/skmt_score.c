@@ -95,7 +95,8 @@ void skmt_score_free(skmt_score *s)
     free(s);
 }
 
-static enum status check_text(const char *which, struct str t, struct err *e)
+static enum status skmt_score_check_text(const char *which, struct str t,
+                                         struct err *e)
 {
     size_t good;
 
@@ -141,8 +142,8 @@ static void keep_row(skmt_score *s, const int64_t *row)
     s->n++;
 }
 
-static enum status add_row(skmt_score *s, struct str hyp, struct str ref,
-                           struct err *e)
+static enum status skmt_score_add_row(skmt_score *s, struct str hyp,
+                                      struct str ref, struct err *e)
 {
     int64_t *row = new_row(s);
 
@@ -161,10 +162,11 @@ skmt_status skmt_score_add(skmt_score *s, const char *hyp, size_t hyp_len,
     enum status st;
 
     err_clear(inner(err));
-    st = check_text("translation", h, inner(err));
-    if (!st) st = check_text("reference", r, inner(err));
-    if (!st) st = add_row(s, hyp ? h : str_of(""), ref ? r : str_of(""),
-                          inner(err));
+    st = skmt_score_check_text("translation", h, inner(err));
+    if (!st) st = skmt_score_check_text("reference", r, inner(err));
+    if (!st)
+        st = skmt_score_add_row(s, hyp ? h : str_of(""), ref ? r : str_of(""),
+                                inner(err));
     return (skmt_status)st;
 }
 
@@ -235,8 +237,8 @@ skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
 
 /* ---- figures ------------------------------------------------------------- */
 
-static const struct score_part *find_part(const skmt_score *s,
-                                          const char *metric)
+static const struct score_part *skmt_score_find_part(const skmt_score *s,
+                                                     const char *metric)
 {
     for (int i = 0; metric && i < s->n_parts; i++)
         if (!strcmp(s->parts[i].m->name, metric)) return &s->parts[i];
@@ -252,7 +254,7 @@ static enum status no_part(const char *metric, struct err *e)
 skmt_status skmt_score_get(const skmt_score *s, const char *metric,
                            double *value, skmt_error *err)
 {
-    const struct score_part *p = find_part(s, metric);
+    const struct score_part *p = skmt_score_find_part(s, metric);
 
     err_clear(inner(err));
     if (!p) return (skmt_status)no_part(metric, inner(err));
@@ -272,7 +274,7 @@ const char *skmt_score_metric(const skmt_score *s, int i, const char **title,
 const char *skmt_score_detail(const skmt_score *s, const char *metric, int i,
                               double *value)
 {
-    const struct score_part *p = find_part(s, metric);
+    const struct score_part *p = skmt_score_find_part(s, metric);
 
     return p ? p->m->detail(p->sums, i, value) : NULL;
 }
@@ -287,7 +289,7 @@ skmt_status skmt_score_interval(const skmt_score *s, const char *metric,
                                 int resamples, uint64_t seed, double *low,
                                 double *high, skmt_error *err)
 {
-    const struct score_part *p = find_part(s, metric);
+    const struct score_part *p = skmt_score_find_part(s, metric);
     struct interval found;
     struct sample sample;
     enum status st;
@@ -315,8 +317,8 @@ skmt_status skmt_score_compare(const skmt_score *a, const skmt_score *b,
                                const char *metric, int resamples,
                                uint64_t seed, double *p, skmt_error *err)
 {
-    const struct score_part *in_a = find_part(a, metric);
-    const struct score_part *in_b = find_part(b, metric);
+    const struct score_part *in_a = skmt_score_find_part(a, metric);
+    const struct score_part *in_b = skmt_score_find_part(b, metric);
     struct sample sa, sb;
 
     err_clear(inner(err));

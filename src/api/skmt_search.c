@@ -21,7 +21,8 @@ struct skmt_matches {
     size_t n;
 };
 
-static enum status check_text(const char *text, size_t len, struct err *e)
+static enum status skmt_search_check_text(const char *text, size_t len,
+                                          struct err *e)
 {
     size_t good;
 
@@ -70,8 +71,9 @@ static enum status take_match(skmt_tm *tm, const struct match *from,
 }
 
 /* In one view of the store: locking it once is a tenth of a search. */
-static enum status take_matches(skmt_tm *tm, const struct matches *from,
-                                skmt_matches *to, struct err *e)
+static enum status skmt_search_take_matches(skmt_tm *tm,
+                                            const struct matches *from,
+                                            skmt_matches *to, struct err *e)
 {
     enum status st = store_begin_read(tm->f->store, e), end;
 
@@ -96,13 +98,13 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
 
     *out = NULL;
     err_clear(e);
-    st = check_text(text, len, e);
+    st = skmt_search_check_text(text, len, e);
     if (!st) st = options_search(&o, model ? engine_of(model) : NULL,
                                  options_matches(&o), &q, e);
     if (!st)
         st = tmfile_search(tm->f, (struct str){ text, len }, &q, &found, e);
     if (!st) st = matches_new(&m, text, len, found.n, e);
-    if (!st) st = take_matches(tm, &found, m, e);
+    if (!st) st = skmt_search_take_matches(tm, &found, m, e);
     matches_release(&found);
     if (st) skmt_matches_free(m);
     else *out = m;

@@ -111,8 +111,9 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
 }
 
 /* The caller's pairs as ours; *out is malloc memory. */
-static enum status take_pairs(const skmt_similar *pairs, int n,
-                              struct similar_pair **out, struct err *e)
+static enum status skmt_steer_take_pairs(const skmt_similar *pairs, int n,
+                                         struct similar_pair **out,
+                                         struct err *e)
 {
     struct similar_pair *p = calloc(n > 0 ? (size_t)n : 1, sizeof *p);
 
@@ -148,7 +149,7 @@ skmt_status skmt_session_translate_with(
 
     *out = NULL;
     err_clear(inner(err));
-    st = take_pairs(pairs, n, &given, inner(err));
+    st = skmt_steer_take_pairs(pairs, n, &given, inner(err));
     if (st) return (skmt_status)st;
     q.given = given;
     st = session_run(session_of(s), &q, 1, inner(err));
@@ -166,7 +167,7 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     enum status st;
 
     err_clear(inner(err));
-    st = take_pairs(pairs, n, &given, inner(err));
+    st = skmt_steer_take_pairs(pairs, n, &given, inner(err));
     if (st) return (skmt_status)st;
     st = stream_push_with(s->s, text, len, prefix, given, n, inner(err));
     free(given);
@@ -175,7 +176,8 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
 
 /* ---- what a result owes to the memory --------------------------------------- */
 
-static const struct sentence *sentence_at(const skmt_result *r, int seg)
+static const struct sentence *skmt_steer_sentence_at(const skmt_result *r,
+                                                     int seg)
 {
     const struct result *res = (const struct result *)(const void *)r;
 
@@ -186,7 +188,7 @@ static const char *or_empty(const char *s) { return s ? s : ""; }
 
 int skmt_result_pairs(const skmt_result *r, int seg)
 {
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_steer_sentence_at(r, seg);
 
     return s && s->pairset ? s->pairset->n : 0;
 }
@@ -194,7 +196,7 @@ int skmt_result_pairs(const skmt_result *r, int seg)
 void skmt_result_pair(const skmt_result *r, int seg, int i,
                       skmt_steering *out)
 {
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_steer_sentence_at(r, seg);
     const struct steering_pair *p;
 
     *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
@@ -214,7 +216,7 @@ static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
                                             int seg, int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_steer_sentence_at(r, seg);
     const struct sk_sentence *sk;
 
     if (!s || !s->pairset || !s->job || hyp < 0 || hyp >= res->n_hyps)
@@ -254,7 +256,7 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 
 int skmt_result_passes(const skmt_result *r, int seg)
 {
-    const struct sentence *s = sentence_at(r, seg);
+    const struct sentence *s = skmt_steer_sentence_at(r, seg);
 
     return s && s->job ? s->job->steps : 0;
 }

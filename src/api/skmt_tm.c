@@ -250,7 +250,8 @@ static enum status unit_of(skmt_tm *tm, const skmt_pair *p, struct unit *u,
 }
 
 /* The end of what tmfile_begin began. */
-static enum status finish(struct tmfile *f, enum status st, struct err *e)
+static enum status skmt_tm_finish(struct tmfile *f, enum status st,
+                                  struct err *e)
 {
     if (!st) return tmfile_commit(f, e);
     tmfile_rollback(f);
@@ -276,7 +277,7 @@ skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
     if (st) return (skmt_status)st;
     st = tmfile_find_or_make(tm->f, memory, &m, &made, e);
     if (!st) st = store_add(tm->f->store, m.id, &u, &new_id, e);
-    if (own) st = finish(tm->f, st, e);
+    if (own) st = skmt_tm_finish(tm->f, st, e);
     if (!st) tmfile_changed(tm->f, m.id);
     if (!st && id) *id = new_id;
     return (skmt_status)st;
@@ -333,7 +334,7 @@ skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id, const char *source,
     st = store_get(tm->f->store, id, &old, e);
     if (!st) st = replaced(tm, &old, source, target, &u, e);
     if (!st) st = store_replace(tm->f->store, id, &u, e);
-    if (own) st = finish(tm->f, st, e);
+    if (own) st = skmt_tm_finish(tm->f, st, e);
     if (!st) tmfile_changed(tm->f, old.memory);
     return (skmt_status)st;
 }

@@ -28,8 +28,9 @@ void skmt_words_free(skmt_words *w)
 void skmt_words_reset(skmt_words *w) { wordfreq_reset(&w->w); }
 
 /* NULL with no bytes is an empty text. */
-static enum status take_text(const char *which, const char *p, size_t n,
-                             struct str *out, struct err *e)
+static enum status skmt_words_take_text(const char *which, const char *p,
+                                        size_t n, struct str *out,
+                                        struct err *e)
 {
     size_t good;
 
@@ -48,7 +49,7 @@ skmt_status skmt_words_learn(skmt_words *w, const char *text, size_t len,
     enum status st;
 
     err_clear(inner(err));
-    st = take_text("text", text, len, &t, inner(err));
+    st = skmt_words_take_text("text", text, len, &t, inner(err));
     if (!st && !wordfreq_learn(&w->w, t)) st = err_nomem(inner(err), "words");
     return (skmt_status)st;
 }
@@ -60,8 +61,9 @@ skmt_status skmt_words_add(skmt_words *w, const char *hyp, size_t hyp_len,
     enum status st;
 
     err_clear(inner(err));
-    st = take_text("translation", hyp, hyp_len, &h, inner(err));
-    if (!st) st = take_text("reference", ref, ref_len, &r, inner(err));
+    st = skmt_words_take_text("translation", hyp, hyp_len, &h, inner(err));
+    if (!st)
+        st = skmt_words_take_text("reference", ref, ref_len, &r, inner(err));
     if (!st && !wordfreq_add(&w->w, h, r)) st = err_nomem(inner(err), "words");
     return (skmt_status)st;
 }

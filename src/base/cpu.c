@@ -114,7 +114,7 @@ static void look_up_name(char *out)
 
 #endif
 
-static void look_up(void)
+static void cpu_look_up(void)
 {
     cpu.vectors = look_up_isa();
     look_up_name(cpu.name);
@@ -127,7 +127,7 @@ static void look_up_tiles(void)
 
 bool cpu_runs(enum isa isa)
 {
-    pthread_once(&cpu.once, look_up);
+    pthread_once(&cpu.once, cpu_look_up);
     if (isa != ISA_AMX) return isa <= cpu.vectors;
     pthread_once(&cpu.once_tiles, look_up_tiles);
     return cpu.tiles;
@@ -140,6 +140,6 @@ enum isa cpu_best_isa(void)
 
 const char *cpu_name(void)
 {
-    pthread_once(&cpu.once, look_up);
+    pthread_once(&cpu.once, cpu_look_up);
     return cpu.name;
 }

@@ -89,8 +89,8 @@ enum status replacement_begin(struct replacement *r, const char *path,
     return ST_OK;
 }
 
-static enum status write_all(struct replacement *r, const char *p, size_t n,
-                             struct err *e)
+static enum status file_write_all(struct replacement *r, const char *p,
+                                  size_t n, struct err *e)
 {
     while (n) {
         ssize_t k = write(r->fd, p, n);
@@ -105,7 +105,7 @@ static enum status write_all(struct replacement *r, const char *p, size_t n,
 enum status replacement_write(struct replacement *r, const void *bytes,
                               size_t n, struct err *e)
 {
-    enum status st = write_all(r, bytes, n, e);
+    enum status st = file_write_all(r, bytes, n, e);
 
     if (!st) r->size += n;
     return st;
@@ -117,7 +117,7 @@ enum status replacement_patch(struct replacement *r, uint64_t at,
     enum status st;
 
     if (lseek(r->fd, (off_t)at, SEEK_SET) < 0) return io_error(e, r->path);
-    st = write_all(r, bytes, n, e);
+    st = file_write_all(r, bytes, n, e);
     if (!st && lseek(r->fd, (off_t)r->size, SEEK_SET) < 0)
         st = io_error(e, r->path);
     return st;

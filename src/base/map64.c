@@ -23,7 +23,7 @@ void map64_clear(struct map64 *m)
     m->n = 0;
 }
 
-static struct map64_slot *slot_of(const struct map64 *m, uint64_t key)
+static struct map64_slot *map64_slot_of(const struct map64 *m, uint64_t key)
 {
     size_t i = place(m, key);
 
@@ -33,12 +33,12 @@ static struct map64_slot *slot_of(const struct map64 *m, uint64_t key)
 
 uint32_t *map64_find(const struct map64 *m, uint64_t key)
 {
-    struct map64_slot *s = m->slots ? slot_of(m, key) : NULL;
+    struct map64_slot *s = m->slots ? map64_slot_of(m, key) : NULL;
 
     return s && s->used ? &s->value : NULL;
 }
 
-static bool grow(struct map64 *m)
+static bool map64_grow(struct map64 *m)
 {
     size_t n = m->slots ? (m->mask + 1) * 2 : FIRST_SLOTS;
     struct map64 larger = { calloc(n, sizeof *m->slots), n - 1, m->n };
@@ -46,7 +46,7 @@ static bool grow(struct map64 *m)
     if (!larger.slots) return false;
     for (size_t i = 0; m->slots && i <= m->mask; i++)
         if (m->slots[i].used)
-            *slot_of(&larger, m->slots[i].key) = m->slots[i];
+            *map64_slot_of(&larger, m->slots[i].key) = m->slots[i];
     free(m->slots);
     *m = larger;
     return true;
@@ -56,8 +56,9 @@ uint32_t *map64_put(struct map64 *m, uint64_t key, bool *fresh)
 {
     struct map64_slot *s;
 
-    if ((!m->slots || m->n * 3 >= (m->mask + 1) * 2) && !grow(m)) return NULL;
-    s = slot_of(m, key);
+    if ((!m->slots || m->n * 3 >= (m->mask + 1) * 2) && !map64_grow(m))
+        return NULL;
+    s = map64_slot_of(m, key);
     *fresh = !s->used;
     if (*fresh) {
         *s = (struct map64_slot){ key, 0, 1 };

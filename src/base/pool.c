@@ -73,7 +73,7 @@ static uint32_t await_run(struct pool *p, uint32_t last)
     return (uint32_t)(atomic_load(&p->ticket) >> 32);
 }
 
-static void *work(void *arg)
+static void *pool_work(void *arg)
 {
     struct pool *p = arg;
     uint32_t last = 0;
@@ -111,7 +111,7 @@ enum status pool_new(struct pool **out, int n_threads, struct err *e)
     /* Before the first run there is nothing to take. */
     atomic_store(&p->ticket, UINT32_MAX);
     for (p->n = 1; p->n < n_threads; p->n++) {
-        if (pthread_create(&p->thread[p->n - 1], NULL, work, p)) {
+        if (pthread_create(&p->thread[p->n - 1], NULL, pool_work, p)) {
             pool_free(p);
             return err_set(e, ST_NOMEM, "cannot start %d threads", n_threads);
         }

@@ -122,9 +122,9 @@ static uint32_t big_endian(const unsigned char *p)
            p[3];
 }
 
-static enum status check_version(const struct sqlfile_kind *k,
-                                 const char *path, uint32_t version,
-                                 struct err *e)
+static enum status sqlfile_check_version(const struct sqlfile_kind *k,
+                                         const char *path, uint32_t version,
+                                         struct err *e)
 {
     if (version > k->version)
         return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
@@ -166,7 +166,7 @@ enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
                  big_endian(head + 68) != k->application_id)))
         return err_set(e, ST_FORMAT, "%s: %s", path, k->not_ours);
     if (rc) return sqlfile_error(k, db, path, rc, e);
-    st = check_version(k, path, big_endian(head + 60), e);
+    st = sqlfile_check_version(k, path, big_endian(head + 60), e);
     return st ? st : check_reserved(k, path, head, e);
 }
 

@@ -1,6 +1,6 @@
-/* convert.c - plan the output, check the plan, write it; see convert.h.
+/* convert.c - convert_plan the output, check the convert_plan, write it; see convert.h.
  *
- * The plan is a list of steps, one per tensor of the lists in weights.h, each
+ * The convert_plan is a list of steps, one per tensor of the lists in weights.h, each
  * with the input tensors it is made of. Planning finds and checks all of
  * them, so that a missing or left-over tensor is reported before minutes are
  * spent on writing; running takes one step's memory at a time. */
@@ -87,9 +87,10 @@ static bool have(struct convert_job *j, const char *name)
 }
 
 /* A part of a step: dims 1 for a vector of `rows`. */
-static enum status find_part(struct convert_job *j,
-                             const struct sf_tensor **out, const char *name,
-                             int dims, int rows, int cols)
+static enum status convert_find_part(struct convert_job *j,
+                                     const struct sf_tensor **out,
+                                     const char *name, int dims, int rows,
+                                     int cols)
 {
     struct sf_tensor *t = safetensors_find(j->in, name);
     const char *file = safetensors_name(j->in);
@@ -126,7 +127,7 @@ struct want {
     bool optional_parts;        /* one that is not there counts as zeros */
 };
 
-static enum status plan(struct convert_job *j, const struct want *w)
+static enum status convert_plan(struct convert_job *j, const struct want *w)
 {
     const struct rename *r = find_rename(w->ours);
     struct step s = { .kind = w->kind, .rows = w->rows, .cols = w->k };
@@ -140,7 +141,8 @@ static enum status plan(struct convert_job *j, const struct want *w)
         snprintf(theirs, sizeof theirs, "%s%s%s", w->prefix, r->theirs[i],
                  w->their_suffix);
         if (w->optional_parts && !have(j, theirs)) continue;
-        st = find_part(j, &s.part[i], theirs, w->dims, s.part_rows, w->k);
+        st = convert_find_part(j, &s.part[i], theirs, w->dims, s.part_rows,
+                               w->k);
     }
     return st ? st : add_step(j, &s);
 }
@@ -151,15 +153,15 @@ static enum status plan_matrix(struct convert_job *j, const char *prefix,
     if (j->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
         return err_set(j->e, ST_ARGUMENT, "%s%s has %d inputs, too many for "
                        "int8; choose bf16 or f32", prefix, ours, k);
-    return plan(j, &(struct want){ prefix, ours, ".w", ".weight", STEP_PACKED,
-                                   2, n, k, n, false });
+    return convert_plan(j, &(struct want){ prefix, ours, ".w", ".weight",
+                                           STEP_PACKED, 2, n, k, n, false });
 }
 
 static enum status plan_vector(struct convert_job *j, const char *prefix,
                                const char *ours, const char *suffix,
                                const char *their_suffix, int n)
 {
-    return plan(j, &(struct want){ prefix, ours, suffix, their_suffix,
+    return convert_plan(j, &(struct want){ prefix, ours, suffix, their_suffix,
                                    STEP_PLAIN, 1, n, 1, n, false });
 }
 
@@ -182,8 +184,9 @@ static enum status plan_linear(struct convert_job *j, const char *prefix,
     enum status st = plan_matrix(j, prefix, ours, n, k);
 
     if (st || !any_bias(j, prefix, ours)) return st;
-    return plan(j, &(struct want){ prefix, ours, ".b", ".bias", STEP_PLAIN, 1,
-                                   n, 1, pad_to(n, PANEL), true });
+    return convert_plan(j, &(struct want){ prefix, ours, ".b", ".bias",
+                                           STEP_PLAIN, 1, n, 1,
+                                           pad_to(n, PANEL), true });
 }
 
 static enum status plan_norm(struct convert_job *j, const char *prefix,
@@ -234,8 +237,9 @@ static enum status plan_bias(struct convert_job *j)
     int v = j->src.cfg.vocab_size;
 
     if (!j->src.output_bias) return ST_OK;
-    return plan(j, &(struct want){ "", "project", ".b", ".bias", STEP_PLAIN,
-                                   1, v, 1, pad_to(v, PANEL), false });
+    return convert_plan(j, &(struct want){ "", "project", ".b", ".bias",
+                                           STEP_PLAIN, 1, v, 1,
+                                           pad_to(v, PANEL), false });
 }
 
 /* "emb" for both sides or one each; "out" unless tied. Untied without "out"
@@ -258,11 +262,11 @@ static enum status plan_positions(struct convert_job *j)
     enum status st;
 
     if (j->src.cfg.positions != POS_LEARNED) return ST_OK;
-    st = plan(j, &(struct want){ "", "pos.src", "", ".weight", STEP_PLAIN, 2,
-                                 n, d, n, false });
+    st = convert_plan(j, &(struct want){ "", "pos.src", "", ".weight",
+                                         STEP_PLAIN, 2, n, d, n, false });
     if (st) return st;
-    return plan(j, &(struct want){ "", "pos.tgt", "", ".weight", STEP_PLAIN,
-                                   2, n, d, n, false });
+    return convert_plan(j, &(struct want){ "", "pos.tgt", "", ".weight",
+                                           STEP_PLAIN, 2, n, d, n, false });
 }
 
 /* A tensor nobody asked for means that the model computes something else. */
@@ -414,7 +418,7 @@ static enum status write_packed(struct convert_job *j, const struct step *s,
     return st;
 }
 
-static enum status run_step(struct convert_job *j, const struct step *s)
+static enum status convert_run_step(struct convert_job *j, const struct step *s)
 {
     float *buf = mem_zalloc((size_t)s->rows * (size_t)s->cols, sizeof *buf);
     enum status st;
@@ -486,7 +490,7 @@ enum status convert_model(const char *dir, enum dtype type, const char *out,
     if (!st) st = plan_all(&j);
     if (!st) st = begin_file(&j, out);
     for (size_t i = 0; i < j.n_steps && !st; i++) {
-        st = run_step(&j, &j.steps[i]);
+        st = convert_run_step(&j, &j.steps[i]);
         if (!st && progress) progress(user, (int)i + 1, (int)j.n_steps);
     }
     if (!st) st = mfile_writer_commit(j.out, e);

@@ -55,8 +55,9 @@ static enum status read_json(struct safetensors *s, struct err *e)
     return ST_OK;
 }
 
-static enum status bad(const struct safetensors *s, const char *tensor,
-                       const char *what, struct err *e)
+static enum status safetensors_bad(const struct safetensors *s,
+                                   const char *tensor, const char *what,
+                                   struct err *e)
 {
     return err_set(e, ST_FORMAT, "%s: tensor \"%.100s\" %s", s->name, tensor,
                    what);
@@ -111,14 +112,18 @@ static enum status read_tensor(const struct safetensors *s,
 {
     t->name = name;
     if (!read_type(t, json_object_get(entry, "dtype")))
-        return bad(s, name, "has a dtype other than F32, F16 or BF16", e);
+        return safetensors_bad(s, name,
+                               "has a dtype other than F32, F16 or BF16", e);
     if (!read_shape(t, json_object_get(entry, "shape")))
-        return bad(s, name, "has a shape other than [n] or [n, k]", e);
+        return safetensors_bad(s, name, "has a shape other than [n] or [n, k]",
+                               e);
     if (!read_offsets(t, json_object_get(entry, "data_offsets"), s->data_size))
-        return bad(s, name, "does not lie in the file (truncated?)", e);
+        return safetensors_bad(s, name,
+                               "does not lie in the file (truncated?)", e);
     if (t->end - t->begin !=
         (uint64_t)t->shape[0] * (uint64_t)t->shape[1] * types[t->type].bytes)
-        return bad(s, name, "has a size that is not its shape's", e);
+        return safetensors_bad(s, name, "has a size that is not its shape's",
+                               e);
     t->data = s->data + t->begin;
     return ST_OK;
 }
@@ -154,8 +159,10 @@ static enum status check_filled(struct safetensors *s, struct err *e)
     qsort(s->at, (size_t)s->n, sizeof *s->at, compare_begin);
     for (int i = 0; i < s->n; i++) {
         if (s->at[i].begin != at)
-            return bad(s, s->at[i].name, "does not begin where the one "
-                       "before it ends", e);
+            return safetensors_bad(s, s->at[i].name,
+                                   "does not begin where the one "
+                                   "before it ends",
+                                   e);
         at = s->at[i].end;
     }
     if (at != s->data_size)

@@ -98,7 +98,7 @@ static const char *read_int(const json_t *v, int *out)
     return NULL;
 }
 
-static const char *read_real(const json_t *v, double *out)
+static const char *source_config_read_real(const json_t *v, double *out)
 {
     if (!json_is_number(v)) return "a number";
     *out = json_number_value(v);
@@ -132,7 +132,8 @@ static const char *read_one_id(const json_t *v, int *out)
 }
 
 /* "relu, gelu or silu" */
-static void list_words(const char *const *words, char *out, size_t size)
+static void source_config_list_words(const char *const *words, char *out,
+                                     size_t size)
 {
     size_t n = 0;
 
@@ -143,8 +144,10 @@ static void list_words(const char *const *words, char *out, size_t size)
                               words[i]);
 }
 
-static const char *read_word(const json_t *v, const struct config_key *k,
-                             int *out, char *hint, size_t hint_size)
+static const char *source_config_read_word(const json_t *v,
+                                           const struct config_key *k,
+                                           int *out, char *hint,
+                                           size_t hint_size)
 {
     const char *s = json_string_value(v);
 
@@ -154,7 +157,7 @@ static const char *read_word(const json_t *v, const struct config_key *k,
             if (k->words != type_words) *out = i;
             return NULL;
         }
-    list_words(k->words, hint, hint_size);
+    source_config_list_words(k->words, hint, hint_size);
     return hint;
 }
 
@@ -168,9 +171,11 @@ static enum status read_value(struct source_config *c,
 
     switch (k->kind) {
     case K_INT: want = read_int(v, at); break;
-    case K_REAL: want = read_real(v, at); break;
+    case K_REAL: want = source_config_read_real(v, at); break;
     case K_BOOL: want = read_bool(v, at); break;
-    case K_WORD: want = read_word(v, k, at, hint, sizeof hint); break;
+    case K_WORD:
+        want = source_config_read_word(v, k, at, hint, sizeof hint);
+        break;
     case K_STRING: want = read_string(v, at, k->size); break;
     case K_ONE_ID: want = read_one_id(v, at); break;
     case K_IGNORED: break;
@@ -180,7 +185,7 @@ static enum status read_value(struct source_config *c,
                    want);
 }
 
-static const struct config_key *find_key(const char *name)
+static const struct config_key *source_config_find_key(const char *name)
 {
     for (int i = 0; i < N_KEYS; i++)
         if (!strcmp(keys[i].name, name)) return &keys[i];
@@ -195,7 +200,7 @@ static enum status read_object(struct source_config *c, json_t *json,
     enum status st = ST_OK;
 
     json_object_foreach(json, name, v) {
-        const struct config_key *k = find_key(name);
+        const struct config_key *k = source_config_find_key(name);
 
         if (name[0] == '_') continue;
         if (!k)
@@ -213,7 +218,7 @@ static enum status read_object(struct source_config *c, json_t *json,
 }
 
 /* What config.c takes for granted when a line is missing. */
-static void set_defaults(struct source_config *c)
+static void source_config_set_defaults(struct source_config *c)
 {
     memset(c, 0, sizeof *c);
 #define I(field, def, low, high) c->cfg.field = def;
@@ -224,7 +229,8 @@ static void set_defaults(struct source_config *c)
 }
 
 /* Through the text and back: fills in and checks as for any model file. */
-static enum status check(struct config *c, const char *path, struct err *e)
+static enum status source_config_check(struct config *c, const char *path,
+                                       struct err *e)
 {
     struct strbuf text;
     struct err why;
@@ -250,7 +256,7 @@ enum status source_config_read(struct source_config *c, const char *path,
     size_t size;
     enum status st = file_read(&text, &size, path, CONFIG_JSON_MAX, e);
 
-    set_defaults(c);
+    source_config_set_defaults(c);
     if (st) return st;
     json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
     if (!json && !why.text[0])          /* how jansson says "no memory" */
@@ -260,7 +266,7 @@ enum status source_config_read(struct source_config *c, const char *path,
     else if (!json_is_object(json))
         st = err_set(e, ST_FORMAT, "%s: not a JSON object", path);
     if (!st) st = read_object(c, json, path, e);
-    if (!st) st = check(&c->cfg, path, e);
+    if (!st) st = source_config_check(&c->cfg, path, e);
     json_decref(json);
     free(text);
     return st;

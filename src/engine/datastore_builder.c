@@ -64,7 +64,8 @@ static int find_work(const struct datastore_builder *kw, struct key_id id,
     return i;
 }
 
-static enum status make_room(struct datastore_builder *kw, int n, struct err *e)
+static enum status datastore_builder_make_room(struct datastore_builder *kw,
+                                               int n, struct err *e)
 {
     size_t need = (size_t)n;
 
@@ -81,7 +82,7 @@ static enum status list_work(struct datastore_builder *kw,
                              struct steering_pair *const *pairs, int n,
                              int *n_work, struct err *e)
 {
-    enum status st = make_room(kw, n, e);
+    enum status st = datastore_builder_make_room(kw, n, e);
 
     *n_work = 0;
     for (int i = 0; !st && i < n; i++) {
@@ -127,7 +128,8 @@ enum status datastore_builder_make(struct datastore_builder *kw,
 }
 
 /* What a sentence's pairs say, in their order. */
-static enum status fill_store(struct pairset *r, struct err *e)
+static enum status datastore_builder_fill_store(struct pairset *r,
+                                                struct err *e)
 {
     enum status st = ST_OK;
 
@@ -166,6 +168,6 @@ enum status datastore_builder_run(struct datastore_builder *kw,
     if (todo) st = datastore_builder_make(kw, keys, kw->todo, (int)todo, e);
     if (st && st != ST_NOMEM && all_there(kw->todo, todo)) st = ST_OK;
     for (int i = 0; !st && i < n; i++)
-        if (pairsets[i]) st = fill_store(pairsets[i], e);
+        if (pairsets[i]) st = datastore_builder_fill_store(pairsets[i], e);
     return st;
 }

@@ -88,7 +88,7 @@ void options_defaults(struct options *o)
     };
 }
 
-static const struct option *find(const char *name)
+static const struct option *options_find(const char *name)
 {
     for (int i = 0; i < N_OPTIONS; i++)
         if (!strcmp(list[i].info.name, name)) return &list[i];
@@ -130,7 +130,7 @@ static enum status bad_value(const struct option *op, const char *value,
 }
 
 /* Numbers are written 0.6 whatever locale the program around us has set. */
-static double read_real(const char *value, char **end)
+static double options_read_real(const char *value, char **end)
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
@@ -158,13 +158,13 @@ static void write_real(double x, char *out, int size)
     }
 }
 
-static bool parse_number(const struct option *op, const char *value,
-                         double *out)
+static bool options_parse_number(const struct option *op, const char *value,
+                                 double *out)
 {
     char *end;
 
     errno = 0;
-    *out = read_real(value, &end);
+    *out = options_read_real(value, &end);
     if (end == value || *end || errno == ERANGE) return false;
     if (!(*out >= op->low && *out <= op->high)) return false;
     return op->kind == KIND_REAL || *out == (double)(long)*out;
@@ -198,7 +198,7 @@ static bool parse_size(const char *value, int64_t *out)
     static const char units[] = "kMGT";
     const char *unit;
     char *end;
-    double x = read_real(value, &end);
+    double x = options_read_real(value, &end);
 
     if (end == value || !(x >= 0)) return false;
     if (*end && (unit = strchr(units, *end))) {
@@ -226,7 +226,7 @@ static void write_size(int64_t x, char *out, int size)
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e)
 {
-    const struct option *op = find(name);
+    const struct option *op = options_find(name);
     char *field;
     double x;
     int c;
@@ -236,11 +236,13 @@ enum status options_set(struct options *o, const char *name,
     field = (char *)o + op->offset;
     switch (op->kind) {
     case KIND_INT:
-        if (!parse_number(op, value, &x)) return bad_value(op, value, e);
+        if (!options_parse_number(op, value, &x))
+            return bad_value(op, value, e);
         *(int *)(void *)field = (int)x;
         break;
     case KIND_REAL:
-        if (!parse_number(op, value, &x)) return bad_value(op, value, e);
+        if (!options_parse_number(op, value, &x))
+            return bad_value(op, value, e);
         *(double *)(void *)field = x;
         break;
     case KIND_FLAG:
@@ -272,7 +274,7 @@ static void nth_choice(const char *values, int i, char *out, int size)
 bool options_get(const struct options *o, const char *name, char *out,
                  int size)
 {
-    const struct option *op = find(name);
+    const struct option *op = options_find(name);
     const char *field;
     int c;
 

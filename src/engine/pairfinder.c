@@ -26,7 +26,7 @@ struct pairfinder {
     struct strbuf plain[2];     /* source and target without their tags */
 };
 
-/* ---- what is recalled ---------------------------------------------------- */
+/* ---- pairs of a sentence ---------------------------------------------------- */
 
 static void steering_pair_release(struct steering_pair *p)
 {
@@ -160,7 +160,7 @@ enum status steering_pair_prepare(const struct engine *en,
     return steering_pair_encode(en, source, target, to, e);
 }
 
-static char *copy(struct str s)
+static char *pairfinder_copy(struct str s)
 {
     char *p = malloc(s.n + 1);
 
@@ -173,9 +173,9 @@ static enum status keep_texts(struct steering_pair *to, struct str source,
                               struct str target, const char *memory,
                               struct err *e)
 {
-    to->source = copy(source);
-    to->target = copy(target);
-    to->memory = copy(str_of(memory));
+    to->source = pairfinder_copy(source);
+    to->target = pairfinder_copy(target);
+    to->memory = pairfinder_copy(str_of(memory));
     return to->source && to->target && to->memory
         ? ST_OK : err_nomem(e, "memory pairs");
 }
@@ -195,8 +195,10 @@ enum status steering_pair_plain(struct strbuf *sb, struct str *source,
 }
 
 /* For who reads an explanation, and what an exact match becomes. */
-static enum status keep_pair(struct pairfinder *rc, const struct match *m,
-                             struct steering_pair *to, struct err *e)
+static enum status pairfinder_keep_pair(struct pairfinder *rc,
+                                        const struct match *m,
+                                        struct steering_pair *to,
+                                        struct err *e)
 {
     const struct memory_info *info = tmfile_info(rc->tm, m->memory);
     struct str source, target;
@@ -229,8 +231,8 @@ static enum status fetch(struct pairfinder *rc, const struct match *m,
     return st;
 }
 
-static enum status take(struct pairfinder *rc, const struct match *m,
-                        struct pairset *r, struct err *e)
+static enum status pairfinder_take(struct pairfinder *rc, const struct match *m,
+                                   struct pairset *r, struct err *e)
 {
     struct steering_pair *to = &r->pairs[r->n++];
     bool there = false;
@@ -239,7 +241,7 @@ static enum status take(struct pairfinder *rc, const struct match *m,
     *to = (struct steering_pair){ .similarity = m->similarity };
     st = fetch(rc, m, to, &there, e);
     if (!st && there && (rc->o.explain || m->similarity >= 1))
-        st = keep_pair(rc, m, to, e);
+        st = pairfinder_keep_pair(rc, m, to, e);
     if (st || there) return st;
     steering_pair_release(to);  /* gone meanwhile, or nothing in it */
     r->n--;
@@ -261,7 +263,7 @@ static enum status take_more(struct pairfinder *rc, struct pairset *r,
         if (m->similarity < 1) continue;
         *to = (struct steering_pair){ .similarity = m->similarity };
         r->n_more++;
-        st = keep_pair(rc, m, to, e);
+        st = pairfinder_keep_pair(rc, m, to, e);
         if (st || to->target) continue;
         r->n_more--;            /* removed meanwhile */
     }
@@ -276,14 +278,14 @@ static enum status take_all(struct pairfinder *rc, struct pairset *r,
     if (st) return st;
     r->explained = rc->o.explain;
     for (size_t i = 0; !st && i < rc->found.n; i++)
-        st = take(rc, &rc->found.at[i], r, e);
+        st = pairfinder_take(rc, &rc->found.at[i], r, e);
     if (!st) st = take_more(rc, r, e);
     end = store_commit(rc->tm->store, st ? NULL : e);
     return st ? st : end;
 }
 
-static enum status search(struct pairfinder *rc, struct str text,
-                          struct pairset **out, struct err *e)
+static enum status pairfinder_search(struct pairfinder *rc, struct str text,
+                                     struct pairset **out, struct err *e)
 {
     enum status st = tmfile_search(rc->tm, text, &rc->q, &rc->found, e);
 
@@ -297,9 +299,10 @@ static enum status search(struct pairfinder *rc, struct str text,
     return st;
 }
 
-static enum status take_given(struct pairfinder *rc,
-                              const struct similar_pair *given, int n,
-                              struct pairset **out, struct err *e)
+static enum status pairfinder_take_given(struct pairfinder *rc,
+                                         const struct similar_pair *given,
+                                         int n, struct pairset **out,
+                                         struct err *e)
 {
     enum status st;
 
@@ -381,7 +384,8 @@ static bool keep_exact(struct pairset *m, struct str text)
 }
 
 /* The segment has its translation without any work. */
-static void give(struct result *r, struct sentence *s, struct pairset *m)
+static void pairfinder_give(struct result *r, struct sentence *s,
+                            struct pairset *m)
 {
     r->pending -= s->job != NULL;
     job_free(s->job);
@@ -418,7 +422,7 @@ static enum status search_more(struct pairfinder *rc, struct str text,
     rc->q.o.candidates = MORE_CANDIDATES;
     rc->q.o.min_similarity = 1;
     rc->q.o.length_filter = false;
-    st = search(rc, text, out, e);
+    st = pairfinder_search(rc, text, out, e);
     rc->q.o = o;
     return st;
 }
@@ -429,19 +433,19 @@ static enum status pairfinder_sentence(struct pairfinder *rc, struct result *r,
 {
     struct str text = sentence_text(r, s);
     struct pairset *m, *more = NULL;
-    enum status st = search(rc, text, &m, e);
+    enum status st = pairfinder_search(rc, text, &m, e);
 
     if (st) return st;
     if (!may_give) drop_more(m);
     if (may_give && keep_exact(m, text)) {
-        give(r, s, m);
+        pairfinder_give(r, s, m);
         return ST_OK;
     }
     if (may_give && s->n_pieces <= SHORT_PIECES)
         st = search_more(rc, text, &more, e);
     if (more && keep_exact(more, text)) {
         pairset_free(m);
-        give(r, s, more);
+        pairfinder_give(r, s, more);
         return ST_OK;
     }
     pairset_free(more);
@@ -457,7 +461,7 @@ static enum status pairfinder_whole_text(struct pairfinder *rc,
 {
     struct str text = str_trim((struct str){ r->source, r->source_len });
     struct pairset *m;
-    enum status st = search(rc, text, &m, e);
+    enum status st = pairfinder_search(rc, text, &m, e);
 
     *done = false;
     if (st) return st;
@@ -470,7 +474,7 @@ static enum status pairfinder_whole_text(struct pairfinder *rc,
         pairset_free(m);
         return st;
     }
-    give(r, &r->sentences[0], m);
+    pairfinder_give(r, &r->sentences[0], m);
     *done = true;
     return ST_OK;
 }
@@ -497,7 +501,7 @@ enum status pairfinder_run(struct pairfinder *rc, struct result *r,
         if (!given) {
             st = pairfinder_sentence(rc, r, s, may_give, e);
         } else {
-            st = take_given(rc, given, n, &m, e);
+            st = pairfinder_take_given(rc, given, n, &m, e);
             if (!st) st = attach(rc, s, m, e);
         }
     }

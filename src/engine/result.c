@@ -21,8 +21,8 @@ struct cutter {
 };
 
 /* The caller's bytes as valid UTF-8, or an error that names the byte. */
-static enum status take_text(struct result *r, const struct options *o,
-                             const char *text, size_t len, struct err *e)
+static enum status result_take_text(struct result *r, const struct options *o,
+                                    const char *text, size_t len, struct err *e)
 {
     size_t bad = utf8_check(text, len);
     const void *nul = memchr(text, '\0', len);
@@ -111,7 +111,7 @@ static enum status add_sentence(struct cutter *c, struct span span,
     return st;
 }
 
-static enum status cut(struct cutter *c, struct err *e)
+static enum status result_cut(struct cutter *c, struct err *e)
 {
     struct result *r = c->r;
     struct spans spans = { 0 };
@@ -168,9 +168,9 @@ enum status result_prepare(struct result **out, const struct engine *en,
         st = err_set(e, ST_LIMIT, "a text of more than a gigabyte");
     } else {
         c.r->engine = en;
-        st = take_text(c.r, o, text ? text : "", len, e);
+        st = result_take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
-        if (!st) st = cut(&c, e);
+        if (!st) st = result_cut(&c, e);
         for (int i = 0; !st && i < c.r->n_sentences; i++)
             if (c.r->sentences[i].job)
                 c.r->sentences[i].job->owner = &c.r->sentences[i];
@@ -258,8 +258,8 @@ static int by_score(const void *a, const void *b)
 }
 
 /* Every partial choice with every translation of the segment, best first. */
-static int extend(const struct sentence *s, const struct combo *from, int n,
-                  struct combo *to)
+static int result_extend(const struct sentence *s, const struct combo *from,
+                         int n, struct combo *to)
 {
     int k = 0, each = seg_hyps(s);
 
@@ -287,8 +287,8 @@ static const char *gap_after(const struct result *r, int i, size_t *len)
 }
 
 /* The text of a hypothesis whose choices are made. */
-static enum status join(const struct result *r, struct translation *h,
-                        struct err *e)
+static enum status result_join(const struct result *r, struct translation *h,
+                               struct err *e)
 {
     struct strbuf sb;
     bool ok = true;
@@ -328,7 +328,7 @@ static enum status read_back(struct result *r, const struct combo *grid,
         h->choice[i - 1] = c->hyp;
         c = grid + (size_t)(i - 1) * (size_t)nbest + c->before;
     }
-    return join(r, h, e);
+    return result_join(r, h, e);
 }
 
 static enum status combine(struct result *r, int nbest, struct err *e)
@@ -342,7 +342,7 @@ static enum status combine(struct result *r, int nbest, struct err *e)
     r->hyps = calloc(width, sizeof *r->hyps);
     if (!grid || !all || !r->hyps) st = err_nomem(e, "a translation");
     for (int i = 0; i < r->n_sentences && !st; i++) {
-        n = extend(&r->sentences[i], grid + (size_t)i * width, n, all);
+        n = result_extend(&r->sentences[i], grid + (size_t)i * width, n, all);
         n = n < nbest ? n : nbest;
         memcpy(grid + ((size_t)i + 1) * width, all, (size_t)n * sizeof *all);
     }

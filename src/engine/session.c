@@ -87,8 +87,8 @@ static struct job *next_job(struct session_cursor *c)
     return NULL;
 }
 
-static enum status fill(struct session *s, struct session_cursor *c,
-                        struct err *e)
+static enum status session_fill(struct session *s, struct session_cursor *c,
+                                struct err *e)
 {
     struct job *j;
     enum status st = ST_OK;
@@ -105,21 +105,21 @@ static enum status fill(struct session *s, struct session_cursor *c,
     return st;
 }
 
-static enum status decode(struct session *s, struct request *q, size_t n,
-                          struct err *e)
+static enum status session_decode(struct session *s, struct request *q,
+                                  size_t n, struct err *e)
 {
     struct session_cursor c = { q, n, 0, 0 };
-    enum status st = fill(s, &c, e);
+    enum status st = session_fill(s, &c, e);
 
     while (!st && batch_busy_lanes(s->batch)) {
         batch_step(s->batch);
-        st = fill(s, &c, e);
+        st = session_fill(s, &c, e);
     }
     if (st) batch_abandon(s->batch);
     return st;
 }
 
-static void prepare(struct session *s, struct request *q)
+static void session_prepare(struct session *s, struct request *q)
 {
     struct err *e = &q->err;
 
@@ -140,8 +140,8 @@ enum status session_run(struct session *s, struct request *q, size_t n,
 {
     enum status st, first = ST_OK;
 
-    for (size_t i = 0; i < n; i++) prepare(s, &q[i]);
-    st = decode(s, q, n, e);
+    for (size_t i = 0; i < n; i++) session_prepare(s, &q[i]);
+    st = session_decode(s, q, n, e);
     for (size_t i = 0; i < n; i++) {
         if (q[i].result && !st) {
             err_clear(&q[i].err);

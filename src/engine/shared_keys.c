@@ -141,7 +141,7 @@ static void release_pairs(struct warm_context *w)
     w->n = 0;
 }
 
-static enum status flush(struct warm_context *w, struct err *e)
+static enum status shared_keys_flush(struct warm_context *w, struct err *e)
 {
     enum status st;
 
@@ -196,9 +196,9 @@ static enum status warm_texts(struct warm_context *w, const struct texts *t,
         st = warm_text(w, t->at[i], e);
         w->seen++;
         if (!st && (w->n == TOGETHER || w->seen % 1024 == 0))
-            st = flush(w, e);
+            st = shared_keys_flush(w, e);
     }
-    if (!st) st = flush(w, e);
+    if (!st) st = shared_keys_flush(w, e);
     release_pairs(w);
     plain_text_release(&w->plain);
     return st;
@@ -236,8 +236,10 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
 /* ---- without the pairs of others ----------------------------------------- */
 
 /* In ids, which has room for all; *n counts. */
-static enum status list_ids(struct tmfile *tm, const struct texts *t,
-                            struct key_id *ids, size_t *n, struct err *e)
+static enum status shared_keys_list_ids(struct tmfile *tm,
+                                        const struct texts *t,
+                                        struct key_id *ids, size_t *n,
+                                        struct err *e)
 {
     struct plain_text p;
     enum status st = ST_OK;
@@ -267,7 +269,7 @@ enum status keys_drop_others(struct shared_keys *k, struct tmfile *tm,
     st = list_texts(tm, &t, e);
     if (!st) ids = malloc((t.n + 1) * sizeof *ids);
     if (!st && !ids) st = err_nomem(e, "memory keys");
-    if (!st) st = list_ids(tm, &t, ids, &n, e);
+    if (!st) st = shared_keys_list_ids(tm, &t, ids, &n, e);
     if (!st) st = key_file_keep_only(k->file, ids, n, &gone, e);
     if (!st) st = key_file_compact(k->file, e);
     *removed = (int64_t)gone;

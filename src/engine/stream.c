@@ -43,7 +43,7 @@ struct stream {
     struct shared_keys *own_keys;  /* when the caller gave none */
 
     pthread_mutex_t lock;
-    pthread_cond_t work;        /* workers wait: jobs, or the end */
+    pthread_cond_t work;   /* workers wait: jobs, or the end */
     pthread_cond_t room;        /* push and flush wait: a text delivered */
     struct shared_keys *keys;   /* used by the workers */
     struct job *queue, **queue_end;     /* waiting; owner = segment */
@@ -134,7 +134,7 @@ static void finish_jobs(struct stream *s, struct job *done)
     deliver(s);
 }
 
-static void fail(struct stream *s, const struct err *e)
+static void stream_fail(struct stream *s, const struct err *e)
 {
     if (!s->failure.status) s->failure = *e;
     s->canceled = true;
@@ -150,7 +150,7 @@ static bool await_jobs(struct stream *s, struct worker *w)
     return !s->canceled && (s->queue || batch_busy_lanes(w->batch));
 }
 
-static void *work(void *arg)
+static void *stream_worker_main(void *arg)
 {
     struct worker *w = arg;
     struct stream *s = w->s;
@@ -173,7 +173,7 @@ static void *work(void *arg)
         if (n) st = steered_batch_add(w->steered_batch, w->take, n, &e);
         if (!st) done = batch_step(w->batch);
         pthread_mutex_lock(&s->lock);
-        if (st) fail(s, &e);
+        if (st) stream_fail(s, &e);
         s->busy -= (was || n > 0) && !batch_busy_lanes(w->batch);
         assert(s->busy >= 0 && s->busy <= s->o.threads);
         finish_jobs(s, done);
@@ -197,7 +197,7 @@ static enum status start_worker(struct stream *s, struct worker *w,
                            s->pool, e);
     if (st) return st;
     w->batch = steered_batch_batch(w->steered_batch);
-    if (pthread_create(&w->thread, NULL, work, w))
+    if (pthread_create(&w->thread, NULL, stream_worker_main, w))
         return err_set(e, ST_NOMEM, "cannot start %d threads", s->o.threads);
     w->started = true;
     return ST_OK;
@@ -232,7 +232,7 @@ enum status stream_new(struct stream **out, const struct engine *en,
     return st;
 }
 
-static enum status stopped(struct stream *s, struct err *e)
+static enum status stream_stopped(struct stream *s, struct err *e)
 {
     if (s->failure.status) {
         if (e) *e = s->failure;
@@ -293,10 +293,10 @@ enum status stream_set_memory(struct stream *s, struct tmfile *tm,
 }
 
 /* Turn a text into jobs, with the pairs that the memory has for them. */
-static enum status prepare(struct stream *s, const char *text, size_t len,
-                           const char *prefix,
-                           const struct similar_pair *given, int n,
-                           struct result **out, struct err *e)
+static enum status stream_prepare(struct stream *s, const char *text,
+                                  size_t len, const char *prefix,
+                                  const struct similar_pair *given, int n,
+                                  struct result **out, struct err *e)
 {
     enum status st = ST_OK;
 
@@ -328,7 +328,7 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
     struct err why = { 0 };
     enum status st;
 
-    if (prepare(s, text, len, prefix, given, n, &r, &why)) {
+    if (stream_prepare(s, text, len, prefix, given, n, &r, &why)) {
         /* A text that cannot be translated still has a place in the order. */
         r = calloc(1, sizeof *r);
         if (!r) return err_nomem(e, "a text");
@@ -339,7 +339,7 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
     while (!s->canceled && stream_is_full(s))
         pthread_cond_wait(&s->room, &s->lock);
     if (s->canceled) {
-        st = stopped(s, e);
+        st = stream_stopped(s, e);
         result_free(r);
     } else {
         enqueue(s, r);
@@ -361,7 +361,7 @@ enum status stream_flush(struct stream *s, struct err *e)
     /* When this returns no callback runs, even if the stream was canceled. */
     while ((s->undelivered && !s->canceled) || s->delivering)
         pthread_cond_wait(&s->room, &s->lock);
-    if (s->canceled) st = stopped(s, e);
+    if (s->canceled) st = stream_stopped(s, e);
     pthread_mutex_unlock(&s->lock);
     return st;
 }

@@ -31,8 +31,8 @@ static size_t plain_end(struct str s, size_t i, char delimiter)
     return i;
 }
 
-static enum csv_found fail(struct csv_record *rec, enum csv_found found,
-                           size_t at, const char *why)
+static enum csv_found csv_fail(struct csv_record *rec, enum csv_found found,
+                               size_t at, const char *why)
 {
     rec->fault = why;
     rec->fault_at = at;
@@ -58,7 +58,7 @@ static enum csv_found scan_field(struct str s, bool at_end, char delimiter,
         f->begin = start;
         f->end = *i = plain_end(s, start, delimiter);
         if (*i == s.n && !at_end)
-            return fail(rec, CSV_MORE, start, "expected the line's end");
+            return csv_fail(rec, CSV_MORE, start, "expected the line's end");
         if ((*i == s.n || s.p[*i] == '\n') && *i > start &&
             s.p[*i - 1] == '\r')
             f->end = --*i;
@@ -69,12 +69,12 @@ static enum csv_found scan_field(struct str s, bool at_end, char delimiter,
     *i = f->end + 1;
     if (f->end == s.n || (*i >= s.n && !at_end) ||
         (*i + 1 == s.n && s.p[*i] == '\r' && !at_end))
-        return fail(rec, CSV_MORE, start,
-                    "expected a closing quote, found none to the end");
+        return csv_fail(rec, CSV_MORE, start,
+                        "expected a closing quote, found none to the end");
     if (*i < s.n && s.p[*i] != delimiter && !line_end(s, *i) &&
         !(*i + 1 == s.n && s.p[*i] == '\r'))
-        return fail(rec, CSV_BAD, *i, "expected a delimiter or the line's "
-                    "end behind the closing quote");
+        return csv_fail(rec, CSV_BAD, *i, "expected a delimiter or the line's "
+                        "end behind the closing quote");
     return CSV_RECORD;
 }
 
@@ -91,7 +91,7 @@ enum csv_found csv_scan(struct str s, bool at_end, char delimiter,
 
         if (i < s.n) found = scan_field(s, at_end, delimiter, &i, &f, rec);
         else if (!at_end)
-            found = fail(rec, CSV_MORE, i, "expected another field");
+            found = csv_fail(rec, CSV_MORE, i, "expected another field");
         if (found != CSV_RECORD) return found;
         rec->n_fields++;
         for (int k = 0; k < CSV_COLUMNS; k++)

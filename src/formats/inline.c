@@ -42,7 +42,7 @@ bool inline_make_tagged(struct inline_text *t)
 
 /* Names in the tagged form have no prefix and are ASCII. One that would not
  * be a name then ("a:", "é") has other characters in their place. */
-static bool put_name(struct strbuf *out, const char *name)
+static bool inline_put_name(struct strbuf *out, const char *name)
 {
     const char *colon = strrchr(name, ':');
     bool ok = true;
@@ -64,7 +64,7 @@ bool inline_start(struct inline_text *t, const char *name,
                   const char **attrs)
 {
     bool ok = inline_make_tagged(t) && strbuf_addc(&t->text, '<') &&
-              put_name(&t->text, name);
+              inline_put_name(&t->text, name);
 
     for (; ok && *attrs; attrs += 2)
         if (is_ascii(attrs[0]))
@@ -84,7 +84,7 @@ bool inline_end(struct inline_text *t, const char *name)
         t->text.data[--t->text.len] = '\0';     /* the '>' */
         return strbuf_add(&t->text, "/>", 2);
     }
-    return strbuf_add(&t->text, "</", 2) && put_name(&t->text, name) &&
+    return strbuf_add(&t->text, "</", 2) && inline_put_name(&t->text, name) &&
            strbuf_addc(&t->text, '>');
 }
 

@@ -105,7 +105,8 @@ static enum status fill_raw(struct input *in, struct err *e)
 
 /* ---- unpacking ---------------------------------------------------------- */
 
-static enum status damaged(struct input *in, const char *kind, struct err *e)
+static enum status input_damaged(struct input *in, const char *kind,
+                                 struct err *e)
 {
     return err_set(e, ST_FORMAT, "%s: the %s data is damaged", in->name, kind);
 }
@@ -138,7 +139,7 @@ static enum status unpack_gzip(struct input *in, char *to, size_t cap,
         /* Tapes and some tools leave zeros at the end. */
         while (in->raw_at < in->raw_n && !in->raw[in->raw_at]) in->raw_at++;
         if (in->raw_at == in->raw_n) return ST_OK;
-        if (inflateReset(z) != Z_OK) return damaged(in, "gzip", e);
+        if (inflateReset(z) != Z_OK) return input_damaged(in, "gzip", e);
         in->member = true;
     }
     z->next_in = (Bytef *)in->raw + in->raw_at;
@@ -150,7 +151,8 @@ static enum status unpack_gzip(struct input *in, char *to, size_t cap,
     *n = cap - z->avail_out;
     if (rc == Z_STREAM_END) in->member = false;
     else if (rc == Z_MEM_ERROR) return err_nomem(e, "gzip");
-    else if (rc != Z_OK && rc != Z_BUF_ERROR) return damaged(in, "gzip", e);
+    else if (rc != Z_OK && rc != Z_BUF_ERROR)
+        return input_damaged(in, "gzip", e);
     return ST_OK;
 }
 
@@ -173,7 +175,7 @@ static enum status unpack_xz(struct input *in, char *to, size_t cap,
     else if (rc == LZMA_BUF_ERROR && in->raw_end)
         return truncated(in, "xz", e);
     else if (rc != LZMA_OK && rc != LZMA_BUF_ERROR)
-        return damaged(in, "xz", e);
+        return input_damaged(in, "xz", e);
     return ST_OK;
 }
 
@@ -196,7 +198,7 @@ static enum status unpack_zstd(struct input *in, char *to, size_t cap,
     case ZSTD_error_memory_allocation:
         return err_nomem(e, "zstd");
     default:
-        return damaged(in, "zstd", e);
+        return input_damaged(in, "zstd", e);
     }
 }
 
@@ -253,7 +255,7 @@ static enum compression recognize_compression(const char *p, size_t n)
     return COMPRESSION_NONE;
 }
 
-static enum status open_compression(struct input *in, struct err *e)
+static enum status input_open_compression(struct input *in, struct err *e)
 {
     enum status st = ST_OK;
     bool ok = true;
@@ -457,8 +459,8 @@ static enum status input_new(struct input **out, const char *name,
     return in->name && in->raw && in->out ? ST_OK : err_nomem(e, name);
 }
 
-static enum status open_file(struct input *in, const char *path,
-                             struct err *e)
+static enum status input_open_file(struct input *in, const char *path,
+                                   struct err *e)
 {
     struct stat sb;
 
@@ -470,10 +472,10 @@ static enum status open_file(struct input *in, const char *path,
     return ST_OK;
 }
 
-static enum status settle(struct input **out, struct input *in,
-                          enum status st, struct err *e)
+static enum status input_settle(struct input **out, struct input *in,
+                                enum status st, struct err *e)
 {
-    if (!st) st = open_compression(in, e);
+    if (!st) st = input_open_compression(in, e);
     if (!st) st = open_encoding(in, e);
     *out = st ? NULL : in;
     if (st) input_close(in);
@@ -486,8 +488,8 @@ enum status input_open(struct input **out, const char *path, struct err *e)
     struct input *in;
     enum status st = input_new(&in, name, e);
 
-    if (!st) st = open_file(in, path, e);
-    return settle(out, in, st, e);
+    if (!st) st = input_open_file(in, path, e);
+    return input_settle(out, in, st, e);
 }
 
 enum status input_open_memory(struct input **out, const char *name,
@@ -501,7 +503,7 @@ enum status input_open_memory(struct input **out, const char *name,
         in->mem_n = n;
         in->total = n;
     }
-    return settle(out, in, st, e);
+    return input_settle(out, in, st, e);
 }
 
 void input_close(struct input *in)

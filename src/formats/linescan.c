@@ -26,7 +26,8 @@ void linescan_release(struct linescan *ls)
 }
 
 /* Append what the input has at hand; *got is 0 at its end. */
-static enum status fill(struct linescan *ls, size_t *got, struct err *e)
+static enum status linescan_fill(struct linescan *ls, size_t *got,
+                                 struct err *e)
 {
     const char *bytes;
     enum status st = input_peek(ls->in, &bytes, got, e);
@@ -55,7 +56,8 @@ enum status linescan_more(struct linescan *ls, size_t want, struct err *e)
     enum status st = ST_OK;
     size_t got = 1;
 
-    while (!st && got && ls->end - ls->begin < want) st = fill(ls, &got, e);
+    while (!st && got && ls->end - ls->begin < want)
+        st = linescan_fill(ls, &got, e);
     return st;
 }
 
@@ -77,7 +79,7 @@ static enum status skip_line(struct linescan *ls, struct err *e)
 
     do {
         ls->begin = ls->end = 0;
-        st = fill(ls, &got, e);
+        st = linescan_fill(ls, &got, e);
         if (st || !got) break;
         const char *nl = memchr(ls->buf, '\n', ls->end);
         if (nl) {
@@ -89,7 +91,8 @@ static enum status skip_line(struct linescan *ls, struct err *e)
     return st;
 }
 
-static void give(struct linescan *ls, struct line *out, size_t n, size_t taken)
+static void linescan_give(struct linescan *ls, struct line *out, size_t n,
+                          size_t taken)
 {
     const char *p = ls->buf + ls->begin;
 
@@ -112,7 +115,7 @@ enum status linescan_next(struct linescan *ls, struct line *out,
         const char *nl = memchr(s.p + seen, '\n', s.n - seen);
 
         if (nl) {
-            give(ls, out, (size_t)(nl - s.p), (size_t)(nl - s.p) + 1);
+            linescan_give(ls, out, (size_t)(nl - s.p), (size_t)(nl - s.p) + 1);
             return ST_OK;
         }
         seen = s.n;
@@ -120,11 +123,11 @@ enum status linescan_next(struct linescan *ls, struct line *out,
             *out = (struct line){ .found = true, .too_long = true };
             return skip_line(ls, e);
         }
-        st = fill(ls, &got, e);
+        st = linescan_fill(ls, &got, e);
         if (st) return st;
         if (!got) break;
     }
-    if (seen) give(ls, out, seen, seen);
+    if (seen) linescan_give(ls, out, seen, seen);
     return ST_OK;
 }
 

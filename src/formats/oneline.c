@@ -4,7 +4,7 @@
 #define MARK "\xE2\x90\x9B"
 #define MARK_BYTES (sizeof MARK - 1)
 
-static const char *escape_of(char c)
+static const char *oneline_escape_of(char c)
 {
     switch (c) {
     case '\n': return "\\n";
@@ -43,7 +43,7 @@ static bool is_marked(struct str s)
     needed = begins_with_mark(s);
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] != '\\') {
-            if (escape_of(s.p[i])) return false;
+            if (oneline_escape_of(s.p[i])) return false;
             continue;
         }
         if (++i == s.n || !escaped(s.p[i])) return false;
@@ -65,7 +65,7 @@ bool oneline_put(struct str text, bool tabs, struct strbuf *out)
     if (!needs_mark(text, tabs)) return strbuf_add(out, text.p, text.n);
     if (!strbuf_adds(out, MARK)) return false;
     for (size_t i = 0; i < text.n; i++) {
-        const char *escape = escape_of(text.p[i]);
+        const char *escape = oneline_escape_of(text.p[i]);
 
         if (escape ? !strbuf_adds(out, escape)
                    : !strbuf_addc(out, text.p[i]))

@@ -51,8 +51,8 @@ static enum status write_stdout(struct output *o, const char *p, size_t n,
     return ST_OK;
 }
 
-static enum status write_raw(struct output *o, const char *p, size_t n,
-                             struct err *e)
+static enum status output_write_raw(struct output *o, const char *p, size_t n,
+                                    struct err *e)
 {
     if (!n) return ST_OK;
     if (o->to_stdout) return write_stdout(o, p, n, e);
@@ -74,7 +74,7 @@ static enum status pack_gzip(struct output *o, bool end, struct err *e)
         rc = deflate(&o->gz, end ? Z_FINISH : Z_NO_FLUSH);
         if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
             return err_set(e, ST_IO, "%s: gzip failed", o->name);
-        st = write_raw(o, o->packed, PACKED_BYTES - o->gz.avail_out, e);
+        st = output_write_raw(o, o->packed, PACKED_BYTES - o->gz.avail_out, e);
     } while (!st && (end ? rc != Z_STREAM_END : !o->gz.avail_out));
     return st;
 }
@@ -92,7 +92,7 @@ static enum status pack_xz(struct output *o, bool end, struct err *e)
         rc = lzma_code(&o->xz, end ? LZMA_FINISH : LZMA_RUN);
         if (rc != LZMA_OK && rc != LZMA_STREAM_END && rc != LZMA_BUF_ERROR)
             return err_set(e, ST_IO, "%s: xz failed", o->name);
-        st = write_raw(o, o->packed, PACKED_BYTES - o->xz.avail_out, e);
+        st = output_write_raw(o, o->packed, PACKED_BYTES - o->xz.avail_out, e);
     } while (!st && (end ? rc != LZMA_STREAM_END : !o->xz.avail_out));
     return st;
 }
@@ -110,12 +110,12 @@ static enum status pack_zstd(struct output *o, bool end, struct err *e)
         if (ZSTD_isError(rc))
             return err_set(e, ST_IO, "%s: zstd: %s", o->name,
                            ZSTD_getErrorName(rc));
-        st = write_raw(o, o->packed, to.pos, e);
+        st = output_write_raw(o, o->packed, to.pos, e);
     } while (!st && (end ? rc != 0 : from.pos < from.size));
     return st;
 }
 
-static enum status flush(struct output *o, bool end, struct err *e)
+static enum status output_flush(struct output *o, bool end, struct err *e)
 {
     enum status st;
 
@@ -123,7 +123,7 @@ static enum status flush(struct output *o, bool end, struct err *e)
     case COMPRESSION_GZIP: st = pack_gzip(o, end, e); break;
     case COMPRESSION_XZ: st = pack_xz(o, end, e); break;
     case COMPRESSION_ZSTD: st = pack_zstd(o, end, e); break;
-    default: st = write_raw(o, o->plain, o->plain_n, e);
+    default: st = output_write_raw(o, o->plain, o->plain_n, e);
     }
     o->plain_n = 0;
     return st;
@@ -141,7 +141,7 @@ static enum compression packing_of(const char *path)
     return COMPRESSION_NONE;
 }
 
-static bool open_compression(struct output *o)
+static bool output_open_compression(struct output *o)
 {
     switch (o->compression) {
     case COMPRESSION_GZIP:
@@ -176,7 +176,7 @@ enum status output_open(struct output **out, const char *path, struct err *e)
         st = replacement_begin(&o->file, path, e);
         if (!st) o->compression = packing_of(path);
     }
-    if (!st && !open_compression(o)) st = err_nomem(e, path);
+    if (!st && !output_open_compression(o)) st = err_nomem(e, path);
     if (st) output_close(o);
     else *out = o;
     return st;
@@ -195,7 +195,7 @@ enum status output_write(struct output *o, const void *bytes, size_t n,
         o->plain_n += k;
         p += k;
         n -= k;
-        if (o->plain_n == PLAIN_BYTES) flush(o, false, &o->bad);
+        if (o->plain_n == PLAIN_BYTES) output_flush(o, false, &o->bad);
     }
     if (o->bad.status && e) *e = o->bad;
     return o->bad.status;
@@ -213,7 +213,7 @@ enum status output_put(struct output *o, struct str s, struct err *e)
 
 enum status output_commit(struct output *o, struct err *e)
 {
-    if (!o->bad.status) flush(o, true, &o->bad);
+    if (!o->bad.status) output_flush(o, true, &o->bad);
     if (!o->bad.status && !o->to_stdout)
         replacement_commit(&o->file, &o->bad);
     if (o->bad.status && e) *e = o->bad;

@@ -28,7 +28,7 @@ struct parallel_reader {
     struct unit unit;
 };
 
-static enum status begin(struct parallel_reader *p, struct err *e)
+static enum status parallel_do_begin(struct parallel_reader *p, struct err *e)
 {
     enum status st = linescan_init(&p->lines[SOURCE], p->r.in,
                                    p->r.o.max_text, e);
@@ -58,8 +58,9 @@ static enum status uneven(struct parallel_reader *p, struct err *e)
 }
 
 /* reader_bad speaks of r->in: let it be the file the line is in. */
-static enum status bad_line(struct parallel_reader *p, int side, size_t column,
-                            struct str raw, const char *why, struct err *e)
+static enum status parallel_bad_line(struct parallel_reader *p, int side,
+                                     size_t column, struct str raw,
+                                     const char *why, struct err *e)
 {
     struct input *in = p->r.in;
     enum status st;
@@ -82,16 +83,17 @@ static enum status check_line(struct parallel_reader *p, int side,
     if (line->too_long) {
         snprintf(why, sizeof why, "expected a line of at most %zu bytes",
                  p->lines[side].limit);
-        return bad_line(p, side, 0, line->text, why, e);
+        return parallel_bad_line(p, side, 0, line->text, why, e);
     }
     fault = text_fault(line->text, &at);
-    if (fault) return bad_line(p, side, at + 1, line->text, fault, e);
+    if (fault) return parallel_bad_line(p, side, at + 1, line->text, fault, e);
     *ok = true;
     return ST_OK;
 }
 
-static enum status pair_of(struct parallel_reader *p, const struct line *line,
-                           const struct unit **u, struct err *e)
+static enum status parallel_pair_of(struct parallel_reader *p,
+                                    const struct line *line,
+                                    const struct unit **u, struct err *e)
 {
     struct unit *unit = &p->unit;
 
@@ -108,7 +110,7 @@ static enum status parallel_next(struct reader *r, const struct unit **u,
                                  struct err *e)
 {
     struct parallel_reader *p = (struct parallel_reader *)r;
-    enum status st = p->begun ? ST_OK : begin(p, e);
+    enum status st = p->begun ? ST_OK : parallel_do_begin(p, e);
 
     while (!st && !*u) {
         struct line line[SIDES];
@@ -121,7 +123,7 @@ static enum status parallel_next(struct reader *r, const struct unit **u,
         if (!line[SOURCE].found) break;
         st = check_line(p, SOURCE, &line[SOURCE], &ok, e);
         if (!st && ok) st = check_line(p, TARGET, &line[TARGET], &ok, e);
-        if (!st && ok) st = pair_of(p, line, u, e);
+        if (!st && ok) st = parallel_pair_of(p, line, u, e);
     }
     return st;
 }

@@ -1,4 +1,4 @@
-/* po.c - see po.h. The syntax is gettext's: keywords and strings, any number
+/* po.c - see po.h. The syntax is gettext's: keywords and strings, any po_number
  * of strings to a keyword, on as many lines as one likes; comments before. */
 #include "formats/po.h"
 
@@ -65,7 +65,7 @@ struct strbuf *po_entry_add_str(struct po_entry *en)
 }
 
 /* Escapes may have made what no line had. */
-static bool is_text(const struct strbuf *sb)
+static bool po_is_text(const struct strbuf *sb)
 {
     size_t at;
 
@@ -74,10 +74,10 @@ static bool is_text(const struct strbuf *sb)
 
 static bool all_text(const struct po_entry *en)
 {
-    bool ok = is_text(&en->domain) && is_text(&en->context) &&
-              is_text(&en->id) && is_text(&en->plural);
+    bool ok = po_is_text(&en->domain) && po_is_text(&en->context) &&
+              po_is_text(&en->id) && po_is_text(&en->plural);
 
-    for (size_t i = 0; ok && i < en->n_str; i++) ok = is_text(&en->str[i]);
+    for (size_t i = 0; ok && i < en->n_str; i++) ok = po_is_text(&en->str[i]);
     return ok;
 }
 
@@ -100,32 +100,32 @@ struct po_scan {
     const char *why;
 };
 
-static enum po_step bad(struct po_scan *s, const char *why)
+static enum po_step po_bad(struct po_scan *s, const char *why)
 {
     s->why = why;
     return PO_BAD;
 }
 
-static bool is_space(char c)
+static bool po_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-static void skip_space(struct po_scan *s)
+static void po_skip_space(struct po_scan *s)
 {
-    while (s->i < s->line.n && is_space(s->line.p[s->i])) s->i++;
+    while (s->i < s->line.n && po_is_space(s->line.p[s->i])) s->i++;
 }
 
-static char peek(const struct po_scan *s)
+static char po_peek(const struct po_scan *s)
 {
     return s->i < s->line.n ? s->line.p[s->i] : '\0';
 }
 
-static enum po_step add(struct po_scan *s, struct strbuf *to, const char *p,
-                        size_t n)
+static enum po_step po_add(struct po_scan *s, struct strbuf *to, const char *p,
+                           size_t n)
 {
     if (n > s->en->limit - to->len)
-        return bad(s, "expected a shorter text, this one is over the limit");
+        return po_bad(s, "expected a shorter text, this one is over the limit");
     return strbuf_add(to, p, n) ? PO_TAKEN : PO_NOMEM;
 }
 
@@ -139,33 +139,34 @@ static int digit(char c, int base)
 }
 
 /* Octal digits, three at most, or hexadecimal ones. */
-static enum po_step number(struct po_scan *s, int base, int max, char *out)
+static enum po_step po_number(struct po_scan *s, int base, int max, char *out)
 {
     int n = 0, value = 0;
 
-    while (n < max && digit(peek(s), base) >= 0) {
-        value = value * base + digit(peek(s), base);
-        if (value > 255) return bad(s, "expected a byte, found a larger "
+    while (n < max && digit(po_peek(s), base) >= 0) {
+        value = value * base + digit(po_peek(s), base);
+        if (value > 255) return po_bad(s, "expected a byte, found a larger "
                                        "number behind the backslash");
         s->i++;
         n++;
     }
-    if (!n) return bad(s, "expected hexadecimal digits behind \\x");
-    if (!value) return bad(s, "expected text, found a NUL byte");
+    if (!n) return po_bad(s, "expected hexadecimal digits behind \\x");
+    if (!value) return po_bad(s, "expected text, found a NUL byte");
     *out = (char)value;
     return PO_TAKEN;
 }
 
-static enum po_step escape(struct po_scan *s, char *out)
+static enum po_step po_escape(struct po_scan *s, char *out)
 {
-    char c = peek(s);
+    char c = po_peek(s);
     const char *at = c ? strchr(escape_name, c) : NULL;
 
-    if (digit(c, 8) >= 0) return number(s, 8, 3, out);
-    if (!at && c != 'x') return bad(s, "expected one of n t b r f v a x \\ \" "
-                                       "or a digit behind the backslash");
+    if (digit(c, 8) >= 0) return po_number(s, 8, 3, out);
+    if (!at && c != 'x')
+        return po_bad(s, "expected one of n t b r f v a x \\ \" "
+                         "or a digit behind the backslash");
     s->i++;
-    if (c == 'x') return number(s, 16, 1 << 20, out);
+    if (c == 'x') return po_number(s, 16, 1 << 20, out);
     *out = escape_byte[at - escape_name];
     return PO_TAKEN;
 }
@@ -190,46 +191,48 @@ static enum po_step string(struct po_scan *s)
 
     if (!to) {
         s->i = quote;
-        return bad(s, "expected msgid before a string");
+        return po_bad(s, "expected msgid before a string");
     }
-    while (step == PO_TAKEN && s->i < s->line.n && peek(s) != '"') {
+    while (step == PO_TAKEN && s->i < s->line.n && po_peek(s) != '"') {
         size_t from = s->i;
         char c;
 
-        while (s->i < s->line.n && peek(s) != '"' && peek(s) != '\\') s->i++;
-        step = add(s, to, s->line.p + from, s->i - from);
-        if (step != PO_TAKEN || peek(s) != '\\') continue;
+        while (s->i < s->line.n && po_peek(s) != '"' && po_peek(s) != '\\')
+            s->i++;
+        step = po_add(s, to, s->line.p + from, s->i - from);
+        if (step != PO_TAKEN || po_peek(s) != '\\') continue;
         s->i++;
-        step = escape(s, &c);
-        if (step == PO_TAKEN) step = add(s, to, &c, 1);
+        step = po_escape(s, &c);
+        if (step == PO_TAKEN) step = po_add(s, to, &c, 1);
     }
     if (step != PO_TAKEN) return step;
     if (s->i == s->line.n) {
         s->i = quote;
-        return bad(s, "expected a closing quote on the same line");
+        return po_bad(s, "expected a closing quote on the same line");
     }
     s->i++;
     s->en->has_string = true;
     return PO_TAKEN;
 }
 
-/* The number in msgstr[n] has to be the next one. */
+/* The po_number in msgstr[n] has to be the next one. */
 static enum po_step form(struct po_scan *s)
 {
     size_t n = 0;
 
     s->i++;
-    skip_space(s);
-    if (digit(peek(s), 10) < 0)
-        return bad(s, "expected a number behind msgstr[");
-    for (; digit(peek(s), 10) >= 0 && n < MAX_FORMS; s->i++)
-        n = n * 10 + (size_t)digit(peek(s), 10);
-    skip_space(s);
-    if (peek(s) != ']') return bad(s, "expected ] behind msgstr[ and a "
+    po_skip_space(s);
+    if (digit(po_peek(s), 10) < 0)
+        return po_bad(s, "expected a number behind msgstr[");
+    for (; digit(po_peek(s), 10) >= 0 && n < MAX_FORMS; s->i++)
+        n = n * 10 + (size_t)digit(po_peek(s), 10);
+    po_skip_space(s);
+    if (po_peek(s) != ']') return po_bad(s, "expected ] behind msgstr[ and a "
                                       "number below 100");
     s->i++;
     if (n != s->en->n_str)
-        return bad(s, "expected the plural forms one by one, from msgstr[0]");
+        return po_bad(s,
+                      "expected the plural forms one by one, from msgstr[0]");
     return PO_TAKEN;
 }
 
@@ -239,10 +242,10 @@ static enum po_step begin_str(struct po_scan *s)
     enum po_step step = PO_TAKEN;
     bool numbered;
 
-    skip_space(s);
-    numbered = peek(s) == '[';
+    po_skip_space(s);
+    numbered = po_peek(s) == '[';
     if (en->has_plural != numbered)
-        return bad(s, numbered ? "expected msgid_plural before msgstr[n]"
+        return po_bad(s, numbered ? "expected msgid_plural before msgstr[n]"
                                : "expected msgstr[n] behind msgid_plural");
     if (numbered) step = form(s);
     if (step != PO_TAKEN) return step;
@@ -294,12 +297,12 @@ static enum po_step begin_keyword(struct po_scan *s, bool obsolete)
     struct po_entry *en = s->en;
 
     if (!k && en->state == PO_STR && en->has_string) return PO_COMPLETE;
-    if (!k) return bad(s, "expected a string in quotes, msgid, msgstr, "
+    if (!k) return po_bad(s, "expected a string in quotes, msgid, msgstr, "
                           "msgctxt or a comment");
     if (en->state != PO_NOTHING && !en->has_string)
-        return bad(s, po_entry_lacks(en));
+        return po_bad(s, po_entry_lacks(en));
     if (en->state == PO_STR && k->state < PO_PLURAL) return PO_COMPLETE;
-    if (!may_follow(en, k->state)) return bad(s, k->expected);
+    if (!may_follow(en, k->state)) return po_bad(s, k->expected);
     s->i += strlen(k->name);
     if (k->state == PO_STR) {
         enum po_step step = begin_str(s);
@@ -316,20 +319,20 @@ static enum po_step begin_keyword(struct po_scan *s, bool obsolete)
 }
 
 /* Keywords and strings to the end of the line. */
-static enum po_step tokens(struct po_scan *s, bool obsolete)
+static enum po_step po_tokens(struct po_scan *s, bool obsolete)
 {
     enum po_step step = PO_TAKEN;
 
     /* A string goes on where the line before it did, in or out of #~. */
     if (s->en->state > PO_DOMAIN && obsolete != s->en->obsolete) {
-        if (s->en->state == PO_STR && s->en->has_string && peek(s) != '"')
+        if (s->en->state == PO_STR && s->en->has_string && po_peek(s) != '"')
             return PO_COMPLETE;
-        return bad(s, "expected all lines of an entry with #~ or all "
+        return po_bad(s, "expected all lines of an entry with #~ or all "
                       "without");
     }
     while (step == PO_TAKEN && s->i < s->line.n) {
-        step = peek(s) == '"' ? string(s) : begin_keyword(s, obsolete);
-        if (step == PO_TAKEN) skip_space(s);
+        step = po_peek(s) == '"' ? string(s) : begin_keyword(s, obsolete);
+        if (step == PO_TAKEN) po_skip_space(s);
     }
     return step;
 }
@@ -341,7 +344,8 @@ static bool is_fuzzy(struct str flags)
     while (i < flags.n) {
         size_t from = i;
 
-        while (i < flags.n && flags.p[i] != ',' && !is_space(flags.p[i])) i++;
+        while (i < flags.n && flags.p[i] != ',' && !po_is_space(flags.p[i]))
+            i++;
         if (str_eq((struct str){ flags.p + from, i - from }, str_of("fuzzy")))
             return true;
         i++;
@@ -358,31 +362,32 @@ static enum po_step comment(struct po_scan *s)
 
     if (en->state == PO_STR && en->has_string) return PO_COMPLETE;
     if (en->state > PO_DOMAIN)
-        return bad(s, "expected msgstr before the next comment");
+        return po_bad(s, "expected msgstr before the next comment");
     if (text.n > 1 && (text.p[1] == ',' || text.p[1] == '='))
         en->fuzzy |= is_fuzzy((struct str){ text.p + 2, text.n - 2 });
-    step = add(s, &en->comments, text.p, text.n);
-    return step != PO_TAKEN ? step : add(s, &en->comments, "\n", 1);
+    step = po_add(s, &en->comments, text.p, text.n);
+    return step != PO_TAKEN ? step : po_add(s, &en->comments, "\n", 1);
 }
 
-static enum po_step take_line(struct po_scan *s)
+static enum po_step po_take_line(struct po_scan *s)
 {
     size_t begin;
     enum po_step step;
 
-    skip_space(s);
-    if (peek(s) != '#') return s->i < s->line.n ? tokens(s, false) : PO_TAKEN;
+    po_skip_space(s);
+    if (po_peek(s) != '#')
+        return s->i < s->line.n ? po_tokens(s, false) : PO_TAKEN;
     begin = s->i;
     if (s->i + 1 >= s->line.n || s->line.p[s->i + 1] != '~')
         return comment(s);
     s->i += 2;
-    skip_space(s);
-    if (peek(s) == '|') {               /* what an obsolete entry once was */
+    po_skip_space(s);
+    if (po_peek(s) == '|') {            /* what an obsolete entry once was */
         s->i = begin;
         return comment(s);
     }
     if (s->i == s->line.n) return PO_TAKEN;
-    step = tokens(s, true);
+    step = po_tokens(s, true);
     if (step == PO_COMPLETE) s->i = begin;
     return step;
 }
@@ -391,7 +396,7 @@ enum po_step po_entry_line(struct po_entry *en, struct str line, size_t *at,
                            const char **why)
 {
     struct po_scan s = { en, line, *at, NULL };
-    enum po_step step = take_line(&s);
+    enum po_step step = po_take_line(&s);
 
     *at = s.i;
     *why = s.why;
@@ -414,8 +419,8 @@ struct str po_header_field(struct str header, const char *name)
         if (line.n <= n || line.p[n] != ':' || strncasecmp(line.p, name, n))
             continue;
         line = (struct str){ line.p + n + 1, line.n - n - 1 };
-        while (line.n && is_space(line.p[0])) line.p++, line.n--;
-        while (line.n && is_space(line.p[line.n - 1])) line.n--;
+        while (line.n && po_is_space(line.p[0])) line.p++, line.n--;
+        while (line.n && po_is_space(line.p[line.n - 1])) line.n--;
         return line;
     }
     return (struct str){ NULL, 0 };
@@ -430,13 +435,13 @@ struct str po_header_charset(struct str header)
     while (type.n >= k && strncasecmp(type.p, mark, k)) type.p++, type.n--;
     if (type.n < k) return (struct str){ NULL, 0 };
     type = (struct str){ type.p + k, type.n - k };
-    while (n < type.n && !is_space(type.p[n]) && type.p[n] != ';') n++;
+    while (n < type.n && !po_is_space(type.p[n]) && type.p[n] != ';') n++;
     return (struct str){ type.p, n };
 }
 
 /* ---- writing ------------------------------------------------------------ */
 
-static bool put_char(struct strbuf *out, char c)
+static bool po_put_char(struct strbuf *out, char c)
 {
     const char *at = c ? strchr(escape_byte, c) : NULL;
 
@@ -461,7 +466,7 @@ bool po_put_text(bool obsolete, const char *keyword, struct str s,
         bool last = several && s.p[i] == '\n' && i + 1 < s.n;
 
         ok = (!first || (strbuf_adds(out, before) && strbuf_addc(out, '"')))
-             && put_char(out, s.p[i])
+             && po_put_char(out, s.p[i])
              && (!last || strbuf_adds(out, "\"\n"));
     }
     return ok && strbuf_adds(out, "\"\n");

@@ -148,11 +148,11 @@ static enum status open_charset(struct po_reader *p, struct str charset,
                                 struct err *e)
 {
     const char *name = input_name(p->r.in);
-    bool fits = charset.n < sizeof p->charset;
+    bool po_read_fits = charset.n < sizeof p->charset;
 
-    if (fits && charset.n) memcpy(p->charset, charset.p, charset.n);
-    if (fits && is_utf8(p->charset)) return ST_OK;
-    if (fits) p->convert = iconv_open("UTF-8", iconv_name(p->charset));
+    if (po_read_fits && charset.n) memcpy(p->charset, charset.p, charset.n);
+    if (po_read_fits && is_utf8(p->charset)) return ST_OK;
+    if (po_read_fits) p->convert = iconv_open("UTF-8", iconv_name(p->charset));
     if (p->convert == NO_ICONV)
         return err_set(e, ST_FORMAT, "%s: the header says charset=%.*s, "
                        "which is not known here; msgconv -t UTF-8 may "
@@ -165,7 +165,7 @@ static enum status open_charset(struct po_reader *p, struct str charset,
     return ST_OK;
 }
 
-static enum status begin(struct po_reader *p, struct err *e)
+static enum status po_read_begin(struct po_reader *p, struct err *e)
 {
     enum status st = linescan_init(&p->lines, p->r.in, 4 * p->r.o.max_text,
                                    e);
@@ -203,8 +203,8 @@ static bool to_utf8(struct po_reader *p, struct str raw, size_t *at)
 
 /* The next line into p->line. *more: there was one; *ok: it can be used, else
  * p->line is as it is in the file. */
-static enum status next_line(struct po_reader *p, bool *more, bool *ok,
-                             struct err *e)
+static enum status po_read_next_line(struct po_reader *p, bool *more, bool *ok,
+                                     struct err *e)
 {
     struct line line;
     enum status st = linescan_next(&p->lines, &line, e);
@@ -253,7 +253,8 @@ static bool begins_id(const struct po_reader *p)
 
 /* Behind an error: drop the entry and go on where surely another begins.
  * had_id: the next msgid is not the entry's own. */
-static enum status recover(struct po_reader *p, bool had_id, struct err *e)
+static enum status po_read_recover(struct po_reader *p, bool had_id,
+                                   struct err *e)
 {
     bool more = true, ok = true;
     enum status st = ST_OK;
@@ -261,7 +262,7 @@ static enum status recover(struct po_reader *p, bool had_id, struct err *e)
     po_entry_reset(&p->en);
     p->damaged = false;
     do {
-        st = next_line(p, &more, &ok, e);
+        st = po_read_next_line(p, &more, &ok, e);
     } while (!st && more && !(ok && (line_begins(p, "") ||
              line_begins(p, "#") || line_begins(p, "msgctxt") ||
              (had_id && begins_id(p)))));
@@ -279,7 +280,7 @@ static enum status damaged_line(struct po_reader *p, bool *complete,
                                            line_begins(p, "msgctxt"));
 
     if (!other || p->en.state != PO_STR || po_entry_lacks(&p->en))
-        return recover(p, id || p->en.state >= PO_ID, e);
+        return po_read_recover(p, id || p->en.state >= PO_ID, e);
     *complete = p->damaged = true;
     p->damaged_id = id;
     return ST_OK;
@@ -303,7 +304,7 @@ static enum status use_line(struct po_reader *p, bool *complete,
     case PO_BAD:
         st = reader_bad(&p->r, e, p->lines.line, p->line_at + 1, p->line,
                         "%s", why);
-        return st ? st : recover(p, p->en.state >= PO_ID, e);
+        return st ? st : po_read_recover(p, p->en.state >= PO_ID, e);
     case PO_NOMEM:
         return err_nomem(e, "an entry");
     case PO_COMPLETE:
@@ -326,10 +327,10 @@ static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 
     *found = false;
     po_entry_reset(&p->en);
-    if (p->damaged) st = recover(p, p->damaged_id, e);
+    if (p->damaged) st = po_read_recover(p, p->damaged_id, e);
     while (!st && !*found) {
         if (!p->line.n) {
-            st = next_line(p, &more, &ok, e);
+            st = po_read_next_line(p, &more, &ok, e);
             if (st || !more) break;
             if (!ok) st = damaged_line(p, found, e);
         }
@@ -345,7 +346,7 @@ static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 
 /* ---- the header and the languages --------------------------------------- */
 
-static bool fits(struct str lang, const char *wanted)
+static bool po_read_fits(struct str lang, const char *wanted)
 {
     return !lang.n || lang_matches(lang, wanted);
 }
@@ -358,28 +359,30 @@ static bool is_english_variant(struct str lang)
 
 /* Which side is the source? First by what the file says, msgid taken to be
  * English; then, when it does not say, msgid is whatever was asked for. */
-static enum direction choose(struct str id, struct str str,
-                             const char *source, const char *target)
+static enum direction po_read_choose(struct str id, struct str str,
+                                     const char *source, const char *target)
 {
     struct str guess = id.n ? id : str_of("en");
 
-    if (fits(guess, source) && fits(str, target)) return STRAIGHT;
-    if (fits(str, source) && fits(guess, target)) return SWAPPED;
+    if (po_read_fits(guess, source) && po_read_fits(str, target))
+        return STRAIGHT;
+    if (po_read_fits(str, source) && po_read_fits(guess, target))
+        return SWAPPED;
     if (id.n || is_english_variant(str)) return OTHER;
-    if (fits(str, target)) return STRAIGHT;
-    return fits(str, source) ? SWAPPED : OTHER;
+    if (po_read_fits(str, target)) return STRAIGHT;
+    return po_read_fits(str, source) ? SWAPPED : OTHER;
 }
 
 /* The languages units are said to be in: the file's word, else ours. */
-static enum status decide(struct po_reader *p, struct str header,
-                          struct err *e)
+static enum status po_read_decide(struct po_reader *p, struct str header,
+                                  struct err *e)
 {
     const char *source = p->r.o.source_lang, *target = p->r.o.target_lang;
     struct str id = po_header_field(header, "X-Source-Language");
     struct str str = po_header_field(header, "Language");
     bool swapped;
 
-    p->direction = choose(id, str, source, target);
+    p->direction = po_read_choose(id, str, source, target);
     swapped = p->direction == SWAPPED;
     if (!id.n) id = str_of(swapped ? target : source);
     if (!id.n) id = str_of("en");
@@ -392,7 +395,8 @@ static enum status decide(struct po_reader *p, struct str header,
     return ST_OK;
 }
 
-static bool put_plain(struct strbuf *out, const char *key, const char *value)
+static bool po_read_put_plain(struct strbuf *out, const char *key,
+                              const char *value)
 {
     return extra_put_key(out, key) && strbuf_adds(out, value);
 }
@@ -406,12 +410,12 @@ static enum status make_head(struct po_reader *p, bool header, struct err *e)
 
     strbuf_reset(out);
     ok = strbuf_adds(out, "{\"po\":{") &&
-         (!header || (extra_put_key(out, "header") &&
-                      extra_put_string(out, p->en.str[0].data,
-                                       p->en.str[0].len) &&
-                      extra_put(out, "comments",
-                                strbuf_view(&p->en.comments)))) &&
-         (p->direction != SWAPPED || put_plain(out, "swapped", "true")) &&
+         (!header ||
+          (extra_put_key(out, "header") &&
+           extra_put_string(out, p->en.str[0].data, p->en.str[0].len) &&
+           extra_put(out, "comments", strbuf_view(&p->en.comments)))) &&
+         (p->direction != SWAPPED ||
+          po_read_put_plain(out, "swapped", "true")) &&
          strbuf_adds(out, "}}");
     if (!ok) return err_nomem(e, "a header");
     p->has_header |= header;
@@ -422,14 +426,14 @@ static enum status make_head(struct po_reader *p, bool header, struct err *e)
 /* The first header is the file's; other domains may have their own. */
 static enum status take_header(struct po_reader *p, struct err *e)
 {
-    enum status st = decide(p, strbuf_view(&p->en.str[0]), e);
+    enum status st = po_read_decide(p, strbuf_view(&p->en.str[0]), e);
 
     return st || p->has_header ? st : make_head(p, true, e);
 }
 
 static enum status no_header(struct po_reader *p, struct err *e)
 {
-    enum status st = decide(p, (struct str){ NULL, 0 }, e);
+    enum status st = po_read_decide(p, (struct str){ NULL, 0 }, e);
 
     return st || p->direction != SWAPPED ? st : make_head(p, false, e);
 }
@@ -474,7 +478,7 @@ static enum status make_extra(struct po_reader *p, struct err *e)
                                extra_put_string(out, en->context.data,
                                                 en->context.len))) &&
          extra_put(out, "comments", strbuf_view(&en->comments)) &&
-         (!en->obsolete || put_plain(out, "obsolete", "true")) &&
+         (!en->obsolete || po_read_put_plain(out, "obsolete", "true")) &&
          extra_put(out, "domain", strbuf_view(&en->domain)) &&
          put_forms(p, out) && strbuf_adds(out, "}}");
     if (!ok) return err_nomem(e, "an entry");
@@ -530,7 +534,7 @@ static enum status po_next(struct reader *r, const struct unit **u,
                            struct err *e)
 {
     struct po_reader *p = (struct po_reader *)r;
-    enum status st = p->begun ? ST_OK : begin(p, e);
+    enum status st = p->begun ? ST_OK : po_read_begin(p, e);
     bool more = true;
 
     while (!st && more && !*u) {

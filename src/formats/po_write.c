@@ -41,7 +41,8 @@ static bool set(struct strbuf *to, struct str s)
 
 /* ---- the same msgid again ------------------------------------------------ */
 
-static struct po_slot *slot_of(struct po_written_entry *se, uint64_t hash)
+static struct po_slot *po_write_slot_of(struct po_written_entry *se,
+                                        uint64_t hash)
 {
     size_t i = hash & (se->cap - 1);
 
@@ -60,13 +61,13 @@ static bool seen_grow(struct po_written_entry *se)
     if (!bigger.slots) return false;
     for (size_t i = 0; i < se->cap; i++)
         if (se->slots[i].times)
-            *slot_of(&bigger, se->slots[i].hash) = se->slots[i];
+            *po_write_slot_of(&bigger, se->slots[i].hash) = se->slots[i];
     free(se->slots);
     *se = bigger;
     return true;
 }
 
-static uint64_t key_of(const struct po_entry *en)
+static uint64_t po_write_key_of(const struct po_entry *en)
 {
     uint64_t h = XXH3_64bits_withSeed(en->id.data, en->id.len,
                                       en->has_context);
@@ -81,18 +82,18 @@ static bool make_unique(struct po_writer *p, struct po_entry *en)
     size_t context = en->context.len;
 
     if (!seen_grow(&p->seen)) return false;
-    uint64_t plain = key_of(en), hash = plain;
-    while (slot_of(&p->seen, hash)->times) {
-        uint32_t times = ++slot_of(&p->seen, plain)->times;
+    uint64_t plain = po_write_key_of(en), hash = plain;
+    while (po_write_slot_of(&p->seen, hash)->times) {
+        uint32_t times = ++po_write_slot_of(&p->seen, plain)->times;
 
         en->context.len = context;
         if (!strbuf_addf(&en->context, "%svariant %u",
                          context ? " " : "", (unsigned)times))
             return false;
         en->has_context = true;
-        hash = key_of(en);
+        hash = po_write_key_of(en);
     }
-    *slot_of(&p->seen, hash) = (struct po_slot){ hash, 1 };
+    *po_write_slot_of(&p->seen, hash) = (struct po_slot){ hash, 1 };
     p->seen.n++;
     return true;
 }
@@ -110,7 +111,7 @@ static bool add_domain(struct po_writer *p, const struct po_entry *en)
                        domain.n ? domain : str_of("messages"), &p->text);
 }
 
-static enum status flush(struct po_writer *p, struct err *e)
+static enum status po_write_flush(struct po_writer *p, struct err *e)
 {
     struct po_entry *en = &p->held;
     enum status st;
@@ -168,7 +169,7 @@ static bool set_extra(struct po_entry *en, const json_t *o, struct str id,
 }
 
 /* Does the new form complete the entry that is held? Then put it there. */
-static bool join(struct po_entry *held, struct po_entry *fresh)
+static bool po_write_join(struct po_entry *held, struct po_entry *fresh)
 {
     size_t form = 0;
 
@@ -195,8 +196,8 @@ static enum status put_entry(struct po_writer *p, const json_t *o,
 
     po_entry_reset(&p->fresh);
     if (!set_extra(&p->fresh, o, id, str)) return err_nomem(e, "an entry");
-    if (join(&p->held, &p->fresh)) return ST_OK;
-    st = flush(p, e);
+    if (po_write_join(&p->held, &p->fresh)) return ST_OK;
+    st = po_write_flush(p, e);
     if (!st) {
         struct po_entry en = p->held;
 
@@ -294,7 +295,7 @@ static enum status po_begin(struct writer *w, struct err *e)
 
 static enum status po_end(struct writer *w, struct err *e)
 {
-    return flush((struct po_writer *)w, e);
+    return po_write_flush((struct po_writer *)w, e);
 }
 
 static void po_writer_close(struct writer *w)

@@ -67,14 +67,14 @@ enum format format_of_path(const char *path)
 
 /* ---- formats by content ------------------------------------------------- */
 
-static bool is_space(char c)
+static bool reader_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static struct str skip_space(struct str s)
+static struct str reader_skip_space(struct str s)
 {
-    while (s.n && is_space(*s.p)) s.p++, s.n--;
+    while (s.n && reader_is_space(*s.p)) s.p++, s.n--;
     return s;
 }
 
@@ -98,7 +98,7 @@ static bool begins(struct str s, const char *with)
 /* Behind what may come before an XML file's first element. */
 static struct str skip_prolog(struct str s)
 {
-    for (s = skip_space(s); s.n; s = skip_space(s)) {
+    for (s = reader_skip_space(s); s.n; s = reader_skip_space(s)) {
         if (begins(s, "<?")) s = after(s, "?>");
         else if (begins(s, "<!--")) s = after(s, "-->");
         else if (begins(s, "<!") && after(s, "[").n > after(s, ">").n)
@@ -117,7 +117,7 @@ static struct str root_element(struct str s)
     s = skip_prolog(s);
     if (!begins(s, "<")) return name;
     name.p = s.p + 1;
-    while (name.n + 1 < s.n && !is_space(name.p[name.n]) &&
+    while (name.n + 1 < s.n && !reader_is_space(name.p[name.n]) &&
            name.p[name.n] != '>' && name.p[name.n] != '/') {
         bool prefix = name.p[name.n++] == ':';
         if (!prefix) continue;
@@ -143,7 +143,7 @@ static enum format recognize_lines(struct str s)
     enum format seen = FORMAT_AUTO;
 
     while (s.n) {
-        struct str line = first_line(&s), text = skip_space(line);
+        struct str line = first_line(&s), text = reader_skip_space(line);
         bool tab = line.n && memchr(line.p, '\t', line.n);
 
         if (!text.n) continue;
@@ -157,7 +157,8 @@ static enum format recognize_lines(struct str s)
     return seen;
 }
 
-static enum status unknown(const char *name, struct str root, struct err *e)
+static enum status reader_unknown(const char *name, struct str root,
+                                  struct err *e)
 {
     int n = root.n < 40 ? (int)root.n : 40;
 
@@ -202,7 +203,7 @@ static enum status recognize(struct input *in, const char *path,
     enum status st = input_peek_more(in, LOOK_BYTES, &s.p, &s.n, e);
 
     if (st) return st;
-    if (begins(skip_space(s), "<")) {
+    if (begins(reader_skip_space(s), "<")) {
         root = root_element(s);
         if (str_eq(root, str_of("tmx"))) seen = FORMAT_TMX;
         else if (str_eq(root, str_of("xliff"))) seen = FORMAT_XLIFF;
@@ -215,7 +216,7 @@ static enum status recognize(struct input *in, const char *path,
         seen = recognize_text(s, by_name, o);
     if (!seen && by_name != FORMAT_PARALLEL) seen = by_name;
     *out = seen;
-    return seen ? ST_OK : unknown(input_name(in), root, e);
+    return seen ? ST_OK : reader_unknown(input_name(in), root, e);
 }
 
 /* ---- opening ------------------------------------------------------------ */

@@ -26,15 +26,15 @@ static const char codes[] =
     "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
     "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ";
 
-static bool is_blank(char c)
+static bool table_header_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
 static struct str trim(struct str s)
 {
-    while (s.n && is_blank(s.p[0])) s.p++, s.n--;
-    while (s.n && is_blank(s.p[s.n - 1])) s.n--;
+    while (s.n && table_header_is_blank(s.p[0])) s.p++, s.n--;
+    while (s.n && table_header_is_blank(s.p[s.n - 1])) s.n--;
     return s;
 }
 
@@ -58,7 +58,7 @@ static bool is_named(struct str field, const char *const *names)
 }
 
 /* "de", "de-AT", "zh_Hant_TW". */
-static bool is_code(struct str s)
+static bool table_header_is_code(struct str s)
 {
     char code[4];
 
@@ -94,6 +94,7 @@ bool table_header_is(struct str source, struct str target,
 
     if (is_named(source, source_names) && is_named(target, target_names))
         return true;
-    return is_code(s) && is_code(t) && strncasecmp(s.p, t.p, 2) &&
-           code_fits(s, source_lang) && code_fits(t, target_lang);
+    return table_header_is_code(s) && table_header_is_code(t) &&
+           strncasecmp(s.p, t.p, 2) && code_fits(s, source_lang) &&
+           code_fits(t, target_lang);
 }

@@ -34,7 +34,7 @@ static bool is_name_char(char c)
            c == ':';
 }
 
-static bool is_space(char c)
+static bool tags_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -51,14 +51,14 @@ static bool next_attr(struct str s, size_t *at, struct str *name,
     size_t i = *at, from;
     char quote;
 
-    while (i < s.n && is_space(s.p[i])) i++;
+    while (i < s.n && tags_is_space(s.p[i])) i++;
     from = i;
     if (i == s.n || i == *at || !name_starts(s.p[i])) return false;
     while (i < s.n && is_name_char(s.p[i])) i++;
     *name = (struct str){ s.p + from, i - from };
-    while (i < s.n && is_space(s.p[i])) i++;
+    while (i < s.n && tags_is_space(s.p[i])) i++;
     if (i == s.n || s.p[i++] != '=') return false;
-    while (i < s.n && is_space(s.p[i])) i++;
+    while (i < s.n && tags_is_space(s.p[i])) i++;
     if (i == s.n || (s.p[i] != '"' && s.p[i] != '\'')) return false;
     quote = s.p[i++];
     for (from = i; i < s.n && s.p[i] != quote; i++)
@@ -90,7 +90,7 @@ static size_t parse_tag(struct str s, struct tag_piece *p)
     from = i;
     while (!close && next_attr(s, &i, &name, &value)) {}
     p->attrs = (struct str){ s.p + from, i - from };
-    while (i < s.n && is_space(s.p[i])) i++;
+    while (i < s.n && tags_is_space(s.p[i])) i++;
     p->kind = close ? PIECE_CLOSE : PIECE_OPEN;
     if (!close && i < s.n && s.p[i] == '/') {
         p->kind = PIECE_LONE;
@@ -126,7 +126,7 @@ static bool named(struct str name, const char *const *list)
 }
 
 /* What is inside these is not language. */
-static bool is_code(struct str name)
+static bool tags_is_code(struct str name)
 {
     static const char *const code[] = { "bpt", "ept", "it", "ph", "ut", NULL };
 
@@ -199,7 +199,8 @@ bool tags_strip(struct str tagged, struct strbuf *out)
     size_t in_code = 0;         /* elements open from a code one on */
 
     for (next_piece(&tagged, &p); p.kind; next_piece(&tagged, &p)) {
-        if (p.kind == PIECE_OPEN && (in_code || is_code(p.name))) in_code++;
+        if (p.kind == PIECE_OPEN && (in_code || tags_is_code(p.name)))
+            in_code++;
         else if (p.kind == PIECE_CLOSE && in_code) in_code--;
         else if (p.kind == PIECE_TEXT && !in_code && !add_plain(out, p.text))
             return false;
@@ -254,7 +255,7 @@ static struct str find_attr(struct str attrs, struct str wanted)
     return (struct str){ NULL, 0 };
 }
 
-static struct str attr_of(struct str attrs, const char *wanted)
+static struct str tags_attr_of(struct str attrs, const char *wanted)
 {
     return find_attr(attrs, str_of(wanted));
 }
@@ -312,7 +313,7 @@ static const struct known_tag {
 };
 
 /* An unknown element is kept as a pair or a lone tag of the format. */
-static const struct known_tag *look_up(struct str name, bool lone)
+static const struct known_tag *tags_look_up(struct str name, bool lone)
 {
     static const struct known_tag other[] = {
         { "", 0, ROLE_PAIR }, { "", 0, ROLE_LONE }
@@ -368,18 +369,19 @@ static void choose_id(struct converter *c, struct str wanted,
 static bool is_native(const struct converter *c, const struct known_tag *k,
                       const struct tag_piece *p)
 {
-    bool has_id = attr_of(p->attrs, "id").p != NULL;
+    bool has_id = tags_attr_of(p->attrs, "id").p != NULL;
 
     if (!(k->in & 1u << c->to)) return false;
     if (k->role == ROLE_SUB) return true;
     switch (c->to) {
     case TAGS_TMX: return !has_id;
     case TAGS_XLIFF1:
-        return k->role == ROLE_NOTE ? attr_of(p->attrs, "mtype").p != NULL
+        return k->role == ROLE_NOTE ? tags_attr_of(p->attrs, "mtype").p != NULL
                                     : has_id;
     default:
         if (k->role == ROLE_LONE && p->kind == PIECE_OPEN) return false;
-        if (k->role == ROLE_NOTE && attr_of(p->attrs, "mtype").p) return false;
+        if (k->role == ROLE_NOTE && tags_attr_of(p->attrs, "mtype").p)
+            return false;
         return has_id || k->role == ROLE_FINISH || k->in == IN_X2;
     }
 }
@@ -390,7 +392,7 @@ static struct str pair_key(struct str attrs)
     static const char *const keys[] = { "i", "startRef", "rid", "id", NULL };
     struct str key = { NULL, 0 };
 
-    for (int i = 0; keys[i] && !key.p; i++) key = attr_of(attrs, keys[i]);
+    for (int i = 0; keys[i] && !key.p; i++) key = tags_attr_of(attrs, keys[i]);
     return key;
 }
 
@@ -399,11 +401,11 @@ static struct str own_id(struct str attrs)
     static const char *const keys[] = { "id", "x", "i", "mid", NULL };
     struct str id = { NULL, 0 };
 
-    for (int i = 0; keys[i] && !id.p; i++) id = attr_of(attrs, keys[i]);
+    for (int i = 0; keys[i] && !id.p; i++) id = tags_attr_of(attrs, keys[i]);
     return id;
 }
 
-static void put(struct converter *c, const char *s)
+static void tags_put(struct converter *c, const char *s)
 {
     c->ok = c->ok && strbuf_adds(c->out, s);
 }
@@ -413,8 +415,8 @@ static void put_id(struct converter *c, const char *name, const char *id)
     c->ok = c->ok && add_attr(c->out, name, str_of(id));
 }
 
-static void push(struct converter *c, struct str name, const char *close,
-                 bool code)
+static void tags_push(struct converter *c, struct str name, const char *close,
+                      bool code)
 {
     struct open_tag *t = &c->open[c->depth++];
 
@@ -437,12 +439,12 @@ static void start_native(struct converter *c, const struct tag_piece *p)
         memcpy(c->used[c->n_used++], id, ID_BYTES);
     }
     if (p->kind == PIECE_LONE) {
-        put(c, "/>");
+        tags_put(c, "/>");
         return;
     }
-    put(c, ">");
+    tags_put(c, ">");
     snprintf(close, sizeof close, "</%.*s>", (int)p->name.n, p->name.p);
-    push(c, p->name, close, is_code(p->name));
+    tags_push(c, p->name, close, tags_is_code(p->name));
 }
 
 static void start_pair(struct converter *c, const struct tag_piece *p,
@@ -458,18 +460,18 @@ static void start_pair(struct converter *c, const struct tag_piece *p,
     if (hi) put_id(c, "x", id);
     else if (c->to == TAGS_TMX) put_id(c, "i", id);
     else if (note && c->to == TAGS_XLIFF1) {
-        put(c, " mtype=\"x-note\"");
+        tags_put(c, " mtype=\"x-note\"");
         put_id(c, "mid", id);
     } else put_id(c, "id", id);
     if (c->to == TAGS_TMX && !note) {
-        put(c, "/>");
+        tags_put(c, "/>");
         snprintf(close, sizeof close, "<ept i=\"%s\"/>", id);
     } else {
-        put(c, ">");
+        tags_put(c, ">");
         snprintf(close, sizeof close, "</%s>", as);
     }
-    if (p->kind == PIECE_LONE) put(c, close);
-    else push(c, p->name, close, false);
+    if (p->kind == PIECE_LONE) tags_put(c, close);
+    else tags_push(c, p->name, close, false);
 }
 
 /* Code becomes an element whose content is dropped for XLIFF 2, which keeps
@@ -480,20 +482,20 @@ static void start_code(struct converter *c, const struct tag_piece *p,
 {
     char close[ID_BYTES + 24] = "";
     bool content = c->to != TAGS_XLIFF2 && p->kind == PIECE_OPEN &&
-                   is_code(str_of(name));
+                   tags_is_code(str_of(name));
 
     c->ok = c->ok && strbuf_addf(c->out, "<%s", name);
     if (id_name) put_id(c, id_name, id);
-    put(c, more);
-    put(c, content ? ">" : "/>");
+    tags_put(c, more);
+    tags_put(c, content ? ">" : "/>");
     if (p->kind != PIECE_OPEN) return;
     if (content) snprintf(close, sizeof close, "</%s>", name);
-    push(c, p->name, close, true);
+    tags_push(c, p->name, close, true);
 }
 
 static void start_lone(struct converter *c, const struct tag_piece *p)
 {
-    struct str pos = attr_of(p->attrs, "pos");
+    struct str pos = tags_attr_of(p->attrs, "pos");
     bool it = str_eq(p->name, str_of("it")) && pos.n;
     bool begins = str_eq(pos, str_of("begin")) || str_eq(pos, str_of("open"));
     bool code = p->kind == PIECE_OPEN;
@@ -516,13 +518,13 @@ static void start_lone(struct converter *c, const struct tag_piece *p)
 
 static void start_begin(struct converter *c, const struct tag_piece *p)
 {
-    struct str key = attr_of(p->attrs, "rid");
+    struct str key = tags_attr_of(p->attrs, "rid");
     char id[ID_BYTES];
     struct id_pair *b;
 
     choose_id(c, own_id(p->attrs), id);
-    if (!key.p) key = attr_of(p->attrs, "i");
-    if (!key.p) key = attr_of(p->attrs, "id");
+    if (!key.p) key = tags_attr_of(p->attrs, "i");
+    if (!key.p) key = tags_attr_of(p->attrs, "id");
     if (key.n && key.n < ID_BYTES && c->n_begun < MAX_IDS) {
         b = &c->begun[c->n_begun++];
         snprintf(b->from, ID_BYTES, "%.*s", (int)key.n, key.p);
@@ -566,11 +568,11 @@ static void start_finish(struct converter *c, const struct tag_piece *p)
 
 static void start_tag(struct converter *c, const struct tag_piece *p)
 {
-    const struct known_tag *k = look_up(p->name, p->kind == PIECE_LONE);
+    const struct known_tag *k = tags_look_up(p->name, p->kind == PIECE_LONE);
 
     /* Code that is dropped is dropped with all it holds. */
     if (c->in_code && !c->open[c->in_code - 1].close[0]) {
-        if (p->kind == PIECE_OPEN) push(c, p->name, "", true);
+        if (p->kind == PIECE_OPEN) tags_push(c, p->name, "", true);
         return;
     }
     if (is_native(c, k, p)) {
@@ -586,14 +588,14 @@ static void start_tag(struct converter *c, const struct tag_piece *p)
     case ROLE_FINISH: start_finish(c, p); break;
     case ROLE_LONE: start_lone(c, p); break;
     case ROLE_SUB:              /* its text stays with the code around it */
-        if (p->kind == PIECE_OPEN) push(c, p->name, "", false);
+        if (p->kind == PIECE_OPEN) tags_push(c, p->name, "", false);
         break;
     }
 }
 
 static void pop(struct converter *c)
 {
-    put(c, c->open[--c->depth].close);
+    tags_put(c, c->open[--c->depth].close);
     if (c->in_code > c->depth) c->in_code = 0;
 }
 

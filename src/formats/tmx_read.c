@@ -69,7 +69,7 @@ struct tmx_reader {
 
 /* ---- dates -------------------------------------------------------------- */
 
-static int number(const char *s, int digits)
+static int tmx_read_number(const char *s, int digits)
 {
     int v = 0;
 
@@ -87,12 +87,12 @@ bool tmx_date_parse(const char *s, int64_t *seconds)
         if (form[i] == '0' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
             return false;
     if (s[16]) return false;
-    tm.tm_year = number(s, 4) - 1900;
-    tm.tm_mon = number(s + 4, 2) - 1;
-    tm.tm_mday = number(s + 6, 2);
-    tm.tm_hour = number(s + 9, 2);
-    tm.tm_min = number(s + 11, 2);
-    tm.tm_sec = number(s + 13, 2);
+    tm.tm_year = tmx_read_number(s, 4) - 1900;
+    tm.tm_mon = tmx_read_number(s + 4, 2) - 1;
+    tm.tm_mday = tmx_read_number(s + 6, 2);
+    tm.tm_hour = tmx_read_number(s + 9, 2);
+    tm.tm_min = tmx_read_number(s + 11, 2);
+    tm.tm_sec = tmx_read_number(s + 13, 2);
     same = tm;
     at = timegm(&same);
     /* The 31st of February has become another day. */
@@ -116,8 +116,8 @@ bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])
 
 /* ---- the header --------------------------------------------------------- */
 
-static void start_root(struct tmx_reader *t, const char *name,
-                       const char **attrs)
+static void tmx_read_start_root(struct tmx_reader *t, const char *name,
+                                const char **attrs)
 {
     if (strcmp(name, "tmx")) {
         t->r.o.skip_bad = false;        /* there is nothing to look for */
@@ -271,7 +271,8 @@ static void start_in_tu(struct tmx_reader *t, const char *name,
 
 /* The <tuv> of a language, one that says exactly this before one that says
  * more ("de" before "de-AT"); -1: none. */
-static int pick(const struct tmx_reader *t, const char *wanted, int but)
+static int tmx_read_pick(const struct tmx_reader *t, const char *wanted,
+                         int but)
 {
     int best = -1;
 
@@ -303,7 +304,7 @@ static int pick_other(const struct tmx_reader *t, const char *than, int but)
     return -1;
 }
 
-static int remember(struct tmx_reader *t, char **lang, int i)
+static int tmx_read_remember(struct tmx_reader *t, char **lang, int i)
 {
     if (i < 0 || *lang) return i;
     *lang = strdup(t->tuv[i].lang.data);
@@ -317,10 +318,10 @@ static int pick_source(struct tmx_reader *t)
     const struct strbuf *srclang = &t->tu_srclang;
     int i;
 
-    if (wanted && *wanted) return pick(t, wanted, -1);
+    if (wanted && *wanted) return tmx_read_pick(t, wanted, -1);
     if (!srclang->len) srclang = &t->srclang;
     if (says_language(srclang)) {
-        i = pick(t, srclang->data, -1);
+        i = tmx_read_pick(t, srclang->data, -1);
         /* The header says en-US and the units plain en. */
         for (int k = 0; i < 0 && k < (int)t->n_tuv; k++)
             if (t->tuv[k].lang.len && lang_matches(strbuf_view(srclang),
@@ -328,9 +329,9 @@ static int pick_source(struct tmx_reader *t)
                 i = k;
         return i;
     }
-    if (t->source_lang) return pick(t, t->source_lang, -1);
-    return remember(t, &t->source_lang,
-                    pick_other(t, t->r.o.target_lang, -1));
+    if (t->source_lang) return tmx_read_pick(t, t->source_lang, -1);
+    return tmx_read_remember(t, &t->source_lang,
+                             pick_other(t, t->r.o.target_lang, -1));
 }
 
 static int pick_target(struct tmx_reader *t, int source)
@@ -339,16 +340,16 @@ static int pick_target(struct tmx_reader *t, int source)
 
     if (source < 0) return -1;
     if (!wanted || !*wanted) wanted = t->target_lang;
-    if (wanted && *wanted) return pick(t, wanted, source);
-    return remember(t, &t->target_lang,
-                    pick_other(t, t->tuv[source].lang.data, source));
+    if (wanted && *wanted) return tmx_read_pick(t, wanted, source);
+    return tmx_read_remember(t, &t->target_lang,
+                             pick_other(t, t->tuv[source].lang.data, source));
 }
 
 /* ---- the unit ----------------------------------------------------------- */
 
 /* A <tuv> as it stood, from what was gathered of it. */
-static bool put_tuv(struct tmx_reader *t, struct strbuf *out,
-                    const struct tuv *v)
+static bool tmx_read_put_tuv(struct tmx_reader *t, struct strbuf *out,
+                             const struct tuv *v)
 {
     json_t *attrs, *root = NULL, *value;
     const char *name;
@@ -386,7 +387,8 @@ static bool put_others(struct tmx_reader *t, int source, int target)
     if (t->n_tuv <= 2 || t->g.spent > MAX_OTHERS) return true;
     strbuf_init(&all, 0);
     for (int i = 0; ok && i < (int)t->n_tuv; i++)
-        if (i != source && i != target) ok = put_tuv(t, &all, &t->tuv[i]);
+        if (i != source && i != target)
+            ok = tmx_read_put_tuv(t, &all, &t->tuv[i]);
     ok = ok && extra_put(&t->extra, "others", strbuf_view(&all));
     strbuf_release(&all);
     return ok;
@@ -400,7 +402,7 @@ static bool put_side(struct strbuf *out, const struct tuv *v,
            extra_put_object(out, keys[2], &v->seg_attrs);
 }
 
-static bool build_extra(struct tmx_reader *t, int source, int target)
+static bool tmx_read_build_extra(struct tmx_reader *t, int source, int target)
 {
     static const char *const s[] = { "source", "source_head", "source_seg" };
     static const char *const g[] = { "target", "target_head", "target_seg" };
@@ -452,7 +454,7 @@ static bool finish_tu(struct tmx_reader *t)
         t->r.counts.empty++;
         return false;
     }
-    ok = build_extra(t, source, target) &&
+    ok = tmx_read_build_extra(t, source, target) &&
          inline_pair(&t->u, &s->seg, &g->seg);
     if (!ok) xml_nomem(t->x);
     fill_unit(t, s, g);
@@ -461,7 +463,7 @@ static bool finish_tu(struct tmx_reader *t)
 
 /* ---- events ------------------------------------------------------------- */
 
-static void on_start(void *user, const char *name, const char **attrs)
+static void tmx_read_on_start(void *user, const char *name, const char **attrs)
 {
     struct tmx_reader *t = user;
     int depth = xml_depth(t->x);
@@ -471,7 +473,7 @@ static void on_start(void *user, const char *name, const char **attrs)
                    xml_open_name(t->x, depth - 1));
     else if (gather_start(&t->g, name, attrs)) {}
     else if (t->in_tu) start_in_tu(t, name, attrs);
-    else if (depth == 1) start_root(t, name, attrs);
+    else if (depth == 1) tmx_read_start_root(t, name, attrs);
     else if (depth == 2 && !strcmp(name, "header")) start_header(t, attrs);
     else if (depth == 3 && t->part == HEADER)
         gather_copy(&t->g, &t->head, name, attrs);
@@ -494,7 +496,7 @@ static void end_in_tu(struct tmx_reader *t, const char *name, int depth)
     }
 }
 
-static void on_end(void *user, const char *name)
+static void tmx_read_on_end(void *user, const char *name)
 {
     struct tmx_reader *t = user;
     int depth = xml_depth(t->x);
@@ -504,7 +506,7 @@ static void on_end(void *user, const char *name)
     else if (depth == 2) t->part = BODY;
 }
 
-static void on_text(void *user, const char *s, size_t n)
+static void tmx_read_on_text(void *user, const char *s, size_t n)
 {
     struct tmx_reader *t = user;
     struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
@@ -517,7 +519,7 @@ static void on_text(void *user, const char *s, size_t n)
 
 /* ---- the reader --------------------------------------------------------- */
 
-static enum status recover(struct tmx_reader *t, struct err *e)
+static enum status tmx_read_recover(struct tmx_reader *t, struct err *e)
 {
     static const char *const names[] = { "tu", NULL };
     static const char *const path[] = { "tmx", "body", NULL };
@@ -533,7 +535,7 @@ static enum status recover(struct tmx_reader *t, struct err *e)
     return t->done ? ST_OK : xml_restart(t->x, path, e);
 }
 
-static enum status finish_file(struct tmx_reader *t, struct err *e)
+static enum status tmx_read_finish_file(struct tmx_reader *t, struct err *e)
 {
     struct strbuf *x = &t->file_extra;
     bool ok;
@@ -548,9 +550,11 @@ static enum status finish_file(struct tmx_reader *t, struct err *e)
     return ok ? ST_OK : err_nomem(e, "TMX header");
 }
 
-static enum status begin(struct tmx_reader *t, struct err *e)
+static enum status tmx_read_begin(struct tmx_reader *t, struct err *e)
 {
-    static const struct xml_events events = { on_start, on_end, on_text };
+    static const struct xml_events events = { tmx_read_on_start,
+                                              tmx_read_on_end,
+                                              tmx_read_on_text };
     enum status st;
 
     t->id.limit = t->document.limit = t->author.limit = t->r.o.max_text;
@@ -564,7 +568,7 @@ static enum status tmx_next(struct reader *r, const struct unit **u,
                             struct err *e)
 {
     struct tmx_reader *t = (struct tmx_reader *)r;
-    enum status st = t->x ? ST_OK : begin(t, e);
+    enum status st = t->x ? ST_OK : tmx_read_begin(t, e);
     enum xml_stop why;
 
     while (!st && !t->done) {
@@ -574,13 +578,14 @@ static enum status tmx_next(struct reader *r, const struct unit **u,
             *u = &t->u;
             return ST_OK;
         }
-        if (why == XML_BROKEN) st = recover(t, e);
-        if (!st && (why == XML_ENDED || t->done)) st = finish_file(t, e);
+        if (why == XML_BROKEN) st = tmx_read_recover(t, e);
+        if (!st && (why == XML_ENDED || t->done))
+            st = tmx_read_finish_file(t, e);
     }
     return st;
 }
 
-static void tmx_close(struct reader *r)
+static void tmx_read_tmx_close(struct reader *r)
 {
     struct tmx_reader *t = (struct tmx_reader *)r;
 
@@ -604,7 +609,7 @@ static void tmx_close(struct reader *r)
 
 enum status tmx_reader_new(struct reader **out, struct err *e)
 {
-    static const struct reader_ops ops = { tmx_next, tmx_close };
+    static const struct reader_ops ops = { tmx_next, tmx_read_tmx_close };
     struct tmx_reader *t = calloc(1, sizeof *t);
 
     *out = NULL;

@@ -1,6 +1,6 @@
 /* tmx_write.c - TMX 1.4; see tmx.h.
  *
- * A unit is put together in memory and looked through before any of it goes
+ * A unit is tmx_write_put together in memory and looked through before any of it goes
  * out: one that XML cannot hold is refused as a whole. */
 #include <stdlib.h>
 #include <string.h>
@@ -19,26 +19,26 @@ struct tmx_writer {
     uint64_t n_units;
 };
 
-static void put(struct tmx_writer *t, bool *ok, const char *s)
+static void tmx_write_put(struct tmx_writer *t, bool *ok, const char *s)
 {
     *ok = *ok && strbuf_adds(&t->out, s);
 }
 
-static void put_attr(struct tmx_writer *t, bool *ok, const char *name,
-                     struct str value)
+static void tmx_write_put_attr(struct tmx_writer *t, bool *ok, const char *name,
+                               struct str value)
 {
     if (value.n)
         *ok = *ok && xml_put_attr(&t->out, name, value.p, value.n);
 }
 
-static void put_attrs(struct tmx_writer *t, bool *ok, json_t *attrs,
-                      const char *const *but)
+static void tmx_write_put_attrs(struct tmx_writer *t, bool *ok, json_t *attrs,
+                                const char *const *but)
 {
     *ok = *ok && extra_put_attrs(&t->out, attrs, but);
 }
 
-static void put_raw(struct tmx_writer *t, bool *ok, const char *indent,
-                    struct str raw)
+static void tmx_write_put_raw(struct tmx_writer *t, bool *ok,
+                              const char *indent, struct str raw)
 {
     *ok = *ok && xml_put_line(&t->out, indent, raw);
 }
@@ -67,9 +67,9 @@ static void put_header_attrs(struct tmx_writer *t, bool *ok, json_t *header)
         if (srclang && *source && (!value.n || !lang_matches(value, source)))
             value = str_of(source);
         if (!value.n) value = str_of(needed[i].otherwise);
-        put_attr(t, ok, needed[i].name, value);
+        tmx_write_put_attr(t, ok, needed[i].name, value);
     }
-    put_attrs(t, ok, header, written);
+    tmx_write_put_attrs(t, ok, header, written);
 }
 
 static enum status tmx_begin(struct writer *w, struct err *e)
@@ -80,15 +80,15 @@ static enum status tmx_begin(struct writer *w, struct err *e)
     struct str head = extra_get(tmx, "head");
     bool ok = true;
 
-    put(t, &ok, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+    tmx_write_put(t, &ok, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                 "<!DOCTYPE tmx SYSTEM \"tmx14.dtd\">\n"
                 "<tmx version=\"1.4\"");
-    put_attrs(t, &ok, json_object_get(tmx, "root"), version);
-    put(t, &ok, ">\n  <header");
+    tmx_write_put_attrs(t, &ok, json_object_get(tmx, "root"), version);
+    tmx_write_put(t, &ok, ">\n  <header");
     put_header_attrs(t, &ok, json_object_get(tmx, "header"));
-    put(t, &ok, head.n ? ">\n" : "/>\n");
-    put_raw(t, &ok, "    ", head);
-    put(t, &ok, head.n ? "  </header>\n  <body>\n" : "  <body>\n");
+    tmx_write_put(t, &ok, head.n ? ">\n" : "/>\n");
+    tmx_write_put_raw(t, &ok, "    ", head);
+    tmx_write_put(t, &ok, head.n ? "  </header>\n  <body>\n" : "  <body>\n");
     json_decref(root);
     if (!ok) return err_nomem(e, "TMX");
     return xml_flush(&t->out, w->out, e);
@@ -124,16 +124,16 @@ static void put_tu_attrs(struct tmx_writer *t, bool *ok,
     int n = 0;
 
     if (u->id.n) written[n++] = "tuid";
-    put_attr(t, ok, "tuid", u->id);
+    tmx_write_put_attr(t, ok, "tuid", u->id);
     if (u->created && !tuv_has_date(tuv, "creationdate", u->created) &&
         tmx_date_format(u->created, date))
-        put_attr(t, ok, written[n++] = "creationdate", str_of(date));
+        tmx_write_put_attr(t, ok, written[n++] = "creationdate", str_of(date));
     if (u->author.n && !str_eq(u->author, author_of(tu, tuv)))
-        put_attr(t, ok, written[n++] = "creationid", u->author);
+        tmx_write_put_attr(t, ok, written[n++] = "creationid", u->author);
     if (u->changed && !tuv_has_date(tuv, "changedate", u->changed) &&
         tmx_date_format(u->changed, date))
-        put_attr(t, ok, written[n++] = "changedate", str_of(date));
-    put_attrs(t, ok, tu, written);
+        tmx_write_put_attr(t, ok, written[n++] = "changedate", str_of(date));
+    tmx_write_put_attrs(t, ok, tu, written);
 }
 
 struct tmx_side {
@@ -141,33 +141,34 @@ struct tmx_side {
     const char *attrs, *head, *seg;     /* keys of the extra */
 };
 
-static void put_tuv(struct tmx_writer *t, bool *ok, const struct tmx_side *s,
-                    bool tagged, json_t *tmx)
+static void tmx_write_put_tuv(struct tmx_writer *t, bool *ok,
+                              const struct tmx_side *s, bool tagged,
+                              json_t *tmx)
 {
     static const char *const lang[] = { "xml:lang", "lang", NULL };
 
-    put(t, ok, "      <tuv");
-    put_attr(t, ok, "xml:lang", s->lang.n ? s->lang : str_of("und"));
-    put_attrs(t, ok, json_object_get(tmx, s->attrs), lang);
-    put(t, ok, ">\n");
-    put_raw(t, ok, "        ", extra_get(tmx, s->head));
-    put(t, ok, "        <seg");
-    put_attrs(t, ok, json_object_get(tmx, s->seg), lang + 2);
-    put(t, ok, ">");
+    tmx_write_put(t, ok, "      <tuv");
+    tmx_write_put_attr(t, ok, "xml:lang", s->lang.n ? s->lang : str_of("und"));
+    tmx_write_put_attrs(t, ok, json_object_get(tmx, s->attrs), lang);
+    tmx_write_put(t, ok, ">\n");
+    tmx_write_put_raw(t, ok, "        ", extra_get(tmx, s->head));
+    tmx_write_put(t, ok, "        <seg");
+    tmx_write_put_attrs(t, ok, json_object_get(tmx, s->seg), lang + 2);
+    tmx_write_put(t, ok, ">");
     *ok = *ok && (tagged ? tags_convert(s->text, TAGS_TMX, &t->out)
                          : xml_put_text(&t->out, s->text.p, s->text.n));
-    put(t, ok, "</seg>\n      </tuv>\n");
+    tmx_write_put(t, ok, "</seg>\n      </tuv>\n");
 }
 
 static void put_document(struct tmx_writer *t, bool *ok, struct str document)
 {
     if (!document.n) return;
-    put(t, ok, "      <prop type=\"" TMX_DOCUMENT "\">");
+    tmx_write_put(t, ok, "      <prop type=\"" TMX_DOCUMENT "\">");
     *ok = *ok && xml_put_text(&t->out, document.p, document.n);
-    put(t, ok, "</prop>\n");
+    tmx_write_put(t, ok, "</prop>\n");
 }
 
-static struct str either(struct str a, const char *b)
+static struct str tmx_write_either(struct str a, const char *b)
 {
     return a.n ? a : str_of(b);
 }
@@ -177,22 +178,26 @@ static enum status tmx_put(struct writer *w, const struct unit *u,
 {
     struct tmx_writer *t = (struct tmx_writer *)w;
     json_t *root, *tmx = extra_open(u->extra, "tmx", &root);
-    struct tmx_side source = { either(u->source_lang, w->o.source_lang),
-                           u->source, "source", "source_head", "source_seg" };
-    struct tmx_side target = { either(u->target_lang, w->o.target_lang),
-                           u->target, "target", "target_head", "target_seg" };
+    struct tmx_side source = {
+        tmx_write_either(u->source_lang, w->o.source_lang), u->source,
+        "source", "source_head", "source_seg"
+    };
+    struct tmx_side target = {
+        tmx_write_either(u->target_lang, w->o.target_lang), u->target,
+        "target", "target_head", "target_seg"
+    };
     enum status st;
     bool ok = true;
 
-    put(t, &ok, "    <tu");
+    tmx_write_put(t, &ok, "    <tu");
     put_tu_attrs(t, &ok, u, tmx);
-    put(t, &ok, ">\n");
-    put_raw(t, &ok, "      ", extra_get(tmx, "head"));
+    tmx_write_put(t, &ok, ">\n");
+    tmx_write_put_raw(t, &ok, "      ", extra_get(tmx, "head"));
     put_document(t, &ok, u->document);
-    put_tuv(t, &ok, &source, u->tagged, tmx);
-    put_tuv(t, &ok, &target, u->tagged, tmx);
-    put_raw(t, &ok, "      ", extra_get(tmx, "others"));
-    put(t, &ok, "    </tu>\n");
+    tmx_write_put_tuv(t, &ok, &source, u->tagged, tmx);
+    tmx_write_put_tuv(t, &ok, &target, u->tagged, tmx);
+    tmx_write_put_raw(t, &ok, "      ", extra_get(tmx, "others"));
+    tmx_write_put(t, &ok, "    </tu>\n");
     json_decref(root);
     t->n_units++;
     st = ok ? xml_check_unit(&t->out, u, t->n_units, e)
@@ -207,7 +212,7 @@ static enum status tmx_end(struct writer *w, struct err *e)
     return output_puts(w->out, "  </body>\n</tmx>\n", e);
 }
 
-static void tmx_close(struct writer *w)
+static void tmx_write_tmx_close(struct writer *w)
 {
     strbuf_release(&((struct tmx_writer *)w)->out);
     free(w);
@@ -216,7 +221,7 @@ static void tmx_close(struct writer *w)
 enum status tmx_writer_new(struct writer **out, struct err *e)
 {
     static const struct writer_ops ops = { tmx_begin, tmx_put, tmx_end,
-                                           tmx_close };
+                                           tmx_write_tmx_close };
     struct tmx_writer *t = calloc(1, sizeof *t);
 
     *out = NULL;

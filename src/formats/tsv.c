@@ -64,7 +64,7 @@ static enum status bad_at(struct tsv_reader *t, const struct tsv_row *row,
     return reader_bad(&t->r, e, line, at - line_at + 1, row->raw, "%s", why);
 }
 
-static enum status begin(struct tsv_reader *t, struct err *e)
+static enum status tsv_do_begin(struct tsv_reader *t, struct err *e)
 {
     const struct reader_options *o = &t->r.o;
     enum status st;
@@ -108,8 +108,8 @@ static void split_line(struct tsv_reader *t, struct tsv_row *row)
 }
 
 /* *more: there was a line; *ok: it is in row. */
-static enum status next_line(struct tsv_reader *t, struct tsv_row *row,
-                             bool *more, bool *ok, struct err *e)
+static enum status tsv_next_line(struct tsv_reader *t, struct tsv_row *row,
+                                 bool *more, bool *ok, struct err *e)
 {
     struct line line;
     enum status st = linescan_next(&t->lines, &line, e);
@@ -268,8 +268,8 @@ static bool takes_header(struct tsv_reader *t, const struct tsv_row *row)
     return true;
 }
 
-static const struct unit *pair_of(struct tsv_reader *t,
-                                  const struct tsv_row *row)
+static const struct unit *tsv_pair_of(struct tsv_reader *t,
+                                      const struct tsv_row *row)
 {
     if (!row->text[SOURCE].n || !row->text[TARGET].n) {
         t->r.counts.empty++;
@@ -290,7 +290,7 @@ static enum status tsv_next(struct reader *r, const struct unit **u,
     bool more = true;
 
     if (!t->delimiter) {
-        st = begin(t, e);
+        st = tsv_do_begin(t, e);
         if (!st && t->column[DOCUMENT]) st = keep_layout(t, NULL, e);
     }
     while (!st && more && !*u) {
@@ -298,11 +298,11 @@ static enum status tsv_next(struct reader *r, const struct unit **u,
         bool ok;
 
         st = r->format == FORMAT_CSV ? next_record(t, &row, &more, &ok, e)
-                                     : next_line(t, &row, &more, &ok, e);
+                                     : tsv_next_line(t, &row, &more, &ok, e);
         if (!st && ok) st = check_row(t, &row, &ok, e);
         if (st || !ok) continue;
         if (takes_header(t, &row)) st = keep_layout(t, &row, e);
-        else *u = pair_of(t, &row);
+        else *u = tsv_pair_of(t, &row);
     }
     return st;
 }
@@ -340,8 +340,9 @@ struct tsv_writer {
     struct strbuf row, plain;
 };
 
-static enum status put_row(struct tsv_writer *t,
-                           const struct str text[CSV_COLUMNS], struct err *e)
+static enum status tsv_put_row(struct tsv_writer *t,
+                               const struct str text[CSV_COLUMNS],
+                               struct err *e)
 {
     bool csv = t->w.o.format == FORMAT_CSV, quoted = false, ok = true;
 
@@ -380,7 +381,7 @@ static enum status put_names(struct tsv_writer *t,
     bool ok = true;
     enum status st;
 
-    if (looks_like_header(t, name)) return put_row(t, name, e);
+    if (looks_like_header(t, name)) return tsv_put_row(t, name, e);
     for (int k = 0; k < CSV_COLUMNS; k++) {
         strbuf_init(&room[k], 0);
         ok = ok && strbuf_adds(&room[k], column_name[k]);
@@ -390,21 +391,22 @@ static enum status put_names(struct tsv_writer *t,
                  strbuf_addc(&room[k], ')');
         text[k] = strbuf_view(&room[k]);
     }
-    st = ok ? put_row(t, text, e) : err_nomem(e, "a header");
+    st = ok ? tsv_put_row(t, text, e) : err_nomem(e, "a header");
     for (int k = 0; k < CSV_COLUMNS; k++) strbuf_release(&room[k]);
     return st;
 }
 
 /* A pair. The first must not be taken for a header. */
-static enum status put_pair(struct tsv_writer *t,
-                            const struct str text[CSV_COLUMNS], struct err *e)
+static enum status tsv_put_pair(struct tsv_writer *t,
+                                const struct str text[CSV_COLUMNS],
+                                struct err *e)
 {
     static const struct str no_name[CSV_COLUMNS];
     enum status st = ST_OK;
 
     if (!t->begun && table_header_is(text[SOURCE], text[TARGET], NULL, NULL))
         st = put_names(t, no_name, e);
-    return st ? st : put_row(t, text, e);
+    return st ? st : tsv_put_row(t, text, e);
 }
 
 static enum status tsv_begin(struct writer *w, struct err *e)
@@ -434,7 +436,7 @@ static enum status tsv_put(struct writer *w, const struct unit *u,
     struct str text[CSV_COLUMNS] = { u->source, u->target, u->document };
     size_t border;
 
-    if (!u->tagged) return put_pair(t, text, e);
+    if (!u->tagged) return tsv_put_pair(t, text, e);
     strbuf_reset(&t->plain);
     if (!tags_strip(u->source, &t->plain)) return err_nomem(e, "a text");
     border = t->plain.len;
@@ -442,7 +444,7 @@ static enum status tsv_put(struct writer *w, const struct unit *u,
     text[SOURCE] = (struct str){ t->plain.data, border };
     text[TARGET] = (struct str){ t->plain.data + border,
                                  t->plain.len - border };
-    return put_pair(t, text, e);
+    return tsv_put_pair(t, text, e);
 }
 
 static enum status tsv_end(struct writer *w, struct err *e)

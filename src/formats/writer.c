@@ -20,8 +20,8 @@ static enum status new_writer(struct writer **out, enum format f,
     }
 }
 
-static enum status check(const char *path, const struct writer_options *o,
-                         struct err *e)
+static enum status writer_check(const char *path,
+                                const struct writer_options *o, struct err *e)
 {
     if (o->format == FORMAT_PARALLEL && !o->target_path)
         return err_set(e, ST_ARGUMENT, "plain text goes to two files: the "
@@ -40,7 +40,7 @@ static enum status check(const char *path, const struct writer_options *o,
     return ST_OK;
 }
 
-static char *copy(const char *s, size_t n, bool *ok)
+static char *writer_copy(const char *s, size_t n, bool *ok)
 {
     char *p = strndup(n ? s : "", n);
 
@@ -56,9 +56,9 @@ static bool copy_options(struct writer *w, const struct writer_options *o)
     bool ok = true;
 
     w->o = *o;
-    w->o.source_lang = copy(s, strlen(s), &ok);
-    w->o.target_lang = copy(t, strlen(t), &ok);
-    w->o.extra.p = copy(o->extra.p, o->extra.n, &ok);
+    w->o.source_lang = writer_copy(s, strlen(s), &ok);
+    w->o.target_lang = writer_copy(t, strlen(t), &ok);
+    w->o.extra.p = writer_copy(o->extra.p, o->extra.n, &ok);
     if (o->xliff_version)
         w->o.xliff_version = strcmp(o->xliff_version, "2.0") ? "1.2" : "2.0";
     w->o.target_path = NULL;
@@ -69,7 +69,7 @@ enum status writer_open(struct writer **out, const char *path,
                         const struct writer_options *o, struct err *e)
 {
     struct writer *w = NULL;
-    enum status st = check(path, o, e);
+    enum status st = writer_check(path, o, e);
 
     *out = NULL;
     if (!st) st = new_writer(&w, o->format, e);

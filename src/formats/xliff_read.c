@@ -12,7 +12,7 @@
 #include "formats/xliff_internal.h"
 #include "formats/xml_write.h"
 
-static const char *attr_of(const char **attrs, const char *name)
+static const char *xliff_read_attr_of(const char **attrs, const char *name)
 {
     for (; *attrs; attrs += 2)
         if (!strcmp(attrs[0], name)) return attrs[1];
@@ -47,11 +47,11 @@ static void take_between(struct xliff_reader *t, struct strbuf *to)
 static bool is_segment(const struct xliff_reader *t, const char *name,
                        const char **attrs)
 {
-    const char *mtype = attr_of(attrs, "mtype");
+    const char *mtype = xliff_read_attr_of(attrs, "mtype");
 
     return !t->two && !t->mrk_depth && t->sink[1] &&
            xml_depth(t->x) == t->sink_depth + 1 && !strcmp(name, "mrk") &&
-           mtype && !strcmp(mtype, "seg") && attr_of(attrs, "mid");
+           mtype && !strcmp(mtype, "seg") && xliff_read_attr_of(attrs, "mid");
 }
 
 static void keep_mrk(struct xliff_reader *t, struct strbuf *to,
@@ -65,7 +65,7 @@ static void keep_mrk(struct xliff_reader *t, struct strbuf *to,
 /* <mrk mtype="seg"> directly in <seg-source> or <target>. */
 static void start_mrk(struct xliff_reader *t, const char **attrs)
 {
-    const char *mid = attr_of(attrs, "mid");
+    const char *mid = xliff_read_attr_of(attrs, "mid");
     struct xliff_part *p = part_of(t, mid);
     bool again = t->in_target ? p && p->has_target : p != NULL;
 
@@ -91,10 +91,10 @@ static void start_mrk(struct xliff_reader *t, const char **attrs)
 
 /* ---- the root and files -------------------------------------------------- */
 
-static void start_root(struct xliff_reader *t, const char *name,
-                       const char **attrs)
+static void xliff_read_start_root(struct xliff_reader *t, const char *name,
+                                  const char **attrs)
 {
-    const char *version = attr_of(attrs, "version");
+    const char *version = xliff_read_attr_of(attrs, "version");
 
     if (strcmp(name, "xliff") || !version || (version[0] != '1' &&
         version[0] != '2') || (version[1] != '.' && version[1])) {
@@ -120,11 +120,11 @@ static void start_root(struct xliff_reader *t, const char *name,
 
 static void start_file(struct xliff_reader *t, const char **attrs)
 {
-    const char *name = attr_of(attrs, "original");
-    const char *source = attr_of(attrs, "source-language");
-    const char *target = attr_of(attrs, "target-language");
+    const char *name = xliff_read_attr_of(attrs, "original");
+    const char *source = xliff_read_attr_of(attrs, "source-language");
+    const char *target = xliff_read_attr_of(attrs, "target-language");
 
-    if (!name && t->two) name = attr_of(attrs, "id");
+    if (!name && t->two) name = xliff_read_attr_of(attrs, "id");
     t->in_file = true;
     t->n_groups = 0;
     t->g.spent = 0;
@@ -279,7 +279,8 @@ static void start_inline(struct xliff_reader *t, const char *name,
     if (segment) start_mrk(t, attrs);
 }
 
-static void on_start(void *user, const char *name, const char **attrs)
+static void xliff_read_on_start(void *user, const char *name,
+                                const char **attrs)
 {
     struct xliff_reader *t = user;
     int depth = xml_depth(t->x);
@@ -291,7 +292,7 @@ static void on_start(void *user, const char *name, const char **attrs)
     else if (t->sink_depth) start_inline(t, name, attrs);
     else if (t->in_unit && t->two) start_in_unit2(t, name, attrs);
     else if (t->in_unit) start_in_unit1(t, name, attrs);
-    else if (depth == 1) start_root(t, name, attrs);
+    else if (depth == 1) xliff_read_start_root(t, name, attrs);
     else if (t->in_file) start_in_file(t, name, attrs);
     else if (!strcmp(name, "file")) start_file(t, attrs);
     else gather_copy(&t->g, NULL, name, attrs);
@@ -328,7 +329,7 @@ static void end_unit(struct xliff_reader *t)
     if (xliff_finish_unit(t)) xml_pause(t->x);
 }
 
-static void on_end(void *user, const char *name)
+static void xliff_read_on_end(void *user, const char *name)
 {
     struct xliff_reader *t = user;
     int depth = xml_depth(t->x);
@@ -341,7 +342,7 @@ static void on_end(void *user, const char *name)
     else if (depth == 2 && t->in_file) end_file(t);
 }
 
-static void on_text(void *user, const char *s, size_t n)
+static void xliff_read_on_text(void *user, const char *s, size_t n)
 {
     struct xliff_reader *t = user;
 
@@ -368,7 +369,7 @@ static void open_path(const struct xliff_reader *t, bool at_file,
     path[n] = NULL;
 }
 
-static enum status recover(struct xliff_reader *t, struct err *e)
+static enum status xliff_read_recover(struct xliff_reader *t, struct err *e)
 {
     const char *names[] = { "file", unit_name(t), NULL };
     const char *path[XML_DEPTH + 4];
@@ -389,7 +390,7 @@ static enum status recover(struct xliff_reader *t, struct err *e)
     return xml_restart(t->x, path, e);
 }
 
-static enum status finish_file(struct xliff_reader *t, struct err *e)
+static enum status xliff_read_finish_file(struct xliff_reader *t, struct err *e)
 {
     struct strbuf *x = &t->file_extra;
     bool ok;
@@ -404,9 +405,11 @@ static enum status finish_file(struct xliff_reader *t, struct err *e)
     return ok ? ST_OK : err_nomem(e, "XLIFF");
 }
 
-static enum status begin(struct xliff_reader *t, struct err *e)
+static enum status xliff_read_begin(struct xliff_reader *t, struct err *e)
 {
-    static const struct xml_events events = { on_start, on_end, on_text };
+    static const struct xml_events events = { xliff_read_on_start,
+                                              xliff_read_on_end,
+                                              xliff_read_on_text };
     size_t limit = t->r.o.max_text;
     enum status st;
 
@@ -432,19 +435,20 @@ static enum status xliff_next(struct reader *r, const struct unit **u,
                               struct err *e)
 {
     struct xliff_reader *t = (struct xliff_reader *)r;
-    enum status st = t->x ? ST_OK : begin(t, e);
+    enum status st = t->x ? ST_OK : xliff_read_begin(t, e);
     enum xml_stop why;
 
     while (!st && !t->done && !t->ready) {
         st = xml_run(t->x, &why, e);
-        if (!st && why == XML_BROKEN) st = recover(t, e);
-        if (!st && (why == XML_ENDED || t->done)) st = finish_file(t, e);
+        if (!st && why == XML_BROKEN) st = xliff_read_recover(t, e);
+        if (!st && (why == XML_ENDED || t->done))
+            st = xliff_read_finish_file(t, e);
     }
     if (!st && t->ready) st = xliff_hand_out(t, u, e);
     return st;
 }
 
-static void xliff_close(struct reader *r)
+static void xliff_read_xliff_close(struct reader *r)
 {
     struct xliff_reader *t = (struct xliff_reader *)r;
 
@@ -478,7 +482,7 @@ static void xliff_close(struct reader *r)
  * until then, and closed before, they are zero. */
 enum status xliff_reader_new(struct reader **out, struct err *e)
 {
-    static const struct reader_ops ops = { xliff_next, xliff_close };
+    static const struct reader_ops ops = { xliff_next, xliff_read_xliff_close };
     struct xliff_reader *t = calloc(1, sizeof *t);
 
     *out = t ? &t->r : NULL;

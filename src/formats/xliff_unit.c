@@ -89,7 +89,8 @@ static bool is_finished(const struct xliff_reader *t,
            !has_member(&t->unit_attrs, "\"approved\":\"no\"");
 }
 
-static void decide(struct xliff_reader *t, struct xliff_part *p, bool fits)
+static void xliff_unit_decide(struct xliff_reader *t, struct xliff_part *p,
+                              bool fits)
 {
     if (!fits) t->r.counts.other_language++;
     else if (!p->has_target || inline_is_blank(&p->source) ||
@@ -98,7 +99,7 @@ static void decide(struct xliff_reader *t, struct xliff_part *p, bool fits)
     else p->wanted = true;
 }
 
-static void swap(struct inline_text *a, struct inline_text *b)
+static void xliff_unit_swap(struct inline_text *a, struct inline_text *b)
 {
     struct inline_text c = *a;
 
@@ -117,8 +118,8 @@ static void settle_parts1(struct xliff_reader *t)
     if (!p) return;
     p->line = t->line;
     p->has_target = t->has_target;
-    swap(&p->source, &t->source);
-    swap(&p->target, &t->target);
+    xliff_unit_swap(&p->source, &t->source);
+    xliff_unit_swap(&p->target, &t->target);
 }
 
 bool xliff_finish_unit(struct xliff_reader *t)
@@ -129,7 +130,7 @@ bool xliff_finish_unit(struct xliff_reader *t)
     xml_unit_ends(t->x);
     if (!t->two) settle_parts1(t);
     for (size_t i = 0; i < t->n_part; i++) {
-        decide(t, &t->part[i], fits);
+        xliff_unit_decide(t, &t->part[i], fits);
         t->ready = t->ready || t->part[i].wanted;
     }
     return t->ready;
@@ -144,7 +145,7 @@ bool xliff_put_holder(struct strbuf *out, const struct strbuf *attrs,
            extra_put(out, "x", strbuf_view(raw)) && strbuf_addc(out, '}');
 }
 
-static bool put_groups(struct xliff_reader *t, struct strbuf *out)
+static bool xliff_unit_put_groups(struct xliff_reader *t, struct strbuf *out)
 {
     bool ok;
 
@@ -167,7 +168,7 @@ static bool put_whole(struct xliff_reader *t, struct strbuf *x)
     }
     return extra_put_object(x, "unit", &t->unit_attrs) &&
            extra_put(x, "head", strbuf_view(&t->head)) &&
-           put_groups(t, x) &&
+           xliff_unit_put_groups(t, x) &&
            extra_put_object(x, "source", &t->source_attrs) &&
            extra_put_object(x, "target", &t->target_attrs) &&
            extra_put(x, "seg_source", seg_source);
@@ -190,8 +191,8 @@ static bool put_part(struct xliff_reader *t, struct strbuf *x,
     return ok;
 }
 
-static bool build_extra(struct xliff_reader *t, const struct xliff_part *p,
-                        bool last)
+static bool xliff_unit_build_extra(struct xliff_reader *t,
+                                   const struct xliff_part *p, bool last)
 {
     struct strbuf *x = &t->extra;
     size_t nothing;
@@ -217,7 +218,7 @@ enum status xliff_hand_out(struct xliff_reader *t, const struct unit **u,
     while (!p->wanted) p = &t->part[t->at++];
     for (next = t->at; next < t->n_part && !t->part[next].wanted; next++) {}
     t->ready = next < t->n_part;
-    if (!build_extra(t, p, !t->ready) ||
+    if (!xliff_unit_build_extra(t, p, !t->ready) ||
         !inline_pair(&t->u, &p->source, &p->target))
         return err_nomem(e, "XLIFF");
     t->u.source_lang = strbuf_view(&t->source_lang);

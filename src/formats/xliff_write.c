@@ -36,25 +36,26 @@ struct xliff_writer {
 
 /* ---- putting XML together ------------------------------------------------ */
 
-static void put(struct xliff_writer *t, struct strbuf *to, const char *s)
+static void xliff_write_put(struct xliff_writer *t, struct strbuf *to,
+                            const char *s)
 {
     t->ok = t->ok && strbuf_adds(to, s);
 }
 
-static void put_attr(struct xliff_writer *t, struct strbuf *to,
-                     const char *name, struct str value)
+static void xliff_write_put_attr(struct xliff_writer *t, struct strbuf *to,
+                                 const char *name, struct str value)
 {
     t->ok = t->ok && xml_put_attr(to, name, value.p ? value.p : "", value.n);
 }
 
-static void put_attrs(struct xliff_writer *t, struct strbuf *to,
-                      json_t *attrs, const char *const *but)
+static void xliff_write_put_attrs(struct xliff_writer *t, struct strbuf *to,
+                                  json_t *attrs, const char *const *but)
 {
     t->ok = t->ok && extra_put_attrs(to, attrs, but);
 }
 
-static void put_raw(struct xliff_writer *t, struct strbuf *to,
-                    struct str raw)
+static void xliff_write_put_raw(struct xliff_writer *t, struct strbuf *to,
+                                struct str raw)
 {
     if (raw.n && xml_is_content(raw))
         t->ok = t->ok && strbuf_add(to, raw.p, raw.n);
@@ -67,8 +68,8 @@ static void put_raw_line(struct xliff_writer *t, struct strbuf *to,
     t->ok = t->ok && xml_put_line(to, indent, raw);
 }
 
-static void put_text(struct xliff_writer *t, struct strbuf *to,
-                     struct str text, bool tagged)
+static void xliff_write_put_text(struct xliff_writer *t, struct strbuf *to,
+                                 struct str text, bool tagged)
 {
     enum tags_dialect as = t->two ? TAGS_XLIFF2 : TAGS_XLIFF1;
 
@@ -78,7 +79,7 @@ static void put_text(struct xliff_writer *t, struct strbuf *to,
 
 static const char *const none[] = { NULL };
 
-static struct str either(struct str a, const char *b)
+static struct str xliff_write_either(struct str a, const char *b)
 {
     return a.n ? a : str_of(b);
 }
@@ -93,7 +94,7 @@ static struct str root_lang(struct xliff_writer *t, const char *key,
 
     if (said.n && lang_matches(said, wanted)) return said;
     if (*wanted) return str_of(wanted);
-    return either(of_unit, "und");
+    return xliff_write_either(of_unit, "und");
 }
 
 static void put_root(struct xliff_writer *t, const struct unit *u)
@@ -105,28 +106,29 @@ static void put_root(struct xliff_writer *t, const struct unit *u)
 
     if (!t->two || !version.n || t->w.o.xliff_version)
         version = str_of(standard);
-    put(t, &t->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<xliff");
-    put_attr(t, &t->out, "xmlns", str_of(t->two ? XLIFF2_SPACE
+    xliff_write_put(t, &t->out,
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<xliff");
+    xliff_write_put_attr(t, &t->out, "xmlns", str_of(t->two ? XLIFF2_SPACE
                                                 : XLIFF1_SPACE));
-    put_attr(t, &t->out, "version", version);
+    xliff_write_put_attr(t, &t->out, "version", version);
     if (t->two) {
         struct str nothing = { NULL, 0 };
-        put_attr(t, &t->out, "srcLang",
-                 root_lang(t, "srcLang", t->w.o.source_lang,
-                           u ? u->source_lang : nothing));
-        put_attr(t, &t->out, "trgLang",
-                 root_lang(t, "trgLang", t->w.o.target_lang,
-                           u ? u->target_lang : nothing));
+        xliff_write_put_attr(t, &t->out, "srcLang",
+                             root_lang(t, "srcLang", t->w.o.source_lang,
+                                       u ? u->source_lang : nothing));
+        xliff_write_put_attr(t, &t->out, "trgLang",
+                             root_lang(t, "trgLang", t->w.o.target_lang,
+                                       u ? u->target_lang : nothing));
     }
-    put_attrs(t, &t->out, json_object_get(t->extra, "root"), own);
-    put(t, &t->out, ">\n");
+    xliff_write_put_attrs(t, &t->out, json_object_get(t->extra, "root"), own);
+    xliff_write_put(t, &t->out, ">\n");
     t->root_written = true;
 }
 
 static void close_groups(struct xliff_writer *t, size_t down_to)
 {
     for (size_t n = json_array_size(t->groups); n > down_to; n--)
-        put(t, &t->out, "</group>\n");
+        xliff_write_put(t, &t->out, "</group>\n");
 }
 
 static void close_file(struct xliff_writer *t)
@@ -135,7 +137,8 @@ static void close_file(struct xliff_writer *t)
     json_decref(t->groups);
     t->groups = NULL;
     if (t->in_file)
-        put(t, &t->out, t->two ? "  </file>\n" : "    </body>\n  </file>\n");
+        xliff_write_put(t, &t->out,
+                        t->two ? "  </file>\n" : "    </body>\n  </file>\n");
     t->in_file = false;
 }
 
@@ -144,15 +147,18 @@ static void put_file_attrs1(struct xliff_writer *t, const struct unit *u,
 {
     static const char *const own[] = { "original", "datatype",
         "source-language", "target-language", NULL };
-    struct str target = either(u->target_lang, t->w.o.target_lang);
+    struct str target = xliff_write_either(u->target_lang, t->w.o.target_lang);
 
-    put_attr(t, &t->out, "original", u->document);
-    put_attr(t, &t->out, "datatype",
-             either(extra_get(attrs, "datatype"), "plaintext"));
-    put_attr(t, &t->out, "source-language",
-             either(either(u->source_lang, t->w.o.source_lang), "und"));
-    if (target.n) put_attr(t, &t->out, "target-language", target);
-    put_attrs(t, &t->out, attrs, own);
+    xliff_write_put_attr(t, &t->out, "original", u->document);
+    xliff_write_put_attr(
+        t, &t->out, "datatype",
+        xliff_write_either(extra_get(attrs, "datatype"), "plaintext"));
+    xliff_write_put_attr(
+        t, &t->out, "source-language",
+        xliff_write_either(
+            xliff_write_either(u->source_lang, t->w.o.source_lang), "und"));
+    if (target.n) xliff_write_put_attr(t, &t->out, "target-language", target);
+    xliff_write_put_attrs(t, &t->out, attrs, own);
 }
 
 static void put_file_attrs2(struct xliff_writer *t, const struct unit *u,
@@ -164,9 +170,9 @@ static void put_file_attrs2(struct xliff_writer *t, const struct unit *u,
     char number[32];
 
     snprintf(number, sizeof number, "f%llu", (unsigned long long)t->n_files);
-    put_attr(t, &t->out, "id", either(id, number));
-    if (!by_id) put_attr(t, &t->out, "original", u->document);
-    put_attrs(t, &t->out, attrs, own);
+    xliff_write_put_attr(t, &t->out, "id", xliff_write_either(id, number));
+    if (!by_id) xliff_write_put_attr(t, &t->out, "original", u->document);
+    xliff_write_put_attrs(t, &t->out, attrs, own);
 }
 
 /* What was known of a file of this name. */
@@ -181,7 +187,7 @@ static json_t *file_of(struct xliff_writer *t, struct str document)
     return file;
 }
 
-static void open_file(struct xliff_writer *t, const struct unit *u)
+static void xliff_write_open_file(struct xliff_writer *t, const struct unit *u)
 {
     json_t *file = file_of(t, u->document);
     json_t *attrs = json_object_get(file, "a");
@@ -190,12 +196,12 @@ static void open_file(struct xliff_writer *t, const struct unit *u)
     t->n_files++;
     strbuf_reset(&t->document);
     t->ok = t->ok && strbuf_add(&t->document, u->document.p, u->document.n);
-    put(t, &t->out, "  <file");
+    xliff_write_put(t, &t->out, "  <file");
     if (t->two) put_file_attrs2(t, u, attrs);
     else put_file_attrs1(t, u, attrs);
-    put(t, &t->out, ">\n");
+    xliff_write_put(t, &t->out, ">\n");
     put_raw_line(t, &t->out, "    ", extra_get(file, "x"));
-    if (!t->two) put(t, &t->out, "    <body>\n");
+    if (!t->two) xliff_write_put(t, &t->out, "    <body>\n");
 }
 
 /* Closes and opens no more than it takes. `groups` may be NULL. */
@@ -208,9 +214,9 @@ static void go_to_groups(struct xliff_writer *t, json_t *groups)
     close_groups(t, same);
     for (size_t i = same; i < n; i++) {
         json_t *g = json_array_get(groups, i);
-        put(t, &t->out, "<group");
-        put_attrs(t, &t->out, json_object_get(g, "a"), none);
-        put(t, &t->out, ">\n");
+        xliff_write_put(t, &t->out, "<group");
+        xliff_write_put_attrs(t, &t->out, json_object_get(g, "a"), none);
+        xliff_write_put(t, &t->out, ">\n");
         put_raw_line(t, &t->out, "", extra_get(g, "x"));
     }
     json_incref(groups);
@@ -241,7 +247,7 @@ static void go_to_place(struct xliff_writer *t, const struct unit *u,
     if (!t->root_written) put_root(t, u);
     if (!same) {
         close_file(t);
-        open_file(t, u);
+        xliff_write_open_file(t, u);
     }
     go_to_groups(t, json_object_get(own, "groups"));
 }
@@ -304,17 +310,18 @@ static void hold(struct xliff_writer *t, const struct unit *u, json_t *own)
     t->held = true;
     strbuf_reset(&t->id);
     t->ok = t->ok && strbuf_add(&t->id, u->id.p, u->id.n);
-    put(t, &t->start, t->two ? "    <unit" : "      <trans-unit");
+    xliff_write_put(t, &t->start, t->two ? "    <unit" : "      <trans-unit");
     /* An id of another format may have to become a name. */
     if (t->two && !own && !t->extra && !is_token(u->id)) {
-        put_attr(t, &t->start, "id", str_of(number));
-        put_attr(t, &t->start, "name", u->id);
+        xliff_write_put_attr(t, &t->start, "id", str_of(number));
+        xliff_write_put_attr(t, &t->start, "name", u->id);
         but = id_name;
     } else {
-        put_attr(t, &t->start, "id", either(u->id, number));
+        xliff_write_put_attr(t, &t->start, "id",
+                             xliff_write_either(u->id, number));
     }
-    put_attrs(t, &t->start, json_object_get(own, "unit"), but);
-    put(t, &t->start, ">\n");
+    xliff_write_put_attrs(t, &t->start, json_object_get(own, "unit"), but);
+    xliff_write_put(t, &t->start, ">\n");
     put_raw_line(t, t->two ? &t->start : &t->tail,
                  t->two ? "      " : "        ", extra_get(own, "head"));
 }
@@ -330,11 +337,11 @@ static void put_mrk(struct xliff_writer *t, struct strbuf *to, json_t *attrs,
 {
     static const char *const mtype[] = { "mtype", NULL };
 
-    put(t, to, "<mrk mtype=\"seg\"");
-    put_attrs(t, to, attrs, mtype);
-    put(t, to, ">");
-    put_text(t, to, text, tagged);
-    put(t, to, "</mrk>");
+    xliff_write_put(t, to, "<mrk mtype=\"seg\"");
+    xliff_write_put_attrs(t, to, attrs, mtype);
+    xliff_write_put(t, to, ">");
+    xliff_write_put_text(t, to, text, tagged);
+    xliff_write_put(t, to, "</mrk>");
 }
 
 /* The texts of version 1: the whole, and cut up where they were. */
@@ -342,30 +349,32 @@ static void add_part1(struct xliff_writer *t, const struct unit *u,
                       json_t *own, bool first)
 {
     if (first) {
-        put(t, &t->start, "        <source");
-        put_attrs(t, &t->start, json_object_get(own, "source"), none);
-        put(t, &t->start, ">");
-        put(t, &t->target, "        <target");
-        put_attrs(t, &t->target, json_object_get(own, "target"), none);
-        put(t, &t->target, ">");
-        put_raw(t, &t->seg_source, extra_get(own, "seg_source"));
+        xliff_write_put(t, &t->start, "        <source");
+        xliff_write_put_attrs(t, &t->start, json_object_get(own, "source"),
+                              none);
+        xliff_write_put(t, &t->start, ">");
+        xliff_write_put(t, &t->target, "        <target");
+        xliff_write_put_attrs(t, &t->target, json_object_get(own, "target"),
+                              none);
+        xliff_write_put(t, &t->target, ">");
+        xliff_write_put_raw(t, &t->seg_source, extra_get(own, "seg_source"));
     }
     if (!is_xml_mrk(own)) {
-        put_text(t, &t->source, u->source, u->tagged);
-        put_text(t, &t->target, u->target, u->tagged);
+        xliff_write_put_text(t, &t->source, u->source, u->tagged);
+        xliff_write_put_text(t, &t->target, u->target, u->tagged);
         return;
     }
-    put_raw(t, &t->source, extra_get(own, "pre"));
-    put_text(t, &t->source, u->source, u->tagged);
-    put_raw(t, &t->source, extra_get(own, "post"));
-    put_raw(t, &t->seg_source, extra_get(own, "pre"));
+    xliff_write_put_raw(t, &t->source, extra_get(own, "pre"));
+    xliff_write_put_text(t, &t->source, u->source, u->tagged);
+    xliff_write_put_raw(t, &t->source, extra_get(own, "post"));
+    xliff_write_put_raw(t, &t->seg_source, extra_get(own, "pre"));
     put_mrk(t, &t->seg_source, json_object_get(own, "seg"), u->source,
             u->tagged);
-    put_raw(t, &t->seg_source, extra_get(own, "post"));
-    put_raw(t, &t->target, extra_get(own, "target_pre"));
+    xliff_write_put_raw(t, &t->seg_source, extra_get(own, "post"));
+    xliff_write_put_raw(t, &t->target, extra_get(own, "target_pre"));
     put_mrk(t, &t->target, json_object_get(own, "target_seg"), u->target,
             u->tagged);
-    put_raw(t, &t->target, extra_get(own, "target_post"));
+    xliff_write_put_raw(t, &t->target, extra_get(own, "target_post"));
 }
 
 static void add_part2(struct xliff_writer *t, const struct unit *u,
@@ -374,17 +383,17 @@ static void add_part2(struct xliff_writer *t, const struct unit *u,
     struct strbuf *to = &t->source;
 
     put_raw_line(t, to, "      ", extra_get(own, "pre"));
-    put(t, to, "      <segment");
-    put_attrs(t, to, json_object_get(own, "seg"), none);
-    put(t, to, ">\n        <source");
-    put_attrs(t, to, json_object_get(own, "source"), none);
-    put(t, to, ">");
-    put_text(t, to, u->source, u->tagged);
-    put(t, to, "</source>\n        <target");
-    put_attrs(t, to, json_object_get(own, "target"), none);
-    put(t, to, ">");
-    put_text(t, to, u->target, u->tagged);
-    put(t, to, "</target>\n      </segment>\n");
+    xliff_write_put(t, to, "      <segment");
+    xliff_write_put_attrs(t, to, json_object_get(own, "seg"), none);
+    xliff_write_put(t, to, ">\n        <source");
+    xliff_write_put_attrs(t, to, json_object_get(own, "source"), none);
+    xliff_write_put(t, to, ">");
+    xliff_write_put_text(t, to, u->source, u->tagged);
+    xliff_write_put(t, to, "</source>\n        <target");
+    xliff_write_put_attrs(t, to, json_object_get(own, "target"), none);
+    xliff_write_put(t, to, ">");
+    xliff_write_put_text(t, to, u->target, u->tagged);
+    xliff_write_put(t, to, "</target>\n      </segment>\n");
     put_raw_line(t, to, "      ", extra_get(own, "post"));
 }
 
@@ -399,8 +408,8 @@ static bool continues(struct xliff_writer *t, const struct unit *u,
 }
 
 /* What XML cannot hold is refused before anything of the unit is kept. */
-static enum status check(struct xliff_writer *t, const struct unit *u,
-                         struct err *e)
+static enum status xliff_write_check(struct xliff_writer *t,
+                                     const struct unit *u, struct err *e)
 {
     struct str all[] = { u->source, u->target, u->id, u->document,
                          u->source_lang, u->target_lang };
@@ -423,7 +432,7 @@ static enum status xliff_put(struct writer *w, const struct unit *u,
     bool more;
 
     t->n_units++;
-    st = check(t, u, e);
+    st = xliff_write_check(t, u, e);
     if (st) return st;
     own = extra_open(u->extra, t->two ? "xliff2" : "xliff1", &root);
     more = continues(t, u, own);
@@ -466,12 +475,12 @@ static enum status xliff_end(struct writer *w, struct err *e)
     if (st) return st;
     if (!t->root_written) put_root(t, NULL);
     close_file(t);
-    put(t, &t->out, "</xliff>\n");
+    xliff_write_put(t, &t->out, "</xliff>\n");
     if (!t->ok) return err_nomem(e, "XLIFF");
     return xml_flush(&t->out, w->out, e);
 }
 
-static void xliff_close(struct writer *w)
+static void xliff_write_xliff_close(struct writer *w)
 {
     struct xliff_writer *t = (struct xliff_writer *)w;
 
@@ -486,7 +495,7 @@ static void xliff_close(struct writer *w)
 enum status xliff_writer_new(struct writer **out, struct err *e)
 {
     static const struct writer_ops ops = { xliff_begin, xliff_put, xliff_end,
-                                           xliff_close };
+                                           xliff_write_xliff_close };
     struct xliff_writer *t = calloc(1, sizeof *t);
 
     *out = NULL;

@@ -160,7 +160,8 @@ static void learn_prefix(struct xml *x, const char *root)
     x->prefix_n = n;
 }
 
-static void on_start(void *user, const XML_Char *name, const XML_Char **attrs)
+static void xml_on_start(void *user, const XML_Char *name,
+                         const XML_Char **attrs)
 {
     struct xml *x = user;
     struct open_element *el;
@@ -185,7 +186,7 @@ static void on_start(void *user, const XML_Char *name, const XML_Char **attrs)
     if (!x->quiet) x->on.start(x->user, name, attrs);
 }
 
-static void on_end(void *user, const XML_Char *name)
+static void xml_on_end(void *user, const XML_Char *name)
 {
     struct xml *x = user;
 
@@ -195,7 +196,7 @@ static void on_end(void *user, const XML_Char *name)
     x->depth--;
 }
 
-static void on_text(void *user, const XML_Char *s, int n)
+static void xml_on_text(void *user, const XML_Char *s, int n)
 {
     struct xml *x = user;
 
@@ -277,8 +278,8 @@ static int on_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 static void set_handlers(struct xml *x)
 {
     XML_SetUserData(x->p, x);
-    XML_SetElementHandler(x->p, on_start, on_end);
-    XML_SetCharacterDataHandler(x->p, on_text);
+    XML_SetElementHandler(x->p, xml_on_start, xml_on_end);
+    XML_SetCharacterDataHandler(x->p, xml_on_text);
     XML_SetCommentHandler(x->p, on_comment);
     XML_SetEntityDeclHandler(x->p, on_entity);
     XML_SetAttlistDeclHandler(x->p, on_attlist);
@@ -378,7 +379,7 @@ static void pass_lines(struct place *at, const char *s, size_t n)
     at->byte += n;
 }
 
-static void keep(struct xml *x, const char *s, size_t n)
+static void xml_keep(struct xml *x, const char *s, size_t n)
 {
     size_t room = MAX_RAW - x->raw.len;
 
@@ -391,7 +392,7 @@ static void leave_chunk(struct xml *x, size_t n)
     if (x->keep_raw && x->in_unit) {
         size_t skip = x->unit_byte > x->chunk_at.byte
                       ? (size_t)(x->unit_byte - x->chunk_at.byte) : 0;
-        if (skip < n) keep(x, x->chunk + skip, n - skip);
+        if (skip < n) xml_keep(x, x->chunk + skip, n - skip);
     }
     if (x->keep_raw) pass_lines(&x->chunk_at, x->chunk, n);
     else x->chunk_at.byte += n;

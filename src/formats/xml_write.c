@@ -8,7 +8,7 @@
 #include "formats/unit.h"
 #include "text/utf8.h"
 
-static const char *escape_of(unsigned char c, bool attr)
+static const char *xml_write_escape_of(unsigned char c, bool attr)
 {
     switch (c) {
     case '&': return "&amp;";
@@ -22,13 +22,13 @@ static const char *escape_of(unsigned char c, bool attr)
     }
 }
 
-static bool put_escaped(struct strbuf *out, const char *s, size_t n,
-                        bool attr)
+static bool xml_write_put_escaped(struct strbuf *out, const char *s, size_t n,
+                                  bool attr)
 {
     size_t from = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const char *as = escape_of((unsigned char)s[i], attr);
+        const char *as = xml_write_escape_of((unsigned char)s[i], attr);
         if (!as) continue;
         if (!strbuf_add(out, s + from, i - from) || !strbuf_adds(out, as))
             return false;
@@ -39,15 +39,15 @@ static bool put_escaped(struct strbuf *out, const char *s, size_t n,
 
 bool xml_put_text(struct strbuf *out, const char *s, size_t n)
 {
-    return put_escaped(out, s, n, false);
+    return xml_write_put_escaped(out, s, n, false);
 }
 
 bool xml_put_attr(struct strbuf *out, const char *name, const char *s,
                   size_t n)
 {
     return strbuf_addc(out, ' ') && strbuf_adds(out, name) &&
-           strbuf_add(out, "=\"", 2) && put_escaped(out, s, n, true) &&
-           strbuf_addc(out, '"');
+           strbuf_add(out, "=\"", 2) &&
+           xml_write_put_escaped(out, s, n, true) && strbuf_addc(out, '"');
 }
 
 bool xml_put_start(struct strbuf *out, const char *name, const char **attrs)

@@ -28,7 +28,8 @@ enum status datastore_add(struct datastore *ks, struct pair_keys *b,
 
 /* Into the list of one query, which has n of at most k; returns how many it
  * has then. */
-static int insert(struct neighbor *list, int n, int k, struct neighbor nb)
+static int datastore_insert(struct neighbor *list, int n, int k,
+                            struct neighbor nb)
 {
     int at = n;
 
@@ -67,10 +68,10 @@ static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
     for (int q = 0; q < s->n_q; q++) {
         found = s->found;
         for (int i = 0; i < n; i++)
-            found = insert(s->out + (size_t)q * (size_t)s->k, found, s->k,
-                           (struct neighbor){ d2[q * KEYS + i],
-                                               b->token[from + i], pair,
-                                               from + i });
+            found = datastore_insert(
+                s->out + (size_t)q * (size_t)s->k, found, s->k,
+                (struct neighbor){ d2[q * KEYS + i], b->token[from + i], pair,
+                                   from + i });
     }
     s->found = found;
 }

@@ -68,7 +68,8 @@ static int target_rows(const struct key_builder *kb, const struct key_pair *p)
     return p->n_tgt + (kb->o.with_eos ? 1 : 0);
 }
 
-static int widest(const struct key_builder *kb, const struct key_pair *p)
+static int key_builder_widest(const struct key_builder *kb,
+                              const struct key_pair *p)
 {
     int t = target_rows(kb, p);
 
@@ -88,7 +89,8 @@ static enum status make_states(struct key_builder *kb, struct err *e)
     return st;
 }
 
-static enum status make_room(struct key_builder *kb, int rows, struct err *e)
+static enum status key_builder_make_room(struct key_builder *kb, int rows,
+                                         struct err *e)
 {
     enum status st;
 
@@ -146,7 +148,8 @@ static void encode(struct key_builder *kb, const struct key_pair *pairs, int n)
     }
 }
 
-static void decode(struct key_builder *kb, const struct key_pair *pairs, int n)
+static void key_builder_decode(struct key_builder *kb,
+                               const struct key_pair *pairs, int n)
 {
     struct decoder_pass pass = { .rows = kb->row, .hidden = kb->hidden };
     int at = 0;
@@ -206,7 +209,7 @@ static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
                   sizeof *kb->sources))
         return err_nomem(e, "memory keys");
     encode(kb, pairs, n);
-    decode(kb, pairs, n);
+    key_builder_decode(kb, pairs, n);
     hidden = kb->hidden;
     for (int i = 0; !st && i < n; i++) {
         st = make_block(kb, &pairs[i], hidden, e);
@@ -276,12 +279,13 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
 
     for (int i = 0; i < n; i++) pairs[i].block = NULL;
     for (int i = 0; i < n; i++) {
-        if (widest(kb, &pairs[i]) > kb->net->max_pos)
+        if (key_builder_widest(kb, &pairs[i]) > kb->net->max_pos)
             return err_set(e, ST_LIMIT, "a memory pair of more than %d pieces "
                            "cannot be read by this model", kb->net->max_pos);
-        if (widest(kb, &pairs[i]) > most) most = widest(kb, &pairs[i]);
+        if (key_builder_widest(kb, &pairs[i]) > most)
+            most = key_builder_widest(kb, &pairs[i]);
     }
-    st = make_room(kb, most, e);
+    st = key_builder_make_room(kb, most, e);
     if (st) return st;
     kb->ws.pool = kb->use_pool ? kb->pool : NULL;
     st = run_all(kb, pairs, n, e);

@@ -39,7 +39,7 @@ static struct cache_node **chain_of(struct key_cache *c, struct key_id id)
 }
 
 /* Where the pointer to the node is, or would be. */
-static struct cache_node **find(struct key_cache *c, struct key_id id)
+static struct cache_node **key_cache_find(struct key_cache *c, struct key_id id)
 {
     struct cache_node **at = chain_of(c, id);
 
@@ -49,7 +49,7 @@ static struct cache_node **find(struct key_cache *c, struct key_id id)
 }
 
 /* Without memory for it the chains just become longer. */
-static void grow(struct key_cache *c)
+static void key_cache_grow(struct key_cache *c)
 {
     size_t old = c->mask + 1;
     struct cache_node **chains = calloc(old * 2, sizeof *chains),
@@ -101,25 +101,26 @@ static void take_out(struct key_cache *c, struct cache_node **at)
     free(n);
 }
 
-static void make_room(struct key_cache *c, size_t bytes)
+static void key_cache_make_room(struct key_cache *c, size_t bytes)
 {
     while (c->bytes > c->limit - bytes) {
-        take_out(c, find(c, c->ring.newer->id));
+        take_out(c, key_cache_find(c, c->ring.newer->id));
         c->dropped++;
     }
 }
 
 /* What is there already stays; what is too large is left out. */
-static bool keep(struct key_cache *c, struct key_id id, struct pair_keys *b)
+static bool key_cache_keep(struct key_cache *c, struct key_id id,
+                           struct pair_keys *b)
 {
-    struct cache_node *n = *find(c, id);
+    struct cache_node *n = *key_cache_find(c, id);
 
     if (n) use_again(c, n);
     if (n || b->bytes > c->limit) return true;
     n = calloc(1, sizeof *n);
     if (!n) return false;
-    make_room(c, b->bytes);
-    if (c->blocks > c->mask) grow(c);
+    key_cache_make_room(c, b->bytes);
+    if (c->blocks > c->mask) key_cache_grow(c);
     n->id = id;
     n->block = pair_keys_hold(b);
     n->next = *chain_of(c, id);
@@ -155,7 +156,7 @@ enum status key_cache_new(struct key_cache **out, size_t limit,
 void key_cache_free(struct key_cache *c)
 {
     if (!c) return;
-    while (c->blocks) take_out(c, find(c, c->ring.newer->id));
+    while (c->blocks) take_out(c, key_cache_find(c, c->ring.newer->id));
     key_file_close(c->file);
     pthread_mutex_destroy(&c->lock);
     free(c->chains);
@@ -163,13 +164,14 @@ void key_cache_free(struct key_cache *c)
 }
 
 /* What is in memory; NULL: nothing. */
-static struct pair_keys *look_up(struct key_cache *c, struct key_id id)
+static struct pair_keys *key_cache_look_up(struct key_cache *c,
+                                           struct key_id id)
 {
     struct pair_keys *b = NULL;
     struct cache_node *n;
 
     pthread_mutex_lock(&c->lock);
-    n = *find(c, id);
+    n = *key_cache_find(c, id);
     if (n) {
         use_again(c, n);
         b = pair_keys_hold(n->block);
@@ -182,7 +184,7 @@ static struct pair_keys *look_up(struct key_cache *c, struct key_id id)
 static void bring_in(struct key_cache *c, struct key_id id, struct pair_keys *b)
 {
     pthread_mutex_lock(&c->lock);
-    keep(c, id, b);
+    key_cache_keep(c, id, b);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -192,7 +194,7 @@ static enum status get(struct key_cache *c, struct key_id id,
 {
     enum status st = ST_OK;
 
-    *out = look_up(c, id);
+    *out = key_cache_look_up(c, id);
     *in_memory = *out != NULL;
     if (*out || !c->file) return ST_OK;
     st = key_file_get(c->file, id, out, e);
@@ -226,7 +228,7 @@ enum status key_cache_put(struct key_cache *c, const struct key_id *ids,
     bool ok = true;
 
     pthread_mutex_lock(&c->lock);
-    for (int i = 0; i < n; i++) ok = keep(c, ids[i], blocks[i]) && ok;
+    for (int i = 0; i < n; i++) ok = key_cache_keep(c, ids[i], blocks[i]) && ok;
     pthread_mutex_unlock(&c->lock);
     if (!ok) return err_nomem(e, "cache of memory keys");
     return c->file ? key_file_put(c->file, ids, blocks, n, e) : ST_OK;

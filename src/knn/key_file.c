@@ -95,8 +95,8 @@ static size_t key_bytes(const struct key_file *f)
     return sizeof(int32_t) + sizeof(float) + (size_t)f->db.kind.d * number;
 }
 
-static uint64_t bytes_of(const struct key_file *f, uint64_t blocks,
-                         uint64_t keys)
+static uint64_t key_file_bytes_of(const struct key_file *f, uint64_t blocks,
+                                  uint64_t keys)
 {
     return blocks * PAIR_BYTES + keys * key_bytes(f);
 }
@@ -104,9 +104,10 @@ static uint64_t bytes_of(const struct key_file *f, uint64_t blocks,
 /* Some pairs may have gone that were never counted. */
 static uint64_t at_least_0(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
-static uint64_t total_bytes(const struct key_file *f, const struct totals *t)
+static uint64_t key_file_total_bytes(const struct key_file *f,
+                                     const struct totals *t)
 {
-    return bytes_of(f, at_least_0(t->blocks), at_least_0(t->keys));
+    return key_file_bytes_of(f, at_least_0(t->blocks), at_least_0(t->keys));
 }
 
 /* The totals of a damaged file may be anything: enough to make room for, and
@@ -160,7 +161,7 @@ static int remove_pair(struct key_file *f, struct totals *t, struct key_id id)
 }
 
 /* The first time all is counted, in case the head was damaged. */
-static int begin(struct key_file *f, struct totals *t)
+static int key_file_begin(struct key_file *f, struct totals *t)
 {
     int rc = key_file_sql_run(&f->db, KEY_FILE_SQL_BEGIN, "");
 
@@ -313,16 +314,16 @@ enum status key_file_get(struct key_file *f, struct key_id id,
     return st;
 }
 
-static bool fits(const struct key_file *f, const struct pair_keys *b)
+static bool key_file_fits(const struct key_file *f, const struct pair_keys *b)
 {
-    uint64_t bytes = bytes_of(f, 1, (uint64_t)b->n);
+    uint64_t bytes = key_file_bytes_of(f, 1, (uint64_t)b->n);
 
     assert(b->type == f->db.kind.type && b->d == f->db.kind.d);
     return bytes <= f->limit && bytes <= MAX_BLOB;
 }
 
-static int add_pair(struct key_file *f, struct totals *t, struct key_id id,
-                    const struct pair_keys *b)
+static int key_file_add_pair(struct key_file *f, struct totals *t,
+                             struct key_id id, const struct pair_keys *b)
 {
     size_t size = (size_t)b->n * key_bytes(f);
     int64_t place;
@@ -357,7 +358,7 @@ static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
     }
     rc = key_file_sql_rest(&f->db, KEY_FILE_SQL_OLDEST, rc);
     if (!rc && !any) t->blocks = t->keys = 0;   /* the head was wrong */
-    *none = !any || (used > since && total_bytes(f, t) <= f->limit);
+    *none = !any || (used > since && key_file_total_bytes(f, t) <= f->limit);
     if (rc || *none) return rc;
     return remove_rest(
         f, t, KEY_FILE_SQL_REMOVE_OLDEST,
@@ -366,33 +367,35 @@ static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
 
 /* A tenth more than is needed goes, so that there is not something to remove
  * each time; but not so much at once that others would wait for long. */
-static int make_room(struct key_file *f, struct totals *t, int64_t since,
-                     int most)
+static int key_file_make_room(struct key_file *f, struct totals *t,
+                              int64_t since, int most)
 {
-    bool none = total_bytes(f, t) <= f->limit;
+    bool none = key_file_total_bytes(f, t) <= f->limit;
     int rc = SQLITE_OK;
 
     for (int i = 0; !rc && !none && i < most &&
-                    total_bytes(f, t) > f->limit - f->limit / 10; i++)
+                    key_file_total_bytes(f, t) > f->limit - f->limit / 10; i++)
         rc = remove_oldest(f, t, since, &none);
     return rc;
 }
 
-static int put_all(struct key_file *f, struct totals *t,
-                   const struct key_id *ids, struct pair_keys *const *blocks,
-                   int n)
+static int key_file_put_all(struct key_file *f, struct totals *t,
+                            const struct key_id *ids,
+                            struct pair_keys *const *blocks, int n)
 {
     uint64_t more = 0;
     int64_t since;
     int rc = SQLITE_OK;
 
     for (int i = 0; i < n; i++)
-        if (fits(f, blocks[i])) more += bytes_of(f, 1, (uint64_t)blocks[i]->n);
-    if (total_bytes(f, t) + more > f->limit) rc = write_uses(f, t);
+        if (key_file_fits(f, blocks[i]))
+            more += key_file_bytes_of(f, 1, (uint64_t)blocks[i]->n);
+    if (key_file_total_bytes(f, t) + more > f->limit) rc = write_uses(f, t);
     since = t->clock;
     for (int i = 0; !rc && i < n; i++)
-        if (fits(f, blocks[i])) rc = add_pair(f, t, ids[i], blocks[i]);
-    if (!rc) rc = make_room(f, t, since, TRIM_ROWS + 2 * n);
+        if (key_file_fits(f, blocks[i]))
+            rc = key_file_add_pair(f, t, ids[i], blocks[i]);
+    if (!rc) rc = key_file_make_room(f, t, since, TRIM_ROWS + 2 * n);
     return rc;
 }
 
@@ -405,8 +408,8 @@ enum status key_file_put(struct key_file *f, const struct key_id *ids,
 
     if (f->read_only || n <= 0) return ST_OK;
     pthread_mutex_lock(&f->lock);
-    rc = begin(f, &t);
-    if (!rc) rc = put_all(f, &t, ids, blocks, n);
+    rc = key_file_begin(f, &t);
+    if (!rc) rc = key_file_put_all(f, &t, ids, blocks, n);
     st = end(f, &t, rc, e);
     pthread_mutex_unlock(&f->lock);
     return st;
@@ -416,8 +419,8 @@ enum status key_file_put(struct key_file *f, const struct key_id *ids,
 
 /* The next ids after *last, at most TRIM_ROWS. In a damaged tree they may be
  * in any order, and there would be no end. */
-static int list_ids(struct key_file *f, const struct key_id *last,
-                    struct key_id *ids, size_t *n)
+static int key_file_list_ids(struct key_file *f, const struct key_id *last,
+                             struct key_id *ids, size_t *n)
 {
     int64_t most = TRIM_ROWS;
     int rc =
@@ -456,9 +459,9 @@ static enum status keep_step(struct key_file *f, struct keeping *k,
     uint64_t removed = 0;
     struct totals t;
     enum status st;
-    int rc = begin(f, &t);
+    int rc = key_file_begin(f, &t);
 
-    if (!rc) rc = list_ids(f, last, k->listed, &k->n_listed);
+    if (!rc) rc = key_file_list_ids(f, last, k->listed, &k->n_listed);
     for (size_t i = 0; !rc && i < k->n_listed; i++) {
         if (is_kept(k, &k->listed[i])) continue;
         rc = remove_pair(f, &t, k->listed[i]);
@@ -510,15 +513,15 @@ static enum status trim_step(struct key_file *f, bool *more, struct err *e)
     struct totals t;
     enum status st;
     int64_t before = 0;
-    int rc = begin(f, &t);
+    int rc = key_file_begin(f, &t);
 
     if (!rc) {
         before = t.blocks;
-        if (total_bytes(f, &t) > f->limit) rc = write_uses(f, &t);
+        if (key_file_total_bytes(f, &t) > f->limit) rc = write_uses(f, &t);
     }
-    if (!rc) rc = make_room(f, &t, t.clock, TRIM_ROWS);
+    if (!rc) rc = key_file_make_room(f, &t, t.clock, TRIM_ROWS);
     st = end(f, &t, rc, e);
-    *more = t.blocks < before && total_bytes(f, &t) > f->limit;
+    *more = t.blocks < before && key_file_total_bytes(f, &t) > f->limit;
     return st;
 }
 
@@ -567,7 +570,7 @@ enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
     rc = read_totals(f, KEY_FILE_SQL_TOTALS, &t);
     st = rc ? key_file_sql_failed(&f->db, rc, e) : ST_OK;
     pthread_mutex_unlock(&f->lock);
-    *out = (struct key_file_stats){ at_least_0(t.blocks), total_bytes(f, &t),
+    *out = (struct key_file_stats){ at_least_0(t.blocks), key_file_total_bytes(f, &t),
                                    f->limit, f->read_only,
                                    f->db.remade };
     return st;
@@ -581,7 +584,7 @@ static void write_notes(struct key_file *f)
 
     if (f->read_only || !f->n_touched) return;
     key_file_sql_wait(&f->db, CLOSE_MS);
-    rc = begin(f, &t);
+    rc = key_file_begin(f, &t);
     if (!rc) rc = write_uses(f, &t);
     end(f, &t, rc, NULL);
 }

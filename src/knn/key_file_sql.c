@@ -44,8 +44,8 @@ static const char *const sql_of[] = {
 
 /* ---- errors -------------------------------------------------------------- */
 
-static enum status damaged(struct key_file_sql *db, const char *why,
-                           struct err *e)
+static enum status key_file_sql_damaged(struct key_file_sql *db,
+                                        const char *why, struct err *e)
 {
     return sqlfile_damaged(&keys_file, db->path, why, e);
 }
@@ -73,7 +73,8 @@ struct key_id key_file_sql_id(sqlite3_stmt *row, int column)
                             __builtin_bswap64(big[1]) };
 }
 
-static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
+static int key_file_sql_bind_all(sqlite3_stmt *st, const char *types,
+                                 va_list ap)
 {
     int rc = SQLITE_OK;
 
@@ -91,8 +92,9 @@ static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
     return rc;
 }
 
-static int first_row(struct key_file_sql *db, enum key_file_sql_query q,
-                     const char *types, va_list ap)
+static int key_file_sql_first_row(struct key_file_sql *db,
+                                  enum key_file_sql_query q, const char *types,
+                                  va_list ap)
 {
     sqlite3_stmt **st = &db->stmt[q];
     int rc = SQLITE_OK;
@@ -100,7 +102,7 @@ static int first_row(struct key_file_sql *db, enum key_file_sql_query q,
     if (!*st)
         rc = sqlite3_prepare_v3(db->sql, sql_of[q], -1,
                                 SQLITE_PREPARE_PERSISTENT, st, NULL);
-    if (!rc) rc = bind_all(*st, types, ap);
+    if (!rc) rc = key_file_sql_bind_all(*st, types, ap);
     if (!rc) rc = sqlite3_step(*st);
     if (rc != SQLITE_ROW) sqlite3_reset(*st);
     return rc;
@@ -113,7 +115,7 @@ int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
     int rc;
 
     va_start(ap, types);
-    rc = first_row(db, q, types, ap);
+    rc = key_file_sql_first_row(db, q, types, ap);
     va_end(ap);
     return rc;
 }
@@ -133,7 +135,7 @@ int key_file_sql_run(struct key_file_sql *db, enum key_file_sql_query q,
     int rc;
 
     va_start(ap, types);
-    rc = first_row(db, q, types, ap);
+    rc = key_file_sql_first_row(db, q, types, ap);
     va_end(ap);
     return key_file_sql_rest(db, q, rc);
 }
@@ -187,7 +189,7 @@ static int key_file_sql_transact(struct key_file_sql *db, const char *begin,
 }
 
 /* Not in the WAL mode yet: the file must not have any content before it has
- * all, or it would look like somebody else's. auto_vacuum: pages that are not
+ * all, or it would key_file_sql_look like somebody else's. auto_vacuum: pages that are not
  * used can be returned to the file system a few at a time. It has to be set
  * before anything is written, and writes by itself, so it must be the first
  * within the transaction. */
@@ -247,7 +249,7 @@ static enum status remake_old(struct key_file_sql *db, struct err *e)
 
 /* What is removed to make room is not overwritten: that would double the
  * work. */
-static int configure(struct key_file_sql *db)
+static int key_file_sql_configure(struct key_file_sql *db)
 {
     int rc = sqlfile_configure(&keys_file, db->sql);
 
@@ -263,13 +265,14 @@ static const char *type_name(int64_t type)
     return type == KEY_INT8 ? "8-bit" : type == KEY_F32 ? "32-bit" : "unknown";
 }
 
-static enum status check_head(struct key_file_sql *db, struct err *e)
+static enum status key_file_sql_check_head(struct key_file_sql *db,
+                                           struct err *e)
 {
     sqlite3_stmt *st;
     int64_t maker, type, d;
     int rc = key_file_sql_first(db, KEY_FILE_SQL_HEAD, "");
 
-    if (rc == SQLITE_DONE) return damaged(db, "no head", e);
+    if (rc == SQLITE_DONE) return key_file_sql_damaged(db, "no head", e);
     if (rc != SQLITE_ROW) return key_file_sql_failed(db, rc, e);
     st = db->stmt[KEY_FILE_SQL_HEAD];
     maker = sqlite3_column_int64(st, 0);
@@ -294,7 +297,7 @@ static enum status set_up(struct key_file_sql *db, struct err *e)
 {
     int64_t pages = 0;
     enum status st;
-    int rc = configure(db);
+    int rc = key_file_sql_configure(db);
 
     if (!rc) rc = key_file_sql_number(db, KEY_FILE_SQL_PAGES, &pages);
     if (!rc && !pages && db->read_only)
@@ -307,12 +310,13 @@ static enum status set_up(struct key_file_sql *db, struct err *e)
     if (st) return st;
     if (!db->read_only)
         rc = sqlfile_use_log(&keys_file, db->sql, LOG_PAGES, PAGE_BYTES);
-    st = rc ? key_file_sql_failed(db, rc, e) : check_head(db, e);
+    st = rc ? key_file_sql_failed(db, rc, e) : key_file_sql_check_head(db, e);
     return st ? st : remake_old(db, e);
 }
 
-static enum status connect_as(struct key_file_sql *db, const char *name,
-                              int flags, struct err *e)
+static enum status key_file_sql_connect_as(struct key_file_sql *db,
+                                           const char *name, int flags,
+                                           struct err *e)
 {
     enum status st;
     int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX,
@@ -324,7 +328,7 @@ static enum status connect_as(struct key_file_sql *db, const char *name,
     return st ? st : set_up(db, e);
 }
 
-static void disconnect(struct key_file_sql *db)
+static void key_file_sql_disconnect(struct key_file_sql *db)
 {
     for (int q = 0; q < KEY_FILE_SQL_N_QUERIES; q++) {
         sqlite3_finalize(db->stmt[q]);
@@ -342,8 +346,9 @@ static enum status connect_immutable(struct key_file_sql *db, struct err *e)
     enum status st = sqlfile_immutable(db->path, &name, e);
 
     if (st) return st;
-    disconnect(db);
-    st = connect_as(db, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+    key_file_sql_disconnect(db);
+    st = key_file_sql_connect_as(db, name,
+                                 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
     free(name);
     return st;
 }
@@ -354,7 +359,8 @@ static enum status connect_file(struct key_file_sql *db, struct err *e)
     enum status st;
 
     if (!name) return err_nomem(e, "file name");
-    st = connect_as(db, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+    st = key_file_sql_connect_as(
+        db, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
     free(name);
     if (st == ST_IO && db->sql && sqlfile_lacks_shm(db->sql) &&
         sqlfile_bytes(db->path, "") > 0)
@@ -378,7 +384,7 @@ static enum status look_at_folder(const char *path, struct err *e)
     return st;
 }
 
-static enum status look(const char *path, struct err *e)
+static enum status key_file_sql_look(const char *path, struct err *e)
 {
     struct stat sb;
 
@@ -396,7 +402,7 @@ static enum status look(const char *path, struct err *e)
 
 void key_file_sql_close(struct key_file_sql *db)
 {
-    disconnect(db);
+    key_file_sql_disconnect(db);
     free(db->path);
     db->path = NULL;
 }
@@ -404,7 +410,7 @@ void key_file_sql_close(struct key_file_sql *db)
 enum status key_file_sql_open(struct key_file_sql *db, const char *path,
                               const struct key_file_kind *kind, struct err *e)
 {
-    enum status st = look(path, e);
+    enum status st = key_file_sql_look(path, e);
 
     *db = (struct key_file_sql){ .kind = *kind };
     if (st) return st;

@@ -5,7 +5,7 @@
 
 #include "metrics/tok13a.h"
 
-static bool tokens(struct tally *s, struct str text, struct units *out)
+static bool bleu_tokens(struct tally *s, struct str text, struct units *out)
 {
     return tok13a(&s->text, &s->other, text)
            && fields_split(&s->words, strbuf_view(&s->text))
@@ -16,7 +16,7 @@ bool bleu_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats)
 {
     tally_begin(s);
-    if (!tokens(s, hyp, &s->hyp) || !tokens(s, ref, &s->ref)
+    if (!bleu_tokens(s, hyp, &s->hyp) || !bleu_tokens(s, ref, &s->ref)
         || !tally_match(s, BLEU_ORDERS, stats + BLEU_CORRECT))
         return false;
     for (int n = 1; n <= BLEU_ORDERS; n++)

@@ -18,12 +18,12 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* 0 .. n-1, n below 2^32: the high half of a product. */
-static size_t draw(uint64_t *state, size_t n)
+static size_t bootstrap_draw(uint64_t *state, size_t n)
 {
     return (size_t)((next_random(state) >> 32) * n >> 32);
 }
 
-static void add_row(int64_t *sums, const struct sample *s, size_t row)
+static void bootstrap_add_row(int64_t *sums, const struct sample *s, size_t row)
 {
     const int64_t *from = s->stats + row * s->stride;
 
@@ -34,7 +34,7 @@ static double sample_score(const struct sample *s)
 {
     int64_t sums[METRIC_STATS_MAX] = { 0 };
 
-    for (size_t i = 0; i < s->n; i++) add_row(sums, s, i);
+    for (size_t i = 0; i < s->n; i++) bootstrap_add_row(sums, s, i);
     return s->score(sums);
 }
 
@@ -42,12 +42,13 @@ static double resample_score(const struct sample *s, uint64_t *state)
 {
     int64_t sums[METRIC_STATS_MAX] = { 0 };
 
-    for (size_t i = 0; i < s->n; i++) add_row(sums, s, draw(state, s->n));
+    for (size_t i = 0; i < s->n; i++)
+        bootstrap_add_row(sums, s, bootstrap_draw(state, s->n));
     return s->score(sums);
 }
 
-static enum status check(const struct sample *s, struct resampling how,
-                         struct err *e)
+static enum status bootstrap_check(const struct sample *s,
+                                   struct resampling how, struct err *e)
 {
     if (how.times < 1)
         return err_set(e, ST_ARGUMENT, "resamples: %d is not 1 or more",
@@ -78,7 +79,7 @@ static double mean_of(const double *v, int n)
 enum status bootstrap_interval(const struct sample *s, struct resampling how,
                                struct interval *out, struct err *e)
 {
-    enum status st = check(s, how, e);
+    enum status st = bootstrap_check(s, how, e);
     uint64_t state = how.seed;
     int tail = how.times / 40;          /* 2.5 % on each side */
     double *v;
@@ -98,7 +99,7 @@ enum status bootstrap_compare(const struct sample *a, const struct sample *b,
                               struct resampling how, double *p,
                               struct err *e)
 {
-    enum status st = check(a, how, e);
+    enum status st = bootstrap_check(a, how, e);
     uint64_t for_a = how.seed, for_b = how.seed;
     double found, mean, *v;
     int hits = 0;

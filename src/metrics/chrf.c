@@ -6,7 +6,7 @@
 #define BETA2 4.0               /* beta 2: recall counts four times */
 #define EPS 1e-16
 
-static bool characters(struct str text, struct units *out)
+static bool chrf_characters(struct str text, struct units *out)
 {
     int len;
 
@@ -22,7 +22,7 @@ static bool characters(struct str text, struct units *out)
 bool chrf_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats)
 {
-    if (!characters(hyp, &s->hyp) || !characters(ref, &s->ref)
+    if (!chrf_characters(hyp, &s->hyp) || !chrf_characters(ref, &s->ref)
         || !tally_match(s, CHRF_ORDERS, stats + CHRF_MATCH))
         return false;
     for (int n = 1; n <= CHRF_ORDERS; n++) {

@@ -35,7 +35,7 @@ static unsigned class_of_wide(uint32_t cp)
     }
 }
 
-static unsigned class_of(uint32_t cp)
+static unsigned moses_class_of(uint32_t cp)
 {
     if (cp >= 0x80) return class_of_wide(cp);
     if (cp - '0' < 10) return C_DIGIT | C_NUMBER;
@@ -46,17 +46,17 @@ static unsigned class_of(uint32_t cp)
 /* The class of the character at `at`; its length in *len. */
 static unsigned class_at(struct str s, size_t at, int *len)
 {
-    return class_of(utf8_next(s.p + at, s.n - at, len));
+    return moses_class_of(utf8_next(s.p + at, s.n - at, len));
 }
 
-static bool add(struct strbuf *out, struct str s, size_t at, size_t n)
+static bool moses_add(struct strbuf *out, struct str s, size_t at, size_t n)
 {
     return strbuf_add(out, s.p + at, n);
 }
 
 static bool add_apart(struct strbuf *out, struct str s, size_t at, size_t n)
 {
-    return strbuf_addc(out, ' ') && add(out, s, at, n)
+    return strbuf_addc(out, ' ') && moses_add(out, s, at, n)
            && strbuf_addc(out, ' ');
 }
 
@@ -65,7 +65,7 @@ static bool add_apart(struct strbuf *out, struct str s, size_t at, size_t n)
 static bool stays_in_words(uint32_t cp)
 {
     return (cp < 0x80 && cp && strchr(".'`,-", (int)cp))
-           || class_of(cp) & C_ALNUM;
+           || moses_class_of(cp) & C_ALNUM;
 }
 
 /* White space becomes single blanks, none at the ends; control characters go;
@@ -85,7 +85,7 @@ static bool clean(struct strbuf *out, struct str in)
             if (begun && blank && !strbuf_addc(out, ' ')) return false;
             blank = false;
             begun = true;
-            if (!(inside ? add(out, in, at, (size_t)len)
+            if (!(inside ? moses_add(out, in, at, (size_t)len)
                          : add_apart(out, in, at, (size_t)len)))
                 return false;
         }
@@ -109,8 +109,9 @@ static bool split_hyphens(struct strbuf *out, struct str in)
     for (size_t at = 0; at < in.n; at += (size_t)len) {
         unsigned here = class_at(in, at, &len);
 
-        if (!(is_split_hyphen(in, at, before) ? strbuf_adds(out, " @-@ ")
-                                              : add(out, in, at, (size_t)len)))
+        if (!(is_split_hyphen(in, at, before)
+                  ? strbuf_adds(out, " @-@ ")
+                  : moses_add(out, in, at, (size_t)len)))
             return false;
         before = here;
     }
@@ -127,7 +128,7 @@ static bool split_dots(struct strbuf *out, struct str in)
             continue;
         }
         n = 1;
-        if (!add(out, in, at, n)) return false;
+        if (!moses_add(out, in, at, n)) return false;
     }
     return true;
 }
@@ -158,9 +159,9 @@ static const struct rule rules[] = {
     { SIDE_NUMBER, SIDE_S, '\'', true }
 };
 
-static bool fits(enum moses_side side, uint32_t cp)
+static bool moses_fits(enum moses_side side, uint32_t cp)
 {
-    unsigned c = class_of(cp);
+    unsigned c = moses_class_of(cp);
 
     switch (side) {
     case SIDE_NONE: break;
@@ -181,7 +182,7 @@ static bool take_side(enum moses_side side, struct str in, size_t at, size_t *n)
 
     *n = 0;
     if (side == SIDE_NONE) return true;
-    if (at >= in.n || !fits(side, utf8_next(in.p + at, in.n - at, &len)))
+    if (at >= in.n || !moses_fits(side, utf8_next(in.p + at, in.n - at, &len)))
         return false;
     *n = (size_t)len;
     return true;
@@ -196,23 +197,23 @@ static bool rule_holds(const struct rule *r, struct str in, size_t at,
            && take_side(r->right, in, at + *left + 1, right);
 }
 
-static bool apply(const struct rule *r, struct strbuf *out, struct str in)
+static bool moses_apply(const struct rule *r, struct strbuf *out, struct str in)
 {
     size_t left, right, at = 0;
 
     while (at < in.n) {
         if (rule_holds(r, in, at, &left, &right)) {
-            if (!add(out, in, at, left) || !strbuf_addc(out, ' ')
+            if (!moses_add(out, in, at, left) || !strbuf_addc(out, ' ')
                 || !strbuf_addc(out, r->mark)
                 || (!r->right_stays && !strbuf_addc(out, ' '))
-                || !add(out, in, at + left + 1, right))
+                || !moses_add(out, in, at + left + 1, right))
                 return false;
             at += left + 1 + right;
         } else {
             int len;
 
             utf8_next(in.p + at, in.n - at, &len);
-            if (!add(out, in, at, (size_t)len)) return false;
+            if (!moses_add(out, in, at, (size_t)len)) return false;
             at += (size_t)len;
         }
     }
@@ -235,7 +236,7 @@ static const char *const always[] = {
 };
 static const char *const before_digits[] = { "Art", "No", "pp", NULL };
 
-static bool listed(const char *const *list, struct str word)
+static bool moses_listed(const char *const *list, struct str word)
 {
     for (; *list; list++)
         if (str_eq(str_of(*list), word)) return true;
@@ -245,7 +246,7 @@ static bool listed(const char *const *list, struct str word)
 static bool is_abbreviation(struct str word)
 {
     return (word.n == 1 && word.p[0] >= 'A' && word.p[0] <= 'Z')
-           || listed(always, word);
+           || moses_listed(always, word);
 }
 
 static bool has_dot_and_letter(struct str word)
@@ -266,7 +267,7 @@ static bool keeps_stop(struct str word, struct str next)
 
     return has_dot_and_letter(word) || is_abbreviation(word)
            || (next.n && class_at(next, 0, &len) & C_LOWER)
-           || (listed(before_digits, word) && next.n
+           || (moses_listed(before_digits, word) && next.n
                && next.p[0] >= '0' && next.p[0] <= '9');
 }
 
@@ -290,11 +291,11 @@ static bool splits_stop(struct str word, struct str rest)
                           (struct str){ rest.p + 1, rest.n - 1 });
 }
 
-static bool add_word(struct strbuf *out, struct str word, bool split)
+static bool moses_add_word(struct strbuf *out, struct str word, bool split)
 {
     if (out->len && !strbuf_addc(out, ' ')) return false;
-    return split ? add(out, word, 0, word.n - 1) && strbuf_adds(out, " .")
-                 : add(out, word, 0, word.n);
+    return split ? moses_add(out, word, 0, word.n - 1) && strbuf_adds(out, " .")
+                 : moses_add(out, word, 0, word.n);
 }
 
 static bool cut_words(struct strbuf *out, struct str in)
@@ -308,7 +309,7 @@ static bool cut_words(struct strbuf *out, struct str in)
         end = blank ? (size_t)(blank - in.p) : in.n;
         word = (struct str){ in.p + at, end - at };
         rest = (struct str){ in.p + end, in.n - end };
-        if (word.n && !add_word(out, word, splits_stop(word, rest)))
+        if (word.n && !moses_add_word(out, word, splits_stop(word, rest)))
             return false;
         if (blank) end++;
     }
@@ -317,7 +318,7 @@ static bool cut_words(struct strbuf *out, struct str in)
 
 /* ---- the end ------------------------------------------------------------ */
 
-static const char *escape_of(char c)
+static const char *moses_escape_of(char c)
 {
     switch (c) {
     case '&': return "&amp;";
@@ -332,10 +333,10 @@ static const char *escape_of(char c)
     }
 }
 
-static bool escape(struct strbuf *out, struct str in)
+static bool moses_escape(struct strbuf *out, struct str in)
 {
     for (size_t i = 0; i < in.n; i++) {
-        const char *e = escape_of(in.p[i]);
+        const char *e = moses_escape_of(in.p[i]);
 
         if (!(e ? strbuf_adds(out, e) : strbuf_addc(out, in.p[i])))
             return false;
@@ -348,21 +349,21 @@ static bool split_last(struct strbuf *out, struct str in)
 {
     size_t n = in.n;
 
-    if (n < 2 || memcmp(in.p + n - 2, ".'", 2)) return add(out, in, 0, n);
+    if (n < 2 || memcmp(in.p + n - 2, ".'", 2)) return moses_add(out, in, 0, n);
     n -= 2;
     if (n && in.p[n - 1] == ' ') n--;
-    return add(out, in, 0, n) && strbuf_adds(out, n ? " . '" : ". '");
+    return moses_add(out, in, 0, n) && strbuf_adds(out, n ? " . '" : ". '");
 }
 
 static bool split_last_comma(struct strbuf *out, struct str in)
 {
-    if (!in.n || in.p[in.n - 1] != ',') return add(out, in, 0, in.n);
-    return add(out, in, 0, in.n - 1) && strbuf_adds(out, " ,");
+    if (!in.n || in.p[in.n - 1] != ',') return moses_add(out, in, 0, in.n);
+    return moses_add(out, in, 0, in.n - 1) && strbuf_adds(out, " ,");
 }
 
 typedef bool pass_fn(struct strbuf *out, struct str in);
 
-static void swap(struct strbuf *a, struct strbuf *b)
+static void moses_swap(struct strbuf *a, struct strbuf *b)
 {
     struct strbuf keep = *a;
 
@@ -370,11 +371,11 @@ static void swap(struct strbuf *a, struct strbuf *b)
     *b = keep;
 }
 
-static bool run(pass_fn *fn, struct strbuf *out, struct strbuf *spare)
+static bool moses_run(pass_fn *fn, struct strbuf *out, struct strbuf *spare)
 {
     strbuf_reset(spare);
     if (!fn(spare, strbuf_view(out))) return false;
-    swap(out, spare);
+    moses_swap(out, spare);
     return true;
 }
 
@@ -384,8 +385,8 @@ static bool run_rules(struct strbuf *out, struct strbuf *spare, char mark)
         if (rules[i].mark != mark || !memchr(out->data, mark, out->len))
             continue;
         strbuf_reset(spare);
-        if (!apply(&rules[i], spare, strbuf_view(out))) return false;
-        swap(out, spare);
+        if (!moses_apply(&rules[i], spare, strbuf_view(out))) return false;
+        moses_swap(out, spare);
     }
     return true;
 }
@@ -395,12 +396,13 @@ bool moses_words(struct strbuf *out, struct strbuf *spare, struct str text,
 {
     strbuf_reset(out);
     if (!clean(out, text)) return false;
-    if (hyphens == MOSES_HYPHENS_SPLIT && !run(split_hyphens, out, spare))
+    if (hyphens == MOSES_HYPHENS_SPLIT && !moses_run(split_hyphens, out, spare))
         return false;
-    return run(split_dots, out, spare) && run_rules(out, spare, ',')
-           && run(split_last_comma, out, spare) && run_rules(out, spare, '\'')
-           && run(cut_words, out, spare) && run(split_last, out, spare)
-           && run(escape, out, spare);
+    return moses_run(split_dots, out, spare) && run_rules(out, spare, ',') &&
+           moses_run(split_last_comma, out, spare) &&
+           run_rules(out, spare, '\'') && moses_run(cut_words, out, spare) &&
+           moses_run(split_last, out, spare) &&
+           moses_run(moses_escape, out, spare);
 }
 
 bool moses_tally(struct tally *s, struct str text)

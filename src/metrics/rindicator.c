@@ -32,7 +32,7 @@ static size_t digits(struct str w, size_t at)
 }
 
 /* Digits, then maybe a dot, then maybe digits. */
-static bool is_number(struct str w)
+static bool rindicator_is_number(struct str w)
 {
     size_t at = digits(w, 0);
 
@@ -51,7 +51,7 @@ static bool is_stopword(struct str w)
 
 static bool counts(struct str w, bool stopwords)
 {
-    return !is_punctuation(w) && !is_number(w)
+    return !is_punctuation(w) && !rindicator_is_number(w)
            && (stopwords || !is_stopword(w));
 }
 
@@ -63,10 +63,10 @@ int rindicator_bucket(uint32_t times)
     return times <= 5 ? 2 : times <= 9 ? 3 : 4;
 }
 
-/* The two ways to count remember their words apart, by other keys. A seed of
+/* The two ways to rindicator_do_count remember their words apart, by other keys. A seed of
  * the hash would not do: in words of three bytes it changes the last one, so
  * that "qqA" with one seed is "qqF" with another. */
-static uint64_t key_of(struct str w, bool stopwords)
+static uint64_t rindicator_key_of(struct str w, bool stopwords)
 {
     return XXH3_64bits(w.p, w.n) ^ (stopwords ? 0x9E3779B97F4A7C15u : 0);
 }
@@ -76,8 +76,8 @@ static bool mark_hyp(struct tally *s, bool stopwords)
     bool fresh;
 
     for (size_t i = 0; i < s->words.n; i++) {
-        uint32_t *mark = map64_put(&s->ids, key_of(s->words.at[i], stopwords),
-                                   &fresh);
+        uint32_t *mark = map64_put(
+            &s->ids, rindicator_key_of(s->words.at[i], stopwords), &fresh);
 
         if (!mark) return false;
         *mark = IN_HYP;
@@ -91,7 +91,7 @@ static bool reserve_seen(struct tally *s, bool stopwords)
     bool fresh;
 
     for (size_t i = 0; i < s->words.n; i++) {
-        uint64_t key = key_of(s->words.at[i], stopwords);
+        uint64_t key = rindicator_key_of(s->words.at[i], stopwords);
 
         if (!map64_put(&s->seen, key, &fresh)
             || !map64_put(&s->ids, key, &fresh))
@@ -103,7 +103,7 @@ static bool reserve_seen(struct tally *s, bool stopwords)
 static void count_word(struct tally *s, struct str w, bool stopwords,
                        int64_t *stats)
 {
-    uint64_t key = key_of(w, stopwords);
+    uint64_t key = rindicator_key_of(w, stopwords);
     uint32_t *mark = map64_find(&s->ids, key);
     uint32_t *times = map64_find(&s->seen, key);
     int b = rindicator_bucket(*times);
@@ -115,8 +115,8 @@ static void count_word(struct tally *s, struct str w, bool stopwords,
     if (*times < UINT32_MAX) ++*times;
 }
 
-static bool count(struct tally *s, struct str hyp, struct str ref,
-                  bool stopwords, int64_t *stats)
+static bool rindicator_do_count(struct tally *s, struct str hyp, struct str ref,
+                                bool stopwords, int64_t *stats)
 {
     memset(stats, 0, R_STATS * sizeof *stats);
     tally_begin(s);
@@ -131,13 +131,13 @@ static bool count(struct tally *s, struct str hyp, struct str ref,
 bool rindicator_count(struct tally *s, struct str hyp, struct str ref,
                       int64_t *stats)
 {
-    return count(s, hyp, ref, false, stats);
+    return rindicator_do_count(s, hyp, ref, false, stats);
 }
 
 bool rindicator_count_all(struct tally *s, struct str hyp, struct str ref,
                           int64_t *stats)
 {
-    return count(s, hyp, ref, true, stats);
+    return rindicator_do_count(s, hyp, ref, true, stats);
 }
 
 /* ---- of the sums -------------------------------------------------------- */

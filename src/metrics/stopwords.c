@@ -3,7 +3,7 @@
 
 #include "metrics/stopwords_en.h"
 
-static int compare(struct str a, struct str b)
+static int stopwords_compare(struct str a, struct str b)
 {
     int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
 
@@ -16,7 +16,7 @@ bool stopwords_has(struct str word)
 
     while (word.n && low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare(word, str_of(stopwords_en[middle]));
+        int order = stopwords_compare(word, str_of(stopwords_en[middle]));
 
         if (!order) return true;
         if (order < 0) high = middle;

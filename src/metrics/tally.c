@@ -99,7 +99,7 @@ static bool number_ref(struct tally *s, size_t n)
 }
 
 /* An n-gram the reference lacks has number 0, and so have all it begins. */
-static int64_t match_hyp(struct tally *s, size_t n)
+static int64_t tally_match_hyp(struct tally *s, size_t n)
 {
     int64_t found = 0;
 
@@ -124,7 +124,7 @@ bool tally_match(struct tally *s, int orders, int64_t *matches)
         return false;
     for (int n = 1; n <= orders; n++) {
         if (!number_ref(s, (size_t)n)) return false;
-        matches[n - 1] = match_hyp(s, (size_t)n);
+        matches[n - 1] = tally_match_hyp(s, (size_t)n);
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* ter.c - edit distance in a band, and the search for shifts.
+/* ter.c - edit ter_distance in a band, and the search for shifts.
  *
  * The table has a row for each number of words taken of the hypothesis and a
  * column for each number taken of the reference; of a row only the band around
@@ -17,7 +17,7 @@
 #define SHIFT_REACH 50
 #define TRIALS 1000
 #define BAND 25
-#define FAR (1u << 30)          /* the distance of a cell outside the band */
+#define FAR (1u << 30)          /* the ter_distance of a cell outside the band */
 
 enum op { OP_SAME, OP_REPLACE, OP_HYP_ONLY, OP_REF_ONLY };
 
@@ -72,7 +72,7 @@ static uint32_t cost_at(const struct ter_row *r, const uint32_t *cost, size_t j)
     return j >= r->lo && j < r->hi ? cost[r->at + j - r->lo] : FAR;
 }
 
-static void first_row(struct ter *t)
+static void ter_first_row(struct ter *t)
 {
     for (size_t j = 0; j <= t->n_ref; j++) {
         t->now.cost[j] = (uint32_t)j;
@@ -103,14 +103,14 @@ static void fill_row(const struct ter *t, size_t i, uint32_t word,
     }
 }
 
-static uint32_t distance(const struct ter *t, struct cells c)
+static uint32_t ter_distance(const struct ter *t, struct cells c)
 {
     return cost_at(&t->rows[t->n_hyp], c.cost, t->n_ref);
 }
 
 static void fill_table(struct ter *t)
 {
-    first_row(t);
+    ter_first_row(t);
     for (size_t i = 1; i <= t->n_hyp; i++)
         fill_row(t, i, t->hyp[i - 1], t->now.cost, t->now);
 }
@@ -189,7 +189,7 @@ static uint32_t try_shift(struct ter *t, const struct shift *s)
         fill_row(t, i, t->moved[i - 1],
                  i == first ? t->now.cost : t->trial.cost, t->trial);
     t->trials++;
-    return distance(t, t->trial);
+    return ter_distance(t, t->trial);
 }
 
 static bool better(const struct shift *a, const struct shift *b)
@@ -205,7 +205,7 @@ static bool better(const struct shift *a, const struct shift *b)
 static void try_places(struct ter *t, size_t from, size_t ref, size_t length,
                        struct shift *best)
 {
-    uint32_t before = distance(t, t->now);
+    uint32_t before = ter_distance(t, t->now);
     size_t last = SIZE_MAX;
 
     for (size_t k = ref; k <= ref + length; k++) {
@@ -269,7 +269,7 @@ static int64_t count_edits(struct ter *t)
         t->hyp = t->moved;
         t->moved = swap;
     }
-    return shifts + distance(t, t->now);
+    return shifts + ter_distance(t, t->now);
 }
 
 /* ---- a pair ------------------------------------------------------------- */

@@ -26,7 +26,7 @@ static bool replace(struct strbuf *out, struct str in, const char *from,
     return ok;
 }
 
-static bool is_digit(char c)
+static bool tok13a_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -48,8 +48,8 @@ static bool stands_alone(char c)
  * becomes of those it takes; it returns how many, 0 where it does not match. */
 typedef size_t pass_fn(char a, char b, char *to, size_t *n);
 
-static size_t put(char *to, size_t *n, const char *bytes, size_t count,
-                  size_t taken)
+static size_t tok13a_put(char *to, size_t *n, const char *bytes, size_t count,
+                         size_t taken)
 {
     memcpy(to, bytes, count);
     *n = count;
@@ -59,28 +59,29 @@ static size_t put(char *to, size_t *n, const char *bytes, size_t count,
 static size_t pass_punctuation(char a, char b, char *to, size_t *n)
 {
     (void)b;
-    return stands_alone(a) ? put(to, n, (char[]){ ' ', a, ' ' }, 3, 1) : 0;
+    return stands_alone(a) ? tok13a_put(to, n, (char[]){ ' ', a, ' ' }, 3, 1)
+                           : 0;
 }
 
 static size_t pass_stop_after(char a, char b, char *to, size_t *n)
 {
-    return !is_digit(a) && is_stop(b)
-           ? put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
+    return !tok13a_is_digit(a) && is_stop(b)
+           ? tok13a_put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
 }
 
 static size_t pass_stop_before(char a, char b, char *to, size_t *n)
 {
-    return is_stop(a) && !is_digit(b)
-           ? put(to, n, (char[]){ ' ', a, ' ', b }, 4, 2) : 0;
+    return is_stop(a) && !tok13a_is_digit(b)
+           ? tok13a_put(to, n, (char[]){ ' ', a, ' ', b }, 4, 2) : 0;
 }
 
 static size_t pass_dash(char a, char b, char *to, size_t *n)
 {
-    return is_digit(a) && b == '-'
-           ? put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
+    return tok13a_is_digit(a) && b == '-'
+           ? tok13a_put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
 }
 
-static bool run_pass(struct strbuf *out, struct str in, pass_fn *pass)
+static bool tok13a_run_pass(struct strbuf *out, struct str in, pass_fn *pass)
 {
     bool ok = true;
 
@@ -92,13 +93,13 @@ static bool run_pass(struct strbuf *out, struct str in, pass_fn *pass)
         /* The text ends in a space, so no pass takes two bytes there. */
         taken = i + 1 < in.n ? pass(in.p[i], in.p[i + 1], to, &n)
                              : pass(in.p[i], ' ', to, &n);
-        if (!taken) taken = put(to, &n, in.p + i, 1, 1);
+        if (!taken) taken = tok13a_put(to, &n, in.p + i, 1, 1);
         ok = strbuf_add(out, to, n);
     }
     return ok;
 }
 
-static void swap(struct strbuf *a, struct strbuf *b)
+static void tok13a_swap(struct strbuf *a, struct strbuf *b)
 {
     struct strbuf keep = *a;
 
@@ -122,7 +123,7 @@ static bool plain_text(struct strbuf *out, struct strbuf *spare,
             continue;
         if (!replace(spare, strbuf_view(out), change[i][0], change[i][1]))
             return false;
-        swap(out, spare);
+        tok13a_swap(out, spare);
     }
     return true;
 }
@@ -137,10 +138,10 @@ bool tok13a(struct strbuf *out, struct strbuf *spare, struct str text)
     if (!strbuf_addc(spare, ' ') || !strbuf_add(spare, out->data, out->len)
         || !strbuf_addc(spare, ' '))
         return false;
-    swap(out, spare);
+    tok13a_swap(out, spare);
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        if (!run_pass(spare, strbuf_view(out), passes[i])) return false;
-        swap(out, spare);
+        if (!tok13a_run_pass(spare, strbuf_view(out), passes[i])) return false;
+        tok13a_swap(out, spare);
     }
     return true;
 }

@@ -42,7 +42,7 @@ int wordfreq_bucket(uint32_t frequency)
 
 /* ---- lines -------------------------------------------------------------- */
 
-static uint64_t key_of(struct str word)
+static uint64_t wordfreq_key_of(struct str word)
 {
     return XXH3_64bits(word.p, word.n);
 }
@@ -54,7 +54,8 @@ bool wordfreq_learn(struct wordfreq *w, struct str text)
 
     if (!moses_tally(s, text)) return false;
     for (size_t i = 0; i < s->words.n; i++) {
-        uint32_t *n = map64_put(&w->frequency, key_of(s->words.at[i]), &fresh);
+        uint32_t *n =
+            map64_put(&w->frequency, wordfreq_key_of(s->words.at[i]), &fresh);
 
         if (!n) return false;
         if (*n < UINT32_MAX) ++*n;
@@ -79,7 +80,7 @@ static bool count_ref(struct wordfreq *w, struct str ref,
     tally_begin(s);
     if (!moses_tally(s, ref)) return false;
     for (size_t i = 0; i < s->words.n; i++) {
-        uint64_t key = key_of(s->words.at[i]);
+        uint64_t key = wordfreq_key_of(s->words.at[i]);
         uint32_t *left = map64_put(&s->ids, key, &fresh);
 
         if (!left) return false;
@@ -89,14 +90,14 @@ static bool count_ref(struct wordfreq *w, struct str ref,
     return true;
 }
 
-static bool match_hyp(struct wordfreq *w, struct str hyp,
-                      struct wordfreq_counts *counts)
+static bool wordfreq_match_hyp(struct wordfreq *w, struct str hyp,
+                               struct wordfreq_counts *counts)
 {
     struct tally *s = &w->scratch;
 
     if (!moses_tally(s, hyp)) return false;
     for (size_t i = 0; i < s->words.n; i++) {
-        uint64_t key = key_of(s->words.at[i]);
+        uint64_t key = wordfreq_key_of(s->words.at[i]);
         uint32_t *left = map64_find(&s->ids, key);
         struct wordfreq_counts *c = &counts[bucket_of(w, key)];
 
@@ -112,7 +113,8 @@ bool wordfreq_add(struct wordfreq *w, struct str hyp, struct str ref)
 {
     struct wordfreq_counts line[WORDFREQ_BUCKETS] = { 0 };
 
-    if (!count_ref(w, ref, line) || !match_hyp(w, hyp, line)) return false;
+    if (!count_ref(w, ref, line) || !wordfreq_match_hyp(w, hyp, line))
+        return false;
     for (int b = 0; b < WORDFREQ_BUCKETS; b++) {
         w->counts[b].matched += line[b].matched;
         w->counts[b].hyp += line[b].hyp;

@@ -64,7 +64,8 @@ static void c_locale_leave(struct c_locale *l)
     freelocale(l->c);
 }
 
-static void set_number(struct config *c, const struct number *n, double v)
+static void config_set_number(struct config *c, const struct number *n,
+                              double v)
 {
     char *at = (char *)c + n->offset;
 
@@ -86,8 +87,8 @@ static double get_number(const struct config *c, const struct number *n)
     return i;
 }
 
-static enum status parse_number(struct config *c, const struct number *n,
-                                const char *value, struct err *e)
+static enum status config_parse_number(struct config *c, const struct number *n,
+                                       const char *value, struct err *e)
 {
     char *end;
     double v = strtod(value, &end);
@@ -101,11 +102,11 @@ static enum status parse_number(struct config *c, const struct number *n,
     if (!n->real && v != floor(v))
         return err_set(e, ST_FORMAT, "config: %s=%s is not a whole number",
                        n->key, value);
-    set_number(c, n, v);
+    config_set_number(c, n, v);
     return ST_OK;
 }
 
-static bool printable(const char *s)
+static bool config_printable(const char *s)
 {
     for (; *s; s++)
         if ((unsigned char)*s < 0x20 || *s == 0x7f) return false;
@@ -118,7 +119,7 @@ static enum status parse_string(struct config *c, const struct string *s,
     if (strlen(value) >= s->size)
         return err_set(e, ST_FORMAT, "config: %s is longer than %zu bytes",
                        s->key, s->size - 1);
-    if (!printable(value))
+    if (!config_printable(value))
         return err_set(e, ST_FORMAT, "config: %s has control characters",
                        s->key);
     strcpy((char *)c + s->offset, value);
@@ -126,7 +127,7 @@ static enum status parse_string(struct config *c, const struct string *s,
 }
 
 /* Index of the key in numbers, then strings; -1 for one we do not know. */
-static int find_key(const char *key)
+static int config_find_key(const char *key)
 {
     for (int i = 0; i < N_NUMBERS; i++)
         if (!strcmp(numbers[i].key, key)) return i;
@@ -146,12 +147,12 @@ static enum status parse_line(struct config *c, char *line, keyset *seen,
         return err_set(e, ST_FORMAT, "config: \"%.40s\" is not key=value",
                        line);
     *eq = 0;
-    i = find_key(line);
+    i = config_find_key(line);
     if (i < 0) return ST_OK;
     if (*seen >> i & 1)
         return err_set(e, ST_FORMAT, "config: %s is given twice", line);
     *seen |= (keyset)1 << i;
-    if (i < N_NUMBERS) return parse_number(c, &numbers[i], eq + 1, e);
+    if (i < N_NUMBERS) return config_parse_number(c, &numbers[i], eq + 1, e);
     return parse_string(c, &strings[i - N_NUMBERS], eq + 1, e);
 }
 
@@ -178,11 +179,11 @@ static enum status parse_lines(struct config *c, const char *text, size_t len,
     return st;
 }
 
-static void set_defaults(struct config *c)
+static void config_set_defaults(struct config *c)
 {
     memset(c, 0, sizeof *c);
     for (int i = 0; i < N_NUMBERS; i++)
-        set_number(c, &numbers[i], numbers[i].def);
+        config_set_number(c, &numbers[i], numbers[i].def);
 }
 
 static enum status check_required(keyset seen, struct err *e)
@@ -245,7 +246,7 @@ enum status config_parse(struct config *c, const char *text, size_t len,
     keyset seen = 0;
     enum status st;
 
-    set_defaults(c);
+    config_set_defaults(c);
     if (!c_locale_enter(&loc)) return err_nomem(e, "config: the C locale");
     st = parse_lines(c, text, len, &seen, e);
     if (!st) st = check_required(seen, e);

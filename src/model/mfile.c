@@ -30,7 +30,7 @@ struct mfile {
 /* 52341120 as "52,341,120". */
 struct number_text { char s[28]; };
 
-static struct number_text number(uint64_t v)
+static struct number_text mfile_number(uint64_t v)
 {
     struct number_text t = { "" };
     char plain[24];
@@ -163,7 +163,7 @@ static enum status check_kind(const struct mfile *f, struct err *e)
     return ST_OK;
 }
 
-static enum status check_version(const struct mfile *f, struct err *e)
+static enum status mfile_check_version(const struct mfile *f, struct err *e)
 {
     const struct mfile_header *h = f->head;
 
@@ -192,11 +192,11 @@ static enum status check_size(const struct mfile *f, struct err *e)
     if (says > has)
         return err_set(e, ST_FORMAT, "%s: truncated: the header says %s "
                        "bytes, the file has %s; copy it again", f->name,
-                       number(says).s, number(has).s);
+                       mfile_number(says).s, mfile_number(has).s);
     if (says < has)
         return err_set(e, ST_FORMAT, "%s: damaged: the header says %s bytes, "
                        "the file has %s; copy it again", f->name,
-                       number(says).s, number(has).s);
+                       mfile_number(says).s, mfile_number(has).s);
     return ST_OK;
 }
 
@@ -215,7 +215,7 @@ static enum status damaged_head(const struct mfile *f, const char *what,
                    what);
 }
 
-static enum status check_head(struct mfile *f, struct err *e)
+static enum status mfile_check_head(struct mfile *f, struct err *e)
 {
     const struct mfile_header *h = f->head;
 
@@ -355,7 +355,7 @@ static enum status check_parts(const struct mfile *f,
     return ST_OK;
 }
 
-static enum status check_apart(const struct mfile *f, struct err *e)
+static enum status mfile_check_apart(const struct mfile *f, struct err *e)
 {
     const struct mfile_header *h = f->head;
     size_t n = 0;
@@ -389,17 +389,17 @@ static enum status check_sums(const struct mfile *f, struct err *e)
     return ST_OK;
 }
 
-static enum status check_all(struct mfile *f, struct err *e)
+static enum status mfile_check_all(struct mfile *f, struct err *e)
 {
     enum status st = check_kind(f, e);
 
     f->head = (const void *)f->map.data;
-    if (!st) st = check_version(f, e);
+    if (!st) st = mfile_check_version(f, e);
     if (!st) st = check_size(f, e);
-    if (!st) st = check_head(f, e);
+    if (!st) st = mfile_check_head(f, e);
     if (!st) st = read_entries(f, e);
     if (!st) st = sort_names(f, e);
-    if (!st) st = check_apart(f, e);
+    if (!st) st = mfile_check_apart(f, e);
     if (!st) st = check_sums(f, e);
     return st;
 }
@@ -422,10 +422,10 @@ static enum status new_file(struct mfile **out, const char *name,
 }
 
 /* Keep f if all is well with it, drop it otherwise. */
-static enum status finish(struct mfile **out, struct mfile *f, enum status st,
-                          struct err *e)
+static enum status mfile_finish(struct mfile **out, struct mfile *f,
+                                enum status st, struct err *e)
 {
-    if (!st) st = check_all(f, e);
+    if (!st) st = mfile_check_all(f, e);
     if (st) mfile_close(f);
     *out = st ? NULL : f;
     return st;
@@ -440,7 +440,7 @@ enum status mfile_open(struct mfile **out, const char *path, struct err *e)
     if (st) return st;
     st = mapping_open(&f->map, path, e);
     f->mapped = !st;
-    return finish(out, f, st, e);
+    return mfile_finish(out, f, st, e);
 }
 
 enum status mfile_open_memory(struct mfile **out, const void *data,
@@ -452,7 +452,7 @@ enum status mfile_open_memory(struct mfile **out, const void *data,
     *out = NULL;
     if (st) return st;
     f->map = (struct mapping){ data, size };
-    return finish(out, f, st, e);
+    return mfile_finish(out, f, st, e);
 }
 
 void mfile_close(struct mfile *f)

@@ -28,8 +28,8 @@ static enum status pad(struct mfile_writer *w, uint64_t align, struct err *e)
     return n ? replacement_write(&w->out, zeros, n, e) : ST_OK;
 }
 
-static enum status begin(struct mfile_writer *w, const char *path,
-                         struct err *e)
+static enum status mfile_write_begin(struct mfile_writer *w, const char *path,
+                                     struct err *e)
 {
     struct mfile_header *h = &w->head;
     enum status st = replacement_begin(&w->out, path, e);
@@ -60,16 +60,16 @@ enum status mfile_writer_new(struct mfile_writer **out, const char *path,
     w->head.config_size = (uint32_t)config_len;
     w->config = malloc(config_len);
     if (w->config) memcpy(w->config, config, config_len);
-    st = w->config ? begin(w, path, e) : err_nomem(e, path);
+    st = w->config ? mfile_write_begin(w, path, e) : err_nomem(e, path);
     if (st) mfile_writer_free(w);
     else *out = w;
     return st;
 }
 
 /* The mistakes of a caller, found here and not by the file's reader. */
-static enum status check_new(const struct mfile_writer *w,
-                             const struct mfile_entry *t, uint64_t bytes,
-                             struct err *e)
+static enum status mfile_write_check_new(const struct mfile_writer *w,
+                                         const struct mfile_entry *t,
+                                         uint64_t bytes, struct err *e)
 {
     if (!mfile_name_ok(t->name))
         return err_set(e, ST_ARGUMENT, "%s: \"%.63s\" cannot be a tensor's "
@@ -117,7 +117,7 @@ enum status mfile_writer_add(struct mfile_writer *w, const char *name,
     enum status st;
 
     if (strlen(name) <= MFILE_NAME_MAX) strcpy(t.name, name);
-    st = check_new(w, &t, bytes, e);
+    st = mfile_write_check_new(w, &t, bytes, e);
     if (st) return st;
     t.sum = mfile_sum(data, bytes);
     return append(w, &t, data, e);

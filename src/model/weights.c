@@ -1,4 +1,4 @@
-/* weights.c - find each tensor of the lists in weights.h and check its shape.
+/* weights.c - weights_find each tensor of the lists in weights.h and check its shape.
  *
  * Nothing is copied: every pointer goes into the mapped file, which mfile.c
  * has checked byte by byte. Here we only see that the tensors are the ones
@@ -38,9 +38,9 @@ static enum status bad_shape(const struct tensor_source *s,
                    dtype_name(t->type), t->shape[0], t->shape[1], rows, cols);
 }
 
-static const struct mtensor *find(const struct tensor_source *s,
-                                  const char *name, const char *suffix,
-                                  char *full)
+static const struct mtensor *weights_find(const struct tensor_source *s,
+                                          const char *name, const char *suffix,
+                                          char *full)
 {
     snprintf(full, MFILE_NAME_MAX + 1, "%s%s%s", s->prefix, name, suffix);
     return mfile_find(s->file, full);
@@ -54,7 +54,7 @@ static enum status load_plain(const struct tensor_source *s, const void **out,
                               bool optional)
 {
     char full[MFILE_NAME_MAX + 1];
-    const struct mtensor *t = find(s, name, suffix, full);
+    const struct mtensor *t = weights_find(s, name, suffix, full);
 
     *out = NULL;
     if (!t) return optional ? ST_OK : missing(s, full);
@@ -132,13 +132,13 @@ static enum status load_linear(const struct tensor_source *s, struct linear *l,
                                const char *name, int n, int k)
 {
     char full[MFILE_NAME_MAX + 1];
-    const struct mtensor *t = find(s, name, ".w", full);
+    const struct mtensor *t = weights_find(s, name, ".w", full);
     enum status st = ST_OK;
 
     memset(l, 0, sizeof *l);
     if (!t) {
         char other[MFILE_NAME_MAX + 1];
-        if (find(s, name, ".t", other))
+        if (weights_find(s, name, ".t", other))
             return load_by_input(s, l, name, n, k);
         return missing(s, full);
     }

@@ -265,7 +265,7 @@ static void store_keys(const struct layer_work *w)
     }
 }
 
-static void run_layer(struct layer_work *w)
+static void decoder_run_layer(struct layer_work *w)
 {
     struct workspace *ws = w->ws;
     const struct decoder_layer *l = &ws->net->w->dec[w->layer];
@@ -308,7 +308,7 @@ void decoder_run(struct workspace *ws, struct kvcache *cache,
     }
     if (p->probe) p->probe(p->user, -1, ws->x, ws->ld, p->n);
     for (; w.layer < layers; w.layer++) {
-        run_layer(&w);
+        decoder_run_layer(&w);
         if (p->probe) p->probe(p->user, w.layer, ws->x, ws->ld, p->n);
     }
     if (m->cfg.final_norm)

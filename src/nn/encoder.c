@@ -65,8 +65,9 @@ static int embed_all(struct workspace *ws, const struct source *src, int n)
     return row;
 }
 
-static void run_layer(struct workspace *ws, const struct encoder_layer *l,
-                      struct self_attention *s)
+static void encoder_run_layer(struct workspace *ws,
+                              const struct encoder_layer *l,
+                              struct self_attention *s)
 {
     const float *in = sublayer_in(ws, &l->self_norm, s->rows);
 
@@ -88,7 +89,7 @@ void encoder_run(struct workspace *ws, const struct source *src, int n,
 
     if (probe) probe(user, -1, ws->x, ws->ld, s.rows);
     for (int i = 0; i < layers; i++) {
-        run_layer(ws, &w->enc[i], &s);
+        encoder_run_layer(ws, &w->enc[i], &s);
         if (probe) probe(user, i, ws->x, ws->ld, s.rows);
     }
     if (w->cfg.final_norm) net_norm(ws, &w->enc_norm, ws->x, s.rows, ws->x);

@@ -81,7 +81,7 @@ void net_close(struct net *net)
     free(net);
 }
 
-static int widest(const struct config *c)
+static int net_widest(const struct config *c)
 {
     int f = c->ffn > c->ffn_decoder ? c->ffn : c->ffn_decoder;
 
@@ -97,7 +97,7 @@ static int ffn_rows(const struct workspace *ws)
 static bool alloc_lists(struct workspace *ws)
 {
     size_t n = (size_t)ffn_rows(ws);
-    size_t width = (size_t)pad_to(widest(&ws->net->w->cfg), 4);
+    size_t width = (size_t)pad_to(net_widest(&ws->net->w->cfg), 4);
 
     ws->nz = mem_alloc(n, sizeof *ws->nz);
     ws->nz_at = mem_alloc(n * width, sizeof *ws->nz_at);
@@ -115,7 +115,7 @@ static size_t quantized_bytes(const struct workspace *ws)
 {
     const struct config *c = &ws->net->w->cfg;
     size_t all = (size_t)ws->rows * (size_t)pad_to(c->d_model, 4);
-    size_t wide = (size_t)ffn_rows(ws) * (size_t)pad_to(widest(c), 4);
+    size_t wide = (size_t)ffn_rows(ws) * (size_t)pad_to(net_widest(c), 4);
 
     return all > wide ? all : wide;
 }
@@ -135,7 +135,7 @@ enum status workspace_init(struct workspace *ws, const struct net *net,
     ws->rows = rows;
     ws->ld = (size_t)pad_to(c->d_model, PANEL);
     ws->ld_qkv = (size_t)pad_to(3 * c->d_model, PANEL) + CACHE_SKEW;
-    ws->ld_ffn = (size_t)pad_to(widest(c), PANEL);
+    ws->ld_ffn = (size_t)pad_to(net_widest(c), PANEL);
     ws->ld_vocab = (size_t)pad_to(c->vocab_size, PANEL);
     ws->scratch_ld = ATTENTION_SCRATCH(max_keys);
     ws->x = mem_zalloc(n * ws->ld, sizeof(float));

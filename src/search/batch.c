@@ -57,7 +57,7 @@ struct batch {
     struct batch_counts counts;
 };
 
-/* The most tokens a mixer may list. */
+/* The most tokens a mixer may batch_list. */
 enum { MOST_LISTED = 64 };
 /* Drafts are made for at most so many hypotheses. */
 enum { DRAFT_LIVE = 4 };
@@ -281,8 +281,8 @@ enum status batch_add(struct batch *b, struct job **jobs, int n,
 
 /* ---- a pass ---------------------------------------------------------- */
 
-static void add_row(struct batch *b, struct lane *l, struct state *s, int pos,
-                    const int32_t *path)
+static void batch_add_row(struct batch *b, struct lane *l, struct state *s,
+                          int pos, const int32_t *path)
 {
     int r = b->n_rows++;
 
@@ -359,7 +359,7 @@ static void add_level(struct batch *b, struct lane *l, struct draft *d, int n,
         path[pos] = l->states.at[d[i].tip].slot;
         if (!drafted) continue;
         l->states.at[d[i].tip].drafted = true;
-        add_row(b, l, &l->states.at[d[i].tip], pos, path);
+        batch_add_row(b, l, &l->states.at[d[i].tip], pos, path);
         b->n_drafts++;
         b->counts.drafted++;
     }
@@ -386,8 +386,8 @@ static void lane_rows(struct batch *b, struct lane *l)
         struct state *s = &l->states.at[l->at[i]];
 
         if (!s->known)
-            add_row(b, l, s, l->beam.t,
-                    l->path + (size_t)i * (size_t)b->max_len);
+            batch_add_row(b, l, s, l->beam.t,
+                          l->path + (size_t)i * (size_t)b->max_len);
     }
     if (b->o.draft) add_drafts(b, l);
     l->job->steps++;
@@ -406,7 +406,7 @@ static void stats_part(void *arg, int part, int n_parts)
                              &b->stats[i]);
 }
 
-static void run_pass(struct batch *b)
+static void batch_run_pass(struct batch *b)
 {
     struct decoder_pass p = { .rows = b->rows, .n = b->n_rows,
                               .hidden = b->hidden };
@@ -450,7 +450,7 @@ static float search_log(double p)
     return (float)log(fmin(p + 1e-9, 1));       /* never above zero */
 }
 
-static double listed(const struct mix *m, int32_t token)
+static double batch_listed(const struct mix *m, int32_t token)
 {
     for (int i = 0; i < m->n; i++)
         if (m->token[i] == token) return (double)m->add[i];
@@ -467,10 +467,10 @@ static bool barred(const struct batch *b, int pos, int32_t id)
     return id == c->pad_id || id == c->bos_id;
 }
 
-static void list(struct batch *b, int row, int32_t token)
+static void batch_list(struct batch *b, int row, int32_t token)
 {
     struct state *s = b->row_at[row];
-    double add = listed(&b->mix[row], token);
+    double add = batch_listed(&b->mix[row], token);
     double p = (double)b->mix[row].keep * row_prob(b, row, token);
 
     s->next[s->n++] = (struct continuation){ token,
@@ -478,7 +478,7 @@ static void list(struct batch *b, int row, int32_t token)
 }
 
 /* The model's best tokens and those the mixer lists: mixing only raises the
- * listed ones against the others, so no other token can be among the best. */
+ * batch_listed ones against the others, so no other token can be among the best. */
 static void list_best(struct batch *b, const struct lane *l, int row)
 {
     struct topk_entry top[TOPK_MAX];
@@ -488,12 +488,12 @@ static void list_best(struct batch *b, const struct lane *l, int row)
     n = topk(b->logits + (size_t)row * b->ws.ld_vocab, b->net->vocab,
              b->block_max + (size_t)row * (size_t)b->blocks, width + 3, top);
     for (int j = 0; j < m->n; j++)
-        if (!barred(b, pos, m->token[j])) list(b, row, m->token[j]);
+        if (!barred(b, pos, m->token[j])) batch_list(b, row, m->token[j]);
     for (int j = 0; j < n && given < width; j++) {
         if (barred(b, pos, top[j].id)) continue;
         given++;
-        if (m->n && listed(m, top[j].id) >= 0) continue;
-        list(b, row, top[j].id);
+        if (m->n && batch_listed(m, top[j].id) >= 0) continue;
+        batch_list(b, row, top[j].id);
     }
 }
 
@@ -507,9 +507,9 @@ static void batch_list_continuations(struct batch *b, int row)
 
     s->n = 0;
     if (pos < l->job->n_prefix)
-        list(b, row, l->job->prefix[pos]);
+        batch_list(b, row, l->job->prefix[pos]);
     else if (b->o.lenpen_type == LENPEN_FAIRSEQ && pos + 1 == l->beam.max_len)
-        list(b, row, l->beam.eos);      /* fairseq ends at the limit */
+        batch_list(b, row, l->beam.eos);  /* fairseq ends at the limit */
     else
         list_best(b, l, row);
     s->known = true;
@@ -609,7 +609,7 @@ static bool all_known(const struct lane *l)
 }
 
 /* As many steps as states are known for; true when the sentence is decided. */
-static bool advance(struct batch *b, struct lane *l)
+static bool batch_advance(struct batch *b, struct lane *l)
 {
     while (all_known(l)) {
         offer_all(l);
@@ -628,13 +628,13 @@ struct job *batch_step(struct batch *b)
     for (int i = 0; i < b->o.lanes; i++)
         if (b->lanes[i].job) lane_rows(b, &b->lanes[i]);
     if (b->n_rows == 0) return NULL;
-    run_pass(b);
+    batch_run_pass(b);
     run_mixer(b);
     for (int i = 0; i < b->n_rows; i++) batch_list_continuations(b, i);
     for (int i = 0; i < b->o.lanes; i++) {
         struct lane *l = &b->lanes[i];
 
-        if (!l->job || !advance(b, l)) continue;
+        if (!l->job || !batch_advance(b, l)) continue;
         *tail = leave(b, l);
         (*tail)->next = NULL;
         tail = &(*tail)->next;
@@ -644,7 +644,7 @@ struct job *batch_step(struct batch *b)
 
 struct job *batch_abandon(struct batch *b)
 {
-    struct job *list = NULL;
+    struct job *batch_list = NULL;
 
     for (int i = 0; i < b->o.lanes; i++) {
         struct lane *l = &b->lanes[i];
@@ -652,10 +652,10 @@ struct job *batch_abandon(struct batch *b)
         if (!l->job) continue;
         states_clear(&l->states);
         if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, i);
-        l->job->next = list;
-        list = l->job;
+        l->job->next = batch_list;
+        batch_list = l->job;
         l->job = NULL;
         b->n_busy--;
     }
-    return list;
+    return batch_list;
 }

@@ -90,7 +90,7 @@ static double score_of(const struct beam *b, double total, int n)
 
 /* Insert into the finished hypotheses: best first, equal scores in order of
  * arrival. fairseq keeps the first `beam` of them, even if better ones follow. */
-static void finish(struct beam *b, const struct beam_candidate *c)
+static void beam_finish(struct beam *b, const struct beam_candidate *c)
 {
     struct beam_finished f = { 0, c->total, score_of(b, c->total, b->t), true };
     int i, cap = b->o->beam;
@@ -158,7 +158,7 @@ bool beam_advance(struct beam *b)
     for (int i = 0; i < b->n_cand; i++) {
         const struct beam_candidate *c = &b->cand[i];
 
-        if (ends(b, i)) finish(b, c);
+        if (ends(b, i)) beam_finish(b, c);
         else if (c->token != b->eos && n < b->o->beam)
             b->next[n++] =
                 (struct beam_live){ add_node(b, c), c->total, c->from };

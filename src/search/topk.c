@@ -9,7 +9,8 @@
 
 /* Insert v into the descending list of at most k values. Returns its new
  * length. */
-static int insert(struct topk_entry *list, int len, int k, struct topk_entry v)
+static int topk_insert(struct topk_entry *list, int len, int k,
+                       struct topk_entry v)
 {
     int i;
 
@@ -29,7 +30,7 @@ static float floor_of(const float *block_max, int blocks, int k,
 
     if (blocks < k) return -INFINITY;
     for (int b = 0; b < blocks; b++)
-        len = insert(tmp, len, k, (struct topk_entry){ block_max[b], b });
+        len = topk_insert(tmp, len, k, (struct topk_entry){ block_max[b], b });
     return tmp[k - 1].value;
 }
 
@@ -47,7 +48,7 @@ int topk(const float *x, int n, const float *block_max, int k,
         if (block_max[b] < least) continue;
         for (int i = b * PANEL; i < end; i++)
             if (x[i] >= least)
-                len = insert(out, len, k, (struct topk_entry){ x[i], i });
+                len = topk_insert(out, len, k, (struct topk_entry){ x[i], i });
     }
     return len;
 }

@@ -146,7 +146,7 @@ const struct kernels *kernels_for(enum isa isa);
 
 /* The best one this CPU runs, or what SKMT_ISA asks for ("ref", "avx2",
  * "avx512", "amx"). Chosen once. *unusable, when not NULL, is set to the value
- * of SKMT_ISA if that could not be honoured (the best one is used then). */
+ * of SKMT_ISA if that could not be honored (the best one is used then). */
 const struct kernels *kernels_pick(const char **unusable);
 
 #endif

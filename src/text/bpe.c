@@ -1,12 +1,12 @@
 /* bpe.c - pairs of neighbors merged, best score first.
  *
- * The text starts as characters (and user-defined pieces, which never merge).
+ * The text starts as characters (and user-defined pieces, which never bpe_merge).
  * Again and again the two neighbors whose union is the piece of the highest
  * score become one, the leftmost of equals, until no union is a piece. The
- * candidates wait in a heap; one made stale by another merge is recognized by
+ * candidates wait in a heap; one made stale by another bpe_merge is recognized by
  * its length when it comes up, and dropped.
  *
- * Unused pieces do merge (they are steps on the way to longer ones) but are
+ * Unused pieces do bpe_merge (they are steps on the way to longer ones) but are
  * taken apart again at the end, the way they were last put together.
  *
  * When no piece reaches over a word border, words cannot influence each other
@@ -118,7 +118,7 @@ static bool add_symbols(struct bpe_merger *g, size_t begin, size_t end)
     return true;
 }
 
-static bool merge(struct bpe_merger *g, struct bpe_pair p)
+static bool bpe_merge(struct bpe_merger *g, struct bpe_pair p)
 {
     struct symbol *a = &g->sym[p.left], *b = &g->sym[p.right];
 
@@ -153,7 +153,7 @@ static bool segment_range(struct bpe_merger *g, size_t begin, size_t end,
     for (uint32_t i = 1; i < g->n_sym; i++)
         if (!consider(g, i - 1, i)) return false;
     while (g->n_heap)
-        if (!merge(g, heap_pop(g))) return false;
+        if (!bpe_merge(g, heap_pop(g))) return false;
     for (uint32_t i = 0; i != NONE; i = g->sym[i].next)
         write_cut(g, g->sym[i].at, g->sym[i].len, cut);
     return true;

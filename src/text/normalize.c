@@ -121,7 +121,8 @@ static enum status reserve(struct normalized *out, size_t extra, struct err *e)
     return ST_OK;
 }
 
-static void put(struct normalized *out, const char *s, size_t n, size_t from)
+static void normalize_put(struct normalized *out, const char *s, size_t n,
+                          size_t from)
 {
     memcpy(out->text + out->n, s, n);
     for (size_t i = 0; i < n; i++) out->from[out->n + i] = (uint32_t)from;
@@ -131,20 +132,22 @@ static void put(struct normalized *out, const char *s, size_t n, size_t from)
 static void put_space(const struct normalizer *nz, struct normalized *out,
                       size_t from)
 {
-    if (nz->spec.escape_whitespaces) put(out, "\xE2\x96\x81", 3, from);
-    else put(out, " ", 1, from);
+    if (nz->spec.escape_whitespaces)
+        normalize_put(out, "\xE2\x96\x81", 3, from);
+    else normalize_put(out, " ", 1, from);
 }
 
-static enum status put_unit(const struct normalizer *nz,
-                            struct normalized *out, struct norm_unit u,
-                            size_t from, struct err *e)
+static enum status normalize_put_unit(const struct normalizer *nz,
+                                      struct normalized *out,
+                                      struct norm_unit u, size_t from,
+                                      struct err *e)
 {
     enum status st = reserve(out, 3 * u.len, e);
 
     if (st) return st;
     for (size_t i = 0; i < u.len; i++) {
         if (u.text[i] == ' ') put_space(nz, out, from);
-        else put(out, u.text + i, 1, from);
+        else normalize_put(out, u.text + i, 1, from);
     }
     return ST_OK;
 }
@@ -184,15 +187,15 @@ static enum status put_body(const struct normalizer *nz, const char *text,
         }
         /* A unit that became nothing does not end a run of spaces. */
         if (u.len) after_space = squeeze && u.text[u.len - 1] == ' ';
-        st = put_unit(nz, out, u, at, e);
+        st = normalize_put_unit(nz, out, u, at, e);
         at += u.used;
     }
     return st;
 }
 
 /* Drop spaces from the end. Returns where in the original the text ends. */
-static size_t trim_end(const struct normalizer *nz, struct normalized *out,
-                       size_t len)
+static size_t normalize_trim_end(const struct normalizer *nz,
+                                 struct normalized *out, size_t len)
 {
     size_t k = nz->spec.escape_whitespaces ? 3 : 1;
     const char *space = k == 3 ? "\xE2\x96\x81" : " ";
@@ -224,7 +227,8 @@ enum status normalize(const struct normalizer *nz, const char *text,
         out->dummy = out->n;
     }
     st = put_body(nz, text, len, at, out, e);
-    if (!st && spec->remove_extra_whitespaces) end = trim_end(nz, out, len);
+    if (!st && spec->remove_extra_whitespaces)
+        end = normalize_trim_end(nz, out, len);
     if (!st) st = reserve(out, 3, e);
     if (st) return st;
     if (spec->add_dummy_prefix && nz->space_is_suffix)

@@ -60,8 +60,8 @@ static uint32_t add_children(struct piece_trie *t, struct range *range,
     return n;
 }
 
-static void fill(struct piece_trie *t, struct range *range,
-                 const struct trie_key *k, size_t n_keys)
+static void piece_trie_fill(struct piece_trie *t, struct range *range,
+                            const struct trie_key *k, size_t n_keys)
 {
     uint32_t used = 1;
 
@@ -106,7 +106,7 @@ enum status piece_trie_build(struct piece_trie *t, struct trie_key *keys,
     range = malloc(nodes * sizeof *range);
     if (t->label && t->first && t->value && range) {
         t->n = (uint32_t)nodes;
-        fill(t, range, keys, n);
+        piece_trie_fill(t, range, keys, n);
     } else {
         piece_trie_release(t);
     }

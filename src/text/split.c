@@ -123,7 +123,8 @@ static const struct rules any_rules = {
     { de_starter, en_starter }, true, false
 };
 
-static bool listed(const char *const *const list[N_LISTS], const char *word)
+static bool split_listed(const char *const *const list[N_LISTS],
+                         const char *word)
 {
     for (int i = 0; i < N_LISTS && list[i]; i++)
         for (const char *const *w = list[i]; *w; w++)
@@ -147,7 +148,7 @@ static bool has_ending(const char *const *const list[N_LISTS],
 
 /* ---- characters ---- */
 
-static bool is_space(uint32_t cp)
+static bool split_is_space(uint32_t cp)
 {
     if (cp < 0x80) return cp == ' ' || (cp >= '\t' && cp <= '\r');
     return cp == 0x85 || cp == 0x2028 || cp == 0x2029 ||
@@ -196,7 +197,7 @@ static bool is_opener(uint32_t cp)
            utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_PS;
 }
 
-static bool is_digit(uint32_t cp)
+static bool split_is_digit(uint32_t cp)
 {
     if (cp < 0x80) return cp >= '0' && cp <= '9';
     return utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_ND;
@@ -226,7 +227,7 @@ static bool is_capital(uint32_t cp)
 
 struct split_text { const char *s; size_t len; };
 
-static uint32_t char_at(struct split_text t, size_t at, int *len)
+static uint32_t split_char_at(struct split_text t, size_t at, int *len)
 {
     return utf8_next(t.s + at, t.len - at, len);
 }
@@ -246,13 +247,13 @@ static bool read_starter(const struct rules *r, struct split_text t, size_t at)
     int len;
 
     while (at < t.len && n < WORD_MAX) {
-        if (!is_letter(char_at(t, at, &len))) break;
+        if (!is_letter(split_char_at(t, at, &len))) break;
         memcpy(word + n, t.s + at, (size_t)len);
         n += (size_t)len;
         at += (size_t)len;
     }
     word[n] = '\0';
-    return n && listed(r->starter, word);
+    return n && split_listed(r->starter, word);
 }
 
 static struct follow split_look_ahead(const struct rules *r,
@@ -262,22 +263,23 @@ static struct follow split_look_ahead(const struct rules *r,
     uint32_t cp = 0;
     int len = 0;
 
-    for (; at < t.len && is_space(cp = char_at(t, at, &len)); at += (size_t)len)
+    for (; at < t.len && split_is_space(cp = split_char_at(t, at, &len));
+         at += (size_t)len)
         f.space = true;
     for (int i = 0; i < 4 && at < t.len && is_opener(cp); i++) {
         bool dash = !is_quote(cp);
 
         f.bracket = true;
         at += (size_t)len;
-        if (at < t.len) cp = char_at(t, at, &len);
+        if (at < t.len) cp = split_char_at(t, at, &len);
         /* A space may follow a dash; after a quote it would be closing. */
         if (dash && at < t.len && cp == ' ') {
             at++;
-            if (at < t.len) cp = char_at(t, at, &len);
+            if (at < t.len) cp = split_char_at(t, at, &len);
         }
     }
     if (at == t.len) return f;
-    f.digit = is_digit(cp);
+    f.digit = split_is_digit(cp);
     f.plausible = f.digit || is_capital(cp);
     f.starter = f.plausible && read_starter(r, t, at);
     return f;
@@ -298,7 +300,7 @@ static bool is_roman(uint32_t cp)
     return cp && cp < 0x80 && strchr("IVXLCDM", (int)cp);
 }
 
-static void read_word(struct split_word *w, const char *s, size_t n)
+static void split_read_word(struct split_word *w, const char *s, size_t n)
 {
     size_t out = 0, letters = 0;
     bool single = true;
@@ -315,7 +317,7 @@ static void read_word(struct split_word *w, const char *s, size_t n)
 
         if (i == 0) w->capital = is_capital(cp);
         w->n_chars++;
-        w->n_digits += is_digit(cp);
+        w->n_digits += split_is_digit(cp);
         w->n_roman += is_roman(cp);
         w->n_dots += cp == '.';
         letters = cp == '.' ? 0 : letters + 1;
@@ -342,13 +344,14 @@ static const char *last_part(const char *word)
 static bool word_listed(const char *const *const list[N_LISTS],
                         const struct split_word *w)
 {
-    return listed(list, w->lower) || listed(list, w->raw);
+    return split_listed(list, w->lower) || split_listed(list, w->raw);
 }
 
 static bool part_listed(const char *const *const list[N_LISTS],
                         const struct split_word *w)
 {
-    return listed(list, last_part(w->lower)) || listed(list, last_part(w->raw));
+    return split_listed(list, last_part(w->lower)) ||
+           split_listed(list, last_part(w->raw));
 }
 
 /* Whether a full stop after the word at [begin, dot) can end a sentence that
@@ -359,7 +362,7 @@ static bool dot_ends(const struct rules *r, const char *s, size_t n,
 {
     struct split_word w;
 
-    read_word(&w, s, n);
+    split_read_word(&w, s, n);
     if (w.n_digits && w.n_digits + w.n_dots == w.n_chars) {
         if (first) return false;
         if (!r->ordinals) return true;
@@ -398,7 +401,7 @@ void spans_release(struct spans *s)
     memset(s, 0, sizeof *s);
 }
 
-static bool flush(struct splitter *sp)
+static bool split_flush(struct splitter *sp)
 {
     struct spans *out = sp->out;
 
@@ -432,12 +435,12 @@ static struct stops read_stops(struct split_text t, size_t at)
     int len;
 
     for (; st.end < t.len; st.end += (size_t)len) {
-        kind = stop_of(char_at(t, st.end, &len));
+        kind = stop_of(split_char_at(t, st.end, &len));
         if (!kind) break;
         st.kind = join_stops(st.kind, kind);
     }
     for (; st.end < t.len; st.end += (size_t)len) {
-        cp = char_at(t, st.end, &len);
+        cp = split_char_at(t, st.end, &len);
         if (!is_closer(cp)) break;
         st.closed = true;
         if (is_quote(cp)) st.quoted = true;
@@ -471,19 +474,19 @@ static size_t take_stops(struct splitter *sp, size_t at, bool *ok)
     uint32_t next = 0;
     int len;
 
-    if (st.end < sp->t.len) next = char_at(sp->t, st.end, &len);
+    if (st.end < sp->t.len) next = split_char_at(sp->t, st.end, &len);
     sp->last = st.end;
     sp->before = '.';
-    if (end) *ok = flush(sp);
+    if (end) *ok = split_flush(sp);
     if (st.kind != STOP_DOT || st.closed ||
-        !(is_letter(next) || is_digit(next) || next == '-'))
+        !(is_letter(next) || split_is_digit(next) || next == '-'))
         sp->word = st.end;
     return st.end;
 }
 
 static bool in_word(uint32_t cp)
 {
-    return is_letter(cp) || is_digit(cp) || cp == '-' || cp == '\'' ||
+    return is_letter(cp) || split_is_digit(cp) || cp == '-' || cp == '\'' ||
            cp == 0x2019;
 }
 
@@ -492,13 +495,13 @@ static size_t take_char(struct splitter *sp, size_t at, uint32_t cp, int len,
 {
     size_t end = at + (size_t)len;
 
-    if (is_space(cp)) {
+    if (split_is_space(cp)) {
         sp->n_lines += cp == '\n' ? 1 : cp == 0x2029 ? 2 : 0;
         sp->word = end;
         sp->before = cp;
         return end;
     }
-    if (sp->n_lines >= 2) *ok = flush(sp);      /* an empty line */
+    if (sp->n_lines >= 2) *ok = split_flush(sp);  /* an empty line */
     sp->n_lines = 0;
     if (!sp->open) {
         sp->open = true;
@@ -530,11 +533,11 @@ enum status split_sentences(const char *text, size_t len, const char *lang,
     int n;
 
     while (ok && at < len) {
-        uint32_t cp = char_at(sp.t, at, &n);
+        uint32_t cp = split_char_at(sp.t, at, &n);
 
         at = take_char(&sp, at, cp, n, &ok);
     }
-    if (ok) ok = flush(&sp);
+    if (ok) ok = split_flush(&sp);
     if (ok) return ST_OK;
     out->n = before;
     return err_nomem(e, "splitting text into sentences");
@@ -563,7 +566,7 @@ static enum border comma_or_clause(struct split_text t, uint32_t cp, size_t at)
 {
     switch (cp) {
     case '-': case 0x2013: case 0x2014:
-        return at && is_space(char_before(t.s, at, &at)) ? BORDER_CLAUSE
+        return at && split_is_space(char_before(t.s, at, &at)) ? BORDER_CLAUSE
                                                          : BORDER_SPACE;
     case ';': case ':': case 0xFF1B: case 0xFF1A: return BORDER_CLAUSE;
     case ',': case 0x060C: case 0x3001: case 0xFF0C: return BORDER_COMMA;
@@ -580,7 +583,7 @@ static bool dot_before(struct split_text t, size_t dot, size_t next)
 
     while (word && dot - word <= WORD_MAX) {
         cp = char_before(t.s, word, &at);
-        if (is_space(cp) || (!in_word(cp) && cp != '.')) break;
+        if (split_is_space(cp) || (!in_word(cp) && cp != '.')) break;
         word = at;
     }
     return f.plausible && word < dot &&
@@ -626,7 +629,8 @@ static enum border piece_border(struct split_text t, const struct piece *p,
 
     if (end == 0) return BORDER_NONE;
     if (!space && p[i].begin == p[i].end) return BORDER_NONE;
-    if (!space) space = is_space(utf8_next(t.s + next, t.len - next, &len));
+    if (!space)
+        space = split_is_space(utf8_next(t.s + next, t.len - next, &len));
     return border_at(t, end, space);
 }
 

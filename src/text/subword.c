@@ -2,7 +2,7 @@
  *
  * Encoding is three passes, each linear in the text: normalize (7 bytes of
  * scratch per byte, with the cuts), segment (unigram.c or bpe.c), and this
- * file's emit, which looks up ids and says where in the original each piece
+ * file's subword_emit, which looks up ids and says where in the original each piece
  * lies. */
 #include "text/subword.h"
 
@@ -114,7 +114,7 @@ static void trim_spaces(const struct emitter *em, size_t *begin, size_t *end)
 /* The span of bytes [b, e) of the normalized text. A unit that several pieces
  * share (a ligature taken apart) belongs to the first of them; nz->from tells
  * units apart, but not the dummy prefix from what follows it. */
-static struct piece locate(struct emitter *em, size_t b, size_t e)
+static struct piece subword_locate(struct emitter *em, size_t b, size_t e)
 {
     const struct normalized *nz = em->nz;
     struct piece p = { 0, em->done, em->done };
@@ -136,7 +136,8 @@ static struct piece locate(struct emitter *em, size_t b, size_t e)
     return p;
 }
 
-static bool push(struct emitter *em, int32_t id, uint32_t begin, uint32_t end)
+static bool subword_push(struct emitter *em, int32_t id, uint32_t begin,
+                         uint32_t end)
 {
     struct pieces *out = em->out;
 
@@ -152,7 +153,7 @@ static bool push_bytes(struct emitter *em, size_t at, size_t len,
     for (size_t i = 0; i < len; i++) {
         int32_t id = em->m->byte_id[(uint8_t)em->nz->text[at + i]];
 
-        if (!push(em, id, span.begin, span.end)) return false;
+        if (!subword_push(em, id, span.begin, span.end)) return false;
         span.begin = span.end;
     }
     return true;
@@ -169,15 +170,15 @@ static int32_t id_of(const struct subword_model *m, const char *s, size_t len)
     return id;
 }
 
-static bool emit(struct emitter *em, size_t at, size_t len)
+static bool subword_emit(struct emitter *em, size_t at, size_t len)
 {
     int32_t id = id_of(em->m, em->nz->text + at, len);
-    struct piece p = locate(em, at, at + len);
+    struct piece p = subword_locate(em, at, at + len);
     bool unk = id == em->m->unk, joins = unk && em->after_unk;
 
     em->after_unk = unk;
     if (unk && em->m->byte_fallback) return push_bytes(em, at, len, p);
-    if (!joins) return push(em, id, p.begin, p.end);
+    if (!joins) return subword_push(em, id, p.begin, p.end);
     em->out->at[em->out->n - 1].end = p.end;
     return true;
 }
@@ -193,7 +194,7 @@ static enum status emit_all(const struct subword *sw,
     size_t before = out->n;
 
     for (size_t at = 0; at < nz->n; at += cut[at]) {
-        if (emit(&em, at, cut[at])) continue;
+        if (subword_emit(&em, at, cut[at])) continue;
         out->n = before;
         return err_nomem(e, "the pieces of a text");
     }

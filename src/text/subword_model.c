@@ -244,14 +244,14 @@ static enum status read_pieces(struct subword_model *m, struct err *e)
     return st;
 }
 
-static bool is_text(int type)
+static bool subword_model_is_text(int type)
 {
     return type == PIECE_NORMAL || type == PIECE_USER || type == PIECE_UNUSED;
 }
 
 static bool is_user(int type) { return type == PIECE_USER; }
 
-static bool is_reserved(int type) { return !is_text(type); }
+static bool is_reserved(int type) { return !subword_model_is_text(type); }
 
 static enum status build_trie(const struct subword_model *m,
                               struct piece_trie *t, bool (*wanted)(int),
@@ -302,7 +302,7 @@ static enum status note_piece(struct subword_model *m, int32_t id,
     } else if (p->type == PIECE_UNUSED) {
         m->has_unused = true;
     }
-    if (is_text(p->type)) {
+    if (subword_model_is_text(p->type)) {
         if (p->len > m->longest) m->longest = p->len;
         if (has_space_inside(model_text(m, id), p->len))
             m->space_inside = true;
@@ -335,7 +335,7 @@ static enum status derive(struct subword_model *m, struct err *e)
     if (!st && m->unk < 0)
         st = err_set(e, ST_FORMAT, "tokenizer: there is no unknown piece");
     if (!st) st = check_bytes(m, e);
-    if (!st) st = build_trie(m, &m->text, is_text, e);
+    if (!st) st = build_trie(m, &m->text, subword_model_is_text, e);
     if (!st) st = build_trie(m, &m->user, is_user, e);
     if (!st) st = build_trie(m, &m->reserved, is_reserved, e);
     if (!st && m->text.n == 0)

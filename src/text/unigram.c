@@ -22,7 +22,8 @@ struct viterbi {
     size_t mask;
 };
 
-static void offer(struct viterbi *v, size_t at, size_t len, double total)
+static void unigram_offer(struct viterbi *v, size_t at, size_t len,
+                          double total)
 {
     size_t end = at + len;
     float *best = &v->ring[end & v->mask];
@@ -41,7 +42,7 @@ static double piece_score(const struct subword_model *m, int32_t id,
     return m->piece[id].score;
 }
 
-static void extend(struct viterbi *v, size_t at, size_t char_len)
+static void unigram_extend(struct viterbi *v, size_t at, size_t char_len)
 {
     const struct subword_model *m = v->m;
     float base = v->ring[at & v->mask];
@@ -55,13 +56,13 @@ static void extend(struct viterbi *v, size_t at, size_t char_len)
         if (!node) break;
         id = m->text.value[node];
         if (id < 0 || m->piece[id].type == PIECE_UNUSED) continue;
-        offer(v, at, i + 1 - at, piece_score(m, id, i + 1 - at) + base);
+        unigram_offer(v, at, i + 1 - at, piece_score(m, id, i + 1 - at) + base);
         if (i + 1 - at == char_len) covered = true;
     }
     if (!covered) {
         float unk = m->min_score - 10.0f, total = unk + base;
 
-        offer(v, at, char_len, total);
+        unigram_offer(v, at, char_len, total);
     }
 }
 
@@ -93,7 +94,7 @@ enum status unigram_segment(const struct subword_model *m, const char *text,
         size_t len = lead_length(text[at]);
 
         if (len > n - at) len = n - at;
-        extend(&v, at, len);
+        unigram_extend(&v, at, len);
         at += len;
     }
     turn_round(cut, n);

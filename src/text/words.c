@@ -40,7 +40,7 @@ struct words_cursor {
     int n_chars;                /* of this stretch so far */
 };
 
-static char class_of(uint32_t cp)
+static char words_class_of(uint32_t cp)
 {
     if (cp < WB_TABLED)
         return word_break_block[word_break_index[cp / WB_BLOCK]]
@@ -54,13 +54,13 @@ static char class_of(uint32_t cp)
 
 /* The class of the next code point and its length; 0 where the stretch must
  * end, at the end of the text or because it is long enough. */
-static char peek(const struct words_cursor *c, int *len)
+static char words_peek(const struct words_cursor *c, int *len)
 {
     if (c->at == c->end || c->n_chars == WORD_CHARS_MAX) return 0;
-    return class_of(utf8_next(c->s + c->at, c->end - c->at, len));
+    return words_class_of(utf8_next(c->s + c->at, c->end - c->at, len));
 }
 
-static void take(struct words_cursor *c, int len)
+static void words_take(struct words_cursor *c, int len)
 {
     c->at += (size_t)len;
     c->n_chars++;
@@ -85,9 +85,9 @@ static bool is_bridge(struct words_cursor c, int mark_len, unsigned prev,
         want = BIT(HEBREW);
     if (!want) return false;
 
-    take(&c, mark_len);
-    while ((next = peek(&c, &len)) && 1u << WB_CLASS(next) & IGNORABLE)
-        take(&c, len);
+    words_take(&c, mark_len);
+    while ((next = words_peek(&c, &len)) && 1u << WB_CLASS(next) & IGNORABLE)
+        words_take(&c, len);
     return next && 1u << WB_CLASS(next) & want;
 }
 
@@ -106,10 +106,10 @@ static void stretch(struct words *w)
     char next;
     int len;
 
-    prev = last = WB_CLASS(peek(&c, &len));
+    prev = last = WB_CLASS(words_peek(&c, &len));
     seen = 1u << last;
-    take(&c, len);
-    while ((next = peek(&c, &len))) {
+    words_take(&c, len);
+    while ((next = words_peek(&c, &len))) {
         cls = WB_CLASS(next);
         if (prev == WB_CR || prev == WB_LF || prev == WB_NEWLINE) {
             if (last != WB_CR || cls != WB_LF) break;
@@ -127,7 +127,7 @@ static void stretch(struct words *w)
         }
         last = cls;
         seen |= 1u << cls;
-        take(&c, len);
+        words_take(&c, len);
     }
     w->end = c.at;
     w->kind = kind_of(seen);

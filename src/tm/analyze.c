@@ -21,7 +21,7 @@ void terms_release(struct terms *t)
     *t = (struct terms){ 0 };
 }
 
-static bool add_term(struct terms *t, uint64_t term)
+static bool analyze_add_term(struct terms *t, uint64_t term)
 {
     if (t->n == t->cap && !mem_grow(&t->at, &t->cap, t->n + 1, sizeof *t->at))
         return false;
@@ -39,7 +39,7 @@ static enum status word_terms(struct str text, struct terms *t, struct err *e)
         struct str word = { text.p + w.begin, w.end - w.begin };
 
         if (w.kind != WORD_TERM) continue;
-        if (!add_term(t, XXH3_64bits(lower, words_lower(word, lower))))
+        if (!analyze_add_term(t, XXH3_64bits(lower, words_lower(word, lower))))
             return err_nomem(e, "the words of a text");
     }
     return ST_OK;
@@ -63,7 +63,7 @@ static enum status piece_terms(const struct subword *sw, struct str text,
     st = subword_encode(sw, text.p, text.n, &t->pieces, e);
     if (st) return st;
     for (size_t i = 0; i < t->pieces.n; i++)
-        if (!add_term(t, piece_term(t->pieces.at[i].id)))
+        if (!analyze_add_term(t, piece_term(t->pieces.at[i].id)))
             return err_nomem(e, "the pieces of a text");
     return ST_OK;
 }
@@ -94,7 +94,7 @@ static bool add_symbol(struct symbols *s, uint32_t symbol)
 }
 
 /* A unit of a text without a tokenizer. */
-static bool add_word(struct symbols *s, const char *p, size_t n)
+static bool analyze_add_word(struct symbols *s, const char *p, size_t n)
 {
     s->chars += (uint32_t)utf8_count(p, n) + (s->n > 0);
     return add_symbol(s, (uint32_t)XXH3_64bits(p, n));
@@ -107,7 +107,7 @@ static bool add_marks(struct symbols *s, const char *p, size_t n)
 
     for (size_t i = 0; i < n; i += (size_t)len) {
         (void)utf8_next(p + i, n - i, &len);
-        if (!add_word(s, p + i, (size_t)len)) return false;
+        if (!analyze_add_word(s, p + i, (size_t)len)) return false;
     }
     return true;
 }
@@ -123,7 +123,7 @@ static enum status word_symbols(struct str text, struct symbols *s,
         const char *p = text.p + w.begin;
         size_t n = w.end - w.begin;
 
-        if (w.kind == WORD_TERM) ok = add_word(s, p, n);
+        if (w.kind == WORD_TERM) ok = analyze_add_word(s, p, n);
         else if (w.kind == WORD_OTHER) ok = add_marks(s, p, n);
     }
     return ok ? ST_OK : err_nomem(e, "the words of a text");

@@ -120,7 +120,7 @@ static void sift_down(struct bm25_entry *heap, size_t n, size_t i)
     }
 }
 
-static void offer(struct bm25 *b, struct bm25_entry en)
+static void bm25_offer(struct bm25 *b, struct bm25_entry en)
 {
     if (b->n_heap < b->top) {
         b->heap[b->n_heap++] = en;
@@ -148,7 +148,7 @@ static int best_first(const void *x, const void *y)
 
 /* ---- the query ----------------------------------------------------------- */
 
-static int by_value(const void *x, const void *y)
+static int bm25_by_value(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
@@ -164,7 +164,7 @@ static bool collect_terms(struct bm25 *b, const struct terms *query)
         return false;
     if (!query->n) return true;
     memcpy(b->sorted, query->at, query->n * sizeof *b->sorted);
-    qsort(b->sorted, query->n, sizeof *b->sorted, by_value);
+    qsort(b->sorted, query->n, sizeof *b->sorted, bm25_by_value);
     for (size_t i = 0; i < query->n; i++) {
         if (b->n_terms && b->terms[b->n_terms - 1].hash == b->sorted[i])
             b->terms[b->n_terms - 1].times++;
@@ -219,7 +219,7 @@ static void weigh_terms(struct bm25 *b, const struct bm25_parts *parts)
 
 /* What a posting adds: never nothing, for a document that has a word of the
  * query has a score. */
-static inline uint32_t share(double weight, double impact)
+static inline uint32_t bm25_share(double weight, double impact)
 {
     uint32_t v = (uint32_t)(weight * impact + 0.5);
 
@@ -252,7 +252,7 @@ static void make_table(const struct segment *s, struct term_state *t)
                                                : NARROW_CLASSES;
 
     for (uint32_t c = 0; c < n; c++)
-        t->table[c] = share(t->q->weight, s->impact[c]);
+        t->table[c] = bm25_share(t->q->weight, s->impact[c]);
     memset(t->table + n, 0, (NARROW_CLASSES - n) * sizeof *t->table);
 }
 
@@ -272,7 +272,7 @@ static uint32_t share_at(const struct segment *s, const struct active *a,
 
     if (a->run.block & RUN_WIDE) memcpy(&c, cls + 2 * (size_t)k, 2);
     else if (a->t->table) return a->t->table[c];
-    return c < s->n_classes ? share(a->t->q->weight, s->impact[c]) : 0;
+    return c < s->n_classes ? bm25_share(a->t->q->weight, s->impact[c]) : 0;
 }
 
 static void add_run(struct bm25 *b, const struct segment *s,
@@ -291,8 +291,8 @@ static void add_run(struct bm25 *b, const struct segment *s,
 }
 
 /* What the run adds to one document; 0 when it is not in the run. */
-static uint32_t look_up(const struct segment *s, const struct active *a,
-                        uint32_t doc)
+static uint32_t bm25_look_up(const struct segment *s, const struct active *a,
+                             uint32_t doc)
 {
     uint32_t lo = 0, n = run_count(a->run);
 
@@ -362,7 +362,7 @@ static void offer_doc(struct bm25 *b, const struct segment *s, uint32_t part,
     uint32_t doc = block * BLOCK_DOCS + low, sum = b->sums[low];
 
     if (sum < bar(b) || doc >= s->n_docs || segment_is_dead(s, doc)) return;
-    offer(b, (struct bm25_entry){ sum, segment_text(s, doc), part, doc });
+    bm25_offer(b, (struct bm25_entry){ sum, segment_text(s, doc), part, doc });
 }
 
 /* Add what the first n active terms, the weakest last summed, give to the
@@ -376,12 +376,13 @@ static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
         uint32_t kept = 0, floor = bar(b);
 
         if ((uint64_t)n_cand * LOOKUP_COST > run_count(a->run)) {
-            /* Every document of the run gets its share; those that are no
+            /* Every document of the run gets its bm25_share; those that are no
              * candidates are never read, and cleared with the block. */
             add_run(b, s, a);
         } else {
             for (uint32_t i = 0; i < n_cand; i++)
-                b->sums[b->candidates[i]] += look_up(s, a, b->candidates[i]);
+                b->sums[b->candidates[i]] +=
+                    bm25_look_up(s, a, b->candidates[i]);
         }
         for (uint32_t i = 0; i < n_cand; i++)
             if (b->sums[b->candidates[i]] + rest >= floor)
@@ -449,7 +450,7 @@ static void prepare_states(struct bm25 *b, const struct segment *s,
     for (size_t i = 0; i < b->n_terms; i++) {
         struct term_state *t = &states[i];
 
-        t->most = t->list.df ? share(t->q->weight, s->max_impact) : 0;
+        t->most = t->list.df ? bm25_share(t->q->weight, s->max_impact) : 0;
         t->table = NULL;
         if (t->list.df < TABLE_DF) continue;
         t->table = table;
@@ -499,19 +500,19 @@ static bool score_tail(struct bm25 *b, const struct tail *t, uint32_t part,
             double tf = p->tf;
             double norm = norm_of(t->docs[p->doc].length, average);
 
-            b->tail_sums[p->doc] += share(b->terms[i].weight,
-                                          tf / (tf + norm));
+            b->tail_sums[p->doc] += bm25_share(b->terms[i].weight,
+                                               tf / (tf + norm));
         }
     }
     for (uint32_t d = 0; d < t->n_docs; d++)
         if (b->tail_sums[d] && !t->docs[d].dead)
-            offer(b, (struct bm25_entry){ b->tail_sums[d], t->docs[d].text,
+            bm25_offer(b, (struct bm25_entry){ b->tail_sums[d], t->docs[d].text,
                                           part, d });
     return true;
 }
 
-static bool make_room(struct bm25 *b, const struct bm25_parts *parts,
-                      size_t top)
+static bool bm25_make_room(struct bm25 *b, const struct bm25_parts *parts,
+                           size_t top)
 {
     size_t n = b->n_terms;
 
@@ -551,7 +552,7 @@ enum status bm25_search(struct bm25 *b, const struct bm25_parts *parts,
 
     *n = 0;
     *damaged = NULL;
-    if (!collect_terms(b, query) || !make_room(b, parts, top))
+    if (!collect_terms(b, query) || !bm25_make_room(b, parts, top))
         return err_nomem(e, "search");
     if (!top || !b->n_terms || !parts->words) return ST_OK;
     if (!find_lists(b, parts, damaged)) return ST_OK;

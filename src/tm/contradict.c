@@ -59,7 +59,7 @@ static void contradict_release(struct contradict *c)
 
 /* ---- texts by the hash of their source ----------------------------------- */
 
-static int take_text(void *user, const struct change *ch)
+static int contradict_take_text(void *user, const struct change *ch)
 {
     struct contradict *c = user;
     struct str source;
@@ -202,15 +202,15 @@ static enum status tell_run(struct contradict *c, const struct text_run *r)
 
 /* ---- all of them --------------------------------------------------------- */
 
-/* store_scan gives ST_CANCELED when take_text stops it: that is only done when
+/* store_scan gives ST_CANCELED when contradict_take_text stops it: that is only done when
  * there is no memory left. */
 static enum status contradict_scan(struct contradict *c)
 {
     enum status st = ST_OK;
 
     for (c->memory = 0; !st && c->memory < c->t->n; c->memory++)
-        st = store_scan(c->t->store, c->t->infos[c->memory].id, take_text, c,
-                        c->e);
+        st = store_scan(c->t->store, c->t->infos[c->memory].id,
+                        contradict_take_text, c, c->e);
     if (st == ST_CANCELED) st = err_nomem(c->e, "a list of texts");
     return st ? st : find_runs(c);
 }

@@ -88,8 +88,8 @@ void image_term(struct image_writer *w, uint64_t hash)
     if (!w->failed) w->n_terms++;
 }
 
-static uint64_t put_table(struct image *im, uint64_t *at, const void *bytes,
-                          size_t n)
+static uint64_t image_put_table(struct image *im, uint64_t *at,
+                                const void *bytes, size_t n)
 {
     uint64_t here = *at;
 
@@ -99,24 +99,25 @@ static uint64_t put_table(struct image *im, uint64_t *at, const void *bytes,
 }
 
 /* Called twice: first for the size, then to copy. */
-static uint64_t put_all(struct image *im, const struct image_writer *w,
-                        const struct image_facts *f)
+static uint64_t image_put_all(struct image *im, const struct image_writer *w,
+                              const struct image_facts *f)
 {
     uint64_t at = 0, *u = im->head.user;
 
-    u[SEG_AT_IDS] = put_table(im, &at, f->ids, f->n_ids * sizeof *f->ids);
-    u[SEG_AT_CLASSES] = put_table(im, &at, w->classes,
-                                  w->n_classes * sizeof *w->classes);
-    u[SEG_AT_TERMS] = put_table(im, &at, w->terms,
-                                (w->n_terms + 1) * sizeof *w->terms);
-    u[SEG_AT_RUNS] = put_table(im, &at, w->runs, w->n_runs * sizeof *w->runs);
-    u[SEG_AT_POSTS] = put_table(im, &at, w->posts, w->n_posts);
+    u[SEG_AT_IDS] = image_put_table(im, &at, f->ids, f->n_ids * sizeof *f->ids);
+    u[SEG_AT_CLASSES] = image_put_table(im, &at, w->classes,
+                                        w->n_classes * sizeof *w->classes);
+    u[SEG_AT_TERMS] = image_put_table(im, &at, w->terms,
+                                      (w->n_terms + 1) * sizeof *w->terms);
+    u[SEG_AT_RUNS] =
+        image_put_table(im, &at, w->runs, w->n_runs * sizeof *w->runs);
+    u[SEG_AT_POSTS] = image_put_table(im, &at, w->posts, w->n_posts);
     u[SEG_POST_BYTES] = w->n_posts;
     return at;
 }
 
-static void put_head(struct image *im, const struct image_writer *w,
-                     const struct image_facts *f)
+static void image_put_head(struct image *im, const struct image_writer *w,
+                           const struct image_facts *f)
 {
     struct pagefile_head *h = &im->head;
 
@@ -143,11 +144,11 @@ enum status image_end(struct image_writer *w, const struct image_facts *f,
     if (w->n_terms && w->terms[w->n_terms - 1].run == w->n_runs) w->n_terms--;
     open_term(w, UINT64_MAX);           /* the end of the last one's lists */
     if (w->failed) return err_nomem(e, "index segment");
-    put_head(out, w, f);
-    out->n = put_all(out, w, f);
+    image_put_head(out, w, f);
+    out->n = image_put_all(out, w, f);
     out->data = calloc(out->n + 1, 1);
     if (!out->data) return err_nomem(e, "index segment");
-    put_all(out, w, f);
+    image_put_all(out, w, f);
     return ST_OK;
 }
 

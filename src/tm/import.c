@@ -63,7 +63,7 @@ static enum status agree(const struct import_run *i, const char *has,
                    i->memory.target_lang, asked);
 }
 
-static void learn(char *to, size_t size, bool *wanted, struct str lang)
+static void import_learn(char *to, size_t size, bool *wanted, struct str lang)
 {
     if (!*wanted || !lang.n || lang.n >= size) return;
     memcpy(to, lang.p, lang.n);
@@ -81,17 +81,17 @@ static enum status choose_languages(struct import_run *i, struct err *e)
     i->learn_source = !m->source_lang[0];
     i->learn_target = !m->target_lang[0];
     i->learned = i->learn_source || i->learn_target;
-    learn(m->source_lang, sizeof m->source_lang, &i->learn_source,
-          str_of(r->source_lang));
-    learn(m->target_lang, sizeof m->target_lang, &i->learn_target,
-          str_of(r->target_lang));
+    import_learn(m->source_lang, sizeof m->source_lang, &i->learn_source,
+                 str_of(r->source_lang));
+    import_learn(m->target_lang, sizeof m->target_lang, &i->learn_target,
+                 str_of(r->target_lang));
     return st;
 }
 
 /* ---- one file ------------------------------------------------------------ */
 
-static enum status put_unit(struct import_run *i, const struct unit *u,
-                            struct err *e)
+static enum status import_put_unit(struct import_run *i, const struct unit *u,
+                                   struct err *e)
 {
     struct str plain = u->source;
     int64_t text;
@@ -100,10 +100,10 @@ static enum status put_unit(struct import_run *i, const struct unit *u,
 
     if (st) return st;
     i->counts->pairs++;
-    learn(i->memory.source_lang, sizeof i->memory.source_lang,
-          &i->learn_source, u->source_lang);
-    learn(i->memory.target_lang, sizeof i->memory.target_lang,
-          &i->learn_target, u->target_lang);
+    import_learn(i->memory.source_lang, sizeof i->memory.source_lang,
+                 &i->learn_source, u->source_lang);
+    import_learn(i->memory.target_lang, sizeof i->memory.target_lang,
+                 &i->learn_target, u->target_lang);
     if (!is_new) return ST_OK;
     i->counts->texts++;
     if (u->tagged) {
@@ -139,7 +139,7 @@ static enum status put_units(struct import_run *i, struct reader *r,
         if (!st && reader_waits(r)) st = store_import_pause(i->im, e);
         if (!st) st = reader_next(r, &u, e);
         if (st || !u) return st;
-        st = put_unit(i, u, e);
+        st = import_put_unit(i, u, e);
         if (st) return st;
     }
 }
@@ -231,7 +231,7 @@ static enum status set_languages(struct import_run *i, struct err *e)
 }
 
 /* The last transaction: pairs, index and languages. */
-static enum status publish(struct import_run *i, struct err *e)
+static enum status import_publish(struct import_run *i, struct err *e)
 {
     const int64_t *gone = NULL;
     size_t n_gone = 0;
@@ -294,7 +294,7 @@ enum status tm_import(struct tmfile *t, const char *memory,
     st = tmfile_find_or_make(t, memory, &i.memory, &made, e);
     if (!st) st = choose_languages(&i, e);
     if (!st) st = import_files(&i, paths, n, e);
-    if (!st) st = publish(&i, e);
+    if (!st) st = import_publish(&i, e);
     store_import_close(i.im);
     index_build_free(i.build);
     if (st && made) unmake(t, i.memory.id);

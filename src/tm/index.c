@@ -135,7 +135,7 @@ static enum status apply_add(struct index *ix, const struct change *c,
     return st ? st : tail_add(&ix->tail, c->text, &ix->terms, e);
 }
 
-static int by_value(const void *x, const void *y)
+static int index_by_value(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
@@ -150,7 +150,7 @@ static enum status strike_out(struct index *ix, size_t seg, uint32_t doc,
 
     if (!segment_kill(ix->segs[seg], doc)) return err_nomem(e, "index");
     if (!ix->segs[seg]->first_dead) ix->segs[seg]->first_dead = seq;
-    qsort(t->at, t->n, sizeof *t->at, by_value);
+    qsort(t->at, t->n, sizeof *t->at, index_by_value);
     for (size_t i = 0; i < t->n; i++) {
         bool fresh;
         uint32_t *df;
@@ -182,7 +182,7 @@ static enum status apply_remove(struct index *ix, const struct change *c,
     return ST_OK;
 }
 
-static int apply(void *user, const struct change *c)
+static int index_apply(void *user, const struct change *c)
 {
     struct index_apply_context *ap = user;
 
@@ -193,7 +193,8 @@ static int apply(void *user, const struct change *c)
     return ap->st || ap->over;
 }
 
-static enum status settle(enum status st, const struct index_apply_context *ap)
+static enum status index_settle(enum status st,
+                                const struct index_apply_context *ap)
 {
     return ap->st ? ap->st : st == ST_CANCELED && ap->over ? ST_OK : st;
 }
@@ -205,10 +206,10 @@ static enum status apply_changes(struct index *ix, int64_t adds_after,
 {
     struct index_apply_context ap = { .ix = ix, .e = e, .limit = limit };
     enum status st = store_changes(ix->s, ix->key.memory, adds_after,
-                                   removes_after, apply, &ap, e);
+                                   removes_after, index_apply, &ap, e);
 
     if (ap.over) *oc = BEHIND;
-    return settle(st, &ap);
+    return index_settle(st, &ap);
 }
 
 /* ---- loading ------------------------------------------------------------- */
@@ -319,8 +320,8 @@ static enum status load_small(struct index *ix, enum index_outcome *oc,
 
     forget_tail(ix);
     ix->applied = 0;
-    st = store_scan(ix->s, ix->key.memory, apply, &ap, e);
-    st = settle(st, &ap);
+    st = store_scan(ix->s, ix->key.memory, index_apply, &ap, e);
+    st = index_settle(st, &ap);
     *oc = ap.over ? MISSING : LOADED;
     if (!st && *oc == LOADED)
         st = store_last_change(ix->s, ix->key.memory, &ix->applied, e);

@@ -55,8 +55,8 @@ void index_build_free(struct index_build *b)
 
 void index_build_unpublish(struct index_build *b) { b->published = false; }
 
-static enum status emit(struct index_build *b, const int64_t *gone, size_t n,
-                        struct err *e)
+static enum status index_build_emit(struct index_build *b, const int64_t *gone,
+                                    size_t n, struct err *e)
 {
     struct segment_row row;
     struct image im;
@@ -78,7 +78,7 @@ enum status index_build_add(struct index_build *b, int64_t text,
 {
     enum status st = ST_OK;
 
-    if (!builder_takes(b->b, text)) st = emit(b, NULL, 0, e);
+    if (!builder_takes(b->b, text)) st = index_build_emit(b, NULL, 0, e);
     if (!st) st = analyze(&b->a, plain_text, &b->terms, e);
     return st ? st : builder_add(b->b, text, &b->terms, e);
 }
@@ -159,11 +159,12 @@ static enum status collect_rest(struct index_build *b,
     }
     if (r.st) return r.st;
     if (st && st != ST_CANCELED) return st;
-    return builder_docs(b->b) ? emit(b, NULL, 0, e) : ST_OK;
+    return builder_docs(b->b) ? index_build_emit(b, NULL, 0, e) : ST_OK;
 }
 
-static enum status write_manifest(struct index_build *b, struct manifest *m,
-                                  int64_t seq, struct err *e)
+static enum status index_build_write_manifest(struct index_build *b,
+                                              struct manifest *m, int64_t seq,
+                                              struct err *e)
 {
     size_t n = m->n_segments + b->em.n;
     struct segment_row *rows = calloc(n + 1, sizeof *rows);
@@ -182,7 +183,7 @@ static enum status write_manifest(struct index_build *b, struct manifest *m,
     return st;
 }
 
-static int by_value(const void *x, const void *y)
+static int index_build_by_value(const void *x, const void *y)
 {
     int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
 
@@ -190,19 +191,20 @@ static int by_value(const void *x, const void *y)
 }
 
 /* gone is in the order of the other writer's texts. */
-static enum status leave_out(struct index_build *b, const int64_t *gone,
-                             size_t n, struct err *e)
+static enum status index_build_leave_out(struct index_build *b,
+                                         const int64_t *gone, size_t n,
+                                         struct err *e)
 {
     int64_t *sorted = malloc((n + 1) * sizeof *sorted);
     enum status st = sorted ? ST_OK : err_nomem(e, "index");
 
     if (!st && n) {
         memcpy(sorted, gone, n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, by_value);
+        qsort(sorted, n, sizeof *sorted, index_build_by_value);
     }
     for (size_t i = 0; !st && n && i < b->em.n; i++)
         st = rewrite(b, &b->em.rows[i], sorted, n, e);
-    if (!st && builder_docs(b->b)) st = emit(b, sorted, n, e);
+    if (!st && builder_docs(b->b)) st = index_build_emit(b, sorted, n, e);
     free(sorted);
     return st;
 }
@@ -212,13 +214,13 @@ enum status index_build_publish(struct index_build *b, int64_t seq,
                                 size_t n_gone, struct err *e)
 {
     struct manifest m = { 0 };
-    enum status st = leave_out(b, gone, n_gone, e);
+    enum status st = index_build_leave_out(b, gone, n_gone, e);
 
     if (!st)
         st = manifest_read(b->s, b->key.memory, b->key.analyzer, &m, e);
     if (!st) st = collect_rest(b, &m, seq, batch, e);
     emitted_drop_empty(&b->em, b->dir);
-    if (!st) st = write_manifest(b, &m, seq, e);
+    if (!st) st = index_build_write_manifest(b, &m, seq, e);
     manifest_release(&m);
     b->published = !st;
     return st;

@@ -110,8 +110,8 @@ static uint64_t mix(uint64_t v)
     return v ^ v >> 32;
 }
 
-static void count(struct index_tally *t, uint64_t term, int64_t text,
-                  uint32_t tf)
+static void index_check_count(struct index_tally *t, uint64_t term,
+                              int64_t text, uint32_t tf)
 {
     t->sum += mix(mix(term) + mix((uint64_t)text) * 3 + tf);
     t->words += tf;
@@ -130,8 +130,8 @@ static void count_run(struct index_tally *t, const struct segment *s,
         if (run.block & RUN_WIDE) memcpy(&class, cls + 2 * (size_t)k, 2);
         if (base + low >= s->n_docs || class >= s->n_classes) t->sum++;
         else if (!segment_is_dead(s, base + low))
-            count(t, hash, segment_text(s, base + low),
-                  s->classes[class].tf);
+            index_check_count(t, hash, segment_text(s, base + low),
+                              s->classes[class].tf);
     }
 }
 
@@ -164,13 +164,14 @@ static void count_tail(struct index_tally *tally, const struct tail *t)
             const struct tail_post *p = &t->posts[at - 1];
 
             if (!t->docs[p->doc].dead)
-                count(tally, slot->key, t->docs[p->doc].text, p->tf);
+                index_check_count(tally, slot->key, t->docs[p->doc].text,
+                                  p->tf);
         }
     }
     tally->docs += t->n_live;
 }
 
-static int by_value(const void *x, const void *y)
+static int index_check_by_value(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
@@ -187,10 +188,10 @@ static int count_text(void *user, const struct change *ch)
     c->st = plain_source(&ix->plain, ch->source, ch->tagged, &plain, c->e);
     if (!c->st) c->st = analyze(&ix->a, plain, t, c->e);
     if (c->st) return 1;
-    qsort(t->at, t->n, sizeof *t->at, by_value);
+    qsort(t->at, t->n, sizeof *t->at, index_check_by_value);
     for (size_t i = 0, k; i < t->n; i = k) {
         for (k = i + 1; k < t->n && t->at[k] == t->at[i]; k++) ;
-        count(&c->tally, t->at[i], ch->text, (uint32_t)(k - i));
+        index_check_count(&c->tally, t->at[i], ch->text, (uint32_t)(k - i));
     }
     if (++c->tally.docs % 4096 == 0
         && index_progress(ix, "checking", c->tally.docs, 0)) {
@@ -201,7 +202,8 @@ static int count_text(void *user, const struct change *ch)
 }
 
 /* One transaction around both sides: they are of the same moment. */
-static enum status compare(struct index_check_context *c, struct err *e)
+static enum status index_check_compare(struct index_check_context *c,
+                                       struct err *e)
 {
     struct index *ix = c->ix;
     struct index_tally of_index;
@@ -235,7 +237,7 @@ enum status index_check(struct index *ix, problem_fn *fn, void *user,
                                                    builds before */
     if (!st) st = store_begin_read(ix->s, e);
     if (st) return st;
-    st = compare(&c, e);
+    st = index_check_compare(&c, e);
     store_commit(ix->s, &ignored);
     *n_problems += c.found.n;
     return st;

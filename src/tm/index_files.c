@@ -16,7 +16,7 @@
 
 #define NAME_MAX_BYTES 80
 
-static char *join(const char *dir, const char *name)
+static char *index_files_join(const char *dir, const char *name)
 {
     char *path;
 
@@ -39,7 +39,7 @@ char *segment_path(const char *dir, int64_t number)
     char name[NAME_MAX_BYTES];
 
     snprintf(name, sizeof name, "%016" PRIx64 ".seg", (uint64_t)number);
-    return join(dir, name);
+    return index_files_join(dir, name);
 }
 
 char *symbol_path(const char *dir, int64_t number, uint64_t tokenizer)
@@ -48,7 +48,7 @@ char *symbol_path(const char *dir, int64_t number, uint64_t tokenizer)
 
     snprintf(name, sizeof name, "%016" PRIx64 ".%016" PRIx64 ".ids",
              (uint64_t)number, tokenizer);
-    return join(dir, name);
+    return index_files_join(dir, name);
 }
 
 enum status lock_take(struct lock *l, const char *dir, const char *name,
@@ -61,7 +61,7 @@ enum status lock_take(struct lock *l, const char *dir, const char *name,
     *got = false;
     if (mkdir(dir, 0777) && errno != EEXIST)
         return err_set(e, ST_IO, "%s: %s", dir, strerror(errno));
-    path = join(dir, name);
+    path = index_files_join(dir, name);
     if (!path) return err_nomem(e, "index");
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (l->fd < 0) {
@@ -167,7 +167,7 @@ static bool parse_name(const char *name, int64_t *number)
 
 static void remove_in(const char *dir, const char *name)
 {
-    char *path = join(dir, name);
+    char *path = index_files_join(dir, name);
 
     if (path) unlink(path);
     free(path);

@@ -47,7 +47,8 @@ static int smaller_first(const void *a, const void *b)
 /* The smallest segments whose sizes are alike: each is at most twice as large
  * as all before it together. So a text is written again about once for each
  * doubling of the memory. all: as many as fit. */
-static size_t choose(struct index *ix, bool all, struct segment **out)
+static size_t index_merge_choose(struct index *ix, bool all,
+                                 struct segment **out)
 {
     size_t n = ix->n_segs, k = 0;
     uint64_t docs = 0;
@@ -78,7 +79,7 @@ bool index_wants_merge(const struct index *ix)
     struct segment *chosen[MERGE_MAX];
 
     return ix->tail.n_docs >= ix->o.tail_limit
-           || choose((struct index *)(void *)ix, false, chosen);
+           || index_merge_choose((struct index *)(void *)ix, false, chosen);
 }
 
 /* ---- side files ---------------------------------------------------------- */
@@ -175,9 +176,11 @@ static bool is_among(const struct segment *s, struct segment *const *list,
 /* The present list without `old`, with what was emitted. clean moves up to the
  * first removal of a document that is still there. *late: somebody was
  * faster. */
-static enum status publish(struct index *ix, struct segment *const *old,
-                           size_t n_old, const struct emit_result *em,
-                           int64_t seq, bool *late, struct err *e)
+static enum status index_merge_publish(struct index *ix,
+                                       struct segment *const *old,
+                                       size_t n_old,
+                                       const struct emit_result *em,
+                                       int64_t seq, bool *late, struct err *e)
 {
     struct manifest m = { .seq = seq, .clean = ix->applied };
     enum status st;
@@ -212,7 +215,7 @@ static enum status flush_tail(struct index *ix, struct err *e)
                                    &seq, e);
 
     for (size_t i = 0; !st && i < em.n; i++) make_symbols(ix, &em.rows[i]);
-    if (!st) st = publish(ix, NULL, 0, &em, seq, &late, e);
+    if (!st) st = index_merge_publish(ix, NULL, 0, &em, seq, &late, e);
     if (st || late) emitted_discard(&em, ix->dir);
     emitted_release(&em);
     return st;
@@ -246,7 +249,7 @@ static enum status merge_files(struct index *ix, struct segment **old,
     if (!st && !emitted_add(&em, &row)) st = err_nomem(e, "index");
     emitted_drop_empty(&em, ix->dir);
     if (!st && em.n) join_all_symbols(ix, &row, old, n);
-    if (!st) st = publish(ix, old, n, &em, ix->seq, late, e);
+    if (!st) st = index_merge_publish(ix, old, n, &em, ix->seq, late, e);
     if (st || *late) emitted_discard(&em, ix->dir);
     else for (size_t i = 0; i < n; i++) segment_remove(ix->dir, old[i]->number);
     emitted_release(&em);
@@ -257,7 +260,7 @@ static enum status merge_some(struct index *ix, bool all, bool *done,
                               struct err *e)
 {
     struct segment *old[MERGE_MAX];
-    size_t n = choose(ix, all, old);
+    size_t n = index_merge_choose(ix, all, old);
     bool late = false;
 
     *done = !n;

@@ -52,7 +52,7 @@ static void merge_one(const char *path, const struct merge_job *job)
     store_close(s);
 }
 
-static void *work(void *arg)
+static void *merger_work(void *arg)
 {
     struct merger *m = arg;
 
@@ -80,13 +80,13 @@ static bool start(struct merger *m)
     if (m->started) pthread_join(m->thread, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&m->thread, NULL, work, m);
+    rc = pthread_create(&m->thread, NULL, merger_work, m);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     m->started = !rc;
     return m->started;
 }
 
-static bool listed(const struct merger *m, const struct merge_job *job)
+static bool merger_listed(const struct merger *m, const struct merge_job *job)
 {
     for (size_t i = 0; i < m->n; i++)
         if (m->jobs[i].memory == job->memory &&
@@ -100,7 +100,7 @@ void merger_poke(struct merger *m, const struct merge_job *job)
     bool idle;
 
     pthread_mutex_lock(&m->lock);
-    if (!listed(m, job) &&
+    if (!merger_listed(m, job) &&
         mem_grow(&m->jobs, &m->cap, m->n + 1, sizeof *m->jobs))
         m->jobs[m->n++] = *job;
     idle = m->n && !m->running;

@@ -32,9 +32,9 @@ static uint64_t page_sum(const uint8_t *data, uint64_t size, uint64_t page)
     return XXH3_64bits(data + at, left < PAGEFILE_PAGE ? left : PAGEFILE_PAGE);
 }
 
-static enum status check_head(struct pagefile *pf, const char *path,
-                              const char magic[8], uint32_t version,
-                              struct err *e)
+static enum status pagefile_check_head(struct pagefile *pf, const char *path,
+                                       const char magic[8], uint32_t version,
+                                       struct err *e)
 {
     const struct pagefile_head *h = &pf->head;
     uint64_t room;
@@ -66,7 +66,7 @@ enum status pagefile_open(struct pagefile *pf, const char *path,
 
     memset(pf, 0, sizeof *pf);
     st = mapping_open(&pf->map, path, e);
-    if (!st) st = check_head(pf, path, magic, version, e);
+    if (!st) st = pagefile_check_head(pf, path, magic, version, e);
     if (!st) {
         pf->seen = calloc(pf->head.n_pages + 1, 1);
         if (!pf->seen) st = err_nomem(e, path);

@@ -21,14 +21,14 @@
 struct retrieve_list {
     struct match *at;
     size_t n, cap, next;
-    size_t until;               /* the merge goes on to here past the top */
+    size_t until;               /* the retrieve_merge goes on to here past the top */
     struct match *same;         /* not candidates: other texts whose source
                                    has the symbols of the query */
     size_t n_same, cap_same;
 };
 
 /* One of several translations of a source, while they are put in order. */
-struct translation {
+struct same_source {
     struct match match;
     size_t place;               /* among the matches */
     struct str source, target;  /* as compared */
@@ -56,7 +56,7 @@ struct retriever {
     size_t by_hash_cap;
     bool *wanted;                       /* [groups + 1] reach the result */
     size_t wanted_cap;
-    struct translation *translations;
+    struct same_source *translations;
     size_t n_translations, translations_cap;
     struct strbuf texts;                /* of the translations */
 };
@@ -112,8 +112,8 @@ enum status retriever_new(struct retriever **out, struct store *s,
 
 /* ---- one memory ---------------------------------------------------------- */
 
-static double measure(size_t distance, const struct symbols *q, size_t n,
-                      uint32_t chars, enum rerank by)
+static double retrieve_measure(size_t distance, const struct symbols *q,
+                               size_t n, uint32_t chars, enum rerank by)
 {
     if (by == RERANK_AUTHORS)
         return similarity(distance, q->chars, chars);
@@ -150,8 +150,8 @@ static enum status compare_hit(struct retriever *rt, size_t memory, size_t i,
     if (st) return st;
     *out = (struct match){
         .text = h->text, .memory = rt->infos[memory].id,
-        .similarity = measure(similar_distance(rt->similar, at, len),
-                              &rt->symbols, len, chars, o->rerank),
+        .similarity = retrieve_measure(similar_distance(rt->similar, at, len),
+                                       &rt->symbols, len, chars, o->rerank),
         .score = h->score, .rank = (int)i,
         .priority = rt->infos[memory].priority,
         .hash = symbols_hash(at, len) };
@@ -289,8 +289,8 @@ static enum status group_candidates(struct retriever *rt, uint32_t *groups,
 
 /* ---- what is left out ---------------------------------------------------- */
 
-static enum status characters(struct retriever *rt, struct str text,
-                              bool tagged, size_t *n, struct err *e)
+static enum status retrieve_characters(struct retriever *rt, struct str text,
+                                       bool tagged, size_t *n, struct err *e)
 {
     strbuf_reset(&rt->plain);
     if (tagged) {
@@ -312,8 +312,8 @@ static enum status length_fits(struct retriever *rt, int64_t text, bool *fits,
     *fits = false;
     st = store_text(rt->store, text, &source, &target, &tagged, &found, e);
     if (st || !found) return st;
-    st = characters(rt, source, tagged, &s, e);
-    if (!st) st = characters(rt, target, tagged, &t, e);
+    st = retrieve_characters(rt, source, tagged, &s, e);
+    if (!st) st = retrieve_characters(rt, target, tagged, &t, e);
     *fits = s < 2 * t && t < 2 * s && s != 1 && t != 1;
     return st;
 }
@@ -372,9 +372,9 @@ static enum status settle_lists(struct retriever *rt,
     return st;
 }
 
-static enum status merge_lists(struct retriever *rt,
-                               const struct retrieve_options *o,
-                               struct matches *out, struct err *e)
+static enum status retrieve_merge_lists(struct retriever *rt,
+                                        const struct retrieve_options *o,
+                                        struct matches *out, struct err *e)
 {
     enum status st;
     struct retrieve_list *l;
@@ -474,7 +474,7 @@ static enum status load_translation(struct retriever *rt,
                                     const struct matches *m, size_t place,
                                     struct err *e)
 {
-    struct translation *t;
+    struct same_source *t;
     struct str source, target;
     bool tagged, found;
     enum status st;
@@ -483,7 +483,7 @@ static enum status load_translation(struct retriever *rt,
                   rt->n_translations + 1, sizeof *rt->translations))
         return err_nomem(e, "matches");
     t = &rt->translations[rt->n_translations];
-    *t = (struct translation){ .match = m->at[place], .place = place };
+    *t = (struct same_source){ .match = m->at[place], .place = place };
     st = store_text(rt->store, t->match.text, &source, &target, &tagged,
                     &found, e);
     if (st || !found) return st;
@@ -509,7 +509,7 @@ static enum status load_translations(struct retriever *rt,
     for (size_t i = 0; !st && i < m->n; i++)
         if (m->at[i].group) st = load_translation(rt, m, i, e);
     for (size_t i = 0; i < rt->n_translations; i++) {   /* it moved */
-        struct translation *t = &rt->translations[i];
+        struct same_source *t = &rt->translations[i];
 
         t->source.p = rt->texts.data + t->source_at;
         t->target.p = rt->texts.data + t->target_at;
@@ -525,8 +525,8 @@ static int compare_str(struct str a, struct str b)
     return d ? d : a.n < b.n ? -1 : a.n > b.n;
 }
 
-static int compare_sources(const struct translation *a,
-                           const struct translation *b)
+static int compare_sources(const struct same_source *a,
+                           const struct same_source *b)
 {
     if (a->match.group != b->match.group)
         return a->match.group < b->match.group ? -1 : 1;
@@ -535,7 +535,7 @@ static int compare_sources(const struct translation *a,
 
 static int translation_by_place(const void *a, const void *b)
 {
-    const struct translation *x = a, *y = b;
+    const struct same_source *x = a, *y = b;
     int d = compare_sources(x, y);
 
     return d ? d : x->place < y->place ? -1 : x->place > y->place;
@@ -543,13 +543,13 @@ static int translation_by_place(const void *a, const void *b)
 
 static int translation_by_precedence(const void *a, const void *b)
 {
-    const struct translation *x = a, *y = b;
+    const struct same_source *x = a, *y = b;
     int d = precedence_compare(&x->precedence, &y->precedence);
 
     return d ? d : x->place < y->place ? -1 : x->place > y->place;
 }
 
-static bool translations_differ(const struct translation *t, size_t n)
+static bool translations_differ(const struct same_source *t, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         if (!str_eq(t[0].target, t[i].target)) return true;
@@ -557,7 +557,7 @@ static bool translations_differ(const struct translation *t, size_t n)
 }
 
 /* n translations of one source, by place. */
-static void order_translations(struct translation *t, size_t n,
+static void order_translations(struct same_source *t, size_t n,
                                struct matches *m)
 {
     if (!translations_differ(t, n)) return;
@@ -573,7 +573,7 @@ static void order_translations(struct translation *t, size_t n,
 static enum status order_sources(struct retriever *rt, struct matches *m,
                                  struct err *e)
 {
-    struct translation *t;
+    struct same_source *t;
     size_t end;
     enum status st = store_begin_read(rt->store, e), ended;
 
@@ -592,15 +592,15 @@ static enum status order_sources(struct retriever *rt, struct matches *m,
     return ST_OK;
 }
 
-static enum status merge(struct retriever *rt,
-                         const struct retrieve_options *o,
-                         struct matches *out, struct err *e)
+static enum status retrieve_merge(struct retriever *rt,
+                                  const struct retrieve_options *o,
+                                  struct matches *out, struct err *e)
 {
     uint32_t groups = 0;
     size_t n;
     enum status st = group_candidates(rt, &groups, e);
 
-    if (!st) st = merge_lists(rt, o, out, e);
+    if (!st) st = retrieve_merge_lists(rt, o, out, e);
     if (st || !groups || !want_groups(rt, out, groups)) return st;
     n = out->n;
     st = merge_rest(rt, o, out, e);
@@ -623,6 +623,6 @@ enum status retrieve(struct retriever *rt, struct str text,
         st = similar_set(rt->similar, rt->symbols.at, rt->symbols.n, e);
     if (!st) rt->hash = symbols_hash(rt->symbols.at, rt->symbols.n);
     for (size_t i = 0; !st && i < rt->n; i++) st = fill_list(rt, i, o, e);
-    if (!st) st = merge(rt, o, out, e);
+    if (!st) st = retrieve_merge(rt, o, out, e);
     return st;
 }

@@ -70,8 +70,8 @@ static bool check_small(struct segment *s)
     return true;
 }
 
-static enum status finish(struct segment **out, struct segment *s,
-                          const char *path, struct err *e)
+static enum status segment_finish(struct segment **out, struct segment *s,
+                                  const char *path, struct err *e)
 {
     if (!take_tables(s) || !check_small(s)) {
         segment_close(s);
@@ -110,7 +110,7 @@ enum status segment_open(struct segment **out, const char *path,
         segment_close(s);
         return err_set(e, ST_FORMAT, "%s belongs to another index", path);
     }
-    return finish(out, s, path, e);
+    return segment_finish(out, s, path, e);
 }
 
 enum status segment_adopt(struct segment **out,
@@ -125,7 +125,7 @@ enum status segment_adopt(struct segment **out,
         return err_nomem(e, "index segment");
     }
     pagefile_adopt(&s->file, head, data, n);
-    return finish(out, s, "the index in memory", e);
+    return segment_finish(out, s, "the index in memory", e);
 }
 
 void segment_close(struct segment *s)
@@ -183,7 +183,8 @@ static bool search_term(struct segment *s, uint64_t hash, uint32_t *out,
 }
 
 /* Checks what the list claims to be before anybody reads it. */
-static bool take_list(struct segment *s, uint32_t i, struct seg_list *out)
+static bool segment_take_list(struct segment *s, uint32_t i,
+                              struct seg_list *out)
 {
     const struct pagefile_head *h = &s->file.head;
     const struct seg_term *t, *next;
@@ -224,7 +225,7 @@ bool segment_find(struct segment *s, uint64_t hash, struct seg_list *out)
 
     memset(out, 0, sizeof *out);
     if (!search_term(s, hash, &i, &found)) return false;
-    return !found || take_list(s, i, out);
+    return !found || segment_take_list(s, i, out);
 }
 
 bool segment_sound(struct segment *s)
@@ -237,7 +238,7 @@ bool segment_sound(struct segment *s)
 
         if (i && s->terms[i].hash <= before) return false;
         before = s->terms[i].hash;
-        if (!take_list(s, i, &list)) return false;
+        if (!segment_take_list(s, i, &list)) return false;
     }
     return true;
 }

@@ -69,7 +69,7 @@ bool builder_takes(const struct builder *b, int64_t text)
 
 uint32_t builder_docs(const struct builder *b) { return b->n_docs; }
 
-static bool add_term(struct builder *b, uint64_t hash)
+static bool segment_build_add_term(struct builder *b, uint64_t hash)
 {
     bool fresh;
     uint32_t *number = map64_put(&b->numbers, hash, &fresh);
@@ -130,7 +130,8 @@ enum status builder_add(struct builder *b, int64_t text,
         || !mem_grow(&b->doc_text, &b->cap_text, n, sizeof *b->doc_text))
         return err_nomem(e, "index");
     for (size_t i = 0; i < terms->n; i++)
-        if (!add_term(b, terms->at[i])) return err_nomem(e, "index");
+        if (!segment_build_add_term(b, terms->at[i]))
+            return err_nomem(e, "index");
     if (!mem_grow(&b->post_class, &b->cap_class, b->n_posts + 1,
                   sizeof *b->post_class))
         return err_nomem(e, "index");
@@ -173,7 +174,7 @@ static bool sorted_alloc(struct sorted_terms *s, const struct builder *b)
     return s->order && s->at && s->doc && s->class && s->new_doc;
 }
 
-static int by_hash(const void *a, const void *b, void *terms)
+static int segment_build_by_hash(const void *a, const void *b, void *terms)
 {
     const struct term_info *t = terms;
     uint64_t x = t[*(const uint32_t *)a].hash;
@@ -187,7 +188,8 @@ static void sort_postings(struct sorted_terms *s, const struct builder *b)
     uint32_t at = 0, post = 0;
 
     for (uint32_t i = 0; i < b->n_terms; i++) s->order[i] = i;
-    qsort_r(s->order, b->n_terms, sizeof *s->order, by_hash, b->terms);
+    qsort_r(s->order, b->n_terms, sizeof *s->order, segment_build_by_hash,
+            b->terms);
     for (size_t i = 0; i < b->n_terms; i++) {
         s->at[s->order[i]] = at;
         at += b->terms[s->order[i]].df;
@@ -202,9 +204,11 @@ static void sort_postings(struct sorted_terms *s, const struct builder *b)
 }
 
 /* Numbers and ids of the documents that stay. */
-static bool number_docs(struct sorted_terms *s, const struct builder *b,
-                        const int64_t *drop, size_t n_drop,
-                        struct id_runs *ids, struct image_facts *f)
+static bool segment_build_number_docs(struct sorted_terms *s,
+                                      const struct builder *b,
+                                      const int64_t *drop, size_t n_drop,
+                                      struct id_runs *ids,
+                                      struct image_facts *f)
 {
     size_t at = 0;
 
@@ -257,7 +261,7 @@ enum status builder_image(struct builder *b, const struct seg_key *key,
     memset(out, 0, sizeof *out);
     if (!sorted_alloc(&s, b)
         || !image_begin(&w, b->classes, (uint32_t)b->n_classes)
-        || !number_docs(&s, b, drop, n_drop, &ids, &f))
+        || !segment_build_number_docs(&s, b, drop, n_drop, &ids, &f))
         st = err_nomem(e, "index");
     if (!st) {
         sort_postings(&s, b);

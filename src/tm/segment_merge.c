@@ -57,7 +57,7 @@ bool segments_fit(struct segment *const *segs, size_t n)
 
 /* ---- documents ----------------------------------------------------------- */
 
-static void leave_out(struct merge *m, size_t i, uint32_t doc)
+static void segment_merge_leave_out(struct merge *m, size_t i, uint32_t doc)
 {
     m->new_doc[i][doc] = UINT32_MAX;
     m->left_out[i]++;
@@ -74,7 +74,7 @@ static size_t lowest(struct merge *m, uint32_t *at)
 
         while (at[i] < m->segs[i]->n_docs
                && segment_is_dead(m->segs[i], at[i]))
-            leave_out(m, i, at[i]++);
+            segment_merge_leave_out(m, i, at[i]++);
         if (at[i] >= m->segs[i]->n_docs) continue;
         text = segment_text(m->segs[i], at[i]);
         if (best == m->n || text < best_text) {
@@ -85,7 +85,7 @@ static size_t lowest(struct merge *m, uint32_t *at)
     return best;
 }
 
-static bool number_docs(struct merge *m)
+static bool segment_merge_number_docs(struct merge *m)
 {
     uint32_t at[MERGE_MAX] = { 0 };
     size_t i;
@@ -94,7 +94,7 @@ static bool number_docs(struct merge *m)
         int64_t text = segment_text(m->segs[i], at[i]);
 
         if (m->ids.n && text < m->ids.next) {   /* had it already */
-            leave_out(m, i, at[i]++);
+            segment_merge_leave_out(m, i, at[i]++);
             continue;
         }
         if (!id_runs_add(&m->ids, m->facts.n_docs, text)) return false;
@@ -140,7 +140,7 @@ static bool merge_alloc(struct merge *m)
         if (!m->new_doc[i] || !m->new_class[i] || !number_classes(m, i))
             return false;
     }
-    return number_docs(m);
+    return segment_merge_number_docs(m);
 }
 
 /* ---- lists --------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static bool take_run(struct merge *m, size_t i, struct seg_run run,
     return true;
 }
 
-static bool take_list(struct merge *m, size_t i, uint32_t term)
+static bool segment_merge_take_list(struct merge *m, size_t i, uint32_t term)
 {
     const struct segment *s = m->segs[i];
     const struct seg_term *t = &s->terms[term];
@@ -202,7 +202,7 @@ static void write_list(struct merge *m, struct image_writer *w, uint64_t hash)
             image_post(w, m->posts[k].doc, m->posts[k].class);
 }
 
-static bool merge_lists(struct merge *m, struct image_writer *w)
+static bool segment_merge_lists(struct merge *m, struct image_writer *w)
 {
     uint32_t at[MERGE_MAX] = { 0 };
 
@@ -222,7 +222,7 @@ static bool merge_lists(struct merge *m, struct image_writer *w)
         for (size_t i = 0; i < m->n; i++)
             if (at[i] < m->segs[i]->n_terms
                 && m->segs[i]->terms[at[i]].hash == hash
-                && !take_list(m, i, at[i]++))
+                && !segment_merge_take_list(m, i, at[i]++))
                 return false;
         write_list(m, w, hash);
     }
@@ -272,7 +272,7 @@ enum status segments_merge(struct segment *const *segs, size_t n,
     memset(out, 0, sizeof *out);
     if (!merge_alloc(&m)
         || !image_begin(&w, m.classes, (uint32_t)m.n_classes)
-        || !merge_lists(&m, &w))
+        || !segment_merge_lists(&m, &w))
         st = err_nomem(e, "merging the index");
     for (size_t i = 0; !st && i < n; i++)
         m.facts.words += segs[i]->words - words_left_out(&m, i);

@@ -68,7 +68,8 @@ void similar_free(struct similar *s)
 
 /* The symbol's slot, or the free one where it belongs. There always is a free
  * one: the table has at least twice as many as the pattern has units. */
-static struct similar_slot *find(const struct similar *s, uint32_t symbol)
+static struct similar_slot *similar_find(const struct similar *s,
+                                         uint32_t symbol)
 {
     size_t mask = s->n_slots - 1;
     size_t i = (size_t)(symbol * UINT64_C(0x9E3779B97F4A7C15) >> 32) & mask;
@@ -79,7 +80,7 @@ static struct similar_slot *find(const struct similar *s, uint32_t symbol)
 }
 
 /* Slots for n units: new ones get stamp 0, which no pattern has. */
-static bool make_room(struct similar *s, size_t n)
+static bool similar_make_room(struct similar *s, size_t n)
 {
     size_t want = 16, had = s->cap_slots;
 
@@ -108,7 +109,7 @@ static uint32_t new_entry(struct similar *s, uint32_t block)
 
 static void set_row(struct similar *s, size_t row, uint32_t symbol)
 {
-    struct similar_slot *slot = find(s, symbol);
+    struct similar_slot *slot = similar_find(s, symbol);
     uint32_t block = (uint32_t)(row / BLOCK);
 
     if (slot->stamp != s->stamp) {
@@ -131,7 +132,7 @@ enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
     if (n >= NONE / 4)
         return err_set(e, ST_LIMIT, "a text of %zu units is too long to be "
                        "compared", n);
-    if (!make_room(s, n)) return err_nomem(e, "edit distances");
+    if (!similar_make_room(s, n)) return err_nomem(e, "edit distances");
     if (n) memcpy(s->pattern, pattern, n * sizeof *pattern);
     for (size_t i = 0; i < n; i++) set_row(s, i, pattern[i]);
     s->n = n;
@@ -145,9 +146,10 @@ struct similar_along { uint64_t plus, minus; };
 
 /* One block of one column. rows: where the text's unit is; in: along the row
  * above the block. Returns the same of the block's row `last`. */
-static inline struct similar_along advance(struct column *c, uint64_t rows,
-                                           struct similar_along in,
-                                           unsigned last)
+static inline struct similar_along similar_advance(struct column *c,
+                                                   uint64_t rows,
+                                                   struct similar_along in,
+                                                   unsigned last)
 {
     uint64_t up = c->up, down = c->down, vertical = rows | down;
     uint64_t diagonal, plus, minus;
@@ -177,10 +179,10 @@ static size_t one_block(const struct similar *s, const uint32_t *text,
     size_t distance = s->n;
 
     for (size_t i = 0; i < n; i++) {
-        const struct similar_slot *slot = find(s, text[i]);
+        const struct similar_slot *slot = similar_find(s, text[i]);
         uint64_t rows = slot->stamp == s->stamp ? s->entry[slot->first].rows
                                                 : 0;
-        struct similar_along d = advance(&c, rows, top, last);
+        struct similar_along d = similar_advance(&c, rows, top, last);
 
         distance += d.plus - d.minus;
     }
@@ -190,7 +192,7 @@ static size_t one_block(const struct similar *s, const uint32_t *text,
 /* All blocks of one column; along the last row. */
 static struct similar_along next_column(struct similar *s, uint32_t symbol)
 {
-    const struct similar_slot *slot = find(s, symbol);
+    const struct similar_slot *slot = similar_find(s, symbol);
     uint32_t at = slot->stamp == s->stamp ? slot->first : NONE;
     struct similar_along d = top;
 
@@ -202,8 +204,8 @@ static struct similar_along next_column(struct similar *s, uint32_t symbol)
             rows = s->entry[at].rows;
             at = s->entry[at].next;
         }
-        d = advance(&s->column[b], rows, d,
-                    is_last ? (unsigned)(s->n - 1) % BLOCK : BLOCK - 1);
+        d = similar_advance(&s->column[b], rows, d,
+                            is_last ? (unsigned)(s->n - 1) % BLOCK : BLOCK - 1);
     }
     return d;
 }
@@ -296,7 +298,7 @@ void stretches_release(struct stretches *s)
     *s = (struct stretches){ 0 };
 }
 
-static bool list_words(struct similar_side *s, struct str text)
+static bool similar_list_words(struct similar_side *s, struct str text)
 {
     struct words w;
 
@@ -328,7 +330,8 @@ static bool same_word(const struct diff *d, size_t i, size_t j)
            same_bytes(d, t->begin, t->end, o->begin, o->end);
 }
 
-static bool emit(struct stretches *s, enum edit kind, size_t begin, size_t end)
+static bool similar_emit(struct stretches *s, enum edit kind, size_t begin,
+                         size_t end)
 {
     if (begin == end) return true;
     if (s->n && s->at[s->n - 1].kind == kind) {
@@ -348,7 +351,7 @@ static size_t begin_of(const struct similar_side *s, size_t i)
 
 /* The words up to i of theirs and j of ours have nothing in common: drop and
  * add them. Equal white space at either end of the two stays: from "a day" to
- * "a new day" is to keep "a ", add "new " and keep "day". */
+ * "a new day" is to similar_keep "a ", add "new " and similar_keep "day". */
 static bool change(struct diff *d, size_t i, size_t j)
 {
     struct similar_side *t = &d->theirs, *o = &d->ours;
@@ -356,7 +359,7 @@ static bool change(struct diff *d, size_t i, size_t j)
     size_t t_lead = begin_of(t, t->next), o_lead = begin_of(o, o->next);
 
     if (same_bytes(d, t->done, t_lead, o->done, o_lead)) {
-        if (!emit(d->out, EDIT_KEEP, t->done, t_lead)) return false;
+        if (!similar_emit(d->out, EDIT_KEEP, t->done, t_lead)) return false;
         t->done = t_lead;
         o->done = o_lead;
     }
@@ -366,18 +369,18 @@ static bool change(struct diff *d, size_t i, size_t j)
         t_tail = t_end;
         o_tail = o_end;
     }
-    return emit(d->out, EDIT_DROP, t->done, t_tail) &&
-           emit(d->out, EDIT_ADD, o->done, o_tail) &&
-           emit(d->out, EDIT_KEEP, t_tail, t_end);
+    return similar_emit(d->out, EDIT_DROP, t->done, t_tail) &&
+           similar_emit(d->out, EDIT_ADD, o->done, o_tail) &&
+           similar_emit(d->out, EDIT_KEEP, t_tail, t_end);
 }
 
 /* Word i of theirs is word j of ours. */
-static bool keep(struct diff *d, size_t i, size_t j)
+static bool similar_keep(struct diff *d, size_t i, size_t j)
 {
     struct similar_side *t = &d->theirs, *o = &d->ours;
 
     if (!change(d, i, j) ||
-        !emit(d->out, EDIT_KEEP, t->at[i].begin, t->at[i].end))
+        !similar_emit(d->out, EDIT_KEEP, t->at[i].begin, t->at[i].end))
         return false;
     t->done = t->at[i].end;
     o->done = o->at[j].end;
@@ -411,7 +414,7 @@ static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
         const uint16_t *row = common + i * wide;
 
         if (same_word(d, from + i, from + j)) {
-            ok = keep(d, from + i, from + j);
+            ok = similar_keep(d, from + i, from + j);
             i++;
             j++;
         } else if (row[wide + j] >= row[j + 1]) {
@@ -424,7 +427,7 @@ static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
     return ok;
 }
 
-static bool compare(struct diff *d)
+static bool similar_compare(struct diff *d)
 {
     size_t n = d->theirs.n, m = d->ours.n, from = 0, tail = 0;
     bool ok = true;
@@ -433,9 +436,9 @@ static bool compare(struct diff *d)
     while (tail < n - from && tail < m - from &&
            same_word(d, n - tail - 1, m - tail - 1))
         tail++;
-    for (size_t i = 0; ok && i < from; i++) ok = keep(d, i, i);
+    for (size_t i = 0; ok && i < from; i++) ok = similar_keep(d, i, i);
     ok = ok && keep_common(d, from, n - tail, m - tail);
-    for (; ok && tail; tail--) ok = keep(d, n - tail, m - tail);
+    for (; ok && tail; tail--) ok = similar_keep(d, n - tail, m - tail);
     return ok && change(d, n, m);
 }
 
@@ -446,8 +449,8 @@ enum status differences(struct str theirs, struct str ours,
     bool ok;
 
     out->n = 0;
-    ok = list_words(&d.theirs, theirs) && list_words(&d.ours, ours) &&
-         compare(&d);
+    ok = similar_list_words(&d.theirs, theirs) &&
+         similar_list_words(&d.ours, ours) && similar_compare(&d);
     free(d.theirs.at);
     free(d.ours.at);
     return ok ? ST_OK : err_nomem(e, "the differences of two texts");

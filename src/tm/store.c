@@ -105,7 +105,7 @@ enum status store_damaged(const char *path, const char *why, struct err *e)
     return sqlfile_damaged(&memory_file, path, why, e);
 }
 
-static enum status failed(struct store *s, int rc, struct err *e)
+static enum status store_failed(struct store *s, int rc, struct err *e)
 {
     return store_error(s->db, s->path, rc, e);
 }
@@ -137,7 +137,7 @@ static int bind_stamp(sqlite3_stmt *st, int i, struct stamp t)
 }
 
 /* The bytes are only read while the statement runs. */
-static int bind_all(sqlite3_stmt *st, const char *types, va_list ap)
+static int store_bind_all(sqlite3_stmt *st, const char *types, va_list ap)
 {
     int rc = SQLITE_OK;
 
@@ -169,7 +169,7 @@ static int query_bind(struct store *s, enum query q, const char *types,
     if (!s->stmt[q])
         rc = sqlite3_prepare_v3(s->db, sql_of[q], -1,
                                 SQLITE_PREPARE_PERSISTENT, &s->stmt[q], NULL);
-    return rc ? rc : bind_all(s->stmt[q], types, ap);
+    return rc ? rc : store_bind_all(s->stmt[q], types, ap);
 }
 
 /* What sqlite3_step said; an error ends the statement. */
@@ -180,7 +180,7 @@ static enum status stepped(struct store *s, enum query q, int rc, bool *found,
 
     *found = rc == SQLITE_ROW;
     if (*found) return ST_OK;
-    st = rc == SQLITE_DONE ? ST_OK : failed(s, rc, e);
+    st = rc == SQLITE_DONE ? ST_OK : store_failed(s, rc, e);
     sqlite3_reset(s->stmt[q]);
     return st;
 }
@@ -191,7 +191,7 @@ static enum status query_begin(struct store *s, enum query q, bool *found,
     int rc = query_bind(s, q, types, ap);
 
     *found = false;
-    if (rc) return failed(s, rc, e);
+    if (rc) return store_failed(s, rc, e);
     return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
 }
 
@@ -478,7 +478,7 @@ int store_make_file(const char *path, sqlite3 **db)
 
 /* No auto_vacuum: it makes imports a twelfth slower (instructions counted by
  * callgrind); store_compact writes the file anew instead. */
-static enum status fill_store(void *user, const char *temp, struct err *e)
+static enum status store_fill_store(void *user, const char *temp, struct err *e)
 {
     sqlite3 *db;
     int rc = store_make_file(temp, &db);
@@ -517,7 +517,8 @@ static enum status check_no_log(const char *path, struct err *e)
 /* ---- opening ------------------------------------------------------------- */
 
 /* Is there a file, and if not, shall there be one? */
-static enum status look(const char *path, enum store_mode mode, struct err *e)
+static enum status store_look(const char *path, enum store_mode mode,
+                              struct err *e)
 {
     struct stat sb;
     bool existed;
@@ -526,7 +527,7 @@ static enum status look(const char *path, enum store_mode mode, struct err *e)
         if (errno == ENOENT && mode == STORE_CREATE) {
             enum status st = check_no_log(path, e);
 
-            return st ? st : file_create_new(path, fill_store,
+            return st ? st : file_create_new(path, store_fill_store,
                                              (char *)(uintptr_t)path,
                                              &existed, e);
         }
@@ -540,7 +541,7 @@ static enum status look(const char *path, enum store_mode mode, struct err *e)
     return ST_OK;
 }
 
-static int configure(sqlite3 *db)
+static int store_configure(sqlite3 *db)
 {
     int rc = sqlfile_configure(&memory_file, db);
 
@@ -548,8 +549,8 @@ static int configure(sqlite3 *db)
 }
 
 /* The name is the store's from here on; NULL: no memory. */
-static enum status connect_as(struct store *s, char *name, int flags,
-                              struct err *e)
+static enum status store_connect_as(struct store *s, char *name, int flags,
+                                    struct err *e)
 {
     enum status st = ST_OK;
     int rc;
@@ -559,7 +560,7 @@ static enum status connect_as(struct store *s, char *name, int flags,
     if (!name) return err_nomem(e, "file name");
     rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX,
                          sqlfile_vfs(&memory_file));
-    if (rc) return failed(s, rc, e);
+    if (rc) return store_failed(s, rc, e);
     st = sqlfile_check(&memory_file, s->db, s->path, false, e);
     if (!st) st = sqlfile_check_size(&memory_file, s->db, s->path, e);
     s->has_sums = !st && sqlfile_has_sums(s->db);
@@ -568,13 +569,13 @@ static enum status connect_as(struct store *s, char *name, int flags,
                      access(s->path, W_OK) && errno == EROFS
                      ? "the disk is read-only" : "no permission");
     if (st) return st;
-    rc = configure(s->db);
+    rc = store_configure(s->db);
     if (!rc && s->writable)
         rc = sqlfile_use_log(&memory_file, s->db, LOG_PAGES, PAGE_BYTES);
-    return rc ? failed(s, rc, e) : ST_OK;
+    return rc ? store_failed(s, rc, e) : ST_OK;
 }
 
-static void disconnect(struct store *s)
+static void store_disconnect(struct store *s)
 {
     for (int q = 0; q < Q_COUNT; q++) {
         sqlite3_finalize(s->stmt[q]);
@@ -613,16 +614,16 @@ static struct file_look look_now(const struct store *s)
 static enum status connect_read(struct store *s, struct err *e)
 {
     char *name;
-    enum status st = connect_as(s, sqlfile_name(s->path), SQLITE_OPEN_READONLY,
-                                e);
+    enum status st =
+        store_connect_as(s, sqlfile_name(s->path), SQLITE_OPEN_READONLY, e);
 
     if (!st) st = read_uuid(s, e);
     if (!st || !s->db || !sqlfile_lacks_shm(s->db)) return st;
     s->seen = look_now(s);
     st = sqlfile_immutable(s->path, &name, e);
     if (st) return st;
-    disconnect(s);
-    st = connect_as(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+    store_disconnect(s);
+    st = store_connect_as(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
     s->immutable = true;
     return st ? st : read_uuid(s, e);
 }
@@ -636,7 +637,7 @@ static enum status notice_writers(struct store *s, struct err *e)
     if (!(s->immutable || s->reopen) || s->depth) return ST_OK;
     now = look_now(s);
     if (!s->reopen && !memcmp(&now, &s->seen, sizeof now)) return ST_OK;
-    disconnect(s);
+    store_disconnect(s);
     s->immutable = false;
     s->rollbacks++;             /* another version than any before */
     st = connect_read(s, e);
@@ -646,8 +647,8 @@ static enum status notice_writers(struct store *s, struct err *e)
 
 static enum status connect_write(struct store *s, struct err *e)
 {
-    enum status st = connect_as(s, sqlfile_name(s->path),
-                                SQLITE_OPEN_READWRITE, e);
+    enum status st = store_connect_as(s, sqlfile_name(s->path),
+                                      SQLITE_OPEN_READWRITE, e);
 
     if (!st) st = read_uuid(s, e);
     /* Somebody else's rubbish is no reason not to open: what could not be
@@ -678,7 +679,7 @@ enum status store_open(struct store **out, const char *path,
     struct store *s;
 
     *out = NULL;
-    st = look(path, mode, e);
+    st = store_look(path, mode, e);
     if (st) return st;
     s = calloc(1, sizeof *s);
     if (!s) return err_nomem(e, "store");
@@ -703,7 +704,7 @@ void store_close(struct store *s)
     if (!s) return;
     if (s->db) {
         store_rollback(s);
-        disconnect(s);
+        store_disconnect(s);
     }
     strbuf_release(&s->text_buf);
     strbuf_release(&s->pair_buf);
@@ -721,7 +722,7 @@ enum status store_connect_again(const struct store *s, sqlite3 **db,
                              SQLITE_OPEN_NOMUTEX | flags,
                              sqlfile_vfs(&memory_file));
 
-    if (!rc) rc = configure(*db);
+    if (!rc) rc = store_configure(*db);
     return rc ? store_error(*db, s->path, rc, e) : ST_OK;
 }
 

@@ -51,7 +51,7 @@ struct store_import {
     int64_t pair_id;            /* the last given out, while a chunk is open */
     struct new_hash *hashes;    /* of the chunk's new texts */
     size_t n_hashes, cap_hashes;
-    struct map64 by_hash;       /* the first of a hash among them */
+    struct map64 by_hash;  /* the first of a hash among them */
     uint64_t *seen;             /* [FILTER_BITS / 64] hashes of ours; NULL:
                                    there were texts before */
 
@@ -291,7 +291,7 @@ static enum status find_new_hash(struct store_import *im,
     return st;
 }
 
-static int by_hash(const void *a, const void *b)
+static int store_import_by_hash(const void *a, const void *b)
 {
     const struct new_hash *x = a, *y = b;
 
@@ -307,7 +307,8 @@ static enum status write_hashes(struct store_import *im, struct err *e)
     enum status st = ST_OK;
 
     if (im->n_hashes)
-        qsort(im->hashes, im->n_hashes, sizeof *im->hashes, by_hash);
+        qsort(im->hashes, im->n_hashes, sizeof *im->hashes,
+              store_import_by_hash);
     for (size_t i = 0; !st && i < im->n_hashes; i++)
         st = hash_insert(im->s, im->hashes[i].hash, im->hashes[i].text, e);
     forget_hashes(im);
@@ -393,8 +394,9 @@ enum status store_import_pause(struct store_import *im, struct err *e)
     return im->s->chunk == im ? chunk_settle(im->s, e) : ST_OK;
 }
 
-static enum status put_row(struct store_import *im, const struct unit *u,
-                           int64_t *text, bool *is_new, struct err *e)
+static enum status store_import_put_row(struct store_import *im,
+                                        const struct unit *u, int64_t *text,
+                                        bool *is_new, struct err *e)
 {
     struct store *s = im->s;
     int64_t hash = text_hash(im->memory.id, u);
@@ -430,7 +432,7 @@ enum status store_import_put(struct store_import *im, const struct unit *u,
     if (!st) st = unit_accept(u, e);
     if (!st) st = chunk_open(im, e);
     if (st) return st;
-    st = put_row(im, u, text, is_new, e);
+    st = store_import_put_row(im, u, text, is_new, e);
     if (st) {
         chunk_abort(im);
         return st;
@@ -534,8 +536,8 @@ static enum status leave_hidden(struct store_import *im, struct err *e)
     return st ? st : query_run(s, Q_HIDDEN_CLEAN, e, "");
 }
 
-static enum status prepare(struct store_import *im, int64_t *seq,
-                           struct err *e)
+static enum status store_import_do_prepare(struct store_import *im,
+                                           int64_t *seq, struct err *e)
 {
     struct store *s = im->s;
     int64_t first = im->batch << 32 | 1, last = im->batch << 32 | im->texts;
@@ -563,7 +565,7 @@ enum status store_import_prepare(struct store_import *im, int64_t *seq,
     if (!st) st = store_begin(im->s, e);
     if (st) return st;
     im->state = PREPARED;
-    st = prepare(im, seq, e);
+    st = store_import_do_prepare(im, seq, e);
     if (st) store_rollback(im->s);
     *gone = im->gone;
     *n_gone = im->n_gone;

@@ -225,9 +225,9 @@ static enum status trim_log(struct store *s, int64_t memory,
 
 /* Generations are numbers no manifest ever had: one that was dropped and
  * made again is not mistaken for the old one. */
-static enum status write_manifest(struct store *s, int64_t memory,
-                                  uint64_t analyzer, int64_t expected,
-                                  struct manifest *m, struct err *e)
+static enum status
+store_index_write_manifest(struct store *s, int64_t memory, uint64_t analyzer,
+                           int64_t expected, struct manifest *m, struct err *e)
 {
     struct memory_info info;
     int64_t now, generation = 0;
@@ -254,7 +254,8 @@ enum status manifest_write(struct store *s, int64_t memory, uint64_t analyzer,
     enum status st = op_begin(s, e);
 
     if (st) return st;
-    return op_end(s, write_manifest(s, memory, analyzer, expected, m, e), e);
+    return op_end(
+        s, store_index_write_manifest(s, memory, analyzer, expected, m, e), e);
 }
 
 /* ---- segment numbers ----------------------------------------------------- */

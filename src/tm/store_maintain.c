@@ -288,7 +288,8 @@ static void hash_row(struct store_check_context *c, sqlite3_stmt *row,
         rule_row(c, row, sentence);
 }
 
-static enum status check_all(struct store_check_context *c, struct err *e)
+static enum status store_maintain_check_all(struct store_check_context *c,
+                                            struct err *e)
 {
     enum status st = check_rows(c, "PRAGMA integrity_check", integrity_row,
                                 c->s->path, e);
@@ -311,7 +312,7 @@ enum status store_check(struct store *s, problem_fn *fn, void *user,
 
     *n_problems = 0;
     if (st) return st;
-    st = check_all(&c, e);
+    st = store_maintain_check_all(&c, e);
     end = store_commit(s, st ? NULL : e);
     *n_problems = c.found.n;
     return st ? st : end;

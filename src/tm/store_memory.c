@@ -9,7 +9,7 @@
 
 /* ---- names --------------------------------------------------------------- */
 
-static bool printable(const char *s, size_t n)
+static bool store_memory_printable(const char *s, size_t n)
 {
     int len;
 
@@ -32,12 +32,14 @@ static enum status check_settings(const struct memory_info *m, struct err *e)
     if (n == sizeof m->name)
         return err_set(e, ST_ARGUMENT, "a memory's name has at most %zu "
                        "bytes", sizeof m->name - 1);
-    if (!printable(m->name, n))
+    if (!store_memory_printable(m->name, n))
         return err_set(e, ST_ARGUMENT, "a memory's name is made of printable "
                        "characters in UTF-8");
     if (src == sizeof m->source_lang || tgt == sizeof m->target_lang ||
-        !printable(m->source_lang, src) || !printable(m->target_lang, tgt))
-        return err_set(e, ST_ARGUMENT, "a language is a code such as de or "
+        !store_memory_printable(m->source_lang, src) ||
+        !store_memory_printable(m->target_lang, tgt))
+        return err_set(e, ST_ARGUMENT,
+                       "a language is a code such as de or "
                        "pt-BR, of at most %zu bytes",
                        sizeof m->source_lang - 1);
     return ST_OK;

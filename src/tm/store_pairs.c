@@ -15,7 +15,7 @@
 /* ---- checking ------------------------------------------------------------ */
 
 /* Most text is ASCII for long stretches: eight bytes at a time. */
-static bool is_text(struct str v)
+static bool store_pairs_is_text(struct str v)
 {
     size_t i = 0;
     uint64_t word;
@@ -32,7 +32,7 @@ static bool is_text(struct str v)
 static enum status check_side(struct str v, const char *side, struct err *e)
 {
     if (!v.n) return err_set(e, ST_TEXT, "the %s text is empty", side);
-    if (!is_text(v))
+    if (!store_pairs_is_text(v))
         return err_set(e, ST_TEXT, "the %s text is not valid UTF-8 (or has a "
                        "NUL in it)", side);
     return ST_OK;
@@ -46,7 +46,7 @@ enum status unit_check(const struct unit *u, struct err *e)
 
     if (!st) st = check_side(u->target, "target", e);
     for (size_t i = 0; !st && i < sizeof rest / sizeof *rest; i++)
-        if (!is_text(rest[i]))
+        if (!store_pairs_is_text(rest[i]))
             st = err_set(e, ST_TEXT, "what is known about the pair (language, "
                          "id, document, author) is not valid UTF-8");
     return st;
@@ -309,8 +309,9 @@ enum status pair_insert(struct store *s, const struct pair_row *r,
                      str_of(r->origin));
 }
 
-static enum status add_pair(struct store *s, int64_t memory,
-                            const struct unit *u, int64_t *id, struct err *e)
+static enum status store_pairs_add_pair(struct store *s, int64_t memory,
+                                        const struct unit *u, int64_t *id,
+                                        struct err *e)
 {
     struct memory_info m;
     struct pair_row r = { .now = now_exact() };
@@ -332,7 +333,7 @@ enum status store_add(struct store *s, int64_t memory, const struct unit *u,
     *id = 0;
     if (!st) st = op_begin(s, e);
     if (st) return st;
-    return op_end(s, add_pair(s, memory, u, id, e), e);
+    return op_end(s, store_pairs_add_pair(s, memory, u, id, e), e);
 }
 
 static enum status find_pair(struct store *s, int64_t id, int64_t *text,
@@ -552,7 +553,7 @@ static bool keep_strings(struct strbuf *buf, struct str *const *v, size_t n)
     return true;
 }
 
-static bool keep_pair(struct store *s, struct pair *p)
+static bool store_pairs_keep_pair(struct store *s, struct pair *p)
 {
     struct unit *u = &p->unit;
     struct str *const all[] = {
@@ -571,7 +572,7 @@ static enum status get_pair(struct store *s, int64_t id, struct pair *out,
     memset(out, 0, sizeof *out);
     if (st || !*found) return st;
     if (!read_pair(s->stmt[Q_PAIR_GET], out)) st = pair_damaged(s->path, id, e);
-    else if (!keep_pair(s, out)) st = err_nomem(e, "pair");
+    else if (!store_pairs_keep_pair(s, out)) st = err_nomem(e, "pair");
     query_end(s, Q_PAIR_GET);
     return st;
 }

@@ -26,8 +26,8 @@ static uint64_t begins_bytes(uint32_t n_docs)
     return ((uint64_t)n_docs + 1) * sizeof (uint32_t);
 }
 
-static bool fits(struct symfile *f, const struct segment *seg,
-                 uint64_t tokenizer)
+static bool symfile_fits(struct symfile *f, const struct segment *seg,
+                         uint64_t tokenizer)
 {
     const struct pagefile_head *h = &f->file.head;
 
@@ -55,7 +55,7 @@ enum status symfile_open(struct symfile **out, const char *path,
     if (!f) return err_nomem(e, "subword ids");
     st = pagefile_open(&f->file, path, SYMFILE_MAGIC, SYMFILE_VERSION, e);
     if (st == ST_IO || st == ST_VERSION) st = ST_FORMAT;
-    if (!st && !fits(f, seg, tokenizer))
+    if (!st && !symfile_fits(f, seg, tokenizer))
         st = err_set(e, ST_FORMAT, "%s belongs to another segment", path);
     if (st) symfile_close(f);
     else *out = f;
@@ -175,7 +175,7 @@ static enum status writer_end(struct sym_writer *w, const char *path,
     return st;
 }
 
-static void writer_release(struct sym_writer *w)
+static void symfile_writer_release(struct sym_writer *w)
 {
     free(w->begins);
     free(w->ids);
@@ -238,7 +238,7 @@ enum status symfile_make(const char *path, const struct segment *seg,
         return err_nomem(e, "subword ids");
     st = encode_all(&w, seg, s, sw, fn, user, e);
     if (!st) st = writer_end(&w, path, seg, tokenizer, e);
-    writer_release(&w);
+    symfile_writer_release(&w);
     return st;
 }
 
@@ -269,6 +269,6 @@ enum status symfile_join(const char *path, const struct segment *seg,
     }
     if (!st) st = writer_end(&w, path, seg, tokenizer, e);
     free(ids);
-    writer_release(&w);
+    symfile_writer_release(&w);
     return st;
 }

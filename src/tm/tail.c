@@ -26,7 +26,7 @@ void tail_reset(struct tail *t)
     t->words = t->n_live = 0;
 }
 
-static bool add_term(struct tail *t, uint64_t hash, uint32_t doc)
+static bool tail_add_term(struct tail *t, uint64_t hash, uint32_t doc)
 {
     bool fresh;
     uint32_t *head = map64_put(&t->heads, hash, &fresh);
@@ -59,7 +59,7 @@ enum status tail_add(struct tail *t, int64_t text, const struct terms *terms,
     place = map64_put(&t->by_text, (uint64_t)text, &fresh);
     if (!place) return err_nomem(e, "index");
     for (size_t i = 0; i < terms->n; i++)
-        if (!add_term(t, terms->at[i], doc)) return err_nomem(e, "index");
+        if (!tail_add_term(t, terms->at[i], doc)) return err_nomem(e, "index");
     *place = doc;
     t->docs[t->n_docs++] = (struct tail_doc){
         text, (uint32_t)terms->n, length_to_byte((uint32_t)terms->n), false };
@@ -77,7 +77,7 @@ bool tail_find(const struct tail *t, int64_t text, uint32_t *doc)
     return true;
 }
 
-static int by_value(const void *x, const void *y)
+static int tail_by_value(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
@@ -87,7 +87,7 @@ static int by_value(const void *x, const void *y)
 /* Its postings stay in the chains, which may be long. */
 void tail_kill(struct tail *t, uint32_t doc, struct terms *terms)
 {
-    qsort(terms->at, terms->n, sizeof *terms->at, by_value);
+    qsort(terms->at, terms->n, sizeof *terms->at, tail_by_value);
     for (size_t i = 0; i < terms->n; i++) {
         uint32_t *count = map64_find(&t->counts, terms->at[i]);
 

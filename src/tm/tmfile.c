@@ -383,8 +383,8 @@ const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory)
 
 /* ---- searching ----------------------------------------------------------- */
 
-static int index_progress(void *user, const char *what, uint64_t done,
-                          uint64_t total)
+static int tmfile_index_progress(void *user, const char *what, uint64_t done,
+                                 uint64_t total)
 {
     struct tmfile *t = user;
 
@@ -393,7 +393,8 @@ static int index_progress(void *user, const char *what, uint64_t done,
 
 static enum status open_indexes(struct tmfile *t, struct err *e)
 {
-    const struct index_options o = { .progress = index_progress, .user = t };
+    const struct index_options o = { .progress = tmfile_index_progress,
+                                     .user = t };
     enum status st = follow_store(t, e);
 
     t->searched = true;

@@ -10,8 +10,8 @@ cd "$(dirname "$0")/../.." || exit 1
 build=build/tsan
 unset BUILD MAKEFLAGS
 tests="test_tm_threads test_store test_store_faults test_store_import \
-test_index test_merger test_tm_api test_tm_search test_keycache \
-test_keyfile test_recall test_stream"
+test_index test_merger test_tm_api test_tm_search test_key_cache \
+test_key_file test_pairfinder test_stream"
 wanted=
 for t in $tests; do
     [ ! -e "tests/unit/$t.c" ] || wanted="$wanted $build/tests/unit/$t"

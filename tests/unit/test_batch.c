@@ -618,7 +618,7 @@ static void check_distribution(const struct mixer_step *in, int r)
 }
 
 /* The token LIGHT adds 0.15 to: the row's best, or 21 when that is special. */
-static int32_t favourite(int32_t best)
+static int32_t preferred(int32_t best)
 {
     return best == 0 || best == 2 || best == 3 || best == 20 ? 21 : best;
 }
@@ -633,7 +633,7 @@ static int32_t best_of(const float *x, int n)
 }
 
 /* FORCE: 10, 11, 12 and the end, or the end at once after 10 (`brief`).
- * LIGHT: 0.1 for 20, 0.15 for the favourite, 0.2 for the end, and as much for
+ * LIGHT: 0.1 for 20, 0.15 for the preferred, 0.2 for the end, and as much for
  * what may never come. */
 static void answer(struct fake *f, int r, int depth, bool brief, int32_t best,
                    struct mix *out)
@@ -655,7 +655,7 @@ static void answer(struct fake *f, int r, int depth, bool brief, int32_t best,
         out->n = N_LIGHT;
         memcpy(f->token[r], light, sizeof light);
         memcpy(f->add[r], add, sizeof add);
-        f->token[r][2] = favourite(best);
+        f->token[r][2] = preferred(best);
     }
 }
 
@@ -776,7 +776,7 @@ static double mixed_log(const double *lp, int vocab, int32_t token)
     for (int v = 1; v < vocab; v++)
         if (lp[v] > lp[best]) best = v;
     add = token == 20 ? 0.1 : token == 3 ? 0.2
-        : token == favourite(best) ? 0.15 : 0;
+        : token == preferred(best) ? 0.15 : 0;
     return log(0.15 * exp(lp[token]) + add + 1e-9);
 }
 

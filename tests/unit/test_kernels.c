@@ -1156,7 +1156,7 @@ TEST(isas_are_listed)
 }
 
 /* Chosen once a process, so only what this environment asks for. */
-TEST(pick_honours_the_environment)
+TEST(pick_honors_the_environment)
 {
     const char *want = getenv("SKMT_ISA"), *unusable = "?";
     const struct kernels *k = kernels_pick(&unusable);

@@ -1,4 +1,4 @@
-/* test_recall.c - what a memory does to translations, through include/skmt.h.
+/* test_pairfinder.c - what a memory does to translations, through include/skmt.h.
  *
  * A tiny random model translates into nonsense, but always into the same; so
  * what a memory changes, and what it must not change, can be told. */

@@ -1,7 +1,7 @@
 /* key_file_fix.h - a file of keys in a folder of its own, and words to talk to
  * it. */
-#ifndef KEYFILE_FIX_H
-#define KEYFILE_FIX_H
+#ifndef KEY_FILE_FIX_H
+#define KEY_FILE_FIX_H
 
 #include <sqlite3.h>
 

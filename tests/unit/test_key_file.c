@@ -1,8 +1,8 @@
-/* test_keyfile.c - files of keys: what is kept, what goes, what is refused, and
+/* test_key_file.c - files of keys: what is kept, what goes, what is refused, and
  * what becomes of damaged ones. */
 #include <sys/stat.h>
 
-#include "keyfile_fix.h"
+#include "key_file_fix.h"
 
 /* ---- what is kept -------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* test_keyfile_faults.c - files of keys shared, killed, and on disks that are
+/* test_key_file_faults.c - files of keys shared, killed, and on disks that are
  * full or cannot be written. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "keyfile_fix.h"
+#include "key_file_fix.h"
 #include "knn/key_file_sql.h"
 
 /* ---- other threads and processes ----------------------------------------- */
