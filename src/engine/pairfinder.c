@@ -454,29 +454,62 @@ static enum status pairfinder_sentence(struct pairfinder *rc, struct result *r,
     return st;
 }
 
-/* A line of several sentences may be stored as a whole. */
-static enum status pairfinder_whole_text(struct pairfinder *rc,
-                                         struct result *r, bool *done,
-                                         struct err *e)
+/* Several sentences may be stored together as one text: then they become one
+ * sentence with its translation. */
+static enum status pairfinder_joined(struct pairfinder *rc, struct result *r,
+                                     int first, int n, struct str text,
+                                     bool *found, struct err *e)
 {
-    struct str text = str_trim((struct str){ r->source, r->source_len });
     struct pairset *m;
     enum status st = pairfinder_search(rc, text, &m, e);
 
-    *done = false;
+    *found = false;
     if (st) return st;
     if (!keep_exact(m, text)) {
         pairset_free(m);
         return ST_OK;
     }
-    st = result_join_sentences(r, e);
+    st = result_join_sentences(r, first, n, e);
     if (st) {
         pairset_free(m);
         return st;
     }
-    pairfinder_give(r, &r->sentences[0], m);
-    *done = true;
+    pairfinder_give(r, &r->sentences[first], m);
+    *found = true;
     return ST_OK;
+}
+
+/* A line of several sentences may be stored as a whole. */
+static enum status pairfinder_whole_text(struct pairfinder *rc,
+                                         struct result *r, bool *found,
+                                         struct err *e)
+{
+    struct str text = str_trim((struct str){ r->source, r->source_len });
+
+    return pairfinder_joined(rc, r, 0, r->n_sentences, text, found, e);
+}
+
+/* So may sentences that were cut because they are long. The only sentence of
+ * a line has been looked for as the whole line. */
+static enum status pairfinder_cut_sentences(struct pairfinder *rc,
+                                            struct result *r, struct err *e)
+{
+    enum status st = ST_OK;
+    bool found;
+
+    for (int i = 0; i < r->n_sentences && !st; i++) {
+        struct sentence *s = &r->sentences[i];
+        int n = 1;
+
+        while (i + n < r->n_sentences && s[n].continues) n++;
+        if (n == 1 || n == r->n_sentences) continue;
+        st = pairfinder_joined(rc, r, i, n,
+                               (struct str){ r->source + s->begin,
+                                             s[n - 1].end - s->begin },
+                               &found, e);
+        if (!found) i += n - 1;
+    }
+    return st;
 }
 
 enum status pairfinder_run(struct pairfinder *rc, struct result *r,
@@ -491,8 +524,10 @@ enum status pairfinder_run(struct pairfinder *rc, struct result *r,
     for (int i = 0; i < r->n_sentences; i++)
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
             may_give = false;
-    if (may_give && r->n_sentences > 1)
+    if (may_give && r->n_sentences > 1) {
         st = pairfinder_whole_text(rc, r, &done, e);
+        if (!st && !done) st = pairfinder_cut_sentences(rc, r, e);
+    }
     for (int i = 0; !st && !done && i < r->n_sentences; i++) {
         struct sentence *s = &r->sentences[i];
         struct pairset *m;

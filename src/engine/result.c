@@ -1,6 +1,7 @@
 /* result.c - see result.h. */
 #include "engine/result.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static enum status add_sentence_part(struct cutter *c, const struct piece *p,
     return n ? add_job(c, s, e) : ST_OK;
 }
 
-/* A sentence, in parts when it is longer than the model's limit. */
+/* A sentence, in parts when it is longer than the limit (max-source). */
 static enum status add_sentence(struct cutter *c, struct span span,
                                 struct err *e)
 {
@@ -106,6 +107,7 @@ static enum status add_sentence(struct cutter *c, struct span span,
     for (p = all.at, left = all.n; !st && left; p += n, left -= n) {
         n = left > limit ? split_clause(text, p, left, limit) : left;
         st = add_sentence_part(c, p, n, span.begin, e);
+        if (!st) c->r->sentences[c->r->n_sentences - 1].continues = p != all.at;
     }
     pieces_release(&all);
     return st;
@@ -148,6 +150,13 @@ static enum status prefix_ids(struct cutter *c, const char *prefix,
     return ST_OK;
 }
 
+/* Tell the jobs of the segments from number `at` on where their segment is. */
+static void result_own_jobs(struct result *r, int at)
+{
+    for (int i = at; i < r->n_sentences; i++)
+        if (r->sentences[i].job) r->sentences[i].job->owner = &r->sentences[i];
+}
+
 enum status result_prepare(struct result **out, const struct engine *en,
                            const struct options *o,
                            const struct search_options *so, const char *text,
@@ -171,9 +180,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
         st = result_take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = result_cut(&c, e);
-        for (int i = 0; !st && i < c.r->n_sentences; i++)
-            if (c.r->sentences[i].job)
-                c.r->sentences[i].job->owner = &c.r->sentences[i];
+        if (!st) result_own_jobs(c.r, 0);
     }
     free(pids);
     pieces_release(&pp);
@@ -380,26 +387,31 @@ static void segment_release(struct sentence *s)
     pairset_free(s->pairset);
 }
 
-enum status result_join_sentences(struct result *r, struct err *e)
+enum status result_join_sentences(struct result *r, int first, int n,
+                                  struct err *e)
 {
-    struct sentence *first = &r->sentences[0];
-    size_t n = 0;
+    struct sentence *to = &r->sentences[first];
+    size_t n_pieces = 0;
     struct piece *all;
 
-    for (int i = 0; i < r->n_sentences; i++) n += r->sentences[i].n_pieces;
-    all = realloc(first->pieces, (n ? n : 1) * sizeof *all);
+    assert(first >= 0 && n >= 1 && first + n <= r->n_sentences);
+    for (int i = 0; i < n; i++) n_pieces += to[i].n_pieces;
+    all = realloc(to->pieces, (n_pieces ? n_pieces : 1) * sizeof *all);
     if (!all) return err_nomem(e, "sentences");
-    first->pieces = all;
-    for (int i = 1; i < r->n_sentences; i++) {
-        struct sentence *s = &r->sentences[i];
+    to->pieces = all;
+    for (int i = 1; i < n; i++) {
+        struct sentence *s = &to[i];
 
-        memcpy(all + first->n_pieces, s->pieces, s->n_pieces * sizeof *all);
-        first->n_pieces += s->n_pieces;
-        first->end = s->end;
+        assert(!s->pairset && !s->targets);
+        memcpy(all + to->n_pieces, s->pieces, s->n_pieces * sizeof *all);
+        to->n_pieces += s->n_pieces;
+        to->end = s->end;
         r->pending -= s->job != NULL;
         segment_release(s);
     }
-    r->n_sentences = 1;
+    r->n_sentences -= n - 1;
+    memmove(to + 1, to + n, (size_t)(r->n_sentences - first - 1) * sizeof *to);
+    result_own_jobs(r, first);
     return ST_OK;
 }
 

@@ -24,6 +24,8 @@ struct sentence {
     size_t begin, end;          /* bytes of the input */
     struct piece *pieces;       /* [n_pieces], spans of the input */
     size_t n_pieces;
+    bool continues;             /* the sentence of the segment before it, which
+                                   was too long and was cut */
     struct job *job;            /* NULL: nothing to translate; its owner is
                                    the segment */
     struct pairset *pairset;    /* what the memory had for it, or NULL */
@@ -61,8 +63,10 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            const struct options *o,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e);
-/* One segment with all the text, in place of several. */
-enum status result_join_sentences(struct result *r, struct err *e);
+/* One segment with the text of the n segments from number `first` on, in their
+ * place. Before any of them has pairs. */
+enum status result_join_sentences(struct result *r, int first, int n,
+                                  struct err *e);
 /* Failure is kept in r->err too. */
 enum status result_finish(struct result *r, int nbest, struct err *e);
 void result_free(struct result *r);             /* NULL is fine */
