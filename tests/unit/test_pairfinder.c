@@ -164,6 +164,33 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     desk_close(&d);
 }
 
+/* Sentences of more than max-source pieces are cut before the memory is asked.
+ * They are looked for as they were, whatever stands beside them. */
+TEST(a_sentence_that_was_cut_may_be_stored)
+{
+    static const char *const sentence = "The and in of the and in of the.";
+    char text[200], out[500], before[500], after[500], want[1200];
+    skmt_session *s, *alone;
+    struct desk d;
+    skmt_result *r;
+
+    desk_open(&d);
+    add(d.tm, NULL, sentence, "Zugegeben");
+    s = session(&d, "max-source=5 adapter=none", d.tm, NULL);
+    alone = session(&d, "max-source=5", NULL, NULL);
+    CHECK_STR(say(s, sentence, out), "Zugegeben");
+    snprintf(text, sizeof text, "Of in! %s The of!", sentence);
+    snprintf(want, sizeof want, "%s Zugegeben %s",
+             say(alone, "Of in!", before), say(alone, "The of!", after));
+    r = translate(alone, sentence);
+    CHECK(skmt_result_segs(r) > 1);
+    skmt_result_free(r);
+    CHECK_STR(say(s, text, out), want);
+    skmt_session_free(alone);
+    skmt_session_free(s);
+    desk_close(&d);
+}
+
 /* Many texts have the word, one is the text; and white space is the text's. */
 TEST(a_short_text_is_found_among_many)
 {
