@@ -18,8 +18,8 @@ lacks() { echo "CTranslate2 is left out: $1"; exit 1; }
 
 [ -x "$ct2bench" ] || lacks "it is not installed"
 [ -e "$shared/peers/write_ct2.py" ] || lacks "no $shared/peers"
-weights=$shared/model/model.safetensors
-[ -e "$weights" ] || lacks "no weights in $shared/model"
+weights=$shared/model-2/model.safetensors
+[ -e "$weights" ] || lacks "no weights in $shared/model-2"
 
 # A Python that has numpy; the system's own is a good guess.
 python=
@@ -34,7 +34,7 @@ for type in "${@:-int8}"; do
     rm -rf "$dir" "$dir.new"
     mkdir -p "$out"
     "$python" "$shared/peers/write_ct2.py" "$weights" \
-        "$shared/model/spm.model" "$dir.new" --type "$type" >&2 ||
+        "$shared/model-2/spm.model" "$dir.new" --type "$type" >&2 ||
         lacks "its model could not be written"
     mv "$dir.new" "$dir"
 done

@@ -424,8 +424,8 @@ those of the one before.
   > a	Das Ventil muss vor der Wartung geschlossen werden.	Shut the gate before servicing.
   > a	Die Pumpe muss vor der Wartung ausgeschaltet werden.	Turn the impeller off before servicing.
   > b	Die Pumpe muss vor der Wartung ausgeschaltet werden.	Turn the impeller off before servicing.
-  > b	Das Ventil muss vor der Reinigung geschlossen werden.	Shut the gate before cleaning.
-  > c	Das Ventil muss vor der Reinigung geschlossen werden.	Shut the gate before cleaning.
+  > b	Die Pumpe muss vor der Reinigung ausgeschaltet werden.	Turn the impeller off before cleaning.
+  > c	Die Pumpe muss vor der Reinigung ausgeschaltet werden.	Turn the impeller off before cleaning.
   > END
   $ cut -f 2 docs.tsv | skmt translate --split none > alone; mkdir tmp
   $ TMPDIR=$PWD/tmp skmt learn --simulate docs.tsv -o learned > table; paste alone learned | awk -F '\t' '{ print NR, ($1 == $2 ? "the same" : "better") }'; ls tmp

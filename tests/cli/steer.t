@@ -6,7 +6,7 @@ A memory steers translations. Three pairs that no model would come up with:
   $ printf '%s\n' 'Bitte öffnen Sie den Deckel des Geräts.' 'Der Motor ist kaputt.' 'Die Pumpe läuft seit gestern. Der Motor steht still.' 'Zwei Hunde schlafen im Garten.' > text; head -1 text > one
   $ skmt translate text > plain; cat plain
   Please open the lid of the device.
-  The engine is out of order.
+  The engine is broken.
   The pump has been running since yesterday. The engine is standing still.
   Two dogs sleep in the garden.
 
@@ -132,7 +132,7 @@ Pairs from a file: a line for each line.
   $ printf '%s\n' '{"src": "Bitte öffnen Sie den Deckel des Geräts.", "tm": [["Bitte schließen Sie den Deckel des Geräts.", "Kindly shut the lid of the appliance.", 0.8]]}' '{"tm": []}' > pairs
   $ skmt translate --pairs pairs two
   Please open the lid of the appliance.
-  The engine is out of order.
+  The engine is broken.
   $ cat pairs | skmt translate --pairs - two | head -1
   Please open the lid of the appliance.
   $ skmt translate --pairs pairs --json --explain one | python3 -c 'import json,sys; print(json.load(sys.stdin)["segments"][0]["pairs"])'

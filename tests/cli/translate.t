@@ -140,3 +140,24 @@ However the work is shared, the output is the same.
   $ for o in '--batch 1' '--batch 7 --threads 2' '--threads 2'; do skmt translate many $o | cmp - one; done
   $ wc -l < one
   10
+
+A long sentence is cut at clauses, by default at the model's max_source (120
+pieces). Translated as a whole this one loses its last third. A larger
+--max-source leaves it whole.
+
+  $ echo 'Die Rechte der Arbeitnehmer mit Ausnahme der Mitbestimmungsrechte sollten weiterhin den Vorschriften der Mitgliedstaaten unterliegen, die in der Richtlinie 98/59/EG des Rates vom 20. Juli 1998 über Massenentlassungen [4], der Richtlinie 2001/23/EG des Rates vom 12. März 2001 über die Wahrung von Ansprüchen der Arbeitnehmer beim Übergang von Unternehmen, Betrieben oder Unternehmens- oder Betriebsteilen [5], der Richtlinie 2002/14/EG des Europäischen Parlaments und des Rates vom 11. März 2002 zur Festlegung eines allgemeinen Rahmens für die Unterrichtung und Anhörung der Arbeitnehmer in der Europäischen Gemeinschaft [6] sowie der Richtlinie 94/45/EG des Rates vom 22. September 1994 über die Einsetzung eines Europäischen Betriebsrats oder die Schaffung eines Verfahrens zur Unterrichtung und Anhörung der Arbeitnehmer in gemeinschaftsweit operierenden Unternehmen und Unternehmensgruppen [7] genannt sind.' > long
+  $ skmt translate --json long > cut; grep -o '"source"' cut | wc -l
+  2
+  $ skmt translate long | grep -o '9[48]/[45][59]/EC'; skmt info | grep max_source
+  98/59/EC
+  94/45/EC
+  max_source         120
+  $ skmt translate --max-source 250 --json long | grep -o '"source"' | wc -l
+  1
+
+One that is stored is found all the same, alone or beside others.
+
+  $ skmt tm create long.tm > /dev/null; skmt tm add long.tm "$(cat long)" 'Workers have rights.' > /dev/null
+  $ skmt translate --memory long.tm long; echo "Guten Morgen! $(cat long) Vielen Dank." | skmt translate --memory long.tm
+  Workers have rights.
+  Good morning! Workers have rights. Thank you very much.

@@ -4,7 +4,7 @@
 #     tests/long/steered.sh
 #
 # For Koran, IT, law and EMEA, every line whole, beam 4:
-#   - the shipped model with our own retrieval: BLEU of the model alone within
+#   - int8 weights with our own retrieval: BLEU of the model alone within
 #     0.2, of sk1 and sk2 within 0.3 of golden/README.md; with the presets
 #     paper-sk1 and paper-sk2, so that it is the reference's search;
 #   - sk2: f32 keys within 0.1 of int8 ones; --prune 2.5, the default of the
@@ -20,11 +20,16 @@
 # EMEA is translated by "skmt learn --simulate", each document from an empty
 # memory; where the program has no such command, with the reference's pairs.
 #
+# The models are converted from ../shared/model, the weights that the
+# reference's outputs were made with. MODEL=FILE takes this int8 model instead
+# (MODEL=models/de-en.skmt for the shipped one); its scores are then shown and
+# not judged, and the rows of f32 are left out.
+#
 # BUILD=dir     the build to use (build)         THREADS=N   2
 # SETS="it"     only these of koran it law emea  EVERY=N     f32: every N-th
 # LINES_MAX=N   the first N lines, whose BLEU is shown but not judged
 #
-# The table is also in BUILD/long/steered.md. Outputs newer than the program
+# The table is also in BUILD/long/steered.md (steered-NAME.md with MODEL). Outputs newer than the program
 # and this file are used again: what was interrupted goes on. Ends with "N
 # passed, N failed, N skipped" like every test.
 set -u
@@ -35,8 +40,9 @@ threads=${THREADS:-2}
 most=${LINES_MAX:-1000000}
 every=${EVERY:-1}
 passed=0 failed=0
-out=$build/long/steered
-table=$build/long/steered.md
+name=steered${MODEL:+-$(basename "$MODEL" .skmt)}
+out=$build/long/$name
+table=$build/long/$name.md
 self=tests/long/steered.sh
 readme=$shared/golden/README.md
 
@@ -47,7 +53,6 @@ if [ ! -e "$shared/golden/hyp/emea.nmt.hyp.xz" ]; then
 fi
 mkdir -p "$out"
 make -s -j"$(nproc)" BUILD="$build" all "$build/tests/unit/spm_tool" || exit 1
-shipped=models/de-en.skmt
 learns=
 "$build/skmt" learn --help 2>/dev/null | grep -q -e --simulate && learns=1
 
@@ -69,9 +74,10 @@ within() {
     }'
 }
 
-# BLEU of a few lines is a matter of chance.
+# BLEU of a few lines is a matter of chance, and other weights have another.
 near() {        # what BLEU other limit
-    if [ "$most" -lt 1000000 ]; then echo "     $1: BLEU $2, $3"
+    if [ "$most" -lt 1000000 ] || [ "${MODEL:-}" ]; then
+        echo "     $1: BLEU $2, $3"
     else verdict "$1: BLEU $2, $3, $4 apart at most" \
              within "${2##* }" "${3##* }" "$4"; fi
 }
@@ -159,14 +165,15 @@ stated() {      # set run
 
 # ---- translating -----------------------------------------------------------
 
-f32_model() {
-    local file=$out/f32.skmt
+reference_model() {     # type: its file, made when there is none newer
+    local file=$out/$1.skmt
     [ "$file" -nt "$shared/model/model.safetensors" ] &&
         [ "$file" -nt "$build/skmt" ] ||
-        "$build/skmt" convert --quiet --from "$shared/model" --type f32 \
+        "$build/skmt" convert --quiet --from "$shared/model" --type "$1" \
             -o "$file" >&2 || return
     echo "$file"
 }
+model=${MODEL:-$(reference_model int8)} || exit 1
 
 memory() {      # set: its file, made when there is none
     local file=$out/$1.tm from=$shared/corpora/$1/tm.tsv
@@ -213,7 +220,7 @@ learn() {       # documents option ..
     local docs=$1 to
     shift
     to=$(mktemp "$out/learn.XXXXXX") || return
-    "$build/skmt" learn --quiet --simulate "$docs" --model $shipped \
+    "$build/skmt" learn --quiet --simulate "$docs" --model $model \
         --split none --exact steer --beam 4 --threads "$threads" "$@" \
         -o "$to" >&2 && cat "$to"
     local rc=$?
@@ -225,20 +232,20 @@ key_file() {    # set: the option that names it; learning keeps its own
     [ "$1" = emea ] && [ "$learns" ] || echo "--key-file $out/$1.keys"
 }
 
-# The shipped model, steered with the settings of the paper.
+# The int8 model, with the settings of the paper.
 steered() {     # set run output-row option ..
     local set=$1 run=$2 row=$3
     shift 3
     local to=$out/$set.$row de=$out/$set.de
     if [ "$run" = nmt ]; then
-        produce "$to" "$de" translate $shipped "$de"
+        produce "$to" "$de" translate $model "$de"
     elif [ "$set" != emea ]; then
-        produce "$to" "$de" translate $shipped "$de" --memory "$(memory $set)" \
+        produce "$to" "$de" translate $model "$de" --memory "$(memory $set)" \
             --preset "paper-$run" "$@"
     elif [ "$learns" ]; then
         produce "$to" "$de" learn "$out/emea.docs" --preset "paper-$run" "$@"
     else
-        produce "$to" "$de" translate $shipped "$de" --preset "paper-$run" \
+        produce "$to" "$de" translate $model "$de" --preset "paper-$run" \
             --pairs "$out/emea.$run.pairs" "$@"
     fi
 }
@@ -248,7 +255,7 @@ whole() {       # set run
     local lines=$out/$1.$2.lines options=
     [ "$2" = nmt ] ||
         options="--memory $(memory "$1") --preset paper-$2"
-    produce "$lines" "$out/$1.whole" translate $shipped "$out/$1.whole" $options
+    produce "$lines" "$out/$1.whole" translate $model "$out/$1.whole" $options
     awk 'FILENAME == ARGV[1] { number[++n] = $1; next }
          FILENAME == ARGV[2] { by[number[++k]] = $0; next }
          FNR in by { $0 = by[FNR] } { print }' \
@@ -265,7 +272,7 @@ paired() {      # set run
     done
     some "$out/$1.de" "$at.de"
     [ "$2" = nmt ] || options="--pairs $at.pairs --preset paper-$2 --key-type f32"
-    produce "$at" "$at.de" translate "$(f32_model)" "$at.de" $options
+    produce "$at" "$at.de" translate "$(reference_model f32)" "$at.de" $options
 }
 
 # ---- scores and the table --------------------------------------------------
@@ -351,11 +358,12 @@ for set in ${SETS:-koran it law emea}; do
     for run in nmt sk1 sk2; do check_run $set $run; done
     check_way $set f32-keys '' --key-type f32
     check_way $set pruned 97 --prune 2.5 $(key_file $set)
-    for run in nmt sk1 sk2; do check_paired $set $run; done
+    [ "${MODEL:-}" ] ||
+        for run in nmt sk1 sk2; do check_paired $set $run; done
 done
 
 echo
-"$build/skmt" info --model $shipped | sed -n 's/^name */model: /p'
+"$build/skmt" info --model $model | sed -n 's/^name */model: /p'
 echo "$threads threads; f32 rows: every $every. line; EMEA" \
     "$([ "$learns" ] && echo 'learned line by line' || echo 'with given pairs')"
 echo

@@ -1,6 +1,9 @@
-/* golden.h - the model and lines of the reference files, for tests of both.
+/* golden.h - models, and lines of the files they must reproduce.
  *
- * The f32 model made from the full sets, or the shipped one without them. */
+ * A file of outputs belongs to the weights it was made with. The full golden
+ * sets beside the checkout belong to ../shared/model; the samples in
+ * tests/golden belong to ../shared/model-2, whose int8 form is the shipped
+ * models/de-en.skmt. tests/golden/README.md says how they were made. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
@@ -13,11 +16,23 @@
 #include "nn/net.h"
 #include "test.h"
 
+#define SHIPPED_MODEL "models/de-en.skmt"
+
 struct fixture {
     struct weights *w;
     struct net *net;
-    bool exact;                 /* f32 and the full sets */
+    bool exact;                 /* f32, as the reference computed */
 };
+
+/* A model and a file of what PyTorch made of the same weights. */
+struct comparison {
+    const char *model;
+    char file[4096];
+    bool exact;                 /* the model is f32 */
+    const char *what;
+};
+
+enum { MOST_COMPARISONS = 3 };
 
 static inline bool newer(const char *a, const char *b)
 {
@@ -26,34 +41,51 @@ static inline bool newer(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_mtime >= y.st_mtime;
 }
 
-/* The f32 model, in the build folder; made again whenever its source or this
- * program, and with it the converter, is newer. */
-static inline const char *f32_model(void)
+/* Weights of the shared folder as an f32 model in the build folder, or NULL.
+ * It is converted again when the weights or this program are newer: the
+ * program contains the converter. `file` has room for 4096 bytes. */
+static inline const char *converted_model(const char *name, char *file)
 {
-    const char *src = test_shared("model/model.safetensors");
-    const char *build = getenv("BUILD");
-    static char file[4096];
+    const char *build = getenv("BUILD"), *src;
     char dir[4096];
     struct err e;
 
+    snprintf(dir, sizeof dir, "%s/model.safetensors", name);
+    src = test_shared(dir);
     if (!src) return NULL;
     snprintf(dir, sizeof dir, "%s", src);
     *strrchr(dir, '/') = '\0';
-    snprintf(file, sizeof file, "%s/golden-f32.skmt", build ? build : "build");
+    snprintf(file, 4096, "%s/golden-%s-f32.skmt", build ? build : "build",
+             name);
     if (newer(file, src) && newer(file, "/proc/self/exe")) return file;
     return CHECK_OK(convert_model(dir, DT_F32, file, NULL, NULL, &e), &e)
         ? file : NULL;
 }
 
-static inline bool fixture_open(struct fixture *f)
+/* The f32 model that the full golden sets belong to, or NULL. */
+static inline const char *reference_model(void)
 {
-    const char *path = f32_model();
+    static char file[4096];
+
+    return converted_model("model", file);
+}
+
+/* The f32 model of the shipped model's weights, or NULL. */
+static inline const char *shipped_weights_model(void)
+{
+    static char file[4096];
+
+    return converted_model("model-2", file);
+}
+
+static inline bool fixture_open(struct fixture *f, const char *path,
+                                bool exact)
+{
     struct err e;
 
     memset(f, 0, sizeof *f);
-    f->exact = path != NULL;
-    return CHECK_OK(weights_open(&f->w, path ? path : "models/de-en.skmt", &e),
-                    &e) &&
+    f->exact = exact;
+    return CHECK_OK(weights_open(&f->w, path, &e), &e) &&
            CHECK_OK(net_open(&f->net, f->w, NULL, &e), &e);
 }
 
@@ -69,17 +101,38 @@ static inline int line_limit(int enough)
     return strcmp(skmt_isa(), "ref") ? 1000000 : enough;
 }
 
-/* One JSON object per line of a golden file; the full one when it is there. */
-static inline FILE *golden_open(const char *name)
+/* All that a golden file of this name can be compared with here: the full
+ * file, then the sample in f32, then the sample with the shipped model. */
+static inline int list_comparisons(struct comparison *out, const char *name)
 {
     char path[256];
     const char *full;
+    int n = 0;
 
     snprintf(path, sizeof path, "golden/%s", name);
     full = test_shared(path);
-    return fopen(full ? full : test_data(name), "r");
+    if (full && reference_model()) {
+        snprintf(out[n].file, sizeof out[n].file, "%s", full);
+        out[n].model = reference_model();
+        out[n].what = "full set, f32";
+        out[n++].exact = true;
+    }
+    if (shipped_weights_model()) {
+        snprintf(out[n].file, sizeof out[n].file, "%s", test_data(name));
+        out[n].model = shipped_weights_model();
+        out[n].what = "sample, f32";
+        out[n++].exact = true;
+    }
+    if (!access(SHIPPED_MODEL, R_OK)) {
+        snprintf(out[n].file, sizeof out[n].file, "%s", test_data(name));
+        out[n].model = SHIPPED_MODEL;
+        out[n].what = "sample, int8 against f32";
+        out[n++].exact = false;
+    }
+    return n;
 }
 
+/* One JSON object per line. */
 static inline json_t *golden_line(FILE *f)
 {
     char *line = NULL;

@@ -742,7 +742,7 @@ TEST(steps_are_the_references)
 
     if (!path) SKIP("needs the full golden set");
     REQUIRE((in = fopen(path, "r")));
-    REQUIRE(fixture_open(&f));
+    REQUIRE(fixture_open(&f, reference_model(), true));
     while (n < limit && (j = golden_line(in))) {
         worst = fmax(worst, check_line(&f, j));
         n++;
@@ -814,7 +814,7 @@ TEST(translations_are_the_references)
 
     if (!path) SKIP("needs the full golden set");
     REQUIRE((in = fopen(path, "r")));
-    REQUIRE(fixture_open(&f));
+    REQUIRE(fixture_open(&f, reference_model(), true));
     while (n < limit && (j = golden_line(in))) {
         same += translate_line(&f, j);
         n++;
