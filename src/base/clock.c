@@ -1,4 +1,5 @@
-/* clock.c - see clock.h. */
+/* clock.c - reads the monotonic clock, and the peak memory use of the process
+ * from /proc. */
 #include "base/clock.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* cpu.c - what the processor can run, asked once. */
+/* cpu.c - detects the vector instructions and the name of the processor, each
+ * once per process. */
 #include "base/cpu.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ static const char *const names[ISA_COUNT] = { "ref", "avx2", "avx512",
 
 static struct {
     pthread_once_t once, once_tiles;
-    enum isa vectors;           /* the best without tiles */
+    enum isa vectors;           /* the best ISA below ISA_AMX */
     bool tiles;
     char name[64];
 } cpu = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, ISA_REF, false,
@@ -39,15 +40,17 @@ bool isa_parse(const char *name, enum isa *out)
 
 #ifdef __x86_64__
 
-#define CPUID_AMX_TILE (1u << 24)       /* leaf 7, edx; compilers' headers */
-#define CPUID_AMX_INT8 (1u << 25)       /* name them differently */
+/* Bits of EDX in CPUID leaf 7. The headers of gcc and clang use different
+ * names for them. */
+#define CPUID_AMX_TILE (1u << 24)
+#define CPUID_AMX_INT8 (1u << 25)
 #define ARCH_REQ_XCOMP_PERM 0x1023
 #define XFEATURE_TILE_DATA 18
 
-/* Tiles are 8 KB of registers, which Linux saves only for processes that have
- * asked for it. It refuses when it does not know them, or when a thread has
- * set a stack for signals that is too small for them. */
-static bool ask_for_tiles(void)
+/* Tiles are 8 KB of registers. Linux saves them only for a process that has
+ * requested it. The request fails if the kernel does not support tiles, or if a
+ * thread has an alternate signal stack that is too small for them. */
+static bool request_tiles(void)
 {
     const unsigned need = CPUID_AMX_TILE | CPUID_AMX_INT8;
     unsigned a, b, c, d;
@@ -56,9 +59,9 @@ static bool ask_for_tiles(void)
            !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_TILE_DATA);
 }
 
-/* __builtin_cpu_supports() also asks XGETBV whether the system saves the
- * registers, so a yes means the instructions can be executed. */
-static enum isa look_up_isa(void)
+/* __builtin_cpu_supports() also checks with XGETBV that the system saves the
+ * registers, so the instructions it reports can be executed. */
+static enum isa detect_isa(void)
 {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
@@ -77,8 +80,9 @@ static enum isa look_up_isa(void)
     return ISA_AVX2;
 }
 
-/* The brand string: 48 bytes in three leaves, padded with spaces or NULs. */
-static void look_up_name(char *out)
+/* Copy the brand string to out [49]. The processor returns it as 48 bytes in
+ * three leaves, padded with spaces or NULs. Without one, out is unchanged. */
+static void detect_name(char *out)
 {
     unsigned id[12];
 
@@ -99,11 +103,11 @@ static void look_up_name(char *out)
 
 #else
 
-static enum isa look_up_isa(void) { return ISA_REF; }
+static enum isa detect_isa(void) { return ISA_REF; }
 
-static bool ask_for_tiles(void) { return false; }
+static bool request_tiles(void) { return false; }
 
-static void look_up_name(char *out)
+static void detect_name(char *out)
 {
 #if defined __aarch64__
     strcpy(out, "aarch64");
@@ -114,22 +118,22 @@ static void look_up_name(char *out)
 
 #endif
 
-static void cpu_look_up(void)
+static void cpu_detect(void)
 {
-    cpu.vectors = look_up_isa();
-    look_up_name(cpu.name);
+    cpu.vectors = detect_isa();
+    detect_name(cpu.name);
 }
 
-static void look_up_tiles(void)
+static void cpu_detect_tiles(void)
 {
-    cpu.tiles = cpu.vectors == ISA_AVX512 && ask_for_tiles();
+    cpu.tiles = cpu.vectors == ISA_AVX512 && request_tiles();
 }
 
 bool cpu_runs(enum isa isa)
 {
-    pthread_once(&cpu.once, cpu_look_up);
+    pthread_once(&cpu.once, cpu_detect);
     if (isa != ISA_AMX) return isa <= cpu.vectors;
-    pthread_once(&cpu.once_tiles, look_up_tiles);
+    pthread_once(&cpu.once_tiles, cpu_detect_tiles);
     return cpu.tiles;
 }
 
@@ -140,6 +144,6 @@ enum isa cpu_best_isa(void)
 
 const char *cpu_name(void)
 {
-    pthread_once(&cpu.once, cpu_look_up);
+    pthread_once(&cpu.once, cpu_detect);
     return cpu.name;
 }

@@ -4,20 +4,21 @@
 
 #include <stdbool.h>
 
-/* Ascending: a CPU that runs one runs all before it. */
+/* In ascending order: a CPU that runs one of these runs all before it. */
 enum isa { ISA_REF, ISA_AVX2, ISA_AVX512, ISA_AMX, ISA_COUNT };
 
-const char *isa_name(enum isa isa);             /* "ref", "avx2", "avx512".. */
+const char *isa_name(enum isa isa);     /* "ref", "avx2", "avx512" or "amx" */
 bool isa_parse(const char *name, enum isa *out);
 
-/* Looked up once. ISA_AVX2 means AVX2 + FMA + F16C; ISA_AVX512 means F, BW,
- * VL, DQ, VNNI, BMI and POPCNT, with the system saving the registers. ISA_AMX
- * means int8 tiles too. Linux lets a process use these when it asks, which the
- * first question after ISA_AMX does; it then needs larger signal stacks. */
+/* Whether this processor and system can run the instructions of an ISA. The
+ * answer is computed once per process. ISA_AVX2 means AVX2, FMA and F16C.
+ * ISA_AVX512 means AVX-512 F, BW, VL, DQ and VNNI, with BMI and POPCNT. ISA_AMX
+ * adds int8 tiles. The first call with ISA_AMX asks Linux for permission to use
+ * tiles; from then on, signal stacks must have room for them. */
 bool cpu_runs(enum isa isa);
 enum isa cpu_best_isa(void);
 
-/* The model name as the processor gives it, for tables of figures. */
+/* The model name that the processor reports, for benchmark tables. */
 const char *cpu_name(void);
 
 #endif

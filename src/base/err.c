@@ -1,15 +1,19 @@
-/* err.c - see err.h. */
+/* err.c - fills in struct err and names the status codes. Messages longer than
+ * the buffer are cut at a character boundary. */
 #include "base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 enum status err_set(struct err *e, enum status st, const char *fmt, ...)
 {
     va_list ap;
     int n;
 
+    assert((unsigned)st < ST_COUNT);
     if (!e) return st;
     e->status = st;
     va_start(ap, fmt);
@@ -17,7 +21,7 @@ enum status err_set(struct err *e, enum status st, const char *fmt, ...)
     va_end(ap);
     if (n < 0) e->msg[0] = '\0';
     if (n >= (int)sizeof e->msg) {
-        /* Cut before a character that was itself cut in two. */
+        /* Do not leave half of a UTF-8 character before the "...". */
         size_t at = sizeof e->msg - 4;
         while (at > 0 && ((unsigned char)e->msg[at] & 0xC0) == 0x80) at--;
         memcpy(e->msg + at, "...", 4);

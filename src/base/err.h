@@ -1,19 +1,21 @@
-/* err.h - errors as values: a status to branch on, a sentence for the user.
+/* err.h - errors as values: a status for the program to test, and a message
+ * for the user.
  *
- * Whatever can fail returns enum status (zero is good) and fills the caller's
- * struct err. The public header repeats this list as skmt_status; a test
- * compares the two. Nothing here allocates, prints or exits. */
+ * A function that can fail returns enum status (ST_OK is 0) and, on failure,
+ * fills in the caller's struct err. The public header repeats this list as
+ * skmt_status; a test compares the two. Nothing here allocates memory, prints
+ * or exits. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
-/*  name      meaning, shown when there is no better sentence */
+/*  name      text shown when there is no more specific message */
 #define STATUS_LIST(S)                                        \
     S(OK,       "no error")                                   \
     S(NOMEM,    "out of memory")                              \
     S(IO,       "a file could not be read or written")        \
-    S(FORMAT,   "a file is damaged or of another kind")       \
+    S(FORMAT,   "a file is damaged or has the wrong format")  \
     S(VERSION,  "a file was made for another version")        \
-    S(ARGUMENT, "an argument or option is not usable")        \
+    S(ARGUMENT, "an argument or option is not valid")         \
     S(TEXT,     "the text is not valid UTF-8")                \
     S(LIMIT,    "a limit was exceeded")                       \
     S(CANCELED, "stopped before the end")
@@ -30,13 +32,15 @@ struct err {
     char msg[500];
 };
 
-/* Fill e (may be NULL) and return st, so that a failure is one line:
+/* Fill in e (which may be NULL) and return st, so that reporting a failure
+ * takes one line:
  *     return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
- * A message that does not fit is cut and ends in "...". */
+ * A message that does not fit is cut and ends in "...". Messages have no final
+ * period. */
 __attribute__((format(printf, 3, 4)))
 enum status err_set(struct err *e, enum status st, const char *fmt, ...);
 
-/* The same for the one thing every module needs. `what` says what for. */
+/* Report that memory ran out. `what` says what the memory was for. */
 enum status err_nomem(struct err *e, const char *what);
 
 void err_clear(struct err *e);                  /* NULL is fine */

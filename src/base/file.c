@@ -1,4 +1,8 @@
-/* file.c - see file.h. */
+/* file.c - maps files, replaces files atomically, and reads small files whole.
+ *
+ * A replacement is open from replacement_begin() until replacement_commit() or
+ * replacement_abort(). While it is open, fd >= 0 and the file position is at
+ * `size`, the end of what has been written. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -11,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
+
 static enum status io_error(struct err *e, const char *path)
 {
     return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
@@ -21,7 +27,8 @@ enum status mapping_open(struct mapping *m, const char *path, struct err *e)
     enum status st = ST_OK;
     struct stat sb;
     void *p;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   /* a pipe */
+    /* O_NONBLOCK: opening a named pipe must not wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     memset(m, 0, sizeof *m);
     if (fd < 0) return io_error(e, path);
@@ -48,8 +55,9 @@ void mapping_close(struct mapping *m)
     memset(m, 0, sizeof *m);
 }
 
-/* A new file beside the target, with the user's usual permissions (mkstemp
- * would make it private for good). */
+/* Create a temporary file in the folder of the target and store its name in
+ * `temp`. It gets the user's usual permissions; mkstemp() would make it
+ * readable by its owner only. Returns a descriptor, or -1 with errno set. */
 static int open_beside(char *temp, size_t size, const char *path)
 {
     static atomic_uint serial;
@@ -72,7 +80,7 @@ enum status replacement_begin(struct replacement *r, const char *path,
 
     memset(r, 0, sizeof *r);
     r->fd = -1;
-    /* Renaming over a device or a pipe would do away with it. */
+    /* Renaming a file over a device or a pipe would remove it. */
     if (!stat(path, &sb) && !S_ISREG(sb.st_mode))
         return err_set(e, ST_IO, "%s: not a regular file", path);
     r->path = strdup(path);
@@ -82,15 +90,15 @@ enum status replacement_begin(struct replacement *r, const char *path,
         enum status st = r->path && r->temp ? io_error(e, path)
                                             : err_nomem(e, "file name");
         free(r->temp);
-        r->temp = NULL;         /* not ours to remove */
+        r->temp = NULL;         /* no file was created, so remove none */
         replacement_abort(r);
         return st;
     }
     return ST_OK;
 }
 
-static enum status file_write_all(struct replacement *r, const char *p,
-                                  size_t n, struct err *e)
+static enum status replacement_write_all(struct replacement *r, const char *p,
+                                         size_t n, struct err *e)
 {
     while (n) {
         ssize_t k = write(r->fd, p, n);
@@ -105,8 +113,10 @@ static enum status file_write_all(struct replacement *r, const char *p,
 enum status replacement_write(struct replacement *r, const void *bytes,
                               size_t n, struct err *e)
 {
-    enum status st = file_write_all(r, bytes, n, e);
+    enum status st;
 
+    assert(r->fd >= 0);
+    st = replacement_write_all(r, bytes, n, e);
     if (!st) r->size += n;
     return st;
 }
@@ -116,14 +126,18 @@ enum status replacement_patch(struct replacement *r, uint64_t at,
 {
     enum status st;
 
+    assert(r->fd >= 0);
+    assert(at <= r->size && n <= r->size - at);
     if (lseek(r->fd, (off_t)at, SEEK_SET) < 0) return io_error(e, r->path);
-    st = file_write_all(r, bytes, n, e);
+    st = replacement_write_all(r, bytes, n, e);
     if (!st && lseek(r->fd, (off_t)r->size, SEEK_SET) < 0)
         st = io_error(e, r->path);
     return st;
 }
 
-/* The new name is durable only when its directory is. */
+/* A renamed file survives a power loss only when its directory has been
+ * flushed too. Errors are ignored: some file systems cannot flush a
+ * directory. */
 static void sync_directory(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -141,6 +155,7 @@ enum status replacement_commit(struct replacement *r, struct err *e)
 {
     enum status st = ST_OK;
 
+    assert(r->fd >= 0 && r->temp && r->path);
     if (fsync(r->fd)) st = io_error(e, r->path);
     if (close(r->fd) && !st) st = io_error(e, r->path);
     r->fd = -1;
@@ -164,6 +179,7 @@ void replacement_abort(struct replacement *r)
     r->fd = -1;
 }
 
+/* Read up to the end of the stream; the size of a pipe is not known before. */
 static enum status read_stream(char **out, size_t *size, FILE *f,
                                const char *path, size_t limit, struct err *e)
 {

@@ -1,7 +1,7 @@
-/* map64.h - 64-bit keys to 32-bit numbers, open addressing.
+/* map64.h - a hash table from 64-bit keys to 32-bit values.
  *
- * Keys are hashes or ids; any value will do. Zeroed struct is an empty map.
- * Nothing is ever removed but all at once. */
+ * Keys are hashes or ids; every value is allowed as a key. A zeroed struct is
+ * an empty map. Single entries cannot be removed; map64_clear() removes all. */
 #ifndef BASE_MAP64_H
 #define BASE_MAP64_H
 
@@ -11,16 +11,18 @@
 
 struct map64_slot { uint64_t key; uint32_t value; uint32_t used; };
 struct map64 {
-    struct map64_slot *slots;   /* [mask + 1], or NULL */
-    size_t mask, n;
+    struct map64_slot *slots;   /* [mask + 1], a power of two; or NULL */
+    size_t mask, n;             /* n: slots in use, at most mask */
 };
 
 void map64_release(struct map64 *m);
 void map64_clear(struct map64 *m);              /* keeps the memory */
 
-/* The value's place; NULL: not there. Valid until the next put. */
+/* A pointer to the value of a key, or NULL if the map does not contain the key.
+ * It is valid until the next map64_put(). */
 uint32_t *map64_find(const struct map64 *m, uint64_t key);
-/* The value's place, made with value 0 when new (*fresh). NULL: no memory. */
+/* The same, but a key that is not in the map is added with the value 0; *fresh
+ * says whether it was. Returns NULL when out of memory. */
 uint32_t *map64_put(struct map64 *m, uint64_t key, bool *fresh);
 
 #endif

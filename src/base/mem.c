@@ -1,9 +1,12 @@
-/* mem.c - see mem.h. */
+/* mem.c - allocates cache-line-aligned blocks and grows arrays. All sizes are
+ * products that are checked for overflow. */
 #include "base/mem.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/invariant.h"
 
 void *mem_alloc(size_t n, size_t size)
 {
@@ -15,6 +18,7 @@ void *mem_alloc(size_t n, size_t size)
         return NULL;
     bytes = (bytes + MEM_ALIGN) / MEM_ALIGN * MEM_ALIGN;
     if (posix_memalign(&p, MEM_ALIGN, bytes)) return NULL;
+    assert((uintptr_t)p % MEM_ALIGN == 0);
     return p;
 }
 
@@ -40,7 +44,8 @@ bool mem_grow(void *p, size_t *cap, size_t need, size_t size)
     if (need <= *cap) return true;
     if (want < 16) want = 16;
     if (__builtin_mul_overflow(want, size, &bytes)) return false;
-    memcpy(&old, p, sizeof old);        /* any pointer type may come in */
+    memcpy(&old, p, sizeof old);        /* p points to any pointer type */
+    assert(size > 0 && (old || *cap == 0));
     new = realloc(old, bytes);
     if (!new) return false;
     memcpy(p, &new, sizeof new);

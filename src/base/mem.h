@@ -1,7 +1,8 @@
-/* mem.h - memory whose size comes from a product, and aligned memory.
+/* mem.h - aligned memory, and arrays that grow.
  *
- * Sizes are multiplied in size_t with an overflow check; aligned blocks start
- * on a cache line so that vector loads never split one. */
+ * The number of bytes is n * size, computed with an overflow check. An aligned
+ * block starts on a cache line, so an aligned vector load never crosses one.
+ * Functions return NULL or false when out of memory. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -14,8 +15,9 @@ void *mem_alloc(size_t n, size_t size);         /* aligned, not cleared */
 void *mem_zalloc(size_t n, size_t size);        /* aligned, zeroed */
 void mem_free(void *p);                         /* NULL is fine */
 
-/* Make room for `need` items of `size` in *p (plain malloc memory, freed by
- * free()), at least doubling. false: no memory, and *p is as it was. */
+/* p points to a pointer to an array of *cap items of `size` bytes each, in
+ * malloc memory (NULL when *cap is 0). Enlarge the array so that it has room
+ * for `need` items; it at least doubles. On failure nothing changes. */
 bool mem_grow(void *p, size_t *cap, size_t need, size_t size);
 
 #endif

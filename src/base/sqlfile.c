@@ -1,4 +1,5 @@
-/* sqlfile.c - see sqlfile.h. */
+/* sqlfile.c - opens SQLite files of skmt safely and turns SQLite's result codes
+ * into messages. It knows nothing about the tables in them. */
 #include "base/sqlfile.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/invariant.h"
 #include "base/sqlpage.h"
 #include "base/strbuf.h"
 
@@ -21,7 +23,8 @@ enum status sqlfile_damaged(const struct sqlfile_kind *k, const char *path,
                    k->mend);
 }
 
-static const char *reason(sqlite3 *db, int rc)
+/* Why a call failed, in a few words. */
+static const char *sqlfile_reason(sqlite3 *db, int rc)
 {
     int kind = rc & 0xff;
     int error = db && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR ||
@@ -30,7 +33,8 @@ static const char *reason(sqlite3 *db, int rc)
 
     if (error) return strerror(error);
     if (kind == SQLITE_READONLY) return "it is read-only";
-    /* A table of ours is missing, or a constraint was not kept. */
+    /* Only the message says which table is missing or which constraint is
+     * violated. */
     if (db && (kind == SQLITE_ERROR || kind == SQLITE_CONSTRAINT))
         return sqlite3_errmsg(db);
     return sqlite3_errstr(rc);
@@ -39,25 +43,26 @@ static const char *reason(sqlite3 *db, int rc)
 enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
                           const char *path, int rc, struct err *e)
 {
-    const char *why = reason(db, rc);
+    const char *why = sqlfile_reason(db, rc);
 
-    /* SQLite says FULL for ENOSPC alone; a quota and a limit on file sizes
-     * are errors of writing. */
+    assert(rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE);
     if (rc == SQLPAGE_DAMAGED)
         return sqlfile_damaged(k, path, "a page is missing or does not match "
                                "its checksum", e);
+    /* SQLite reports SQLITE_FULL for ENOSPC only. A quota or a file size limit
+     * is a write error. */
     if (rc == SQLITE_IOERR_WRITE)
-        return err_set(e, ST_IO, "%s: no more could be written (a full disk, "
-                       "a quota or a limit on file sizes); nothing was "
-                       "changed", path);
+        return err_set(e, ST_IO, "%s: the file could not be written (full "
+                       "disk, quota or file size limit); nothing was changed",
+                       path);
     switch (rc & 0xff) {
     case SQLITE_FULL:
         return err_set(e, ST_IO, "%s: no space left on the disk; nothing was "
                        "changed", path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return err_set(e, ST_IO, "%s: others have been writing for %d "
-                       "seconds without a break; try again later", path,
+        return err_set(e, ST_IO, "%s: another program kept the file locked "
+                       "for %d seconds; try again later", path,
                        k->busy_ms / 1000);
     case SQLITE_CANTOPEN:
         return err_set(e, ST_IO, "%s: cannot be opened: %s", path, why);
@@ -70,7 +75,7 @@ enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
     case SQLITE_NOMEM:
         return err_nomem(e, path);
     case SQLITE_TOOBIG:
-        return err_set(e, ST_LIMIT, "%s: what is to be stored is too long",
+        return err_set(e, ST_LIMIT, "%s: a text is too long to be stored",
                        path);
     default:
         return err_set(e, ST_IO, "%s: cannot be read or written: %s", path,
@@ -78,7 +83,7 @@ enum status sqlfile_error(const struct sqlfile_kind *k, sqlite3 *db,
     }
 }
 
-/* ---- names ---------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------- */
 
 char *sqlfile_name(const char *path)
 {
@@ -114,7 +119,7 @@ int sqlfile_make(const struct sqlfile_kind *k, const char *path, sqlite3 **db)
     return rc;
 }
 
-/* ---- is it ours? --------------------------------------------------------- */
+/* ---- format and version -------------------------------------------------- */
 
 static uint32_t big_endian(const unsigned char *p)
 {
@@ -127,9 +132,9 @@ static enum status sqlfile_check_version(const struct sqlfile_kind *k,
                                          struct err *e)
 {
     if (version > k->version)
-        return err_set(e, ST_VERSION, "%s: made by a newer version (schema "
-                       "%u, this program knows %u)", path, version,
-                       k->version);
+        return err_set(e, ST_VERSION, "%s: made by a newer version of skmt "
+                       "(the file has schema %u, this program supports up to "
+                       "%u)", path, version, k->version);
     return version ? ST_OK : sqlfile_damaged(k, path, "no version", e);
 }
 
@@ -146,8 +151,9 @@ static enum status check_reserved(const struct sqlfile_kind *k,
     return sqlfile_damaged(k, path, "its header contradicts itself", e);
 }
 
-/* Read through SQLite's own handle: to open the file ourselves and close it
- * would drop the locks other connections of this process have. */
+/* The header is read through SQLite's own file handle. If we opened and closed
+ * the file ourselves, POSIX would drop the locks that other connections of this
+ * process hold. */
 enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
                           const char *path, bool may_be_new, struct err *e)
 {
@@ -158,6 +164,7 @@ enum status sqlfile_check(const struct sqlfile_kind *k, sqlite3 *db,
     int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
                                   &file);
 
+    assert(k->version > 0 && k->application_id != 0);
     if (!rc) rc = file->pMethods->xFileSize(file, &size);
     if (!rc && !size && may_be_new) return ST_OK;
     if (!rc) rc = file->pMethods->xRead(file, head, sizeof head, 0);
@@ -247,7 +254,7 @@ enum status sqlfile_check_size(const struct sqlfile_kind *k, sqlite3 *db,
     return sqlfile_damaged(k, path, why, e);
 }
 
-/* ---- setting up ---------------------------------------------------------- */
+/* ---- connection settings ------------------------------------------------- */
 
 int sqlfile_exec(sqlite3 *db, const char *format, ...)
 {
@@ -274,8 +281,9 @@ int sqlfile_configure(const struct sqlfile_kind *k, sqlite3 *db)
                         "PRAGMA temp_store = 2;");
 }
 
-/* To change the mode nobody else may look at the file, and SQLite does not
- * wait for that by itself: others may just be opening it, too. */
+/* Changing the journal mode requires that no other connection uses the file.
+ * SQLite's busy handler does not wait for that, so we retry: another process
+ * may be opening the file at the same time. */
 int sqlfile_use_log(const struct sqlfile_kind *k, sqlite3 *db, int pages,
                     int page_bytes)
 {
@@ -291,7 +299,7 @@ int sqlfile_use_log(const struct sqlfile_kind *k, sqlite3 *db, int pages,
                         pages * page_bytes);
 }
 
-/* ---- where only the file can be read ------------------------------------- */
+/* ---- files in folders that cannot be written ----------------------------- */
 
 bool sqlfile_lacks_shm(sqlite3 *db)
 {
@@ -316,7 +324,8 @@ int64_t sqlfile_bytes(const char *path, const char *ending)
     return n;
 }
 
-/* What means something in a URI is escaped. */
+/* Append the path as a URI, with characters that have a meaning in URIs
+ * escaped. */
 static bool add_uri(struct strbuf *to, const char *path)
 {
     bool ok = strbuf_adds(to, *path == '/' ? "file://" : "file:");
@@ -334,9 +343,10 @@ enum status sqlfile_immutable(const char *path, char **name, struct err *e)
 
     *name = NULL;
     if (log > 0)
-        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, "
-                       "which can only be read where the folder can be "
-                       "written; copy both elsewhere", path, path);
+        return err_set(e, ST_IO, "%s: its newest changes are in %s-wal, and "
+                       "reading those requires write access to the folder; "
+                       "copy both files to a folder that you can write to",
+                       path, path);
     strbuf_init(&uri, 0);
     if (log == 0 && add_uri(&uri, path)) *name = strbuf_take(&uri);
     strbuf_release(&uri);

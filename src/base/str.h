@@ -1,4 +1,4 @@
-/* str.h - a view of text that belongs to somebody else. */
+/* str.h - a view of a text that the caller does not own. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -11,7 +11,7 @@ struct str {
     size_t n;
 };
 
-static inline struct str str_of(const char *s)  /* NULL gives the empty one */
+static inline struct str str_of(const char *s)  /* NULL gives an empty view */
 {
     return (struct str){ s, s ? strlen(s) : 0 };
 }

@@ -1,4 +1,7 @@
-/* strbuf.c - see strbuf.h. */
+/* strbuf.c - appends to a text that grows by doubling its memory.
+ *
+ * Either cap is 0, len is 0 and data points to a shared empty string, or data
+ * is malloc memory of cap bytes, len < cap and data[len] is NUL. */
 #include "base/strbuf.h"
 
 #include <stdarg.h>
@@ -7,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an empty buffer points at; cap 0 says it is not ours to write. */
-static char nothing[1];
+#include "base/invariant.h"
+
+/* The text of every buffer with cap 0. It is never written. */
+static char empty_text[1];
 
 void strbuf_init(struct strbuf *sb, size_t limit)
 {
-    sb->data = nothing;
+    sb->data = empty_text;
     sb->len = sb->cap = 0;
     sb->limit = limit;
 }
@@ -34,6 +39,7 @@ bool strbuf_reserve(struct strbuf *sb, size_t extra)
     size_t need, cap;
     char *p;
 
+    assert(sb->cap ? sb->len < sb->cap : sb->len == 0);
     if (extra > SIZE_MAX / 2 - sb->len) return false;
     need = sb->len + extra;
     if (sb->limit && need > sb->limit) return false;
@@ -53,6 +59,7 @@ bool strbuf_add(struct strbuf *sb, const void *bytes, size_t n)
     if (!strbuf_reserve(sb, n)) return false;
     if (n) memcpy(sb->data + sb->len, bytes, n);
     sb->len += n;
+    assert(sb->len < sb->cap);
     sb->data[sb->len] = '\0';
     return true;
 }

@@ -1,10 +1,12 @@
-/* pack.c - the layouts of tensor.h, written. */
+/* pack.c - writes matrices in the layouts that tensor.h describes, quantizing
+ * them where the layout is int8. */
 #include "tensor/pack.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/invariant.h"
 
 static void pack_f32(const float *w, int n, int k, float *dst)
 {
@@ -29,11 +31,11 @@ static float row_scale(const float *w, int k)
     float max = 0;
 
     for (int i = 0; i < k; i++) max = fmaxf(max, fabsf(w[i]));
-    /* Rows below all normal numbers are zero: their scale would be. */
+    /* A row of denormals becomes a row of zeros: its scale would be 0. */
     return max / 127 >= FLT_MIN ? max / 127 : 1;
 }
 
-/* max / scale may round to just above 127, never to 127.5. */
+/* w / scale may round to just above 127, but never to 127.5. */
 static int8_t to_i8(float w, float scale)
 {
     return (int8_t)rintf(w / scale);
@@ -54,6 +56,7 @@ static void pack_i8(const float *w, int n, int k, int8_t *dst, float *scale,
             d[(size_t)(i / 4) * 4 * PANEL + i % 4] = q;
             sum += q;
         }
+        assert(sum >= INT32_MIN / 128 && sum <= INT32_MAX / 128);
         comp[o] = 128 * sum;
     }
     for (int o = n; o < np; o++) {
@@ -66,6 +69,7 @@ void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale)
 {
     size_t np = (size_t)pad_to(n, PANEL);
 
+    assert(n > 0 && k > 0);
     memset(dst, 0, np * (size_t)k);
     for (int o = 0; o < n; o++, w += k) {
         scale[o] = row_scale(w, k);
@@ -78,11 +82,13 @@ void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale)
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,
                  float *scale, int32_t *comp)
 {
+    assert(n > 0 && k > 0);
+    assert(type != DT_I8 || (scale && comp));
     memset(dst, 0, linear_bytes(type, n, k));
     switch (type) {
     case DT_F32: pack_f32(w, n, k, dst); break;
     case DT_BF16: pack_bf16(w, n, k, dst); break;
     case DT_I8: pack_i8(w, n, k, dst, scale, comp); break;
-    default: assert(!"not a type of weights");
+    default: assert(!"matrices are f32, bf16 or int8");
     }
 }

@@ -1,18 +1,20 @@
-/* pack.h - float matrices into the packed, possibly quantized form.
+/* pack.h - float matrices to the panel layouts of tensor.h.
  *
- * Used when a model is converted and by tests; never while translating. */
+ * The converter and the tests use this; translation does not. */
 #ifndef TENSOR_PACK_H
 #define TENSOR_PACK_H
 
 #include "tensor/tensor.h"
 
-/* Pack w [n, k] (row-major) into dst, linear_bytes(type, n, k) long. For int8
- * also fill scale and comp, both [n padded]: scale = max|row| / 127 (1 for a
- * row of zeros or denormals, which becomes zeros), values rounded to nearest, ties to even. */
+/* Write w [n, k] (row-major) to dst, which has linear_bytes(type, n, k) bytes.
+ * For int8, also fill in scale and comp, both [n padded]. The scale of a row is
+ * max|row| / 127. Values are rounded to nearest, ties to even. A row that has
+ * only zeros and denormals becomes zeros with scale 1. */
 void pack_linear(enum dtype type, const float *w, int n, int k, void *dst,
                  float *scale, int32_t *comp);
 
-/* int8 by input: dst is [k][n padded], the values those of pack_linear. */
+/* Write w as int8 by input: dst is [k][n padded]. Values and scales are those
+ * of pack_linear(). */
 void pack_by_input(const float *w, int n, int k, int8_t *dst, float *scale);
 
 #endif

@@ -1,8 +1,9 @@
-/* tensor.c - element types, and single rows out of packed matrices. */
+/* tensor.c - element types, and reading single rows of weight matrices. */
 #include "tensor/tensor.h"
 
-#include <assert.h>
 #include <string.h>
+
+#include "base/invariant.h"
 
 static const struct { const char *name; size_t bytes; } types[DT_COUNT] = {
     [DT_F32]   = { "f32",   4 },
@@ -28,6 +29,7 @@ size_t linear_bytes(enum dtype type, int n, int k)
     size_t rows = (size_t)pad_to(n, PANEL);
     size_t cols = (size_t)(type == DT_I8 ? pad_to(k, 4) : k);
 
+    assert(n > 0 && k > 0);
     return rows * cols * dtype_bytes(type);
 }
 
@@ -36,6 +38,9 @@ void linear_row(const struct linear *l, int row, float *out)
     size_t panel = (size_t)(row / PANEL), lane = (size_t)(row % PANEL);
     size_t k = (size_t)l->k, np = (size_t)pad_to(l->n, PANEL);
 
+    assert(row >= 0 && row < l->n);
+    assert(!l->w == !!l->by_input);
+    assert(l->type != DT_I8 || l->scale);
     if (l->by_input) {
         for (size_t i = 0; i < k; i++)
             out[i] = l->scale[row] * l->by_input[i * np + (size_t)row];
@@ -60,7 +65,7 @@ void linear_row(const struct linear *l, int row, float *out)
         break;
     }
     default:
-        assert(!"not a type of weights");
+        assert(!"matrices are f32, bf16 or int8");
     }
 }
 
@@ -69,7 +74,7 @@ uint16_t f32_to_bf16(float f)
     uint32_t u;
 
     memcpy(&u, &f, sizeof u);
-    if ((u & 0x7fffffffu) > 0x7f800000u)        /* NaN stays one */
+    if ((u & 0x7fffffffu) > 0x7f800000u)        /* NaN stays NaN */
         return (uint16_t)(u >> 16 | 0x40);
     u += 0x7fff + (u >> 16 & 1);
     return (uint16_t)(u >> 16);

@@ -1,4 +1,5 @@
-/* test_base.c - errors, text, memory, files and threads. */
+/* test_base.c - tests of src/base: errors, string buffers, memory, files,
+ * threads, the CPU and the clock. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -34,7 +35,7 @@ TEST(err_holds_a_status_and_a_sentence)
         CHECK(status_text((enum status)i)[0] != '\0');
 }
 
-/* Cut to size with "...", never inside a character. */
+/* A message that is too long ends in "...", never inside a character. */
 TEST(err_cuts_between_characters)
 {
     char text[900];
@@ -85,7 +86,8 @@ TEST(strbuf_grows_and_ends_in_nul)
     strbuf_release(&sb);
 }
 
-/* The limit is the longest text; what does not fit leaves it as it was. */
+/* The limit is the length of the longest text. An append that does not fit
+ * leaves the text unchanged. */
 TEST(strbuf_keeps_its_limit)
 {
     struct strbuf sb;
@@ -289,7 +291,7 @@ TEST(an_aborted_replacement_leaves_the_old_file)
     unlink(path);
 }
 
-/* The disk fills up: the write says so, and so would a commit. */
+/* On a full disk, the write fails, and so does the commit. */
 TEST(a_full_disk_leaves_the_old_file)
 {
     const char *path = in_dir("full");
@@ -345,7 +347,7 @@ static void add_part(void *arg, int part, int n_parts)
     struct sum *s = arg;
 
     atomic_fetch_add(&s->calls, 1);
-    s->part[part]++;            /* nobody else has this part now */
+    s->part[part]++;            /* no other thread works on this part */
     if (part == 0) s->n_parts = n_parts;
 }
 
@@ -359,13 +361,14 @@ static void check_pool(int threads, int runs)
     CHECK_INT(pool_threads(p), threads);
     for (int i = 0; i < runs; i++) {
         pool_run(p, add_part, &s);
-        /* All are done when it returns: no fence needed to look. */
+        /* All parts are done when pool_run() returns, so reading the counts
+         * needs no fence. */
         if (atomic_load(&s.calls) != (i + 1) * threads) {
             test_fail(__FILE__, __LINE__, "run %d: %d calls", i,
                       atomic_load(&s.calls));
             break;
         }
-        if (i % 1000 == 999) usleep(300);       /* let them fall asleep */
+        if (i % 1000 == 999) usleep(300);       /* let the threads sleep */
     }
     for (int i = 0; i < threads; i++) CHECK_INT(s.part[i], runs);
     CHECK_INT(s.n_parts, threads);
@@ -379,7 +382,7 @@ TEST(pool_runs_each_part_once)
     check_pool(3, 10000);
 }
 
-/* Freed right after a run: nobody may take a part of it once more. */
+/* Each pool is freed right after a run: no thread may take another part. */
 TEST(pools_come_and_go)
 {
     struct sum s = { 0 };
@@ -402,7 +405,7 @@ TEST(pools_come_and_go)
     pool_free(NULL);
 }
 
-/* ---- the rest -------------------------------------------------------- */
+/* ---- CPU and clock --------------------------------------------------- */
 
 TEST(isa_names_read_back)
 {

@@ -179,7 +179,7 @@ TEST(a_busy_file_is_told)
     rc = key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, "");
     CHECK_INT(rc & 0xff, SQLITE_BUSY);
     CHECK_INT(key_file_sql_failed(&db, rc, &x.e), ST_IO);
-    CHECK(strstr(x.e.msg, "others have been writing") != NULL);
+    CHECK(strstr(x.e.msg, "kept the file locked") != NULL);
     CHECK(!reads(&x, 1));       /* readers wait for nobody */
     sqlite3_close(other);
     CHECK_INT(key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, ""), SQLITE_OK);

@@ -1,5 +1,5 @@
-/* test_sqlfile.c - SQLite files: ours and others', errors as sentences, and
- * names of files that are only read. */
+/* test_sqlfile.c - tests sqlfile.c: files of skmt and of other programs, error
+ * messages, and the names of files that can only be read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void teardown(struct fix *x)
     scratch_remove(&x->s);
 }
 
-/* A file with these numbers in its head. */
+/* Create a database with this application id and version. */
 static void make(struct fix *x, int id, int version)
 {
     CHECK(!sqlfile_exec(x->db, "PRAGMA application_id = %d;"
@@ -39,8 +39,8 @@ TEST(kind_and_version_are_looked_at_first)
     static const struct { int id, version; enum status st; const char *says; }
     of[] = {
         { 0x12345678, 3, ST_OK, "" }, { 0x12345678, 1, ST_OK, "" },
-        { 0x12345678, 4, ST_VERSION, "made by a newer version (schema 4, this "
-          "program knows 3)" },
+        { 0x12345678, 4, ST_VERSION, "made by a newer version of skmt (the "
+          "file has schema 4, this program supports up to 3)" },
         { 0x12345678, 0, ST_FORMAT, "the file is damaged (no version); buy "
           "another" },
         { 0x12345679, 3, ST_FORMAT, "not a thing of ours" } };
@@ -65,16 +65,16 @@ TEST(every_error_is_a_sentence_of_the_file)
     static const struct { int rc; enum status st; const char *says; } of[] = {
         { SQLITE_FULL, ST_IO, "f: no space left on the disk; nothing was "
           "changed" },
-        { SQLITE_IOERR_WRITE, ST_IO, "f: no more could be written (a full "
-          "disk, a quota or a limit on file sizes); nothing was changed" },
-        { SQLITE_BUSY_SNAPSHOT, ST_IO, "f: others have been writing for 2 "
-          "seconds without a break; try again later" },
+        { SQLITE_IOERR_WRITE, ST_IO, "f: the file could not be written (full "
+          "disk, quota or file size limit); nothing was changed" },
+        { SQLITE_BUSY_SNAPSHOT, ST_IO, "f: another program kept the file "
+          "locked for 2 seconds; try again later" },
         { SQLITE_CORRUPT_VTAB, ST_FORMAT, "f: the file is damaged (database "
           "disk image is malformed); buy another" },
         { SQLITE_NOTADB, ST_FORMAT, "f: the file is damaged (file is not a "
           "database); buy another" },
         { SQLITE_READONLY, ST_IO, "f: cannot be written: it is read-only" },
-        { SQLITE_TOOBIG, ST_LIMIT, "f: what is to be stored is too long" },
+        { SQLITE_TOOBIG, ST_LIMIT, "f: a text is too long to be stored" },
         { SQLITE_IOERR_READ, ST_IO, "f: cannot be read or written: disk I/O "
           "error" } };
 
@@ -118,7 +118,7 @@ TEST(names_are_files_whatever_they_are)
     }
 }
 
-/* The name has all that means something in a URI. */
+/* The name contains every character that has a meaning in a URI. */
 TEST(a_file_without_a_log_is_read_without_locks)
 {
     struct fix x;

@@ -813,8 +813,7 @@ TEST(a_writer_that_waits_too_long_says_so)
     CHECK_OK(store_begin(f.s, &f.e), &f.e);
     sqlite3_busy_timeout(w->db, 20);
     CHECK_INT(store_add(w, f.m, &u, &id, &f.e), ST_IO);
-    CHECK(strstr(f.e.msg, "others have been writing") && strstr(f.e.msg,
-                                                                f.path));
+    CHECK(strstr(f.e.msg, "kept the file locked") && strstr(f.e.msg, f.path));
     CHECK_INT(counts(w, f.m).pairs, 0);
     store_rollback(f.s);
     CHECK_OK(store_add(w, f.m, &u, &id, &f.e), &f.e);

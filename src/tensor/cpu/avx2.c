@@ -1,7 +1,8 @@
-/* avx2.c - the operations with AVX2 and FMA.
+/* avx2.c - all operations with AVX2 and FMA.
  *
- * int8 products multiply |x| by w with the sign of x: pairs of products stay
- * within 2 * 128 * 127 and so never saturate their 16 bits. */
+ * An int8 product multiplies |x| by w with the sign of x. The instruction adds
+ * pairs of products in 16 bits. Their sum is at most 2 * 128 * 127, so it never
+ * saturates. */
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,7 @@ typedef __m256 vf;
     _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ))
 
 /* All ones in the first n lanes. */
-static inline __m256i first(int n)
+static inline __m256i lane_mask(int n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -38,7 +39,7 @@ static inline __m256i first(int n)
 
 static inline vf v_load_n(const float *p, int n, vf fill)
 {
-    __m256i m = first(n);
+    __m256i m = lane_mask(n);
     return _mm256_blendv_ps(fill, _mm256_maskload_ps(p, m),
                             _mm256_castsi256_ps(m));
 }
@@ -51,7 +52,7 @@ static inline vf v_load_i8(const int8_t *p)
 
 static inline void v_store_n(float *p, vf v, int n)
 {
-    _mm256_maskstore_ps(p, first(n), v);
+    _mm256_maskstore_ps(p, lane_mask(n), v);
 }
 
 static inline void v_store_quads(float *p, size_t ld, vf v)
@@ -100,7 +101,7 @@ static inline void v_store_q8(uint8_t *q, vf v, int n)
     }
 }
 
-/* Packing works within each half: see avx512.c. */
+/* The pack instructions work within each half of a vector; see avx512.c. */
 INLINE void v_store_q8s(uint8_t *q, const vf *v)
 {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
@@ -133,7 +134,7 @@ INLINE vf v_sums(const vf *a)
 #undef QUAD
 }
 
-/* 8 vectors as the rows of a matrix, transposed. */
+/* Transpose an 8 x 8 matrix whose rows are the vectors r[0] .. r[7]. */
 INLINE void v_transpose(vf *r)
 {
     vf t[8];
@@ -162,14 +163,14 @@ INLINE void v_transpose(vf *r)
 
 #include "tensor/cpu/vec_ops.h"
 
-/* --- int8 products --------------------------------------------------------- */
+/* --- int8 products -------------------------------------------------------- */
 
-#define ROWS 2          /* rows a pass */
-#define AHEAD 8192      /* bytes fetched ahead */
+#define ROWS 2          /* rows per pass */
+#define AHEAD 8192      /* prefetch distance in bytes */
 
-/* `cols` vectors of 8 outputs: sum[r][o] of `rows` rows from x on. One row
- * takes a whole panel at a time, two take it in halves; the first pass over
- * a panel fetches what lies ahead, for all of it. */
+/* The sums of `rows` rows, starting at x, with cols vectors of 8 outputs. One
+ * row is multiplied by a whole panel at a time, two rows by half a panel. The
+ * first pass over a panel prefetches the weights that follow. */
 INLINE void pass_i8(const int rows, const int cols, int first_pass,
                     const uint8_t *x, size_t kp, const int8_t *w,
                     int32_t (*sum)[PANEL])
@@ -211,7 +212,7 @@ INLINE void pass_i8(const int rows, const int cols, int first_pass,
             _mm256_storeu_si256((void *)(sum[r] + 8 * c), acc[r][c]);
 }
 
-/* The sums are of x * w already: nothing to compensate. */
+/* The sums are those of x * w, not of (x + 128) * w, so comp is not needed. */
 static void finish_i8(const struct gemm *g, int row, int rows, int panel,
                       int32_t (*sum)[PANEL])
 {
@@ -220,9 +221,9 @@ static void finish_i8(const struct gemm *g, int row, int rows, int panel,
         for (int c = 0; c < PANEL; c += VW) {
             int o = panel * PANEL + c;
             __m256i v = _mm256_loadu_si256((const void *)(sum[r] + c));
-            finish(g, row + r, o,
-                   v_mul(_mm256_cvtepi32_ps(v),
-                         v_mul(xs, v_load(g->l->scale + o))));
+            finish_outputs(g, row + r, o,
+                           v_mul(_mm256_cvtepi32_ps(v),
+                                 v_mul(xs, v_load(g->l->scale + o))));
         }
     }
 }
@@ -232,6 +233,7 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     size_t kp = (size_t)pad_to(g->l->k, 4), bytes = kp * PANEL;
     int32_t sum[ROWS][PANEL];
 
+    require_gemm_i8(g, p0, p1);
     for (int p = p0; p < p1; p++) {
         const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
         for (int row = 0; row < g->rows; row += ROWS) {
@@ -248,11 +250,11 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     }
 }
 
-/* --- float products -------------------------------------------------------- */
+/* --- float products ------------------------------------------------------- */
 
-#define FROWS 3         /* rows a pass: 3 x 4 sums, 16 registers in all */
+#define FROWS 3         /* rows per pass: 3 x 4 sums fit in 16 registers */
 
-/* 8 weights as floats. */
+/* Weights i .. i + 7 as floats. */
 INLINE vf widen_f32(const void *w, size_t i)
 {
     return _mm256_loadu_ps((const float *)w + i);
@@ -264,7 +266,8 @@ INLINE vf widen_bf16(const void *w, size_t i)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
 }
 
-/* Half a panel from output o on: one chain of sums per output, over k. */
+/* The sums of half a panel, starting with output o of it. Each output is summed
+ * over k in order. */
 INLINE void pass_float(const int rows, const int bf16, const float *x,
                        size_t ldx, int k, const void *w, int o,
                        float (*sum)[PANEL])
@@ -293,6 +296,7 @@ INLINE void gemm_float(const struct gemm *g, int p0, int p1, const int bf16)
     size_t bytes = (size_t)k * PANEL * (bf16 ? 2 : 4);
     float sum[FROWS][PANEL];
 
+    require_gemm_float(g, p0, p1, bf16 ? DT_BF16 : DT_F32);
     for (int p = p0; p < p1; p++) {
         const char *w = (const char *)g->l->w + (size_t)p * bytes;
         for (int row = 0; row < g->rows; row += FROWS) {
@@ -320,7 +324,7 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
     gemm_float(g, p0, p1, 1);
 }
 
-/* --- inputs that are mostly zero ------------------------------------------ */
+/* --- products with sparse inputs ------------------------------------------ */
 
 static void list_nonzero(const uint8_t *xq, int rows, int k,
                          struct nonzero *nz)
@@ -339,11 +343,12 @@ static void list_nonzero(const uint8_t *xq, int rows, int k,
         }
         for (; i < k; i++)
             if (xq[i] != 128) at[n++] = (uint16_t)i;
-        close_list(&nz[r], xq, n);
+        nonzero_complete(&nz[r], xq, n);
     }
 }
 
-/* Sums over groups of four: 2 * 127 * 127 fits the 16 bits between. */
+/* Add the products of each group of four bytes to a lane of acc. The sum of two
+ * products, 2 * 127 * 127 at most, fits in the 16 bits of the first step. */
 INLINE __m256i add_fours(__m256i acc, __m256i x, __m256i w)
 {
     __m256i pairs = _mm256_maddubs_epi16(x, w);
@@ -351,8 +356,10 @@ INLINE __m256i add_fours(__m256i acc, __m256i x, __m256i w)
                                                    _mm256_set1_epi16(1)));
 }
 
-/* Four inputs' weights of 32 outputs, side by side for each output: acc[i]
- * gets outputs 4i .. 4i+3 of both 16, to be sorted at the end. */
+/* Add the products of four inputs x with their weights for 32 outputs, starting
+ * with output o. The weights are interleaved so that the four of one output are
+ * adjacent. Then acc[i] has outputs 4i .. 4i+3 of each half of 16 outputs;
+ * sort_fours() puts them in order at the end. */
 INLINE void four_inputs(const int8_t *const *w, size_t o, __m256i x,
                         __m256i *acc)
 {
@@ -368,7 +375,7 @@ INLINE void four_inputs(const int8_t *const *w, size_t o, __m256i x,
     acc[3] = add_fours(acc[3], x, _mm256_unpackhi_epi16(AB, CD));
 }
 
-/* The fours of acc in the order of the outputs. */
+/* Put the groups of four sums in the order of the outputs. */
 INLINE void sort_fours(__m256i *acc)
 {
     __m256i a = acc[0], b = acc[1], c = acc[2], d = acc[3];
@@ -379,7 +386,7 @@ INLINE void sort_fours(__m256i *acc)
     acc[3] = _mm256_permute2x128_si256(c, d, 0x31);
 }
 
-/* One panel from output o on, of one row. */
+/* The product of one row with one panel, which starts with output o. */
 static void sparse_row(const struct gemm *g, int row, int o)
 {
     const struct nonzero *nz = &g->nz[row];
@@ -403,15 +410,16 @@ static void sparse_row(const struct gemm *g, int row, int o)
         sort_fours(acc[h]);
         UNROLL for (int c = 0; c < 4; c++) {
             int at = o + 32 * h + VW * c;
-            finish(g, row, at,
-                   v_mul(_mm256_cvtepi32_ps(acc[h][c]),
-                         v_mul(xs, v_load(g->l->scale + at))));
+            finish_outputs(g, row, at,
+                           v_mul(_mm256_cvtepi32_ps(acc[h][c]),
+                                 v_mul(xs, v_load(g->l->scale + at))));
         }
     }
 }
 
 static void gemm_sparse(const struct gemm *g, int p0, int p1)
 {
+    require_gemm_sparse(g, p0, p1);
     for (int p = p0; p < p1; p++)
         for (int row = 0; row < g->rows; row++)
             sparse_row(g, row, p * PANEL);

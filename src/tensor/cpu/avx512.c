@@ -1,11 +1,12 @@
-/* avx512.c - the operations with AVX-512 and VNNI.
+/* avx512.c - all operations with AVX-512 and VNNI.
  *
- * A product works on one panel of 64 outputs (4 vectors) and up to ROWS rows
- * at a time: 6 x 4 sums, 4 vectors of weights and one of activations fill the
- * 32 registers. The panel stays in the near caches while all rows pass over
- * it, and meanwhile the next one is fetched: with one pass over the panel a
- * fixed distance ahead, with more a share of the next panel in each. The
- * hardware's own prefetch stops at the end of every 4 KB page. */
+ * A product works on one panel of 64 outputs (4 vectors) and up to ROWS rows at
+ * a time. 6 x 4 sums, 4 vectors of weights and one of activations fill the 32
+ * registers. The panel stays in the L1 and L2 caches while it is multiplied by
+ * all rows. Meanwhile, weights are prefetched: if one pass covers all rows, a
+ * fixed distance ahead; otherwise each pass prefetches a share of the next
+ * panel. This is needed because the hardware prefetcher stops at the end of
+ * each 4 KB page. */
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
@@ -36,11 +37,12 @@ typedef __m512 vf;
 #define v_hmax(a) _mm512_reduce_max_ps(a)
 #define v_sum(a) _mm512_reduce_add_ps(a)
 
-static inline __mmask16 first(int n) { return (__mmask16)((1u << n) - 1); }
+/* The first n lanes. */
+static inline __mmask16 lane_mask(int n) { return (__mmask16)((1u << n) - 1); }
 
 static inline vf v_load_n(const float *p, int n, vf fill)
 {
-    return _mm512_mask_loadu_ps(fill, first(n), p);
+    return _mm512_mask_loadu_ps(fill, lane_mask(n), p);
 }
 
 static inline vf v_load_i8(const int8_t *p)
@@ -51,7 +53,7 @@ static inline vf v_load_i8(const int8_t *p)
 
 static inline void v_store_n(float *p, vf v, int n)
 {
-    _mm512_mask_storeu_ps(p, first(n), v);
+    _mm512_mask_storeu_ps(p, lane_mask(n), v);
 }
 
 static inline void v_store_quads(float *p, size_t ld, vf v)
@@ -67,11 +69,12 @@ static inline void v_store_q8(uint8_t *q, vf v, int n)
     __m512i i = _mm512_add_epi32(_mm512_cvtps_epi32(v),
                                  _mm512_set1_epi32(128));
     if (n == VW) _mm_storeu_si128((void *)q, _mm512_cvtepi32_epi8(i));
-    else _mm512_mask_cvtepi32_storeu_epi8(q, first(n), i);
+    else _mm512_mask_cvtepi32_storeu_epi8(q, lane_mask(n), i);
 }
 
-/* Packing works within every quarter of a vector: afterwards four bytes of
- * each of the four are side by side there. */
+/* The pack instructions work within each quarter of a vector. Afterwards each
+ * quarter has four bytes of each of the four vectors; the permutation puts
+ * these in order. */
 INLINE void v_store_q8s(uint8_t *q, const vf *v)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13,
@@ -112,7 +115,7 @@ INLINE vf v_sums(const vf *a)
 #undef HALF
 }
 
-/* 16 vectors as the rows of a matrix, transposed. */
+/* Transpose a 16 x 16 matrix whose rows are the vectors r[0] .. r[15]. */
 INLINE void v_transpose(vf *r)
 {
     vf t[16];
@@ -147,16 +150,17 @@ INLINE void v_transpose(vf *r)
 
 #include "tensor/cpu/vec_ops.h"
 
-/* --- products ------------------------------------------------------------- */
+/* --- int8 products -------------------------------------------------------- */
 
-#define ROWS 6
+#define ROWS 6          /* rows per pass */
 
-/* How a pass fetches while it works, for each step of 4 inputs (256 bytes of
- * int8 weights): lines of the next panel, or of this one further on. The
- * far distance brings lines to the second cache, the near one to the first.
- * With three rows or fewer memory is the limit and the hardware's prefetch
- * nearly keeps up: one line in four leads it over the end of each page, and
- * asking for all of them is slower than asking for none (bench/SPEED.md). */
+/* What a pass prefetches in each step of 4 inputs (256 bytes of int8 weights):
+ * lines of the next panel, or lines of this panel that come later. Lines at the
+ * distance FAR go to the L2 cache, those at the distance NEAR to the L1 cache.
+ * With three rows or fewer, memory is the limit and the hardware prefetcher
+ * nearly keeps up. Prefetching one line in four leads it across the end of each
+ * page; prefetching all lines is slower than prefetching none
+ * (bench/SPEED.md). */
 enum avx512_fetch {
     FETCH_NONE,
     FETCH_1,
@@ -186,7 +190,8 @@ INLINE void fetch_step(const enum avx512_fetch how, const char *at,
     _mm_prefetch((const char *)w + NEAR + 192, _MM_HINT_T0);
 }
 
-/* sum[r][o] of `rows` rows from x on with one panel; kp bytes a row. */
+/* The sums of `rows` rows, starting at x, with one panel. A row has kp
+ * bytes. */
 INLINE void pass_i8(const int rows, const enum avx512_fetch how,
                     const uint8_t *x, size_t kp, const int8_t *w,
                     const char *at, int32_t (*sum)[PANEL])
@@ -239,7 +244,8 @@ static pass_i8_fn *const passes_i8[ROWS][FETCHES] = {
 #undef PASS
 };
 
-/* Sums of `rows` rows as floats, what belongs to the outputs read once. */
+/* Write the outputs of `rows` rows of one panel, given their sums. The scale,
+ * bias and comp of the outputs are read once for all rows. */
 INLINE void finish_sums(const struct gemm *g, const int relu, const int add,
                         int row, int rows, int o, int32_t (*sum)[PANEL])
 {
@@ -266,7 +272,7 @@ INLINE void finish_sums(const struct gemm *g, const int relu, const int add,
     }
 }
 
-/* The same, whatever follows. */
+/* The same, for any activation and with or without a bias. */
 static void finish_any(const struct gemm *g, int row, int rows, int o,
                        int32_t (*sum)[PANEL])
 {
@@ -276,9 +282,9 @@ static void finish_any(const struct gemm *g, int row, int rows, int o,
             __m512i i = _mm512_sub_epi32(
                 _mm512_load_si512(sum[r] + c),
                 _mm512_loadu_si512(g->l->comp + o + c));
-            finish(g, row + r, o + c,
-                   v_mul(_mm512_cvtepi32_ps(i),
-                         v_mul(xs, v_load(g->l->scale + o + c))));
+            finish_outputs(g, row + r, o + c,
+                           v_mul(_mm512_cvtepi32_ps(i),
+                                 v_mul(xs, v_load(g->l->scale + o + c))));
         }
     }
 }
@@ -288,6 +294,9 @@ void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
 {
     int o = panel * PANEL;
 
+    assert(row >= 0 && rows >= 0 && row + rows <= g->rows);
+    assert(panel >= 0 && panel < linear_panels(g->l));
+    assert((uintptr_t)sum % 64 == 0);
     if (g->l->bias && g->act == ACT_NONE && g->add)
         finish_sums(g, 0, 1, row, rows, o, sum);
     else if (g->l->bias && g->act == ACT_NONE)
@@ -298,10 +307,11 @@ void finish_i8_avx512(const struct gemm *g, int row, int rows, int panel,
         finish_any(g, row, rows, o, sum);
 }
 
-/* What the t-th of n passes over a panel fetches: with one pass, what lies
- * FAR ahead; with more, each its share of the next panel. */
-static enum avx512_fetch plan(int rows, int t, int n, const char *panel,
-                              size_t bytes, const char **at)
+/* What pass t of n over a panel prefetches, starting at *at. A single pass
+ * prefetches at the distance FAR. With more passes, each prefetches its share
+ * of the next panel. */
+static enum avx512_fetch plan_fetch(int rows, int t, int n, const char *panel,
+                                    size_t bytes, const char **at)
 {
     *at = panel + FAR;
     if (n == 1) return rows <= 3 ? FETCH_SPARSE : FETCH_ALL;
@@ -318,13 +328,15 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     int n = (g->rows + ROWS - 1) / ROWS;
     int32_t sum[ROWS][PANEL] __attribute__((aligned(64)));
 
+    require_gemm_i8(g, p0, p1);
     for (int p = p0; p < p1; p++) {
         const int8_t *w = (const int8_t *)g->l->w + (size_t)p * bytes;
-        for (int t = 0, row = 0; t < n; t++) {      /* rows shared evenly */
+        for (int t = 0, row = 0; t < n; t++) {      /* rows divided evenly */
             int rows = (g->rows - row + n - t - 1) / (n - t);
             const char *at;
             enum avx512_fetch how =
-                plan(rows, t, n, (const char *)w, bytes, &at);
+                plan_fetch(rows, t, n, (const char *)w, bytes, &at);
+            assert(rows >= 1 && rows <= ROWS);
             passes_i8[rows - 1][how](g->xq + (size_t)row * kp, kp, w, at, sum);
             finish_i8_avx512(g, row, rows, p, sum);
             row += rows;
@@ -332,12 +344,14 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     }
 }
 
-/* --- inputs that are mostly zero ------------------------------------------ */
+/* --- products with sparse inputs ------------------------------------------ */
 
-/* Where the bits of m are, from `base` on. How many there are is hard to
- * guess, so with `room` the usual number is written whether they are there or
- * not: 5 % of the shipped model's inputs are, three of 64. (The list is never
- * longer than what was looked at: there is room.) */
+/* Append base + (position of each bit that is set in m) to `at`, and return the
+ * number of these bits. The number is hard to predict for the processor, so
+ * with `room`, USUAL positions are written in any case, before a loop writes
+ * the others. (In the shipped model 5 % of the inputs are not zero, about three
+ * of 64.) The list is never longer than the number of inputs read so far, so
+ * `at` has room for USUAL more if that many inputs remain. */
 #define USUAL 8
 INLINE int list_bits(uint64_t m, int base, int room, uint16_t *at)
 {
@@ -368,12 +382,14 @@ static void list_nonzero(const uint8_t *xq, int rows, int k,
                 in, _mm512_maskz_loadu_epi8(in, xq + i), zero);
             n += list_bits(m, i, k - i >= USUAL, at + n);
         }
-        close_list(&nz[r], xq, n);
+        nonzero_complete(&nz[r], xq, n);
     }
 }
 
-/* Four inputs' weights of 64 outputs, side by side for each output: acc[i]
- * gets outputs 4i .. 4i+3 of every 16, to be sorted at the end. */
+/* Add the products of four inputs x with their weights for 64 outputs, starting
+ * with output o. The weights are interleaved so that the four of one output are
+ * adjacent. Then acc[i] has outputs 4i .. 4i+3 of each group of 16 outputs;
+ * sort_fours() puts them in order at the end. */
 INLINE void four_inputs(const int8_t *const *w, size_t o, __m512i x,
                         __m512i *acc)
 {
@@ -388,7 +404,7 @@ INLINE void four_inputs(const int8_t *const *w, size_t o, __m512i x,
     acc[3] = _mm512_dpbusd_epi32(acc[3], x, _mm512_unpackhi_epi16(AB, CD));
 }
 
-/* The fours of acc in the order of the outputs. */
+/* Put the groups of four sums in the order of the outputs. */
 INLINE void sort_fours(__m512i *acc)
 {
     __m512i a = _mm512_shuffle_i32x4(acc[0], acc[1], 0x88);
@@ -402,10 +418,11 @@ INLINE void sort_fours(__m512i *acc)
     acc[3] = _mm512_shuffle_i32x4(c, d, 0xdd);
 }
 
-#define AHEAD 4                 /* groups whose weights are being fetched */
+#define AHEAD 4                 /* prefetch distance in groups of inputs */
 
-/* `panels` panels from output o on, of one row. The weights lie scattered;
- * the list says early where. */
+/* The product of one row with `panels` panels, which start with output o. The
+ * weights are scattered in memory, but the list of inputs tells in advance
+ * which will be needed. */
 INLINE void sparse_row(const struct gemm *g, int row, const int panels, int o)
 {
     const struct nonzero *nz = &g->nz[row];
@@ -435,17 +452,18 @@ INLINE void sparse_row(const struct gemm *g, int row, const int panels, int o)
         sort_fours(acc[p]);
         UNROLL for (int c = 0; c < 4; c++) {
             int at = o + PANEL * p + VW * c;
-            finish(g, row, at,
-                   v_mul(_mm512_cvtepi32_ps(acc[p][c]),
-                         v_mul(xs, v_load(g->l->scale + at))));
+            finish_outputs(g, row, at,
+                           v_mul(_mm512_cvtepi32_ps(acc[p][c]),
+                                 v_mul(xs, v_load(g->l->scale + at))));
         }
     }
 }
 
-/* Four panels at a time: their part of the weights (512 KB of 1 MB) stays in
- * the second cache while all rows pass over it. */
+/* Four panels at a time. Their part of the weights (512 KB of 1 MB) stays in
+ * the L2 cache while all rows use it. */
 static void gemm_sparse(const struct gemm *g, int p0, int p1)
 {
+    require_gemm_sparse(g, p0, p1);
     for (; p0 + 4 <= p1; p0 += 4)
         for (int row = 0; row < g->rows; row++)
             sparse_row(g, row, 4, p0 * PANEL);
@@ -454,9 +472,9 @@ static void gemm_sparse(const struct gemm *g, int p0, int p1)
             sparse_row(g, row, 1, p0 * PANEL);
 }
 
-/* --- float products -------------------------------------------------------- */
+/* --- float products ------------------------------------------------------- */
 
-/* 16 weights as floats. */
+/* Weights i .. i + 15 as floats. */
 INLINE vf widen_f32(const void *w, size_t i)
 {
     return _mm512_loadu_ps((const float *)w + i);
@@ -468,8 +486,9 @@ INLINE vf widen_bf16(const void *w, size_t i)
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-/* As pass_i8, for float inputs: one chain of sums per output, over k. Fetches
- * one line at `at` for each input. */
+/* The same as pass_i8 for float inputs. Each output is summed over k in order.
+ * For each input, one line is prefetched at `at`, which then advances by
+ * `stride`. */
 INLINE void pass_float(const int rows, const int bf16, const struct gemm *g,
                        int row, const void *w, const char *at, size_t stride,
                        float (*sum)[PANEL])
@@ -505,11 +524,12 @@ INLINE void gemm_float(const struct gemm *g, int p0, int p1, const int bf16)
     int n = (g->rows + ROWS - 1) / ROWS;
     float sum[ROWS][PANEL] __attribute__((aligned(64)));
 
+    require_gemm_float(g, p0, p1, bf16 ? DT_BF16 : DT_F32);
     for (int p = p0; p < p1; p++) {
         const char *w = (const char *)g->l->w + (size_t)p * bytes;
         for (int t = 0, row = 0; t < n; t++) {
             int rows = (g->rows - row + n - t - 1) / (n - t);
-            /* a line of every step of this panel; or a share of the next */
+            /* One line per step of this panel, or a share of the next. */
             const char *at = n == 1 ? w + FAR
                                     : w + bytes + (size_t)t * g->l->k * 64;
             size_t ds = n == 1 ? step : 64;

@@ -1,7 +1,9 @@
-/* pick.c - which table to use: once, by CPU and SKMT_ISA. */
+/* pick.c - chooses the table of kernels, once per process: the best one for
+ * this CPU, or the one that SKMT_ISA names. */
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "tensor/cpu/tables.h"
 
 static const struct kernels *const tables[ISA_COUNT] = {
@@ -24,7 +26,7 @@ const struct kernels *kernels_for(enum isa isa)
     return isa < ISA_COUNT && cpu_runs(isa) ? tables[isa] : NULL;
 }
 
-static void pick(void)
+static void kernels_pick_once(void)
 {
     const char *want = getenv("SKMT_ISA");
     enum isa isa;
@@ -35,11 +37,12 @@ static void pick(void)
         picked.unusable = want;
     }
     picked.kernels = kernels_for(cpu_best_isa());
+    assert(picked.kernels && picked.kernels->isa == cpu_best_isa());
 }
 
 const struct kernels *kernels_pick(const char **unusable)
 {
-    pthread_once(&picked.once, pick);
+    pthread_once(&picked.once, kernels_pick_once);
     if (unusable) *unusable = picked.unusable;
     return picked.kernels;
 }

@@ -1,8 +1,9 @@
-/* ref.c - every operation in plain C: what the other tables must compute.
+/* ref.c - every operation in plain C, as the definition of what the other
+ * tables must compute.
  *
- * Written to be read; nothing here is meant to be fast. Sums that the vector
- * tables take in another order are taken in double where that is as clear,
- * so a comparison measures their rounding and not ours as well. */
+ * This code is meant to be read, not to be fast. Where the vector tables sum in
+ * a different order, the sum here is taken in double, so that a comparison
+ * measures their rounding errors and not ours as well. */
 #include <math.h>
 
 #include "tensor/cpu/tables.h"
@@ -17,8 +18,8 @@ static float activate(enum act act, float x)
     }
 }
 
-/* What follows the sum: one rounding each, in this order. */
-static void finish(const struct gemm *g, int row, int out, float v)
+/* The steps that follow a sum. Each is rounded once, in this order. */
+static void finish_output(const struct gemm *g, int row, int out, float v)
 {
     float *y = g->y + (size_t)row * g->ldy + out;
 
@@ -32,6 +33,7 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
     const struct linear *l = g->l;
     size_t kp = (size_t)pad_to(l->k, 4);
 
+    require_gemm_i8(g, p0, p1);
     for (int row = 0; row < g->rows; row++) {
         const uint8_t *x = g->xq + (size_t)row * kp;
         for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
@@ -40,9 +42,10 @@ static void gemm_i8(const struct gemm *g, int p0, int p1)
             int32_t sum = 0;
             for (size_t i = 0; i < kp; i++)
                 sum += x[i] * w[i / 4 * 4 * PANEL + i % 4];
-            /* A damaged sum may overflow; the vector tables wrap, too. */
+            /* With a damaged comp this may overflow. The vector tables wrap
+             * around, and so do we. */
             sum = (int32_t)((uint32_t)sum - (uint32_t)l->comp[o]);
-            finish(g, row, o, (float)sum * (g->xs[row] * l->scale[o]));
+            finish_output(g, row, o, (float)sum * (g->xs[row] * l->scale[o]));
         }
     }
 }
@@ -52,13 +55,14 @@ static void gemm_sparse(const struct gemm *g, int p0, int p1)
     const struct linear *l = g->l;
     size_t kp = (size_t)pad_to(l->k, 4), np = (size_t)pad_to(l->n, PANEL);
 
+    require_gemm_sparse(g, p0, p1);
     for (int row = 0; row < g->rows; row++) {
         const uint8_t *x = g->xq + (size_t)row * kp;
         for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
             int32_t sum = 0;
             for (int i = 0; i < l->k; i++)
                 sum += (x[i] - 128) * l->by_input[(size_t)i * np + (size_t)o];
-            finish(g, row, o, (float)sum * (g->xs[row] * l->scale[o]));
+            finish_output(g, row, o, (float)sum * (g->xs[row] * l->scale[o]));
         }
     }
 }
@@ -70,7 +74,7 @@ static void list_nonzero(const uint8_t *xq, int rows, int k,
         int n = 0;
         for (int i = 0; i < k; i++)
             if (xq[i] != 128) nz[r].at[n++] = (uint16_t)i;
-        close_list(&nz[r], xq, n);
+        nonzero_complete(&nz[r], xq, n);
     }
 }
 
@@ -78,6 +82,7 @@ static void gemm_f32(const struct gemm *g, int p0, int p1)
 {
     size_t k = (size_t)g->l->k;
 
+    require_gemm_float(g, p0, p1, DT_F32);
     for (int row = 0; row < g->rows; row++) {
         const float *x = g->x + (size_t)row * g->ldx;
         for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
@@ -85,7 +90,7 @@ static void gemm_f32(const struct gemm *g, int p0, int p1)
                              (size_t)(o / PANEL) * k * PANEL + o % PANEL;
             double sum = 0;
             for (size_t i = 0; i < k; i++) sum += (double)x[i] * w[i * PANEL];
-            finish(g, row, o, (float)sum);
+            finish_output(g, row, o, (float)sum);
         }
     }
 }
@@ -94,6 +99,7 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
 {
     size_t k = (size_t)g->l->k;
 
+    require_gemm_float(g, p0, p1, DT_BF16);
     for (int row = 0; row < g->rows; row++) {
         const float *x = g->x + (size_t)row * g->ldx;
         for (int o = p0 * PANEL; o < p1 * PANEL; o++) {
@@ -102,7 +108,7 @@ static void gemm_bf16(const struct gemm *g, int p0, int p1)
             double sum = 0;
             for (size_t i = 0; i < k; i++)
                 sum += (double)x[i] * bf16_to_f32(w[i * PANEL]);
-            finish(g, row, o, (float)sum);
+            finish_output(g, row, o, (float)sum);
         }
     }
 }
@@ -120,7 +126,7 @@ static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
         s[r] = max > QUANTIZE_TINY ? max / 127 : 1;
         for (int i = 0; i < k; i++) {
             float v = rintf(x[i] * inv);
-            q[i] = (uint8_t)(128 + (v == v ? (int)v : 0));  /* NaN: zero */
+            q[i] = (uint8_t)(128 + (v == v ? (int)v : 0));  /* NaN gives 0 */
         }
         for (int i = k; i < kp; i++) q[i] = 128;
     }
@@ -142,7 +148,8 @@ static void layer_norm(const float *x, size_t ldx, int rows, int d,
     }
 }
 
-/* One head of one query: weights into p [n_k], their weighted sum into out. */
+/* One head of one query. The softmax weights go to p [n_k], the weighted sum of
+ * the values to out. */
 static void attend(const struct attention *a, const float *q, const float *k,
                    const float *v, int n_k, float *p, float *out)
 {
@@ -170,6 +177,7 @@ static void attend(const struct attention *a, const float *q, const float *k,
 
 static void attention(const struct attention *a)
 {
+    require_attention(a);
     for (int i = 0; i < a->n_q; i++) {
         for (int h = 0; h < a->heads; h++) {
             size_t at = (size_t)h * a->head_dim;
@@ -200,10 +208,12 @@ static void row_stats(const float *x, int n, float *block_max,
     out->sum = (float)sum;
 }
 
-/* A key's number and a difference are floats, rounded once each; only the sum
- * is taken in double, so that a comparison is of small distances, too. */
+/* A dequantized key element and a difference are floats, each rounded once, as
+ * in the vector tables. Only the sum is taken in double, so that small
+ * distances can be compared too. */
 static void distances_f32(const struct distances *a)
 {
+    require_distances(a, sizeof(float));
     for (int i = 0; i < a->n_q; i++) {
         const float *q = a->q + (size_t)i * a->ldq;
         for (int j = 0; j < a->n; j++) {
@@ -220,6 +230,7 @@ static void distances_f32(const struct distances *a)
 
 static void distances_i8(const struct distances *a)
 {
+    require_distances(a, 1);
     for (int i = 0; i < a->n_q; i++) {
         const float *q = a->q + (size_t)i * a->ldq;
         for (int j = 0; j < a->n; j++) {

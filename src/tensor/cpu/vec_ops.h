@@ -1,42 +1,51 @@
-/* vec_ops.h - the float operations, written once for any vector width.
+/* vec_ops.h - the float operations, written once for all vector widths.
  *
- * A table's file defines `vf`, a vector of VW floats, and the v_* primitives
- * below, then includes this. What is summed over lanes is summed in an order
- * fixed by VW and the length alone.
+ * avx2.c and avx512.c define `vf`, a vector of VW floats, and the v_*
+ * primitives below, and then include this file. The order of every sum over
+ * lanes depends only on VW and on the length.
  *
- *     VW VCOLS                     lanes; vectors of columns held at a time
+ *     VW                           number of lanes, 8 or 16
+ *     VCOLS                        vectors of columns kept in registers
  *     v_set1 v_load v_store        unaligned
- *     v_load_n(p, n, fill)         n < VW lanes, the rest from fill
- *     v_load_i8(p)                 VW int8 as floats
- *     v_store_n(p, v, n)
+ *     v_load_n(p, n, fill)         the first n < VW lanes; the others are
+ *                                  those of fill
+ *     v_load_i8(p)                 VW int8 values as floats
+ *     v_store_n(p, v, n)           the first n < VW lanes
  *     v_store_quads(p, ld, v)      lanes 4i .. 4i+3 to p + i * ld
  *     v_add v_sub v_mul v_div v_max v_min v_round v_abs
- *     v_fma(a, b, c)  v_fnma(a, b, c)      a b + c, c - a b, one rounding
+ *     v_fma(a, b, c)               a b + c, rounded once
+ *     v_fnma(a, b, c)              c - a b, rounded once
  *     v_if_less(a, b, x, y)        a < b ? x : y
- *     v_scale2(v, n)               v 2^n, n whole in -126 .. 127
- *     v_sum v_hmax                 of the lanes
- *     v_sums(v[VW])                lane i: sum of v[i]
- *     v_transpose(v[VW])                lane i of v[j] to lane j of v[i]
+ *     v_scale2(v, n)               v 2^n for an integer n in -126 .. 127
+ *     v_sum v_hmax                 sum and maximum of the lanes
+ *     v_sums(v[VW])                lane i is the sum of the lanes of v[i]
+ *     v_transpose(v[VW])           lane i of v[j] becomes lane j of v[i]
  *     v_store_q8(q, v, n)          128 + round(v) as n <= VW bytes
- *     v_store_q8s(q, v[4])         the same of four vectors within -127 .. 127
+ *     v_store_q8s(q, v[4])         the same for four whole vectors; values
+ *                                  must be within -127 .. 127
  *
- * max and min give their second argument when either is a NaN. */
+ * v_max and v_min return their second argument if either is NaN. */
+
+_Static_assert(VW == 8 || VW == 16, "scores_transposed() adds 2 or 4 quads");
+_Static_assert(PANEL % (2 * VW) == 0, "row_stats() takes two vectors first");
 
 /* --- functions of one variable ------------------------------------------ */
 
-/* exp(x): 2^n times a polynomial in the rest r, |r| <= ln 2 / 2. The four
- * coefficients are the minimax ones for the relative error of
- * 1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3), 1.06e-7. Where the result would
- * be below the smallest normal number it is 0, and what is computed there all
- * the same is not: to make such a number costs Intel's processors some 400
- * cycles, once for every row with a lane that is not used. */
+/* exp(x), as 2^n times a polynomial in the remainder r, |r| <= ln 2 / 2. The
+ * four coefficients are minimax for the relative error of
+ * 1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3), which is 1.06e-7.
+ *
+ * Where the result would be a denormal it is 0. The lanes that are replaced by
+ * 0 must not compute a denormal either: on Intel processors, each one costs
+ * about 400 cycles, and every row with an unused lane would have one. */
 INLINE vf v_exp(vf x)
 {
     const vf low = v_set1(-87.3365402f), high = v_set1(88.37f);
     vf c = v_max(low, v_min(high, x));
     vf n = v_round(v_mul(c, v_set1(1.44269504f)));
-    vf r = v_fnma(n, v_set1(0.693359375f), c);      /* ln 2 in two parts: */
-    r = v_fnma(n, v_set1(-2.12194440e-4f), r);      /* n times this is exact */
+    /* ln 2 in two parts, so that n times the first is exact. */
+    vf r = v_fnma(n, v_set1(0.693359375f), c);
+    r = v_fnma(n, v_set1(-2.12194440e-4f), r);
 
     vf p = v_set1(8.31250288e-3f);
     p = v_fma(p, r, v_set1(4.18903381e-2f));
@@ -46,10 +55,10 @@ INLINE vf v_exp(vf x)
     return v_if_less(x, low, v_set1(0), v_scale2(p, n));
 }
 
-/* x Phi(x) with Phi by the complementary error function: erfc(z) is
- * t exp(-z^2 + P(t)), t = 1 / (1 + z/2), to 1.2e-7 of its value for z >= 0
- * (Press et al., Numerical Recipes, "erfcc"), so that the far negative side
- * keeps its digits. */
+/* x Phi(x), with Phi from the complementary error function. For z >= 0, erfc(z)
+ * is t exp(-z^2 + P(t)) with t = 1 / (1 + z/2) and a relative error of 1.2e-7
+ * (Press et al., Numerical Recipes, "erfcc"). The error is relative, so results
+ * for large negative x are accurate too. */
 INLINE vf v_gelu(vf x)
 {
     static const float coef[] = {
@@ -73,15 +82,15 @@ INLINE vf v_silu(vf x)
     return v_div(x, v_add(v_set1(1), e));
 }
 
-/* --- after a product ------------------------------------------------------ */
+/* --- bias and activation -------------------------------------------------- */
 
 static __attribute__((noinline)) vf activate(enum act act, vf v)
 {
     return act == ACT_GELU ? v_gelu(v) : v_silu(v);
 }
 
-/* VW finished sums of one row, the first for output `out`. */
-INLINE void finish(const struct gemm *g, int row, int out, vf v)
+/* Write VW outputs of one row, starting with output `out`, given their sums. */
+INLINE void finish_outputs(const struct gemm *g, int row, int out, vf v)
 {
     float *y = g->y + (size_t)row * g->ldy + out;
 
@@ -92,16 +101,16 @@ INLINE void finish(const struct gemm *g, int row, int out, vf v)
     v_store(y, v);
 }
 
-/* Panels of f32 and bf16 end the same way: sum [rows][PANEL]. */
+/* Write one panel of an f32 or bf16 product, given its sums [rows][PANEL]. */
 static void finish_panel(const struct gemm *g, int row, int rows, int panel,
                          float (*sum)[PANEL])
 {
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < PANEL; c += VW)
-            finish(g, row + r, panel * PANEL + c, v_load(sum[r] + c));
+            finish_outputs(g, row + r, panel * PANEL + c, v_load(sum[r] + c));
 }
 
-/* --- rows ------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------- */
 
 static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
                      float *s)
@@ -109,7 +118,7 @@ static void quantize(const float *x, size_t ldx, int rows, int k, uint8_t *q,
     int kp = pad_to(k, 4);
 
     for (int r = 0; r < rows; r++, x += ldx, q += kp) {
-        vf top = v_set1(0), more = top;         /* two: less to wait for */
+        vf top = v_set1(0), more = top; /* two, for independent operations */
         int i;
 
         for (i = 0; i + 2 * VW <= k; i += 2 * VW) {
@@ -219,13 +228,14 @@ static void row_stats(const float *x, int n, float *block_max,
     out->sum = v_sum(v_add(v_add(sum[0], sum[1]), v_add(sum[2], sum[3])));
 }
 
-/* --- attention ------------------------------------------------------------- */
+/* --- attention ------------------------------------------------------------ */
 
-/* A dot product is kept as VW partial sums until VW of them are there; then
- * v_sums() adds up the lanes of all at once, each in the same order. The VW
- * are either one query with VW keys or TILE_Q queries with 4 keys: the bytes
- * of a dot are the same both ways. */
+/* VW dot products are computed together. Each has one vector of partial sums;
+ * at the end, v_sums() adds up the lanes of all VW vectors at once, each in the
+ * same order. The dot products are either those of one query with VW keys or
+ * of TILE_Q queries with 4 keys. Both give the same bytes. */
 #define TILE_Q (VW / 4)
+_Static_assert(ATTENTION_QUERIES % TILE_Q == 0, "attend() works by tiles");
 
 INLINE vf dots_one(const float *q, const float *const *key, int d)
 {
@@ -268,7 +278,8 @@ INLINE vf dots_tile(const float *q, size_t ldq, const float *const *key, int d)
     return v_sums(acc);
 }
 
-/* Rows of n keys from j on; beyond the last one, the last one again. */
+/* Pointers to n keys, starting with key j. Past the last key, the pointers
+ * repeat it. */
 INLINE void find_keys(const struct attention *a, const float *k, int j, int n,
                       int n_k, const float **key)
 {
@@ -278,7 +289,8 @@ INLINE void find_keys(const struct attention *a, const float *k, int j, int n,
     }
 }
 
-/* s[i][j] = scale * q[i] . k[j]; rows of s hold n_k rounded up, and more. */
+/* s[i][j] = scale * q[i] . k[j]. Rows of s have room for n_k rounded up to a
+ * multiple of VW. */
 INLINE void scores(const struct attention *a, int d, const float *q,
                    const float *k, int n_q, int n_k, float *s, size_t lds)
 {
@@ -303,20 +315,20 @@ INLINE void scores(const struct attention *a, int d, const float *q,
     }
 }
 
-/* With many queries over the same keys of 64 numbers, the keys are turned
- * around once, [64][keys]: VW keys are then the lanes of a vector, and what
- * were sums across lanes are additions of vectors. They are made in the order
- * of v_sums(), so that the weights have the same bytes (a score may be -0 for
- * 0). Turning pays off from some 12 queries on (Zen 4); the keys of one
- * head, up to 256, are held on the stack. */
-#define TURN_QUERIES 12
-#define TURN_KEYS 256
+/* With many queries over the same keys and a head size of 64, the keys are
+ * transposed once, to [64][keys]. Then VW keys are the lanes of one vector, and
+ * sums across lanes become additions of vectors. These are made in the order of
+ * v_sums(), so that the softmax weights have the same bytes (a score may be -0
+ * instead of 0). Transposing pays off from about 12 queries on (Zen 4). The
+ * keys of one head, up to 256, are kept on the stack. */
+#define TRANSPOSE_QUERIES 12
+#define TRANSPOSE_KEYS 256
 struct transposed {
-    float k[64][TURN_KEYS + CACHE_SKEW] __attribute__((aligned(64)));
+    float k[64][TRANSPOSE_KEYS + CACHE_SKEW] __attribute__((aligned(64)));
 };
 
-INLINE void turn_keys(const struct attention *a, const float *k,
-                      struct transposed *to)
+INLINE void transpose_keys(const struct attention *a, const float *k,
+                           struct transposed *to)
 {
     for (int j = 0; j < a->n_k; j += VW) {
         const float *key[VW];
@@ -332,7 +344,8 @@ INLINE void turn_keys(const struct attention *a, const float *k,
     }
 }
 
-/* The partial sum in one lane, of TILE_Q queries with VW keys. */
+/* The partial sums that v_sums() finds in one lane, for TILE_Q queries with VW
+ * keys. */
 INLINE void lane_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int lane, vf *s)
 {
@@ -345,7 +358,7 @@ INLINE void lane_sum(const float *q, size_t ldq, const struct transposed *k,
     }
 }
 
-/* Lanes 4 * quad .. 4 * quad + 3: (0 + 2) + (1 + 3). */
+/* The sum of lanes 4 * quad .. 4 * quad + 3, added as (0 + 2) + (1 + 3). */
 INLINE void quad_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int quad, vf *s)
 {
@@ -360,7 +373,7 @@ INLINE void quad_sum(const float *q, size_t ldq, const struct transposed *k,
         s[t] = v_add(s[t], v_add(odd[t], more[t]));
 }
 
-/* Quads from `quad` on: 0 + 1. */
+/* The sum of two quads, `quad` and the next. */
 INLINE void half_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int quad, vf *s)
 {
@@ -371,10 +384,10 @@ INLINE void half_sum(const float *q, size_t ldq, const struct transposed *k,
     UNROLL for (int t = 0; t < TILE_Q; t++) s[t] = v_add(s[t], more[t]);
 }
 
-/* As scores(), of TILE_Q queries. */
-INLINE void scores_turned(const struct attention *a, const float *q,
-                          const struct transposed *k, int n_k, float *s,
-                          size_t lds)
+/* The same as scores(), for TILE_Q queries. */
+INLINE void scores_transposed(const struct attention *a, const float *q,
+                              const struct transposed *k, int n_k, float *s,
+                              size_t lds)
 {
     for (int j = 0; j < n_k; j += VW) {
         vf sum[TILE_Q], high[TILE_Q];
@@ -388,11 +401,12 @@ INLINE void scores_turned(const struct attention *a, const float *q,
     }
 }
 
-/* n_q rows of s, row i of own[i] <= n numbers, to exp(s - max) in place and 0
- * from own[i] to n; inv[i] is 1 / their sum. Rows are worked at together, since
- * each by itself would wait for its own maximum and sum. */
-INLINE void soften(float *s, size_t lds, const int n_q, const int *own, int n,
-                   float *inv)
+/* Replace n_q rows of scores by exp(s - max). Row i has n_keys[i] <= n scores;
+ * it is set to 0 from there to n. inv[i] is 1 / (sum of row i). The rows are
+ * computed together, because one row alone would spend its time waiting for its
+ * maximum and its sum. */
+INLINE void softmax_rows(float *s, size_t lds, const int n_q,
+                         const int *n_keys, int n, float *inv)
 {
     const vf lowest = v_set1(-INFINITY);
     vf top[ATTENTION_QUERIES], sum[ATTENTION_QUERIES];
@@ -404,7 +418,7 @@ INLINE void soften(float *s, size_t lds, const int n_q, const int *own, int n,
     for (int i = 0; i < n; i += VW) {
         UNROLL for (int t = 0; t < n_q; t++) {
             float *at = s + (size_t)t * lds + i;
-            int have = own[t] - i;
+            int have = n_keys[t] - i;
 
             if (have < VW)
                 v_store(at, v_load_n(at, have > 0 ? have : 0, lowest));
@@ -424,11 +438,12 @@ INLINE void soften(float *s, size_t lds, const int n_q, const int *own, int n,
     UNROLL for (int t = 0; t < n_q; t++) inv[t] = 1 / v_sum(sum[t]);
 }
 
-/* Columns [c, c + cols * VW) of the weighted sum of values; one vector with
- * n < VW lanes when cols is 1 and n is given. */
-INLINE void weigh(const struct attention *a, const int n_q, const int cols,
-                  int n, int n_k, const float *v, const float *p, size_t ldp,
-                  const float *inv, float *out)
+/* The weighted sum of values, for cols * VW columns starting at v and out. With
+ * n < VW, cols is 1 and only the first n columns are computed. */
+INLINE void weighted_sum(const struct attention *a, const int n_q,
+                         const int cols, int n, int n_k, const float *v,
+                         const float *p, size_t ldp, const float *inv,
+                         float *out)
 {
     vf acc[ATTENTION_QUERIES][VCOLS];
 
@@ -456,46 +471,48 @@ INLINE void weigh(const struct attention *a, const int n_q, const int cols,
     }
 }
 
-/* From scores to the result: own[i] keys of the first n_k are query i's. */
-INLINE void values(const struct attention *a, const int n_q, int d, int n_k,
-                   const int *own, const float *v, float *p, size_t ldp,
-                   float *inv, float *out)
+/* Compute the result of n_q queries from their scores p. Query i sees the first
+ * n_keys[i] of the n_k keys. */
+INLINE void mix_values(const struct attention *a, const int n_q, int d,
+                       int n_k, const int *n_keys, const float *v, float *p,
+                       size_t ldp, float *inv, float *out)
 {
     int c = 0;
 
-    soften(p, ldp, n_q, own, n_k, inv);
+    softmax_rows(p, ldp, n_q, n_keys, n_k, inv);
     for (; c + VCOLS * VW <= d; c += VCOLS * VW)
-        weigh(a, n_q, VCOLS, VW, n_k, v + c, p, ldp, inv, out + c);
+        weighted_sum(a, n_q, VCOLS, VW, n_k, v + c, p, ldp, inv, out + c);
     for (; c + VW <= d; c += VW)
-        weigh(a, n_q, 1, VW, n_k, v + c, p, ldp, inv, out + c);
-    if (c < d) weigh(a, n_q, 1, d - c, n_k, v + c, p, ldp, inv, out + c);
+        weighted_sum(a, n_q, 1, VW, n_k, v + c, p, ldp, inv, out + c);
+    if (c < d) weighted_sum(a, n_q, 1, d - c, n_k, v + c, p, ldp, inv, out + c);
 }
 
-/* One head of up to ATTENTION_QUERIES queries from i0 on. All are scored with
- * the keys of the last; a key that a query does not have weighs nothing. */
+/* One head of n_q <= ATTENTION_QUERIES queries, starting with query i0. All are
+ * scored with the keys that the last of them sees. A key that a query does not
+ * see gets weight 0. */
 INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q,
-                   const struct transposed *turned)
+                   const struct transposed *transposed)
 {
     size_t at = (size_t)h * d, lds = ((size_t)a->n_k + 15) / 16 * 16 + 16;
     float *out = a->out + (size_t)i0 * a->ldo + at, *s = a->scratch;
     const float *v = a->v + at;
     float inv[ATTENTION_QUERIES];
-    int own[ATTENTION_QUERIES];
+    int n_keys[ATTENTION_QUERIES];
     int n_k = attention_keys(a, i0 + n_q - 1);
 
     const float *q = a->q + (size_t)i0 * a->ldq + at;
 
-    if (turned && n_q == ATTENTION_QUERIES)
+    if (transposed && n_q == ATTENTION_QUERIES)
         for (int i = 0; i < n_q; i += TILE_Q)
-            scores_turned(a, q + (size_t)i * a->ldq, turned, n_k,
-                          s + (size_t)i * lds, lds);
+            scores_transposed(a, q + (size_t)i * a->ldq, transposed, n_k,
+                              s + (size_t)i * lds, lds);
     else scores(a, d, q, a->k + at, n_q, n_k, s, lds);
-    for (int i = 0; i < n_q; i++) own[i] = attention_keys(a, i0 + i);
+    for (int i = 0; i < n_q; i++) n_keys[i] = attention_keys(a, i0 + i);
     switch (n_q) {
-    case 1: values(a, 1, d, n_k, own, v, s, lds, inv, out); break;
-    case 2: values(a, 2, d, n_k, own, v, s, lds, inv, out); break;
-    case 3: values(a, 3, d, n_k, own, v, s, lds, inv, out); break;
-    case 4: values(a, 4, d, n_k, own, v, s, lds, inv, out); break;
+    case 1: mix_values(a, 1, d, n_k, n_keys, v, s, lds, inv, out); break;
+    case 2: mix_values(a, 2, d, n_k, n_keys, v, s, lds, inv, out); break;
+    case 3: mix_values(a, 3, d, n_k, n_keys, v, s, lds, inv, out); break;
+    case 4: mix_values(a, 4, d, n_k, n_keys, v, s, lds, inv, out); break;
     }
     if (!a->weights) return;
     for (int i = 0; i < n_q; i++) {
@@ -510,7 +527,7 @@ INLINE void fetch_row(const float *p, size_t floats)
     for (size_t i = 0; i < floats; i += 16) __builtin_prefetch(p + i, 0, 2);
 }
 
-/* Head h's share of the rows that are needed next. */
+/* Prefetch head h's share of the rows for the next call. */
 INLINE void fetch_share(const struct attention *a, int d, int h)
 {
     const struct attention_next *x = &a->next;
@@ -527,46 +544,51 @@ INLINE void fetch_share(const struct attention *a, int d, int h)
 }
 
 INLINE void attend_all(const struct attention *a, int d,
-                       struct transposed *turned)
+                       struct transposed *transposed)
 {
     for (int h = 0; h < a->heads; h++) {
         fetch_share(a, d, h);
-        if (turned) turn_keys(a, a->k + (size_t)h * d, turned);
+        if (transposed) transpose_keys(a, a->k + (size_t)h * d, transposed);
         for (int i = 0; i < a->n_q; i += ATTENTION_QUERIES) {
             int n = a->n_q - i;
             attend(a, d, h, i, n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES,
-                   turned);
+                   transposed);
         }
     }
 }
 
-/* Not inlined: others need not have 64 KB of stack. */
-static __attribute__((noinline)) void attend_turned(const struct attention *a)
+/* Not inlined, so that only this case uses 64 KB of stack. */
+static __attribute__((noinline))
+void attend_transposed(const struct attention *a)
 {
-    struct transposed turned;
+    struct transposed transposed;
 
-    attend_all(a, 64, &turned);
+    assert(a->head_dim == 64 && a->n_k <= TRANSPOSE_KEYS);
+    attend_all(a, 64, &transposed);
 }
 
 static void attention(const struct attention *a)
 {
-    if (a->head_dim == 64 && a->n_q >= TURN_QUERIES && a->n_k <= TURN_KEYS)
-        attend_turned(a);
+    require_attention(a);
+    if (a->head_dim == 64 && a->n_q >= TRANSPOSE_QUERIES &&
+        a->n_k <= TRANSPOSE_KEYS)
+        attend_transposed(a);
     else if (a->head_dim == 64) attend_all(a, 64, NULL);
     else attend_all(a, a->head_dim, NULL);
 }
 
 /* --- distances ----------------------------------------------------------- */
 
-/* As with attention, VW pairs at a time: 1, 2 or 4 queries (m) with as many
- * keys (nk) as that leaves. A pair has one vector of partial sums, whatever
- * the shape; the other pairs hide how long an addition takes. */
+/* As in attention, VW pairs are computed together: m queries (1, 2 or 4) with
+ * nk = VW / m keys, called a tile. Each pair has one vector of partial sums
+ * whatever the shape of the tile, and the pairs hide each other's latency. */
 #define DIST_Q 4
 
-/* Blocks of keys lie anywhere, so the hardware's prefetch would begin anew
- * with each: this many keys, and no fewer than a tile has, are fetched before
- * the first tile, and the keys that far ahead with every one. 4 x 650 keys of
- * int8 in blocks of 30 from 16 MB, AVX-512 on Zen 4: 45 us, not 69. */
+/* Blocks of keys are scattered in memory, so the hardware prefetcher starts
+ * over with each block. We prefetch this many keys, and at least one tile,
+ * before the first tile of a block, and with each tile the keys that are this
+ * far ahead. 4 queries with 650 int8 keys in blocks of 30 out of 16 MB, AVX-512
+ * on Zen 4: 45 us instead of 69. */
 #define DIST_AHEAD 4
 
 INLINE void fetch_keys(const char *p, size_t bytes)
@@ -574,15 +596,15 @@ INLINE void fetch_keys(const char *p, size_t bytes)
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 3);
 }
 
-/* VW numbers of a key, from i on. */
+/* Elements i .. i + VW - 1 of a key, as floats. */
 INLINE vf key_part(const int i8, const char *key, size_t i, vf scale)
 {
     if (!i8) return v_load((const float *)key + i);
     return v_mul(scale, v_load_i8((const int8_t *)key + i));
 }
 
-/* Adds n columns from i on to acc [m][nk]. A key is zero beyond d; the query
- * may be anything there. */
+/* Add n <= VW columns, starting with column i, to acc [m][nk]. Beyond column d,
+ * keys are 0 and queries are arbitrary. */
 INLINE void dist_step(const int i8, const int m, const float *const *q,
                       const char *const *key, const vf *scale, size_t i,
                       int n, vf *acc)
@@ -604,8 +626,8 @@ INLINE void dist_step(const int i8, const int m, const float *const *q,
     }
 }
 
-/* Sums of a whole tile, lane t * nk + j for query t and key j; `ahead`, when
- * not NULL, is where the keys to fetch meanwhile begin. */
+/* The sums of a whole tile. Lane t * nk + j is that of query t with key j.
+ * `ahead` points to the keys to prefetch meanwhile, or is NULL. */
 INLINE vf dist_sums(const int i8, const int m, const float *const *q,
                     const char *const *key, const vf *scale, int d,
                     const char *ahead)
@@ -623,8 +645,8 @@ INLINE vf dist_sums(const int i8, const int m, const float *const *q,
     return v_sums(acc);
 }
 
-/* Queries from q0 on with keys from k0 on. Where there are fewer than m and
- * nk the last ones take part again, and what they give is not stored. */
+/* One tile, starting with query q0 and key k0. Where fewer than m queries or nk
+ * keys are left, the last one is repeated and its results are not stored. */
 INLINE void dist_tile(const struct distances *a, const int i8, const int m,
                       int q0, int k0, int ahead)
 {
@@ -650,7 +672,7 @@ INLINE void dist_tile(const struct distances *a, const int i8, const int m,
             a->out[(size_t)(q0 + t) * a->ldo + k0 + j] = sum[t * nk + j];
 }
 
-/* The queries from q0 on, up to m, with all keys. */
+/* Up to m queries, starting with q0, with all keys. */
 INLINE void dist_rows(const struct distances *a, const int i8, const int m,
                       int q0)
 {
@@ -674,10 +696,12 @@ INLINE void distances(const struct distances *a, const int i8)
 
 static void distances_f32(const struct distances *a)
 {
+    require_distances(a, sizeof(float));
     distances(a, 0);
 }
 
 static void distances_i8(const struct distances *a)
 {
+    require_distances(a, 1);
     distances(a, 1);
 }
