@@ -1,28 +1,30 @@
-/* tiny_model.c - write a small random model folder for tests.
+/* tiny_model.c - writes a small random model folder for tests.
  *
  *     tiny_model OUTDIR [options]
  *
  * writes OUTDIR/{model.safetensors,config.json,spm.model} in the form that
- * `skmt convert` reads (docs/formats/model.md). The weights are random, so it
- * translates into nonsense, but always into the same nonsense: what one
- * kernel or batch size makes of it must be what every other makes.
+ * `skmt convert` reads (docs/formats/model.md). The weights are random, so the
+ * model translates into nonsense, but always into the same nonsense: every
+ * kernel and every batch size must give the same translations.
  *
- *     --spm PATH     copy this tokenizer (default: a made-up one)
+ *     --spm PATH     copy this tokenizer (default: a generated one)
  *     --d N --heads N --ffn N --dec-ffn N --enc N --dec N
  *                    sizes (32, 4, 64, 64, 2, 2)
  *     --vocab N      rows of the embeddings (default: pieces of the tokenizer)
- *     --positions N  most positions (64)         --offset N  the first one (0)
+ *     --positions N  number of positions (64)    --offset N  the first one (0)
  *     --post         norms after each block      --no-final-norm
  *     --act A        relu, gelu, silu            --pos P  halves, interleaved
  *                                                         or learned
  *     --separate     own tables for source, target and projection
- *     --bias         projection with a bias      --no-bias  linears without
+ *     --bias         projection with a bias      --no-bias  no other biases
  *     --prefix ID    a token before the source
  *     --type T       F32, F16, BF16              --seed N
  *     --skip NAME --nan NAME --extra NAME
- *                    leave out, spoil or add a tensor: to be refused
+ *                    omit a tensor, put a NaN in it, or add one, to test
+ *                    that the converter rejects the model
  *
- * Prints what is wrong and ends with status 2 for a usage error, 1 else. */
+ * Prints errors to stderr. The exit status is 2 for a usage error and 1 for any
+ * other error. */
 #include "tiny_model.h"
 
 #include <errno.h>
@@ -31,7 +33,8 @@
 #include "base/file.h"
 #include "text/subword.h"
 
-/* true: the option was `name` and *i now stands on its value. */
+/* Whether argument *i is the option `name`. If so, *i is advanced to its
+ * value. */
 static bool is(const char *name, int argc, char **argv, int *i)
 {
     if (strcmp(argv[*i], name) || *i + 1 >= argc) return false;

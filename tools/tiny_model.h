@@ -1,8 +1,8 @@
-/* tiny_model.h - write a small random model folder, in the form convert reads.
+/* tiny_model.h - write a small random model folder that the converter can read.
  *
- * For tools/tiny_model.c and for tests: all functions are static, include it
- * where it is needed. Start from TINY_DEFAULT and change what is to be
- * tested. The same options give the same bytes. */
+ * tools/tiny_model.c and some tests include this file; all its functions are
+ * static. Start from TINY_DEFAULT and change what is to be tested. The same
+ * options give the same bytes. */
 #ifndef TINY_MODEL_H
 #define TINY_MODEL_H
 
@@ -15,21 +15,23 @@
 
 struct tiny {
     int d, heads, ffn, dec_ffn, enc_layers, dec_layers;
-    int vocab;                  /* 0: as many as the tokenizer has */
+    int vocab;                  /* 0: the number of pieces of the tokenizer */
     int max_positions, offset;
     bool post;                  /* norms after each block */
     bool final_norm;
     const char *act;            /* relu gelu silu swish */
     const char *pos;            /* sinusoidal-halves .. learned */
     const char *type;           /* F32 F16 BF16 */
-    bool separate;              /* three tables in place of one */
-    bool out_bias;              /* of the projection */
+    bool separate;              /* three embedding tables instead of one */
+    bool out_bias;              /* the projection has a bias */
     bool no_bias;               /* linear layers without biases */
     int prefix_id;              /* before the source, -1 for none */
     uint64_t seed;
-    const char *spm;            /* copied; NULL: a made-up one, 310 pieces */
-    int spm_pieces;             /* how many `spm` has */
-    /* A tensor to leave out, to spoil with a NaN, to add: tests of refusals */
+    const char *spm;            /* tokenizer to copy; NULL: generate one with
+                                   310 pieces */
+    int spm_pieces;             /* number of pieces of `spm` */
+    /* Names of a tensor to omit, to put a NaN in, and to add. With these, the
+     * converter must reject the model. */
     const char *skip, *nan, *extra;
 };
 
@@ -70,7 +72,7 @@ static float tiny_value(uint64_t *s, enum tiny_kind kind, int cols)
 
 /* ---- the list of tensors ---- */
 
-/* Called for each tensor in order; cols 0 for a vector. */
+/* Called for each tensor in order. cols is 0 for a vector. */
 typedef void tiny_visit(void *ctx, const struct tiny *o, const char *name,
                         enum tiny_kind kind, int rows, int cols);
 
@@ -177,8 +179,8 @@ static void tiny_each(const struct tiny *o, tiny_visit *fn, void *ctx)
 
 struct tiny_out {
     FILE *f;
-    int n;                      /* tensors so far */
-    size_t offset;              /* of the next one, while listing */
+    int n;                      /* number of tensors so far */
+    size_t offset;              /* of the next tensor, for the header */
 };
 
 static size_t tiny_bytes(const struct tiny *o)
@@ -201,7 +203,8 @@ static void tiny_list(void *ctx, const struct tiny *o, const char *name,
     t->offset += size;
 }
 
-/* To nearest, ties to even, for the sizes that occur here. */
+/* Round to nearest, ties to even. Only for magnitudes that occur here: the
+ * result must not overflow. */
 static uint16_t tiny_f16(float v)
 {
     int exponent;
@@ -301,7 +304,8 @@ static void tiny_piece(FILE *f, const char *text, float score, int type)
     fprintf(f, "%c%c", 0x18, type);
 }
 
-/* Specials, 256 bytes, then letters and a few short words. */
+/* A tokenizer of special pieces, 256 byte pieces, letters and a few short
+ * words. */
 static void tiny_spm(FILE *f)
 {
     static const char *const special[] = { "<pad>", "<unk>", "<s>", "</s>" };
@@ -359,7 +363,8 @@ static bool tiny_close(FILE *f)
     return fclose(f) == 0 && ok;
 }
 
-/* Write the three files into an existing folder; false: errno says why. */
+/* Write the three files to an existing folder. On failure, returns false and
+ * errno is set. */
 static bool tiny_write(const char *dir, const struct tiny *options)
 {
     struct tiny o = *options;

@@ -1,9 +1,11 @@
-/* convert.c - plan the output, check the plan, write it; see convert.h.
+/* convert.c - converts a model in two phases: it plans the output, then writes
+ * it.
  *
- * The plan is a list of steps, one per tensor of the lists in weights.h, each
- * with the input tensors it is made of. Planning finds and checks all of
- * them, so that a missing or left-over tensor is reported before minutes are
- * spent on writing; running takes one step's memory at a time. */
+ * The plan is a list of steps, one per tensor of the lists in weights.h. Each
+ * step names the input tensors that its output is made of. Planning finds all
+ * of them and checks their shapes, so that a missing or unused tensor is
+ * reported before minutes are spent on writing. The steps are then executed one
+ * after another, and only one of them uses memory at a time. */
 #include "convert/convert.h"
 
 #include <inttypes.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "convert/safetensors.h"
 #include "convert/source_config.h"
@@ -21,9 +24,10 @@
 
 #define MAX_PARTS 3
 
-/* Our names and theirs, without ".weight" and ".bias"; several of theirs are
- * put below one another to make one of ours. Inside a layer both sides have
- * the same prefix ("enc.0."). */
+/* The names of tensors in a model file and in model.safetensors, the latter
+ * without ".weight" and ".bias". Where one of ours has several of theirs, their
+ * rows are put below one another. Inside a layer both names have the same
+ * prefix, such as "enc.0.". */
 static const struct rename {
     const char *ours;
     const char *theirs[MAX_PARTS + 1];
@@ -50,17 +54,19 @@ static const struct rename {
 
 enum step_kind { STEP_PACKED, STEP_PLAIN };
 
-/* One tensor to write (with its scales and sums, when packed as int8). */
+/* One tensor to write (for an int8 matrix, with its scales and sums). The rows
+ * of its parts, n_parts * part_rows, fit in `rows`; a vector may have more
+ * rows, which are padding. */
 struct step {
     enum step_kind kind;
     char name[MFILE_NAME_MAX + 1];
-    int rows, cols;             /* as written: vectors may end in padding */
-    int part_rows;              /* of each part */
+    int rows, cols;             /* as written */
+    int part_rows;              /* rows of each part */
     int n_parts;
-    const struct sf_tensor *part[MAX_PARTS];    /* NULL: zeros */
+    const struct sf_tensor *part[MAX_PARTS];    /* NULL: all zeros */
 };
 
-struct convert_job {
+struct conversion {
     enum dtype type;
     struct source_config src;
     struct safetensors *in;
@@ -81,16 +87,16 @@ static const struct rename *find_rename(const char *ours)
     return NULL;
 }
 
-static bool have(struct convert_job *j, const char *name)
+static bool has_input(struct conversion *j, const char *name)
 {
     return safetensors_find(j->in, name) != NULL;
 }
 
-/* A part of a step: dims 1 for a vector of `rows`. */
-static enum status convert_find_part(struct convert_job *j,
-                                     const struct sf_tensor **out,
-                                     const char *name, int dims, int rows,
-                                     int cols)
+/* Find an input tensor and check its shape: [rows, cols], or [rows] if dims is
+ * 1. */
+static enum status find_input(struct conversion *j,
+                              const struct sf_tensor **out, const char *name,
+                              int dims, int rows, int cols)
 {
     struct sf_tensor *t = safetensors_find(j->in, name);
     const char *file = safetensors_name(j->in);
@@ -104,12 +110,14 @@ static enum status convert_find_part(struct convert_job *j,
         return ST_OK;
     if (dims == 1)
         return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" should have the "
-                       "shape [%d], as config.json says", file, name, rows);
+                       "shape [%d] according to config.json", file, name,
+                       rows);
     return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" should have the shape "
-                   "[%d, %d], as config.json says", file, name, rows, cols);
+                   "[%d, %d] according to config.json", file, name, rows,
+                   cols);
 }
 
-static enum status add_step(struct convert_job *j, const struct step *s)
+static enum status add_step(struct conversion *j, const struct step *s)
 {
     if (!mem_grow(&j->steps, &j->cap_steps, j->n_steps + 1, sizeof *s))
         return err_nomem(j->e, "convert");
@@ -117,79 +125,81 @@ static enum status add_step(struct convert_job *j, const struct step *s)
     return ST_OK;
 }
 
-/* The step "prefix + ours + suffix", made of `their_suffix` tensors. */
-struct want {
+/* What to plan: the tensor prefix + ours + suffix, from inputs whose names end
+ * in their_suffix. */
+struct spec {
     const char *prefix, *ours, *suffix, *their_suffix;
     enum step_kind kind;
-    int dims;                   /* of each part */
-    int n, k;                   /* of the whole, unpadded */
+    int dims;                   /* number of dimensions of each part */
+    int n, k;                   /* shape of the whole, without padding */
     int rows;                   /* as written */
-    bool optional_parts;        /* one that is not there counts as zeros */
+    bool optional_parts;        /* a missing part is zeros, not an error */
 };
 
-static enum status convert_plan(struct convert_job *j, const struct want *w)
+static enum status plan_step(struct conversion *j, const struct spec *w)
 {
     const struct rename *r = find_rename(w->ours);
     struct step s = { .kind = w->kind, .rows = w->rows, .cols = w->k };
     char theirs[96];
     enum status st = ST_OK;
 
+    assert(r);
     while (r->theirs[s.n_parts]) s.n_parts++;
+    assert(s.n_parts > 0 && s.n_parts <= MAX_PARTS);
+    assert(w->n % s.n_parts == 0 && w->n <= w->rows);
     s.part_rows = w->n / s.n_parts;
     snprintf(s.name, sizeof s.name, "%s%s%s", w->prefix, w->ours, w->suffix);
     for (int i = 0; i < s.n_parts && !st; i++) {
         snprintf(theirs, sizeof theirs, "%s%s%s", w->prefix, r->theirs[i],
                  w->their_suffix);
-        if (w->optional_parts && !have(j, theirs)) continue;
-        st = convert_find_part(j, &s.part[i], theirs, w->dims, s.part_rows,
-                               w->k);
+        if (w->optional_parts && !has_input(j, theirs)) continue;
+        st = find_input(j, &s.part[i], theirs, w->dims, s.part_rows, w->k);
     }
     return st ? st : add_step(j, &s);
 }
 
-static enum status plan_matrix(struct convert_job *j, const char *prefix,
+static enum status plan_matrix(struct conversion *j, const char *prefix,
                                const char *ours, int n, int k)
 {
     if (j->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
         return err_set(j->e, ST_ARGUMENT, "%s%s has %d inputs, too many for "
                        "int8; choose bf16 or f32", prefix, ours, k);
-    return convert_plan(j, &(struct want){ prefix, ours, ".w", ".weight",
-                                           STEP_PACKED, 2, n, k, n, false });
+    return plan_step(j, &(struct spec){ prefix, ours, ".w", ".weight",
+                                        STEP_PACKED, 2, n, k, n, false });
 }
 
-static enum status plan_vector(struct convert_job *j, const char *prefix,
+static enum status plan_vector(struct conversion *j, const char *prefix,
                                const char *ours, const char *suffix,
                                const char *their_suffix, int n)
 {
-    return convert_plan(j, &(struct want){ prefix, ours, suffix, their_suffix,
-                                   STEP_PLAIN, 1, n, 1, n, false });
+    return plan_step(j, &(struct spec){ prefix, ours, suffix, their_suffix,
+                                        STEP_PLAIN, 1, n, 1, n, false });
 }
 
-static bool any_bias(struct convert_job *j, const char *prefix,
-                     const char *ours)
+static bool any_bias(struct conversion *j, const char *prefix, const char *ours)
 {
     const struct rename *r = find_rename(ours);
     char theirs[96];
 
     for (int i = 0; r->theirs[i]; i++) {
         snprintf(theirs, sizeof theirs, "%s%s.bias", prefix, r->theirs[i]);
-        if (have(j, theirs)) return true;
+        if (has_input(j, theirs)) return true;
     }
     return false;
 }
 
-static enum status plan_linear(struct convert_job *j, const char *prefix,
+static enum status plan_linear(struct conversion *j, const char *prefix,
                                const char *ours, int n, int k)
 {
     enum status st = plan_matrix(j, prefix, ours, n, k);
 
     if (st || !any_bias(j, prefix, ours)) return st;
-    return convert_plan(j, &(struct want){ prefix, ours, ".b", ".bias",
-                                           STEP_PLAIN, 1, n, 1,
-                                           pad_to(n, PANEL), true });
+    return plan_step(j, &(struct spec){ prefix, ours, ".b", ".bias",
+                                        STEP_PLAIN, 1, n, 1, pad_to(n, PANEL),
+                                        true });
 }
 
-static enum status plan_norm(struct convert_job *j, const char *prefix,
+static enum status plan_norm(struct conversion *j, const char *prefix,
                              const char *ours, int d)
 {
     enum status st = plan_vector(j, prefix, ours, ".g", ".weight", d);
@@ -202,7 +212,7 @@ static enum status plan_norm(struct convert_job *j, const char *prefix,
 #define N(field, name) \
     if (!st) st = plan_norm(j, prefix, name, d);
 
-static enum status plan_encoder(struct convert_job *j)
+static enum status plan_encoder(struct conversion *j)
 {
     int d = j->src.cfg.d_model, f = j->src.cfg.ffn;
     enum status st = ST_OK;
@@ -216,7 +226,7 @@ static enum status plan_encoder(struct convert_job *j)
     return st;
 }
 
-static enum status plan_decoder(struct convert_job *j)
+static enum status plan_decoder(struct conversion *j)
 {
     int d = j->src.cfg.d_model, f = j->src.cfg.ffn_decoder;
     enum status st = ST_OK;
@@ -232,22 +242,24 @@ static enum status plan_decoder(struct convert_job *j)
 #undef L
 #undef N
 
-static enum status plan_bias(struct convert_job *j)
+static enum status plan_bias(struct conversion *j)
 {
     int v = j->src.cfg.vocab_size;
 
     if (!j->src.output_bias) return ST_OK;
-    return convert_plan(j, &(struct want){ "", "project", ".b", ".bias",
-                                           STEP_PLAIN, 1, v, 1,
-                                           pad_to(v, PANEL), false });
+    return plan_step(j, &(struct spec){ "", "project", ".b", ".bias",
+                                        STEP_PLAIN, 1, v, 1, pad_to(v, PANEL),
+                                        false });
 }
 
-/* "emb" for both sides or one each; "out" unless tied. Untied without "out"
- * is refused as missing: nothing is guessed. */
-static enum status plan_embeddings(struct convert_job *j)
+/* The input has "emb" for both languages, or one table for each. It has "out"
+ * unless the projection is tied; if config.json says that it is not tied, a
+ * missing "out" is an error. */
+static enum status plan_embeddings(struct conversion *j)
 {
     int v = j->src.cfg.vocab_size, d = j->src.cfg.d_model;
-    bool each = have(j, "emb_src.weight") || have(j, "emb_tgt.weight");
+    bool each = has_input(j, "emb_src.weight") ||
+                has_input(j, "emb_tgt.weight");
     enum status st = plan_matrix(j, "", each ? "emb.src" : "emb", v, d);
 
     if (!st && each) st = plan_matrix(j, "", "emb.tgt", v, d);
@@ -256,34 +268,34 @@ static enum status plan_embeddings(struct convert_job *j)
     return st ? st : plan_bias(j);
 }
 
-static enum status plan_positions(struct convert_job *j)
+static enum status plan_positions(struct conversion *j)
 {
     int n = j->src.cfg.max_positions, d = j->src.cfg.d_model;
     enum status st;
 
     if (j->src.cfg.positions != POS_LEARNED) return ST_OK;
-    st = convert_plan(j, &(struct want){ "", "pos.src", "", ".weight",
-                                         STEP_PLAIN, 2, n, d, n, false });
+    st = plan_step(j, &(struct spec){ "", "pos.src", "", ".weight",
+                                      STEP_PLAIN, 2, n, d, n, false });
     if (st) return st;
-    return convert_plan(j, &(struct want){ "", "pos.tgt", "", ".weight",
-                                           STEP_PLAIN, 2, n, d, n, false });
+    return plan_step(j, &(struct spec){ "", "pos.tgt", "", ".weight",
+                                        STEP_PLAIN, 2, n, d, n, false });
 }
 
-/* A tensor nobody asked for means that the model computes something else. */
-static enum status check_all_used(struct convert_job *j)
+/* Reject unused tensors: a model that has them computes something else. */
+static enum status check_all_used(struct conversion *j)
 {
     for (int i = 0; i < safetensors_count(j->in); i++) {
         const struct sf_tensor *t = safetensors_at(j->in, i);
 
         if (!t->used)
-            return err_set(j->e, ST_FORMAT, "%s: tensor \"%.100s\" has no "
-                           "place in the model config.json describes",
+            return err_set(j->e, ST_FORMAT, "%s: tensor \"%.100s\" is not "
+                           "part of the model that config.json describes",
                            safetensors_name(j->in), t->name);
     }
     return ST_OK;
 }
 
-static enum status plan_all(struct convert_job *j)
+static enum status plan_model(struct conversion *j)
 {
     enum status st = plan_encoder(j);
 
@@ -296,20 +308,20 @@ static enum status plan_all(struct convert_job *j)
 
 /* ---- the tokenizer ---- */
 
-static enum status check_subword(struct convert_job *j, const char *path)
+static enum status check_subword(struct conversion *j, const char *path)
 {
     struct err why;
     enum status st = subword_open(&j->subword, j->spm.data, j->spm.size, &why);
 
     if (st) return err_set(j->e, st, "%s: %s", path, why.msg);
     if (subword_size(j->subword) > j->src.cfg.vocab_size)
-        return err_set(j->e, ST_FORMAT, "%s: %d pieces, but config.json says "
-                       "\"vocab_size\": %d", path, subword_size(j->subword),
-                       j->src.cfg.vocab_size);
+        return err_set(j->e, ST_FORMAT, "%s: has %d pieces, but config.json "
+                       "says \"vocab_size\": %d", path,
+                       subword_size(j->subword), j->src.cfg.vocab_size);
     return ST_OK;
 }
 
-static enum status open_subword(struct convert_job *j, const char *path)
+static enum status open_subword(struct conversion *j, const char *path)
 {
     enum status st = mapping_open(&j->spm, path, j->e);
 
@@ -319,49 +331,55 @@ static enum status open_subword(struct convert_job *j, const char *path)
     return check_subword(j, path);
 }
 
-/* ---- running ---- */
+/* ---- writing ---- */
 
-static enum status read_parts(struct convert_job *j, const struct step *s,
+static enum status read_parts(struct conversion *j, const struct step *s,
                               float *buf)
 {
     size_t each = (size_t)s->part_rows * (size_t)s->cols;
 
+    assert(s->n_parts * s->part_rows <= s->rows);
     for (int i = 0; i < s->n_parts; i++)
         if (s->part[i] && !sf_tensor_read(s->part[i], buf + i * each))
-            return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" has values "
-                           "that are not numbers (NaN or infinite)",
-                           safetensors_name(j->in), s->part[i]->name);
+            return err_set(j->e, ST_FORMAT, "%s: tensor \"%s\" contains NaN "
+                           "or infinite values", safetensors_name(j->in),
+                           s->part[i]->name);
     return ST_OK;
 }
 
-static enum status write_plain(struct convert_job *j, const struct step *s,
+static enum status write_plain(struct conversion *j, const struct step *s,
                                const float *buf)
 {
     return mfile_writer_add(j->out, s->name, DT_F32, s->rows, s->cols, buf,
                             (uint64_t)s->rows * (uint64_t)s->cols * 4, j->e);
 }
 
-/* The int8 parts of a matrix, with room for either layout. */
+/* Buffers for an int8 matrix, large enough for both layouts. */
 struct int8_parts {
     int8_t *w;
     float *scale;
     int32_t *comp;
 };
 
-static enum status write_part(struct convert_job *j, const struct step *s,
-                              char kind, enum dtype type, int64_t rows,
+/* Write the tensor whose name is that of the step with its last letter, "w",
+ * replaced by `letter`. */
+static enum status write_part(struct conversion *j, const struct step *s,
+                              char letter, enum dtype type, int64_t rows,
                               int64_t cols, const void *data, uint64_t bytes)
 {
     char name[MFILE_NAME_MAX + 1];
 
-    strcpy(name, s->name);              /* ends in ".w" */
-    name[strlen(name) - 1] = kind;
+    assert(strlen(s->name) > 2 &&
+           !strcmp(s->name + strlen(s->name) - 2, ".w"));
+    strcpy(name, s->name);
+    name[strlen(name) - 1] = letter;
     return mfile_writer_add(j->out, name, type, rows, cols, data, bytes,
                             j->e);
 }
 
-/* What a ReLU leaves is mostly zero: the matrix after it goes by input. */
-static bool follows_relu(const struct convert_job *j, const struct step *s)
+/* Most outputs of a ReLU are zero, so the matrix that follows is stored by
+ * input. */
+static bool follows_relu(const struct conversion *j, const struct step *s)
 {
     static const char name[] = ".ffn.down.w";
     size_t n = strlen(s->name), k = sizeof name - 1;
@@ -370,8 +388,8 @@ static bool follows_relu(const struct convert_job *j, const struct step *s)
            !strcmp(s->name + n - k, name);
 }
 
-/* "x.t" or "x.w" and "x.c", with "x.s". */
-static enum status write_int8(struct convert_job *j, const struct step *s,
+/* Write either X.t or X.w and X.c, and then X.s. */
+static enum status write_int8(struct conversion *j, const struct step *s,
                               const float *buf, struct int8_parts *p)
 {
     int padded = pad_to(s->rows, PANEL);
@@ -393,7 +411,7 @@ static enum status write_int8(struct convert_job *j, const struct step *s,
     return st;
 }
 
-static enum status write_packed(struct convert_job *j, const struct step *s,
+static enum status write_packed(struct conversion *j, const struct step *s,
                                 const float *buf)
 {
     size_t padded = (size_t)pad_to(s->rows, PANEL);
@@ -418,7 +436,7 @@ static enum status write_packed(struct convert_job *j, const struct step *s,
     return st;
 }
 
-static enum status convert_run_step(struct convert_job *j, const struct step *s)
+static enum status convert_step(struct conversion *j, const struct step *s)
 {
     float *buf = mem_zalloc((size_t)s->rows * (size_t)s->cols, sizeof *buf);
     enum status st;
@@ -432,7 +450,7 @@ static enum status convert_run_step(struct convert_job *j, const struct step *s)
     return st;
 }
 
-static enum status begin_file(struct convert_job *j, const char *path)
+static enum status begin_file(struct conversion *j, const char *path)
 {
     struct strbuf text;
     enum status st;
@@ -448,9 +466,9 @@ static enum status begin_file(struct convert_job *j, const char *path)
                             j->e);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole conversion ---- */
 
-static enum status open_folder(struct convert_job *j, const char *dir)
+static enum status open_folder(struct conversion *j, const char *dir)
 {
     size_t size = strlen(dir) + 32;
     char *path = malloc(size);
@@ -467,7 +485,7 @@ static enum status open_folder(struct convert_job *j, const char *dir)
     return st;
 }
 
-static void close_job(struct convert_job *j)
+static void close_conversion(struct conversion *j)
 {
     mfile_writer_free(j->out);
     safetensors_close(j->in);
@@ -480,20 +498,20 @@ enum status convert_model(const char *dir, enum dtype type, const char *out,
                           void (*progress)(void *user, int done, int total),
                           void *user, struct err *e)
 {
-    struct convert_job j = { .type = type, .e = e };
+    struct conversion j = { .type = type, .e = e };
     enum status st;
 
     if (type != DT_F32 && type != DT_BF16 && type != DT_I8)
         return err_set(e, ST_ARGUMENT, "weights cannot be stored as %s",
                        dtype_name(type));
     st = open_folder(&j, dir);
-    if (!st) st = plan_all(&j);
+    if (!st) st = plan_model(&j);
     if (!st) st = begin_file(&j, out);
     for (size_t i = 0; i < j.n_steps && !st; i++) {
-        st = convert_run_step(&j, &j.steps[i]);
+        st = convert_step(&j, &j.steps[i]);
         if (!st && progress) progress(user, (int)i + 1, (int)j.n_steps);
     }
     if (!st) st = mfile_writer_commit(j.out, e);
-    close_job(&j);
+    close_conversion(&j);
     return st;
 }

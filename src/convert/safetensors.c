@@ -1,4 +1,6 @@
-/* safetensors.c - see safetensors.h. */
+/* safetensors.c - parses and checks the header of a .safetensors file, and
+ * converts its elements to floats. After the checks, every tensor lies inside
+ * the mapped file. */
 #include "convert/safetensors.h"
 
 #include <inttypes.h>
@@ -8,9 +10,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/invariant.h"
 #include "tensor/tensor.h"
 
-#define HEADER_MAX 100000000    /* what the format's own library allows */
+#define HEADER_MAX 100000000    /* the limit of the safetensors library */
 #define DIM_MAX 0x40000000
 
 static const struct { const char *name; size_t bytes; } types[SF_COUNT] = {
@@ -20,10 +23,10 @@ static const struct { const char *name; size_t bytes; } types[SF_COUNT] = {
 struct safetensors {
     struct mapping map;
     char *name;
-    json_t *json;               /* owns the tensors' names */
-    const uint8_t *data;
+    json_t *json;               /* owns the names of the tensors */
+    const uint8_t *data;        /* the part after the header */
     uint64_t data_size;
-    struct sf_tensor *at;       /* [n], by position in the data */
+    struct sf_tensor *at;       /* [n], sorted by position in the data */
     int n;
 };
 
@@ -35,8 +38,8 @@ static enum status read_json(struct safetensors *s, struct err *e)
     json_error_t why;
 
     if (s->map.size < 8)
-        return err_set(e, ST_FORMAT, "%s: not a safetensors file: only %zu "
-                       "bytes", s->name, s->map.size);
+        return err_set(e, ST_FORMAT, "%s: not a safetensors file: it has only "
+                       "%zu bytes", s->name, s->map.size);
     for (int i = 0; i < 8; i++) len |= (uint64_t)s->map.data[i] << 8 * i;
     if (len > HEADER_MAX || len > s->map.size - 8)
         return err_set(e, ST_FORMAT, "%s: truncated or not a safetensors "
@@ -46,7 +49,7 @@ static enum status read_json(struct safetensors *s, struct err *e)
     s->data_size = s->map.size - 8 - len;
     s->json = json_loadb((const char *)s->map.data + 8, len,
                          JSON_REJECT_DUPLICATES, &why);
-    if (!s->json && !why.text[0])       /* how jansson says "no memory" */
+    if (!s->json && !why.text[0])       /* jansson is out of memory */
         return err_nomem(e, s->name);
     if (!json_is_object(s->json))
         return err_set(e, ST_FORMAT, "%s: not a safetensors file: its header "
@@ -55,9 +58,8 @@ static enum status read_json(struct safetensors *s, struct err *e)
     return ST_OK;
 }
 
-static enum status safetensors_bad(const struct safetensors *s,
-                                   const char *tensor, const char *what,
-                                   struct err *e)
+static enum status bad_tensor(const struct safetensors *s, const char *tensor,
+                              const char *what, struct err *e)
 {
     return err_set(e, ST_FORMAT, "%s: tensor \"%.100s\" %s", s->name, tensor,
                    what);
@@ -112,18 +114,17 @@ static enum status read_tensor(const struct safetensors *s,
 {
     t->name = name;
     if (!read_type(t, json_object_get(entry, "dtype")))
-        return safetensors_bad(s, name,
-                               "has a dtype other than F32, F16 or BF16", e);
+        return bad_tensor(s, name, "has a dtype other than F32, F16 or BF16",
+                          e);
     if (!read_shape(t, json_object_get(entry, "shape")))
-        return safetensors_bad(s, name, "has a shape other than [n] or [n, k]",
-                               e);
+        return bad_tensor(s, name, "has a shape other than [n] or [n, k]", e);
     if (!read_offsets(t, json_object_get(entry, "data_offsets"), s->data_size))
-        return safetensors_bad(s, name,
-                               "does not lie in the file (truncated?)", e);
+        return bad_tensor(s, name, "lies outside the file (truncated?)", e);
     if (t->end - t->begin !=
         (uint64_t)t->shape[0] * (uint64_t)t->shape[1] * types[t->type].bytes)
-        return safetensors_bad(s, name, "has a size that is not its shape's",
-                               e);
+        return bad_tensor(s, name, "has a size that does not match its shape",
+                          e);
+    assert(t->end <= (uint64_t)(s->map.data + s->map.size - s->data));
     t->data = s->data + t->begin;
     return ST_OK;
 }
@@ -151,7 +152,7 @@ static int compare_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* The tensors must fill the data exactly. */
+/* Sort the tensors by position, and check that they fill the data exactly. */
 static enum status check_filled(struct safetensors *s, struct err *e)
 {
     uint64_t at = 0;
@@ -159,16 +160,14 @@ static enum status check_filled(struct safetensors *s, struct err *e)
     qsort(s->at, (size_t)s->n, sizeof *s->at, compare_begin);
     for (int i = 0; i < s->n; i++) {
         if (s->at[i].begin != at)
-            return safetensors_bad(s, s->at[i].name,
-                                   "does not begin where the one "
-                                   "before it ends",
-                                   e);
+            return bad_tensor(s, s->at[i].name, "does not begin where the "
+                              "previous tensor ends", e);
         at = s->at[i].end;
     }
     if (at != s->data_size)
         return err_set(e, ST_FORMAT, "%s: damaged: its tensors have %" PRIu64
-                       " bytes, the file has %" PRIu64 " for them", s->name,
-                       at, s->data_size);
+                       " bytes, but the data has %" PRIu64, s->name, at,
+                       s->data_size);
     return ST_OK;
 }
 
@@ -246,6 +245,7 @@ bool sf_tensor_read(const struct sf_tensor *t, float *out)
     size_t step = types[t->type].bytes;
     bool finite = true;
 
+    assert(t->end - t->begin == n * step);
     for (size_t i = 0; i < n; i++) {
         out[i] = read_element(t->type, t->data + i * step);
         finite &= isfinite(out[i]) != 0;

@@ -1,7 +1,7 @@
-/* source_config.c - config.json to struct config, by one table of keys.
+/* source_config.c - reads config.json into struct config, by a table of keys.
  *
- * Values are put into the struct here and then written as text and parsed by
- * config.c, so that its limits are the only ones. */
+ * This file checks types only. The values are then written as text and parsed
+ * by config.c, which alone knows their ranges. */
 #include "convert/source_config.h"
 
 #include <jansson.h>
@@ -11,20 +11,13 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/invariant.h"
 
 #define CONFIG_JSON_MAX 1000000
 
-enum config_kind {
-    K_INT,
-    K_REAL,
-    K_BOOL,
-    K_WORD,
-    K_STRING,
-    K_ONE_ID,
-    K_IGNORED
-};
+enum json_kind { K_INT, K_REAL, K_BOOL, K_WORD, K_STRING, K_ONE_ID, K_IGNORED };
 
-/* The words of an enum, in the order of its numbers. */
+/* The words for the values of an enum, in the order of the values. */
 static const char *const norm_words[] = { "pre", "post", NULL };
 static const char *const position_words[] = {
     "sinusoidal-halves", "sinusoidal-interleaved", "learned", NULL
@@ -36,11 +29,11 @@ static const char *const type_words[] = { "transformer", NULL };
 
 struct config_key {
     const char *name;
-    enum config_kind kind;
+    enum json_kind kind;
     bool required;
     size_t offset;              /* in struct source_config */
-    size_t size;                /* of a string's field */
-    const char *const *words;
+    size_t size;                /* K_STRING: of the field */
+    const char *const *words;   /* K_WORD: NULL-terminated */
 };
 
 #define AT(field) offsetof(struct source_config, field)
@@ -86,9 +79,10 @@ static const struct config_key keys[] = {
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-/* Every reader says only what the value should have been; NULL is good. */
+/* Each of these functions stores a value and returns NULL. If the value is not
+ * valid, it returns what the value should be, for the message. */
 
-static const char *read_int(const json_t *v, int *out)
+static const char *read_json_int(const json_t *v, int *out)
 {
     json_int_t i = json_integer_value(v);
 
@@ -98,21 +92,21 @@ static const char *read_int(const json_t *v, int *out)
     return NULL;
 }
 
-static const char *source_config_read_real(const json_t *v, double *out)
+static const char *read_json_real(const json_t *v, double *out)
 {
     if (!json_is_number(v)) return "a number";
     *out = json_number_value(v);
     return NULL;
 }
 
-static const char *read_bool(const json_t *v, int *out)
+static const char *read_json_bool(const json_t *v, int *out)
 {
     if (!json_is_boolean(v)) return "true or false";
     *out = json_is_true(v);
     return NULL;
 }
 
-static const char *read_string(const json_t *v, char *out, size_t size)
+static const char *read_json_string(const json_t *v, char *out, size_t size)
 {
     const char *s = json_string_value(v);
 
@@ -123,17 +117,17 @@ static const char *read_string(const json_t *v, char *out, size_t size)
     return NULL;
 }
 
-/* An array of at most one id: more are not supported. */
+/* An array of at most one id. The engine does not support more. */
 static const char *read_one_id(const json_t *v, int *out)
 {
     if (!json_is_array(v) || json_array_size(v) > 1)
         return "an array of at most one id";
-    return json_array_size(v) ? read_int(json_array_get(v, 0), out) : NULL;
+    if (!json_array_size(v)) return NULL;
+    return read_json_int(json_array_get(v, 0), out);
 }
 
-/* "relu, gelu or silu" */
-static void source_config_list_words(const char *const *words, char *out,
-                                     size_t size)
+/* Join words for a message: "relu, gelu or silu". */
+static void join_words(const char *const *words, char *out, size_t size)
 {
     size_t n = 0;
 
@@ -144,20 +138,18 @@ static void source_config_list_words(const char *const *words, char *out,
                               words[i]);
 }
 
-static const char *source_config_read_word(const json_t *v,
-                                           const struct config_key *k,
-                                           int *out, char *hint,
-                                           size_t hint_size)
+static const char *read_enum_word(const json_t *v, const struct config_key *k,
+                                  int *out, char *hint, size_t hint_size)
 {
     const char *s = json_string_value(v);
 
-    if (s && !strcmp(s, "swish")) s = "silu";   /* its other name */
+    if (s && !strcmp(s, "swish")) s = "silu";   /* the same activation */
     for (int i = 0; s && k->words[i]; i++)
         if (!strcmp(s, k->words[i])) {
             if (k->words != type_words) *out = i;
             return NULL;
         }
-    source_config_list_words(k->words, hint, hint_size);
+    join_words(k->words, hint, hint_size);
     return hint;
 }
 
@@ -169,14 +161,14 @@ static enum status read_value(struct source_config *c,
     const char *want = NULL;
     char hint[128];
 
+    assert(k->offset < sizeof *c && k->size <= sizeof *c - k->offset);
+    assert(!k->words == (k->kind != K_WORD));
     switch (k->kind) {
-    case K_INT: want = read_int(v, at); break;
-    case K_REAL: want = source_config_read_real(v, at); break;
-    case K_BOOL: want = read_bool(v, at); break;
-    case K_WORD:
-        want = source_config_read_word(v, k, at, hint, sizeof hint);
-        break;
-    case K_STRING: want = read_string(v, at, k->size); break;
+    case K_INT: want = read_json_int(v, at); break;
+    case K_REAL: want = read_json_real(v, at); break;
+    case K_BOOL: want = read_json_bool(v, at); break;
+    case K_WORD: want = read_enum_word(v, k, at, hint, sizeof hint); break;
+    case K_STRING: want = read_json_string(v, at, k->size); break;
     case K_ONE_ID: want = read_one_id(v, at); break;
     case K_IGNORED: break;
     }
@@ -185,7 +177,7 @@ static enum status read_value(struct source_config *c,
                    want);
 }
 
-static const struct config_key *source_config_find_key(const char *name)
+static const struct config_key *find_source_key(const char *name)
 {
     for (int i = 0; i < N_KEYS; i++)
         if (!strcmp(keys[i].name, name)) return &keys[i];
@@ -200,12 +192,12 @@ static enum status read_object(struct source_config *c, json_t *json,
     enum status st = ST_OK;
 
     json_object_foreach(json, name, v) {
-        const struct config_key *k = source_config_find_key(name);
+        const struct config_key *k = find_source_key(name);
 
         if (name[0] == '_') continue;
         if (!k)
             return err_set(e, ST_FORMAT, "%s: unknown key \"%.60s\" (rename "
-                           "it to \"_%.60s\" if it is only a note)", path,
+                           "it to \"_%.60s\" if it is only a comment)", path,
                            name, name);
         st = read_value(c, k, v, path, e);
         if (st) return st;
@@ -217,8 +209,8 @@ static enum status read_object(struct source_config *c, json_t *json,
     return ST_OK;
 }
 
-/* What config.c takes for granted when a line is missing. */
-static void source_config_set_defaults(struct source_config *c)
+/* The defaults of config.c. */
+static void set_source_defaults(struct source_config *c)
 {
     memset(c, 0, sizeof *c);
 #define I(field, def, low, high) c->cfg.field = def;
@@ -228,8 +220,9 @@ static void source_config_set_defaults(struct source_config *c)
 #undef F
 }
 
-/* Through the text and back: fills in and checks as for any model file. */
-static enum status source_config_check(struct config *c, const char *path,
+/* Check c and fill in missing values, by writing it as text and parsing that
+ * again. */
+static enum status check_source_config(struct config *c, const char *path,
                                        struct err *e)
 {
     struct strbuf text;
@@ -256,17 +249,17 @@ enum status source_config_read(struct source_config *c, const char *path,
     size_t size;
     enum status st = file_read(&text, &size, path, CONFIG_JSON_MAX, e);
 
-    source_config_set_defaults(c);
+    set_source_defaults(c);
     if (st) return st;
     json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    if (!json && !why.text[0])          /* how jansson says "no memory" */
+    if (!json && !why.text[0])          /* jansson is out of memory */
         st = err_nomem(e, path);
     else if (!json)
         st = err_set(e, ST_FORMAT, "%s:%d: %s", path, why.line, why.text);
     else if (!json_is_object(json))
         st = err_set(e, ST_FORMAT, "%s: not a JSON object", path);
     if (!st) st = read_object(c, json, path, e);
-    if (!st) st = source_config_check(&c->cfg, path, e);
+    if (!st) st = check_source_config(&c->cfg, path, e);
     json_decref(json);
     free(text);
     return st;

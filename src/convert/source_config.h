@@ -1,8 +1,8 @@
-/* source_config.h - the config.json beside a model's weights.
+/* source_config.h - read the config.json of a model to be converted.
  *
- * Keys and their words are listed in docs/formats/model.md. A key we do not
- * know is refused: it may change what the model computes. Keys that begin
- * with "_" are notes and are passed over. */
+ * docs/formats/model.md lists the keys and their values. An unknown key is an
+ * error, because it might change what the model computes. Keys that begin with
+ * "_" are comments and are ignored. */
 #ifndef CONVERT_SOURCE_CONFIG_H
 #define CONVERT_SOURCE_CONFIG_H
 
@@ -11,7 +11,7 @@
 
 struct source_config {
     struct config cfg;          /* checked by config_parse() */
-    int tied_embeddings;        /* 1: the projection is the target's table */
+    int tied_embeddings;        /* 1: the projection is the target table */
     int output_bias;            /* 1: the projection has a bias */
 };
 

@@ -1,9 +1,9 @@
-/* config.c - hyper-parameters to text and back; see config.h.
+/* config.c - reads, checks and writes the hyper-parameters of a model.
  *
- * The list in config.h becomes one table of numbers; three strings follow the
- * same way. A default outside a key's own range means that the key must be
- * there. Numbers are read and written in the C locale whatever the program
- * around us has set: a model made under a German desktop must open anywhere. */
+ * The list in config.h becomes a table of numbers; a second table lists the
+ * strings. A default outside the range of its key means that the key is
+ * required. Numbers are read and written in the C locale, whatever locale the
+ * program has set: a model made under a German locale must open anywhere. */
 #include "model/config.h"
 
 #include <errno.h>
@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 struct number {
     const char *key;
-    size_t offset;
-    bool real;
-    double def, low, high;
+    size_t offset;              /* in struct config */
+    bool real;                  /* a double, not an int */
+    double def, low, high;      /* default value and range */
 };
 
 static const struct number numbers[] = {
@@ -43,11 +45,11 @@ static const struct string strings[] = {
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers,
        N_STRINGS = sizeof strings / sizeof *strings };
 
-/* Which keys a text has given; one bit each. */
+/* The keys that a text contains, one bit each. */
 typedef uint64_t keyset;
 _Static_assert(N_NUMBERS + N_STRINGS <= 64, "keyset is too small");
 
-/* The C locale for this thread while numbers are read or written. */
+/* Switches this thread to the C locale while numbers are read or written. */
 struct c_locale { locale_t c, old; };
 
 static bool c_locale_enter(struct c_locale *l)
@@ -69,11 +71,12 @@ static void config_set_number(struct config *c, const struct number *n,
 {
     char *at = (char *)c + n->offset;
 
+    assert(n->offset < sizeof *c && (n->real || v == floor(v)));
     if (n->real) memcpy(at, &v, sizeof v);
     else memcpy(at, &(int){ (int)v }, sizeof(int));
 }
 
-static double get_number(const struct config *c, const struct number *n)
+static double config_get_number(const struct config *c, const struct number *n)
 {
     const char *at = (const char *)c + n->offset;
     double v;
@@ -97,7 +100,7 @@ static enum status config_parse_number(struct config *c, const struct number *n,
         return err_set(e, ST_FORMAT, "config: %s=%s is not a number", n->key,
                        value);
     if (!(v >= n->low && v <= n->high))
-        return err_set(e, ST_FORMAT, "config: %s=%s is not within %g to %g",
+        return err_set(e, ST_FORMAT, "config: %s=%s is not between %g and %g",
                        n->key, value, n->low, n->high);
     if (!n->real && v != floor(v))
         return err_set(e, ST_FORMAT, "config: %s=%s is not a whole number",
@@ -120,13 +123,14 @@ static enum status parse_string(struct config *c, const struct string *s,
         return err_set(e, ST_FORMAT, "config: %s is longer than %zu bytes",
                        s->key, s->size - 1);
     if (!config_printable(value))
-        return err_set(e, ST_FORMAT, "config: %s has control characters",
+        return err_set(e, ST_FORMAT, "config: %s contains control characters",
                        s->key);
+    assert(s->offset + s->size <= sizeof *c);
     strcpy((char *)c + s->offset, value);
     return ST_OK;
 }
 
-/* Index of the key in numbers, then strings; -1 for one we do not know. */
+/* The index of a key: the numbers first, then the strings. -1 if unknown. */
 static int config_find_key(const char *key)
 {
     for (int i = 0; i < N_NUMBERS; i++)
@@ -136,8 +140,8 @@ static int config_find_key(const char *key)
     return -1;
 }
 
-/* line is "key=value", NUL-terminated, and may be written to. */
-static enum status parse_line(struct config *c, char *line, keyset *seen,
+/* line is "key=value", NUL-terminated. The function modifies it. */
+static enum status parse_line(struct config *c, char *line, keyset *keys_given,
                               struct err *e)
 {
     char *eq = strchr(line, '=');
@@ -149,15 +153,15 @@ static enum status parse_line(struct config *c, char *line, keyset *seen,
     *eq = 0;
     i = config_find_key(line);
     if (i < 0) return ST_OK;
-    if (*seen >> i & 1)
+    if (*keys_given >> i & 1)
         return err_set(e, ST_FORMAT, "config: %s is given twice", line);
-    *seen |= (keyset)1 << i;
+    *keys_given |= (keyset)1 << i;
     if (i < N_NUMBERS) return config_parse_number(c, &numbers[i], eq + 1, e);
     return parse_string(c, &strings[i - N_NUMBERS], eq + 1, e);
 }
 
 static enum status parse_lines(struct config *c, const char *text, size_t len,
-                               keyset *seen, struct err *e)
+                               keyset *keys_given, struct err *e)
 {
     char line[256];
     enum status st = ST_OK;
@@ -169,10 +173,10 @@ static enum status parse_lines(struct config *c, const char *text, size_t len,
         if (n >= sizeof line || memchr(text, 0, n))
             return err_set(e, ST_FORMAT, n >= sizeof line ?
                            "config: a line is longer than 255 bytes" :
-                           "config: there is a NUL byte in the text");
+                           "config: the text contains a NUL byte");
         memcpy(line, text, n);
         line[n] = 0;
-        if (n) st = parse_line(c, line, seen, e);
+        if (n) st = parse_line(c, line, keys_given, e);
         text += n + (nl != NULL);
         len -= n + (nl != NULL);
     }
@@ -186,12 +190,12 @@ static void config_set_defaults(struct config *c)
         config_set_number(c, &numbers[i], numbers[i].def);
 }
 
-static enum status check_required(keyset seen, struct err *e)
+static enum status check_required(keyset keys_given, struct err *e)
 {
     for (int i = 0; i < N_NUMBERS; i++) {
         const struct number *n = &numbers[i];
 
-        if (!(seen >> i & 1) && (n->def < n->low || n->def > n->high))
+        if (!(keys_given >> i & 1) && (n->def < n->low || n->def > n->high))
             return err_set(e, ST_FORMAT, "config: %s is missing", n->key);
     }
     return ST_OK;
@@ -209,12 +213,12 @@ static enum status check_ids(const struct config *c, struct err *e)
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (ids[i].id >= c->vocab_size)
             return err_set(e, ST_FORMAT,
-                           "config: %s=%d is not below vocab_size=%d",
+                           "config: %s=%d is not less than vocab_size=%d",
                            ids[i].key, ids[i].id, c->vocab_size);
     return ST_OK;
 }
 
-/* What no single range can say. */
+/* Conditions that involve several values. */
 static enum status check_together(const struct config *c, struct err *e)
 {
     if (c->d_model % c->heads)
@@ -222,12 +226,12 @@ static enum status check_together(const struct config *c, struct err *e)
                        "config: d_model=%d is not a multiple of heads=%d",
                        c->d_model, c->heads);
     if (c->positions != POS_LEARNED && c->d_model % 2)
-        return err_set(e, ST_FORMAT, "config: sinusoidal positions need an "
-                       "even d_model, and it is %d", c->d_model);
+        return err_set(e, ST_FORMAT, "config: sinusoidal positions require "
+                       "an even d_model, not %d", c->d_model);
     if (c->position_offset + c->max_source > c->max_positions)
-        return err_set(e, ST_FORMAT, "config: max_source=%d from "
-                       "position_offset=%d is past max_positions=%d",
-                       c->max_source, c->position_offset, c->max_positions);
+        return err_set(e, ST_FORMAT, "config: position_offset=%d plus "
+                       "max_source=%d is greater than max_positions=%d",
+                       c->position_offset, c->max_source, c->max_positions);
     return check_ids(c, e);
 }
 
@@ -243,13 +247,13 @@ enum status config_parse(struct config *c, const char *text, size_t len,
                          struct err *e)
 {
     struct c_locale loc;
-    keyset seen = 0;
+    keyset keys_given = 0;
     enum status st;
 
     config_set_defaults(c);
     if (!c_locale_enter(&loc)) return err_nomem(e, "config: the C locale");
-    st = parse_lines(c, text, len, &seen, e);
-    if (!st) st = check_required(seen, e);
+    st = parse_lines(c, text, len, &keys_given, e);
+    if (!st) st = check_required(keys_given, e);
     if (!st) {
         fill_derived(c);
         st = check_together(c, e);
@@ -266,7 +270,7 @@ bool config_format(const struct config *c, struct strbuf *out)
     if (!ok) return false;
     for (int i = 0; i < N_NUMBERS && ok; i++)
         ok = strbuf_addf(out, numbers[i].real ? "%s=%.17g\n" : "%s=%.0f\n",
-                         numbers[i].key, get_number(c, &numbers[i]));
+                         numbers[i].key, config_get_number(c, &numbers[i]));
     for (int i = 0; i < N_STRINGS && ok; i++)
         ok = strbuf_addf(out, "%s=%s\n", strings[i].key,
                          (const char *)c + strings[i].offset);

@@ -1,9 +1,10 @@
-/* config.h - a model's hyper-parameters, as text lines in the model file.
+/* config.h - the hyper-parameters of a model, stored as text in the model file.
  *
- * Stored as "key=value\n" lines, one per entry of the list below; unknown
- * keys are kept out of the way of older readers (ignored), missing ones take
- * the default. config_parse() refuses what no engine should try (zero heads,
- * a million layers), so later code multiplies without fear. */
+ * The text has one line "key=value\n" for each entry of the list below. A key
+ * that is not in the list is ignored, so that older readers accept newer files.
+ * A missing key has its default value. config_parse() rejects values that make
+ * no sense (zero heads, a million layers), so later code can multiply sizes
+ * without checking for overflow. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
@@ -16,7 +17,8 @@
 enum norm_place { NORM_PRE, NORM_POST };
 enum positions { POS_HALVES, POS_INTERLEAVED, POS_LEARNED };
 
-/*  kind, field, default, low, high. Kinds: I int, F float, E enum */
+/*  kind(field, default, lowest, highest). I is an int or an enum, F a double.
+ *  A default outside the range means that the key is required. */
 #define CONFIG_LIST(I, F)                              \
     I(vocab_size,       0,  4, 4000000)                \
     I(d_model,          0,  4, 65536)                  \
@@ -50,15 +52,18 @@ struct config {
 #undef I
 #undef F
     char source_lang[16], target_lang[16];
-    char name[64];              /* what the model calls itself */
+    char name[64];              /* the name of the model */
 };
-/* norm is enum norm_place, positions enum positions, activation enum act;
- * ffn_decoder 0 means "as ffn", max_source 0 "250 or max_positions / 2";
- * both are filled in by config_parse. suffix_id/prefix_id: put after/before
- * the source pieces, -1 for none. */
+/* norm is an enum norm_place, positions an enum positions, activation an enum
+ * act. Two values may be 0 in the text, and config_parse() then fills them in:
+ * ffn_decoder gets the value of ffn, and max_source half the positions but at
+ * most 250. prefix_id and suffix_id are tokens to add before and after the
+ * source, or -1 for none. */
 
+/* Parse and check the text of a model file. */
 enum status config_parse(struct config *c, const char *text, size_t len,
                          struct err *e);
+/* Append c as text that config_parse() reads back. false: out of memory. */
 bool config_format(const struct config *c, struct strbuf *out);
 
 #endif

@@ -1,10 +1,13 @@
-/* mfile.c - open a .skmt file and check all of it; see mfile.h.
+/* mfile.c - opens a .skmt file and checks all of it.
  *
- * The checks go from the outside in: is it a model at all, of this version,
- * whole; is the head (header, config, directory) what was written; is each
- * entry possible; do the parts lie apart with nothing hidden between them;
- * and last, are the tensors' bytes what was written. No offset is followed
- * before it has been compared with the file's size. */
+ * The checks go from the outside in. Is this a model of this version, and
+ * complete? Is the checksum of header, config and directory right? Is each
+ * entry of the directory valid? Do the parts not overlap, with nothing but a
+ * few zeros between them? And last, are the checksums of the tensors right? No
+ * offset is used before it has been compared with the size of the file.
+ *
+ * After these checks, each tensor lies inside the file at a multiple of
+ * MFILE_ALIGN, and by_name is sorted without duplicates. */
 #include "model/mfile.h"
 
 #include <inttypes.h>
@@ -15,24 +18,26 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "model/mfile_format.h"
 
 struct mfile {
-    struct mapping map;         /* map.data is borrowed unless `mapped` */
-    bool mapped;
-    char *name;
+    struct mapping map;
+    bool mapped;                /* close map; otherwise the caller owns it */
+    char *name;                 /* for messages */
     const struct mfile_header *head;
     const struct mfile_entry *dir;      /* [head->count] */
-    struct mtensor *at;         /* [head->count], in the directory's order */
-    uint32_t *by_name;          /* [head->count] indexes of at, sorted */
+    struct mtensor *at;         /* [head->count], in the order of dir */
+    uint32_t *by_name;          /* [head->count] indices of at, sorted by
+                                   the names of the tensors */
 };
 
-/* 52341120 as "52,341,120". */
-struct number_text { char s[28]; };
+/* A number with commas: 52341120 becomes "52,341,120". */
+struct comma_text { char s[28]; };
 
-static struct number_text mfile_number(uint64_t v)
+static struct comma_text with_commas(uint64_t v)
 {
-    struct number_text t = { "" };
+    struct comma_text t = { "" };
     char plain[24];
     int n = snprintf(plain, sizeof plain, "%" PRIu64, v);
     char *to = t.s;
@@ -100,9 +105,9 @@ uint64_t mfile_bytes(uint32_t type, uint32_t layout, uint64_t rows,
     return linear_bytes(type, (int)rows, (int)cols);
 }
 
-/* ---- is it a model at all ---- */
+/* ---- kind, version and size ---- */
 
-/* The kinds of file someone is likely to give us by mistake. */
+/* Files that a user is likely to pass by mistake. */
 static const struct { const char *magic; size_t at, n; const char *what; }
 kinds[] = {
     { "\x1f\x8b",         0, 2, "it is compressed with gzip; unpack it first" },
@@ -111,9 +116,9 @@ kinds[] = {
     { "PK\3\4",           0, 4, "it is a zip archive (or a PyTorch "
                                 "checkpoint); unpack or convert it first" },
     { "{\"",              8, 2, "it is a safetensors file; convert the folder "
-                                "it came in first" },
+                                "that contains it first" },
     { "version https://git-lfs", 0, 23, "it is a Git LFS pointer; fetch the "
-                                        "file it stands for" },
+                                        "file with git lfs" },
     { "\x7f" "ELF",       0, 4, "it is a program" },
     { "SQLite format 3",  0, 15, "it is an SQLite database" },
     { "\x89HDF",          0, 4, "it is an HDF5 file" },
@@ -134,7 +139,7 @@ static enum status not_a_model(const struct mfile *f, struct err *e)
     const uint8_t *p = f->map.data;
     size_t n = f->map.size;
     const char *what = looks_like_text(p, n) ? "it is a text file" :
-                                               "it starts with other bytes";
+                                               "it has another format";
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (n >= kinds[i].at + kinds[i].n &&
@@ -154,12 +159,12 @@ static enum status check_kind(const struct mfile *f, struct err *e)
     if (memcmp(f->map.data, MFILE_MAGIC, n < 8 ? n : 8))
         return not_a_model(f, e);
     if (n < sizeof *f->head)
-        return err_set(e, ST_FORMAT, "%s: truncated: a model begins with %zu "
-                       "bytes of header, and the file has %zu; copy it again",
+        return err_set(e, ST_FORMAT, "%s: truncated: the header of a model "
+                       "has %zu bytes, the file has %zu; copy it again",
                        f->name, sizeof *f->head, n);
     if ((uintptr_t)f->map.data % MFILE_ALIGN)
-        return err_set(e, ST_ARGUMENT, "%s: the bytes of a model must be "
-                       "aligned to %d", f->name, MFILE_ALIGN);
+        return err_set(e, ST_ARGUMENT, "%s: a model in memory must be aligned "
+                       "to %d bytes", f->name, MFILE_ALIGN);
     return ST_OK;
 }
 
@@ -168,7 +173,7 @@ static enum status mfile_check_version(const struct mfile *f, struct err *e)
     const struct mfile_header *h = f->head;
 
     if (h->endian == __builtin_bswap32(MFILE_ENDIAN))
-        return err_set(e, ST_FORMAT, "%s: written for a machine of the other "
+        return err_set(e, ST_FORMAT, "%s: made on a machine with another "
                        "byte order; convert the model again on this one",
                        f->name);
     if (h->endian != MFILE_ENDIAN)
@@ -192,17 +197,17 @@ static enum status check_size(const struct mfile *f, struct err *e)
     if (says > has)
         return err_set(e, ST_FORMAT, "%s: truncated: the header says %s "
                        "bytes, the file has %s; copy it again", f->name,
-                       mfile_number(says).s, mfile_number(has).s);
+                       with_commas(says).s, with_commas(has).s);
     if (says < has)
         return err_set(e, ST_FORMAT, "%s: damaged: the header says %s bytes, "
                        "the file has %s; copy it again", f->name,
-                       mfile_number(says).s, mfile_number(has).s);
+                       with_commas(says).s, with_commas(has).s);
     return ST_OK;
 }
 
-/* ---- the head ---- */
+/* ---- header, config and directory ---- */
 
-static bool inside(const struct mfile *f, uint64_t offset, uint64_t bytes)
+static bool inside_file(const struct mfile *f, uint64_t offset, uint64_t bytes)
 {
     return offset % MFILE_ALIGN == 0 && offset >= sizeof *f->head &&
            offset <= f->map.size && bytes <= f->map.size - offset;
@@ -219,13 +224,14 @@ static enum status mfile_check_head(struct mfile *f, struct err *e)
 {
     const struct mfile_header *h = f->head;
 
-    if (h->reserved) return damaged_head(f, "the header has unknown fields", e);
+    if (h->reserved)
+        return damaged_head(f, "the header has unknown fields", e);
     if (!h->config_size || h->config_size > MFILE_CONFIG_MAX ||
-        !inside(f, h->config_offset, h->config_size))
-        return damaged_head(f, "its configuration is not in the file", e);
+        !inside_file(f, h->config_offset, h->config_size))
+        return damaged_head(f, "its configuration lies outside the file", e);
     if (!h->count || h->count > MFILE_COUNT_MAX ||
-        !inside(f, h->directory_offset, h->count * sizeof *f->dir))
-        return damaged_head(f, "its directory is not in the file", e);
+        !inside_file(f, h->directory_offset, h->count * sizeof *f->dir))
+        return damaged_head(f, "its directory lies outside the file", e);
     f->dir = (const void *)(f->map.data + h->directory_offset);
     if (mfile_head_sum(h, (const char *)f->map.data + h->config_offset,
                        f->dir) != h->sum)
@@ -233,7 +239,7 @@ static enum status mfile_check_head(struct mfile *f, struct err *e)
     return ST_OK;
 }
 
-/* ---- the entries ---- */
+/* ---- directory entries ---- */
 
 static enum status bad_entry(const struct mfile *f, uint32_t i,
                              const char *what, struct err *e)
@@ -251,25 +257,27 @@ static enum status check_entry(const struct mfile *f, uint32_t i,
     const struct mfile_entry *t = &f->dir[i];
 
     if (!mfile_name_ok(t->name))
-        return bad_entry(f, i, "has an impossible name", e);
+        return bad_entry(f, i, "has an invalid name", e);
     if (t->reserved[0] || t->reserved[1])
         return bad_entry(f, i, "has unknown fields", e);
     if (t->type >= DT_COUNT)
-        return bad_entry(f, i, "is of an unknown type", e);
+        return bad_entry(f, i, "has an unknown type", e);
     if (t->layout != mfile_layout_of(t->name))
-        return bad_entry(f, i, "is not laid out as its name says", e);
+        return bad_entry(f, i, "has a layout that does not match its name", e);
     if (!mfile_bytes(t->type, t->layout, t->rows, t->cols))
-        return bad_entry(f, i, "has an impossible shape", e);
+        return bad_entry(f, i, "has an invalid shape", e);
     if (mfile_bytes(t->type, t->layout, t->rows, t->cols) != t->bytes)
-        return bad_entry(f, i, "has a size that is not its shape's", e);
-    if (!inside(f, t->offset, t->bytes))
-        return bad_entry(f, i, "is not in the file", e);
+        return bad_entry(f, i, "has a size that does not match its shape", e);
+    if (!inside_file(f, t->offset, t->bytes))
+        return bad_entry(f, i, "lies outside the file", e);
     return ST_OK;
 }
 
 static struct mtensor tensor_of(const struct mfile *f,
                                 const struct mfile_entry *t)
 {
+    assert(inside_file(f, t->offset, t->bytes));
+    assert((uintptr_t)(f->map.data + t->offset) % MFILE_ALIGN == 0);
     return (struct mtensor){
         .name = t->name,
         .type = (enum dtype)t->type,
@@ -294,7 +302,7 @@ static enum status read_entries(struct mfile *f, struct err *e)
     return st;
 }
 
-/* For qsort_r and by hand: two indexes of the directory, by name. */
+/* Compare two tensors, given by their indices, by name. For qsort_r(). */
 static int compare_names(const void *a, const void *b, void *file)
 {
     const struct mfile *f = file;
@@ -313,17 +321,17 @@ static enum status sort_names(struct mfile *f, struct err *e)
     qsort_r(f->by_name, n, sizeof *f->by_name, compare_names, f);
     for (uint32_t i = 1; i < n; i++)
         if (!compare_names(&f->by_name[i - 1], &f->by_name[i], f))
-            return bad_entry(f, f->by_name[i], "is there twice", e);
+            return bad_entry(f, f->by_name[i], "occurs twice", e);
     return ST_OK;
 }
 
-/* ---- the parts lie apart ---- */
+/* ---- no overlaps and no gaps ---- */
 
-struct mfile_part { uint64_t begin, end; };
+struct extent { uint64_t begin, end; };
 
 static int compare_parts(const void *a, const void *b)
 {
-    const struct mfile_part *x = a, *y = b;
+    const struct extent *x = a, *y = b;
 
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
@@ -335,23 +343,24 @@ static bool all_zero(const uint8_t *p, size_t n)
     return true;
 }
 
-/* Sorted parts must follow one another with a few zeros between, up to the
- * file's last byte: no byte is without a check. */
-static enum status check_parts(const struct mfile *f,
-                               const struct mfile_part *p, size_t n,
-                               struct err *e)
+/* p has the parts of the file in order. They must follow one another up to the
+ * last byte, with fewer than MFILE_GAP zeros between them. So every byte of the
+ * file is checked. */
+static enum status check_parts(const struct mfile *f, const struct extent *p,
+                               size_t n, struct err *e)
 {
+    assert(n > 0 && p[0].begin == 0);
     for (size_t i = 1; i < n; i++)
         if (p[i].begin < p[i - 1].end)
-            return damaged_head(f, "parts of it overlap", e);
+            return damaged_head(f, "its parts overlap", e);
     for (size_t i = 1; i < n; i++) {
         uint64_t from = p[i - 1].end, gap = p[i].begin - from;
 
         if (gap >= MFILE_GAP || !all_zero(f->map.data + from, gap))
-            return damaged_head(f, "there are bytes between its parts", e);
+            return damaged_head(f, "there is data between its parts", e);
     }
     if (p[n - 1].end != f->map.size)
-        return damaged_head(f, "there are bytes after its last part", e);
+        return damaged_head(f, "there is data after its last part", e);
     return ST_OK;
 }
 
@@ -359,25 +368,27 @@ static enum status mfile_check_apart(const struct mfile *f, struct err *e)
 {
     const struct mfile_header *h = f->head;
     size_t n = 0;
-    struct mfile_part *p = calloc((size_t)h->count + 3, sizeof *p);
+    struct extent *p = calloc((size_t)h->count + 3, sizeof *p);
     enum status st;
 
     if (!p) return err_nomem(e, f->name);
-    p[n++] = (struct mfile_part){ 0, sizeof *h };
-    p[n++] = (struct mfile_part){ h->config_offset,
-                            h->config_offset + h->config_size };
-    p[n++] = (struct mfile_part){ h->directory_offset,
-                            h->directory_offset + h->count * sizeof *f->dir };
+    p[n++] = (struct extent){ 0, sizeof *h };
+    p[n++] = (struct extent){ h->config_offset,
+                              h->config_offset + h->config_size };
+    p[n++] = (struct extent){ h->directory_offset,
+                              h->directory_offset +
+                              h->count * sizeof *f->dir };
     for (uint32_t i = 0; i < h->count; i++)
-        p[n++] = (struct mfile_part){ f->dir[i].offset,
-                                f->dir[i].offset + f->dir[i].bytes };
+        p[n++] = (struct extent){ f->dir[i].offset,
+                                  f->dir[i].offset + f->dir[i].bytes };
+    assert(n == (size_t)h->count + 3);
     qsort(p, n, sizeof *p, compare_parts);
     st = check_parts(f, p, n, e);
     free(p);
     return st;
 }
 
-/* ---- the tensors' bytes ---- */
+/* ---- checksums of the tensors ---- */
 
 static enum status check_sums(const struct mfile *f, struct err *e)
 {
@@ -406,8 +417,8 @@ static enum status mfile_check_all(struct mfile *f, struct err *e)
 
 /* ---- opening ---- */
 
-static enum status new_file(struct mfile **out, const char *name,
-                            struct err *e)
+static enum status mfile_new(struct mfile **out, const char *name,
+                             struct err *e)
 {
     struct mfile *f = calloc(1, sizeof *f);
 
@@ -421,9 +432,10 @@ static enum status new_file(struct mfile **out, const char *name,
     return ST_OK;
 }
 
-/* Keep f if all is well with it, drop it otherwise. */
-static enum status mfile_finish(struct mfile **out, struct mfile *f,
-                                enum status st, struct err *e)
+/* Check f and pass it to the caller. On failure, or if st is an error already,
+ * close it. */
+static enum status mfile_open_checked(struct mfile **out, struct mfile *f,
+                                      enum status st, struct err *e)
 {
     if (!st) st = mfile_check_all(f, e);
     if (st) mfile_close(f);
@@ -434,25 +446,25 @@ static enum status mfile_finish(struct mfile **out, struct mfile *f,
 enum status mfile_open(struct mfile **out, const char *path, struct err *e)
 {
     struct mfile *f;
-    enum status st = new_file(&f, path, e);
+    enum status st = mfile_new(&f, path, e);
 
     *out = NULL;
     if (st) return st;
     st = mapping_open(&f->map, path, e);
     f->mapped = !st;
-    return mfile_finish(out, f, st, e);
+    return mfile_open_checked(out, f, st, e);
 }
 
 enum status mfile_open_memory(struct mfile **out, const void *data,
                               size_t size, const char *name, struct err *e)
 {
     struct mfile *f;
-    enum status st = new_file(&f, name, e);
+    enum status st = mfile_new(&f, name, e);
 
     *out = NULL;
     if (st) return st;
     f->map = (struct mapping){ data, size };
-    return mfile_finish(out, f, st, e);
+    return mfile_open_checked(out, f, st, e);
 }
 
 void mfile_close(struct mfile *f)

@@ -1,14 +1,14 @@
-/* mfile_format.h - the bytes of a .skmt file, for its reader and its writer.
+/* mfile_format.h - the layout of a .skmt file, for its reader and its writer.
  *
- * docs/formats/model.md explains them. Everything is little-endian and every
- * field lies at its natural alignment, so the structs are the layout:
+ * docs/formats/model.md explains the fields. Numbers are little-endian and
+ * naturally aligned, so the structs below are the layout of the file:
  *
  *     header | config text | tensors ... | directory
  *
- * with zeros between the parts, fewer than MFILE_GAP. The directory comes
- * last because a writer knows it last. Magic, endian tag, version and size
- * keep their place in every version to come, so that any reader can say what
- * it was given. */
+ * Between the parts there are fewer than MFILE_GAP bytes, all zero. The
+ * directory comes last because a writer knows it last. Magic, endian tag,
+ * version and size keep their places in all future versions, so that any
+ * reader can tell the user what kind of file it is. */
 #ifndef MODEL_MFILE_FORMAT_H
 #define MODEL_MFILE_FORMAT_H
 
@@ -20,13 +20,13 @@
 
 #define MFILE_MAGIC "SKMTMODL"          /* 8 bytes, no NUL */
 #define MFILE_ENDIAN 0x01020304u
-#define MFILE_ALIGN 64                  /* of every part */
-#define MFILE_PAGE 4096                 /* of a tensor of MFILE_BIG or more */
-#define MFILE_BIG 65536
+#define MFILE_ALIGN 64                  /* alignment of every part */
+#define MFILE_PAGE 4096                 /* alignment of a large tensor */
+#define MFILE_BIG 65536                 /* size from which it is large */
 #define MFILE_GAP 4096
 #define MFILE_CONFIG_MAX 65536
 #define MFILE_COUNT_MAX 100000
-#define MFILE_DIM_MAX 0x40000000        /* so that int holds it, padded */
+#define MFILE_DIM_MAX 0x40000000        /* fits in an int when padded */
 
 struct mfile_header {
     char magic[8];
@@ -43,7 +43,7 @@ struct mfile_header {
 _Static_assert(sizeof(struct mfile_header) == 64, "header has no holes");
 
 struct mfile_entry {
-    char name[MFILE_NAME_MAX + 1];      /* NUL to the end */
+    char name[MFILE_NAME_MAX + 1];      /* padded with NUL bytes */
     uint32_t type;                      /* enum dtype */
     uint32_t layout;                    /* enum mfile_layout */
     uint64_t rows, cols;
@@ -53,23 +53,24 @@ struct mfile_entry {
 };
 _Static_assert(sizeof(struct mfile_entry) == 128, "entry has no holes");
 
-/* XXH3-64. */
+/* The XXH3-64 checksum of some bytes. */
 uint64_t mfile_sum(const void *bytes, size_t n);
 
-/* The sum of header (its sum field taken as zero), config and directory, in
- * that order. */
+/* The checksum of header (with its field `sum` set to zero), config and
+ * directory, in this order. */
 uint64_t mfile_head_sum(const struct mfile_header *h, const char *config,
                         const struct mfile_entry *dir);
 
-/* A name is 1 to MFILE_NAME_MAX of a-z 0-9 . _ - with zeros after it. */
+/* Whether a name has 1 to MFILE_NAME_MAX of the characters a-z 0-9 . _ - and
+ * is padded with NUL bytes. */
 bool mfile_name_ok(const char name[MFILE_NAME_MAX + 1]);
 
-/* The bytes that type, layout and shape imply; 0 for a combination that
- * cannot be (an unknown type, no rows, a packed tensor of bytes). */
+/* The size of a tensor with this type, layout and shape; 0 if the combination
+ * is not valid (an unknown type, no rows, panels of bytes). */
 uint64_t mfile_bytes(uint32_t type, uint32_t layout, uint64_t rows,
                      uint64_t cols);
 
-/* Names of packed matrices end in ".w"; all else is plain. */
+/* A tensor whose name ends in ".w" is in panels; all others are plain. */
 enum mfile_layout mfile_layout_of(const char *name);
 
 #endif

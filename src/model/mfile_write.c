@@ -1,41 +1,46 @@
-/* mfile_write.c - see mfile_write.h; the bytes are those of mfile_format.h.
+/* mfile_write.c - writes a model file in the layout of mfile_format.h.
  *
- * The header is written as zeros first and patched at commit, when the
- * directory and the sums are known. */
+ * The header is first written as zeros. The commit overwrites it, when the
+ * directory and the checksums are known. Every part starts at a multiple of
+ * MFILE_ALIGN. */
 #include "model/mfile_write.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "model/mfile_format.h"
 
 struct mfile_writer {
     struct replacement out;
-    bool begun;
-    char *config;
+    bool file_open;             /* whether out was started */
+    char *config;               /* [head.config_size] */
     struct mfile_header head;
     struct mfile_entry *dir;    /* [head.count] */
     size_t dir_cap;
 };
 
-static enum status pad(struct mfile_writer *w, uint64_t align, struct err *e)
+/* Write zeros up to the next multiple of `align`. */
+static enum status mfile_writer_pad(struct mfile_writer *w, uint64_t align,
+                                    struct err *e)
 {
     static const char zeros[MFILE_PAGE];
     uint64_t n = (align - w->out.size % align) % align;
 
+    assert(n < MFILE_GAP && n <= sizeof zeros);
     return n ? replacement_write(&w->out, zeros, n, e) : ST_OK;
 }
 
-static enum status mfile_write_begin(struct mfile_writer *w, const char *path,
-                                     struct err *e)
+static enum status mfile_writer_begin(struct mfile_writer *w, const char *path,
+                                      struct err *e)
 {
     struct mfile_header *h = &w->head;
     enum status st = replacement_begin(&w->out, path, e);
 
     if (st) return st;
-    w->begun = true;
+    w->file_open = true;
     st = replacement_write(&w->out, h, sizeof *h, e);
     h->config_offset = w->out.size;
     if (!st) st = replacement_write(&w->out, w->config, h->config_size, e);
@@ -53,50 +58,57 @@ enum status mfile_writer_new(struct mfile_writer **out, const char *path,
     if (!w) return err_nomem(e, path);
     if (!config_len || config_len > MFILE_CONFIG_MAX) {
         free(w);
-        return err_set(e, ST_ARGUMENT, "%s: a model's configuration has 1 to "
-                       "%d bytes, this one %zu", path, MFILE_CONFIG_MAX,
-                       config_len);
+        return err_set(e, ST_ARGUMENT, "%s: the configuration of a model "
+                       "must have 1 to %d bytes, not %zu", path,
+                       MFILE_CONFIG_MAX, config_len);
     }
     w->head.config_size = (uint32_t)config_len;
     w->config = malloc(config_len);
     if (w->config) memcpy(w->config, config, config_len);
-    st = w->config ? mfile_write_begin(w, path, e) : err_nomem(e, path);
+    st = w->config ? mfile_writer_begin(w, path, e) : err_nomem(e, path);
     if (st) mfile_writer_free(w);
     else *out = w;
     return st;
 }
 
-/* The mistakes of a caller, found here and not by the file's reader. */
-static enum status mfile_write_check_new(const struct mfile_writer *w,
-                                         const struct mfile_entry *t,
-                                         uint64_t bytes, struct err *e)
+/* Check a new tensor, so that mistakes of the caller are found now and not when
+ * the file is opened. */
+static enum status mfile_writer_check(const struct mfile_writer *w,
+                                      const struct mfile_entry *t,
+                                      uint64_t bytes, struct err *e)
 {
     if (!mfile_name_ok(t->name))
-        return err_set(e, ST_ARGUMENT, "%s: \"%.63s\" cannot be a tensor's "
-                       "name", w->out.path, t->name);
+        return err_set(e, ST_ARGUMENT, "%s: \"%.63s\" is not a valid name of "
+                       "a tensor", w->out.path, t->name);
     if (w->head.count >= MFILE_COUNT_MAX)
         return err_set(e, ST_LIMIT, "%s: more than %d tensors", w->out.path,
                        MFILE_COUNT_MAX);
     if (!bytes || mfile_bytes(t->type, t->layout, t->rows, t->cols) != bytes)
-        return err_set(e, ST_ARGUMENT, "%s: %s: %" PRIu64 " bytes are not "
-                       "those of its shape", w->out.path, t->name, bytes);
+        return err_set(e, ST_ARGUMENT, "%s: tensor \"%s\" has %" PRIu64
+                       " bytes, which does not match its shape", w->out.path,
+                       t->name, bytes);
     for (uint32_t i = 0; i < w->head.count; i++)
         if (!strcmp(w->dir[i].name, t->name))
-            return err_set(e, ST_ARGUMENT, "%s: two tensors are called %s",
-                           w->out.path, t->name);
+            return err_set(e, ST_ARGUMENT, "%s: two tensors have the name "
+                           "\"%s\"", w->out.path, t->name);
     return ST_OK;
 }
 
-static enum status append(struct mfile_writer *w, struct mfile_entry *t,
-                          const void *data, struct err *e)
+static enum status mfile_writer_append(struct mfile_writer *w,
+                                       struct mfile_entry *t,
+                                       const void *data, struct err *e)
 {
     enum status st;
 
     if (!mem_grow(&w->dir, &w->dir_cap, (size_t)w->head.count + 1,
                   sizeof *w->dir))
         return err_nomem(e, w->out.path);
-    /* Big ones own their pages: touching one does not read its neighbor. */
-    st = pad(w, t->bytes >= MFILE_BIG ? MFILE_PAGE : MFILE_ALIGN, e);
+    /* A large tensor does not share pages with others, so that reading it
+     * loads no page of its neighbors. */
+    st = mfile_writer_pad(w, t->bytes >= MFILE_BIG ? MFILE_PAGE : MFILE_ALIGN,
+                          e);
+    assert(st || w->out.size % MFILE_ALIGN == 0);
+    assert(w->head.count < w->dir_cap);
     t->offset = w->out.size;
     if (!st) st = replacement_write(&w->out, data, t->bytes, e);
     if (!st) w->dir[w->head.count++] = *t;
@@ -117,10 +129,10 @@ enum status mfile_writer_add(struct mfile_writer *w, const char *name,
     enum status st;
 
     if (strlen(name) <= MFILE_NAME_MAX) strcpy(t.name, name);
-    st = mfile_write_check_new(w, &t, bytes, e);
+    st = mfile_writer_check(w, &t, bytes, e);
     if (st) return st;
     t.sum = mfile_sum(data, bytes);
-    return append(w, &t, data, e);
+    return mfile_writer_append(w, &t, data, e);
 }
 
 enum status mfile_writer_commit(struct mfile_writer *w, struct err *e)
@@ -129,9 +141,9 @@ enum status mfile_writer_commit(struct mfile_writer *w, struct err *e)
     enum status st;
 
     if (!h->count)
-        return err_set(e, ST_ARGUMENT, "%s: a model without tensors",
-                       w->out.path);
-    st = pad(w, MFILE_ALIGN, e);
+        return err_set(e, ST_ARGUMENT, "%s: a model must have at least one "
+                       "tensor", w->out.path);
+    st = mfile_writer_pad(w, MFILE_ALIGN, e);
     h->directory_offset = w->out.size;
     if (!st)
         st = replacement_write(&w->out, w->dir, h->count * sizeof *w->dir, e);
@@ -148,7 +160,7 @@ enum status mfile_writer_commit(struct mfile_writer *w, struct err *e)
 void mfile_writer_free(struct mfile_writer *w)
 {
     if (!w) return;
-    if (w->begun) replacement_abort(&w->out);
+    if (w->file_open) replacement_abort(&w->out);
     free(w->dir);
     free(w->config);
     free(w);

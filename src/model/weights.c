@@ -1,8 +1,8 @@
-/* weights.c - find each tensor of the lists in weights.h and check its shape.
+/* weights.c - finds each tensor of the lists in weights.h and checks its shape.
  *
- * Nothing is copied: every pointer goes into the mapped file, which mfile.c
- * has checked byte by byte. Here we only see that the tensors are the ones
- * the configuration asks for. */
+ * Nothing is copied: all pointers lead into the mapped file, which mfile.c has
+ * already checked. This file only checks that the tensors are those that the
+ * configuration requires. */
 #include "model/weights.h"
 
 #include <inttypes.h>
@@ -13,63 +13,69 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* A name is put together in two halves: "enc.0." + "self.qkv" + ".w". */
-struct tensor_source {
+#include "base/invariant.h"
+#include "model/mfile_format.h"
+
+/* The name of a tensor has three parts: "enc.0." + "self.qkv" + ".w". */
+struct loader {
     const struct mfile *file;
     const struct config *cfg;
-    char prefix[32];
+    char prefix[32];            /* the first part, or "" */
     struct err *e;
 };
 
-static enum status missing(const struct tensor_source *s, const char *name)
+static enum status missing(const struct loader *s, const char *name)
 {
     return err_set(s->e, ST_FORMAT, "%s: the model has no tensor \"%s\", "
-                   "which its configuration asks for",
+                   "which its configuration requires",
                    mfile_name(s->file), name);
 }
 
-static enum status bad_shape(const struct tensor_source *s,
-                             const struct mtensor *t, int64_t rows,
-                             int64_t cols)
+static enum status bad_shape(const struct loader *s, const struct mtensor *t,
+                             int64_t rows, int64_t cols)
 {
     return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" is %s [%" PRId64 ", %"
-                   PRId64 "], and the configuration asks for [%" PRId64 ", %"
+                   PRId64 "], but the configuration requires [%" PRId64 ", %"
                    PRId64 "]", mfile_name(s->file), t->name,
                    dtype_name(t->type), t->shape[0], t->shape[1], rows, cols);
 }
 
-static const struct mtensor *weights_find(const struct tensor_source *s,
-                                          const char *name, const char *suffix,
-                                          char *full)
+/* Find a tensor. Its whole name goes to full [MFILE_NAME_MAX + 1]. */
+static const struct mtensor *find_tensor(const struct loader *s,
+                                         const char *name, const char *suffix,
+                                         char *full)
 {
+    assert(strlen(s->prefix) + strlen(name) + strlen(suffix) <=
+           MFILE_NAME_MAX);
     snprintf(full, MFILE_NAME_MAX + 1, "%s%s%s", s->prefix, name, suffix);
     return mfile_find(s->file, full);
 }
 
-/* A plain tensor [rows, cols] of the given type; *out stays NULL when an
- * optional one is not there. */
-static enum status load_plain(const struct tensor_source *s, const void **out,
+/* Load a plain tensor [rows, cols] of the given type. *out is NULL if an
+ * optional tensor does not exist. */
+static enum status load_plain(const struct loader *s, const void **out,
                               const char *name, const char *suffix,
                               enum dtype type, int rows, int cols,
                               bool optional)
 {
     char full[MFILE_NAME_MAX + 1];
-    const struct mtensor *t = weights_find(s, name, suffix, full);
+    const struct mtensor *t = find_tensor(s, name, suffix, full);
 
     *out = NULL;
     if (!t) return optional ? ST_OK : missing(s, full);
     if (t->type != type || t->layout != LAYOUT_PLAIN)
-        return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" is %s, and should "
+        return err_set(s->e, ST_FORMAT, "%s: tensor \"%s\" is %s, but should "
                        "be %s", mfile_name(s->file), full,
                        dtype_name(t->type), dtype_name(type));
     if (t->shape[0] != rows || t->shape[1] != cols)
         return bad_shape(s, t, rows, cols);
+    assert((uintptr_t)t->data % MFILE_ALIGN == 0);
     *out = t->data;
     return ST_OK;
 }
 
-/* [n, 1] floats. */
-static enum status load_floats(const struct tensor_source *s, const float **out,
+/* Load a vector of n floats. */
+static enum status load_floats(const struct loader *s, const float **out,
                                const char *name, const char *suffix, int n,
                                bool optional)
 {
@@ -80,7 +86,7 @@ static enum status load_floats(const struct tensor_source *s, const float **out,
     return st;
 }
 
-static enum status load_norm(const struct tensor_source *s, struct norm *norm,
+static enum status load_norm(const struct loader *s, struct norm *norm,
                              const char *name, int d)
 {
     enum status st = load_floats(s, &norm->gain, name, ".g", d, false);
@@ -89,9 +95,9 @@ static enum status load_norm(const struct tensor_source *s, struct norm *norm,
     return st;
 }
 
-/* Bias, scales and sums are stored padded, so that kernels read whole panels
- * of them. */
-static enum status load_scales(const struct tensor_source *s, struct linear *l,
+/* Scales and sums, like biases, are stored with padding, so that kernels can
+ * read them for whole panels. */
+static enum status load_scales(const struct loader *s, struct linear *l,
                                const char *name)
 {
     const void *comp;
@@ -104,11 +110,10 @@ static enum status load_scales(const struct tensor_source *s, struct linear *l,
     return st;
 }
 
-/* int8 weights by input (tensor.h), stored as X.t, can follow only a ReLU:
- * the product takes no negative inputs. */
-static enum status load_by_input(const struct tensor_source *s,
-                                 struct linear *l, const char *name, int n,
-                                 int k)
+/* int8 weights by input (tensor.h) are stored as X.t. They are allowed only
+ * after a ReLU, because their product does not support negative inputs. */
+static enum status load_by_input(const struct loader *s, struct linear *l,
+                                 const char *name, int n, int k)
 {
     int padded = pad_to(n, PANEL);
     const void *w;
@@ -128,17 +133,17 @@ static enum status load_by_input(const struct tensor_source *s,
     return st;
 }
 
-static enum status load_linear(const struct tensor_source *s, struct linear *l,
+static enum status load_linear(const struct loader *s, struct linear *l,
                                const char *name, int n, int k)
 {
     char full[MFILE_NAME_MAX + 1];
-    const struct mtensor *t = weights_find(s, name, ".w", full);
+    const struct mtensor *t = find_tensor(s, name, ".w", full);
     enum status st = ST_OK;
 
     memset(l, 0, sizeof *l);
     if (!t) {
         char other[MFILE_NAME_MAX + 1];
-        if (weights_find(s, name, ".t", other))
+        if (find_tensor(s, name, ".t", other))
             return load_by_input(s, l, name, n, k);
         return missing(s, full);
     }
@@ -151,13 +156,15 @@ static enum status load_linear(const struct tensor_source *s, struct linear *l,
     l->n = n;
     l->k = k;
     l->w = t->data;
+    assert(t->layout == LAYOUT_PANELS);
+    assert(t->bytes == linear_bytes(l->type, n, k));
     if (l->type == DT_I8) st = load_scales(s, l, name);
     if (!st)
         st = load_floats(s, &l->bias, name, ".b", pad_to(n, PANEL), true);
     return st;
 }
 
-static enum status load_encoder_layer(const struct tensor_source *s,
+static enum status load_encoder_layer(const struct loader *s,
                                       struct encoder_layer *layer, int d,
                                       int f)
 {
@@ -171,7 +178,7 @@ static enum status load_encoder_layer(const struct tensor_source *s,
     return st;
 }
 
-static enum status load_decoder_layer(const struct tensor_source *s,
+static enum status load_decoder_layer(const struct loader *s,
                                       struct decoder_layer *layer, int d,
                                       int f)
 {
@@ -183,7 +190,7 @@ static enum status load_decoder_layer(const struct tensor_source *s,
     return st;
 }
 
-static enum status load_encoder(struct weights *w, struct tensor_source *s)
+static enum status load_encoder(struct weights *w, struct loader *s)
 {
     const struct config *c = &w->cfg;
     enum status st = ST_OK;
@@ -200,7 +207,7 @@ static enum status load_encoder(struct weights *w, struct tensor_source *s)
     return st;
 }
 
-static enum status load_decoder(struct weights *w, struct tensor_source *s)
+static enum status load_decoder(struct weights *w, struct loader *s)
 {
     const struct config *c = &w->cfg;
     enum status st = ST_OK;
@@ -217,9 +224,9 @@ static enum status load_decoder(struct weights *w, struct tensor_source *s)
     return st;
 }
 
-/* One table for both sides, or one each; the projection is its own or the
- * target's, and only it has a bias. */
-static enum status load_embeddings(struct weights *w, struct tensor_source *s)
+/* There is one table for both languages, or one for each. The projection is a
+ * matrix of its own, or the target table. Only the projection has a bias. */
+static enum status load_embeddings(struct weights *w, struct loader *s)
 {
     int v = w->cfg.vocab_size, d = w->cfg.d_model;
     bool shared = mfile_find(w->file, "emb.w") != NULL;
@@ -237,7 +244,7 @@ static enum status load_embeddings(struct weights *w, struct tensor_source *s)
                        pad_to(v, PANEL), true);
 }
 
-static enum status load_positions(struct weights *w, struct tensor_source *s)
+static enum status load_positions(struct weights *w, struct loader *s)
 {
     int rows = w->cfg.max_positions, d = w->cfg.d_model;
     const void *p;
@@ -251,15 +258,16 @@ static enum status load_positions(struct weights *w, struct tensor_source *s)
     return st;
 }
 
-/* Put the file's name before what a module without one has said. */
-static enum status in_file(const struct mfile *f, enum status st,
-                           struct err *e)
+/* Put the name of the file before a message of a module that does not know
+ * it. */
+static enum status prefix_file_name(const struct mfile *f, enum status st,
+                                    struct err *e)
 {
-    char said[sizeof e->msg];
+    char message[sizeof e->msg];
 
     if (!e) return st;
-    memcpy(said, e->msg, sizeof said);
-    return err_set(e, st, "%s: %s", mfile_name(f), said);
+    memcpy(message, e->msg, sizeof message);
+    return err_set(e, st, "%s: %s", mfile_name(f), message);
 }
 
 static enum status load_subword(struct weights *w, struct err *e)
@@ -271,12 +279,12 @@ static enum status load_subword(struct weights *w, struct err *e)
         return err_set(e, ST_FORMAT, "%s: the model has no tokenizer "
                        "(\"tokenizer.spm\")", mfile_name(w->file));
     st = subword_open(&w->subword, t->data, (size_t)t->bytes, e);
-    if (st) return in_file(w->file, st, e);
+    if (st) return prefix_file_name(w->file, st, e);
     w->tokenizer = XXH64(t->data, (size_t)t->bytes, 0);
     if (!w->tokenizer) w->tokenizer = 1;
     if (subword_size(w->subword) > w->cfg.vocab_size)
-        return err_set(e, ST_FORMAT, "%s: the tokenizer has %d pieces and the "
-                       "model only %d", mfile_name(w->file),
+        return err_set(e, ST_FORMAT, "%s: the tokenizer has %d pieces, but "
+                       "the model has only %d", mfile_name(w->file),
                        subword_size(w->subword), w->cfg.vocab_size);
     return ST_OK;
 }
@@ -287,13 +295,13 @@ static enum status load_config(struct weights *w, struct err *e)
     const char *text = mfile_config(w->file, &len);
     enum status st = config_parse(&w->cfg, text, len, e);
 
-    return st ? in_file(w->file, st, e) : ST_OK;
+    return st ? prefix_file_name(w->file, st, e) : ST_OK;
 }
 
 enum status weights_from(struct weights **out, struct mfile *file,
                          struct err *e)
 {
-    struct tensor_source s = { .file = file, .e = e };
+    struct loader s = { .file = file, .e = e };
     struct weights *w = calloc(1, sizeof *w);
     enum status st;
 

@@ -1,10 +1,11 @@
-/* weights.h - the tensors of a model file as the fields the network uses.
+/* weights.h - the tensors of a model file as struct fields for the network.
  *
- * One list per kind of layer says the field, the name in the file and the
- * shape; the struct, the loader with its shape check and the converter expand
- * it, and a test holds the format document to it. A linear `X` is the tensors
- * X.w (packed), X.s and X.c (int8 only) and X.b (optional), or after a ReLU
- * X.t (int8 by input) in place of X.w and X.c; a norm `X` is X.g and X.b. */
+ * For each kind of layer, a list gives the fields, their names in the file and
+ * their shapes. The struct, the loader with its shape checks and the converter
+ * are expanded from this list, and a test compares the format document with it.
+ * A linear X consists of the tensors X.w (in panels), X.s and X.c (int8 only)
+ * and X.b (optional). After a ReLU, X.t (int8 by input) may replace X.w and
+ * X.c. A norm X consists of X.g and X.b. */
 #ifndef MODEL_WEIGHTS_H
 #define MODEL_WEIGHTS_H
 
@@ -14,14 +15,14 @@
 #include "tensor/tensor.h"
 #include "text/subword.h"
 
-/* An int8 product adds 255 * 127 per input; beyond this an int32 may not
- * hold the sum, and the loader refuses the matrix. */
+/* An int8 product adds up to 255 * 127 per input. With more inputs than this,
+ * the sum might overflow an int32, so the loader rejects the matrix. */
 #define LINEAR_I8_MAX_INPUTS 65536
 
 struct norm { const float *gain, *bias; };      /* [d_model] each */
 
-/* L(field, name, outputs, inputs) linear, N(field, name) norm.
- * d = d_model, f = the stack's ffn. */
+/* L(field, name, outputs, inputs) is a linear layer, N(field, name) a norm.
+ * d is d_model; f is ffn in the encoder and ffn_decoder in the decoder. */
 #define ENCODER_LAYER_WEIGHTS(L, N)             \
     N(self_norm, "self.norm")                   \
     L(qkv,  "self.qkv",  3 * d, d)              \
@@ -48,27 +49,30 @@ struct weights {
     struct mfile *file;
     struct config cfg;
     struct subword *subword;
-    uint64_t tokenizer;         /* a hash of its bytes, not 0: what is kept in
-                                   its pieces elsewhere says which it was */
+    uint64_t tokenizer;         /* hash of the tokenizer, never 0: files that
+                                   store pieces record it */
     struct linear src_emb;      /* "emb" or "emb.src"  [vocab, d_model] */
     struct linear tgt_emb;      /* "emb" or "emb.tgt" */
-    struct linear project;      /* "project", or tgt_emb when tied; its bias
-                                   is "project.b" either way */
-    const float *src_pos;       /* [max_positions, d_model], learned only: */
-    const float *tgt_pos;       /* "pos.src", "pos.tgt" */
-    struct norm enc_norm;       /* "enc.norm", "dec.norm"; gain NULL when */
-    struct norm dec_norm;       /* cfg.final_norm is 0 */
-    struct encoder_layer *enc;  /* [cfg.encoder_layers] "enc.0.self.qkv".. */
+    struct linear project;      /* "project", or tgt_emb when tied; the bias
+                                   is "project.b" in both cases */
+    /* Learned positions, "pos.src" and "pos.tgt": [max_positions, d_model].
+     * NULL if positions are sinusoidal. */
+    const float *src_pos, *tgt_pos;
+    /* "enc.norm" and "dec.norm". gain is NULL if cfg.final_norm is 0. */
+    struct norm enc_norm, dec_norm;
+    struct encoder_layer *enc;  /* [cfg.encoder_layers] "enc.0.self.qkv", .. */
     struct decoder_layer *dec;  /* [cfg.decoder_layers] */
 };
 
 enum status weights_open(struct weights **out, const char *path,
                          struct err *e);
-/* Takes over the file, also on failure. */
+/* The same for an open file. The function owns it from now on, and closes it on
+ * failure. */
 enum status weights_from(struct weights **out, struct mfile *file,
                          struct err *e);
 void weights_close(struct weights *w);          /* NULL is fine */
 
-enum dtype weights_type(const struct weights *w);   /* of the projection */
+/* The element type of the projection, which stands for the whole model. */
+enum dtype weights_type(const struct weights *w);
 
 #endif

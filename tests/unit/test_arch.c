@@ -1,9 +1,10 @@
-/* test_arch.c - every architecture the engine knows, against a plain one.
+/* test_arch.c - compares every architecture that the engine supports with a
+ * naive implementation.
  *
- * The engine reads a translation at once (forced.h) with packed weights and
- * the kernels of each ISA; naive.h computes the same in double precision. In
- * f32 they agree within rounding, so a wrong mask, position, norm, residual
- * or scale shows at once; bf16 and int8 have bounds of their own. */
+ * The engine decodes a given translation in one pass (forced.h), with weights
+ * in panels and the kernels of each ISA. naive.h computes the same in double
+ * precision. In f32 the results agree within rounding, so that any wrong mask,
+ * position, norm, residual or scale shows. bf16 and int8 have larger bounds. */
 #include "naive.h"
 #include "search/forced.h"
 
@@ -48,7 +49,7 @@ static const struct arch archs[] = {
       HALVES, 0, true, false, true },
 };
 
-/* Lengths with and without the end mark. */
+/* Lengths of source and target, with and without EOS. */
 static const struct { int n_src, n_tgt; } lengths[] = {
     { 1, 0 }, { 2, 1 }, { 5, 9 }, { 17, 4 }, { 33, 30 },
 };
@@ -76,7 +77,8 @@ static struct tiny tiny_of(const struct arch *a, uint64_t seed)
     return o;
 }
 
-/* What the engine said, compared as it comes. */
+/* Compares the engine's results with those of the naive model as they
+ * arrive. */
 struct seen {
     const struct naive_pass *want;
     int vocab;
@@ -106,7 +108,7 @@ static double worst_hidden(const float *got, const double *want, int n)
     return worst / most;
 }
 
-/* Worst difference over one pair, states and log-probabilities. */
+/* The largest difference of states and log probabilities over one pair. */
 static double compare(const struct net *net, const struct naive *m,
                       const int32_t *src, int n_src, const int32_t *tgt,
                       int n_tgt)
@@ -151,7 +153,8 @@ static double compare_all(const struct tiny_net *t, const struct net *net,
     return worst;
 }
 
-/* One architecture with every table of kernels; returns the worst. */
+/* Check one architecture with every kernel table; returns the largest
+ * difference. */
 static double check_arch(const struct arch *a, enum dtype type, double bound,
                          uint64_t seed)
 {
@@ -191,15 +194,15 @@ static void check_all(enum dtype type, double bound)
 
 TEST(f32_is_the_plain_transformer) { check_all(DT_F32, 1e-4); }
 
-/* Weights have 8 bits of fraction (bf16) or 7 bits of their row's largest
- * value and so have the inputs (int8); two layers on random weights pass
- * these errors on undamped (seen: 0.048 and 0.21). A mistake of structure is
- * off by 1 and more. */
+/* bf16 weights have 8 significant bits. int8 weights and inputs have 7 bits
+ * relative to the largest value of their row. Two layers with random weights do
+ * not dampen these errors (measured: 0.048 and 0.21). A wrong computation
+ * differs by 1 or more. */
 TEST(bf16_is_nearly_the_plain_transformer) { check_all(DT_BF16, 0.1); }
 TEST(int8_is_roughly_the_plain_transformer) { check_all(DT_I8, 0.5); }
 
-/* The network gives the engine's bounds meaning: each switch changes what is
- * computed by far more than they allow. */
+/* The bounds above mean something only if each option of the architecture
+ * changes the result by far more than they allow. */
 TEST(every_switch_matters)
 {
     struct arch a = archs[0], b[8];
@@ -230,7 +233,8 @@ TEST(every_switch_matters)
     tiny_net_close(&t);
 }
 
-/* A text that has no position left is refused, not read past the table. */
+/* A text that is longer than the table of positions is rejected; nothing is
+ * read past the table. */
 TEST(texts_past_the_last_position_are_refused)
 {
     struct tiny o = TINY_DEFAULT;

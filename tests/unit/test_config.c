@@ -1,4 +1,5 @@
-/* test_config.c - hyper-parameters: limits, defaults, and the way back. */
+/* test_config.c - tests of hyper-parameters: ranges, defaults, and writing and
+ * reading them back. */
 #include <locale.h>
 
 #include "model/config.h"
@@ -50,7 +51,7 @@ TEST(config_comes_back_as_written)
     strbuf_release(&sb);
 }
 
-/* A German desktop writes 0,5; the file must not. */
+/* In a German locale, printf writes 0,5; the file must have 0.5. */
 TEST(config_does_not_mind_the_locale)
 {
     static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8",
@@ -76,22 +77,22 @@ TEST(config_refuses_what_is_out_of_range)
     static const struct { const char *text, *says; } bad[] = {
         { "", "vocab_size is missing" },
         { "vocab_size=100\n", "d_model is missing" },
-        { BASE "norm=2\n", "norm=2 is not within 0 to 1" },
-        { BASE "norm=-1\n", "not within" },
+        { BASE "norm=2\n", "norm=2 is not between 0 and 1" },
+        { BASE "norm=-1\n", "not between" },
         { BASE "norm=0.5\n", "not a whole number" },
         { BASE "norm=\n", "not a number" },
         { BASE "norm=1x\n", "not a number" },
         { BASE "norm=0x1\n", "not a number" },
         { BASE "norm= 1\n", "not a number" },
-        { BASE "max_positions=1e99\n", "not within" },
+        { BASE "max_positions=1e99\n", "not between" },
         { BASE "knn_tau=nan\n", "not a number" },
-        { BASE "knn_tau=1e999\n", "not within" },
-        { BASE "pad_id=100\n", "pad_id=100 is not below vocab_size=100" },
-        { BASE "suffix_id=4000\n", "suffix_id=4000 is not below" },
+        { BASE "knn_tau=1e999\n", "not between" },
+        { BASE "pad_id=100\n", "pad_id=100 is not less than vocab_size=100" },
+        { BASE "suffix_id=4000\n", "suffix_id=4000 is not less" },
         { BASE "d_model=32\n", "d_model is given twice" },
         { BASE "nonsense\n", "not key=value" },
-        { BASE "max_source=2000\n", "past max_positions" },
-        { BASE "position_offset=1024\n", "past max_positions" },
+        { BASE "max_source=2000\n", "greater than max_positions" },
+        { BASE "position_offset=1024\n", "greater than max_positions" },
         { BASE "source_lang=abcdefghijklmnop\n", "longer than 15" },
         { BASE "name=a\tb\n", "control" },
         { "vocab_size=100\nd_model=30\nheads=4\nffn=64\nencoder_layers=2\n"
@@ -101,7 +102,7 @@ TEST(config_refuses_what_is_out_of_range)
         { "vocab_size=100\nd_model=32\nheads=0\nffn=64\nencoder_layers=2\n"
           "decoder_layers=2\neos_id=3\nstart_id=2\n", "heads=0 is not" },
         { "vocab_size=100\nd_model=32\nheads=4\nffn=64\nencoder_layers="
-          "1000000\n", "encoder_layers=1000000 is not within 1 to 256" },
+          "1000000\n", "encoder_layers=1000000 is not between 1 and 256" },
     };
     struct config c;
     struct err e;

@@ -1,4 +1,5 @@
-/* test_convert.c - a model's folder to a file, and what is refused. */
+/* test_convert.c - tests of converting a model folder to a model file, and of
+ * loading its weights: correct values, and messages for wrong input. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +50,7 @@ static enum status make(struct weights **w, enum dtype type, struct err *e)
     return st ? st : weights_open(w, out, e);
 }
 
-/* A tensor of the input as floats; the caller frees it. */
+/* An input tensor as floats. The caller frees it. */
 static float *original(const char *path, const char *name, int *n)
 {
     struct safetensors *s;
@@ -68,8 +69,8 @@ static float *original(const char *path, const char *name, int *n)
     return v;
 }
 
-/* How far a value may move: int8 half a step of 1/127 of its row's largest,
- * bf16 half of its last of 8 bits. */
+/* Count values that changed more than rounding allows: for int8, half of 1/127
+ * of the largest magnitude of the row; for bf16, half of the last of 8 bits. */
 static int count_moved(enum dtype type, const float *got, const float *want,
                        int k)
 {
@@ -85,7 +86,7 @@ static int count_moved(enum dtype type, const float *got, const float *want,
     return moved;
 }
 
-/* Rows [first, ..) of l must be the tensor `name` of the input. */
+/* The rows of l, starting with `first`, must equal the input tensor `name`. */
 static void check_rows(const struct linear *l, int first, const char *path,
                        const char *name)
 {
@@ -116,7 +117,7 @@ static void check_floats(const float *got, const char *path, const char *name)
     free(want);
 }
 
-/* The fused matrices are the originals below one another. */
+/* A fused matrix has the rows of the originals, one below the other. */
 static void check_layers(const struct weights *w, const char *path)
 {
     int d = w->cfg.d_model;
@@ -172,8 +173,8 @@ TEST(convert_keeps_the_weights)
     }
 }
 
-/* Scale and sums of the padding are those of a row of zeros, and the padding
- * of a bias is zero: kernels read whole panels. */
+/* Kernels read whole panels. So the padding of scales and sums must be that of
+ * a row of zeros, and the padding of a bias must be zero. */
 TEST(convert_pads_with_zeros)
 {
     struct tiny o = TINY_DEFAULT;
@@ -237,7 +238,7 @@ TEST(convert_gives_a_tied_projection_its_bias)
     weights_close(w);
 }
 
-/* Some models have no bias on the keys: its third of the fused one is 0. */
+/* Some models have no bias for the keys. That third of the fused bias is 0. */
 TEST(convert_fills_a_missing_part_of_a_bias)
 {
     struct tiny o = TINY_DEFAULT;
@@ -325,7 +326,7 @@ TEST(convert_gives_the_same_bytes_and_counts_its_steps)
     unlink(other);
 }
 
-/* ---- refusals ---- */
+/* ---- input that is rejected ---- */
 
 static void refused(const char *file, const char *says)
 {
@@ -355,12 +356,12 @@ TEST(convert_refuses_tensors_that_do_not_fit)
     REFUSED(o.skip = "emb.weight", f, "\"emb.weight\" is missing");
     REFUSED(o.skip = "enc.1.ln3.bias", f, "\"enc.1.ln3.bias\" is missing");
     REFUSED(o.skip = "dec.0.xatt.v.weight", f, "\"dec.0.xatt.v.weight\" is");
-    REFUSED(o.extra = "lm_head.bias", f, "\"lm_head.bias\" has no place");
-    REFUSED(o.extra = "out.bias", f, "\"out.bias\" has no place");
-    REFUSED(o.extra = "dec.2.ln1.bias", f, "\"dec.2.ln1.bias\" has no place");
-    REFUSED(o.nan = "dec.0.att.k.weight", f, "\"dec.0.att.k.weight\" has "
-            "values that are not numbers");
-    REFUSED(o.nan = "eln.weight", f, "\"eln.weight\" has values");
+    REFUSED(o.extra = "lm_head.bias", f, "\"lm_head.bias\" is not part");
+    REFUSED(o.extra = "out.bias", f, "\"out.bias\" is not part");
+    REFUSED(o.extra = "dec.2.ln1.bias", f, "\"dec.2.ln1.bias\" is not part");
+    REFUSED(o.nan = "dec.0.att.k.weight", f, "\"dec.0.att.k.weight\" "
+            "contains NaN or infinite values");
+    REFUSED(o.nan = "eln.weight", f, "\"eln.weight\" contains");
     REFUSED((o.pos = "learned", o.skip = "pos_tgt.weight"), f,
             "\"pos_tgt.weight\" is missing");
     REFUSED((o.separate = true, o.skip = "out.weight"), f,
@@ -382,7 +383,7 @@ TEST(convert_refuses_a_wrong_shape)
     tiny_config(f, &o);
     fclose(f);
     refused("model.safetensors", "\"enc.0.f1.weight\" should have the shape "
-            "[68, 32], as config.json says");
+            "[68, 32] according to config.json");
 }
 
 static void put(const char *name, const void *bytes, size_t n)
@@ -394,7 +395,7 @@ static void put(const char *name, const void *bytes, size_t n)
     fclose(f);
 }
 
-/* `json` in place of the object's first line. */
+/* Convert with a config.json whose first line is replaced by `json`. */
 static void config_with(const char *json, const char *says)
 {
     struct tiny o = TINY_DEFAULT;
@@ -465,7 +466,7 @@ TEST(convert_refuses_missing_and_foreign_files)
 
 /* ---- safetensors ---- */
 
-/* A file with this header and n bytes of data. */
+/* Write and open a file with this header and n bytes of data. */
 static enum status open_header(const char *json, size_t n, struct err *e)
 {
     uint8_t bytes[4096] = { (uint8_t)strlen(json),
@@ -499,11 +500,11 @@ TEST(safetensors_checks_its_header)
         { "{" T("a", "F32", "[4294967296,4294967296]", "[0,0]") "}", 0,
           "shape" },
         { "{" T("a", "F32", "[2.0]", "[0,8]") "}", 8, "shape" },
-        { "{" T("a", "F32", "[2]", "[0,8]") "}", 4, "does not lie" },
-        { "{" T("a", "F32", "[2]", "[8,0]") "}", 8, "does not lie" },
-        { "{" T("a", "F32", "[2]", "[-8,0]") "}", 8, "does not lie" },
-        { "{" T("a", "F32", "[2]", "[0]") "}", 8, "does not lie" },
-        { "{" T("a", "F32", "[3]", "[0,8]") "}", 8, "not its shape's" },
+        { "{" T("a", "F32", "[2]", "[0,8]") "}", 4, "outside the file" },
+        { "{" T("a", "F32", "[2]", "[8,0]") "}", 8, "outside the file" },
+        { "{" T("a", "F32", "[2]", "[-8,0]") "}", 8, "outside the file" },
+        { "{" T("a", "F32", "[2]", "[0]") "}", 8, "outside the file" },
+        { "{" T("a", "F32", "[3]", "[0,8]") "}", 8, "not match its shape" },
         { "{" T("a", "F32", "[2]", "[4,12]") "}", 12, "does not begin" },
         { "{" T("a", "F32", "[2]", "[0,8]") "," T("b", "F32", "[2]", "[4,12]")
           "}", 12, "does not begin" },
@@ -545,8 +546,9 @@ TEST(safetensors_survives_truncation)
 
 /* ---- loading ---- */
 
-/* The file of `out`, with one text of the same length put for another and
- * its sums made right, must be refused as saying `says`. */
+/* Replace a text in the file `out` by another of the same length and correct
+ * the checksums. The file must be rejected with a message that contains
+ * `says`. */
 static void patched(const char *from, const char *to, const char *says)
 {
     struct mfile *f;
@@ -584,7 +586,7 @@ TEST(weights_names_what_its_config_asks_for)
     weights_close(w);
     patched("decoder_layers=2", "decoder_layers=3", "\"dec.2.self.norm.g\"");
     patched("ffn=64", "ffn=68", "tensor \"enc.0.ffn.up.w\" is int8 [64, 32], "
-            "and the configuration asks for [68, 32]");
+            "but the configuration requires [68, 32]");
     patched("d_model=32", "d_model=36", "\"emb.w\"");
     patched("vocab_size=310", "vocab_size=311", "\"emb.w\"");
     patched("positions=0", "positions=2", "no tensor \"pos.src\"");
@@ -608,9 +610,9 @@ TEST(weights_open_of_a_text_file)
     CHECK(strstr(e.msg, "text file"));
 }
 
-/* ---- the document ---- */
+/* ---- the format document ---- */
 
-/* What docs/formats/model.md lists must be what the code lists. */
+/* docs/formats/model.md must list the same names as the code. */
 TEST(model_document_lists_every_name)
 {
     static const char *const names[] = {
@@ -637,7 +639,7 @@ TEST(model_document_lists_every_name)
     free(text);
 }
 
-/* ---- the real one ---- */
+/* ---- the shipped model ---- */
 
 TEST(convert_the_shared_model)
 {
@@ -666,7 +668,7 @@ TEST(convert_the_shared_model)
     }
 }
 
-/* Not a test: leave nothing behind. */
+/* Not a test: removes the temporary files. */
 __attribute__((destructor)) static void clean(void)
 {
     if (!out[0]) return;

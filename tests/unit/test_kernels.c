@@ -1,9 +1,10 @@
-/* test_kernels.c - every operation of every ISA this CPU has.
+/* test_kernels.c - tests every operation of every ISA that this CPU supports.
  *
  * The plain C table is compared with a naive computation in double precision
- * from the unpacked matrix; every other table is compared with it: int8 bit
- * for bit, the rest within rounding. Then what the tables promise: a row's
- * bytes do not depend on the other rows nor on how panels are divided. */
+ * from the original matrix. Every other table is compared with the plain C
+ * table: int8 products bit for bit, the rest within rounding. Other tests check
+ * that the bytes of a row depend neither on the other rows nor on how the
+ * panels are divided. */
 #include "test.h"
 
 #include <float.h>
@@ -23,7 +24,7 @@ static const int dim[][3] = {           /* rows, outputs, inputs */
 #define FOR_EACH_ISA(k) \
     for (const struct kernels *k = next_isa(NULL); k; k = next_isa(k))
 
-/* The tables after ref, in turn. */
+/* The table after k, or the first one after ref; NULL at the end. */
 static const struct kernels *next_isa(const struct kernels *k)
 {
     int i = k ? k->isa + 1 : ISA_AVX2;
@@ -38,7 +39,7 @@ static uint32_t next(void)
     return seed >> 8;
 }
 
-/* -1 .. 1, more of them near zero. */
+/* A random number from -1 to 1, more often near zero. */
 static float draw(void)
 {
     float a = (float)next() / 8388608 - 1, b = (float)next() / 16777216;
@@ -57,7 +58,7 @@ static size_t out_size(int rows, int n)
     return (size_t)rows * (size_t)pad_to(n, PANEL);
 }
 
-/* |got - want| <= tol * (|want| + floor), for all; NaN never passes. */
+/* Check |got - want| <= tol * (|want| + floor) for all values. NaN fails. */
 static void check_near(const char *what, const struct kernels *k,
                        const float *got, const float *want, size_t n,
                        double tol, double floor)
@@ -85,12 +86,12 @@ static void check_same(const char *what, const struct kernels *k,
     }
 }
 
-/* --- products -------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
-/* A product with everything it needs. */
+/* A product with its operands and memory. */
 struct product {
     struct linear l;
-    struct gemm g;              /* y is y0's size */
+    struct gemm g;              /* g.y has the size of y0 */
     float *w, *x, *scale, *bias, *xs, *y0;
     int32_t *comp;
     void *packed;
@@ -145,7 +146,7 @@ static void multiply(const struct kernels *k, const struct gemm *g, int p0,
     }
 }
 
-/* The whole product into y, which begins as y0. */
+/* Compute the whole product into y, which starts as a copy of y0. */
 static void product_run(const struct product *p, const struct kernels *k,
                         float *y)
 {
@@ -166,8 +167,9 @@ static double activated(enum act act, double x)
     }
 }
 
-/* One element by definition. For int8, from the 8-bit activations and the
- * unpacked weights: what quantizing itself loses is tested apart. */
+/* One element, computed from the definition. For int8, the inputs are the
+ * 8-bit activations and the quantized weights; the error of quantizing is
+ * tested separately. */
 static double product_naive(const struct product *p, const float *unpacked,
                             int row, int out)
 {
@@ -189,7 +191,7 @@ static double product_naive(const struct product *p, const float *unpacked,
 
 static const enum dtype types[] = { DT_I8, DT_F32, DT_BF16 };
 
-/* How the weights may differ from the matrix they were packed from. */
+/* How much a stored weight may differ from the original. */
 static double packing_error(enum dtype type, const float *row, int k, float w)
 {
     float max = 0;
@@ -300,7 +302,7 @@ TEST(small_rows_keep_their_digits)
 {
     static const float x[2][4] = { { 1e-25f, -5e-26f, 0, 1e-26f },
                                    { 1e-31f, -1e-31f, 0, 0 } };
-    static const uint8_t want[2][4] = { { 255, 64, 128, 141 },  /* -63.5: even */
+    static const uint8_t want[2][4] = { { 255, 64, 128, 141 },  /* -63.5 tie */
                                         { 128, 128, 128, 128 } };
 
     for (enum isa i = ISA_REF; i < ISA_COUNT; i++) {
@@ -315,10 +317,10 @@ TEST(small_rows_keep_their_digits)
     }
 }
 
-/* --- inputs that are mostly zero --------------------------------------------- */
+/* --- products with sparse inputs ------------------------------------------ */
 
-/* A product whose inputs are not negative, and zero but for one in `every`;
- * its weights in both layouts. */
+/* A product with its weights in both layouts. Its inputs are nonnegative, and
+ * only one in `every` is not zero. */
 struct sparse_product {
     struct product p;
     struct linear by_input;
@@ -386,7 +388,8 @@ static void check_lists(const struct sparse_product *s)
     }
 }
 
-/* In two parts, to see that a range of panels is only that. */
+/* Compute the product in two parts, to check that a range of panels writes
+ * nothing else. */
 static void sparse_run(struct sparse_product *s, const struct kernels *k,
                        float *y)
 {
@@ -429,7 +432,7 @@ TEST(sparse_products_are_the_dense_ones)
     }
 }
 
-/* Every table against ref: all types, sizes, and what may follow the sum. */
+/* Compare every table with ref for one product. */
 static void compare_product(struct product *p, float *want, float *got)
 {
     size_t size = out_size(p->g.rows, p->l.n);
@@ -471,8 +474,9 @@ TEST(products_agree_with_ref)
     }
 }
 
-/* Kernels divide rows among tiles and passes: no row is left out, done twice
- * (it is added to) or written behind the last. */
+/* Kernels divide rows among tiles and passes. No row may be left out or
+ * computed twice (with `add` this would show), and nothing may be written after
+ * the last row. */
 TEST(int8_products_of_any_number_of_rows)
 {
     enum { MOST = 70, N = 70 };
@@ -496,8 +500,8 @@ TEST(int8_products_of_any_number_of_rows)
     mem_free(got);
 }
 
-/* Weights of +-127 and activations of 0, 1 and 255: a kernel that adds pairs
- * of products in 16 bits with saturation gives itself away. */
+/* With weights of +-127 and activations of 0, 1 and 255, a kernel that adds
+ * pairs of products in 16 bits with saturation gives wrong results. */
 TEST(int8_extremes_do_not_saturate)
 {
     enum { M = 20, N = 64, K = 2048 };
@@ -523,7 +527,7 @@ TEST(int8_extremes_do_not_saturate)
     product_release(&p);
 }
 
-/* Row by row and panel by panel, the same bytes. */
+/* Computing row by row and panel by panel gives the same bytes. */
 TEST(rows_and_panels_are_independent)
 {
     static const int most[] = { 1, 5, 6, 7, 12, 13, 19, 25, 64 };
@@ -555,7 +559,7 @@ TEST(rows_and_panels_are_independent)
                 g.rows = most[i];
                 g.y = got;
                 multiply(k, &g, 0, 1);
-                CHECK(isnan(got[PANEL]));       /* outside is not touched */
+                CHECK(isnan(got[PANEL]));       /* not written */
                 multiply(k, &g, 1, PANELS);
                 check_same(dtype_name(type), k, got, want, size);
             }
@@ -566,7 +570,8 @@ TEST(rows_and_panels_are_independent)
     }
 }
 
-/* Activations over their whole range, through a 1x1 matrix: y = x. */
+/* Test activations over their whole range with a 1 x 1 matrix, where y = x
+ * before the activation. */
 TEST(activations_are_exact_enough)
 {
     static const float w[1] = { 1 };
@@ -601,7 +606,7 @@ TEST(activations_are_exact_enough)
     }
 }
 
-/* --- rows ------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------- */
 
 static void quantize_by_hand(const float *x, int k, const uint8_t *want,
                              float s)
@@ -682,7 +687,7 @@ TEST(layer_norm_agrees_with_ref)
         for (int j = 0; j < d; j++) x[j] += 3;      /* a mean to remove */
         kernels_for(ISA_REF)->layer_norm(x, ldx, 3, d, gain, bias, eps[i % 2],
                                          want, ldy);
-        for (int j = 0; j < d; j++) {               /* the first row, again */
+        for (int j = 0; j < d; j++) {       /* check the first row of ref */
             double mean = 0, var = 0;
             for (int c = 0; c < d; c++) mean += x[c] / (double)d;
             for (int c = 0; c < d; c++) var += pow(x[c] - mean, 2) / d;
@@ -717,7 +722,7 @@ TEST(row_stats_agree_with_ref)
         struct row_stats a, b;
         double sum = 0;
 
-        x[n / 2] = -INFINITY;           /* a word that is not allowed */
+        x[n / 2] = -INFINITY;           /* a masked token */
         if (n == 1) x[0] = -4;
         x[n] = 1000;                    /* not part of the row */
         kernels_for(ISA_REF)->row_stats(x, n, want, &a);
@@ -740,7 +745,7 @@ TEST(row_stats_agree_with_ref)
     }
 }
 
-/* --- attention --------------------------------------------------------------- */
+/* --- attention ------------------------------------------------------------ */
 
 /* With keys 0 and x the weights are in the ratio 1 : exp(x). */
 TEST(exp_of_the_whole_range)
@@ -760,7 +765,7 @@ TEST(exp_of_the_whole_range)
             double want = exp((double)key[1]);
             if (!CHECK(fabs((double)w[1] / w[0] - want) <= 3e-7 * want)) break;
         }
-        key[1] = -87.3365402f;          /* still a normal number */
+        key[1] = -87.3365402f;          /* the weight is still normal */
         k->attention(&a);
         CHECK(w[1] >= FLT_MIN && w[1] < 1.1756e-38f);
         key[1] = -INFINITY;
@@ -781,7 +786,7 @@ static const int att[][4] = {           /* queries, keys, heads, head_dim */
     { 12, 300, 1, 64 },
 };
 
-/* Attention by definition, in double, one query and head. */
+/* Attention of one query and head, computed from the definition in double. */
 static void attend_naive(const struct attention *a, int i, int h, double *p,
                          double *out)
 {
@@ -865,7 +870,7 @@ TEST(attention_agrees_with_ref)
             check_near("weights", kern, got_w, want_w, n_w, 3e-6, 0);
             CHECK(got_w[n_w] == 5);
 
-            a.n_q = 1;                  /* one at a time: the same bytes */
+            a.n_q = 1;                  /* single queries give the same bytes */
             a.weights = NULL;
             for (int i = 0; i < n_q; i++) {
                 float one[1024];
@@ -889,7 +894,8 @@ TEST(attention_agrees_with_ref)
     }
 }
 
-/* The queries of a path, each with one key more: as if asked one by one. */
+/* Causal attention gives the same result as one call per query, each with one
+ * key more. */
 TEST(causal_attention_is_one_query_after_the_other)
 {
     for (size_t t = 0; t < 2 * COUNT(att) * ISA_COUNT; t++) {
@@ -940,17 +946,17 @@ TEST(causal_attention_is_one_query_after_the_other)
 enum { DIST_NQ = 9, DIST_N = 40 };
 static const int dist_d[] = { 1, 7, 8, 9, 15, 16, 17, 24, 64, 100, 512 };
 
-/* DIST_NQ queries and DIST_N keys of both types, padded as promised. Every
- * key is made from a query: a third of the float ones is that query, a third
- * lies next to it. The padding of queries is NaN. */
+/* DIST_NQ queries and DIST_N keys of both types, padded as kernels.h requires.
+ * Every key is made from a query: a third of the float keys are equal to the
+ * query, a third are close to it. The padding of queries is NaN. */
 struct points {
     int d;
-    size_t ldq, ldf, ldi;               /* of queries, keys, int8 keys */
-    float *q, *f, *scale, *same;        /* same: int8 keys as floats, ldf */
+    size_t ldq, ldf, ldi;               /* of queries, f32 keys, int8 keys */
+    float *q, *f, *scale, *same;        /* same: the int8 keys as floats */
     int8_t *i;
 };
 
-/* Key j, at most about `off` from query j modulo DIST_NQ in any column. */
+/* Set key j to query j % DIST_NQ, plus at most about `off` in each column. */
 static void points_key(struct points *p, size_t j, float off)
 {
     const float *q = p->q + j % DIST_NQ * p->ldq;
@@ -996,7 +1002,7 @@ static void points_release(struct points *p)
     mem_free(p->scale);
 }
 
-/* Distances of n_q queries from q0 on to n keys from k0 on. */
+/* Compute the distances of a range of queries to a range of keys. */
 static void measure(const struct kernels *k, const struct points *p, int i8,
                     const int *part, float *out, size_t ldo)
 {
@@ -1019,8 +1025,8 @@ static void measure(const struct kernels *k, const struct points *p, int i8,
 
 static const int dist_whole[] = { 0, DIST_NQ, 0, DIST_N };
 
-/* In double from the floats; the sums are of numbers that are not negative,
- * so even the smallest distance keeps its digits. */
+/* Compare with a computation in double. All terms of a sum are nonnegative, so
+ * even the smallest distance is accurate. */
 TEST(ref_distances_are_the_definition)
 {
     for (size_t i = 0; i < COUNT(dist_d); i++) {
@@ -1050,7 +1056,8 @@ TEST(ref_distances_are_the_definition)
     }
 }
 
-/* int8 keys are the floats they stand for, to the last bit. */
+/* Distances to int8 keys are equal, bit for bit, to the distances to the same
+ * keys as floats. */
 static void check_same_as_floats(const struct kernels *k, struct points *p,
                                  const float *want)
 {
@@ -1083,8 +1090,8 @@ TEST(distances_agree_with_ref)
     }
 }
 
-/* One part of all distances, compared with the same part of `whole`; nothing
- * else may be written. */
+/* Compute a part of all distances and compare it with that part of `whole`.
+ * Nothing else may be written. */
 static void check_part(const struct kernels *k, const struct points *p, int i8,
                        const int *part, float whole[DIST_NQ][DIST_N])
 {
@@ -1131,7 +1138,7 @@ TEST(a_distance_depends_on_its_pair_only)
     }
 }
 
-/* --- the choice -------------------------------------------------------------- */
+/* --- choosing a table ----------------------------------------------------- */
 
 TEST(isa_names)
 {
@@ -1155,7 +1162,8 @@ TEST(isas_are_listed)
     CHECK(kernels_for(ISA_COUNT) == NULL);
 }
 
-/* Chosen once a process, so only what this environment asks for. */
+/* The choice is made once per process, so only the present environment can be
+ * tested. */
 TEST(pick_honors_the_environment)
 {
     const char *want = getenv("SKMT_ISA"), *unusable = "?";

@@ -1,4 +1,5 @@
-/* test_mfile.c - what is written is read, and nothing else is. */
+/* test_mfile.c - tests that a model file reads back as it was written, and that
+ * every kind of damage is rejected with a message. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +21,8 @@ static void make_dir(void)
     snprintf(path, sizeof path, "%s/m.skmt", dir);
 }
 
-/* ASan-checked copy of a file in memory; the caller frees it. */
+/* A copy of the file in memory, so that ASan sees reads outside it. The caller
+ * frees it. */
 static uint8_t *slurp(size_t *size)
 {
     char *text;
@@ -34,7 +36,7 @@ static uint8_t *slurp(size_t *size)
     return copy;
 }
 
-/* Four tensors: plain floats, a packed matrix, ints, bytes. */
+/* Write four tensors: plain floats, a matrix in panels, ints, bytes. */
 static enum status write_sample(struct err *e)
 {
     static float vec[5] = { 1, 2, 3, 4, 5 };
@@ -111,7 +113,8 @@ TEST(mfile_is_the_same_every_time)
     mem_free(b);
 }
 
-/* Not mem_alloc(), which rounds up: ASan must see a read behind the cut. */
+/* mem_alloc() would round the size up, and ASan would miss a read past the
+ * end. */
 TEST(mfile_refuses_every_truncation)
 {
     struct err e;
@@ -132,7 +135,8 @@ TEST(mfile_refuses_every_truncation)
     mem_free(all);
 }
 
-/* Every byte, also those between the parts: each is summed or zero. */
+/* This includes the bytes between the parts: each byte of the file is under a
+ * checksum or must be zero. */
 TEST(mfile_refuses_every_flipped_byte)
 {
     struct err e;
@@ -152,7 +156,7 @@ TEST(mfile_refuses_every_flipped_byte)
     mem_free(p);
 }
 
-/* ---- damage under good checksums ---- */
+/* ---- damage with correct checksums ---- */
 
 struct parts {
     uint8_t *p;
@@ -173,7 +177,7 @@ static struct parts take(void)
     return s;
 }
 
-/* The file must be refused, with `says` in the sentence. */
+/* The file must be rejected with a message that contains `says`. */
 static void refused(struct parts *s, bool sealed, const char *says)
 {
     struct err e = { 0 };
@@ -197,7 +201,7 @@ TEST(mfile_says_what_is_wrong_with_the_header)
     REFUSED(false, s.h->version = 7, "made by a newer skmt (version 7); "
             "this one reads version 1");
     REFUSED(false, s.h->version = 0, "older");
-    REFUSED(false, s.h->endian = 0x04030201, "other byte order");
+    REFUSED(false, s.h->endian = 0x04030201, "another byte order");
     REFUSED(false, s.h->endian = 5, "byte-order mark");
     REFUSED(false, s.h->file_size = 52341120, "truncated: the header says "
             "52,341,120 bytes, the file has 1,344; copy it again");
@@ -217,24 +221,24 @@ TEST(mfile_says_what_is_wrong_with_the_header)
 
 TEST(mfile_says_what_is_wrong_with_an_entry)
 {
-    REFUSED(true, s.dir[1].name[0] = 'M', "tensor 1 has an impossible name");
-    REFUSED(true, s.dir[1].name[0] = 0, "impossible name");
-    REFUSED(true, s.dir[1].name[9] = 'x', "impossible name");
-    REFUSED(true, memset(s.dir[1].name, 'x', 64), "impossible name");
+    REFUSED(true, s.dir[1].name[0] = 'M', "tensor 1 has an invalid name");
+    REFUSED(true, s.dir[1].name[0] = 0, "invalid name");
+    REFUSED(true, s.dir[1].name[9] = 'x', "invalid name");
+    REFUSED(true, memset(s.dir[1].name, 'x', 64), "invalid name");
     REFUSED(true, memcpy(s.dir[2].name, "v\0\0\0", 4),
-            "\"v\" is there twice");
-    REFUSED(true, s.dir[0].type = 99, "\"v\" is of an unknown type");
-    REFUSED(true, s.dir[0].layout = 1, "laid out");
-    REFUSED(true, s.dir[1].layout = 0, "laid out");
-    REFUSED(true, s.dir[1].type = DT_I32, "impossible shape");
-    REFUSED(true, s.dir[0].rows = 0, "impossible shape");
-    REFUSED(true, s.dir[0].cols = UINT64_MAX, "impossible shape");
-    REFUSED(true, s.dir[1].rows = 1ull << 33, "impossible shape");
-    REFUSED(true, s.dir[0].rows = 6, "not its shape's");
-    REFUSED(true, s.dir[1].rows = 65, "not its shape's");
-    REFUSED(true, s.dir[0].offset += 4, "not in the file");
-    REFUSED(true, s.dir[0].offset = 1u << 20, "not in the file");
-    REFUSED(true, s.dir[0].offset = 0, "not in the file");
+            "\"v\" occurs twice");
+    REFUSED(true, s.dir[0].type = 99, "\"v\" has an unknown type");
+    REFUSED(true, s.dir[0].layout = 1, "does not match its name");
+    REFUSED(true, s.dir[1].layout = 0, "does not match its name");
+    REFUSED(true, s.dir[1].type = DT_I32, "invalid shape");
+    REFUSED(true, s.dir[0].rows = 0, "invalid shape");
+    REFUSED(true, s.dir[0].cols = UINT64_MAX, "invalid shape");
+    REFUSED(true, s.dir[1].rows = 1ull << 33, "invalid shape");
+    REFUSED(true, s.dir[0].rows = 6, "does not match its shape");
+    REFUSED(true, s.dir[1].rows = 65, "does not match its shape");
+    REFUSED(true, s.dir[0].offset += 4, "outside the file");
+    REFUSED(true, s.dir[0].offset = 1u << 20, "outside the file");
+    REFUSED(true, s.dir[0].offset = 0, "outside the file");
     REFUSED(true, s.dir[0].offset = s.dir[1].offset, "overlap");
     REFUSED(true, s.dir[0].offset = s.h->directory_offset, "overlap");
     REFUSED(true, s.h->config_offset = s.dir[3].offset, "overlap");
@@ -272,7 +276,7 @@ TEST(mfile_says_what_it_was_given_instead)
         { "\x20\0\0\0\0\0\0\0{\"a\":", 12, "safetensors" },
         { "Dear reader,\nthis is not a model.\n", 34, "text file" },
         { "PK\3\4aaaa", 8, "zip" },
-        { "\1\2\3", 3, "other bytes" },
+        { "\1\2\3", 3, "another format" },
         { "SKMT", 4, "truncated" },
         { "SKMTMODX", 8, "text file" },
     };
@@ -376,7 +380,7 @@ TEST(mfile_gives_big_tensors_their_own_pages)
     free(zeros);
 }
 
-/* Not a test: leave nothing behind. */
+/* Not a test: removes the temporary files. */
 __attribute__((destructor)) static void clean(void)
 {
     if (!path[0]) return;
