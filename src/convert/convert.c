@@ -24,13 +24,13 @@
 
 #define MAX_PARTS 3
 
-/* The names of tensors in a model file and in model.safetensors, the latter
- * without ".weight" and ".bias". Where one of ours has several of theirs, their
- * rows are put below one another. Inside a layer both names have the same
- * prefix, such as "enc.0.". */
+/* The name of each tensor in a model file, and the names of the tensors in
+ * model.safetensors that it is made of, without ".weight" and ".bias". The rows
+ * of several inputs are put below one another. Inside a layer, output and
+ * inputs have the same prefix, such as "enc.0.". */
 static const struct rename {
-    const char *ours;
-    const char *theirs[MAX_PARTS + 1];
+    const char *name;
+    const char *inputs[MAX_PARTS + 1];
 } renames[] = {
     { "self.norm",  { "ln1" } },
     { "self.qkv",   { "att.q", "att.k", "att.v" } },
@@ -52,7 +52,7 @@ static const struct rename {
     { "pos.tgt",    { "pos_tgt" } },
 };
 
-enum step_kind { STEP_PACKED, STEP_PLAIN };
+enum step_kind { STEP_MATRIX, STEP_PLAIN };
 
 /* One tensor to write (for an int8 matrix, with its scales and sums). The rows
  * of its parts, n_parts * part_rows, fit in `rows`; a vector may have more
@@ -80,10 +80,10 @@ struct conversion {
 
 /* ---- planning ---- */
 
-static const struct rename *find_rename(const char *ours)
+static const struct rename *find_rename(const char *name)
 {
     for (size_t i = 0; i < sizeof renames / sizeof *renames; i++)
-        if (!strcmp(renames[i].ours, ours)) return &renames[i];
+        if (!strcmp(renames[i].name, name)) return &renames[i];
     return NULL;
 }
 
@@ -125,10 +125,10 @@ static enum status add_step(struct conversion *j, const struct step *s)
     return ST_OK;
 }
 
-/* What to plan: the tensor prefix + ours + suffix, from inputs whose names end
- * in their_suffix. */
+/* What to plan: the tensor prefix + name + suffix, from inputs whose names end
+ * in input_suffix. */
 struct spec {
-    const char *prefix, *ours, *suffix, *their_suffix;
+    const char *prefix, *name, *suffix, *input_suffix;
     enum step_kind kind;
     int dims;                   /* number of dimensions of each part */
     int n, k;                   /* shape of the whole, without padding */
@@ -138,73 +138,73 @@ struct spec {
 
 static enum status plan_step(struct conversion *j, const struct spec *w)
 {
-    const struct rename *r = find_rename(w->ours);
+    const struct rename *r = find_rename(w->name);
     struct step s = { .kind = w->kind, .rows = w->rows, .cols = w->k };
-    char theirs[96];
+    char input[96];
     enum status st = ST_OK;
 
     assert(r);
-    while (r->theirs[s.n_parts]) s.n_parts++;
+    while (r->inputs[s.n_parts]) s.n_parts++;
     assert(s.n_parts > 0 && s.n_parts <= MAX_PARTS);
     assert(w->n % s.n_parts == 0 && w->n <= w->rows);
     s.part_rows = w->n / s.n_parts;
-    snprintf(s.name, sizeof s.name, "%s%s%s", w->prefix, w->ours, w->suffix);
+    snprintf(s.name, sizeof s.name, "%s%s%s", w->prefix, w->name, w->suffix);
     for (int i = 0; i < s.n_parts && !st; i++) {
-        snprintf(theirs, sizeof theirs, "%s%s%s", w->prefix, r->theirs[i],
-                 w->their_suffix);
-        if (w->optional_parts && !has_input(j, theirs)) continue;
-        st = find_input(j, &s.part[i], theirs, w->dims, s.part_rows, w->k);
+        snprintf(input, sizeof input, "%s%s%s", w->prefix, r->inputs[i],
+                 w->input_suffix);
+        if (w->optional_parts && !has_input(j, input)) continue;
+        st = find_input(j, &s.part[i], input, w->dims, s.part_rows, w->k);
     }
     return st ? st : add_step(j, &s);
 }
 
 static enum status plan_matrix(struct conversion *j, const char *prefix,
-                               const char *ours, int n, int k)
+                               const char *name, int n, int k)
 {
     if (j->type == DT_I8 && k > LINEAR_I8_MAX_INPUTS)
         return err_set(j->e, ST_ARGUMENT, "%s%s has %d inputs, too many for "
-                       "int8; choose bf16 or f32", prefix, ours, k);
-    return plan_step(j, &(struct spec){ prefix, ours, ".w", ".weight",
-                                        STEP_PACKED, 2, n, k, n, false });
+                       "int8; choose bf16 or f32", prefix, name, k);
+    return plan_step(j, &(struct spec){ prefix, name, ".w", ".weight",
+                                        STEP_MATRIX, 2, n, k, n, false });
 }
 
 static enum status plan_vector(struct conversion *j, const char *prefix,
-                               const char *ours, const char *suffix,
-                               const char *their_suffix, int n)
+                               const char *name, const char *suffix,
+                               const char *input_suffix, int n)
 {
-    return plan_step(j, &(struct spec){ prefix, ours, suffix, their_suffix,
+    return plan_step(j, &(struct spec){ prefix, name, suffix, input_suffix,
                                         STEP_PLAIN, 1, n, 1, n, false });
 }
 
-static bool any_bias(struct conversion *j, const char *prefix, const char *ours)
+static bool any_bias(struct conversion *j, const char *prefix, const char *name)
 {
-    const struct rename *r = find_rename(ours);
-    char theirs[96];
+    const struct rename *r = find_rename(name);
+    char input[96];
 
-    for (int i = 0; r->theirs[i]; i++) {
-        snprintf(theirs, sizeof theirs, "%s%s.bias", prefix, r->theirs[i]);
-        if (has_input(j, theirs)) return true;
+    for (int i = 0; r->inputs[i]; i++) {
+        snprintf(input, sizeof input, "%s%s.bias", prefix, r->inputs[i]);
+        if (has_input(j, input)) return true;
     }
     return false;
 }
 
 static enum status plan_linear(struct conversion *j, const char *prefix,
-                               const char *ours, int n, int k)
+                               const char *name, int n, int k)
 {
-    enum status st = plan_matrix(j, prefix, ours, n, k);
+    enum status st = plan_matrix(j, prefix, name, n, k);
 
-    if (st || !any_bias(j, prefix, ours)) return st;
-    return plan_step(j, &(struct spec){ prefix, ours, ".b", ".bias",
+    if (st || !any_bias(j, prefix, name)) return st;
+    return plan_step(j, &(struct spec){ prefix, name, ".b", ".bias",
                                         STEP_PLAIN, 1, n, 1, pad_to(n, PANEL),
                                         true });
 }
 
 static enum status plan_norm(struct conversion *j, const char *prefix,
-                             const char *ours, int d)
+                             const char *name, int d)
 {
-    enum status st = plan_vector(j, prefix, ours, ".g", ".weight", d);
+    enum status st = plan_vector(j, prefix, name, ".g", ".weight", d);
 
-    return st ? st : plan_vector(j, prefix, ours, ".b", ".bias", d);
+    return st ? st : plan_vector(j, prefix, name, ".b", ".bias", d);
 }
 
 #define L(field, name, n, k) \
@@ -411,7 +411,7 @@ static enum status write_int8(struct conversion *j, const struct step *s,
     return st;
 }
 
-static enum status write_packed(struct conversion *j, const struct step *s,
+static enum status write_matrix(struct conversion *j, const struct step *s,
                                 const float *buf)
 {
     size_t padded = (size_t)pad_to(s->rows, PANEL);
@@ -444,7 +444,7 @@ static enum status convert_step(struct conversion *j, const struct step *s)
     if (!buf) return err_nomem(j->e, s->name);
     st = read_parts(j, s, buf);
     if (!st)
-        st = s->kind == STEP_PACKED ? write_packed(j, s, buf)
+        st = s->kind == STEP_MATRIX ? write_matrix(j, s, buf)
                                     : write_plain(j, s, buf);
     mem_free(buf);
     return st;
