@@ -3,7 +3,8 @@
  * kernels_for(ISA_REF) is plain C and defines what each operation computes. The
  * other tables must agree with it. Their int8 products are equal bit for bit:
  * integer sums are exact, and the float steps that follow are the same
- * sequence, each rounded once. The other operations agree within rounding.
+ * sequence, each rounded once. The other operations, and the activations GELU
+ * and SiLU, agree within rounding.
  *
  * The order in which a row is summed depends neither on the number of rows nor
  * on how panels are divided among threads. So with one ISA the same input gives
@@ -68,7 +69,7 @@ struct attention_next {
  * Key j is row slot[j] of k and v (row j when slot is NULL). If all inputs are
  * finite, the result for a query does not depend on the other queries. With
  * `weights`, the softmax weights are stored too, as [n_q][heads][n_k]. With
- * `causal`, the last query sees all n_k keys, and each query sees one key less
+ * `causal`, the last query sees all n_k keys, and each query sees one key fewer
  * than the query after it; this requires n_k >= n_q and no `weights`. */
 struct attention {
     int n_q, n_k, heads, head_dim;
