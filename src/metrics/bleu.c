@@ -1,11 +1,16 @@
-/* bleu.c - n-gram precision with a penalty for being short. */
+/* bleu.c - computes BLEU: the geometric mean of n-gram precisions, times a
+ * brevity penalty.
+ *
+ * Invariant: for each order the matched n-grams are at most the n-grams of the
+ * hypothesis, in the counts of a pair and in their sums. */
 #include "metrics/bleu.h"
 
 #include <math.h>
 
+#include "base/invariant.h"
 #include "metrics/tok13a.h"
 
-static bool bleu_tokens(struct tally *s, struct str text, struct units *out)
+static bool bleu_tokenize(struct tally *s, struct str text, struct units *out)
 {
     return tok13a(&s->text, &s->other, text)
            && fields_split(&s->words, strbuf_view(&s->text))
@@ -16,25 +21,28 @@ bool bleu_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats)
 {
     tally_begin(s);
-    if (!bleu_tokens(s, hyp, &s->hyp) || !bleu_tokens(s, ref, &s->ref)
+    if (!bleu_tokenize(s, hyp, &s->hyp) || !bleu_tokenize(s, ref, &s->ref)
         || !tally_match(s, BLEU_ORDERS, stats + BLEU_CORRECT))
         return false;
-    for (int n = 1; n <= BLEU_ORDERS; n++)
+    for (int n = 1; n <= BLEU_ORDERS; n++) {
         stats[BLEU_TOTAL + n - 1] = gram_count(s->hyp.n, n);
+        assert(stats[BLEU_CORRECT + n - 1] <= stats[BLEU_TOTAL + n - 1]);
+    }
     stats[BLEU_HYP_LEN] = (int64_t)s->hyp.n;
     stats[BLEU_REF_LEN] = (int64_t)s->ref.n;
     return true;
 }
 
-static double brevity(double hyp_len, double ref_len)
+static double brevity_penalty(double hyp_len, double ref_len)
 {
     if (hyp_len >= ref_len) return 1;
     return hyp_len > 0 ? exp(1 - ref_len / hyp_len) : 0;
 }
 
-/* An order without matches counts as half a match, the next one as a quarter
- * and so on. An order without n-grams leaves it and all after it at 0. */
-static void smooth(const int64_t *stats, double *precision)
+/* Exponential smoothing: the first order without matches counts as half a
+ * match, the next such order as a quarter, and so on. An order without n-grams
+ * keeps precision 0, and so do all longer ones. */
+static void smoothed_precisions(const int64_t *stats, double *precision)
 {
     double halves = 1;
 
@@ -42,6 +50,7 @@ static void smooth(const int64_t *stats, double *precision)
         double total = (double)stats[BLEU_TOTAL + i];
         double correct = (double)stats[BLEU_CORRECT + i];
 
+        assert(correct <= total);
         if (!stats[BLEU_CORRECT + i]) halves *= 2;
         precision[i] = correct > 0 ? 100 * correct / total
                                    : 100 / (halves * total);
@@ -52,11 +61,11 @@ void bleu_of(const int64_t *stats, struct bleu *out)
 {
     double logs = 0;
 
-    *out = (struct bleu){ .bp = brevity((double)stats[BLEU_HYP_LEN],
+    *out = (struct bleu){ .bp = brevity_penalty((double)stats[BLEU_HYP_LEN],
                                         (double)stats[BLEU_REF_LEN]) };
-    /* No unigram found: no longer n-gram either. */
+    /* Without a matched unigram no longer n-gram matches either. */
     if (!stats[BLEU_CORRECT]) return;
-    smooth(stats, out->precision);
+    smoothed_precisions(stats, out->precision);
     for (int i = 0; i < BLEU_ORDERS; i++) {
         if (!(out->precision[i] > 0)) return;
         logs += log(out->precision[i]);

@@ -1,8 +1,9 @@
-/* bleu.h - corpus BLEU (Papineni et al. 2002), digit for digit as sacrebleu
- * gives it: 13a tokens, case kept, n-grams up to 4, exp smoothing, one
- * reference.
+/* bleu.h - corpus BLEU (Papineni et al. 2002), with the same digits as
+ * sacrebleu: 13a tokens, case-sensitive, n-grams up to order 4, exponential
+ * smoothing, one reference.
  *
- * A pair gives BLEU_STATS counts; those of a corpus are their sums. */
+ * bleu_count() writes BLEU_STATS counts for a pair of texts. The counts of a
+ * corpus are the sums over its pairs. */
 #ifndef METRICS_BLEU_H
 #define METRICS_BLEU_H
 
@@ -19,7 +20,7 @@ enum {
     BLEU_STATS
 };
 
-/* false: no memory. */
+/* Returns false when memory runs out. */
 bool bleu_count(struct tally *s, struct str hyp, struct str ref,
                 int64_t *stats);
 
@@ -31,7 +32,8 @@ struct bleu {
 void bleu_of(const int64_t *stats, struct bleu *out);
 double bleu_score(const int64_t *stats);
 
-/* The numbers behind it, by name; NULL after the last. */
+/* Writes the i-th number behind the score to *value and returns its name;
+ * returns NULL when i is past the last one. */
 const char *bleu_detail(const int64_t *stats, int i, double *value);
 
 #endif

@@ -1,10 +1,12 @@
-/* bootstrap.c - resampling with a small generator of our own. */
+/* bootstrap.c - scores resamples of a test set. It has its own random number
+ * generator, because results must be the same on every machine. */
 #include "metrics/bootstrap.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "metrics/metric.h"
 
 /* SplitMix64 (Steele et al. 2014). */
@@ -17,8 +19,9 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* 0 .. n-1, n below 2^32: the high half of a product. */
-static size_t bootstrap_draw(uint64_t *state, size_t n)
+/* Returns a number from 0 to n-1, for n below 2^32: the high half of the
+ * product of n and 32 random bits. */
+static size_t draw_row(uint64_t *state, size_t n)
 {
     return (size_t)((next_random(state) >> 32) * n >> 32);
 }
@@ -43,21 +46,25 @@ static double resample_score(const struct sample *s, uint64_t *state)
     int64_t sums[METRIC_STATS_MAX] = { 0 };
 
     for (size_t i = 0; i < s->n; i++)
-        bootstrap_add_row(sums, s, bootstrap_draw(state, s->n));
+        bootstrap_add_row(sums, s, draw_row(state, s->n));
     return s->score(sums);
 }
 
 static enum status bootstrap_check(const struct sample *s,
                                    struct resampling how, struct err *e)
 {
+    assert(s->width >= 1 && s->width <= METRIC_STATS_MAX);
+    assert((size_t)s->width <= s->stride);
     if (how.times < 1)
-        return err_set(e, ST_ARGUMENT, "resamples: %d is not 1 or more",
+        return err_set(e, ST_ARGUMENT,
+                       "the number of resamples is %d, it must be 1 or more",
                        how.times);
     if (!s->n)
         return err_set(e, ST_ARGUMENT, "there are no lines to resample");
     if (s->n > UINT32_MAX)
-        return err_set(e, ST_LIMIT, "resampling takes %u lines at most",
-                       UINT32_MAX);
+        return err_set(e, ST_LIMIT,
+                       "there are %zu lines; resampling supports %u at most",
+                       s->n, UINT32_MAX);
     return ST_OK;
 }
 
@@ -106,8 +113,8 @@ enum status bootstrap_compare(const struct sample *a, const struct sample *b,
 
     if (st) return st;
     if (a->n != b->n)
-        return err_set(e, ST_ARGUMENT, "%zu and %zu lines cannot be compared",
-                       a->n, b->n);
+        return err_set(e, ST_ARGUMENT, "cannot compare systems that have "
+                       "different numbers of lines, %zu and %zu", a->n, b->n);
     v = calloc((size_t)how.times, sizeof *v);
     if (!v) return err_nomem(e, "resampling");
     for (int i = 0; i < how.times; i++)
@@ -116,6 +123,7 @@ enum status bootstrap_compare(const struct sample *a, const struct sample *b,
     mean = mean_of(v, how.times);
     for (int i = 0; i < how.times; i++) hits += fabs(v[i] - mean) >= found;
     *p = (hits + 1.0) / (how.times + 1.0);
+    assert(*p > 0 && *p <= 1);
     free(v);
     return ST_OK;
 }

@@ -1,9 +1,11 @@
-/* bootstrap.h - how sure a score is, and a difference of two (Koehn 2004).
+/* bootstrap.h - confidence intervals of a score and significance of the
+ * difference between two systems, by bootstrap resampling (Koehn 2004).
  *
- * A resample draws as many sentences as there are, some more than once. The
- * same seed and number of sentences draw the same, on every machine; so two
- * systems are compared on the same sentences each time. Sentences come as
- * counts, so a resample costs additions only. */
+ * A resample draws as many sentences as the test set has, with replacement.
+ * The same seed and the same number of sentences give the same draws on every
+ * machine, so that two systems are always compared on the same sentences. A
+ * sentence is represented by its counts (metric.h); a resample adds them up and
+ * scores the sums. */
 #ifndef METRICS_BOOTSTRAP_H
 #define METRICS_BOOTSTRAP_H
 
@@ -13,22 +15,23 @@
 #include "base/err.h"
 
 struct sample {
-    const int64_t *stats;       /* [n][stride], the first `width` are used */
+    const int64_t *stats;       /* [n][stride], owned by the caller */
     size_t n, stride;
-    int width;
+    int width;                  /* counts used in each row, at most stride */
     double (*score)(const int64_t *sums);
 };
 
 struct resampling { int times; uint64_t seed; };        /* times >= 1 */
 
-/* 95 of 100 resamples score within [low, high]; mean is that of all. */
+/* 95 % of the resamples score within [low, high]; mean is over all of them. */
 struct interval { double mean, low, high; };
 enum status bootstrap_interval(const struct sample *s, struct resampling how,
                                struct interval *out, struct err *e);
 
-/* How likely a difference at least as large as that of a and b, either way, is
- * by chance: the share of resamples whose difference strays as far from the
- * mean difference, (hits + 1) / (times + 1). Both need the same n. */
+/* Two-sided p-value of the difference between a and b: the share of resamples
+ * whose difference lies at least as far from the mean difference as the
+ * observed difference lies from 0, as (hits + 1) / (times + 1). a and b must
+ * have the same n. */
 enum status bootstrap_compare(const struct sample *a, const struct sample *b,
                               struct resampling how, double *p,
                               struct err *e);

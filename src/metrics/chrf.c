@@ -1,9 +1,14 @@
-/* chrf.c - F-score of character n-grams. */
+/* chrf.c - computes chrF: the F-score of character n-grams, in the present and
+ * in the older definition.
+ *
+ * Invariant: in the counts of a pair, the matches of each order are at most the
+ * n-grams of either side. */
 #include "metrics/chrf.h"
 
+#include "base/invariant.h"
 #include "text/utf8.h"
 
-#define BETA2 4.0               /* beta 2: recall counts four times */
+#define BETA2 4.0               /* beta squared; beta is 2 */
 #define EPS 1e-16
 
 static bool chrf_characters(struct str text, struct units *out)
@@ -30,6 +35,8 @@ bool chrf_count(struct tally *s, struct str hyp, struct str ref,
 
         stats[CHRF_REF + n - 1] = in_ref;
         stats[CHRF_HYP + n - 1] = in_ref ? gram_count(s->hyp.n, n) : 0;
+        assert(stats[CHRF_MATCH + n - 1] <= stats[CHRF_REF + n - 1]);
+        assert(stats[CHRF_MATCH + n - 1] <= stats[CHRF_HYP + n - 1]);
     }
     return true;
 }

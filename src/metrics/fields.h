@@ -1,7 +1,7 @@
-/* fields.h - a text cut at white space, as Python's str.split() cuts it.
+/* fields.h - splits a text at white space, as Python's str.split() does.
  *
- * What counts as white space is what the reference scorers take for it, down
- * to the separators U+001C..U+001F, so that no score differs for a tab. */
+ * White space is what Python's scorers take for it, including the separators
+ * U+001C to U+001F, so that scores agree with theirs on unusual text too. */
 #ifndef METRICS_FIELDS_H
 #define METRICS_FIELDS_H
 
@@ -12,14 +12,16 @@
 #include "base/str.h"
 
 struct fields {
-    struct str *at;             /* [n], views of the text; never empty ones */
+    struct str *at;             /* [n], not empty; they point into the text */
     size_t n, cap;
 };
 
-bool fields_split(struct fields *f, struct str text);   /* false: no memory */
-void fields_release(struct fields *f);          /* zeroed struct is fine */
+/* Replaces the fields by those of the text. Returns false when memory runs
+ * out. *f must be zeroed before the first call. */
+bool fields_split(struct fields *f, struct str text);
+void fields_release(struct fields *f);  /* f may be zeroed */
 
 bool fields_is_space(uint32_t cp);
-struct str fields_trim_end(struct str text);    /* without white space there */
+struct str fields_trim_end(struct str text);    /* cut trailing white space */
 
 #endif

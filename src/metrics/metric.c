@@ -1,4 +1,5 @@
-/* metric.c - the table of scores. */
+/* metric.c - the table that lists each metric with its functions, and the
+ * search by name. */
 #include "metrics/metric.h"
 
 #include "metrics/bleu.h"

@@ -1,13 +1,17 @@
-/* moses.c - one pass over the text for each rule, in Moses' order.
+/* moses.c - tokenizes by one pass over the text for each rule of
+ * tokenizer.perl, in the same order.
  *
- * A rule sees what those before it wrote, blanks included, and takes the
- * characters it looked at: after "a,b," has become "a , b," the next try
- * begins at "b". That order, not each rule, makes the odd cases come out as
- * they do there. Blanks are therefore kept double until the words are cut. */
+ * A pass reads what the passes before it wrote, including the spaces, and
+ * consumes the characters that it matched, as a substitution with /g does in
+ * Perl: after a rule has turned "a,b," into "a , b,", it continues behind the
+ * "b". The order of the passes and this consumption decide how unusual cases
+ * come out. For the same reason double spaces are kept until
+ * split_full_stops() splits the text into words. */
 #include "metrics/moses.h"
 
 #include <utf8proc.h>
 
+#include "base/invariant.h"
 #include "text/utf8.h"
 
 /* ---- characters --------------------------------------------------------- */
@@ -15,12 +19,12 @@
 enum {
     C_ALPHA = 1,
     C_DIGIT = 2,
-    C_NUMBER = 4,               /* digits, and those like U+00BD */
+    C_NUMBER = 4,               /* digits, and numbers such as U+00BD */
     C_LOWER = 8,
     C_ALNUM = C_ALPHA | C_DIGIT
 };
 
-static unsigned class_of_wide(uint32_t cp)
+static unsigned char_class_unicode(uint32_t cp)
 {
     switch (utf8proc_category((utf8proc_int32_t)cp)) {
     case UTF8PROC_CATEGORY_LL: return C_ALPHA | C_LOWER;
@@ -35,18 +39,18 @@ static unsigned class_of_wide(uint32_t cp)
     }
 }
 
-static unsigned moses_class_of(uint32_t cp)
+static unsigned char_class(uint32_t cp)
 {
-    if (cp >= 0x80) return class_of_wide(cp);
+    if (cp >= 0x80) return char_class_unicode(cp);
     if (cp - '0' < 10) return C_DIGIT | C_NUMBER;
     if (cp - 'a' < 26) return C_ALPHA | C_LOWER;
     return cp - 'A' < 26 ? C_ALPHA : 0;
 }
 
-/* The class of the character at `at`; its length in *len. */
-static unsigned class_at(struct str s, size_t at, int *len)
+/* Returns the class of the character at `at` and sets *len to its length. */
+static unsigned char_class_at(struct str s, size_t at, int *len)
 {
-    return moses_class_of(utf8_next(s.p + at, s.n - at, len));
+    return char_class(utf8_next(s.p + at, s.n - at, len));
 }
 
 static bool moses_add(struct strbuf *out, struct str s, size_t at, size_t n)
@@ -54,7 +58,9 @@ static bool moses_add(struct strbuf *out, struct str s, size_t at, size_t n)
     return strbuf_add(out, s.p + at, n);
 }
 
-static bool add_apart(struct strbuf *out, struct str s, size_t at, size_t n)
+/* Adds s[at .. at+n) with a space on either side. */
+static bool moses_add_spaced(struct strbuf *out, struct str s, size_t at,
+                             size_t n)
 {
     return strbuf_addc(out, ' ') && moses_add(out, s, at, n)
            && strbuf_addc(out, ' ');
@@ -65,12 +71,13 @@ static bool add_apart(struct strbuf *out, struct str s, size_t at, size_t n)
 static bool stays_in_words(uint32_t cp)
 {
     return (cp < 0x80 && cp && strchr(".'`,-", (int)cp))
-           || moses_class_of(cp) & C_ALNUM;
+           || char_class(cp) & C_ALNUM;
 }
 
-/* White space becomes single blanks, none at the ends; control characters go;
- * what is not of words stands alone. */
-static bool clean(struct strbuf *out, struct str in)
+/* Reduces white space to single spaces and trims it at both ends, removes
+ * control characters, and puts spaces around each character that cannot be
+ * part of a word. */
+static bool separate_symbols(struct strbuf *out, struct str in)
 {
     bool blank = false, begun = false;
     int len;
@@ -86,7 +93,7 @@ static bool clean(struct strbuf *out, struct str in)
             blank = false;
             begun = true;
             if (!(inside ? moses_add(out, in, at, (size_t)len)
-                         : add_apart(out, in, at, (size_t)len)))
+                         : moses_add_spaced(out, in, at, (size_t)len)))
                 return false;
         }
     }
@@ -98,7 +105,7 @@ static bool is_split_hyphen(struct str in, size_t at, unsigned before)
     int len;
 
     return in.p[at] == '-' && before & C_ALNUM && at + 1 < in.n
-           && class_at(in, at + 1, &len) & C_ALNUM;
+           && char_class_at(in, at + 1, &len) & C_ALNUM;
 }
 
 static bool split_hyphens(struct strbuf *out, struct str in)
@@ -107,24 +114,24 @@ static bool split_hyphens(struct strbuf *out, struct str in)
     int len;
 
     for (size_t at = 0; at < in.n; at += (size_t)len) {
-        unsigned here = class_at(in, at, &len);
+        unsigned here = char_class_at(in, at, &len);
 
         if (!(is_split_hyphen(in, at, before)
-                  ? strbuf_adds(out, " @-@ ")
-                  : moses_add(out, in, at, (size_t)len)))
+              ? strbuf_adds(out, " @-@ ")
+              : moses_add(out, in, at, (size_t)len)))
             return false;
         before = here;
     }
     return true;
 }
 
-/* Two dots or more are a word. */
+/* A run of two or more dots becomes a word. */
 static bool split_dots(struct strbuf *out, struct str in)
 {
     for (size_t at = 0, n; at < in.n; at += n) {
         for (n = 0; at + n < in.n && in.p[at + n] == '.';) n++;
         if (n > 1) {
-            if (!add_apart(out, in, at, n)) return false;
+            if (!moses_add_spaced(out, in, at, n)) return false;
             continue;
         }
         n = 1;
@@ -133,20 +140,21 @@ static bool split_dots(struct strbuf *out, struct str in)
     return true;
 }
 
-/* What may stand beside a mark for a rule to hold. */
+/* What a rule requires of the character on one side of a mark. */
 enum moses_side {
-    SIDE_NONE,                  /* the rule does not look */
+    SIDE_NONE,                  /* nothing; the character is not consumed */
     SIDE_ALPHA, SIDE_NOT_ALPHA,
     SIDE_NUMBER, SIDE_NOT_NUMBER,
-    SIDE_NEITHER,               /* of the two */
-    SIDE_S                      /* the letter of "1990's" */
+    SIDE_NEITHER,               /* neither alphabetic nor a number */
+    SIDE_S                      /* the letter s, as in "1990's" */
 };
 
-/* left mark right: a blank before the mark, and one behind it or not. */
+/* Where `left mark right` matches, a space is added before the mark, and
+ * another one behind it unless right_stays. */
 struct rule {
     enum moses_side left, right;
     char mark;
-    bool right_stays;
+    bool right_stays;           /* the right side stays attached to the mark */
 };
 
 static const struct rule rules[] = {
@@ -159,9 +167,9 @@ static const struct rule rules[] = {
     { SIDE_NUMBER, SIDE_S, '\'', true }
 };
 
-static bool moses_fits(enum moses_side side, uint32_t cp)
+static bool side_matches(enum moses_side side, uint32_t cp)
 {
-    unsigned c = moses_class_of(cp);
+    unsigned c = char_class(cp);
 
     switch (side) {
     case SIDE_NONE: break;
@@ -175,29 +183,33 @@ static bool moses_fits(enum moses_side side, uint32_t cp)
     return true;
 }
 
-/* Bytes a side takes at `at`; false: it does not fit. */
-static bool take_side(enum moses_side side, struct str in, size_t at, size_t *n)
+/* Returns whether the character at `at` meets the requirement, and sets *n to
+ * the number of bytes that the side consumes. */
+static bool match_side(enum moses_side side, struct str in, size_t at,
+                       size_t *n)
 {
     int len;
 
     *n = 0;
     if (side == SIDE_NONE) return true;
-    if (at >= in.n || !moses_fits(side, utf8_next(in.p + at, in.n - at, &len)))
+    if (at >= in.n
+        || !side_matches(side, utf8_next(in.p + at, in.n - at, &len)))
         return false;
     *n = (size_t)len;
     return true;
 }
 
-/* Bytes before and behind the mark where the rule holds at `at`. */
+/* Returns whether the rule matches at `at`, and sets *left and *right to the
+ * number of bytes that it consumes before and behind the mark. */
 static bool rule_holds(const struct rule *r, struct str in, size_t at,
                        size_t *left, size_t *right)
 {
-    return take_side(r->left, in, at, left) && at + *left < in.n
+    return match_side(r->left, in, at, left) && at + *left < in.n
            && in.p[at + *left] == r->mark
-           && take_side(r->right, in, at + *left + 1, right);
+           && match_side(r->right, in, at + *left + 1, right);
 }
 
-static bool moses_apply(const struct rule *r, struct strbuf *out, struct str in)
+static bool apply_rule(const struct rule *r, struct strbuf *out, struct str in)
 {
     size_t left, right, at = 0;
 
@@ -209,6 +221,7 @@ static bool moses_apply(const struct rule *r, struct strbuf *out, struct str in)
                 || !moses_add(out, in, at + left + 1, right))
                 return false;
             at += left + 1 + right;
+            assert(at <= in.n);
         } else {
             int len;
 
@@ -222,9 +235,9 @@ static bool moses_apply(const struct rule *r, struct strbuf *out, struct str in)
 
 /* ---- full stops --------------------------------------------------------- */
 
-/* Abbreviations whose full stop is part of them, by Moses' list for English;
- * single capitals are too. */
-static const char *const always[] = {
+/* Abbreviations that keep their full stop, from the list of Moses for English.
+ * Single capital letters keep it too (is_abbreviation). */
+static const char *const abbreviations[] = {
     "Adj", "Adm", "Adv", "Apr", "Asst", "Aug", "Bart", "Bldg", "Brig", "Bros",
     "Capt", "Cmdr", "Col", "Comdr", "Con", "Corp", "Cpl", "DR", "Dec", "Dr",
     "Drs", "Ens", "Feb", "Gen", "Gov", "Hon", "Hosp", "Hr", "Insp", "Jan",
@@ -234,9 +247,12 @@ static const char *const always[] = {
     "Sen", "Sens", "Sep", "Sfc", "Sgt", "Sr", "St", "Supt", "Surg", "rev",
     "v", "vs", NULL
 };
-static const char *const before_digits[] = { "Art", "No", "pp", NULL };
+/* These keep their full stop only before a digit. */
+static const char *const abbreviations_of_numbers[] = {
+    "Art", "No", "pp", NULL
+};
 
-static bool moses_listed(const char *const *list, struct str word)
+static bool list_has_word(const char *const *list, struct str word)
 {
     for (; *list; list++)
         if (str_eq(str_of(*list), word)) return true;
@@ -246,7 +262,7 @@ static bool moses_listed(const char *const *list, struct str word)
 static bool is_abbreviation(struct str word)
 {
     return (word.n == 1 && word.p[0] >= 'A' && word.p[0] <= 'Z')
-           || moses_listed(always, word);
+           || list_has_word(abbreviations, word);
 }
 
 static bool has_dot_and_letter(struct str word)
@@ -255,19 +271,20 @@ static bool has_dot_and_letter(struct str word)
 
     if (!memchr(word.p, '.', word.n)) return false;
     for (size_t at = 0; at < word.n; at += (size_t)len)
-        if (class_at(word, at, &len) & C_ALPHA) return true;
+        if (char_class_at(word, at, &len) & C_ALPHA) return true;
     return false;
 }
 
-/* `next` begins behind the word's blank; another blank there means that the
- * word that follows has been set apart. */
+/* `word` comes without its full stop. `next` begins one space behind the word.
+ * If it begins with another space, an earlier pass has separated the word that
+ * follows. */
 static bool keeps_stop(struct str word, struct str next)
 {
     int len;
 
     return has_dot_and_letter(word) || is_abbreviation(word)
-           || (next.n && class_at(next, 0, &len) & C_LOWER)
-           || (moses_listed(before_digits, word) && next.n
+           || (next.n && char_class_at(next, 0, &len) & C_LOWER)
+           || (list_has_word(abbreviations_of_numbers, word) && next.n
                && next.p[0] >= '0' && next.p[0] <= '9');
 }
 
@@ -279,7 +296,8 @@ static bool is_dots(struct str word)
     return n == word.n;
 }
 
-/* The last word never keeps its full stop. */
+/* Returns whether the full stop at the end of `word` is split off. `rest` is
+ * the text behind the word. The last word never keeps its full stop. */
 static bool splits_stop(struct str word, struct str rest)
 {
     size_t blanks = 0;
@@ -293,12 +311,13 @@ static bool splits_stop(struct str word, struct str rest)
 
 static bool moses_add_word(struct strbuf *out, struct str word, bool split)
 {
+    assert(word.n >= 1 + (size_t)split);
     if (out->len && !strbuf_addc(out, ' ')) return false;
     return split ? moses_add(out, word, 0, word.n - 1) && strbuf_adds(out, " .")
                  : moses_add(out, word, 0, word.n);
 }
 
-static bool cut_words(struct strbuf *out, struct str in)
+static bool split_full_stops(struct strbuf *out, struct str in)
 {
     size_t end;
 
@@ -307,6 +326,7 @@ static bool cut_words(struct strbuf *out, struct str in)
         struct str word, rest;
 
         end = blank ? (size_t)(blank - in.p) : in.n;
+        assert(end >= at && end <= in.n);
         word = (struct str){ in.p + at, end - at };
         rest = (struct str){ in.p + end, in.n - end };
         if (word.n && !moses_add_word(out, word, splits_stop(word, rest)))
@@ -316,9 +336,9 @@ static bool cut_words(struct strbuf *out, struct str in)
     return true;
 }
 
-/* ---- the end ------------------------------------------------------------ */
+/* ---- last passes -------------------------------------------------------- */
 
-static const char *moses_escape_of(char c)
+static const char *moses_entity(char c)
 {
     switch (c) {
     case '&': return "&amp;";
@@ -336,7 +356,7 @@ static const char *moses_escape_of(char c)
 static bool moses_escape(struct strbuf *out, struct str in)
 {
     for (size_t i = 0; i < in.n; i++) {
-        const char *e = moses_escape_of(in.p[i]);
+        const char *e = moses_entity(in.p[i]);
 
         if (!(e ? strbuf_adds(out, e) : strbuf_addc(out, in.p[i])))
             return false;
@@ -344,8 +364,9 @@ static bool moses_escape(struct strbuf *out, struct str in)
     return true;
 }
 
-/* A last apostrophe has nothing behind it that a rule could look at. */
-static bool split_last(struct strbuf *out, struct str in)
+/* The rules need a character behind the apostrophe, so they miss ".'" at the
+ * end of the text. */
+static bool split_last_quote(struct strbuf *out, struct str in)
 {
     size_t n = in.n;
 
@@ -361,7 +382,7 @@ static bool split_last_comma(struct strbuf *out, struct str in)
     return moses_add(out, in, 0, in.n - 1) && strbuf_adds(out, " ,");
 }
 
-typedef bool pass_fn(struct strbuf *out, struct str in);
+typedef bool moses_pass(struct strbuf *out, struct str in);
 
 static void moses_swap(struct strbuf *a, struct strbuf *b)
 {
@@ -371,7 +392,9 @@ static void moses_swap(struct strbuf *a, struct strbuf *b)
     *b = keep;
 }
 
-static bool moses_run(pass_fn *fn, struct strbuf *out, struct strbuf *spare)
+/* Runs a pass over the text in out; its result replaces the text. */
+static bool moses_run_pass(moses_pass *fn, struct strbuf *out,
+                           struct strbuf *spare)
 {
     strbuf_reset(spare);
     if (!fn(spare, strbuf_view(out))) return false;
@@ -379,13 +402,14 @@ static bool moses_run(pass_fn *fn, struct strbuf *out, struct strbuf *spare)
     return true;
 }
 
-static bool run_rules(struct strbuf *out, struct strbuf *spare, char mark)
+/* Applies the rules for this mark, in order, to the text in out. */
+static bool moses_run_rules(struct strbuf *out, struct strbuf *spare, char mark)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].mark != mark || !memchr(out->data, mark, out->len))
             continue;
         strbuf_reset(spare);
-        if (!moses_apply(&rules[i], spare, strbuf_view(out))) return false;
+        if (!apply_rule(&rules[i], spare, strbuf_view(out))) return false;
         moses_swap(out, spare);
     }
     return true;
@@ -394,15 +418,19 @@ static bool run_rules(struct strbuf *out, struct strbuf *spare, char mark)
 bool moses_words(struct strbuf *out, struct strbuf *spare, struct str text,
                  enum moses_hyphens hyphens)
 {
+    assert(out != spare);
     strbuf_reset(out);
-    if (!clean(out, text)) return false;
-    if (hyphens == MOSES_HYPHENS_SPLIT && !moses_run(split_hyphens, out, spare))
+    if (!separate_symbols(out, text)) return false;
+    if (hyphens == MOSES_HYPHENS_SPLIT
+        && !moses_run_pass(split_hyphens, out, spare))
         return false;
-    return moses_run(split_dots, out, spare) && run_rules(out, spare, ',') &&
-           moses_run(split_last_comma, out, spare) &&
-           run_rules(out, spare, '\'') && moses_run(cut_words, out, spare) &&
-           moses_run(split_last, out, spare) &&
-           moses_run(moses_escape, out, spare);
+    return moses_run_pass(split_dots, out, spare)
+           && moses_run_rules(out, spare, ',')
+           && moses_run_pass(split_last_comma, out, spare)
+           && moses_run_rules(out, spare, '\'')
+           && moses_run_pass(split_full_stops, out, spare)
+           && moses_run_pass(split_last_quote, out, spare)
+           && moses_run_pass(moses_escape, out, spare);
 }
 
 bool moses_tally(struct tally *s, struct str text)

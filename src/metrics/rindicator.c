@@ -1,4 +1,9 @@
-/* rindicator.c - words seen before, and which of them came back. */
+/* rindicator.c - counts the words of a reference by how many earlier references
+ * contain them, and how many of them the translation contains.
+ *
+ * Invariants: s->words_seen has an entry for each word of a line before the
+ * line is counted, so that counting cannot fail halfway; in each bucket
+ * R_FOUND is at most R_WORDS. */
 #include "metrics/rindicator.h"
 
 #include <ctype.h>
@@ -6,15 +11,16 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "metrics/moses.h"
 #include "metrics/stopwords.h"
 #include "text/words.h"
 
-#define STOPWORD_MAX 32         /* bytes; none is longer */
+#define STOPWORD_MAX 32         /* bytes; longer than every stop word */
 
-enum { IN_HYP = 1, IN_REF = 2 };        /* what s->ids says of a word */
+enum { IN_HYP = 1, IN_REF = 2 };        /* flags of a word in s->ids */
 
-/* ---- what counts as a word ---------------------------------------------- */
+/* ---- which words count -------------------------------------------------- */
 
 static bool is_punctuation(struct str w)
 {
@@ -23,7 +29,7 @@ static bool is_punctuation(struct str w)
     return w.n == 1 && c > ' ' && c < 0x7F && !isalnum(c);
 }
 
-static size_t digits(struct str w, size_t at)
+static size_t count_digits(struct str w, size_t at)
 {
     size_t n = 0;
 
@@ -31,14 +37,14 @@ static size_t digits(struct str w, size_t at)
     return n;
 }
 
-/* Digits, then maybe a dot, then maybe digits. */
-static bool rindicator_is_number(struct str w)
+/* Digits, then an optional dot, then optional digits. */
+static bool is_plain_number(struct str w)
 {
-    size_t at = digits(w, 0);
+    size_t at = count_digits(w, 0);
 
     if (!at) return false;
     if (at < w.n && w.p[at] == '.') at++;
-    return at + digits(w, at) == w.n;
+    return at + count_digits(w, at) == w.n;
 }
 
 static bool is_stopword(struct str w)
@@ -49,13 +55,13 @@ static bool is_stopword(struct str w)
     return stopwords_has((struct str){ lower, words_lower(w, lower) });
 }
 
-static bool counts(struct str w, bool stopwords)
+static bool is_counted_word(struct str w, bool stopwords)
 {
-    return !is_punctuation(w) && !rindicator_is_number(w)
+    return !is_punctuation(w) && !is_plain_number(w)
            && (stopwords || !is_stopword(w));
 }
 
-/* ---- a line ------------------------------------------------------------- */
+/* ---- counting a line ---------------------------------------------------- */
 
 int rindicator_bucket(uint32_t times)
 {
@@ -63,10 +69,11 @@ int rindicator_bucket(uint32_t times)
     return times <= 5 ? 2 : times <= 9 ? 3 : 4;
 }
 
-/* The two ways to count remember their words apart, by other keys. A seed of
- * the hash would not do: in words of three bytes it changes the last one, so
- * that "qqA" with one seed is "qqF" with another. */
-static uint64_t rindicator_key_of(struct str w, bool stopwords)
+/* The counts with and without stop words share s->words_seen, under different
+ * keys. Different seeds of the hash would not separate them: for words of three
+ * bytes a seed only changes the last byte, so that "qqA" with one seed has the
+ * hash of "qqF" with another. */
+static uint64_t rindicator_key(struct str w, bool stopwords)
 {
     return XXH3_64bits(w.p, w.n) ^ (stopwords ? 0x9E3779B97F4A7C15u : 0);
 }
@@ -76,8 +83,8 @@ static bool mark_hyp(struct tally *s, bool stopwords)
     bool fresh;
 
     for (size_t i = 0; i < s->words.n; i++) {
-        uint32_t *mark = map64_put(
-            &s->ids, rindicator_key_of(s->words.at[i], stopwords), &fresh);
+        uint64_t key = rindicator_key(s->words.at[i], stopwords);
+        uint32_t *mark = map64_put(&s->ids, key, &fresh);
 
         if (!mark) return false;
         *mark = IN_HYP;
@@ -85,15 +92,16 @@ static bool mark_hyp(struct tally *s, bool stopwords)
     return true;
 }
 
-/* A place in s->seen for each word, so that counting cannot fail halfway. */
-static bool reserve_seen(struct tally *s, bool stopwords)
+/* Adds each word to s->words_seen and s->ids, so that count_word() cannot
+ * fail. */
+static bool reserve_counts(struct tally *s, bool stopwords)
 {
     bool fresh;
 
     for (size_t i = 0; i < s->words.n; i++) {
-        uint64_t key = rindicator_key_of(s->words.at[i], stopwords);
+        uint64_t key = rindicator_key(s->words.at[i], stopwords);
 
-        if (!map64_put(&s->seen, key, &fresh)
+        if (!map64_put(&s->words_seen, key, &fresh)
             || !map64_put(&s->ids, key, &fresh))
             return false;
     }
@@ -103,25 +111,29 @@ static bool reserve_seen(struct tally *s, bool stopwords)
 static void count_word(struct tally *s, struct str w, bool stopwords,
                        int64_t *stats)
 {
-    uint64_t key = rindicator_key_of(w, stopwords);
+    uint64_t key = rindicator_key(w, stopwords);
     uint32_t *mark = map64_find(&s->ids, key);
-    uint32_t *times = map64_find(&s->seen, key);
-    int b = rindicator_bucket(*times);
+    uint32_t *times = map64_find(&s->words_seen, key);
+    int b;
 
-    if (*mark & IN_REF || !counts(w, stopwords)) return;
+    assert(mark && times);
+    b = rindicator_bucket(*times);
+    assert(b >= 0 && b < R_BUCKETS);
+    if (*mark & IN_REF || !is_counted_word(w, stopwords)) return;
     stats[R_WORDS + b]++;
     if (*mark & IN_HYP) stats[R_FOUND + b]++;
     *mark |= IN_REF;
     if (*times < UINT32_MAX) ++*times;
 }
 
-static bool rindicator_do_count(struct tally *s, struct str hyp, struct str ref,
-                                bool stopwords, int64_t *stats)
+static bool rindicator_count_line(struct tally *s, struct str hyp,
+                                  struct str ref, bool stopwords,
+                                  int64_t *stats)
 {
     memset(stats, 0, R_STATS * sizeof *stats);
     tally_begin(s);
     if (!moses_tally(s, hyp) || !mark_hyp(s, stopwords)
-        || !moses_tally(s, ref) || !reserve_seen(s, stopwords))
+        || !moses_tally(s, ref) || !reserve_counts(s, stopwords))
         return false;
     for (size_t i = 0; i < s->words.n; i++)
         count_word(s, s->words.at[i], stopwords, stats);
@@ -131,16 +143,16 @@ static bool rindicator_do_count(struct tally *s, struct str hyp, struct str ref,
 bool rindicator_count(struct tally *s, struct str hyp, struct str ref,
                       int64_t *stats)
 {
-    return rindicator_do_count(s, hyp, ref, false, stats);
+    return rindicator_count_line(s, hyp, ref, false, stats);
 }
 
 bool rindicator_count_all(struct tally *s, struct str hyp, struct str ref,
                           int64_t *stats)
 {
-    return rindicator_do_count(s, hyp, ref, true, stats);
+    return rindicator_count_line(s, hyp, ref, true, stats);
 }
 
-/* ---- of the sums -------------------------------------------------------- */
+/* ---- scores from the sums ----------------------------------------------- */
 
 double rindicator_score(const int64_t *stats)
 {
@@ -150,6 +162,7 @@ double rindicator_score(const int64_t *stats)
         found += stats[R_FOUND + b];
         words += stats[R_WORDS + b];
     }
+    assert(found >= 0 && found <= words);
     return words ? 100.0 * (double)found / (double)words : 0;
 }
 

@@ -1,13 +1,20 @@
-/* tally.c - words and n-grams to numbers, and how many agree. */
+/* tally.c - numbers the words and n-grams of a pair of texts and counts clipped
+ * n-gram matches.
+ *
+ * Invariant of tally_match(): n-grams of the reference have the numbers 1 to
+ * at most s->ref.n. 0 stands for an n-gram that the reference does not have.
+ * s->ref_left[id] is never more than the occurrences of the n-gram. */
 #include "metrics/tally.h"
 
 #include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
-/* A map that one long line made large is not cleared for every short one. */
+/* Clearing a map costs time in proportion to its slots. A map that one long
+ * line has made larger than this is freed, so that short lines stay fast. */
 #define KEEP_SLOTS 65536
 
 void tally_init(struct tally *s)
@@ -23,12 +30,12 @@ void tally_release(struct tally *s)
     strbuf_release(&s->other);
     fields_release(&s->words);
     map64_release(&s->ids);
-    map64_release(&s->seen);
+    map64_release(&s->words_seen);
     free(s->hyp.at);
     free(s->ref.at);
     free(s->hyp_gram.at);
     free(s->ref_gram.at);
-    free(s->left.at);
+    free(s->ref_left.at);
     tally_init(s);
 }
 
@@ -47,15 +54,15 @@ static bool units_fill(struct units *u, size_t n, uint32_t value)
     return true;
 }
 
-static void forget(struct map64 *m)
+static void clear_map(struct map64 *m)
 {
     if (m->mask >= KEEP_SLOTS) map64_release(m);
     else map64_clear(m);
 }
 
-void tally_begin(struct tally *s) { forget(&s->ids); }
+void tally_begin(struct tally *s) { clear_map(&s->ids); }
 
-void tally_begin_document(struct tally *s) { forget(&s->seen); }
+void tally_begin_document(struct tally *s) { clear_map(&s->words_seen); }
 
 bool tally_number(struct tally *s, struct units *out)
 {
@@ -77,9 +84,11 @@ static uint64_t gram_key(uint32_t begin, uint32_t last)
     return (uint64_t)begin << 32 | last;
 }
 
-/* Number the reference's n-grams, from 1, and count each. */
+/* Numbers the n-grams of the reference from 1 and counts each. s->ref_gram
+ * holds the numbers of its (n-1)-grams, and afterwards those of its n-grams. */
 static bool number_ref(struct tally *s, size_t n)
 {
+    assert(s->ref_gram.n == s->ref.n && s->ref_left.n == s->ref.n + 1);
     tally_begin(s);
     for (size_t i = 0; i + n <= s->ref.n; i++) {
         bool fresh;
@@ -90,27 +99,31 @@ static bool number_ref(struct tally *s, size_t n)
         if (!id) return false;
         if (fresh) {
             *id = (uint32_t)s->ids.n;
-            s->left.at[*id] = 0;
+            assert(*id >= 1 && *id < s->ref_left.n);
+            s->ref_left.at[*id] = 0;
         }
         s->ref_gram.at[i] = *id;
-        s->left.at[*id]++;
+        s->ref_left.at[*id]++;
     }
     return true;
 }
 
-/* An n-gram the reference lacks has number 0, and so have all it begins. */
+/* Returns how many n-grams of the hypothesis match. An n-gram that the
+ * reference does not have gets the number 0, and so does every longer one that
+ * begins with it. */
 static int64_t tally_match_hyp(struct tally *s, size_t n)
 {
     int64_t found = 0;
 
+    assert(s->hyp_gram.n == s->hyp.n);
     for (size_t i = 0; i + n <= s->hyp.n; i++) {
         uint32_t begin = s->hyp_gram.at[i];
         const uint32_t *id = !begin ? NULL
             : map64_find(&s->ids, gram_key(begin, s->hyp.at[i + n - 1]));
 
         s->hyp_gram.at[i] = id ? *id : 0;
-        if (!id || !s->left.at[*id]) continue;
-        s->left.at[*id]--;
+        if (!id || !s->ref_left.at[*id]) continue;
+        s->ref_left.at[*id]--;
         found++;
     }
     return found;
@@ -120,11 +133,13 @@ bool tally_match(struct tally *s, int orders, int64_t *matches)
 {
     if (!units_fill(&s->hyp_gram, s->hyp.n, 1)
         || !units_fill(&s->ref_gram, s->ref.n, 1)
-        || !units_fill(&s->left, s->ref.n + 1, 0))
+        || !units_fill(&s->ref_left, s->ref.n + 1, 0))
         return false;
     for (int n = 1; n <= orders; n++) {
         if (!number_ref(s, (size_t)n)) return false;
         matches[n - 1] = tally_match_hyp(s, (size_t)n);
+        assert(matches[n - 1] <= gram_count(s->hyp.n, n));
+        assert(matches[n - 1] <= gram_count(s->ref.n, n));
     }
     return true;
 }

@@ -1,9 +1,10 @@
-/* tally.h - what counting one pair of texts needs, kept for the next pair.
+/* tally.h - scratch space for counting words and n-grams in a pair of texts. It
+ * is reused from pair to pair.
  *
- * A text becomes units: numbers that are equal where words (or characters)
- * are. Clipped n-gram matches are then counted exactly: an n-gram is the pair
- * of its first n-1 units, which have a number already, and its last one.
- * Belongs to one thread at a time. */
+ * A text becomes a sequence of units: numbers that are equal where the words
+ * (or characters) are equal. Clipped n-gram matches are counted exactly: an
+ * n-gram is identified by the number of the (n-1)-gram it begins with and its
+ * last unit. Only one thread at a time may use a tally. */
 #ifndef METRICS_TALLY_H
 #define METRICS_TALLY_H
 
@@ -21,32 +22,35 @@ struct units {
 };
 
 struct tally {
-    struct strbuf text, other;
-    struct fields words;
-    struct map64 ids;
-    struct units hyp, ref;
-    struct units hyp_gram, ref_gram;    /* the n-gram that begins at i */
-    struct units left;                  /* of the reference's, by number */
-    struct map64 seen;                  /* see rindicator.h */
+    struct strbuf text, other;  /* the text being tokenized */
+    struct fields words;        /* they point into text */
+    struct map64 ids;           /* numbers of the words or n-grams of a pair */
+    struct units hyp, ref;      /* the units of the two texts */
+    struct units hyp_gram, ref_gram;    /* number of the n-gram at place i */
+    struct units ref_left;      /* by n-gram: occurrences not yet matched */
+    struct map64 words_seen;    /* by word: earlier lines of the document that
+                                 * have it (rindicator.h) */
 };
 
 void tally_init(struct tally *s);
 void tally_release(struct tally *s);
 
-bool units_push(struct units *u, uint32_t unit);        /* false: no memory */
+/* The bool functions below return false when memory runs out. */
+bool units_push(struct units *u, uint32_t unit);
 
-/* Forget the words numbered so far: a new pair begins. */
+/* Starts a new pair: clears s->ids. */
 void tally_begin(struct tally *s);
-/* Forget what earlier pairs had too: a new document begins. */
+/* Starts a new document: clears s->words_seen. */
 void tally_begin_document(struct tally *s);
-/* s->words as numbers into out. Words are told apart by 64 bits of hash. */
+/* Writes the numbers of s->words to out. Two words count as equal when 64 bits
+ * of their hashes are. */
 bool tally_number(struct tally *s, struct units *out);
 
-/* matches[n-1], n = 1 .. orders: n-grams of s->hyp found in s->ref, each of
- * the reference's matched once. */
+/* Sets matches[n-1], for n = 1 .. orders, to the number of n-grams of s->hyp
+ * that match one of s->ref; each n-gram of s->ref matches at most once. */
 bool tally_match(struct tally *s, int orders, int64_t *matches);
 
-/* n-grams of a text of so many units. */
+/* Returns the number of n-grams in a text of `units` units. */
 static inline int64_t gram_count(size_t units, int n)
 {
     return units >= (size_t)n ? (int64_t)(units - (size_t)n + 1) : 0;

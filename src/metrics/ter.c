@@ -1,43 +1,53 @@
-/* ter.c - edit distance in a band, and the search for shifts.
+/* ter.c - computes edit distances in a band around the diagonal, and searches
+ * for shifts.
  *
- * The table has a row for each number of words taken of the hypothesis and a
- * column for each number taken of the reference; of a row only the band around
- * the diagonal is kept. A shift leaves the length as it is, so all trials of a
- * sentence have the same bands, and rows before the first moved word are those
- * of the present table. */
+ * Cell (i, j) of the table holds the edit distance between the first i words of
+ * the hypothesis and the first j words of the reference. Only the band of each
+ * row is stored. A shift does not change the length of the hypothesis, so all
+ * trials of a sentence have the same bands, and the rows before the first moved
+ * word are those of the present table.
+ *
+ * Invariants: the bands of neighboring rows touch, so that a path leads from
+ * cell (0, 0) to the last cell and the distance is below FAR. A shift moves
+ * words within the hypothesis. */
 #include "metrics/ter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "text/utf8.h"
 #include "text/words.h"
 
-#define SHIFT_WORDS 10
-#define SHIFT_REACH 50
-#define TRIALS 1000
-#define BAND 25
-#define FAR (1u << 30)          /* the distance of a cell outside the band */
+#define SHIFT_WORDS 10          /* longest sequence that is shifted */
+#define SHIFT_REACH 50          /* how far apart its two places may be */
+#define TRIALS 1000             /* for a sentence */
+#define BAND 25                 /* columns on either side of the diagonal */
+#define FAR (1u << 30)          /* the distance in a cell outside the band */
 
 enum op { OP_SAME, OP_REPLACE, OP_HYP_ONLY, OP_REF_ONLY };
 
 struct ter_row {
-    size_t lo, hi;              /* columns [lo, hi) */
-    size_t at;                  /* of column lo among the cells */
+    size_t lo, hi;              /* the band: columns [lo, hi) */
+    size_t at;                  /* index of the cell in column lo */
 };
 
+/* The cells of a table, row by row: distance and last operation. */
 struct cells { uint32_t *cost; uint8_t *op; };
 
+/* Moves `length` words from place `from` to place `to`; see apply_shift().
+ * The gain is how much this lowers the edit distance. */
 struct shift { int64_t gain; size_t length, from, to; };
 
 struct ter {
     const uint32_t *ref;        /* [n_ref] */
     size_t n_hyp, n_ref;
-    uint32_t *hyp, *moved;      /* [n_hyp] */
+    uint32_t *hyp, *moved;      /* [n_hyp]; moved: after a shift on trial */
     struct ter_row *rows;       /* [n_hyp + 1] */
-    struct cells now, trial;
-    /* What the table says of each word: where the reference's stands in the
-     * hypothesis (behind so many words), and errors before it, as sums. */
+    struct cells table, trial;  /* for hyp, and for moved */
+    /* The cheapest alignment, from the table. align[j] is the number of
+     * hypothesis words up to and including the one aligned with reference word
+     * j. hyp_errors[i] and ref_errors[j] count the errors before a word. */
     size_t *align;              /* [n_ref] */
     uint32_t *hyp_errors;       /* [n_hyp + 1] */
     uint32_t *ref_errors;       /* [n_ref + 1] */
@@ -46,10 +56,12 @@ struct ter {
 
 /* ---- the table ---------------------------------------------------------- */
 
-static size_t lay_rows(struct ter *t)
+/* Sets the bands of the rows and returns the number of cells. */
+static size_t ter_lay_rows(struct ter *t)
 {
     double ratio = t->n_hyp ? (double)t->n_ref / (double)t->n_hyp : 1;
-    /* A row must meet the one before it, however fast the diagonal falls. */
+    /* The diagonal moves `ratio` columns from row to row. The band must be
+     * wide enough for neighboring rows to touch. */
     size_t band = ratio / 2 > BAND ? (size_t)ceil(ratio / 2 + BAND) : BAND;
     size_t at = 0;
 
@@ -63,6 +75,8 @@ static size_t lay_rows(struct ter *t)
             r->hi = diagonal + band;
         r->at = at;
         at += r->hi - r->lo;
+        assert(r->lo < r->hi && r->hi <= t->n_ref + 1);
+        assert(!i || r->lo <= t->rows[i - 1].hi);
     }
     return at;
 }
@@ -75,13 +89,14 @@ static uint32_t cost_at(const struct ter_row *r, const uint32_t *cost, size_t j)
 static void ter_first_row(struct ter *t)
 {
     for (size_t j = 0; j <= t->n_ref; j++) {
-        t->now.cost[j] = (uint32_t)j;
-        t->now.op[j] = OP_REF_ONLY;
+        t->table.cost[j] = (uint32_t)j;
+        t->table.op[j] = OP_REF_ONLY;
     }
 }
 
-/* Among equal ways the diagonal one wins, then leaving out a word of the
- * hypothesis. `above` has the row before. */
+/* Computes row i, for a hypothesis whose word i - 1 is `word`. Among equal
+ * costs the diagonal step wins, then deleting a word of the hypothesis. `above`
+ * holds the cells of the row before. */
 static void fill_row(const struct ter *t, size_t i, uint32_t word,
                      const uint32_t *above, struct cells out)
 {
@@ -105,25 +120,29 @@ static void fill_row(const struct ter *t, size_t i, uint32_t word,
 
 static uint32_t ter_distance(const struct ter *t, struct cells c)
 {
-    return cost_at(&t->rows[t->n_hyp], c.cost, t->n_ref);
+    uint32_t d = cost_at(&t->rows[t->n_hyp], c.cost, t->n_ref);
+
+    assert(d < FAR);
+    return d;
 }
 
 static void fill_table(struct ter *t)
 {
     ter_first_row(t);
     for (size_t i = 1; i <= t->n_hyp; i++)
-        fill_row(t, i, t->hyp[i - 1], t->now.cost, t->now);
+        fill_row(t, i, t->hyp[i - 1], t->table.cost, t->table);
 }
 
 static enum op op_at(const struct ter *t, size_t i, size_t j)
 {
     const struct ter_row *r = &t->rows[i];
 
-    return j >= r->lo && j < r->hi ? t->now.op[r->at + j - r->lo]
+    return j >= r->lo && j < r->hi ? t->table.op[r->at + j - r->lo]
                                    : OP_REF_ONLY;
 }
 
-static void to_sums(uint32_t *errors, size_t n)
+/* Replaces errors[0 .. n-1] by the sums before each, up to errors[n]. */
+static void to_prefix_sums(uint32_t *errors, size_t n)
 {
     uint32_t sum = 0;
 
@@ -135,14 +154,16 @@ static void to_sums(uint32_t *errors, size_t n)
     }
 }
 
-/* Follow the cheapest way back from the end. */
-static void trace(struct ter *t)
+/* Follows the cheapest path back from the last cell, and fills in align,
+ * hyp_errors and ref_errors. */
+static void trace_back(struct ter *t)
 {
     size_t i = t->n_hyp, j = t->n_ref;
 
     while (i || j) {
         enum op op = !i ? OP_REF_ONLY : !j ? OP_HYP_ONLY : op_at(t, i, j);
 
+        assert(i <= t->n_hyp && j <= t->n_ref);
         if (op == OP_HYP_ONLY) {
             t->hyp_errors[--i] = 1;
         } else if (op == OP_REF_ONLY) {
@@ -153,19 +174,22 @@ static void trace(struct ter *t)
             t->hyp_errors[i] = t->ref_errors[j] = op == OP_REPLACE;
         }
     }
-    to_sums(t->hyp_errors, t->n_hyp);
-    to_sums(t->ref_errors, t->n_ref);
+    to_prefix_sums(t->hyp_errors, t->n_hyp);
+    to_prefix_sums(t->ref_errors, t->n_ref);
 }
 
 /* ---- shifts ------------------------------------------------------------- */
 
-/* Move `length` words so that they stand before what is word `to` now; a place
- * among or just behind them means as many words further on. */
-static void move(const struct ter *t, const struct shift *s, uint32_t *out)
+/* Writes the shifted hypothesis to out. The moved words go before the word
+ * that is now at `to`. If `to` is among the moved words or just behind them,
+ * they move on by as many words as `to` is behind `from`. */
+static void apply_shift(const struct ter *t, const struct shift *s,
+                        uint32_t *out)
 {
     const uint32_t *w = t->hyp;
     size_t end = s->from + s->length, begin = s->from, n = t->n_hyp;
 
+    assert(s->length && end <= n && s->to <= n);
     memcpy(out, w, n * sizeof *w);
     if (s->to < begin) {
         memcpy(out + s->to, w + begin, s->length * sizeof *w);
@@ -180,19 +204,20 @@ static void move(const struct ter *t, const struct shift *s, uint32_t *out)
     }
 }
 
+/* Returns the edit distance after the shift. */
 static uint32_t try_shift(struct ter *t, const struct shift *s)
 {
     size_t first = (s->to < s->from ? s->to : s->from) + 1;
 
-    move(t, s, t->moved);
+    apply_shift(t, s, t->moved);
     for (size_t i = first; i <= t->n_hyp; i++)
         fill_row(t, i, t->moved[i - 1],
-                 i == first ? t->now.cost : t->trial.cost, t->trial);
+                 i == first ? t->table.cost : t->trial.cost, t->trial);
     t->trials++;
     return ter_distance(t, t->trial);
 }
 
-static bool better(const struct shift *a, const struct shift *b)
+static bool is_better_shift(const struct shift *a, const struct shift *b)
 {
     if (a->gain != b->gain) return a->gain > b->gain;
     if (a->length != b->length) return a->length > b->length;
@@ -200,28 +225,30 @@ static bool better(const struct shift *a, const struct shift *b)
     return a->to < b->to;
 }
 
-/* Every place the stretch could go to: before the words that stand for the
- * reference's at `ref`, or between any two of them. */
+/* Tries each place to which the `length` words at `from` could move: before
+ * the words that are aligned with the reference words at `ref`, behind them, or
+ * between any two of them. */
 static void try_places(struct ter *t, size_t from, size_t ref, size_t length,
                        struct shift *best)
 {
-    uint32_t before = ter_distance(t, t->now);
+    uint32_t before = ter_distance(t, t->table);
     size_t last = SIZE_MAX;
 
+    assert(from + length <= t->n_hyp && ref + length <= t->n_ref);
     for (size_t k = ref; k <= ref + length; k++) {
         struct shift s = { 0, length, from, k ? t->align[k - 1] : 0 };
 
         if (s.to == last) continue;
         last = s.to;
         s.gain = (int64_t)before - (int64_t)try_shift(t, &s);
-        if (!best->length || better(&s, best)) *best = s;
+        if (!best->length || is_better_shift(&s, best)) *best = s;
     }
 }
 
-/* Worth a trial: something is wrong at both places, and the reference's first
- * word does not stand within the stretch already. */
-static bool worth_it(const struct ter *t, size_t from, size_t ref,
-                     size_t length)
+/* A shift is tried only if there is an error in both places and the first
+ * reference word is not already aligned within the sequence. */
+static bool is_worth_a_trial(const struct ter *t, size_t from, size_t ref,
+                             size_t length)
 {
     return t->hyp_errors[from + length] > t->hyp_errors[from]
            && t->ref_errors[ref + length] > t->ref_errors[ref]
@@ -234,10 +261,12 @@ static void try_pair(struct ter *t, size_t from, size_t ref,
     for (size_t n = 1; n <= SHIFT_WORDS && from + n <= t->n_hyp
          && ref + n <= t->n_ref && t->trials < TRIALS; n++) {
         if (t->hyp[from + n - 1] != t->ref[ref + n - 1]) return;
-        if (worth_it(t, from, ref, n)) try_places(t, from, ref, n, best);
+        if (is_worth_a_trial(t, from, ref, n))
+            try_places(t, from, ref, n, best);
     }
 }
 
+/* Returns the best shift of this round; its gain is 0 if no shift was tried. */
 static struct shift best_shift(struct ter *t)
 {
     struct shift best = { 0 };
@@ -262,25 +291,25 @@ static int64_t count_edits(struct ter *t)
         uint32_t *swap = t->hyp;
 
         fill_table(t);
-        trace(t);
+        trace_back(t);
         best = best_shift(t);
         if (t->trials >= TRIALS || best.gain <= 0) break;
-        move(t, &best, t->moved);
+        apply_shift(t, &best, t->moved);
         t->hyp = t->moved;
         t->moved = swap;
     }
-    return shifts + ter_distance(t, t->now);
+    return shifts + ter_distance(t, t->table);
 }
 
-/* ---- a pair ------------------------------------------------------------- */
+/* ---- counting a pair ---------------------------------------------------- */
 
 static void ter_release(struct ter *t)
 {
     free(t->hyp);
     free(t->moved);
     free(t->rows);
-    free(t->now.cost);
-    free(t->now.op);
+    free(t->table.cost);
+    free(t->table.op);
     free(t->trial.cost);
     free(t->trial.op);
     free(t->align);
@@ -311,15 +340,16 @@ static bool ter_make(struct ter *t, const struct units *hyp,
         || !t->ref_errors)
         return false;
     if (hyp->n) memcpy(t->hyp, hyp->at, hyp->n * sizeof *t->hyp);
-    cells = lay_rows(t);
-    return cells_make(&t->now, cells) && cells_make(&t->trial, cells);
+    cells = ter_lay_rows(t);
+    return cells_make(&t->table, cells) && cells_make(&t->trial, cells);
 }
 
-/* The one letter whose lower case is two characters (i and a dot above). */
+/* The only letter whose lower case is two characters: i and a combining dot
+ * above. */
 #define CAPITAL_DOTTED_I "\xC4\xB0"
 #define SMALL_DOTTED_I "i\xCC\x87"
 
-static bool lower(struct strbuf *out, struct str text)
+static bool ter_lower(struct strbuf *out, struct str text)
 {
     strbuf_reset(out);
     while (text.n) {
@@ -336,9 +366,9 @@ static bool lower(struct strbuf *out, struct str text)
     return true;
 }
 
-static bool lower_words(struct tally *s, struct str text, struct units *out)
+static bool ter_words(struct tally *s, struct str text, struct units *out)
 {
-    return lower(&s->text, text)
+    return ter_lower(&s->text, text)
            && fields_split(&s->words, strbuf_view(&s->text))
            && tally_number(s, out);
 }
@@ -350,10 +380,10 @@ bool ter_count(struct tally *s, struct str hyp, struct str ref,
     bool ok;
 
     tally_begin(s);
-    if (!lower_words(s, hyp, &s->hyp) || !lower_words(s, ref, &s->ref))
+    if (!ter_words(s, hyp, &s->hyp) || !ter_words(s, ref, &s->ref))
         return false;
     stats[TER_REF_LEN] = (int64_t)s->ref.n;
-    stats[TER_EDITS] = (int64_t)s->hyp.n;       /* of an empty reference */
+    stats[TER_EDITS] = (int64_t)s->hyp.n;   /* if the reference is empty */
     if (!s->ref.n) return true;
     ok = ter_make(&t, &s->hyp, &s->ref);
     if (ok) stats[TER_EDITS] = count_edits(&t);

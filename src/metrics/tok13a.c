@@ -1,13 +1,15 @@
-/* tok13a.c - seven replacements of fixed strings, then four passes.
+/* tok13a.c - tokenizes by seven replacements of fixed strings and then four
+ * passes, one for each regular expression of mteval-v13a.
  *
- * Each pass goes over the text once from left to right and what it has matched
- * is not looked at again. Bytes will do for UTF-8: every byte of a longer
- * character is neither punctuation nor a digit. */
+ * A pass scans the text once from left to right and does not look again at
+ * bytes that it has matched. It is enough to look at bytes: no byte of a
+ * multibyte UTF-8 character is ASCII punctuation or a digit. */
 #include "metrics/tok13a.h"
 
+#include "base/invariant.h"
 #include "metrics/fields.h"
 
-static bool replace(struct strbuf *out, struct str in, const char *from,
+static bool replace_all(struct strbuf *out, struct str in, const char *from,
                     const char *to)
 {
     size_t n = strlen(from);
@@ -36,7 +38,7 @@ static bool is_stop(char c)
     return c == '.' || c == ',';
 }
 
-/* ASCII punctuation but ' , - . */
+/* True for a space and for ASCII punctuation except ' , - . */
 static bool stands_alone(char c)
 {
     return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/'
@@ -44,13 +46,17 @@ static bool stands_alone(char c)
            || (c >= '{' && c <= '~');
 }
 
-/* A pass is given two bytes (the second is 0 at the end) and writes what
- * becomes of those it takes; it returns how many, 0 where it does not match. */
-typedef size_t pass_fn(char a, char b, char *to, size_t *n);
+enum { EMIT_MAX = 4 };          /* bytes that a pass may write at once */
 
-static size_t tok13a_put(char *to, size_t *n, const char *bytes, size_t count,
-                         size_t taken)
+/* A pass gets two adjacent bytes of the text, a and b. If it matches, it
+ * writes their replacement to `to` and its length to *n, and returns how many
+ * of the two bytes it replaced. It returns 0 if it does not match. */
+typedef size_t tok13a_pass(char a, char b, char *to, size_t *n);
+
+static size_t tok13a_emit(char *to, size_t *n, const char *bytes, size_t count,
+                          size_t taken)
 {
+    assert(count <= EMIT_MAX);
     memcpy(to, bytes, count);
     *n = count;
     return taken;
@@ -59,41 +65,43 @@ static size_t tok13a_put(char *to, size_t *n, const char *bytes, size_t count,
 static size_t pass_punctuation(char a, char b, char *to, size_t *n)
 {
     (void)b;
-    return stands_alone(a) ? tok13a_put(to, n, (char[]){ ' ', a, ' ' }, 3, 1)
-                           : 0;
+    return stands_alone(a)
+           ? tok13a_emit(to, n, (char[]){ ' ', a, ' ' }, 3, 1) : 0;
 }
 
 static size_t pass_stop_after(char a, char b, char *to, size_t *n)
 {
     return !tok13a_is_digit(a) && is_stop(b)
-           ? tok13a_put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
+           ? tok13a_emit(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
 }
 
 static size_t pass_stop_before(char a, char b, char *to, size_t *n)
 {
     return is_stop(a) && !tok13a_is_digit(b)
-           ? tok13a_put(to, n, (char[]){ ' ', a, ' ', b }, 4, 2) : 0;
+           ? tok13a_emit(to, n, (char[]){ ' ', a, ' ', b }, 4, 2) : 0;
 }
 
 static size_t pass_dash(char a, char b, char *to, size_t *n)
 {
     return tok13a_is_digit(a) && b == '-'
-           ? tok13a_put(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
+           ? tok13a_emit(to, n, (char[]){ a, ' ', b, ' ' }, 4, 2) : 0;
 }
 
-static bool tok13a_run_pass(struct strbuf *out, struct str in, pass_fn *pass)
+static bool tok13a_run_pass(struct strbuf *out, struct str in,
+                            tok13a_pass *pass)
 {
     bool ok = true;
 
     strbuf_reset(out);
     for (size_t i = 0, taken; ok && i < in.n; i += taken) {
-        char to[4];
+        char to[EMIT_MAX];
         size_t n;
 
-        /* The text ends in a space, so no pass takes two bytes there. */
+        /* The text ends in a space, so no pass matches two bytes there. */
         taken = i + 1 < in.n ? pass(in.p[i], in.p[i + 1], to, &n)
                              : pass(in.p[i], ' ', to, &n);
-        if (!taken) taken = tok13a_put(to, &n, in.p + i, 1, 1);
+        if (!taken) taken = tok13a_emit(to, &n, in.p + i, 1, 1);
+        assert(i + taken <= in.n);
         ok = strbuf_add(out, to, n);
     }
     return ok;
@@ -121,7 +129,7 @@ static bool plain_text(struct strbuf *out, struct strbuf *spare,
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
         if (!memmem(out->data, out->len, change[i][0], strlen(change[i][0])))
             continue;
-        if (!replace(spare, strbuf_view(out), change[i][0], change[i][1]))
+        if (!replace_all(spare, strbuf_view(out), change[i][0], change[i][1]))
             return false;
         tok13a_swap(out, spare);
     }
@@ -130,9 +138,10 @@ static bool plain_text(struct strbuf *out, struct strbuf *spare,
 
 bool tok13a(struct strbuf *out, struct strbuf *spare, struct str text)
 {
-    static pass_fn *const passes[] = { pass_punctuation, pass_stop_after,
+    static tok13a_pass *const passes[] = { pass_punctuation, pass_stop_after,
                                        pass_stop_before, pass_dash };
 
+    assert(out != spare);
     if (!plain_text(out, spare, text)) return false;
     strbuf_reset(spare);
     if (!strbuf_addc(spare, ' ') || !strbuf_add(spare, out->data, out->len)

@@ -1,9 +1,14 @@
-/* wordfreq.c - frequencies, and matches of words line by line. */
+/* wordfreq.c - counts word frequencies, and the matched words of each line by
+ * frequency bucket.
+ *
+ * Invariant: in each bucket the matched words are at most the words of the
+ * hypothesis and at most those of the reference. */
 #include "metrics/wordfreq.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "metrics/moses.h"
 
 static const struct { uint32_t from; const char *name; } buckets[] = {
@@ -40,9 +45,9 @@ int wordfreq_bucket(uint32_t frequency)
     return b;
 }
 
-/* ---- lines -------------------------------------------------------------- */
+/* ---- counting lines ----------------------------------------------------- */
 
-static uint64_t wordfreq_key_of(struct str word)
+static uint64_t wordfreq_key(struct str word)
 {
     return XXH3_64bits(word.p, word.n);
 }
@@ -54,8 +59,8 @@ bool wordfreq_learn(struct wordfreq *w, struct str text)
 
     if (!moses_tally(s, text)) return false;
     for (size_t i = 0; i < s->words.n; i++) {
-        uint32_t *n =
-            map64_put(&w->frequency, wordfreq_key_of(s->words.at[i]), &fresh);
+        uint64_t key = wordfreq_key(s->words.at[i]);
+        uint32_t *n = map64_put(&w->frequency, key, &fresh);
 
         if (!n) return false;
         if (*n < UINT32_MAX) ++*n;
@@ -70,7 +75,8 @@ static int bucket_of(const struct wordfreq *w, uint64_t key)
     return wordfreq_bucket(n ? *n : 0);
 }
 
-/* Into w->scratch.ids: how many of each word are left to match. */
+/* Counts the words of the reference. w->scratch.ids then holds, for each word,
+ * how many occurrences have not been matched yet. */
 static bool count_ref(struct wordfreq *w, struct str ref,
                       struct wordfreq_counts *counts)
 {
@@ -80,7 +86,7 @@ static bool count_ref(struct wordfreq *w, struct str ref,
     tally_begin(s);
     if (!moses_tally(s, ref)) return false;
     for (size_t i = 0; i < s->words.n; i++) {
-        uint64_t key = wordfreq_key_of(s->words.at[i]);
+        uint64_t key = wordfreq_key(s->words.at[i]);
         uint32_t *left = map64_put(&s->ids, key, &fresh);
 
         if (!left) return false;
@@ -97,7 +103,7 @@ static bool wordfreq_match_hyp(struct wordfreq *w, struct str hyp,
 
     if (!moses_tally(s, hyp)) return false;
     for (size_t i = 0; i < s->words.n; i++) {
-        uint64_t key = wordfreq_key_of(s->words.at[i]);
+        uint64_t key = wordfreq_key(s->words.at[i]);
         uint32_t *left = map64_find(&s->ids, key);
         struct wordfreq_counts *c = &counts[bucket_of(w, key)];
 
@@ -116,6 +122,8 @@ bool wordfreq_add(struct wordfreq *w, struct str hyp, struct str ref)
     if (!count_ref(w, ref, line) || !wordfreq_match_hyp(w, hyp, line))
         return false;
     for (int b = 0; b < WORDFREQ_BUCKETS; b++) {
+        assert(line[b].matched <= line[b].hyp);
+        assert(line[b].matched <= line[b].ref);
         w->counts[b].matched += line[b].matched;
         w->counts[b].hyp += line[b].hyp;
         w->counts[b].ref += line[b].ref;
@@ -128,6 +136,7 @@ void wordfreq_get(const struct wordfreq *w, int bucket,
 {
     const struct wordfreq_counts *n = &w->counts[bucket];
 
+    assert(bucket >= 0 && bucket < WORDFREQ_BUCKETS);
     *out = (struct wordfreq_figure){ .frequency = buckets[bucket].name,
                                      .n = *n };
     if (!n->matched) return;

@@ -1,14 +1,15 @@
-/* wordfreq.h - how well words come through, by how often they are seen, as
- * compare-mt counts it (Neubig et al. 2019).
+/* wordfreq.h - word accuracy by word frequency, as compare-mt computes it
+ * (Neubig et al. 2019).
  *
- * First learn the frequencies: from the references themselves, or from what a
- * system was trained on. Then add the lines. In each line a word of the
- * translation is matched with the same word of the reference, every one of the
- * reference's at most once; the frequency of the word says which bucket they
- * count in. Precision, recall and F1 are of the sums.
+ * First learn the frequencies, from the references themselves or from the
+ * training data of a system. Then add the lines. In each line a word of the
+ * translation is matched with an equal word of the reference; each word of the
+ * reference matches at most once. The frequency of a word decides in which
+ * bucket it is counted. Precision, recall and F1 are computed from the sums of
+ * a bucket.
  *
- * Words are Moses words (moses.h), hyphens kept, case kept. Belongs to one
- * thread at a time. */
+ * Words are Moses words (moses.h), with hyphens and case kept. Only one thread
+ * at a time may use a struct wordfreq. */
 #ifndef METRICS_WORDFREQ_H
 #define METRICS_WORDFREQ_H
 
@@ -31,20 +32,21 @@ struct wordfreq {
 struct wordfreq_figure {
     const char *frequency;      /* "<1", "4", "[5,10)", ">=1000" */
     struct wordfreq_counts n;
-    double precision, recall, f1;       /* in percent; 0: nothing matched */
+    double precision, recall, f1;       /* in percent; 0 without a match */
 };
 
 void wordfreq_init(struct wordfreq *w);
 void wordfreq_release(struct wordfreq *w);
-void wordfreq_reset(struct wordfreq *w);        /* keeps the frequencies */
+/* Sets the counts to 0 and keeps the frequencies. */
+void wordfreq_reset(struct wordfreq *w);
 
-/* Both false: no memory. A line that failed has not been added; of a text that
- * failed some words may have been learned. */
+/* Both return false when memory runs out. Then wordfreq_add() has not counted
+ * the line, but wordfreq_learn() may have counted some words of the text. */
 bool wordfreq_learn(struct wordfreq *w, struct str text);
 bool wordfreq_add(struct wordfreq *w, struct str hyp, struct str ref);
 
-/* The bucket of a word that is seen so often: 0, 1, 2, 3, 4, then from 5, from
- * 10, from 100, from 1000 on. */
+/* Returns the bucket of a word of this frequency. The buckets are 0, 1, 2, 3,
+ * 4, 5 to 9, 10 to 99, 100 to 999, and 1000 or more. */
 int wordfreq_bucket(uint32_t frequency);
 void wordfreq_get(const struct wordfreq *w, int bucket,
                   struct wordfreq_figure *out);

@@ -350,7 +350,8 @@ TEST(handles_refuse_with_a_sentence)
     other = score_small(small_ref);
     CHECK_INT(skmt_score_compare(s, other, "bleu", 10, 1, &v, &err),
               SKMT_ARGUMENT);
-    CHECK_STR(err.message, "1 and 3 lines cannot be compared");
+    CHECK_STR(err.message, "cannot compare systems that have different "
+              "numbers of lines, 1 and 3");
     skmt_score_free(s);
     skmt_score_free(other);
     skmt_score_free(NULL);
