@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""BLEU and chrF2 of whole files, as sacrebleu counts them.
+"""bleu.py - compute BLEU and chrF2 of whole files, as sacrebleu does.
 
-    bleu.py REFERENCES HYPOTHESES ..     one line each: BLEU, chrF2, file
-    bleu.py --test                       known values; exit status 1 if wrong
+    bleu.py REFERENCES HYPOTHESES ...    print BLEU, chrF2 and the file name,
+                                         one line for each file of hypotheses
+    bleu.py --test                       compare with known values; exit
+                                         status 1 if one differs
 
-A reference file that ends in .tsv gives its second column; files ending in
-.xz are unpacked. BLEU: 13a tokens, case kept, order 4, exp smoothing. chrF2:
-characters without blanks, order 6, beta 2, counts summed over the corpus.
-The standard library is all it needs.
+Of a reference file whose name ends in .tsv the second column is used; files
+whose name ends in .xz are decompressed. BLEU: 13a tokens, case-sensitive,
+order 4, exponential smoothing. chrF2: characters without white space, order 6,
+beta 2, counts summed over the corpus. It needs only the standard library.
 """
 import lzma
 import math
@@ -76,8 +78,8 @@ def chrf(refs, hyps):
         ref, hyp = "".join(ref.split()), "".join(hyp.split())
         for n in range(1, 7):
             in_ref, in_hyp = ngrams(ref, n), ngrams(hyp, n)
-            # a reference too short for this order: the hypothesis' n-grams
-            # are not held against it
+            # where the reference is too short for this order, the n-grams of
+            # the hypothesis are not counted
             h[n - 1] += sum(in_hyp.values()) if in_ref else 0
             r[n - 1] += sum(in_ref.values())
             m[n - 1] += matches(in_hyp, in_ref)
@@ -119,7 +121,7 @@ def self_test():
                       (bleu(["a b"], ["c d"]), 0),
                       (chrf(["a b"], ["c d"]), 0), (bleu([""], [""]), 0)]:
         assert abs(got - want) < 1e-6, (got, want)
-    print("bleu.py: 11 values as known")
+    print("bleu.py: all 11 values are correct")
 
 
 def main(args):
@@ -132,8 +134,8 @@ def main(args):
     for path in args[1:]:
         hyps = read(path)
         if len(hyps) != len(refs):
-            sys.exit(f"bleu.py: {path} has {len(hyps)} lines, "
-                     f"{args[0]} {len(refs)}")
+            sys.exit(f"bleu.py: {path} has {len(hyps)} lines, but "
+                     f"{args[0]} has {len(refs)}")
         print(f"{bleu(refs, hyps):.2f} {chrf(refs, hyps):.2f} {path}")
 
 

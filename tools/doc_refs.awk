@@ -1,10 +1,10 @@
-# doc_refs.awk - what comments and documents refer to is there.
+# doc_refs.awk - check that what comments and documents refer to exists.
 #
 #     awk -f tools/doc_refs.awk docs/method.md FILE ...
 #
 # The first file is the description of the method; its headings have numbers
-# ("### 1.8 Neighbors, lambda and the mixture"). These references are checked, in
-# it and in all other files:
+# ("### 1.8 Neighbors, lambda and the mixture"). In this file and in all others
+# these references are checked:
 #
 #   method 1.8, method.md 1.8       there must be a heading with this number;
 #                                   a line may end between the two words
@@ -38,7 +38,7 @@ function read_heading(line)
     headings[substr(line, RSTART, RLENGTH)]++
 }
 
-# The numbers in what matches `pattern` are those of sections.
+# Check that each number in the matches of `pattern` is one of a section.
 function check_references(line, pattern,    ref, number)
 {
     while (match(line, pattern)) {
@@ -53,7 +53,7 @@ function check_references(line, pattern,    ref, number)
     }
 }
 
-# The words of a source file, read once.
+# Collect the words of a source file in words[]. A file is read only once.
 function read_words(path,    line, n, i, word)
 {
     if (path in words_read) return
@@ -98,7 +98,7 @@ FNR == 1 {
     ends_in_method = $0 ~ /[Mm]ethod(\.md)?$/
 }
 
-# A span of code may go on in the next line, but not past a blank one.
+# A code span may continue on the next line, but not past an empty line.
 FILENAME ~ /\.md$/ {
     text = open_span == "" || $0 == "" ? $0 : open_span " " $0
     n_spans = split(text, spans, "`")

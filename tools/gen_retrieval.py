@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""gen_retrieval.py - a small memory and what must be found in it.
+"""gen_retrieval.py - write a small memory and the matches that retrieval must
+find in it.
 
     tools/gen_retrieval.py ../shared/corpora/jrc/docs.tsv.xz \\
         ../shared/model/spm.model > tests/golden/matches.jsonl
 
-Takes 300 distinct pairs of JRC-Acquis and 60 other sentences to look for, and
-finds the 16 most similar pairs for each in the plainest way: every document
-is scored for every query, every edit distance is a full table. Nothing of the
-engine is used; pieces come from SentencePiece's spm_encode.
+Takes 300 distinct pairs of JRC-Acquis as the memory and 60 other sentences as
+queries, and finds the 16 most similar pairs for each query by brute force:
+it scores every document for every query and computes every edit distance in
+full. It uses nothing of the engine; the pieces come from spm_encode of
+SentencePiece.
 
-    BM25 as Lucene counts it (k1 1.2, b 0.75, lengths in a byte of four
-    significant bits, query terms as often as they occur), best 64, equal ones
-    in the order of the memory; then 1 - edits / pieces of the longer, equal
-    ones in BM25's order, best 16.
+    1. Keep the 64 best pairs by BM25 as Lucene computes it (k1 1.2, b 0.75,
+       lengths rounded to a byte with four significant bits, a query term
+       counts as often as it occurs). Ties are in the order of the memory.
+    2. Keep the 16 best of these by 1 - edit distance / pieces of the longer
+       sentence. Ties are in the order of BM25.
 
-Python 3 and spm_encode (Debian: sentencepiece)."""
+Needs Python 3 and spm_encode (Debian package: sentencepiece)."""
 import json
 import lzma
 import math
@@ -41,8 +44,8 @@ def is_inside(c):
 
 
 def words(text):
-    """Runs of letters and digits in lower case, with a joint inside a number
-    or a word."""
+    """Words in lower case: runs of letters and digits, which may contain a
+    joining mark such as an apostrophe between two letters or two digits."""
     found, word = [], ""
     for i, c in enumerate(text):
         before, after = text[i - 1:i], text[i + 1:i + 2]
@@ -59,7 +62,8 @@ def words(text):
 
 
 def byte_length(n):
-    """A length as one byte keeps it: exact to 39, then in growing steps."""
+    """The length after rounding to one byte, as Lucene does: exact up to 39,
+    then in growing steps."""
     if n < 24:
         return n
     shift = max(0, (n - 24).bit_length() - 4)
@@ -108,8 +112,8 @@ def encode(texts, model):
 
 
 def choose(path):
-    """Pairs of middling length, from all over the collection; every sixth is
-    looked for, the others are the memory."""
+    """Choose pairs of medium length from all over the collection. Every sixth
+    becomes a query, the others become the memory."""
     with lzma.open(path, "rt", encoding="utf-8") as f:
         rows = [line.rstrip("\n").split("\t") for line in f]
     seen, pairs = set(), []
@@ -119,7 +123,8 @@ def choose(path):
         if source not in seen:
             pairs.append((source, target))
             seen.add(source)
-    step = len(pairs) // 12                 # 12 runs: neighbors are alike
+    # 12 runs of adjacent pairs: pairs of one document are similar
+    step = len(pairs) // 12
     taken = [p for i in range(12) for p in pairs[i * step:i * step + 30]]
     queries = [s for s, _ in taken[::6]]
     memory = [p for i, p in enumerate(taken) if i % 6]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""gen_words.py - write src/text/word_break.h from Unicode's own files.
+"""gen_words.py - write src/text/word_break.h from the data files of Unicode.
 
     tools/gen_words.py [/usr/share/unicode] > src/text/word_break.h
 
-Reads WordBreakProperty, emoji-data, Scripts, LineBreak and PropList (Debian:
-unicode-data). The result is a two-stage table for the first two planes and a
-list of ranges for the rest. A class is written as a letter, so that a block
-is a string: '`' and on, and '@' and on for what is also a pictograph.
+Reads WordBreakProperty, emoji-data, Scripts, LineBreak and PropList (Debian
+package: unicode-data). The result is a two-stage table for the first two
+planes and a list of ranges for the others. A class is written as a character,
+so that a block of the table is a string: characters from '`' on, and from '@'
+on for code points that are pictographs too.
 """
 import re
 import sys
@@ -14,7 +15,7 @@ import sys
 BLOCK = 128
 TABLED = 0x20000
 
-# Word_Break values, and what they are called in words.c.
+# Word_Break values and their names in words.c.
 WORD_BREAK = {
     'CR': 'CR', 'LF': 'LF', 'Newline': 'NEWLINE', 'WSegSpace': 'WSEG',
     'Extend': 'EXTEND', 'ZWJ': 'ZWJ', 'Format': 'FORMAT',
@@ -31,7 +32,7 @@ PICTOGRAPH = 0x40
 
 
 def ranges(path, field=1):
-    """(first, last, value) of each line of a UCD file."""
+    """(first, last, value) of each line of a file of Unicode's database."""
     with open(path, encoding='utf-8') as lines:
         for line in lines:
             parts = [p.strip() for p in line.split('#')[0].split(';')]
@@ -41,10 +42,10 @@ def ranges(path, field=1):
 
 
 def classes(ucd):
-    """The class of every code point. What Word_Break leaves as Other is told
-    apart further. U+202F, which Word_Break counts with '_' since Unicode 11,
-    stays a space: French sets it before '!' and '?', and that must not make
-    another word of the one before."""
+    """The class of every code point. Code points whose Word_Break is Other are
+    divided further. U+202F is a space here, although Word_Break has put it in
+    the class of '_' since Unicode 11: French uses it before '!' and '?', and
+    there it must not change the word before it."""
     table = bytearray([PLAIN]) * 0x110000
 
     def put(path, names, always):
@@ -104,20 +105,21 @@ def main():
     table = classes(ucd)
     index, blocks = stages(table)
 
-    print('/* word_break.h - the Word_Break class of each code point. Made by')
-    print(' * tools/gen_words.py from Unicode %s; do not edit. */' % version)
+    print('/* word_break.h - the Word_Break class of each code point, generated')
+    print(' * by tools/gen_words.py from Unicode %s; do not edit. */' % version)
     print('#ifndef TEXT_WORD_BREAK_H\n#define TEXT_WORD_BREAK_H\n')
     print('#include <stdint.h>\n')
-    print('/* OTHER is what Word_Break calls so, less white space (BLANK),')
-    print(' * Han and Hiragana (IDEOGRAPH), and what needs a dictionary: Thai,')
-    print(' * Lao, Khmer, Myanmar (SOUTHEAST). U+202F is BLANK. */')
+    print('/* The classes of Word_Break. Four of them divide its class Other:')
+    print(' * BLANK is white space and U+202F; IDEOGRAPH is Han and Hiragana;')
+    print(' * SOUTHEAST is scripts whose words are found with a dictionary')
+    print(' * (Thai, Lao, Khmer, Myanmar); OTHER is the remainder. */')
     print('enum word_break {')
     for i, name in enumerate(CLASSES):
         print('    WB_%s%s' % (name, ',' if i + 1 < len(CLASSES) else ''))
     print('};')
-    print('/* A class as it is in the tables: its number in the low bits. */')
+    print('/* The class of a character of the tables. */')
     print("#define WB_CLASS(c) ((enum word_break)((c) & 0x1F))")
-    print("#define WB_PLAIN '`'              /* OTHER and no pictograph */")
+    print("#define WB_PLAIN '`'              /* OTHER, not a pictograph */")
     print("#define WB_IS_PICTOGRAPH(c) (!((c) & 0x20))")
     print('#define WB_BLOCK %d\n#define WB_TABLED 0x%X\n' % (BLOCK, TABLED))
     print('static const uint8_t word_break_index[%d] = {' % len(index))
@@ -129,7 +131,7 @@ def main():
         text = block.decode()
         print('    "%s"\n    "%s",' % (text[:BLOCK // 2], text[BLOCK // 2:]))
     print('};\n')
-    print('/* From WB_TABLED on; what is in none is OTHER. */')
+    print('/* Code points from WB_TABLED on; those in no range are OTHER. */')
     print('static const struct { uint32_t first, last; char cls; }')
     print('word_break_high[] = {')
     for first, last, cls in high_ranges(table):

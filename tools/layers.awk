@@ -1,9 +1,11 @@
-# layers.awk - a folder of src/ includes only itself and folders above it.
+# layers.awk - check the order of the folders: a folder of src/ may include
+# headers only of itself and of folders before it in the list below.
 #
 #     find src apps include -name '*.[ch]' | xargs awk -f tools/layers.awk
 #
-# Prints file:line of what breaks the order and fails. apps/ see include/ only
-# and their own folder; include/ sees nothing of src/.
+# A program in apps/ may include headers of include/ and of its own folder.
+# include/ may not include headers of src/. Prints file:line of each #include
+# that breaks these rules, and exits with 1 if there is any.
 BEGIN {
     n = split("base text formats tm tensor model convert nn knn search" \
               " metrics engine api", order, " ")
@@ -18,9 +20,9 @@ BEGIN {
     if (here[1] != "src")
         complain(here[1] " may include only what is in include/, not " path)
     else if (!(folder in level))
-        complain(path " is in no folder of the order")
+        complain("the folder of " path " is not in the list of tools/layers.awk")
     else if (!(here[2] in level))
-        complain(here[2] " is no folder of the order")
+        complain("the folder " here[2] " is not in the list of tools/layers.awk")
     else if (level[folder] > level[here[2]])
         complain(here[2] " may not include " path)
 }

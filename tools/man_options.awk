@@ -2,8 +2,8 @@
 #
 #     skmt help options | awk -f tools/man_options.awk - docs/man/skmt.1
 #
-# In the page the lists of a command stand between the comments
-# "options of COMMAND" and "end of options".
+# In the man page the options of a command stand between the comments
+# "options of COMMAND" and "end of options". What is between them is replaced.
 BEGIN { FS = "\t" }
 function roff(text) {
     gsub(/\\/, "\\e", text)

@@ -1,13 +1,14 @@
-/* word_break.h - the Word_Break class of each code point. Made by
- * tools/gen_words.py from Unicode 15.0.0; do not edit. */
+/* word_break.h - the Word_Break class of each code point, generated
+ * by tools/gen_words.py from Unicode 15.0.0; do not edit. */
 #ifndef TEXT_WORD_BREAK_H
 #define TEXT_WORD_BREAK_H
 
 #include <stdint.h>
 
-/* OTHER is what Word_Break calls so, less white space (BLANK),
- * Han and Hiragana (IDEOGRAPH), and what needs a dictionary: Thai,
- * Lao, Khmer, Myanmar (SOUTHEAST). U+202F is BLANK. */
+/* The classes of Word_Break. Four of them divide its class Other:
+ * BLANK is white space and U+202F; IDEOGRAPH is Han and Hiragana;
+ * SOUTHEAST is scripts whose words are found with a dictionary
+ * (Thai, Lao, Khmer, Myanmar); OTHER is the remainder. */
 enum word_break {
     WB_OTHER,
     WB_BLANK,
@@ -32,9 +33,9 @@ enum word_break {
     WB_MIDLETTER,
     WB_MIDNUM
 };
-/* A class as it is in the tables: its number in the low bits. */
+/* The class of a character of the tables. */
 #define WB_CLASS(c) ((enum word_break)((c) & 0x1F))
-#define WB_PLAIN '`'              /* OTHER and no pictograph */
+#define WB_PLAIN '`'              /* OTHER, not a pictograph */
 #define WB_IS_PICTOGRAPH(c) (!((c) & 0x20))
 #define WB_BLOCK 128
 #define WB_TABLED 0x20000
@@ -526,7 +527,7 @@ static const char word_break_block[213][WB_BLOCK] = {
     "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@``",
 };
 
-/* From WB_TABLED on; what is in none is OTHER. */
+/* Code points from WB_TABLED on; those in no range are OTHER. */
 static const struct { uint32_t first, last; char cls; }
 word_break_high[] = {
     { 0x20000, 0x2A6DF, 'b' },
