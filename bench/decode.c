@@ -1,16 +1,16 @@
-/* decode.c - how fast sentences are translated, through the public API.
+/* decode.c - measures the speed of translation through the public API.
  *
  *     decode MODEL FILE [--beam N] [--batch N] [--threads N] [--reps N]
- *                       [--sentences N] [--set OPTION=VALUE] ..
- *     decode MODEL FILE --pieces      the source pieces of each line
- *     decode --isa                    the kernels in use
- *     decode --cpu                    the processor's name
+ *                       [--sentences N] [--set OPTION=VALUE] ...
+ *     decode MODEL FILE --pieces      print the source pieces of each line
+ *     decode --isa                    print the instruction set in use
+ *     decode --cpu                    print the name of the processor
  *
- * Prints one line of JSON with the keys of the peer's program (../shared/
- * peers/ct2bench): opening the model is not timed, one untimed batch per
- * worker goes first, output tokens do not count the end of sentence. Unlike
- * there, cutting text into pieces and joining them again is timed. Lines are
- * translated whole. bench/run makes the tables. */
+ * Prints one line of JSON with the same keys as ct2bench, the program that
+ * measures CTranslate2 (../shared/peers/ct2bench). As there, opening the model
+ * is not timed, each worker first translates one batch untimed, and EOS is not
+ * counted as an output token. Unlike there, tokenization and detokenization
+ * are timed. Lines are not split into sentences. bench/run makes the tables. */
 #include <skmt.h>
 
 #include <stdbool.h>
@@ -24,16 +24,16 @@ enum { MAX_LINES = 10000, MAX_REPS = 100 };
 struct bench {
     const char *model_path, *text_path;
     int reps, batch, threads, beam;
-    size_t n_sentences;                 /* at most; 0 for all */
+    size_t n_sentences;                 /* limit; 0 for all lines */
     skmt_options *options;
     char *lines[MAX_LINES];
     size_t n_lines;
     skmt_model *model;
     skmt_stream *stream;
     double load_seconds;
-    double seconds[MAX_REPS];           /* ascending */
+    double seconds[MAX_REPS];           /* sorted after the measurement */
     long tokens;                        /* of the current repetition */
-    bool pieces;
+    bool print_pieces;                  /* print pieces, measure nothing */
 };
 
 _Noreturn static void die(const char *what)
@@ -55,8 +55,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The most memory this process has had, as the system counts it: pages of
- * the mapped model included. */
+/* Returns the peak resident memory of this process, as the system counts it.
+ * It includes the pages of the mapped model. */
 static double peak_rss_mb(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
@@ -75,7 +75,7 @@ static int number(const char *s)
 {
     int n = atoi(s);
 
-    if (n < 1) die("a number is not positive");
+    if (n < 1) die("the numbers must be positive");
     return n;
 }
 
@@ -90,14 +90,14 @@ static void set_pair(struct bench *b, char *pair)
 {
     char *equals = strchr(pair, '=');
 
-    if (!equals) die("--set takes OPTION=VALUE");
+    if (!equals) die("the value of --set must be OPTION=VALUE");
     *equals = '\0';
     set(b, pair, equals + 1);
 }
 
 static void option(struct bench *b, const char *name, char *value)
 {
-    if (!value) die("an option lacks its value");
+    if (!value) die("the last option has no value");
     if (!strcmp(name, "--beam")) b->beam = number(value);
     else if (!strcmp(name, "--batch")) b->batch = number(value);
     else if (!strcmp(name, "--threads")) b->threads = number(value);
@@ -105,9 +105,9 @@ static void option(struct bench *b, const char *name, char *value)
     else if (!strcmp(name, "--sentences"))
         b->n_sentences = (size_t)number(value);
     else if (!strcmp(name, "--set")) { set_pair(b, value); return; }
-    else die("no such option; bench/decode.c begins with a list");
-    if (b->reps > MAX_REPS) die("too many repetitions");
-    /* "--batch" is an option of the engine too */
+    else die("unknown option; the first comment of bench/decode.c lists them");
+    if (b->reps > MAX_REPS) die("--reps is 100 at most");
+    /* the others are options of the engine too */
     if (strcmp(name, "--reps") && strcmp(name, "--sentences"))
         set(b, name + 2, value);
 }
@@ -120,14 +120,14 @@ static void parse(struct bench *b, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--isa")) { puts(skmt_isa()); exit(0); }
         if (!strcmp(argv[i], "--cpu")) { puts(skmt_cpu()); exit(0); }
-        if (!strcmp(argv[i], "--pieces")) b->pieces = true;
+        if (!strcmp(argv[i], "--pieces")) b->print_pieces = true;
         else if (argv[i][0] == '-') {
             option(b, argv[i], argv[i + 1]);
             i++;
         } else if (n < 2) *files[n++] = argv[i];
         else die("too many files");
     }
-    if (n < 2) die("MODEL and FILE are needed");
+    if (n < 2) die("usage: decode MODEL FILE [options]");
 }
 
 static void read_lines(struct bench *b)
@@ -136,7 +136,7 @@ static void read_lines(struct bench *b)
     size_t cap = 0;
     ssize_t len;
 
-    if (!f) die("cannot read the text");
+    if (!f) die("cannot open FILE");
     while (b->n_lines < MAX_LINES
            && (!b->n_sentences || b->n_lines < b->n_sentences)
            && (len = getline(&b->lines[b->n_lines], &cap, f)) > 0) {
@@ -145,7 +145,7 @@ static void read_lines(struct bench *b)
         cap = 0;
     }
     fclose(f);
-    if (!b->n_lines) die("the text is empty");
+    if (!b->n_lines) die("FILE is empty");
 }
 
 /* ---- running ---------------------------------------------------------- */
@@ -170,7 +170,7 @@ static int delivered(void *user, uint64_t line, skmt_result *r,
 
     (void)line;
     if (!r) die(e->message);
-    if (b->pieces) print_pieces(r);
+    if (b->print_pieces) print_pieces(r);
     for (int s = 0; s < skmt_result_segs(r); s++) {
         int n = skmt_result_target_pieces(r, 0, s);
 
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
     parse(&b, argc, argv);
     read_lines(&b);
     open_all(&b);
-    if (b.pieces) {
+    if (b.print_pieces) {
         translate(&b, b.n_lines);
     } else {
         measure(&b);

@@ -1,10 +1,11 @@
-/* fts.c - the same searches by SQLite's own full-text index (FTS5).
+/* fts.c - measures the full-text index of SQLite (FTS5) on the same searches,
+ * for comparison with ours.
  *
  *     fts DATABASE TSV QUERIES N
  *
- * Puts the sources of TSV into a new FTS5 table and asks N of the lines of
- * QUERIES for the best 64 by its bm25, all their words joined by OR. Prints a
- * line of JSON. */
+ * Puts the sources of TSV into a new FTS5 table. Then searches for each of the
+ * first N lines of QUERIES, with all its words joined by OR, and fetches the
+ * best 64 rows by FTS5's bm25. Prints a line of JSON. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static long fill(sqlite3 *db, const char *path)
     size_t cap = 0;
     long n = 0;
 
-    if (!f) die("cannot read the memory");
+    if (!f) die("cannot open TSV");
     run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
             "CREATE VIRTUAL TABLE t USING fts5(source); BEGIN");
     put = prepare(db, "INSERT INTO t VALUES(?)");
@@ -61,7 +62,7 @@ static long fill(sqlite3 *db, const char *path)
     return n;
 }
 
-/* "one" OR "two" */
+/* Writes the query: "one" OR "two" OR ... */
 static void or_query(const char *line, struct strbuf *out)
 {
     struct words w;
@@ -96,7 +97,7 @@ static size_t ask(sqlite3 *db, const char *path, size_t most, double *ms)
     size_t cap = 0, n = 0;
     double begin;
 
-    if (!f) die("cannot read the queries");
+    if (!f) die("cannot open QUERIES");
     strbuf_init(&query, 0);
     while (n < most && getline(&line, &cap, f) > 0) {
         line[strcspn(line, "\n")] = '\0';
@@ -123,14 +124,14 @@ int main(int argc, char **argv)
     long lines;
     sqlite3 *db;
 
-    if (argc != 5) die("bench/fts.c begins with how it is called");
+    if (argc != 5) die("usage: fts DATABASE TSV QUERIES N");
     remove(argv[1]);
-    if (sqlite3_open(argv[1], &db)) die("cannot make the database");
+    if (sqlite3_open(argv[1], &db)) die("cannot create DATABASE");
     lines = fill(db, argv[2]);
     filled = clock_seconds() - begin;
     n = (size_t)atol(argv[4]);
     n = ask(db, argv[3], n < MAX_QUERIES ? n : MAX_QUERIES, ms);
-    if (!n) die("no queries");
+    if (!n) die("QUERIES has no line with a word");
     qsort(ms, n, sizeof *ms, by_value);
     printf("{\"what\":\"fts5\",\"pairs\":%ld,\"import_seconds\":%.1f,"
            "\"queries\":%zu,\"p50_ms\":%.3f,\"p95_ms\":%.3f,"

@@ -1,10 +1,13 @@
-/* kernels.c - how fast the operations of src/tensor/cpu are on this CPU.
+/* kernels.c - measures the speed of the kernels of src/tensor/cpu on this CPU.
  *
- *     kernels [-i isa] [-t type] [-q]     default: the best ISA, every type
+ *     kernels [-i ISA] [-t TYPE] [-p PLACE] [-q]
  *
- * Products: GMAC/s and GB/s of weights, hot (the same matrix again and again)
- * and cold (matrices in turn through 33 MB, as a decoder does). The rest in
- * microseconds a call. Best of several rounds, since machines are shared. */
+ * The default is the best instruction set and every type. Matrix products are
+ * reported in billions of multiply-adds a second (GMAC/s) and in GB/s of
+ * weights. They are measured hot (the same matrix every time, in the cache) and
+ * cold (different matrices of 33 MB in turn, as in a decoder). Other kernels
+ * are reported in microseconds per call. Each number is the best of several
+ * rounds, because the machine may be shared. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +21,8 @@
 #define ROTATE ((size_t)33 << 20)
 #define COUNT(a) (sizeof (a) / sizeof *(a))
 
-/* The thread's own time: what others take of a shared core does not count. */
+/* Returns the CPU time of this thread. The time that other processes use on a
+ * shared core does not count. */
 static double now(void)
 {
     struct timespec t;
@@ -26,7 +30,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Where the weights lie: the kinds of memory a model could be in. */
+/* The kind of memory that holds the weights: huge pages, 4 KB pages, a mapped
+ * file, or a mapped file whose pages were collapsed into huge pages. */
 enum place { PLACE_HUGE, PLACE_SMALL, PLACE_FILE, PLACE_COLLAPSE };
 static const char *const place_names[] = { "huge", "4k", "file", "collapse" };
 
@@ -51,7 +56,7 @@ static void *map_anonymous(size_t bytes, int advice)
     return p;
 }
 
-/* Random bytes: int8 within +-127, floats around one. */
+/* Fills memory with random values: int8 from -127 to 127, floats around 1. */
 static void fill(void *p, size_t bytes, enum dtype type)
 {
     uint32_t s = 1;
@@ -92,7 +97,8 @@ static void *weights(size_t bytes, enum dtype type, enum place place)
     }
     fsync(fd);
     close(fd);
-    fd = open(name, O_RDONLY);          /* no writer may hold it: collapse */
+    /* MADV_COLLAPSE fails if the file is open for writing. */
+    fd = open(name, O_RDONLY);
     unlink(name);
     void *p = mmap(tmp, whole, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
     if (p == MAP_FAILED) die("mmap");
@@ -103,7 +109,7 @@ static void *weights(size_t bytes, enum dtype type, enum place place)
     return p;
 }
 
-static void call(const struct kernels *k, const struct gemm *g)
+static void run_gemm(const struct kernels *k, const struct gemm *g)
 {
     int n = linear_panels(g->l);
 
@@ -114,8 +120,9 @@ static void call(const struct kernels *k, const struct gemm *g)
     }
 }
 
-/* Seconds a product takes, over `copies` matrices that follow each other. A
- * round is short, so that some fall between other people's time slices. */
+/* Returns the seconds of one product, measured over `copies` matrices that
+ * follow each other in memory. Rounds are short, so that some of them run
+ * undisturbed by other processes. */
 static double time_gemm(const struct kernels *k, struct gemm g, size_t copies)
 {
     struct linear l = *g.l;
@@ -128,7 +135,7 @@ static double time_gemm(const struct kernels *k, struct gemm g, size_t copies)
         t = now();
         for (size_t c = 0; c < calls; c++) {
             l.w = w + c % copies * bytes;
-            call(k, &g);
+            run_gemm(k, &g);
         }
         t = now() - t;
         if (t / (double)calls < best) best = t / (double)calls;
@@ -191,7 +198,7 @@ static void bench_gemm(const struct kernels *k, enum dtype type,
         if (t_ < us) us = t_;                                             \
     } } while (0)
 
-static void bench_rest(const struct kernels *k)
+static void bench_other_kernels(const struct kernels *k)
 {
     enum { KEYS = 512, DIM = 512, VOCAB = 250000 };
     size_t ld = 3 * DIM;
@@ -214,7 +221,7 @@ static void bench_rest(const struct kernels *k)
         x[i] = (float)((unsigned)i * 2654435761u % 4096) / 256 - 8;
     for (int i = 0; i < KEYS; i++) slot[i] = (i * 37) % KEYS;
 
-    printf("\n%s: microseconds a call\n", isa_name(k->isa));
+    printf("\n%s: microseconds per call\n", isa_name(k->isa));
     for (size_t i = 0; i < COUNT(q_k); i++) {
         struct attention a = {
             .n_q = q_k[i][0], .n_k = q_k[i][1], .heads = 8, .head_dim = 64,
@@ -235,10 +242,11 @@ static void bench_rest(const struct kernels *k)
     printf("row_stats  250000               %8.2f\n", us);
 }
 
-/* All keys of a sentence, a block a call. */
+/* The keys of a sentence. Each call handles the block of one pair. */
 enum { KEYS = 650, BLOCK = 30, BLOCKS = (KEYS + BLOCK - 1) / BLOCK };
 
-/* Blocks lie apart from each other; `turn` says which of `all` there are. */
+/* Computes the distances to all keys of a sentence. Its blocks are scattered
+ * among the `all` blocks in memory; `turn` selects which ones are used. */
 static void all_distances(const struct kernels *k, enum dtype type,
                           struct distances *a, const char *keys, size_t all,
                           size_t turn)
@@ -255,8 +263,8 @@ static void all_distances(const struct kernels *k, enum dtype type,
     a->out -= BLOCKS * BLOCK;
 }
 
-/* "Hot" keys are the same every time; "far" ones are found in turn among
- * 16 MB, as after a step of the decoder has passed through the caches. */
+/* "Hot" keys are the same in every call. "Far" keys are taken in turn from
+ * 16 MB, so that they are not in the cache, as after a decoder step. */
 static void bench_distances(const struct kernels *k, enum dtype type)
 {
     enum { DIM = 512, MAX_Q = 8 };
@@ -303,7 +311,9 @@ int main(int argc, char **argv)
     if (!k || place > PLACE_COLLAPSE) {
         fprintf(stderr, "usage: kernels [-i ref|avx2|avx512|amx] "
                 "[-t f32|bf16|int8] [-p 0..3] [-q]\n"
-                "places of the weights: 0 huge pages, 1 4 KB pages, 2 a file, 3 a file collapsed; -q products only\n");
+                "  -p  where the weights are: 0 huge pages, 1 4 KB pages,\n"
+                "      2 a mapped file, 3 a mapped file in huge pages\n"
+                "  -q  matrix products only\n");
         return 1;
     }
     printf("%s\n", cpu_name());
@@ -311,7 +321,7 @@ int main(int argc, char **argv)
         if (!type || !strcmp(type, dtype_name(types[t])))
             bench_gemm(k, types[t], place);
     if (all) {
-        bench_rest(k);
+        bench_other_kernels(k);
         bench_distances(k, DT_F32);
         bench_distances(k, DT_I8);
     }

@@ -1,12 +1,13 @@
-/* made_up.c - translation memories of any size, to measure with.
+/* made_up.c - writes synthetic translation memories of any size for benchmarks.
  *
- *     made_up N [FILE]         N lines, source TAB target, on standard output
+ *     made_up N [FILE]     print N lines of the form source TAB target
  *
- * Lines of FILE are drawn at random, and three words in ten are replaced by
- * words drawn from all of the same side: common words stay common, and a line
- * has some that resemble it. Without FILE words and lines are invented, the
- * r-th commonest word once in r. The same N and FILE give the same lines, and
- * the first lines of a larger N are those of a smaller one. */
+ * Each line is drawn at random from FILE, and three words in ten are replaced
+ * by random words of the same side. Frequent words thus stay frequent, and most
+ * lines have others that are similar. Without FILE the words are invented; the
+ * word of rank r occurs with a frequency proportional to 1/r (Zipf's law). The
+ * same FILE always gives the same lines, and a smaller N gives the first lines
+ * of a larger one. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,13 +19,13 @@
 enum { SIDES = 2, INVENTED_WORDS = 60000, INVENTED_LENGTH = 20 };
 #define REPLACED 0.3
 
-/* The words of a side, and where each line's begin. */
+/* The words of all sources or of all targets, and where each line begins. */
 struct side {
     uint32_t *words;            /* [n] offsets into text */
     size_t n, cap;
     uint32_t *lines;            /* [n_lines + 1] indexes of words */
     size_t n_lines, cap_lines;
-    char *text;                 /* words, each with a NUL */
+    char *text;                 /* the words, each followed by a NUL */
     size_t len, cap_text;
 };
 
@@ -93,7 +94,7 @@ static void read_file(struct side side[SIDES], const char *path)
     char *line = NULL, *tab;
     size_t cap = 0;
 
-    if (!f) die("cannot read the file");
+    if (!f) die("cannot open FILE");
     while (getline(&line, &cap, f) > 0) {
         line[strcspn(line, "\n")] = '\0';
         tab = strchr(line, '\t');
@@ -104,7 +105,7 @@ static void read_file(struct side side[SIDES], const char *path)
     }
     free(line);
     fclose(f);
-    if (!side[0].n_lines) die("the file has no pairs");
+    if (!side[0].n_lines) die("FILE has no pairs");
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -122,7 +123,8 @@ static void write_side(const struct side *s, size_t line, char end)
     putchar(end);
 }
 
-/* Rank r comes up about once in r. */
+/* Returns a random rank; the probability of rank r is about 1/r times a
+ * constant. */
 static size_t common_rank(void)
 {
     return (size_t)pow(INVENTED_WORDS, share());
@@ -156,7 +158,7 @@ int main(int argc, char **argv)
     struct side side[SIDES] = { 0 };
     long n = argc > 1 ? atol(argv[1]) : 0;
 
-    if (n < 1) die("how many lines?");
+    if (n < 1) die("usage: made_up N [FILE]; N must be 1 or more");
     if (argc > 2) read_file(side, argv[2]);
     for (long i = 0; i < n; i++) {
         if (argc > 2) {

@@ -1,13 +1,15 @@
-/* profile.c - where the time of a translation goes, operation by operation.
+/* profile.c - shows how much time each kernel takes in a translation.
  *
- *     profile MODEL TEXT [OPTION VALUE]...      one thread; whole lines
- *     profile MODEL PAIRS.tsv keys ROWS         their keys, 16 pairs at a time,
- *                                               ROWS tokens in a pass
+ *     profile MODEL TEXT [OPTION VALUE]...
+ *         translate the lines of TEXT, unsplit, on one thread
+ *     profile MODEL PAIRS.tsv keys ROWS
+ *         compute the keys of the pairs, 16 pairs at a time, with ROWS tokens
+ *         in a pass
  *
- * The kernels are called through a table that times them, so the figures are
- * of a real run with its cold caches: what bench/kernels.c measures hot. Also
- * counts passes and rows, and how many inputs of the products after a ReLU
- * are zero. */
+ * The engine gets a table of kernels that measure their own time. The numbers
+ * are therefore those of a real run, with its cache misses, unlike the hot
+ * measurements of bench/kernels.c. It also counts passes and rows, and how many
+ * inputs are zero in the products that follow a ReLU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +24,12 @@
 enum op { PRODUCT, SPARSE, SELF, CROSS, ENCODER, STATS, NORM, QUANTIZE, LIST,
           OPS };
 static const char *const op_name[OPS] = {
-    "int8 products", "  after a ReLU", "self-attention, a path",
-    "cross-attention, a sentence", "encoder attention", "row_stats",
+    "int8 products", "  after a ReLU", "decoder self-attention",
+    "cross-attention", "encoder attention", "row_stats",
     "layer_norm", "quantize", "list_nonzero",
 };
 
-static const struct kernels *inner;
+static const struct kernels *real_kernels;
 static struct { double seconds; long calls; double work; } spent[OPS];
 static double zeros, inputs;
 
@@ -47,7 +49,7 @@ static void timed_gemm(const struct gemm *g, int p0, int p1)
 {
     double t = clock_seconds();
 
-    inner->gemm_i8(g, p0, p1);
+    real_kernels->gemm_i8(g, p0, p1);
     add(PRODUCT, t, macs(g, p1 - p0));
 }
 
@@ -55,7 +57,7 @@ static void timed_sparse(const struct gemm *g, int p0, int p1)
 {
     double t = clock_seconds();
 
-    inner->gemm_sparse(g, p0, p1);
+    real_kernels->gemm_sparse(g, p0, p1);
     add(SPARSE, t, macs(g, p1 - p0));
 }
 
@@ -63,7 +65,7 @@ static void timed_list(const uint8_t *xq, int rows, int k, struct nonzero *nz)
 {
     double t = clock_seconds();
 
-    inner->list_nonzero(xq, rows, k, nz);
+    real_kernels->list_nonzero(xq, rows, k, nz);
     add(LIST, t, rows);
     for (int r = 0; r < rows; r++) {
         int n = 4 * nz[r].n;
@@ -75,11 +77,12 @@ static void timed_list(const uint8_t *xq, int rows, int k, struct nonzero *nz)
 
 static void timed_attention(const struct attention *a)
 {
-    bool beside = a->ldk == a->ldq;         /* keys beside queries */
-    enum op op = a->causal ? SELF : beside ? ENCODER : CROSS;
+    /* In the encoder, keys and queries are columns of the same matrix. */
+    bool same_matrix = a->ldk == a->ldq;
+    enum op op = a->causal ? SELF : same_matrix ? ENCODER : CROSS;
     double t = clock_seconds();
 
-    inner->attention(a);
+    real_kernels->attention(a);
     add(op, t, (double)a->n_q * a->n_k);
 }
 
@@ -88,7 +91,7 @@ static void timed_stats(const float *x, int n, float *block_max,
 {
     double t = clock_seconds();
 
-    inner->row_stats(x, n, block_max, out);
+    real_kernels->row_stats(x, n, block_max, out);
     add(STATS, t, n);
 }
 
@@ -98,7 +101,7 @@ static void timed_norm(const float *x, size_t ldx, int rows, int d,
 {
     double t = clock_seconds();
 
-    inner->layer_norm(x, ldx, rows, d, gain, bias, eps, y, ldy);
+    real_kernels->layer_norm(x, ldx, rows, d, gain, bias, eps, y, ldy);
     add(NORM, t, rows);
 }
 
@@ -107,7 +110,7 @@ static void timed_quantize(const float *x, size_t ldx, int rows, int k,
 {
     double t = clock_seconds();
 
-    inner->quantize(x, ldx, rows, k, q, s);
+    real_kernels->quantize(x, ldx, rows, k, q, s);
     add(QUANTIZE, t, rows);
 }
 
@@ -115,7 +118,7 @@ static struct kernels timed_table(const struct kernels *k)
 {
     struct kernels t = *k;
 
-    inner = k;
+    real_kernels = k;
     t.gemm_i8 = timed_gemm;
     t.gemm_sparse = timed_sparse;
     t.list_nonzero = timed_list;
@@ -126,7 +129,7 @@ static struct kernels timed_table(const struct kernels *k)
     return t;
 }
 
-/* All lines of a file as results with their jobs. */
+/* Reads the lines of a file and prepares a result with its job for each. */
 static int read_lines(const char *path, const struct engine *en,
                       const struct options *o, const struct search_options *so,
                       struct result **out, int cap)
@@ -147,7 +150,8 @@ static int read_lines(const char *path, const struct engine *en,
     return k;
 }
 
-/* As a stream's worker does: lanes are filled a quarter at a time. */
+/* Translates all results and returns the number of tokens. Like the worker of
+ * a stream, it refills the lanes when a quarter of them is free. */
 static long decode(struct batch *b, struct result **r, int n, int lanes)
 {
     long tokens = 0;
@@ -174,7 +178,7 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
     return tokens;
 }
 
-/* Up to `cap` pairs of a file with their tokens. */
+/* Reads up to `cap` pairs of a file and encodes them. */
 static int read_pairs(FILE *f, const struct engine *en,
                       struct steering_pair *out, int cap, struct err *e)
 {
@@ -195,8 +199,8 @@ static int read_pairs(FILE *f, const struct engine *en,
     return n;
 }
 
-/* Keys of the pairs of a file, as the worker of one sentence makes them; -1:
- * it could not. */
+/* Computes the keys of the pairs of a file, as a worker does for a sentence.
+ * Returns the number of tokens, or -1 on failure. */
 static long make_keys(const struct engine *en, const char *path, int rows,
                       struct err *e)
 {
@@ -209,7 +213,7 @@ static long make_keys(const struct engine *en, const char *path, int rows,
     long tokens = 0;
     int n;
 
-    if (!f) err_set(e, ST_IO, "%s cannot be read", path);
+    if (!f) err_set(e, ST_IO, "cannot open %s", path);
     if (!f || key_builder_new(&kb, en->net, NULL, &ko, e)) return -1;
     while ((n = read_pairs(f, en, in, PAIRS, e)) > 0) {
         for (int i = 0; i < n; i++)
@@ -230,17 +234,18 @@ static long make_keys(const struct engine *en, const char *path, int rows,
 
 static void report(double seconds, long tokens, const struct batch *b)
 {
-    printf("%s, %s: %.3f s, %ld tokens", cpu_name(), isa_name(inner->isa),
-           seconds, tokens);
+    printf("%s, %s: %.3f s, %ld tokens", cpu_name(),
+           isa_name(real_kernels->isa), seconds, tokens);
     if (b) {
         struct batch_counts c = batch_counts(b);
-        printf(", %llu passes, %.2f rows a pass", (unsigned long long)c.passes,
+        printf(", %llu passes, %.2f rows per pass",
+               (unsigned long long)c.passes,
                (double)c.rows / (double)c.passes);
     }
     putchar('\n');
     for (int i = 0; i < OPS; i++) {
         if (!spent[i].calls) continue;
-        printf("%-28s %7.3f s %5.1f %%  %9.2f us a call", op_name[i],
+        printf("%-28s %7.3f s %5.1f %%  %9.2f us per call", op_name[i],
                spent[i].seconds, 100 * spent[i].seconds / seconds,
                1e6 * spent[i].seconds / (double)spent[i].calls);
         if (i <= SPARSE)
@@ -250,7 +255,7 @@ static void report(double seconds, long tokens, const struct batch *b)
         putchar('\n');
     }
     if (inputs > 0)
-        printf("inputs after a ReLU that are zero: %.1f %%\n",
+        printf("zero inputs after a ReLU: %.1f %%\n",
                100 * zeros / inputs);
 }
 

@@ -1,20 +1,24 @@
-/* retrieve.c - how fast the translation memory is, through the public API.
+/* retrieve.c - measures the speed of the translation memory through the public
+ * API.
  *
- *     retrieve import MEMORY TSV           a new memory file from a table
+ *     retrieve import MEMORY TSV
+ *         create a memory file from a table
  *     retrieve search MEMORY QUERIES [MODEL] [--rounds N]
- *                     retrieval: BM25, ranking, 16 pairs with all they have;
- *                     similarity by the model's pieces, or without by words
- *     retrieve bm25 MEMORY QUERIES [--rounds N]     the best 64 by BM25 alone
- *     retrieve visible MEMORY [N]          one process adds, another searches
+ *         run the whole retrieval: BM25, ranking, and fetching 16 pairs. The
+ *         similarity counts pieces of MODEL; without MODEL it counts words
+ *     retrieve bm25 MEMORY QUERIES [--rounds N]
+ *         find the best 64 texts by BM25 only
+ *     retrieve visible MEMORY [N]
+ *         N times: add a pair, and find it from another process
  *     retrieve beside MEMORY QUERIES [MODEL] [--rate N] [--rounds N]
  *                     [--from FILE]
- *                     search while another process adds N pairs a second, and
- *                     while it does not, in turn; lines of FILE are added
+ *         search while another process adds N pairs a second (lines of FILE, or
+ *         of QUERIES without it) and while it does not, in turn
  *
- * Each prints lines of JSON; times are in milliseconds. A search's rounds are
- * whole passes over the queries, after one that is not timed: percentiles are
- * those of each round, and the median of the rounds is printed. bench/memory.sh
- * makes the tables. */
+ * Each prints lines of JSON; times are in milliseconds. A round of searches is
+ * one pass over all queries; the first pass is not timed. Percentiles are
+ * computed for each round, and their median over the rounds is printed.
+ * bench/memory.sh makes the tables. */
 #include <skmt.h>
 
 #include <fcntl.h>
@@ -34,14 +38,14 @@
 enum { MAX_LINES = 20000, MAX_ROUNDS = 50 };
 
 struct bench {
-    const char *path, *file, *model_path;       /* the last may be NULL */
-    const char *from;           /* what the adder adds; NULL: the queries */
+    const char *path, *file, *model_path;       /* model_path may be NULL */
+    const char *from;           /* file of lines to add; NULL: the queries */
     int rounds, rate;
     char *lines[MAX_LINES];
     size_t n;
     skmt_tm *tm;
-    skmt_model *model;          /* NULL: words */
-    double ms[MAX_LINES];       /* of a round */
+    skmt_model *model;          /* NULL: similarity counts words */
+    double ms[MAX_LINES];       /* the times of a round */
 };
 
 _Noreturn static void die(const char *what)
@@ -55,15 +59,16 @@ static void check(skmt_status st, const skmt_error *e)
     if (st) die(e->message);
 }
 
-static void check_inner(enum status st, const struct err *e)
+static void check_err(enum status st, const struct err *e)
 {
     if (st) die(e->msg);
 }
 
 static double now_ms(void) { return 1000 * clock_seconds(); }
 
-/* A line of /proc/self/status in MB: VmHWM is the most this process has had,
- * RssAnon what of the present is its own and no page of a file. */
+/* Returns a value of /proc/self/status in MB: VmHWM is the peak resident memory
+ * of this process, RssAnon the present resident memory without pages of
+ * files. */
 static double status_mb(const char *name)
 {
     FILE *f = fopen("/proc/self/status", "r");
@@ -82,14 +87,14 @@ static void read_lines(struct bench *b)
     FILE *f = fopen(b->file, "r");
     size_t cap = 0;
 
-    if (!f) die("cannot read the queries");
+    if (!f) die("cannot open the file of queries");
     while (b->n < MAX_LINES && getline(&b->lines[b->n], &cap, f) > 0) {
         b->lines[b->n][strcspn(b->lines[b->n], "\t\n")] = '\0';
         b->n++;
         cap = 0;
     }
     fclose(f);
-    if (!b->n) die("there are no queries");
+    if (!b->n) die("the file of queries is empty");
 }
 
 static void open_memory(struct bench *b, skmt_tm_mode mode)
@@ -121,7 +126,7 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Sorts them. */
+/* Returns the percentiles of ms[0 .. n-1] and sorts the array. */
 static struct points points_of(double *ms, size_t n)
 {
     qsort(ms, n, sizeof *ms, by_value);
@@ -183,7 +188,7 @@ static void import(struct bench *b)
     check(skmt_import_set(how, "format", "tsv", &e), &e);
     check(skmt_tm_import(b->tm, NULL, &b->file, 1, how, &e), &e);
     pairs = skmt_import_count(how, "pairs");
-    skmt_tm_close(b->tm);       /* what is left to do is part of it */
+    skmt_tm_close(b->tm);       /* closing may finish the work: time it too */
     seconds = clock_seconds() - begin;
     printf("{\"what\":\"import\",\"pairs\":%" PRId64 ",\"seconds\":%.3f,"
            "\"pairs_per_second\":%.0f,\"max_rss_mb\":%.1f", pairs, seconds,
@@ -197,7 +202,7 @@ static void import(struct bench *b)
 
 /* ---- search -------------------------------------------------------------- */
 
-/* The time of one search and of reading what was found. */
+/* Returns the time of one search, including reading the matches. */
 static double search_ms(struct bench *b, const char *text)
 {
     double begin = now_ms();
@@ -230,7 +235,7 @@ static void search(struct bench *b)
     read_lines(b);
     open_memory(b, SKMT_TM_WRITE);
     model_mb = status_mb("VmRSS");
-    first = search_ms(b, b->lines[0]);  /* makes the ids where there are none */
+    first = search_ms(b, b->lines[0]);  /* writes the file of ids if missing */
     search_round(b);
     for (int i = 0; i < b->rounds; i++) p[i] = search_round(b);
     printf("{\"what\":\"search\",\"with\":\"%s\",\"queries\":%zu,"
@@ -246,28 +251,28 @@ static void search(struct bench *b)
 
 /* ---- BM25 alone ---------------------------------------------------------- */
 
-struct inner {
+struct bm25_index {
     struct store *store;
     struct index *index;
     struct analyzer analyzer;
     struct terms terms;
 };
 
-static void open_inner(struct inner *in, const char *path)
+static void bm25_open(struct bm25_index *in, const char *path)
 {
     struct memory_info *list;
     struct err e;
     size_t n;
 
-    check_inner(store_open(&in->store, path, STORE_READ, &e), &e);
-    check_inner(store_memory_list(in->store, &list, &n, &e), &e);
-    if (!n) die("there is no memory in this file");
-    check_inner(index_open(&in->index, in->store, list[0].id, &in->analyzer,
+    check_err(store_open(&in->store, path, STORE_READ, &e), &e);
+    check_err(store_memory_list(in->store, &list, &n, &e), &e);
+    if (!n) die("the file contains no memory");
+    check_err(index_open(&in->index, in->store, list[0].id, &in->analyzer,
                            NULL, &e), &e);
     free(list);
 }
 
-static struct points bm25_round(struct bench *b, struct inner *in)
+static struct points bm25_round(struct bench *b, struct bm25_index *in)
 {
     struct hit hits[64];
     struct err e;
@@ -276,10 +281,10 @@ static struct points bm25_round(struct bench *b, struct inner *in)
     for (size_t i = 0; i < b->n; i++) {
         double begin = now_ms();
 
-        check_inner(index_refresh(in->index, &e), &e);
-        check_inner(analyze(&in->analyzer, str_of(b->lines[i]), &in->terms,
+        check_err(index_refresh(in->index, &e), &e);
+        check_err(analyze(&in->analyzer, str_of(b->lines[i]), &in->terms,
                             &e), &e);
-        check_inner(index_search(in->index, &in->terms, 64, hits, &n, &e), &e);
+        check_err(index_search(in->index, &in->terms, 64, hits, &n, &e), &e);
         b->ms[i] = now_ms() - begin;
     }
     return points_of(b->ms, b->n);
@@ -288,10 +293,10 @@ static struct points bm25_round(struct bench *b, struct inner *in)
 static void bm25_alone(struct bench *b)
 {
     struct points p[MAX_ROUNDS];
-    struct inner in = { 0 };
+    struct bm25_index in = { 0 };
 
     read_lines(b);
-    open_inner(&in, b->path);
+    bm25_open(&in, b->path);
     bm25_round(b, &in);
     for (int i = 0; i < b->rounds; i++) p[i] = bm25_round(b, &in);
     printf("{\"what\":\"bm25\",\"queries\":%zu,\"rounds\":%d,", b->n,
@@ -303,14 +308,14 @@ static void bm25_alone(struct bench *b)
     store_close(in.store);
 }
 
-/* ---- how soon an addition is found --------------------------------------- */
+/* ---- time until an added pair is found ----------------------------------- */
 
-static void tell(int fd, const void *bytes, size_t n)
+static void send_bytes(int fd, const void *bytes, size_t n)
 {
-    if (write(fd, bytes, n) != (ssize_t)n) die("the other process is gone");
+    if (write(fd, bytes, n) != (ssize_t)n) die("the other process has ended");
 }
 
-static bool hear(int fd, void *bytes, size_t n)
+static bool receive_bytes(int fd, void *bytes, size_t n)
 {
     return read(fd, bytes, n) == (ssize_t)n;
 }
@@ -321,7 +326,8 @@ static void nth_text(char *out, size_t size, long run, int i)
              run);
 }
 
-/* Process B: searches when it is told to, and says how long it took. */
+/* The searching process: searches for each number that it receives and sends
+ * back how long it took. */
 static void finder(struct bench *b, int in, int out, long run)
 {
     char text[100];
@@ -333,8 +339,8 @@ static void finder(struct bench *b, int in, int out, long run)
 
     open_memory(b, SKMT_TM_READ);
     search_ms(b, "Eintrag");
-    tell(out, &run, sizeof run);
-    while (hear(in, &i, sizeof i)) {
+    send_bytes(out, &run, sizeof run);
+    while (receive_bytes(in, &i, sizeof i)) {
         nth_text(text, sizeof text, run, i);
         ms = now_ms();
         check(skmt_tm_search(b->tm, text, strlen(text), NULL, NULL, &found,
@@ -344,20 +350,21 @@ static void finder(struct bench *b, int in, int out, long run)
         skmt_matches_get(found, 0, &m);
         if (strcmp(m.pair.source, text)) die("the addition was not found");
         skmt_matches_free(found);
-        tell(out, &ms, sizeof ms);
+        send_bytes(out, &ms, sizeof ms);
     }
     skmt_tm_close(b->tm);
     exit(0);
 }
 
-/* What the disk itself takes: 8 KB at the end of a file, flushed. */
+/* Returns the time that the disk needs to append 8 KB to a file and flush
+ * them. */
 static double flush_ms(int fd)
 {
     static const char page[8192];
     double begin = now_ms();
 
     if (write(fd, page, sizeof page) != sizeof page || fdatasync(fd))
-        die("the disk cannot be written");
+        die("cannot write the probe file beside the memory");
     return now_ms() - begin;
 }
 
@@ -373,10 +380,10 @@ static void visible(struct bench *b)
     int64_t id;
     pid_t child;
 
-    if (n < 1 || n > MAX_ADDS) die("from 1 to 5000 additions");
-    if (pipe(to) || pipe(from)) die("no pipes");
+    if (n < 1 || n > MAX_ADDS) die("N must be from 1 to 5000");
+    if (pipe(to) || pipe(from)) die("cannot create pipes");
     child = fork();
-    if (child < 0) die("no process");
+    if (child < 0) die("cannot start a process");
     if (!child) {
         close(to[1]);
         close(from[0]);
@@ -387,15 +394,17 @@ static void visible(struct bench *b)
     open_memory(b, SKMT_TM_WRITE);
     snprintf(probe, sizeof probe, "%s.probe", b->path);
     fd = open(probe, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || !hear(from[0], &run, sizeof run)) die("cannot begin");
+    if (fd < 0 || !receive_bytes(from[0], &run, sizeof run))
+        die("cannot create the probe file or start the other process");
     for (int i = 0; i < n; i++) {
         disk[i] = flush_ms(fd);
         nth_text(text, sizeof text, run, i);
         add[i] = now_ms();
         check(skmt_tm_add(b->tm, NULL, text, "it is found", &id, &e), &e);
         add[i] = now_ms() - add[i];
-        tell(to[1], &i, sizeof i);
-        if (!hear(from[0], &find[i], sizeof find[i])) die("no answer");
+        send_bytes(to[1], &i, sizeof i);
+        if (!receive_bytes(from[0], &find[i], sizeof find[i]))
+            die("the other process has ended");
         sum[i] = add[i] + find[i];
     }
     close(to[1]);
@@ -413,12 +422,12 @@ static void visible(struct bench *b)
     printf("}\n");
 }
 
-/* ---- searches beside a writer -------------------------------------------- */
+/* ---- searches while another process writes ------------------------------- */
 
-/* Process A: adds while it is told to ('+'), rests when told to ('-'); what it
- * added in that time is its answer. It does not wait for the disk, which might
- * not allow the rate; readers do not either. A line that is late is not made
- * up for in a burst. */
+/* The writing process: it adds pairs after it has received '+' and stops after
+ * '-'; then it sends back how many it added. It does not wait for the disk,
+ * because the disk might not allow the rate, and readers do not wait for it
+ * either. If it falls behind by more than 100 ms, it does not catch up. */
 static void adder(struct bench *b, int in, int out)
 {
     double step = 1000.0 / b->rate, due = 0;
@@ -441,7 +450,7 @@ static void adder(struct bench *b, int in, int out)
 
         if (!got) break;
         if (got == 1) {
-            if (heard == '-') tell(out, &count, sizeof count);
+            if (heard == '-') send_bytes(out, &count, sizeof count);
             order = heard;
             count = 0;
             due = now_ms();
@@ -463,7 +472,8 @@ static void adder(struct bench *b, int in, int out)
     exit(0);
 }
 
-/* The queries once, in the given state of the adder. */
+/* Searches for all queries once, while the other process adds (busy) or is
+ * idle. Sets *rate to the pairs that were added per second. */
 static struct points round_beside(struct bench *b, int to, int from, bool busy,
                                   double *rate)
 {
@@ -472,13 +482,14 @@ static struct points round_beside(struct bench *b, int to, int from, bool busy,
     double begin;
     struct points p;
 
-    if (busy) tell(to, "+", 1);
+    if (busy) send_bytes(to, "+", 1);
     nanosleep(&nap, NULL);
     begin = clock_seconds();
     p = search_round(b);
     if (busy) {
-        tell(to, "-", 1);
-        if (!hear(from, &added, sizeof added)) die("the adder is gone");
+        send_bytes(to, "-", 1);
+        if (!receive_bytes(from, &added, sizeof added))
+            die("the other process has ended");
     }
     *rate = (double)added / (clock_seconds() - begin + 0.3);
     return p;
@@ -492,9 +503,9 @@ static void beside(struct bench *b)
     pid_t child;
 
     read_lines(b);
-    if (pipe(to) || pipe(from)) die("no pipes");
+    if (pipe(to) || pipe(from)) die("cannot create pipes");
     child = fork();
-    if (child < 0) die("no process");
+    if (child < 0) die("cannot start a process");
     if (!child) {
         close(to[1]);
         close(from[0]);
@@ -527,7 +538,7 @@ static int number(const char *s)
 {
     int n = s ? atoi(s) : 0;
 
-    if (n < 1) die("a number is not positive");
+    if (n < 1) die("the numbers must be positive");
     return n;
 }
 
@@ -540,12 +551,12 @@ static void parse(struct bench *b, int argc, char **argv)
         if (!strcmp(argv[i], "--rounds")) b->rounds = number(argv[++i]);
         else if (!strcmp(argv[i], "--rate")) b->rate = number(argv[++i]);
         else if (!strcmp(argv[i], "--from")) b->from = argv[++i];
-        else if (argv[i][0] == '-') die("no such option");
+        else if (argv[i][0] == '-') die("unknown option");
         else if (n < 3) *files[n++] = argv[i];
         else die("too many files");
     }
-    if (!n) die("which memory?");
-    if (b->rounds > MAX_ROUNDS) die("too many rounds");
+    if (!n) die("MEMORY is missing");
+    if (b->rounds > MAX_ROUNDS) die("--rounds is 50 at most");
 }
 
 int main(int argc, char **argv)
@@ -564,10 +575,12 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 2 && i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(argv[1], commands[i].name)) {
             parse(&b, argc, argv);
-            if (commands[i].needs_file && !b.file) die("a file is missing");
+            if (commands[i].needs_file && !b.file)
+                die("TSV or QUERIES is missing");
             commands[i].run(&b);
             close_all(&b);
             return 0;
         }
-    die("bench/retrieve.c begins with how it is called");
+    die("usage: retrieve import|search|bm25|visible|beside MEMORY ...; "
+        "the first comment of bench/retrieve.c describes it");
 }

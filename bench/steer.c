@@ -1,39 +1,45 @@
-/* steer.c - what a memory costs and saves, through the public API.
+/* steer.c - measures how a memory slows down or speeds up translation, through
+ * the public API.
  *
  *     steer MODEL table NAME MEMORY.tm FILE.jsonl ROUNDS
  *     steer MODEL draft NAME MEMORY.tm FILE.jsonl ROUNDS
  *     steer MODEL whole NAME MEMORY.tm FILE.jsonl 1
  *     steer MODEL bound NAME MEMORY.tm FILE.jsonl 1
- *     steer MODEL tokens MEMORY.tm           target pieces of a memory
+ *     steer MODEL tokens MEMORY.tm           count the target pieces
  *
- * A line of FILE: {"src": text, "tm": [[source, target, similarity], ..]}, or
- * without "tm": then the pairs are searched in the memory first, untimed.
+ * A line of FILE is {"src": text, "tm": [[source, target, similarity], ..]}.
+ * Without "tm" the pairs are first searched in the memory, untimed.
  *
- * table: seconds of plain translation, SK-MT1 and SK-MT2, at batch 1, 4, 8 and
- * 16:
- *   paper   pairs given, keys there, no drafts, nothing dropped: decoding alone
- *   decode  the same with drafts and drops, as all that follow
- *   warm    pairs searched, keys there
- *   cold    pairs searched, the cache empty at first and kept while running
- *   none    pairs searched, no cache at all
- * draft: at batch 1, keys there, pairs searched: plain, the memory as the paper
- * has it, and with early drops and drafts; beam 4 and greedy; sentences by how
- * like them their best pair is. Where the pairs are given in the file a search
- * is made all the same, for its time.
+ * table: the time of plain translation, SK-MT1 and SK-MT2, at batch 1, 4, 8
+ * and 16, in these modes:
+ *   paper   pairs given, keys in the cache, no drafts and no pruning: the time
+ *           of decoding alone, as in the paper
+ *   decode  the same with drafts and pruning, as in all modes below
+ *   warm    pairs searched, keys in the cache
+ *   cold    pairs searched, the cache empty at first and kept during the run
+ *   none    pairs searched, no cache
  *
- * whole: a set from beginning to end at batch 1, the cache (of the usual size)
- * empty at first: what a user sees who begins with a memory. The more of it is
- * translated, the more keys are there already.
+ * draft: at batch 1, pairs searched and keys in the cache: plain translation,
+ * the method of the paper, and the method with drafts and pruning ("drops"),
+ * with beam 4 and greedy. Sentences are grouped by the similarity of their best
+ * pair. If the file gives the pairs, a search is made nevertheless, so that its
+ * time counts.
  *
- * bound: multiply-adds of plain translation, and of the keys of all pairs when
- * none is reused by another sentence (equal sources of one are encoded once):
- * what a cold run could reach if products were all there is; and those of them that no zero input spares, with the rate at which this
- * processor multiplies many rows: seconds no way of making keys can save.
+ * whole: a whole set at batch 1. The cache has the default size and is empty at
+ * first, as for a user who starts to use a memory. The further the run gets,
+ * the more keys are in the cache.
  *
- * Time is that of the processor, all threads of the program together (texts are
- * cut and pairs searched beside decoding). What is compared alternates, round
- * by round; printed is the median round, and of ratios the median of each
- * round's. One line of JSON a row. */
+ * bound: the multiply-adds of plain translation, and those of computing the
+ * keys of all pairs if no sentence reuses the keys of another (equal sources of
+ * one sentence are encoded once). Their ratio is the speed that a cold run
+ * could reach if only products took time. Also prints the multiply-adds of the
+ * keys without those that zero inputs save, and the rate at which this
+ * processor multiplies many rows: together they bound the time from below.
+ *
+ * Times are CPU times of all threads together, because texts are split and
+ * pairs are searched on threads of their own. The systems that are compared
+ * take turns in every round. Printed are the median times of the rounds and the
+ * medians of the ratios of each round. Each row is a line of JSON. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,7 +61,8 @@ struct text {
     size_t len;
     skmt_similar *pairs;
     int n;
-    int band;                   /* of its best pair: 0 above 0.8, 1, 2 */
+    int band;                   /* by the best similarity s: 0 for s > 0.8, 1
+                                 * for 0.5 <= s <= 0.8, 2 for s < 0.5 */
 };
 
 static skmt_model *model;
@@ -63,7 +70,7 @@ static skmt_tm *tm;
 static const char *set_name;
 static struct text texts[MAX_LINES];
 static int n_texts, n_rounds;
-static bool given;              /* the file had the pairs */
+static bool pairs_given;        /* the file gives the pairs */
 
 _Noreturn static void die(const char *what)
 {
@@ -99,7 +106,7 @@ static double median(double *v, int n)
 
 /* ---- texts and their pairs -------------------------------------------- */
 
-static void take_given(struct text *t, const json_t *list)
+static void read_given_pairs(struct text *t, const json_t *list)
 {
     t->pairs = calloc(json_array_size(list) + 1, sizeof *t->pairs);
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -112,7 +119,7 @@ static void take_given(struct text *t, const json_t *list)
     }
 }
 
-static void take_found(struct text *t)
+static void find_pairs(struct text *t)
 {
     skmt_matches *m;
     skmt_error e;
@@ -135,24 +142,24 @@ static void read_texts(const char *path, bool search)
     FILE *f = fopen(path, "r");
     json_t *j;
 
-    if (!f) die(path);
+    if (!f) die("cannot open FILE.jsonl");
     while ((j = json_loadf(f, JSON_DISABLE_EOF_CHECK, NULL))) {
-        if (n_texts == MAX_LINES) die("more than 4000 texts");
+        if (n_texts == MAX_LINES) die("FILE.jsonl has more than 4000 lines");
         struct text *t = &texts[n_texts++];
         double best = 0;
 
         t->src = json_string_value(json_object_get(j, "src"));
         if (!t->src) die("a line has no \"src\"");
         t->len = strlen(t->src);
-        given = json_object_get(j, "tm") != NULL;
-        if (given) take_given(t, json_object_get(j, "tm"));
-        else if (search) take_found(t);
+        pairs_given = json_object_get(j, "tm") != NULL;
+        if (pairs_given) read_given_pairs(t, json_object_get(j, "tm"));
+        else if (search) find_pairs(t);
         for (int i = 0; i < t->n; i++)
             if (t->pairs[i].similarity > best) best = t->pairs[i].similarity;
         t->band = best > 0.8 ? 0 : best >= 0.5 ? 1 : 2;
     }
     fclose(f);
-    if (!n_texts) die("no texts");
+    if (!n_texts) die("FILE.jsonl has no lines");
 }
 
 /* ---- the table --------------------------------------------------------- */
@@ -201,7 +208,8 @@ static int pairs_of(const char *preset, const struct text *t)
     return t->n < most ? t->n : most;
 }
 
-/* All texts through a stream; keys NULL: its own. */
+/* Translates all texts with a stream and returns the seconds. If keys is NULL,
+ * the stream has a cache of its own. */
 static double run_all(const struct row *w, skmt_keys *keys)
 {
     skmt_options *o = options_for(w->preset, w->batch,
@@ -245,7 +253,8 @@ static long long keys_stat(skmt_keys *k, const char *which)
     return found;
 }
 
-/* What is compared most closely stands together. */
+/* Fills in the rows of a batch size and returns their number. SK-MT1 and
+ * SK-MT2 of one mode are neighbors, so that they run right after each other. */
 static int rows_of_batch(int batch, struct row *rows)
 {
     static const char *const presets[] = { "sk1", "sk2" };
@@ -274,8 +283,9 @@ static void print_row(struct row *row, const struct row *plain,
            median(ratio, n_rounds), keys_stat(keys, "bytes"));
 }
 
-/* A machine that is shared slows down and speeds up by the minute: a ratio is
- * of runs of one round, and the median of these. */
+/* The speed of a shared machine changes from minute to minute. A ratio is
+ * therefore computed from two runs of the same round, and the median of the
+ * rounds is printed. */
 static void table(void)
 {
     static const int batches[] = { 1, 4, 8, 16 };
@@ -327,7 +337,7 @@ struct tally {                  /* of one way, by band */
     int64_t passes[BANDS], rows[BANDS], steps[BANDS];
 };
 
-static void work_of(skmt_session *s, int64_t out[3])
+static void read_counters(skmt_session *s, int64_t out[3])
 {
     static const char *const names[] = { "passes", "rows", "steps" };
     const char *name;
@@ -346,7 +356,7 @@ static double translate(skmt_session *s, const struct way *w,
     skmt_result *r;
     skmt_error e;
 
-    if (w->preset && given) {
+    if (w->preset && pairs_given) {
         check(skmt_tm_search(tm, t->src, t->len, o, model, &m, &e), &e);
         check(skmt_session_translate_with(s, t->src, t->len, NULL, t->pairs,
                                           pairs_of(w->preset, t), &r, &e),
@@ -382,8 +392,8 @@ static void draft(void)
             check(skmt_session_use(s[i], tm, keys, &e), &e);
     }
     for (int i = 0; i < n_texts; i++) count[texts[i].band]++;
-    /* Round 0 fills the cache. Sentence by sentence in turn: whatever else
-     * the machine does hits all. */
+    /* Round 0 fills the cache. The systems take turns at every sentence, so
+     * that other work on the machine slows all of them down equally. */
     for (int r = 0; r <= n_rounds; r++)
         for (int i = 0; i < n_texts; i++)
             for (int k = 0; k < WAYS; k++) {
@@ -391,9 +401,9 @@ static void draft(void)
                 int b = texts[i].band;
                 double seconds;
 
-                work_of(s[k], before);
+                read_counters(s[k], before);
                 seconds = translate(s[k], &ways[k], &texts[i], o[k]);
-                work_of(s[k], after);
+                read_counters(s[k], after);
                 if (r) tally[k].seconds[b][r - 1] += seconds;
                 if (r != 1) continue;
                 tally[k].passes[b] += after[0] - before[0];
@@ -415,7 +425,7 @@ static void draft(void)
     skmt_keys_free(keys);
 }
 
-/* ---- a whole set, the cache empty at first ----------------------------- */
+/* ---- a whole set, with a cache that is empty at first ------------------ */
 
 struct system {
     const char *preset;         /* NULL: no memory */
@@ -467,7 +477,7 @@ static void whole(void)
     for (int k = 0; k < N; k++) system_close(&y[k]);
 }
 
-/* ---- the bound of a cold run ------------------------------------------- */
+/* ---- an upper bound for the speed of a cold run ------------------------ */
 
 static size_t pieces_of(const struct weights *w, const char *text)
 {
@@ -481,7 +491,8 @@ static size_t pieces_of(const struct weights *w, const char *text)
     return n;
 }
 
-/* Weights that a token meets: each is one multiply-add. */
+/* Returns the number of weights that a source token is multiplied with; each is
+ * one multiply-add. */
 static double encoder_macs(const struct config *c)
 {
     double d = c->d_model;
@@ -497,14 +508,14 @@ static double decoder_macs(const struct config *c)
     return c->decoder_layers * (6 * d * d + 2 * d * c->ffn_decoder);
 }
 
-/* What is behind a ReLU is nearly all zeros, and costs next to nothing where
- * the weights are stored for that. */
-static double spared(const struct linear *down)
+/* Nearly all inputs behind a ReLU are zero. They cost next to nothing if the
+ * weights are stored by input. */
+static double skipped_macs(const struct linear *down)
 {
     return down->by_input ? (double)down->n * down->k : 0;
 }
 
-/* A token of a source and one of a target. */
+/* The multiply-adds of a source token and of a target token. */
 struct macs { double encoder, decoder; };
 
 static struct macs all_macs(const struct weights *w)
@@ -516,8 +527,8 @@ static struct macs dense_macs(const struct weights *w)
 {
     struct macs m = all_macs(w);
 
-    m.encoder -= w->cfg.encoder_layers * spared(&w->enc[0].down);
-    m.decoder -= w->cfg.decoder_layers * spared(&w->dec[0].down);
+    m.encoder -= w->cfg.encoder_layers * skipped_macs(&w->enc[0].down);
+    m.decoder -= w->cfg.decoder_layers * skipped_macs(&w->dec[0].down);
     return m;
 }
 
@@ -541,7 +552,8 @@ static double key_macs(const struct weights *w, const char *preset,
     return sum;
 }
 
-/* Multiply-adds a second of a product of many rows: the best of some. */
+/* Returns the multiply-adds per second of a product of many rows, the best of
+ * 60 measurements. */
 static double product_rate(const struct weights *w)
 {
     enum { ROWS = 480 };
@@ -554,7 +566,7 @@ static double product_rate(const struct weights *w)
     double best = 1e9;
 
     if (!x || !y || !xq) die("out of memory");
-    if (l->type != DT_I8) die("the bound is for int8 models");
+    if (l->type != DT_I8) die("the bound is defined for int8 models only");
     for (size_t i = 0; i < ROWS * ldx; i++) x[i] = (float)(i % 97) / 97 - 0.5f;
     k->quantize(x, ldx, ROWS, l->k, xq, xs);
     for (int r = 0; r < 60; r++) {
@@ -613,7 +625,7 @@ static void bound(const char *path)
     weights_close(w);
 }
 
-/* ---- how large a datastore of all tokens would be ----------------------- */
+/* ---- the size of a datastore of all tokens ------------------------------ */
 
 static void count_tokens(const char *path)
 {
@@ -656,9 +668,11 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc != 7)
-        die("MODEL table|draft|whole|bound NAME MEMORY FILE.jsonl ROUNDS");
+        die("usage: steer MODEL table|draft|whole|bound NAME MEMORY.tm "
+            "FILE.jsonl ROUNDS");
     n_rounds = atoi(argv[6]);
-    if (n_rounds < 1 || n_rounds > MAX_ROUNDS) die("1 to 25 rounds");
+    if (n_rounds < 1 || n_rounds > MAX_ROUNDS)
+        die("ROUNDS must be from 1 to 25");
     set_name = argv[3];
     check(skmt_model_open(&model, argv[1], &e), &e);
     check(skmt_tm_open(&tm, argv[4], SKMT_TM_WRITE, &e), &e);

@@ -1,17 +1,20 @@
 #!/bin/bash
-# steer.sh - what a memory costs and what it saves: the paper's table of storage
-# and speed on this machine, and drafts against plain decoding.
+# steer.sh - measure how a memory slows down or speeds up translation: the
+# paper's table of storage and speed on this machine, and decoding with drafts
+# compared with plain decoding.
 #
-#     make bench ONLY=steer         about 40 minutes on a quiet machine
-#     ROUNDS=N      interleaved runs, the median counts (5)
-#     SENTENCES=N   of each set in the first table (60)
-#     DRAFTS=N      of each set in the second (100)
-#     WHOLE=N       at most so many sentences of each set where it is translated
-#                   from its beginning, the cache empty at first (4000; 0: none)
+#     make bench ONLY=steer         about 40 minutes on an idle machine
+#     ROUNDS=N      interleaved runs, of which the median counts (5)
+#     SENTENCES=N   sentences of each set in the first table (60)
+#     DRAFTS=N      sentences of each set in the table of drafts (100)
+#     WHOLE=N       sentences of each set, at most, that are translated from the
+#                   beginning with a cache that is empty at first (4000; 0
+#                   omits this)
 #
-# One thread, int8, the processor's time. Sets are law and IT and, for drafts,
-# EMEA sentences in document order with the pairs that were there before them.
-# Without the full sets: bench/sentences.de and examples/jrc.tsv.
+# It measures CPU time, with int8 and one thread. The sets are law and IT. For
+# drafts there is also EMEA: sentences in the order of their documents, with the
+# pairs of the sentences before them. Without the full sets the sentences are
+# those of bench/sentences.de and the memory is examples/jrc.tsv.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -23,7 +26,7 @@ work=$build/bench-work
 mkdir -p "$work"
 make -s BUILD="$build" "$skmt" "$steer"
 
-memory() {      # file, what to import with its options
+memory() {      # memory file, arguments of tm import
     local file=$1
     shift
     [ -e "$file" ] && return
@@ -31,7 +34,7 @@ memory() {      # file, what to import with its options
     "$skmt" tm import --quiet "$file" "$@" >> "$work/import.log"
 }
 
-# N lines of a file, evenly spread, as JSON.
+# Print N evenly spaced lines of standard input as JSON.
 pick() {
     python3 -c '
 import json, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""steer_tables.py - the lines of bench/steer as Markdown tables.
+"""steer_tables.py - print the results of bench/steer as Markdown tables.
 
     bench/steer_tables.py FILE.jsonl
 """
@@ -30,14 +30,15 @@ def cell(s, system, mode, batch):
 
 for s in dict.fromkeys(r["set"] for r in table):
     n = next(r["sentences"] for r in table if r["set"] == s)
-    print(f"### {s}: ms a sentence ({n} sentences), and speed against plain\n")
+    print(f"### {s}: ms per sentence ({n} sentences), and speed relative to "
+          "plain NMT\n")
     print("| | batch 1 | 4 | 8 | 16 |\n|---|---|---|---|---|")
     names = [("nmt", "plain", "plain NMT")]
     for p in ("sk1", "sk2"):
-        names += [(p, "paper", f"{p}, keys there, decoding alone, the paper's "
+        names += [(p, "paper", f"{p}, keys cached, decoding alone, the paper's "
                    "search"),
-                  (p, "decode", f"{p}, keys there, decoding alone"),
-                  (p, "warm", f"{p}, keys there, with retrieval"),
+                  (p, "decode", f"{p}, keys cached, decoding alone"),
+                  (p, "warm", f"{p}, keys cached, with retrieval"),
                   (p, "cold", f"{p}, cache empty at first, with retrieval"),
                   (p, "none", f"{p}, no cache, with retrieval")]
     for system, mode, name in names:
@@ -45,23 +46,25 @@ for s in dict.fromkeys(r["set"] for r in table):
         print(f"| {name} | {cells} |")
     for r in [r for r in wholes if r["set"] == s]:
         reused = r["hits"] / max(1, r["hits"] + r["misses"])
-        print(f"\n{r['whole']}, {r['sentences']:,} sentences from the first "
-              "on, the cache empty at first, batch 1, with retrieval: "
-              f"{r['ms']:.1f} ms for {r['plain']:.1f} plain "
-              f"(**{r['ratio']:.2f}x**); {100 * reused:.0f} % of the keys were "
-              f"there, {mb(r['key_bytes'])} at the end.")
+        print(f"\n{r['whole']}, the first {r['sentences']:,} sentences, with "
+              "a cache that is empty at first, batch 1, with retrieval: "
+              f"{r['ms']:.1f} ms per sentence, plain NMT {r['plain']:.1f} ms "
+              f"(**{r['ratio']:.2f}x**). {100 * reused:.0f} % of the keys were "
+              f"found in the cache, which held {mb(r['key_bytes'])} at the "
+              "end.")
     if s in bounds:
         b = bounds[s]["bound"]
-        print(f"\nMultiply-adds alone, no key reused, would allow "
-              f"{b['sk1']:.2f}x (sk1) and {b['sk2']:.2f}x (sk2) of plain, "
-              f"{bounds[s]['gmac']:.1f} GMAC a sentence.")
+        print(f"\nIf only multiply-adds took time and no key were reused, the "
+              f"speed would be {b['sk1']:.2f}x (sk1) and {b['sk2']:.2f}x (sk2) "
+              "of plain NMT, which needs "
+              f"{bounds[s]['gmac']:.1f} GMAC per sentence.")
         plain = next(r["ms"] for r in table if (r["set"], r["mode"], r["batch"])
                      == (s, "plain", 1))
         dense, rate = bounds[s]["dense"], bounds[s]["rate"]
-        print(f"\nThe products of keys that no zero input spares are "
-              f"{dense['sk1']:.1f} and {dense['sk2']:.1f} GMAC; at the "
-              f"{rate:.0f} GMAC/s of one large product, that alone allows at "
-              "batch 1 " +
+        print(f"\nComputing the keys takes {dense['sk1']:.1f} (sk1) and "
+              f"{dense['sk2']:.1f} (sk2) GMAC that are not skipped because of "
+              f"zero inputs. At the {rate:.0f} GMAC/s of one large product "
+              "these limit the speed at batch 1 to " +
               " and ".join(f"{plain / (plain + 1e3 * dense[p] / rate):.2f}x "
                            f"({p})" for p in ("sk1", "sk2")) + ".")
     print()
@@ -89,11 +92,11 @@ bands = [("all", (0, 1, 2)), ("match above 0.8", (0,)),
          ("0.5 to 0.8", (1,)), ("below 0.5", (2,))]
 for name in ["together"] + sets:
     chosen = sets if name == "together" else [name]
-    print(f"### drafts, {name}: speed against plain NMT of the same search, "
-          "keys there, with retrieval\n")
+    print(f"### drafts, {name}: speed relative to plain NMT with the same "
+          "search, keys cached, with retrieval\n")
     head = " | ".join(f"{b} ({total('nmt', chosen, i, 'sentences')})"
                       for b, i in bands)
-    print(f"| | {head} | steps a pass | rows a pass |")
+    print(f"| | {head} | steps per pass | rows per pass |")
     print("|---" * 7 + "|")
     for way in dict.fromkeys(r["way"] for r in drafts):
         base = "nmt greedy" if "greedy" in way else "nmt"
