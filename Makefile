@@ -1,22 +1,26 @@
-# skmt - make help lists what can be made.
+# skmt - "make help" prints this list.
 #
-#   make              build/skmt, build/libskmt.so, build/libskmt.a
-#   make demo         install what is missing, build, translate a few lines
-#   make check        the tests: no network, a few minutes
-#   make check-san    the unit tests with the address and undefined sanitizers
-#   make check-long   sanitizers, valgrind, aarch64, clang, fuzzing, full sets
-#   make bench        speed on this machine
-#   make fuzz         every fuzzer for FUZZ_SECONDS (60)
-#   make install      to DESTDIR and PREFIX (/usr/local); make uninstall
-#   make man          the man page's option lists, from the program's own
-#   make dist         build/skmt-VERSION.tar.xz of what is committed
-#   make clean        remove BUILD
+#   make              build build/skmt, build/libskmt.so and build/libskmt.a
+#   make demo         install missing packages, build, translate a few lines
+#   make check        run the tests (a few minutes, no network)
+#   make check-san    run the unit tests with the address and
+#                     undefined-behavior sanitizers
+#   make check-long   run the long tests: sanitizers, valgrind, aarch64, clang,
+#                     fuzzing, full test sets
+#   make bench        measure the speed on this machine
+#   make fuzz         run every fuzzer for FUZZ_SECONDS (60)
+#   make install      install to DESTDIR and PREFIX (/usr/local)
+#   make uninstall    remove what make install has installed
+#   make man          update the option lists of the man page
+#   make dist         write build/skmt-VERSION.tar.xz from the last commit
+#   make clean        remove the build folder
 #
-#   SAN=1             with the address and undefined sanitizers, in build/san
+#   SAN=1             build with these sanitizers, in build/san
 #   PARANOID=1        check whole data structures after each step, in
 #                     build/paranoid (slow)
-#   BUILD=dir         objects elsewhere (several compilers at a time)
-#   CROSS=aarch64-linux-gnu-   another processor; see scripts/deps-cross
+#   BUILD=dir         build in another folder, to keep several builds
+#   CROSS=aarch64-linux-gnu-   build for another processor; see
+#                     scripts/deps-cross
 
 VERSION   = 0.1.0
 SOVERSION = 0
@@ -36,8 +40,8 @@ ifeq ($(origin AR),default)
 AR       = $(CROSS)ar
 endif
 OBJCOPY ?= $(CROSS)objcopy
-# No compiler yet on a bare machine: demo and check install one, then call
-# make again.
+# ARCH is empty on a machine without a compiler. `make demo` and `make check`
+# install one and then call make again.
 ARCH    := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes
@@ -51,8 +55,8 @@ ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
 INC      = -Isrc -Iinclude
 LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
 
-# Vector kernels are compiled for their ISA and chosen at run time; nothing
-# else may use more than the architecture's baseline.
+# Vector kernels are compiled for their instruction set and chosen at run time.
+# All other files are compiled for the baseline of the architecture.
 ISAS       = avx2 avx512 amx
 ISA_avx2   = -mavx2 -mfma -mf16c
 ISA_avx512 = -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma \
@@ -67,7 +71,8 @@ endif
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
 
-# Programs, each from one file: tests, what tests need, examples and the rest.
+# Programs, each compiled from one file: unit tests, programs that the tests
+# use, examples, fuzzers and benchmarks.
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 UNIT     := $(call programs,tests/unit/test_*.c)
 HELPERS  := $(call programs,$(filter-out tests/unit/main.c \
@@ -81,8 +86,8 @@ MODELS   := $(wildcard models/*.skmt)
 
 all: $(BUILD)/skmt $(BUILD)/libskmt.so $(BUILD)/libskmt.a
 
-# What is made with other flags than last time is made again: these files
-# change only when their text does.
+# Objects are compiled again when the flags change: these files hold the flags
+# and are rewritten only if their contents differ.
 QUOTE     = '$(subst ','\'',$(1))'
 FLAGS    := $(call QUOTE,$(strip $(CC) $(ALLCFLAGS) : $(LDFLAGS)))
 $(BUILD)/flags: TEXT = $(FLAGS)
@@ -97,12 +102,13 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # ---- the library and the program -----------------------------------------
 
-# Everything inside, for unit tests: internal names visible.
+# The library for unit tests: internal names are visible.
 $(BUILD)/libinternal.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# What is shipped: one object whose only global names are the public ones.
+# The static library that is installed: one object file whose only global names
+# are the public ones.
 $(BUILD)/libskmt.a: $(LIB_OBJ)
 	@rm -f $@
 	$(CC) -r -nostdlib $^ -o $(BUILD)/libskmt.o
@@ -114,7 +120,7 @@ $(BUILD)/libskmt.so: $(LIB_OBJ)
 	    $(if $(SAN),,-Wl$(COMMA)-z$(COMMA)defs) $^ $(LIBS) -o $@
 	ln -sf libskmt.so $@.$(SOVERSION)
 
-# The program sees include/ and nothing else.
+# The program is compiled with include/ only.
 $(CLI_OBJ): INC = -Iinclude
 $(BUILD)/apps/cli/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
 $(BUILD)/apps/cli/findmodel.o: $(BUILD)/prefix
@@ -129,7 +135,7 @@ ifeq ($(ARCH),aarch64)
 $(BUILD)/tests/%.o: ALLCFLAGS += -fno-tree-vectorize
 endif
 
-# Every allocation of ours passes through the test that makes them fail.
+# These tests wrap the allocation functions to make allocations fail.
 LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 LDFLAGS_test_key_cache = $(LDFLAGS_test_noalloc)
@@ -159,10 +165,11 @@ examples: $(EXAMPLES) $(EXAMPLES_CC)
 benches: $(BENCHES)
 fuzzers: $(FUZZERS)
 
-# ---- what people type ------------------------------------------------------
+# ---- targets for users ------------------------------------------------------
 
-# These install what they need and then call make again: only then is there
-# surely a compiler. All processors are used unless -j says otherwise.
+# These targets install what they need and then call make again, because the
+# compiler may have been missing before. They use all processors unless -j is
+# given.
 AGAIN = $(MAKE) --no-print-directory \
         $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
@@ -185,8 +192,8 @@ check-long:
 	@scripts/deps build test long
 	@CHECK_LONG_EXTRA='$(CHECK_LONG_EXTRA)' FUZZ_SECONDS='$(FUZZ_SECONDS_LONG)' scripts/check-long
 FUZZ_SECONDS_LONG ?= 300
-# More to run at the end of check-long: commands that print the usual closing
-# line ("1 passed, 0 failed, 0 skipped") or fail by exit status.
+# More commands that check-long runs at its end. Their last line is "N passed, N
+# failed, N skipped", or they report failure by their exit status.
 CHECK_LONG_EXTRA ?= $(wildcard tests/long/*.sh)
 
 bench:

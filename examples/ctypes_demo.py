@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The library from Python, with nothing but the standard library.
+"""ctypes_demo.py - use the library from Python, with only the standard library.
 
     python3 ctypes_demo.py build/libskmt.so models/de-en.skmt 'Guten Morgen!'
 """

@@ -1,10 +1,10 @@
-/* memory.c - a translation memory: store a pair, find what is similar.
+/* memory.c - stores a pair in a translation memory, or finds similar ones.
  *
  *     ./memory my.tm 'Guten Tag, Welt.' 'Good day, world.'   stores the pair
  *     ./memory my.tm 'Guten Tag!'                            finds it
  *
- * A match is printed with its similarity, and its source the way it differs:
- * [-only in the memory-], {+only in the text+}. */
+ * For each match it prints the similarity, the target, and the source with the
+ * differences marked: [-only in the memory-], {+only in the text+}. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
     skmt_match m;
     skmt_status st;
 
-    /* Without options the 16 best; without a model words are compared. */
+    /* Without options the search returns the 16 best matches; without a model
+     * the similarity counts words instead of pieces. */
     st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &found, err);
     if (st) return st;
     for (int i = 0; i < skmt_matches_count(found); i++) {
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
         return 2;
     }
     st = skmt_tm_open(&tm, argv[1], SKMT_TM_CREATE, &err);
-    /* The first memory of a file is made by itself. */
+    /* skmt_tm_add() creates a memory if the file has none. */
     if (!st && argc == 4)
         st = skmt_tm_add(tm, NULL, argv[2], argv[3], &id, &err);
     else if (!st)

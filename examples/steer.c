@@ -1,9 +1,9 @@
-/* steer.c - a memory changes a translation, and says how.
+/* steer.c - translates with a memory and explains its influence.
  *
  *     ./steer MODEL my.tm 'Guten Abend, Welt.'
  *
- * Prints the translation, how much of each word's probability was the
- * memory's, and the pairs that were similar. */
+ * Prints the translation, the share of the memory in the probability of each
+ * piece, and the similar pairs that were found. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void print_pairs(const skmt_result *r)
 
         skmt_result_pair(r, 0, i, &pair);
         printf("%.0f%% similar%s: %s = %s\n", 100 * pair.similarity,
-               pair.exact ? ", taken as it is" : "", pair.source,
+               pair.exact ? ", reused" : "", pair.source,
                pair.target);
     }
 }

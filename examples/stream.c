@@ -1,4 +1,5 @@
-/* stream.c - a whole corpus: batched, on two threads, back in order.
+/* stream.c - translates a corpus line by line, in batches and on two threads;
+ * the results come in the order of the lines.
  *
  *     ./stream de-en.skmt < german.txt > english.txt */
 #include <stdio.h>
@@ -16,7 +17,7 @@ static int print_line(void *user, uint64_t number, skmt_result *result,
     if (!result) {
         fprintf(stderr, "line %llu: %s\n", (unsigned long long)number + 1,
                 err->message);
-        return 1;                       /* cancel the rest */
+        return 1;                       /* cancel the stream */
     }
     fprintf(out, "%s\n", skmt_result_text(result, 0, NULL));
     return ferror(out);

@@ -1,4 +1,4 @@
-// translate.cc - the same from C++, with handles that free themselves.
+// translate.cc - uses the library from C++, with handles that free themselves.
 //
 //     c++ translate.cc $(pkg-config --cflags --libs skmt) -o translate
 //     ./translate de-en.skmt 'Guten Morgen!' 'Vielen Dank.'
@@ -46,7 +46,8 @@ public:
     }
 
 private:
-    std::unique_ptr<skmt_model, closer> model_;     // freed after the session
+    // The model is declared first, so that it is freed after the session.
+    std::unique_ptr<skmt_model, closer> model_;
     std::unique_ptr<skmt_session, closer> session_;
 };
 

@@ -33,11 +33,11 @@ A memory finds what was stored a moment ago, and shows how it differs.
   nowhere/my.tm: * (glob)
   [1]
 
-It steers a translation; the same sentence is taken as it is.
+A memory steers a translation; the target of an identical sentence is reused.
 
   $ "$BUILD/examples/steer" "$SKMT_MODEL" my.tm 'Guten Tag, Welt.'
   Good day, world.
-  100% similar, taken as it is: Guten Tag, Welt. = Good day, world.
+  100% similar, reused: Guten Tag, Welt. = Good day, world.
 
   $ "$BUILD/examples/steer" "$SKMT_MODEL" my.tm 'Guten Tag, Freunde.' | grep similar
   *% similar: Guten Tag, Welt. = Good day, world. (glob)

@@ -1,13 +1,13 @@
 #!/bin/bash
-# memory_crash.sh - kill writers of a translation memory at any moment.
+# memory_crash.sh - kill the writers of a translation memory at random moments.
 #
 #     tests/long/memory_crash.sh
 #
-# One file lives through 200 kills of its only writer (KILLS), another through
-# half as many with a second writer that works on: nothing that was
-# acknowledged may be lost, nothing removed come back, every step is whole or
-# not there, searches find what is there, and the file passes its check. See
-# tests/unit/crash_tool.c. SEED picks other moments (1).
+# The only writer of one file is killed KILLS times (200). A writer of another
+# file is killed half as often, while a second writer continues. No acknowledged
+# change may be lost, no removed pair may come back, every change must be
+# complete or absent, searches must find all pairs, and the file must pass
+# "skmt tm check". See tests/unit/crash_tool.c. SEED selects other moments (1).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

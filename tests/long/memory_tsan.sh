@@ -1,10 +1,11 @@
 #!/bin/bash
-# memory_tsan.sh - the translation memory under the thread sanitizer.
+# memory_tsan.sh - test the translation memory with ThreadSanitizer.
 #
 #     tests/long/memory_tsan.sh
 #
-# Builds what uses memory files with -fsanitize=thread, in build/tsan, and runs
-# the tests in which several threads use one file. Any report fails.
+# Builds the tests in which several threads use one memory file with
+# -fsanitize=thread, in build/tsan, and runs them. A test fails if
+# ThreadSanitizer reports anything.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=build/tsan

@@ -1,24 +1,27 @@
 #!/bin/bash
-# news.sh - whole test sets against the reference's outputs, and in BLEU.
+# news.sh - translate whole test sets and compare with the outputs of the
+# reference implementation, line by line and in BLEU.
 #
 #     tests/long/news.sh
 #
-# newstest2014, every line whole, beam 4:
-#   - f32: at least 99 % of the lines are the reference's;
-#   - int8: BLEU within 0.2 of f32's;
+# For newstest2014, with unsplit lines and beam 4:
+#   - f32: at least 99 % of the lines equal those of the reference;
+#   - int8: BLEU differs from that of f32 by 0.2 at most;
 #   - early stopping changes no line;
-#   - what --prune changes is shown, not judged.
+#   - the effect of --prune is printed, but cannot fail.
 #
-# The models are converted from ../shared/model, the weights that the
-# reference's outputs were made with. MODEL=FILE takes this int8 model instead
-# (MODEL=models/de-en.skmt for the shipped one); its figures are then shown and
-# not judged, since other weights give other lines.
+# The models are converted from ../shared/model, because the outputs of the
+# reference were made with these weights. MODEL=FILE uses this int8 model instead
+# (MODEL=models/de-en.skmt for the shipped one). Its scores are printed, but
+# cannot fail, because other weights give other lines.
 #
-# BUILD=dir      the build to use (build)       THREADS=N   2
-# LINES_MAX=N    only the first N lines         SETS="it law koran medical
-# flores"        these too, f32, shown only
+# BUILD=dir      the build to use (build)
+# THREADS=N      2
+# LINES_MAX=N    translate only the first N lines
+# SETS="it law koran medical flores"
+#                print the results of these sets too
 #
-# Ends with "N passed, N failed, N skipped" like every test.
+# The last line is "N passed, N failed, N skipped", as in every test.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -36,7 +39,7 @@ fi
 mkdir -p "$out"
 [ -x "$build/skmt" ] || make -s -j"$(nproc)" BUILD="$build" all || exit 1
 
-verdict() {     # what, then a command that decides
+verdict() {     # description, command that succeeds if the test passes
     local what=$1
     shift
     if "$@"; then passed=$((passed + 1)) what="ok   $what"
@@ -44,7 +47,7 @@ verdict() {     # what, then a command that decides
     echo "$what"
 }
 
-model() {       # type: its file, made when there is none newer
+model() {       # type: print the path of the model; convert it if necessary
     local file=$out/$1.skmt
     if [ "$1" = int8 ] && [ "${MODEL:-}" ]; then
         echo "$MODEL"
@@ -68,7 +71,7 @@ translate() {   # type source output option ..
     }
 }
 
-# "98.70 2964 of 3003": per cent and number of lines that are the same.
+# Print percentage and number of equal lines, such as "98.70 2964 of 3003".
 same() {
     awk 'NR == FNR { a[NR] = $0; next }
          $0 "" == a[FNR] "" { n++ }
@@ -80,19 +83,19 @@ at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 >= b) }'; }
 within() { awk -v a="$1" -v b="$2" -v d="$3" \
                'BEGIN { x = a - b; exit !(x <= d + 1e-9 && -x <= d + 1e-9) }'; }
 
-prepare() {     # name tsv hyp: source, reference and golden output
+prepare() {     # name tsv hyp: write source, reference and golden output
     cut -f 1 "$2" | head -n "$most" > "$out/$1.de"
     cut -f 2 "$2" | head -n "$most" > "$out/$1.en"
     xz -dc "$3" | head -n "$most" > "$out/$1.golden"
 }
 
 declare -A bleu
-score() {       # set row: BLEU and chrF2 kept
+score() {       # set row: put BLEU and chrF2 into ${bleu[row]}
     bleu[$2]=$(python3 tools/bleu.py "$out/$1.en" "$out/$1.$2" |
                cut -d ' ' -f 1,2)
 }
 
-line() {        # set row compared-with
+line() {        # set row compared-with: print a row of the table
     score "$1" "$2"
     printf '| %s | %s | %s | %s | %s |\n' "$2" "${bleu[$2]% *}" \
         "${bleu[$2]#* }" "$(same "$out/$1.$2" "$out/$1.$3" | cut -d ' ' -f 1) of $3" \
@@ -105,7 +108,7 @@ verdict "bleu.py computes the known values" python3 tools/bleu.py --test
 set=newstest2014
 prepare $set "$shared/corpora/news/$set.tsv" "$shared/golden/hyp/$set.nmt.hyp.xz"
 src=$out/$set.de
-ran() { translate "$@" || { failed=$((failed + 1)); echo "FAIL translating"; }; }
+ran() { translate "$@" || { failed=$((failed + 1)); echo "FAIL translating $2"; }; }
 ran f32 "$src" "$out/$set.f32"
 ran int8 "$src" "$out/$set.int8"
 ran int8 "$src" "$out/$set.late" --no-early-stop
@@ -127,14 +130,14 @@ line $set prune2 int8
 echo
 
 f32_same=$(same "$out/$set.f32" "$out/$set.golden")
-verdict "f32: ${f32_same#* } lines are the reference's, 99 % asked for" \
+verdict "f32: ${f32_same#* } lines equal the reference (target: 99 %)" \
     at_least "${f32_same%% *}" 99
 [ "${MODEL:-}" ] ||
-    verdict "int8: BLEU ${bleu[int8]% *}, f32 ${bleu[f32]% *}, 0.2 apart at most" \
+    verdict "int8: BLEU ${bleu[int8]% *}, f32 ${bleu[f32]% *} (target: 0.2 apart at most)" \
         within "${bleu[int8]% *}" "${bleu[f32]% *}" 0.2
 verdict "early stopping changes nothing" cmp -s "$out/$set.late" "$out/$set.int8"
 
-# ---- the others, to look at ------------------------------------------------
+# ---- other sets, printed only ----------------------------------------------
 
 for set in ${SETS:-}; do
     case $set in

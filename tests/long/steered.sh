@@ -1,37 +1,48 @@
 #!/bin/bash
-# steered.sh - whole test sets with their memories, against the reference.
+# steered.sh - translate whole test sets with their memories and compare with
+# the reference implementation.
 #
 #     tests/long/steered.sh
 #
-# For Koran, IT, law and EMEA, every line whole, beam 4:
-#   - int8 weights with our own retrieval: BLEU of the model alone within
-#     0.2, of sk1 and sk2 within 0.3 of golden/README.md; with the presets
-#     paper-sk1 and paper-sk2, so that it is the reference's search;
-#   - sk2: f32 keys within 0.1 of int8 ones; --prune 2.5, the default of the
-#     product presets, within 0.1 of no pruning, and at least 97 % of the lines
-#     the same;
-#   - f32 with the reference's own pairs (--pairs): at least 98 % of the lines
-#     are the reference's, those left out that it cut off at its limit.
+# For Koran, IT, law and EMEA, with unsplit lines and beam 4:
+#   - int8 weights with our own retrieval and the presets paper-sk1 and
+#     paper-sk2, so that the search is that of the reference: BLEU differs from
+#     golden/README.md by at most 0.2 for the model alone and 0.3 for sk1 and
+#     sk2;
+#   - sk2: BLEU with f32 keys differs from that with int8 keys by at most 0.1;
+#     BLEU with --prune 2.5, the default of the presets sk1 and sk2, differs
+#     from that without pruning by at most 0.1, and at least 97 % of the lines
+#     are equal;
+#   - f32 with the pairs of the reference (--pairs): at least 98 % of the lines
+#     equal those of the reference, without the lines that the reference cut off
+#     at its length limit.
 #
-# The reference reads 250 pieces of a line and forgets the rest. The engine
-# goes on behind a cut, which alone is 0.3 BLEU on IT (two lines). So it is
-# given what the reference has read; rows "whole" show what a user gets.
+# The reference reads the first 250 pieces of a line and ignores the others. The
+# engine translates the whole line, and this alone changes BLEU on IT by 0.3
+# (two lines). The engine therefore gets what the reference has read; the rows
+# "whole" show the result for whole lines, as a user would get it.
 #
-# EMEA is translated by "skmt learn --simulate", each document from an empty
-# memory; where the program has no such command, with the reference's pairs.
+# EMEA is translated by "skmt learn --simulate"; each document starts with an
+# empty memory. If the program has no such command, EMEA is translated with the
+# pairs of the reference.
 #
-# The models are converted from ../shared/model, the weights that the
-# reference's outputs were made with. MODEL=FILE takes this int8 model instead
-# (MODEL=models/de-en.skmt for the shipped one); its scores are then shown and
-# not judged, and the rows of f32 are left out.
+# The models are converted from ../shared/model, because the outputs of the
+# reference were made with these weights. MODEL=FILE uses this int8 model instead
+# (MODEL=models/de-en.skmt for the shipped one). Its scores are printed, but
+# cannot fail, because other weights give other lines; the rows of f32 are
+# omitted.
 #
-# BUILD=dir     the build to use (build)         THREADS=N   2
-# SETS="it"     only these of koran it law emea  EVERY=N     f32: every N-th
-# LINES_MAX=N   the first N lines, whose BLEU is shown but not judged
+# BUILD=dir     the build to use (build)
+# THREADS=N     2
+# SETS="it"     only these of koran, it, law, emea
+# EVERY=N       with f32 translate only every N-th line
+# LINES_MAX=N   translate only the first N lines; their BLEU is printed, but
+#               cannot fail
 #
-# The table is also in BUILD/long/steered.md (steered-NAME.md with MODEL). Outputs newer than the program
-# and this file are used again: what was interrupted goes on. Ends with "N
-# passed, N failed, N skipped" like every test.
+# The table is also written to BUILD/long/steered.md (steered-NAME.md with
+# MODEL). Outputs that are newer than the program and this file are not made
+# again, so an interrupted run can be continued. The last line is "N passed, N failed, N skipped", as in every
+# test.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -56,7 +67,7 @@ make -s -j"$(nproc)" BUILD="$build" all "$build/tests/unit/spm_tool" || exit 1
 learns=
 "$build/skmt" learn --help 2>/dev/null | grep -q -e --simulate && learns=1
 
-verdict() {     # what, then a command that decides
+verdict() {     # description, command that succeeds if the test passes
     local what=$1
     shift
     if "$@"; then passed=$((passed + 1)) what="ok   $what"
@@ -65,7 +76,7 @@ verdict() {     # what, then a command that decides
 }
 
 at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 >= b) }'; }
-# What could not be scored is within nothing.
+# False also if one of the scores is missing.
 within() {
     awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN {
         x = a - b
@@ -74,22 +85,28 @@ within() {
     }'
 }
 
-# BLEU of a few lines is a matter of chance, and other weights have another.
-near() {        # what BLEU other limit
+# Check a difference in BLEU, but only print it if LINES_MAX or MODEL is given:
+# BLEU of a few lines varies too much, and other weights have another BLEU.
+near() {        # description BLEU other limit
     if [ "$most" -lt 1000000 ] || [ "${MODEL:-}" ]; then
         echo "     $1: BLEU $2, $3"
-    else verdict "$1: BLEU $2, $3, $4 apart at most" \
+    else verdict "$1: BLEU $2, $3 (target: $4 apart at most)" \
              within "${2##* }" "${3##* }" "$4"; fi
 }
 
 minus() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%+.2f", a - b }'; }
 
-# ---- what the reference had and said ---------------------------------------
+# ---- inputs and outputs of the reference -----------------------------------
 
-# Writes SET.de (lines as the reference read them), SET.en, SET.docs (document,
-# source, reference); SET.long and SET.whole: numbers and texts of lines that
-# are longer; for each run SET.RUN.golden, SET.RUN.limit (1: cut off) and
-# SET.RUN.pairs.
+# Write these files:
+#   SET.de          the lines, as far as the reference read them
+#   SET.en          the reference translations
+#   SET.docs        document, source and reference translation
+#   SET.long        the numbers of lines of which it read only a part
+#   SET.whole       these lines in full
+#   SET.RUN.golden  the outputs of the reference implementation in a run
+#   SET.RUN.limit   1 if it cut off the output, else 0
+#   SET.RUN.pairs   the pairs that it used
 prepare() {     # set
     python3 - "$1" "$shared" "$out/$1" "$most" "$build/tests/unit/spm_tool" \
         << 'EOF'
@@ -146,7 +163,8 @@ for run, config, top in [("nmt", "nmt", 0), ("sk1", "2_1_100", 2),
 EOF
 }
 
-# "12.92 35.29": BLEU and chrF2 of a run in the reference's table of scores.
+# Print BLEU and chrF2 of a run, such as "12.92 35.29", from the table of scores
+# in golden/README.md.
 stated() {      # set run
     awk -F ' *\\| *' -v set="$1" -v run="$2" '
         function key(s) { s = tolower(s); sub(/ .*/, "", s); return s }
@@ -175,7 +193,7 @@ reference_model() {     # type: its file, made when there is none newer
 }
 model=${MODEL:-$(reference_model int8)} || exit 1
 
-memory() {      # set: its file, made when there is none
+memory() {      # set: print the path of its memory; create it if necessary
     local file=$out/$1.tm from=$shared/corpora/$1/tm.tsv
     [ -e "$from" ] || from=$from.xz
     if [ ! "$file.done" -nt "$build/skmt" ]; then
@@ -187,8 +205,8 @@ memory() {      # set: its file, made when there is none
     echo "$file"
 }
 
-# Runs a command that writes $1, unless there is such an output of as many
-# lines as $2 already; how long it took is in $1.seconds.
+# Run a command and write its output to $1, unless $1 is up to date and has as
+# many lines as $2. The time it took is written to $1.seconds.
 produce() {     # output source command ..
     local output=$1 source=$2 start=$SECONDS
     shift 2
@@ -204,7 +222,7 @@ produce() {     # output source command ..
     else
         cat "$output.log"
         failed=$((failed + 1))
-        echo "FAIL ${output##*/}: translating"
+        echo "FAIL ${output##*/}: translation failed"
         : > "$output"
     fi
 }
@@ -228,11 +246,11 @@ learn() {       # documents option ..
     return $rc
 }
 
-key_file() {    # set: the option that names it; learning keeps its own
+key_file() {    # set: print the option for its key file; skmt learn needs none
     [ "$1" = emea ] && [ "$learns" ] || echo "--key-file $out/$1.keys"
 }
 
-# The int8 model, with the settings of the paper.
+# Translate with the int8 model, its memory and the settings of the paper.
 steered() {     # set run output-row option ..
     local set=$1 run=$2 row=$3
     shift 3
@@ -250,7 +268,7 @@ steered() {     # set run output-row option ..
     fi
 }
 
-# SET.RUN-whole: SET.RUN with the lines that were cut given whole.
+# Write SET.RUN-whole: SET.RUN, but the long lines are translated in full.
 whole() {       # set run
     local lines=$out/$1.$2.lines options=
     [ "$2" = nmt ] ||
@@ -264,7 +282,8 @@ whole() {       # set run
 
 some() { awk -v n="$every" '(NR - 1) % n == int(n / 2)' "$1" > "$2"; }
 
-# f32 with the reference's pairs: SET.RUN-f32, the golden lines beside it.
+# Translate with f32 and the pairs of the reference: write SET.RUN-f32, and the
+# corresponding lines of the reference to SET.RUN-f32.golden.
 paired() {      # set run
     local at=$out/$1.$2-f32 options=
     for kind in golden limit pairs; do
@@ -277,14 +296,14 @@ paired() {      # set run
 
 # ---- scores and the table --------------------------------------------------
 
-score() {       # set file: "12.92 35.29", or "- -"
+score() {       # set file: print BLEU and chrF2 ("12.92 35.29"), or "- -"
     local both
     both=$(python3 tools/bleu.py "$out/$1.en" "$2" | cut -d ' ' -f 1,2)
     echo "${both:-- -}"
 }
 
-# "98.70 2964 of 3003": per cent and number of lines that are the same; lines
-# with a 1 in the third file do not count.
+# Print percentage and number of equal lines, such as "98.70 2964 of 3003".
+# Lines that have a 1 in the third file are not counted.
 same() {
     paste -d '\n' "$1" "$2" "${3:-/dev/null}" | awk '
         NR % 3 == 1 { a = $0 }
@@ -298,7 +317,7 @@ line() {        # set output BLEU chrF2 compared-with difference identical file
         "$(cat "$8.seconds" 2>/dev/null)" >> "$table"
 }
 
-wanted() {      # set run: the reference's scores for these lines
+wanted() {      # set run: print the scores of the reference for these lines
     if [ "$most" -lt 1000000 ]; then score "$1" "$out/$1.$2.golden"
     else stated "$1" "$2"; fi
 }
@@ -309,7 +328,7 @@ check_run() {   # set run
     want=$(wanted "$set" "$run")
     got=$(score "$set" "$file.golden")
     near "$set $run: outputs of the reference" "${got% *}" \
-        "as it says ${want% *}" 0.01
+        "golden/README.md ${want% *}" 0.01
     steered "$set" "$run" "$run" $(key_file "$set")
     got=$(score "$set" "$file")
     line "$set" "$run" $got "reference ${want/ / / }" \
@@ -323,8 +342,8 @@ check_run() {   # set run
         "$(minus "${got% *}" "${want% *}")" "" "$file.lines"
 }
 
-# Another way of sk2, and what it changes.
-check_way() {   # set way least-identical-or-'' option ..
+# Run sk2 with other options and compare with sk2.
+check_way() {   # set name least-percent-of-equal-lines-or-'' option ..
     local set=$1 way=$2 least=$3 file=$out/$1.sk2-$2 base=$out/$1.sk2
     local got usual equal
     shift 3
@@ -335,7 +354,7 @@ check_way() {   # set way least-identical-or-'' option ..
         "${equal%% *}" "$file"
     near "$set $way" "${got% *}" "sk2 ${usual% *}" 0.1
     [ "$least" ] || return
-    verdict "$set $way: ${equal#* } lines the same, $least % asked for" \
+    verdict "$set $way: ${equal#* } lines are equal (target: $least %)" \
         at_least "${equal%% *}" "$least"
 }
 
@@ -344,7 +363,7 @@ check_paired() {        # set run
     paired "$1" "$2"
     equal=$(same "$file" "$file.golden" "$file.limit")
     line "$1" "$2 f32, its pairs" "" "" reference "" "${equal%% *}" "$file"
-    verdict "$1 $2 f32: ${equal#* } lines are the reference's, 98 % asked for" \
+    verdict "$1 $2 f32: ${equal#* } lines equal the reference (target: 98 %)" \
         at_least "${equal%% *}" 98
 }
 
@@ -354,7 +373,7 @@ cat > "$table" << 'EOF'
 |---|---|---|---|---|---|---|---|
 EOF
 for set in ${SETS:-koran it law emea}; do
-    prepare $set || { failed=$((failed + 1)); echo "FAIL $set: preparing"; continue; }
+    prepare $set || { failed=$((failed + 1)); echo "FAIL $set: cannot prepare the files"; continue; }
     for run in nmt sk1 sk2; do check_run $set $run; done
     check_way $set f32-keys '' --key-type f32
     check_way $set pruned 97 --prune 2.5 $(key_file $set)
@@ -364,8 +383,8 @@ done
 
 echo
 "$build/skmt" info --model $model | sed -n 's/^name */model: /p'
-echo "$threads threads; f32 rows: every $every. line; EMEA" \
-    "$([ "$learns" ] && echo 'learned line by line' || echo 'with given pairs')"
+echo "$threads threads; f32 rows: one line in $every; EMEA:" \
+    "$([ "$learns" ] && echo 'skmt learn' || echo 'pairs of the reference')"
 echo
 cat "$table"
 echo

@@ -11,7 +11,7 @@
 #
 # OLD=file       the program to compare with; without it the test is skipped
 # BUILD=dir      the build to test (build)
-# MODEL=file     the model (made from ../shared/model when it is not given)
+# MODEL=file     the model (default: converted from ../shared/model)
 # OLD_OPTIONS, NEW_OPTIONS
 #                options for one of the two programs, such as those that turn
 #                off what the newer one does differently on purpose
@@ -41,13 +41,13 @@ model=${MODEL:-$out/reference.skmt}
     "$OLD" convert --quiet --from "$shared/model" --type int8 -o "$model" ||
     exit 1
 
-lines() {       # set step: German lines of a test set
+lines() {       # set step: print every step-th German line of a test set
     local file=$shared/corpora/$1/test.tsv
     [ "$1" = news ] && file=$shared/corpora/news/newstest2014.tsv
     cut -f 1 "$file" | awk -v n="$2" 'NR % n == 1 || n == 1'
 }
 
-memory() {      # program directory set: make its memory once
+memory() {      # program directory set: create its memory if necessary
     local file=$2/$3.tm from=$shared/corpora/$3/tm.tsv
     [ -e "$from" ] || from=$from.xz
     [ "$file.done" -nt "$1" ] && return
@@ -57,7 +57,7 @@ memory() {      # program directory set: make its memory once
         : > "$file.done"
 }
 
-produce() {     # output program command ..: run it unless the output is new
+produce() {     # output program command ..: run it unless output is up to date
     local output=$1 program=$2
     shift 2
     [ "$output" -nt "$program" ] && return

@@ -1,4 +1,5 @@
-/* main.c - runs the tests a program registered; see test.h. */
+/* main.c - the main program of every unit test: it runs the tests that were
+ * registered with TEST() (test.h) and prints how many passed. */
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ bool test_fail(const char *file, int line, const char *fmt, ...)
 {
     va_list ap;
 
-    /* One broken loop must not print a million lines. */
+    /* Print only the first ten: a check may fail in a long loop. */
     if (failures_here++ < 10) {
         printf("%s:%d: ", file, line);
         va_start(ap, fmt);

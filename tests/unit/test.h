@@ -1,10 +1,12 @@
-/* test.h - tests that register themselves and fail by exit status.
+/* test.h - a small framework for unit tests.
  *
  *     TEST(strbuf_grows) { CHECK(strbuf_adds(&sb, "x")); CHECK_INT(n, 3); }
  *
- * A failed check prints file, line and both values, and the test goes on; a
- * REQUIRE ends it. SKIP("why") counts apart and is printed. Arguments of the
- * program select tests by substring. */
+ * TEST defines a test and registers it; main.c runs all of them, or those whose
+ * names contain an argument of the program. A failed CHECK prints file, line
+ * and both values, and the test continues; a failed REQUIRE ends the test.
+ * SKIP("why") ends the test, which then counts as skipped, and prints why. The
+ * exit status is 1 if a test failed. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -23,9 +25,11 @@ bool test_fail(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));      /* returns false */
 void test_skip(const char *why);
 
-/* A file kept with the tests: TEST_DATA (default "tests/golden") / name; and
- * one of the full sets beside the checkout, NULL when they are not there. */
+/* The path of a file of the tests: $TEST_DATA (default tests/golden) / name.
+ * It is valid until the fourth call after it. */
 const char *test_data(const char *name);
+/* The path of a file of the full sets: $SKMT_SHARED (default ../shared) / name.
+ * NULL if the file does not exist. */
 const char *test_shared(const char *name);
 
 #define TEST(id)                                                          \
@@ -52,7 +56,7 @@ const char *test_shared(const char *name);
 #define CHECK_MEM(got, want, n) do {                                      \
     if (memcmp(got, want, n)) test_fail(__FILE__, __LINE__,               \
         "%s and %s differ", #got, #want); } while (0)
-/* enum status st = call; CHECK_OK(st, &e) prints the sentence */
+/* After st = f(.., &e), CHECK_OK(st, &e) fails with the message in e. */
 #define CHECK_OK(st, e) ((st) == 0 ? true : \
     test_fail(__FILE__, __LINE__, "%s", (e)->msg))
 #define REQUIRE_OK(st, e) do { if (!CHECK_OK(st, e)) return; } while (0)
