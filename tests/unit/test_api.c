@@ -1,6 +1,6 @@
-/* test_api.c - the library as its users see it: include/skmt.h alone.
+/* test_api.c - tests the library through its public header, include/skmt.h.
  *
- * skmt_tools.h makes the tiny model the tests translate with. */
+ * skmt_tools.h is used only to make the tiny model of these tests. */
 #include "skmt.h"
 
 #include <unistd.h>
@@ -35,7 +35,7 @@ static bool fixture_open(struct fixture *f)
 {
     struct tiny o = TINY_DEFAULT;
 
-    o.seed = 18;                /* of the few that end at times */
+    o.seed = 18;        /* with most other seeds the model never emits EOS */
     return fixture_make(f, &o);
 }
 
@@ -53,7 +53,7 @@ static void fixture_close(struct fixture *f)
     rmdir(f->dir);
 }
 
-/* Options as pairs of name and value, NULL last. */
+/* A list of options: names and values in turn, then NULL. */
 static skmt_options *options(const char *const *set)
 {
     skmt_options *o = skmt_options_new();
@@ -67,7 +67,7 @@ static skmt_options *options(const char *const *set)
 
 #define OPTIONS(...) options((const char *const []){ __VA_ARGS__, NULL })
 
-/* A session with options it takes over. */
+/* Creates a session; takes ownership of the options. */
 static skmt_session *session(const struct fixture *f, skmt_options *o)
 {
     skmt_session *s = NULL;
@@ -90,7 +90,7 @@ static skmt_result *translate(skmt_session *s, const char *text,
     return r;
 }
 
-/* ---- the three tiers ------------------------------------------------- */
+/* ---- translate, session and stream ----------------------------------- */
 
 static int same_text(void *user, uint64_t number, skmt_result *r,
                      const skmt_error *e)
@@ -101,7 +101,7 @@ static int same_text(void *user, uint64_t number, skmt_result *r,
     return 0;
 }
 
-TEST(the_three_tiers_agree)
+TEST(translate_session_and_stream_agree)
 {
     static const char text[] = "in the and of. The schein is on!";
     struct fixture f;
@@ -134,7 +134,7 @@ TEST(the_three_tiers_agree)
     fixture_close(&f);
 }
 
-TEST(facts_are_told)
+TEST(models_have_facts)
 {
     struct fixture f;
     const char *name;
@@ -156,7 +156,8 @@ TEST(facts_are_told)
     fixture_close(&f);
 }
 
-/* Where an option leaves the choice to the library, what it chooses. */
+/* skmt_options_in_force() returns the value that the library chooses where an
+ * option leaves the choice to it. */
 TEST(options_in_force_are_resolved)
 {
     skmt_options *o = skmt_options_new();
@@ -210,8 +211,8 @@ static double piece_sum(const skmt_result *r, int hyp)
     return sum;
 }
 
-/* Best first; the first is what a 1-best search finds. */
-TEST(nbest_lists_descend)
+/* The best comes first, and it is the result of a search for one. */
+TEST(nbest_lists_are_sorted_by_score)
 {
     static const char *const texts[] = { "the", "the an in of.",
         "Is the an. In the of! The ing is a, on to." };
@@ -251,8 +252,9 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Source spans ascend inside their sentence, sentences inside the text, and
- * together they hold every byte that is no white space. */
+/* The source spans of a sentence ascend and lie inside it; the sentences ascend
+ * in the text. Together the spans contain every byte that is not white
+ * space. */
 static void check_source(const skmt_result *r, const char *text)
 {
     size_t len = strlen(text), at = 0, begin, end;
@@ -279,8 +281,8 @@ static void check_source(const skmt_result *r, const char *text)
             test_fail(__FILE__, __LINE__, "byte %zu is in no piece", at);
 }
 
-/* Target spans of a sentence touch one another; between sentences there is
- * white space and nothing else. */
+/* The target spans of a sentence follow each other without gaps; between
+ * sentences there is only white space. */
 static void check_target(const skmt_result *r, int hyp)
 {
     size_t len, at = 0;
@@ -301,7 +303,7 @@ static void check_target(const skmt_result *r, int hyp)
     CHECK_INT(at, len);
 }
 
-TEST(spans_lead_back_to_the_text)
+TEST(spans_cover_the_text)
 {
     static const char *const texts[] = {
         "the", "  the an   in of. ", "Is the an. In the of! The ing.",
@@ -327,8 +329,8 @@ TEST(spans_lead_back_to_the_text)
 
 /* ---- several sentences, long ones ------------------------------------ */
 
-/* Each sentence is translated as if it were alone, and the white space
- * between them stays. */
+/* Each sentence is translated as if it were alone, and the white space between
+ * sentences is kept. */
 TEST(sentences_are_joined_again)
 {
     static const char *const alone[] = { "The in an.", "Of the is!",
@@ -362,8 +364,8 @@ TEST(sentences_are_joined_again)
     fixture_close(&f);
 }
 
-/* 3,000 numbered words on one line: many times what the model takes. */
-TEST(long_texts_are_cut_and_nothing_is_dropped)
+/* 3,000 numbered words on one line are many times what the model can take. */
+TEST(long_texts_are_split_and_nothing_is_dropped)
 {
     struct fixture f;
     skmt_session *s;
@@ -389,8 +391,8 @@ TEST(long_texts_are_cut_and_nothing_is_dropped)
     fixture_close(&f);
 }
 
-/* One word without any border, too. */
-TEST(endless_words_are_cut)
+/* So is a single word that is longer than what the model can take. */
+TEST(overlong_words_are_split)
 {
     struct fixture f;
     skmt_session *s;
@@ -450,7 +452,7 @@ static void check_invalid(skmt_session *s, const char *text, size_t len,
               SKMT_TEXT);
 }
 
-TEST(invalid_bytes_are_named_or_replaced)
+TEST(invalid_bytes_are_reported_or_replaced)
 {
     static const char bad[] = "the \xc3( an", over[] = "\xf5";
     static const char cut[] = "x\xe2\x82";
@@ -470,7 +472,7 @@ TEST(invalid_bytes_are_named_or_replaced)
     CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(clean, 0, NULL));
     skmt_result_free(r);
     skmt_result_free(clean);
-    r = translate(strict, "the", NULL);         /* it goes on */
+    r = translate(strict, "the", NULL);         /* the session still works */
     CHECK(r != NULL);
     skmt_result_free(r);
     skmt_session_free(strict);
@@ -478,8 +480,8 @@ TEST(invalid_bytes_are_named_or_replaced)
     fixture_close(&f);
 }
 
-/* One that fails among several: the others are answered. */
-TEST(translate_many_answers_all_it_can)
+/* If one of several texts fails, the others are still translated. */
+TEST(translate_many_translates_all_valid_texts)
 {
     static const char *const texts[] = { "the in", "\xff", "", "of the. An!" };
     static const char *const prefixes[] = { NULL, NULL, NULL, "on" };
@@ -511,7 +513,7 @@ TEST(translate_many_answers_all_it_can)
     fixture_close(&f);
 }
 
-TEST(files_that_are_no_models_are_refused)
+TEST(files_that_are_not_models_are_refused)
 {
     skmt_model *m = (skmt_model *)(void *)&m;
     skmt_error e;
@@ -551,8 +553,9 @@ TEST(options_that_do_not_fit_are_refused)
     fixture_close(&f);
 }
 
-/* Embeddings padded past the tokenizer's pieces, as some trainers make them:
- * an id without a piece gives no text, and the others are not lost. */
+/* Returns how many ids of the results have no piece. Some training programs pad
+ * the embeddings, so that there are more ids than pieces. An id without a piece
+ * must give no text. */
 static int ids_past(const struct fixture *f, const char *text)
 {
     skmt_session *s = session(f, OPTIONS("beam", "4", "nbest", "4"));
@@ -574,7 +577,7 @@ static int ids_past(const struct fixture *f, const char *text)
     return past;
 }
 
-TEST(ids_past_the_tokenizers_give_no_text)
+TEST(ids_without_a_piece_give_no_text)
 {
     struct tiny o = TINY_DEFAULT;
     int past = 0;
@@ -587,12 +590,12 @@ TEST(ids_past_the_tokenizers_give_no_text)
         past += ids_past(&f, "ein Haus") + ids_past(&f, "the cat in a");
         fixture_close(&f);
     }
-    CHECK(past > 0);            /* else this tested nothing */
+    CHECK(past > 0);            /* otherwise nothing was tested */
 }
 
-/* ---- what a careless caller does ------------------------------------- */
+/* ---- mistakes of the caller ------------------------------------------ */
 
-TEST(no_text_is_an_argument_error)
+TEST(a_null_text_is_an_argument_error)
 {
     static const char *const texts[] = { "ein Haus", NULL };
     struct fixture f;
@@ -622,7 +625,7 @@ TEST(no_text_is_an_argument_error)
     fixture_close(&f);
 }
 
-TEST(indices_that_do_not_exist_give_nothing)
+TEST(indices_out_of_range_give_nothing)
 {
     static const int odd[] = { -1, 7, 1 << 30 };
     struct fixture f;
@@ -714,7 +717,7 @@ TEST(a_prefix_begins_the_translation)
     fixture_close(&f);
 }
 
-TEST(attention_comes_when_asked_for)
+TEST(attention_is_returned_if_requested)
 {
     struct fixture f;
     skmt_session *with, *without;
@@ -745,9 +748,9 @@ TEST(attention_comes_when_asked_for)
     fixture_close(&f);
 }
 
-/* ---- NULL where the header says so ----------------------------------- */
+/* ---- NULL where the header allows it --------------------------------- */
 
-TEST(null_is_fine_where_it_says_so)
+TEST(null_is_accepted_where_the_header_allows_it)
 {
     struct fixture f;
     skmt_session *s;

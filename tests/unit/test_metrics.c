@@ -1,11 +1,11 @@
-/* test_metrics.c - scores against known ones.
+/* test_metrics.c - compares scores with known values.
  *
- *   - the small corpus of the reference scorer, to the digit;
- *   - edit rates worked out by hand, and of whole sets by a script of the same
- *     rules (sacrebleu itself was not at hand);
- *   - documents, and choices of them;
- *   - with the full sets beside the checkout: BLEU and chrF2 of every row, and
- *     BLEU and the R-indicator by the length of documents. */
+ *   - A small corpus must get exactly the scores of the reference scorer.
+ *   - Edit rates (TER) were computed by hand, and those of whole sets by a
+ *     script with the same rules (sacrebleu itself was not available).
+ *   - Scores can be computed by document and for a selection of documents.
+ *   - With the full sets in ../shared: BLEU and chrF2 of each published output,
+ *     and BLEU and the R-indicator by the length of documents. */
 #include <unistd.h>
 
 #include "formats/input.h"
@@ -20,7 +20,8 @@
 
 /* ---- tokens ------------------------------------------------------------- */
 
-/* The tokens of a text between single spaces; lives until the next call. */
+/* Returns the tokens of a text, separated by single spaces. The result is valid
+ * until the next call. */
 static const char *tokens(const char *text)
 {
     static char joined[400];
@@ -100,7 +101,7 @@ static void sum_small(const char *metric, int64_t *sums)
                  sums);
 }
 
-TEST(small_corpus_has_its_bleu)
+TEST(small_corpus_has_the_known_bleu)
 {
     static const int correct[] = { 10, 4, 2, 1 }, total[] = { 13, 10, 8, 6 };
     int64_t sums[METRIC_STATS_MAX];
@@ -119,7 +120,7 @@ TEST(small_corpus_has_its_bleu)
     CHECK_NEAR(b.score, 24.737014, 5e-7);
 }
 
-TEST(bleu_at_its_borders)
+TEST(bleu_of_edge_cases)
 {
     CHECK_NEAR(score_pair("bleu", "a b c d e", "a b x d e"), 30.213754, 5e-7);
     CHECK_NEAR(score_pair("bleu", "a b c d", "a b c d"), 100, 1e-10);
@@ -128,13 +129,13 @@ TEST(bleu_at_its_borders)
     CHECK(score_pair("bleu", "", "") == 0);
     CHECK(score_pair("bleu", "", "a b c d") == 0);
     CHECK(score_pair("bleu", "a b c d", "") == 0);
-    /* The reference has one "the": clipped to one match. */
+    /* The reference has one "the", so only one match counts. */
     CHECK_NEAR(score_pair("bleu", "the the the the", "the cat sat down"),
                pow(25.0 * (100.0 / 6) * (100.0 / 8) * (100.0 / 8), 0.25),
                1e-9);
 }
 
-TEST(small_corpus_has_its_chrf)
+TEST(small_corpus_has_the_known_chrf)
 {
     int64_t sums[METRIC_STATS_MAX];
 
@@ -143,14 +144,14 @@ TEST(small_corpus_has_its_chrf)
     CHECK_NEAR(chrf_score_eps(sums), 45.897448, 5e-7);
 }
 
-TEST(chrf_at_its_borders)
+TEST(chrf_of_edge_cases)
 {
     CHECK(score_pair("chrf", "c d", "a b") == 0);
     CHECK(score_pair("chrf", "", "") == 0);
     CHECK_NEAR(score_pair("chrf", "über", "ü b e r"), 100, 1e-10);
     CHECK_NEAR(score_pair("chrf", "ab", "ab"), 100, 1e-10);
     CHECK(score_pair("chrf", "AB", "ab") == 0);
-    /* One character of two, no pair: P = R = (1/2 + 0) / 2. */
+    /* One character of two matches and no bigram: P = R = (1/2 + 0) / 2. */
     CHECK_NEAR(score_pair("chrf", "ab", "ac"), 25, 1e-10);
 }
 
@@ -187,8 +188,8 @@ TEST(a_shift_is_one_edit)
     check_edits("d e f a b c", "a b c d e f", 1, 6);
     check_edits("on the mat the cat sat", "the cat sat on the mat", 1, 6);
     check_edits("c d a b x", "a b c d y", 2, 5);
-    /* Two shifts would do, but the first alone gains nothing: the search is
-     * greedy, and replaces four words. */
+    /* Two shifts would be enough, but the first alone gains nothing. The search
+     * is greedy and replaces four words instead. */
     check_edits("e f c d a b", "a b c d e f", 4, 6);
 }
 
@@ -209,18 +210,18 @@ static double first_of_two(const int64_t *sums)
 enum { N_LINES = 400 };
 struct lines { int64_t at[N_LINES][3]; };
 
-/* Every line one of one word, wrong where i % every is 0. */
+/* Each line has one word; it is wrong where i % every is 0. */
 static struct sample fill(struct lines *l, int every)
 {
     for (int i = 0; i < N_LINES; i++) {
         l->at[i][0] = i % every == 0;
         l->at[i][1] = 1;
-        l->at[i][2] = -1000000;         /* of another metric */
+        l->at[i][2] = -1000000;         /* another metric's; must not count */
     }
     return (struct sample){ l->at[0], N_LINES, 3, 2, first_of_two };
 }
 
-TEST(intervals_are_those_of_a_share)
+TEST(intervals_match_the_standard_error_of_a_proportion)
 {
     struct resampling how = { 1000, 12345 };
     struct interval one, again, other;
@@ -231,7 +232,7 @@ TEST(intervals_are_those_of_a_share)
     REQUIRE_OK(bootstrap_interval(&s, how, &one, &e), &e);
     REQUIRE_OK(bootstrap_interval(&s, how, &again, &e), &e);
     CHECK_MEM(&one, &again, sizeof one);
-    /* 25 % of 400: standard error 2.165, 1.96 of them either side. */
+    /* 25 % of 400: the standard error is 2.165, the interval 1.96 times it. */
     CHECK_NEAR(one.mean, 25, 0.3);
     CHECK_NEAR(one.low, 25 - 4.24, 0.6);
     CHECK_NEAR(one.high, 25 + 4.24, 0.6);
@@ -240,7 +241,7 @@ TEST(intervals_are_those_of_a_share)
     CHECK(memcmp(&one, &other, sizeof one));
 }
 
-TEST(comparisons_tell_chance_from_difference)
+TEST(comparisons_distinguish_chance_from_difference)
 {
     struct resampling how = { 1000, 12345 };
     struct lines a, b, c;
@@ -254,13 +255,13 @@ TEST(comparisons_tell_chance_from_difference)
     REQUIRE_OK(bootstrap_compare(&sc, &sa, how, &q, &e), &e);
     CHECK_NEAR(p, 1.0 / 1001, 1e-12);
     CHECK(p == q);
-    /* One line of 400 better: that happens. */
+    /* One better line of 400 may well be chance. */
     b.at[1][0] = 1;
     REQUIRE_OK(bootstrap_compare(&sa, &sb, how, &p, &e), &e);
     CHECK(p > 0.05 && p < 1);
 }
 
-TEST(resampling_refuses_what_makes_no_sense)
+TEST(resampling_refuses_zero_resamples_and_zero_lines)
 {
     struct resampling how = { 0, 1 };
     struct lines a;
@@ -278,7 +279,7 @@ TEST(resampling_refuses_what_makes_no_sense)
     CHECK(i.low == i.high && i.low == i.mean);
 }
 
-/* ---- the public calls --------------------------------------------------- */
+/* ---- the public functions ----------------------------------------------- */
 
 static skmt_score *score_small(const char *const *hyp)
 {
@@ -292,7 +293,7 @@ static skmt_score *score_small(const char *const *hyp)
     return s;
 }
 
-TEST(handles_give_scores)
+TEST(score_handles_return_scores)
 {
     skmt_score *s = score_small(small_hyp);
     const char *title, *signature;
@@ -323,7 +324,7 @@ TEST(handles_give_scores)
     skmt_score_free(s);
 }
 
-TEST(handles_refuse_with_a_sentence)
+TEST(score_handles_report_errors)
 {
     skmt_score *s = NULL, *other;
     skmt_error err;
@@ -357,7 +358,7 @@ TEST(handles_refuse_with_a_sentence)
     skmt_score_free(NULL);
 }
 
-TEST(handles_compare)
+TEST(score_handles_compare_systems)
 {
     skmt_score *a = score_small(small_hyp), *b = score_small(small_ref);
     skmt_score *c = NULL;
@@ -379,7 +380,7 @@ TEST(handles_compare)
 
 /* ---- documents ---------------------------------------------------------- */
 
-/* Documents of 3, 1, 2 and 3 lines; line i is right when i % 3 is 1. */
+/* Documents of 3, 1, 2 and 3 lines; line i is correct if i % 3 is 1. */
 static const int doc_lines[] = { 3, 1, 2, 3 };
 
 static skmt_score *score_documents(void)
@@ -392,7 +393,7 @@ static skmt_score *score_documents(void)
     if (!s) return NULL;
     for (size_t d = 0; d < COUNT(doc_lines); d++) {
         skmt_score_document(s);
-        skmt_score_document(s);                 /* an empty one is none */
+        skmt_score_document(s);         /* empty documents do not count */
         for (int i = 0; i < doc_lines[d]; i++, line++) {
             const char *hyp = line % 3 == 1 ? "the zinc" : "gold";
 
@@ -420,7 +421,7 @@ static double score_of(const skmt_score *s, const char *metric)
     return v;
 }
 
-TEST(documents_are_counted_and_told_apart)
+TEST(documents_are_counted_separately)
 {
     skmt_score *s = score_documents();
     size_t docs = 0;
@@ -428,8 +429,8 @@ TEST(documents_are_counted_and_told_apart)
     REQUIRE(s);
     CHECK_INT(skmt_score_size(s, &docs), 9);
     CHECK_INT(docs, 4);
-    /* Each first line: r0; right are lines 1 (second of its document), 4
-     * (first of the third) and 7 (second of the last). */
+    /* The first line of each document is in r0. Correct are the lines 1 (second
+     * of its document), 4 (first of the third) and 7 (second of the last). */
     CHECK_NEAR(detail(s, "r", 0), 25, 1e-12);
     CHECK_NEAR(detail(s, "r", 1), 200.0 / 3, 1e-12);
     CHECK_NEAR(detail(s, "r", 2), 0, 0);
@@ -479,14 +480,14 @@ TEST(documents_are_selected_by_length)
     CHECK(p == 1);
     CHECK_INT(skmt_score_compare(some, s, "r", 10, 1, &p, &err),
               SKMT_ARGUMENT);
-    /* What is added to it is of a new document. */
+    /* A line that is added to a selection begins a new document. */
     CHECK_INT(skmt_score_add(some, "zinc", 4, "zinc", 4, &err), SKMT_OK);
     CHECK_NEAR(detail(some, "r", 10), 3, 0);
     skmt_score_free(some);
     skmt_score_free(s);
 }
 
-TEST(lines_without_a_document_are_one)
+TEST(lines_without_documents_form_one_document)
 {
     skmt_score *s = NULL;
     size_t docs = 9;
@@ -501,9 +502,9 @@ TEST(lines_without_a_document_are_one)
     skmt_score_free(s);
 }
 
-/* ---- words, and lines of files ------------------------------------------ */
+/* ---- word frequencies, and lines of files ------------------------------- */
 
-TEST(words_have_a_handle)
+TEST(word_handles_return_accuracy_by_frequency)
 {
     skmt_words_info info;
     skmt_words *w = NULL;
@@ -536,7 +537,7 @@ TEST(words_have_a_handle)
     skmt_words_free(NULL);
 }
 
-TEST(files_are_read_by_lines)
+TEST(files_are_read_line_by_line)
 {
     static const char bytes[] = "\xEF\xBB\xBF" "one\r\n\ntwo";
     static const char *const want[] = { "one", "", "two" };
@@ -582,7 +583,7 @@ static bool read_all(const char *path, struct strbuf *out)
     return n == 0;
 }
 
-/* The next line of *rest, without its end. */
+/* Returns the next line of *rest, without its newline, and advances *rest. */
 static struct str next_line(struct str *rest)
 {
     const char *nl = memchr(rest->p, '\n', rest->n);
@@ -605,7 +606,7 @@ static struct str last_field(struct str line)
 struct figure {
     const char *refs, *hyps;
     double bleu, chrf;
-    int edits, words;           /* of TER; 0: not known */
+    int edits, words;           /* of TER; 0 if not known */
 };
 
 static void score_lines(skmt_score *s, struct str hyps, struct str refs)
@@ -624,7 +625,7 @@ static void score_lines(skmt_score *s, struct str hyps, struct str refs)
     CHECK_INT(hyps.n, 0);
 }
 
-/* Another program, over the same rules, counted these line by line. */
+/* The expected numbers were counted by another program with the same rules. */
 static void check_total_edits(const struct figure *f, const skmt_score *s)
 {
     double edits = 0, words = 0;
@@ -654,7 +655,7 @@ static void check_figure(const struct figure *f, const char *refs,
         skmt_score_get(s, "chrf", &chrf, &err);
         check_total_edits(f, s);
     }
-    /* Published with two digits. */
+    /* The published scores have two decimals. */
     if (!(fabs(bleu - f->bleu) <= 0.00501 && fabs(chrf - f->chrf) <= 0.00501))
         test_fail(__FILE__, __LINE__, "%s: %.4f / %.4f, want %.2f / %.2f",
                   f->hyps, bleu, chrf, f->bleu, f->chrf);
@@ -704,7 +705,7 @@ struct by_length {
     double bleu[5];
 };
 
-/* Every line's first field names its document. */
+/* The first field of each line of refs names its document. */
 static void score_by_document(skmt_score *s, struct str hyps, struct str refs)
 {
     struct str doc = { "", 0 };
@@ -741,7 +742,8 @@ static void check_by_length(const struct by_length *want, const skmt_score *s)
     }
 }
 
-/* A script over another tokenizer counted these on emea.16_2_100. */
+/* The expected numbers for emea.16_2_100 were counted by a script with another
+ * implementation of the tokenizer. */
 static void check_recall(const skmt_score *s)
 {
     static const double r[] = { 39.23, 51.10, 59.17, 66.33, 73.46 };

@@ -1,12 +1,12 @@
-/* test_moses.c - English words as Moses cuts them.
+/* test_moses.c - tests that English text is split into words as Moses does it.
  *
- * The cases were compared with a Perl program of the same rules; so were
- * 440,000 lines of corpora and 300,000 of random marks, without a difference
- * but for the marks of Devanagari (see moses.h). */
+ * The cases were compared with a Perl program that has the same rules. So were
+ * 440,000 lines of corpora and 300,000 lines of random characters; the only
+ * differences were the combining marks of Devanagari (see moses.h). */
 #include "metrics/moses.h"
 #include "test.h"
 
-/* Lives until the next call. */
+/* The result is valid until the next call. */
 static const char *cut(const char *text, size_t n, enum moses_hyphens hyphens)
 {
     static char kept[400];
@@ -59,14 +59,15 @@ TEST(commas_stay_in_numbers)
     CHECK_STR(words("5,300 a,b,c,d 5,a a,5 ,5 5, 5,"),
               "5,300 a , b , c , d 5 , a a , 5 , 5 5 , 5 ,");
     CHECK_STR(words("5,"), "5 ,");
-    CHECK_STR(words(",5"), ",5");               /* nothing before it */
+    CHECK_STR(words(",5"), ",5");               /* no rule matches at 0 */
     CHECK_STR(words("a,,b"), "a , , b");
-    /* The Roman eight is a letter and a number, one half is no letter. */
+    /* The Roman numeral eight (U+2167) counts as a letter and as a number, one
+     * half (U+00BD) only as a number. */
     CHECK_STR(words("5,\xE2\x85\xA7 5,\xC2\xBD"),
               "5,\xE2\x85\xA7 5 , \xC2\xBD");
 }
 
-TEST(apostrophes_go_with_what_follows)
+TEST(apostrophes_stay_with_the_letters_after_them)
 {
     CHECK_STR(words("can't we'll o'clock"),
               "can &apos;t we &apos;ll o &apos;clock");
@@ -74,14 +75,14 @@ TEST(apostrophes_go_with_what_follows)
     CHECK_STR(words("he said 'yes' twice"),
               "he said &apos; yes &apos; twice");
     CHECK_STR(words("the 1990's or 5'x"), "the 1990 &apos;s or 5&apos;x");
-    /* At an end there is nothing for a rule to look at. */
+    /* The rules need a character before and after the apostrophe. */
     CHECK_STR(words("'tis dogs'"), "&apos;tis dogs&apos;");
     CHECK_STR(words("the 'end.'"), "the &apos; end . &apos;");
     CHECK_STR(words("the end .'"), "the end . &apos;");
     CHECK_STR(words(".'"), ". &apos;");
 }
 
-TEST(full_stops_leave_sentences_not_abbreviations)
+TEST(full_stops_split_from_words_but_not_from_abbreviations)
 {
     CHECK_STR(words("This is it. That is it."), "This is it . That is it .");
     CHECK_STR(words("Dr. No met J. Smith"), "Dr. No met J. Smith");
@@ -91,7 +92,7 @@ TEST(full_stops_leave_sentences_not_abbreviations)
     CHECK_STR(words("see 2.5. Then 7. Eight"), "see 2.5 . Then 7 . Eight");
     CHECK_STR(words("ask Mr."), "ask Mr .");    /* the last one splits */
     CHECK_STR(words("ask Mr. "), "ask Mr .");
-    /* A bracket follows, not a small letter. */
+    /* A parenthesis follows, not a lower-case letter. */
     CHECK_STR(words("it (etc.) goes"), "it ( etc . ) goes");
     CHECK_STR(words("."), ".");
 }

@@ -1,8 +1,9 @@
-/* test_noalloc.c - decoding allocates nothing, and no failure is fatal.
+/* test_noalloc.c - tests that decoding does not allocate memory, and that every
+ * failed allocation is reported as an error.
  *
- * The program is linked with --wrap, so that every call of an allocator from
- * our objects comes here first (those inside the C library and jansson do
- * not). Armed, it fails from a given call on, or that one call alone. */
+ * The program is linked with --wrap, so that calls of allocation functions from
+ * our object files arrive here first (calls inside the C library and jansson do
+ * not). After arm(), one given call fails, or all calls from a given one on. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -20,9 +21,9 @@
 
 enum { NEVER = 1 << 30 };
 
-static atomic_int calls;                /* since armed */
-static atomic_int fails_at = NEVER;     /* this one */
-static atomic_int fails_from = NEVER;   /* these and all after */
+static atomic_int calls;                /* since arm() */
+static atomic_int fails_at = NEVER;     /* this call fails */
+static atomic_int fails_from = NEVER;   /* this call and all later ones fail */
 
 static bool refuse(void)
 {
@@ -100,7 +101,8 @@ void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at)
     return refuse() ? MAP_FAILED : __real_mmap(p, n, prot, flags, fd, at);
 }
 
-/* Were the linker not asked to wrap, every test here would pass idly. */
+/* Returns whether the program was linked with --wrap. Without it every test
+ * here would pass without testing anything. */
 static bool wrapped(void)
 {
     void *volatile p;
@@ -172,14 +174,14 @@ TEST(decoding_allocates_nothing)
     check_decoding(DT_I8, 2, false);
 }
 
-/* ---- one allocation after the other fails ---------------------------- */
+/* ---- each allocation fails in turn ----------------------------------- */
 
 #define TEXT "the and in. And of the bad \xff byte, in 3 years\nis this it"
 static const char *const long_text =
     "the th an in re on the \xff and of the, in the on an and ing ed is to; "
     "and so on and so on and so on and so on and so on and so on and so on.";
 
-/* Open, translate, close: all that a program does. */
+/* Opens a model, translates and closes it, as a program does. */
 static enum status use_session(const char *path, struct err *e)
 {
     struct request q[3] = { { .text = TEXT, .len = strlen(TEXT) },
@@ -210,7 +212,7 @@ static enum status use_session(const char *path, struct err *e)
     return st;
 }
 
-/* The same with pairs that steer, explained. */
+/* The same with pairs that steer the translation, and with explanations. */
 static enum status use_pairs(const char *path, struct err *e)
 {
     static const struct similar_pair given[] = {
@@ -259,7 +261,8 @@ static int tell(void *user, uint64_t number, struct result *r,
     return 0;
 }
 
-/* A text that fails is delivered as failed; that counts as an error here. */
+/* A stream delivers an error for each text that fails; here that counts as a
+ * failure of the whole run. */
 static enum status use_stream(const char *path, struct err *e)
 {
     struct told t = { 0, 0 };
@@ -283,8 +286,9 @@ static enum status use_stream(const char *path, struct err *e)
     return !st && t.failed ? err_set(e, ST_NOMEM, "out of memory (told)") : st;
 }
 
-/* Every status is a sentence about memory, or (a mapping that failed) about
- * the file; a success is one where the failure did not matter. */
+/* An error must be "out of memory" or, if a file could not be mapped, an I/O
+ * error, and its message must mention memory. A run may also succeed, if the
+ * failed allocation was not necessary. */
 static void check_status(enum status st, const struct err *e, int k)
 {
     if (!st) return;
@@ -437,7 +441,7 @@ static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)
     return st;
 }
 
-/* Store, import, find, change, list and write. */
+/* Adds, imports, searches, replaces, lists and exports pairs. */
 static skmt_status use_memory(const struct scratch *s, skmt_error *e)
 {
     const char *tsv = scratch_path(s, "in.tsv");
@@ -470,7 +474,8 @@ static skmt_status use_memory(const struct scratch *s, skmt_error *e)
     return st;
 }
 
-/* Whatever failed, the file is sound and an import is there or is not. */
+/* Whatever failed, the file must be sound and an import must be complete or
+ * absent. */
 static void check_left(const struct scratch *s)
 {
     skmt_tm_info info;
@@ -514,7 +519,8 @@ TEST(no_failed_allocation_spoils_a_memory)
     int n, ignored, good = 0;
 
     REQUIRE(wrapped());
-    /* Linked statically, SQLite's own allocations fail too: 9,500 of them. */
+    /* In a static program the allocations of SQLite fail too; there are 9,500
+     * of them. */
     if (under && *under) SKIP("takes minutes under an emulator");
     if (use_new_memory(NEVER, NEVER, &n, &e))
         test_fail(__FILE__, __LINE__, "%s", e.message);

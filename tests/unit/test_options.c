@@ -1,11 +1,12 @@
-/* test_options.c - every knob: its default, its text and its limits. */
+/* test_options.c - tests the options: their defaults, their values as text, and
+ * their limits. */
 #include <locale.h>
 
 #include "engine/options.h"
 #include "skmt.h"
 #include "test.h"
 
-/* What a value reads back as. */
+/* Returns the value of an option as text, valid until the next call. */
 static const char *text_of(const struct options *o, const char *name)
 {
     static char text[64];
@@ -13,7 +14,8 @@ static const char *text_of(const struct options *o, const char *name)
     return options_get(o, name, text, sizeof text) ? text : "(none)";
 }
 
-/* All options as one text: a struct has holes that cannot be compared. */
+/* Writes all options as text. The structs cannot be compared with memcmp()
+ * because they have padding. */
 static void list_all(const struct options *o, char *out)
 {
     struct option_info info;
@@ -39,8 +41,8 @@ TEST(defaults_read_back_as_listed)
     CHECK(!option_describe(n, &info));
 }
 
-/* The defaults the method asks for. */
-TEST(defaults_are_the_methods)
+/* The defaults must be those of docs/method.md. */
+TEST(defaults_are_those_of_the_method)
 {
     struct options o;
 
@@ -56,7 +58,8 @@ TEST(defaults_are_the_methods)
     CHECK_INT(o.invalid, INVALID_ERROR);
 }
 
-/* What was set reads back, and setting what was read changes nothing. */
+/* A value that was set can be read back as text, and setting that text changes
+ * nothing. */
 TEST(values_survive_the_round_trip)
 {
     static const struct { const char *name, *value; } set[] = {
@@ -92,8 +95,8 @@ TEST(values_survive_the_round_trip)
     }
 }
 
-/* A bad value gets a sentence that names the option, and changes nothing. */
-TEST(bad_values_are_refused_with_a_sentence)
+/* For a bad value the error names the option, and the options do not change. */
+TEST(bad_values_are_refused_with_a_message)
 {
     static const struct { const char *name, *value, *msg; } bad[] = {
         { "beam", "0", "beam: \"0\" is not a whole number from 1 to 64" },
@@ -137,7 +140,7 @@ TEST(bad_values_are_refused_with_a_sentence)
     CHECK_STR(text_of(&o, "no-such"), "(none)");
 }
 
-/* A program around us may have set a locale that writes 0,6. */
+/* The calling program may have set a locale that writes 0,6. */
 TEST(numbers_are_the_same_in_every_locale)
 {
     static const char *const comma[] = { "de_DE.UTF-8", "de_DE.utf8",
@@ -156,8 +159,9 @@ TEST(numbers_are_the_same_in_every_locale)
     setlocale(LC_NUMERIC, "C");
 }
 
-/* The public list of statuses is the inner one, in order and in words. */
-TEST(the_public_status_list_is_ours)
+/* The public statuses are the internal ones, in the same order and with the
+ * same texts. */
+TEST(public_and_internal_statuses_agree)
 {
     static const skmt_status list[] = { SKMT_OK, SKMT_NOMEM, SKMT_IO,
         SKMT_FORMAT, SKMT_VERSION, SKMT_ARGUMENT, SKMT_TEXT, SKMT_LIMIT,
@@ -180,7 +184,7 @@ TEST(the_public_status_list_is_ours)
     CHECK_STR(skmt_status_text((skmt_status)-1), "unknown status");
 }
 
-TEST(the_options_of_steering_are_listed_apart)
+TEST(steering_options_have_a_list_of_their_own)
 {
     static const struct { const char *name, *fallback, *other, *bad; } want[] =
     {
@@ -242,7 +246,7 @@ TEST(sizes_are_powers_of_1024)
         CHECK(options_set(&o, "key-cache", bad[i], &e) == ST_ARGUMENT);
 }
 
-TEST(presets_leave_what_is_set_alone)
+TEST(presets_do_not_override_options_that_are_set)
 {
     struct options o;
     struct err e;
@@ -259,8 +263,8 @@ TEST(presets_leave_what_is_set_alone)
     CHECK_INT(options_matches(&o), 5);
 }
 
-/* The paper's settings by name, and what was tuned for use. */
-TEST(presets_decide_what_is_unset)
+/* The presets of the paper have its settings; sk1 and sk2 were tuned. */
+TEST(presets_set_options_that_are_not_set)
 {
     static const struct {
         const char *preset;
@@ -291,7 +295,7 @@ TEST(presets_decide_what_is_unset)
     }
 }
 
-TEST(what_is_set_wins_over_every_preset)
+TEST(options_that_are_set_override_every_preset)
 {
     static const char *const presets[] = { "sk1", "sk2", "paper-sk1",
                                            "paper-sk2" };
@@ -319,8 +323,9 @@ TEST(what_is_set_wins_over_every_preset)
     }
 }
 
-/* The options of a search are set like all others and listed apart. */
-TEST(the_options_of_a_search_are_listed_apart)
+/* The options of retrieval are set like all others, but have a list of their
+ * own. */
+TEST(retrieval_options_have_a_list_of_their_own)
 {
     static const struct { const char *name, *fallback, *other, *bad; } want[] =
     {
@@ -353,8 +358,8 @@ TEST(the_options_of_a_search_are_listed_apart)
     skmt_options_free(o);
 }
 
-/* The public list of options is the inner one too. */
-TEST(the_public_options_are_ours)
+/* The public list of options is the internal one. */
+TEST(public_and_internal_options_agree)
 {
     skmt_options *o = skmt_options_new();
     skmt_option_info pub;

@@ -1,10 +1,11 @@
-/* test_rindicator.c - words that come back in a document, counted by hand. */
+/* test_rindicator.c - compares R-indicator counts with counts by hand: the
+ * words of a reference by how often they occurred in the document before. */
 #include "metrics/rindicator.h"
 #include "metrics/stopwords.h"
 #include "metrics/stopwords_en.h"
 #include "test.h"
 
-/* ---- what is left out --------------------------------------------------- */
+/* ---- words that do not count -------------------------------------------- */
 
 TEST(stop_words_are_in_the_list)
 {
@@ -44,7 +45,7 @@ static void add(struct tally *s, count_fn *count, const char *hyp,
     for (int i = 0; i < R_STATS; i++) sums[i] += stats[i];
 }
 
-/* Words of one reference that count, stop words left out or not. */
+/* Checks how many words of a reference count, without and with stop words. */
 static int words_of(const char *ref, count_fn *count)
 {
     int64_t sums[R_STATS] = { 0 };
@@ -62,10 +63,10 @@ TEST(some_words_do_not_count)
     static const struct { const char *ref; int content, all; } cases[] = {
         { "", 0, 0 },
         { "Aspirin relieves pain .", 3, 3 },
-        { "the The THE and", 0, 4 },            /* case kept, list in lower */
-        { "aspirin aspirin Aspirin", 2, 2 },    /* a set */
+        { "the The THE and", 0, 4 },            /* stop words in any case */
+        { "aspirin aspirin Aspirin", 2, 2 },    /* each word counts once */
         { "12 12.5 007 5.", 0, 0 },
-        { "1,000 12a .5 1.2.3", 4, 4 },         /* no plain numbers */
+        { "1,000 12a .5 1.2.3", 4, 4 },         /* not plain numbers */
         { "- ! ? : ; % ( ) * / @ # $ ^ _ ~ `", 0, 0 },
         { ", . { } = + \\", 0, 0 },
         { "-- ... \xE2\x80\xA6 \xC2\xB0", 4, 4 },       /* not one ASCII mark */
@@ -84,9 +85,9 @@ TEST(some_words_do_not_count)
     }
 }
 
-/* ---- how often seen ----------------------------------------------------- */
+/* ---- earlier occurrences ------------------------------------------------ */
 
-TEST(buckets_have_their_borders)
+TEST(buckets_have_the_right_limits)
 {
     static const int want[] = { 0, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4 };
 
@@ -105,7 +106,7 @@ static void check_sums(const int64_t *sums, const int *found, const int *words)
     }
 }
 
-TEST(a_word_moves_up_with_every_line)
+TEST(each_line_raises_the_count_of_a_word)
 {
     static const int words[] = { 1, 1, 4, 4, 3 }, found[] = { 0, 1, 4, 4, 3 };
     int64_t sums[R_STATS] = { 0 };
@@ -119,13 +120,16 @@ TEST(a_word_moves_up_with_every_line)
     CHECK_NEAR(rindicator_score(sums), 100.0 * 12 / 13, 1e-12);
 }
 
-/* line  reference                 found in the translation
+/* The words of each reference, with the number of earlier references that have
+ * them, and those that the translation has too:
+ *
+ * line  reference                 also in the translation
  * 1     aspirin(0) relieves(0)    aspirin
- * 2     aspirin(1) lowers(0)      lowers; "relieves" is not asked for
- * 3     Aspirin(0) relieves(1)    relieves: a miss before is still seen once
+ * 2     aspirin(1) lowers(0)      lowers ("relieves" is not in the reference)
+ * 3     Aspirin(0) relieves(1)    relieves (line 1 counts, though it missed it)
  * -- another document
  * 4     aspirin(0)                aspirin                                */
-TEST(documents_begin_with_nothing_seen)
+TEST(documents_begin_with_counts_of_zero)
 {
     static const int found[] = { 3, 1, 0, 0, 0 }, words[] = { 5, 2, 0, 0, 0 };
     int64_t sums[R_STATS] = { 0 };
@@ -141,7 +145,7 @@ TEST(documents_begin_with_nothing_seen)
     check_sums(sums, found, words);
 }
 
-TEST(what_the_translation_said_before_does_not_count)
+TEST(words_of_earlier_translations_do_not_count)
 {
     static const int found[] = { 1, 0, 0, 0, 0 }, words[] = { 2, 0, 0, 0, 0 };
     int64_t sums[R_STATS] = { 0 };
@@ -154,7 +158,7 @@ TEST(what_the_translation_said_before_does_not_count)
     check_sums(sums, found, words);
 }
 
-TEST(both_ways_count_side_by_side)
+TEST(counts_with_and_without_stop_words_are_independent)
 {
     static const int found[] = { 1, 1, 0, 0, 0 }, words[] = { 1, 1, 0, 0, 0 };
     static const int found_all[] = { 2, 1, 0, 0, 0 };
@@ -174,8 +178,8 @@ TEST(both_ways_count_side_by_side)
     check_sums(all, found_all, words_all);
 }
 
-/* Keys that are too much alike have taken one such word for another. */
-TEST(short_words_are_told_apart)
+/* Hash keys that were too similar once confused such words. */
+TEST(short_words_are_distinguished)
 {
     int64_t some[R_STATS] = { 0 }, all[R_STATS] = { 0 };
     char text[26 * 4 + 1] = "";
@@ -191,7 +195,7 @@ TEST(short_words_are_told_apart)
     CHECK(all[R_WORDS] == 26 && all[R_WORDS + 1] == 0);
 }
 
-TEST(figures_have_names)
+TEST(details_have_names)
 {
     static const int64_t sums[R_STATS] = { 1, 0, 3, 0, 0, 4, 2, 3, 0, 0 };
     double v = 0;
@@ -213,7 +217,7 @@ TEST(figures_have_names)
     CHECK_NEAR(rindicator_score(sums), 100.0 * 4 / 9, 1e-12);
 }
 
-TEST(no_words_no_score)
+TEST(the_score_without_words_is_zero)
 {
     static const int64_t none[R_STATS];
 

@@ -1,8 +1,9 @@
-/* test_stream.c - a corpus on several threads comes back in order.
+/* test_stream.c - tests that a stream with several threads delivers its results
+ * in order.
  *
- * What each text becomes was found by a session first; the stream must
- * deliver the same bytes, one callback at a time, in the order of pushing,
- * whatever the threads do. Also run under ThreadSanitizer. */
+ * A session first translates each text. The stream must deliver the same bytes,
+ * one callback at a time, in the order in which the texts were pushed.
+ * tests/long/memory_tsan.sh runs this test with ThreadSanitizer. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -16,9 +17,9 @@ enum { N_TEXTS = 60 };
 struct corpus {
     struct tiny_net m;
     struct engine *en;
-    char *text[N_TEXTS];        /* blank and invalid ones among them */
-    char *want[N_TEXTS];        /* NULL: an error */
-    int tokens, sentences;      /* in all */
+    char *text[N_TEXTS];        /* some are blank or invalid */
+    char *want[N_TEXTS];        /* NULL if an error is expected */
+    int tokens, sentences;      /* of all texts */
 };
 
 static struct options options(int threads)
@@ -51,7 +52,7 @@ static char *make_text(int i, uint64_t *s)
     return t;
 }
 
-/* What a session makes of it. */
+/* Translates text i with a session and stores the result in c->want. */
 static void find_want(struct corpus *c, struct session *s, int i)
 {
     struct request q = { .text = c->text[i], .len = strlen(c->text[i]) };
@@ -97,13 +98,13 @@ static void corpus_close(struct corpus *c)
     tiny_net_close(&c->m);
 }
 
-/* ---- what is delivered ----------------------------------------------- */
+/* ---- delivery -------------------------------------------------------- */
 
 struct taker {
     const struct corpus *c;
     atomic_int inside;          /* callbacks running now */
     atomic_int seen;
-    int stop_after;             /* returns non-zero then; 0: never */
+    int stop_after;             /* cancel after this many; 0 for never */
     int slow_us;
 };
 
@@ -171,7 +172,7 @@ TEST(texts_come_back_in_order)
     corpus_close(&c);
 }
 
-/* One long text at a time: the idle threads help inside its products. */
+/* With one long text at a time, idle threads help to compute its products. */
 TEST(a_lone_text_with_many_threads)
 {
     struct corpus c;
@@ -191,7 +192,7 @@ TEST(a_lone_text_with_many_threads)
     corpus_close(&c);
 }
 
-/* Blank texts have no work in them, yet they are delivered. */
+/* Blank texts need no work, but they must be delivered. */
 TEST(blank_texts_are_delivered)
 {
     struct corpus c;
@@ -214,7 +215,7 @@ TEST(blank_texts_are_delivered)
     corpus_close(&c);
 }
 
-TEST(a_prefix_goes_with_its_text)
+TEST(a_prefix_applies_to_its_own_text_only)
 {
     struct corpus c;
     struct options o = options(2);
@@ -247,7 +248,7 @@ TEST(a_prefix_goes_with_its_text)
     corpus_close(&c);
 }
 
-/* ---- canceling ------------------------------------------------------ */
+/* ---- cancellation ---------------------------------------------------- */
 
 TEST(the_callback_can_cancel)
 {
@@ -282,7 +283,7 @@ static void *cancel_soon(void *arg)
     return NULL;
 }
 
-/* The pusher never stops by itself; the other thread ends it. */
+/* This thread pushes texts until another thread cancels the stream. */
 TEST(another_thread_can_cancel)
 {
     struct corpus c;
@@ -305,7 +306,8 @@ TEST(another_thread_can_cancel)
     corpus_close(&c);
 }
 
-/* Freed with texts under way: the rest is dropped, nothing hangs or leaks. */
+/* A stream is freed while texts are in it: they are dropped, and nothing hangs
+ * or leaks. */
 TEST(a_stream_can_be_freed_at_any_time)
 {
     struct corpus c;
@@ -333,7 +335,7 @@ TEST(a_stream_can_be_freed_at_any_time)
 
 struct held { pthread_mutex_t door; atomic_int seen; };
 
-/* The first text is not taken until the door opens. */
+/* A callback that waits until the test unlocks the door. */
 static int hold(void *user, uint64_t number, struct result *r,
                 const struct err *e)
 {
@@ -362,8 +364,9 @@ static void *push_many(void *arg)
     return NULL;
 }
 
-/* With the taker asleep the pusher comes to a stop, and goes on later. */
-TEST(a_pusher_waits_while_enough_is_on_its_way)
+/* While the callback waits, stream_push() must block after some texts; it
+ * continues when the callback returns. */
+TEST(push_blocks_while_many_texts_are_in_the_stream)
 {
     struct corpus c;
     struct options o = options(1);

@@ -1,8 +1,8 @@
-/* test_wordfreq.c - accuracy of words by frequency, counted by hand. */
+/* test_wordfreq.c - compares word accuracy by frequency with counts by hand. */
 #include "metrics/wordfreq.h"
 #include "test.h"
 
-TEST(frequencies_have_their_buckets)
+TEST(frequencies_fall_into_the_right_buckets)
 {
     static const struct {
         uint32_t n;
@@ -49,7 +49,7 @@ static void check_bucket(const struct wordfreq *w, int b, int matched, int hyp,
                   (int)n->ref, matched, hyp, ref);
 }
 
-/* Seen: zinc 1, iron 2, lead 5. */
+/* Frequencies: zinc 1, iron 2, lead 5. */
 static void learn_metals(struct wordfreq *w)
 {
     learn(w, "zinc", 1);
@@ -72,7 +72,7 @@ TEST(words_of_the_reference_match_once)
     CHECK_NEAR(f.precision, 200.0 / 3, 1e-12);
     CHECK_NEAR(f.recall, 100, 1e-12);
     CHECK_NEAR(f.f1, 80, 1e-12);
-    /* Another line has other words to match. */
+    /* Words match only within their line. */
     add(&w, "zinc", "lead");
     add(&w, "lead", "zinc");
     check_bucket(&w, 1, 0, 1, 2);
@@ -80,7 +80,7 @@ TEST(words_of_the_reference_match_once)
     wordfreq_release(&w);
 }
 
-TEST(words_never_seen_are_below_one)
+TEST(unknown_words_are_in_bucket_zero)
 {
     struct wordfreq w;
 
@@ -92,7 +92,7 @@ TEST(words_never_seen_are_below_one)
     wordfreq_release(&w);
 }
 
-TEST(words_are_those_of_moses)
+TEST(words_are_split_as_moses_does)
 {
     struct wordfreq w;
 
