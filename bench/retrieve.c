@@ -364,7 +364,7 @@ static double flush_ms(int fd)
     double begin = now_ms();
 
     if (write(fd, page, sizeof page) != sizeof page || fdatasync(fd))
-        die("cannot write the probe file beside the memory");
+        die("cannot write the probe file next to the memory");
     return now_ms() - begin;
 }
 

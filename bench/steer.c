@@ -508,7 +508,7 @@ static double decoder_macs(const struct config *c)
     return c->decoder_layers * (6 * d * d + 2 * d * c->ffn_decoder);
 }
 
-/* Nearly all inputs behind a ReLU are zero. They cost next to nothing if the
+/* Nearly all inputs after a ReLU are zero. They cost next to nothing if the
  * weights are stored by input. */
 static double skipped_macs(const struct linear *down)
 {

@@ -24,7 +24,7 @@ HEAD = '''\
 
 def literal(word):
     """The word as a C string literal. Octal escapes have three digits, so that
-    a digit behind one is not taken for a part of it."""
+    a digit after one is not taken for a part of it."""
     text = ''.join(chr(b) if b < 0x80 else f'\\{b:03o}'
                    for b in word.encode())
     return f'"{text}"'

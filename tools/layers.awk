@@ -16,7 +16,7 @@ BEGIN {
     path = quoted[2]
     split(FILENAME, here, "/")
     folder = path
-    if (!sub(/\/.*/, "", folder)) next           # a file beside this one
+    if (!sub(/\/.*/, "", folder)) next           # in the same folder
     if (here[1] != "src")
         complain(here[1] " may include only what is in include/, not " path)
     else if (!(folder in level))

@@ -32,7 +32,7 @@ struct bleu {
 void bleu_of(const int64_t *stats, struct bleu *out);
 double bleu_score(const int64_t *stats);
 
-/* Writes the i-th number behind the score to *value and returns its name;
+/* Writes the i-th component of the score to *value and returns its name;
  * returns NULL when i is past the last one. */
 const char *bleu_detail(const int64_t *stats, int i, double *value);
 

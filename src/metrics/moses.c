@@ -3,7 +3,7 @@
  *
  * A pass reads what the passes before it wrote, including the spaces, and
  * consumes the characters that it matched, as a substitution with /g does in
- * Perl: after a rule has turned "a,b," into "a , b,", it continues behind the
+ * Perl: after a rule has turned "a,b," into "a , b,", it continues after the
  * "b". The order of the passes and this consumption decide how unusual cases
  * come out. For the same reason double spaces are kept until
  * split_full_stops() splits the text into words. */
@@ -79,18 +79,18 @@ static bool stays_in_words(uint32_t cp)
  * part of a word. */
 static bool separate_symbols(struct strbuf *out, struct str in)
 {
-    bool blank = false, begun = false;
+    bool space = false, begun = false;
     int len;
 
     for (size_t at = 0; at < in.n; at += (size_t)len) {
         uint32_t cp = utf8_next(in.p + at, in.n - at, &len);
         bool inside;
 
-        if (fields_is_space(cp) && !(cp >= 0x1C && cp <= 0x1F)) blank = true;
+        if (fields_is_space(cp) && !(cp >= 0x1C && cp <= 0x1F)) space = true;
         else if (cp >= 0x20) {
             inside = stays_in_words(cp);
-            if (begun && blank && !strbuf_addc(out, ' ')) return false;
-            blank = false;
+            if (begun && space && !strbuf_addc(out, ' ')) return false;
+            space = false;
             begun = true;
             if (!(inside ? moses_add(out, in, at, (size_t)len)
                          : moses_add_spaced(out, in, at, (size_t)len)))
@@ -150,7 +150,7 @@ enum moses_side {
 };
 
 /* Where `left mark right` matches, a space is added before the mark, and
- * another one behind it unless right_stays. */
+ * another one after it unless right_stays. */
 struct rule {
     enum moses_side left, right;
     char mark;
@@ -200,7 +200,7 @@ static bool match_side(enum moses_side side, struct str in, size_t at,
 }
 
 /* Returns whether the rule matches at `at`, and sets *left and *right to the
- * number of bytes that it consumes before and behind the mark. */
+ * number of bytes that it consumes before and after the mark. */
 static bool rule_holds(const struct rule *r, struct str in, size_t at,
                        size_t *left, size_t *right)
 {
@@ -275,7 +275,7 @@ static bool has_dot_and_letter(struct str word)
     return false;
 }
 
-/* `word` comes without its full stop. `next` begins one space behind the word.
+/* `word` comes without its full stop. `next` begins one space after the word.
  * If it begins with another space, an earlier pass has separated the word that
  * follows. */
 static bool keeps_stop(struct str word, struct str next)
@@ -297,14 +297,14 @@ static bool is_dots(struct str word)
 }
 
 /* Returns whether the full stop at the end of `word` is split off. `rest` is
- * the text behind the word. The last word never keeps its full stop. */
+ * the text after the word. The last word never keeps its full stop. */
 static bool splits_stop(struct str word, struct str rest)
 {
-    size_t blanks = 0;
+    size_t spaces = 0;
 
     if (word.n < 2 || word.p[word.n - 1] != '.' || is_dots(word)) return false;
-    while (blanks < rest.n && rest.p[blanks] == ' ') blanks++;
-    return blanks == rest.n
+    while (spaces < rest.n && rest.p[spaces] == ' ') spaces++;
+    return spaces == rest.n
            || !keeps_stop((struct str){ word.p, word.n - 1 },
                           (struct str){ rest.p + 1, rest.n - 1 });
 }
@@ -322,16 +322,16 @@ static bool split_full_stops(struct strbuf *out, struct str in)
     size_t end;
 
     for (size_t at = 0; at < in.n; at = end) {
-        const char *blank = memchr(in.p + at, ' ', in.n - at);
+        const char *space = memchr(in.p + at, ' ', in.n - at);
         struct str word, rest;
 
-        end = blank ? (size_t)(blank - in.p) : in.n;
+        end = space ? (size_t)(space - in.p) : in.n;
         assert(end >= at && end <= in.n);
         word = (struct str){ in.p + at, end - at };
         rest = (struct str){ in.p + end, in.n - end };
         if (word.n && !moses_add_word(out, word, splits_stop(word, rest)))
             return false;
-        if (blank) end++;
+        if (space) end++;
     }
     return true;
 }
@@ -364,7 +364,7 @@ static bool moses_escape(struct strbuf *out, struct str in)
     return true;
 }
 
-/* The rules need a character behind the apostrophe, so they miss ".'" at the
+/* The rules need a character after the apostrophe, so they miss ".'" at the
  * end of the text. */
 static bool split_last_quote(struct strbuf *out, struct str in)
 {

@@ -181,8 +181,8 @@ static void trace_back(struct ter *t)
 /* ---- shifts ------------------------------------------------------------- */
 
 /* Writes the shifted hypothesis to out. The moved words go before the word
- * that is now at `to`. If `to` is among the moved words or just behind them,
- * they move on by as many words as `to` is behind `from`. */
+ * that is now at `to`. If `to` is among the moved words or just after them,
+ * they move on by `to` - `from` words. */
 static void apply_shift(const struct ter *t, const struct shift *s,
                         uint32_t *out)
 {
@@ -226,7 +226,7 @@ static bool is_better_shift(const struct shift *a, const struct shift *b)
 }
 
 /* Tries each place to which the `length` words at `from` could move: before
- * the words that are aligned with the reference words at `ref`, behind them, or
+ * the words that are aligned with the reference words at `ref`, after them, or
  * between any two of them. */
 static void try_places(struct ter *t, size_t from, size_t ref, size_t length,
                        struct shift *best)

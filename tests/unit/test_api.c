@@ -704,7 +704,7 @@ TEST(a_prefix_begins_the_translation)
                     strlen(prefixes[i])))
             test_fail(__FILE__, __LINE__, "\"%s\" does not begin with %s",
                       skmt_result_text(r, 0, NULL), prefixes[i]);
-        CHECK_INT(skmt_result_segs(r), 1);      /* not cut into sentences */
+        CHECK_INT(skmt_result_segs(r), 1);      /* not split into sentences */
         check_target(r, 0);
         skmt_result_free(r);
     }

@@ -19,7 +19,7 @@ TEST(stop_words_are_in_the_list)
             test_fail(__FILE__, __LINE__, "\"%s\" is not there", in[i]);
     for (size_t i = 0; i < COUNT(out); i++)
         if (stopwords_has(str_of(out[i])))
-            test_fail(__FILE__, __LINE__, "\"%s\" is there", out[i]);
+            test_fail(__FILE__, __LINE__, "\"%s\" is in the list", out[i]);
     CHECK(!stopwords_has((struct str){ NULL, 0 }));
     CHECK(stopwords_has((struct str){ "then", 3 }));
 }
