@@ -42,7 +42,7 @@ struct term_state {             /* of one term in one segment */
     uint32_t *table;            /* [NARROW_CLASSES] what each adds, or NULL */
 };
 
-struct active { struct term_state *t; struct seg_run run; const uint8_t *p; };
+struct active_run { struct term_state *t; struct seg_run run; const uint8_t *p; };
 
 struct bm25_entry { uint32_t sum; int64_t text; uint32_t part, doc; };
 
@@ -51,8 +51,8 @@ struct bm25 {
     struct query_term *terms;
     size_t n_terms, cap_terms;
     struct term_state *states;
-    struct active *active;
-    uint64_t *most_before;      /* [n] most the first i active can add */
+    struct active_run *active;
+    uint64_t *bound_before;      /* [n] most the first i active can add */
     size_t cap_states, cap_active, cap_before;
     uint32_t *tables;           /* [n * NARROW_CLASSES] */
     size_t cap_tables;
@@ -87,7 +87,7 @@ void bm25_free(struct bm25 *b)
     free(b->terms);
     free(b->states);
     free(b->active);
-    free(b->most_before);
+    free(b->bound_before);
     free(b->tables);
     free(b->candidates);
     free(b->tail_sums);
@@ -99,7 +99,7 @@ void bm25_free(struct bm25 *b)
 /* ---- the best so far ----------------------------------------------------- */
 
 /* Lower score, or as good and younger. */
-static bool worse(const struct bm25_entry *a, const struct bm25_entry *b)
+static bool ranks_lower(const struct bm25_entry *a, const struct bm25_entry *b)
 {
     return a->sum != b->sum ? a->sum < b->sum : a->text > b->text;
 }
@@ -111,8 +111,8 @@ static void sift_down(struct bm25_entry *heap, size_t n, size_t i)
         struct bm25_entry swap;
 
         if (child >= n) return;
-        if (child + 1 < n && worse(&heap[child + 1], &heap[child])) child++;
-        if (!worse(&heap[child], &heap[i])) return;
+        if (child + 1 < n && ranks_lower(&heap[child + 1], &heap[child])) child++;
+        if (!ranks_lower(&heap[child], &heap[i])) return;
         swap = heap[i];
         heap[i] = heap[child];
         heap[child] = swap;
@@ -127,14 +127,14 @@ static void bm25_offer(struct bm25 *b, struct bm25_entry en)
         if (b->n_heap == b->top)
             for (size_t i = b->top / 2; i-- > 0;)
                 sift_down(b->heap, b->top, i);
-    } else if (worse(&b->heap[0], &en)) {
+    } else if (ranks_lower(&b->heap[0], &en)) {
         b->heap[0] = en;
         sift_down(b->heap, b->top, 0);
     }
 }
 
 /* A document below this cannot enter. */
-static uint32_t bar(const struct bm25 *b)
+static uint32_t bm25_threshold(const struct bm25 *b)
 {
     return b->n_heap == b->top ? b->heap[0].sum : 0;
 }
@@ -143,7 +143,7 @@ static int best_first(const void *x, const void *y)
 {
     const struct bm25_entry *a = x, *b = y;
 
-    return worse(a, b) ? 1 : worse(b, a) ? -1 : 0;
+    return ranks_lower(a, b) ? 1 : ranks_lower(b, a) ? -1 : 0;
 }
 
 /* ---- the query ----------------------------------------------------------- */
@@ -264,7 +264,7 @@ static inline uint32_t doc_at(const uint8_t *p, uint32_t k)
     return d;
 }
 
-static uint32_t share_at(const struct segment *s, const struct active *a,
+static uint32_t share_at(const struct segment *s, const struct active_run *a,
                          uint32_t k)
 {
     const uint8_t *cls = a->p + 2 * (size_t)run_count(a->run);
@@ -276,7 +276,7 @@ static uint32_t share_at(const struct segment *s, const struct active *a,
 }
 
 static void add_run(struct bm25 *b, const struct segment *s,
-                    const struct active *a)
+                    const struct active_run *a)
 {
     uint32_t n = run_count(a->run), *sums = b->sums;
     const uint8_t *p = a->p, *cls = a->p + 2 * (size_t)n;
@@ -291,7 +291,7 @@ static void add_run(struct bm25 *b, const struct segment *s,
 }
 
 /* What the run adds to one document; 0 when it is not in the run. */
-static uint32_t bm25_look_up(const struct segment *s, const struct active *a,
+static uint32_t bm25_look_up(const struct segment *s, const struct active_run *a,
                              uint32_t doc)
 {
     uint32_t lo = 0, n = run_count(a->run);
@@ -327,7 +327,7 @@ static uint32_t scan_sums(struct bm25 *b, uint32_t cut)
 /* The top bit of a sum marks a document that was listed. */
 #define LISTED 0x80000000u
 
-static uint32_t visit_sums(struct bm25 *b, const struct active *at, size_t n_at,
+static uint32_t visit_sums(struct bm25 *b, const struct active_run *at, size_t n_at,
                            uint32_t cut)
 {
     uint32_t n = 0;
@@ -344,7 +344,7 @@ static uint32_t visit_sums(struct bm25 *b, const struct active *at, size_t n_at,
     return n;
 }
 
-static void clear_sums(struct bm25 *b, const struct active *at, size_t n_at,
+static void clear_sums(struct bm25 *b, const struct active_run *at, size_t n_at,
                        bool sparse)
 {
     if (!sparse) {
@@ -361,22 +361,22 @@ static void offer_doc(struct bm25 *b, const struct segment *s, uint32_t part,
 {
     uint32_t doc = block * BLOCK_DOCS + low, sum = b->sums[low];
 
-    if (sum < bar(b) || doc >= s->n_docs || segment_is_dead(s, doc)) return;
+    if (sum < bm25_threshold(b) || doc >= s->n_docs || segment_is_dead(s, doc)) return;
     bm25_offer(b, (struct bm25_entry){ sum, segment_text(s, doc), part, doc });
 }
 
 /* Add what the first n active terms, the weakest last summed, give to the
  * candidates that can still reach the bar. */
-static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
+static uint32_t add_weak_terms(struct bm25 *b, const struct segment *s, size_t n,
                        uint32_t n_cand)
 {
     while (n-- > 0 && n_cand) {
-        const struct active *a = &b->active[n];
-        uint64_t rest = b->most_before[n];
-        uint32_t kept = 0, floor = bar(b);
+        const struct active_run *a = &b->active[n];
+        uint64_t rest = b->bound_before[n];
+        uint32_t kept = 0, threshold = bm25_threshold(b);
 
         if ((uint64_t)n_cand * LOOKUP_COST > run_count(a->run)) {
-            /* Every document of the run gets its bm25_share; those that are no
+            /* Every document of the run gets its share; those that are no
              * candidates are never read, and cleared with the block. */
             add_run(b, s, a);
         } else {
@@ -385,7 +385,7 @@ static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
                     bm25_look_up(s, a, b->candidates[i]);
         }
         for (uint32_t i = 0; i < n_cand; i++)
-            if (b->sums[b->candidates[i]] + rest >= floor)
+            if (b->sums[b->candidates[i]] + rest >= threshold)
                 b->candidates[kept++] = b->candidates[i];
         n_cand = kept;
     }
@@ -394,33 +394,33 @@ static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
 
 static int weakest_first(const void *x, const void *y)
 {
-    const struct active *a = x, *b = y;
+    const struct active_run *a = x, *b = y;
 
-    if (a->t->most != b->t->most) return a->t->most < b->t->most ? -1 : 1;
+    if (a->t->max_share != b->t->max_share) return a->t->max_share < b->t->max_share ? -1 : 1;
     return a->t < b->t ? -1 : 1;
 }
 
 static void score_block(struct bm25 *b, const struct segment *s, uint32_t part,
                         uint32_t block, size_t n_active)
 {
-    struct active *at = b->active;
-    uint32_t floor = bar(b), n_cand, cut, posts = 0;
+    struct active_run *at = b->active;
+    uint32_t threshold = bm25_threshold(b), n_cand, cut, posts = 0;
     size_t rest = 0;            /* terms that cannot lift a document alone */
     uint64_t most = 0;
     bool sparse;
 
     for (size_t i = 0; i < n_active; i++) {
-        b->most_before[i] = most;
-        most += at[i].t->most;
-        if (most < floor) rest = i + 1;
+        b->bound_before[i] = most;
+        most += at[i].t->max_share;
+        if (most < threshold) rest = i + 1;
     }
-    if (most < floor) return;
-    b->most_before[n_active] = most;
+    if (most < threshold) return;
+    b->bound_before[n_active] = most;
     for (size_t i = rest; i < n_active; i++) {
         add_run(b, s, &at[i]);
         posts += run_count(at[i].run);
     }
-    cut = floor > b->most_before[rest] ? floor - (uint32_t)b->most_before[rest]
+    cut = threshold > b->bound_before[rest] ? threshold - (uint32_t)b->bound_before[rest]
                                        : 1;
     sparse = posts < SPARSE_POSTS;
     n_cand = sparse ? visit_sums(b, at + rest, n_active - rest, cut)
@@ -429,7 +429,7 @@ static void score_block(struct bm25 *b, const struct segment *s, uint32_t part,
         uint64_t dense = 0;
 
         for (size_t i = 0; i < rest; i++) dense += run_count(at[i].run);
-        n_cand = refine(b, s, rest, n_cand);
+        n_cand = add_weak_terms(b, s, rest, n_cand);
         for (uint32_t i = 0; i < n_cand; i++)
             offer_doc(b, s, part, block, b->candidates[i]);
         clear_sums(b, at, n_active, sparse && posts + dense < BLOCK_DOCS / 4);
@@ -450,7 +450,7 @@ static void prepare_states(struct bm25 *b, const struct segment *s,
     for (size_t i = 0; i < b->n_terms; i++) {
         struct term_state *t = &states[i];
 
-        t->most = t->list.df ? bm25_share(t->q->weight, s->max_impact) : 0;
+        t->max_share = t->list.df ? bm25_share(t->q->weight, s->max_impact) : 0;
         t->table = NULL;
         if (t->list.df < TABLE_DF) continue;
         t->table = table;
@@ -475,7 +475,7 @@ static void score_segment(struct bm25 *b, const struct segment *s,
             if (t->run >= t->list.n_runs) continue;
             run = t->list.runs[t->run];
             if ((run.block & ~RUN_WIDE) != block) continue;
-            b->active[n++] = (struct active){ t, run, t->post };
+            b->active[n++] = (struct active_run){ t, run, t->post };
             t->run++;
             t->post += run_bytes(run);
         }
@@ -521,8 +521,8 @@ static bool bm25_make_room(struct bm25 *b, const struct bm25_parts *parts,
     return mem_grow(&b->states, &b->cap_states, n * parts->n_segments + 1,
                     sizeof *b->states)
            && mem_grow(&b->active, &b->cap_active, n + 1, sizeof *b->active)
-           && mem_grow(&b->most_before, &b->cap_before, n + 2,
-                       sizeof *b->most_before)
+           && mem_grow(&b->bound_before, &b->cap_before, n + 2,
+                       sizeof *b->bound_before)
            && mem_grow(&b->heap, &b->cap_heap, top + 1, sizeof *b->heap);
 }
 

@@ -25,7 +25,7 @@ struct text_run {               /* texts with one hash */
 };
 
 struct loaded_text {            /* a text of the run at hand */
-    struct contradiction is;
+    struct contradiction entry;
     size_t source_at, source_n, target_at, target_n;    /* in the buffer */
 };
 
@@ -125,12 +125,12 @@ static enum status load_text(struct contradict *c, const struct hashed_text *h)
                   sizeof *c->loaded))
         return err_nomem(c->e, "a list of texts");
     to = &c->loaded[c->n_loaded];
-    to->is.memory = m;
+    to->entry.memory = m;
     st = precedence_read(c->t->store, h->text, m->priority,
-                         &to->is.precedence, c->e);
+                         &to->entry.precedence, c->e);
     if (!st) st = store_text(c->t->store, h->text, &source, &target, &tagged,
                              &found, c->e);
-    if (st || !found || !to->is.precedence.last.occurrences) return st;
+    if (st || !found || !to->entry.precedence.last.occurrences) return st;
     st = precedence_source(source, tagged, &c->plain, &source, c->e);
     if (st) return st;
     to->source_at = c->buffer.len;
@@ -164,7 +164,7 @@ static int contradiction_order(const void *a, const void *b)
 }
 
 /* Those with the source of the first, which leave the list of loaded ones. */
-static enum status tell_source(struct contradict *c, size_t first)
+static enum status report_source(struct contradict *c, size_t first)
 {
     struct str source = loaded_source(c, first);
     struct str target = loaded_target(c, first);
@@ -174,11 +174,11 @@ static enum status tell_source(struct contradict *c, size_t first)
     if (!mem_grow(&c->list, &c->cap_list, c->n_loaded, sizeof *c->list))
         return err_nomem(c->e, "a list of texts");
     for (size_t i = first; i < c->n_loaded; i++) {
-        if (!c->loaded[i].is.memory ||
+        if (!c->loaded[i].entry.memory ||
             !str_eq(loaded_source(c, i), source)) continue;
         differ |= !str_eq(loaded_target(c, i), target);
-        c->list[n++] = c->loaded[i].is;
-        c->loaded[i].is.memory = NULL;
+        c->list[n++] = c->loaded[i].entry;
+        c->loaded[i].entry.memory = NULL;
     }
     assert(n > 0);
     if (!differ) return ST_OK;
@@ -187,7 +187,7 @@ static enum status tell_source(struct contradict *c, size_t first)
     return c->fn(c->user, source, c->list, n) ? ST_CANCELED : ST_OK;
 }
 
-static enum status tell_run(struct contradict *c, const struct text_run *r)
+static enum status report_run(struct contradict *c, const struct text_run *r)
 {
     enum status st = ST_OK;
 
@@ -196,13 +196,13 @@ static enum status tell_run(struct contradict *c, const struct text_run *r)
     for (size_t i = 0; !st && i < r->n; i++)
         st = load_text(c, &c->texts[r->begin + i]);
     for (size_t i = 0; !st && i < c->n_loaded; i++)
-        if (c->loaded[i].is.memory) st = tell_source(c, i);
+        if (c->loaded[i].entry.memory) st = report_source(c, i);
     return st;
 }
 
 /* ---- all of them --------------------------------------------------------- */
 
-/* store_scan gives ST_CANCELED when contradict_take_text stops it: that is only done when
+/* store_scan gives ST_CANCELED when take_text stops it: that is only done when
  * there is no memory left. */
 static enum status contradict_scan(struct contradict *c)
 {
@@ -228,7 +228,7 @@ enum status contradict_list(struct tmfile *t, contradict_fn *fn, void *user,
     if (!st) st = store_begin_read(t->store, e);
     if (st) return st;
     st = contradict_scan(&c);
-    for (size_t i = 0; !st && i < c.n_runs; i++) st = tell_run(&c, &c.runs[i]);
+    for (size_t i = 0; !st && i < c.n_runs; i++) st = report_run(&c, &c.runs[i]);
     ended = store_commit(t->store, st ? NULL : e);
     contradict_release(&c);
     return st ? st : ended;

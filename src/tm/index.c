@@ -8,7 +8,7 @@
 #include "tm/index_internal.h"
 
 #define PROGRESS_STEP 4096
-#define TURNS 8                 /* while others keep changing the files */
+#define ATTEMPTS 8                 /* while others keep changing the files */
 
 enum index_outcome {
     LOADED,
@@ -39,7 +39,7 @@ enum status index_open(struct index **out, struct store *s, int64_t memory,
     return st;
 }
 
-static void drop_segments(struct index *ix)
+static void index_close_segments(struct index *ix)
 {
     for (size_t i = 0; i < ix->n_segs; i++) {
         segment_close(ix->segs[i]);
@@ -51,7 +51,7 @@ static void drop_segments(struct index *ix)
 void index_close(struct index *ix)
 {
     if (!ix) return;
-    drop_segments(ix);
+    index_close_segments(ix);
     free(ix->segs);
     free(ix->syms);
     tail_release(&ix->tail);
@@ -92,7 +92,7 @@ static enum status analyze_source(struct index *ix, struct str source,
 
 /* Ends a read transaction that found an error; one of the caller's around it
  * stays as it is. */
-static void end_read(struct index *ix)
+static void end_failed_read(struct index *ix)
 {
     struct err ignored;
 
@@ -106,10 +106,10 @@ struct index_apply_context {    /* for a callback that cannot return both */
     enum status st;
     struct err *e;
     size_t limit;               /* stop when the tail has more; 0: none */
-    bool over;
+    bool tail_full;
 };
 
-static bool find_live(const struct index *ix, int64_t text, size_t *seg,
+static bool find_live_doc(const struct index *ix, int64_t text, size_t *seg,
                       uint32_t *doc)
 {
     for (size_t i = 0; i < ix->n_segs; i++)
@@ -129,7 +129,7 @@ static enum status apply_add(struct index *ix, const struct change *c,
     enum status st;
 
     if (tail_find(&ix->tail, c->text, &doc)
-        || find_live(ix, c->text, &seg, &doc))
+        || find_live_doc(ix, c->text, &seg, &doc))
         return ST_OK;
     st = analyze_source(ix, c->source, c->tagged, e);
     return st ? st : tail_add(&ix->tail, c->text, &ix->terms, e);
@@ -143,7 +143,7 @@ static int index_by_value(const void *x, const void *y)
 }
 
 /* Take a document of a segment out of the statistics. */
-static enum status strike_out(struct index *ix, size_t seg, uint32_t doc,
+static enum status strike_out_doc(struct index *ix, size_t seg, uint32_t doc,
                               int64_t seq, struct err *e)
 {
     struct terms *t = &ix->terms;
@@ -172,12 +172,12 @@ static enum status apply_remove(struct index *ix, const struct change *c,
     size_t seg = 0;
     enum status st;
 
-    ix->removals++;
+    ix->removals_read++;
     in_tail = tail_find(&ix->tail, c->text, &doc);
-    if (!in_tail && !find_live(ix, c->text, &seg, &doc)) return ST_OK;
+    if (!in_tail && !find_live_doc(ix, c->text, &seg, &doc)) return ST_OK;
     st = analyze_source(ix, c->source, c->tagged, e);
     if (st) return st;
-    if (!in_tail) return strike_out(ix, seg, doc, c->seq, e);
+    if (!in_tail) return strike_out_doc(ix, seg, doc, c->seq, e);
     tail_kill(&ix->tail, doc, &ix->terms);
     return ST_OK;
 }
@@ -189,14 +189,14 @@ static int index_apply(void *user, const struct change *c)
     ap->st = c->kind == CHANGE_ADD ? apply_add(ap->ix, c, ap->e)
                                    : apply_remove(ap->ix, c, ap->e);
     if (c->seq > ap->ix->applied) ap->ix->applied = c->seq;
-    ap->over = ap->limit && ap->ix->tail.n_docs > ap->limit;
-    return ap->st || ap->over;
+    ap->tail_full = ap->limit && ap->ix->tail.n_docs > ap->limit;
+    return ap->st || ap->tail_full;
 }
 
-static enum status index_settle(enum status st,
+static enum status apply_status(enum status st,
                                 const struct index_apply_context *ap)
 {
-    return ap->st ? ap->st : st == ST_CANCELED && ap->over ? ST_OK : st;
+    return ap->st ? ap->st : st == ST_CANCELED && ap->tail_full ? ST_OK : st;
 }
 
 /* limit: of the tail; with more, *oc is BEHIND and changes are left. */
@@ -208,22 +208,22 @@ static enum status apply_changes(struct index *ix, int64_t adds_after,
     enum status st = store_changes(ix->s, ix->key.memory, adds_after,
                                    removes_after, index_apply, &ap, e);
 
-    if (ap.over) *oc = BEHIND;
-    return index_settle(st, &ap);
+    if (ap.tail_full) *oc = BEHIND;
+    return apply_status(st, &ap);
 }
 
 /* ---- loading ------------------------------------------------------------- */
 
-static void forget_tail(struct index *ix)
+static void forget_changes(struct index *ix)
 {
     tail_reset(&ix->tail);
     map64_clear(&ix->dead_df);
     ix->dead_words = 0;
-    ix->removals = 0;
+    ix->removals_read = 0;
 }
 
 /* The segment of that number, if it is open; it moves to the caller. */
-static bool reuse(struct index *ix, const struct segment_row *row,
+static bool reuse_open_segment(struct index *ix, const struct segment_row *row,
                   struct segment **seg, struct symfile **sym)
 {
     for (size_t i = 0; i < ix->n_segs; i++) {
@@ -240,7 +240,7 @@ static bool reuse(struct index *ix, const struct segment_row *row,
     return false;
 }
 
-static enum status open_row(struct index *ix, const struct segment_row *row,
+static enum status open_manifest_segment(struct index *ix, const struct segment_row *row,
                             struct segment **out, struct err *e)
 {
     char *path = segment_path(ix->dir, row->number);
@@ -252,32 +252,32 @@ static enum status open_row(struct index *ix, const struct segment_row *row,
     return st;
 }
 
-static enum status open_rows(struct index *ix, const struct manifest *m,
+static enum status open_manifest_segments(struct index *ix, const struct manifest *m,
                              struct segment **segs, struct symfile **syms,
                              struct err *e)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; !st && i < m->n_segments; i++)
-        if (!reuse(ix, &m->segments[i], &segs[i], &syms[i]))
-            st = open_row(ix, &m->segments[i], &segs[i], e);
+        if (!reuse_open_segment(ix, &m->segments[i], &segs[i], &syms[i]))
+            st = open_manifest_segment(ix, &m->segments[i], &segs[i], e);
     return st;
 }
 
-static enum status take_manifest(struct index *ix, const struct manifest *m,
+static enum status adopt_manifest(struct index *ix, const struct manifest *m,
                                  enum index_outcome *oc, struct err *e)
 {
     size_t n = m->n_segments;
     struct segment **segs = calloc(n + 1, sizeof *segs);
     struct symfile **syms = calloc(n + 1, sizeof *syms);
-    enum status st = segs && syms ? open_rows(ix, m, segs, syms, e)
+    enum status st = segs && syms ? open_manifest_segments(ix, m, segs, syms, e)
                                   : err_nomem(e, "index");
 
     if (st == ST_FORMAT) {
         *oc = DAMAGED;
         st = ST_OK;
     }
-    drop_segments(ix);
+    index_close_segments(ix);
     free(ix->segs);
     free(ix->syms);
     ix->segs = segs;
@@ -286,7 +286,7 @@ static enum status take_manifest(struct index *ix, const struct manifest *m,
     ix->cap_syms = syms ? n + 1 : 0;
     ix->no_symfiles = false;
     ix->n_segs = segs && syms ? n : 0;
-    if (st || *oc == DAMAGED) drop_segments(ix);
+    if (st || *oc == DAMAGED) index_close_segments(ix);
     ix->generation = m->generation;
     ix->seq = ix->applied = m->seq;
     ix->clean = m->clean;
@@ -294,15 +294,15 @@ static enum status take_manifest(struct index *ix, const struct manifest *m,
 }
 
 /* Inside a read transaction: everything is of one moment. */
-static enum status load(struct index *ix, size_t limit, enum index_outcome *oc,
+static enum status load_manifest(struct index *ix, size_t limit, enum index_outcome *oc,
                         struct err *e)
 {
     struct manifest m = { 0 };
     enum status st = manifest_read(ix->s, ix->key.memory, ix->a.id, &m, e);
 
-    forget_tail(ix);
+    forget_changes(ix);
     *oc = m.generation ? LOADED : MISSING;
-    if (!st) st = take_manifest(ix, &m, oc, e);
+    if (!st) st = adopt_manifest(ix, &m, oc, e);
     manifest_release(&m);
     if (!st && *oc == LOADED)
         st = apply_changes(ix, ix->seq, ix->clean, limit, oc, e);
@@ -310,7 +310,7 @@ static enum status load(struct index *ix, size_t limit, enum index_outcome *oc,
 }
 
 /* A memory of a few texts needs no files: all are in the tail. */
-static enum status load_small(struct index *ix, enum index_outcome *oc,
+static enum status load_into_tail(struct index *ix, enum index_outcome *oc,
                               struct err *e)
 {
     struct index_apply_context ap = { .ix = ix,
@@ -318,19 +318,19 @@ static enum status load_small(struct index *ix, enum index_outcome *oc,
                                       .limit = ix->o.tail_limit };
     enum status st;
 
-    forget_tail(ix);
+    forget_changes(ix);
     ix->applied = 0;
     st = store_scan(ix->s, ix->key.memory, index_apply, &ap, e);
-    st = index_settle(st, &ap);
-    *oc = ap.over ? MISSING : LOADED;
+    st = apply_status(st, &ap);
+    *oc = ap.tail_full ? MISSING : LOADED;
     if (!st && *oc == LOADED)
         st = store_last_change(ix->s, ix->key.memory, &ix->applied, e);
-    if (*oc == MISSING) forget_tail(ix);
+    if (*oc == MISSING) forget_changes(ix);
     return st;
 }
 
 /* Is what we know whole, and the rest in the log? */
-static enum status can_go_on(struct index *ix, bool *can, struct err *e)
+static enum status can_catch_up(struct index *ix, bool *can, struct err *e)
 {
     int64_t generation, start = 0;
     enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
@@ -350,17 +350,17 @@ static enum status catch_up(struct index *ix, size_t limit,
 
     *oc = LOADED;
     if (st) return st;
-    st = can_go_on(ix, &can, e);
+    st = can_catch_up(ix, &can, e);
     if (!st && can)
         st = apply_changes(ix, ix->applied, ix->applied,
                            index_in_memory(ix) ? 0 : limit, oc, e);
     else if (!st)
-        st = load(ix, limit, oc, e);
-    if (!st && *oc == MISSING) st = load_small(ix, oc, e);
+        st = load_manifest(ix, limit, oc, e);
+    if (!st && *oc == MISSING) st = load_into_tail(ix, oc, e);
     if (st) {
         /* Half applied is not applied. */
         ix->loaded = false;
-        end_read(ix);
+        end_failed_read(ix);
         return st;
     }
     return store_commit(ix->s, e);
@@ -416,13 +416,13 @@ struct index_build_context {
     struct err *e;
 };
 
-static int build_one(void *user, const struct change *c)
+static int build_add_change(void *user, const struct change *c)
 {
     struct index_build_context *bu = user;
     struct index *ix = bu->ix;
 
     if (c->kind != CHANGE_ADD) return 0;
-    if (!builder_takes(bu->b, c->text))
+    if (!builder_accepts(bu->b, c->text))
         bu->st = index_emit(ix, bu->b, bu->em, bu->e);
     if (!bu->st) bu->st = analyze_source(ix, c->source, c->tagged, bu->e);
     if (!bu->st) bu->st = builder_add(bu->b, c->text, &ix->terms, bu->e);
@@ -433,7 +433,7 @@ static int build_one(void *user, const struct change *c)
 }
 
 /* after < 0: all texts. */
-static enum status collect(struct index_build_context *bu, int64_t after,
+static enum status collect_texts(struct index_build_context *bu, int64_t after,
                            int64_t *seq, struct err *e)
 {
     struct index *ix = bu->ix;
@@ -442,13 +442,13 @@ static enum status collect(struct index_build_context *bu, int64_t after,
     if (st) return st;
     st = store_last_change(ix->s, ix->key.memory, seq, e);
     if (!st)
-        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_one, bu, e)
+        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_add_change, bu, e)
                        : store_changes(ix->s, ix->key.memory, after, after,
-                                       build_one, bu, e);
+                                       build_add_change, bu, e);
     if (bu->st) st = bu->st;
     if (!st && builder_docs(bu->b)) st = index_emit(ix, bu->b, bu->em, e);
     if (st) {
-        end_read(ix);
+        end_failed_read(ix);
         return st;
     }
     return store_commit(ix->s, e);
@@ -460,7 +460,7 @@ enum status index_collect(struct index *ix, int64_t after,
     struct index_build_context bu = { .ix = ix, .em = em, .e = e };
     enum status st = builder_new(&bu.b, e);
 
-    if (!st) st = collect(&bu, after, seq, e);
+    if (!st) st = collect_texts(&bu, after, seq, e);
     builder_free(bu.b);
     return st;
 }
@@ -469,8 +469,8 @@ static enum status build_in_memory(struct index *ix, struct err *e)
 {
     enum status st;
 
-    drop_segments(ix);
-    forget_tail(ix);
+    index_close_segments(ix);
+    forget_changes(ix);
     st = index_collect(ix, -1, NULL, &ix->applied, e);
     ix->loaded = !st;
     return st;
@@ -491,10 +491,10 @@ static enum status publish_all(struct index *ix, struct emit_result *em,
 }
 
 /* Somebody else may have built it while we waited for the lock: then the
- * generation is not the one that was found wanting (-1: any will do). *late:
+ * generation is not the one that was found wanting (-1: any will do). *superseded:
  * another manifest came first. */
 static enum status build_locked(struct index *ix, int64_t generation,
-                                bool *late, struct err *e)
+                                bool *superseded, struct err *e)
 {
     struct emit_result em = { 0 };
     int64_t now, seq;
@@ -505,47 +505,47 @@ static enum status build_locked(struct index *ix, int64_t generation,
     st = index_collect(ix, -1, &em, &seq, e);
     if (!st) {
         st = publish_all(ix, &em, now, seq, e);
-        *late = st == ST_CANCELED;
+        *superseded = st == ST_CANCELED;
     }
     if (st) emitted_discard(&em, ix->dir);
     emitted_release(&em);
-    return *late ? ST_OK : st;
+    return *superseded ? ST_OK : st;
 }
 
 /* Build all again, as files; the next catch_up loads them. */
 static enum status build_files(struct index *ix, int64_t generation,
-                               bool *late, struct err *e)
+                               bool *superseded, struct err *e)
 {
     struct locks l;
     bool got;
     enum status st = locks_take(&l, ix, LOCK_EXCLUSIVE, &got, e);
 
-    *late = false;
-    if (!st) st = build_locked(ix, generation, late, e);
+    *superseded = false;
+    if (!st) st = build_locked(ix, generation, superseded, e);
     locks_drop(&l, ix);
     ix->loaded = false;
     return st;
 }
 
 /* Where files cannot be written the index lives in memory. */
-static enum status build(struct index *ix, struct err *e)
+static enum status build_index(struct index *ix, struct err *e)
 {
-    bool late;
+    bool superseded;
     enum status st;
 
     if (!index_may_write(ix)) return build_in_memory(ix, e);
-    st = build_files(ix, ix->generation, &late, e);
+    st = build_files(ix, ix->generation, &superseded, e);
     return st == ST_IO ? build_in_memory(ix, e) : st;
 }
 
 enum status index_rebuild(struct index *ix, struct err *e)
 {
-    bool late = true;
+    bool superseded = true;
     enum status st = ST_OK;
 
-    for (int turn = 0; !st && late && turn < TURNS; turn++)
-        st = build_files(ix, -1, &late, e);
-    if (!st && late)
+    for (int turn = 0; !st && superseded && turn < ATTEMPTS; turn++)
+        st = build_files(ix, -1, &superseded, e);
+    if (!st && superseded)
         st = err_set(e, ST_IO, "%s: others change the index all the time: try "
                      "again when they have finished", ix->dir);
     if (!st) st = index_refresh(ix, e);
@@ -558,12 +558,12 @@ enum status index_refresh(struct index *ix, struct err *e)
 {
     enum index_outcome oc = LOADED;
     int64_t damaged = -1;       /* generation that was seen to be */
-    size_t limit = index_may_write(ix) ? LONG_TAIL * ix->o.tail_limit : 0;
+    size_t limit = index_may_write(ix) ? TAIL_LIMIT_FACTOR * ix->o.tail_limit : 0;
     uint32_t version;
     enum status st = store_version(ix->s, &version, e);
 
     if (st || (ix->loaded && version == ix->version)) return st;
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < ATTEMPTS; turn++) {
         st = catch_up(ix, limit, &oc, e);
         if (st) return st;
         ix->loaded = oc == LOADED;
@@ -573,7 +573,7 @@ enum status index_refresh(struct index *ix, struct err *e)
             if (st && st != ST_IO) break;
             if (st) limit = 0;          /* then in memory */
         } else if (oc == MISSING || damaged == ix->generation) {
-            st = build(ix, e);
+            st = build_index(ix, e);
             if (st || ix->loaded) break;
         }
         damaged = oc == DAMAGED ? ix->generation : -1;
@@ -585,14 +585,14 @@ enum status index_refresh(struct index *ix, struct err *e)
 
 enum status index_damaged(struct index *ix, struct err *e)
 {
-    enum status st = build(ix, e);
+    enum status st = build_index(ix, e);
 
     return st ? st : index_refresh(ix, e);
 }
 
 /* ---- searching ----------------------------------------------------------- */
 
-static struct bm25_parts parts_of(const struct index *ix)
+static struct bm25_parts index_parts(const struct index *ix)
 {
     struct bm25_parts p = { ix->segs, ix->n_segs, &ix->tail, &ix->dead_df,
                             ix->tail.n_live, ix->tail.words };
@@ -614,7 +614,7 @@ enum status index_search(struct index *ix, const struct terms *query,
 
     *n = 0;
     for (int turn = 0; !st && turn < 2; turn++) {
-        struct bm25_parts parts = parts_of(ix);
+        struct bm25_parts parts = index_parts(ix);
 
         st = bm25_search(ix->bm25, &parts, query, top, hits, n, &damaged, e);
         if (st || !damaged) return st;
@@ -625,7 +625,7 @@ enum status index_search(struct index *ix, const struct terms *query,
 
 void index_stats(const struct index *ix, struct index_stats *out)
 {
-    struct bm25_parts p = parts_of(ix);
+    struct bm25_parts p = index_parts(ix);
 
     *out = (struct index_stats){
         .docs = (int64_t)p.n_docs, .total_terms = (int64_t)p.words,

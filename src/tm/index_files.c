@@ -105,13 +105,13 @@ enum status locks_take(struct locks *l, struct index *ix, enum lock_kind kind,
     enum status st;
 
     *l = (struct locks){ { -1 }, { -1 }, false };
-    *got = ix->merging;
-    if (ix->merging) return ST_OK;
+    *got = ix->has_locks;
+    if (ix->has_locks) return ST_OK;
     st = lock_take(&l->merge, ix->dir, "merge", kind, got, e);
     if (!st && *got)
         st = lock_take(&l->files, ix->dir, "files", LOCK_SHARED, &shared, e);
     if (st) locks_drop(l, ix);
-    ix->merging = l->ours = !st && *got;
+    ix->has_locks = l->owned = !st && *got;
     return st;
 }
 
@@ -119,8 +119,8 @@ void locks_drop(struct locks *l, struct index *ix)
 {
     lock_drop(&l->files);
     lock_drop(&l->merge);
-    if (l->ours) ix->merging = false;
-    l->ours = false;
+    if (l->owned) ix->has_locks = false;
+    l->owned = false;
 }
 
 /* Drawn, not counted: 62 random bits never meet again, and a file restored
@@ -151,7 +151,7 @@ enum status segment_emit(const char *dir, struct image *im,
 
 /* "0123456789abcdef.seg", "0123456789abcdef.fedcba9876543210.ids" and what an
  * interrupted write left of them. */
-static bool parse_name(const char *name, int64_t *number)
+static bool parse_file_name(const char *name, int64_t *number)
 {
     char *end;
     uint64_t v;
@@ -165,7 +165,7 @@ static bool parse_name(const char *name, int64_t *number)
     return true;
 }
 
-static void remove_in(const char *dir, const char *name)
+static void remove_file_in(const char *dir, const char *name)
 {
     char *path = index_files_join(dir, name);
 
@@ -181,8 +181,8 @@ void segment_remove(const char *dir, int64_t number)
 
     if (!d) return;
     while ((en = readdir(d)))
-        if (parse_name(en->d_name, &v) && v == number)
-            remove_in(dir, en->d_name);
+        if (parse_file_name(en->d_name, &v) && v == number)
+            remove_file_in(dir, en->d_name);
     closedir(d);
 }
 
@@ -196,7 +196,7 @@ size_t segment_tokenizers(const char *dir, int64_t number,
     char *end;
 
     while (d && n < TOKENIZERS_MAX && (en = readdir(d))) {
-        if (!parse_name(en->d_name, &v) || v != number) continue;
+        if (!parse_file_name(en->d_name, &v) || v != number) continue;
         out[n] = strtoull(en->d_name + 17, &end, 16);
         n += end == en->d_name + 33 && !strcmp(end, ".ids");
     }
@@ -241,7 +241,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void remove_strangers(const char *dir, const int64_t *live, size_t n)
+static void remove_unlisted_files(const char *dir, const int64_t *live, size_t n)
 {
     DIR *d = opendir(dir);
     struct dirent *en;
@@ -249,9 +249,9 @@ static void remove_strangers(const char *dir, const int64_t *live, size_t n)
 
     if (!d) return;
     while ((en = readdir(d)))
-        if (parse_name(en->d_name, &v)
+        if (parse_file_name(en->d_name, &v)
             && !bsearch(&v, live, n, sizeof *live, by_number))
-            remove_in(dir, en->d_name);
+            remove_file_in(dir, en->d_name);
     closedir(d);
 }
 
@@ -273,7 +273,7 @@ enum status index_sweep(struct store *s, struct err *e)
     if (!st && got) st = store_live_segments(s, &live, &n, e);
     if (!st && got) {
         if (n) qsort(live, n, sizeof *live, by_number);
-        remove_strangers(dir, live, n);
+        remove_unlisted_files(dir, live, n);
     }
     lock_drop(&l);
     free(live);

@@ -18,13 +18,13 @@
 #include "tm/precedence.h"
 
 /* One memory's candidates, in the order they are offered. */
-struct retrieve_list {
+struct candidate_list {
     struct match *at;
     size_t n, cap, next;
-    size_t until;               /* the retrieve_merge goes on to here past the top */
-    struct match *same;         /* not candidates: other texts whose source
+    size_t merge_end;               /* the merge goes on to here past the top */
+    struct match *extra;         /* not candidates: other texts whose source
                                    has the symbols of the query */
-    size_t n_same, cap_same;
+    size_t n_extra, cap_extra;
 };
 
 /* One of several translations of a source, while they are put in order. */
@@ -45,7 +45,7 @@ struct retriever {
     const struct subword *sw;           /* of the symbols */
     uint64_t tokenizer;
     struct similar *similar;
-    struct retrieve_list *lists;        /* [n] */
+    struct candidate_list *lists;        /* [n] */
     struct hit *hits;                   /* one memory's */
     size_t hits_cap;
     struct terms terms;                 /* of the text that is looked for */
@@ -54,7 +54,7 @@ struct retriever {
     uint64_t hash;                      /* of those symbols */
     struct match **by_hash;             /* all candidates */
     size_t by_hash_cap;
-    bool *wanted;                       /* [groups + 1] reach the result */
+    bool *group_wanted;                       /* [groups + 1] reach the result */
     size_t wanted_cap;
     struct same_source *translations;
     size_t n_translations, translations_cap;
@@ -75,7 +75,7 @@ void retriever_free(struct retriever *rt)
         free(rt->lists[i].same);
     }
     free(rt->by_hash);
-    free(rt->wanted);
+    free(rt->group_wanted);
     free(rt->translations);
     strbuf_release(&rt->texts);
     free(rt->lists);
@@ -162,7 +162,7 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
-    struct retrieve_list *list = &rt->lists[memory];
+    struct candidate_list *list = &rt->lists[memory];
 
     for (size_t i = 0; i < n; i++) {
         enum status st = compare_hit(rt, memory, i, o, &list->at[i], e);
@@ -176,8 +176,8 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
 }
 
 /* Is a candidate the same as the query, and may the next hit have its score? */
-static bool same_may_follow(const struct retriever *rt,
-                            const struct retrieve_list *list, size_t top)
+static bool more_exact_possible(const struct retriever *rt,
+                            const struct candidate_list *list, size_t top)
 {
     if (list->n < top || !top || top >= RETRIEVE_MORE) return false;
     for (size_t i = 0; i < list->n; i++)
@@ -187,16 +187,16 @@ static bool same_may_follow(const struct retriever *rt,
 }
 
 /* Translations of the query beyond the candidates. */
-static enum status look_further(struct retriever *rt, size_t memory,
+static enum status find_more_exact(struct retriever *rt, size_t memory,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
-    struct retrieve_list *list = &rt->lists[memory];
+    struct candidate_list *list = &rt->lists[memory];
     size_t top = (size_t)o->candidates, n = 0;
     struct match m;
     enum status st;
 
-    if (!same_may_follow(rt, list, top)) return ST_OK;
+    if (!more_exact_possible(rt, list, top)) return ST_OK;
     if (!mem_grow(&rt->hits, &rt->hits_cap, RETRIEVE_MORE, sizeof *rt->hits))
         return err_nomem(e, "the candidates of a search");
     st = index_search(rt->indexes[memory], &rt->terms, RETRIEVE_MORE, rt->hits,
@@ -205,10 +205,10 @@ static enum status look_further(struct retriever *rt, size_t memory,
         if (rt->hits[i].score < rt->hits[top - 1].score) break;
         st = compare_hit(rt, memory, i, o, &m, e);
         if (st || m.hash != rt->hash) continue;
-        if (!mem_grow(&list->same, &list->cap_same, list->n_same + 1,
-                      sizeof *list->same))
+        if (!mem_grow(&list->extra, &list->cap_extra, list->n_extra + 1,
+                      sizeof *list->extra))
             return err_nomem(e, "the candidates of a search");
-        list->same[list->n_same++] = m;
+        list->extra[list->n_extra++] = m;
     }
     return st;
 }
@@ -216,12 +216,12 @@ static enum status look_further(struct retriever *rt, size_t memory,
 static enum status fill_list(struct retriever *rt, size_t memory,
                              const struct retrieve_options *o, struct err *e)
 {
-    struct retrieve_list *list = &rt->lists[memory];
+    struct candidate_list *list = &rt->lists[memory];
     struct index *ix = rt->indexes[memory];
     size_t n = 0, top = (size_t)o->candidates;
     enum status st;
 
-    list->n = list->next = list->n_same = 0;
+    list->n = list->next = list->n_extra = 0;
     if (!mem_grow(&list->at, &list->cap, top, sizeof *list->at) ||
         !mem_grow(&rt->hits, &rt->hits_cap, top, sizeof *rt->hits))
         return err_nomem(e, "the candidates of a search");
@@ -229,7 +229,7 @@ static enum status fill_list(struct retriever *rt, size_t memory,
     if (!st) st = index_use_symbols(ix, rt->sw, rt->tokenizer, e);
     if (!st) st = index_search(ix, &rt->terms, top, rt->hits, &n, e);
     if (!st) st = compare_hits(rt, memory, n, o, e);
-    if (!st) st = look_further(rt, memory, o, e);
+    if (!st) st = find_more_exact(rt, memory, o, e);
     return st;
 }
 
@@ -249,19 +249,19 @@ static enum status gather_candidates(struct retriever *rt, size_t *n,
     size_t total = 0;
 
     for (size_t i = 0; i < rt->n; i++)
-        total += rt->lists[i].n + rt->lists[i].n_same;
+        total += rt->lists[i].n + rt->lists[i].n_extra;
     *n = 0;
     if (!mem_grow(&rt->by_hash, &rt->by_hash_cap, total + 1,
                   sizeof *rt->by_hash) ||
-        !mem_grow(&rt->wanted, &rt->wanted_cap, total + 1,
-                  sizeof *rt->wanted))
+        !mem_grow(&rt->group_wanted, &rt->wanted_cap, total + 1,
+                  sizeof *rt->group_wanted))
         return err_nomem(e, "the candidates of a search");
     for (size_t i = 0; i < rt->n; i++) {
-        struct retrieve_list *l = &rt->lists[i];
+        struct candidate_list *l = &rt->lists[i];
 
         for (size_t k = 0; k < l->n; k++) rt->by_hash[(*n)++] = &l->at[k];
-        for (size_t k = 0; k < l->n_same; k++)
-            rt->by_hash[(*n)++] = &l->same[k];
+        for (size_t k = 0; k < l->n_extra; k++)
+            rt->by_hash[(*n)++] = &l->extra[k];
     }
     return ST_OK;
 }
@@ -319,8 +319,8 @@ static enum status length_fits(struct retriever *rt, int64_t text, bool *fits,
 }
 
 /* Go to the first of the list that may be shown. */
-static enum status retrieve_settle(struct retriever *rt,
-                                   struct retrieve_list *list,
+static enum status skip_filtered(struct retriever *rt,
+                                   struct candidate_list *list,
                                    const struct retrieve_options *o,
                                    struct err *e)
 {
@@ -347,12 +347,12 @@ static bool goes_before(const struct match *a, const struct match *b)
     return a->text > b->text;
 }
 
-static struct retrieve_list *best_head(struct retriever *rt)
+static struct candidate_list *best_head(struct retriever *rt)
 {
-    struct retrieve_list *best = NULL;
+    struct candidate_list *best = NULL;
 
     for (size_t i = 0; i < rt->n; i++) {
-        struct retrieve_list *l = &rt->lists[i];
+        struct candidate_list *l = &rt->lists[i];
 
         if (l->next < l->n &&
             (!best || goes_before(&l->at[l->next], &best->at[best->next])))
@@ -361,14 +361,14 @@ static struct retrieve_list *best_head(struct retriever *rt)
     return best;
 }
 
-static enum status settle_lists(struct retriever *rt,
+static enum status skip_filtered_heads(struct retriever *rt,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; !st && i < rt->n; i++)
-        st = retrieve_settle(rt, &rt->lists[i], o, e);
+        st = skip_filtered(rt, &rt->lists[i], o, e);
     return st;
 }
 
@@ -377,14 +377,14 @@ static enum status retrieve_merge_lists(struct retriever *rt,
                                         struct matches *out, struct err *e)
 {
     enum status st;
-    struct retrieve_list *l;
+    struct candidate_list *l;
 
     if (!mem_grow(&out->at, &out->cap, (size_t)o->top, sizeof *out->at))
         return err_nomem(e, "matches");
-    st = settle_lists(rt, o, e);
+    st = skip_filtered_heads(rt, o, e);
     while (!st && out->n < (size_t)o->top && (l = best_head(rt))) {
         out->at[out->n++] = l->at[l->next++];
-        if (out->n < (size_t)o->top) st = retrieve_settle(rt, l, o, e);
+        if (out->n < (size_t)o->top) st = skip_filtered(rt, l, o, e);
     }
     return st;
 }
@@ -393,28 +393,28 @@ static enum status retrieve_merge_lists(struct retriever *rt,
 
 /* Which groups have reached the result, and how far the lists must be gone
  * through to have all of their members. False: none. */
-static bool want_groups(struct retriever *rt, const struct matches *out,
+static bool mark_groups(struct retriever *rt, const struct matches *out,
                         uint32_t groups)
 {
     bool any = false;
 
-    memset(rt->wanted, 0, (groups + 1) * sizeof *rt->wanted);
+    memset(rt->group_wanted, 0, (groups + 1) * sizeof *rt->group_wanted);
     for (size_t i = 0; i < out->n; i++)
-        if (out->at[i].group) any = rt->wanted[out->at[i].group] = true;
+        if (out->at[i].group) any = rt->group_wanted[out->at[i].group] = true;
     for (size_t i = 0; i < rt->n; i++) {
-        struct retrieve_list *l = &rt->lists[i];
+        struct candidate_list *l = &rt->lists[i];
 
-        l->until = l->next;
+        l->merge_end = l->next;
         for (size_t k = l->next; k < l->n; k++)
-            if (rt->wanted[l->at[k].group]) l->until = k + 1;
+            if (rt->group_wanted[l->at[k].group]) l->merge_end = k + 1;
     }
     return any;
 }
 
-static bool lists_go_on(const struct retriever *rt)
+static bool lists_unfinished(const struct retriever *rt)
 {
     for (size_t i = 0; i < rt->n; i++)
-        if (rt->lists[i].next < rt->lists[i].until) return true;
+        if (rt->lists[i].next < rt->lists[i].merge_end) return true;
     return false;
 }
 
@@ -422,7 +422,7 @@ static enum status add_wanted(const struct retriever *rt,
                               const struct match *m, struct matches *out,
                               struct err *e)
 {
-    if (!rt->wanted[m->group]) return ST_OK;
+    if (!rt->group_wanted[m->group]) return ST_OK;
     if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
         return err_nomem(e, "matches");
     out->at[out->n++] = *m;
@@ -430,15 +430,15 @@ static enum status add_wanted(const struct retriever *rt,
 }
 
 /* Those of the query that were never candidates. */
-static enum status add_same(struct retriever *rt,
+static enum status add_extra(struct retriever *rt,
                             const struct retrieve_options *o,
                             struct matches *out, struct err *e)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; i < rt->n; i++)
-        for (size_t k = 0; !st && k < rt->lists[i].n_same; k++) {
-            const struct match *m = &rt->lists[i].same[k];
+        for (size_t k = 0; !st && k < rt->lists[i].n_extra; k++) {
+            const struct match *m = &rt->lists[i].extra[k];
             bool fits = true;
 
             if (o->length_filter) st = length_fits(rt, m->text, &fits, e);
@@ -447,22 +447,22 @@ static enum status add_same(struct retriever *rt,
     return st;
 }
 
-/* The other members of the wanted groups, behind the first matches. */
-static enum status merge_rest(struct retriever *rt,
+/* The other members of the group_wanted groups, behind the first matches. */
+static enum status merge_group_members(struct retriever *rt,
                               const struct retrieve_options *o,
                               struct matches *out, struct err *e)
 {
-    enum status st = settle_lists(rt, o, e);
-    struct retrieve_list *l;
+    enum status st = skip_filtered_heads(rt, o, e);
+    struct candidate_list *l;
 
-    while (!st && lists_go_on(rt) && (l = best_head(rt))) {
+    while (!st && lists_unfinished(rt) && (l = best_head(rt))) {
         st = add_wanted(rt, &l->at[l->next++], out, e);
-        if (!st) st = retrieve_settle(rt, l, o, e);
+        if (!st) st = skip_filtered(rt, l, o, e);
     }
-    return st ? st : add_same(rt, o, out, e);
+    return st ? st : add_extra(rt, o, out, e);
 }
 
-static bool keep_translation_text(struct retriever *rt, struct str text,
+static bool copy_translation_text(struct retriever *rt, struct str text,
                                   size_t *at)
 {
     *at = rt->texts.len;
@@ -490,8 +490,8 @@ static enum status load_translation(struct retriever *rt,
     st = precedence_source(source, tagged, &rt->plain, &t->source, e);
     if (st) return st;
     t->target = target;
-    if (!keep_translation_text(rt, t->source, &t->source_at) ||
-        !keep_translation_text(rt, t->target, &t->target_at))
+    if (!copy_translation_text(rt, t->source, &t->source_at) ||
+        !copy_translation_text(rt, t->target, &t->target_at))
         return err_nomem(e, "matches");
     st = precedence_read(rt->store, t->match.text, t->match.priority,
                          &t->precedence, e);
@@ -601,9 +601,9 @@ static enum status retrieve_merge(struct retriever *rt,
     enum status st = group_candidates(rt, &groups, e);
 
     if (!st) st = retrieve_merge_lists(rt, o, out, e);
-    if (st || !groups || !want_groups(rt, out, groups)) return st;
+    if (st || !groups || !mark_groups(rt, out, groups)) return st;
     n = out->n;
-    st = merge_rest(rt, o, out, e);
+    st = merge_group_members(rt, o, out, e);
     if (!st) st = order_sources(rt, out, e);
     out->n_more = out->n - n;
     out->n = n;

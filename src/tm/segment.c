@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool table(struct segment *s, int which, uint64_t n, size_t size,
+static bool find_table(struct segment *s, int which, uint64_t n, size_t size,
                   const void **out)
 {
     uint64_t at = s->file.head.user[which];
@@ -15,7 +15,7 @@ static bool table(struct segment *s, int which, uint64_t n, size_t size,
     return true;
 }
 
-static bool take_tables(struct segment *s)
+static bool locate_tables(struct segment *s)
 {
     const struct pagefile_head *h = &s->file.head;
     const void *p[5];
@@ -29,12 +29,12 @@ static bool take_tables(struct segment *s)
     s->words = h->user[SEG_WORDS];
     if (s->n_docs > SEGMENT_MAX_DOCS || s->n_classes > SEGMENT_MAX_CLASSES
         || !s->n_ids != !s->n_docs
-        || !table(s, SEG_AT_IDS, s->n_ids, sizeof *s->ids, &p[0])
-        || !table(s, SEG_AT_CLASSES, s->n_classes, sizeof *s->classes, &p[1])
-        || !table(s, SEG_AT_TERMS, (uint64_t)s->n_terms + 1,
+        || !find_table(s, SEG_AT_IDS, s->n_ids, sizeof *s->ids, &p[0])
+        || !find_table(s, SEG_AT_CLASSES, s->n_classes, sizeof *s->classes, &p[1])
+        || !find_table(s, SEG_AT_TERMS, (uint64_t)s->n_terms + 1,
                   sizeof *s->terms, &p[2])
-        || !table(s, SEG_AT_RUNS, s->n_runs, sizeof *s->runs, &p[3])
-        || !table(s, SEG_AT_POSTS, h->user[SEG_POST_BYTES], 1, &p[4]))
+        || !find_table(s, SEG_AT_RUNS, s->n_runs, sizeof *s->runs, &p[3])
+        || !find_table(s, SEG_AT_POSTS, h->user[SEG_POST_BYTES], 1, &p[4]))
         return false;
     s->ids = p[0];
     s->classes = p[1];
@@ -45,7 +45,7 @@ static bool take_tables(struct segment *s)
 }
 
 /* The small tables are used without further questions. */
-static bool check_small(struct segment *s)
+static bool check_small_tables(struct segment *s)
 {
     const struct pagefile_head *h = &s->file.head;
 
@@ -73,7 +73,7 @@ static bool check_small(struct segment *s)
 static enum status segment_finish(struct segment **out, struct segment *s,
                                   const char *path, struct err *e)
 {
-    if (!take_tables(s) || !check_small(s)) {
+    if (!locate_tables(s) || !check_small_tables(s)) {
         segment_close(s);
         return err_set(e, ST_FORMAT, "%s is damaged", path);
     }
@@ -183,7 +183,7 @@ static bool search_term(struct segment *s, uint64_t hash, uint32_t *out,
 }
 
 /* Checks what the list claims to be before anybody reads it. */
-static bool segment_take_list(struct segment *s, uint32_t i,
+static bool segment_read_list(struct segment *s, uint32_t i,
                               struct seg_list *out)
 {
     const struct pagefile_head *h = &s->file.head;
@@ -225,7 +225,7 @@ bool segment_find(struct segment *s, uint64_t hash, struct seg_list *out)
 
     memset(out, 0, sizeof *out);
     if (!search_term(s, hash, &i, &found)) return false;
-    return !found || segment_take_list(s, i, out);
+    return !found || segment_read_list(s, i, out);
 }
 
 bool segment_sound(struct segment *s)
@@ -238,7 +238,7 @@ bool segment_sound(struct segment *s)
 
         if (i && s->terms[i].hash <= before) return false;
         before = s->terms[i].hash;
-        if (!segment_take_list(s, i, &list)) return false;
+        if (!segment_read_list(s, i, &list)) return false;
     }
     return true;
 }

@@ -59,7 +59,7 @@ void builder_free(struct builder *b)
     free(b);
 }
 
-bool builder_takes(const struct builder *b, int64_t text)
+bool builder_accepts(const struct builder *b, int64_t text)
 {
     return !b->n_docs || (b->doc_text[b->n_docs - 1] < text
                           && b->n_docs < BUILD_DOCS && b->n_posts < BUILD_POSTS

@@ -14,7 +14,7 @@
 
 struct merge_posting { uint32_t doc, class; };
 
-struct merge {
+struct merge_state {
     struct segment *const *segs;
     size_t n;
     uint32_t *new_doc[MERGE_MAX];       /* UINT32_MAX: left out */
@@ -30,7 +30,7 @@ struct merge {
     bool sorted;
 };
 
-static void merge_release(struct merge *m)
+static void merge_release(struct merge_state *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         free(m->new_doc[i]);
@@ -57,14 +57,14 @@ bool segments_fit(struct segment *const *segs, size_t n)
 
 /* ---- documents ----------------------------------------------------------- */
 
-static void segment_merge_leave_out(struct merge *m, size_t i, uint32_t doc)
+static void segment_merge_leave_out(struct merge_state *m, size_t i, uint32_t doc)
 {
     m->new_doc[i][doc] = UINT32_MAX;
     m->left_out[i]++;
 }
 
 /* The segment whose next live document has the lowest id; n: none is left. */
-static size_t lowest(struct merge *m, uint32_t *at)
+static size_t lowest_text(struct merge_state *m, uint32_t *at)
 {
     size_t best = m->n;
     int64_t best_text = 0;
@@ -85,12 +85,12 @@ static size_t lowest(struct merge *m, uint32_t *at)
     return best;
 }
 
-static bool segment_merge_number_docs(struct merge *m)
+static bool segment_merge_number_docs(struct merge_state *m)
 {
     uint32_t at[MERGE_MAX] = { 0 };
     size_t i;
 
-    while ((i = lowest(m, at)) < m->n) {
+    while ((i = lowest_text(m, at)) < m->n) {
         int64_t text = segment_text(m->segs[i], at[i]);
 
         if (m->ids.n && text < m->ids.next) {   /* had it already */
@@ -105,7 +105,7 @@ static bool segment_merge_number_docs(struct merge *m)
 
 /* ---- classes ------------------------------------------------------------- */
 
-static bool number_classes(struct merge *m, size_t i)
+static bool number_classes(struct merge_state *m, size_t i)
 {
     const struct segment *s = m->segs[i];
 
@@ -130,7 +130,7 @@ static bool number_classes(struct merge *m, size_t i)
     return true;
 }
 
-static bool merge_alloc(struct merge *m)
+static bool merge_alloc(struct merge_state *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         m->new_doc[i] = malloc(((size_t)m->segs[i]->n_docs + 1)
@@ -145,7 +145,7 @@ static bool merge_alloc(struct merge *m)
 
 /* ---- lists --------------------------------------------------------------- */
 
-static bool take_run(struct merge *m, size_t i, struct seg_run run,
+static bool append_run(struct merge_state *m, size_t i, struct seg_run run,
                      const uint8_t *p)
 {
     uint32_t n = run_count(run), base = (run.block & ~RUN_WIDE) * BLOCK_DOCS;
@@ -172,14 +172,14 @@ static bool take_run(struct merge *m, size_t i, struct seg_run run,
     return true;
 }
 
-static bool segment_merge_take_list(struct merge *m, size_t i, uint32_t term)
+static bool append_list(struct merge_state *m, size_t i, uint32_t term)
 {
     const struct segment *s = m->segs[i];
     const struct seg_term *t = &s->terms[term];
     const uint8_t *p = s->posts + (uint64_t)t->post * 2;
 
     for (uint32_t r = t->run; r < t[1].run; r++) {
-        if (!take_run(m, i, s->runs[r], p)) return false;
+        if (!append_run(m, i, s->runs[r], p)) return false;
         p += run_bytes(s->runs[r]);
     }
     return true;
@@ -192,7 +192,7 @@ static int by_doc(const void *a, const void *b)
     return x->doc < y->doc ? -1 : x->doc > y->doc;
 }
 
-static void write_list(struct merge *m, struct image_writer *w, uint64_t hash)
+static void write_list(struct merge_state *m, struct image_writer *w, uint64_t hash)
 {
     if (!m->n_posts) return;
     if (!m->sorted) qsort(m->posts, m->n_posts, sizeof *m->posts, by_doc);
@@ -202,7 +202,7 @@ static void write_list(struct merge *m, struct image_writer *w, uint64_t hash)
             image_post(w, m->posts[k].doc, m->posts[k].class);
 }
 
-static bool segment_merge_lists(struct merge *m, struct image_writer *w)
+static bool segment_merge_lists(struct merge_state *m, struct image_writer *w)
 {
     uint32_t at[MERGE_MAX] = { 0 };
 
@@ -222,7 +222,7 @@ static bool segment_merge_lists(struct merge *m, struct image_writer *w)
         for (size_t i = 0; i < m->n; i++)
             if (at[i] < m->segs[i]->n_terms
                 && m->segs[i]->terms[at[i]].hash == hash
-                && !segment_merge_take_list(m, i, at[i]++))
+                && !append_list(m, i, at[i]++))
                 return false;
         write_list(m, w, hash);
     }
@@ -230,7 +230,7 @@ static bool segment_merge_lists(struct merge *m, struct image_writer *w)
 
 /* Exact lengths are not kept by document; what those that are left out had is
  * what their postings say. */
-static uint64_t words_left_out(const struct merge *m, size_t i)
+static uint64_t words_left_out(const struct merge_state *m, size_t i)
 {
     const struct segment *s = m->segs[i];
     uint64_t words = 0;
@@ -264,7 +264,7 @@ enum status segments_merge(struct segment *const *segs, size_t n,
                            const struct seg_key *key, int64_t number,
                            struct image *out, struct err *e)
 {
-    struct merge m = { .segs = segs, .n = n,
+    struct merge_state m = { .segs = segs, .n = n,
                        .facts = { .key = *key, .number = number } };
     struct image_writer w = { 0 };
     enum status st = ST_OK;

@@ -1,7 +1,7 @@
 /* segment_write.h - make segments: from texts, or out of other segments.
  *
  * A builder takes documents in ascending order of text id and keeps their
- * postings in memory (some 12 bytes each); builder_takes()
+ * postings in memory (some 12 bytes each); builder_accepts()
  * says when it is time to make a segment of them. The result is an image: the
  * data of a page file, to be written or used as it is. */
 #ifndef TM_SEGMENT_WRITE_H
@@ -23,7 +23,7 @@ void builder_free(struct builder *b);           /* NULL is fine */
 enum status builder_add(struct builder *b, int64_t text,
                         const struct terms *terms, struct err *e);
 /* Can it take this text too? Not when it is full, or has a later one. */
-bool builder_takes(const struct builder *b, int64_t text);
+bool builder_accepts(const struct builder *b, int64_t text);
 uint32_t builder_docs(const struct builder *b);
 /* The segment of all that was added but the texts in drop (ascending); the
  * builder is empty afterwards. key and number go into the head. */

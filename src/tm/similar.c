@@ -36,12 +36,12 @@ struct similar_entry {
     uint32_t block, next;       /* next: NONE at the end */
 };
 
-struct column { uint64_t up, down; };
+struct similar_column { uint64_t up, down; };
 
 struct similar {
     struct similar_slot *slot;  /* [n_slots] */
     struct similar_entry *entry;  /* [n_entries] */
-    struct column *column;      /* [n_blocks] */
+    struct similar_column *column;      /* [n_blocks] */
     size_t cap_slots, cap_entries, cap_columns;
     size_t n_slots, n_entries, n_blocks;        /* n_slots: a power of two */
     uint32_t *pattern;          /* [n], a copy */
@@ -142,24 +142,24 @@ enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
 
 /* The difference along a row from one column to the next: 1 in `plus`, 1 in
  * `minus`, or neither. */
-struct similar_along { uint64_t plus, minus; };
+struct similar_delta { uint64_t plus, minus; };
 
 /* One block of one column. rows: where the text's unit is; in: along the row
  * above the block. Returns the same of the block's row `last`. */
-static inline struct similar_along similar_advance(struct column *c,
+static inline struct similar_delta similar_advance(struct similar_column *c,
                                                    uint64_t rows,
-                                                   struct similar_along in,
+                                                   struct similar_delta in,
                                                    unsigned last)
 {
     uint64_t up = c->up, down = c->down, vertical = rows | down;
     uint64_t diagonal, plus, minus;
-    struct similar_along out;
+    struct similar_delta out;
 
     rows |= in.minus;
     diagonal = (((rows & up) + up) ^ up) | rows;
     plus = down | ~(diagonal | up);
     minus = up & diagonal;
-    out = (struct similar_along){ plus >> last & 1, minus >> last & 1 };
+    out = (struct similar_delta){ plus >> last & 1, minus >> last & 1 };
     plus = plus << 1 | in.plus;
     minus = minus << 1 | in.minus;
     c->up = minus | ~(vertical | plus);
@@ -168,13 +168,13 @@ static inline struct similar_along similar_advance(struct column *c,
 }
 
 /* Above the first row each unit of the text costs one more. */
-static const struct similar_along top = { 1, 0 };
+static const struct similar_delta top = { 1, 0 };
 
 /* A pattern of up to 64 units. */
 static size_t one_block(const struct similar *s, const uint32_t *text,
                         size_t n)
 {
-    struct column c = { ~UINT64_C(0), 0 };
+    struct similar_column c = { ~UINT64_C(0), 0 };
     unsigned last = (unsigned)(s->n - 1);
     size_t distance = s->n;
 
@@ -182,7 +182,7 @@ static size_t one_block(const struct similar *s, const uint32_t *text,
         const struct similar_slot *slot = similar_find(s, text[i]);
         uint64_t rows = slot->stamp == s->stamp ? s->entry[slot->first].rows
                                                 : 0;
-        struct similar_along d = similar_advance(&c, rows, top, last);
+        struct similar_delta d = similar_advance(&c, rows, top, last);
 
         distance += d.plus - d.minus;
     }
@@ -190,11 +190,11 @@ static size_t one_block(const struct similar *s, const uint32_t *text,
 }
 
 /* All blocks of one column; along the last row. */
-static struct similar_along next_column(struct similar *s, uint32_t symbol)
+static struct similar_delta next_column(struct similar *s, uint32_t symbol)
 {
     const struct similar_slot *slot = similar_find(s, symbol);
     uint32_t at = slot->stamp == s->stamp ? slot->first : NONE;
-    struct similar_along d = top;
+    struct similar_delta d = top;
 
     for (size_t b = 0; b < s->n_blocks; b++) {
         bool is_last = b + 1 == s->n_blocks;
@@ -230,9 +230,9 @@ size_t similar_distance(struct similar *s, const uint32_t *text, size_t n)
     if (n > SIMILAR_CELLS_MAX / s->n) return distance_bound(s, text, n);
     if (s->n_blocks == 1) return one_block(s, text, n);
     for (size_t b = 0; b < s->n_blocks; b++)
-        s->column[b] = (struct column){ ~UINT64_C(0), 0 };
+        s->column[b] = (struct similar_column){ ~UINT64_C(0), 0 };
     for (size_t i = 0; i < n; i++) {
-        struct similar_along d = next_column(s, text[i]);
+        struct similar_delta d = next_column(s, text[i]);
 
         distance += d.plus - d.minus;
     }
@@ -287,8 +287,8 @@ struct similar_side {
     size_t done;                /* bytes that are */
 };
 
-struct diff {
-    struct similar_side theirs, ours;
+struct word_diff {
+    struct similar_side stored, query;
     struct stretches *out;
 };
 
@@ -314,17 +314,17 @@ static bool similar_list_words(struct similar_side *s, struct str text)
     return true;
 }
 
-static bool same_bytes(const struct diff *d, size_t t, size_t t_end, size_t o,
+static bool same_bytes(const struct word_diff *d, size_t t, size_t t_end, size_t o,
                        size_t o_end)
 {
     return t_end - t == o_end - o &&
            (t == t_end ||
-            !memcmp(d->theirs.text.p + t, d->ours.text.p + o, t_end - t));
+            !memcmp(d->stored.text.p + t, d->query.text.p + o, t_end - t));
 }
 
-static bool same_word(const struct diff *d, size_t i, size_t j)
+static bool same_word(const struct word_diff *d, size_t i, size_t j)
 {
-    const struct similar_word *t = &d->theirs.at[i], *o = &d->ours.at[j];
+    const struct similar_word *t = &d->stored.at[i], *o = &d->query.at[j];
 
     return t->hash == o->hash &&
            same_bytes(d, t->begin, t->end, o->begin, o->end);
@@ -344,54 +344,54 @@ static bool similar_emit(struct stretches *s, enum edit kind, size_t begin,
 }
 
 /* Where word i begins, or the text ends. */
-static size_t begin_of(const struct similar_side *s, size_t i)
+static size_t word_begin(const struct similar_side *s, size_t i)
 {
     return i < s->n ? s->at[i].begin : s->text.n;
 }
 
-/* The words up to i of theirs and j of ours have nothing in common: drop and
+/* The words up to i of stored and j of query have nothing in common: drop and
  * add them. Equal white space at either end of the two stays: from "a day" to
- * "a new day" is to similar_keep "a ", add "new " and similar_keep "day". */
-static bool change(struct diff *d, size_t i, size_t j)
+ * "a new day" is to keep "a ", add "new " and keep "day". */
+static bool replace_words(struct word_diff *d, size_t i, size_t j)
 {
-    struct similar_side *t = &d->theirs, *o = &d->ours;
-    size_t t_end = begin_of(t, i), o_end = begin_of(o, j), t_tail, o_tail;
-    size_t t_lead = begin_of(t, t->next), o_lead = begin_of(o, o->next);
+    struct similar_side *t = &d->stored, *o = &d->query;
+    size_t t_end = word_begin(t, i), o_end = word_begin(o, j), t_tail, o_tail;
+    size_t t_lead = word_begin(t, t->next), o_lead = word_begin(o, o->next);
 
-    if (same_bytes(d, t->done, t_lead, o->done, o_lead)) {
-        if (!similar_emit(d->out, EDIT_KEEP, t->done, t_lead)) return false;
-        t->done = t_lead;
-        o->done = o_lead;
+    if (same_bytes(d, t->bytes_done, t_lead, o->bytes_done, o_lead)) {
+        if (!similar_emit(d->out, EDIT_KEEP, t->bytes_done, t_lead)) return false;
+        t->bytes_done = t_lead;
+        o->bytes_done = o_lead;
     }
-    t_tail = t->next < i ? t->at[i - 1].end : t->done;
-    o_tail = o->next < j ? o->at[j - 1].end : o->done;
+    t_tail = t->next < i ? t->at[i - 1].end : t->bytes_done;
+    o_tail = o->next < j ? o->at[j - 1].end : o->bytes_done;
     if (!same_bytes(d, t_tail, t_end, o_tail, o_end)) {
         t_tail = t_end;
         o_tail = o_end;
     }
-    return similar_emit(d->out, EDIT_DROP, t->done, t_tail) &&
-           similar_emit(d->out, EDIT_ADD, o->done, o_tail) &&
+    return similar_emit(d->out, EDIT_DROP, t->bytes_done, t_tail) &&
+           similar_emit(d->out, EDIT_ADD, o->bytes_done, o_tail) &&
            similar_emit(d->out, EDIT_KEEP, t_tail, t_end);
 }
 
-/* Word i of theirs is word j of ours. */
-static bool similar_keep(struct diff *d, size_t i, size_t j)
+/* Word i of stored is word j of query. */
+static bool keep_word(struct word_diff *d, size_t i, size_t j)
 {
-    struct similar_side *t = &d->theirs, *o = &d->ours;
+    struct similar_side *t = &d->stored, *o = &d->query;
 
-    if (!change(d, i, j) ||
+    if (!replace_words(d, i, j) ||
         !similar_emit(d->out, EDIT_KEEP, t->at[i].begin, t->at[i].end))
         return false;
-    t->done = t->at[i].end;
-    o->done = o->at[j].end;
+    t->bytes_done = t->at[i].end;
+    o->bytes_done = o->at[j].end;
     t->next = i + 1;
     o->next = j + 1;
     return true;
 }
 
-/* Keep as many as possible of the words from `from` up to n of theirs and m of
- * ours. common[i][j] is how many words what is left from there can share. */
-static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
+/* Keep as many as possible of the words from `from` up to n of stored and m of
+ * query. common[i][j] is how many words what is left from there can share. */
+static bool keep_common(struct word_diff *d, size_t from, size_t n, size_t m)
 {
     size_t rows = n - from, cols = m - from, wide = cols + 1, i, j;
     uint16_t *common;
@@ -414,7 +414,7 @@ static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
         const uint16_t *row = common + i * wide;
 
         if (same_word(d, from + i, from + j)) {
-            ok = similar_keep(d, from + i, from + j);
+            ok = keep_word(d, from + i, from + j);
             i++;
             j++;
         } else if (row[wide + j] >= row[j + 1]) {
@@ -427,31 +427,31 @@ static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
     return ok;
 }
 
-static bool similar_compare(struct diff *d)
+static bool similar_compare(struct word_diff *d)
 {
-    size_t n = d->theirs.n, m = d->ours.n, from = 0, tail = 0;
+    size_t n = d->stored.n, m = d->query.n, from = 0, tail = 0;
     bool ok = true;
 
     while (from < n && from < m && same_word(d, from, from)) from++;
     while (tail < n - from && tail < m - from &&
            same_word(d, n - tail - 1, m - tail - 1))
         tail++;
-    for (size_t i = 0; ok && i < from; i++) ok = similar_keep(d, i, i);
+    for (size_t i = 0; ok && i < from; i++) ok = keep_word(d, i, i);
     ok = ok && keep_common(d, from, n - tail, m - tail);
-    for (; ok && tail; tail--) ok = similar_keep(d, n - tail, m - tail);
-    return ok && change(d, n, m);
+    for (; ok && tail; tail--) ok = keep_word(d, n - tail, m - tail);
+    return ok && replace_words(d, n, m);
 }
 
-enum status differences(struct str theirs, struct str ours,
+enum status differences(struct str stored, struct str query,
                         struct stretches *out, struct err *e)
 {
-    struct diff d = { .out = out };
+    struct word_diff d = { .out = out };
     bool ok;
 
     out->n = 0;
-    ok = similar_list_words(&d.theirs, theirs) &&
-         similar_list_words(&d.ours, ours) && similar_compare(&d);
-    free(d.theirs.at);
-    free(d.ours.at);
+    ok = similar_list_words(&d.stored, stored) &&
+         similar_list_words(&d.query, query) && similar_compare(&d);
+    free(d.stored.at);
+    free(d.query.at);
     return ok ? ST_OK : err_nomem(e, "the differences of two texts");
 }

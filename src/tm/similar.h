@@ -39,22 +39,22 @@ double similarity(size_t distance, size_t n, size_t m);
 
 /* ---- differences, to show to people ------------------------------------- */
 
-/* How `theirs` (a stored source) becomes `ours` (the query): stretches in the
+/* How `stored` (a stored source) becomes `query` (the query): stretches in the
  * order of reading, word by word, neighbors of one kind joined and none of
- * them empty. KEEP has bytes of both; DROP only of theirs; ADD only of ours,
+ * them empty. KEEP has bytes of both; DROP only of stored; ADD only of query,
  * and a DROP comes before an ADD at the same place. KEEP and DROP put together
- * are theirs, KEEP and ADD are ours, byte for byte: white space counts too,
+ * are stored, KEEP and ADD are query, byte for byte: white space counts too,
  * but is kept on its own only beside a kept word or where a text ends. */
 enum edit { EDIT_KEEP, EDIT_DROP, EDIT_ADD };
 struct stretch {
     enum edit kind;
-    size_t begin, end;          /* bytes of theirs (KEEP, DROP) or ours (ADD) */
+    size_t begin, end;          /* bytes of stored (KEEP, DROP) or query (ADD) */
 };
 struct stretches { struct stretch *at; size_t n, cap; };
 void stretches_release(struct stretches *s);
 /* Replaces what out held. Where more than some thousand words of both differ
- * they are not compared: those of theirs are dropped, those of ours added. */
-enum status differences(struct str theirs, struct str ours,
+ * they are not compared: those of stored are dropped, those of query added. */
+enum status differences(struct str stored, struct str query,
                         struct stretches *out, struct err *e);
 
 #endif

@@ -365,7 +365,7 @@ TEST(a_builder_leaves_out_what_it_is_told)
         if (i == 2) t.at[t.n++] = UINT64_MAX;   /* the last of all lists */
         REQUIRE(!builder_add(b, i + 1, &t, &e));
     }
-    CHECK(!builder_takes(b, 100) && builder_takes(b, 101));
+    CHECK(!builder_accepts(b, 100) && builder_accepts(b, 101));
     REQUIRE(!builder_image(b, &key, 1, drop, COUNT(drop), &im, &e));
     REQUIRE(!segment_adopt(&s, &im.head, im.data, im.n, &e));
     CHECK(segment_sound(s));
