@@ -1,20 +1,26 @@
-/* index.c - load the index, keep it up with the store, search it. */
+/* index.c - loads the index, keeps it up to date with the store, searches it.
+ *
+ * index_internal.h states the invariants. This file also builds the index from
+ * the store, in files or in memory. Merging segments is in index_merge.c, and
+ * building during an import in index_build.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/tags.h"
 #include "tm/index_internal.h"
 
 #define PROGRESS_STEP 4096
-#define ATTEMPTS 8                 /* while others keep changing the files */
+/* How often we start again while other processes replace the manifest. */
+#define ATTEMPTS 8
 
 enum index_outcome {
     LOADED,
     MISSING,                    /* the store has no manifest for us */
-    DAMAGED,                    /* a segment cannot be believed */
-    BEHIND                      /* more was added than the tail should have */
+    DAMAGED,                    /* a segment is missing or damaged */
+    BEHIND                      /* the tail is full, and changes are left */
 };
 
 enum status index_open(struct index **out, struct store *s, int64_t memory,
@@ -24,6 +30,7 @@ enum status index_open(struct index **out, struct store *s, int64_t memory,
     struct index *ix = calloc(1, sizeof *ix);
     enum status st;
 
+    assert(s && a);
     *out = NULL;
     if (!ix) return err_nomem(e, "index");
     ix->s = s;
@@ -51,6 +58,7 @@ static void index_close_segments(struct index *ix)
 void index_close(struct index *ix)
 {
     if (!ix) return;
+    assert(!ix->has_locks);
     index_close_segments(ix);
     free(ix->segs);
     free(ix->syms);
@@ -90,8 +98,8 @@ static enum status analyze_source(struct index *ix, struct str source,
     return st ? st : analyze(&ix->a, plain, &ix->terms, e);
 }
 
-/* Ends a read transaction that found an error; one of the caller's around it
- * stays as it is. */
+/* End our read transaction after an error. A transaction of the caller around
+ * it stays open. */
 static void end_failed_read(struct index *ix)
 {
     struct err ignored;
@@ -101,16 +109,50 @@ static void end_failed_read(struct index *ix)
 
 /* ---- changes ------------------------------------------------------------- */
 
-struct index_apply_context {    /* for a callback that cannot return both */
+struct index_apply_context {
     struct index *ix;
-    enum status st;
+    enum status st;             /* the error that stopped index_apply */
     struct err *e;
-    size_t limit;               /* stop when the tail has more; 0: none */
-    bool tail_full;
+    size_t limit;               /* stop when the tail has more documents;
+                                   0: no limit */
+    bool tail_full;             /* the limit stopped index_apply */
 };
 
+static bool index_tail_sound(const struct index *ix)
+{
+    for (size_t d = 0; d < ix->tail.n_docs; d++) {
+        uint32_t doc;
+
+        if (ix->tail.docs[d].dead) continue;
+        for (size_t i = 0; i < ix->n_segs; i++)
+            if (segment_doc(ix->segs[i], ix->tail.docs[d].text, &doc)
+                && !segment_is_dead(ix->segs[i], doc))
+                return false;
+    }
+    return tail_sound(&ix->tail);
+}
+
+bool index_sound(const struct index *ix)
+{
+    if (ix->seq > ix->applied || ix->n_segs > ix->cap_segs
+        || ix->n_segs > ix->cap_syms)
+        return false;
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        const struct segment *s = ix->segs[i];
+
+        if (!segment_dead_sound(s) || !s->number != !ix->segs[0]->number
+            || (!s->number && ix->syms[i]))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (ix->segs[k] == s) return false;
+    }
+    return index_tail_sound(ix);
+}
+
+/* The segment in which a text is live, and its document there. */
+
 static bool find_live_doc(const struct index *ix, int64_t text, size_t *seg,
-                      uint32_t *doc)
+                          uint32_t *doc)
 {
     for (size_t i = 0; i < ix->n_segs; i++)
         if (segment_doc(ix->segs[i], text, doc)
@@ -142,12 +184,14 @@ static int index_by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Take a document of a segment out of the statistics. */
+/* Mark a document of a segment dead and take it out of the statistics.
+ * ix->terms are its terms; they are sorted. */
 static enum status strike_out_doc(struct index *ix, size_t seg, uint32_t doc,
-                              int64_t seq, struct err *e)
+                                  int64_t seq, struct err *e)
 {
     struct terms *t = &ix->terms;
 
+    assert(seg < ix->n_segs && doc < ix->segs[seg]->n_docs);
     if (!segment_kill(ix->segs[seg], doc)) return err_nomem(e, "index");
     if (!ix->segs[seg]->first_dead) ix->segs[seg]->first_dead = seq;
     qsort(t->at, t->n, sizeof *t->at, index_by_value);
@@ -193,13 +237,16 @@ static int index_apply(void *user, const struct change *c)
     return ap->st || ap->tail_full;
 }
 
+/* The status of a walk over changes that index_apply may have stopped. A full
+ * tail is not an error. */
 static enum status apply_status(enum status st,
                                 const struct index_apply_context *ap)
 {
     return ap->st ? ap->st : st == ST_CANCELED && ap->tail_full ? ST_OK : st;
 }
 
-/* limit: of the tail; with more, *oc is BEHIND and changes are left. */
+/* limit: documents that the tail may have. When it has more, *oc is BEHIND and
+ * the remaining changes are not applied. */
 static enum status apply_changes(struct index *ix, int64_t adds_after,
                                  int64_t removes_after, size_t limit,
                                  enum index_outcome *oc, struct err *e)
@@ -214,6 +261,8 @@ static enum status apply_changes(struct index *ix, int64_t adds_after,
 
 /* ---- loading ------------------------------------------------------------- */
 
+/* Undo everything that was applied, except the dead marks in segments: those
+ * go with the segments, or in reuse_open_segment. */
 static void forget_changes(struct index *ix)
 {
     tail_reset(&ix->tail);
@@ -222,9 +271,10 @@ static void forget_changes(struct index *ix)
     ix->removals_read = 0;
 }
 
-/* The segment of that number, if it is open; it moves to the caller. */
+/* If the segment is open already, move it and its symbol file to the caller,
+ * with no document dead. */
 static bool reuse_open_segment(struct index *ix, const struct segment_row *row,
-                  struct segment **seg, struct symfile **sym)
+                               struct segment **seg, struct symfile **sym)
 {
     for (size_t i = 0; i < ix->n_segs; i++) {
         if (!ix->segs[i] || ix->segs[i]->number != row->number
@@ -240,8 +290,9 @@ static bool reuse_open_segment(struct index *ix, const struct segment_row *row,
     return false;
 }
 
-static enum status open_manifest_segment(struct index *ix, const struct segment_row *row,
-                            struct segment **out, struct err *e)
+static enum status open_manifest_segment(struct index *ix,
+                                         const struct segment_row *row,
+                                         struct segment **out, struct err *e)
 {
     char *path = segment_path(ix->dir, row->number);
     enum status st;
@@ -252,9 +303,10 @@ static enum status open_manifest_segment(struct index *ix, const struct segment_
     return st;
 }
 
-static enum status open_manifest_segments(struct index *ix, const struct manifest *m,
-                             struct segment **segs, struct symfile **syms,
-                             struct err *e)
+static enum status open_manifest_segments(struct index *ix,
+                                          const struct manifest *m,
+                                          struct segment **segs,
+                                          struct symfile **syms, struct err *e)
 {
     enum status st = ST_OK;
 
@@ -264,8 +316,10 @@ static enum status open_manifest_segments(struct index *ix, const struct manifes
     return st;
 }
 
+/* Replace the segments by those of a manifest. When one of them cannot be
+ * used, *oc is DAMAGED and the index has no segments. */
 static enum status adopt_manifest(struct index *ix, const struct manifest *m,
-                                 enum index_outcome *oc, struct err *e)
+                                  enum index_outcome *oc, struct err *e)
 {
     size_t n = m->n_segments;
     struct segment **segs = calloc(n + 1, sizeof *segs);
@@ -293,9 +347,10 @@ static enum status adopt_manifest(struct index *ix, const struct manifest *m,
     return st;
 }
 
-/* Inside a read transaction: everything is of one moment. */
-static enum status load_manifest(struct index *ix, size_t limit, enum index_outcome *oc,
-                        struct err *e)
+/* Call this inside a read transaction, so that the manifest and the log are of
+ * the same moment. */
+static enum status load_manifest(struct index *ix, size_t limit,
+                                 enum index_outcome *oc, struct err *e)
 {
     struct manifest m = { 0 };
     enum status st = manifest_read(ix->s, ix->key.memory, ix->a.id, &m, e);
@@ -309,15 +364,17 @@ static enum status load_manifest(struct index *ix, size_t limit, enum index_outc
     return st;
 }
 
-/* A memory of a few texts needs no files: all are in the tail. */
+/* Put all texts of a small memory in the tail; it needs no files. *oc is
+ * MISSING when the memory has more texts than the tail may have. */
 static enum status load_into_tail(struct index *ix, enum index_outcome *oc,
-                              struct err *e)
+                                  struct err *e)
 {
     struct index_apply_context ap = { .ix = ix,
                                       .e = e,
                                       .limit = ix->o.tail_limit };
     enum status st;
 
+    assert(!ix->n_segs && !ix->generation);
     forget_changes(ix);
     ix->applied = 0;
     st = store_scan(ix->s, ix->key.memory, index_apply, &ap, e);
@@ -329,7 +386,8 @@ static enum status load_into_tail(struct index *ix, enum index_outcome *oc,
     return st;
 }
 
-/* Is what we know whole, and the rest in the log? */
+/* Whether it is enough to apply the changes after ix->applied: the manifest is
+ * the one we loaded, and the log still has all of those changes. */
 static enum status can_catch_up(struct index *ix, bool *can, struct err *e)
 {
     int64_t generation, start = 0;
@@ -358,7 +416,7 @@ static enum status catch_up(struct index *ix, size_t limit,
         st = load_manifest(ix, limit, oc, e);
     if (!st && *oc == MISSING) st = load_into_tail(ix, oc, e);
     if (st) {
-        /* Half applied is not applied. */
+        /* Some changes may be applied in part: read everything again. */
         ix->loaded = false;
         end_failed_read(ix);
         return st;
@@ -368,13 +426,16 @@ static enum status catch_up(struct index *ix, size_t limit,
 
 /* ---- building ------------------------------------------------------------ */
 
-/* Segments that are in no file, of a store that cannot be written. */
+/* Add an image to the index as a segment without a file. Takes the image's
+ * data, also when it fails. */
 static enum status emit_in_memory(struct index *ix, struct image *im,
                                   struct err *e)
 {
     struct segment *seg;
     enum status st;
 
+    assert(!ix->n_segs || index_in_memory(ix));
+    assert(im->head.user[SEG_NUMBER] == 0);
     if (!mem_grow(&ix->segs, &ix->cap_segs, ix->n_segs + 1, sizeof *ix->segs)
         || !mem_grow(&ix->syms, &ix->cap_syms, ix->n_segs + 1,
                      sizeof *ix->syms)) {
@@ -385,6 +446,7 @@ static enum status emit_in_memory(struct index *ix, struct image *im,
     if (st) return st;
     ix->segs[ix->n_segs] = seg;
     ix->syms[ix->n_segs++] = NULL;
+    PARANOID_CHECK(segment_sound(seg));
     return ST_OK;
 }
 
@@ -410,7 +472,7 @@ enum status index_emit(struct index *ix, struct builder *b,
 struct index_build_context {
     struct index *ix;
     struct builder *b;
-    struct emit_result *em;     /* NULL: in memory */
+    struct emit_result *em;     /* NULL: segments in memory */
     uint64_t done;
     enum status st;
     struct err *e;
@@ -432,9 +494,10 @@ static int build_add_change(void *user, const struct change *c)
     return bu->st != ST_OK;
 }
 
-/* after < 0: all texts. */
+/* Build segments of the texts that were added after change `after`, or of all
+ * texts when it is negative. */
 static enum status collect_texts(struct index_build_context *bu, int64_t after,
-                           int64_t *seq, struct err *e)
+                                 int64_t *seq, struct err *e)
 {
     struct index *ix = bu->ix;
     enum status st = store_begin_read(ix->s, e);
@@ -442,7 +505,8 @@ static enum status collect_texts(struct index_build_context *bu, int64_t after,
     if (st) return st;
     st = store_last_change(ix->s, ix->key.memory, seq, e);
     if (!st)
-        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_add_change, bu, e)
+        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_add_change,
+                                    bu, e)
                        : store_changes(ix->s, ix->key.memory, after, after,
                                        build_add_change, bu, e);
     if (bu->st) st = bu->st;
@@ -460,6 +524,7 @@ enum status index_collect(struct index *ix, int64_t after,
     struct index_build_context bu = { .ix = ix, .em = em, .e = e };
     enum status st = builder_new(&bu.b, e);
 
+    assert(em || after < 0);
     if (!st) st = collect_texts(&bu, after, seq, e);
     builder_free(bu.b);
     return st;
@@ -473,6 +538,7 @@ static enum status build_in_memory(struct index *ix, struct err *e)
     forget_changes(ix);
     st = index_collect(ix, -1, NULL, &ix->applied, e);
     ix->loaded = !st;
+    if (!st) PARANOID_CHECK(index_sound(ix));
     return st;
 }
 
@@ -490,9 +556,10 @@ static enum status publish_all(struct index *ix, struct emit_result *em,
     return manifest_write(ix->s, ix->key.memory, ix->a.id, expected, &m, e);
 }
 
-/* Somebody else may have built it while we waited for the lock: then the
- * generation is not the one that was found wanting (-1: any will do). *superseded:
- * another manifest came first. */
+/* Build the index in files and write its manifest. Does nothing when the
+ * present generation is not `generation` (unless that is -1): then another
+ * process built the index while we waited for the lock. *superseded: another
+ * process wrote a manifest while we were building. */
 static enum status build_locked(struct index *ix, int64_t generation,
                                 bool *superseded, struct err *e)
 {
@@ -501,6 +568,7 @@ static enum status build_locked(struct index *ix, int64_t generation,
     enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
                                          &now, e);
 
+    assert(ix->has_locks);
     if (st || (generation >= 0 && now != generation)) return st;
     st = index_collect(ix, -1, &em, &seq, e);
     if (!st) {
@@ -512,7 +580,7 @@ static enum status build_locked(struct index *ix, int64_t generation,
     return *superseded ? ST_OK : st;
 }
 
-/* Build all again, as files; the next catch_up loads them. */
+/* Take the locks and build the index in files; the next catch_up loads them. */
 static enum status build_files(struct index *ix, int64_t generation,
                                bool *superseded, struct err *e)
 {
@@ -527,7 +595,7 @@ static enum status build_files(struct index *ix, int64_t generation,
     return st;
 }
 
-/* Where files cannot be written the index lives in memory. */
+/* Build the index in files, or in memory where files cannot be written. */
 static enum status build_index(struct index *ix, struct err *e)
 {
     bool superseded;
@@ -546,19 +614,21 @@ enum status index_rebuild(struct index *ix, struct err *e)
     for (int turn = 0; !st && superseded && turn < ATTEMPTS; turn++)
         st = build_files(ix, -1, &superseded, e);
     if (!st && superseded)
-        st = err_set(e, ST_IO, "%s: others change the index all the time: try "
-                     "again when they have finished", ix->dir);
+        st = err_set(e, ST_IO, "%s: other programs keep changing the index; "
+                     "try again when they have finished", ix->dir);
     if (!st) st = index_refresh(ix, e);
     return st;
 }
 
-/* A file that is gone because somebody merged is no damage: look again, and
- * only when the manifest still names it, build. */
+/* A segment may be missing because another process has merged it: there is a
+ * newer manifest then. So the first DAMAGED only reads the manifest again; a
+ * second one of the same generation builds the index. */
 enum status index_refresh(struct index *ix, struct err *e)
 {
     enum index_outcome oc = LOADED;
-    int64_t damaged = -1;       /* generation that was seen to be */
-    size_t limit = index_may_write(ix) ? TAIL_LIMIT_FACTOR * ix->o.tail_limit : 0;
+    int64_t damaged = -1;       /* generation that was found damaged */
+    size_t limit = index_may_write(ix)
+                   ? TAIL_LIMIT_FACTOR * ix->o.tail_limit : 0;
     uint32_t version;
     enum status st = store_version(ix->s, &version, e);
 
@@ -571,7 +641,7 @@ enum status index_refresh(struct index *ix, struct err *e)
         if (oc == BEHIND) {
             st = index_flush(ix, e);
             if (st && st != ST_IO) break;
-            if (st) limit = 0;          /* then in memory */
+            if (st) limit = 0;          /* keep it all in the tail */
         } else if (oc == MISSING || damaged == ix->generation) {
             st = build_index(ix, e);
             if (st || ix->loaded) break;
@@ -580,6 +650,8 @@ enum status index_refresh(struct index *ix, struct err *e)
     }
     if (!st && !ix->loaded) st = build_in_memory(ix, e);
     if (!st) ix->version = version;
+    assert(st || ix->loaded);
+    if (!st) PARANOID_CHECK(index_sound(ix));
     return st;
 }
 
@@ -616,11 +688,14 @@ enum status index_search(struct index *ix, const struct terms *query,
     for (int turn = 0; !st && turn < 2; turn++) {
         struct bm25_parts parts = index_parts(ix);
 
+        assert(ix->loaded);
         st = bm25_search(ix->bm25, &parts, query, top, hits, n, &damaged, e);
         if (st || !damaged) return st;
+        assert(*n == 0);
         st = index_damaged(ix, e);
     }
-    return st ? st : err_set(e, ST_IO, "%s cannot be read reliably", ix->dir);
+    return st ? st : err_set(e, ST_IO, "%s: the index is damaged again right "
+                             "after it was rebuilt; check the disk", ix->dir);
 }
 
 void index_stats(const struct index *ix, struct index_stats *out)
@@ -657,12 +732,12 @@ static enum status open_symbols(struct index *ix, size_t i, struct err *e)
     if (st == ST_FORMAT && index_may_write(ix) && !ix->no_symfiles) {
         st = symfile_make(path, seg, ix->s, ix->sw, ix->tokenizer,
                           encode_progress, ix, e);
-        ix->no_symfiles = st == ST_IO;  /* all that work at each search */
+        ix->no_symfiles = st == ST_IO;  /* do not encode at each search */
         if (!st)
             st = symfile_open(&ix->syms[i], path, seg, ix->tokenizer, e);
     }
     free(path);
-    /* Without the file its ids are computed as they are needed. */
+    /* Without the file, ids are computed when they are needed. */
     return st == ST_FORMAT || st == ST_IO ? ST_OK : st;
 }
 
@@ -700,7 +775,7 @@ static enum status compute_symbols(struct index *ix, int64_t text,
     return st ? st : symbols_of(ix->sw, plain, &ix->symbols, e);
 }
 
-/* A damaged one: the next index_use_symbols makes it again. */
+/* Remove a damaged symbol file; the next index_use_symbols writes it again. */
 static void drop_symbols(struct index *ix, size_t i)
 {
     char *path = symbol_path(ix->dir, ix->segs[i]->number, ix->tokenizer);
@@ -719,6 +794,9 @@ enum status index_symbols(struct index *ix, const struct hit *h,
     struct symfile *f = h->part < ix->n_segs ? ix->syms[h->part] : NULL;
     enum status st = ST_OK;
 
+    assert(ix->with_symbols && h->part <= ix->n_segs);
+    assert(h->part == ix->n_segs ? h->doc < ix->tail.n_docs
+                                 : h->doc < ix->segs[h->part]->n_docs);
     if (f && symfile_get(f, h->doc, &s->at, &s->cap, &s->n)) {
         if (chars) s->chars = symbols_chars(ix->sw, s->at, s->n);
     } else {

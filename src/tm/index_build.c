@@ -1,7 +1,12 @@
-/* index_build.c - the segments of an import, built as it goes. */
+/* index_build.c - builds the segments of an import while it runs.
+ *
+ * From index_build_new to index_build_free the `files` lock is held shared, so
+ * that no other process removes our files before the manifest lists them. The
+ * segments are published in the import's own transaction. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "tm/index_internal.h"
 
 struct index_build {
@@ -11,7 +16,8 @@ struct index_build {
     char *dir;
     struct lock files;
     struct builder *b;
-    struct emit_result em;      /* the import's, then those of the rest */
+    struct emit_result em;      /* segments of the import, and then of what
+                                   other writers added */
     struct terms terms;
     struct strbuf plain;
     bool published;
@@ -53,16 +59,24 @@ void index_build_free(struct index_build *b)
     free(b);
 }
 
-void index_build_unpublish(struct index_build *b) { b->published = false; }
+void index_build_unpublish(struct index_build *b)
+{
+    assert(b->published);
+    b->published = false;
+}
 
-static enum status index_build_emit(struct index_build *b, const int64_t *dropped,
-                                    size_t n, struct err *e)
+/* Write the builder's documents, without the texts in dropped [n, ascending],
+ * as a segment file. */
+static enum status index_build_emit(struct index_build *b,
+                                    const int64_t *dropped, size_t n,
+                                    struct err *e)
 {
     struct segment_row row;
     struct image im;
-    enum status st = builder_image(b->b, &b->key, new_segment_number(), dropped,
-                                   n, &im, e);
+    enum status st = builder_image(b->b, &b->key, new_segment_number(),
+                                   dropped, n, &im, e);
 
+    assert(b->files.fd >= 0 && !b->published);
     if (st) return st;
     st = segment_emit(b->dir, &im, &row, e);
     image_release(&im);
@@ -78,6 +92,7 @@ enum status index_build_add(struct index_build *b, int64_t text,
 {
     enum status st = ST_OK;
 
+    assert(!b->published);
     if (!builder_accepts(b->b, text)) st = index_build_emit(b, NULL, 0, e);
     if (!st) st = analyze(&b->a, plain_text, &b->terms, e);
     return st ? st : builder_add(b->b, text, &b->terms, e);
@@ -85,10 +100,12 @@ enum status index_build_add(struct index_build *b, int64_t text,
 
 /* ---- publishing ---------------------------------------------------------- */
 
-/* A segment that was written before its text turned out to be somebody
- * else's: write it again without. */
-static enum status rewrite_without(struct index_build *b, struct segment_row *row,
-                           const int64_t *dropped, size_t n_dropped, struct err *e)
+/* Write a segment again without the dropped texts. Another writer added those
+ * while our segment was already on disk. */
+static enum status rewrite_without(struct index_build *b,
+                                   struct segment_row *row,
+                                   const int64_t *dropped, size_t n_dropped,
+                                   struct err *e)
 {
     char *path = segment_path(b->dir, row->number);
     struct segment *seg = NULL;
@@ -109,7 +126,8 @@ static enum status rewrite_without(struct index_build *b, struct segment_row *ro
         if (!segment_kill(seg, doc)) st = err_nomem(e, "index");
     }
     if (!st && any && !segment_sound(seg))
-        st = err_set(e, ST_IO, "%s: a file just written is damaged", b->dir);
+        st = err_set(e, ST_IO, "%s: a file that was just written "
+                     "is damaged; check the disk", b->dir);
     if (!st && any)
         st = segments_merge(&seg, 1, &b->key, new_segment_number(), &im, e);
     if (!st && any) st = segment_emit(b->dir, &im, &fresh, e);
@@ -122,10 +140,11 @@ static enum status rewrite_without(struct index_build *b, struct segment_row *ro
     return st;
 }
 
-struct others_scan {       /* what others added and no segment has */
+struct others_scan {            /* texts of other writers, in no segment yet */
     struct index_build *b;
-    int64_t before;             /* changes from this number on are ours */
-    int64_t batch;              /* texts of this batch are ours */
+    int64_t before;             /* changes from this one on are the import's;
+                                   0: look at batch only */
+    int64_t batch;              /* texts of this batch are the import's */
     enum status st;
     struct err *e;
 };
@@ -142,7 +161,8 @@ static int add_others_text(void *user, const struct change *c)
     return r->st != ST_OK;
 }
 
-/* Everything visible that neither the manifest's segments nor ours hold. */
+/* Add all visible texts that are neither in the manifest's segments nor in the
+ * import. */
 static enum status collect_others(struct index_build *b,
                                 const struct manifest *m, int64_t seq,
                                 int64_t batch, struct err *e)
@@ -152,8 +172,8 @@ static enum status collect_others(struct index_build *b,
 
     if (m->generation) {
         r.before = seq;
-        st = store_changes(b->s, b->key.memory, m->seq, m->seq, add_others_text, &r,
-                           e);
+        st = store_changes(b->s, b->key.memory, m->seq, m->seq,
+                           add_others_text, &r, e);
     } else {
         st = store_scan(b->s, b->key.memory, add_others_text, &r, e);
     }
@@ -175,6 +195,7 @@ static enum status index_build_write_manifest(struct index_build *b,
     if (!rows) return err_nomem(e, "index");
     if (m->n_segments)
         memcpy(rows, m->segments, m->n_segments * sizeof *rows);
+    assert(!builder_docs(b->b));        /* all texts are in segments */
     if (b->em.n)
         memcpy(rows + m->n_segments, b->em.rows, b->em.n * sizeof *rows);
     st = manifest_write(b->s, b->key.memory, b->key.analyzer, m->generation,
@@ -190,7 +211,8 @@ static int index_build_by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* dropped is in the order of the other writer's texts. */
+/* Take the dropped texts, which are in any order, out of the segments and the
+ * builder. */
 static enum status index_build_leave_out(struct index_build *b,
                                          const int64_t *dropped, size_t n,
                                          struct err *e)
@@ -216,6 +238,8 @@ enum status index_build_publish(struct index_build *b, int64_t seq,
     struct manifest m = { 0 };
     enum status st = index_build_leave_out(b, dropped, n_dropped, e);
 
+    assert(!b->published);
+    assert(st || !builder_docs(b->b));
     if (!st)
         st = manifest_read(b->s, b->key.memory, b->key.analyzer, &m, e);
     if (!st) st = collect_others(b, &m, seq, batch, e);

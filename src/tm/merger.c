@@ -1,23 +1,29 @@
-/* merger.c - see merger.h.
+/* merger.c - a background thread with a list of merge jobs.
  *
- * The thread is thread_made by a poke that finds none and ends when the list of
- * jobs is empty; `running` and the list change together under the lock, so a
- * poke either reaches the thread or starts a new one. */
+ * A poke starts the thread if none is running, and the thread ends when the
+ * list is empty. `running` and the list change together under the lock, so a
+ * poke either reaches the running thread or starts a new one.
+ *
+ * Invariants, while the lock is held: if `running` is false, the list is empty
+ * and no thread will look at it. If it is true, the thread exists or
+ * merger_poke is about to create it; jobs[0] is the one being done. thread_made
+ * belongs to the caller's thread and is read without the lock. */
 #include "tm/merger.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
 struct merger {
     char *path;
     pthread_mutex_t lock;
     pthread_t thread;
-    bool thread_made;               /* there is a thread to join */
+    bool thread_made;           /* there is a thread to join */
     bool running;               /* it will look at the list again */
-    struct merge_job *jobs;     /* the first is being done */
+    struct merge_job *jobs;     /* [n_jobs] */
     size_t n_jobs, cap_jobs;
 };
 
@@ -57,12 +63,14 @@ static void *merger_work(void *arg)
     struct merger *m = arg;
 
     pthread_mutex_lock(&m->lock);
+    assert(m->running && m->n_jobs > 0);
     while (m->n_jobs) {
         struct merge_job job = m->jobs[0];
 
         pthread_mutex_unlock(&m->lock);
         merge_one(m->path, &job);
         pthread_mutex_lock(&m->lock);
+        assert(m->running && m->n_jobs > 0);
         m->n_jobs--;
         memmove(m->jobs, m->jobs + 1, m->n_jobs * sizeof *m->jobs);
     }
@@ -71,7 +79,8 @@ static void *merger_work(void *arg)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* All signals are blocked in the new thread: they are for the threads of the
+ * program. */
 static bool merger_start_thread(struct merger *m)
 {
     sigset_t all, old;
@@ -116,6 +125,7 @@ void merger_free(struct merger *m)
 {
     if (!m) return;
     if (m->thread_made) pthread_join(m->thread, NULL);
+    assert(!m->running && !m->n_jobs);
     pthread_mutex_destroy(&m->lock);
     free(m->jobs);
     free(m->path);

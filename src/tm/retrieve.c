@@ -1,38 +1,45 @@
-/* retrieve.c - candidates of each memory, re-ranked, filtered and merged; the
- * steps stand in retrieve.h.
+/* retrieve.c - gets the candidates of each memory, sorts, filters and merges
+ * them. retrieve.h describes the steps.
  *
- * Step 5 needs the texts of candidates, which are slow to get. So candidates
+ * Step 5 needs the texts of candidates, and reading them is slow. So candidates
  * whose sources have the same symbols are grouped by a hash first, and only
- * the texts of groups that reach the result are read and compared. */
+ * the texts of groups that reach the result are read and compared.
+ *
+ * Invariants: in each list, candidates before `next` are in the result or were
+ * filtered out. Once the heads were skipped to unfiltered candidates, at[next]
+ * of each list can be shown. Group numbers are 1 .. groups, and each group has
+ * at least two members. Ordering translations permutes matches: none is lost
+ * or repeated. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "tm/retrieve.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/tags.h"
 #include "text/utf8.h"
 #include "tm/precedence.h"
 
-/* One memory's candidates, in the order they are offered. */
+/* The candidates of one memory, in the order in which they are merged. */
 struct candidate_list {
     struct match *at;
-    size_t n, cap, next;
-    size_t merge_end;               /* the merge goes on to here past the top */
-    struct match *extra;         /* not candidates: other texts whose source
-                                   has the symbols of the query */
+    size_t n, cap;
+    size_t next;                /* the first that is not merged yet */
+    size_t merge_end;           /* beyond the top, merge up to here */
+    struct match *extra;        /* texts beyond the candidates whose source has
+                                   the symbols of the query */
     size_t n_extra, cap_extra;
 };
 
-/* One of several translations of a source, while they are put in order. */
+/* One of several translations of a source, while they are being ordered. */
 struct same_source {
     struct match match;
-    size_t place;               /* among the matches */
-    struct str source, target;  /* as compared */
-    size_t source_at, target_at;        /* in the buffer they lie in */
+    size_t place;               /* index in the matches */
+    struct str source, target;  /* in retriever.texts; source is trimmed */
+    size_t source_at, target_at;        /* their offsets there */
     struct precedence precedence;
 };
 
@@ -42,19 +49,20 @@ struct retriever {
     const struct memory_info *infos;    /* [n] */
     size_t n;
     struct analyzer analyzer;
-    const struct subword *sw;           /* of the symbols */
+    const struct subword *sw;           /* for symbols; NULL: words */
     uint64_t tokenizer;
     struct similar *similar;
     struct candidate_list *lists;        /* [n] */
-    struct hit *hits;                   /* one memory's */
+    struct hit *hits;                   /* of one memory */
     size_t hits_cap;
-    struct terms terms;                 /* of the text that is looked for */
-    struct symbols symbols;
+    struct terms terms;                 /* of the query */
+    struct symbols symbols;             /* of the query */
     struct strbuf plain;
-    uint64_t hash;                      /* of those symbols */
-    struct match **by_hash;             /* all candidates */
+    uint64_t hash;                      /* of the query's symbols */
+    struct match **by_hash;             /* all candidates, sorted by hash */
     size_t by_hash_cap;
-    bool *group_wanted;                       /* [groups + 1] reach the result */
+    bool *group_wanted;                 /* [groups + 1] has a member in the
+                                           result; [0] is false */
     size_t wanted_cap;
     struct same_source *translations;
     size_t n_translations, translations_cap;
@@ -72,7 +80,7 @@ void retriever_free(struct retriever *rt)
     if (!rt) return;
     for (size_t i = 0; rt->lists && i < rt->n; i++) {
         free(rt->lists[i].at);
-        free(rt->lists[i].same);
+        free(rt->lists[i].extra);
     }
     free(rt->by_hash);
     free(rt->group_wanted);
@@ -120,7 +128,7 @@ static double retrieve_measure(size_t distance, const struct symbols *q,
     return similarity(distance, q->n, n);
 }
 
-/* Best first; equal ones as BM25 has them. */
+/* The most similar first; equal ones in BM25's order. */
 static int by_similarity(const void *a, const void *b)
 {
     const struct match *x = a, *y = b;
@@ -135,7 +143,7 @@ static uint64_t symbols_hash(const uint32_t *at, size_t n)
     return XXH64(at, n * sizeof *at, 0);
 }
 
-/* Hit i of a memory. */
+/* Make a match of hit i of a memory. */
 static enum status compare_hit(struct retriever *rt, size_t memory, size_t i,
                                const struct retrieve_options *o,
                                struct match *out, struct err *e)
@@ -146,6 +154,7 @@ static enum status compare_hit(struct retriever *rt, size_t memory, size_t i,
     enum status st;
     size_t len;
 
+    assert(memory < rt->n && i < rt->hits_cap);
     st = index_symbols(rt->indexes[memory], h, &at, &len, counted, e);
     if (st) return st;
     *out = (struct match){
@@ -164,6 +173,7 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
 {
     struct candidate_list *list = &rt->lists[memory];
 
+    assert(n <= list->cap && n <= rt->hits_cap);
     for (size_t i = 0; i < n; i++) {
         enum status st = compare_hit(rt, memory, i, o, &list->at[i], e);
 
@@ -175,9 +185,10 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
     return ST_OK;
 }
 
-/* Is a candidate the same as the query, and may the next hit have its score? */
+/* Whether a candidate equals the query, and hits beyond the candidates may have
+ * the same score. */
 static bool more_exact_possible(const struct retriever *rt,
-                            const struct candidate_list *list, size_t top)
+                                const struct candidate_list *list, size_t top)
 {
     if (list->n < top || !top || top >= RETRIEVE_MORE) return false;
     for (size_t i = 0; i < list->n; i++)
@@ -186,10 +197,10 @@ static bool more_exact_possible(const struct retriever *rt,
     return false;
 }
 
-/* Translations of the query beyond the candidates. */
+/* Find texts beyond the candidates whose source equals the query. */
 static enum status find_more_exact(struct retriever *rt, size_t memory,
-                                const struct retrieve_options *o,
-                                struct err *e)
+                                   const struct retrieve_options *o,
+                                   struct err *e)
 {
     struct candidate_list *list = &rt->lists[memory];
     size_t top = (size_t)o->candidates, n = 0;
@@ -266,7 +277,7 @@ static enum status gather_candidates(struct retriever *rt, size_t *n,
     return ST_OK;
 }
 
-/* Number the groups of equal hashes; *groups of them. */
+/* Number the groups of two or more candidates with equal hashes. */
 static enum status group_candidates(struct retriever *rt, uint32_t *groups,
                                     struct err *e)
 {
@@ -282,12 +293,13 @@ static enum status group_candidates(struct retriever *rt, uint32_t *groups,
         for (end = i + 1; end < n && at[end]->hash == at[i]->hash;) end++;
         if (end == i + 1) continue;
         ++*groups;
+        assert(*groups <= n / 2);
         for (size_t k = i; k < end; k++) at[k]->group = *groups;
     }
     return ST_OK;
 }
 
-/* ---- what is left out ---------------------------------------------------- */
+/* ---- filters ------------------------------------------------------------- */
 
 static enum status retrieve_characters(struct retriever *rt, struct str text,
                                        bool tagged, size_t *n, struct err *e)
@@ -318,15 +330,16 @@ static enum status length_fits(struct retriever *rt, int64_t text, bool *fits,
     return st;
 }
 
-/* Go to the first of the list that may be shown. */
+/* Move list->next to the next candidate that passes the filters. */
 static enum status skip_filtered(struct retriever *rt,
-                                   struct candidate_list *list,
-                                   const struct retrieve_options *o,
-                                   struct err *e)
+                                 struct candidate_list *list,
+                                 const struct retrieve_options *o,
+                                 struct err *e)
 {
     enum status st = ST_OK;
     bool fits = false;
 
+    assert(list->next <= list->n);
     for (; list->next < list->n; list->next++) {
         const struct match *m = &list->at[list->next];
 
@@ -338,7 +351,7 @@ static enum status skip_filtered(struct retriever *rt,
     return st;
 }
 
-/* ---- all of them --------------------------------------------------------- */
+/* ---- merging the lists --------------------------------------------------- */
 
 static bool goes_before(const struct match *a, const struct match *b)
 {
@@ -347,6 +360,7 @@ static bool goes_before(const struct match *a, const struct match *b)
     return a->text > b->text;
 }
 
+/* The list whose head comes next, or NULL when all lists are empty. */
 static struct candidate_list *best_head(struct retriever *rt)
 {
     struct candidate_list *best = NULL;
@@ -362,8 +376,8 @@ static struct candidate_list *best_head(struct retriever *rt)
 }
 
 static enum status skip_filtered_heads(struct retriever *rt,
-                                const struct retrieve_options *o,
-                                struct err *e)
+                                       const struct retrieve_options *o,
+                                       struct err *e)
 {
     enum status st = ST_OK;
 
@@ -391,14 +405,16 @@ static enum status retrieve_merge_lists(struct retriever *rt,
 
 /* ---- several translations of one source ---------------------------------- */
 
-/* Which groups have reached the result, and how far the lists must be gone
- * through to have all of their members. False: none. */
+/* Mark the groups that have a member in the result, and set how far each list
+ * must be merged to have all of their members. False: there is no such
+ * group. */
 static bool mark_groups(struct retriever *rt, const struct matches *out,
                         uint32_t groups)
 {
     bool any = false;
 
     memset(rt->group_wanted, 0, (groups + 1) * sizeof *rt->group_wanted);
+    for (size_t i = 0; i < out->n; i++) assert(out->at[i].group <= groups);
     for (size_t i = 0; i < out->n; i++)
         if (out->at[i].group) any = rt->group_wanted[out->at[i].group] = true;
     for (size_t i = 0; i < rt->n; i++) {
@@ -429,10 +445,10 @@ static enum status add_wanted(const struct retriever *rt,
     return ST_OK;
 }
 
-/* Those of the query that were never candidates. */
+/* Append the texts of find_more_exact. */
 static enum status add_extra(struct retriever *rt,
-                            const struct retrieve_options *o,
-                            struct matches *out, struct err *e)
+                             const struct retrieve_options *o,
+                             struct matches *out, struct err *e)
 {
     enum status st = ST_OK;
 
@@ -447,10 +463,10 @@ static enum status add_extra(struct retriever *rt,
     return st;
 }
 
-/* The other members of the group_wanted groups, behind the first matches. */
+/* Append the other members of the wanted groups to the matches. */
 static enum status merge_group_members(struct retriever *rt,
-                              const struct retrieve_options *o,
-                              struct matches *out, struct err *e)
+                                       const struct retrieve_options *o,
+                                       struct matches *out, struct err *e)
 {
     enum status st = skip_filtered_heads(rt, o, e);
     struct candidate_list *l;
@@ -469,7 +485,8 @@ static bool copy_translation_text(struct retriever *rt, struct str text,
     return !text.n || strbuf_add(&rt->texts, text.p, text.n);
 }
 
-/* One that was removed a moment ago is left where it is. */
+/* Read a match's texts and precedence. A text that was removed meanwhile is
+ * skipped: it keeps its place. */
 static enum status load_translation(struct retriever *rt,
                                     const struct matches *m, size_t place,
                                     struct err *e)
@@ -508,7 +525,7 @@ static enum status load_translations(struct retriever *rt,
     strbuf_reset(&rt->texts);
     for (size_t i = 0; !st && i < m->n; i++)
         if (m->at[i].group) st = load_translation(rt, m, i, e);
-    for (size_t i = 0; i < rt->n_translations; i++) {   /* it moved */
+    for (size_t i = 0; i < rt->n_translations; i++) {   /* texts is complete */
         struct same_source *t = &rt->translations[i];
 
         t->source.p = rt->texts.data + t->source_at;
@@ -556,18 +573,22 @@ static bool translations_differ(const struct same_source *t, size_t n)
     return false;
 }
 
-/* n translations of one source, by place. */
+/* Put the n translations of one source, sorted by place, in the order of their
+ * precedence. */
 static void order_translations(struct same_source *t, size_t n,
                                struct matches *m)
 {
+    size_t k = 0;
+
     if (!translations_differ(t, n)) return;
-    for (size_t i = 0; i < n; i++) {    /* the slot of place i, to be filled */
+    for (size_t i = 0; i < n; i++) {    /* text 0 marks a place to fill */
         assert(t[i].place < m->n && (!i || t[i].place > t[i - 1].place));
         m->at[t[i].place].text = 0;
     }
     qsort(t, n, sizeof *t, translation_by_precedence);
-    for (size_t i = 0, k = 0; i < m->n && k < n; i++)
+    for (size_t i = 0; i < m->n && k < n; i++)
         if (!m->at[i].text) m->at[i] = t[k++].match;
+    assert(k == n);
 }
 
 static enum status order_sources(struct retriever *rt, struct matches *m,
@@ -603,6 +624,7 @@ static enum status retrieve_merge(struct retriever *rt,
     if (!st) st = retrieve_merge_lists(rt, o, out, e);
     if (st || !groups || !mark_groups(rt, out, groups)) return st;
     n = out->n;
+    assert(n <= (size_t)o->top);
     st = merge_group_members(rt, o, out, e);
     if (!st) st = order_sources(rt, out, e);
     out->n_more = out->n - n;
@@ -616,6 +638,7 @@ enum status retrieve(struct retriever *rt, struct str text,
 {
     enum status st;
 
+    assert(o->top >= 0 && o->candidates >= 0);
     out->n = out->n_more = 0;
     st = analyze(&rt->analyzer, text, &rt->terms, e);
     if (!st) st = symbols_of(rt->sw, text, &rt->symbols, e);
