@@ -1,8 +1,8 @@
-/* analyze.c - a text as terms, and as units for edit distance; see analyze.h.
+/* analyze.c - turns a text into terms for BM25 and units for edit distance.
  *
- * Terms are stored in index files: neither the hash nor what is hashed may
- * change without a new version of those. XXH3 gives the same number on every
- * processor for the same bytes. */
+ * Terms are stored in index files. A change of the hash function, or of the
+ * bytes that are hashed, therefore needs a new SEGMENT_VERSION. XXH3 returns
+ * the same number for the same bytes on every processor. */
 #include "tm/analyze.h"
 
 #include <stdlib.h>
@@ -93,14 +93,14 @@ static bool add_symbol(struct symbols *s, uint32_t symbol)
     return true;
 }
 
-/* A unit of a text without a tokenizer. */
+/* Add a word or punctuation mark of a text without a tokenizer. */
 static bool analyze_add_word(struct symbols *s, const char *p, size_t n)
 {
     s->chars += (uint32_t)utf8_count(p, n) + (s->n > 0);
     return add_symbol(s, (uint32_t)XXH3_64bits(p, n));
 }
 
-/* Each code point of what is no word: "..." are three units. */
+/* Add each code point of a text between words: "..." is three units. */
 static bool add_marks(struct symbols *s, const char *p, size_t n)
 {
     int len;

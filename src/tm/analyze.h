@@ -1,9 +1,9 @@
-/* analyze.h - a text as the terms the index counts.
+/* analyze.h - turns a text into the terms that the index counts, and into the
+ * symbols that edit distance counts.
  *
- * A term is a 64-bit number: the hash of a lower-cased word (ANALYZE_STANDARD)
- * or of a subword id (ANALYZE_SUBWORD, exact pieces of one tokenizer). Two
- * different words share a number with probability 2^-64; nothing ever asks
- * for the word back. */
+ * A term is a 64-bit hash: of a lower-cased word (the standard analyzer), or of
+ * the id of a piece of one tokenizer. Two different words have the same hash
+ * with probability 2^-64. The word is never needed again. */
 #ifndef TM_ANALYZE_H
 #define TM_ANALYZE_H
 
@@ -15,28 +15,29 @@
 #include "text/subword.h"
 
 struct analyzer {
-    const struct subword *subword;  /* NULL: standard */
-    uint64_t id;                /* 0: standard; else of the tokenizer */
+    const struct subword *subword;  /* NULL: standard analyzer */
+    uint64_t id;                /* 0: standard; else that of the tokenizer */
 };
 
-struct terms {                  /* zeroed to begin with */
-    uint64_t *at;               /* in the order of the text, repeated */
+struct terms {                  /* initialize with zeros */
+    uint64_t *at;               /* [n] in the order of the text, with
+                                   repetitions */
     size_t n, cap;
     struct pieces pieces;       /* scratch */
 };
 void terms_release(struct terms *t);
 
-/* The terms of plain text (tags stripped before). Replaces what t held. */
+/* The terms of a plain text, without tags. Replaces the contents of t. */
 enum status analyze(const struct analyzer *a, struct str text,
                     struct terms *t, struct err *e);
 
-/* Units for edit distance, over which similarity is counted: the pieces of a
- * tokenizer, or without one (NULL) every word and every punctuation mark,
- * case kept. Units are 32-bit numbers (piece ids, or hashes of words). *chars
- * is the length in code points of the units joined by spaces (for the option
- * rerank authors, method 1.5). */
-struct symbols {                /* zeroed to begin with */
-    uint32_t *at;
+/* The units of edit distance, and so of similarity: the pieces of a tokenizer,
+ * or, without one (sw is NULL), every word and every punctuation mark in its
+ * original case. A unit is a 32-bit number: a piece id, or the hash of a word.
+ * chars is the length in code points of the units joined by spaces, for the
+ * option rerank=authors (method.md 1.5). */
+struct symbols {                /* initialize with zeros */
+    uint32_t *at;               /* [n] */
     size_t n, cap;
     uint32_t chars;
     struct pieces pieces;       /* scratch */
@@ -45,7 +46,7 @@ void symbols_release(struct symbols *s);
 enum status symbols_of(const struct subword *sw, struct str text,
                        struct symbols *s, struct err *e);
 
-/* The characters `chars` counts, from symbols that are piece ids already. */
+/* What `chars` is for symbols that are piece ids. */
 uint32_t symbols_chars(const struct subword *sw, const uint32_t *at, size_t n);
 
 #endif

@@ -1,34 +1,41 @@
-/* bm25.c - term at a time, block by block.
+/* bm25.c - BM25 scoring, term at a time, block by block.
  *
- * A block's sums (2^16 documents, 256 KiB) stay in the second-level cache.
- * Once `top` documents are known, their worst score is a bar: the terms of the
- * block are put in order of the most they can add, and as long as the first of
- * them together stay below the bar, a document that has only those cannot
- * matter (MaxScore: Turtle and Flood 1995). So the others are summed first, and
- * the frequent little words are looked up only for documents that can still
- * reach the bar. */
+ * The sums of a block (2^16 documents, 256 KiB) stay in the level-2 cache.
+ * Once `top` documents are known, the lowest of their scores is a threshold.
+ * The terms of a block are sorted by the most that they can add. The weak
+ * terms are the longest prefix that stays below the threshold in total: a
+ * document that has only weak terms cannot be a hit (MaxScore: Turtle and
+ * Flood 1995). So the other terms are summed first, and the weak terms, which
+ * are the frequent words, are looked up only for documents that can still
+ * reach the threshold.
+ *
+ * Invariants: sums are all zero between two blocks. The heap has at most `top`
+ * entries; once it is full it is a heap with the lowest-ranking entry first,
+ * and the threshold never falls. A sum never exceeds INT32_MAX. */
 #include "tm/bm25.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "tm/length_byte.h"
 
 #define K1 1.2
 #define B 0.75
-#define FULL_SUM 2147483647.0   /* scores are below 2^31: signed compares */
-/* A list this long in a segment is worth a table of what its classes add. */
+/* Scores stay below 2^31, so that they can be compared as signed integers. */
+#define FULL_SUM 2147483647.0
+/* A list of at least this length gets a table of what each class adds. */
 #define TABLE_DF 1024
-/* Fewer postings in a block than this: visit them again instead of all sums. */
+/* With fewer postings in a block, visit those instead of all sums. */
 #define SPARSE_POSTS 8192
-/* Looking a document up in a run costs about as much as this many additions. */
+/* Finding a document in a run costs about as much as this many additions. */
 #define LOOKUP_COST 24
 
 struct query_term {
     uint64_t hash;
-    uint32_t times;
+    uint32_t times;             /* how often it is in the query */
     uint32_t df;
     double weight;              /* times * idf, scaled */
 };
@@ -38,31 +45,37 @@ struct term_state {             /* of one term in one segment */
     struct seg_list list;
     uint32_t run;               /* next run */
     const uint8_t *post;        /* its postings */
-    uint32_t most;              /* the most a posting adds */
-    uint32_t *table;            /* [NARROW_CLASSES] what each adds, or NULL */
+    uint32_t max_share;         /* the most that a posting adds */
+    uint32_t *table;            /* [NARROW_CLASSES] what each class adds, or
+                                   NULL */
 };
 
-struct active { struct term_state *t; struct seg_run run; const uint8_t *p; };
+struct active_run {             /* the run of a term in the present block */
+    struct term_state *t;
+    struct seg_run run;
+    const uint8_t *p;           /* its postings */
+};
 
 struct bm25_entry { uint32_t sum; int64_t text; uint32_t part, doc; };
 
 struct bm25 {
-    uint32_t *sums;             /* [BLOCK_DOCS], zero between blocks */
+    uint32_t *sums;             /* [BLOCK_DOCS] */
     struct query_term *terms;
     size_t n_terms, cap_terms;
     struct term_state *states;
-    struct active *active;
-    uint64_t *most_before;      /* [n] most the first i active can add */
+    struct active_run *active;
+    uint64_t *bound_before;     /* [n + 1] most that active runs 0 .. i - 1
+                                   add in total */
     size_t cap_states, cap_active, cap_before;
     uint32_t *tables;           /* [n * NARROW_CLASSES] */
     size_t cap_tables;
     uint16_t *candidates;       /* [BLOCK_DOCS] */
     uint32_t *tail_sums;
     size_t cap_tail;
-    struct bm25_entry *heap;    /* worst first */
+    struct bm25_entry *heap;    /* lowest-ranking entry first */
     size_t n_heap, cap_heap, top;
-    double scale;
-    uint64_t *sorted;           /* the query's terms */
+    double scale;               /* from scores to sums */
+    uint64_t *sorted;           /* the terms of the query */
     size_t cap_sorted;
 };
 
@@ -87,7 +100,7 @@ void bm25_free(struct bm25 *b)
     free(b->terms);
     free(b->states);
     free(b->active);
-    free(b->most_before);
+    free(b->bound_before);
     free(b->tables);
     free(b->candidates);
     free(b->tail_sums);
@@ -96,10 +109,10 @@ void bm25_free(struct bm25 *b)
     free(b);
 }
 
-/* ---- the best so far ----------------------------------------------------- */
+/* ---- the best hits so far ------------------------------------------------ */
 
-/* Lower score, or as good and younger. */
-static bool worse(const struct bm25_entry *a, const struct bm25_entry *b)
+/* A lower score, or the same score and a higher text id. */
+static bool ranks_lower(const struct bm25_entry *a, const struct bm25_entry *b)
 {
     return a->sum != b->sum ? a->sum < b->sum : a->text > b->text;
 }
@@ -111,8 +124,9 @@ static void sift_down(struct bm25_entry *heap, size_t n, size_t i)
         struct bm25_entry swap;
 
         if (child >= n) return;
-        if (child + 1 < n && worse(&heap[child + 1], &heap[child])) child++;
-        if (!worse(&heap[child], &heap[i])) return;
+        if (child + 1 < n && ranks_lower(&heap[child + 1], &heap[child]))
+            child++;
+        if (!ranks_lower(&heap[child], &heap[i])) return;
         swap = heap[i];
         heap[i] = heap[child];
         heap[child] = swap;
@@ -120,21 +134,31 @@ static void sift_down(struct bm25_entry *heap, size_t n, size_t i)
     }
 }
 
+bool bm25_sound(const struct bm25 *b)
+{
+    for (uint32_t i = 0; i < BLOCK_DOCS; i++)
+        if (b->sums[i]) return false;
+    for (size_t i = 1; b->n_heap == b->top && i < b->n_heap; i++)
+        if (ranks_lower(&b->heap[i], &b->heap[(i - 1) / 2])) return false;
+    return b->n_heap <= b->top;
+}
+
 static void bm25_offer(struct bm25 *b, struct bm25_entry en)
 {
+    assert(b->top > 0 && b->n_heap <= b->top && b->top <= b->cap_heap);
     if (b->n_heap < b->top) {
         b->heap[b->n_heap++] = en;
         if (b->n_heap == b->top)
             for (size_t i = b->top / 2; i-- > 0;)
                 sift_down(b->heap, b->top, i);
-    } else if (worse(&b->heap[0], &en)) {
+    } else if (ranks_lower(&b->heap[0], &en)) {
         b->heap[0] = en;
         sift_down(b->heap, b->top, 0);
     }
 }
 
-/* A document below this cannot enter. */
-static uint32_t bar(const struct bm25 *b)
+/* A document with a lower sum cannot be a hit. */
+static uint32_t bm25_threshold(const struct bm25 *b)
 {
     return b->n_heap == b->top ? b->heap[0].sum : 0;
 }
@@ -143,7 +167,7 @@ static int best_first(const void *x, const void *y)
 {
     const struct bm25_entry *a = x, *b = y;
 
-    return worse(a, b) ? 1 : worse(b, a) ? -1 : 0;
+    return ranks_lower(a, b) ? 1 : ranks_lower(b, a) ? -1 : 0;
 }
 
 /* ---- the query ----------------------------------------------------------- */
@@ -172,11 +196,12 @@ static bool collect_terms(struct bm25 *b, const struct terms *query)
             b->terms[b->n_terms++]
                 = (struct query_term){ .hash = b->sorted[i], .times = 1 };
     }
+    assert(b->n_terms > 0 && b->n_terms <= query->n);
     return true;
 }
 
-/* Document frequencies, and the states of all segments in one array:
- * [segment * n_terms + term]. */
+/* Set the document frequencies, and the states of all segments, which are in
+ * one array [segment * n_terms + term]. False: *damaged is damaged. */
 static bool find_lists(struct bm25 *b, const struct bm25_parts *parts,
                        struct segment **damaged)
 {
@@ -217,8 +242,8 @@ static void weigh_terms(struct bm25 *b, const struct bm25_parts *parts)
     for (size_t i = 0; i < b->n_terms; i++) b->terms[i].weight *= b->scale;
 }
 
-/* What a posting adds: never nothing, for a document that has a word of the
- * query has a score. */
+/* What a posting adds. It is at least 1: a document that has a word of the
+ * query has a score above 0. */
 static inline uint32_t bm25_share(double weight, double impact)
 {
     uint32_t v = (uint32_t)(weight * impact + 0.5);
@@ -264,7 +289,7 @@ static inline uint32_t doc_at(const uint8_t *p, uint32_t k)
     return d;
 }
 
-static uint32_t share_at(const struct segment *s, const struct active *a,
+static uint32_t share_at(const struct segment *s, const struct active_run *a,
                          uint32_t k)
 {
     const uint8_t *cls = a->p + 2 * (size_t)run_count(a->run);
@@ -276,7 +301,7 @@ static uint32_t share_at(const struct segment *s, const struct active *a,
 }
 
 static void add_run(struct bm25 *b, const struct segment *s,
-                    const struct active *a)
+                    const struct active_run *a)
 {
     uint32_t n = run_count(a->run), *sums = b->sums;
     const uint8_t *p = a->p, *cls = a->p + 2 * (size_t)n;
@@ -291,12 +316,12 @@ static void add_run(struct bm25 *b, const struct segment *s,
 }
 
 /* What the run adds to one document; 0 when it is not in the run. */
-static uint32_t bm25_look_up(const struct segment *s, const struct active *a,
-                             uint32_t doc)
+static uint32_t bm25_look_up(const struct segment *s,
+                             const struct active_run *a, uint32_t doc)
 {
     uint32_t lo = 0, n = run_count(a->run);
 
-    while (n > 1) {             /* doc is in [lo, lo + n) if anywhere */
+    while (n > 1) {             /* doc is in [lo, lo + n) or absent */
         uint32_t half = n / 2;
 
         lo = doc_at(a->p, lo + half) <= doc ? lo + half : lo;
@@ -305,8 +330,9 @@ static uint32_t bm25_look_up(const struct segment *s, const struct active *a,
     return doc_at(a->p, lo) == doc ? share_at(s, a, lo) : 0;
 }
 
-/* Documents whose sum is at least cut, ascending or in the order of the
- * postings. Sums are left for clear_sums. */
+/* scan_sums and visit_sums list the documents whose sum is at least `cut` in
+ * b->candidates and return how many they are: the first in ascending order, the
+ * second in the order of the postings. Sums stay as they are. */
 static uint32_t scan_sums(struct bm25 *b, uint32_t cut)
 {
     const int32_t *sums = (const int32_t *)(const void *)b->sums;
@@ -324,11 +350,11 @@ static uint32_t scan_sums(struct bm25 *b, uint32_t cut)
     return n;
 }
 
-/* The top bit of a sum marks a document that was listed. */
+/* Marks a document that is in the list already. Sums do not use this bit. */
 #define LISTED 0x80000000u
 
-static uint32_t visit_sums(struct bm25 *b, const struct active *at, size_t n_at,
-                           uint32_t cut)
+static uint32_t visit_sums(struct bm25 *b, const struct active_run *at,
+                           size_t n_at, uint32_t cut)
 {
     uint32_t n = 0;
 
@@ -344,7 +370,7 @@ static uint32_t visit_sums(struct bm25 *b, const struct active *at, size_t n_at,
     return n;
 }
 
-static void clear_sums(struct bm25 *b, const struct active *at, size_t n_at,
+static void clear_sums(struct bm25 *b, const struct active_run *at, size_t n_at,
                        bool sparse)
 {
     if (!sparse) {
@@ -361,23 +387,25 @@ static void offer_doc(struct bm25 *b, const struct segment *s, uint32_t part,
 {
     uint32_t doc = block * BLOCK_DOCS + low, sum = b->sums[low];
 
-    if (sum < bar(b) || doc >= s->n_docs || segment_is_dead(s, doc)) return;
+    if (sum < bm25_threshold(b) || doc >= s->n_docs || segment_is_dead(s, doc))
+        return;
     bm25_offer(b, (struct bm25_entry){ sum, segment_text(s, doc), part, doc });
 }
 
-/* Add what the first n active terms, the weakest last summed, give to the
- * candidates that can still reach the bar. */
-static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
-                       uint32_t n_cand)
+/* Add the first n active runs, the weakest last, to the sums of the candidates.
+ * After each run, candidates that can no longer reach the threshold are
+ * dropped. Returns how many remain. */
+static uint32_t add_weak_terms(struct bm25 *b, const struct segment *s,
+                               size_t n, uint32_t n_cand)
 {
     while (n-- > 0 && n_cand) {
-        const struct active *a = &b->active[n];
-        uint64_t rest = b->most_before[n];
-        uint32_t kept = 0, floor = bar(b);
+        const struct active_run *a = &b->active[n];
+        uint64_t rest = b->bound_before[n];
+        uint32_t kept = 0, threshold = bm25_threshold(b);
 
         if ((uint64_t)n_cand * LOOKUP_COST > run_count(a->run)) {
-            /* Every document of the run gets its share; those that are no
-             * candidates are never read, and cleared with the block. */
+            /* This changes the sums of all documents of the run. Those that
+             * are not candidates are not read, and cleared with the block. */
             add_run(b, s, a);
         } else {
             for (uint32_t i = 0; i < n_cand; i++)
@@ -385,7 +413,7 @@ static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
                     bm25_look_up(s, a, b->candidates[i]);
         }
         for (uint32_t i = 0; i < n_cand; i++)
-            if (b->sums[b->candidates[i]] + rest >= floor)
+            if (b->sums[b->candidates[i]] + rest >= threshold)
                 b->candidates[kept++] = b->candidates[i];
         n_cand = kept;
     }
@@ -394,42 +422,44 @@ static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
 
 static int weakest_first(const void *x, const void *y)
 {
-    const struct active *a = x, *b = y;
+    const struct active_run *a = x, *b = y;
 
-    if (a->t->most != b->t->most) return a->t->most < b->t->most ? -1 : 1;
+    if (a->t->max_share != b->t->max_share)
+        return a->t->max_share < b->t->max_share ? -1 : 1;
     return a->t < b->t ? -1 : 1;
 }
 
 static void score_block(struct bm25 *b, const struct segment *s, uint32_t part,
                         uint32_t block, size_t n_active)
 {
-    struct active *at = b->active;
-    uint32_t floor = bar(b), n_cand, cut, posts = 0;
-    size_t rest = 0;            /* terms that cannot lift a document alone */
+    struct active_run *at = b->active;
+    uint32_t threshold = bm25_threshold(b), n_cand, cut, posts = 0;
+    size_t n_weak = 0;          /* runs that together stay below threshold */
     uint64_t most = 0;
     bool sparse;
 
     for (size_t i = 0; i < n_active; i++) {
-        b->most_before[i] = most;
-        most += at[i].t->most;
-        if (most < floor) rest = i + 1;
+        b->bound_before[i] = most;
+        most += at[i].t->max_share;
+        if (most < threshold) n_weak = i + 1;
     }
-    if (most < floor) return;
-    b->most_before[n_active] = most;
-    for (size_t i = rest; i < n_active; i++) {
+    if (most < threshold) return;
+    b->bound_before[n_active] = most;
+    assert(n_weak < n_active);
+    for (size_t i = n_weak; i < n_active; i++) {
         add_run(b, s, &at[i]);
         posts += run_count(at[i].run);
     }
-    cut = floor > b->most_before[rest] ? floor - (uint32_t)b->most_before[rest]
-                                       : 1;
+    cut = threshold > b->bound_before[n_weak]
+          ? threshold - (uint32_t)b->bound_before[n_weak] : 1;
     sparse = posts < SPARSE_POSTS;
-    n_cand = sparse ? visit_sums(b, at + rest, n_active - rest, cut)
+    n_cand = sparse ? visit_sums(b, at + n_weak, n_active - n_weak, cut)
                     : scan_sums(b, cut);
-    if (rest) {
+    if (n_weak) {
         uint64_t dense = 0;
 
-        for (size_t i = 0; i < rest; i++) dense += run_count(at[i].run);
-        n_cand = refine(b, s, rest, n_cand);
+        for (size_t i = 0; i < n_weak; i++) dense += run_count(at[i].run);
+        n_cand = add_weak_terms(b, s, n_weak, n_cand);
         for (uint32_t i = 0; i < n_cand; i++)
             offer_doc(b, s, part, block, b->candidates[i]);
         clear_sums(b, at, n_active, sparse && posts + dense < BLOCK_DOCS / 4);
@@ -450,11 +480,13 @@ static void prepare_states(struct bm25 *b, const struct segment *s,
     for (size_t i = 0; i < b->n_terms; i++) {
         struct term_state *t = &states[i];
 
-        t->most = t->list.df ? bm25_share(t->q->weight, s->max_impact) : 0;
+        t->max_share = t->list.df ? bm25_share(t->q->weight, s->max_impact)
+                                  : 0;
         t->table = NULL;
         if (t->list.df < TABLE_DF) continue;
         t->table = table;
         table += NARROW_CLASSES;
+        assert(table <= b->tables + b->cap_tables);
         make_table(s, t);
     }
 }
@@ -475,14 +507,17 @@ static void score_segment(struct bm25 *b, const struct segment *s,
             if (t->run >= t->list.n_runs) continue;
             run = t->list.runs[t->run];
             if ((run.block & ~RUN_WIDE) != block) continue;
-            b->active[n++] = (struct active){ t, run, t->post };
+            b->active[n++] = (struct active_run){ t, run, t->post };
             t->run++;
             t->post += run_bytes(run);
         }
         if (!n) continue;
         qsort(b->active, n, sizeof *b->active, weakest_first);
         score_block(b, s, part, block, n);
+        PARANOID_CHECK(bm25_sound(b));
     }
+    for (size_t i = 0; i < b->n_terms; i++)     /* all postings were read */
+        assert(states[i].run == states[i].list.n_runs);
 }
 
 static bool score_tail(struct bm25 *b, const struct tail *t, uint32_t part,
@@ -504,10 +539,12 @@ static bool score_tail(struct bm25 *b, const struct tail *t, uint32_t part,
                                                tf / (tf + norm));
         }
     }
-    for (uint32_t d = 0; d < t->n_docs; d++)
+    for (uint32_t d = 0; d < t->n_docs; d++) {
+        assert(b->tail_sums[d] <= INT32_MAX);
         if (b->tail_sums[d] && !t->docs[d].dead)
-            bm25_offer(b, (struct bm25_entry){ b->tail_sums[d], t->docs[d].text,
-                                          part, d });
+            bm25_offer(b, (struct bm25_entry){ b->tail_sums[d],
+                                               t->docs[d].text, part, d });
+    }
     return true;
 }
 
@@ -521,12 +558,13 @@ static bool bm25_make_room(struct bm25 *b, const struct bm25_parts *parts,
     return mem_grow(&b->states, &b->cap_states, n * parts->n_segments + 1,
                     sizeof *b->states)
            && mem_grow(&b->active, &b->cap_active, n + 1, sizeof *b->active)
-           && mem_grow(&b->most_before, &b->cap_before, n + 2,
-                       sizeof *b->most_before)
+           && mem_grow(&b->bound_before, &b->cap_before, n + 2,
+                       sizeof *b->bound_before)
            && mem_grow(&b->heap, &b->cap_heap, top + 1, sizeof *b->heap);
 }
 
-/* Tables for as many lists as are long in any one segment. */
+/* Make room for the tables of one segment: as many as the segment with the most
+ * long lists needs. */
 static bool make_tables(struct bm25 *b, const struct bm25_parts *parts)
 {
     size_t most = 0;
@@ -565,6 +603,7 @@ enum status bm25_search(struct bm25 *b, const struct bm25_parts *parts,
         score_segment(b, parts->segments[s], (uint32_t)s,
                       b->states + s * b->n_terms);
     }
+    assert(b->n_heap <= top);
     qsort(b->heap, b->n_heap, sizeof *b->heap, best_first);
     for (size_t i = 0; i < b->n_heap; i++)
         hits[i] = (struct hit){ b->heap[i].text,

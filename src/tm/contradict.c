@@ -1,31 +1,33 @@
 /* contradict.c - lists the sources that have several different translations.
  *
- * Every visible text gives a hash of its source, 24 bytes each; sorted by hash,
- * texts with the same source lie side by side. Only the texts of such runs are
- * read again, compared byte by byte and put in order. Nothing is changed. */
+ * For every visible text we keep a hash of its source, 24 bytes per text.
+ * Sorted by hash, texts with the same source are neighbors and form a run.
+ * Only the texts of runs of two or more are read again, compared byte by byte
+ * and put in order. The store is not changed. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "tm/contradict.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
 struct hashed_text {
     uint64_t hash;              /* of its source */
     int64_t text;
-    size_t memory;              /* of the memories in use */
+    size_t memory;              /* index in tmfile.infos */
 };
 
-struct text_run {               /* texts with one hash */
-    size_t begin, n;
+struct text_run {               /* texts with the same hash; n >= 2 */
+    size_t begin, n;            /* in contradict.texts */
     int64_t oldest;             /* the lowest text id */
 };
 
-struct loaded_text {            /* a text of the run at hand */
-    struct contradiction is;
+struct loaded_text {            /* a text of the present run */
+    struct contradiction entry; /* entry.memory is NULL when the text was
+                                   handled with an earlier one */
     size_t source_at, source_n, target_at, target_n;    /* in the buffer */
 };
 
@@ -40,9 +42,9 @@ struct contradict {
     size_t n_runs, cap_runs;
     struct loaded_text *loaded;
     size_t n_loaded, cap_loaded;
-    struct contradiction *list;
+    struct contradiction *list; /* for the callback */
     size_t cap_list;
-    size_t memory;              /* being scanned */
+    size_t memory;              /* index of the one that is being scanned */
     struct strbuf plain, buffer;
     struct err *e;
 };
@@ -104,6 +106,7 @@ static enum status find_runs(struct contradict *c)
         if (!mem_grow(&c->runs, &c->cap_runs, c->n_runs + 1,
                       sizeof *c->runs))
             return err_nomem(c->e, "a list of texts");
+        assert(end <= c->n_texts);
         c->runs[c->n_runs++] = (struct text_run){ i, end - i,
                                                   c->texts[i].text };
     }
@@ -113,6 +116,7 @@ static enum status find_runs(struct contradict *c)
 
 /* ---- one run ------------------------------------------------------------- */
 
+/* Read a text into the buffer. A text that is no longer visible is skipped. */
 static enum status load_text(struct contradict *c, const struct hashed_text *h)
 {
     const struct memory_info *m = &c->t->infos[h->memory];
@@ -125,12 +129,12 @@ static enum status load_text(struct contradict *c, const struct hashed_text *h)
                   sizeof *c->loaded))
         return err_nomem(c->e, "a list of texts");
     to = &c->loaded[c->n_loaded];
-    to->is.memory = m;
+    to->entry.memory = m;
     st = precedence_read(c->t->store, h->text, m->priority,
-                         &to->is.precedence, c->e);
+                         &to->entry.precedence, c->e);
     if (!st) st = store_text(c->t->store, h->text, &source, &target, &tagged,
                              &found, c->e);
-    if (st || !found || !to->is.precedence.last.occurrences) return st;
+    if (st || !found || !to->entry.precedence.last.occurrences) return st;
     st = precedence_source(source, tagged, &c->plain, &source, c->e);
     if (st) return st;
     to->source_at = c->buffer.len;
@@ -163,22 +167,24 @@ static int contradiction_order(const void *a, const void *b)
     return precedence_compare(&x->precedence, &y->precedence);
 }
 
-/* Those with the source of the first, which leave the list of loaded ones. */
-static enum status tell_source(struct contradict *c, size_t first)
+/* Report the texts that have the same source as `first`, if their translations
+ * differ, and mark them as handled. */
+static enum status report_source(struct contradict *c, size_t first)
 {
     struct str source = loaded_source(c, first);
     struct str target = loaded_target(c, first);
     size_t n = 0;
     bool differ = false;
 
+    assert(first < c->n_loaded && c->loaded[first].entry.memory);
     if (!mem_grow(&c->list, &c->cap_list, c->n_loaded, sizeof *c->list))
         return err_nomem(c->e, "a list of texts");
     for (size_t i = first; i < c->n_loaded; i++) {
-        if (!c->loaded[i].is.memory ||
+        if (!c->loaded[i].entry.memory ||
             !str_eq(loaded_source(c, i), source)) continue;
         differ |= !str_eq(loaded_target(c, i), target);
-        c->list[n++] = c->loaded[i].is;
-        c->loaded[i].is.memory = NULL;
+        c->list[n++] = c->loaded[i].entry;
+        c->loaded[i].entry.memory = NULL;
     }
     assert(n > 0);
     if (!differ) return ST_OK;
@@ -187,7 +193,7 @@ static enum status tell_source(struct contradict *c, size_t first)
     return c->fn(c->user, source, c->list, n) ? ST_CANCELED : ST_OK;
 }
 
-static enum status tell_run(struct contradict *c, const struct text_run *r)
+static enum status report_run(struct contradict *c, const struct text_run *r)
 {
     enum status st = ST_OK;
 
@@ -196,14 +202,14 @@ static enum status tell_run(struct contradict *c, const struct text_run *r)
     for (size_t i = 0; !st && i < r->n; i++)
         st = load_text(c, &c->texts[r->begin + i]);
     for (size_t i = 0; !st && i < c->n_loaded; i++)
-        if (c->loaded[i].is.memory) st = tell_source(c, i);
+        if (c->loaded[i].entry.memory) st = report_source(c, i);
     return st;
 }
 
-/* ---- all of them --------------------------------------------------------- */
+/* ---- the whole file ------------------------------------------------------ */
 
-/* store_scan gives ST_CANCELED when take_text stops it: that is only done when
- * there is no memory left. */
+/* store_scan returns ST_CANCELED when contradict_take_text stops it, which it
+ * does only when it runs out of memory. */
 static enum status contradict_scan(struct contradict *c)
 {
     enum status st = ST_OK;
@@ -228,7 +234,8 @@ enum status contradict_list(struct tmfile *t, contradict_fn *fn, void *user,
     if (!st) st = store_begin_read(t->store, e);
     if (st) return st;
     st = contradict_scan(&c);
-    for (size_t i = 0; !st && i < c.n_runs; i++) st = tell_run(&c, &c.runs[i]);
+    for (size_t i = 0; !st && i < c.n_runs; i++)
+        st = report_run(&c, &c.runs[i]);
     ended = store_commit(t->store, st ? NULL : e);
     contradict_release(&c);
     return st ? st : ended;

@@ -1,9 +1,10 @@
-/* contradict.h - sources that have several different translations.
+/* contradict.h - lists sources that have several different translations.
  *
- * Sources are the same when their plain texts are, space at either end left
- * aside; their translations are in the order of precedence.h, so the first is
- * the one that is taken. A source whose translations are all equal, in several
- * memories say, is not listed. */
+ * Two sources are the same if their plain texts are equal, without white space
+ * at either end. The translations of a source come in the order of
+ * precedence.h; the first one is used for translating. A source whose
+ * translations are all equal, for example in several memories, is not
+ * listed. */
 #ifndef TM_CONTRADICT_H
 #define TM_CONTRADICT_H
 
@@ -12,15 +13,17 @@
 
 struct contradiction {          /* one of the translations of a source */
     const struct memory_info *memory;
-    struct precedence precedence;       /* last.pair: its pair confirmed last */
+    struct precedence precedence;       /* last.pair: the pair of this text
+                                           that was confirmed last */
 };
-/* Non-zero: stop, contradict_list then gives ST_CANCELED. The strings and the
- * list live until it returns. The store may be read, not changed. */
+/* Called for each such source. Return non-zero to stop; contradict_list then
+ * returns ST_CANCELED. source and list are valid during the call. The callback
+ * may read the store but must not change it. */
 typedef int contradict_fn(void *user, struct str source,
                           const struct contradiction *list, size_t n);
 
-/* All of the memories in use, by the age of their oldest text, as of one
- * moment. *n_sources counts the calls. */
+/* Call fn for the sources of all memories in use, as of one moment. The source
+ * with the oldest text comes first. *n_sources is the number of calls. */
 enum status contradict_list(struct tmfile *t, contradict_fn *fn, void *user,
                             int64_t *n_sources, struct err *e);
 

@@ -1,20 +1,26 @@
-/* index.c - load the index, keep it up with the store, search it. */
+/* index.c - loads the index, keeps it up to date with the store, searches it.
+ *
+ * index_internal.h states the invariants. This file also builds the index from
+ * the store, in files or in memory. Merging segments is in index_merge.c, and
+ * building during an import in index_build.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/tags.h"
 #include "tm/index_internal.h"
 
 #define PROGRESS_STEP 4096
-#define TURNS 8                 /* while others keep changing the files */
+/* How often we start again while other processes replace the manifest. */
+#define ATTEMPTS 8
 
 enum index_outcome {
     LOADED,
     MISSING,                    /* the store has no manifest for us */
-    DAMAGED,                    /* a segment cannot be believed */
-    BEHIND                      /* more was added than the tail should have */
+    DAMAGED,                    /* a segment is missing or damaged */
+    BEHIND                      /* the tail is full, and changes are left */
 };
 
 enum status index_open(struct index **out, struct store *s, int64_t memory,
@@ -24,6 +30,7 @@ enum status index_open(struct index **out, struct store *s, int64_t memory,
     struct index *ix = calloc(1, sizeof *ix);
     enum status st;
 
+    assert(s && a);
     *out = NULL;
     if (!ix) return err_nomem(e, "index");
     ix->s = s;
@@ -39,7 +46,7 @@ enum status index_open(struct index **out, struct store *s, int64_t memory,
     return st;
 }
 
-static void drop_segments(struct index *ix)
+static void index_close_segments(struct index *ix)
 {
     for (size_t i = 0; i < ix->n_segs; i++) {
         segment_close(ix->segs[i]);
@@ -51,7 +58,8 @@ static void drop_segments(struct index *ix)
 void index_close(struct index *ix)
 {
     if (!ix) return;
-    drop_segments(ix);
+    assert(!ix->has_locks);
+    index_close_segments(ix);
     free(ix->segs);
     free(ix->syms);
     tail_release(&ix->tail);
@@ -90,9 +98,9 @@ static enum status analyze_source(struct index *ix, struct str source,
     return st ? st : analyze(&ix->a, plain, &ix->terms, e);
 }
 
-/* Ends a read transaction that found an error; one of the caller's around it
- * stays as it is. */
-static void end_read(struct index *ix)
+/* End our read transaction after an error. A transaction of the caller around
+ * it stays open. */
+static void end_failed_read(struct index *ix)
 {
     struct err ignored;
 
@@ -101,16 +109,50 @@ static void end_read(struct index *ix)
 
 /* ---- changes ------------------------------------------------------------- */
 
-struct index_apply_context {    /* for a callback that cannot return both */
+struct index_apply_context {
     struct index *ix;
-    enum status st;
+    enum status st;             /* the error that stopped index_apply */
     struct err *e;
-    size_t limit;               /* stop when the tail has more; 0: none */
-    bool over;
+    size_t limit;               /* stop when the tail has more documents;
+                                   0: no limit */
+    bool tail_full;             /* the limit stopped index_apply */
 };
 
-static bool find_live(const struct index *ix, int64_t text, size_t *seg,
-                      uint32_t *doc)
+static bool index_tail_sound(const struct index *ix)
+{
+    for (size_t d = 0; d < ix->tail.n_docs; d++) {
+        uint32_t doc;
+
+        if (ix->tail.docs[d].dead) continue;
+        for (size_t i = 0; i < ix->n_segs; i++)
+            if (segment_doc(ix->segs[i], ix->tail.docs[d].text, &doc)
+                && !segment_is_dead(ix->segs[i], doc))
+                return false;
+    }
+    return tail_sound(&ix->tail);
+}
+
+bool index_sound(const struct index *ix)
+{
+    if (ix->seq > ix->applied || ix->n_segs > ix->cap_segs
+        || ix->n_segs > ix->cap_syms)
+        return false;
+    for (size_t i = 0; i < ix->n_segs; i++) {
+        const struct segment *s = ix->segs[i];
+
+        if (!segment_dead_sound(s) || !s->number != !ix->segs[0]->number
+            || (!s->number && ix->syms[i]))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (ix->segs[k] == s) return false;
+    }
+    return index_tail_sound(ix);
+}
+
+/* The segment in which a text is live, and its document there. */
+
+static bool find_live_doc(const struct index *ix, int64_t text, size_t *seg,
+                          uint32_t *doc)
 {
     for (size_t i = 0; i < ix->n_segs; i++)
         if (segment_doc(ix->segs[i], text, doc)
@@ -129,7 +171,7 @@ static enum status apply_add(struct index *ix, const struct change *c,
     enum status st;
 
     if (tail_find(&ix->tail, c->text, &doc)
-        || find_live(ix, c->text, &seg, &doc))
+        || find_live_doc(ix, c->text, &seg, &doc))
         return ST_OK;
     st = analyze_source(ix, c->source, c->tagged, e);
     return st ? st : tail_add(&ix->tail, c->text, &ix->terms, e);
@@ -142,12 +184,14 @@ static int index_by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Take a document of a segment out of the statistics. */
-static enum status strike_out(struct index *ix, size_t seg, uint32_t doc,
-                              int64_t seq, struct err *e)
+/* Mark a document of a segment dead and take it out of the statistics.
+ * ix->terms are its terms; they are sorted. */
+static enum status strike_out_doc(struct index *ix, size_t seg, uint32_t doc,
+                                  int64_t seq, struct err *e)
 {
     struct terms *t = &ix->terms;
 
+    assert(seg < ix->n_segs && doc < ix->segs[seg]->n_docs);
     if (!segment_kill(ix->segs[seg], doc)) return err_nomem(e, "index");
     if (!ix->segs[seg]->first_dead) ix->segs[seg]->first_dead = seq;
     qsort(t->at, t->n, sizeof *t->at, index_by_value);
@@ -172,12 +216,12 @@ static enum status apply_remove(struct index *ix, const struct change *c,
     size_t seg = 0;
     enum status st;
 
-    ix->removals++;
+    ix->removals_read++;
     in_tail = tail_find(&ix->tail, c->text, &doc);
-    if (!in_tail && !find_live(ix, c->text, &seg, &doc)) return ST_OK;
+    if (!in_tail && !find_live_doc(ix, c->text, &seg, &doc)) return ST_OK;
     st = analyze_source(ix, c->source, c->tagged, e);
     if (st) return st;
-    if (!in_tail) return strike_out(ix, seg, doc, c->seq, e);
+    if (!in_tail) return strike_out_doc(ix, seg, doc, c->seq, e);
     tail_kill(&ix->tail, doc, &ix->terms);
     return ST_OK;
 }
@@ -189,17 +233,20 @@ static int index_apply(void *user, const struct change *c)
     ap->st = c->kind == CHANGE_ADD ? apply_add(ap->ix, c, ap->e)
                                    : apply_remove(ap->ix, c, ap->e);
     if (c->seq > ap->ix->applied) ap->ix->applied = c->seq;
-    ap->over = ap->limit && ap->ix->tail.n_docs > ap->limit;
-    return ap->st || ap->over;
+    ap->tail_full = ap->limit && ap->ix->tail.n_docs > ap->limit;
+    return ap->st || ap->tail_full;
 }
 
-static enum status index_settle(enum status st,
+/* The status of a walk over changes that index_apply may have stopped. A full
+ * tail is not an error. */
+static enum status apply_status(enum status st,
                                 const struct index_apply_context *ap)
 {
-    return ap->st ? ap->st : st == ST_CANCELED && ap->over ? ST_OK : st;
+    return ap->st ? ap->st : st == ST_CANCELED && ap->tail_full ? ST_OK : st;
 }
 
-/* limit: of the tail; with more, *oc is BEHIND and changes are left. */
+/* limit: documents that the tail may have. When it has more, *oc is BEHIND and
+ * the remaining changes are not applied. */
 static enum status apply_changes(struct index *ix, int64_t adds_after,
                                  int64_t removes_after, size_t limit,
                                  enum index_outcome *oc, struct err *e)
@@ -208,23 +255,26 @@ static enum status apply_changes(struct index *ix, int64_t adds_after,
     enum status st = store_changes(ix->s, ix->key.memory, adds_after,
                                    removes_after, index_apply, &ap, e);
 
-    if (ap.over) *oc = BEHIND;
-    return index_settle(st, &ap);
+    if (ap.tail_full) *oc = BEHIND;
+    return apply_status(st, &ap);
 }
 
 /* ---- loading ------------------------------------------------------------- */
 
-static void forget_tail(struct index *ix)
+/* Undo everything that was applied, except the dead marks in segments: those
+ * go with the segments, or in reuse_open_segment. */
+static void forget_changes(struct index *ix)
 {
     tail_reset(&ix->tail);
     map64_clear(&ix->dead_df);
     ix->dead_words = 0;
-    ix->removals = 0;
+    ix->removals_read = 0;
 }
 
-/* The segment of that number, if it is open; it moves to the caller. */
-static bool reuse(struct index *ix, const struct segment_row *row,
-                  struct segment **seg, struct symfile **sym)
+/* If the segment is open already, move it and its symbol file to the caller,
+ * with no document dead. */
+static bool reuse_open_segment(struct index *ix, const struct segment_row *row,
+                               struct segment **seg, struct symfile **sym)
 {
     for (size_t i = 0; i < ix->n_segs; i++) {
         if (!ix->segs[i] || ix->segs[i]->number != row->number
@@ -240,8 +290,9 @@ static bool reuse(struct index *ix, const struct segment_row *row,
     return false;
 }
 
-static enum status open_row(struct index *ix, const struct segment_row *row,
-                            struct segment **out, struct err *e)
+static enum status open_manifest_segment(struct index *ix,
+                                         const struct segment_row *row,
+                                         struct segment **out, struct err *e)
 {
     char *path = segment_path(ix->dir, row->number);
     enum status st;
@@ -252,32 +303,35 @@ static enum status open_row(struct index *ix, const struct segment_row *row,
     return st;
 }
 
-static enum status open_rows(struct index *ix, const struct manifest *m,
-                             struct segment **segs, struct symfile **syms,
-                             struct err *e)
+static enum status open_manifest_segments(struct index *ix,
+                                          const struct manifest *m,
+                                          struct segment **segs,
+                                          struct symfile **syms, struct err *e)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; !st && i < m->n_segments; i++)
-        if (!reuse(ix, &m->segments[i], &segs[i], &syms[i]))
-            st = open_row(ix, &m->segments[i], &segs[i], e);
+        if (!reuse_open_segment(ix, &m->segments[i], &segs[i], &syms[i]))
+            st = open_manifest_segment(ix, &m->segments[i], &segs[i], e);
     return st;
 }
 
-static enum status take_manifest(struct index *ix, const struct manifest *m,
-                                 enum index_outcome *oc, struct err *e)
+/* Replace the segments by those of a manifest. When one of them cannot be
+ * used, *oc is DAMAGED and the index has no segments. */
+static enum status adopt_manifest(struct index *ix, const struct manifest *m,
+                                  enum index_outcome *oc, struct err *e)
 {
     size_t n = m->n_segments;
     struct segment **segs = calloc(n + 1, sizeof *segs);
     struct symfile **syms = calloc(n + 1, sizeof *syms);
-    enum status st = segs && syms ? open_rows(ix, m, segs, syms, e)
+    enum status st = segs && syms ? open_manifest_segments(ix, m, segs, syms, e)
                                   : err_nomem(e, "index");
 
     if (st == ST_FORMAT) {
         *oc = DAMAGED;
         st = ST_OK;
     }
-    drop_segments(ix);
+    index_close_segments(ix);
     free(ix->segs);
     free(ix->syms);
     ix->segs = segs;
@@ -286,51 +340,55 @@ static enum status take_manifest(struct index *ix, const struct manifest *m,
     ix->cap_syms = syms ? n + 1 : 0;
     ix->no_symfiles = false;
     ix->n_segs = segs && syms ? n : 0;
-    if (st || *oc == DAMAGED) drop_segments(ix);
+    if (st || *oc == DAMAGED) index_close_segments(ix);
     ix->generation = m->generation;
     ix->seq = ix->applied = m->seq;
     ix->clean = m->clean;
     return st;
 }
 
-/* Inside a read transaction: everything is of one moment. */
-static enum status load(struct index *ix, size_t limit, enum index_outcome *oc,
-                        struct err *e)
+/* Call this inside a read transaction, so that the manifest and the log are of
+ * the same moment. */
+static enum status load_manifest(struct index *ix, size_t limit,
+                                 enum index_outcome *oc, struct err *e)
 {
     struct manifest m = { 0 };
     enum status st = manifest_read(ix->s, ix->key.memory, ix->a.id, &m, e);
 
-    forget_tail(ix);
+    forget_changes(ix);
     *oc = m.generation ? LOADED : MISSING;
-    if (!st) st = take_manifest(ix, &m, oc, e);
+    if (!st) st = adopt_manifest(ix, &m, oc, e);
     manifest_release(&m);
     if (!st && *oc == LOADED)
         st = apply_changes(ix, ix->seq, ix->clean, limit, oc, e);
     return st;
 }
 
-/* A memory of a few texts needs no files: all are in the tail. */
-static enum status load_small(struct index *ix, enum index_outcome *oc,
-                              struct err *e)
+/* Put all texts of a small memory in the tail; it needs no files. *oc is
+ * MISSING when the memory has more texts than the tail may have. */
+static enum status load_into_tail(struct index *ix, enum index_outcome *oc,
+                                  struct err *e)
 {
     struct index_apply_context ap = { .ix = ix,
                                       .e = e,
                                       .limit = ix->o.tail_limit };
     enum status st;
 
-    forget_tail(ix);
+    assert(!ix->n_segs && !ix->generation);
+    forget_changes(ix);
     ix->applied = 0;
     st = store_scan(ix->s, ix->key.memory, index_apply, &ap, e);
-    st = index_settle(st, &ap);
-    *oc = ap.over ? MISSING : LOADED;
+    st = apply_status(st, &ap);
+    *oc = ap.tail_full ? MISSING : LOADED;
     if (!st && *oc == LOADED)
         st = store_last_change(ix->s, ix->key.memory, &ix->applied, e);
-    if (*oc == MISSING) forget_tail(ix);
+    if (*oc == MISSING) forget_changes(ix);
     return st;
 }
 
-/* Is what we know whole, and the rest in the log? */
-static enum status can_go_on(struct index *ix, bool *can, struct err *e)
+/* Whether it is enough to apply the changes after ix->applied: the manifest is
+ * the one we loaded, and the log still has all of those changes. */
+static enum status can_catch_up(struct index *ix, bool *can, struct err *e)
 {
     int64_t generation, start = 0;
     enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
@@ -350,17 +408,17 @@ static enum status catch_up(struct index *ix, size_t limit,
 
     *oc = LOADED;
     if (st) return st;
-    st = can_go_on(ix, &can, e);
+    st = can_catch_up(ix, &can, e);
     if (!st && can)
         st = apply_changes(ix, ix->applied, ix->applied,
                            index_in_memory(ix) ? 0 : limit, oc, e);
     else if (!st)
-        st = load(ix, limit, oc, e);
-    if (!st && *oc == MISSING) st = load_small(ix, oc, e);
+        st = load_manifest(ix, limit, oc, e);
+    if (!st && *oc == MISSING) st = load_into_tail(ix, oc, e);
     if (st) {
-        /* Half applied is not applied. */
+        /* Some changes may be applied in part: read everything again. */
         ix->loaded = false;
-        end_read(ix);
+        end_failed_read(ix);
         return st;
     }
     return store_commit(ix->s, e);
@@ -368,13 +426,16 @@ static enum status catch_up(struct index *ix, size_t limit,
 
 /* ---- building ------------------------------------------------------------ */
 
-/* Segments that are in no file, of a store that cannot be written. */
+/* Add an image to the index as a segment without a file. Takes the image's
+ * data, also when it fails. */
 static enum status emit_in_memory(struct index *ix, struct image *im,
                                   struct err *e)
 {
     struct segment *seg;
     enum status st;
 
+    assert(!ix->n_segs || index_in_memory(ix));
+    assert(im->head.user[SEG_NUMBER] == 0);
     if (!mem_grow(&ix->segs, &ix->cap_segs, ix->n_segs + 1, sizeof *ix->segs)
         || !mem_grow(&ix->syms, &ix->cap_syms, ix->n_segs + 1,
                      sizeof *ix->syms)) {
@@ -385,6 +446,7 @@ static enum status emit_in_memory(struct index *ix, struct image *im,
     if (st) return st;
     ix->segs[ix->n_segs] = seg;
     ix->syms[ix->n_segs++] = NULL;
+    PARANOID_CHECK(segment_sound(seg));
     return ST_OK;
 }
 
@@ -410,19 +472,19 @@ enum status index_emit(struct index *ix, struct builder *b,
 struct index_build_context {
     struct index *ix;
     struct builder *b;
-    struct emit_result *em;     /* NULL: in memory */
+    struct emit_result *em;     /* NULL: segments in memory */
     uint64_t done;
     enum status st;
     struct err *e;
 };
 
-static int build_one(void *user, const struct change *c)
+static int build_add_change(void *user, const struct change *c)
 {
     struct index_build_context *bu = user;
     struct index *ix = bu->ix;
 
     if (c->kind != CHANGE_ADD) return 0;
-    if (!builder_takes(bu->b, c->text))
+    if (!builder_accepts(bu->b, c->text))
         bu->st = index_emit(ix, bu->b, bu->em, bu->e);
     if (!bu->st) bu->st = analyze_source(ix, c->source, c->tagged, bu->e);
     if (!bu->st) bu->st = builder_add(bu->b, c->text, &ix->terms, bu->e);
@@ -432,9 +494,10 @@ static int build_one(void *user, const struct change *c)
     return bu->st != ST_OK;
 }
 
-/* after < 0: all texts. */
-static enum status collect(struct index_build_context *bu, int64_t after,
-                           int64_t *seq, struct err *e)
+/* Build segments of the texts that were added after change `after`, or of all
+ * texts when it is negative. */
+static enum status collect_texts(struct index_build_context *bu, int64_t after,
+                                 int64_t *seq, struct err *e)
 {
     struct index *ix = bu->ix;
     enum status st = store_begin_read(ix->s, e);
@@ -442,13 +505,14 @@ static enum status collect(struct index_build_context *bu, int64_t after,
     if (st) return st;
     st = store_last_change(ix->s, ix->key.memory, seq, e);
     if (!st)
-        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_one, bu, e)
+        st = after < 0 ? store_scan(ix->s, ix->key.memory, build_add_change,
+                                    bu, e)
                        : store_changes(ix->s, ix->key.memory, after, after,
-                                       build_one, bu, e);
+                                       build_add_change, bu, e);
     if (bu->st) st = bu->st;
     if (!st && builder_docs(bu->b)) st = index_emit(ix, bu->b, bu->em, e);
     if (st) {
-        end_read(ix);
+        end_failed_read(ix);
         return st;
     }
     return store_commit(ix->s, e);
@@ -460,7 +524,8 @@ enum status index_collect(struct index *ix, int64_t after,
     struct index_build_context bu = { .ix = ix, .em = em, .e = e };
     enum status st = builder_new(&bu.b, e);
 
-    if (!st) st = collect(&bu, after, seq, e);
+    assert(em || after < 0);
+    if (!st) st = collect_texts(&bu, after, seq, e);
     builder_free(bu.b);
     return st;
 }
@@ -469,10 +534,11 @@ static enum status build_in_memory(struct index *ix, struct err *e)
 {
     enum status st;
 
-    drop_segments(ix);
-    forget_tail(ix);
+    index_close_segments(ix);
+    forget_changes(ix);
     st = index_collect(ix, -1, NULL, &ix->applied, e);
     ix->loaded = !st;
+    if (!st) PARANOID_CHECK(index_sound(ix));
     return st;
 }
 
@@ -490,80 +556,84 @@ static enum status publish_all(struct index *ix, struct emit_result *em,
     return manifest_write(ix->s, ix->key.memory, ix->a.id, expected, &m, e);
 }
 
-/* Somebody else may have built it while we waited for the lock: then the
- * generation is not the one that was found wanting (-1: any will do). *late:
- * another manifest came first. */
+/* Build the index in files and write its manifest. Does nothing when the
+ * present generation is not `generation` (unless that is -1): then another
+ * process built the index while we waited for the lock. *superseded: another
+ * process wrote a manifest while we were building. */
 static enum status build_locked(struct index *ix, int64_t generation,
-                                bool *late, struct err *e)
+                                bool *superseded, struct err *e)
 {
     struct emit_result em = { 0 };
     int64_t now, seq;
     enum status st = manifest_generation(ix->s, ix->key.memory, ix->a.id,
                                          &now, e);
 
+    assert(ix->has_locks);
     if (st || (generation >= 0 && now != generation)) return st;
     st = index_collect(ix, -1, &em, &seq, e);
     if (!st) {
         st = publish_all(ix, &em, now, seq, e);
-        *late = st == ST_CANCELED;
+        *superseded = st == ST_CANCELED;
     }
     if (st) emitted_discard(&em, ix->dir);
     emitted_release(&em);
-    return *late ? ST_OK : st;
+    return *superseded ? ST_OK : st;
 }
 
-/* Build all again, as files; the next catch_up loads them. */
+/* Take the locks and build the index in files; the next catch_up loads them. */
 static enum status build_files(struct index *ix, int64_t generation,
-                               bool *late, struct err *e)
+                               bool *superseded, struct err *e)
 {
     struct locks l;
     bool got;
     enum status st = locks_take(&l, ix, LOCK_EXCLUSIVE, &got, e);
 
-    *late = false;
-    if (!st) st = build_locked(ix, generation, late, e);
+    *superseded = false;
+    if (!st) st = build_locked(ix, generation, superseded, e);
     locks_drop(&l, ix);
     ix->loaded = false;
     return st;
 }
 
-/* Where files cannot be written the index lives in memory. */
-static enum status build(struct index *ix, struct err *e)
+/* Build the index in files, or in memory where files cannot be written. */
+static enum status build_index(struct index *ix, struct err *e)
 {
-    bool late;
+    bool superseded;
     enum status st;
 
     if (!index_may_write(ix)) return build_in_memory(ix, e);
-    st = build_files(ix, ix->generation, &late, e);
+    st = build_files(ix, ix->generation, &superseded, e);
     return st == ST_IO ? build_in_memory(ix, e) : st;
 }
 
 enum status index_rebuild(struct index *ix, struct err *e)
 {
-    bool late = true;
+    bool superseded = true;
     enum status st = ST_OK;
 
-    for (int turn = 0; !st && late && turn < TURNS; turn++)
-        st = build_files(ix, -1, &late, e);
-    if (!st && late)
-        st = err_set(e, ST_IO, "%s: others change the index all the time: try "
-                     "again when they have finished", ix->dir);
+    for (int turn = 0; !st && superseded && turn < ATTEMPTS; turn++)
+        st = build_files(ix, -1, &superseded, e);
+    if (!st && superseded)
+        st = err_set(e, ST_IO, "%s: other programs keep changing the index; "
+                     "try again when they have finished", ix->dir);
     if (!st) st = index_refresh(ix, e);
     return st;
 }
 
-/* A file that is gone because somebody merged is no damage: look again, and
- * only when the manifest still names it, build. */
+/* A segment may be missing because another process has merged it: there is a
+ * newer manifest then. So the first DAMAGED only reads the manifest again; a
+ * second one of the same generation builds the index. */
 enum status index_refresh(struct index *ix, struct err *e)
 {
     enum index_outcome oc = LOADED;
-    int64_t damaged = -1;       /* generation that was seen to be */
-    size_t limit = index_may_write(ix) ? LONG_TAIL * ix->o.tail_limit : 0;
+    int64_t damaged = -1;       /* generation that was found damaged */
+    size_t limit = index_may_write(ix)
+                   ? TAIL_LIMIT_FACTOR * ix->o.tail_limit : 0;
     uint32_t version;
     enum status st = store_version(ix->s, &version, e);
 
     if (st || (ix->loaded && version == ix->version)) return st;
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < ATTEMPTS; turn++) {
         st = catch_up(ix, limit, &oc, e);
         if (st) return st;
         ix->loaded = oc == LOADED;
@@ -571,28 +641,30 @@ enum status index_refresh(struct index *ix, struct err *e)
         if (oc == BEHIND) {
             st = index_flush(ix, e);
             if (st && st != ST_IO) break;
-            if (st) limit = 0;          /* then in memory */
+            if (st) limit = 0;          /* keep it all in the tail */
         } else if (oc == MISSING || damaged == ix->generation) {
-            st = build(ix, e);
+            st = build_index(ix, e);
             if (st || ix->loaded) break;
         }
         damaged = oc == DAMAGED ? ix->generation : -1;
     }
     if (!st && !ix->loaded) st = build_in_memory(ix, e);
     if (!st) ix->version = version;
+    assert(st || ix->loaded);
+    if (!st) PARANOID_CHECK(index_sound(ix));
     return st;
 }
 
 enum status index_damaged(struct index *ix, struct err *e)
 {
-    enum status st = build(ix, e);
+    enum status st = build_index(ix, e);
 
     return st ? st : index_refresh(ix, e);
 }
 
 /* ---- searching ----------------------------------------------------------- */
 
-static struct bm25_parts parts_of(const struct index *ix)
+static struct bm25_parts index_parts(const struct index *ix)
 {
     struct bm25_parts p = { ix->segs, ix->n_segs, &ix->tail, &ix->dead_df,
                             ix->tail.n_live, ix->tail.words };
@@ -614,18 +686,21 @@ enum status index_search(struct index *ix, const struct terms *query,
 
     *n = 0;
     for (int turn = 0; !st && turn < 2; turn++) {
-        struct bm25_parts parts = parts_of(ix);
+        struct bm25_parts parts = index_parts(ix);
 
+        assert(ix->loaded);
         st = bm25_search(ix->bm25, &parts, query, top, hits, n, &damaged, e);
         if (st || !damaged) return st;
+        assert(*n == 0);
         st = index_damaged(ix, e);
     }
-    return st ? st : err_set(e, ST_IO, "%s cannot be read reliably", ix->dir);
+    return st ? st : err_set(e, ST_IO, "%s: the index is damaged again right "
+                             "after it was rebuilt; check the disk", ix->dir);
 }
 
 void index_stats(const struct index *ix, struct index_stats *out)
 {
-    struct bm25_parts p = parts_of(ix);
+    struct bm25_parts p = index_parts(ix);
 
     *out = (struct index_stats){
         .docs = (int64_t)p.n_docs, .total_terms = (int64_t)p.words,
@@ -657,12 +732,12 @@ static enum status open_symbols(struct index *ix, size_t i, struct err *e)
     if (st == ST_FORMAT && index_may_write(ix) && !ix->no_symfiles) {
         st = symfile_make(path, seg, ix->s, ix->sw, ix->tokenizer,
                           encode_progress, ix, e);
-        ix->no_symfiles = st == ST_IO;  /* all that work at each search */
+        ix->no_symfiles = st == ST_IO;  /* do not encode at each search */
         if (!st)
             st = symfile_open(&ix->syms[i], path, seg, ix->tokenizer, e);
     }
     free(path);
-    /* Without the file its ids are computed as they are needed. */
+    /* Without the file, ids are computed when they are needed. */
     return st == ST_FORMAT || st == ST_IO ? ST_OK : st;
 }
 
@@ -700,7 +775,7 @@ static enum status compute_symbols(struct index *ix, int64_t text,
     return st ? st : symbols_of(ix->sw, plain, &ix->symbols, e);
 }
 
-/* A damaged one: the next index_use_symbols makes it again. */
+/* Remove a damaged symbol file; the next index_use_symbols writes it again. */
 static void drop_symbols(struct index *ix, size_t i)
 {
     char *path = symbol_path(ix->dir, ix->segs[i]->number, ix->tokenizer);
@@ -719,6 +794,9 @@ enum status index_symbols(struct index *ix, const struct hit *h,
     struct symfile *f = h->part < ix->n_segs ? ix->syms[h->part] : NULL;
     enum status st = ST_OK;
 
+    assert(ix->with_symbols && h->part <= ix->n_segs);
+    assert(h->part == ix->n_segs ? h->doc < ix->tail.n_docs
+                                 : h->doc < ix->segs[h->part]->n_docs);
     if (f && symfile_get(f, h->doc, &s->at, &s->cap, &s->n)) {
         if (chars) s->chars = symbols_chars(ix->sw, s->at, s->n);
     } else {

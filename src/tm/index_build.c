@@ -1,7 +1,12 @@
-/* index_build.c - the segments of an import, built as it goes. */
+/* index_build.c - builds the segments of an import while it runs.
+ *
+ * From index_build_new to index_build_free the `files` lock is held shared, so
+ * that no other process removes our files before the manifest lists them. The
+ * segments are published in the import's own transaction. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "tm/index_internal.h"
 
 struct index_build {
@@ -11,7 +16,8 @@ struct index_build {
     char *dir;
     struct lock files;
     struct builder *b;
-    struct emit_result em;      /* the import's, then those of the rest */
+    struct emit_result em;      /* segments of the import, and then of what
+                                   other writers added */
     struct terms terms;
     struct strbuf plain;
     bool published;
@@ -53,16 +59,24 @@ void index_build_free(struct index_build *b)
     free(b);
 }
 
-void index_build_unpublish(struct index_build *b) { b->published = false; }
+void index_build_unpublish(struct index_build *b)
+{
+    assert(b->published);
+    b->published = false;
+}
 
-static enum status index_build_emit(struct index_build *b, const int64_t *gone,
-                                    size_t n, struct err *e)
+/* Write the builder's documents, without the texts in dropped [n, ascending],
+ * as a segment file. */
+static enum status index_build_emit(struct index_build *b,
+                                    const int64_t *dropped, size_t n,
+                                    struct err *e)
 {
     struct segment_row row;
     struct image im;
-    enum status st = builder_image(b->b, &b->key, new_segment_number(), gone,
-                                   n, &im, e);
+    enum status st = builder_image(b->b, &b->key, new_segment_number(),
+                                   dropped, n, &im, e);
 
+    assert(b->files.fd >= 0 && !b->published);
     if (st) return st;
     st = segment_emit(b->dir, &im, &row, e);
     image_release(&im);
@@ -78,17 +92,20 @@ enum status index_build_add(struct index_build *b, int64_t text,
 {
     enum status st = ST_OK;
 
-    if (!builder_takes(b->b, text)) st = index_build_emit(b, NULL, 0, e);
+    assert(!b->published);
+    if (!builder_accepts(b->b, text)) st = index_build_emit(b, NULL, 0, e);
     if (!st) st = analyze(&b->a, plain_text, &b->terms, e);
     return st ? st : builder_add(b->b, text, &b->terms, e);
 }
 
 /* ---- publishing ---------------------------------------------------------- */
 
-/* A segment that was written before its text turned out to be somebody
- * else's: write it again without. */
-static enum status rewrite(struct index_build *b, struct segment_row *row,
-                           const int64_t *gone, size_t n_gone, struct err *e)
+/* Write a segment again without the dropped texts. Another writer added those
+ * while our segment was already on disk. */
+static enum status rewrite_without(struct index_build *b,
+                                   struct segment_row *row,
+                                   const int64_t *dropped, size_t n_dropped,
+                                   struct err *e)
 {
     char *path = segment_path(b->dir, row->number);
     struct segment *seg = NULL;
@@ -100,16 +117,17 @@ static enum status rewrite(struct index_build *b, struct segment_row *row,
     if (!path) return err_nomem(e, "index");
     st = segment_open(&seg, path, &b->key, row->number, row->checksum, e);
     free(path);
-    for (size_t i = 0; !st && i < n_gone; i++) {
+    for (size_t i = 0; !st && i < n_dropped; i++) {
         uint32_t doc;
 
-        if (!segment_doc(seg, gone[i], &doc) || segment_is_dead(seg, doc))
+        if (!segment_doc(seg, dropped[i], &doc) || segment_is_dead(seg, doc))
             continue;
         any = true;
         if (!segment_kill(seg, doc)) st = err_nomem(e, "index");
     }
     if (!st && any && !segment_sound(seg))
-        st = err_set(e, ST_IO, "%s: a file just written is damaged", b->dir);
+        st = err_set(e, ST_IO, "%s: a file that was just written "
+                     "is damaged; check the disk", b->dir);
     if (!st && any)
         st = segments_merge(&seg, 1, &b->key, new_segment_number(), &im, e);
     if (!st && any) st = segment_emit(b->dir, &im, &fresh, e);
@@ -122,17 +140,18 @@ static enum status rewrite(struct index_build *b, struct segment_row *row,
     return st;
 }
 
-struct index_build_rest {       /* what others added and no segment has */
+struct others_scan {            /* texts of other writers, in no segment yet */
     struct index_build *b;
-    int64_t before;             /* changes from this number on are ours */
-    int64_t batch;              /* texts of this batch are ours */
+    int64_t before;             /* changes from this one on are the import's;
+                                   0: look at batch only */
+    int64_t batch;              /* texts of this batch are the import's */
     enum status st;
     struct err *e;
 };
 
-static int add_rest(void *user, const struct change *c)
+static int add_others_text(void *user, const struct change *c)
 {
-    struct index_build_rest *r = user;
+    struct others_scan *r = user;
     struct str plain;
 
     if (r->before && c->seq >= r->before) return 1;
@@ -142,20 +161,21 @@ static int add_rest(void *user, const struct change *c)
     return r->st != ST_OK;
 }
 
-/* Everything visible that neither the manifest's segments nor ours hold. */
-static enum status collect_rest(struct index_build *b,
+/* Add all visible texts that are neither in the manifest's segments nor in the
+ * import. */
+static enum status collect_others(struct index_build *b,
                                 const struct manifest *m, int64_t seq,
                                 int64_t batch, struct err *e)
 {
-    struct index_build_rest r = { .b = b, .batch = batch, .e = e };
+    struct others_scan r = { .b = b, .batch = batch, .e = e };
     enum status st;
 
     if (m->generation) {
         r.before = seq;
-        st = store_changes(b->s, b->key.memory, m->seq, m->seq, add_rest, &r,
-                           e);
+        st = store_changes(b->s, b->key.memory, m->seq, m->seq,
+                           add_others_text, &r, e);
     } else {
-        st = store_scan(b->s, b->key.memory, add_rest, &r, e);
+        st = store_scan(b->s, b->key.memory, add_others_text, &r, e);
     }
     if (r.st) return r.st;
     if (st && st != ST_CANCELED) return st;
@@ -175,6 +195,7 @@ static enum status index_build_write_manifest(struct index_build *b,
     if (!rows) return err_nomem(e, "index");
     if (m->n_segments)
         memcpy(rows, m->segments, m->n_segments * sizeof *rows);
+    assert(!builder_docs(b->b));        /* all texts are in segments */
     if (b->em.n)
         memcpy(rows + m->n_segments, b->em.rows, b->em.n * sizeof *rows);
     st = manifest_write(b->s, b->key.memory, b->key.analyzer, m->generation,
@@ -190,35 +211,38 @@ static int index_build_by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* gone is in the order of the other writer's texts. */
+/* Take the dropped texts, which are in any order, out of the segments and the
+ * builder. */
 static enum status index_build_leave_out(struct index_build *b,
-                                         const int64_t *gone, size_t n,
+                                         const int64_t *dropped, size_t n,
                                          struct err *e)
 {
     int64_t *sorted = malloc((n + 1) * sizeof *sorted);
     enum status st = sorted ? ST_OK : err_nomem(e, "index");
 
     if (!st && n) {
-        memcpy(sorted, gone, n * sizeof *sorted);
+        memcpy(sorted, dropped, n * sizeof *sorted);
         qsort(sorted, n, sizeof *sorted, index_build_by_value);
     }
     for (size_t i = 0; !st && n && i < b->em.n; i++)
-        st = rewrite(b, &b->em.rows[i], sorted, n, e);
+        st = rewrite_without(b, &b->em.rows[i], sorted, n, e);
     if (!st && builder_docs(b->b)) st = index_build_emit(b, sorted, n, e);
     free(sorted);
     return st;
 }
 
 enum status index_build_publish(struct index_build *b, int64_t seq,
-                                int64_t batch, const int64_t *gone,
-                                size_t n_gone, struct err *e)
+                                int64_t batch, const int64_t *dropped,
+                                size_t n_dropped, struct err *e)
 {
     struct manifest m = { 0 };
-    enum status st = index_build_leave_out(b, gone, n_gone, e);
+    enum status st = index_build_leave_out(b, dropped, n_dropped, e);
 
+    assert(!b->published);
+    assert(st || !builder_docs(b->b));
     if (!st)
         st = manifest_read(b->s, b->key.memory, b->key.analyzer, &m, e);
-    if (!st) st = collect_rest(b, &m, seq, batch, e);
+    if (!st) st = collect_others(b, &m, seq, batch, e);
     emitted_drop_empty(&b->em, b->dir);
     if (!st) st = index_build_write_manifest(b, &m, seq, e);
     manifest_release(&m);

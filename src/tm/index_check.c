@@ -1,9 +1,9 @@
-/* index_check.c - the index's files, byte by byte, and the index against the
- * store, posting by posting.
+/* index_check.c - verifies the files of the index byte by byte, and compares
+ * the index with the store posting by posting. It repairs nothing.
  *
- * For the second, both sides give a sum over all (term, text, frequency) that
- * does not depend on order; a posting that is missing, left over or different
- * shows. */
+ * For the comparison, a hash is summed over all (term, text, frequency) of the
+ * index and over those of the store. The sum does not depend on the order, and
+ * it differs when a posting is missing, superfluous or wrong. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct file_check {
 
 static void file_problem(struct file_check *c, const char *path)
 {
-    problems_add(&c->found, "%s is damaged; 'skmt tm rebuild' makes it again",
-                 path);
+    problems_add(&c->found, "%s is damaged; run 'skmt tm rebuild' to write it "
+                 "again", path);
 }
 
 static enum status check_symbol_file(struct file_check *c,
@@ -33,7 +33,7 @@ static enum status check_symbol_file(struct file_check *c,
     enum status st = path ? symfile_open(&f, path, seg, tokenizer, e)
                           : err_nomem(e, "index");
 
-    if (st == ST_FORMAT && access(path, F_OK)) st = ST_OK;  /* just removed */
+    if (st == ST_FORMAT && access(path, F_OK)) st = ST_OK; /* removed since */
     else if (st == ST_FORMAT || (!st && !symfile_sound(f))) {
         file_problem(c, path);
         st = ST_OK;
@@ -93,7 +93,7 @@ enum status index_check_files(struct store *s, problem_fn *fn, void *user,
 
 /* ---- the index against the store ----------------------------------------- */
 
-struct index_tally { uint64_t docs, words, sum; };
+struct index_tally { uint64_t docs, words, sum; };   /* sum: of hashes */
 
 struct index_check_context {
     struct index *ix;
@@ -128,6 +128,7 @@ static void count_run(struct index_tally *t, const struct segment *s,
 
         memcpy(&low, p + 2 * (size_t)k, 2);
         if (run.block & RUN_WIDE) memcpy(&class, cls + 2 * (size_t)k, 2);
+        /* A posting out of range makes the sums differ. */
         if (base + low >= s->n_docs || class >= s->n_classes) t->sum++;
         else if (!segment_is_dead(s, base + low))
             index_check_count(t, hash, segment_text(s, base + low),
@@ -201,7 +202,7 @@ static int count_text(void *user, const struct change *ch)
     return 0;
 }
 
-/* One transaction around both sides: they are of the same moment. */
+/* The caller's transaction makes both sides of the same moment. */
 static enum status index_check_compare(struct index_check_context *c,
                                        struct err *e)
 {
@@ -218,12 +219,12 @@ static enum status index_check_compare(struct index_check_context *c,
     if (c->st) st = c->st;
     if (st || c->found.n) return st;
     if (of_index.docs != c->tally.docs)
-        problems_add(&c->found, "the index has %" PRIu64 " texts, the store %"
-                     PRIu64, of_index.docs, c->tally.docs);
+        problems_add(&c->found, "the index has %" PRIu64 " texts, the store "
+                     "has %" PRIu64, of_index.docs, c->tally.docs);
     else if (of_index.words != c->tally.words
              || of_index.sum != c->tally.sum)
-        problems_add(&c->found, "the index has other words than the store's "
-                     "texts");
+        problems_add(&c->found, "the words in the index differ from the words "
+                     "of the texts in the store");
     return ST_OK;
 }
 
@@ -233,8 +234,9 @@ enum status index_check(struct index *ix, problem_fn *fn, void *user,
     struct index_check_context c = { .ix = ix, .e = e,
                           .found = { .fn = fn, .user = user } };
     struct err ignored;
-    enum status st = index_refresh(ix, e);      /* what it must build, it
-                                                   builds before */
+    /* A build is not possible inside the transaction: refresh before it. */
+    enum status st = index_refresh(ix, e);
+
     if (!st) st = store_begin_read(ix->s, e);
     if (st) return st;
     st = index_check_compare(&c, e);

@@ -1,4 +1,5 @@
-/* index_files.c - names, locks and files of an index. */
+/* index_files.c - names of the files of an index, its locks, and writing and
+ * removing segment files. This file does not look into segments. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "tm/index_internal.h"
 
@@ -23,8 +25,8 @@ static char *index_files_join(const char *dir, const char *name)
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
-/* A file that is reached by a link has its index where the file is, as SQLite
- * has its log. */
+/* If the path is a symbolic link, the index lies beside the file that it points
+ * to, like SQLite's write-ahead log. */
 char *index_dir(const char *store_path)
 {
     char *path, *real = realpath(store_path, NULL);
@@ -75,7 +77,7 @@ enum status lock_take(struct lock *l, const char *dir, const char *name,
     while (flock(l->fd, how)) {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) {
-            err_set(e, ST_IO, "%s: cannot be locked: %s", dir,
+            err_set(e, ST_IO, "%s: cannot lock the index: %s", dir,
                     strerror(errno));
             lock_drop(l);
             return ST_IO;
@@ -104,27 +106,30 @@ enum status locks_take(struct locks *l, struct index *ix, enum lock_kind kind,
     bool shared;
     enum status st;
 
+    assert(kind != LOCK_SHARED);
     *l = (struct locks){ { -1 }, { -1 }, false };
-    *got = ix->merging;
-    if (ix->merging) return ST_OK;
+    *got = ix->has_locks;
+    if (ix->has_locks) return ST_OK;
     st = lock_take(&l->merge, ix->dir, "merge", kind, got, e);
     if (!st && *got)
         st = lock_take(&l->files, ix->dir, "files", LOCK_SHARED, &shared, e);
     if (st) locks_drop(l, ix);
-    ix->merging = l->ours = !st && *got;
+    ix->has_locks = l->owned = !st && *got;
+    assert(!l->owned || (l->merge.fd >= 0 && l->files.fd >= 0));
     return st;
 }
 
 void locks_drop(struct locks *l, struct index *ix)
 {
+    assert(!l->owned || ix->has_locks);
     lock_drop(&l->files);
     lock_drop(&l->merge);
-    if (l->ours) ix->merging = false;
-    l->ours = false;
+    if (l->owned) ix->has_locks = false;
+    l->owned = false;
 }
 
-/* Drawn, not counted: 62 random bits never meet again, and a file restored
- * from a copy cannot give out a number that is in use. */
+/* Random, not counted: 62 random bits do not repeat in practice, and a store
+ * that was restored from a copy cannot reuse the number of an existing file. */
 int64_t new_segment_number(void)
 {
     uint64_t v = 0;
@@ -141,6 +146,7 @@ enum status segment_emit(const char *dir, struct image *im,
     char *path = segment_path(dir, number);
     enum status st;
 
+    assert(number > 0);
     if (!path) return err_nomem(e, "index");
     st = pagefile_write(path, &im->head, im->data, im->n, e);
     *row = (struct segment_row){ number, im->head.user32[SEG32_DOCS],
@@ -149,9 +155,9 @@ enum status segment_emit(const char *dir, struct image *im,
     return st;
 }
 
-/* "0123456789abcdef.seg", "0123456789abcdef.fedcba9876543210.ids" and what an
- * interrupted write left of them. */
-static bool parse_name(const char *name, int64_t *number)
+/* Accepts "0123456789abcdef.seg", "0123456789abcdef.fedcba9876543210.ids" and
+ * the temporary files that an interrupted write of either left behind. */
+static bool parse_file_name(const char *name, int64_t *number)
 {
     char *end;
     uint64_t v;
@@ -165,7 +171,7 @@ static bool parse_name(const char *name, int64_t *number)
     return true;
 }
 
-static void remove_in(const char *dir, const char *name)
+static void remove_file_in(const char *dir, const char *name)
 {
     char *path = index_files_join(dir, name);
 
@@ -181,8 +187,8 @@ void segment_remove(const char *dir, int64_t number)
 
     if (!d) return;
     while ((en = readdir(d)))
-        if (parse_name(en->d_name, &v) && v == number)
-            remove_in(dir, en->d_name);
+        if (parse_file_name(en->d_name, &v) && v == number)
+            remove_file_in(dir, en->d_name);
     closedir(d);
 }
 
@@ -196,7 +202,7 @@ size_t segment_tokenizers(const char *dir, int64_t number,
     char *end;
 
     while (d && n < TOKENIZERS_MAX && (en = readdir(d))) {
-        if (!parse_name(en->d_name, &v) || v != number) continue;
+        if (!parse_file_name(en->d_name, &v) || v != number) continue;
         out[n] = strtoull(en->d_name + 17, &end, 16);
         n += end == en->d_name + 33 && !strcmp(end, ".ids");
     }
@@ -208,6 +214,7 @@ bool emitted_add(struct emit_result *em, const struct segment_row *row)
 {
     if (!mem_grow(&em->rows, &em->cap, em->n + 1, sizeof *em->rows))
         return false;
+    assert(row->number > 0 && row->docs >= 0);
     em->rows[em->n++] = *row;
     return true;
 }
@@ -241,7 +248,9 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void remove_strangers(const char *dir, const int64_t *live, size_t n)
+/* Remove the files of all segments but those in live [n, ascending]. */
+static void remove_unlisted_files(const char *dir, const int64_t *live,
+                                  size_t n)
 {
     DIR *d = opendir(dir);
     struct dirent *en;
@@ -249,9 +258,9 @@ static void remove_strangers(const char *dir, const int64_t *live, size_t n)
 
     if (!d) return;
     while ((en = readdir(d)))
-        if (parse_name(en->d_name, &v)
+        if (parse_file_name(en->d_name, &v)
             && !bsearch(&v, live, n, sizeof *live, by_number))
-            remove_in(dir, en->d_name);
+            remove_file_in(dir, en->d_name);
     closedir(d);
 }
 
@@ -265,7 +274,7 @@ enum status index_sweep(struct store *s, struct err *e)
     enum status st;
 
     if (!dir) return err_nomem(e, "index");
-    if (access(dir, F_OK)) {            /* nothing to sweep */
+    if (access(dir, F_OK)) {            /* there is no index */
         free(dir);
         return ST_OK;
     }
@@ -273,7 +282,7 @@ enum status index_sweep(struct store *s, struct err *e)
     if (!st && got) st = store_live_segments(s, &live, &n, e);
     if (!st && got) {
         if (n) qsort(live, n, sizeof *live, by_number);
-        remove_strangers(dir, live, n);
+        remove_unlisted_files(dir, live, n);
     }
     lock_drop(&l);
     free(live);

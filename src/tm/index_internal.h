@@ -1,9 +1,40 @@
-/* index_internal.h - what the files of the index share.
+/* index_internal.h - what the files of the index share, and the invariants
+ * that they keep.
  *
- * Two locks in FILE.index/ keep processes out of each other's way: `files` is
- * held shared by whoever has written files no manifest names yet, exclusive by
- * whoever removes files that belong to nothing; `merge` is held by the one who
- * builds or merges. Searching needs neither. */
+ * The store holds one manifest for each (memory, analyzer). A manifest lists
+ * the segment files of the index and has three numbers: its generation, which
+ * grows with every new manifest; `seq`, the last change of the store's log
+ * whose additions are in the segments; and `clean`, the last change whose
+ * removals are no longer in them. A manifest is replaced as a whole, in one
+ * transaction, and only if its generation is still the expected one. A segment
+ * file is never changed after it was written.
+ *
+ * While `loaded` is true, the following holds:
+ *
+ *   - `segs` are the segments of the manifest with number `generation`, in its
+ *     order, or segments that exist in memory only. A segment in memory has
+ *     the number 0, and the two kinds are never mixed. generation is 0 when
+ *     the store has no manifest for us.
+ *   - Every change up to `applied` is visible, and seq <= applied. Additions
+ *     after seq are in the tail. A text that was removed after clean is struck
+ *     out: its document is marked dead in its segment or in the tail. Struck
+ *     out documents of segments are counted in dead_df and dead_words, because
+ *     the term tables and word counts of the segments still include them.
+ *   - A text has at most one live document in all segments and the tail.
+ *   - syms[i] belongs to segs[i], or it is NULL.
+ *
+ * A reader may use exactly the segments of one manifest, with the changes of
+ * the log applied, all read in one read transaction. It needs no lock: an open
+ * segment stays mapped when another process unlinks its file, and a file that
+ * disappeared before it could be opened means that there is a newer manifest.
+ * After an error in the middle of applying changes, loaded is false and
+ * everything is read again.
+ *
+ * Two lock files in FILE.index/ coordinate the processes that write. `files`
+ * is held shared by a process that has written segment files that no manifest
+ * lists yet, and exclusively by the process that removes unlisted files.
+ * `merge` is held exclusively by the process that builds or merges. `merge` is
+ * always taken before `files`. */
 #ifndef TM_INDEX_INNER_H
 #define TM_INDEX_INNER_H
 
@@ -14,8 +45,10 @@
 #include "tm/symfile.h"
 
 #define TAIL_LIMIT 2048
-#define LONG_TAIL 16            /* so many tails are too much for memory, or
-                                   removals too many to read at each start */
+/* When the tail has this many times its limit, it is written to a segment even
+ * in the middle of a refresh. When the log has this many times the tail's
+ * limit in removals, the segments that need them are written again. */
+#define TAIL_LIMIT_FACTOR 16
 
 struct index {
     struct store *s;
@@ -24,92 +57,110 @@ struct index {
     struct seg_key key;
     char *dir;                  /* FILE.index */
 
-    struct segment **segs;      /* [n_segs] those of the manifest */
+    struct segment **segs;      /* [n_segs] */
     size_t n_segs, cap_segs;
-    int64_t generation, seq, clean;     /* the manifest's */
-    int64_t applied;            /* changes up to here are in memory */
+    int64_t generation, seq, clean;     /* of the manifest */
+    int64_t applied;            /* last change that is applied in memory */
     struct tail tail;
-    struct map64 dead_df;
-    uint64_t dead_words;
-    uint64_t removals;          /* read from the log, after clean */
+    struct map64 dead_df;       /* term hash to dead documents in segments */
+    uint64_t dead_words;        /* terms of the dead documents in segments */
+    uint64_t removals_read;     /* from the log, after clean */
 
     bool loaded;
-    bool merging;               /* we have the locks */
-    uint32_t version;           /* of the store, when last looked at */
+    bool has_locks;             /* we hold both locks */
+    uint32_t version;           /* of the store at the last refresh */
     struct bm25 *bm25;
-    struct terms terms;
-    struct strbuf plain;
+    struct terms terms;         /* scratch */
+    struct strbuf plain;        /* scratch */
 
-    const struct subword *sw;   /* of the symbols */
+    const struct subword *sw;   /* tokenizer of the symbols; NULL: words */
     uint64_t tokenizer;
-    bool with_symbols;
-    struct symfile **syms;      /* [n_segs], NULLs where there is none */
+    bool with_symbols;          /* index_use_symbols was called */
+    struct symfile **syms;      /* [n_segs], NULL where no file is open */
     size_t cap_syms;
-    bool no_symfiles;           /* they cannot be written */
+    bool no_symfiles;           /* writing one failed: do not try again */
     struct symbols symbols;     /* scratch */
 };
 
+/* Tests the invariants above, for PARANOID_CHECK. Reads no segment data. */
+bool index_sound(const struct index *ix);
+
 /* ---- index_files.c ---- */
 
-char *index_dir(const char *store_path);        /* malloc memory */
+/* These three return malloc memory, or NULL when out of memory. */
+char *index_dir(const char *store_path);
 char *segment_path(const char *dir, int64_t number);
 char *symbol_path(const char *dir, int64_t number, uint64_t tokenizer);
 
-struct lock { int fd; };
-enum lock_kind { LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_TRY };   /* exclusive */
-/* name: "files" or "merge". The folder is made when it is not there. *got says
- * whether LOCK_TRY got it. */
+struct lock { int fd; };        /* -1: not held */
+/* LOCK_TRY is exclusive and does not wait. */
+enum lock_kind { LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_TRY };
+/* name: "files" or "merge". Creates the folder if necessary. *got is false
+ * when LOCK_TRY found the lock taken. */
 enum status lock_take(struct lock *l, const char *dir, const char *name,
                       enum lock_kind kind, bool *got, struct err *e);
 void lock_drop(struct lock *l);
 
-/* Both locks, `merge` as kind says; at once when we have them already. */
-struct locks { struct lock merge, files; bool ours; };
+/* Take both locks, `merge` in the given way. When the index holds them
+ * already, *got is true and the matching locks_drop does nothing. */
+struct locks { struct lock merge, files; bool owned; };
 enum status locks_take(struct locks *l, struct index *ix, enum lock_kind kind,
                        bool *got, struct err *e);
 void locks_drop(struct locks *l, struct index *ix);
-/* Files are not written for a reader, nor out of a transaction: what is seen
- * inside may never come to be, and others may wait for it with the lock. */
+/* False for a store that is open for reading, and inside a transaction: what
+ * we see there may be rolled back, and another process may hold the merge lock
+ * while it waits for our transaction to end. */
 bool index_may_write(const struct index *ix);
 
-int64_t new_segment_number(void);
-/* Write an image as a segment file. */
+int64_t new_segment_number(void);       /* greater than 0 */
+/* Write an image as a segment file; *row is its line for the manifest. */
 enum status segment_emit(const char *dir, struct image *im,
                          struct segment_row *row, struct err *e);
-void segment_remove(const char *dir, int64_t number);   /* and side files */
-/* The tokenizers a segment has a side file of; how many. */
+/* Remove a segment file and its files of subword ids. */
+void segment_remove(const char *dir, int64_t number);
+/* The tokenizers for which a segment has a file of subword ids. Returns how
+ * many there are, up to TOKENIZERS_MAX. */
 #define TOKENIZERS_MAX 8
 size_t segment_tokenizers(const char *dir, int64_t number,
                           uint64_t out[TOKENIZERS_MAX]);
 
-/* Segment files that were written and are in no manifest yet. */
+/* Segment files that were written and that no manifest lists yet. */
 struct emit_result { struct segment_row *rows; size_t n, cap; };
 bool emitted_add(struct emit_result *em, const struct segment_row *row);
-void emitted_discard(struct emit_result *em, const char *dir);  /* the files too */
+/* Remove the files and empty the list. */
+void emitted_discard(struct emit_result *em, const char *dir);
+/* Free the list; the files stay. */
 void emitted_release(struct emit_result *em);
-/* A segment without texts is none. */
+/* Remove the segments that have no documents. */
 void emitted_drop_empty(struct emit_result *em, const char *dir);
 
 /* ---- index.c ---- */
 
-/* The plain source of a change; valid until the next call. */
+/* The source without inline tags. *out points into `source` or into sb and is
+ * valid until sb is used again. */
 enum status plain_source(struct strbuf *sb, struct str source, bool tagged,
                          struct str *out, struct err *e);
-/* Make the builder's texts a segment: a file, or (read-only) in memory. */
+/* Turn the builder's documents into a segment. em collects the files; when it
+ * is NULL the segment is kept in memory and added to the index. */
 enum status index_emit(struct index *ix, struct builder *b,
                        struct emit_result *em, struct err *e);
+/* Call this after finding a damaged segment: builds the index again and loads
+ * it. */
 enum status index_damaged(struct index *ix, struct err *e);
 int index_progress(const struct index *ix, const char *what, uint64_t done,
                    uint64_t total);
-/* The texts added after `after` as segments; *seq is what they are up to. */
+/* Turn the texts that were added after change `after` into segments; after < 0
+ * means all texts. *seq is the last change that they include. em: see
+ * index_emit. */
 enum status index_collect(struct index *ix, int64_t after,
                           struct emit_result *em, int64_t *seq, struct err *e);
-bool index_in_memory(const struct index *ix);   /* segments without files */
+/* Whether the segments exist in memory only. */
+bool index_in_memory(const struct index *ix);
 
 /* ---- index_merge.c ---- */
 
-/* What the manifest does not have yet, as segments; nothing when the manifest
- * is not the one we know any more. */
+/* Write the texts that the manifest does not cover yet as segments. Does
+ * nothing when there is a newer manifest than the one that we know. */
 enum status index_flush(struct index *ix, struct err *e);
 
 #endif

@@ -1,34 +1,42 @@
-/* index_merge.c - tidy up: the tail to a segment, small segments to larger.
+/* index_merge.c - writes the tail to a segment and merges small segments into
+ * larger ones.
  *
- * Work is done beside everybody else's and published in one small step, which
- * fails when the list of segments changed meanwhile: then it was for nothing,
- * and is tried again or left to the next time. */
+ * New files are written while other processes search and add. They are
+ * published by one short transaction, which replaces the manifest. It changes
+ * nothing if another process has replaced the manifest meanwhile; then the
+ * files are discarded, and the work is repeated now or at the next merge. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "tm/index_internal.h"
 
-#define TURNS 100               /* steps of one call; each shortens the list */
-#define FEWEST 4                /* segments worth joining */
-#define DEAD_SHARE 5            /* one in five: write the segment again */
+#define MAX_STEPS 100           /* merges in one call */
+#define MIN_MERGE 4             /* fewer segments are not worth merging */
+#define DEAD_SHARE 5            /* rewrite a segment with 1/5 dead documents */
 
 /* ---- which segments ------------------------------------------------------ */
 
-static uint32_t live(const struct segment *s) { return s->n_docs - s->n_dead; }
+static uint32_t live_docs(const struct segment *s)
+{
+    assert(s->n_dead <= s->n_docs);
+    return s->n_docs - s->n_dead;
+}
 
-static bool mostly_dead(const struct segment *s)
+static bool many_dead(const struct segment *s)
 {
     return (uint64_t)s->n_dead * DEAD_SHARE >= s->n_docs && s->n_dead;
 }
 
-/* So many removals are read whenever the index is opened, because of one that
- * is still in a segment: the oldest of those. */
-static struct segment *worst_dead(const struct index *ix)
+/* The log keeps all removals after the oldest one whose document is still in a
+ * segment, and every process reads them when it opens the index. Returns the
+ * segment with the oldest dead document if there are too many, else NULL. */
+static struct segment *oldest_dead_segment(const struct index *ix)
 {
     struct segment *worst = NULL;
 
-    if (ix->removals <= LONG_TAIL * ix->o.tail_limit) return NULL;
+    if (ix->removals_read <= TAIL_LIMIT_FACTOR * ix->o.tail_limit) return NULL;
     for (size_t i = 0; i < ix->n_segs; i++)
         if (ix->segs[i]->n_dead
             && (!worst || ix->segs[i]->first_dead < worst->first_dead))
@@ -41,12 +49,16 @@ static int smaller_first(const void *a, const void *b)
     const struct segment *x = *(struct segment *const *)a;
     const struct segment *y = *(struct segment *const *)b;
 
-    return live(x) < live(y) ? -1 : live(x) > live(y);
+    return live_docs(x) < live_docs(y) ? -1 : live_docs(x) > live_docs(y);
 }
 
-/* The smallest segments whose sizes are alike: each is at most twice as large
- * as all before it together. So a text is written again about once for each
- * doubling of the memory. all: as many as fit. */
+/* Choose the segments to merge; out is [MERGE_MAX]. Returns how many; one means
+ * that this segment is rewritten without its dead documents.
+ *
+ * The choice is the smallest segments of similar size: each has at most twice
+ * as many live documents as all smaller ones together. So a text is written
+ * again about once for each doubling of the memory. all: as many segments as
+ * fit. */
 static size_t index_merge_choose(struct index *ix, bool all,
                                  struct segment **out)
 {
@@ -58,19 +70,20 @@ static size_t index_merge_choose(struct index *ix, bool all,
     memcpy(s, ix->segs, n * sizeof *s);
     qsort(s, n, sizeof *s, smaller_first);
     while (k < n && k < MERGE_MAX) {
-        if (docs && !all && live(s[k]) > 2 * docs) break;
+        if (docs && !all && live_docs(s[k]) > 2 * docs) break;
         out[k] = s[k];
         if (!segments_fit(out, k + 1)) break;
-        docs += live(s[k++]);
+        docs += live_docs(s[k++]);
     }
-    if (k < (all ? 2 : FEWEST)) k = 0;
+    if (k < (all ? 2 : MIN_MERGE)) k = 0;
     for (size_t i = 0; !k && i < n; i++)
-        if (mostly_dead(s[i]) || (all && s[i]->n_dead)) {
+        if (many_dead(s[i]) || (all && s[i]->n_dead)) {
             out[0] = s[i];
             k = 1;
         }
     free(s);
-    if (!k && (out[0] = worst_dead(ix))) k = 1;
+    assert(k <= n && k <= MERGE_MAX);
+    if (!k && (out[0] = oldest_dead_segment(ix))) k = 1;
     return k;
 }
 
@@ -82,13 +95,14 @@ bool index_wants_merge(const struct index *ix)
            || index_merge_choose((struct index *)(void *)ix, false, chosen);
 }
 
-/* ---- side files ---------------------------------------------------------- */
+/* ---- files of subword ids ------------------------------------------------ */
 
-/* The ids of a new segment before anybody searches it. Failing is no harm:
- * they are made when they are needed. */
+/* These functions write the ids of a new segment before the first search needs
+ * them. Errors are ignored: the ids are computed when they are needed. */
 
-/* Of texts that were in no segment, for the tokenizer in use, if any. */
-static void make_symbols(struct index *ix, const struct segment_row *row)
+/* For a segment of new texts and the tokenizer in use, if any. */
+static void make_segment_symbols(struct index *ix,
+                                 const struct segment_row *row)
 {
     char *seg_path = segment_path(ix->dir, row->number);
     char *path = symbol_path(ix->dir, row->number, ix->tokenizer);
@@ -104,11 +118,12 @@ static void make_symbols(struct index *ix, const struct segment_row *row)
     free(path);
 }
 
-/* A part's ids; for the tokenizer in use they are made where they are not
- * there, rather than those of the whole new segment later. */
-static enum status part_symbols(struct index *ix, struct segment *part,
-                                uint64_t tokenizer, struct symfile **out,
-                                struct err *e)
+/* Open the ids of a segment that is being merged. If the file is missing and
+ * the tokenizer is the one in use, write it: that is less work than encoding
+ * the whole merged segment later. */
+static enum status open_part_symbols(struct index *ix, struct segment *part,
+                                     uint64_t tokenizer, struct symfile **out,
+                                     struct err *e)
 {
     char *path = symbol_path(ix->dir, part->number, tokenizer);
     enum status st;
@@ -124,8 +139,8 @@ static enum status part_symbols(struct index *ix, struct segment *part,
     return st;
 }
 
-/* Out of those of the parts: nothing is encoded again, and whoever merges need
- * not have the tokenizer. */
+/* Copy the ids of a merged segment from its parts. Nothing is encoded again,
+ * and the tokenizer is not needed. */
 static void join_symbols(struct index *ix, struct segment *seg,
                          struct segment *const *old, size_t n,
                          uint64_t tokenizer)
@@ -136,13 +151,13 @@ static void join_symbols(struct index *ix, struct segment *seg,
     enum status st = path ? ST_OK : ST_NOMEM;
 
     for (size_t i = 0; !st && i < n; i++)
-        st = part_symbols(ix, old[i], tokenizer, &files[i], &e);
+        st = open_part_symbols(ix, old[i], tokenizer, &files[i], &e);
     if (!st) symfile_join(path, seg, old, files, n, tokenizer, &e);
     for (size_t i = 0; i < n; i++) symfile_close(files[i]);
     free(path);
 }
 
-/* For every tokenizer the largest part has ids of. */
+/* Copy the ids for every tokenizer for which the largest part has ids. */
 static void join_all_symbols(struct index *ix, const struct segment_row *row,
                              struct segment *const *old, size_t n)
 {
@@ -173,18 +188,21 @@ static bool is_among(const struct segment *s, struct segment *const *list,
     return false;
 }
 
-/* The present list without `old`, with what was emitted. clean moves up to the
- * first removal of a document that is still there. *late: somebody was
- * faster. */
+/* Write a manifest that lists the present segments without `old`, and those in
+ * em. Its `clean` becomes the last change before the first removal whose
+ * document is still in a listed segment. *superseded: another process wrote a
+ * manifest first, and nothing was changed. */
 static enum status index_merge_publish(struct index *ix,
                                        struct segment *const *old,
                                        size_t n_old,
                                        const struct emit_result *em,
-                                       int64_t seq, bool *late, struct err *e)
+                                       int64_t seq, bool *superseded,
+                                       struct err *e)
 {
     struct manifest m = { .seq = seq, .clean = ix->applied };
     enum status st;
 
+    assert(ix->has_locks);
     m.segments = calloc(ix->n_segs + em->n + 1, sizeof *m.segments);
     if (!m.segments) return err_nomem(e, "index");
     for (size_t i = 0; i < ix->n_segs; i++) {
@@ -196,27 +214,31 @@ static enum status index_merge_publish(struct index *ix,
         m.segments[m.n_segments++] = (struct segment_row){
             s->number, s->n_docs, s->file.head.sum };
     }
-    for (size_t i = 0; i < em->n; i++) m.segments[m.n_segments++] = em->rows[i];
+    assert(m.n_segments + n_old == ix->n_segs);
+    for (size_t i = 0; i < em->n; i++)
+        m.segments[m.n_segments++] = em->rows[i];
     st = manifest_write(ix->s, ix->key.memory, ix->a.id, ix->generation, &m,
                         e);
-    *late = st == ST_CANCELED;
+    *superseded = st == ST_CANCELED;
     free(m.segments);
-    return *late ? ST_OK : st;
+    return *superseded ? ST_OK : st;
 }
 
-/* The tail becomes a segment. Its texts are read again from the store: those
- * that are visible at one moment. */
+/* Turn the tail into segments. Its texts are read again from the store, as they
+ * are visible at one moment. */
 static enum status flush_tail(struct index *ix, struct err *e)
 {
     struct emit_result em = { 0 };
-    bool late = false;
+    bool superseded = false;
     int64_t seq;
     enum status st = index_collect(ix, ix->generation ? ix->seq : -1, &em,
                                    &seq, e);
 
-    for (size_t i = 0; !st && i < em.n; i++) make_symbols(ix, &em.rows[i]);
-    if (!st) st = index_merge_publish(ix, NULL, 0, &em, seq, &late, e);
-    if (st || late) emitted_discard(&em, ix->dir);
+    assert(ix->has_locks);
+    for (size_t i = 0; !st && i < em.n; i++)
+        make_segment_symbols(ix, &em.rows[i]);
+    if (!st) st = index_merge_publish(ix, NULL, 0, &em, seq, &superseded, e);
+    if (st || superseded) emitted_discard(&em, ix->dir);
     emitted_release(&em);
     return st;
 }
@@ -236,37 +258,40 @@ enum status index_flush(struct index *ix, struct err *e)
 }
 
 static enum status merge_files(struct index *ix, struct segment **old,
-                               size_t n, bool *late, struct err *e)
+                               size_t n, bool *superseded, struct err *e)
 {
     struct emit_result em = { 0 };
     struct segment_row row;
     struct image im = { 0 };
     enum status st;
 
+    assert(ix->has_locks && ix->loaded && n > 0);
     st = segments_merge(old, n, &ix->key, new_segment_number(), &im, e);
     if (!st) st = segment_emit(ix->dir, &im, &row, e);
     image_release(&im);
     if (!st && !emitted_add(&em, &row)) st = err_nomem(e, "index");
     emitted_drop_empty(&em, ix->dir);
     if (!st && em.n) join_all_symbols(ix, &row, old, n);
-    if (!st) st = index_merge_publish(ix, old, n, &em, ix->seq, late, e);
-    if (st || *late) emitted_discard(&em, ix->dir);
+    if (!st)
+        st = index_merge_publish(ix, old, n, &em, ix->seq, superseded, e);
+    if (st || *superseded) emitted_discard(&em, ix->dir);
     else for (size_t i = 0; i < n; i++) segment_remove(ix->dir, old[i]->number);
     emitted_release(&em);
     return st;
 }
 
-static enum status merge_some(struct index *ix, bool all, bool *done,
+/* Do one merge; *done when there is nothing to merge. */
+static enum status merge_step(struct index *ix, bool all, bool *done,
                               struct err *e)
 {
     struct segment *old[MERGE_MAX];
     size_t n = index_merge_choose(ix, all, old);
-    bool late = false;
+    bool superseded = false;
 
     *done = !n;
     for (size_t i = 0; i < n; i++)
         if (!segment_sound(old[i])) return index_damaged(ix, e);
-    return n ? merge_files(ix, old, n, &late, e) : ST_OK;
+    return n ? merge_files(ix, old, n, &superseded, e) : ST_OK;
 }
 
 static enum status merge_locked(struct index *ix, bool all, struct err *e)
@@ -274,14 +299,14 @@ static enum status merge_locked(struct index *ix, bool all, struct err *e)
     bool done = false;
     enum status st;
 
-    if (index_in_memory(ix)) ix->loaded = false;        /* to files, then */
+    if (index_in_memory(ix)) ix->loaded = false;        /* write files now */
     st = index_refresh(ix, e);
     if (!st && (ix->tail.n_docs >= ix->o.tail_limit
                 || (all && ix->tail.n_docs && ix->generation)))
         st = flush_tail(ix, e);
-    for (int turn = 0; !st && !done && turn < TURNS; turn++) {
+    for (int turn = 0; !st && !done && turn < MAX_STEPS; turn++) {
         st = index_refresh(ix, e);
-        if (!st) st = merge_some(ix, all, &done, e);
+        if (!st) st = merge_step(ix, all, &done, e);
         if (!st && index_progress(ix, "merging", (uint64_t)turn, 0))
             st = err_set(e, ST_CANCELED, "stopped while merging");
     }

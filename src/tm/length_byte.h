@@ -1,13 +1,14 @@
-/* length_byte.h - a document's length in one byte, as Lucene keeps it.
+/* length_byte.h - the length of a document in one byte, in Lucene's encoding.
  *
- * Lengths to 39 are exact, then steps of 2, 4, 8 .. rounded down: four
- * significant bits above 24. */
+ * Lengths up to 39 are exact. Longer ones are rounded down to a multiple of 2,
+ * then 4, 8 and so on: length - 24 keeps its four most significant bits. The
+ * byte grows with the length, and length_to_byte(length_of_byte(b)) == b. */
 #ifndef TM_LENGTH_BYTE_H
 #define TM_LENGTH_BYTE_H
 
 #include <stdint.h>
 
-#define LENGTH_FREE 24          /* lengths below it are bytes by themselves */
+#define LENGTH_FREE 24          /* a shorter length is its own byte */
 
 static inline uint8_t length_to_byte(uint32_t length)
 {
@@ -17,7 +18,7 @@ static inline uint8_t length_to_byte(uint32_t length)
     if (v < LENGTH_FREE) return (uint8_t)v;
     v -= LENGTH_FREE;
     if (v < 8) return (uint8_t)(LENGTH_FREE + v);
-    shift = 28 - __builtin_clz(v);              /* leaves 4 bits */
+    shift = 28 - __builtin_clz(v);              /* v >> shift has 4 bits */
     return (uint8_t)(LENGTH_FREE + ((v >> shift & 7)
                                     | (uint32_t)(shift + 1) << 3));
 }

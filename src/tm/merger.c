@@ -1,24 +1,30 @@
-/* merger.c - see merger.h.
+/* merger.c - a background thread with a list of merge jobs.
  *
- * The thread is started by a poke that finds none and ends when the list of
- * jobs is empty; `running` and the list change together under the lock, so a
- * poke either reaches the thread or starts a new one. */
+ * A poke starts the thread if none is running, and the thread ends when the
+ * list is empty. `running` and the list change together under the lock, so a
+ * poke either reaches the running thread or starts a new one.
+ *
+ * Invariants, while the lock is held: if `running` is false, the list is empty
+ * and no thread will look at it. If it is true, the thread exists or
+ * merger_poke is about to create it; jobs[0] is the one being done. thread_made
+ * belongs to the caller's thread and is read without the lock. */
 #include "tm/merger.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
 struct merger {
     char *path;
     pthread_mutex_t lock;
     pthread_t thread;
-    bool started;               /* there is a thread to join */
+    bool thread_made;           /* there is a thread to join */
     bool running;               /* it will look at the list again */
-    struct merge_job *jobs;     /* the first is being done */
-    size_t n, cap;
+    struct merge_job *jobs;     /* [n_jobs] */
+    size_t n_jobs, cap_jobs;
 };
 
 enum status merger_new(struct merger **out, const char *path, struct err *e)
@@ -57,38 +63,41 @@ static void *merger_work(void *arg)
     struct merger *m = arg;
 
     pthread_mutex_lock(&m->lock);
-    while (m->n) {
+    assert(m->running && m->n_jobs > 0);
+    while (m->n_jobs) {
         struct merge_job job = m->jobs[0];
 
         pthread_mutex_unlock(&m->lock);
         merge_one(m->path, &job);
         pthread_mutex_lock(&m->lock);
-        m->n--;
-        memmove(m->jobs, m->jobs + 1, m->n * sizeof *m->jobs);
+        assert(m->running && m->n_jobs > 0);
+        m->n_jobs--;
+        memmove(m->jobs, m->jobs + 1, m->n_jobs * sizeof *m->jobs);
     }
     m->running = false;
     pthread_mutex_unlock(&m->lock);
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
-static bool start(struct merger *m)
+/* All signals are blocked in the new thread: they are for the threads of the
+ * program. */
+static bool merger_start_thread(struct merger *m)
 {
     sigset_t all, old;
     int rc;
 
-    if (m->started) pthread_join(m->thread, NULL);
+    if (m->thread_made) pthread_join(m->thread, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     rc = pthread_create(&m->thread, NULL, merger_work, m);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    m->started = !rc;
-    return m->started;
+    m->thread_made = !rc;
+    return m->thread_made;
 }
 
 static bool merger_listed(const struct merger *m, const struct merge_job *job)
 {
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n_jobs; i++)
         if (m->jobs[i].memory == job->memory &&
             m->jobs[i].analyzer.id == job->analyzer.id)
             return true;
@@ -101,21 +110,22 @@ void merger_poke(struct merger *m, const struct merge_job *job)
 
     pthread_mutex_lock(&m->lock);
     if (!merger_listed(m, job) &&
-        mem_grow(&m->jobs, &m->cap, m->n + 1, sizeof *m->jobs))
-        m->jobs[m->n++] = *job;
-    idle = m->n && !m->running;
+        mem_grow(&m->jobs, &m->cap_jobs, m->n_jobs + 1, sizeof *m->jobs))
+        m->jobs[m->n_jobs++] = *job;
+    idle = m->n_jobs && !m->running;
     m->running = m->running || idle;
     pthread_mutex_unlock(&m->lock);
-    if (idle && !start(m)) {
+    if (idle && !merger_start_thread(m)) {
         m->running = false;
-        m->n = 0;
+        m->n_jobs = 0;
     }
 }
 
 void merger_free(struct merger *m)
 {
     if (!m) return;
-    if (m->started) pthread_join(m->thread, NULL);
+    if (m->thread_made) pthread_join(m->thread, NULL);
+    assert(!m->running && !m->n_jobs);
     pthread_mutex_destroy(&m->lock);
     free(m->jobs);
     free(m->path);

@@ -1,12 +1,12 @@
-/* merger.h - tidies indexes beside whoever works with them.
+/* merger.h - merges index segments in the background.
  *
- * A thread with a connection of its own turns what was added lately into
- * segments and joins small ones (index_merge); searches and writes go on
- * meanwhile, and the next search uses the new files. It runs while there is
- * something to do and ends then. What fails is left as it was: the index is
- * whole either way, and somebody pokes again.
+ * A thread with a store connection of its own turns recent additions into
+ * segments and merges small segments (index_merge). Searches and writes go on
+ * meanwhile, and the next search uses the new files. The thread runs while
+ * there are jobs, and then ends. Errors are ignored: the index is valid with or
+ * without the merge, and the next poke tries again.
  *
- * A merger is poked and freed by one thread. */
+ * merger_poke and merger_free must be called by the same thread. */
 #ifndef TM_MERGER_H
 #define TM_MERGER_H
 
@@ -16,15 +16,18 @@ struct merger;
 
 struct merge_job {
     int64_t memory;
-    struct analyzer analyzer;   /* its tokenizer is borrowed until free */
-    const struct subword *sw;   /* whose symbols are kept too; NULL: none */
-    uint64_t tokenizer;
+    struct analyzer analyzer;   /* its tokenizer is borrowed until
+                                   merger_free */
+    const struct subword *sw;   /* write files of subword ids for this
+                                   tokenizer; NULL: no such files */
+    uint64_t tokenizer;         /* its id */
 };
 
 enum status merger_new(struct merger **out, const char *path, struct err *e);
-/* Have it done soon; what is waiting or being done already is not repeated. */
+/* Queue a job. A job for the same memory and analyzer that is queued or running
+ * already is not queued again. */
 void merger_poke(struct merger *m, const struct merge_job *job);
-/* Waits until all is done. NULL is fine. */
+/* Waits until all jobs are done. NULL is fine. */
 void merger_free(struct merger *m);
 
 #endif

@@ -1,38 +1,45 @@
-/* retrieve.c - candidates of each memory, re-ranked, filtered and merged; the
- * steps stand in retrieve.h.
+/* retrieve.c - gets the candidates of each memory, sorts, filters and merges
+ * them. retrieve.h describes the steps.
  *
- * Step 5 needs the texts of candidates, which are slow to get. So candidates
+ * Step 5 needs the texts of candidates, and reading them is slow. So candidates
  * whose sources have the same symbols are grouped by a hash first, and only
- * the texts of groups that reach the result are read and compared. */
+ * the texts of groups that reach the result are read and compared.
+ *
+ * Invariants: in each list, candidates before `next` are in the result or were
+ * filtered out. Once the heads were skipped to unfiltered candidates, at[next]
+ * of each list can be shown. Group numbers are 1 .. groups, and each group has
+ * at least two members. Ordering translations permutes matches: none is lost
+ * or repeated. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "tm/retrieve.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/tags.h"
 #include "text/utf8.h"
 #include "tm/precedence.h"
 
-/* One memory's candidates, in the order they are offered. */
-struct retrieve_list {
+/* The candidates of one memory, in the order in which they are merged. */
+struct candidate_list {
     struct match *at;
-    size_t n, cap, next;
-    size_t until;               /* the merge goes on to here past the top */
-    struct match *same;         /* not candidates: other texts whose source
-                                   has the symbols of the query */
-    size_t n_same, cap_same;
+    size_t n, cap;
+    size_t next;                /* the first that is not merged yet */
+    size_t merge_end;           /* beyond the top, merge up to here */
+    struct match *extra;        /* texts beyond the candidates whose source has
+                                   the symbols of the query */
+    size_t n_extra, cap_extra;
 };
 
-/* One of several translations of a source, while they are put in order. */
+/* One of several translations of a source, while they are being ordered. */
 struct same_source {
     struct match match;
-    size_t place;               /* among the matches */
-    struct str source, target;  /* as compared */
-    size_t source_at, target_at;        /* in the buffer they lie in */
+    size_t place;               /* index in the matches */
+    struct str source, target;  /* in retriever.texts; source is trimmed */
+    size_t source_at, target_at;        /* their offsets there */
     struct precedence precedence;
 };
 
@@ -42,19 +49,20 @@ struct retriever {
     const struct memory_info *infos;    /* [n] */
     size_t n;
     struct analyzer analyzer;
-    const struct subword *sw;           /* of the symbols */
+    const struct subword *sw;           /* for symbols; NULL: words */
     uint64_t tokenizer;
     struct similar *similar;
-    struct retrieve_list *lists;        /* [n] */
-    struct hit *hits;                   /* one memory's */
+    struct candidate_list *lists;        /* [n] */
+    struct hit *hits;                   /* of one memory */
     size_t hits_cap;
-    struct terms terms;                 /* of the text that is looked for */
-    struct symbols symbols;
+    struct terms terms;                 /* of the query */
+    struct symbols symbols;             /* of the query */
     struct strbuf plain;
-    uint64_t hash;                      /* of those symbols */
-    struct match **by_hash;             /* all candidates */
+    uint64_t hash;                      /* of the query's symbols */
+    struct match **by_hash;             /* all candidates, sorted by hash */
     size_t by_hash_cap;
-    bool *wanted;                       /* [groups + 1] reach the result */
+    bool *group_wanted;                 /* [groups + 1] has a member in the
+                                           result; [0] is false */
     size_t wanted_cap;
     struct same_source *translations;
     size_t n_translations, translations_cap;
@@ -72,10 +80,10 @@ void retriever_free(struct retriever *rt)
     if (!rt) return;
     for (size_t i = 0; rt->lists && i < rt->n; i++) {
         free(rt->lists[i].at);
-        free(rt->lists[i].same);
+        free(rt->lists[i].extra);
     }
     free(rt->by_hash);
-    free(rt->wanted);
+    free(rt->group_wanted);
     free(rt->translations);
     strbuf_release(&rt->texts);
     free(rt->lists);
@@ -120,7 +128,7 @@ static double retrieve_measure(size_t distance, const struct symbols *q,
     return similarity(distance, q->n, n);
 }
 
-/* Best first; equal ones as BM25 has them. */
+/* The most similar first; equal ones in BM25's order. */
 static int by_similarity(const void *a, const void *b)
 {
     const struct match *x = a, *y = b;
@@ -135,7 +143,7 @@ static uint64_t symbols_hash(const uint32_t *at, size_t n)
     return XXH64(at, n * sizeof *at, 0);
 }
 
-/* Hit i of a memory. */
+/* Make a match of hit i of a memory. */
 static enum status compare_hit(struct retriever *rt, size_t memory, size_t i,
                                const struct retrieve_options *o,
                                struct match *out, struct err *e)
@@ -146,6 +154,7 @@ static enum status compare_hit(struct retriever *rt, size_t memory, size_t i,
     enum status st;
     size_t len;
 
+    assert(memory < rt->n && i < rt->hits_cap);
     st = index_symbols(rt->indexes[memory], h, &at, &len, counted, e);
     if (st) return st;
     *out = (struct match){
@@ -162,8 +171,9 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
                                 const struct retrieve_options *o,
                                 struct err *e)
 {
-    struct retrieve_list *list = &rt->lists[memory];
+    struct candidate_list *list = &rt->lists[memory];
 
+    assert(n <= list->cap && n <= rt->hits_cap);
     for (size_t i = 0; i < n; i++) {
         enum status st = compare_hit(rt, memory, i, o, &list->at[i], e);
 
@@ -175,9 +185,10 @@ static enum status compare_hits(struct retriever *rt, size_t memory, size_t n,
     return ST_OK;
 }
 
-/* Is a candidate the same as the query, and may the next hit have its score? */
-static bool same_may_follow(const struct retriever *rt,
-                            const struct retrieve_list *list, size_t top)
+/* Whether a candidate equals the query, and hits beyond the candidates may have
+ * the same score. */
+static bool more_exact_possible(const struct retriever *rt,
+                                const struct candidate_list *list, size_t top)
 {
     if (list->n < top || !top || top >= RETRIEVE_MORE) return false;
     for (size_t i = 0; i < list->n; i++)
@@ -186,17 +197,17 @@ static bool same_may_follow(const struct retriever *rt,
     return false;
 }
 
-/* Translations of the query beyond the candidates. */
-static enum status look_further(struct retriever *rt, size_t memory,
-                                const struct retrieve_options *o,
-                                struct err *e)
+/* Find texts beyond the candidates whose source equals the query. */
+static enum status find_more_exact(struct retriever *rt, size_t memory,
+                                   const struct retrieve_options *o,
+                                   struct err *e)
 {
-    struct retrieve_list *list = &rt->lists[memory];
+    struct candidate_list *list = &rt->lists[memory];
     size_t top = (size_t)o->candidates, n = 0;
     struct match m;
     enum status st;
 
-    if (!same_may_follow(rt, list, top)) return ST_OK;
+    if (!more_exact_possible(rt, list, top)) return ST_OK;
     if (!mem_grow(&rt->hits, &rt->hits_cap, RETRIEVE_MORE, sizeof *rt->hits))
         return err_nomem(e, "the candidates of a search");
     st = index_search(rt->indexes[memory], &rt->terms, RETRIEVE_MORE, rt->hits,
@@ -205,10 +216,10 @@ static enum status look_further(struct retriever *rt, size_t memory,
         if (rt->hits[i].score < rt->hits[top - 1].score) break;
         st = compare_hit(rt, memory, i, o, &m, e);
         if (st || m.hash != rt->hash) continue;
-        if (!mem_grow(&list->same, &list->cap_same, list->n_same + 1,
-                      sizeof *list->same))
+        if (!mem_grow(&list->extra, &list->cap_extra, list->n_extra + 1,
+                      sizeof *list->extra))
             return err_nomem(e, "the candidates of a search");
-        list->same[list->n_same++] = m;
+        list->extra[list->n_extra++] = m;
     }
     return st;
 }
@@ -216,12 +227,12 @@ static enum status look_further(struct retriever *rt, size_t memory,
 static enum status fill_list(struct retriever *rt, size_t memory,
                              const struct retrieve_options *o, struct err *e)
 {
-    struct retrieve_list *list = &rt->lists[memory];
+    struct candidate_list *list = &rt->lists[memory];
     struct index *ix = rt->indexes[memory];
     size_t n = 0, top = (size_t)o->candidates;
     enum status st;
 
-    list->n = list->next = list->n_same = 0;
+    list->n = list->next = list->n_extra = 0;
     if (!mem_grow(&list->at, &list->cap, top, sizeof *list->at) ||
         !mem_grow(&rt->hits, &rt->hits_cap, top, sizeof *rt->hits))
         return err_nomem(e, "the candidates of a search");
@@ -229,7 +240,7 @@ static enum status fill_list(struct retriever *rt, size_t memory,
     if (!st) st = index_use_symbols(ix, rt->sw, rt->tokenizer, e);
     if (!st) st = index_search(ix, &rt->terms, top, rt->hits, &n, e);
     if (!st) st = compare_hits(rt, memory, n, o, e);
-    if (!st) st = look_further(rt, memory, o, e);
+    if (!st) st = find_more_exact(rt, memory, o, e);
     return st;
 }
 
@@ -249,24 +260,24 @@ static enum status gather_candidates(struct retriever *rt, size_t *n,
     size_t total = 0;
 
     for (size_t i = 0; i < rt->n; i++)
-        total += rt->lists[i].n + rt->lists[i].n_same;
+        total += rt->lists[i].n + rt->lists[i].n_extra;
     *n = 0;
     if (!mem_grow(&rt->by_hash, &rt->by_hash_cap, total + 1,
                   sizeof *rt->by_hash) ||
-        !mem_grow(&rt->wanted, &rt->wanted_cap, total + 1,
-                  sizeof *rt->wanted))
+        !mem_grow(&rt->group_wanted, &rt->wanted_cap, total + 1,
+                  sizeof *rt->group_wanted))
         return err_nomem(e, "the candidates of a search");
     for (size_t i = 0; i < rt->n; i++) {
-        struct retrieve_list *l = &rt->lists[i];
+        struct candidate_list *l = &rt->lists[i];
 
         for (size_t k = 0; k < l->n; k++) rt->by_hash[(*n)++] = &l->at[k];
-        for (size_t k = 0; k < l->n_same; k++)
-            rt->by_hash[(*n)++] = &l->same[k];
+        for (size_t k = 0; k < l->n_extra; k++)
+            rt->by_hash[(*n)++] = &l->extra[k];
     }
     return ST_OK;
 }
 
-/* Number the groups of equal hashes; *groups of them. */
+/* Number the groups of two or more candidates with equal hashes. */
 static enum status group_candidates(struct retriever *rt, uint32_t *groups,
                                     struct err *e)
 {
@@ -282,12 +293,13 @@ static enum status group_candidates(struct retriever *rt, uint32_t *groups,
         for (end = i + 1; end < n && at[end]->hash == at[i]->hash;) end++;
         if (end == i + 1) continue;
         ++*groups;
+        assert(*groups <= n / 2);
         for (size_t k = i; k < end; k++) at[k]->group = *groups;
     }
     return ST_OK;
 }
 
-/* ---- what is left out ---------------------------------------------------- */
+/* ---- filters ------------------------------------------------------------- */
 
 static enum status retrieve_characters(struct retriever *rt, struct str text,
                                        bool tagged, size_t *n, struct err *e)
@@ -318,15 +330,16 @@ static enum status length_fits(struct retriever *rt, int64_t text, bool *fits,
     return st;
 }
 
-/* Go to the first of the list that may be shown. */
-static enum status retrieve_settle(struct retriever *rt,
-                                   struct retrieve_list *list,
-                                   const struct retrieve_options *o,
-                                   struct err *e)
+/* Move list->next to the next candidate that passes the filters. */
+static enum status skip_filtered(struct retriever *rt,
+                                 struct candidate_list *list,
+                                 const struct retrieve_options *o,
+                                 struct err *e)
 {
     enum status st = ST_OK;
     bool fits = false;
 
+    assert(list->next <= list->n);
     for (; list->next < list->n; list->next++) {
         const struct match *m = &list->at[list->next];
 
@@ -338,7 +351,7 @@ static enum status retrieve_settle(struct retriever *rt,
     return st;
 }
 
-/* ---- all of them --------------------------------------------------------- */
+/* ---- merging the lists --------------------------------------------------- */
 
 static bool goes_before(const struct match *a, const struct match *b)
 {
@@ -347,12 +360,13 @@ static bool goes_before(const struct match *a, const struct match *b)
     return a->text > b->text;
 }
 
-static struct retrieve_list *best_head(struct retriever *rt)
+/* The list whose head comes next, or NULL when all lists are empty. */
+static struct candidate_list *best_head(struct retriever *rt)
 {
-    struct retrieve_list *best = NULL;
+    struct candidate_list *best = NULL;
 
     for (size_t i = 0; i < rt->n; i++) {
-        struct retrieve_list *l = &rt->lists[i];
+        struct candidate_list *l = &rt->lists[i];
 
         if (l->next < l->n &&
             (!best || goes_before(&l->at[l->next], &best->at[best->next])))
@@ -361,14 +375,14 @@ static struct retrieve_list *best_head(struct retriever *rt)
     return best;
 }
 
-static enum status settle_lists(struct retriever *rt,
-                                const struct retrieve_options *o,
-                                struct err *e)
+static enum status skip_filtered_heads(struct retriever *rt,
+                                       const struct retrieve_options *o,
+                                       struct err *e)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; !st && i < rt->n; i++)
-        st = retrieve_settle(rt, &rt->lists[i], o, e);
+        st = skip_filtered(rt, &rt->lists[i], o, e);
     return st;
 }
 
@@ -377,44 +391,46 @@ static enum status retrieve_merge_lists(struct retriever *rt,
                                         struct matches *out, struct err *e)
 {
     enum status st;
-    struct retrieve_list *l;
+    struct candidate_list *l;
 
     if (!mem_grow(&out->at, &out->cap, (size_t)o->top, sizeof *out->at))
         return err_nomem(e, "matches");
-    st = settle_lists(rt, o, e);
+    st = skip_filtered_heads(rt, o, e);
     while (!st && out->n < (size_t)o->top && (l = best_head(rt))) {
         out->at[out->n++] = l->at[l->next++];
-        if (out->n < (size_t)o->top) st = retrieve_settle(rt, l, o, e);
+        if (out->n < (size_t)o->top) st = skip_filtered(rt, l, o, e);
     }
     return st;
 }
 
 /* ---- several translations of one source ---------------------------------- */
 
-/* Which groups have reached the result, and how far the lists must be gone
- * through to have all of their members. False: none. */
-static bool want_groups(struct retriever *rt, const struct matches *out,
+/* Mark the groups that have a member in the result, and set how far each list
+ * must be merged to have all of their members. False: there is no such
+ * group. */
+static bool mark_groups(struct retriever *rt, const struct matches *out,
                         uint32_t groups)
 {
     bool any = false;
 
-    memset(rt->wanted, 0, (groups + 1) * sizeof *rt->wanted);
+    memset(rt->group_wanted, 0, (groups + 1) * sizeof *rt->group_wanted);
+    for (size_t i = 0; i < out->n; i++) assert(out->at[i].group <= groups);
     for (size_t i = 0; i < out->n; i++)
-        if (out->at[i].group) any = rt->wanted[out->at[i].group] = true;
+        if (out->at[i].group) any = rt->group_wanted[out->at[i].group] = true;
     for (size_t i = 0; i < rt->n; i++) {
-        struct retrieve_list *l = &rt->lists[i];
+        struct candidate_list *l = &rt->lists[i];
 
-        l->until = l->next;
+        l->merge_end = l->next;
         for (size_t k = l->next; k < l->n; k++)
-            if (rt->wanted[l->at[k].group]) l->until = k + 1;
+            if (rt->group_wanted[l->at[k].group]) l->merge_end = k + 1;
     }
     return any;
 }
 
-static bool lists_go_on(const struct retriever *rt)
+static bool lists_unfinished(const struct retriever *rt)
 {
     for (size_t i = 0; i < rt->n; i++)
-        if (rt->lists[i].next < rt->lists[i].until) return true;
+        if (rt->lists[i].next < rt->lists[i].merge_end) return true;
     return false;
 }
 
@@ -422,23 +438,23 @@ static enum status add_wanted(const struct retriever *rt,
                               const struct match *m, struct matches *out,
                               struct err *e)
 {
-    if (!rt->wanted[m->group]) return ST_OK;
+    if (!rt->group_wanted[m->group]) return ST_OK;
     if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
         return err_nomem(e, "matches");
     out->at[out->n++] = *m;
     return ST_OK;
 }
 
-/* Those of the query that were never candidates. */
-static enum status add_same(struct retriever *rt,
-                            const struct retrieve_options *o,
-                            struct matches *out, struct err *e)
+/* Append the texts of find_more_exact. */
+static enum status add_extra(struct retriever *rt,
+                             const struct retrieve_options *o,
+                             struct matches *out, struct err *e)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; i < rt->n; i++)
-        for (size_t k = 0; !st && k < rt->lists[i].n_same; k++) {
-            const struct match *m = &rt->lists[i].same[k];
+        for (size_t k = 0; !st && k < rt->lists[i].n_extra; k++) {
+            const struct match *m = &rt->lists[i].extra[k];
             bool fits = true;
 
             if (o->length_filter) st = length_fits(rt, m->text, &fits, e);
@@ -447,29 +463,30 @@ static enum status add_same(struct retriever *rt,
     return st;
 }
 
-/* The other members of the wanted groups, behind the first matches. */
-static enum status merge_rest(struct retriever *rt,
-                              const struct retrieve_options *o,
-                              struct matches *out, struct err *e)
+/* Append the other members of the wanted groups to the matches. */
+static enum status merge_group_members(struct retriever *rt,
+                                       const struct retrieve_options *o,
+                                       struct matches *out, struct err *e)
 {
-    enum status st = settle_lists(rt, o, e);
-    struct retrieve_list *l;
+    enum status st = skip_filtered_heads(rt, o, e);
+    struct candidate_list *l;
 
-    while (!st && lists_go_on(rt) && (l = best_head(rt))) {
+    while (!st && lists_unfinished(rt) && (l = best_head(rt))) {
         st = add_wanted(rt, &l->at[l->next++], out, e);
-        if (!st) st = retrieve_settle(rt, l, o, e);
+        if (!st) st = skip_filtered(rt, l, o, e);
     }
-    return st ? st : add_same(rt, o, out, e);
+    return st ? st : add_extra(rt, o, out, e);
 }
 
-static bool keep_translation_text(struct retriever *rt, struct str text,
+static bool copy_translation_text(struct retriever *rt, struct str text,
                                   size_t *at)
 {
     *at = rt->texts.len;
     return !text.n || strbuf_add(&rt->texts, text.p, text.n);
 }
 
-/* One that was removed a moment ago is left where it is. */
+/* Read a match's texts and precedence. A text that was removed meanwhile is
+ * skipped: it keeps its place. */
 static enum status load_translation(struct retriever *rt,
                                     const struct matches *m, size_t place,
                                     struct err *e)
@@ -490,8 +507,8 @@ static enum status load_translation(struct retriever *rt,
     st = precedence_source(source, tagged, &rt->plain, &t->source, e);
     if (st) return st;
     t->target = target;
-    if (!keep_translation_text(rt, t->source, &t->source_at) ||
-        !keep_translation_text(rt, t->target, &t->target_at))
+    if (!copy_translation_text(rt, t->source, &t->source_at) ||
+        !copy_translation_text(rt, t->target, &t->target_at))
         return err_nomem(e, "matches");
     st = precedence_read(rt->store, t->match.text, t->match.priority,
                          &t->precedence, e);
@@ -508,7 +525,7 @@ static enum status load_translations(struct retriever *rt,
     strbuf_reset(&rt->texts);
     for (size_t i = 0; !st && i < m->n; i++)
         if (m->at[i].group) st = load_translation(rt, m, i, e);
-    for (size_t i = 0; i < rt->n_translations; i++) {   /* it moved */
+    for (size_t i = 0; i < rt->n_translations; i++) {   /* texts is complete */
         struct same_source *t = &rt->translations[i];
 
         t->source.p = rt->texts.data + t->source_at;
@@ -556,18 +573,22 @@ static bool translations_differ(const struct same_source *t, size_t n)
     return false;
 }
 
-/* n translations of one source, by place. */
+/* Put the n translations of one source, sorted by place, in the order of their
+ * precedence. */
 static void order_translations(struct same_source *t, size_t n,
                                struct matches *m)
 {
+    size_t k = 0;
+
     if (!translations_differ(t, n)) return;
-    for (size_t i = 0; i < n; i++) {    /* the slot of place i, to be filled */
+    for (size_t i = 0; i < n; i++) {    /* text 0 marks a place to fill */
         assert(t[i].place < m->n && (!i || t[i].place > t[i - 1].place));
         m->at[t[i].place].text = 0;
     }
     qsort(t, n, sizeof *t, translation_by_precedence);
-    for (size_t i = 0, k = 0; i < m->n && k < n; i++)
+    for (size_t i = 0; i < m->n && k < n; i++)
         if (!m->at[i].text) m->at[i] = t[k++].match;
+    assert(k == n);
 }
 
 static enum status order_sources(struct retriever *rt, struct matches *m,
@@ -601,9 +622,10 @@ static enum status retrieve_merge(struct retriever *rt,
     enum status st = group_candidates(rt, &groups, e);
 
     if (!st) st = retrieve_merge_lists(rt, o, out, e);
-    if (st || !groups || !want_groups(rt, out, groups)) return st;
+    if (st || !groups || !mark_groups(rt, out, groups)) return st;
     n = out->n;
-    st = merge_rest(rt, o, out, e);
+    assert(n <= (size_t)o->top);
+    st = merge_group_members(rt, o, out, e);
     if (!st) st = order_sources(rt, out, e);
     out->n_more = out->n - n;
     out->n = n;
@@ -616,6 +638,7 @@ enum status retrieve(struct retriever *rt, struct str text,
 {
     enum status st;
 
+    assert(o->top >= 0 && o->candidates >= 0);
     out->n = out->n_more = 0;
     st = analyze(&rt->analyzer, text, &rt->terms, e);
     if (!st) st = symbols_of(rt->sw, text, &rt->symbols, e);

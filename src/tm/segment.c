@@ -1,11 +1,17 @@
-/* segment.c - open a segment and find things in it. */
+/* segment.c - opens a segment, finds terms and documents in it, and marks
+ * documents dead. Contents of the file are checked before they are used;
+ * asserts are for arguments only. Scoring is in bm25.c. */
 #include "tm/segment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool table(struct segment *s, int which, uint64_t n, size_t size,
-                  const void **out)
+#include "base/invariant.h"
+
+/* The table that begins at head.user[which]; false: it is not within the
+ * data. */
+static bool find_table(struct segment *s, int which, uint64_t n, size_t size,
+                       const void **out)
 {
     uint64_t at = s->file.head.user[which];
     uint64_t bytes = s->file.head.data_bytes;
@@ -15,7 +21,7 @@ static bool table(struct segment *s, int which, uint64_t n, size_t size,
     return true;
 }
 
-static bool take_tables(struct segment *s)
+static bool locate_tables(struct segment *s)
 {
     const struct pagefile_head *h = &s->file.head;
     const void *p[5];
@@ -29,12 +35,13 @@ static bool take_tables(struct segment *s)
     s->words = h->user[SEG_WORDS];
     if (s->n_docs > SEGMENT_MAX_DOCS || s->n_classes > SEGMENT_MAX_CLASSES
         || !s->n_ids != !s->n_docs
-        || !table(s, SEG_AT_IDS, s->n_ids, sizeof *s->ids, &p[0])
-        || !table(s, SEG_AT_CLASSES, s->n_classes, sizeof *s->classes, &p[1])
-        || !table(s, SEG_AT_TERMS, (uint64_t)s->n_terms + 1,
-                  sizeof *s->terms, &p[2])
-        || !table(s, SEG_AT_RUNS, s->n_runs, sizeof *s->runs, &p[3])
-        || !table(s, SEG_AT_POSTS, h->user[SEG_POST_BYTES], 1, &p[4]))
+        || !find_table(s, SEG_AT_IDS, s->n_ids, sizeof *s->ids, &p[0])
+        || !find_table(s, SEG_AT_CLASSES, s->n_classes, sizeof *s->classes,
+                       &p[1])
+        || !find_table(s, SEG_AT_TERMS, (uint64_t)s->n_terms + 1,
+                       sizeof *s->terms, &p[2])
+        || !find_table(s, SEG_AT_RUNS, s->n_runs, sizeof *s->runs, &p[3])
+        || !find_table(s, SEG_AT_POSTS, h->user[SEG_POST_BYTES], 1, &p[4]))
         return false;
     s->ids = p[0];
     s->classes = p[1];
@@ -44,8 +51,9 @@ static bool take_tables(struct segment *s)
     return true;
 }
 
-/* The small tables are used without further questions. */
-static bool check_small(struct segment *s)
+/* Check the tables that are used without further checks: ids begin at document
+ * 0, are not empty and ascend; no class has frequency 0. */
+static bool check_small_tables(struct segment *s)
 {
     const struct pagefile_head *h = &s->file.head;
 
@@ -73,7 +81,7 @@ static bool check_small(struct segment *s)
 static enum status segment_finish(struct segment **out, struct segment *s,
                                   const char *path, struct err *e)
 {
-    if (!take_tables(s) || !check_small(s)) {
+    if (!locate_tables(s) || !check_small_tables(s)) {
         segment_close(s);
         return err_set(e, ST_FORMAT, "%s is damaged", path);
     }
@@ -137,22 +145,23 @@ void segment_close(struct segment *s)
     free(s);
 }
 
-/* ---- looking up ---------------------------------------------------------- */
+/* ---- lookup -------------------------------------------------------------- */
 
 static bool term_at(struct segment *s, uint32_t i, const struct seg_term **t)
 {
     uint64_t at = s->file.head.user[SEG_AT_TERMS] + i * sizeof **t;
 
+    assert(i <= s->n_terms);
     *t = &s->terms[i];
     return pagefile_has(&s->file, at, sizeof **t);
 }
 
-/* Hashes are spread evenly: guess the place by proportion, and halve when two
- * guesses have not brought it near. */
+/* Interpolation search: hashes are evenly spread. Every third step halves the
+ * range, which bounds the number of steps for uneven hashes too. */
 static bool search_term(struct segment *s, uint64_t hash, uint32_t *out,
                         bool *found)
 {
-    uint32_t lo = 0, hi = s->n_terms;   /* it is in [lo, hi) if anywhere */
+    uint32_t lo = 0, hi = s->n_terms;   /* the term is in [lo, hi) or absent */
     uint64_t lo_hash = 0, hi_hash = UINT64_MAX;
 
     *found = false;
@@ -182,8 +191,9 @@ static bool search_term(struct segment *s, uint64_t hash, uint32_t *out,
     return true;
 }
 
-/* Checks what the list claims to be before anybody reads it. */
-static bool segment_take_list(struct segment *s, uint32_t i,
+/* Term i's posting list, after checking that its runs ascend and that its
+ * postings lie within the table. False: damaged. */
+static bool segment_read_list(struct segment *s, uint32_t i,
                               struct seg_list *out)
 {
     const struct pagefile_head *h = &s->file.head;
@@ -192,6 +202,7 @@ static bool segment_take_list(struct segment *s, uint32_t i,
     uint32_t n_blocks = (s->n_docs + BLOCK_DOCS - 1) / BLOCK_DOCS;
     int last = -1;
 
+    assert(i < s->n_terms);
     if (!term_at(s, i, &t) || !term_at(s, i + 1, &next)) return false;
     if (t->run >= next->run || next->run > s->n_runs
         || !pagefile_has(&s->file, h->user[SEG_AT_RUNS]
@@ -225,7 +236,7 @@ bool segment_find(struct segment *s, uint64_t hash, struct seg_list *out)
 
     memset(out, 0, sizeof *out);
     if (!search_term(s, hash, &i, &found)) return false;
-    return !found || segment_take_list(s, i, out);
+    return !found || segment_read_list(s, i, out);
 }
 
 bool segment_sound(struct segment *s)
@@ -238,16 +249,16 @@ bool segment_sound(struct segment *s)
 
         if (i && s->terms[i].hash <= before) return false;
         before = s->terms[i].hash;
-        if (!segment_take_list(s, i, &list)) return false;
+        if (!segment_read_list(s, i, &list)) return false;
     }
     return true;
 }
 
-/* The run of ids that a document, or a text, is in. */
 int64_t segment_text(const struct segment *s, uint32_t doc)
 {
     uint32_t lo = 0, hi = s->n_ids;
 
+    assert(doc < s->n_docs);
     while (hi - lo > 1) {
         uint32_t mid = lo + (hi - lo) / 2;
 
@@ -272,15 +283,26 @@ bool segment_doc(const struct segment *s, int64_t text, uint32_t *doc)
     if (text - s->ids[lo].text >= (int64_t)(end - s->ids[lo].doc))
         return false;
     *doc = s->ids[lo].doc + (uint32_t)(text - s->ids[lo].text);
+    assert(*doc < s->n_docs);
     return true;
+}
+
+bool segment_dead_sound(const struct segment *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t d = 0; d < s->n_docs; d++) n += segment_is_dead(s, d);
+    return n == s->n_dead && (n || !s->first_dead);
 }
 
 bool segment_kill(struct segment *s, uint32_t doc)
 {
+    assert(doc < s->n_docs && !segment_is_dead(s, doc));
     if (!s->dead) s->dead = calloc(s->n_docs / 64 + 1, sizeof *s->dead);
     if (!s->dead) return false;
     s->dead[doc / 64] |= (uint64_t)1 << doc % 64;
     s->n_dead++;
+    assert(s->n_dead <= s->n_docs);
     return true;
 }
 

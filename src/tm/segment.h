@@ -3,25 +3,38 @@
  * Documents are numbered from 0 in order of text id. The file (pagefile.h) has
  * five tables:
  *
- *   ids      runs of consecutive text ids: first document, its id
- *   classes  the (term frequency, length byte) pairs that occur, commonest
- *            first, and how often
- *   terms    hash, where its runs and postings begin; ascending, one more at
- *            the end; found by interpolation, hashes being even
- *   runs     a term's postings in one block of 2^16 documents: block number
- *            (top bit: wide) and count - 1, 16 bits each
- *   posts    for each run count document numbers in the block, 16 bits each,
- *            then count classes of one byte (wide: two), to an even length
+ *   ids      runs of consecutive text ids: the first document of the run and
+ *            its text id
+ *   classes  the pairs (term frequency, length byte) that occur, most frequent
+ *            first, and how often each occurs
+ *   terms    the hash of a term and where its runs and postings begin, in
+ *            ascending order of hash, with one more entry at the end. Terms
+ *            are found by interpolation, because hashes are evenly spread.
+ *   runs     the postings of a term in one block of 2^16 documents: block
+ *            number (top bit: wide) and count - 1, 16 bits each, in ascending
+ *            order of block
+ *   posts    for each run `count` document numbers within the block, 16 bits
+ *            each and ascending, then `count` class numbers of one byte (wide:
+ *            two bytes), padded to an even length
  *
- * So a posting takes three bytes, needs no decoding, and what it adds to a
- * score is found in a table of 256 entries. */
+ * So a posting takes three bytes and needs no decoding, and what it adds to a
+ * score is found in a table of 256 entries.
+ *
+ * The tables are never changed. What changes in memory are the dead marks:
+ * a document is dead when its text was removed from the store after the
+ * segment was written. n_dead is the number of bits set in `dead`, and
+ * first_dead is 0 if and only if index.c has struck out no document.
+ *
+ * Opening verifies the head and the tables of ids and classes. Everything else
+ * is verified when it is first used, so a damaged file is found by
+ * segment_find or segment_sound, never by a crash. */
 #ifndef TM_SEGMENT_H
 #define TM_SEGMENT_H
 
 #include "tm/pagefile.h"
 
 #define SEGMENT_MAGIC "SKMTSEG"
-/* Also raised when analyze() gives a text other terms than before. */
+/* Must also be raised when analyze() changes the terms of a text. */
 #define SEGMENT_VERSION 1
 #define SEGMENT_MAX_DOCS (1u << 20)
 #define BLOCK_DOCS 65536u
@@ -31,10 +44,10 @@
 
 struct seg_ids { uint32_t doc, zero; int64_t text; };
 struct seg_class { uint32_t tf, count; uint8_t length, zero[3]; };
-struct seg_term { uint64_t hash; uint32_t run, post; }; /* post: in 2 bytes */
+struct seg_term { uint64_t hash; uint32_t run, post; }; /* post: offset / 2 */
 struct seg_run { uint16_t block, last; };               /* last: count - 1 */
 
-/* Names of the head's numbers. */
+/* Indices of the numbers in the head: pagefile_head.user32 and .user. */
 enum { SEG32_DOCS, SEG32_TERMS, SEG32_CLASSES, SEG32_IDS, SEG32_RUNS };
 enum { SEG_UUID, SEG_ANALYZER, SEG_NUMBER, SEG_MEMORY, SEG_WORDS, SEG_AT_IDS,
        SEG_AT_CLASSES, SEG_AT_TERMS, SEG_AT_RUNS, SEG_AT_POSTS,
@@ -44,46 +57,50 @@ struct segment {
     struct pagefile file;
     int64_t number;             /* 0: in memory only */
     uint32_t n_docs, n_terms, n_classes, n_ids, n_runs;
-    uint64_t words;             /* sum of the documents' exact lengths */
+    uint64_t words;             /* sum of the exact lengths, in terms, of all
+                                   documents, dead ones too */
     const struct seg_ids *ids;          /* [n_ids] */
     const struct seg_class *classes;    /* [n_classes] */
     const struct seg_term *terms;       /* [n_terms + 1] */
     const struct seg_run *runs;         /* [n_runs] */
     const uint8_t *posts;
 
-    uint64_t *dead;             /* a bit per document; NULL: none */
+    uint64_t *dead;             /* a bit per document; NULL: none is dead */
     uint32_t n_dead;
-    int64_t first_dead;         /* the change that struck out the first;
-                                   index.c's */
-    double *impact;             /* [n_classes] tf / (tf + norm), bm25.c's */
-    double impact_for;          /* the average length it was made for */
-    double max_impact;
+    int64_t first_dead;         /* the first change that struck out a
+                                   document; set by index.c */
+    double *impact;             /* [n_classes] tf / (tf + norm); by bm25.c */
+    double impact_for;          /* the average length that impact is for */
+    double max_impact;          /* the largest of impact */
 };
 
 struct seg_key { uint64_t uuid, analyzer; int64_t memory; };
 
-/* ST_FORMAT: missing, damaged, or not the one that was meant. checksum is the
- * head's, as the manifest has it. */
+/* ST_FORMAT: the file is missing, damaged, or another one than the manifest
+ * lists. checksum: of the head, from the manifest. */
 enum status segment_open(struct segment **out, const char *path,
                          const struct seg_key *key, int64_t number,
                          uint64_t checksum, struct err *e);
-/* Over an image made by segment_write.h; takes data. */
+/* A segment in memory, from an image of segment_write.h. Takes data, also when
+ * it fails. */
 enum status segment_adopt(struct segment **out,
                           const struct pagefile_head *head, uint8_t *data,
                           uint64_t n, struct err *e);
 void segment_close(struct segment *s);          /* NULL is fine */
 
-/* All bytes verified, offsets and the order of terms and runs checked: before a
- * merge. */
+/* Verify all bytes, the offsets, and the order of terms and runs. Must be true
+ * before a merge. */
 bool segment_sound(struct segment *s);
+/* Whether n_dead matches the dead marks, for PARANOID_CHECK. */
+bool segment_dead_sound(const struct segment *s);
 
 struct seg_list {
     const struct seg_run *runs;
     uint32_t n_runs;
-    uint32_t df;                /* sum of the runs' counts; 0: no such term */
+    uint32_t df;                /* number of postings; 0: no such term */
     const uint8_t *posts;
 };
-/* false: the file is damaged there. */
+/* The posting list of a term. False: the file is damaged there. */
 bool segment_find(struct segment *s, uint64_t hash, struct seg_list *out);
 static inline uint32_t run_count(struct seg_run r) { return r.last + 1u; }
 static inline size_t run_bytes(struct seg_run r)
@@ -93,15 +110,17 @@ static inline size_t run_bytes(struct seg_run r)
     return r.block & RUN_WIDE ? 4 * (size_t)n : (3 * (size_t)n + 1) / 2 * 2;
 }
 
+/* The text id of a document, and the document of a text id. */
 int64_t segment_text(const struct segment *s, uint32_t doc);
-/* false: not in this segment. */
+/* false: the text is not in this segment. */
 bool segment_doc(const struct segment *s, int64_t text, uint32_t *doc);
 
 static inline bool segment_is_dead(const struct segment *s, uint32_t doc)
 {
     return s->dead && s->dead[doc / 64] >> doc % 64 & 1;
 }
-bool segment_kill(struct segment *s, uint32_t doc);     /* false: no memory */
-void segment_revive(struct segment *s);         /* no document is dead */
+/* Mark a live document dead. False: out of memory. */
+bool segment_kill(struct segment *s, uint32_t doc);
+void segment_revive(struct segment *s);         /* clear all dead marks */
 
 #endif

@@ -1,25 +1,35 @@
-/* segment_build.c - texts to a segment.
+/* segment_build.c - builds a segment from texts.
  *
- * Postings are appended document by document as (term number, class), with the
- * count of each document's; a counting sort by term, terms in order of hash,
- * gives the lists. */
+ * Postings are appended document by document as (term number, class); doc_end
+ * says where the postings of a document end. A counting sort by term, with the
+ * terms in order of hash, then yields the posting lists.
+ *
+ * Invariants: doc_text and doc_end ascend; the document frequencies of all
+ * terms add up to n_posts; post_term and post_class refer to known terms and
+ * classes. They do not hold after builder_add failed: then the builder can
+ * only be freed. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/map64.h"
 #include "base/mem.h"
 #include "tm/image.h"
 #include "tm/length_byte.h"
 
-/* A segment ends at half the most it may hold, so that two can be joined, or
- * when its postings take some tens of megabytes. */
+/* A builder is full at half the documents that a segment may have, so that two
+ * segments can be merged, or when its postings take some tens of megabytes. */
 #define BUILD_DOCS (SEGMENT_MAX_DOCS / 2)
 #define BUILD_POSTS (3u << 20)
-/* The most classes one document of 16 MiB can add: its distinct frequencies,
- * whose sum is its length. */
+/* The most classes that one document of 16 MiB can add: it has at most this
+ * many distinct frequencies, because their sum is its length. */
 #define DOC_CLASSES 6000u
 
-struct term_info { uint64_t hash; uint32_t df, last_doc, tf; };
+struct term_info {
+    uint64_t hash;
+    uint32_t df;
+    uint32_t last_doc, tf;      /* the last document with it, how often */
+};
 
 struct builder {
     struct map64 numbers;       /* hash to term number */
@@ -28,8 +38,8 @@ struct builder {
     uint32_t *post_term;        /* [n_posts] term number */
     uint16_t *post_class;       /* [n_posts] */
     size_t n_posts, cap_term, cap_class;
-    uint32_t *doc_end;          /* [n_docs] postings up to its end */
-    uint32_t *doc_words;        /* [n_docs] its exact length */
+    uint32_t *doc_end;          /* [n_docs] index after its last posting */
+    uint32_t *doc_words;        /* [n_docs] exact length in terms */
     int64_t *doc_text;          /* [n_docs] */
     size_t cap_end, cap_words, cap_text;
     uint32_t n_docs;
@@ -59,7 +69,7 @@ void builder_free(struct builder *b)
     free(b);
 }
 
-bool builder_takes(const struct builder *b, int64_t text)
+bool builder_accepts(const struct builder *b, int64_t text)
 {
     return !b->n_docs || (b->doc_text[b->n_docs - 1] < text
                           && b->n_docs < BUILD_DOCS && b->n_posts < BUILD_POSTS
@@ -125,6 +135,8 @@ enum status builder_add(struct builder *b, int64_t text,
     uint8_t length = length_to_byte((uint32_t)terms->n);
     size_t n = b->n_docs + (size_t)1;
 
+    assert(!b->n_docs || b->doc_text[b->n_docs - 1] < text);
+    assert(b->n_docs < SEGMENT_MAX_DOCS);
     if (!mem_grow(&b->doc_end, &b->cap_end, n, sizeof *b->doc_end)
         || !mem_grow(&b->doc_words, &b->cap_words, n, sizeof *b->doc_words)
         || !mem_grow(&b->doc_text, &b->cap_text, n, sizeof *b->doc_text))
@@ -139,17 +151,19 @@ enum status builder_add(struct builder *b, int64_t text,
         if (!class_number(b, b->terms[b->post_term[i]].tf, length,
                           &b->post_class[i]))
             return err_nomem(e, "index");
+    assert(b->n_posts <= UINT32_MAX && b->n_classes <= SEGMENT_MAX_CLASSES);
     b->doc_end[b->n_docs] = (uint32_t)b->n_posts;
     b->doc_words[b->n_docs] = (uint32_t)terms->n;
     b->doc_text[b->n_docs++] = text;
     return ST_OK;
 }
 
-/* ---- the segment --------------------------------------------------------- */
+/* ---- making the segment -------------------------------------------------- */
 
-struct sorted_terms {           /* postings by term */
-    uint32_t *order;            /* [n_terms] term numbers by hash */
-    uint32_t *at;               /* [n_terms] by number: where its next goes */
+struct sorted_terms {           /* postings sorted by term */
+    uint32_t *order;            /* [n_terms] term numbers in order of hash */
+    uint32_t *at;               /* [n_terms] by number: where the term's next
+                                   posting goes */
     uint32_t *doc;              /* [n_posts] */
     uint16_t *class;            /* [n_posts] */
     uint32_t *new_doc;          /* [n_docs] UINT32_MAX: dropped */
@@ -194,6 +208,7 @@ static void sort_postings(struct sorted_terms *s, const struct builder *b)
         s->at[s->order[i]] = at;
         at += b->terms[s->order[i]].df;
     }
+    assert(at == b->n_posts);
     for (uint32_t d = 0; d < b->n_docs; d++)
         for (; post < b->doc_end[d]; post++) {
             uint32_t to = s->at[b->post_term[post]]++;
@@ -203,7 +218,7 @@ static void sort_postings(struct sorted_terms *s, const struct builder *b)
         }
 }
 
-/* Numbers and ids of the documents that stay. */
+/* Number the documents that are not dropped, and collect their ids. */
 static bool segment_build_number_docs(struct sorted_terms *s,
                                       const struct builder *b,
                                       const int64_t *drop, size_t n_drop,
@@ -213,6 +228,7 @@ static bool segment_build_number_docs(struct sorted_terms *s,
     size_t at = 0;
 
     for (uint32_t d = 0; d < b->n_docs; d++) {
+        assert(!d || b->doc_text[d - 1] < b->doc_text[d]);
         while (at < n_drop && drop[at] < b->doc_text[d]) at++;
         s->new_doc[d] = UINT32_MAX;
         if (at < n_drop && drop[at] == b->doc_text[d]) continue;
@@ -238,6 +254,7 @@ static void write_lists(struct image_writer *w, const struct sorted_terms *s,
             if (d != UINT32_MAX) image_post(w, d, s->class[post]);
         }
     }
+    assert(post == b->n_posts);
 }
 
 static void builder_reset(struct builder *b)
@@ -258,6 +275,7 @@ enum status builder_image(struct builder *b, const struct seg_key *key,
     struct sorted_terms s = { 0 };
     enum status st = ST_OK;
 
+    for (size_t i = 1; i < n_drop; i++) assert(drop[i - 1] <= drop[i]);
     memset(out, 0, sizeof *out);
     if (!sorted_alloc(&s, b)
         || !image_begin(&w, b->classes, (uint32_t)b->n_classes)

@@ -1,12 +1,17 @@
-/* segment_merge.c - several segments to one.
+/* segment_merge.c - merges several segments into one.
  *
- * Documents are renumbered by merging the segments' id runs; then the term
- * tables are walked together in order of hash, and each term's lists are
- * joined. Where the segments' ids do not overlap, which is nearly always, a
- * joined list is in order as it comes. */
+ * Documents get new numbers in order of text id. Then the term tables are
+ * walked together in order of hash, and the lists of each term are joined.
+ * When the text ids of the segments do not overlap, which is the usual case,
+ * a joined list is already in order.
+ *
+ * Invariants: the segments are distinct, and each document has either a new
+ * number or UINT32_MAX, which means that it is left out. The new numbers of a
+ * segment ascend, and no two documents have the same one. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/map64.h"
 #include "base/mem.h"
 #include "tm/image.h"
@@ -14,11 +19,11 @@
 
 struct merge_posting { uint32_t doc, class; };
 
-struct merge {
+struct merge_state {
     struct segment *const *segs;
     size_t n;
     uint32_t *new_doc[MERGE_MAX];       /* UINT32_MAX: left out */
-    uint32_t left_out[MERGE_MAX];       /* how many are */
+    uint32_t n_left_out[MERGE_MAX];     /* documents that are left out */
     uint32_t *new_class[MERGE_MAX];
     struct map64 class_of;
     struct seg_class *classes;
@@ -27,10 +32,10 @@ struct merge {
     struct image_facts facts;
     struct merge_posting *posts;        /* of one term */
     size_t n_posts, cap_posts;
-    bool sorted;
+    bool sorted;                        /* posts ascend by document */
 };
 
-static void merge_release(struct merge *m)
+static void merge_release(struct merge_state *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         free(m->new_doc[i]);
@@ -57,14 +62,16 @@ bool segments_fit(struct segment *const *segs, size_t n)
 
 /* ---- documents ----------------------------------------------------------- */
 
-static void segment_merge_leave_out(struct merge *m, size_t i, uint32_t doc)
+static void segment_merge_leave_out(struct merge_state *m, size_t i,
+                                    uint32_t doc)
 {
     m->new_doc[i][doc] = UINT32_MAX;
-    m->left_out[i]++;
+    m->n_left_out[i]++;
 }
 
-/* The segment whose next live document has the lowest id; n: none is left. */
-static size_t lowest(struct merge *m, uint32_t *at)
+/* The segment whose next live document has the lowest text id. Dead documents
+ * before it are left out. Returns m->n when no document remains. */
+static size_t lowest_text(struct merge_state *m, uint32_t *at)
 {
     size_t best = m->n;
     int64_t best_text = 0;
@@ -85,27 +92,28 @@ static size_t lowest(struct merge *m, uint32_t *at)
     return best;
 }
 
-static bool segment_merge_number_docs(struct merge *m)
+static bool segment_merge_number_docs(struct merge_state *m)
 {
     uint32_t at[MERGE_MAX] = { 0 };
     size_t i;
 
-    while ((i = lowest(m, at)) < m->n) {
+    while ((i = lowest_text(m, at)) < m->n) {
         int64_t text = segment_text(m->segs[i], at[i]);
 
-        if (m->ids.n && text < m->ids.next) {   /* had it already */
+        if (m->ids.n && text < m->ids.next) {   /* another segment had it */
             segment_merge_leave_out(m, i, at[i]++);
             continue;
         }
         if (!id_runs_add(&m->ids, m->facts.n_docs, text)) return false;
         m->new_doc[i][at[i]++] = m->facts.n_docs++;
     }
+    for (i = 0; i < m->n; i++) assert(at[i] == m->segs[i]->n_docs);
     return true;
 }
 
 /* ---- classes ------------------------------------------------------------- */
 
-static bool number_classes(struct merge *m, size_t i)
+static bool number_classes(struct merge_state *m, size_t i)
 {
     const struct segment *s = m->segs[i];
 
@@ -130,7 +138,7 @@ static bool number_classes(struct merge *m, size_t i)
     return true;
 }
 
-static bool merge_alloc(struct merge *m)
+static bool merge_alloc(struct merge_state *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         m->new_doc[i] = malloc(((size_t)m->segs[i]->n_docs + 1)
@@ -143,10 +151,12 @@ static bool merge_alloc(struct merge *m)
     return segment_merge_number_docs(m);
 }
 
-/* ---- lists --------------------------------------------------------------- */
+/* ---- posting lists ------------------------------------------------------- */
 
-static bool take_run(struct merge *m, size_t i, struct seg_run run,
-                     const uint8_t *p)
+/* Append the postings of a run of segment i to the joined list. Postings that
+ * are out of range are skipped. */
+static bool append_run(struct merge_state *m, size_t i, struct seg_run run,
+                       const uint8_t *p)
 {
     uint32_t n = run_count(run), base = (run.block & ~RUN_WIDE) * BLOCK_DOCS;
     const uint8_t *cls = p + 2 * (size_t)n;
@@ -172,14 +182,14 @@ static bool take_run(struct merge *m, size_t i, struct seg_run run,
     return true;
 }
 
-static bool segment_merge_take_list(struct merge *m, size_t i, uint32_t term)
+static bool append_list(struct merge_state *m, size_t i, uint32_t term)
 {
     const struct segment *s = m->segs[i];
     const struct seg_term *t = &s->terms[term];
     const uint8_t *p = s->posts + (uint64_t)t->post * 2;
 
     for (uint32_t r = t->run; r < t[1].run; r++) {
-        if (!take_run(m, i, s->runs[r], p)) return false;
+        if (!append_run(m, i, s->runs[r], p)) return false;
         p += run_bytes(s->runs[r]);
     }
     return true;
@@ -192,17 +202,19 @@ static int by_doc(const void *a, const void *b)
     return x->doc < y->doc ? -1 : x->doc > y->doc;
 }
 
-static void write_list(struct merge *m, struct image_writer *w, uint64_t hash)
+static void write_list(struct merge_state *m, struct image_writer *w,
+                       uint64_t hash)
 {
     if (!m->n_posts) return;
     if (!m->sorted) qsort(m->posts, m->n_posts, sizeof *m->posts, by_doc);
     image_term(w, hash);
+    assert(m->posts[m->n_posts - 1].doc < m->facts.n_docs);
     for (size_t k = 0; k < m->n_posts; k++)
         if (!k || m->posts[k].doc != m->posts[k - 1].doc)
             image_post(w, m->posts[k].doc, m->posts[k].class);
 }
 
-static bool segment_merge_lists(struct merge *m, struct image_writer *w)
+static bool segment_merge_lists(struct merge_state *m, struct image_writer *w)
 {
     uint32_t at[MERGE_MAX] = { 0 };
 
@@ -222,20 +234,20 @@ static bool segment_merge_lists(struct merge *m, struct image_writer *w)
         for (size_t i = 0; i < m->n; i++)
             if (at[i] < m->segs[i]->n_terms
                 && m->segs[i]->terms[at[i]].hash == hash
-                && !segment_merge_take_list(m, i, at[i]++))
+                && !append_list(m, i, at[i]++))
                 return false;
         write_list(m, w, hash);
     }
 }
 
-/* Exact lengths are not kept by document; what those that are left out had is
- * what their postings say. */
-static uint64_t words_left_out(const struct merge *m, size_t i)
+/* The exact lengths of the documents of segment i that are left out, summed.
+ * Segments do not store exact lengths, so the frequencies are added up. */
+static uint64_t words_left_out(const struct merge_state *m, size_t i)
 {
     const struct segment *s = m->segs[i];
     uint64_t words = 0;
 
-    if (!m->left_out[i]) return 0;
+    if (!m->n_left_out[i]) return 0;
     for (uint32_t t = 0; t < s->n_terms; t++) {
         const uint8_t *p = s->posts + (uint64_t)s->terms[t].post * 2;
 
@@ -264,11 +276,14 @@ enum status segments_merge(struct segment *const *segs, size_t n,
                            const struct seg_key *key, int64_t number,
                            struct image *out, struct err *e)
 {
-    struct merge m = { .segs = segs, .n = n,
+    struct merge_state m = { .segs = segs, .n = n,
                        .facts = { .key = *key, .number = number } };
     struct image_writer w = { 0 };
     enum status st = ST_OK;
 
+    assert(n > 0 && n <= MERGE_MAX);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) assert(segs[i] != segs[k]);
     memset(out, 0, sizeof *out);
     if (!merge_alloc(&m)
         || !image_begin(&w, m.classes, (uint32_t)m.n_classes)
@@ -276,6 +291,7 @@ enum status segments_merge(struct segment *const *segs, size_t n,
         st = err_nomem(e, "merging the index");
     for (size_t i = 0; !st && i < n; i++)
         m.facts.words += segs[i]->words - words_left_out(&m, i);
+    assert(st || m.facts.n_docs <= SEGMENT_MAX_DOCS);
     m.facts.ids = m.ids.at;
     m.facts.n_ids = m.ids.n;
     if (!st) st = image_end(&w, &m.facts, out, e);

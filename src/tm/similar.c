@@ -1,16 +1,17 @@
-/* similar.c - edit distance, bit-parallel, and differences; see similar.h.
+/* similar.c - computes edit distances, 64 rows at a time, and finds the words
+ * in which two texts differ.
  *
  * The table of distances has a row for each unit of the pattern and a column
- * for each unit of the text. Neighbors in it differ by -1, 0 or 1, so a
- * column is kept as differences, two bits a row: `up` where a cell is one more
- * than the cell above, `down` where it is one less. A column follows from the
- * one before by a dozen operations on 64 rows (a block) at a time.
+ * for each unit of the text. Neighboring cells differ by -1, 0 or 1, so a
+ * column is stored as differences, two bits per row: `up` where a cell is one
+ * more than the cell above, `down` where it is one less. The next column is
+ * computed by a dozen operations on 64 rows (a block) at a time.
  *
- * What a text unit needs is the set of rows that hold it. These are found
- * through a small hash table; for a pattern of several blocks a unit has a
- * list of (block, rows) in ascending order, as most units are in few blocks.
- * So a pattern costs memory in proportion to its length. Slots of earlier
- * patterns are told by their stamp, and nothing is cleared. */
+ * For a unit of the text we need the set of rows of the pattern that have it.
+ * A hash table leads from a unit to a list of (block, rows) in ascending order
+ * of block. Most units are in few blocks, so the memory is proportional to the
+ * length of the pattern. A slot whose stamp is not the present one belongs to
+ * an earlier pattern and counts as free; so nothing has to be cleared. */
 #include "tm/similar.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "text/words.h"
 
@@ -28,26 +30,26 @@
 struct similar_slot {
     uint32_t symbol;
     uint32_t stamp;             /* of the pattern it belongs to */
-    uint32_t first, last;       /* its entries */
+    uint32_t first, last;       /* entries of its list */
 };
 
 struct similar_entry {
-    uint64_t rows;              /* of the block that hold the symbol */
+    uint64_t rows;              /* of the block that have the symbol */
     uint32_t block, next;       /* next: NONE at the end */
 };
 
-struct column { uint64_t up, down; };
+struct similar_column { uint64_t up, down; };
 
 struct similar {
     struct similar_slot *slot;  /* [n_slots] */
     struct similar_entry *entry;  /* [n_entries] */
-    struct column *column;      /* [n_blocks] */
+    struct similar_column *column;      /* [n_blocks] */
     size_t cap_slots, cap_entries, cap_columns;
     size_t n_slots, n_entries, n_blocks;        /* n_slots: a power of two */
     uint32_t *pattern;          /* [n], a copy */
     size_t cap_pattern;
-    size_t n;                   /* of the pattern */
-    uint32_t stamp;
+    size_t n;                   /* units of the pattern */
+    uint32_t stamp;             /* of the present pattern */
 };
 
 enum status similar_new(struct similar **out, struct err *e)
@@ -66,8 +68,8 @@ void similar_free(struct similar *s)
     free(s);
 }
 
-/* The symbol's slot, or the free one where it belongs. There always is a free
- * one: the table has at least twice as many as the pattern has units. */
+/* The slot of a symbol, or the free slot where it belongs. There is always a
+ * free slot: the table has at least twice as many as the pattern has units. */
 static struct similar_slot *similar_find(const struct similar *s,
                                          uint32_t symbol)
 {
@@ -79,7 +81,8 @@ static struct similar_slot *similar_find(const struct similar *s,
     return &s->slot[i];
 }
 
-/* Slots for n units: new ones get stamp 0, which no pattern has. */
+/* Make room for n units and begin a new stamp. New slots get stamp 0, which no
+ * pattern has. */
 static bool similar_make_room(struct similar *s, size_t n)
 {
     size_t want = 16, had = s->cap_slots;
@@ -103,6 +106,7 @@ static bool similar_make_room(struct similar *s, size_t n)
 
 static uint32_t new_entry(struct similar *s, uint32_t block)
 {
+    assert(s->n_entries < s->cap_entries);
     s->entry[s->n_entries] = (struct similar_entry){ 0, block, NONE };
     return (uint32_t)s->n_entries++;
 }
@@ -130,36 +134,38 @@ enum status similar_set(struct similar *s, const uint32_t *pattern, size_t n,
 {
     s->n = s->n_blocks = s->n_entries = 0;
     if (n >= NONE / 4)
-        return err_set(e, ST_LIMIT, "a text of %zu units is too long to be "
-                       "compared", n);
+        return err_set(e, ST_LIMIT, "a text of %zu units is too long to "
+                       "compare", n);
     if (!similar_make_room(s, n)) return err_nomem(e, "edit distances");
     if (n) memcpy(s->pattern, pattern, n * sizeof *pattern);
     for (size_t i = 0; i < n; i++) set_row(s, i, pattern[i]);
     s->n = n;
     s->n_blocks = (n + BLOCK - 1) / BLOCK;
+    assert(s->n_entries <= n && s->n_blocks <= s->cap_columns);
     return ST_OK;
 }
 
-/* The difference along a row from one column to the next: 1 in `plus`, 1 in
- * `minus`, or neither. */
-struct similar_along { uint64_t plus, minus; };
+/* The difference between two neighboring cells of a row: plus is 1, minus is 1,
+ * or both are 0. */
+struct similar_delta { uint64_t plus, minus; };
 
-/* One block of one column. rows: where the text's unit is; in: along the row
- * above the block. Returns the same of the block's row `last`. */
-static inline struct similar_along similar_advance(struct column *c,
+/* Advance one block by one column. rows: the rows that have the unit of the
+ * text. in: the difference in the row above the block. Returns the difference
+ * in row `last` of the block. */
+static inline struct similar_delta similar_advance(struct similar_column *c,
                                                    uint64_t rows,
-                                                   struct similar_along in,
+                                                   struct similar_delta in,
                                                    unsigned last)
 {
     uint64_t up = c->up, down = c->down, vertical = rows | down;
     uint64_t diagonal, plus, minus;
-    struct similar_along out;
+    struct similar_delta out;
 
     rows |= in.minus;
     diagonal = (((rows & up) + up) ^ up) | rows;
     plus = down | ~(diagonal | up);
     minus = up & diagonal;
-    out = (struct similar_along){ plus >> last & 1, minus >> last & 1 };
+    out = (struct similar_delta){ plus >> last & 1, minus >> last & 1 };
     plus = plus << 1 | in.plus;
     minus = minus << 1 | in.minus;
     c->up = minus | ~(vertical | plus);
@@ -167,34 +173,35 @@ static inline struct similar_along similar_advance(struct column *c,
     return out;
 }
 
-/* Above the first row each unit of the text costs one more. */
-static const struct similar_along top = { 1, 0 };
+/* Above the first row, each unit of the text costs one more. */
+static const struct similar_delta top_delta = { 1, 0 };
 
-/* A pattern of up to 64 units. */
+/* The distance for a pattern of up to 64 units. */
 static size_t one_block(const struct similar *s, const uint32_t *text,
                         size_t n)
 {
-    struct column c = { ~UINT64_C(0), 0 };
+    struct similar_column c = { ~UINT64_C(0), 0 };
     unsigned last = (unsigned)(s->n - 1);
     size_t distance = s->n;
 
+    assert(s->n > 0 && s->n <= BLOCK);
     for (size_t i = 0; i < n; i++) {
         const struct similar_slot *slot = similar_find(s, text[i]);
         uint64_t rows = slot->stamp == s->stamp ? s->entry[slot->first].rows
                                                 : 0;
-        struct similar_along d = similar_advance(&c, rows, top, last);
+        struct similar_delta d = similar_advance(&c, rows, top_delta, last);
 
         distance += d.plus - d.minus;
     }
     return distance;
 }
 
-/* All blocks of one column; along the last row. */
-static struct similar_along next_column(struct similar *s, uint32_t symbol)
+/* Advance all blocks by one column. Returns the difference in the last row. */
+static struct similar_delta next_column(struct similar *s, uint32_t symbol)
 {
     const struct similar_slot *slot = similar_find(s, symbol);
     uint32_t at = slot->stamp == s->stamp ? slot->first : NONE;
-    struct similar_along d = top;
+    struct similar_delta d = top_delta;
 
     for (size_t b = 0; b < s->n_blocks; b++) {
         bool is_last = b + 1 == s->n_blocks;
@@ -210,8 +217,8 @@ static struct similar_along next_column(struct similar *s, uint32_t symbol)
     return d;
 }
 
-/* For texts that are too long for the table: what differs between the common
- * beginning and the common end is replaced as a whole. Never too small. */
+/* An upper bound of the distance, for texts that are too long for the table:
+ * all between the common beginning and the common end is replaced. */
 static size_t distance_bound(const struct similar *s, const uint32_t *text,
                              size_t n)
 {
@@ -230,12 +237,13 @@ size_t similar_distance(struct similar *s, const uint32_t *text, size_t n)
     if (n > SIMILAR_CELLS_MAX / s->n) return distance_bound(s, text, n);
     if (s->n_blocks == 1) return one_block(s, text, n);
     for (size_t b = 0; b < s->n_blocks; b++)
-        s->column[b] = (struct column){ ~UINT64_C(0), 0 };
+        s->column[b] = (struct similar_column){ ~UINT64_C(0), 0 };
     for (size_t i = 0; i < n; i++) {
-        struct similar_along d = next_column(s, text[i]);
+        struct similar_delta d = next_column(s, text[i]);
 
         distance += d.plus - d.minus;
     }
+    assert(distance <= (n > s->n ? n : s->n));
     return distance;
 }
 
@@ -274,21 +282,21 @@ double similarity(size_t distance, size_t n, size_t m)
 
 /* ---- differences --------------------------------------------------------- */
 
-/* Cells of the table of common words, two bytes each. */
+/* The largest table for common words, in cells of two bytes. */
 #define CELLS_MAX ((size_t)1 << 22)
 
-struct similar_word { size_t begin, end; uint64_t hash; };  /* no white space */
+struct similar_word { size_t begin, end; uint64_t hash; };  /* or a mark */
 
 struct similar_side {
     struct str text;
     struct similar_word *at;
     size_t n, cap;
-    size_t next;                /* the first word that is not in a stretch */
-    size_t done;                /* bytes that are */
+    size_t next_word;           /* the first that is in no stretch yet */
+    size_t bytes_done;          /* bytes that are in stretches */
 };
 
-struct diff {
-    struct similar_side theirs, ours;
+struct word_diff {
+    struct similar_side stored, query;
     struct stretches *out;
 };
 
@@ -314,27 +322,32 @@ static bool similar_list_words(struct similar_side *s, struct str text)
     return true;
 }
 
-static bool same_bytes(const struct diff *d, size_t t, size_t t_end, size_t o,
-                       size_t o_end)
+/* Whether bytes s .. s_end of the stored text and q .. q_end of the query are
+ * the same. */
+static bool same_bytes(const struct word_diff *d, size_t s, size_t s_end,
+                       size_t q, size_t q_end)
 {
-    return t_end - t == o_end - o &&
-           (t == t_end ||
-            !memcmp(d->theirs.text.p + t, d->ours.text.p + o, t_end - t));
+    return s_end - s == q_end - q &&
+           (s == s_end ||
+            !memcmp(d->stored.text.p + s, d->query.text.p + q, s_end - s));
 }
 
-static bool same_word(const struct diff *d, size_t i, size_t j)
+static bool same_word(const struct word_diff *d, size_t i, size_t j)
 {
-    const struct similar_word *t = &d->theirs.at[i], *o = &d->ours.at[j];
+    const struct similar_word *s = &d->stored.at[i], *q = &d->query.at[j];
 
-    return t->hash == o->hash &&
-           same_bytes(d, t->begin, t->end, o->begin, o->end);
+    return s->hash == q->hash &&
+           same_bytes(d, s->begin, s->end, q->begin, q->end);
 }
 
+/* Append a stretch, or extend the last one of the same kind. */
 static bool similar_emit(struct stretches *s, enum edit kind, size_t begin,
                          size_t end)
 {
+    assert(begin <= end);
     if (begin == end) return true;
     if (s->n && s->at[s->n - 1].kind == kind) {
+        assert(s->at[s->n - 1].end == begin);
         s->at[s->n - 1].end = end;
         return true;
     }
@@ -343,55 +356,59 @@ static bool similar_emit(struct stretches *s, enum edit kind, size_t begin,
     return true;
 }
 
-/* Where word i begins, or the text ends. */
-static size_t begin_of(const struct similar_side *s, size_t i)
+/* Where word i begins, or where the text ends if there is no word i. */
+static size_t word_begin(const struct similar_side *s, size_t i)
 {
     return i < s->n ? s->at[i].begin : s->text.n;
 }
 
-/* The words up to i of theirs and j of ours have nothing in common: drop and
- * add them. Equal white space at either end of the two stays: from "a day" to
- * "a new day" is to keep "a ", add "new " and keep "day". */
-static bool change(struct diff *d, size_t i, size_t j)
+/* Drop the stored words before i and add the query's words before j: none of
+ * them is kept. Equal white space at either end of the two parts is kept. From
+ * "a day" to "a new day": keep "a ", add "new ", keep "day". */
+static bool replace_words(struct word_diff *d, size_t i, size_t j)
 {
-    struct similar_side *t = &d->theirs, *o = &d->ours;
-    size_t t_end = begin_of(t, i), o_end = begin_of(o, j), t_tail, o_tail;
-    size_t t_lead = begin_of(t, t->next), o_lead = begin_of(o, o->next);
+    struct similar_side *s = &d->stored, *q = &d->query;
+    size_t s_end = word_begin(s, i), q_end = word_begin(q, j), s_tail, q_tail;
+    size_t s_lead = word_begin(s, s->next_word);
+    size_t q_lead = word_begin(q, q->next_word);
 
-    if (same_bytes(d, t->done, t_lead, o->done, o_lead)) {
-        if (!similar_emit(d->out, EDIT_KEEP, t->done, t_lead)) return false;
-        t->done = t_lead;
-        o->done = o_lead;
+    if (same_bytes(d, s->bytes_done, s_lead, q->bytes_done, q_lead)) {
+        if (!similar_emit(d->out, EDIT_KEEP, s->bytes_done, s_lead))
+            return false;
+        s->bytes_done = s_lead;
+        q->bytes_done = q_lead;
     }
-    t_tail = t->next < i ? t->at[i - 1].end : t->done;
-    o_tail = o->next < j ? o->at[j - 1].end : o->done;
-    if (!same_bytes(d, t_tail, t_end, o_tail, o_end)) {
-        t_tail = t_end;
-        o_tail = o_end;
+    s_tail = s->next_word < i ? s->at[i - 1].end : s->bytes_done;
+    q_tail = q->next_word < j ? q->at[j - 1].end : q->bytes_done;
+    if (!same_bytes(d, s_tail, s_end, q_tail, q_end)) {
+        s_tail = s_end;
+        q_tail = q_end;
     }
-    return similar_emit(d->out, EDIT_DROP, t->done, t_tail) &&
-           similar_emit(d->out, EDIT_ADD, o->done, o_tail) &&
-           similar_emit(d->out, EDIT_KEEP, t_tail, t_end);
+    return similar_emit(d->out, EDIT_DROP, s->bytes_done, s_tail) &&
+           similar_emit(d->out, EDIT_ADD, q->bytes_done, q_tail) &&
+           similar_emit(d->out, EDIT_KEEP, s_tail, s_end);
 }
 
-/* Word i of theirs is word j of ours. */
-static bool similar_keep(struct diff *d, size_t i, size_t j)
+/* Stored word i is kept as word j of the query. */
+static bool keep_word(struct word_diff *d, size_t i, size_t j)
 {
-    struct similar_side *t = &d->theirs, *o = &d->ours;
+    struct similar_side *s = &d->stored, *q = &d->query;
 
-    if (!change(d, i, j) ||
-        !similar_emit(d->out, EDIT_KEEP, t->at[i].begin, t->at[i].end))
+    assert(i >= s->next_word && i < s->n && j >= q->next_word && j < q->n);
+    if (!replace_words(d, i, j) ||
+        !similar_emit(d->out, EDIT_KEEP, s->at[i].begin, s->at[i].end))
         return false;
-    t->done = t->at[i].end;
-    o->done = o->at[j].end;
-    t->next = i + 1;
-    o->next = j + 1;
+    s->bytes_done = s->at[i].end;
+    q->bytes_done = q->at[j].end;
+    s->next_word = i + 1;
+    q->next_word = j + 1;
     return true;
 }
 
-/* Keep as many as possible of the words from `from` up to n of theirs and m of
- * ours. common[i][j] is how many words what is left from there can share. */
-static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
+/* Keep as many as possible of the stored words from .. n - 1 and the query's
+ * words from .. m - 1 (longest common subsequence). common[i][j] is how many
+ * words the texts from i and j on can have in common. */
+static bool keep_common(struct word_diff *d, size_t from, size_t n, size_t m)
 {
     size_t rows = n - from, cols = m - from, wide = cols + 1, i, j;
     uint16_t *common;
@@ -414,7 +431,7 @@ static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
         const uint16_t *row = common + i * wide;
 
         if (same_word(d, from + i, from + j)) {
-            ok = similar_keep(d, from + i, from + j);
+            ok = keep_word(d, from + i, from + j);
             i++;
             j++;
         } else if (row[wide + j] >= row[j + 1]) {
@@ -427,31 +444,31 @@ static bool keep_common(struct diff *d, size_t from, size_t n, size_t m)
     return ok;
 }
 
-static bool similar_compare(struct diff *d)
+static bool similar_compare(struct word_diff *d)
 {
-    size_t n = d->theirs.n, m = d->ours.n, from = 0, tail = 0;
+    size_t n = d->stored.n, m = d->query.n, from = 0, tail = 0;
     bool ok = true;
 
     while (from < n && from < m && same_word(d, from, from)) from++;
     while (tail < n - from && tail < m - from &&
            same_word(d, n - tail - 1, m - tail - 1))
         tail++;
-    for (size_t i = 0; ok && i < from; i++) ok = similar_keep(d, i, i);
+    for (size_t i = 0; ok && i < from; i++) ok = keep_word(d, i, i);
     ok = ok && keep_common(d, from, n - tail, m - tail);
-    for (; ok && tail; tail--) ok = similar_keep(d, n - tail, m - tail);
-    return ok && change(d, n, m);
+    for (; ok && tail; tail--) ok = keep_word(d, n - tail, m - tail);
+    return ok && replace_words(d, n, m);
 }
 
-enum status differences(struct str theirs, struct str ours,
+enum status differences(struct str stored, struct str query,
                         struct stretches *out, struct err *e)
 {
-    struct diff d = { .out = out };
+    struct word_diff d = { .out = out };
     bool ok;
 
     out->n = 0;
-    ok = similar_list_words(&d.theirs, theirs) &&
-         similar_list_words(&d.ours, ours) && similar_compare(&d);
-    free(d.theirs.at);
-    free(d.ours.at);
+    ok = similar_list_words(&d.stored, stored) &&
+         similar_list_words(&d.query, query) && similar_compare(&d);
+    free(d.stored.at);
+    free(d.query.at);
     return ok ? ST_OK : err_nomem(e, "the differences of two texts");
 }

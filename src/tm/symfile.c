@@ -1,9 +1,11 @@
-/* symfile.c - see symfile.h. */
+/* symfile.c - reads and writes files of subword ids. The contents of a file are
+ * checked before they are used; a damaged one is reported, not repaired. */
 #include "tm/symfile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "formats/tags.h"
@@ -17,8 +19,10 @@ enum { SYM_UUID, SYM_SEGMENT, SYM_SEGMENT_SUM, SYM_TOKENIZER, SYM_IDS };
 
 struct symfile {
     struct pagefile file;
-    uint32_t n_docs, width;     /* bytes of an id */
-    uint64_t n_ids, at_ids;
+    uint32_t n_docs;
+    uint32_t width;             /* bytes of an id: 2 or 4 */
+    uint64_t n_ids;
+    uint64_t at_ids;            /* where the ids begin in the data */
 };
 
 static uint64_t begins_bytes(uint32_t n_docs)
@@ -26,6 +30,8 @@ static uint64_t begins_bytes(uint32_t n_docs)
     return ((uint64_t)n_docs + 1) * sizeof (uint32_t);
 }
 
+/* Read the head's numbers. False: it is the file of another segment or
+ * tokenizer, or its sizes are impossible. */
 static bool symfile_fits(struct symfile *f, const struct segment *seg,
                          uint64_t tokenizer)
 {
@@ -118,10 +124,10 @@ bool symfile_sound(struct symfile *f)
     return true;
 }
 
-/* ---- making one ---------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------- */
 
 struct sym_writer {
-    uint32_t *begins;           /* [n_docs + 1] */
+    uint32_t *begins;           /* [n_docs + 1] positions, ascending */
     uint8_t *ids;
     size_t cap;
     uint64_t n_ids;
@@ -141,6 +147,7 @@ static bool writer_add(struct sym_writer *w, uint32_t id)
 {
     uint16_t narrow = (uint16_t)id;
 
+    assert(w->width == 2 || w->width == 4);
     if (w->n_ids >= UINT32_MAX
         || !mem_grow(&w->ids, &w->cap, (w->n_ids + 1) * w->width, 1))
         return false;
@@ -159,6 +166,7 @@ static enum status writer_end(struct sym_writer *w, const char *path,
     uint8_t *data = malloc(n + 1);
     enum status st;
 
+    assert(w->begins[0] == 0 && w->begins[seg->n_docs] == w->n_ids);
     if (!data) return err_nomem(e, "subword ids");
     memcpy(h.magic, SYMFILE_MAGIC, sizeof h.magic);
     h.user32[SYM32_DOCS] = seg->n_docs;
@@ -183,7 +191,8 @@ static void symfile_writer_release(struct sym_writer *w)
 
 struct symfile_encoding { struct strbuf plain; struct pieces pieces; };
 
-/* A text that is gone from the store is dead in the segment: it has no ids. */
+/* Append the ids of a document. A text that was removed from the store gets no
+ * ids: its document is dead. */
 static enum status encode_doc(struct sym_writer *w, struct symfile_encoding *en,
                               struct store *s, const struct subword *sw,
                               int64_t text, struct err *e)
@@ -200,9 +209,12 @@ static enum status encode_doc(struct sym_writer *w, struct symfile_encoding *en,
     }
     en->pieces.n = 0;
     st = subword_encode(sw, source.p, source.n, &en->pieces, e);
-    for (size_t i = 0; !st && i < en->pieces.n; i++)
+    for (size_t i = 0; !st && i < en->pieces.n; i++) {
+        assert(en->pieces.at[i].id >= 0);
+        assert(w->width == 4 || en->pieces.at[i].id <= UINT16_MAX);
         if (!writer_add(w, (uint32_t)en->pieces.at[i].id))
             st = err_nomem(e, "subword ids");
+    }
     return st;
 }
 
@@ -252,6 +264,7 @@ enum status symfile_join(const char *path, const struct segment *seg,
     size_t cap = 0, n_ids;
     enum status st = ST_OK;
 
+    for (size_t i = 0; i < n; i++) assert(files[i]->n_docs == parts[i]->n_docs);
     if (!writer_begin(&w, seg, n ? files[0]->width : 4))
         return err_nomem(e, "subword ids");
     for (uint32_t d = 0; !st && d < seg->n_docs; d++) {
@@ -260,7 +273,8 @@ enum status symfile_join(const char *path, const struct segment *seg,
 
         while (i < n && !segment_doc(parts[i], text, &old)) i++;
         if (i == n || !symfile_get(files[i], old, &ids, &cap, &n_ids)) {
-            st = err_set(e, ST_FORMAT, "%s cannot be joined", path);
+            st = err_set(e, ST_FORMAT, "%s: the subword ids of the merged "
+                         "segments are incomplete", path);
             break;
         }
         for (size_t k = 0; !st && k < n_ids; k++)

@@ -1,9 +1,11 @@
-/* tail.c - see tail.h. */
+/* tail.c - the index of the newest texts: adds documents, marks them dead and
+ * finds posting lists. It never removes a posting. */
 #include "tm/tail.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "tm/length_byte.h"
 
@@ -33,6 +35,8 @@ static bool tail_add_term(struct tail *t, uint64_t hash, uint32_t doc)
     uint32_t *count;
 
     if (!head) return false;
+    assert(*head <= t->n_posts);
+    assert(!*head || t->posts[*head - 1].doc <= doc);
     if (*head && t->posts[*head - 1].doc == doc) {
         t->posts[*head - 1].tf++;
         return true;
@@ -54,6 +58,8 @@ enum status tail_add(struct tail *t, int64_t text, const struct terms *terms,
     uint32_t *place;
     bool fresh;
 
+    assert(!tail_find(t, text, &(uint32_t){ 0 }));
+    assert(t->n_docs < UINT32_MAX && t->n_live <= t->n_docs);
     if (!mem_grow(&t->docs, &t->cap_docs, t->n_docs + 1, sizeof *t->docs))
         return err_nomem(e, "index");
     place = map64_put(&t->by_text, (uint64_t)text, &fresh);
@@ -84,9 +90,11 @@ static int tail_by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Its postings stay in the chains, which may be long. */
+/* The postings stay in the chains: finding them there would take long. */
 void tail_kill(struct tail *t, uint32_t doc, struct terms *terms)
 {
+    assert(doc < t->n_docs && !t->docs[doc].dead);
+    assert(t->n_live > 0 && t->words >= t->docs[doc].words);
     qsort(terms->at, terms->n, sizeof *terms->at, tail_by_value);
     for (size_t i = 0; i < terms->n; i++) {
         uint32_t *count = map64_find(&t->counts, terms->at[i]);
@@ -111,4 +119,43 @@ const struct tail_post *tail_list(const struct tail *t, uint64_t hash)
     const uint32_t *head = map64_find(&t->heads, hash);
 
     return head && *head ? &t->posts[*head - 1] : NULL;
+}
+
+/* Whether the documents of a chain fall, and how many of them are live. */
+static bool tail_chain_sound(const struct tail *t, uint32_t head,
+                             uint32_t *n_live)
+{
+    size_t before = t->n_docs;
+
+    *n_live = 0;
+    for (uint32_t at = head; at; at = t->posts[at - 1].next) {
+        const struct tail_post *p = &t->posts[at - 1];
+
+        if (at > t->n_posts || p->doc >= before || !p->tf) return false;
+        before = p->doc;
+        *n_live += !t->docs[p->doc].dead;
+    }
+    return true;
+}
+
+bool tail_sound(const struct tail *t)
+{
+    uint64_t words = 0;
+    uint32_t n_live = 0, found;
+
+    for (uint32_t d = 0; d < t->n_docs; d++) {
+        if (t->docs[d].dead) continue;
+        words += t->docs[d].words;
+        n_live++;
+        if (!tail_find(t, t->docs[d].text, &found) || found != d) return false;
+    }
+    if (words != t->words || n_live != t->n_live) return false;
+    for (size_t i = 0; t->heads.slots && i <= t->heads.mask; i++) {
+        const struct map64_slot *slot = &t->heads.slots[i];
+
+        if (slot->used && (!tail_chain_sound(t, slot->value, &n_live)
+                           || tail_df(t, slot->key) != n_live))
+            return false;
+    }
+    return true;
 }

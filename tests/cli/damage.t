@@ -90,7 +90,7 @@ check reads the files of the index as they lie on the disk.
   > d[len(d) // 2] ^= 4
   > open(p, 'wb').write(d)"
   $ skmt tm check z.tm
-  */z.tm.index/*.seg is damaged; 'skmt tm rebuild' makes it again (glob)
+  */z.tm.index/*.seg is damaged; run 'skmt tm rebuild' to write it again (glob)
   z.tm: 1 problem
   [1]
   $ skmt tm search z.tm --no-model 'Satz Nummer 150' | sed -n 2p

@@ -1,10 +1,10 @@
 /* naive.h - a transformer in double precision, written to be obviously right.
  *
- * It reads the unpacked weights of a tiny model's safetensors file by their
- * names there and shares no code with the engine but the file reader. All
- * rows of a sentence are computed at once with explicit masks: there is no
- * cache, no batch and no packed layout to get wrong. Everything it returns
- * is malloc memory. Attention follows Vaswani et al. 2017. */
+ * It reads the float weights of a tiny model's safetensors file by name and
+ * shares no code with the engine except the file reader. All rows of a sentence
+ * are computed at once with explicit masks: there is no cache, no batch and no
+ * special memory layout to get wrong. Everything it returns is malloc memory.
+ * Attention follows Vaswani et al. 2017. */
 #ifndef NAIVE_H
 #define NAIVE_H
 
@@ -60,7 +60,8 @@ static inline void naive_close(struct naive *m)
     free(m->t);
 }
 
-/* "dec.0." "att.q" ".bias"; NULL: there is none. */
+/* A tensor by the parts of its name, as in "dec.0." "att.q" ".bias"; NULL if
+ * the file does not have it. */
 static inline const double *naive_find(const struct naive *m,
                                        const char *layer, const char *name,
                                        const char *what)
@@ -112,7 +113,7 @@ static inline double *naive_norm(const struct naive *m, const char *layer,
     return y;
 }
 
-/* Weights of one query over nk keys of one head; p is [nk]. */
+/* Turn the scores p [nk] of one query and one head into weights. */
 static inline void naive_softmax(double *p, int nk)
 {
     double max = -INFINITY, sum = 0;
@@ -122,7 +123,7 @@ static inline void naive_softmax(double *p, int nk)
     for (int j = 0; j < nk; j++) p[j] /= sum;
 }
 
-/* One head of one query. mean, when not NULL, collects p / heads. */
+/* One head of one query. mean, if not NULL, accumulates weights / heads. */
 static inline void naive_head(const double *q, const double *k,
                               const double *v, int nk, int d, int hd,
                               double *out, double *mean)
@@ -141,8 +142,9 @@ static inline void naive_head(const double *q, const double *k,
     free(p);
 }
 
-/* "att" or "xatt" of x over mem; row i sees rows 0 .. i when causal. weights,
- * when not NULL, is [nq][nk] of zeros for the mean over heads. */
+/* Attention of x over mem; name is "att" or "xatt". With causal, row i sees
+ * rows 0 .. i. weights, if not NULL, is an array [nq][nk] of zeros that
+ * receives the mean over the heads. */
 static inline double *naive_attention(const struct naive *m,
                                       const char *layer, const char *name,
                                       const double *x, int nq,
@@ -189,7 +191,7 @@ static inline double *naive_ffn(const struct naive *m, const char *layer,
     return y;
 }
 
-/* What a block reads: x, or its norm. The caller frees it. */
+/* The input of a block: a copy of x, or its norm. The caller frees it. */
 static inline double *naive_in(const struct naive *m, const char *layer,
                                const char *norm, const double *x, int rows)
 {
@@ -201,7 +203,7 @@ static inline double *naive_in(const struct naive *m, const char *layer,
     return y;
 }
 
-/* x += y, then the norm where it comes last. Frees `in` and y. */
+/* x += y, followed by the norm in post-norm models. Frees `in` and y. */
 static inline void naive_out(const struct naive *m, const char *layer,
                              const char *norm, double *x, int rows,
                              double *in, double *y)
@@ -233,7 +235,7 @@ static inline double naive_position(const struct naive *m, const char *side,
                     : cos(p / pow(10000, (double)(i - half) / (half - 1)));
 }
 
-/* side: "src" or "tgt". The scale is what tiny_model.h writes. */
+/* side: "src" or "tgt". The scale is the one that tiny_model.h writes. */
 static inline double *naive_embed(const struct naive *m, const char *side,
                                   const int32_t *ids, int n)
 {
@@ -277,8 +279,9 @@ static inline double *naive_encode(const struct naive *m, const int32_t *src,
     return naive_final(m, "eln", x, n);
 }
 
-/* States [n, d] of the decoder that has read in[n], the start mark first.
- * weights: see naive_attention, of the last layer over the source. */
+/* The states [n, d] of the decoder after reading ids[n]; ids[0] is the start
+ * token. weights: those of the last layer over the source, see
+ * naive_attention. */
 static inline double *naive_decode(const struct naive *m, const double *mem,
                                    int n_src, const int32_t *ids, int n,
                                    double *weights)
@@ -302,7 +305,7 @@ static inline double *naive_decode(const struct naive *m, const double *mem,
     return naive_final(m, "dln", x, n);
 }
 
-/* Log-probabilities [n, vocab] of states. */
+/* The log-probabilities [n, vocab] that follow from states. */
 static inline double *naive_logprobs(const struct naive *m,
                                      const double *hidden, int n)
 {
@@ -322,7 +325,7 @@ static inline double *naive_logprobs(const struct naive *m,
     return y;
 }
 
-/* A known translation read at once: what all tests compare with. */
+/* The results of reading a whole translation; the tests compare with these. */
 struct naive_pass {
     int n, n_src;
     double *hidden;             /* [n, d] */
@@ -330,7 +333,7 @@ struct naive_pass {
     double *attention;          /* [n, n_src] */
 };
 
-/* tgt without start and end: n_tgt + 1 rows. */
+/* tgt has neither start token nor EOS; the result has n_tgt + 1 rows. */
 static inline struct naive_pass naive_run(const struct naive *m,
                                           const int32_t *src, int n_src,
                                           const int32_t *tgt, int n_tgt)

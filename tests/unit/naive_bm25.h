@@ -1,14 +1,15 @@
 /* naive_bm25.h - BM25 over a list of documents, written to be obviously right.
  *
  *     struct naive_bm25 b = { 0 };
- *     naive_add(&b, terms, n);                  as often as wanted
+ *     naive_add(&b, terms, n);                  for each document
  *     double *score = naive_scores(&b, query, n_query);        [b.n], free()
  *     naive_release(&b);
  *
- * What Lucene computes: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), a term's
- * share idf * tf / (tf + k1 (1 - b + b dl / avgdl)), k1 = 1.2, b = 0.75, one
- * share for each time the term is in the query; avgdl from exact lengths, dl
- * rounded as by one byte. There is no index: every document is read. */
+ * It computes what Lucene computes: a term adds
+ * idf * tf / (tf + k1 (1 - b + b dl / avgdl)) for each time that it is in the
+ * query, where idf = ln(1 + (N - df + 0.5) / (df + 0.5)), k1 = 1.2, b = 0.75.
+ * avgdl is the average of the exact lengths; dl is rounded like Lucene's
+ * length byte. There is no index: every document is read. */
 #ifndef NAIVE_BM25_H
 #define NAIVE_BM25_H
 
@@ -19,7 +20,7 @@
 
 struct naive_doc { uint64_t *term; size_t n; };
 
-struct naive_bm25 {             /* zeroed to begin with */
+struct naive_bm25 {             /* initialize with zeros */
     struct naive_doc *doc;
     size_t n;
 };
@@ -41,7 +42,8 @@ static inline void naive_release(struct naive_bm25 *b)
     *b = (struct naive_bm25){ 0 };
 }
 
-/* A length as Lucene's byte keeps it: four significant bits above 24. */
+/* The length that Lucene's byte stands for: length - 24 is rounded down to four
+ * significant bits. */
 static inline double naive_length(size_t n)
 {
     size_t v = n - 24, step = 1;
@@ -67,7 +69,7 @@ static inline double naive_average(const struct naive_bm25 *b)
     return b->n ? sum / (double)b->n : 0;
 }
 
-/* malloc memory, a score for each document. */
+/* A score for each document, in malloc memory. */
 static inline double *naive_scores(const struct naive_bm25 *b,
                                    const uint64_t *query, size_t n)
 {

@@ -1,4 +1,5 @@
-/* rows.h - all a reader gives, kept; and written again by a writer. */
+/* rows.h - collects all units that a reader returns, and writes them with a
+ * writer. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -11,13 +12,13 @@
 enum { MAX_ROWS = 64 };
 
 struct rows {
-    enum status st;             /* how the reading ended */
+    enum status st;             /* of the last read */
     struct err e;
     struct reader_counts counts;
     struct unit u[MAX_ROWS];    /* texts NUL-terminated */
     int n;
     char *extra;                /* of the file */
-    struct strbuf bad;          /* "line:column why\n" of what was skipped */
+    struct strbuf bad;          /* "line:column why\n" for each rejected unit */
 };
 
 static inline struct str row_copy(struct str s)
@@ -62,7 +63,7 @@ static inline int rows_reject(void *user, const struct reject *bad)
     return 0;
 }
 
-/* Read to the end or the first error, and close. */
+/* Read to the end or to the first error, and close the reader. */
 static inline void rows_drain(struct rows *r, struct reader *reader)
 {
     const struct unit *u = NULL;
@@ -102,7 +103,7 @@ static inline void rows_read_file(struct rows *r, const char *path,
     if (CHECK_OK(r->st, &r->e)) rows_drain(r, reader);
 }
 
-/* What the writer makes of them; caller frees. */
+/* The output of the writer for these units. The caller frees it. */
 static inline char *rows_write(const struct rows *r, struct writer_options o)
 {
     struct scratch dir;
@@ -121,7 +122,7 @@ static inline char *rows_write(const struct rows *r, struct writer_options o)
     if (w) CHECK_OK(writer_commit(w, &e), &e);
     writer_close(w);
     file_read(&text, &size, scratch_path(&dir, "out"), 1 << 26, &e);
-    if (o.format == FORMAT_PARALLEL && text) {  /* both, one after the other */
+    if (o.format == FORMAT_PARALLEL && text) {  /* both files, joined */
         char *first = text, *second = NULL;
 
         file_read(&second, &size, scratch_path(&dir, "target"), 1 << 26, &e);
@@ -134,7 +135,7 @@ static inline char *rows_write(const struct rows *r, struct writer_options o)
     return text ? text : strdup("");
 }
 
-/* Equal in what a table can hold. */
+/* Check that all sources and targets are equal. */
 static inline void rows_same(const struct rows *a, const struct rows *b)
 {
     CHECK_INT(a->n, b->n);

@@ -1,5 +1,5 @@
-/* test_analyze.c - terms and units, and that BM25 over these terms ranks as
- * the search engine did that the paper's authors used. */
+/* test_analyze.c - tests terms and units, and that BM25 over these terms ranks
+ * like the search engine of the paper's authors. */
 #include <jansson.h>
 
 #include "naive_bm25.h"
@@ -17,7 +17,7 @@ static void analyze_text(const struct analyzer *a, const char *text,
     CHECK_OK(analyze(a, str_of(text), t, &e), &e);
 }
 
-/* Do two texts have the same terms in the same order? */
+/* Whether two texts have the same terms in the same order. */
 static bool same_terms(const char *a, const char *b)
 {
     struct terms x = { 0 }, y = { 0 };
@@ -57,8 +57,8 @@ TEST(terms_are_words_in_lower_case)
     CHECK_INT(n_terms("na na na"), 3);
 }
 
-/* Index files hold these numbers: a change here makes all of them useless
- * and needs a new version of the file. */
+/* Index files contain these numbers. If they change, existing files are wrong
+ * and SEGMENT_VERSION must be raised. */
 TEST(terms_never_change)
 {
     struct terms t = { 0 };
@@ -226,12 +226,13 @@ TEST(bm25_worked_example)
     naive_release(&b);
 }
 
-/* How the rankings of a file (tests/golden/README.md) agree with ours. */
+/* Counts of lines where the rankings of a file (tests/golden/README.md) agree
+ * with ours. */
 struct agreement {
-    int lines, hits;            /* hits: lines that have any */
+    int lines, hits;            /* all lines, lines with hits */
     int first;                  /* the first hit has our best score */
-    int order;                  /* no hit scores more than one before it */
-    int same_set;               /* as many hits as we find */
+    int order;                  /* scores never rise from hit to hit */
+    int same_set;               /* the number of hits is ours */
 };
 
 #define EQUAL 1e-5
@@ -324,7 +325,7 @@ static struct agreement read_packed(const char *path)
     return a;
 }
 
-/* The figures are those an independent program reached with the same rules. */
+/* An independent program with the same rules reached the same numbers. */
 TEST(bm25_ranks_as_the_authors_did_all_lines)
 {
     static const struct { const char *name; int lines, hits, order; } set[] = {

@@ -1,4 +1,5 @@
-/* test_bm25.c - segments, tail and scoring against the naive reference. */
+/* test_bm25.c - tests segments, the tail and BM25 scoring against the naive
+ * reference (naive_bm25.h). */
 #include "naive_bm25.h"
 #include "scratch_dir.h"
 #include "test.h"
@@ -16,8 +17,8 @@ static uint32_t rnd(uint32_t below)
     return (uint32_t)(state >> 33) % below;
 }
 
-/* Words by Zipf's law, roughly: low numbers are frequent. Hashes as even as
- * those of real words. */
+/* Words follow Zipf's law roughly: low numbers are frequent. Their hashes are
+ * as evenly spread as those of real words. */
 static uint64_t word(uint32_t vocabulary)
 {
     uint32_t w = rnd(vocabulary) % (rnd(vocabulary) + 1);
@@ -35,7 +36,7 @@ static void make_terms(struct terms *t, uint32_t vocabulary, uint32_t longest)
     for (uint32_t i = 0; i < n; i++) t->at[i] = word(vocabulary);
 }
 
-/* A collection in several parts: documents go to segments by turns, the last
+/* A collection in several parts: documents go to random segments, and the last
  * ones to the tail. */
 struct collection {
     struct naive_bm25 naive;
@@ -123,7 +124,7 @@ static void kill(struct collection *c, uint32_t d)
     }
 }
 
-/* The reference knows only the living. */
+/* Scores of the naive reference, which has only the live documents. */
 static double *reference(const struct collection *c, const struct terms *q)
 {
     struct naive_bm25 living = { 0 };
@@ -152,7 +153,7 @@ static struct bm25_parts parts(struct collection *c)
                                 c->docs, c->words };
 }
 
-/* Hits must be the best by the reference, their scores its scores. */
+/* The hits must be the best by the reference, with the same scores. */
 static void check_query(struct collection *c, struct bm25 *b,
                         const struct terms *q, size_t top)
 {
@@ -244,8 +245,8 @@ TEST(the_dead_do_not_count)
     }
 }
 
-/* Several blocks, long lists with tables, pruning: a hit list must be that of
- * every document scored, ties included. */
+/* With several blocks, tables for long lists, and pruning, the hits must be the
+ * same as if every document were scored, including the order of ties. */
 TEST(pruning_changes_nothing)
 {
     struct collection c;
@@ -310,7 +311,7 @@ TEST(merging_changes_nothing)
     }
 }
 
-/* More than a block: the same hits, bit for bit, before and after. */
+/* A merge of more than one block must not change a bit of any hit. */
 TEST(merging_blocks_changes_nothing)
 {
     struct hit before[10][64], after[64];
@@ -361,11 +362,11 @@ TEST(a_builder_leaves_out_what_it_is_told)
     for (int i = 0; i < 100; i++) {
         make_terms(&t, 50, 9);
         t.at = realloc(t.at, (t.n + 2) * sizeof *t.at);
-        t.at[t.n++] = 1000 + (uint64_t)i;       /* a word of its own */
-        if (i == 2) t.at[t.n++] = UINT64_MAX;   /* the last of all lists */
+        t.at[t.n++] = 1000 + (uint64_t)i;       /* in no other document */
+        if (i == 2) t.at[t.n++] = UINT64_MAX;   /* the last list */
         REQUIRE(!builder_add(b, i + 1, &t, &e));
     }
-    CHECK(!builder_takes(b, 100) && builder_takes(b, 101));
+    CHECK(!builder_accepts(b, 100) && builder_accepts(b, 101));
     REQUIRE(!builder_image(b, &key, 1, drop, COUNT(drop), &im, &e));
     REQUIRE(!segment_adopt(&s, &im.head, im.data, im.n, &e));
     CHECK(segment_sound(s));
@@ -381,7 +382,7 @@ TEST(a_builder_leaves_out_what_it_is_told)
     terms_release(&t);
 }
 
-/* Frequencies and lengths of more than 256 kinds need wide runs. */
+/* More than 256 classes (frequency, length) need wide runs. */
 TEST(rare_classes_are_exact)
 {
     struct collection c = { 0 };
@@ -422,7 +423,7 @@ TEST(rare_classes_are_exact)
     unmake(&c);
 }
 
-/* Every class is that of one word only: the 256th is the first wide one. */
+/* Each class belongs to one word only. Class 256 is the first wide one. */
 TEST(the_first_wide_class)
 {
     struct collection c = { 0 };
@@ -457,7 +458,7 @@ TEST(the_first_wide_class)
     unmake(&c);
 }
 
-/* Long enough for tables, and every score looked at. */
+/* The lists are long enough for tables, and every score is compared. */
 TEST(scores_by_table_are_the_references)
 {
     struct collection c;
@@ -477,7 +478,8 @@ TEST(scores_by_table_are_the_references)
     unmake(&c);
 }
 
-/* n documents of the same word each, the younger first. */
+/* Two segments of n documents with the same single word. The first segment has
+ * the higher text ids. */
 static void equal_docs(struct collection *c, uint32_t n)
 {
     struct terms t = { .at = (uint64_t[]){ 5 }, .n = 1 };
@@ -496,8 +498,8 @@ static void equal_docs(struct collection *c, uint32_t n)
     c->docs = c->words = 2 * n;
 }
 
-/* Equal scores: the oldest, also when they come last, and the bar is as high
- * as any document can get. */
+/* Of equal scores the lowest text ids win, even if they come last and the
+ * threshold is as high as any score. */
 TEST(of_equal_ones_the_oldest)
 {
     static const uint32_t sizes[] = { 100, 20000 };     /* sparse, dense */
@@ -523,7 +525,7 @@ TEST(of_equal_ones_the_oldest)
     }
 }
 
-/* Rare words choose the candidates, frequent ones are looked up for them. */
+/* Rare words select candidates; frequent words are looked up for those only. */
 TEST(looking_up_changes_nothing)
 {
     struct collection c = { 0 };
@@ -571,7 +573,7 @@ TEST(looking_up_changes_nothing)
     unmake(&c);
 }
 
-/* A word that adds next to nothing is a word all the same. */
+/* A posting whose share rounds to 0 still counts. */
 TEST(the_smallest_share_counts)
 {
     struct terms q = { .n = 1000000 };
@@ -602,7 +604,7 @@ TEST(the_smallest_share_counts)
     unmake(&c);
 }
 
-/* Questions that have no answer, and more room than answers. */
+/* Queries without hits, and room for more hits than there are. */
 TEST(nothing_to_find)
 {
     struct terms q = { .at = (uint64_t[]){ 5, 77, 5 }, .n = 3 }, none = { 0 };
@@ -626,7 +628,7 @@ TEST(nothing_to_find)
     q.at[0] = q.at[2] = 78;
     CHECK(!bm25_search(b, &p, &q, 64, hits, &n, &damaged, &e) && n == 0);
     q.at[0] = q.at[2] = 5;
-    /* Statistics that cannot be: a word in more texts than there are. */
+    /* Impossible statistics: more texts have the word than there are texts. */
     p.n_docs = 3;
     CHECK(!bm25_search(b, &p, &q, 300, hits, &n, &damaged, &e) && n == 200);
     CHECK(hits[0].score > 0 && hits[0].score < 10);
@@ -638,7 +640,7 @@ TEST(nothing_to_find)
     unmake(&c);
 }
 
-/* A text that two segments have is one in their sum. */
+/* A text that is in two segments is once in the merged one. */
 TEST(merging_knows_a_text_twice)
 {
     struct terms t = { .at = (uint64_t[]){ 5, 6 }, .n = 2 };
@@ -733,7 +735,7 @@ static void write_all(const char *path, const uint8_t *bytes, size_t n)
     fclose(f);
 }
 
-/* Is it noticed, at the latest before a merge? */
+/* Whether the file passes all checks that are made before a merge. */
 static bool believed(const char *path, uint64_t sum)
 {
     struct segment *s;
@@ -768,7 +770,7 @@ TEST(a_damaged_segment_is_not_believed)
         bytes[at] ^= flip;
         write_all(path, bytes, n);
         bytes[at] ^= flip;
-        /* The room behind the head's numbers means nothing. */
+        /* The padding after the head is not checked. */
         CHECK(!believed(path, sum)
               || (at >= sizeof (struct pagefile_head)
                   && at < PAGEFILE_HEAD));

@@ -1,4 +1,5 @@
-/* test_index.c - the index against a store that changes under it. */
+/* test_index.c - tests of the index of a store that several connections change:
+ * searches are compared with a naive reference (naive_bm25.h). */
 #include "naive_bm25.h"
 #include "scratch_dir.h"
 #include "test.h"
@@ -20,7 +21,7 @@ static uint32_t rnd(uint32_t below)
     return (uint32_t)(state >> 33) % below;
 }
 
-/* Words of a small language, so that texts have some in common. */
+/* Make a text from a small vocabulary, so that texts share words. */
 static void make_text(char *out)
 {
     uint32_t n = 1 + rnd(9);
@@ -35,7 +36,7 @@ static struct unit unit(const char *source, const char *target)
     return (struct unit){ .source = str_of(source), .target = str_of(target) };
 }
 
-/* ---- a memory, two connections, and what should be in it ----------------- */
+/* ---- a memory, two connections, and its expected contents ---------------- */
 
 struct known { int64_t id; char source[64]; bool dead; };
 
@@ -76,7 +77,7 @@ static void world_close(struct world *w)
     free(w->pairs);
 }
 
-/* Sources are made distinct by their target, so that pairs are texts. */
+/* Each pair has its own target, so that every pair is a distinct text. */
 static void remember(struct world *w, int64_t id, const char *source)
 {
     if (w->n == w->cap) {
@@ -112,7 +113,8 @@ static void delete(struct world *w, struct store *s)
     CHECK_OK(store_delete(s, w->pairs[i].id, &e), &e);
 }
 
-/* with: its segments are made beside it; without: the index reads the log. */
+/* with: the import builds its own segments; otherwise the index reads the
+ * log. */
 static void import(struct world *w, struct store *s, uint32_t n, bool with)
 {
     struct store_import *im;
@@ -142,8 +144,8 @@ static void import(struct world *w, struct store *s, uint32_t n, bool with)
         if (i == n / 2 && with) {
             struct store *other = s == w->a ? w->b : w->a;
 
-            /* A transaction of another kind lets go of the import's; what
-             * others add then must not get lost. */
+            /* Another transaction ends that of the import. What other
+             * connections add then must not get lost. */
             REQUIRE_OK(store_begin_read(s, &e), &e);
             REQUIRE_OK(store_commit(s, &e), &e);
             add(w, other);
@@ -159,7 +161,7 @@ static void import(struct world *w, struct store *s, uint32_t n, bool with)
     index_build_free(b);
 }
 
-/* The best by the naive reference must be the best here. */
+/* The best hits must be those of the naive reference. */
 static void search_agrees(struct world *w, struct index *ix)
 {
     struct naive_bm25 naive = { 0 };
@@ -214,7 +216,7 @@ static void is_sound(struct index *ix)
     CHECK_INT(problems, 0);
 }
 
-/* Ids that an import made are not known to the test: look them up. */
+/* Look up the ids that an import has given to texts. */
 static void learn_ids(struct world *w)
 {
     struct pair_filter f = { .memory = w->memory };
@@ -232,7 +234,7 @@ static void learn_ids(struct world *w)
     pair_cursor_close(c);
 }
 
-/* Whoever comes later reads the same from the files and the log. */
+/* A new index object must read the same from the files and the log. */
 static void opens_anew(struct world *w)
 {
     struct index *late;
@@ -338,12 +340,12 @@ TEST(a_damaged_index_is_built_again)
         search_agrees(&w, late);
         is_sound(late);
         index_close(late);
-        search_agrees(&w, w.ix);        /* had them open all along */
+        search_agrees(&w, w.ix);        /* still has the old files open */
         world_close(&w);
     }
 }
 
-/* An index folder of another time: the store was restored from a copy. */
+/* The store was restored from a copy, and the index folder was not. */
 TEST(a_stale_index_is_not_believed)
 {
     struct world w, old;
@@ -376,7 +378,7 @@ TEST(a_stale_index_is_not_believed)
     world_close(&w);
 }
 
-/* A reader that may not write has its index in memory. */
+/* A connection that may not write has its index in memory. */
 TEST(readers_need_no_files)
 {
     struct world w;
@@ -397,7 +399,7 @@ TEST(readers_need_no_files)
     delete(&w, w.a);
     search_agrees(&w, ix);
     is_sound(ix);
-    import(&w, w.a, 100, true);         /* now there is one on disk */
+    import(&w, w.a, 100, true);         /* now there is an index on disk */
     search_agrees(&w, ix);
     is_sound(ix);
     index_close(ix);
@@ -453,8 +455,8 @@ static void put(struct world *w, struct store_import *im,
     if (fresh) REQUIRE_OK(index_build_add(b, text, u.source, &e), &e);
 }
 
-/* What others added while an import ran, in another order: theirs stays, and
- * the index has each text once. */
+/* Another writer adds the texts of an import while it runs, in another order.
+ * The other writer's texts stay, and the index has each text once. */
 TEST(equal_texts_of_two_writers_are_one)
 {
     struct world w;
@@ -474,7 +476,7 @@ TEST(equal_texts_of_two_writers_are_one)
         sprintf(source, "same w%d", i);
         put(&w, im, b, source);
     }
-    REQUIRE_OK(store_begin_read(w.a, &e), &e);  /* lets go of its rows */
+    REQUIRE_OK(store_begin_read(w.a, &e), &e);  /* releases its rows */
     REQUIRE_OK(store_commit(w.a, &e), &e);
     for (int i = 15; i >= 5; i--) {
         struct unit u;
@@ -499,8 +501,8 @@ TEST(equal_texts_of_two_writers_are_one)
 
 static int count_files(const struct world *w, const char *ending);
 
-/* Segments that were written before a text turned out to be another's are
- * written again; those of an import that ends early are removed. */
+/* A segment is written again without a text that another writer has added
+ * meanwhile. The segments of an import that fails are removed. */
 TEST(segments_of_an_import_follow_what_becomes_of_it)
 {
     struct world w;
@@ -520,7 +522,7 @@ TEST(segments_of_an_import_follow_what_becomes_of_it)
         REQUIRE_OK(store_import_put(im, &u[0], &x, &fresh, &e), &e);
         REQUIRE_OK(store_import_put(im, &u[1], &y, &fresh, &e), &e);
         REQUIRE_OK(store_import_put(im, &u[2], &z, &fresh, &e), &e);
-        /* An older text makes the builder begin a new segment. */
+        /* A lower text id makes the builder begin a new segment. */
         REQUIRE_OK(index_build_add(b, y, u[1].source, &e), &e);
         REQUIRE_OK(index_build_add(b, z, u[2].source, &e), &e);
         REQUIRE_OK(index_build_add(b, x, u[0].source, &e), &e);
@@ -546,8 +548,9 @@ TEST(segments_of_an_import_follow_what_becomes_of_it)
     world_close(&w);
 }
 
-/* Two analyzers share the log. What the manifest of one lets go, an index of
- * the other that has none must not miss. */
+/* Two analyzers share the log. When the manifest of one allows changes to be
+ * dropped from the log, an index of the other one without a manifest must not
+ * miss them. */
 TEST(an_index_without_a_manifest_misses_nothing)
 {
     const struct analyzer second = { .id = 5 };
@@ -561,7 +564,7 @@ TEST(an_index_without_a_manifest_misses_nothing)
     for (int i = 0; i < 5; i++) add(&w, w.a);
     search_agrees(&w, ix);
     for (int i = 0; i < 5; i++) add(&w, w.b);
-    import(&w, w.b, 10, true);          /* of the standard analyzer */
+    import(&w, w.b, 10, true);          /* for the standard analyzer */
     search_agrees(&w, ix);
     is_sound(ix);
     learn_ids(&w);
@@ -571,7 +574,8 @@ TEST(an_index_without_a_manifest_misses_nothing)
     is_sound(ix);
     for (int i = 0; i < 40; i++) add(&w, w.b);
     search_agrees(&w, ix);
-    REQUIRE_OK(index_merge(ix, false, &e), &e); /* all of it, not the log's */
+    /* This reads all texts, not the log. */
+    REQUIRE_OK(index_merge(ix, false, &e), &e);
     search_agrees(&w, ix);
     is_sound(ix);
     index_close(ix);
@@ -585,7 +589,7 @@ static bool manifest_of(struct world *w, struct manifest *m)
     return CHECK_OK(manifest_read(w->b, w->memory, 0, m, &e), &e);
 }
 
-/* Merging finds the damage first: it has the lock that building needs. */
+/* The merge finds the damage while it holds the lock that building needs. */
 TEST(damage_found_by_a_merge_is_mended)
 {
     struct world w;
@@ -600,7 +604,7 @@ TEST(damage_found_by_a_merge_is_mended)
     REQUIRE_OK(index_merge(w.ix, true, &e), &e);
     search_agrees(&w, w.ix);
     is_sound(w.ix);
-    import(&w, w.a, 100, false);        /* it has never looked at these */
+    import(&w, w.a, 100, false);        /* w.other has not loaded these */
     harm(&w, HARM_REMOVE);
     REQUIRE_OK(index_merge(w.other, true, &e), &e);
     search_agrees(&w, w.other);
@@ -608,8 +612,8 @@ TEST(damage_found_by_a_merge_is_mended)
     world_close(&w);
 }
 
-/* Texts of which none is left take their segment with them: an empty one
- * would be the smallest for ever and keep others from being joined. */
+/* A segment whose texts are all removed is dropped. An empty one would always
+ * be the smallest and keep others from being merged. */
 TEST(nothing_left_is_no_segment)
 {
     struct world w;
@@ -636,7 +640,7 @@ TEST(nothing_left_is_no_segment)
     REQUIRE_OK(index_refresh(w.ix, &e), &e);
     REQUIRE_OK(index_merge(w.ix, false, &e), &e);
     index_stats(w.ix, &stats);
-    CHECK_INT(stats.segments, 5);       /* what came meanwhile is joined */
+    CHECK_INT(stats.segments, 5);       /* the new ones are merged */
     REQUIRE(manifest_of(&w, &m));
     for (size_t i = 0; i < m.n_segments; i++) CHECK(m.segments[i].docs > 0);
     manifest_release(&m);
@@ -646,7 +650,7 @@ TEST(nothing_left_is_no_segment)
 
 /* ---- transactions -------------------------------------------------------- */
 
-/* Inside a transaction nothing is written that others could take for true. */
+/* Inside a transaction no files are written: it may be rolled back. */
 TEST(a_transaction_writes_no_files)
 {
     struct world w;
@@ -663,7 +667,7 @@ TEST(a_transaction_writes_no_files)
     CHECK(access(scratch_path(&w.dir, "x.tm.index"), F_OK) != 0);
     REQUIRE_OK(store_commit(w.a, &e), &e);
     search_agrees(&w, w.ix);
-    /* Now what lives in memory goes to files. */
+    /* Now the index in memory is written to files. */
     REQUIRE_OK(index_merge(w.ix, true, &e), &e);
     index_stats(w.ix, &stats);
     CHECK_INT(stats.segments, 1);
@@ -674,8 +678,8 @@ TEST(a_transaction_writes_no_files)
     world_close(&w);
 }
 
-/* Where a folder cannot be made the index lives in memory, and moves out when
- * it can. */
+/* If the folder cannot be created, the index stays in memory. It is written to
+ * files as soon as that is possible. */
 TEST(an_index_in_memory_becomes_files)
 {
     struct world w;
@@ -703,9 +707,9 @@ TEST(an_index_in_memory_becomes_files)
     world_close(&w);
 }
 
-/* ---- much at once -------------------------------------------------------- */
+/* ---- many changes at once ------------------------------------------------ */
 
-/* A long import without segments of its own is not kept in the tail. */
+/* The tail does not keep a long import that built no segments. */
 TEST(a_long_tail_becomes_segments_at_once)
 {
     struct world w;
@@ -733,8 +737,8 @@ TEST(a_long_tail_becomes_segments_at_once)
     world_close(&w);
 }
 
-/* Removals are read again by whoever opens the index until the segments they
- * are in are written again: as few as can be. */
+/* Removals are read whenever the index is opened, until the segments with the
+ * removed texts are written again. As few segments as possible are. */
 TEST(removals_are_not_read_for_ever)
 {
     struct world w;
@@ -748,19 +752,19 @@ TEST(removals_are_not_read_for_ever)
     import(&w, w.a, 4000, true);
     import(&w, w.a, 800, true);
     learn_ids(&w);
-    for (size_t i = 4001; i < 4600; i++) {      /* most of the second */
+    for (size_t i = 4001; i < 4600; i++) {      /* most of the second segment */
         w.pairs[i].dead = true;
         REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
     }
     REQUIRE_OK(store_last_change(w.a, w.memory, &last, &e), &e);
-    for (size_t i = 0; i < 5; i++) {            /* few of the first */
+    for (size_t i = 0; i < 5; i++) {            /* few of the first segment */
         w.pairs[i].dead = true;
         REQUIRE_OK(store_delete(w.a, w.pairs[i].id, &e), &e);
     }
     REQUIRE_OK(index_refresh(w.ix, &e), &e);
     REQUIRE_OK(index_merge(w.ix, false, &e), &e);
     REQUIRE(manifest_of(&w, &m));
-    CHECK_INT(m.clean, last);           /* the five are left */
+    CHECK_INT(m.clean, last);           /* the five are still in it */
     manifest_release(&m);
     index_stats(w.ix, &stats);
     CHECK_INT(stats.dead_docs, 5);
@@ -778,7 +782,7 @@ TEST(removals_are_not_read_for_ever)
     world_close(&w);
 }
 
-/* ---- side files ---------------------------------------------------------- */
+/* ---- files of subword ids ------------------------------------------------ */
 
 static void symbols_agree(struct world *w, struct index *ix,
                           const struct subword *sw)
@@ -810,7 +814,7 @@ static void symbols_agree(struct world *w, struct index *ix,
     terms_release(&t);
 }
 
-/* What a byte of each file is; flip: write another there. */
+/* Whether a file has our damage; flip: put it there. */
 static bool damaged(const char *path, bool flip)
 {
     FILE *f = fopen(path, "r+b");
@@ -884,7 +888,7 @@ TEST(side_files_are_made_again_and_not_from_what_never_was)
     close_test_subword(&t);
 }
 
-/* A file has one folder of segments, whatever it is called. */
+/* A store has one index folder, whatever path leads to it. */
 TEST(a_link_to_the_store_has_no_index_of_its_own)
 {
     struct world w;
@@ -914,8 +918,8 @@ static int count_encodings(void *user, const char *what, uint64_t done,
     return 0;
 }
 
-/* Where a side file cannot be written all that work is not done again and
- * again. */
+/* If a file of subword ids cannot be written, the ids are not all computed
+ * again at each search. */
 TEST(a_side_file_that_cannot_be_is_not_tried_for_ever)
 {
     int encodings = 0;
@@ -948,7 +952,7 @@ TEST(a_side_file_that_cannot_be_is_not_tried_for_ever)
     close_test_subword(&t);
 }
 
-/* Where segments cannot be written a long tail is kept in memory after all. */
+/* If segments cannot be written, a long tail is kept in memory. */
 TEST(a_long_tail_where_nothing_can_be_written)
 {
     struct world w;
@@ -992,7 +996,7 @@ TEST(a_rebuild_is_one)
     world_close(&w);
 }
 
-/* Who merges need not have the tokenizer; who has it encodes what is new. */
+/* A merge without the tokenizer copies ids; one with it encodes new texts. */
 TEST(side_files_outlive_merges)
 {
     int encodings = 0;
@@ -1012,7 +1016,8 @@ TEST(side_files_outlive_merges)
     symbols_agree(&w, w.ix, sw);
     CHECK(count_files(&w, ".seg") > 1);
     CHECK_INT(count_files(&w, ".ids"), count_files(&w, ".seg"));
-    REQUIRE_OK(index_merge(w.other, true, &e), &e);     /* has none */
+    /* w.other has no tokenizer. */
+    REQUIRE_OK(index_merge(w.other, true, &e), &e);
     CHECK_INT(count_files(&w, ".seg"), 1);
     CHECK_INT(count_files(&w, ".ids"), 1);
     REQUIRE_OK(index_open(&ix, w.b, w.memory, &standard, &o, &e), &e);

@@ -1,4 +1,5 @@
-/* test_merger.c - indexes tidied in the background, and how far. */
+/* test_merger.c - tests merging of indexes in the background, and how many
+ * segments remain. */
 #include "open_subword.h"
 #include "scratch_dir.h"
 #include "tm/merger.h"
@@ -31,7 +32,7 @@ static void fixture_close(struct fixture *f)
     scratch_remove(&f->s);
 }
 
-/* Texts "wort NUMBER", each a new one. */
+/* Add n new texts "wort NUMBER". */
 static void add_texts(struct fixture *f, int n)
 {
     char source[32];
@@ -73,7 +74,7 @@ TEST(a_poke_turns_the_tail_into_a_segment)
     struct fixture f;
     struct err e;
 
-    job.sw = open_test_subword(&sw);            /* NULL will do */
+    job.sw = open_test_subword(&sw);            /* may be NULL */
     REQUIRE(fixture_open(&f));
     job.memory = f.memory;
     REQUIRE_OK(merger_new(&m, scratch_path(&f.s, "a.tm"), &e), &e);
@@ -83,7 +84,7 @@ TEST(a_poke_turns_the_tail_into_a_segment)
     merger_free(m);
     REQUIRE_OK(merger_new(&m, scratch_path(&f.s, "a.tm"), &e), &e);
     merger_poke(m, &job);
-    merger_free(m);                             /* waits */
+    merger_free(m);                             /* waits for the job */
     REQUIRE(stats_of(&f, job.sw, &st));
     CHECK_INT(st.docs, 2100);
     CHECK_INT(st.segments, 1);
@@ -93,7 +94,7 @@ TEST(a_poke_turns_the_tail_into_a_segment)
     close_test_subword(&sw);
 }
 
-/* What cannot be done is left alone, without a word. */
+/* A job that fails changes nothing and reports nothing. */
 TEST(a_merger_takes_failures_lightly)
 {
     struct merge_job job = { .memory = 77 };
@@ -113,8 +114,8 @@ TEST(a_merger_takes_failures_lightly)
     fixture_close(&f);
 }
 
-/* Many small additions, each tidied: the list of segments grows with the
- * logarithm, and every text is there. */
+/* After many small additions with a merge each, the number of segments is
+ * logarithmic, and no text is missing. */
 TEST(segments_stay_few)
 {
     const struct analyzer standard = { 0 };

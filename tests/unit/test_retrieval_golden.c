@@ -1,11 +1,12 @@
-/* test_retrieval_golden.c - what is found, against what others found.
+/* test_retrieval_golden.c - compares retrieval with independent results:
  *
- *   - scores worked out by hand;
- *   - the rankings of the paper's authors, sentence after sentence of their
- *     documents, and every score against one computed without an index;
- *   - a small memory against a slow script (tools/gen_retrieval.py);
- *   - with the full sets beside the checkout: the lists another program made
- *     for every line of three test sets. */
+ *   - scores that were calculated by hand;
+ *   - the rankings of the paper's authors for each sentence of their
+ *     documents, and every score with one that is computed without an index;
+ *   - the results of a slow script for a small memory
+ *     (tools/gen_retrieval.py);
+ *   - if the full sets are beside the checkout, the lists that another program
+ *     made for every line of three test sets. */
 #include <jansson.h>
 
 #include "formats/input.h"
@@ -15,7 +16,7 @@
 #include "skmt.h"
 #include "tm/tmfile.h"
 
-/* ---- lines of JSON, packed or not --------------------------------------- */
+/* ---- lines of JSON, compressed or not ----------------------------------- */
 
 struct lines {
     struct input *in;
@@ -36,7 +37,7 @@ static void lines_close(struct lines *l)
     strbuf_release(&l->line);
 }
 
-/* NULL at the end; json_decref when done. */
+/* The next line, or NULL at the end. The caller calls json_decref. */
 static json_t *lines_next(struct lines *l)
 {
     const char *bytes, *nl = NULL;
@@ -61,7 +62,7 @@ static const char *field(const json_t *o, const char *name)
     return s ? s : "";
 }
 
-/* ---- a file of memories -------------------------------------------------- */
+/* ---- a memory file ------------------------------------------------------- */
 
 struct fixture {
     struct scratch s;
@@ -92,7 +93,7 @@ static void fixture_close(struct fixture *f)
     scratch_remove(&f->s);
 }
 
-/* From here on texts go to a new memory, whose index is f->ix. */
+/* Create a memory. Texts are added to it from now on; f->ix is its index. */
 static bool fixture_memory(struct fixture *f, const char *name)
 {
     const struct analyzer standard = { 0 };
@@ -108,7 +109,7 @@ static bool fixture_memory(struct fixture *f, const char *name)
                                NULL, &e), &e);
 }
 
-/* Its number is its target: equal sources stay apart. */
+/* The target is the number, so that equal sources are distinct texts. */
 static bool fixture_add(struct fixture *f, const char *source, int number)
 {
     char target[16];
@@ -121,8 +122,8 @@ static bool fixture_add(struct fixture *f, const char *source, int number)
     return CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
 }
 
-/* The score of each of n texts, 0 where it was not found; their order in
- * `order`. Returns how many were found, -1 for a failure. */
+/* score[i] is the score of text i, or 0 if it was not found. `order` has the
+ * texts that were found, best first. Returns how many, or -1 on failure. */
 static int score_all(struct fixture *f, const char *query, int n,
                      double *score, int *order)
 {
@@ -150,7 +151,7 @@ static int score_all(struct fixture *f, const char *query, int n,
     return ok ? (int)n_hits : -1;
 }
 
-/* ---- by hand ------------------------------------------------------------- */
+/* ---- scores calculated by hand ------------------------------------------- */
 
 TEST(scores_are_those_worked_out)
 {
@@ -178,11 +179,12 @@ enum { MAX_DOC = 200 };
 
 struct tally {
     int lines, first, whole;
-    double worst;               /* difference to a plain score, relative to
-                                   the best: sums are whole numbers */
+    double worst;               /* largest difference to a naive score,
+                                   relative to the best score */
 };
 
-/* Compare one line's ranking with our scores, and those with the plain ones. */
+/* Compare the ranking of one line with our scores, and our scores with the
+ * naive ones (plain). */
 static void judge(struct tally *t, const json_t *ranked, const double *score,
                   const double *plain, int n)
 {
@@ -337,11 +339,13 @@ TEST(a_small_memory_is_searched_as_by_a_slow_script)
 
 /* ---- whole test sets ----------------------------------------------------- */
 
-/* The reference takes a fraction in the middle of a damaged word ("f\u00c3
- * \u00bcr") for a part of it; by the rules of Unicode the word ends there. */
+/* fractions: the reference counts a fraction inside a damaged word
+ * ("f\u00c3\u00bcr") as a part of the word. By the rules of Unicode, the word
+ * ends there. */
 struct verdict { int lines, same, ties, fractions, other; };
 
-/* Are two lists the same; if not, are their similarities? */
+/* Count whether two lists are the same or, if not, have the same
+ * similarities. */
 static void compare(struct verdict *v, const json_t *line,
                     const skmt_matches *m)
 {

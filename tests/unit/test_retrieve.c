@@ -1,4 +1,5 @@
-/* test_retrieve.c - the steps from a sentence to its matches, one by one. */
+/* test_retrieve.c - tests each step of retrieval, from a sentence to its
+ * matches. */
 #include "scratch_dir.h"
 #include "test.h"
 #include "tm/tmfile.h"
@@ -38,7 +39,7 @@ static void put(struct fixture *f, const char *source, const char *target,
     CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
 }
 
-/* Targets of the matches, with "|" behind each. */
+/* The targets of the matches, each followed by "|". */
 static const char *find(struct fixture *f, const char *text,
                         const struct retrieve_options *o, struct matches *m)
 {
@@ -67,8 +68,8 @@ TEST(equal_matches_keep_the_order_of_bm25)
     struct fixture f;
 
     REQUIRE(fixture_open(&f));
-    /* All three are one edit away. The rare word wins in BM25, and of equal
-     * scores the older. */
+    /* The first three are one edit away. BM25 prefers the rare word, and the
+     * older of equal scores. */
     put(&f, "das Haus brennt heute", "heute", false);
     put(&f, "das Heim brennt heute", "heute too", false);
     put(&f, "das Dach brennt hier", "rare", false);
@@ -88,7 +89,7 @@ TEST(equal_matches_keep_the_order_of_bm25)
     fixture_close(&f);
 }
 
-/* Without ranking BM25's order stays; similarity is told all the same. */
+/* With RERANK_NONE BM25's order stays, and similarities are still computed. */
 TEST(ranking_may_be_left_out)
 {
     struct retrieve_options o = { .top = 16, .candidates = 64,
@@ -110,7 +111,7 @@ TEST(ranking_may_be_left_out)
     fixture_close(&f);
 }
 
-/* Edits per character: long words count for more. */
+/* Edits are divided by characters, so a text of long words is more similar. */
 TEST(the_authors_measure_divides_by_characters)
 {
     struct retrieve_options o = { .top = 16, .candidates = 64,
@@ -120,8 +121,9 @@ TEST(the_authors_measure_divides_by_characters)
 
     REQUIRE(fixture_open(&f));
     put(&f, "ab cd", "short", false);                   /* 5 characters */
-    put(&f, "ab Donaudampfschiff neu", "long", false);  /* 23 */
-    CHECK_STR(find(&f, "ab cd ef", &o, &m), "long|short|");     /* 8 */
+    put(&f, "ab Donaudampfschiff neu", "long", false);  /* 23 characters */
+    /* The query has 8 characters. */
+    CHECK_STR(find(&f, "ab cd ef", &o, &m), "long|short|");
     REQUIRE(m.n == 2);
     CHECK_NEAR(m.at[0].similarity, 1 - 2.0 / 23, 1e-12);
     CHECK_NEAR(m.at[1].similarity, 1 - 1.0 / 8, 1e-12);
@@ -135,7 +137,7 @@ TEST(the_authors_measure_divides_by_characters)
     fixture_close(&f);
 }
 
-/* 0.5 |source| < |target| < 2 |source| in characters, tags not counted. */
+/* 0.5 |source| < |target| < 2 |source|, in characters and without tags. */
 TEST(the_length_filter_has_open_ends)
 {
     struct retrieve_options o = { .top = 16, .candidates = 64 };
@@ -147,15 +149,15 @@ TEST(the_length_filter_has_open_ends)
     put(&f, "wort b", "123456789012", false);
     put(&f, "wort c", "123", false);
     put(&f, "wort d", "1234", false);                   /* 3 < 4 */
-    put(&f, "wort e", "äöüß", false);                   /* not bytes */
+    put(&f, "wort e", "äöüß", false);                   /* 4, not 8 bytes */
     put(&f, "<g id=\"1\">wort</g> f", "<g id=\"1\">&amp;234</g>", true);
     put(&f, "<g id=\"1\">wort</g> g", "<g id=\"1\">&amp;23</g>", true);
     put(&f, "x", "y", false);
     o.length_filter = true;
     CHECK_STR(find(&f, "wort", &o, &m),
               "12345678901|1234|äöüß|<g id=\"1\">&amp;234</g>|");
-    CHECK_STR(find(&f, "x", &o, &m), "");               /* single ones */
-    /* Those left out make room: the cut comes after the filter. */
+    CHECK_STR(find(&f, "x", &o, &m), "");               /* single characters */
+    /* The limit `top` applies after the filter. */
     o.top = 2;
     CHECK_STR(find(&f, "wort", &o, &m), "12345678901|1234|");
     o.length_filter = false;
@@ -166,7 +168,7 @@ TEST(the_length_filter_has_open_ends)
     fixture_close(&f);
 }
 
-/* A pair for each letter: sources that differ, and score the same. */
+/* Add a pair for each letter. The sources differ and have the same score. */
 static void put_each(struct fixture *f, const char *letters)
 {
     char source[] = "gleich x", target[] = "x";
@@ -177,7 +179,7 @@ static void put_each(struct fixture *f, const char *letters)
     }
 }
 
-/* Only so many of each memory are looked at. */
+/* `candidates` is the limit of each memory, not of all together. */
 TEST(candidates_are_counted_per_memory)
 {
     struct retrieve_options o = { .top = 16, .candidates = 2 };
@@ -191,8 +193,8 @@ TEST(candidates_are_counted_per_memory)
     REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
     put_each(&f, "efgh");
     f.t->stale = true;
-    /* All are equally similar: each memory in its own order, the newer head
-     * first. */
+    /* All are equally similar: each memory keeps its order, and of the heads
+     * the newer one comes first. */
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|b|");
     o.top = 3;
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|");
@@ -229,18 +231,19 @@ TEST(the_translation_confirmed_last_comes_first)
     put_dated(&f, "das Heim brennt", "other source", 50, 50);
     put_dated(&f, "das Haus brennt", "two", 100, 300);
     put_dated(&f, "das Haus brennt", "three", 200, 0);  /* changed now */
-    /* They change places among themselves; the other source keeps its own. */
+    /* The translations of one source exchange their places. The other source
+     * keeps its place. */
     CHECK_STR(find(&f, "das Dach brennt", &o, &m),
               "three|other source|two|one|");
     CHECK_STR(find(&f, "das Haus brennt", &o, &m),
               "three|two|one|other source|");
-    /* The first may come from beyond the cut. */
+    /* The first translation may be one that was beyond the limit. */
     o.top = 1;
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "three|");
     CHECK_INT(m.n_more, 2);
     REQUIRE_OK(store_replace(f.t->store, id, &edited, &e), &e);
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "edited|");
-    put(&f, "das Haus brennt", "two", false);           /* once more */
+    put(&f, "das Haus brennt", "two", false);           /* added again */
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "two|");
     put(&f, " <g id=\"1\">das Haus</g> brennt", "tagged", true);
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "tagged|");
@@ -275,8 +278,8 @@ TEST(a_memory_of_higher_priority_has_the_first_translation)
     fixture_close(&f);
 }
 
-/* Many texts have all words of a short query: the newest translation of it is
- * not among the candidates, and is found all the same. */
+/* Many texts have the same words as a short query. Its newest translation is
+ * not among the candidates but must be found. */
 TEST(the_first_translation_may_be_no_candidate)
 {
     struct retrieve_options o = { .top = 2, .candidates = 4 };
@@ -294,7 +297,7 @@ TEST(the_first_translation_may_be_no_candidate)
     fixture_close(&f);
 }
 
-/* Where all translations are equal there is nothing to decide. */
+/* Equal translations are not reordered. */
 TEST(duplicates_that_are_kept_keep_their_order)
 {
     struct retrieve_options o = { .top = 16, .candidates = 64 };

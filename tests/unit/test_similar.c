@@ -1,4 +1,5 @@
-/* test_similar.c - edit distances against the plain table, and differences. */
+/* test_similar.c - compares edit distances with the textbook algorithm, and
+ * tests the differences of two texts. */
 #include "test.h"
 #include "tm/similar.h"
 
@@ -10,7 +11,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((uint64_t)seed * below >> 32);
 }
 
-/* n units out of `kinds`; spread over all 32 bits when asked. */
+/* n random units of `kinds` different ones. spread: over all 32 bits. */
 static void fill(uint32_t *at, size_t n, uint32_t kinds, bool spread)
 {
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +67,7 @@ TEST(similar_known_distances)
     similar_free(NULL);
 }
 
-/* Before any pattern was set it is the empty one. */
+/* The pattern is empty before similar_set. */
 TEST(similar_without_a_pattern)
 {
     static const uint32_t text[] = { 0, 1, 2 };
@@ -79,7 +80,7 @@ TEST(similar_without_a_pattern)
     similar_free(s);
 }
 
-/* The edges of blocks, with few kinds so that much matches. */
+/* Lengths around multiples of 64, with few kinds of units and many matches. */
 TEST(similar_around_blocks)
 {
     static const size_t len[] = { 1, 2, 62, 63, 64, 65, 66, 127, 128, 129,
@@ -110,7 +111,7 @@ TEST(similar_random_pairs)
 
     REQUIRE_OK(similar_new(&s, &e), &e);
     for (int round = 0; round < 100000; round++) {
-        /* Mostly sentences, now and then something long. */
+        /* Most have the length of a sentence, one in twenty is longer. */
         uint32_t most = round % 20 ? 70 : 301, kinds = 1 + draw(30);
         size_t n = draw(most), m = draw(most);
 
@@ -121,7 +122,7 @@ TEST(similar_random_pairs)
     similar_free(s);
 }
 
-/* One pattern against many texts, then another: nothing of the first stays. */
+/* After one pattern another one is set: nothing of the first remains. */
 TEST(similar_patterns_in_turn)
 {
     uint32_t a[200], text[8][100];
@@ -142,8 +143,8 @@ TEST(similar_patterns_in_turn)
     similar_free(s);
 }
 
-/* Symmetric; at least the difference of lengths and at most the longer; one
- * edit changes it by at most one. */
+/* The distance is symmetric. It is at least the difference of the lengths and
+ * at most the longer one. One edit changes it by at most 1. */
 TEST(similar_behaves_as_a_distance)
 {
     uint32_t a[150], b[151];
@@ -195,7 +196,7 @@ TEST(similar_as_a_share)
 
 /* ---- differences --------------------------------------------------------- */
 
-/* As one line: kept text as it is, [-dropped-], {+added+}. */
+/* The differences as one line: kept text, [-dropped-], {+added+}. */
 static const char *shown(const char *theirs, const char *ours)
 {
     static const char *const mark[] = { "%.*s", "[-%.*s-]", "{+%.*s+}" };
@@ -255,7 +256,7 @@ TEST(differences_of_nothing)
     CHECK_STR(shown("alt", ""), "[-alt-]");
 }
 
-/* What similar.h promises of any two texts. */
+/* Check what similar.h guarantees for any two texts. */
 static void check_promises(struct str theirs, struct str ours)
 {
     struct stretches s = { 0 };
@@ -310,8 +311,7 @@ TEST(differences_keep_their_promises)
     }
 }
 
-/* As many words are kept as can be: as many as the longest common sequence
- * has, which insertions and deletions alone measure. */
+/* The length of the longest common subsequence: so many words must be kept. */
 static size_t common(const char *a, size_t n, const char *b, size_t m)
 {
     size_t at[2][101] = { 0 };
@@ -352,8 +352,8 @@ TEST(differences_keep_all_they_can)
     }
 }
 
-/* Too many words to compare: what is the same at both ends stays, and the
- * rest is replaced, word by word no more. */
+/* When there are too many words to compare, the common beginning and end are
+ * kept, and all between them is replaced. */
 TEST(differences_of_very_long_texts)
 {
     size_t n = 2 * 5000;
@@ -375,8 +375,8 @@ TEST(differences_of_very_long_texts)
     free(b);
 }
 
-/* Texts too long for the table are compared at their ends only. A table of
- * these would take minutes. */
+/* For texts that are too long for the table, only the common beginning and end
+ * count. Their table would take minutes. */
 TEST(distances_of_very_long_texts)
 {
     const size_t n = (size_t)1 << 20;
@@ -392,7 +392,7 @@ TEST(distances_of_very_long_texts)
     CHECK_INT(similar_distance(s, b, n - 5), 5);
     CHECK_INT(similar_distance(s, b + 7, n - 7), 7);
     b[1000] = b[1010] = UINT32_MAX;
-    CHECK_INT(similar_distance(s, b, n), 11);   /* 2 by the table */
+    CHECK_INT(similar_distance(s, b, n), 11);   /* the exact distance is 2 */
     for (size_t i = 0; i < n; i++) b[i] = 1;
     CHECK_INT(similar_distance(s, b, n), n);
     similar_free(s);

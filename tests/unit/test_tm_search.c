@@ -1,4 +1,5 @@
-/* test_tm_search.c - searching translation memories through include/skmt.h. */
+/* test_tm_search.c - tests searches in translation memories through the public
+ * API in include/skmt.h. */
 #include "../../tools/tiny_model.h"
 #include "skmt_tools.h"
 #include "use_tm.h"
@@ -25,12 +26,12 @@ TEST(options_choose_and_order_the_matches)
               "x one-edit two-extra-words-missing-here ");
     CHECK_STR(TARGETS(tm, "der rote Ball ist weg", "min-similarity", "0.7"),
               "x one-edit ");
-    /* Only one-edit is within twice the length. */
+    /* No target is between half and twice the length of its source. */
     CHECK_STR(TARGETS(tm, "der rote Ball ist weg", "length-filter", "1"), "");
     add(tm, NULL, "Ball rollt", "ball rolls");
     CHECK_STR(TARGETS(tm, "der rote Ball ist weg", "length-filter", "1"),
               "ball rolls ");
-    /* BM25 likes the short one with the rare word. */
+    /* BM25 prefers the short source with the rare word. */
     add(tm, NULL, "rollt weg", "rolls-away");
     CHECK_STR(TARGETS(tm, "der Ball rollt ganz weit weg", "rerank", "none",
                       "matches", "1"), "rolls-away ");
@@ -87,7 +88,8 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
               "low-exact high-near low-near high-far low-blue ");
 
-    /* Made by somebody else, with the same priority as low: the newer. */
+    /* Another handle creates a memory with the priority of low. Of equal
+     * matches the newer one comes first. */
     other = open_tm(&s, SKMT_TM_WRITE);
     set = (skmt_tm_info){ .name = "new" };
     OK(skmt_tm_create(other, &set, &err));
@@ -111,7 +113,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     scratch_remove(&s);
 }
 
-/* Put together, the stretches are both texts. */
+/* The stretches, put together, are both texts. */
 TEST(differences_add_up_to_both_texts)
 {
     const char *text = "Guten Morgen, liebe Welt!";
@@ -147,7 +149,8 @@ TEST(differences_add_up_to_both_texts)
     scratch_remove(&s);
 }
 
-/* With a model its pieces are compared, and counted where asked for. */
+/* With a model, similarity counts its pieces, and so does BM25 if the option
+ * analyzer is set. */
 TEST(a_model_lends_its_pieces)
 {
     struct tiny o = TINY_DEFAULT;
@@ -182,11 +185,11 @@ TEST(a_model_lends_its_pieces)
 
     OK(skmt_options_set(so, "analyzer", "subword", &err));
     OK(skmt_tm_search(tm, "abc abc", 7, so, model, &m, &err));
-    REQUIRE(m && skmt_matches_count(m) == 2);   /* letters are in both */
+    REQUIRE(m && skmt_matches_count(m) == 2);   /* both have the letters */
     skmt_matches_get(m, 0, &pieces);
     CHECK_STR(pieces.pair.target, "x");
     skmt_matches_free(m);
-    CHECK_INT(found(tm, "abc"), 1);             /* and back to words */
+    CHECK_INT(found(tm, "abc"), 1);             /* words again */
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
     skmt_model_close(model);

@@ -1,8 +1,8 @@
-/* test_tm_threads.c - one thread writes, others search and tidy up, each with
- * a handle of its own: whoever searches finds what was acknowledged before,
- * not what was removed before, and of an import all or nothing.
+/* test_tm_threads.c - one thread writes while others search and merge, each
+ * with its own handle. A search must find every pair that was added before it
+ * began, none that was removed before, and all or nothing of an import.
  *
- * Threads only count what was wrong; the test looks at the counts. */
+ * The threads only count errors; the test checks the counts. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,16 +13,16 @@ enum { READERS = 3, ADDS = 1500, BUNDLE = 60, FIRST = 1900, TEXT = 120 };
 
 struct stage {
     char path[64], table[64];
-    atomic_int added;           /* texts 0 .. added - 1 are there */
-    atomic_int removed;         /* of the doomed ones 0 .. removed - 1 */
-    atomic_int imported;        /* bundles 0 .. imported - 1 are there */
+    atomic_int added;           /* texts 0 .. added - 1 are stored */
+    atomic_int removed;         /* doomed texts 0 .. removed - 1 are removed */
+    atomic_int imported;        /* bundles 0 .. imported - 1 are stored */
     atomic_bool done;
 };
 
 struct actor {
     struct stage *stage;
     pthread_t thread;
-    uint64_t state;             /* of its random numbers */
+    uint64_t state;             /* of the random numbers */
     int searches, failed, missing, undead, halves, merges;
 };
 
@@ -39,7 +39,7 @@ static void text_of(char *out, const char *kind, int i)
 
 /* ---- searching ----------------------------------------------------------- */
 
-/* How many of the matches begin with the word and a space; -1: it failed. */
+/* The number of matches that begin with the word and a space; -1 on error. */
 static int hits(skmt_tm *tm, const char *text, const char *word,
                 const skmt_options *o)
 {
@@ -109,7 +109,7 @@ static void *reader(void *arg)
     skmt_tm *tm = NULL;
     skmt_error err;
 
-    /* Some may write, and tidy up, others may not. */
+    /* Some handles may write and merge, others may not. */
     if (skmt_tm_open(&tm, a->stage->path,
                      a->state % 2 ? SKMT_TM_READ : SKMT_TM_WRITE, &err) ||
         skmt_options_set(wide, "matches", "200", &err))
@@ -179,7 +179,7 @@ static bool write_once(struct stage *st, skmt_tm *tm, const int64_t *doomed,
     return true;
 }
 
-/* So many texts at first that the index soon wants a file for them. */
+/* Begin with so many texts that the tail of the index is soon full. */
 static skmt_tm *begin(struct stage *st, int64_t *doomed)
 {
     skmt_tm *tm = NULL;

@@ -1,4 +1,5 @@
-/* use_tm.h - memory files in tests of the library: include/skmt.h alone. */
+/* use_tm.h - helpers for tests of memory files that use only the public API in
+ * include/skmt.h. */
 #ifndef USE_TM_H
 #define USE_TM_H
 
@@ -12,7 +13,7 @@
 
 static inline skmt_tm *open_tm(const struct scratch *s, skmt_tm_mode mode)
 {
-    char path[64];              /* threads come here */
+    char path[64];              /* not static: threads call this */
     skmt_tm *tm = NULL;
     skmt_error err;
 
@@ -42,7 +43,7 @@ static inline skmt_matches *search(skmt_tm *tm, const char *text,
     return m;
 }
 
-/* How many a search finds; -1: it failed. */
+/* The number of matches of a search; -1 on error. */
 static inline int found(skmt_tm *tm, const char *text)
 {
     skmt_matches *m = search(tm, text, NULL);
@@ -52,7 +53,8 @@ static inline int found(skmt_tm *tm, const char *text)
     return n;
 }
 
-/* The targets found, each with a space behind. */
+/* The targets of the matches, each followed by a space. set: pairs of option
+ * and value, or NULL. */
 static inline const char *targets(skmt_tm *tm, const char *text,
                                   const char *const *set)
 {
