@@ -40,7 +40,7 @@ void skmt_lines_close(skmt_lines *l)
 skmt_status skmt_lines_next(skmt_lines *l, const char **text, size_t *len,
                             skmt_error *err)
 {
-    struct line line;
+    struct scanned_line line;
     enum status st;
 
     err_clear(inner(err));

@@ -1,16 +1,22 @@
-/* csv.c - see csv.h. */
+/* csv.c - scans CSV records, guesses the delimiter and quotes fields.
+ *
+ * A scan works on the bytes that are in memory: it either finds a complete
+ * record or reports that more input is needed. It allocates nothing and reads
+ * no file; tsv.c does that. */
 #include "formats/csv.h"
 
 #include <string.h>
 
+#include "base/invariant.h"
 #include "formats/table_header.h"
 
-#define SNIFF_RECORDS 200
+#define SNIFF_RECORDS 200       /* records used to guess the delimiter */
 
-/* What is rarer in texts comes first: it wins where all would do. */
+/* The rarest in texts comes first: if several delimiters fit equally well, the
+ * first one wins. */
 static const char delimiters[] = { '\t', ';', ',' };
 
-/* From behind the opening quote at `i` to the closing one; s.n: there is
+/* Returns the position of the closing quote at or after i, or s.n if there is
  * none. */
 static size_t closing_quote(struct str s, size_t i)
 {
@@ -25,7 +31,7 @@ static size_t closing_quote(struct str s, size_t i)
     return s.n;
 }
 
-static size_t plain_end(struct str s, size_t i, char delimiter)
+static size_t csv_plain_end(struct str s, size_t i, char delimiter)
 {
     while (i < s.n && s.p[i] != delimiter && s.p[i] != '\n') i++;
     return i;
@@ -39,14 +45,14 @@ static enum csv_found csv_fail(struct csv_record *rec, enum csv_found found,
     return found;
 }
 
-/* The line's end at i, \r\n counting as one; 0: there is none. */
-static size_t line_end(struct str s, size_t i)
+/* Returns the length of the line end at i (1 for \n, 2 for \r\n), or 0. */
+static size_t csv_line_end(struct str s, size_t i)
 {
     if (i < s.n && s.p[i] == '\n') return 1;
     return i + 1 < s.n && s.p[i] == '\r' && s.p[i + 1] == '\n' ? 2 : 0;
 }
 
-/* One field at *i, which then is behind it. */
+/* Scans the field at *i and advances *i past it. */
 static enum csv_found scan_field(struct str s, bool at_end, char delimiter,
                                  size_t *i, struct csv_field *f,
                                  struct csv_record *rec)
@@ -56,9 +62,9 @@ static enum csv_found scan_field(struct str s, bool at_end, char delimiter,
     f->quoted = s.p[start] == '"';
     if (!f->quoted) {
         f->begin = start;
-        f->end = *i = plain_end(s, start, delimiter);
+        f->end = *i = csv_plain_end(s, start, delimiter);
         if (*i == s.n && !at_end)
-            return csv_fail(rec, CSV_MORE, start, "expected the line's end");
+            return csv_fail(rec, CSV_MORE, start, "expected a line end");
         if ((*i == s.n || s.p[*i] == '\n') && *i > start &&
             s.p[*i - 1] == '\r')
             f->end = --*i;
@@ -70,11 +76,11 @@ static enum csv_found scan_field(struct str s, bool at_end, char delimiter,
     if (f->end == s.n || (*i >= s.n && !at_end) ||
         (*i + 1 == s.n && s.p[*i] == '\r' && !at_end))
         return csv_fail(rec, CSV_MORE, start,
-                        "expected a closing quote, found none to the end");
-    if (*i < s.n && s.p[*i] != delimiter && !line_end(s, *i) &&
+                        "expected a closing quote, found none");
+    if (*i < s.n && s.p[*i] != delimiter && !csv_line_end(s, *i) &&
         !(*i + 1 == s.n && s.p[*i] == '\r'))
-        return csv_fail(rec, CSV_BAD, *i, "expected a delimiter or the line's "
-                        "end behind the closing quote");
+        return csv_fail(rec, CSV_BAD, *i, "expected a delimiter or a line "
+                        "end after the closing quote");
     return CSV_RECORD;
 }
 
@@ -84,15 +90,18 @@ enum csv_found csv_scan(struct str s, bool at_end, char delimiter,
 {
     size_t i = 0;
 
+    assert(s.n > 0);
     *rec = (struct csv_record){ 0 };
     for (;;) {
         struct csv_field f = { i, i, false };
         enum csv_found found = CSV_RECORD;
 
+        assert(i <= s.n);
         if (i < s.n) found = scan_field(s, at_end, delimiter, &i, &f, rec);
         else if (!at_end)
             found = csv_fail(rec, CSV_MORE, i, "expected another field");
         if (found != CSV_RECORD) return found;
+        assert(f.begin <= f.end && f.end <= i && i <= s.n);
         rec->n_fields++;
         for (int k = 0; k < CSV_COLUMNS; k++)
             if (columns[k] && (size_t)columns[k] == rec->n_fields)
@@ -101,15 +110,17 @@ enum csv_found csv_scan(struct str s, bool at_end, char delimiter,
         i++;
     }
     if (i < s.n && s.p[i] == '\r' && i + 1 == s.n) i++;
-    rec->crlf = line_end(s, i) == 2;
-    rec->bytes = i + line_end(s, i);
+    rec->crlf = csv_line_end(s, i) == 2;
+    rec->bytes = i + csv_line_end(s, i);
+    assert(rec->bytes > 0 && rec->bytes <= s.n);
     return CSV_RECORD;
 }
 
-/* How many of the first records have as many fields as the first, when those
- * are enough; *exact: no more than that. */
-static size_t agreement(struct str s, bool at_end, char delimiter,
-                        size_t n_columns, bool *exact)
+/* Returns how many of the first records have as many fields as the very first
+ * one, or 0 if that one has fewer than n_columns. *exact is set if it has
+ * exactly n_columns. */
+static size_t count_agreeing(struct str s, bool at_end, char delimiter,
+                             size_t n_columns, bool *exact)
 {
     static const int none[CSV_COLUMNS];
     struct csv_record rec;
@@ -134,7 +145,8 @@ char csv_sniff(struct str s, bool at_end, size_t n_columns)
 
     for (size_t i = 0; i < sizeof delimiters; i++) {
         bool exact;
-        size_t same = agreement(s, at_end, delimiters[i], n_columns, &exact);
+        size_t same = count_agreeing(s, at_end, delimiters[i], n_columns,
+                                     &exact);
 
         if (same > best_same || (same == best_same && exact && !best_exact)) {
             best = delimiters[i];
@@ -145,16 +157,16 @@ char csv_sniff(struct str s, bool at_end, size_t n_columns)
     return best;
 }
 
-/* A record as csv_recognize sees it. */
+/* What csv_recognize learns from the fields of a record. */
 struct csv_evidence {
     size_t n_fields;
-    bool quoted;                /* a field is */
-    bool prose;                 /* a field without quotes has a tab or begins
-                                   with a blank: this is no CSV */
+    bool quoted;                /* some field is quoted */
+    bool prose;                 /* an unquoted field contains a tab or begins
+                                   with a space, so this is not CSV */
 };
 
-static void look_at_fields(struct str s, char delimiter,
-                           struct csv_evidence *found)
+static void collect_evidence(struct str s, char delimiter,
+                             struct csv_evidence *found)
 {
     struct csv_record unused;
 
@@ -197,8 +209,8 @@ bool csv_recognize(struct str s, bool at_end, size_t n_columns)
 
         if (got == CSV_MORE && !at_end) break;
         if (got != CSV_RECORD) return false;
-        if (rec.bytes > line_end(s, 0)) {       /* not a blank line */
-            look_at_fields((struct str){ s.p, rec.bytes }, delimiter, &found);
+        if (rec.bytes > csv_line_end(s, 0)) {       /* not a blank line */
+            collect_evidence((struct str){ s.p, rec.bytes }, delimiter, &found);
             if (!n_records) n_fields = found.n_fields;
             if (!n_records) header = first_is_header(s, &rec);
             if (found.prose || found.n_fields != n_fields) return false;
@@ -218,6 +230,7 @@ bool csv_text(struct str s, const struct csv_record *rec, int i,
     const char *p = s.p + f->begin;
     size_t n = f->end - f->begin;
 
+    assert(i >= 0 && i < CSV_COLUMNS && f->begin <= f->end);
     *text = (struct str){ p, n };
     if (!f->quoted || !n || (!memchr(p, '"', n) &&
                              !(rec->crlf && memchr(p, '\r', n))))
@@ -225,7 +238,7 @@ bool csv_text(struct str s, const struct csv_record *rec, int i,
     strbuf_reset(room);
     if (!strbuf_reserve(room, n)) return false;
     for (size_t k = 0; k < n; k++) {
-        if (p[k] == '"') k++;                   /* the second of the two */
+        if (p[k] == '"') k++;                   /* "" is one quote */
         else if (rec->crlf && p[k] == '\r' && k + 1 < n && p[k + 1] == '\n')
             k++;
         strbuf_addc(room, p[k]);

@@ -1,16 +1,19 @@
-/* extra.c - see extra.h. */
+/* extra.c - builds and reads the format-specific JSON of units and files.
+ *
+ * Readers append JSON text by hand. Writers parse it with jansson, because it
+ * may come from a memory file and is not trusted to be well-formed. */
 #include "formats/extra.h"
 
 #include "formats/xml_write.h"
 
-static bool put_escape(struct strbuf *out, unsigned char c)
+static bool put_json_escape(struct strbuf *out, unsigned char c)
 {
-    char with[2] = { '\\', (char)c };
+    char escape[2] = { '\\', (char)c };
 
-    if (c == '\n') with[1] = 'n';
-    else if (c == '\t') with[1] = 't';
+    if (c == '\n') escape[1] = 'n';
+    else if (c == '\t') escape[1] = 't';
     else if (c < 0x20) return strbuf_addf(out, "\\u%04x", c);
-    return strbuf_add(out, with, 2);
+    return strbuf_add(out, escape, 2);
 }
 
 bool extra_put_string(struct strbuf *out, const char *s, size_t n)
@@ -21,7 +24,8 @@ bool extra_put_string(struct strbuf *out, const char *s, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
         if (c >= 0x20 && c != '"' && c != '\\') continue;
-        ok = ok && strbuf_add(out, s + from, i - from) && put_escape(out, c);
+        ok = ok && strbuf_add(out, s + from, i - from) &&
+             put_json_escape(out, c);
         from = i + 1;
     }
     return ok && strbuf_add(out, s + from, n - from) && strbuf_addc(out, '"');
@@ -51,16 +55,17 @@ bool extra_put_object(struct strbuf *out, const char *key,
 }
 
 bool extra_put_attrs(struct strbuf *xml, json_t *attrs,
-                     const char *const *but)
+                     const char *const *except)
 {
     const char *name;
     json_t *value;
     bool ok = true;
 
     json_object_foreach(attrs, name, value) {
-        const char *const *b = but;
-        while (*b && strcmp(*b, name)) b++;
-        if (!*b && json_is_string(value) && xml_is_name(name))
+        const char *const *skip = except;
+
+        while (*skip && strcmp(*skip, name)) skip++;
+        if (!*skip && json_is_string(value) && xml_is_name(name))
             ok = ok && xml_put_attr(xml, name, json_string_value(value),
                                     json_string_length(value));
     }

@@ -1,9 +1,11 @@
-/* extra.h - what only one format knows, as a JSON object with one key:
+/* extra.h - the data of a unit that only its own format understands.
+ *
+ * It is a JSON object with one key, the name of the format:
  *
  *     {"tmx":{"tu":{"usagecount":"3"},"head":"<note>seen</note>"}}
  *
- * The key is the format, so a writer sees at once whether the rest is for it.
- * Readers append by hand, which costs next to nothing; writers parse. */
+ * A writer checks the key to see whether the data is meant for it. Readers
+ * append the JSON piece by piece, which is cheap; writers parse it. */
 #ifndef FORMATS_EXTRA_H
 #define FORMATS_EXTRA_H
 
@@ -13,25 +15,28 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 
-/* Append a JSON string, or `"key":` with a comma where one is needed (where
- * something other than '{' or '[' comes before). false: no memory. */
+/* Append a JSON string; or `"key":`, with a comma before it unless it follows
+ * '{' or '['. All extra_put functions return false when out of memory. */
 bool extra_put_string(struct strbuf *out, const char *s, size_t n);
 bool extra_put_key(struct strbuf *out, const char *key);
-/* "key":"s", unless s is empty */
+/* Appends "key":"s", or nothing if s is empty. */
 bool extra_put(struct strbuf *out, const char *key, struct str s);
-/* "key":{members}, unless there are none */
+/* Appends "key":{members}, or nothing if there are no members. */
 bool extra_put_object(struct strbuf *out, const char *key,
                       const struct strbuf *members);
 
-/* The strings of an object (NULL is fine) as XML attributes, but those in
- * `but` (NULL-terminated) and what cannot be a name. */
+/* Appends the strings of a JSON object as XML attributes. Skips the names in
+ * `except` (NULL-terminated) and names that are not valid in XML. `attrs` may
+ * be NULL. */
 bool extra_put_attrs(struct strbuf *xml, json_t *attrs,
-                     const char *const *but);
+                     const char *const *except);
 
-/* The object under this key, NULL when the extra is another format's, empty
- * or no JSON. *root is to be given to json_decref (NULL is fine). */
+/* Parses `extra` and returns the object under this key. Returns NULL if the
+ * data belongs to another format, is empty or is not JSON. The caller passes
+ * *root (which may be NULL) to json_decref. */
 json_t *extra_open(struct str extra, const char *key, json_t **root);
-/* A string of an object (NULL is fine), or the empty one. */
+/* Returns a string member of an object, or the empty string if the object is
+ * NULL or has no such string. */
 struct str extra_get(const json_t *object, const char *key);
 
 #endif

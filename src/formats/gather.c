@@ -1,8 +1,10 @@
-/* gather.c - see gather.h. */
+/* gather.c - collects attributes and copies elements for the XML readers, and
+ * stops the parser when a unit exceeds its limits. */
 #include "formats/gather.h"
 
 #include <string.h>
 
+#include "base/invariant.h"
 #include "formats/extra.h"
 #include "formats/xml_write.h"
 
@@ -10,14 +12,16 @@ void gather_init(struct gather *g, struct xml *x, const char *what,
                  size_t max_text)
 {
     *g = (struct gather){ .x = x, .what = what,
-                          .most = 4 * max_text + GATHER_HEAD };
+                          .max_bytes = 4 * max_text + GATHER_HEAD };
 }
 
-void gathered(struct gather *g, bool ok, const struct strbuf *to, size_t n)
+void gather_check(struct gather *g, bool ok, const struct strbuf *to, size_t n)
 {
-    g->spent += n;
-    if (g->spent > g->most)
-        xml_refuse(g->x, 0, "a %s of more than %zu bytes", g->what, g->most);
+    assert(to);
+    g->bytes_used += n;
+    if (g->bytes_used > g->max_bytes)
+        xml_refuse(g->x, 0, "a %s of more than %zu bytes", g->what,
+                   g->max_bytes);
     else if (!ok && to->limit && to->len + 6 * n + 64 > to->limit)
         xml_refuse(g->x, 0, "a text of more than %zu bytes", to->limit);
     else if (!ok)
@@ -29,8 +33,8 @@ void gather_attr(struct gather *g, struct strbuf *to, const char *name,
 {
     size_t n = strlen(value);
 
-    gathered(g, extra_put_key(to, name) && extra_put_string(to, value, n),
-             to, n);
+    gather_check(g, extra_put_key(to, name) && extra_put_string(to, value, n),
+                 to, n);
 }
 
 void gather_attrs(struct gather *g, struct strbuf *to, const char **attrs)
@@ -41,7 +45,7 @@ void gather_attrs(struct gather *g, struct strbuf *to, const char **attrs)
 void gather_set(struct gather *g, struct strbuf *to, const char *value)
 {
     strbuf_reset(to);
-    gathered(g, strbuf_adds(to, value), to, strlen(value));
+    gather_check(g, strbuf_adds(to, value), to, strlen(value));
 }
 
 /* ---- copying ------------------------------------------------------------ */
@@ -49,24 +53,26 @@ void gather_set(struct gather *g, struct strbuf *to, const char *value)
 void gather_copy(struct gather *g, struct strbuf *to, const char *name,
                  const char **attrs)
 {
+    assert(!g->copying);
     g->copying = true;
     g->copy = to;
     g->copy_from = to ? to->len : 0;
     g->copy_depth = xml_depth(g->x);
-    if (to) gathered(g, xml_put_start(to, name, attrs), to, strlen(name));
+    if (to) gather_check(g, xml_put_start(to, name, attrs), to, strlen(name));
 }
 
 bool gather_start(struct gather *g, const char *name, const char **attrs)
 {
     if (g->copying && g->copy)
-        gathered(g, xml_put_start(g->copy, name, attrs), g->copy, 64);
+        gather_check(g, xml_put_start(g->copy, name, attrs), g->copy, 64);
     return g->copying;
 }
 
 bool gather_end(struct gather *g, const char *name)
 {
     if (!g->copying) return false;
-    if (g->copy) gathered(g, xml_put_end(g->copy, name), g->copy, 0);
+    assert(xml_depth(g->x) >= g->copy_depth);
+    if (g->copy) gather_check(g, xml_put_end(g->copy, name), g->copy, 0);
     if (xml_depth(g->x) == g->copy_depth) g->copying = false;
     return true;
 }
@@ -74,12 +80,15 @@ bool gather_end(struct gather *g, const char *name)
 bool gather_text(struct gather *g, const char *s, size_t n)
 {
     if (g->copying && g->copy)
-        gathered(g, xml_put_text(g->copy, s, n), g->copy, n);
+        gather_check(g, xml_put_text(g->copy, s, n), g->copy, n);
     return g->copying;
 }
 
 void gather_drop_copy(struct gather *g)
 {
-    if (g->copying && g->copy) xml_cut(g->copy, g->copy_from);
+    if (g->copying && g->copy) {
+        assert(g->copy->len >= g->copy_from);
+        xml_cut(g->copy, g->copy_from);
+    }
     g->copying = false;
 }

@@ -1,6 +1,11 @@
-/* inline.c - see inline.h. */
+/* inline.c - assembles a text with inline elements from XML events.
+ *
+ * Invariant: after a start tag the text is in the tagged form, so an end tag
+ * always finds it tagged. `opened` is 0 or at most text.len; if it equals
+ * text.len, the text ends with the '>' of a start tag. */
 #include "formats/inline.h"
 
+#include "base/invariant.h"
 #include "formats/tags.h"
 #include "formats/xml_write.h"
 
@@ -40,8 +45,9 @@ bool inline_make_tagged(struct inline_text *t)
     return true;
 }
 
-/* Names in the tagged form have no prefix and are ASCII. One that would not
- * be a name then ("a:", "é") has other characters in their place. */
+/* Names in the tagged form are ASCII and have no prefix. Where removing the
+ * prefix would not leave a name ("a:", "a:1"), the colon becomes '_', and so
+ * does every byte that is not ASCII. */
 static bool inline_put_name(struct strbuf *out, const char *name)
 {
     const char *colon = strrchr(name, ':');
@@ -79,9 +85,11 @@ bool inline_end(struct inline_text *t, const char *name)
 {
     bool empty = t->opened == t->text.len;
 
+    assert(t->tagged && t->opened <= t->text.len);
     t->opened = 0;
     if (empty) {
-        t->text.data[--t->text.len] = '\0';     /* the '>' */
+        assert(t->text.len && t->text.data[t->text.len - 1] == '>');
+        t->text.data[--t->text.len] = '\0';     /* drop the '>' */
         return strbuf_add(&t->text, "/>", 2);
     }
     return strbuf_add(&t->text, "</", 2) && inline_put_name(&t->text, name) &&
@@ -102,21 +110,23 @@ bool inline_is_blank(struct inline_text *t)
         struct str tagged = { t->text.data, t->text.len };
         strbuf_reset(&t->spare);
         t->spare.limit = 0;
-        /* Without memory for it the text counts as one: nothing is lost. */
+        /* If memory runs out, assume that there is text, so none is lost. */
         if (!tags_strip(tagged, &t->spare)) return false;
         text = &t->spare;
     }
     return strspn(text->data, " \t\r\n") == text->len;
 }
 
-bool inline_pair(struct unit *u, struct inline_text *s,
-                 struct inline_text *g)
+bool inline_pair(struct unit *u, struct inline_text *source,
+                 struct inline_text *target)
 {
-    u->tagged = s->tagged || g->tagged;
-    if (u->tagged && !(inline_make_tagged(s) && inline_make_tagged(g)))
+    u->tagged = source->tagged || target->tagged;
+    if (u->tagged &&
+        !(inline_make_tagged(source) && inline_make_tagged(target)))
         return false;
-    u->source = (struct str){ s->text.data, s->text.len };
-    u->target = (struct str){ g->text.data, g->text.len };
+    assert(source->tagged == target->tagged);
+    u->source = strbuf_view(&source->text);
+    u->target = strbuf_view(&target->text);
     return true;
 }
 

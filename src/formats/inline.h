@@ -1,7 +1,8 @@
-/* inline.h - a text with inline elements, as an XML reader comes by it.
+/* inline.h - a text with inline elements, assembled from XML events.
  *
- * It is plain text until the first element; from then on it is in the tagged
- * form (tags.h). All that return bool: false is no memory, or the limit. */
+ * The text is plain until its first inline element; from then on it is in the
+ * tagged form (tags.h). Functions that return bool return false when memory
+ * runs out or the limit is reached. */
 #ifndef FORMATS_INLINE_H
 #define FORMATS_INLINE_H
 
@@ -12,9 +13,11 @@
 #include "formats/unit.h"
 
 struct inline_text {
-    struct strbuf text, spare;
-    bool tagged;
-    size_t opened;              /* text.len right after a start tag, or 0 */
+    struct strbuf text;
+    struct strbuf spare;        /* scratch space; swapped with `text` */
+    bool tagged;                /* text is in the tagged form */
+    size_t opened;              /* text.len right after a start tag, else 0:
+                                   an end tag there makes an empty element */
 };
 
 void inline_init(struct inline_text *t, size_t limit);
@@ -27,12 +30,13 @@ bool inline_end(struct inline_text *t, const char *name);
 bool inline_text(struct inline_text *t, const char *s, size_t n);
 
 bool inline_make_tagged(struct inline_text *t);
-/* No language in it: nothing, white space or codes only. */
+/* Returns whether the text is empty apart from white space and codes. */
 bool inline_is_blank(struct inline_text *t);
-/* Both texts into a unit, in the same form. They belong to s and g. */
-bool inline_pair(struct unit *u, struct inline_text *s,
-                 struct inline_text *g);
-/* Append as XML content. */
+/* Sets the source and target of a unit, both in the same form. The unit
+ * borrows the texts from `source` and `target`. */
+bool inline_pair(struct unit *u, struct inline_text *source,
+                 struct inline_text *target);
+/* Appends the text as XML content. */
 bool inline_put_xml(const struct inline_text *t, struct strbuf *out);
 
 #endif

@@ -1,9 +1,13 @@
-/* linescan.c - see linescan.h. */
+/* linescan.c - splits an input into lines and checks that bytes are text.
+ *
+ * The buffer grows until it holds a whole line or exceeds the limit. It does
+ * not interpret the lines. */
 #include "formats/linescan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/input.h"
 #include "text/utf8.h"
@@ -25,7 +29,7 @@ void linescan_release(struct linescan *ls)
     *ls = (struct linescan){ 0 };
 }
 
-/* Append what the input has at hand; *got is 0 at its end. */
+/* Appends the bytes that the input has available. *got is 0 at its end. */
 static enum status linescan_fill(struct linescan *ls, size_t *got,
                                  struct err *e)
 {
@@ -33,6 +37,7 @@ static enum status linescan_fill(struct linescan *ls, size_t *got,
     enum status st = input_peek(ls->in, &bytes, got, e);
 
     if (st || !*got) return st;
+    assert(ls->begin <= ls->end && ls->end <= ls->cap);
     if (ls->begin) {
         ls->end -= ls->begin;
         memmove(ls->buf, ls->buf + ls->begin, ls->end);
@@ -65,14 +70,15 @@ void linescan_take(struct linescan *ls, size_t n)
 {
     const char *p = ls->buf + ls->begin, *end = p + n, *nl;
 
+    assert(n <= ls->end - ls->begin);
     for (; p < end && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1)
         ls->line++;
-    if (p < end) ls->line++;                    /* the last has no end */
+    if (p < end) ls->line++;                    /* a last line without an end */
     ls->begin += n;
 }
 
-/* Drop the line the buffer begins with, which did not fit. */
-static enum status skip_line(struct linescan *ls, struct err *e)
+/* Discards the line at the beginning of the buffer, which is over the limit. */
+static enum status linescan_skip_line(struct linescan *ls, struct err *e)
 {
     enum status st;
     size_t got;
@@ -91,43 +97,49 @@ static enum status skip_line(struct linescan *ls, struct err *e)
     return st;
 }
 
-static void linescan_give(struct linescan *ls, struct line *out, size_t n,
-                          size_t taken)
+/* Sets *out to the n bytes at ls->begin and consumes `taken` bytes, which
+ * include the line end. */
+static void linescan_emit_line(struct linescan *ls, struct scanned_line *out,
+                               size_t n, size_t taken)
 {
     const char *p = ls->buf + ls->begin;
 
+    assert(n <= taken && taken <= ls->end - ls->begin);
     if (n && p[n - 1] == '\r') n--;
-    *out = (struct line){ .text = { p, n }, .found = true };
-    if (n > ls->limit) *out = (struct line){ .found = true, .too_long = true };
+    *out = (struct scanned_line){ .text = { p, n }, .found = true };
+    if (n > ls->limit)
+        *out = (struct scanned_line){ .found = true, .too_long = true };
     ls->begin += taken;
     ls->line++;
 }
 
-enum status linescan_next(struct linescan *ls, struct line *out,
+enum status linescan_next(struct linescan *ls, struct scanned_line *out,
                           struct err *e)
 {
-    size_t seen = 0, got;
+    size_t scanned = 0, got;
     enum status st;
 
-    *out = (struct line){ 0 };
+    *out = (struct scanned_line){ 0 };
     for (;;) {
         struct str s = linescan_rest(ls);
-        const char *nl = memchr(s.p + seen, '\n', s.n - seen);
+        const char *nl = memchr(s.p + scanned, '\n', s.n - scanned);
 
         if (nl) {
-            linescan_give(ls, out, (size_t)(nl - s.p), (size_t)(nl - s.p) + 1);
+            size_t n = (size_t)(nl - s.p);
+
+            linescan_emit_line(ls, out, n, n + 1);
             return ST_OK;
         }
-        seen = s.n;
-        if (seen > ls->limit + 1) {
-            *out = (struct line){ .found = true, .too_long = true };
-            return skip_line(ls, e);
+        scanned = s.n;
+        if (scanned > ls->limit + 1) {
+            *out = (struct scanned_line){ .found = true, .too_long = true };
+            return linescan_skip_line(ls, e);
         }
         st = linescan_fill(ls, &got, e);
         if (st) return st;
         if (!got) break;
     }
-    if (seen) linescan_give(ls, out, seen, seen);
+    if (scanned) linescan_emit_line(ls, out, scanned, scanned);
     return ST_OK;
 }
 
@@ -141,6 +153,6 @@ const char *text_fault(struct str bytes, size_t *at)
         return "expected text, found a NUL byte";
     }
     if (*at == bytes.n) return NULL;
-    return "expected UTF-8, found a byte that is none (is the file in "
-           "another encoding?)";
+    return "expected UTF-8, found an invalid byte (is the file in another "
+           "encoding?)";
 }

@@ -1,9 +1,12 @@
-/* linescan.h - an input by lines, whole ones, however long they are.
+/* linescan.h - splits an input into lines of any length.
  *
- * A line's text is a view into a buffer that grows with the longest line, up
- * to a limit; what is longer is skipped and said to be so. A format whose
- * records span lines (CSV) works on the buffer itself: it asks for more until
- * the record is complete, then takes it. */
+ * The text of a line is a view into a buffer that grows with the longest line,
+ * up to a limit. A longer line is skipped and reported as too long. A format
+ * whose records may span lines (CSV) works on the buffer itself: it requests
+ * more bytes until the record is complete and then consumes it.
+ *
+ * Invariant: begin <= end <= cap. buf[begin..end) was read from the input but
+ * not consumed. */
 #ifndef FORMATS_LINESCAN_H
 #define FORMATS_LINESCAN_H
 
@@ -16,34 +19,37 @@ struct input;
 
 struct linescan {
     struct input *in;           /* borrowed */
-    char *buf;                  /* [cap]; begin .. end are not taken yet */
+    char *buf;                  /* [cap] */
     size_t begin, end, cap;
-    size_t limit;               /* bytes of one line */
-    uint64_t line;              /* lines taken so far */
+    size_t limit;               /* maximum bytes of a line */
+    uint64_t line;              /* number of lines consumed so far */
 };
 
-struct line {
-    struct str text;            /* without its end, \n or \r\n */
-    bool found;                 /* false: at the end of the file */
+struct scanned_line {
+    struct str text;            /* without the line end, \n or \r\n */
+    bool found;                 /* false at the end of the file */
     bool too_long;              /* over the limit; text is empty */
 };
 
 enum status linescan_init(struct linescan *ls, struct input *in, size_t limit,
                           struct err *e);
-void linescan_release(struct linescan *ls);     /* zeroed struct is fine */
+void linescan_release(struct linescan *ls);     /* a zeroed struct is allowed */
 
-/* The next line, number ls->line; its text lives until the next call. */
-enum status linescan_next(struct linescan *ls, struct line *out,
+/* Returns the next line; its number is ls->line afterwards. The text stays
+ * valid until the next call. */
+enum status linescan_next(struct linescan *ls, struct scanned_line *out,
                           struct err *e);
 
-/* What is there and not taken yet. linescan_more has at least `want` bytes of
- * it there unless the file ends before (then all); it may move them. */
+/* Returns the bytes that were read but not consumed. */
 struct str linescan_rest(const struct linescan *ls);
+/* Reads until linescan_rest has at least `want` bytes or the file ends. The
+ * bytes may move. */
 enum status linescan_more(struct linescan *ls, size_t want, struct err *e);
-void linescan_take(struct linescan *ls, size_t n);  /* counts its lines */
+/* Consumes n bytes of linescan_rest and counts the lines in them. */
+void linescan_take(struct linescan *ls, size_t n);
 
-/* What keeps these bytes from being a text: NULL, or what was expected, and
- * where in *at. Used on lines, so that the place can be said. */
+/* Returns NULL if the bytes are valid text: UTF-8 without NUL. Otherwise
+ * returns what was expected and sets *at to the offset of the fault. */
 const char *text_fault(struct str bytes, size_t *at);
 
 #endif

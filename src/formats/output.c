@@ -1,4 +1,10 @@
-/* output.c - see output.h. */
+/* output.c - buffers, compresses and writes a file or standard output.
+ *
+ * All bytes pass through `plain`; a full buffer is compressed if needed and
+ * written. A file is written under a temporary name and renamed when it is
+ * committed (base/file.h).
+ *
+ * Invariant: plain_n < PLAIN_BYTES between calls. */
 #include "formats/output.h"
 
 #include <errno.h>
@@ -11,31 +17,28 @@
 #include <zstd.h>
 
 #include "base/file.h"
+#include "base/invariant.h"
+#include "formats/compression.h"
 
 #define PLAIN_BYTES ((size_t)128 << 10)
-#define PACKED_BYTES ((size_t)128 << 10)
+#define COMPRESSED_BYTES ((size_t)128 << 10)
 
-enum compression {
-    COMPRESSION_NONE,
-    COMPRESSION_GZIP,
-    COMPRESSION_XZ,
-    COMPRESSION_ZSTD
-};
 
 struct output {
     char *name;
     bool to_stdout;
     struct replacement file;
-    struct err bad;                     /* the first error */
-    char *plain, *packed;               /* [PLAIN_BYTES], [PACKED_BYTES] */
-    size_t plain_n;
+    struct err first_error;
+    char *plain;                        /* [PLAIN_BYTES] */
+    char *compressed;                   /* [COMPRESSED_BYTES] */
+    size_t plain_n;                     /* bytes in plain */
     enum compression compression;
     z_stream gz;
     lzma_stream xz;
     ZSTD_CStream *zstd;
 };
 
-/* ---- bytes as they will lie on disk ------------------------------------- */
+/* ---- raw bytes ---------------------------------------------------------- */
 
 static enum status write_stdout(struct output *o, const char *p, size_t n,
                                 struct err *e)
@@ -59,9 +62,12 @@ static enum status output_write_raw(struct output *o, const char *p, size_t n,
     return replacement_write(&o->file, p, n, e);
 }
 
-/* ---- compression: all of `plain`, and with `end` the closing bytes ---------- */
+/* ---- compression -------------------------------------------------------- */
 
-static enum status pack_gzip(struct output *o, bool end, struct err *e)
+/* Each of these functions compresses and writes all of `plain`. With `end` it
+ * also ends the compressed stream. */
+
+static enum status compress_gzip(struct output *o, bool end, struct err *e)
 {
     enum status st;
     int rc;
@@ -69,17 +75,18 @@ static enum status pack_gzip(struct output *o, bool end, struct err *e)
     o->gz.next_in = (Bytef *)o->plain;
     o->gz.avail_in = (uInt)o->plain_n;
     do {
-        o->gz.next_out = (Bytef *)o->packed;
-        o->gz.avail_out = PACKED_BYTES;
+        o->gz.next_out = (Bytef *)o->compressed;
+        o->gz.avail_out = COMPRESSED_BYTES;
         rc = deflate(&o->gz, end ? Z_FINISH : Z_NO_FLUSH);
         if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
-            return err_set(e, ST_IO, "%s: gzip failed", o->name);
-        st = output_write_raw(o, o->packed, PACKED_BYTES - o->gz.avail_out, e);
+            return err_set(e, ST_IO, "%s: gzip compression failed", o->name);
+        st = output_write_raw(o, o->compressed,
+                              COMPRESSED_BYTES - o->gz.avail_out, e);
     } while (!st && (end ? rc != Z_STREAM_END : !o->gz.avail_out));
     return st;
 }
 
-static enum status pack_xz(struct output *o, bool end, struct err *e)
+static enum status compress_xz(struct output *o, bool end, struct err *e)
 {
     enum status st;
     lzma_ret rc;
@@ -87,30 +94,31 @@ static enum status pack_xz(struct output *o, bool end, struct err *e)
     o->xz.next_in = (uint8_t *)o->plain;
     o->xz.avail_in = o->plain_n;
     do {
-        o->xz.next_out = (uint8_t *)o->packed;
-        o->xz.avail_out = PACKED_BYTES;
+        o->xz.next_out = (uint8_t *)o->compressed;
+        o->xz.avail_out = COMPRESSED_BYTES;
         rc = lzma_code(&o->xz, end ? LZMA_FINISH : LZMA_RUN);
         if (rc != LZMA_OK && rc != LZMA_STREAM_END && rc != LZMA_BUF_ERROR)
-            return err_set(e, ST_IO, "%s: xz failed", o->name);
-        st = output_write_raw(o, o->packed, PACKED_BYTES - o->xz.avail_out, e);
+            return err_set(e, ST_IO, "%s: xz compression failed", o->name);
+        st = output_write_raw(o, o->compressed,
+                              COMPRESSED_BYTES - o->xz.avail_out, e);
     } while (!st && (end ? rc != LZMA_STREAM_END : !o->xz.avail_out));
     return st;
 }
 
-static enum status pack_zstd(struct output *o, bool end, struct err *e)
+static enum status compress_zstd(struct output *o, bool end, struct err *e)
 {
     ZSTD_inBuffer from = { o->plain, o->plain_n, 0 };
     enum status st;
     size_t rc;
 
     do {
-        ZSTD_outBuffer to = { o->packed, PACKED_BYTES, 0 };
+        ZSTD_outBuffer to = { o->compressed, COMPRESSED_BYTES, 0 };
         rc = ZSTD_compressStream2(o->zstd, &to, &from,
                                   end ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(rc))
             return err_set(e, ST_IO, "%s: zstd: %s", o->name,
                            ZSTD_getErrorName(rc));
-        st = output_write_raw(o, o->packed, to.pos, e);
+        st = output_write_raw(o, o->compressed, to.pos, e);
     } while (!st && (end ? rc != 0 : from.pos < from.size));
     return st;
 }
@@ -119,19 +127,20 @@ static enum status output_flush(struct output *o, bool end, struct err *e)
 {
     enum status st;
 
+    assert(o->plain_n <= PLAIN_BYTES);
     switch (o->compression) {
-    case COMPRESSION_GZIP: st = pack_gzip(o, end, e); break;
-    case COMPRESSION_XZ: st = pack_xz(o, end, e); break;
-    case COMPRESSION_ZSTD: st = pack_zstd(o, end, e); break;
+    case COMPRESSION_GZIP: st = compress_gzip(o, end, e); break;
+    case COMPRESSION_XZ: st = compress_xz(o, end, e); break;
+    case COMPRESSION_ZSTD: st = compress_zstd(o, end, e); break;
     default: st = output_write_raw(o, o->plain, o->plain_n, e);
     }
     o->plain_n = 0;
     return st;
 }
 
-/* ---- what others call ---------------------------------------------------- */
+/* ---- interface ---------------------------------------------------------- */
 
-static enum compression packing_of(const char *path)
+static enum compression compression_by_name(const char *path)
 {
     const char *dot = strrchr(path, '.');
 
@@ -141,7 +150,7 @@ static enum compression packing_of(const char *path)
     return COMPRESSION_NONE;
 }
 
-static bool output_open_compression(struct output *o)
+static bool output_open_compressor(struct output *o)
 {
     switch (o->compression) {
     case COMPRESSION_GZIP:
@@ -170,13 +179,13 @@ enum status output_open(struct output **out, const char *path, struct err *e)
     o->to_stdout = !strcmp(path, "-");
     o->name = strdup(o->to_stdout ? "standard output" : path);
     o->plain = malloc(PLAIN_BYTES);
-    o->packed = malloc(PACKED_BYTES);
-    if (!o->name || !o->plain || !o->packed) st = err_nomem(e, path);
+    o->compressed = malloc(COMPRESSED_BYTES);
+    if (!o->name || !o->plain || !o->compressed) st = err_nomem(e, path);
     if (!st && !o->to_stdout) {
         st = replacement_begin(&o->file, path, e);
-        if (!st) o->compression = packing_of(path);
+        if (!st) o->compression = compression_by_name(path);
     }
-    if (!st && !output_open_compression(o)) st = err_nomem(e, path);
+    if (!st && !output_open_compressor(o)) st = err_nomem(e, path);
     if (st) output_close(o);
     else *out = o;
     return st;
@@ -187,7 +196,8 @@ enum status output_write(struct output *o, const void *bytes, size_t n,
 {
     const char *p = bytes;
 
-    while (n && !o->bad.status) {
+    assert(o->plain_n < PLAIN_BYTES);
+    while (n && !o->first_error.status) {
         size_t k = PLAIN_BYTES - o->plain_n;
 
         if (k > n) k = n;
@@ -195,10 +205,10 @@ enum status output_write(struct output *o, const void *bytes, size_t n,
         o->plain_n += k;
         p += k;
         n -= k;
-        if (o->plain_n == PLAIN_BYTES) output_flush(o, false, &o->bad);
+        if (o->plain_n == PLAIN_BYTES) output_flush(o, false, &o->first_error);
     }
-    if (o->bad.status && e) *e = o->bad;
-    return o->bad.status;
+    if (o->first_error.status && e) *e = o->first_error;
+    return o->first_error.status;
 }
 
 enum status output_puts(struct output *o, const char *s, struct err *e)
@@ -213,11 +223,11 @@ enum status output_put(struct output *o, struct str s, struct err *e)
 
 enum status output_commit(struct output *o, struct err *e)
 {
-    if (!o->bad.status) output_flush(o, true, &o->bad);
-    if (!o->bad.status && !o->to_stdout)
-        replacement_commit(&o->file, &o->bad);
-    if (o->bad.status && e) *e = o->bad;
-    return o->bad.status;
+    if (!o->first_error.status) output_flush(o, true, &o->first_error);
+    if (!o->first_error.status && !o->to_stdout)
+        replacement_commit(&o->file, &o->first_error);
+    if (o->first_error.status && e) *e = o->first_error;
+    return o->first_error.status;
 }
 
 void output_close(struct output *o)
@@ -227,7 +237,7 @@ void output_close(struct output *o)
     if (o->compression == COMPRESSION_GZIP) deflateEnd(&o->gz);
     lzma_end(&o->xz);
     ZSTD_freeCStream(o->zstd);
-    free(o->packed);
+    free(o->compressed);
     free(o->plain);
     free(o->name);
     free(o);

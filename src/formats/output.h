@@ -1,8 +1,9 @@
-/* output.h - a file written in one step, compressed when its name says so.
+/* output.h - writes a file atomically, compressed if its name says so.
  *
- * NAME.gz, NAME.xz and NAME.zst are compressed. A path is replaced when the
- * output is committed and not before (base/file.h); "-" is standard output,
- * written as it comes. Errors name the file. */
+ * NAME.gz, NAME.xz and NAME.zst are compressed. The file appears, or replaces
+ * an existing one, only when the output is committed (base/file.h). The path
+ * "-" is standard output, which is written as the buffer fills. Error messages
+ * name the file. The first error is permanent: every later call reports it. */
 #ifndef FORMATS_OUTPUT_H
 #define FORMATS_OUTPUT_H
 
@@ -18,7 +19,10 @@ enum status output_write(struct output *o, const void *bytes, size_t n,
                          struct err *e);
 enum status output_puts(struct output *o, const char *s, struct err *e);
 enum status output_put(struct output *o, struct str s, struct err *e);
+/* Completes the file. Nothing may be written afterwards. */
 enum status output_commit(struct output *o, struct err *e);
-void output_close(struct output *o);    /* not committed: leaves no trace */
+/* Frees the output. Without a commit the file is left untouched. NULL is
+ * allowed. */
+void output_close(struct output *o);
 
 #endif

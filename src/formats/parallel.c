@@ -1,12 +1,14 @@
-/* parallel.c - two plain files, a line of one for each line of the other.
+/* parallel.c - reads and writes parallel text: two plain files in which line n
+ * of one is the translation of line n of the other.
  *
- * Lines are literal; a text with a line break in it is written as oneline.h
- * says. Files with different numbers of lines do not belong together: that is
- * an error whatever is to be skipped, for nobody knows from which line on the
- * pairs are wrong. */
+ * Lines are literal; a text with a line break is written as oneline.h
+ * describes. Two files with different numbers of lines do not belong together.
+ * This is an error even with skip_bad, because nobody can tell from which line
+ * on the pairs are wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 #include "formats/input.h"
 #include "formats/linescan.h"
@@ -23,26 +25,26 @@ enum { SOURCE, TARGET, SIDES };
 struct parallel_reader {
     struct reader r;
     struct linescan lines[SIDES];
-    struct strbuf room[SIDES];
-    bool begun;
+    struct strbuf room[SIDES];  /* texts that were unescaped */
+    bool lines_open;            /* `lines` is initialized */
     struct unit unit;
 };
 
-static enum status parallel_do_begin(struct parallel_reader *p, struct err *e)
+static enum status parallel_open_lines(struct parallel_reader *p, struct err *e)
 {
     enum status st = linescan_init(&p->lines[SOURCE], p->r.in,
                                    p->r.o.max_text, e);
 
     if (!st) st = linescan_init(&p->lines[TARGET], p->r.in_target,
                                 p->r.o.max_text, e);
-    p->begun = !st;
+    p->lines_open = !st;
     return st;
 }
 
-/* One file has ended: count the other's lines, too. */
-static enum status uneven(struct parallel_reader *p, struct err *e)
+/* One file has ended before the other. Reads on to count all lines. */
+static enum status line_counts_differ(struct parallel_reader *p, struct err *e)
 {
-    struct line line;
+    struct scanned_line line;
 
     for (int side = 0; side < SIDES; side++)
         do {
@@ -50,14 +52,14 @@ static enum status uneven(struct parallel_reader *p, struct err *e)
 
             if (st) return st;
         } while (line.found);
-    return err_set(e, ST_FORMAT, "expected as many lines in both files: %s "
-                   "has %llu, %s has %llu", input_name(p->r.in),
+    return err_set(e, ST_FORMAT, "expected the same number of lines in both "
+                   "files: %s has %llu, %s has %llu", input_name(p->r.in),
                    (unsigned long long)p->lines[SOURCE].line,
                    input_name(p->r.in_target),
                    (unsigned long long)p->lines[TARGET].line);
 }
 
-/* reader_bad speaks of r->in: let it be the file the line is in. */
+/* reader_bad names the file r->in, so make it the one that has the line. */
 static enum status parallel_bad_line(struct parallel_reader *p, int side,
                                      size_t column, struct str raw,
                                      const char *why, struct err *e)
@@ -72,7 +74,7 @@ static enum status parallel_bad_line(struct parallel_reader *p, int side,
 }
 
 static enum status check_line(struct parallel_reader *p, int side,
-                              const struct line *line, bool *ok,
+                              const struct scanned_line *line, bool *ok,
                               struct err *e)
 {
     const char *fault;
@@ -91,12 +93,13 @@ static enum status check_line(struct parallel_reader *p, int side,
     return ST_OK;
 }
 
-static enum status parallel_pair_of(struct parallel_reader *p,
-                                    const struct line *line,
-                                    const struct unit **u, struct err *e)
+static enum status parallel_make_unit(struct parallel_reader *p,
+                                      const struct scanned_line *line,
+                                      const struct unit **u, struct err *e)
 {
     struct unit *unit = &p->unit;
 
+    assert(p->lines[SOURCE].line == p->lines[TARGET].line);
     *unit = (struct unit){ .line = p->lines[SOURCE].line };
     if (!oneline_get(line[SOURCE].text, &p->room[SOURCE], &unit->source) ||
         !oneline_get(line[TARGET].text, &p->room[TARGET], &unit->target))
@@ -110,20 +113,21 @@ static enum status parallel_next(struct reader *r, const struct unit **u,
                                  struct err *e)
 {
     struct parallel_reader *p = (struct parallel_reader *)r;
-    enum status st = p->begun ? ST_OK : parallel_do_begin(p, e);
+    enum status st = p->lines_open ? ST_OK : parallel_open_lines(p, e);
 
     while (!st && !*u) {
-        struct line line[SIDES];
+        struct scanned_line line[SIDES];
         bool ok = false;
 
         st = linescan_next(&p->lines[SOURCE], &line[SOURCE], e);
         if (!st) st = linescan_next(&p->lines[TARGET], &line[TARGET], e);
         if (st) break;
-        if (line[SOURCE].found != line[TARGET].found) return uneven(p, e);
+        if (line[SOURCE].found != line[TARGET].found)
+            return line_counts_differ(p, e);
         if (!line[SOURCE].found) break;
         st = check_line(p, SOURCE, &line[SOURCE], &ok, e);
         if (!st && ok) st = check_line(p, TARGET, &line[TARGET], &ok, e);
-        if (!st && ok) st = parallel_pair_of(p, line, u, e);
+        if (!st && ok) st = parallel_make_unit(p, line, u, e);
     }
     return st;
 }
@@ -156,8 +160,9 @@ enum status parallel_reader_new(struct reader **out, struct err *e)
 
 struct parallel_writer {
     struct writer w;
-    bool begun;                 /* a pair was written */
-    struct strbuf line[SIDES], plain;
+    bool pair_written;          /* so the next pair is not the first */
+    struct strbuf line[SIDES];
+    struct strbuf plain;        /* a text without its tags */
 };
 
 static bool make_line(struct parallel_writer *p, struct str text, bool tagged,
@@ -176,7 +181,7 @@ static enum status put_line(struct parallel_writer *p, struct output *out,
                             int side, struct err *e)
 {
     struct str line = { p->line[side].data, p->line[side].len };
-    enum status st = p->begun ? ST_OK
+    enum status st = p->pair_written ? ST_OK
                    : output_puts(out, oneline_before_first(line), e);
 
     return st ? st : output_put(out, line, e);
@@ -195,12 +200,13 @@ static enum status parallel_put(struct writer *w, const struct unit *u,
     struct strbuf *line = p->line;
     enum status st;
 
+    assert(w->out && w->out_target);
     if (!make_line(p, u->source, u->tagged, &line[SOURCE]) ||
         !make_line(p, u->target, u->tagged, &line[TARGET]))
         return err_nomem(e, "a line");
     st = put_line(p, w->out, SOURCE, e);
     if (!st) st = put_line(p, w->out_target, TARGET, e);
-    p->begun = true;
+    p->pair_written = true;
     return st;
 }
 

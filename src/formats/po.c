@@ -1,5 +1,8 @@
-/* po.c - see po.h. The syntax is gettext's: keywords and strings, any number
- * of strings to a keyword, on as many lines as one likes; comments before. */
+/* po.c - parses and writes one entry of a PO file. It reads no file.
+ *
+ * The syntax is gettext's: comments, then keywords with strings. A keyword may
+ * have any number of strings, on any number of lines. po.h states the
+ * invariants of an entry. */
 #include "formats/po.h"
 
 #include <stdio.h>
@@ -7,12 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/linescan.h"
 
-#define MAX_FORMS 100           /* no language has more than six */
+#define MAX_FORMS 100           /* plural forms; no language has over six */
 
-/* What follows a backslash, and what it stands for. */
+/* The characters after a backslash, and the bytes that they stand for. */
 static const char escape_name[] = "ntbrfva\\\"";
 static const char escape_byte[] = "\n\t\b\r\f\v\a\\\"";
 
@@ -56,6 +60,7 @@ struct strbuf *po_entry_add_str(struct po_entry *en)
 {
     size_t cap = en->cap_str;
 
+    assert(en->n_str <= en->cap_str);
     if (!mem_grow(&en->str, &cap, en->n_str + 1, sizeof *en->str))
         return NULL;
     for (; en->cap_str < cap; en->cap_str++)
@@ -64,7 +69,7 @@ struct strbuf *po_entry_add_str(struct po_entry *en)
     return &en->str[en->n_str++];
 }
 
-/* Escapes may have made what no line had. */
+/* Escapes can form bytes that are not valid text although each line was. */
 static bool po_is_text(const struct strbuf *sb)
 {
     size_t at;
@@ -72,7 +77,7 @@ static bool po_is_text(const struct strbuf *sb)
     return !text_fault(strbuf_view(sb), &at);
 }
 
-static bool all_text(const struct po_entry *en)
+static bool po_all_text(const struct po_entry *en)
 {
     bool ok = po_is_text(&en->domain) && po_is_text(&en->context) &&
               po_is_text(&en->id) && po_is_text(&en->plural);
@@ -84,20 +89,20 @@ static bool all_text(const struct po_entry *en)
 const char *po_entry_lacks(const struct po_entry *en)
 {
     if (en->state != PO_NOTHING && !en->has_string)
-        return "expected a string in quotes behind the keyword";
-    if (en->state == PO_CONTEXT) return "expected msgid behind msgctxt";
+        return "expected a quoted string after the keyword";
+    if (en->state == PO_CONTEXT) return "expected msgid after msgctxt";
     if (en->state >= PO_ID && !en->n_str)
         return "expected msgstr before the next entry";
-    return all_text(en) ? NULL : "expected escapes that make up UTF-8";
+    return po_all_text(en) ? NULL : "expected escapes that form valid UTF-8";
 }
 
-/* ---- reading ------------------------------------------------------------ */
+/* ---- parsing ------------------------------------------------------------ */
 
 struct po_scan {
     struct po_entry *en;
     struct str line;
-    size_t i;
-    const char *why;
+    size_t i;                   /* position in line, at most line.n */
+    const char *why;            /* set by bad */
 };
 
 static enum po_step po_bad(struct po_scan *s, const char *why)
@@ -121,15 +126,16 @@ static char po_peek(const struct po_scan *s)
     return s->i < s->line.n ? s->line.p[s->i] : '\0';
 }
 
-static enum po_step po_add(struct po_scan *s, struct strbuf *to, const char *p,
-                           size_t n)
+static enum po_step po_add_bytes(struct po_scan *s, struct strbuf *to,
+                                 const char *p, size_t n)
 {
+    assert(to->len <= s->en->limit);
     if (n > s->en->limit - to->len)
-        return po_bad(s, "expected a shorter text, this one is over the limit");
+        return po_bad(s, "expected a shorter text; this one exceeds the limit");
     return strbuf_add(to, p, n) ? PO_TAKEN : PO_NOMEM;
 }
 
-static int digit(char c, int base)
+static int digit_value(char c, int base)
 {
     int d = c >= '0' && c <= '9' ? c - '0' :
             c >= 'a' && c <= 'f' ? c - 'a' + 10 :
@@ -138,41 +144,45 @@ static int digit(char c, int base)
     return d < base ? d : -1;
 }
 
-/* Octal digits, three at most, or hexadecimal ones. */
-static enum po_step po_number(struct po_scan *s, int base, int max, char *out)
+/* Reads a byte written as at most `max` digits. */
+static enum po_step po_read_number(struct po_scan *s, int base, int max,
+                                   char *out)
 {
     int n = 0, value = 0;
 
-    while (n < max && digit(po_peek(s), base) >= 0) {
-        value = value * base + digit(po_peek(s), base);
-        if (value > 255) return po_bad(s, "expected a byte, found a larger "
-                                       "number behind the backslash");
+    while (n < max && digit_value(po_peek(s), base) >= 0) {
+        value = value * base + digit_value(po_peek(s), base);
+        if (value > 255)
+            return po_bad(s, "expected a byte, found a larger number after "
+                             "the backslash");
         s->i++;
         n++;
     }
-    if (!n) return po_bad(s, "expected hexadecimal digits behind \\x");
+    if (!n) return po_bad(s, "expected hexadecimal digits after \\x");
     if (!value) return po_bad(s, "expected text, found a NUL byte");
     *out = (char)value;
     return PO_TAKEN;
 }
 
-static enum po_step po_escape(struct po_scan *s, char *out)
+static enum po_step po_read_escape(struct po_scan *s, char *out)
 {
     char c = po_peek(s);
     const char *at = c ? strchr(escape_name, c) : NULL;
 
-    if (digit(c, 8) >= 0) return po_number(s, 8, 3, out);
+    if (digit_value(c, 8) >= 0) return po_read_number(s, 8, 3, out);
     if (!at && c != 'x')
-        return po_bad(s, "expected one of n t b r f v a x \\ \" "
-                         "or a digit behind the backslash");
+        return po_bad(s, "expected one of n t b r f v a x \\ \" or a digit "
+                         "after the backslash");
     s->i++;
-    if (c == 'x') return po_number(s, 16, 1 << 20, out);
+    if (c == 'x') return po_read_number(s, 16, 1 << 20, out);
     *out = escape_byte[at - escape_name];
     return PO_TAKEN;
 }
 
-static struct strbuf *text_of(struct po_entry *en)
+/* Returns the text that strings are added to; NULL before any keyword. */
+static struct strbuf *po_current_text(struct po_entry *en)
 {
+    assert(en->state != PO_STR || en->n_str > 0);
     switch (en->state) {
     case PO_DOMAIN: return &en->domain;
     case PO_CONTEXT: return &en->context;
@@ -183,9 +193,9 @@ static struct strbuf *text_of(struct po_entry *en)
     }
 }
 
-static enum po_step string(struct po_scan *s)
+static enum po_step po_read_string(struct po_scan *s)
 {
-    struct strbuf *to = text_of(s->en);
+    struct strbuf *to = po_current_text(s->en);
     enum po_step step = PO_TAKEN;
     size_t quote = s->i++;
 
@@ -199,11 +209,11 @@ static enum po_step string(struct po_scan *s)
 
         while (s->i < s->line.n && po_peek(s) != '"' && po_peek(s) != '\\')
             s->i++;
-        step = po_add(s, to, s->line.p + from, s->i - from);
+        step = po_add_bytes(s, to, s->line.p + from, s->i - from);
         if (step != PO_TAKEN || po_peek(s) != '\\') continue;
         s->i++;
-        step = po_escape(s, &c);
-        if (step == PO_TAKEN) step = po_add(s, to, &c, 1);
+        step = po_read_escape(s, &c);
+        if (step == PO_TAKEN) step = po_add_bytes(s, to, &c, 1);
     }
     if (step != PO_TAKEN) return step;
     if (s->i == s->line.n) {
@@ -215,28 +225,28 @@ static enum po_step string(struct po_scan *s)
     return PO_TAKEN;
 }
 
-/* The number in msgstr[n] has to be the next one. */
-static enum po_step form(struct po_scan *s)
+/* Parses the number in msgstr[n], which must be the next one. */
+static enum po_step po_read_form_number(struct po_scan *s)
 {
     size_t n = 0;
 
     s->i++;
     po_skip_space(s);
-    if (digit(po_peek(s), 10) < 0)
-        return po_bad(s, "expected a number behind msgstr[");
-    for (; digit(po_peek(s), 10) >= 0 && n < MAX_FORMS; s->i++)
-        n = n * 10 + (size_t)digit(po_peek(s), 10);
+    if (digit_value(po_peek(s), 10) < 0)
+        return po_bad(s, "expected a number after msgstr[");
+    for (; digit_value(po_peek(s), 10) >= 0 && n < MAX_FORMS; s->i++)
+        n = n * 10 + (size_t)digit_value(po_peek(s), 10);
     po_skip_space(s);
-    if (po_peek(s) != ']') return po_bad(s, "expected ] behind msgstr[ and a "
+    if (po_peek(s) != ']') return po_bad(s, "expected ] after msgstr[ and a "
                                       "number below 100");
     s->i++;
     if (n != s->en->n_str)
-        return po_bad(s,
-                      "expected the plural forms one by one, from msgstr[0]");
+        return po_bad(s, "expected the plural forms in order, starting with "
+                         "msgstr[0]");
     return PO_TAKEN;
 }
 
-static enum po_step begin_str(struct po_scan *s)
+static enum po_step po_begin_str(struct po_scan *s)
 {
     struct po_entry *en = s->en;
     enum po_step step = PO_TAKEN;
@@ -246,16 +256,16 @@ static enum po_step begin_str(struct po_scan *s)
     numbered = po_peek(s) == '[';
     if (en->has_plural != numbered)
         return po_bad(s, numbered ? "expected msgid_plural before msgstr[n]"
-                               : "expected msgstr[n] behind msgid_plural");
-    if (numbered) step = form(s);
+                               : "expected msgstr[n] after msgid_plural");
+    if (numbered) step = po_read_form_number(s);
     if (step != PO_TAKEN) return step;
     return po_entry_add_str(en) ? PO_TAKEN : PO_NOMEM;
 }
 
-static const struct keyword {
+static const struct po_keyword {
     const char *name;
     enum po_state state;
-    const char *expected;       /* when it stands in a wrong place */
+    const char *expected;       /* the message if it is misplaced */
 } keywords[] = {
     { "domain", PO_DOMAIN, "expected msgstr before domain" },
     { "msgctxt", PO_CONTEXT, "expected msgstr before the next msgctxt" },
@@ -264,7 +274,7 @@ static const struct keyword {
     { "msgstr", PO_STR, "expected msgid before msgstr" },
 };
 
-static const struct keyword *find_keyword(struct po_scan *s)
+static const struct po_keyword *find_keyword(struct po_scan *s)
 {
     const char *p = s->line.p + s->i;
     size_t n = 0;
@@ -293,21 +303,23 @@ static bool may_follow(const struct po_entry *en, enum po_state next)
 
 static enum po_step begin_keyword(struct po_scan *s, bool obsolete)
 {
-    const struct keyword *k = find_keyword(s);
+    const struct po_keyword *k = find_keyword(s);
     struct po_entry *en = s->en;
 
     if (!k && en->state == PO_STR && en->has_string) return PO_COMPLETE;
-    if (!k) return po_bad(s, "expected a string in quotes, msgid, msgstr, "
+    if (!k) return po_bad(s, "expected a quoted string, msgid, msgstr, "
                           "msgctxt or a comment");
     if (en->state != PO_NOTHING && !en->has_string)
         return po_bad(s, po_entry_lacks(en));
     if (en->state == PO_STR && k->state < PO_PLURAL) return PO_COMPLETE;
     if (!may_follow(en, k->state)) return po_bad(s, k->expected);
+    assert(k->state >= en->state);
     s->i += strlen(k->name);
     if (k->state == PO_STR) {
-        enum po_step step = begin_str(s);
+        enum po_step step = po_begin_str(s);
 
         if (step != PO_TAKEN) return step;
+        assert(en->has_plural || en->n_str == 1);
     }
     en->state = k->state;
     en->has_string = false;
@@ -318,20 +330,21 @@ static enum po_step begin_keyword(struct po_scan *s, bool obsolete)
     return PO_TAKEN;
 }
 
-/* Keywords and strings to the end of the line. */
-static enum po_step po_tokens(struct po_scan *s, bool obsolete)
+/* Parses keywords and strings up to the end of the line. */
+static enum po_step po_read_tokens(struct po_scan *s, bool obsolete)
 {
     enum po_step step = PO_TAKEN;
 
-    /* A string goes on where the line before it did, in or out of #~. */
+    /* All lines of an entry begin with #~ (obsolete), or none does. */
     if (s->en->state > PO_DOMAIN && obsolete != s->en->obsolete) {
         if (s->en->state == PO_STR && s->en->has_string && po_peek(s) != '"')
             return PO_COMPLETE;
-        return po_bad(s, "expected all lines of an entry with #~ or all "
-                      "without");
+        return po_bad(s, "expected all lines of an entry to begin with #~, "
+                         "or none");
     }
     while (step == PO_TAKEN && s->i < s->line.n) {
-        step = po_peek(s) == '"' ? string(s) : begin_keyword(s, obsolete);
+        step = po_peek(s) == '"' ? po_read_string(s)
+                                 : begin_keyword(s, obsolete);
         if (step == PO_TAKEN) po_skip_space(s);
     }
     return step;
@@ -353,8 +366,8 @@ static bool is_fuzzy(struct str flags)
     return false;
 }
 
-/* A comment that stands before its entry, as all have to. */
-static enum po_step comment(struct po_scan *s)
+/* Parses a comment. Comments come before the keywords of their entry. */
+static enum po_step po_read_comment(struct po_scan *s)
 {
     struct po_entry *en = s->en;
     struct str text = { s->line.p + s->i, s->line.n - s->i };
@@ -365,8 +378,8 @@ static enum po_step comment(struct po_scan *s)
         return po_bad(s, "expected msgstr before the next comment");
     if (text.n > 1 && (text.p[1] == ',' || text.p[1] == '='))
         en->fuzzy |= is_fuzzy((struct str){ text.p + 2, text.n - 2 });
-    step = po_add(s, &en->comments, text.p, text.n);
-    return step != PO_TAKEN ? step : po_add(s, &en->comments, "\n", 1);
+    step = po_add_bytes(s, &en->comments, text.p, text.n);
+    return step != PO_TAKEN ? step : po_add_bytes(s, &en->comments, "\n", 1);
 }
 
 static enum po_step po_take_line(struct po_scan *s)
@@ -376,18 +389,18 @@ static enum po_step po_take_line(struct po_scan *s)
 
     po_skip_space(s);
     if (po_peek(s) != '#')
-        return s->i < s->line.n ? po_tokens(s, false) : PO_TAKEN;
+        return s->i < s->line.n ? po_read_tokens(s, false) : PO_TAKEN;
     begin = s->i;
     if (s->i + 1 >= s->line.n || s->line.p[s->i + 1] != '~')
-        return comment(s);
+        return po_read_comment(s);
     s->i += 2;
     po_skip_space(s);
-    if (po_peek(s) == '|') {            /* what an obsolete entry once was */
+    if (po_peek(s) == '|') {               /* previous msgid, a comment */
         s->i = begin;
-        return comment(s);
+        return po_read_comment(s);
     }
     if (s->i == s->line.n) return PO_TAKEN;
-    step = po_tokens(s, true);
+    step = po_read_tokens(s, true);
     if (step == PO_COMPLETE) s->i = begin;
     return step;
 }
@@ -396,8 +409,11 @@ enum po_step po_entry_line(struct po_entry *en, struct str line, size_t *at,
                            const char **why)
 {
     struct po_scan s = { en, line, *at, NULL };
-    enum po_step step = po_take_line(&s);
+    enum po_step step;
 
+    assert(*at <= line.n);
+    step = po_take_line(&s);
+    assert(s.i <= line.n && (step == PO_BAD) == (s.why != NULL));
     *at = s.i;
     *why = s.why;
     return step;
@@ -472,8 +488,8 @@ bool po_put_text(bool obsolete, const char *keyword, struct str s,
     return ok && strbuf_adds(out, "\"\n");
 }
 
-/* Comments may come from a memory that others filled: nothing but a comment
- * may come of them. */
+/* Comments may come from a memory with foreign data. Each line is written so
+ * that it can only be read as a comment. */
 static bool put_comments(struct str s, struct strbuf *out)
 {
     while (s.n) {

@@ -1,26 +1,28 @@
-/* po_read.c - pairs out of a gettext PO file.
+/* po_read.c - reads pairs from a gettext PO file.
  *
- * An entry is a pair of msgid and msgstr. One with plural forms is several:
- * msgid with msgstr[0], msgid_plural with each of the others; and only
- * msgid_plural with msgstr[0] where a language has no other form. What a
- * writer needs to put them together again is in each unit's extra ("po"):
+ * An entry is a pair of msgid and msgstr. An entry with plural forms gives
+ * several pairs: msgid with msgstr[0], and msgid_plural with each of the other
+ * forms. If the language has only one form, the pair is msgid_plural with
+ * msgstr[0]. Each unit's extra data ("po") contains what the writer needs to
+ * restore the entry:
  *
- *     context, comments (of all kinds, as they are), obsolete, domain
- *     form, forms             of a plural entry: which, of how many
+ *     context, comments (of all kinds, verbatim), obsolete, domain
+ *     form, forms             of a plural entry: index and number of forms
  *     msgid or msgid_plural   the one that is not in the unit
  *
- * Fuzzy and obsolete entries are taken with options.fuzzy only, and counted as
- * unfinished otherwise.
+ * Fuzzy and obsolete entries are returned only with options.fuzzy; otherwise
+ * they are counted as unfinished.
  *
- * A file says in which language its msgstr are, but not its msgid (English by
- * custom; X-Source-Language when there is such a field). When the languages
- * asked for fit the other way round only, source and target are exchanged, and
- * extra of the file says so ("swapped"). */
+ * A file states the language of its msgstr but not of its msgid, which is
+ * English by convention, unless there is a field X-Source-Language. If the
+ * requested languages only fit the other way round, source and target are
+ * swapped, and the extra data of the file says so ("swapped"). */
 #include <ctype.h>
 #include <iconv.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 #include "formats/extra.h"
 #include "formats/input.h"
@@ -28,27 +30,33 @@
 #include "formats/po.h"
 #include "formats/reader.h"
 
-#define LOOK_BYTES ((size_t)64 << 10)   /* the header is in these */
+#define LOOK_BYTES ((size_t)64 << 10)   /* contain the header */
 
-enum direction { UNDECIDED, STRAIGHT, SWAPPED, OTHER };
+enum direction {
+    UNDECIDED,                  /* no header or entry was read yet */
+    STRAIGHT,                   /* msgid is the source */
+    SWAPPED,                    /* msgstr is the source */
+    OTHER                       /* the file has other languages */
+};
 
 struct po_reader {
     struct reader r;
     struct linescan lines;
-    bool begun;
-    iconv_t convert;            /* to UTF-8; NO_ICONV: it is UTF-8 */
+    bool lines_open;            /* `lines` is initialized */
+    iconv_t convert;            /* to UTF-8; NO_ICONV if it is UTF-8 */
     char charset[64];
     struct strbuf converted;    /* the line in UTF-8 */
-    struct str line;            /* not empty: from line_at on not used yet */
+    struct str line;            /* unless empty, line_at.. is not parsed yet */
     size_t line_at;
-    bool damaged, damaged_id;   /* the line before it; it began with msgid */
+    bool damaged;               /* the previous line was not valid text */
+    bool damaged_id;            /* and began with msgid */
     struct po_entry en;
-    uint64_t en_line;           /* of its first line behind the comments */
-    size_t form;                /* of en, the next to be handed out */
+    uint64_t en_line;           /* number of its first line after comments */
+    size_t form;                /* next plural form of en to return */
     enum direction direction;
     bool has_header;
     struct strbuf lang_id, lang_str;
-    struct strbuf head, extra;  /* JSON of the file, of the unit */
+    struct strbuf head, extra;  /* extra data of the file, of the unit */
     struct unit unit;
 };
 
@@ -56,7 +64,7 @@ struct po_reader {
 
 /* ---- lines in UTF-8 ----------------------------------------------------- */
 
-/* The first entry of a file, from its msgid to the next one's. */
+/* Returns the first entry of a file, from its msgid to the next msgid. */
 static struct str first_entry(struct str s)
 {
     static const char id[] = "\nmsgid";
@@ -71,8 +79,8 @@ static struct str first_entry(struct str s)
     return (struct str){ s.p, end ? (size_t)(end - s.p) : s.n };
 }
 
-/* Where a field of the header begins, in a file's bytes: after the quote, or
- * after the line before it in the same quotes. */
+/* Returns where a header field begins in the raw bytes of a file: after a
+ * quote, or after the \n of the preceding field in the same string. */
 static const char *find_field(struct str s, const char *name)
 {
     size_t len = strlen(name);
@@ -88,8 +96,9 @@ static const char *find_field(struct str s, const char *name)
     return NULL;
 }
 
-/* The charset has to be known before the first line: a translator's name may
- * stand above the header. So look for it in the bytes as they are. */
+/* Finds the charset in the raw bytes of a file. It must be known before the
+ * first line is read, because comments above the header may already need it
+ * (a translator's name). */
 static struct str find_charset(struct str s)
 {
     static const char mark[] = "charset=";
@@ -114,7 +123,7 @@ static bool is_utf8(const char *charset)
 {
     static const char *const names[] = {
         "", "UTF-8", "UTF8", "ASCII", "US-ASCII",
-        "CHARSET"               /* of a template nobody has filled in */
+        "CHARSET"               /* of a template that is not filled in */
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -122,15 +131,16 @@ static bool is_utf8(const char *charset)
     return false;
 }
 
-/* To iconv the backslash is a yen sign in Shift_JIS, in its superset not. */
+/* iconv reads the backslash as a yen sign in SHIFT_JIS, but not in its superset
+ * CP932. */
 static const char *iconv_name(const char *charset)
 {
     return !strcasecmp(charset, "SHIFT_JIS") || !strcasecmp(charset, "SJIS")
            ? "CP932" : charset;
 }
 
-/* The header was found by reading its bytes as ASCII. So a charset in which
- * these bytes mean something else (UTF-16, EBCDIC) is not the file's. */
+/* The header was found by reading the bytes as ASCII. A charset in which these
+ * bytes mean something else (UTF-16, EBCDIC) cannot be that of the file. */
 static bool agrees_with_ascii(iconv_t convert)
 {
     static const char ascii[] = "msgid \"Content-Type: text/plain\"";
@@ -155,8 +165,8 @@ static enum status open_charset(struct po_reader *p, struct str charset,
     if (po_read_fits) p->convert = iconv_open("UTF-8", iconv_name(p->charset));
     if (p->convert == NO_ICONV)
         return err_set(e, ST_FORMAT, "%s: the header says charset=%.*s, "
-                       "which is not known here; msgconv -t UTF-8 may "
-                       "convert the file", name,
+                       "which this system does not know; try to convert the "
+                       "file with msgconv -t UTF-8", name,
                        (int)(charset.n < 100 ? charset.n : 100), charset.p);
     if (!agrees_with_ascii(p->convert))
         return err_set(e, ST_FORMAT, "%s: the header says charset=%s, but "
@@ -165,23 +175,24 @@ static enum status open_charset(struct po_reader *p, struct str charset,
     return ST_OK;
 }
 
-static enum status po_read_begin(struct po_reader *p, struct err *e)
+static enum status po_open_lines(struct po_reader *p, struct err *e)
 {
     enum status st = linescan_init(&p->lines, p->r.in, 4 * p->r.o.max_text,
                                    e);
 
     if (!st) st = linescan_more(&p->lines, LOOK_BYTES, e);
-    /* A byte order mark knows better than the header. */
+    /* A byte order mark overrides the header. */
     if (!st && !input_marked(p->r.in))
         st = open_charset(p, find_charset(linescan_rest(&p->lines)), e);
     if (st) return st;
     po_entry_release(&p->en);
     po_entry_init(&p->en, p->r.o.max_text);
-    p->begun = true;
+    p->lines_open = true;
     return ST_OK;
 }
 
-/* *at: the first byte that is not of the charset; raw.n: there is none. */
+/* Converts a line into p->converted. *at is the offset of the first invalid
+ * byte, or raw.n. Returns false when out of memory. */
 static bool to_utf8(struct po_reader *p, struct str raw, size_t *at)
 {
     char *from = (char *)(uintptr_t)raw.p;
@@ -189,24 +200,26 @@ static bool to_utf8(struct po_reader *p, struct str raw, size_t *at)
 
     strbuf_reset(&p->converted);
     iconv(p->convert, NULL, NULL, NULL, NULL);
-    /* No charset needs more than four bytes for one of its own. */
+    /* One byte of any charset gives at most four bytes of UTF-8. */
     if (!strbuf_reserve(&p->converted, 4 * raw.n + 16)) return false;
     char *to = p->converted.data;
     room = 4 * raw.n + 16;
     iconv(p->convert, &from, &left, &to, &room);
     iconv(p->convert, NULL, NULL, &to, &room);
     p->converted.len = (size_t)(to - p->converted.data);
+    assert(p->converted.len <= 4 * raw.n + 16);
     *to = '\0';
     *at = raw.n - left;
     return true;
 }
 
-/* The next line into p->line. *more: there was one; *ok: it can be used, else
- * p->line is as it is in the file. */
-static enum status po_read_next_line(struct po_reader *p, bool *more, bool *ok,
-                                     struct err *e)
+/* Reads the next line into p->line. *more is false at the end of the file. *ok
+ * is false if the line is damaged; it was reported then, and p->line has its
+ * raw bytes. */
+static enum status po_next_line(struct po_reader *p, bool *more, bool *ok,
+                                struct err *e)
 {
-    struct line line;
+    struct scanned_line line;
     enum status st = linescan_next(&p->lines, &line, e);
     const char *fault = NULL;
     size_t at = 0;
@@ -241,6 +254,7 @@ static bool line_begins(const struct po_reader *p, const char *with)
 {
     size_t n = strlen(with), i = p->line_at;
 
+    assert(i <= p->line.n);
     while (i < p->line.n && strchr(" \t", p->line.p[i])) i++;
     if (!n) return i == p->line.n;
     return p->line.n - i >= n && !memcmp(p->line.p + i, with, n);
@@ -251,10 +265,10 @@ static bool begins_id(const struct po_reader *p)
     return line_begins(p, "msgid") && !line_begins(p, "msgid_");
 }
 
-/* Behind an error: drop the entry and go on where surely another begins.
- * had_id: the next msgid is not the entry's own. */
-static enum status po_read_recover(struct po_reader *p, bool had_id,
-                                   struct err *e)
+/* After an error, drops the entry and skips to a line at which another entry
+ * certainly begins. had_id means that the next msgid belongs to another
+ * entry. */
+static enum status po_recover(struct po_reader *p, bool had_id, struct err *e)
 {
     bool more = true, ok = true;
     enum status st = ST_OK;
@@ -262,15 +276,16 @@ static enum status po_read_recover(struct po_reader *p, bool had_id,
     po_entry_reset(&p->en);
     p->damaged = false;
     do {
-        st = po_read_next_line(p, &more, &ok, e);
+        st = po_next_line(p, &more, &ok, e);
     } while (!st && more && !(ok && (line_begins(p, "") ||
              line_begins(p, "#") || line_begins(p, "msgctxt") ||
              (had_id && begins_id(p)))));
     return st;
 }
 
-/* A line that is no text: it ends the entry before it, or belongs to it and
- * takes it along. */
+/* Handles a line that is not valid text. It either begins a new entry, so the
+ * current one is complete, or it is part of the current entry, which is then
+ * dropped. */
 static enum status damaged_line(struct po_reader *p, bool *complete,
                                 struct err *e)
 {
@@ -280,15 +295,15 @@ static enum status damaged_line(struct po_reader *p, bool *complete,
                                            line_begins(p, "msgctxt"));
 
     if (!other || p->en.state != PO_STR || po_entry_lacks(&p->en))
-        return po_read_recover(p, id || p->en.state >= PO_ID, e);
+        return po_recover(p, id || p->en.state >= PO_ID, e);
     *complete = p->damaged = true;
     p->damaged_id = id;
     return ST_OK;
 }
 
-/* Use the line at hand. *complete: the entry is, and good. */
-static enum status use_line(struct po_reader *p, bool *complete,
-                            struct err *e)
+/* Parses the current line. *complete is set if this completes a valid entry. */
+static enum status po_use_line(struct po_reader *p, bool *complete,
+                               struct err *e)
 {
     bool first = p->en.state <= PO_DOMAIN;
     const char *why = NULL;
@@ -304,7 +319,7 @@ static enum status use_line(struct po_reader *p, bool *complete,
     case PO_BAD:
         st = reader_bad(&p->r, e, p->lines.line, p->line_at + 1, p->line,
                         "%s", why);
-        return st ? st : po_read_recover(p, p->en.state >= PO_ID, e);
+        return st ? st : po_recover(p, p->en.state >= PO_ID, e);
     case PO_NOMEM:
         return err_nomem(e, "an entry");
     case PO_COMPLETE:
@@ -313,12 +328,12 @@ static enum status use_line(struct po_reader *p, bool *complete,
     why = po_entry_lacks(&p->en);
     *complete = !why;
     if (!why) return ST_OK;
-    po_entry_reset(&p->en);     /* the line at hand begins another one */
+    po_entry_reset(&p->en);     /* the current line begins another entry */
     return reader_bad(&p->r, e, p->en_line, 0, (struct str){ NULL, 0 }, "%s",
                       why);
 }
 
-/* The next entry that can be used; *found is false at the end. */
+/* Reads the next valid entry. *found is false at the end. */
 static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 {
     bool more = true, ok;
@@ -327,14 +342,14 @@ static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 
     *found = false;
     po_entry_reset(&p->en);
-    if (p->damaged) st = po_read_recover(p, p->damaged_id, e);
+    if (p->damaged) st = po_recover(p, p->damaged_id, e);
     while (!st && !*found) {
         if (!p->line.n) {
-            st = po_read_next_line(p, &more, &ok, e);
+            st = po_next_line(p, &more, &ok, e);
             if (st || !more) break;
             if (!ok) st = damaged_line(p, found, e);
         }
-        if (!st && !*found && p->line.n) st = use_line(p, found, e);
+        if (!st && !*found && p->line.n) st = po_use_line(p, found, e);
     }
     if (st || *found || p->en.state == PO_NOTHING) return st;
     why = po_entry_lacks(&p->en);
@@ -346,43 +361,46 @@ static enum status next_entry(struct po_reader *p, bool *found, struct err *e)
 
 /* ---- the header and the languages --------------------------------------- */
 
-static bool po_read_fits(struct str lang, const char *wanted)
+static bool po_lang_fits(struct str lang, const char *wanted)
 {
     return !lang.n || lang_matches(lang, wanted);
 }
 
-/* en_GB: surely translated from English. */
+/* en_GB must have been translated from English. */
 static bool is_english_variant(struct str lang)
 {
     return lang.n > 2 && lang_matches(lang, "en");
 }
 
-/* Which side is the source? First by what the file says, msgid taken to be
- * English; then, when it does not say, msgid is whatever was asked for. */
-static enum direction po_read_choose(struct str id, struct str str,
-                                     const char *source, const char *target)
+/* Decides which side is the source. First by what the file states, assuming
+ * that msgid is English; then, if it states nothing about msgid, assuming that
+ * msgid is in whatever language was requested. */
+static enum direction po_choose_direction(struct str id, struct str str,
+                                          const char *source,
+                                          const char *target)
 {
     struct str guess = id.n ? id : str_of("en");
 
-    if (po_read_fits(guess, source) && po_read_fits(str, target))
+    if (po_lang_fits(guess, source) && po_lang_fits(str, target))
         return STRAIGHT;
-    if (po_read_fits(str, source) && po_read_fits(guess, target))
+    if (po_lang_fits(str, source) && po_lang_fits(guess, target))
         return SWAPPED;
     if (id.n || is_english_variant(str)) return OTHER;
-    if (po_read_fits(str, target)) return STRAIGHT;
-    return po_read_fits(str, source) ? SWAPPED : OTHER;
+    if (po_lang_fits(str, target)) return STRAIGHT;
+    return po_lang_fits(str, source) ? SWAPPED : OTHER;
 }
 
-/* The languages units are said to be in: the file's word, else ours. */
-static enum status po_read_decide(struct po_reader *p, struct str header,
-                                  struct err *e)
+/* Sets the direction and the languages of the units: those that the file
+ * states, else those that were requested. */
+static enum status po_decide_languages(struct po_reader *p, struct str header,
+                                       struct err *e)
 {
     const char *source = p->r.o.source_lang, *target = p->r.o.target_lang;
     struct str id = po_header_field(header, "X-Source-Language");
     struct str str = po_header_field(header, "Language");
     bool swapped;
 
-    p->direction = po_read_choose(id, str, source, target);
+    p->direction = po_choose_direction(id, str, source, target);
     swapped = p->direction == SWAPPED;
     if (!id.n) id = str_of(swapped ? target : source);
     if (!id.n) id = str_of("en");
@@ -395,27 +413,28 @@ static enum status po_read_decide(struct po_reader *p, struct str header,
     return ST_OK;
 }
 
-static bool po_read_put_plain(struct strbuf *out, const char *key,
-                              const char *value)
+static bool po_put_literal(struct strbuf *out, const char *key,
+                           const char *value)
 {
     return extra_put_key(out, key) && strbuf_adds(out, value);
 }
 
-/* The extra of the file. Without a header it only has to say that sides were
- * exchanged; then comments are those of an entry and not kept here. */
+/* Builds the extra data of the file. Without a header entry it only states that
+ * source and target are swapped; comments belong to the current entry then. */
 static enum status make_head(struct po_reader *p, bool header, struct err *e)
 {
     struct strbuf *out = &p->head;
     bool ok;
 
+    assert(!header || p->en.n_str > 0);
     strbuf_reset(out);
     ok = strbuf_adds(out, "{\"po\":{") &&
-         (!header ||
-          (extra_put_key(out, "header") &&
-           extra_put_string(out, p->en.str[0].data, p->en.str[0].len) &&
-           extra_put(out, "comments", strbuf_view(&p->en.comments)))) &&
-         (p->direction != SWAPPED ||
-          po_read_put_plain(out, "swapped", "true")) &&
+         (!header || (extra_put_key(out, "header") &&
+                      extra_put_string(out, p->en.str[0].data,
+                                       p->en.str[0].len) &&
+                      extra_put(out, "comments",
+                                strbuf_view(&p->en.comments)))) &&
+         (p->direction != SWAPPED || po_put_literal(out, "swapped", "true")) &&
          strbuf_adds(out, "}}");
     if (!ok) return err_nomem(e, "a header");
     p->has_header |= header;
@@ -423,17 +442,20 @@ static enum status make_head(struct po_reader *p, bool header, struct err *e)
     return ST_OK;
 }
 
-/* The first header is the file's; other domains may have their own. */
+/* Handles a header entry. The first one is that of the file; further ones
+ * belong to other domains. */
 static enum status take_header(struct po_reader *p, struct err *e)
 {
-    enum status st = po_read_decide(p, strbuf_view(&p->en.str[0]), e);
+    enum status st;
 
+    assert(p->en.n_str > 0);
+    st = po_decide_languages(p, strbuf_view(&p->en.str[0]), e);
     return st || p->has_header ? st : make_head(p, true, e);
 }
 
 static enum status no_header(struct po_reader *p, struct err *e)
 {
-    enum status st = po_read_decide(p, (struct str){ NULL, 0 }, e);
+    enum status st = po_decide_languages(p, (struct str){ NULL, 0 }, e);
 
     return st || p->direction != SWAPPED ? st : make_head(p, false, e);
 }
@@ -445,7 +467,8 @@ static bool is_header(const struct po_entry *en)
     return !en->id.len && !en->has_context && !en->obsolete;
 }
 
-/* Of a plural entry, msgid goes with the first form unless it is the only. */
+/* In a plural entry, msgid goes with the first form, unless there is only one
+ * form. */
 static bool uses_plural(const struct po_entry *en, size_t form)
 {
     return en->has_plural && (form > 0 || en->n_str == 1);
@@ -478,7 +501,7 @@ static enum status make_extra(struct po_reader *p, struct err *e)
                                extra_put_string(out, en->context.data,
                                                 en->context.len))) &&
          extra_put(out, "comments", strbuf_view(&en->comments)) &&
-         (!en->obsolete || po_read_put_plain(out, "obsolete", "true")) &&
+         (!en->obsolete || po_put_literal(out, "obsolete", "true")) &&
          extra_put(out, "domain", strbuf_view(&en->domain)) &&
          put_forms(p, out) && strbuf_adds(out, "}}");
     if (!ok) return err_nomem(e, "an entry");
@@ -486,7 +509,7 @@ static enum status make_extra(struct po_reader *p, struct err *e)
     return ST_OK;
 }
 
-/* Form p->form of the entry, which is finished and in the right languages. */
+/* Makes a unit from form p->form of the entry. *u stays NULL if it is empty. */
 static enum status make_unit(struct po_reader *p, const struct unit **u,
                              struct err *e)
 {
@@ -497,6 +520,7 @@ static enum status make_unit(struct po_reader *p, const struct unit **u,
     bool swapped = p->direction == SWAPPED;
     enum status st;
 
+    assert(p->direction == STRAIGHT || swapped);
     if (!id.n || !str.n) {
         p->r.counts.empty++;
         return ST_OK;
@@ -512,8 +536,10 @@ static enum status make_unit(struct po_reader *p, const struct unit **u,
     return st;
 }
 
-/* Have an entry at hand whose forms are wanted, p->form the first of them. */
-static enum status want_entry(struct po_reader *p, bool *more, struct err *e)
+/* Reads one entry and sets p->form to its first form if its forms are wanted,
+ * else to en.n_str. *more is false at the end. */
+static enum status po_next_wanted_entry(struct po_reader *p, bool *more,
+                                        struct err *e)
 {
     enum status st = next_entry(p, more, e);
     const struct po_entry *en = &p->en;
@@ -534,7 +560,7 @@ static enum status po_next(struct reader *r, const struct unit **u,
                            struct err *e)
 {
     struct po_reader *p = (struct po_reader *)r;
-    enum status st = p->begun ? ST_OK : po_read_begin(p, e);
+    enum status st = p->lines_open ? ST_OK : po_open_lines(p, e);
     bool more = true;
 
     while (!st && more && !*u) {
@@ -542,7 +568,7 @@ static enum status po_next(struct reader *r, const struct unit **u,
             st = make_unit(p, u, e);
             p->form++;
         } else {
-            st = want_entry(p, &more, e);
+            st = po_next_wanted_entry(p, &more, e);
         }
     }
     return st;

@@ -1,16 +1,21 @@
-/* po_write.c - pairs into a gettext PO file; see po_read.c for what the parts
- * of extra mean.
+/* po_write.c - writes pairs to a gettext PO file. po_read.c describes the
+ * members of the extra data.
  *
- * Forms of one plural entry that come one after the other make one entry
- * again, so an entry is kept until another begins. No two entries of a PO file
- * may have the same msgid and context; in a memory that is nothing special. A
- * second one gets "variant 2" as context, or behind the one it has. */
+ * Consecutive units that are forms of the same plural entry are joined into
+ * one entry again, so an entry is held back until the next one begins. In a PO
+ * file the pair of msgid and context must be unique, but in a memory it need
+ * not be. Each repetition gets a context of its own: "variant 2" is the
+ * context, or is appended to it.
+ *
+ * Invariant of struct msgid_table: cap is 0 or a power of two, and n < cap, so
+ * a probe always finds a free slot. */
 #include <stdlib.h>
 #include <strings.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 #include "formats/extra.h"
 #include "formats/output.h"
@@ -18,56 +23,60 @@
 #include "formats/tags.h"
 #include "formats/writer.h"
 
-/* How often a msgid was written, by the hash of it, context and domain. */
-struct po_written_entry {
-    struct po_slot { uint64_t hash; uint32_t times; } *slots;
-    size_t n, cap;              /* cap is a power of two */
+/* How often each msgid was written. The key is the hash of msgid, context and
+ * domain. */
+struct msgid_table {
+    struct msgid_count { uint64_t hash; uint32_t times; } *slots;
+    size_t n, cap;
 };
 
 struct po_writer {
     struct writer w;
     bool swapped;               /* msgid is the unit's target */
-    struct po_entry held, fresh;
-    struct strbuf domain;       /* of what was written last */
-    struct strbuf text, plain;
-    struct po_written_entry seen;
+    struct po_entry held;       /* not written yet; n_str = 0 if none */
+    struct po_entry fresh;      /* the entry of the unit being added */
+    struct strbuf domain;       /* of the entry that was written last */
+    struct strbuf text;         /* lines that are ready to be written */
+    struct strbuf plain;        /* texts without their tags */
+    struct msgid_table msgids;
 };
 
-static bool set(struct strbuf *to, struct str s)
+static bool po_set_text(struct strbuf *to, struct str s)
 {
     strbuf_reset(to);
     return strbuf_add(to, s.p, s.n);
 }
 
-/* ---- the same msgid again ------------------------------------------------ */
+/* ---- repeated msgids ----------------------------------------------------- */
 
-static struct po_slot *po_write_slot_of(struct po_written_entry *se,
-                                        uint64_t hash)
+static struct msgid_count *msgid_slot(struct msgid_table *table, uint64_t hash)
 {
-    size_t i = hash & (se->cap - 1);
+    size_t i = hash & (table->cap - 1);
 
-    while (se->slots[i].times && se->slots[i].hash != hash)
-        i = (i + 1) & (se->cap - 1);
-    return &se->slots[i];
+    assert(table->n < table->cap && !(table->cap & (table->cap - 1)));
+    while (table->slots[i].times && table->slots[i].hash != hash)
+        i = (i + 1) & (table->cap - 1);
+    return &table->slots[i];
 }
 
-static bool seen_grow(struct po_written_entry *se)
+static bool msgid_table_grow(struct msgid_table *table)
 {
-    struct po_written_entry bigger = { NULL, se->n,
-                                       se->cap ? 2 * se->cap : 1024 };
+    struct msgid_table bigger = {
+        NULL, table->n, table->cap ? 2 * table->cap : 1024
+    };
 
-    if (se->n < se->cap / 4 * 3) return true;
+    if (table->n < table->cap / 4 * 3) return true;
     bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
     if (!bigger.slots) return false;
-    for (size_t i = 0; i < se->cap; i++)
-        if (se->slots[i].times)
-            *po_write_slot_of(&bigger, se->slots[i].hash) = se->slots[i];
-    free(se->slots);
-    *se = bigger;
+    for (size_t i = 0; i < table->cap; i++)
+        if (table->slots[i].times)
+            *msgid_slot(&bigger, table->slots[i].hash) = table->slots[i];
+    free(table->slots);
+    *table = bigger;
     return true;
 }
 
-static uint64_t po_write_key_of(const struct po_entry *en)
+static uint64_t po_entry_key(const struct po_entry *en)
 {
     uint64_t h = XXH3_64bits_withSeed(en->id.data, en->id.len,
                                       en->has_context);
@@ -76,49 +85,49 @@ static uint64_t po_write_key_of(const struct po_entry *en)
     return XXH3_64bits_withSeed(en->domain.data, en->domain.len, h);
 }
 
-/* Give the entry a context under which its msgid was not written yet. */
+/* Changes the context of the entry if its msgid was already written with it. */
 static bool make_unique(struct po_writer *p, struct po_entry *en)
 {
     size_t context = en->context.len;
 
-    if (!seen_grow(&p->seen)) return false;
-    uint64_t plain = po_write_key_of(en), hash = plain;
-    while (po_write_slot_of(&p->seen, hash)->times) {
-        uint32_t times = ++po_write_slot_of(&p->seen, plain)->times;
+    if (!msgid_table_grow(&p->msgids)) return false;
+    uint64_t plain = po_entry_key(en), hash = plain;
+    while (msgid_slot(&p->msgids, hash)->times) {
+        uint32_t times = ++msgid_slot(&p->msgids, plain)->times;
 
         en->context.len = context;
         if (!strbuf_addf(&en->context, "%svariant %u",
                          context ? " " : "", (unsigned)times))
             return false;
         en->has_context = true;
-        hash = po_write_key_of(en);
+        hash = po_entry_key(en);
     }
-    *po_write_slot_of(&p->seen, hash) = (struct po_slot){ hash, 1 };
-    p->seen.n++;
+    *msgid_slot(&p->msgids, hash) = (struct msgid_count){ hash, 1 };
+    p->msgids.n++;
     return true;
 }
 
 /* ---- entries ------------------------------------------------------------ */
 
-/* A change of domain, when there is one. */
-static bool add_domain(struct po_writer *p, const struct po_entry *en)
+/* Adds a line that changes the domain, if it differs from the last one. */
+static bool po_add_domain(struct po_writer *p, const struct po_entry *en)
 {
     struct str domain = strbuf_view(&en->domain);
 
     if (str_eq(strbuf_view(&p->domain), domain)) return true;
-    return set(&p->domain, domain) && strbuf_addc(&p->text, '\n') &&
+    return po_set_text(&p->domain, domain) && strbuf_addc(&p->text, '\n') &&
            po_put_text(false, "domain",
                        domain.n ? domain : str_of("messages"), &p->text);
 }
 
-static enum status po_write_flush(struct po_writer *p, struct err *e)
+static enum status po_flush_entry(struct po_writer *p, struct err *e)
 {
     struct po_entry *en = &p->held;
     enum status st;
 
     if (!en->n_str) return ST_OK;
     strbuf_reset(&p->text);
-    if (!make_unique(p, en) || !add_domain(p, en) ||
+    if (!make_unique(p, en) || !po_add_domain(p, en) ||
         !strbuf_addc(&p->text, '\n') || !po_entry_write(en, &p->text))
         return err_nomem(e, "an entry");
     st = output_write(p->w.out, p->text.data, p->text.len, e);
@@ -133,25 +142,26 @@ static size_t json_count(const json_t *o, const char *key)
     return n > 0 && n < 100 ? (size_t)n : 0;
 }
 
-/* The forms of a plural entry, all empty but one. */
-static bool set_forms(struct po_entry *en, const json_t *o, struct str id,
-                      struct str str)
+/* Sets the texts of a plural entry. All forms but one are empty. */
+static bool po_set_forms(struct po_entry *en, const json_t *o, struct str id,
+                         struct str str)
 {
     size_t n = json_count(o, "forms"), form = json_count(o, "form");
     struct str singular = extra_get(o, "msgid");
     struct str plural = extra_get(o, "msgid_plural");
 
+    assert(n > 0 && !en->n_str);
     if (form >= n) form = n - 1;
     en->has_plural = true;
     for (size_t i = 0; i < n; i++)
         if (!po_entry_add_str(en)) return false;
-    return set(&en->id, singular.n ? singular : id) &&
-           set(&en->plural, singular.n ? id : plural) &&
-           set(&en->str[form], str);
+    return po_set_text(&en->id, singular.n ? singular : id) &&
+           po_set_text(&en->plural, singular.n ? id : plural) &&
+           po_set_text(&en->str[form], str);
 }
 
-static bool set_extra(struct po_entry *en, const json_t *o, struct str id,
-                      struct str str)
+static bool po_set_entry(struct po_entry *en, const json_t *o, struct str id,
+                         struct str str)
 {
     bool plural = json_count(o, "forms") &&
                   (extra_get(o, "msgid").n || extra_get(o, "msgid_plural").n);
@@ -159,17 +169,18 @@ static bool set_extra(struct po_entry *en, const json_t *o, struct str id,
 
     en->has_context = json_is_string(json_object_get(o, "context"));
     en->obsolete = json_is_true(json_object_get(o, "obsolete"));
-    if (!set(&en->context, extra_get(o, "context")) ||
-        !set(&en->comments, extra_get(o, "comments")) ||
-        !set(&en->domain, extra_get(o, "domain")))
+    if (!po_set_text(&en->context, extra_get(o, "context")) ||
+        !po_set_text(&en->comments, extra_get(o, "comments")) ||
+        !po_set_text(&en->domain, extra_get(o, "domain")))
         return false;
-    if (plural) return set_forms(en, o, id, str);
+    if (plural) return po_set_forms(en, o, id, str);
     only = po_entry_add_str(en);
-    return only && set(&en->id, id) && set(only, str);
+    return only && po_set_text(&en->id, id) && po_set_text(only, str);
 }
 
-/* Does the new form complete the entry that is held? Then put it there. */
-static bool po_write_join(struct po_entry *held, struct po_entry *fresh)
+/* If `fresh` is a missing form of the held entry, moves it there and returns
+ * true. */
+static bool po_join_forms(struct po_entry *held, struct po_entry *fresh)
 {
     size_t form = 0;
 
@@ -182,6 +193,7 @@ static bool po_write_join(struct po_entry *held, struct po_entry *fresh)
         !str_eq(strbuf_view(&held->domain), strbuf_view(&fresh->domain)))
         return false;
     while (form + 1 < fresh->n_str && !fresh->str[form].len) form++;
+    assert(form < held->n_str);
     if (held->str[form].len) return false;
     struct strbuf empty = held->str[form];
     held->str[form] = fresh->str[form];
@@ -189,15 +201,15 @@ static bool po_write_join(struct po_entry *held, struct po_entry *fresh)
     return true;
 }
 
-static enum status put_entry(struct po_writer *p, const json_t *o,
-                             struct str id, struct str str, struct err *e)
+static enum status po_put_entry(struct po_writer *p, const json_t *o,
+                                struct str id, struct str str, struct err *e)
 {
     enum status st;
 
     po_entry_reset(&p->fresh);
-    if (!set_extra(&p->fresh, o, id, str)) return err_nomem(e, "an entry");
-    if (po_write_join(&p->held, &p->fresh)) return ST_OK;
-    st = po_write_flush(p, e);
+    if (!po_set_entry(&p->fresh, o, id, str)) return err_nomem(e, "an entry");
+    if (po_join_forms(&p->held, &p->fresh)) return ST_OK;
+    st = po_flush_entry(p, e);
     if (!st) {
         struct po_entry en = p->held;
 
@@ -226,17 +238,18 @@ static enum status po_put(struct writer *w, const struct unit *u,
         id = (struct str){ p->plain.data, border };
         str = (struct str){ p->plain.data + border, p->plain.len - border };
     }
-    if (!id.n) return err_set(e, ST_ARGUMENT, "a PO file cannot hold a pair "
-                              "without a text to translate");
-    st = put_entry(p, extra_open(u->extra, "po", &root), id, str, e);
+    if (!id.n) return err_set(e, ST_ARGUMENT, "a PO file cannot represent a "
+                              "pair with an empty msgid");
+    st = po_put_entry(p, extra_open(u->extra, "po", &root), id, str, e);
     json_decref(root);
     return st;
 }
 
 /* ---- the header --------------------------------------------------------- */
 
-/* We write UTF-8, whatever the file was in. */
-static bool add_header(struct strbuf *out, struct str header)
+/* Copies the header of the original file. The charset becomes UTF-8, because
+ * that is what we write. */
+static bool po_add_header(struct strbuf *out, struct str header)
 {
     struct str charset = po_header_charset(header);
     size_t before = charset.n ? (size_t)(charset.p - header.p) : header.n;
@@ -257,8 +270,8 @@ static bool add_header(struct strbuf *out, struct str header)
                             "Content-Transfer-Encoding: 8bit\n");
 }
 
-/* Of a memory that has not seen a PO file. */
-static bool new_header(const struct po_writer *p, struct strbuf *out)
+/* Makes a header for pairs that do not come from a PO file. */
+static bool po_new_header(const struct po_writer *p, struct strbuf *out)
 {
     const char *source = p->w.o.source_lang, *target = p->w.o.target_lang;
     const char *id = p->swapped ? target : source;
@@ -281,21 +294,21 @@ static enum status po_begin(struct writer *w, struct err *e)
 
     p->swapped = json_is_true(json_object_get(o, "swapped"));
     str = po_entry_add_str(en);
-    ok = str && set(&en->comments, extra_get(o, "comments"));
+    ok = str && po_set_text(&en->comments, extra_get(o, "comments"));
     if (ok) ok = json_is_string(json_object_get(o, "header"))
-                 ? add_header(str, extra_get(o, "header"))
-                 : new_header(p, str);
+                 ? po_add_header(str, extra_get(o, "header"))
+                 : po_new_header(p, str);
     json_decref(root);
     strbuf_reset(&p->text);
     if (!ok || !po_entry_write(en, &p->text)) return err_nomem(e, "a header");
     return output_write(w->out, p->text.data, p->text.len, e);
 }
 
-/* ---- the rest of a writer ----------------------------------------------- */
+/* ---- the writer --------------------------------------------------------- */
 
 static enum status po_end(struct writer *w, struct err *e)
 {
-    return po_write_flush((struct po_writer *)w, e);
+    return po_flush_entry((struct po_writer *)w, e);
 }
 
 static void po_writer_close(struct writer *w)
@@ -307,7 +320,7 @@ static void po_writer_close(struct writer *w)
     strbuf_release(&p->domain);
     strbuf_release(&p->text);
     strbuf_release(&p->plain);
-    free(p->seen.slots);
+    free(p->msgids.slots);
     free(p);
 }
 

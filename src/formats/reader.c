@@ -1,5 +1,6 @@
-/* reader.c - see reader.h: opens the file, recognizes it, and hands over to
- * the format's own reader. */
+/* reader.c - opens a file, recognizes its format and creates the reader of that
+ * format; also what all readers share: counts, errors, language tags. It does
+ * not parse any format itself. */
 #include "formats/reader.h"
 
 #include <stdarg.h>
@@ -8,23 +9,29 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/invariant.h"
 #include "formats/csv.h"
 #include "formats/input.h"
 
-#define LOOK_BYTES ((size_t)64 << 10)   /* the format shows in these */
-#define MAX_RAW ((size_t)64 << 10)      /* of a rejected unit */
+#define LOOK_BYTES INPUT_PEEK_MAX       /* read to recognize the format */
+#define MAX_RAW ((size_t)64 << 10)      /* shown of a rejected unit */
 
 /* ---- formats by name ---------------------------------------------------- */
 
-static const struct { const char *name, *ending; } known[FORMAT_COUNT] = {
+static const struct {
+    const char *name, *ending;
+} known_formats[FORMAT_COUNT] = {
     [FORMAT_AUTO] = { "auto", "" },
 #define F(id, name, ending) [FORMAT_##id] = { name, ending },
     FORMAT_LIST(F)
 #undef F
 };
 
-/* Others that are met. */
-static const struct { const char *ending; enum format format; } also[] = {
+/* Other extensions in use. */
+static const struct {
+    const char *ending;
+    enum format format;
+} other_endings[] = {
     { ".xliff", FORMAT_XLIFF }, { ".mxliff", FORMAT_XLIFF },
     { ".sdlxliff", FORMAT_XLIFF }, { ".mqxliff", FORMAT_XLIFF },
     { ".pot", FORMAT_PO }, { ".tab", FORMAT_TSV },
@@ -32,13 +39,13 @@ static const struct { const char *ending; enum format format; } also[] = {
 
 const char *format_name(enum format f)
 {
-    return (unsigned)f < FORMAT_COUNT ? known[f].name : "unknown";
+    return (unsigned)f < FORMAT_COUNT ? known_formats[f].name : "unknown";
 }
 
 bool format_parse(const char *name, enum format *out)
 {
     for (int f = FORMAT_AUTO; f < FORMAT_COUNT; f++)
-        if (!strcasecmp(name, known[f].name)) {
+        if (!strcasecmp(name, known_formats[f].name)) {
             *out = (enum format)f;
             return true;
         }
@@ -59,9 +66,10 @@ enum format format_of_path(const char *path)
     if (ends_in(path, n, ".gz") || ends_in(path, n, ".xz")) n -= 3;
     else if (ends_in(path, n, ".zst")) n -= 4;
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
-        if (ends_in(path, n, known[f].ending)) return (enum format)f;
-    for (size_t i = 0; i < sizeof also / sizeof *also; i++)
-        if (ends_in(path, n, also[i].ending)) return also[i].format;
+        if (ends_in(path, n, known_formats[f].ending)) return (enum format)f;
+    for (size_t i = 0; i < sizeof other_endings / sizeof *other_endings; i++)
+        if (ends_in(path, n, other_endings[i].ending))
+            return other_endings[i].format;
     return FORMAT_AUTO;
 }
 
@@ -78,8 +86,8 @@ static struct str reader_skip_space(struct str s)
     return s;
 }
 
-/* Behind the next `mark`, or empty. */
-static struct str after(struct str s, const char *mark)
+/* Returns what follows the next `mark`; empty if there is none. */
+static struct str reader_after(struct str s, const char *mark)
 {
     size_t k = strlen(mark);
     const char *at = s.n ? memmem(s.p, s.n, mark, k) : NULL;
@@ -88,34 +96,35 @@ static struct str after(struct str s, const char *mark)
     return (struct str){ at + k, s.n - (size_t)(at - s.p) - k };
 }
 
-static bool begins(struct str s, const char *with)
+static bool reader_begins(struct str s, const char *with)
 {
     size_t k = strlen(with);
 
     return s.n >= k && !memcmp(s.p, with, k);
 }
 
-/* Behind what may come before an XML file's first element. */
+/* Skips everything that may precede the first element of an XML file. */
 static struct str skip_prolog(struct str s)
 {
     for (s = reader_skip_space(s); s.n; s = reader_skip_space(s)) {
-        if (begins(s, "<?")) s = after(s, "?>");
-        else if (begins(s, "<!--")) s = after(s, "-->");
-        else if (begins(s, "<!") && after(s, "[").n > after(s, ">").n)
-            s = after(after(s, "]"), ">");
-        else if (begins(s, "<!")) s = after(s, ">");
+        if (reader_begins(s, "<?")) s = reader_after(s, "?>");
+        else if (reader_begins(s, "<!--")) s = reader_after(s, "-->");
+        else if (reader_begins(s, "<!") &&
+                 reader_after(s, "[").n > reader_after(s, ">").n)
+            s = reader_after(reader_after(s, "]"), ">");
+        else if (reader_begins(s, "<!")) s = reader_after(s, ">");
         else break;
     }
     return s;
 }
 
-/* The name of an XML file's first element, without prefix. */
+/* Returns the name of the first element of an XML file, without prefix. */
 static struct str root_element(struct str s)
 {
     struct str name = { NULL, 0 };
 
     s = skip_prolog(s);
-    if (!begins(s, "<")) return name;
+    if (!reader_begins(s, "<")) return name;
     name.p = s.p + 1;
     while (name.n + 1 < s.n && !reader_is_space(name.p[name.n]) &&
            name.p[name.n] != '>' && name.p[name.n] != '/') {
@@ -127,6 +136,7 @@ static struct str root_element(struct str s)
     return name;
 }
 
+/* Removes the first line from *rest and returns it. */
 static struct str first_line(struct str *rest)
 {
     const char *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
@@ -137,35 +147,37 @@ static struct str first_line(struct str *rest)
     return line;
 }
 
-/* PO or TSV, by the first line that is not empty and no PO comment. */
+/* Recognizes PO or TSV by the first line that is neither empty nor a PO
+ * comment. */
 static enum format recognize_lines(struct str s)
 {
-    enum format seen = FORMAT_AUTO;
+    enum format format = FORMAT_AUTO;
 
     while (s.n) {
         struct str line = first_line(&s), text = reader_skip_space(line);
         bool tab = line.n && memchr(line.p, '\t', line.n);
 
         if (!text.n) continue;
-        if ((begins(text, "msgid") && !begins(text, "msgid,") &&
-             !begins(text, "msgid;")) || begins(text, "msgctxt") ||
-            begins(text, "#~ msg") || begins(text, "domain \""))
+        if ((reader_begins(text, "msgid") && !reader_begins(text, "msgid,") &&
+             !reader_begins(text, "msgid;")) ||
+            reader_begins(text, "msgctxt") || reader_begins(text, "#~ msg") ||
+            reader_begins(text, "domain \""))
             return FORMAT_PO;
-        if (tab) seen = FORMAT_TSV;
+        if (tab) format = FORMAT_TSV;
         if (text.p[0] != '#') break;
     }
-    return seen;
+    return format;
 }
 
-static enum status reader_unknown(const char *name, struct str root,
-                                  struct err *e)
+static enum status reader_unknown_format(const char *name, struct str root,
+                                         struct err *e)
 {
     int n = root.n < 40 ? (int)root.n : 40;
 
-    if (n) return err_set(e, ST_FORMAT, "%s: an XML file with <%.*s>, where "
-                          "<tmx> or <xliff> was expected", name, n, root.p);
-    return err_set(e, ST_FORMAT, "%s: neither TMX, XLIFF, PO nor lines with "
-                   "a tab between the texts, nor CSV; --format says what it is",
+    if (n) return err_set(e, ST_FORMAT, "%s: expected an XML file with <tmx> "
+                          "or <xliff>, found <%.*s>", name, n, root.p);
+    return err_set(e, ST_FORMAT, "%s: the format was not recognized (TMX, "
+                   "XLIFF, PO, TSV or CSV); name it with --format",
                    name);
 }
 
@@ -180,49 +192,49 @@ static size_t columns_wanted(const struct reader_options *o)
     return most;
 }
 
-/* PO, TSV or CSV. A file whose name says that it is something else is not
+/* Recognizes PO, TSV or CSV. A file whose name indicates another format is not
  * taken for CSV. */
 static enum format recognize_text(struct str s, enum format by_name,
                                   const struct reader_options *o)
 {
-    enum format seen = recognize_lines(s);
+    enum format format = recognize_lines(s);
 
-    if (seen == FORMAT_PO) return seen;
-    if (by_name != FORMAT_AUTO && by_name != FORMAT_PARALLEL) return seen;
+    if (format == FORMAT_PO) return format;
+    if (by_name != FORMAT_AUTO && by_name != FORMAT_PARALLEL) return format;
     return csv_recognize(s, s.n < LOOK_BYTES, columns_wanted(o)) ? FORMAT_CSV
-                                                                 : seen;
+                                                                 : format;
 }
 
-/* The content decides, the name only where that says nothing. */
-static enum status recognize(struct input *in, const char *path,
-                             const struct reader_options *o,
-                             enum format *out, struct err *e)
+/* Recognizes a format by content; by name only if the content is unclear. */
+static enum status recognize_format(struct input *in, const char *path,
+                                    const struct reader_options *o,
+                                    enum format *out, struct err *e)
 {
-    enum format by_name = format_of_path(path), seen = FORMAT_AUTO;
+    enum format by_name = format_of_path(path), format = FORMAT_AUTO;
     struct str s, root = { NULL, 0 };
     enum status st = input_peek_more(in, LOOK_BYTES, &s.p, &s.n, e);
 
     if (st) return st;
-    if (begins(reader_skip_space(s), "<")) {
+    if (reader_begins(reader_skip_space(s), "<")) {
         root = root_element(s);
-        if (str_eq(root, str_of("tmx"))) seen = FORMAT_TMX;
-        else if (str_eq(root, str_of("xliff"))) seen = FORMAT_XLIFF;
+        if (str_eq(root, str_of("tmx"))) format = FORMAT_TMX;
+        else if (str_eq(root, str_of("xliff"))) format = FORMAT_XLIFF;
         else if (root.n) by_name = by_name == FORMAT_TSV ||
                                    by_name == FORMAT_CSV ? by_name
                                                          : FORMAT_AUTO;
     }
-    if (!seen && by_name == FORMAT_CSV) seen = FORMAT_CSV;
-    if (!seen && !root.n && s.n && !memchr(s.p, '\0', s.n))
-        seen = recognize_text(s, by_name, o);
-    if (!seen && by_name != FORMAT_PARALLEL) seen = by_name;
-    *out = seen;
-    return seen ? ST_OK : reader_unknown(input_name(in), root, e);
+    if (!format && by_name == FORMAT_CSV) format = FORMAT_CSV;
+    if (!format && !root.n && s.n && !memchr(s.p, '\0', s.n))
+        format = recognize_text(s, by_name, o);
+    if (!format && by_name != FORMAT_PARALLEL) format = by_name;
+    *out = format;
+    return format ? ST_OK : reader_unknown_format(input_name(in), root, e);
 }
 
 /* ---- opening ------------------------------------------------------------ */
 
-static enum status new_reader(struct reader **out, enum format f,
-                              struct err *e)
+static enum status reader_of_format(struct reader **out, enum format f,
+                                    struct err *e)
 {
     switch (f) {
     case FORMAT_TMX: return tmx_reader_new(out, e);
@@ -231,14 +243,14 @@ static enum status new_reader(struct reader **out, enum format f,
     case FORMAT_TSV:
     case FORMAT_CSV: return tsv_reader_new(out, e);
     case FORMAT_PARALLEL: return parallel_reader_new(out, e);
-    default: return err_set(e, ST_ARGUMENT, "no such format: %d", (int)f);
+    default: return err_set(e, ST_ARGUMENT, "unknown format number %d", (int)f);
     }
 }
 
-/* Both inputs are owned from here on, whatever happens. */
-static enum status make_reader(struct reader **out, struct input *in,
-                               struct input *in_target, enum format f,
-                               const struct reader_options *o, struct err *e)
+/* Creates the reader. Takes ownership of both inputs, also on failure. */
+static enum status reader_new(struct reader **out, struct input *in,
+                              struct input *in_target, enum format f,
+                              const struct reader_options *o, struct err *e)
 {
     struct reader *r = NULL;
     char *source = o->source_lang ? strdup(o->source_lang) : NULL;
@@ -248,7 +260,7 @@ static enum status make_reader(struct reader **out, struct input *in,
     *out = NULL;
     if ((o->source_lang && !source) || (o->target_lang && !target))
         st = err_nomem(e, "languages");
-    if (!st) st = new_reader(&r, f, e);
+    if (!st) st = reader_of_format(&r, f, e);
     if (st) {
         free(source);
         free(target);
@@ -256,6 +268,7 @@ static enum status make_reader(struct reader **out, struct input *in,
         input_close(in_target);
         return st;
     }
+    assert(r && f > FORMAT_AUTO && f < FORMAT_COUNT);
     r->format = f;
     r->in = in;
     r->in_target = in_target;
@@ -269,14 +282,15 @@ static enum status make_reader(struct reader **out, struct input *in,
     return ST_OK;
 }
 
-static enum status check_target(enum format f, bool target, struct err *e)
+static enum status reader_check_target(enum format f, bool target,
+                                       struct err *e)
 {
     if (f == FORMAT_PARALLEL && !target)
-        return err_set(e, ST_ARGUMENT, "plain text comes in two files: the "
-                       "one with the translations is missing");
+        return err_set(e, ST_ARGUMENT, "plain text needs two files; the one "
+                       "with the translations is missing");
     if (f != FORMAT_PARALLEL && f != FORMAT_AUTO && target)
-        return err_set(e, ST_ARGUMENT, "a second file goes with plain text "
-                       "only: %s holds both languages", format_name(f));
+        return err_set(e, ST_ARGUMENT, "only plain text has a second file; a "
+                       "%s file contains both languages", format_name(f));
     return ST_OK;
 }
 
@@ -285,7 +299,7 @@ enum status reader_open(struct reader **out, const char *path,
 {
     struct input *in = NULL, *in_target = NULL;
     enum format f = o->format;
-    enum status st = check_target(f, o->target_path != NULL, e);
+    enum status st = reader_check_target(f, o->target_path != NULL, e);
 
     *out = NULL;
     if (!st && o->target_path && !strcmp(path, "-") &&
@@ -295,8 +309,8 @@ enum status reader_open(struct reader **out, const char *path,
     if (!st) st = input_open(&in, path, e);
     if (!st && o->target_path) st = input_open(&in_target, o->target_path, e);
     if (!st && !f && o->target_path) f = FORMAT_PARALLEL;
-    if (!st && !f) st = recognize(in, path, o, &f, e);
-    if (!st) return make_reader(out, in, in_target, f, o, e);
+    if (!st && !f) st = recognize_format(in, path, o, &f, e);
+    if (!st) return reader_new(out, in, in_target, f, o, e);
     input_close(in);
     input_close(in_target);
     return st;
@@ -308,15 +322,15 @@ enum status reader_open_memory(struct reader **out, const char *name,
 {
     struct input *in = NULL, *in_target = NULL;
     enum format f = o->format;
-    enum status st = check_target(f, target.p != NULL, e);
+    enum status st = reader_check_target(f, target.p != NULL, e);
 
     *out = NULL;
     if (!st) st = input_open_memory(&in, name, bytes.p, bytes.n, e);
     if (!st && target.p)
         st = input_open_memory(&in_target, name, target.p, target.n, e);
     if (!st && !f && target.p) f = FORMAT_PARALLEL;
-    if (!st && !f) st = recognize(in, name, o, &f, e);
-    if (!st) return make_reader(out, in, in_target, f, o, e);
+    if (!st && !f) st = recognize_format(in, name, o, &f, e);
+    if (!st) return reader_new(out, in, in_target, f, o, e);
     input_close(in);
     input_close(in_target);
     return st;
@@ -349,6 +363,7 @@ enum status reader_next(struct reader *r, const struct unit **u,
     *u = NULL;
     st = r->ops->next(r, u, e);
     if (st) *u = NULL;
+    assert(!*u || ((*u)->source.n && (*u)->target.n));
     if (*u) r->counts.units++;
     return st;
 }
@@ -400,6 +415,7 @@ enum status reader_bad(struct reader *r, struct err *e, uint64_t line,
     char why[400];
     va_list ap;
 
+    assert(line > 0);
     va_start(ap, fmt);
     vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
@@ -419,7 +435,8 @@ enum status reader_bad(struct reader *r, struct err *e, uint64_t line,
     return ST_OK;
 }
 
-static char fold(char c)
+/* Language tags are compared without case, and de_DE equals de-DE. */
+static char fold_lang_char(char c)
 {
     if (c == '_') return '-';
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -432,6 +449,7 @@ bool lang_matches(struct str lang, const char *wanted)
     if (!n) return true;
     if (lang.n < n) return false;
     for (size_t i = 0; i < n; i++)
-        if (fold(lang.p[i]) != fold(wanted[i])) return false;
+        if (fold_lang_char(lang.p[i]) != fold_lang_char(wanted[i]))
+            return false;
     return lang.n == n || memchr("-_@.", lang.p[n], 4);
 }

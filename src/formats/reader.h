@@ -1,20 +1,20 @@
-/* reader.h - pairs out of a file, one at a time, in constant memory.
+/* reader.h - reads the pairs of a file, one at a time, in constant memory.
  *
  *     reader_open(&r, "memory.tmx.gz", &options, &e);
  *     while (!(st = reader_next(r, &u, &e)) && u) ...
  *
- * The format is recognized by content when not given. What is wrong with the
- * input is said as "file:line:column: what was expected". By default the first
- * bad unit ends the reading; with skip_bad it is handed to reject and reading
- * goes on with the next one. Units without a source or target text are counted
- * as empty and left out. */
+ * If no format is given, it is recognized by the content of the file. Errors
+ * in the input are reported as "file:line:column: what was expected". By
+ * default the first bad unit ends the reading. With skip_bad it is passed to
+ * `reject`, and reading continues with the next unit. Units without a source
+ * or target text are counted as empty and not returned. */
 #ifndef FORMATS_READER_H
 #define FORMATS_READER_H
 
 #include "base/err.h"
 #include "formats/unit.h"
 
-/* enum, name on the command line, usual ending */
+/* enum, name on the command line, usual file name extension */
 #define FORMAT_LIST(F)                  \
     F(TMX,      "tmx",   ".tmx")        \
     F(XLIFF,    "xliff", ".xlf")        \
@@ -32,35 +32,38 @@ enum format {
 };
 const char *format_name(enum format f);                 /* "tmx" */
 bool format_parse(const char *name, enum format *out);
-enum format format_of_path(const char *path);   /* by its ending, packed or
-                                                   not; FORMAT_AUTO: none */
+/* Returns the format that the extension names, ignoring .gz, .xz and .zst;
+ * FORMAT_AUTO if it names none. */
+enum format format_of_path(const char *path);
 
-/* A unit that was left out, with the bytes it was read from where they are at
- * hand (may be empty). Called from reader_next. Non-zero: stop. */
+/* A unit that was rejected. `raw` holds the bytes it was read from if they are
+ * available; it may be empty. */
 struct reject {
     const char *file;
-    uint64_t line, column;      /* from 1; column counts bytes, in XML
-                                   characters; 0: not known */
+    uint64_t line, column;      /* from 1; the column counts bytes, in XML
+                                   characters; 0 if not known */
     const char *why;
     struct str raw;
 };
+/* Called from reader_next. A non-zero result stops the reading. */
 typedef int reject_fn(void *user, const struct reject *r);
 
 struct reader_options {
     enum format format;
-    const char *source_lang, *target_lang;  /* "de" takes de, de-DE, de_AT;
-                                   NULL: the first the file has */
-    const char *target_path;    /* FORMAT_PARALLEL: the other language's file */
+    const char *source_lang, *target_lang;  /* "de" accepts de, de-DE and
+                                   de_AT; NULL: the first in the file */
+    const char *target_path;    /* FORMAT_PARALLEL: the file of the targets */
     int source_column, target_column, document_column;
-                                /* TSV and CSV, from 1; 0: 1, 2 and none */
-    bool header;                /* TSV and CSV: the first line is no pair */
-    bool no_header;             /* it is one, whatever it looks like; neither:
-                                   as table_header.h says */
-    bool fuzzy;                 /* take what is marked fuzzy or unfinished */
+                                /* TSV and CSV, from 1. 0: column 1, column 2
+                                   and no document column */
+    bool header;                /* TSV and CSV: the first row is a header */
+    bool no_header;             /* it is a pair. If neither is set,
+                                   table_header.h decides */
+    bool fuzzy;                 /* include fuzzy and unfinished units */
     bool skip_bad;
-    size_t max_text;            /* bytes of one text;
+    size_t max_text;            /* maximum bytes of one text;
                                    0: UNIT_TEXT_MAX */
-    reject_fn *reject;          /* with skip_bad; may be NULL */
+    reject_fn *reject;          /* for skip_bad; may be NULL */
     void *user;
 };
 
@@ -68,33 +71,35 @@ struct reader;
 
 enum status reader_open(struct reader **out, const char *path,
                         const struct reader_options *o, struct err *e);
-/* From memory: tests and fuzzers. target may be NULL but for PARALLEL. */
+/* Reads from memory, for tests and fuzzers. `target` is the second file of
+ * FORMAT_PARALLEL; for other formats target.p is NULL. */
 enum status reader_open_memory(struct reader **out, const char *name,
                                struct str bytes, struct str target,
                                const struct reader_options *o, struct err *e);
-void reader_close(struct reader *r);            /* NULL is fine */
+void reader_close(struct reader *r);            /* NULL is allowed */
 
-/* *u is NULL at the end; its texts live until the next call. */
+/* Sets *u to the next unit, or to NULL at the end. The texts of the unit stay
+ * valid until the next call. */
 enum status reader_next(struct reader *r, const struct unit **u,
                         struct err *e);
 
 struct reader_counts {
-    uint64_t units;             /* handed out */
-    uint64_t empty;             /* no source or target text */
-    uint64_t other_language;    /* a side was not in the languages asked for */
-    uint64_t unfinished;        /* fuzzy, not approved; see options */
-    uint64_t bad;               /* skipped */
-    uint64_t headers;           /* first lines of tables that look like
-                                   headers, without the option */
+    uint64_t units;             /* returned by reader_next */
+    uint64_t empty;             /* without source or target text */
+    uint64_t other_language;    /* in a language that was not requested */
+    uint64_t unfinished;        /* fuzzy or not approved; see options */
+    uint64_t bad;               /* rejected with skip_bad */
+    uint64_t headers;           /* first rows of tables that were taken for
+                                   headers although no option said so */
 };
 void reader_counts(const struct reader *r, struct reader_counts *out);
 enum format reader_format(const struct reader *r);
-/* What the file's head holds (TMX <header>, the PO header entry, XLIFF's
- * attributes), as a JSON object for the writer; may be empty. Complete once
- * reader_next gave NULL. */
+/* Returns what the head of the file contains (TMX <header>, the PO header
+ * entry, XLIFF's attributes) as a JSON object for the writer; may be empty.
+ * It is complete once reader_next has returned NULL. */
 struct str reader_extra(const struct reader *r);
-bool reader_waits(const struct reader *r);      /* as input.h */
-uint64_t reader_done(const struct reader *r);   /* as input.h */
+bool reader_waits(const struct reader *r);      /* like input_waits */
+uint64_t reader_done(const struct reader *r);   /* like input_done */
 uint64_t reader_total(const struct reader *r);
 
 /* ---- for the formats themselves ---------------------------------------- */
@@ -102,6 +107,7 @@ uint64_t reader_total(const struct reader *r);
 struct input;
 /* A format embeds struct reader as its first member. */
 struct reader_ops {
+    /* *u is NULL on entry. */
     enum status (*next)(struct reader *r, const struct unit **u,
                         struct err *e);
     void (*close)(struct reader *r);    /* frees r, not its inputs */
@@ -114,16 +120,19 @@ struct reader {
     struct reader_counts counts;
     struct str extra;
 };
-/* Report a bad unit: with skip_bad counts it, calls reject and returns ST_OK
- * (or ST_CANCELED); else the error "file:line:column: why". */
+/* Reports a bad unit. With skip_bad it counts the unit, calls reject and
+ * returns ST_OK (or ST_CANCELED if reject wants to stop). Otherwise it sets and
+ * returns the error "file:line:column: why". */
 __attribute__((format(printf, 6, 7)))
 enum status reader_bad(struct reader *r, struct err *e, uint64_t line,
                        uint64_t column, struct str raw, const char *fmt, ...);
-/* Is `lang` (of the file) what `wanted` asks for? NULL wants all. */
+/* Returns whether the language tag of a file matches the requested language.
+ * NULL and "" match every language. */
 bool lang_matches(struct str lang, const char *wanted);
 
-/* One per format: a zeroed reader with its ops. reader.c fills in the rest
- * before the first call of next, and counts the units handed out. */
+/* One constructor per format. It returns a zeroed reader with its ops;
+ * reader.c sets the other fields before the first call of next, and counts the
+ * units that are returned. */
 enum status tmx_reader_new(struct reader **out, struct err *e);
 enum status xliff_reader_new(struct reader **out, struct err *e);
 enum status po_reader_new(struct reader **out, struct err *e);

@@ -1,4 +1,5 @@
-/* table_header.c - recognizes the header of a table; see table_header.h. */
+/* table_header.c - recognizes the header row of a table by its column names or
+ * language codes. */
 #include "formats/table_header.h"
 
 #include <string.h>
@@ -26,30 +27,30 @@ static const char codes[] =
     "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
     "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ";
 
-static bool table_header_is_blank(char c)
+static bool header_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static struct str trim(struct str s)
+static struct str header_trim(struct str s)
 {
-    while (s.n && table_header_is_blank(s.p[0])) s.p++, s.n--;
-    while (s.n && table_header_is_blank(s.p[s.n - 1])) s.n--;
+    while (s.n && header_is_blank(s.p[0])) s.p++, s.n--;
+    while (s.n && header_is_blank(s.p[s.n - 1])) s.n--;
     return s;
 }
 
-/* "source (Deutsch)" without what is in parentheses. */
+/* Removes a remark in parentheses: "source (Deutsch)" gives "source". */
 static struct str without_remark(struct str s)
 {
     const char *open = s.n ? memchr(s.p, '(', s.n) : NULL;
 
     if (!open || open == s.p || s.p[s.n - 1] != ')') return s;
-    return trim((struct str){ s.p, (size_t)(open - s.p) });
+    return header_trim((struct str){ s.p, (size_t)(open - s.p) });
 }
 
 static bool is_named(struct str field, const char *const *names)
 {
-    struct str s = without_remark(trim(field));
+    struct str s = without_remark(header_trim(field));
 
     for (; *names; names++)
         if (strlen(*names) == s.n && !strncasecmp(*names, s.p, s.n))
@@ -57,8 +58,8 @@ static bool is_named(struct str field, const char *const *names)
     return false;
 }
 
-/* "de", "de-AT", "zh_Hant_TW". */
-static bool table_header_is_code(struct str s)
+/* Returns whether s looks like "de", "de-AT" or "zh_Hant_TW". */
+static bool is_language_code(struct str s)
 {
     char code[4];
 
@@ -80,7 +81,8 @@ static bool table_header_is_code(struct str s)
     return true;
 }
 
-/* Is the code of the language that the pairs have, as far as that is known? */
+/* Returns whether the code is of the language of the pairs; if that is not
+ * known, every code is. */
 static bool code_fits(struct str code, const char *lang)
 {
     if (!lang || !*lang) return true;
@@ -90,11 +92,11 @@ static bool code_fits(struct str code, const char *lang)
 bool table_header_is(struct str source, struct str target,
                      const char *source_lang, const char *target_lang)
 {
-    struct str s = trim(source), t = trim(target);
+    struct str s = header_trim(source), t = header_trim(target);
 
     if (is_named(source, source_names) && is_named(target, target_names))
         return true;
-    return table_header_is_code(s) && table_header_is_code(t) &&
+    return is_language_code(s) && is_language_code(t) &&
            strncasecmp(s.p, t.p, 2) && code_fits(s, source_lang) &&
            code_fits(t, target_lang);
 }

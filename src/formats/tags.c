@@ -1,32 +1,44 @@
-/* tags.c - see tags.h.
+/* tags.c - strips inline tags, and converts them between file formats.
  *
- * A tagged text is taken apart into pieces: runs of text, and tags. What looks
- * like a tag and is none is text. Converting writes every piece anew, and
- * closes what was left open, so that the result always is well-formed. */
+ * A tagged text is split into pieces: runs of text, and tags. What looks like a
+ * tag but is not well-formed is text. The conversion writes every piece anew
+ * and closes elements that were left open, so its result is always
+ * well-formed.
+ *
+ * Invariants of struct converter: open[0..depth) are the elements that are
+ * open in the output, outermost first, and depth <= MAX_NEST. in_code is the
+ * depth of the outermost open code element, or 0, so in_code <= depth. Every
+ * element that is pushed is popped, which writes its end. */
 #include "formats/tags.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "text/utf8.h"
 
-#define MAX_NEST 64             /* deeper elements are dropped */
-#define MAX_IDS 128             /* more are not told apart */
+#define MAX_NEST 64             /* tags nested deeper are dropped */
+#define MAX_IDS 128             /* further ids may repeat */
 #define ID_BYTES 40
 
-enum piece_kind { PIECE_END, PIECE_TEXT, PIECE_OPEN, PIECE_CLOSE, PIECE_LONE };
-
-struct tag_piece {
-    enum piece_kind kind;
-    struct str text;            /* as it stands, still escaped */
-    struct str name;            /* without prefix */
-    struct str attrs;           /* between name and end */
+enum tag_piece_kind {
+    PIECE_END,                  /* of the text */
+    PIECE_TEXT,
+    PIECE_OPEN, PIECE_CLOSE,    /* start tag, end tag */
+    PIECE_LONE                  /* empty-element tag */
 };
 
-/* ---- taking apart -------------------------------------------------------- */
+struct tag_piece {
+    enum tag_piece_kind kind;
+    struct str text;            /* the whole piece, still escaped */
+    struct str name;            /* without prefix */
+    struct str attrs;           /* everything after the name */
+};
 
-/* The names of inline elements are plain ASCII (inline.c sees to that). */
+/* ---- parsing ------------------------------------------------------------- */
+
+/* The names of inline elements are ASCII; inline.c ensures that. */
 static bool is_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -44,7 +56,8 @@ static bool name_starts(char c)
     return is_name_char(c) && !(c >= '0' && c <= '9') && c != '-' && c != '.';
 }
 
-/* One attribute at s[*at..]: false when there is none that is well-formed. */
+/* Parses an attribute at s[*at..] and advances *at. Returns false if there is
+ * no well-formed one. */
 static bool next_attr(struct str s, size_t *at, struct str *name,
                       struct str *value)
 {
@@ -69,7 +82,7 @@ static bool next_attr(struct str s, size_t *at, struct str *name,
     return true;
 }
 
-static struct str local(struct str name)
+static struct str without_prefix(struct str name)
 {
     const char *colon = memrchr(name.p, ':', name.n);
 
@@ -77,16 +90,18 @@ static struct str local(struct str name)
     return (struct str){ colon + 1, name.n - (size_t)(colon + 1 - name.p) };
 }
 
-/* A tag at s (which begins with '<'), or 0: its length. */
+/* Parses the tag at the beginning of s. Returns its length, or 0 if there is no
+ * well-formed tag. */
 static size_t parse_tag(struct str s, struct tag_piece *p)
 {
     bool close = s.n > 1 && s.p[1] == '/';
     size_t i = close ? 2 : 1, from = i;
     struct str name, value;
 
+    assert(s.n && s.p[0] == '<');
     if (i >= s.n || !name_starts(s.p[i])) return 0;
     while (i < s.n && is_name_char(s.p[i])) i++;
-    p->name = local((struct str){ s.p + from, i - from });
+    p->name = without_prefix((struct str){ s.p + from, i - from });
     from = i;
     while (!close && next_attr(s, &i, &name, &value)) {}
     p->attrs = (struct str){ s.p + from, i - from };
@@ -99,7 +114,7 @@ static size_t parse_tag(struct str s, struct tag_piece *p)
     return i < s.n && s.p[i] == '>' && p->name.n ? i + 1 : 0;
 }
 
-/* The first piece of *rest, which is shortened by it. */
+/* Removes the first piece from *rest. */
 static void next_piece(struct str *rest, struct tag_piece *p)
 {
     const char *lt = rest->n ? memchr(rest->p, '<', rest->n) : NULL;
@@ -108,29 +123,30 @@ static void next_piece(struct str *rest, struct tag_piece *p)
     *p = (struct tag_piece){ .kind = rest->n ? PIECE_TEXT : PIECE_END };
     if (rest->n && n == 0) {
         n = parse_tag(*rest, p);
-        if (!n) {                       /* a stray '<' */
+        if (!n) {                       /* a stray '<' is text */
             n = 1;
             p->kind = PIECE_TEXT;
         }
     }
+    assert(n <= rest->n && (n > 0 || p->kind == PIECE_END));
     p->text = (struct str){ rest->p, n };
     rest->p += n;
     rest->n -= n;
 }
 
-static bool named(struct str name, const char *const *list)
+static bool name_in_list(struct str name, const char *const *list)
 {
     for (; *list; list++)
         if (str_eq(name, str_of(*list))) return true;
     return false;
 }
 
-/* What is inside these is not language. */
-static bool tags_is_code(struct str name)
+/* The content of these elements is code, not text. */
+static bool is_code_element(struct str name)
 {
     static const char *const code[] = { "bpt", "ept", "it", "ph", "ut", NULL };
 
-    return named(name, code);
+    return name_in_list(name, code);
 }
 
 static bool is_xml_char(uint32_t cp)
@@ -140,7 +156,8 @@ static bool is_xml_char(uint32_t cp)
            cp != 0xFFFF;
 }
 
-/* The character an entity at s (which begins with '&') stands for, or 0. */
+/* Parses the entity at the beginning of s into *cp. Returns its length, or 0 if
+ * it is not a known entity. */
 static size_t parse_entity(struct str s, uint32_t *cp)
 {
     static const struct { const char *name; uint32_t cp; } known[] = {
@@ -170,6 +187,7 @@ static size_t parse_entity(struct str s, uint32_t *cp)
     return is_xml_char(*cp) ? i + 1 : 0;
 }
 
+/* Appends text with its entities resolved. */
 static bool add_plain(struct strbuf *out, struct str s)
 {
     char c[4];
@@ -196,10 +214,10 @@ static bool add_plain(struct strbuf *out, struct str s)
 bool tags_strip(struct str tagged, struct strbuf *out)
 {
     struct tag_piece p;
-    size_t in_code = 0;         /* elements open from a code one on */
+    size_t in_code = 0;         /* open elements, from the outermost code one */
 
     for (next_piece(&tagged, &p); p.kind; next_piece(&tagged, &p)) {
-        if (p.kind == PIECE_OPEN && (in_code || tags_is_code(p.name)))
+        if (p.kind == PIECE_OPEN && (in_code || is_code_element(p.name)))
             in_code++;
         else if (p.kind == PIECE_CLOSE && in_code) in_code--;
         else if (p.kind == PIECE_TEXT && !in_code && !add_plain(out, p.text))
@@ -210,7 +228,8 @@ bool tags_strip(struct str tagged, struct strbuf *out)
 
 /* ---- writing ------------------------------------------------------------- */
 
-/* Text that may hold entities; quoted: as an attribute's value. */
+/* Appends escaped text. With `entities`, entities in it are kept. With
+ * `quoted`, the result fits into an attribute value. */
 static bool add_escaped(struct strbuf *out, struct str s, bool entities,
                         bool quoted)
 {
@@ -255,7 +274,7 @@ static struct str find_attr(struct str attrs, struct str wanted)
     return (struct str){ NULL, 0 };
 }
 
-static struct str tags_attr_of(struct str attrs, const char *wanted)
+static struct str tags_attr(struct str attrs, const char *wanted)
 {
     return find_attr(attrs, str_of(wanted));
 }
@@ -267,7 +286,7 @@ static bool add_attrs(struct strbuf *out, struct str attrs)
     bool ok = true;
 
     while (ok && next_attr(attrs, &at, &name, &value)) {
-        if (find_attr(attrs, name).p != value.p) continue;     /* again */
+        if (find_attr(attrs, name).p != value.p) continue;     /* repeated */
         ok = strbuf_addf(out, " %.*s=\"", (int)name.n, name.p) &&
              add_escaped(out, value, true, true) && strbuf_addc(out, '"');
     }
@@ -277,11 +296,11 @@ static bool add_attrs(struct strbuf *out, struct str attrs)
 /* ---- converting ---------------------------------------------------------- */
 
 enum role {
-    ROLE_PAIR,                  /* around language: g, pc, hi, mrk */
-    ROLE_NOTE,                  /* the same, and no code: mrk, sm, em */
-    ROLE_BEGIN, ROLE_FINISH,    /* two that belong together: bpt, ept */
+    ROLE_PAIR,                  /* formatting around text: g, pc, hi */
+    ROLE_NOTE,                  /* annotation around text: mrk */
+    ROLE_BEGIN, ROLE_FINISH,    /* two tags that belong together: bpt, ept */
     ROLE_LONE,                  /* x, ph, it, ut */
-    ROLE_SUB                    /* language inside code: sub */
+    ROLE_SUB                    /* text inside code: sub */
 };
 
 enum { IN_TMX = 1 << TAGS_TMX, IN_X1 = 1 << TAGS_XLIFF1,
@@ -289,7 +308,7 @@ enum { IN_TMX = 1 << TAGS_TMX, IN_X1 = 1 << TAGS_XLIFF1,
 
 static const struct known_tag {
     const char *name;
-    unsigned in;                /* formats that have it */
+    unsigned in;                /* bits of the formats that have it */
     enum role role;
 } known_tags[] = {
     { "bpt", IN_TMX | IN_X1, ROLE_BEGIN },
@@ -312,7 +331,7 @@ static const struct known_tag {
     { "cp", IN_X2, ROLE_LONE },
 };
 
-/* An unknown element is kept as a pair or a lone tag of the format. */
+/* Unknown elements are treated as a pair or as a standalone tag. */
 static const struct known_tag *tags_look_up(struct str name, bool lone)
 {
     static const struct known_tag other[] = {
@@ -324,20 +343,27 @@ static const struct known_tag *tags_look_up(struct str name, bool lone)
     return &other[lone];
 }
 
-struct id_pair { char from[ID_BYTES], to[ID_BYTES]; bool code; };
+/* A ROLE_BEGIN element that was written. */
+struct id_pair {
+    char from[ID_BYTES];        /* its key in the input; "" when finished */
+    char to[ID_BYTES];          /* its id in the output */
+    bool code;                  /* it had content */
+};
 
 struct converter {
     enum tags_dialect to;
     struct strbuf *out;
-    /* elements that are open in the output, and how each is closed */
-    struct open_tag { struct str name; char close[ID_BYTES + 24]; bool code; }
-        open[MAX_NEST];
+    struct open_tag {
+        struct str name;        /* in the input */
+        char close[ID_BYTES + 24];      /* what ends it in the output */
+        bool code;
+    } open[MAX_NEST];
     int depth;
     int in_code;                /* depth of the outermost code element, or 0 */
-    char used[MAX_IDS][ID_BYTES];
+    char used[MAX_IDS][ID_BYTES];       /* ids in the output */
     int n_used;
-    struct id_pair begun[MAX_IDS];      /* BEGINs by their own key */
-    int n_begun;
+    struct id_pair begins[MAX_IDS];
+    int n_begins;
     bool ok;
 };
 
@@ -348,7 +374,8 @@ static bool id_taken(const struct converter *c, const char *id)
     return false;
 }
 
-/* The wanted id when it is plain and free, else the first free number. */
+/* Chooses the wanted id if it is a plain name and not used yet, else the first
+ * unused number. */
 static void choose_id(struct converter *c, struct str wanted,
                       char id[ID_BYTES])
 {
@@ -361,38 +388,39 @@ static void choose_id(struct converter *c, struct str wanted,
         snprintf(id, ID_BYTES, "%d", i);
         if (i > 2 * MAX_IDS) break;
     }
+    assert(id[0] && c->n_used <= MAX_IDS);
     if (c->n_used < MAX_IDS) memcpy(c->used[c->n_used++], id, ID_BYTES);
 }
 
-/* Whether the element is the format's own: TMX has no id, XLIFF nothing
- * without, and in XLIFF 2 codes are empty. */
+/* Returns whether the element can be kept as it is. In TMX, elements have no
+ * id; in XLIFF, all have one; in XLIFF 2, code elements are empty. */
 static bool is_native(const struct converter *c, const struct known_tag *k,
                       const struct tag_piece *p)
 {
-    bool has_id = tags_attr_of(p->attrs, "id").p != NULL;
+    bool has_id = tags_attr(p->attrs, "id").p != NULL;
 
     if (!(k->in & 1u << c->to)) return false;
     if (k->role == ROLE_SUB) return true;
     switch (c->to) {
     case TAGS_TMX: return !has_id;
     case TAGS_XLIFF1:
-        return k->role == ROLE_NOTE ? tags_attr_of(p->attrs, "mtype").p != NULL
+        return k->role == ROLE_NOTE ? tags_attr(p->attrs, "mtype").p != NULL
                                     : has_id;
     default:
         if (k->role == ROLE_LONE && p->kind == PIECE_OPEN) return false;
-        if (k->role == ROLE_NOTE && tags_attr_of(p->attrs, "mtype").p)
+        if (k->role == ROLE_NOTE && tags_attr(p->attrs, "mtype").p)
             return false;
         return has_id || k->role == ROLE_FINISH || k->in == IN_X2;
     }
 }
 
-/* The key by which a FINISH finds its BEGIN. */
+/* Returns the key that matches a ROLE_FINISH with its ROLE_BEGIN. */
 static struct str pair_key(struct str attrs)
 {
     static const char *const keys[] = { "i", "startRef", "rid", "id", NULL };
     struct str key = { NULL, 0 };
 
-    for (int i = 0; keys[i] && !key.p; i++) key = tags_attr_of(attrs, keys[i]);
+    for (int i = 0; keys[i] && !key.p; i++) key = tags_attr(attrs, keys[i]);
     return key;
 }
 
@@ -401,11 +429,11 @@ static struct str own_id(struct str attrs)
     static const char *const keys[] = { "id", "x", "i", "mid", NULL };
     struct str id = { NULL, 0 };
 
-    for (int i = 0; keys[i] && !id.p; i++) id = tags_attr_of(attrs, keys[i]);
+    for (int i = 0; keys[i] && !id.p; i++) id = tags_attr(attrs, keys[i]);
     return id;
 }
 
-static void tags_put(struct converter *c, const char *s)
+static void tags_puts(struct converter *c, const char *s)
 {
     c->ok = c->ok && strbuf_adds(c->out, s);
 }
@@ -418,8 +446,10 @@ static void put_id(struct converter *c, const char *name, const char *id)
 static void tags_push(struct converter *c, struct str name, const char *close,
                       bool code)
 {
-    struct open_tag *t = &c->open[c->depth++];
+    struct open_tag *t;
 
+    assert(c->depth >= 0 && c->depth < MAX_NEST && c->in_code <= c->depth);
+    t = &c->open[c->depth++];
     t->name = name;
     snprintf(t->close, sizeof t->close, "%s", close);
     t->code = code;
@@ -439,12 +469,12 @@ static void start_native(struct converter *c, const struct tag_piece *p)
         memcpy(c->used[c->n_used++], id, ID_BYTES);
     }
     if (p->kind == PIECE_LONE) {
-        tags_put(c, "/>");
+        tags_puts(c, "/>");
         return;
     }
-    tags_put(c, ">");
+    tags_puts(c, ">");
     snprintf(close, sizeof close, "</%.*s>", (int)p->name.n, p->name.p);
-    tags_push(c, p->name, close, tags_is_code(p->name));
+    tags_push(c, p->name, close, is_code_element(p->name));
 }
 
 static void start_pair(struct converter *c, const struct tag_piece *p,
@@ -460,34 +490,34 @@ static void start_pair(struct converter *c, const struct tag_piece *p,
     if (hi) put_id(c, "x", id);
     else if (c->to == TAGS_TMX) put_id(c, "i", id);
     else if (note && c->to == TAGS_XLIFF1) {
-        tags_put(c, " mtype=\"x-note\"");
+        tags_puts(c, " mtype=\"x-note\"");
         put_id(c, "mid", id);
     } else put_id(c, "id", id);
     if (c->to == TAGS_TMX && !note) {
-        tags_put(c, "/>");
+        tags_puts(c, "/>");
         snprintf(close, sizeof close, "<ept i=\"%s\"/>", id);
     } else {
-        tags_put(c, ">");
+        tags_puts(c, ">");
         snprintf(close, sizeof close, "</%s>", as);
     }
-    if (p->kind == PIECE_LONE) tags_put(c, close);
+    if (p->kind == PIECE_LONE) tags_puts(c, close);
     else tags_push(c, p->name, close, false);
 }
 
-/* Code becomes an element whose content is dropped for XLIFF 2, which keeps
- * codes elsewhere, and kept for the others. */
+/* Writes a code element. Its content is kept, except in XLIFF 2, which stores
+ * codes elsewhere. */
 static void start_code(struct converter *c, const struct tag_piece *p,
                        const char *name, const char *id_name, const char *id,
                        const char *more)
 {
     char close[ID_BYTES + 24] = "";
     bool content = c->to != TAGS_XLIFF2 && p->kind == PIECE_OPEN &&
-                   tags_is_code(str_of(name));
+                   is_code_element(str_of(name));
 
     c->ok = c->ok && strbuf_addf(c->out, "<%s", name);
     if (id_name) put_id(c, id_name, id);
-    tags_put(c, more);
-    tags_put(c, content ? ">" : "/>");
+    tags_puts(c, more);
+    tags_puts(c, content ? ">" : "/>");
     if (p->kind != PIECE_OPEN) return;
     if (content) snprintf(close, sizeof close, "</%s>", name);
     tags_push(c, p->name, close, true);
@@ -495,7 +525,7 @@ static void start_code(struct converter *c, const struct tag_piece *p,
 
 static void start_lone(struct converter *c, const struct tag_piece *p)
 {
-    struct str pos = tags_attr_of(p->attrs, "pos");
+    struct str pos = tags_attr(p->attrs, "pos");
     bool it = str_eq(p->name, str_of("it")) && pos.n;
     bool begins = str_eq(pos, str_of("begin")) || str_eq(pos, str_of("open"));
     bool code = p->kind == PIECE_OPEN;
@@ -518,15 +548,15 @@ static void start_lone(struct converter *c, const struct tag_piece *p)
 
 static void start_begin(struct converter *c, const struct tag_piece *p)
 {
-    struct str key = tags_attr_of(p->attrs, "rid");
+    struct str key = tags_attr(p->attrs, "rid");
     char id[ID_BYTES];
     struct id_pair *b;
 
     choose_id(c, own_id(p->attrs), id);
-    if (!key.p) key = tags_attr_of(p->attrs, "i");
-    if (!key.p) key = tags_attr_of(p->attrs, "id");
-    if (key.n && key.n < ID_BYTES && c->n_begun < MAX_IDS) {
-        b = &c->begun[c->n_begun++];
+    if (!key.p) key = tags_attr(p->attrs, "i");
+    if (!key.p) key = tags_attr(p->attrs, "id");
+    if (key.n && key.n < ID_BYTES && c->n_begins < MAX_IDS) {
+        b = &c->begins[c->n_begins++];
         snprintf(b->from, ID_BYTES, "%.*s", (int)key.n, key.p);
         memcpy(b->to, id, ID_BYTES);
         b->code = p->kind == PIECE_OPEN;
@@ -536,13 +566,14 @@ static void start_begin(struct converter *c, const struct tag_piece *p)
     else start_code(c, p, p->kind == PIECE_OPEN ? "bpt" : "bx", "id", id, "");
 }
 
-/* The newest BEGIN of this key that is not finished yet; NULL: none. */
-static const struct id_pair *begun(struct converter *c, struct str key)
+/* Finds the newest ROLE_BEGIN with this key that is not finished yet and marks
+ * it as finished. Returns NULL if there is none. */
+static const struct id_pair *finish_begun(struct converter *c, struct str key)
 {
-    for (int i = c->n_begun; i-- > 0;)
-        if (str_eq(key, str_of(c->begun[i].from))) {
-            c->begun[i].from[0] = '\0';
-            return &c->begun[i];
+    for (int i = c->n_begins; i-- > 0;)
+        if (str_eq(key, str_of(c->begins[i].from))) {
+            c->begins[i].from[0] = '\0';
+            return &c->begins[i];
         }
     return NULL;
 }
@@ -550,7 +581,7 @@ static const struct id_pair *begun(struct converter *c, struct str key)
 static void start_finish(struct converter *c, const struct tag_piece *p)
 {
     struct str key = pair_key(p->attrs);
-    const struct id_pair *of = key.n ? begun(c, key) : NULL;
+    const struct id_pair *of = key.n ? finish_begun(c, key) : NULL;
     char id[ID_BYTES];
 
     if (!of) choose_id(c, own_id(p->attrs), id);
@@ -570,14 +601,14 @@ static void start_tag(struct converter *c, const struct tag_piece *p)
 {
     const struct known_tag *k = tags_look_up(p->name, p->kind == PIECE_LONE);
 
-    /* Code that is dropped is dropped with all it holds. */
+    /* Code that is dropped is dropped with its content. */
     if (c->in_code && !c->open[c->in_code - 1].close[0]) {
         if (p->kind == PIECE_OPEN) tags_push(c, p->name, "", true);
         return;
     }
     if (is_native(c, k, p)) {
         struct str key = pair_key(p->attrs);
-        if (k->role == ROLE_FINISH && key.n) begun(c, key);
+        if (k->role == ROLE_FINISH && key.n) finish_begun(c, key);
         start_native(c, p);
         return;
     }
@@ -587,25 +618,27 @@ static void start_tag(struct converter *c, const struct tag_piece *p)
     case ROLE_BEGIN: start_begin(c, p); break;
     case ROLE_FINISH: start_finish(c, p); break;
     case ROLE_LONE: start_lone(c, p); break;
-    case ROLE_SUB:              /* its text stays with the code around it */
+    case ROLE_SUB:              /* its text stays in the code around it */
         if (p->kind == PIECE_OPEN) tags_push(c, p->name, "", false);
         break;
     }
 }
 
-static void pop(struct converter *c)
+static void tags_pop(struct converter *c)
 {
-    tags_put(c, c->open[--c->depth].close);
+    assert(c->depth > 0 && c->in_code <= c->depth);
+    tags_puts(c, c->open[--c->depth].close);
     if (c->in_code > c->depth) c->in_code = 0;
 }
 
-/* Closes up to the element of this name; one that is not open is dropped. */
+/* Closes elements up to the innermost one of this name. An end tag without a
+ * start tag is dropped. */
 static void end_tag(struct converter *c, struct str name)
 {
     int i = c->depth;
 
     while (i > 0 && !str_eq(c->open[i - 1].name, name)) i--;
-    while (i > 0 && c->depth >= i) pop(c);
+    while (i > 0 && c->depth >= i) tags_pop(c);
 }
 
 bool tags_convert(struct str tagged, enum tags_dialect to,
@@ -623,6 +656,6 @@ bool tags_convert(struct str tagged, enum tags_dialect to,
         else if (p.kind != PIECE_TEXT && c.depth < MAX_NEST)
             start_tag(&c, &p);
     }
-    while (c.depth) pop(&c);
+    while (c.depth) tags_pop(&c);
     return c.ok;
 }

@@ -1,15 +1,16 @@
-/* tmx.h - what the TMX reader and writer agree on.
+/* tmx.h - what the TMX reader and writer share.
  *
- * A unit's extra (extra.h), each part only where there is something:
+ * The extra data (extra.h) of a unit; parts that are empty are left out:
  *
- *     {"tmx":{"tu":{attributes},             what the unit has no field for
- *             "head":"<prop ...>..</prop>",  children of <tu> but <tuv>
+ *     {"tmx":{"tu":{attributes},             those without a field in a unit
+ *             "head":"<prop ...>..</prop>",  children of <tu> except <tuv>
  *             "source":{attributes}, "source_head":"...", "source_seg":{...},
  *             "target":{...}, "target_head":"...", "target_seg":{...},
- *             "others":"<tuv ...>..</tuv>"}} other languages
+ *             "others":"<tuv ...>..</tuv>"}} the other languages
  *
- * and the file's: {"tmx":{"root":{...},"header":{...},"head":"..."}}. A
- * unit's document is <prop type="x-document">. Comments are not kept. */
+ * The extra data of the file: {"tmx":{"root":{...},"header":{...},
+ * "head":"..."}}. The document of a unit is stored as <prop
+ * type="x-document">. XML comments are not kept. */
 #ifndef FORMATS_TMX_H
 #define FORMATS_TMX_H
 
@@ -21,7 +22,8 @@
 #define TMX_DOCUMENT "x-document"
 #define TMX_DATE_BYTES 17               /* 20260131T235959Z and NUL */
 
-/* Only the exact form; others, and 1970 to the second, are not read. */
+/* Parses a date of exactly this form. Other forms give false, and so does the
+ * first second of 1970, which means "not known" in a unit. */
 bool tmx_date_parse(const char *s, int64_t *seconds);
 bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES]);
 

@@ -1,16 +1,23 @@
-/* tmx_read.c - TMX 1.1 to 1.4b, a <tu> at a time; see tmx.h.
+/* tmx_read.c - reads TMX 1.1 to 1.4b, one <tu> at a time.
  *
- * Everything a <tu> holds is gathered, all its languages included, and at its
- * end the two that are wanted become the unit. Depth tells where we are:
+ * Everything in a <tu> is collected, in all its languages. At its end the two
+ * wanted languages become the unit. The depth shows what an element is:
  *
  *     1 tmx   2 header, body   3 tu   4 tuv, prop, note   5 seg   6.. inline
  *
- * Elements that are not understood are copied as text, with all inside. */
+ * Elements that are not understood are copied as XML with their content. tmx.h
+ * describes the extra data.
+ *
+ * Invariants: n_tuv <= n_alloc <= cap_tuv; entries beyond n_tuv keep their
+ * buffers for the next <tu>. in_seg implies in_tuv, in_tuv implies in_tu, and
+ * in_tuv implies n_tuv > 0: the open <tuv> is tuv[n_tuv - 1]. in_document is
+ * never set together with in_tuv. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/extra.h"
 #include "formats/gather.h"
@@ -22,24 +29,25 @@
 #include "formats/xml_write.h"
 
 #define MAX_TUV 1000
-#define MAX_OTHERS ((size_t)256 << 10)
-#define FIRST_YEAR (1000 - 1900)        /* of four digits */
+#define MAX_OTHERS ((size_t)256 << 10)  /* keep other languages of smaller
+                                           units only */
+#define FIRST_YEAR (1000 - 1900)        /* years have four digits */
 #define LAST_YEAR (9999 - 1900)
 
-/* Buffers of the reader: what they hold, and how much at most (0: max_text,
- * or what is in the others). */
+/* Buffers of the reader, with their limits. 0 means max_text, or that the
+ * content comes from other, limited buffers. */
 #define BUFFERS(B)                                                      \
     B(root, GATHER_HEAD)        /* attributes of <tmx> */               \
-    B(header, GATHER_HEAD)      /* and of <header> */                   \
-    B(head, GATHER_HEAD)        /* what is in <header> */               \
+    B(header, GATHER_HEAD)      /* attributes of <header> */            \
+    B(head, GATHER_HEAD)        /* children of <header> */              \
     B(srclang, GATHER_HEAD)                                             \
     B(file_extra, 0)                                                    \
     B(id, 0) B(document, 0) B(author, 0) B(tu_srclang, 0)               \
     B(attrs, GATHER_HEAD)       /* of <tu>, as members of JSON */       \
-    B(tu_head, 0)               /* what is in <tu> but <tuv> */         \
+    B(tu_head, 0)               /* children of <tu> except <tuv> */     \
     B(extra, 0) B(scratch, 0)
 
-struct tuv {
+struct tmx_tuv {
     struct strbuf lang, attrs, head, seg_attrs, author;
     struct inline_text seg;
     bool has_seg;
@@ -50,7 +58,7 @@ struct tmx_reader {
     struct reader r;
     struct xml *x;
     struct unit u;
-    bool done;
+    bool finished;                      /* no more units will come */
 
     enum { OUTSIDE, HEADER, BODY } part;
     bool in_tu, in_tuv, in_seg, in_document;
@@ -61,15 +69,16 @@ struct tmx_reader {
 #undef B
     int64_t created, changed;
     uint64_t line;
-    struct tuv *tuv;                    /* [n_made], n_tuv in use */
-    size_t n_tuv, n_made, cap_tuv;
+    struct tmx_tuv *tuv;                    /* [n_alloc], n_tuv in use */
+    size_t n_tuv, n_alloc, cap_tuv;
 
-    char *source_lang, *target_lang;    /* found, where none was asked for */
+    char *source_lang, *target_lang;    /* first ones found, if none were
+                                           requested */
 };
 
 /* ---- dates -------------------------------------------------------------- */
 
-static int tmx_read_number(const char *s, int digits)
+static int tmx_digits(const char *s, int digits)
 {
     int v = 0;
 
@@ -87,15 +96,15 @@ bool tmx_date_parse(const char *s, int64_t *seconds)
         if (form[i] == '0' ? s[i] < '0' || s[i] > '9' : s[i] != form[i])
             return false;
     if (s[16]) return false;
-    tm.tm_year = tmx_read_number(s, 4) - 1900;
-    tm.tm_mon = tmx_read_number(s + 4, 2) - 1;
-    tm.tm_mday = tmx_read_number(s + 6, 2);
-    tm.tm_hour = tmx_read_number(s + 9, 2);
-    tm.tm_min = tmx_read_number(s + 11, 2);
-    tm.tm_sec = tmx_read_number(s + 13, 2);
+    tm.tm_year = tmx_digits(s, 4) - 1900;
+    tm.tm_mon = tmx_digits(s + 4, 2) - 1;
+    tm.tm_mday = tmx_digits(s + 6, 2);
+    tm.tm_hour = tmx_digits(s + 9, 2);
+    tm.tm_min = tmx_digits(s + 11, 2);
+    tm.tm_sec = tmx_digits(s + 13, 2);
     same = tm;
     at = timegm(&same);
-    /* The 31st of February has become another day. */
+    /* timegm turns the 31st of February into another day. */
     if (!at || tm.tm_year < FIRST_YEAR || same.tm_mon != tm.tm_mon ||
         same.tm_mday != tm.tm_mday || same.tm_hour != tm.tm_hour ||
         same.tm_min != tm.tm_min || same.tm_sec != tm.tm_sec)
@@ -116,12 +125,12 @@ bool tmx_date_format(int64_t seconds, char out[TMX_DATE_BYTES])
 
 /* ---- the header --------------------------------------------------------- */
 
-static void tmx_read_start_root(struct tmx_reader *t, const char *name,
-                                const char **attrs)
+static void tmx_start_root(struct tmx_reader *t, const char *name,
+                           const char **attrs)
 {
     if (strcmp(name, "tmx")) {
-        t->r.o.skip_bad = false;        /* there is nothing to look for */
-        xml_refuse(t->x, 0, "<tmx> was expected, not <%.60s>", name);
+        t->r.o.skip_bad = false;        /* there is no unit to skip to */
+        xml_refuse(t->x, 0, "expected <tmx>, found <%.60s>", name);
         return;
     }
     for (; *attrs; attrs += 2)
@@ -139,14 +148,15 @@ static void start_header(struct tmx_reader *t, const char **attrs)
     }
 }
 
-/* ---- <tu> and what is in it --------------------------------------------- */
+/* ---- <tu> and its children ---------------------------------------------- */
 
 static void start_tu(struct tmx_reader *t, const char **attrs)
 {
+    assert(!t->in_tu && !t->in_tuv && !t->in_seg && !t->in_document);
     xml_unit_begins(t->x);
     t->in_tu = true;
     t->n_tuv = 0;
-    t->g.spent = 0;
+    t->g.bytes_used = 0;
     t->created = t->changed = 0;
     t->line = xml_line(t->x);
     strbuf_reset(&t->id);
@@ -172,7 +182,7 @@ static void start_tu(struct tmx_reader *t, const char **attrs)
     }
 }
 
-static void tuv_reset(struct tuv *v)
+static void tuv_reset(struct tmx_tuv *v)
 {
     strbuf_reset(&v->lang);
     strbuf_reset(&v->attrs);
@@ -184,21 +194,23 @@ static void tuv_reset(struct tuv *v)
     v->created = v->changed = 0;
 }
 
-/* The next <tuv>; those of earlier units are used again. NULL: refused. */
-static struct tuv *add_tuv(struct tmx_reader *t)
+/* Adds an empty <tuv>; buffers of earlier units are reused. Returns NULL after
+ * telling the parser to stop. */
+static struct tmx_tuv *add_tuv(struct tmx_reader *t)
 {
-    struct tuv *v;
+    struct tmx_tuv *v;
 
+    assert(t->n_tuv <= t->n_alloc && t->n_alloc <= t->cap_tuv);
     if (t->n_tuv == MAX_TUV) {
         xml_refuse(t->x, 0, "more than %d <tuv> in one <tu>", MAX_TUV);
         return NULL;
     }
-    if (t->n_tuv == t->n_made) {
-        if (!mem_grow(&t->tuv, &t->cap_tuv, t->n_made + 1, sizeof *v)) {
+    if (t->n_tuv == t->n_alloc) {
+        if (!mem_grow(&t->tuv, &t->cap_tuv, t->n_alloc + 1, sizeof *v)) {
             xml_nomem(t->x);
             return NULL;
         }
-        v = &t->tuv[t->n_made++];
+        v = &t->tuv[t->n_alloc++];
         memset(v, 0, sizeof *v);
         strbuf_init(&v->lang, t->r.o.max_text);
         strbuf_init(&v->attrs, GATHER_HEAD);
@@ -214,8 +226,9 @@ static struct tuv *add_tuv(struct tmx_reader *t)
 
 static void start_tuv(struct tmx_reader *t, const char **attrs)
 {
-    struct tuv *v = add_tuv(t);
+    struct tmx_tuv *v = add_tuv(t);
 
+    assert(t->in_tu && !t->in_tuv && !t->in_document);
     if (!v) return;
     t->in_tuv = true;
     for (; *attrs; attrs += 2) {
@@ -236,16 +249,24 @@ static void start_tuv(struct tmx_reader *t, const char **attrs)
     }
 }
 
+/* Returns the <tuv> that is open. */
+static struct tmx_tuv *open_tuv(const struct tmx_reader *t)
+{
+    assert(t->in_tuv && t->n_tuv > 0);
+    return &t->tuv[t->n_tuv - 1];
+}
+
 static void start_seg(struct tmx_reader *t, const char **attrs)
 {
-    struct tuv *v = &t->tuv[t->n_tuv - 1];
+    struct tmx_tuv *v = open_tuv(t);
 
+    assert(!t->in_seg && xml_depth(t->x) == 5);
     v->has_seg = t->in_seg = true;
     gather_attrs(&t->g, &v->seg_attrs, attrs);
 }
 
-static bool is_document(struct tmx_reader *t, const char *name,
-                        const char **attrs)
+static bool is_document_prop(struct tmx_reader *t, const char *name,
+                             const char **attrs)
 {
     return !strcmp(name, "prop") && attrs[0] && !attrs[2] &&
            !strcmp(attrs[0], "type") && !strcmp(attrs[1], TMX_DOCUMENT) &&
@@ -255,31 +276,32 @@ static bool is_document(struct tmx_reader *t, const char *name,
 static void start_in_tu(struct tmx_reader *t, const char *name,
                         const char **attrs)
 {
-    struct tuv *v = t->in_tuv ? &t->tuv[t->n_tuv - 1] : NULL;
+    struct tmx_tuv *v = t->in_tuv ? open_tuv(t) : NULL;
 
     if (t->in_seg)
-        gathered(&t->g, inline_start(&v->seg, name, attrs), &v->seg.text, 64);
+        gather_check(&t->g, inline_start(&v->seg, name, attrs),
+                     &v->seg.text, 64);
     else if (v && !strcmp(name, "seg") && !v->has_seg) start_seg(t, attrs);
     else if (v && !strcmp(name, "seg")) gather_copy(&t->g, NULL, name, attrs);
     else if (v) gather_copy(&t->g, &v->head, name, attrs);
-    else if (!strcmp(name, "tuv")) start_tuv(t, attrs);
-    else if (is_document(t, name, attrs)) t->in_document = true;
+    else if (!strcmp(name, "tuv") && !t->in_document) start_tuv(t, attrs);
+    else if (is_document_prop(t, name, attrs)) t->in_document = true;
     else gather_copy(&t->g, &t->tu_head, name, attrs);
 }
 
 /* ---- choosing the two languages ----------------------------------------- */
 
-/* The <tuv> of a language, one that says exactly this before one that says
- * more ("de" before "de-AT"); -1: none. */
-static int tmx_read_pick(const struct tmx_reader *t, const char *wanted,
-                         int but)
+/* Returns the index of the <tuv> in the wanted language, or -1. An exact match
+ * is preferred to a longer tag ("de" to "de-AT"). Ignores index `except`. */
+static int tmx_pick(const struct tmx_reader *t, const char *wanted, int except)
 {
     int best = -1;
 
     for (int i = 0; i < (int)t->n_tuv; i++) {
         const struct strbuf *lang = &t->tuv[i].lang;
 
-        if (i == but || !lang->len || !lang_matches(strbuf_view(lang), wanted))
+        if (i == except || !lang->len ||
+            !lang_matches(strbuf_view(lang), wanted))
             continue;
         if (lang->len == strlen(wanted)) return i;
         if (best < 0) best = i;
@@ -292,19 +314,21 @@ static bool says_language(const struct strbuf *srclang)
     return srclang->len && strcasecmp(srclang->data, "*all*");
 }
 
-/* The first <tuv> with a language that is not this one; -1: none. */
-static int pick_other(const struct tmx_reader *t, const char *than, int but)
+/* Returns the index of the first <tuv> in another language than `than`, or -1.
+ * Ignores index `except`. */
+static int pick_other(const struct tmx_reader *t, const char *than, int except)
 {
     for (int i = 0; i < (int)t->n_tuv; i++) {
         const struct strbuf *lang = &t->tuv[i].lang;
 
-        if (i == but || !lang->len) continue;
+        if (i == except || !lang->len) continue;
         if (!than || !*than || !lang_matches(strbuf_view(lang), than)) return i;
     }
     return -1;
 }
 
-static int tmx_read_remember(struct tmx_reader *t, char **lang, int i)
+/* Stores the language of <tuv> i in *lang, unless it is set. Returns i. */
+static int tmx_remember_lang(struct tmx_reader *t, char **lang, int i)
 {
     if (i < 0 || *lang) return i;
     *lang = strdup(t->tuv[i].lang.data);
@@ -318,19 +342,19 @@ static int pick_source(struct tmx_reader *t)
     const struct strbuf *srclang = &t->tu_srclang;
     int i;
 
-    if (wanted && *wanted) return tmx_read_pick(t, wanted, -1);
+    if (wanted && *wanted) return tmx_pick(t, wanted, -1);
     if (!srclang->len) srclang = &t->srclang;
     if (says_language(srclang)) {
-        i = tmx_read_pick(t, srclang->data, -1);
-        /* The header says en-US and the units plain en. */
+        i = tmx_pick(t, srclang->data, -1);
+        /* The header may say en-US where the units say en. */
         for (int k = 0; i < 0 && k < (int)t->n_tuv; k++)
             if (t->tuv[k].lang.len && lang_matches(strbuf_view(srclang),
                                                    t->tuv[k].lang.data))
                 i = k;
         return i;
     }
-    if (t->source_lang) return tmx_read_pick(t, t->source_lang, -1);
-    return tmx_read_remember(t, &t->source_lang,
+    if (t->source_lang) return tmx_pick(t, t->source_lang, -1);
+    return tmx_remember_lang(t, &t->source_lang,
                              pick_other(t, t->r.o.target_lang, -1));
 }
 
@@ -340,16 +364,16 @@ static int pick_target(struct tmx_reader *t, int source)
 
     if (source < 0) return -1;
     if (!wanted || !*wanted) wanted = t->target_lang;
-    if (wanted && *wanted) return tmx_read_pick(t, wanted, source);
-    return tmx_read_remember(t, &t->target_lang,
+    if (wanted && *wanted) return tmx_pick(t, wanted, source);
+    return tmx_remember_lang(t, &t->target_lang,
                              pick_other(t, t->tuv[source].lang.data, source));
 }
 
 /* ---- the unit ----------------------------------------------------------- */
 
-/* A <tuv> as it stood, from what was gathered of it. */
-static bool tmx_read_put_tuv(struct tmx_reader *t, struct strbuf *out,
-                             const struct tuv *v)
+/* Appends a <tuv> as XML, rebuilt from its collected parts. */
+static bool tmx_copy_tuv(struct tmx_reader *t, struct strbuf *out,
+                         const struct tmx_tuv *v)
 {
     json_t *attrs, *root = NULL, *value;
     const char *name;
@@ -378,31 +402,30 @@ static bool tmx_read_put_tuv(struct tmx_reader *t, struct strbuf *out,
     return ok && strbuf_adds(out, "</tuv>");
 }
 
-/* The languages that were not asked for, while they are not too long. */
-static bool put_others(struct tmx_reader *t, int source, int target)
+/* Adds the other languages to the extra data, unless the unit is too long. */
+static bool tmx_put_others(struct tmx_reader *t, int source, int target)
 {
     struct strbuf all;
     bool ok = true;
 
-    if (t->n_tuv <= 2 || t->g.spent > MAX_OTHERS) return true;
+    if (t->n_tuv <= 2 || t->g.bytes_used > MAX_OTHERS) return true;
     strbuf_init(&all, 0);
     for (int i = 0; ok && i < (int)t->n_tuv; i++)
-        if (i != source && i != target)
-            ok = tmx_read_put_tuv(t, &all, &t->tuv[i]);
+        if (i != source && i != target) ok = tmx_copy_tuv(t, &all, &t->tuv[i]);
     ok = ok && extra_put(&t->extra, "others", strbuf_view(&all));
     strbuf_release(&all);
     return ok;
 }
 
-static bool put_side(struct strbuf *out, const struct tuv *v,
-                     const char *const keys[3])
+static bool tmx_put_side(struct strbuf *out, const struct tmx_tuv *v,
+                         const char *const keys[3])
 {
     return extra_put_object(out, keys[0], &v->attrs) &&
            extra_put(out, keys[1], strbuf_view(&v->head)) &&
            extra_put_object(out, keys[2], &v->seg_attrs);
 }
 
-static bool tmx_read_build_extra(struct tmx_reader *t, int source, int target)
+static bool tmx_build_extra(struct tmx_reader *t, int source, int target)
 {
     static const char *const s[] = { "source", "source_head", "source_seg" };
     static const char *const g[] = { "target", "target_head", "target_seg" };
@@ -415,15 +438,16 @@ static bool tmx_read_build_extra(struct tmx_reader *t, int source, int target)
     nothing = x->len;
     ok = ok && extra_put_object(x, "tu", &t->attrs) &&
          extra_put(x, "head", strbuf_view(&t->tu_head)) &&
-         put_side(x, &t->tuv[source], s) && put_side(x, &t->tuv[target], g) &&
-         put_others(t, source, target);
+         tmx_put_side(x, &t->tuv[source], s) &&
+         tmx_put_side(x, &t->tuv[target], g) &&
+         tmx_put_others(t, source, target);
     if (x->len == nothing) strbuf_reset(x);
     else ok = ok && strbuf_adds(x, "}}");
     return ok;
 }
 
-static void fill_unit(struct tmx_reader *t, const struct tuv *s,
-                      const struct tuv *g)
+static void tmx_fill_unit(struct tmx_reader *t, const struct tmx_tuv *s,
+                          const struct tmx_tuv *g)
 {
     struct unit *u = &t->u;
 
@@ -438,14 +462,16 @@ static void fill_unit(struct tmx_reader *t, const struct tuv *s,
     u->line = t->line;
 }
 
-/* True: a unit is ready. */
+/* Makes the unit. Returns false if the <tu> gives none. */
 static bool finish_tu(struct tmx_reader *t)
 {
     int source = pick_source(t), target = pick_target(t, source);
-    struct tuv *s = source < 0 ? NULL : &t->tuv[source];
-    struct tuv *g = target < 0 ? NULL : &t->tuv[target];
+    struct tmx_tuv *s = source < 0 ? NULL : &t->tuv[source];
+    struct tmx_tuv *g = target < 0 ? NULL : &t->tuv[target];
     bool ok;
 
+    assert(source < (int)t->n_tuv && target < (int)t->n_tuv);
+    assert(target < 0 || (source >= 0 && source != target));
     if (!g) {
         t->r.counts.other_language++;
         return false;
@@ -454,16 +480,16 @@ static bool finish_tu(struct tmx_reader *t)
         t->r.counts.empty++;
         return false;
     }
-    ok = tmx_read_build_extra(t, source, target) &&
+    ok = tmx_build_extra(t, source, target) &&
          inline_pair(&t->u, &s->seg, &g->seg);
     if (!ok) xml_nomem(t->x);
-    fill_unit(t, s, g);
+    tmx_fill_unit(t, s, g);
     return ok;
 }
 
 /* ---- events ------------------------------------------------------------- */
 
-static void tmx_read_on_start(void *user, const char *name, const char **attrs)
+static void tmx_on_start(void *user, const char *name, const char **attrs)
 {
     struct tmx_reader *t = user;
     int depth = xml_depth(t->x);
@@ -473,7 +499,7 @@ static void tmx_read_on_start(void *user, const char *name, const char **attrs)
                    xml_open_name(t->x, depth - 1));
     else if (gather_start(&t->g, name, attrs)) {}
     else if (t->in_tu) start_in_tu(t, name, attrs);
-    else if (depth == 1) tmx_read_start_root(t, name, attrs);
+    else if (depth == 1) tmx_start_root(t, name, attrs);
     else if (depth == 2 && !strcmp(name, "header")) start_header(t, attrs);
     else if (depth == 3 && t->part == HEADER)
         gather_copy(&t->g, &t->head, name, attrs);
@@ -482,21 +508,22 @@ static void tmx_read_on_start(void *user, const char *name, const char **attrs)
 
 static void end_in_tu(struct tmx_reader *t, const char *name, int depth)
 {
-    struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
+    struct inline_text *seg = t->in_seg ? &open_tuv(t)->seg : NULL;
 
     if (seg && depth > 5)
-        gathered(&t->g, inline_end(seg, name), &seg->text, 0);
+        gather_check(&t->g, inline_end(seg, name), &seg->text, 0);
     else if (t->in_seg) t->in_seg = false;
     else if (t->in_document && depth == 4) t->in_document = false;
     else if (t->in_tuv && depth == 4) t->in_tuv = false;
     else if (depth == 3) {
+        assert(!t->in_tuv && !t->in_document);
         t->in_tu = false;
         xml_unit_ends(t->x);
         if (finish_tu(t)) xml_pause(t->x);
     }
 }
 
-static void tmx_read_on_end(void *user, const char *name)
+static void tmx_on_end(void *user, const char *name)
 {
     struct tmx_reader *t = user;
     int depth = xml_depth(t->x);
@@ -506,20 +533,21 @@ static void tmx_read_on_end(void *user, const char *name)
     else if (depth == 2) t->part = BODY;
 }
 
-static void tmx_read_on_text(void *user, const char *s, size_t n)
+static void tmx_on_text(void *user, const char *s, size_t n)
 {
     struct tmx_reader *t = user;
-    struct inline_text *seg = t->in_seg ? &t->tuv[t->n_tuv - 1].seg : NULL;
+    struct inline_text *seg = t->in_seg ? &open_tuv(t)->seg : NULL;
 
     if (gather_text(&t->g, s, n)) {}
-    else if (seg) gathered(&t->g, inline_text(seg, s, n), &seg->text, n);
+    else if (seg) gather_check(&t->g, inline_text(seg, s, n), &seg->text, n);
     else if (t->in_document)
-        gathered(&t->g, strbuf_add(&t->document, s, n), &t->document, n);
+        gather_check(&t->g, strbuf_add(&t->document, s, n), &t->document, n);
 }
 
 /* ---- the reader --------------------------------------------------------- */
 
-static enum status tmx_read_recover(struct tmx_reader *t, struct err *e)
+/* Reports a broken <tu> and continues with the next one. */
+static enum status tmx_recover(struct tmx_reader *t, struct err *e)
 {
     static const char *const names[] = { "tu", NULL };
     static const char *const path[] = { "tmx", "body", NULL };
@@ -531,16 +559,16 @@ static enum status tmx_read_recover(struct tmx_reader *t, struct err *e)
     t->in_tu = t->in_tuv = t->in_seg = t->in_document = false;
     gather_drop_copy(&t->g);
     t->part = BODY;
-    t->done = which < 0;
-    return t->done ? ST_OK : xml_restart(t->x, path, e);
+    t->finished = which < 0;
+    return t->finished ? ST_OK : xml_restart(t->x, path, e);
 }
 
-static enum status tmx_read_finish_file(struct tmx_reader *t, struct err *e)
+static enum status tmx_finish_file(struct tmx_reader *t, struct err *e)
 {
     struct strbuf *x = &t->file_extra;
     bool ok;
 
-    t->done = true;
+    t->finished = true;
     strbuf_reset(x);
     ok = strbuf_adds(x, "{\"tmx\":{") &&
          extra_put_object(x, "root", &t->root) &&
@@ -550,11 +578,11 @@ static enum status tmx_read_finish_file(struct tmx_reader *t, struct err *e)
     return ok ? ST_OK : err_nomem(e, "TMX header");
 }
 
-static enum status tmx_read_begin(struct tmx_reader *t, struct err *e)
+static enum status tmx_open_xml(struct tmx_reader *t, struct err *e)
 {
-    static const struct xml_events events = { tmx_read_on_start,
-                                              tmx_read_on_end,
-                                              tmx_read_on_text };
+    static const struct xml_events events = {
+        tmx_on_start, tmx_on_end, tmx_on_text
+    };
     enum status st;
 
     t->id.limit = t->document.limit = t->author.limit = t->r.o.max_text;
@@ -568,28 +596,28 @@ static enum status tmx_next(struct reader *r, const struct unit **u,
                             struct err *e)
 {
     struct tmx_reader *t = (struct tmx_reader *)r;
-    enum status st = t->x ? ST_OK : tmx_read_begin(t, e);
+    enum status st = t->x ? ST_OK : tmx_open_xml(t, e);
     enum xml_stop why;
 
-    while (!st && !t->done) {
+    while (!st && !t->finished) {
         st = xml_run(t->x, &why, e);
         if (st) return st;
         if (why == XML_PAUSED) {
             *u = &t->u;
             return ST_OK;
         }
-        if (why == XML_BROKEN) st = tmx_read_recover(t, e);
-        if (!st && (why == XML_ENDED || t->done))
-            st = tmx_read_finish_file(t, e);
+        if (why == XML_BROKEN) st = tmx_recover(t, e);
+        if (!st && (why == XML_ENDED || t->finished))
+            st = tmx_finish_file(t, e);
     }
     return st;
 }
 
-static void tmx_read_tmx_close(struct reader *r)
+static void tmx_reader_close(struct reader *r)
 {
     struct tmx_reader *t = (struct tmx_reader *)r;
 
-    for (size_t i = 0; i < t->n_made; i++) {
+    for (size_t i = 0; i < t->n_alloc; i++) {
         strbuf_release(&t->tuv[i].lang);
         strbuf_release(&t->tuv[i].attrs);
         strbuf_release(&t->tuv[i].head);
@@ -609,7 +637,7 @@ static void tmx_read_tmx_close(struct reader *r)
 
 enum status tmx_reader_new(struct reader **out, struct err *e)
 {
-    static const struct reader_ops ops = { tmx_next, tmx_read_tmx_close };
+    static const struct reader_ops ops = { tmx_next, tmx_reader_close };
     struct tmx_reader *t = calloc(1, sizeof *t);
 
     *out = NULL;

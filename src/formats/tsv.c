@@ -1,16 +1,18 @@
-/* tsv.c - tables of pairs: TSV (literal, see oneline.h) and CSV (csv.h).
+/* tsv.c - reads and writes tables of pairs: TSV (literal, see oneline.h) and
+ * CSV (csv.h).
  *
- * Source and target are columns 1 and 2 unless options say otherwise. Of other
- * columns only one that names the document is kept. The first row is a header
- * when the options say so or when it looks like one (table_header.h).
+ * Source and target are columns 1 and 2 unless the options say otherwise. Of
+ * the other columns, only one that names the document is kept. The first row
+ * is a header if the options say so or if it looks like one (table_header.h).
  *
- * The columns that are written are source, target and, when the file that was
- * imported had one, the document. When that file had a header, its names are
- * written again. What is written can always be read without options: a name
- * that the reader would not know is written as "source (NAME)", and before a
- * first pair that looks like a header there is one. */
+ * The columns that are written are source, target and, if the imported file
+ * had one, the document. If that file had a header, its names are written
+ * again. The result can always be read without options: a name that the reader
+ * would not recognize is written as "source (NAME)", and a header is added if
+ * the first pair looks like one. */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 #include "formats/csv.h"
 #include "formats/extra.h"
@@ -22,9 +24,9 @@
 #include "formats/tags.h"
 #include "formats/writer.h"
 
-#define SNIFF_BYTES ((size_t)64 << 10)
+#define SNIFF_BYTES ((size_t)64 << 10)  /* read to guess the delimiter */
 
-enum { SOURCE, TARGET, DOCUMENT };      /* the columns asked for */
+enum { SOURCE, TARGET, DOCUMENT };      /* the columns of interest */
 
 static const char *const column_name[] = { "source", "target", "document" };
 
@@ -33,25 +35,26 @@ static const char *const column_name[] = { "source", "target", "document" };
 struct tsv_reader {
     struct reader r;
     struct linescan lines;
-    char delimiter;             /* of CSV; 0: not begun yet */
-    bool past_first;            /* the first row was read */
-    int column[CSV_COLUMNS];    /* from 1; 0: not asked for */
-    int last_column;
-    struct strbuf room[CSV_COLUMNS];
+    char delimiter;             /* 0 until the table is open */
+    bool first_row_read;
+    int column[CSV_COLUMNS];    /* from 1; 0: not wanted */
+    int last_column;            /* the largest of them */
+    struct strbuf room[CSV_COLUMNS];    /* texts that were unescaped */
     struct strbuf extra;
     struct unit unit;
 };
 
-struct tsv_row {
-    struct str raw;             /* its bytes */
-    uint64_t line;              /* of the first */
+struct table_row {
+    struct str raw;             /* the bytes of the row */
+    uint64_t line;              /* number of its first line */
     struct str text[CSV_COLUMNS];
     size_t n_columns;
 };
 
-/* `at` may lie behind row->raw, on a later line. */
-static enum status bad_at(struct tsv_reader *t, const struct tsv_row *row,
-                          size_t at, const char *why, struct err *e)
+/* Reports a fault at offset `at` of row->raw. It may lie beyond raw.n, on a
+ * later line. */
+static enum status tsv_bad_at(struct tsv_reader *t, const struct table_row *row,
+                              size_t at, const char *why, struct err *e)
 {
     uint64_t line = row->line;
     size_t line_at = 0;
@@ -64,7 +67,7 @@ static enum status bad_at(struct tsv_reader *t, const struct tsv_row *row,
     return reader_bad(&t->r, e, line, at - line_at + 1, row->raw, "%s", why);
 }
 
-static enum status tsv_do_begin(struct tsv_reader *t, struct err *e)
+static enum status tsv_open_table(struct tsv_reader *t, struct err *e)
 {
     const struct reader_options *o = &t->r.o;
     enum status st;
@@ -74,12 +77,12 @@ static enum status tsv_do_begin(struct tsv_reader *t, struct err *e)
     t->column[DOCUMENT] = o->document_column;
     for (int k = 0; k < CSV_COLUMNS; k++) {
         if (t->column[k] < 0)
-            return err_set(e, ST_ARGUMENT, "the %s's column is %d, but "
-                           "columns are counted from 1", column_name[k],
+            return err_set(e, ST_ARGUMENT, "the %s column is %d, but columns "
+                           "are counted from 1", column_name[k],
                            t->column[k]);
         if (t->column[k] > t->last_column) t->last_column = t->column[k];
     }
-    /* A line holds both texts and what else is in the table. */
+    /* A line contains both texts and the other columns. */
     st = linescan_init(&t->lines, t->r.in, 4 * o->max_text, e);
     if (!st && t->r.format == FORMAT_CSV)
         st = linescan_more(&t->lines, SNIFF_BYTES, e);
@@ -90,8 +93,8 @@ static enum status tsv_do_begin(struct tsv_reader *t, struct err *e)
     return ST_OK;
 }
 
-/* The columns of a line, as far as they are asked for. */
-static void split_line(struct tsv_reader *t, struct tsv_row *row)
+/* Splits a line at its tabs and sets the wanted columns. */
+static void split_line(struct tsv_reader *t, struct table_row *row)
 {
     const char *p = row->raw.p, *end = p + row->raw.n;
 
@@ -107,11 +110,12 @@ static void split_line(struct tsv_reader *t, struct tsv_row *row)
     }
 }
 
-/* *more: there was a line; *ok: it is in row. */
-static enum status tsv_next_line(struct tsv_reader *t, struct tsv_row *row,
+/* Reads a line of TSV. *more is false at the end of the file. *ok is false if
+ * the line was bad; it was reported then. */
+static enum status tsv_next_line(struct tsv_reader *t, struct table_row *row,
                                  bool *more, bool *ok, struct err *e)
 {
-    struct line line;
+    struct scanned_line line;
     enum status st = linescan_next(&t->lines, &line, e);
     const char *fault;
     size_t at;
@@ -119,12 +123,12 @@ static enum status tsv_next_line(struct tsv_reader *t, struct tsv_row *row,
     *more = line.found;
     *ok = false;
     if (st || !line.found) return st;
-    *row = (struct tsv_row){ .raw = line.text, .line = t->lines.line };
+    *row = (struct table_row){ .raw = line.text, .line = t->lines.line };
     if (line.too_long)
         return reader_bad(&t->r, e, row->line, 0, row->raw, "expected a line "
                           "of at most %zu bytes", t->lines.limit);
     fault = text_fault(row->raw, &at);
-    if (fault) return bad_at(t, row, at, fault, e);
+    if (fault) return tsv_bad_at(t, row, at, fault, e);
     split_line(t, row);
     for (int k = 0; k < CSV_COLUMNS; k++)
         if (!oneline_get(row->text[k], &t->room[k], &row->text[k]))
@@ -133,22 +137,23 @@ static enum status tsv_next_line(struct tsv_reader *t, struct tsv_row *row,
     return ST_OK;
 }
 
-/* Report a record and go on with the line behind its first: the others may be
- * in it only because a quote is missing. */
-static enum status bad_record(struct tsv_reader *t, struct tsv_row *row,
+/* Reports a bad record and skips its first line only: the other lines may be
+ * part of it just because a quote is missing. */
+static enum status bad_record(struct tsv_reader *t, struct table_row *row,
                               const struct csv_record *rec, struct err *e)
 {
     const char *nl = memchr(row->raw.p, '\n', row->raw.n);
     enum status st;
-    struct line line;
+    struct scanned_line line;
 
     if (nl) row->raw.n = (size_t)(nl - row->raw.p);
-    st = bad_at(t, row, rec->fault_at, rec->fault, e);
+    st = tsv_bad_at(t, row, rec->fault_at, rec->fault, e);
     return st ? st : linescan_next(&t->lines, &line, e);
 }
 
-/* Have a whole record in the buffer. *more: there was one; *ok: it is good. */
-static enum status find_record(struct tsv_reader *t, struct tsv_row *row,
+/* Reads until the buffer contains a whole record. *more is false at the end of
+ * the file. *ok is false if the record was bad; it was reported then. */
+static enum status find_record(struct tsv_reader *t, struct table_row *row,
                                struct csv_record *rec, bool *more, bool *ok,
                                struct err *e)
 {
@@ -162,7 +167,7 @@ static enum status find_record(struct tsv_reader *t, struct tsv_row *row,
 
         *more = s.n > 0;
         if (st || !s.n) return st;
-        *row = (struct tsv_row){ .raw = s, .line = t->lines.line + 1 };
+        *row = (struct table_row){ .raw = s, .line = t->lines.line + 1 };
         switch (csv_scan(s, at_end, t->delimiter, t->column, rec)) {
         case CSV_RECORD:
             *ok = true;
@@ -180,7 +185,7 @@ static enum status find_record(struct tsv_reader *t, struct tsv_row *row,
     }
 }
 
-static enum status next_record(struct tsv_reader *t, struct tsv_row *row,
+static enum status next_record(struct tsv_reader *t, struct table_row *row,
                                bool *more, bool *ok, struct err *e)
 {
     struct csv_record rec;
@@ -189,12 +194,13 @@ static enum status next_record(struct tsv_reader *t, struct tsv_row *row,
     size_t at;
 
     if (st || !*ok) return st;
+    assert(rec.bytes > 0 && rec.bytes <= row->raw.n);
     row->raw.n = rec.bytes;
     row->n_columns = rec.n_fields;
     linescan_take(&t->lines, rec.bytes);
     fault = text_fault(row->raw, &at);
     *ok = !fault;
-    if (fault) return bad_at(t, row, at, fault, e);
+    if (fault) return tsv_bad_at(t, row, at, fault, e);
     while (row->raw.n && strchr("\r\n", row->raw.p[row->raw.n - 1]))
         row->raw.n--;
     for (int k = 0; k < CSV_COLUMNS; k++)
@@ -203,8 +209,9 @@ static enum status next_record(struct tsv_reader *t, struct tsv_row *row,
     return ST_OK;
 }
 
-/* Is a row that was read well a pair? Blank lines are not, nor bad. */
-static enum status check_row(struct tsv_reader *t, const struct tsv_row *row,
+/* Checks the number of columns and the size of the texts. *ok is false for an
+ * empty line, which is not an error, and for a bad row, which was reported. */
+static enum status check_row(struct tsv_reader *t, const struct table_row *row,
                              bool *ok, struct err *e)
 {
     const char *what = t->r.format == FORMAT_CSV ? "record" : "line";
@@ -216,10 +223,10 @@ static enum status check_row(struct tsv_reader *t, const struct tsv_row *row,
     }
     if (row->n_columns < (size_t)t->last_column)
         return reader_bad(&t->r, e, row->line, row->raw.n + 1, row->raw,
-                          "expected %d columns with %s between them, found "
-                          "a %s with %zu", t->last_column,
-                          t->delimiter == '\t' ? "a tab" :
-                          t->delimiter == ';' ? "a semicolon" : "a comma",
+                          "expected %d columns separated by %s, found a %s "
+                          "with %zu", t->last_column,
+                          t->delimiter == '\t' ? "tabs" :
+                          t->delimiter == ';' ? "semicolons" : "commas",
                           what, row->n_columns);
     for (int k = 0; k < CSV_COLUMNS; k++)
         if (row->text[k].n > t->r.o.max_text)
@@ -231,10 +238,11 @@ static enum status check_row(struct tsv_reader *t, const struct tsv_row *row,
     return ST_OK;
 }
 
-/* What the writer has to know: the names over the columns, and whether one is
- * the document. `names` may be NULL. */
-static enum status keep_layout(struct tsv_reader *t,
-                               const struct tsv_row *names, struct err *e)
+/* Builds the extra data of the file: the names of the columns, and whether one
+ * is the document. `names` is the header row, or NULL. */
+static enum status tsv_keep_layout(struct tsv_reader *t,
+                                   const struct table_row *names,
+                                   struct err *e)
 {
     struct strbuf *out = &t->extra;
     bool document = t->column[DOCUMENT] != 0, ok;
@@ -252,13 +260,13 @@ static enum status keep_layout(struct tsv_reader *t,
     return ST_OK;
 }
 
-/* Is this row a header? Only the first can be. */
-static bool takes_header(struct tsv_reader *t, const struct tsv_row *row)
+/* Returns whether the row is a header. Only the first row can be one. */
+static bool tsv_is_header(struct tsv_reader *t, const struct table_row *row)
 {
     const struct reader_options *o = &t->r.o;
-    bool first = !t->past_first;
+    bool first = !t->first_row_read;
 
-    t->past_first = true;
+    t->first_row_read = true;
     if (!first || o->no_header) return false;
     if (o->header) return true;
     if (!table_header_is(row->text[SOURCE], row->text[TARGET],
@@ -268,8 +276,8 @@ static bool takes_header(struct tsv_reader *t, const struct tsv_row *row)
     return true;
 }
 
-static const struct unit *tsv_pair_of(struct tsv_reader *t,
-                                      const struct tsv_row *row)
+static const struct unit *tsv_make_unit(struct tsv_reader *t,
+                                        const struct table_row *row)
 {
     if (!row->text[SOURCE].n || !row->text[TARGET].n) {
         t->r.counts.empty++;
@@ -290,19 +298,19 @@ static enum status tsv_next(struct reader *r, const struct unit **u,
     bool more = true;
 
     if (!t->delimiter) {
-        st = tsv_do_begin(t, e);
-        if (!st && t->column[DOCUMENT]) st = keep_layout(t, NULL, e);
+        st = tsv_open_table(t, e);
+        if (!st && t->column[DOCUMENT]) st = tsv_keep_layout(t, NULL, e);
     }
     while (!st && more && !*u) {
-        struct tsv_row row;
+        struct table_row row;
         bool ok;
 
         st = r->format == FORMAT_CSV ? next_record(t, &row, &more, &ok, e)
                                      : tsv_next_line(t, &row, &more, &ok, e);
         if (!st && ok) st = check_row(t, &row, &ok, e);
         if (st || !ok) continue;
-        if (takes_header(t, &row)) st = keep_layout(t, &row, e);
-        else *u = tsv_pair_of(t, &row);
+        if (tsv_is_header(t, &row)) st = tsv_keep_layout(t, &row, e);
+        else *u = tsv_make_unit(t, &row);
     }
     return st;
 }
@@ -335,9 +343,10 @@ enum status tsv_reader_new(struct reader **out, struct err *e)
 
 struct tsv_writer {
     struct writer w;
-    int n_columns;              /* 3: with the document */
-    bool begun;                 /* a line was written */
-    struct strbuf row, plain;
+    int n_columns;              /* 2, or 3 with the document */
+    bool row_written;           /* so the next row is not the first */
+    struct strbuf row;
+    struct strbuf plain;        /* texts without their tags */
 };
 
 static enum status tsv_put_row(struct tsv_writer *t,
@@ -346,6 +355,7 @@ static enum status tsv_put_row(struct tsv_writer *t,
 {
     bool csv = t->w.o.format == FORMAT_CSV, quoted = false, ok = true;
 
+    assert(t->n_columns >= 2 && t->n_columns <= CSV_COLUMNS);
     strbuf_reset(&t->row);
     for (int k = 0; csv && k < t->n_columns; k++)
         quoted |= csv_needs_quotes(text[k]);
@@ -355,9 +365,9 @@ static enum status tsv_put_row(struct tsv_writer *t,
                   : oneline_put(text[k], true, &t->row));
     if (!ok || !strbuf_addc(&t->row, '\n')) return err_nomem(e, "a line");
     struct str row = { t->row.data, t->row.len };
-    enum status st = t->begun ? ST_OK
+    enum status st = t->row_written ? ST_OK
                    : output_puts(t->w.out, oneline_before_first(row), e);
-    t->begun = true;
+    t->row_written = true;
     return st ? st : output_put(t->w.out, row, e);
 }
 
@@ -371,7 +381,8 @@ static bool looks_like_header(const struct tsv_writer *t,
                            o->target_lang);
 }
 
-/* Names as they are when the reader knows them, else "source (NAME)". */
+/* Writes a header: the names themselves if the reader recognizes them, else
+ * "source (NAME)". */
 static enum status put_names(struct tsv_writer *t,
                              const struct str name[CSV_COLUMNS],
                              struct err *e)
@@ -396,7 +407,7 @@ static enum status put_names(struct tsv_writer *t,
     return st;
 }
 
-/* A pair. The first must not be taken for a header. */
+/* Writes a pair. Adds a header if the pair would be taken for one. */
 static enum status tsv_put_pair(struct tsv_writer *t,
                                 const struct str text[CSV_COLUMNS],
                                 struct err *e)
@@ -404,7 +415,8 @@ static enum status tsv_put_pair(struct tsv_writer *t,
     static const struct str no_name[CSV_COLUMNS];
     enum status st = ST_OK;
 
-    if (!t->begun && table_header_is(text[SOURCE], text[TARGET], NULL, NULL))
+    if (!t->row_written &&
+        table_header_is(text[SOURCE], text[TARGET], NULL, NULL))
         st = put_names(t, no_name, e);
     return st ? st : tsv_put_row(t, text, e);
 }

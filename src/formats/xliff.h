@@ -1,27 +1,29 @@
-/* xliff.h - what the XLIFF reader and writer agree on.
+/* xliff.h - what the XLIFF reader and writer share.
  *
- * A unit's extra (extra.h) has the key "xliff1" or "xliff2", by the version,
- * and in it, each only where there is something:
+ * The extra data (extra.h) of a unit has the key "xliff1" or "xliff2",
+ * depending on the version. Its members; empty ones are left out:
  *
- *     unit      attributes of <trans-unit> or <unit> but its id
+ *     unit      attributes of <trans-unit> or <unit>, except the id
  *     head      its other children as XML: notes, contexts, alternatives,
  *               original data
- *     groups    [{"a":{attributes},"x":"children"}, ...] it stands in
+ *     groups    the groups around the unit, outermost first:
+ *               [{"a":{attributes},"x":"children"}, ...]
  *     source, target     attributes of these elements
- *     seg, target_seg    of <segment>, or of the <mrk mtype="seg">
- *     pre, target_pre    what stands before the segment, as XML
- *     post, target_post  and behind the last one
- *     seg_source         <seg-source> of a unit that is not taken apart
- *     more      true: another segment of the unit before
+ *     seg, target_seg    attributes of <segment>, or of <mrk mtype="seg">
+ *     pre, target_pre    the XML before the segment
+ *     post, target_post  the XML after the last segment
+ *     seg_source         <seg-source> of a unit that is not split
+ *     more      true: another segment of the previous unit
  *
- * A segment is a unit of its own where both languages are cut the same way;
- * the first of them has what belongs to the whole. The file's extra:
+ * If both languages are segmented in the same way, each segment becomes a unit
+ * of its own. The first one carries the data of the whole. The extra data of
+ * the file:
  *
  *     {"xliff1":{"version":"1.2","root":{attributes},
  *                "files":{"name":{"a":{attributes},"x":"children"}}}}
  *
- * where the name is `original`, in version 2 `id` if there is none, and the
- * unit's document. */
+ * The name is the attribute `original` (in version 2, `id` if there is no
+ * `original`). It is also the document of the units. */
 #ifndef FORMATS_XLIFF_H
 #define FORMATS_XLIFF_H
 

@@ -1,27 +1,31 @@
-/* xliff_read.c - XLIFF 1.x and 2.x, a unit at a time; see xliff.h.
+/* xliff_read.c - reads XLIFF 1.x and 2.x, one unit at a time.
  *
- * Both versions come down to the same: a unit with one or more parts, each
- * with a source and a target. Text goes to up to two places at once, the whole
- * and the segment it is in (`sink`); what is not understood is copied as text,
- * with all inside. A unit's parts are handed out when it is complete, which is
- * xliff_unit.c. */
+ * Both versions are reduced to the same structure: a unit with one or more
+ * parts, each with a source and a target. Text goes to up to two sinks at once:
+ * the whole text and the segment that contains it. Elements that are not
+ * understood are copied as XML with their content. When a unit is complete,
+ * xliff_unit.c returns its parts one by one. xliff.h describes the extra data,
+ * xliff_internal.h the state and its invariants. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "formats/extra.h"
 #include "formats/xliff_internal.h"
 #include "formats/xml_write.h"
 
-static const char *xliff_read_attr_of(const char **attrs, const char *name)
+static const char *xliff_attr(const char **attrs, const char *name)
 {
     for (; *attrs; attrs += 2)
         if (!strcmp(attrs[0], name)) return attrs[1];
     return NULL;
 }
 
+/* Text goes to a and b (either may be NULL) until the current element ends. */
 static void set_sink(struct xliff_reader *t, struct inline_text *a,
                      struct inline_text *b)
 {
+    assert(!t->sink_depth && !t->mrk_depth);
     t->sink[0] = a;
     t->sink[1] = b;
     t->sink_depth = xml_depth(t->x);
@@ -30,88 +34,91 @@ static void set_sink(struct xliff_reader *t, struct inline_text *a,
 
 /* ---- parts --------------------------------------------------------------- */
 
-static struct xliff_part *part_of(struct xliff_reader *t, const char *mid)
+static struct xliff_part *find_part(struct xliff_reader *t, const char *mid)
 {
     for (size_t i = 0; i < t->n_part; i++)
         if (!strcmp(t->part[i].mid.data, mid)) return &t->part[i];
     return NULL;
 }
 
-/* What stood between the segments belongs to the one that begins now. */
+/* Moves the XML since the last segment to the segment that begins now. */
 static void take_between(struct xliff_reader *t, struct strbuf *to)
 {
-    gathered(&t->g, inline_put_xml(&t->between, to), to, 0);
+    gather_check(&t->g, inline_put_xml(&t->between, to), to, 0);
     inline_reset(&t->between);
 }
 
 static bool is_segment(const struct xliff_reader *t, const char *name,
                        const char **attrs)
 {
-    const char *mtype = xliff_read_attr_of(attrs, "mtype");
+    const char *mtype = xliff_attr(attrs, "mtype");
 
-    return !t->two && !t->mrk_depth && t->sink[1] &&
+    return !t->version2 && !t->mrk_depth && t->sink[1] &&
            xml_depth(t->x) == t->sink_depth + 1 && !strcmp(name, "mrk") &&
-           mtype && !strcmp(mtype, "seg") && xliff_read_attr_of(attrs, "mid");
+           mtype && !strcmp(mtype, "seg") && xliff_attr(attrs, "mid");
 }
 
-static void keep_mrk(struct xliff_reader *t, struct strbuf *to,
-                     const char **attrs)
+static void keep_mrk_attrs(struct xliff_reader *t, struct strbuf *to,
+                           const char **attrs)
 {
     for (; *attrs; attrs += 2)
         if (strcmp(attrs[0], "mtype"))
             gather_attr(&t->g, to, attrs[0], attrs[1]);
 }
 
-/* <mrk mtype="seg"> directly in <seg-source> or <target>. */
+/* Begins a segment: <mrk mtype="seg"> directly in <seg-source> or <target>. */
 static void start_mrk(struct xliff_reader *t, const char **attrs)
 {
-    const char *mid = xliff_read_attr_of(attrs, "mid");
-    struct xliff_part *p = part_of(t, mid);
+    const char *mid = xliff_attr(attrs, "mid");
+    struct xliff_part *p = find_part(t, mid);
     bool again = t->in_target ? p && p->has_target : p != NULL;
 
+    assert(!t->version2 && !t->mrk_depth);
     t->mrk_depth = xml_depth(t->x);
+    assert(t->mrk_depth == t->sink_depth + 1);
     t->sink[1] = NULL;
-    if (again || (t->in_target && !p)) return;  /* of no segment we know */
+    /* Ignore a repeated segment, and one without a source. */
+    if (again || (t->in_target && !p)) return;
     if (!t->in_target) {
         p = xliff_add_part(t);
         if (!p) return;
         gather_set(&t->g, &p->mid, mid);
-        keep_mrk(t, &p->attrs, attrs);
+        keep_mrk_attrs(t, &p->attrs, attrs);
         take_between(t, &p->pre);
         t->sink[1] = &p->source;
         t->n_segments++;
     } else {
-        keep_mrk(t, &p->target_attrs, attrs);
+        keep_mrk_attrs(t, &p->target_attrs, attrs);
         take_between(t, &p->target_pre);
         p->has_target = true;
         t->sink[1] = &p->target;
-        t->n_aims++;
+        t->n_target_mrks++;
     }
 }
 
 /* ---- the root and files -------------------------------------------------- */
 
-static void xliff_read_start_root(struct xliff_reader *t, const char *name,
-                                  const char **attrs)
+static void xliff_start_root(struct xliff_reader *t, const char *name,
+                             const char **attrs)
 {
-    const char *version = xliff_read_attr_of(attrs, "version");
+    const char *version = xliff_attr(attrs, "version");
 
     if (strcmp(name, "xliff") || !version || (version[0] != '1' &&
         version[0] != '2') || (version[1] != '.' && version[1])) {
-        t->r.o.skip_bad = false;        /* there is nothing to look for */
+        t->r.o.skip_bad = false;        /* there is no unit to skip to */
         if (strcmp(name, "xliff"))
-            xml_refuse(t->x, 0, "<xliff> was expected, not <%.60s>", name);
+            xml_refuse(t->x, 0, "expected <xliff>, found <%.60s>", name);
         else
-            xml_refuse(t->x, 0, "XLIFF %.20s is not read, only 1.x and 2.x",
-                       version ? version : "without version");
+            xml_refuse(t->x, 0, "XLIFF %.20s is not supported, only 1.x and "
+                       "2.x", version ? version : "without a version");
         return;
     }
-    t->two = version[0] == '2';
+    t->version2 = version[0] == '2';
     gather_set(&t->g, &t->version, version);
     for (; *attrs; attrs += 2) {
-        if (t->two && !strcmp(attrs[0], "srcLang"))
+        if (t->version2 && !strcmp(attrs[0], "srcLang"))
             gather_set(&t->g, &t->source_lang, attrs[1]);
-        if (t->two && !strcmp(attrs[0], "trgLang"))
+        if (t->version2 && !strcmp(attrs[0], "trgLang"))
             gather_set(&t->g, &t->target_lang, attrs[1]);
         if (strcmp(attrs[0], "version"))
             gather_attr(&t->g, &t->root, attrs[0], attrs[1]);
@@ -120,25 +127,26 @@ static void xliff_read_start_root(struct xliff_reader *t, const char *name,
 
 static void start_file(struct xliff_reader *t, const char **attrs)
 {
-    const char *name = xliff_read_attr_of(attrs, "original");
-    const char *source = xliff_read_attr_of(attrs, "source-language");
-    const char *target = xliff_read_attr_of(attrs, "target-language");
+    const char *name = xliff_attr(attrs, "original");
+    const char *source = xliff_attr(attrs, "source-language");
+    const char *target = xliff_attr(attrs, "target-language");
 
-    if (!name && t->two) name = xliff_read_attr_of(attrs, "id");
+    if (!name && t->version2) name = xliff_attr(attrs, "id");
     t->in_file = true;
     t->n_groups = 0;
-    t->g.spent = 0;
+    t->g.bytes_used = 0;
     strbuf_reset(&t->file_attrs);
     strbuf_reset(&t->file_head);
     gather_set(&t->g, &t->document, name ? name : "");
-    if (!t->two) {
+    if (!t->version2) {
         gather_set(&t->g, &t->source_lang, source ? source : "");
         gather_set(&t->g, &t->target_lang, target ? target : "");
     }
     gather_attrs(&t->g, &t->file_attrs, attrs);
 }
 
-/* What the file says of itself, once for each name, while there is room. */
+/* Adds the attributes and children of <file> to the extra data, once for each
+ * name and as long as the limit allows. */
 static void end_file(struct xliff_reader *t)
 {
     struct strbuf *all = &t->files;
@@ -148,7 +156,7 @@ static void end_file(struct xliff_reader *t)
     t->in_file = false;
     ok = extra_put_key(all, t->document.data);
     n = all->len - before;
-    if (ok && before)                   /* without the comma */
+    if (ok && before)                   /* search for it without the comma */
         ok = !memmem(all->data, before, all->data + before + 1, n - 1);
     if (!ok || !xliff_put_holder(all, &t->file_attrs, &t->file_head))
         xml_cut(all, before);
@@ -156,12 +164,14 @@ static void end_file(struct xliff_reader *t)
 
 static void start_group(struct xliff_reader *t, const char **attrs)
 {
-    struct xliff_group *g = &t->group[t->n_groups++];
+    struct xliff_group *g;
 
+    assert(t->in_file && t->n_groups >= 0 && t->n_groups < XML_DEPTH);
+    g = &t->group[t->n_groups++];
     strbuf_reset(&g->attrs);
     strbuf_reset(&g->raw);
     g->frozen = false;
-    t->g.spent = 0;
+    t->g.bytes_used = 0;
     gather_attrs(&t->g, &g->attrs, attrs);
 }
 
@@ -169,17 +179,18 @@ static void start_group(struct xliff_reader *t, const char **attrs)
 
 static const char *unit_name(const struct xliff_reader *t)
 {
-    return t->two ? "unit" : "trans-unit";
+    return t->version2 ? "unit" : "trans-unit";
 }
 
 static void start_unit(struct xliff_reader *t, const char **attrs)
 {
+    assert(t->in_file && !t->in_unit && !t->sink_depth && !t->has_wanted);
     xml_unit_begins(t->x);
     t->in_unit = true;
     t->has_source = t->has_seg_source = t->has_target = false;
-    t->in_segment = t->more = false;
-    t->n_part = t->n_segments = t->n_aims = t->at = 0;
-    t->g.spent = 0;
+    t->in_segment = t->handed_out = false;
+    t->n_part = t->n_segments = t->n_target_mrks = t->next_part = 0;
+    t->g.bytes_used = 0;
     t->line = xml_line(t->x);
     strbuf_reset(&t->id);
     strbuf_reset(&t->unit_attrs);
@@ -237,9 +248,10 @@ static void start_in_unit2(struct xliff_reader *t, const char *name,
 {
     struct xliff_part *p = t->n_part ? &t->part[t->n_part - 1] : NULL;
 
+    assert(!t->in_segment || p);
     if (!t->in_segment && !strcmp(name, "segment")) start_segment(t, attrs);
     else if (!t->in_segment && !strcmp(name, "ignorable")) {
-        t->between.tagged = true;       /* it is XML as it stands */
+        t->between.tagged = true;       /* it receives XML */
         gather_copy(&t->g, &t->between.text, name, attrs);
     } else if (!t->in_segment) gather_copy(&t->g, &t->head, name, attrs);
     else if (!strcmp(name, "source") && !p->has_source) {
@@ -248,7 +260,7 @@ static void start_in_unit2(struct xliff_reader *t, const char *name,
         set_sink(t, &p->source, NULL);
     } else if (!strcmp(name, "target") && !p->has_target) {
         p->has_target = true;
-        gather_attrs(&t->g, &p->aim_attrs, attrs);
+        gather_attrs(&t->g, &p->target_el_attrs, attrs);
         set_sink(t, &p->target, NULL);
     } else gather_copy(&t->g, NULL, name, attrs);
 }
@@ -262,7 +274,7 @@ static void start_in_file(struct xliff_reader *t, const char *name,
 
     if (!strcmp(name, unit_name(t))) start_unit(t, attrs);
     else if (!strcmp(name, "group")) start_group(t, attrs);
-    else if (!t->two && !strcmp(name, "body")) {}
+    else if (!t->version2 && !strcmp(name, "body")) {}
     else if (g) gather_copy(&t->g, g->frozen ? NULL : &g->raw, name, attrs);
     else gather_copy(&t->g, &t->file_head, name, attrs);
 }
@@ -274,13 +286,12 @@ static void start_inline(struct xliff_reader *t, const char *name,
 
     for (int i = 0; i < (segment ? 1 : 2); i++)
         if (t->sink[i])
-            gathered(&t->g, inline_start(t->sink[i], name, attrs),
-                     &t->sink[i]->text, 64);
+            gather_check(&t->g, inline_start(t->sink[i], name, attrs),
+                         &t->sink[i]->text, 64);
     if (segment) start_mrk(t, attrs);
 }
 
-static void xliff_read_on_start(void *user, const char *name,
-                                const char **attrs)
+static void xliff_on_start(void *user, const char *name, const char **attrs)
 {
     struct xliff_reader *t = user;
     int depth = xml_depth(t->x);
@@ -290,9 +301,9 @@ static void xliff_read_on_start(void *user, const char *name,
                    xml_open_name(t->x, depth - 1));
     else if (gather_start(&t->g, name, attrs)) {}
     else if (t->sink_depth) start_inline(t, name, attrs);
-    else if (t->in_unit && t->two) start_in_unit2(t, name, attrs);
+    else if (t->in_unit && t->version2) start_in_unit2(t, name, attrs);
     else if (t->in_unit) start_in_unit1(t, name, attrs);
-    else if (depth == 1) xliff_read_start_root(t, name, attrs);
+    else if (depth == 1) xliff_start_root(t, name, attrs);
     else if (t->in_file) start_in_file(t, name, attrs);
     else if (!strcmp(name, "file")) start_file(t, attrs);
     else gather_copy(&t->g, NULL, name, attrs);
@@ -300,7 +311,7 @@ static void xliff_read_on_start(void *user, const char *name,
 
 static void end_sink(struct xliff_reader *t)
 {
-    if (!t->two && t->sink[1])
+    if (!t->version2 && t->sink[1])
         take_between(t, t->in_target ? &t->target_post : &t->post);
     t->sink[0] = t->sink[1] = NULL;
     t->sink_depth = 0;
@@ -310,13 +321,15 @@ static void end_inline(struct xliff_reader *t, const char *name, int depth)
 {
     bool segment = depth == t->mrk_depth;
 
+    assert(t->sink_depth && depth >= t->sink_depth);
     if (depth == t->sink_depth) {
         end_sink(t);
         return;
     }
     for (int i = 0; i < (segment ? 1 : 2); i++)
         if (t->sink[i])
-            gathered(&t->g, inline_end(t->sink[i], name), &t->sink[i]->text, 0);
+            gather_check(&t->g, inline_end(t->sink[i], name),
+                         &t->sink[i]->text, 0);
     if (segment) {
         t->mrk_depth = 0;
         t->sink[1] = &t->between;
@@ -325,11 +338,12 @@ static void end_inline(struct xliff_reader *t, const char *name, int depth)
 
 static void end_unit(struct xliff_reader *t)
 {
-    if (t->two) take_between(t, &t->post);
+    assert(!t->sink_depth && !t->in_segment && !t->g.copying);
+    if (t->version2) take_between(t, &t->post);
     if (xliff_finish_unit(t)) xml_pause(t->x);
 }
 
-static void xliff_read_on_end(void *user, const char *name)
+static void xliff_on_end(void *user, const char *name)
 {
     struct xliff_reader *t = user;
     int depth = xml_depth(t->x);
@@ -342,7 +356,7 @@ static void xliff_read_on_end(void *user, const char *name)
     else if (depth == 2 && t->in_file) end_file(t);
 }
 
-static void xliff_read_on_text(void *user, const char *s, size_t n)
+static void xliff_on_text(void *user, const char *s, size_t n)
 {
     struct xliff_reader *t = user;
 
@@ -350,13 +364,13 @@ static void xliff_read_on_text(void *user, const char *s, size_t n)
     else if (t->sink_depth)
         for (int i = 0; i < 2; i++)
             if (t->sink[i])
-                gathered(&t->g, inline_text(t->sink[i], s, n),
-                         &t->sink[i]->text, n);
+                gather_check(&t->g, inline_text(t->sink[i], s, n),
+                             &t->sink[i]->text, n);
 }
 
 /* ---- the reader ---------------------------------------------------------- */
 
-/* Elements that are open around a unit. */
+/* Sets `path` to the elements that are open around a unit, or around <file>. */
 static void open_path(const struct xliff_reader *t, bool at_file,
                       const char *path[XML_DEPTH + 4])
 {
@@ -364,12 +378,13 @@ static void open_path(const struct xliff_reader *t, bool at_file,
 
     path[n++] = "xliff";
     if (!at_file) path[n++] = "file";
-    if (!at_file && !t->two) path[n++] = "body";
+    if (!at_file && !t->version2) path[n++] = "body";
     for (int i = 0; !at_file && i < t->n_groups; i++) path[n++] = "group";
     path[n] = NULL;
 }
 
-static enum status xliff_read_recover(struct xliff_reader *t, struct err *e)
+/* Reports a broken unit and continues with the next unit or <file>. */
+static enum status xliff_recover(struct xliff_reader *t, struct err *e)
 {
     const char *names[] = { "file", unit_name(t), NULL };
     const char *path[XML_DEPTH + 4];
@@ -379,25 +394,25 @@ static enum status xliff_read_recover(struct xliff_reader *t, struct err *e)
     st = xml_report(t->x, &t->r, names, &which, e);
     if (st) return st;
     gather_drop_copy(&t->g);
-    t->in_unit = t->in_segment = t->ready = false;
+    t->in_unit = t->in_segment = t->has_wanted = false;
     t->sink[0] = t->sink[1] = NULL;
     t->sink_depth = t->mrk_depth = 0;
-    t->done = which < 0;
+    t->finished = which < 0;
     if (t->in_file && which <= 0) end_file(t);
-    if (t->done) return ST_OK;
+    if (t->finished) return ST_OK;
     if (which == 1) t->in_file = true;
     open_path(t, which == 0, path);
     return xml_restart(t->x, path, e);
 }
 
-static enum status xliff_read_finish_file(struct xliff_reader *t, struct err *e)
+static enum status xliff_finish_file(struct xliff_reader *t, struct err *e)
 {
     struct strbuf *x = &t->file_extra;
     bool ok;
 
-    t->done = true;
+    t->finished = true;
     strbuf_reset(x);
-    ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{") &&
+    ok = strbuf_adds(x, t->version2 ? "{\"xliff2\":{" : "{\"xliff1\":{") &&
          extra_put(x, "version", strbuf_view(&t->version)) &&
          extra_put_object(x, "root", &t->root) &&
          extra_put_object(x, "files", &t->files) && strbuf_adds(x, "}}");
@@ -405,11 +420,11 @@ static enum status xliff_read_finish_file(struct xliff_reader *t, struct err *e)
     return ok ? ST_OK : err_nomem(e, "XLIFF");
 }
 
-static enum status xliff_read_begin(struct xliff_reader *t, struct err *e)
+static enum status xliff_open_xml(struct xliff_reader *t, struct err *e)
 {
-    static const struct xml_events events = { xliff_read_on_start,
-                                              xliff_read_on_end,
-                                              xliff_read_on_text };
+    static const struct xml_events events = {
+        xliff_on_start, xliff_on_end, xliff_on_text
+    };
     size_t limit = t->r.o.max_text;
     enum status st;
 
@@ -435,24 +450,24 @@ static enum status xliff_next(struct reader *r, const struct unit **u,
                               struct err *e)
 {
     struct xliff_reader *t = (struct xliff_reader *)r;
-    enum status st = t->x ? ST_OK : xliff_read_begin(t, e);
+    enum status st = t->x ? ST_OK : xliff_open_xml(t, e);
     enum xml_stop why;
 
-    while (!st && !t->done && !t->ready) {
+    while (!st && !t->finished && !t->has_wanted) {
         st = xml_run(t->x, &why, e);
-        if (!st && why == XML_BROKEN) st = xliff_read_recover(t, e);
-        if (!st && (why == XML_ENDED || t->done))
-            st = xliff_read_finish_file(t, e);
+        if (!st && why == XML_BROKEN) st = xliff_recover(t, e);
+        if (!st && (why == XML_ENDED || t->finished))
+            st = xliff_finish_file(t, e);
     }
-    if (!st && t->ready) st = xliff_hand_out(t, u, e);
+    if (!st && t->has_wanted) st = xliff_hand_out(t, u, e);
     return st;
 }
 
-static void xliff_read_xliff_close(struct reader *r)
+static void xliff_reader_close(struct reader *r)
 {
     struct xliff_reader *t = (struct xliff_reader *)r;
 
-    for (size_t i = 0; i < t->n_made; i++) {
+    for (size_t i = 0; i < t->n_alloc; i++) {
         struct xliff_part *p = &t->part[i];
 #define B(name) strbuf_release(&p->name);
         PART_BUFFERS(B)
@@ -478,11 +493,12 @@ static void xliff_read_xliff_close(struct reader *r)
     free(t);
 }
 
-/* The buffers are made when the first unit is asked for, with their limits;
- * until then, and closed before, they are zero. */
+/* The buffers are initialized by the first call of xliff_next, because their
+ * limits are not known before. Until then they are zero, which
+ * xliff_reader_close accepts. */
 enum status xliff_reader_new(struct reader **out, struct err *e)
 {
-    static const struct reader_ops ops = { xliff_next, xliff_read_xliff_close };
+    static const struct reader_ops ops = { xliff_next, xliff_reader_close };
     struct xliff_reader *t = calloc(1, sizeof *t);
 
     *out = t ? &t->r : NULL;

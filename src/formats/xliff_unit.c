@@ -1,7 +1,10 @@
-/* xliff_unit.c - the parts of an XLIFF unit: made, chosen, handed out. */
+/* xliff_unit.c - the parts of an XLIFF unit: allocates them, decides which ones
+ * to return, and builds units from them. xliff_internal.h states the
+ * invariants. */
 #include <string.h>
 #include <strings.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "formats/extra.h"
 #include "formats/xliff_internal.h"
@@ -14,9 +17,9 @@ static bool make_part(struct xliff_reader *t)
 {
     struct xliff_part *p;
 
-    if (!mem_grow(&t->part, &t->cap_part, t->n_made + 1, sizeof *p))
+    if (!mem_grow(&t->part, &t->cap_part, t->n_alloc + 1, sizeof *p))
         return false;
-    p = &t->part[t->n_made++];
+    p = &t->part[t->n_alloc++];
     memset(p, 0, sizeof *p);
 #define B(name) strbuf_init(&p->name, t->r.o.max_text);
     PART_BUFFERS(B)
@@ -30,11 +33,12 @@ struct xliff_part *xliff_add_part(struct xliff_reader *t)
 {
     struct xliff_part *p;
 
+    assert(t->n_part <= t->n_alloc && t->n_alloc <= t->cap_part);
     if (t->n_part == MAX_PARTS) {
         xml_refuse(t->x, 0, "more than %d segments in one unit", MAX_PARTS);
         return NULL;
     }
-    if (t->n_part == t->n_made && !make_part(t)) {
+    if (t->n_part == t->n_alloc && !make_part(t)) {
         xml_nomem(t->x);
         return NULL;
     }
@@ -49,14 +53,15 @@ struct xliff_part *xliff_add_part(struct xliff_reader *t)
     return p;
 }
 
-/* ---- which parts are taken ----------------------------------------------- */
+/* ---- selection ----------------------------------------------------------- */
 
 static bool is_unknown(const struct strbuf *lang)
 {
     return !lang->len || !strcasecmp(lang->data, "und");
 }
 
-/* The language asked for, or the first that was met. */
+/* Returns whether a language is the requested one, or the first in the file if
+ * none was requested. */
 static bool language_fits(struct xliff_reader *t, const struct strbuf *lang,
                           const char *wanted, char **fixed)
 {
@@ -74,7 +79,7 @@ static bool languages_fit(struct xliff_reader *t)
                          &t->fixed_target);
 }
 
-/* A member of gathered attributes is exactly this. */
+/* Returns whether collected attributes contain this member. */
 static bool has_member(const struct strbuf *attrs, const char *member)
 {
     return attrs->len && strstr(attrs->data, member);
@@ -83,13 +88,14 @@ static bool has_member(const struct strbuf *attrs, const char *member)
 static bool is_finished(const struct xliff_reader *t,
                         const struct xliff_part *p)
 {
-    if (t->two) return !has_member(&p->attrs, "\"state\":\"initial\"");
+    if (t->version2) return !has_member(&p->attrs, "\"state\":\"initial\"");
     return !has_member(&t->target_attrs, "\"state\":\"needs-") &&
            !has_member(&t->target_attrs, "\"state\":\"new\"") &&
            !has_member(&t->unit_attrs, "\"approved\":\"no\"");
 }
 
-static void xliff_unit_decide(struct xliff_reader *t, struct xliff_part *p,
+/* Sets p->wanted, or counts the part as left out. */
+static void xliff_decide_part(struct xliff_reader *t, struct xliff_part *p,
                               bool fits)
 {
     if (!fits) t->r.counts.other_language++;
@@ -99,7 +105,7 @@ static void xliff_unit_decide(struct xliff_reader *t, struct xliff_part *p,
     else p->wanted = true;
 }
 
-static void xliff_unit_swap(struct inline_text *a, struct inline_text *b)
+static void swap_texts(struct inline_text *a, struct inline_text *b)
 {
     struct inline_text c = *a;
 
@@ -107,36 +113,38 @@ static void xliff_unit_swap(struct inline_text *a, struct inline_text *b)
     *b = c;
 }
 
-/* Version 1: a part for the whole, unless both sides have segments. */
-static void settle_parts1(struct xliff_reader *t)
+/* Version 1: replaces the parts by one for the whole unit, unless both source
+ * and target have segments. */
+static void xliff_choose_parts1(struct xliff_reader *t)
 {
     struct xliff_part *p;
 
-    if (t->n_segments && t->n_aims) return;
+    if (t->n_segments && t->n_target_mrks) return;
     t->n_part = t->n_segments = 0;
     p = xliff_add_part(t);
     if (!p) return;
     p->line = t->line;
     p->has_target = t->has_target;
-    xliff_unit_swap(&p->source, &t->source);
-    xliff_unit_swap(&p->target, &t->target);
+    swap_texts(&p->source, &t->source);
+    swap_texts(&p->target, &t->target);
 }
 
 bool xliff_finish_unit(struct xliff_reader *t)
 {
     bool fits = languages_fit(t);
 
+    assert(t->in_unit && !t->has_wanted && !t->handed_out && !t->next_part);
     t->in_unit = false;
     xml_unit_ends(t->x);
-    if (!t->two) settle_parts1(t);
+    if (!t->version2) xliff_choose_parts1(t);
     for (size_t i = 0; i < t->n_part; i++) {
-        xliff_unit_decide(t, &t->part[i], fits);
-        t->ready = t->ready || t->part[i].wanted;
+        xliff_decide_part(t, &t->part[i], fits);
+        t->has_wanted = t->has_wanted || t->part[i].wanted;
     }
-    return t->ready;
+    return t->has_wanted;
 }
 
-/* ---- handing out --------------------------------------------------------- */
+/* ---- returning units ----------------------------------------------------- */
 
 bool xliff_put_holder(struct strbuf *out, const struct strbuf *attrs,
                       const struct strbuf *raw)
@@ -145,7 +153,7 @@ bool xliff_put_holder(struct strbuf *out, const struct strbuf *attrs,
            extra_put(out, "x", strbuf_view(raw)) && strbuf_addc(out, '}');
 }
 
-static bool xliff_unit_put_groups(struct xliff_reader *t, struct strbuf *out)
+static bool xliff_put_groups(struct xliff_reader *t, struct strbuf *out)
 {
     bool ok;
 
@@ -158,52 +166,53 @@ static bool xliff_unit_put_groups(struct xliff_reader *t, struct strbuf *out)
     return ok && strbuf_addc(out, ']');
 }
 
-static bool put_whole(struct xliff_reader *t, struct strbuf *x)
+static bool xliff_put_unit_extra(struct xliff_reader *t, struct strbuf *x)
 {
     struct str seg_source = { NULL, 0 };
 
-    if (!t->two && !t->n_segments && t->seg_source.text.len) {
+    if (!t->version2 && !t->n_segments && t->seg_source.text.len) {
         if (!inline_make_tagged(&t->seg_source)) return false;
         seg_source = strbuf_view(&t->seg_source.text);
     }
     return extra_put_object(x, "unit", &t->unit_attrs) &&
            extra_put(x, "head", strbuf_view(&t->head)) &&
-           xliff_unit_put_groups(t, x) &&
+           xliff_put_groups(t, x) &&
            extra_put_object(x, "source", &t->source_attrs) &&
            extra_put_object(x, "target", &t->target_attrs) &&
            extra_put(x, "seg_source", seg_source);
 }
 
-static bool put_part(struct xliff_reader *t, struct strbuf *x,
-                     const struct xliff_part *p, bool last)
+static bool xliff_put_part_extra(struct xliff_reader *t, struct strbuf *x,
+                                 const struct xliff_part *p, bool last)
 {
     bool ok = extra_put_object(x, "seg", &p->attrs) &&
               extra_put_object(x, "target_seg", &p->target_attrs) &&
               extra_put(x, "pre", strbuf_view(&p->pre)) &&
               extra_put(x, "target_pre", strbuf_view(&p->target_pre));
 
-    if (t->two)
+    if (t->version2)
         ok = ok && extra_put_object(x, "source", &p->source_attrs) &&
-             extra_put_object(x, "target", &p->aim_attrs);
-    if (last && (t->two || t->n_segments))
+             extra_put_object(x, "target", &p->target_el_attrs);
+    if (last && (t->version2 || t->n_segments))
         ok = ok && extra_put(x, "post", strbuf_view(&t->post)) &&
              extra_put(x, "target_post", strbuf_view(&t->target_post));
     return ok;
 }
 
-static bool xliff_unit_build_extra(struct xliff_reader *t,
-                                   const struct xliff_part *p, bool last)
+static bool xliff_build_extra(struct xliff_reader *t,
+                              const struct xliff_part *p, bool last)
 {
     struct strbuf *x = &t->extra;
     size_t nothing;
     bool ok;
 
     strbuf_reset(x);
-    ok = strbuf_adds(x, t->two ? "{\"xliff2\":{" : "{\"xliff1\":{");
+    ok = strbuf_adds(x, t->version2 ? "{\"xliff2\":{" : "{\"xliff1\":{");
     nothing = x->len;
-    if (!t->more) ok = ok && put_whole(t, x);
-    ok = ok && put_part(t, x, p, last);
-    if (t->more) ok = ok && extra_put_key(x, "more") && strbuf_adds(x, "true");
+    if (!t->handed_out) ok = ok && xliff_put_unit_extra(t, x);
+    ok = ok && xliff_put_part_extra(t, x, p, last);
+    if (t->handed_out)
+        ok = ok && extra_put_key(x, "more") && strbuf_adds(x, "true");
     if (x->len == nothing) strbuf_reset(x);
     else ok = ok && strbuf_adds(x, "}}");
     return ok;
@@ -212,13 +221,18 @@ static bool xliff_unit_build_extra(struct xliff_reader *t,
 enum status xliff_hand_out(struct xliff_reader *t, const struct unit **u,
                            struct err *e)
 {
-    struct xliff_part *p = &t->part[t->at++];
+    struct xliff_part *p;
     size_t next;
 
-    while (!p->wanted) p = &t->part[t->at++];
-    for (next = t->at; next < t->n_part && !t->part[next].wanted; next++) {}
-    t->ready = next < t->n_part;
-    if (!xliff_unit_build_extra(t, p, !t->ready) ||
+    assert(t->has_wanted);
+    do {
+        assert(t->next_part < t->n_part);
+        p = &t->part[t->next_part++];
+    } while (!p->wanted);
+    next = t->next_part;
+    while (next < t->n_part && !t->part[next].wanted) next++;
+    t->has_wanted = next < t->n_part;
+    if (!xliff_build_extra(t, p, !t->has_wanted) ||
         !inline_pair(&t->u, &p->source, &p->target))
         return err_nomem(e, "XLIFF");
     t->u.source_lang = strbuf_view(&t->source_lang);
@@ -227,7 +241,7 @@ enum status xliff_hand_out(struct xliff_reader *t, const struct unit **u,
     t->u.document = strbuf_view(&t->document);
     t->u.extra = strbuf_view(&t->extra);
     t->u.line = p->line;
-    t->more = true;
+    t->handed_out = true;
     *u = &t->u;
     return ST_OK;
 }

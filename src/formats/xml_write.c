@@ -1,14 +1,16 @@
-/* xml_write.c - see xml_write.h. */
+/* xml_write.c - builds XML in memory, checks that it is well-formed, and writes
+ * it to an output. expat does the checks. */
 #include "formats/xml_write.h"
 
 #include <expat.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "formats/output.h"
 #include "formats/unit.h"
 #include "text/utf8.h"
 
-static const char *xml_write_escape_of(unsigned char c, bool attr)
+static const char *xml_escape(unsigned char c, bool attr)
 {
     switch (c) {
     case '&': return "&amp;";
@@ -22,13 +24,13 @@ static const char *xml_write_escape_of(unsigned char c, bool attr)
     }
 }
 
-static bool xml_write_put_escaped(struct strbuf *out, const char *s, size_t n,
-                                  bool attr)
+static bool xml_put_escaped(struct strbuf *out, const char *s, size_t n,
+                            bool attr)
 {
     size_t from = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const char *as = xml_write_escape_of((unsigned char)s[i], attr);
+        const char *as = xml_escape((unsigned char)s[i], attr);
         if (!as) continue;
         if (!strbuf_add(out, s + from, i - from) || !strbuf_adds(out, as))
             return false;
@@ -39,15 +41,15 @@ static bool xml_write_put_escaped(struct strbuf *out, const char *s, size_t n,
 
 bool xml_put_text(struct strbuf *out, const char *s, size_t n)
 {
-    return xml_write_put_escaped(out, s, n, false);
+    return xml_put_escaped(out, s, n, false);
 }
 
 bool xml_put_attr(struct strbuf *out, const char *name, const char *s,
                   size_t n)
 {
     return strbuf_addc(out, ' ') && strbuf_adds(out, name) &&
-           strbuf_add(out, "=\"", 2) &&
-           xml_write_put_escaped(out, s, n, true) && strbuf_addc(out, '"');
+           strbuf_add(out, "=\"", 2) && xml_put_escaped(out, s, n, true) &&
+           strbuf_addc(out, '"');
 }
 
 bool xml_put_start(struct strbuf *out, const char *name, const char **attrs)
@@ -78,7 +80,9 @@ void xml_cut(struct strbuf *sb, size_t len)
     sb->data[len] = '\0';
 }
 
-static void name_seen(void *user, const XML_Char *name, const XML_Char **attrs)
+/* The start tag has exactly one attribute. */
+static void on_name_checked(void *user, const XML_Char *name,
+                            const XML_Char **attrs)
 {
     (void)name;
     *(bool *)user = attrs[0] && !attrs[2];
@@ -90,7 +94,7 @@ bool xml_is_name(const char *s)
     struct strbuf sb;
     bool ok = true;
 
-    /* Those that are met are of this kind. */
+    /* Nearly all names in real files are ASCII. */
     if ((*s | 32) >= 'a' && (*s | 32) <= 'z' &&
         !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                   "0123456789-_.:")])
@@ -101,7 +105,7 @@ bool xml_is_name(const char *s)
     if (ok) {
         bool one = false;
         XML_SetUserData(p, &one);
-        XML_SetStartElementHandler(p, name_seen);
+        XML_SetStartElementHandler(p, on_name_checked);
         ok = XML_Parse(p, sb.data, (int)sb.len, 1) == XML_STATUS_OK && one &&
              !strpbrk(s, " \t\r\n=<>/");
     }
@@ -129,7 +133,7 @@ size_t xml_check(const char *s, size_t n)
     for (size_t i = 0; i < valid; i++) {
         unsigned char c = (unsigned char)s[i];
         if (c < 0x20 && c != '\n' && c != '\t' && c != '\r') return i;
-        /* U+FFFE and U+FFFF */
+        /* U+FFFE and U+FFFF. Valid UTF-8: two more bytes follow. */
         if (c == 0xEF && (unsigned char)s[i + 1] == 0xBF &&
             (unsigned char)s[i + 2] >= 0xBE)
             return i;
@@ -144,10 +148,11 @@ enum status xml_check_unit(const struct strbuf *xml, const struct unit *u,
     int n = u->id.n < 60 ? (int)u->id.n : 60, len;
     uint32_t cp;
 
+    assert(at <= xml->len);
     if (at == xml->len) return ST_OK;
     cp = utf8_next(xml->data + at, xml->len - at, &len);
     if (cp == 0xFFFD)
-        return err_set(e, ST_TEXT, "unit %llu (id \"%.*s\"): not valid UTF-8",
+        return err_set(e, ST_TEXT, "unit %llu (id \"%.*s\") is not valid UTF-8",
                        (unsigned long long)number, n, n ? u->id.p : "");
     return err_set(e, ST_TEXT, "unit %llu (id \"%.*s\"): the character "
                    "U+%04X cannot be written in XML",

@@ -1,4 +1,4 @@
-/* xml_write.h - XML put together in memory, escaped and looked through. */
+/* xml_write.h - builds XML in memory: escaping, checking, writing. */
 #ifndef FORMATS_XML_WRITE_H
 #define FORMATS_XML_WRITE_H
 
@@ -12,29 +12,32 @@
 struct output;
 struct unit;
 
-/* Append escaped: in text & < > and carriage returns; in attributes also
- * quotes, tabs and line breaks. false: no memory or limit. */
+/* These append escaped text. In text, & < > and carriage returns are escaped;
+ * in attributes also quotes, tabs and line breaks. They return false when
+ * memory runs out or the limit is reached. */
 bool xml_put_text(struct strbuf *out, const char *s, size_t n);
 bool xml_put_attr(struct strbuf *out, const char *name, const char *s,
-                  size_t n);                    /* with a space before */
+                  size_t n);                    /* with a space before it */
 bool xml_put_start(struct strbuf *out, const char *name, const char **attrs);
 bool xml_put_end(struct strbuf *out, const char *name);
-/* Elements as they were read, on a line of their own; nothing when that is
- * not well-formed. */
+/* Appends XML that was copied from a file, on a line of its own. Appends
+ * nothing if it is not well-formed. */
 bool xml_put_line(struct strbuf *out, const char *indent, struct str raw);
 
-/* Back to what it was when it had this length. */
+/* Truncates the text to this length; does nothing if it is shorter. */
 void xml_cut(struct strbuf *sb, size_t len);
 
-/* Is this well-formed content of an element; a name? */
+/* Return whether s is well-formed element content, or a valid name. */
 bool xml_is_content(struct str s);
 bool xml_is_name(const char *s);
 
-/* Offset of the first character XML cannot hold (or invalid UTF-8), or n. */
+/* Returns the offset of the first character that XML does not allow (or that
+ * is not valid UTF-8), or n. */
 size_t xml_check(const char *s, size_t n);
-/* The same for a unit ready to be written; the error names the unit. */
+/* Checks the XML of a unit before it is written. The error names the unit. */
 enum status xml_check_unit(const struct strbuf *xml, const struct unit *u,
                            uint64_t number, struct err *e);
+/* Writes the text to the output and empties the buffer. */
 enum status xml_flush(struct strbuf *xml, struct output *to, struct err *e);
 
 #endif

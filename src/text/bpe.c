@@ -1,47 +1,53 @@
-/* bpe.c - pairs of neighbors merged, best score first.
+/* bpe.c - splits a text into pieces by byte-pair encoding.
  *
- * The text starts as characters (and user-defined pieces, which never merge).
- * Again and again the two neighbors whose union is the piece of the highest
- * score become one, the leftmost of equals, until no union is a piece. The
- * candidates wait in a heap; one made stale by another merge is recognized by
- * its length when it comes up, and dropped.
+ * The text starts as single characters and user-defined pieces, which never
+ * merge. Repeatedly, the two adjacent symbols whose union is the piece with the
+ * highest score are merged (the leftmost of equals), until no union is a piece.
+ * The candidates wait in a heap. A candidate that became stale by another merge
+ * is recognized by its length when it is popped, and dropped.
  *
- * Unused pieces do merge (they are steps on the way to longer ones) but are
- * taken apart again at the end, the way they were last put together.
+ * Unused pieces do merge, because they are steps towards longer pieces. At the
+ * end they are split again in the way they were last merged.
  *
- * When no piece reaches over a word border, words cannot influence each other
- * and are done one by one, in memory that stays small. */
+ * If no piece extends over a word border, words cannot influence each other.
+ * They are then processed one by one, which keeps the memory small.
+ *
+ * Invariants: symbols with len > 0 form a doubly linked list in text order that
+ * covers the range without gaps. heap[0..n_heap) is a heap by pops_before(). */
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "text/subword_model.h"
 
 #define NONE UINT32_MAX
 
-struct symbol {
+struct bpe_symbol {
     uint32_t at, len;           /* len 0: merged into its left neighbor */
     uint32_t prev, next;        /* NONE at the ends */
-    bool frozen;
+    bool frozen;                /* user-defined: never merged */
 };
 
 struct bpe_pair {
     float score;
     uint32_t left, right;
-    uint32_t len;               /* of the union when it was found */
+    uint32_t len;               /* of the union when it was pushed */
 };
 
 struct bpe_merger {
     const struct subword_model *m;
     const char *text;
-    struct symbol *sym;
+    struct bpe_symbol *sym;
     size_t n_sym, cap_sym;
     struct bpe_pair *heap;
     size_t n_heap, cap_heap;
-    uint16_t *split;            /* [m->n] left length of unused pieces, 0:
-                                   never made; NULL without unused pieces */
+    uint16_t *split;            /* [m->n] length of the left part of each
+                                   unused piece, 0 if it was never formed;
+                                   NULL without unused pieces */
 };
 
-static bool before(const struct bpe_pair *a, const struct bpe_pair *b)
+/* Returns whether a is popped before b. */
+static bool pops_before(const struct bpe_pair *a, const struct bpe_pair *b)
 {
     return a->score > b->score || (a->score == b->score && a->left < b->left);
 }
@@ -53,7 +59,7 @@ static bool heap_push(struct bpe_merger *g, struct bpe_pair p)
     if (!mem_grow(&g->heap, &g->cap_heap, i + 1, sizeof *g->heap))
         return false;
     g->n_heap++;
-    while (i && before(&p, &g->heap[(i - 1) / 2])) {
+    while (i && pops_before(&p, &g->heap[(i - 1) / 2])) {
         g->heap[i] = g->heap[(i - 1) / 2];
         i = (i - 1) / 2;
     }
@@ -63,14 +69,17 @@ static bool heap_push(struct bpe_merger *g, struct bpe_pair p)
 
 static struct bpe_pair heap_pop(struct bpe_merger *g)
 {
-    struct bpe_pair top = g->heap[0], last = g->heap[--g->n_heap];
+    struct bpe_pair top, last;
     size_t i = 0, child;
 
+    assert(g->n_heap > 0);
+    top = g->heap[0];
+    last = g->heap[--g->n_heap];
     while ((child = 2 * i + 1) < g->n_heap) {
         if (child + 1 < g->n_heap &&
-            before(&g->heap[child + 1], &g->heap[child]))
+            pops_before(&g->heap[child + 1], &g->heap[child]))
             child++;
-        if (!before(&g->heap[child], &last)) break;
+        if (!pops_before(&g->heap[child], &last)) break;
         g->heap[i] = g->heap[child];
         i = child;
     }
@@ -78,16 +87,18 @@ static struct bpe_pair heap_pop(struct bpe_merger *g)
     return top;
 }
 
-/* Put the pair into the heap if its union is a piece. false: no memory. */
+/* Pushes the pair onto the heap if its union is a piece. Returns false when out
+ * of memory. */
 static bool consider(struct bpe_merger *g, uint32_t left, uint32_t right)
 {
     const struct subword_model *m = g->m;
-    const struct symbol *a, *b;
+    const struct bpe_symbol *a, *b;
     int32_t id;
 
     if (left == NONE || right == NONE) return true;
     a = &g->sym[left];
     b = &g->sym[right];
+    assert(a->next == right && b->prev == left && a->at + a->len == b->at);
     if (a->frozen || b->frozen || a->len + b->len > m->longest) return true;
     id = piece_trie_find(&m->text, g->text + a->at, a->len + b->len);
     if (id < 0) return true;
@@ -96,8 +107,10 @@ static bool consider(struct bpe_merger *g, uint32_t left, uint32_t right)
                                        a->len + b->len });
 }
 
+/* Splits text[begin..end) into its initial symbols. */
 static bool add_symbols(struct bpe_merger *g, size_t begin, size_t end)
 {
+    assert(begin < end);
     g->n_sym = 0;
     while (begin < end) {
         size_t len = piece_trie_longest(&g->m->user, g->text + begin,
@@ -109,7 +122,7 @@ static bool add_symbols(struct bpe_merger *g, size_t begin, size_t end)
         if (len > end - begin) len = end - begin;
         if (!mem_grow(&g->sym, &g->cap_sym, g->n_sym + 1, sizeof *g->sym))
             return false;
-        g->sym[g->n_sym++] = (struct symbol){
+        g->sym[g->n_sym++] = (struct bpe_symbol){
             (uint32_t)begin, (uint32_t)len, i ? i - 1 : NONE, i + 1, frozen
         };
         begin += len;
@@ -118,11 +131,13 @@ static bool add_symbols(struct bpe_merger *g, size_t begin, size_t end)
     return true;
 }
 
+/* Merges a pair unless it is stale. Returns false when out of memory. */
 static bool bpe_merge(struct bpe_merger *g, struct bpe_pair p)
 {
-    struct symbol *a = &g->sym[p.left], *b = &g->sym[p.right];
+    struct bpe_symbol *a = &g->sym[p.left], *b = &g->sym[p.right];
 
     if (!a->len || !b->len || a->len + b->len != p.len) return true;
+    assert(a->next == p.right && b->prev == p.left);
     a->len = p.len;
     b->len = 0;
     a->next = b->next;
@@ -130,13 +145,14 @@ static bool bpe_merge(struct bpe_merger *g, struct bpe_pair p)
     return consider(g, a->prev, p.left) && consider(g, p.left, a->next);
 }
 
-/* Note the symbol, taken apart while it is an unused piece. The parts are
- * shorter, so the depth is bounded by the longest piece. */
+/* Records a symbol in `cut`, split as long as it is an unused piece. The parts
+ * are shorter, so the recursion depth is bounded by the longest piece. */
 static void write_cut(const struct bpe_merger *g, size_t at, size_t len,
                       uint16_t *cut)
 {
     int32_t id = g->split ? subword_model_find(g->m, g->text + at, len) : -1;
 
+    assert(len > 0 && len <= UINT16_MAX);
     if (id >= 0 && g->m->piece[id].type == PIECE_UNUSED && g->split[id]) {
         write_cut(g, at, g->split[id], cut);
         write_cut(g, at + g->split[id], len - g->split[id], cut);
@@ -159,18 +175,18 @@ static bool segment_range(struct bpe_merger *g, size_t begin, size_t end,
     return true;
 }
 
-/* Where the word that begins at `at` ends: before the next space symbol that
- * follows something else. */
+/* Returns the end of the word that begins at `at`: the next space symbol that
+ * follows another character. */
 static size_t word_end(const char *text, size_t at, size_t n)
 {
-    bool seen = false;
+    bool has_text = false;
 
     for (; at < n; at++) {
         bool space = n - at >= 3 && !memcmp(text + at, "\xE2\x96\x81", 3);
 
-        if (space && seen) return at;
+        if (space && has_text) return at;
         if (space) at += 2;
-        else seen = true;
+        else has_text = true;
     }
     return n;
 }

@@ -1,15 +1,17 @@
-/* normalize.c - see normalize.h.
+/* normalize.c - applies the normalization rules of a SentencePiece model.
  *
  * The compiled map is a 4-byte little-endian size, a double-array trie of that
- * many bytes (Darts-clone), and the replacements, each ending in a NUL. In a
- * 32-bit unit of the trie bits 0-7 are the label, bit 8 says that a key ends
- * here, bits 10-30 (shifted by 8 more if bit 9 is set) are the distance, by
- * xor, to the children; bit 31 marks the value of a key, an offset into the
- * replacements. Offsets out of the file are checked as they are followed. */
+ * many bytes (Darts-clone), and the replacements, each ending with a NUL. In a
+ * 32-bit unit of the trie, bits 0-7 are the label. Bit 8 says that a key ends
+ * here. Bits 10-30 (shifted left by 8 more if bit 9 is set) are the distance to
+ * the children, combined by xor. Bit 31 marks the value of a key, an offset
+ * into the replacements. The map comes from a file, so every offset is checked
+ * when it is followed. */
 #include "text/normalize.h"
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "text/utf8.h"
 
@@ -51,8 +53,8 @@ static size_t unit_children(uint32_t u)
     return (size_t)(u >> 10) << ((u & 1u << 9) >> 6);
 }
 
-/* The replacement of the longest key s begins with, and that key's length;
- * NULL when there is none. */
+/* Returns the replacement of the longest key that s begins with, and sets *used
+ * to the length of that key. Returns NULL if there is none. */
 static const char *find_rule(const struct normalizer *nz, const char *s,
                              size_t n, size_t *used)
 {
@@ -82,7 +84,7 @@ static const char *find_rule(const struct normalizer *nz, const char *s,
     return found;
 }
 
-/* A stretch of the original that is replaced as one. */
+/* A stretch of the original that is replaced as a whole. */
 struct norm_unit {
     const char *text;
     size_t len;
@@ -109,7 +111,8 @@ static struct norm_unit next_unit(const struct normalizer *nz, const char *s,
     return u;
 }
 
-static enum status reserve(struct normalized *out, size_t extra, struct err *e)
+static enum status normalize_reserve(struct normalized *out, size_t extra,
+                                     struct err *e)
 {
     size_t need = out->n + extra;
 
@@ -124,13 +127,14 @@ static enum status reserve(struct normalized *out, size_t extra, struct err *e)
 static void normalize_put(struct normalized *out, const char *s, size_t n,
                           size_t from)
 {
+    assert(out->n + n <= out->cap_text && out->n + n < out->cap_from);
     memcpy(out->text + out->n, s, n);
     for (size_t i = 0; i < n; i++) out->from[out->n + i] = (uint32_t)from;
     out->n += n;
 }
 
-static void put_space(const struct normalizer *nz, struct normalized *out,
-                      size_t from)
+static void normalize_put_space(const struct normalizer *nz,
+                                struct normalized *out, size_t from)
 {
     if (nz->spec.escape_whitespaces)
         normalize_put(out, "\xE2\x96\x81", 3, from);
@@ -142,11 +146,11 @@ static enum status normalize_put_unit(const struct normalizer *nz,
                                       struct norm_unit u, size_t from,
                                       struct err *e)
 {
-    enum status st = reserve(out, 3 * u.len, e);
+    enum status st = normalize_reserve(out, 3 * u.len, e);
 
     if (st) return st;
     for (size_t i = 0; i < u.len; i++) {
-        if (u.text[i] == ' ') put_space(nz, out, from);
+        if (u.text[i] == ' ') normalize_put_space(nz, out, from);
         else normalize_put(out, u.text + i, 1, from);
     }
     return ST_OK;
@@ -157,6 +161,7 @@ static bool is_space_unit(struct norm_unit u)
     return u.len == 1 && u.text[0] == ' ';
 }
 
+/* Returns the length of the white space at the beginning of the text. */
 static size_t skip_spaces(const struct normalizer *nz, const char *text,
                           size_t len)
 {
@@ -171,9 +176,9 @@ static size_t skip_spaces(const struct normalizer *nz, const char *text,
     return at;
 }
 
-static enum status put_body(const struct normalizer *nz, const char *text,
-                            size_t len, size_t at, struct normalized *out,
-                            struct err *e)
+static enum status normalize_put_body(const struct normalizer *nz,
+                                      const char *text, size_t len, size_t at,
+                                      struct normalized *out, struct err *e)
 {
     bool squeeze = nz->spec.remove_extra_whitespaces, after_space = squeeze;
     enum status st = ST_OK;
@@ -181,6 +186,7 @@ static enum status put_body(const struct normalizer *nz, const char *text,
     while (at < len && !st) {
         struct norm_unit u = next_unit(nz, text + at, len - at);
 
+        assert(u.used >= 1 && u.used <= len - at);
         while (after_space && u.len && u.text[0] == ' ') {
             u.text++;
             u.len--;
@@ -193,7 +199,7 @@ static enum status put_body(const struct normalizer *nz, const char *text,
     return st;
 }
 
-/* Drop spaces from the end. Returns where in the original the text ends. */
+/* Removes spaces from the end. Returns where the text ends in the original. */
 static size_t normalize_trim_end(const struct normalizer *nz,
                                  struct normalized *out, size_t len)
 {
@@ -216,26 +222,34 @@ enum status normalize(const struct normalizer *nz, const char *text,
 
     out->n = out->dummy = 0;
     if (len >= 1u << 30)
-        return err_set(e, ST_LIMIT, "a text of %zu bytes is too long", len);
+        return err_set(e, ST_LIMIT, "the text is too long: %zu bytes", len);
     if (spec->remove_extra_whitespaces) at = skip_spaces(nz, text, len);
-    st = reserve(out, len - at + len / 4 + 8, e);
+    st = normalize_reserve(out, len - at + len / 4 + 8, e);
     if (st) return st;
     out->from[0] = (uint32_t)at;
     if (at == len) return ST_OK;
     if (spec->add_dummy_prefix && !nz->space_is_suffix) {
-        put_space(nz, out, at);
+        normalize_put_space(nz, out, at);
         out->dummy = out->n;
     }
-    st = put_body(nz, text, len, at, out, e);
+    st = normalize_put_body(nz, text, len, at, out, e);
     if (!st && spec->remove_extra_whitespaces)
         end = normalize_trim_end(nz, out, len);
-    if (!st) st = reserve(out, 3, e);
+    if (!st) st = normalize_reserve(out, 3, e);
     if (st) return st;
     if (spec->add_dummy_prefix && nz->space_is_suffix)
-        put_space(nz, out, end);
+        normalize_put_space(nz, out, end);
     out->from[out->n] = (uint32_t)end;
     if (out->dummy > out->n) out->dummy = out->n;
+    PARANOID_CHECK(normalized_sound(out, len));
     return ST_OK;
+}
+
+bool normalized_sound(const struct normalized *out, size_t len)
+{
+    for (size_t i = 0; i < out->n; i++)
+        if (out->from[i] > out->from[i + 1]) return false;
+    return out->dummy <= out->n && out->from[out->n] <= len;
 }
 
 void normalized_release(struct normalized *out)

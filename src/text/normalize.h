@@ -1,9 +1,10 @@
-/* normalize.h - text as the pieces expect it, and where each byte came from.
+/* normalize.h - normalizes text for the tokenizer, and maps each byte of the
+ * result to its origin.
  *
  * Applies a SentencePiece normalizer: replacements from its compiled map
  * (usually NFKC and a little more), white space squeezed and written as
- * U+2581, invalid bytes as U+FFFD. A normalizer is immutable; the result
- * belongs to the caller and can be used again for the next text. For use
+ * U+2581, invalid bytes replaced by U+FFFD. A normalizer is immutable. The
+ * result belongs to the caller and can be reused for the next text. For use
  * inside text/ only. */
 #ifndef TEXT_NORMALIZE_H
 #define TEXT_NORMALIZE_H
@@ -18,8 +19,9 @@
 struct normalizer {
     struct normalizer_spec spec;
     bool space_is_suffix;
-    const struct piece_trie *user;      /* kept as they are; may be NULL */
-    const uint8_t *unit;        /* double array, 4 bytes a unit, unaligned */
+    const struct piece_trie *user;      /* pieces that are never changed;
+                                           may be NULL */
+    const uint8_t *unit;        /* double array, 4 unaligned bytes per unit */
     size_t n_units;             /* 0: no map */
     const char *into;           /* replacements, each NUL-terminated */
     size_t into_len;
@@ -27,19 +29,23 @@ struct normalizer {
 
 struct normalized {
     char *text;                 /* [n] */
-    uint32_t *from;             /* [n + 1] where in the original the unit
-                                   (one replacement) of this byte begins */
+    uint32_t *from;             /* [n + 1] where the unit (one replacement) of
+                                   each byte begins in the original; ascends.
+                                   from[n] is the end of the last unit */
     size_t n;
-    size_t dummy;               /* bytes of the dummy prefix at the start */
+    size_t dummy;               /* length of the dummy prefix, 0 if none */
     size_t cap_text, cap_from;
 };
-void normalized_release(struct normalized *out);        /* zeroed is fine */
+void normalized_release(struct normalized *out);    /* may be zeroed */
+/* Returns whether `from` ascends and stays within a text of len bytes. For
+ * PARANOID_CHECK. */
+bool normalized_sound(const struct normalized *out, size_t len);
 
-/* The spec's map is borrowed. ST_FORMAT when it is damaged. */
+/* The spec's map is borrowed. Returns ST_FORMAT if it is damaged. */
 enum status normalizer_init(struct normalizer *nz,
                             const struct normalizer_spec *spec, struct err *e);
 
-/* Replaces what out held. ST_LIMIT for a text of a gigabyte. */
+/* Normalizes a text into *out. Returns ST_LIMIT for a text of 1 GiB or more. */
 enum status normalize(const struct normalizer *nz, const char *text,
                       size_t len, struct normalized *out, struct err *e);
 

@@ -1,13 +1,15 @@
-/* piece_trie.c - builds the trie from its sorted keys; see piece_trie.h.
+/* piece_trie.c - builds a trie from sorted keys, and looks keys up.
  *
- * A node stands for the keys that share its path, a range of the sorted list.
- * Visiting the ranges in the order they were made gives the breadth-first
- * numbers, and every key byte is looked at once. */
+ * A node stands for the keys that share its path, which are a range of the
+ * sorted keys. Visiting the ranges in the order in which they were created
+ * numbers the nodes breadth first. Every byte of a key is read once. */
 #include "text/piece_trie.h"
 
 #include <stdlib.h>
 
-struct range { uint32_t lo, hi, depth; };
+#include "base/invariant.h"
+
+struct key_range { uint32_t lo, hi, depth; };
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -26,7 +28,8 @@ static size_t common_prefix(const struct trie_key *x, const struct trie_key *y)
     return i;
 }
 
-/* The number of nodes, 0 when a key is there twice (*twice says which). */
+/* Returns the number of nodes. Returns 0 if a key occurs twice; *twice is its
+ * index then. */
 static size_t count_nodes(const struct trie_key *k, size_t n, size_t *twice)
 {
     size_t nodes = 1 + k[0].len;
@@ -43,9 +46,9 @@ static size_t count_nodes(const struct trie_key *k, size_t n, size_t *twice)
     return nodes;
 }
 
-/* Append the children of one node. Returns the new number of nodes. */
-static uint32_t add_children(struct piece_trie *t, struct range *range,
-                             struct range r, const struct trie_key *k,
+/* Appends the children of a node and returns the new number of nodes. */
+static uint32_t add_children(struct piece_trie *t, struct key_range *range,
+                             struct key_range r, const struct trie_key *k,
                              uint32_t n)
 {
     while (r.lo < r.hi) {
@@ -53,29 +56,32 @@ static uint32_t add_children(struct piece_trie *t, struct range *range,
         uint32_t end = r.lo + 1;
 
         while (end < r.hi && k[end].bytes[r.depth] == c) end++;
+        assert(n < t->n);
         t->label[n] = (uint8_t)c;
-        range[n++] = (struct range){ r.lo, end, r.depth + 1 };
+        range[n++] = (struct key_range){ r.lo, end, r.depth + 1 };
         r.lo = end;
     }
     return n;
 }
 
-static void piece_trie_fill(struct piece_trie *t, struct range *range,
+static void piece_trie_fill(struct piece_trie *t, struct key_range *range,
                             const struct trie_key *k, size_t n_keys)
 {
     uint32_t used = 1;
 
     t->label[0] = 0;
-    range[0] = (struct range){ 0, (uint32_t)n_keys, 0 };
+    range[0] = (struct key_range){ 0, (uint32_t)n_keys, 0 };
     for (uint32_t i = 0; i < t->n; i++) {
-        struct range r = range[i];
+        struct key_range r = range[i];
 
+        assert(i < used && r.lo < r.hi);
         t->first[i] = used;
         t->value[i] = -1;
-        /* Sorted: the key that ends here comes before those that go on. */
+        /* The keys are sorted, so a key that ends here comes first. */
         if (k[r.lo].len == r.depth) t->value[i] = k[r.lo++].value;
         used = add_children(t, range, r, k, used);
     }
+    assert(used == t->n);
     t->first[t->n] = used;
 }
 
@@ -83,18 +89,20 @@ static enum status name_twice(const struct trie_key *k, struct err *e)
 {
     int len = k->len < 60 ? (int)k->len : 60;
 
-    return err_set(e, ST_FORMAT, "tokenizer: the piece \"%.*s\" is there twice",
+    return err_set(e, ST_FORMAT, "tokenizer: the piece \"%.*s\" occurs twice",
                    len, k->bytes);
 }
 
 enum status piece_trie_build(struct piece_trie *t, struct trie_key *keys,
                              size_t n, struct err *e)
 {
-    struct range *range;
+    struct key_range *range;
     size_t nodes, twice = 0;
 
     memset(t, 0, sizeof *t);
     if (n == 0) return ST_OK;
+    for (size_t i = 0; i < n; i++)
+        assert(keys[i].len >= 1 && keys[i].value >= 0);
     qsort(keys, n, sizeof *keys, compare_keys);
     nodes = count_nodes(keys, n, &twice);
     if (!nodes) return name_twice(&keys[twice], e);

@@ -1,8 +1,10 @@
-/* piece_trie.h - which keys begin at this byte: a read-only trie over bytes.
+/* piece_trie.h - a read-only trie over bytes: finds the keys that begin at a
+ * position of a text.
  *
  * Nodes are numbered breadth first, so the children of node i are exactly
- * first[i] .. first[i + 1] - 1, labels ascending: 9 bytes a node and a step is
- * one memchr. The keys are not kept. Immutable once built. */
+ * first[i] .. first[i + 1] - 1, with ascending labels. A node takes 9 bytes,
+ * and a step is one memchr. The keys themselves are not stored. A trie is
+ * immutable once it is built. */
 #ifndef TEXT_PIECE_TRIE_H
 #define TEXT_PIECE_TRIE_H
 
@@ -21,25 +23,26 @@ struct trie_key {
 struct piece_trie {
     uint8_t *label;             /* [n] */
     uint32_t *first;            /* [n + 1] */
-    int32_t *value;             /* [n], -1 where no key ends */
-    uint32_t n;                 /* 0: no keys at all */
+    int32_t *value;             /* [n], -1 if no key ends at the node */
+    uint32_t n;                 /* number of nodes; 0 without keys */
 };
 
-/* Sorts keys. The same key twice is ST_FORMAT, with a sentence that names it.
- * A zeroed or failed trie may be released. */
+/* Builds a trie; sorts the keys. Returns ST_FORMAT, with a message that names
+ * it, if a key occurs twice. A trie that is zeroed or could not be built may be
+ * released. */
 enum status piece_trie_build(struct piece_trie *t, struct trie_key *keys,
                              size_t n, struct err *e);
 void piece_trie_release(struct piece_trie *t);
 
-/* The value of a key, -1 when it is not there. */
+/* Returns the value of a key, or -1 if there is no such key. */
 int32_t piece_trie_find(const struct piece_trie *t, const char *key,
                         size_t len);
 
-/* Bytes of the longest key that s (n bytes) begins with; 0: none does. */
+/* Returns the length of the longest key that s (n bytes) begins with, or 0. */
 size_t piece_trie_longest(const struct piece_trie *t, const char *s, size_t n);
 
-/* The child of node (0 is the root) along byte; 0 when there is none, as the
- * root is nobody's child. Only for a trie with n > 0. */
+/* Returns the child of a node (0 is the root) for a byte, or 0 if there is
+ * none; the root is never a child. Only for a trie with n > 0. */
 static inline uint32_t piece_trie_step(const struct piece_trie *t,
                                        uint32_t node, char byte)
 {

@@ -1,9 +1,12 @@
-/* split.c - sentence and clause borders by rule; see split.h.
+/* split.c - finds sentence and clause borders by rule.
  *
- * One pass, forward. At a run of stops (. ! ? ...) and the closing quotes and
- * brackets after it, what came before (the word) and what comes next decide.
- * Nothing looks further than a word, a few brackets and one run of white
- * space, so the time is linear whatever the text. */
+ * The text is read once, forward. At a run of stops (. ! ? ...) with the
+ * closing quotes and brackets after it, the word before and the text after it
+ * decide whether the sentence ends. Nothing looks further than a word, a few
+ * brackets and one run of white space, so the time is linear for any text.
+ *
+ * Invariants of struct splitter: begin <= last <= t.len while a sentence is
+ * open, and the spans of one call ascend without overlapping. */
 #include "text/split.h"
 
 #include <stdbool.h>
@@ -11,18 +14,19 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "text/utf8.h"
 
 #define WORD_MAX 40             /* bytes; longer words are in no list */
 
-/* ---- what the rules know ---- */
+/* ---- word lists ---- */
 
-/* Lists are sorted. A word in lower case matches in any case, one with a
- * capital only as it stands here ("Mag. Huber", but "das mag ich"). An
- * abbreviation of a list "never" never ends a sentence; one of a list "maybe"
- * may, if a word follows that hardly ever comes capitalised elsewhere than at
- * the beginning of a sentence ("starter"). */
+/* A word in lower case matches in any case; a word with a capital matches only
+ * as it is written here ("Mag. Huber", but "das mag ich"). An abbreviation in
+ * a "never" list never ends a sentence. An abbreviation in a "maybe" list ends
+ * one if a "starter" follows: a word that is rarely capitalized except at the
+ * beginning of a sentence. */
 static const char *const de_never[] = {
     "abg", "abzgl", "allg", "amerik", "arab", "autom", "betr", "bgm", "bspw",
     "bzgl", "bzw", "ca", "d.h", "dipl", "dr", "dt", "durchschn", "ehem",
@@ -48,12 +52,13 @@ static const char *const de_maybe[] = {
     "u.ä", "u.a", "uabs", "univ", "urt", "usf", "usw", "vol", "wg", "ziff",
     "zt", "zz", "zzt", NULL
 };
-/* What compounds of "maybe" end in: Unterabs., BGBl., Amtsbl., Hauptstr.,
- * GVBl., Gesetzbl. Not plain "abs" or "bl": des Maßstabs, Herr Strobl. */
+/* Endings of compounds that are "maybe" abbreviations: Unterabs., BGBl.,
+ * Amtsbl., Hauptstr., GVBl., Gesetzbl. Plain "abs" or "bl" would be too broad:
+ * des Maßstabs, Herr Strobl. */
 static const char *const de_ending[] = {
     "erabs", "gbl", "sbl", "str", "vbl", "zbl", NULL
 };
-/* English, and met in German text as well. */
+/* English, but also common in German text. */
 static const char *const en_title[] = {
     "capt", "gov", "messrs", "mlle", "mme", "mr", "mrs", "Ms", "Mt", "rev",
     "sgt", "st", "supt", "vs", NULL
@@ -103,11 +108,11 @@ static const char *const en_starter[] = {
 
 #define N_LISTS 3
 
-struct rules {                  /* lists: as many as there are, then NULL */
+struct rules {                  /* each array of lists ends with NULL */
     const char *const *never[N_LISTS], *const *maybe[N_LISTS];
     const char *const *ending[N_LISTS], *const *starter[N_LISTS];
     bool ordinals;              /* "3." may be "third" */
-    bool nouns_capital;         /* so a capital says little */
+    bool nouns_capital;         /* so a capital is weak evidence */
 };
 
 static const struct rules de_rules = {
@@ -212,7 +217,7 @@ static bool is_letter(uint32_t cp)
     return c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_ME;
 }
 
-/* Capital, or of a script that has none. */
+/* Returns whether cp is a capital, or a letter of a script without case. */
 static bool is_capital(uint32_t cp)
 {
     utf8proc_category_t c;
@@ -223,7 +228,7 @@ static bool is_capital(uint32_t cp)
            c == UTF8PROC_CATEGORY_LO;
 }
 
-/* ---- what comes next ---- */
+/* ---- the text after a stop ---- */
 
 struct split_text { const char *s; size_t len; };
 
@@ -232,12 +237,12 @@ static uint32_t split_char_at(struct split_text t, size_t at, int *len)
     return utf8_next(t.s + at, t.len - at, len);
 }
 
-struct follow {
+struct next_text {
     bool space;                 /* white space, or the end of the text */
-    bool plausible;             /* a sentence could begin so */
-    bool digit;
+    bool plausible;             /* could be the beginning of a sentence */
+    bool digit;                 /* begins with a digit */
     bool bracket;               /* begins with a quote or bracket */
-    bool starter;
+    bool starter;               /* begins with a word of a starter list */
 };
 
 static bool read_starter(const struct rules *r, struct split_text t, size_t at)
@@ -256,10 +261,10 @@ static bool read_starter(const struct rules *r, struct split_text t, size_t at)
     return n && split_listed(r->starter, word);
 }
 
-static struct follow split_look_ahead(const struct rules *r,
-                                      struct split_text t, size_t at)
+static struct next_text split_peek_next(const struct rules *r,
+                                        struct split_text t, size_t at)
 {
-    struct follow f = { .space = at == t.len };
+    struct next_text f = { .space = at == t.len };
     uint32_t cp = 0;
     int len = 0;
 
@@ -272,7 +277,8 @@ static struct follow split_look_ahead(const struct rules *r,
         f.bracket = true;
         at += (size_t)len;
         if (at < t.len) cp = split_char_at(t, at, &len);
-        /* A space may follow a dash; after a quote it would be closing. */
+        /* A space may follow a dash. After a quote it would mean that the
+         * quote is a closing one. */
         if (dash && at < t.len && cp == ' ') {
             at++;
             if (at < t.len) cp = split_char_at(t, at, &len);
@@ -288,10 +294,11 @@ static struct follow split_look_ahead(const struct rules *r,
 /* ---- the word before a full stop ---- */
 
 struct split_word {
-    char raw[WORD_MAX + 1];     /* both "" when too long for any list */
+    char raw[WORD_MAX + 1];     /* this and `lower` are "" if the word is
+                                   longer than any in a list */
     char lower[WORD_MAX + 5];
     int n_chars, n_digits, n_dots, n_roman;
-    bool capital;               /* begins with one */
+    bool capital;               /* begins with a capital */
     bool dotted;                /* single letters between dots: "U.S" */
 };
 
@@ -331,7 +338,7 @@ static void split_read_word(struct split_word *w, const char *s, size_t n)
     w->dotted = w->n_dots && single;
 }
 
-/* The part after the last hyphen or dot: "ing" of "dipl.-ing". */
+/* Returns the part after the last hyphen or dot: "ing" of "dipl.-ing". */
 static const char *last_part(const char *word)
 {
     const char *part = word;
@@ -354,11 +361,11 @@ static bool part_listed(const char *const *const list[N_LISTS],
            split_listed(list, last_part(w->raw));
 }
 
-/* Whether a full stop after the word at [begin, dot) can end a sentence that
- * goes on as f says. `first`: the word is the first of its sentence, where a
- * number is that of a list or heading. */
+/* Returns whether a full stop after the word s[0..n) ends the sentence, given
+ * the text f that follows. `first` means that the word is the first of its
+ * sentence; a number there numbers a list item or heading. */
 static bool dot_ends(const struct rules *r, const char *s, size_t n,
-                     bool first, const struct follow *f)
+                     bool first, const struct next_text *f)
 {
     struct split_word w;
 
@@ -377,7 +384,7 @@ static bool dot_ends(const struct rules *r, const char *s, size_t n,
     if (part_listed(r->never, &w)) return false;
     if (part_listed(r->maybe, &w) || has_ending(r->ending, w.lower))
         return f->starter;
-    /* An abbreviation we do not know, as in "Ziff. 3", "Cpt. 12". */
+    /* Probably an unlisted abbreviation, as in "Ziff. 3" or "Cpt. 12". */
     return !(f->digit && w.n_chars <= (w.capital ? 4 : 2));
 }
 
@@ -387,12 +394,14 @@ struct splitter {
     struct split_text t;
     const struct rules *r;
     struct spans *out;
+    size_t first;               /* index in out->at of the first sentence */
     bool open;                  /* inside a sentence */
     size_t begin;               /* of the sentence */
     size_t last;                /* end of its last character so far */
-    size_t word;                /* begin of the word we are in, or = at */
-    uint32_t before;            /* the character before */
-    int n_lines;                /* line ends in the white space before */
+    size_t word;                /* begin of the current word; the current
+                                   position if there is none */
+    uint32_t before;            /* the previous character */
+    int n_lines;                /* line ends in the preceding white space */
 };
 
 void spans_release(struct spans *s)
@@ -401,11 +410,15 @@ void spans_release(struct spans *s)
     memset(s, 0, sizeof *s);
 }
 
-static bool split_flush(struct splitter *sp)
+/* Appends the open sentence, if there is one. Returns false when out of
+ * memory. */
+static bool split_end_sentence(struct splitter *sp)
 {
     struct spans *out = sp->out;
 
     if (!sp->open) return true;
+    assert(sp->begin < sp->last && sp->last <= sp->t.len);
+    assert(out->n == sp->first || out->at[out->n - 1].end <= sp->begin);
     sp->open = false;
     if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
         return false;
@@ -413,11 +426,12 @@ static bool split_flush(struct splitter *sp)
     return true;
 }
 
-/* A run of stops and the closers after it. */
+/* A run of stops and the closing quotes and brackets after it. */
 struct stops {
     size_t begin, end;
     enum stop kind;
-    bool closed, quoted;        /* by any closer; by a quote */
+    bool closed;                /* closing quotes or brackets follow */
+    bool quoted;                /* quotes are among them */
 };
 
 static enum stop join_stops(enum stop a, enum stop b)
@@ -448,9 +462,10 @@ static struct stops read_stops(struct split_text t, size_t at)
     return st;
 }
 
+/* Returns whether the sentence ends at these stops. */
 static bool stops_end(const struct splitter *sp, const struct stops *st)
 {
-    struct follow f = split_look_ahead(sp->r, sp->t, st->end);
+    struct next_text f = split_peek_next(sp->r, sp->t, st->end);
     size_t word = sp->word;
 
     if (sp->before == '(' || sp->before == '[') return false;   /* "(!)" */
@@ -458,7 +473,7 @@ static bool stops_end(const struct splitter *sp, const struct stops *st)
         return !st->closed || f.space || f.bracket;
     if (!f.space || !f.plausible) return false;
     if (st->kind == STOP_DOTS) return f.starter;
-    /* "Was?" fragte Hans: a mark inside quotes may end only the quotation. */
+    /* "Was?" fragte Hans: a mark inside quotes may end just the quotation. */
     if (st->kind == STOP_MARK) return !st->quoted || f.starter;
     /* A full stop on its own, or after a bracket or quote. */
     if (word == st->begin) return sp->last == st->begin || f.starter;
@@ -466,7 +481,8 @@ static bool stops_end(const struct splitter *sp, const struct stops *st)
                     word == sp->begin, &f);
 }
 
-/* Returns where to go on. A dot inside a word ("3.14", "U.S") stays in it. */
+/* Handles the stops at `at` and returns where to continue. A dot inside a word
+ * ("3.14", "U.S") stays part of it. */
 static size_t take_stops(struct splitter *sp, size_t at, bool *ok)
 {
     struct stops st = read_stops(sp->t, at);
@@ -477,7 +493,7 @@ static size_t take_stops(struct splitter *sp, size_t at, bool *ok)
     if (st.end < sp->t.len) next = split_char_at(sp->t, st.end, &len);
     sp->last = st.end;
     sp->before = '.';
-    if (end) *ok = split_flush(sp);
+    if (end) *ok = split_end_sentence(sp);
     if (st.kind != STOP_DOT || st.closed ||
         !(is_letter(next) || split_is_digit(next) || next == '-'))
         sp->word = st.end;
@@ -490,6 +506,7 @@ static bool in_word(uint32_t cp)
            cp == 0x2019;
 }
 
+/* Handles the character at `at` and returns where to continue. */
 static size_t take_char(struct splitter *sp, size_t at, uint32_t cp, int len,
                         bool *ok)
 {
@@ -501,7 +518,7 @@ static size_t take_char(struct splitter *sp, size_t at, uint32_t cp, int len,
         sp->before = cp;
         return end;
     }
-    if (sp->n_lines >= 2) *ok = split_flush(sp);  /* an empty line */
+    if (sp->n_lines >= 2) *ok = split_end_sentence(sp);      /* an empty line */
     sp->n_lines = 0;
     if (!sp->open) {
         sp->open = true;
@@ -526,9 +543,10 @@ enum status split_sentences(const char *text, size_t len, const char *lang,
                             struct spans *out, struct err *e)
 {
     struct splitter sp = {
-        .t = { text, len }, .r = rules_for(lang), .out = out
+        .t = { text, len }, .r = rules_for(lang), .out = out,
+        .first = out->n
     };
-    size_t before = out->n, at = 0;
+    size_t at = 0;
     bool ok = true;
     int n;
 
@@ -536,32 +554,35 @@ enum status split_sentences(const char *text, size_t len, const char *lang,
         uint32_t cp = split_char_at(sp.t, at, &n);
 
         at = take_char(&sp, at, cp, n, &ok);
+        assert(at <= len && sp.word <= at);
     }
-    if (ok) ok = split_flush(&sp);
+    if (ok) ok = split_end_sentence(&sp);
     if (ok) return ST_OK;
-    out->n = before;
+    out->n = sp.first;
     return err_nomem(e, "splitting text into sentences");
 }
 
 /* ---- clauses ---- */
 
-/* Better borders are higher. */
+/* In ascending order of quality. */
 enum border { BORDER_NONE, BORDER_SPACE, BORDER_COMMA, BORDER_CLAUSE,
               BORDER_SENTENCE };
 
-/* The character that ends at `end`; *begin is where it begins. */
+/* Returns the character that ends at `end` > 0 and sets *begin to its start. */
 static uint32_t char_before(const char *s, size_t end, size_t *begin)
 {
     size_t at = end - 1;
     int len;
 
+    assert(end > 0);
     while (at && end - at < 4 && ((unsigned char)s[at] & 0xC0) == 0x80) at--;
     *begin = at;
     return utf8_next(s + at, end - at, &len);
 }
 
-/* `at`: where cp begins. A dash counts only with a space before it, unlike
- * the hyphen of "ein- und aussteigen". */
+/* Returns the kind of border after character cp, which begins at `at`. A dash
+ * counts only with a space before it, unlike the hyphen of "ein- und
+ * aussteigen". */
 static enum border comma_or_clause(struct split_text t, uint32_t cp, size_t at)
 {
     switch (cp) {
@@ -574,10 +595,11 @@ static enum border comma_or_clause(struct split_text t, uint32_t cp, size_t at)
     }
 }
 
-/* Whether the full stop at `dot` ends a sentence; `next` is what follows. */
+/* Returns whether the full stop at `dot` ends a sentence. The next text begins
+ * at `next`. */
 static bool dot_before(struct split_text t, size_t dot, size_t next)
 {
-    struct follow f = split_look_ahead(&any_rules, t, next);
+    struct next_text f = split_peek_next(&any_rules, t, next);
     size_t word = dot, at = dot;
     uint32_t cp;
 
@@ -596,8 +618,8 @@ static bool is_wide(uint32_t cp)
            stop_of(cp) == STOP_WIDE;
 }
 
-/* The border at text[end], where one piece ends and the next begins. `space`:
- * white space follows. */
+/* Returns the kind of border at t.s[end], where one piece ends and the next
+ * begins. `space` means that white space follows. */
 static enum border border_at(struct split_text t, size_t end, bool space)
 {
     size_t at = end;
@@ -619,7 +641,7 @@ static enum border border_at(struct split_text t, size_t end, bool space)
     }
 }
 
-/* The border between p[i - 1] and p[i]. */
+/* Returns the kind of border between p[i - 1] and p[i]. */
 static enum border piece_border(struct split_text t, const struct piece *p,
                                 size_t i)
 {
@@ -641,6 +663,7 @@ size_t split_clause(const char *text, const struct piece *p, size_t n,
     enum border best = BORDER_NONE;
     size_t at = limit;
 
+    assert(limit >= 1 && n > limit);
     for (size_t i = limit; i >= 1; i--) {
         enum border b;
 
@@ -652,7 +675,7 @@ size_t split_clause(const char *text, const struct piece *p, size_t n,
         }
     }
     if (best) return at;
-    /* At least do not cut a character that is several byte pieces. */
+    /* At least keep the byte pieces of one character together. */
     while (at > 1 && p[at].begin == p[at].end) at--;
     return p[at].begin < p[at].end ? at : limit;
 }

@@ -1,11 +1,12 @@
-/* split.h - a text into sentences, and a sentence too long into clauses.
+/* split.h - splits a text into sentences, and a long sentence into clauses.
  *
- * Rules, not a model: a sentence ends after . ! ? ... (and their CJK kin) with
- * closing quotes, when white space and a plausible beginning follow; known
- * abbreviations, initials and ordinals ("am 3. Oktober", "z. B.", "Dr.") do
- * not end one. An empty line ends one whatever stands before it, a mere line
- * end does not. When in doubt nothing is split: two sentences translated
- * together cost little, half a sentence costs the translation. */
+ * It uses rules, not a model. A sentence ends after . ! ? ... (or their CJK
+ * equivalents) and closing quotes, if white space and a plausible beginning of
+ * a sentence follow. Known abbreviations, initials and ordinals ("am 3.
+ * Oktober", "z. B.", "Dr.") do not end a sentence. An empty line always ends
+ * one; a single line break does not. In case of doubt the text is not split:
+ * two sentences translated together cost little, but half a sentence gives a
+ * bad translation. */
 #ifndef TEXT_SPLIT_H
 #define TEXT_SPLIT_H
 
@@ -15,23 +16,25 @@
 #include "text/subword.h"
 
 struct span { size_t begin, end; };
-struct spans {                  /* grows; freed by spans_release */
+struct spans {                  /* a growing array */
     struct span *at;
     size_t n, cap;
 };
 void spans_release(struct spans *s);
 
-/* Append the sentences of text: spans ascend, hold no white space at either
- * end, and what lies between them is white space. lang is "de", "en" or
- * anything (general rules); NULL is "anything". Linear time. */
+/* Appends the sentences of the text to *out. The spans ascend, begin and end
+ * without white space, and are separated only by white space. lang is "de" or
+ * "en"; for any other value, or NULL, general rules apply. On failure *out is
+ * unchanged. Takes linear time. */
 enum status split_sentences(const char *text, size_t len, const char *lang,
                             struct spans *out, struct err *e);
 
-/* How many of the n pieces (n > limit >= 1) make the first part: at most
- * limit, at the best border there - sentence end, then ; : and dashes, then
- * a comma, then any space - not before limit / 2 unless there is no other;
- * limit itself when there is no border at all (or just before, so as not to
- * cut a character that is several byte pieces). Never 0. */
+/* Returns how many of the n pieces form the first part of a sentence that is
+ * too long: at least 1 and at most limit. n > limit >= 1. The cut is at the
+ * best border in reach: a sentence end, else ; : or a dash, else a comma, else
+ * any space. A border before limit / 2 is used only if there is no other. If
+ * there is no border at all, the result is limit, or a little less to keep the
+ * byte pieces of one character together. */
 size_t split_clause(const char *text, const struct piece *p, size_t n,
                     size_t limit);
 

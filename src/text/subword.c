@@ -1,14 +1,18 @@
-/* subword.c - encode and decode; see subword.h.
+/* subword.c - encodes text as piece ids and decodes ids to text.
  *
- * Encoding is three passes, each linear in the text: normalize (7 bytes of
- * scratch per byte, with the cuts), segment (unigram.c or bpe.c), and this
- * file's emit, which looks up ids and says where in the original each piece
- * lies. */
+ * Encoding takes three passes, each linear in the text: normalize (7 bytes of
+ * scratch memory per byte, including the cuts), segment (unigram.c or bpe.c),
+ * and emit, which looks up the ids and finds the span of each piece in
+ * the original text.
+ *
+ * Invariant of struct emitter: the pieces that were appended cover the original
+ * text up to covered_to, and their spans ascend. */
 #include "text/subword.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "text/normalize.h"
 #include "text/subword_model.h"
@@ -16,7 +20,7 @@
 
 struct subword {
     struct subword_model model;
-    struct normalizer norm, denorm;     /* denorm is used if it has a map */
+    struct normalizer norm, denorm;     /* denorm applies if it has a map */
 };
 
 void pieces_release(struct pieces *p)
@@ -83,12 +87,13 @@ int32_t subword_unk(const struct subword *sw)
 struct emitter {
     const struct subword_model *m;
     const struct normalized *nz;
-    size_t space;               /* bytes of the space symbol: 3 or 1 */
+    size_t space;               /* length of the space symbol: 3 or 1 */
     struct pieces *out;
-    size_t scan;                /* the unit that holds the last byte written
-                                   ends here, in nz->text */
-    uint32_t done;              /* the original is covered up to here */
-    bool after_unk;
+    size_t first;               /* index in out->at of the first piece */
+    size_t unit_end;            /* where the unit that contains the last byte
+                                   of the previous piece ends, in nz->text */
+    uint32_t covered_to;        /* end of the previous span */
+    bool after_unk;             /* the previous piece is unknown */
 };
 
 static bool space_at(const struct emitter *em, size_t at)
@@ -98,8 +103,7 @@ static bool space_at(const struct emitter *em, size_t at)
     return em->space == 3 ? !memcmp(s, "\xE2\x96\x81", 3) : *s == ' ';
 }
 
-/* Leave the spaces at either end of a piece out of its span, unless there is
- * nothing else. */
+/* Removes the spaces at both ends of a span, unless it consists of spaces. */
 static void trim_spaces(const struct emitter *em, size_t *begin, size_t *end)
 {
     size_t k = em->space, b = *begin, e = *end;
@@ -111,28 +115,30 @@ static void trim_spaces(const struct emitter *em, size_t *begin, size_t *end)
     *end = e;
 }
 
-/* The span of bytes [b, e) of the normalized text. A unit that several pieces
- * share (a ligature taken apart) belongs to the first of them; nz->from tells
- * units apart, but not the dummy prefix from what follows it. */
+/* Returns the span of bytes [b, e) of the normalized text. A unit that several
+ * pieces share (such as a ligature) belongs to the first of them. nz->from
+ * tells units apart, but not the dummy prefix from the unit that follows it. */
 static struct piece subword_locate(struct emitter *em, size_t b, size_t e)
 {
     const struct normalized *nz = em->nz;
-    struct piece p = { 0, em->done, em->done };
+    struct piece p = { 0, em->covered_to, em->covered_to };
 
+    assert(b < e && e <= nz->n);
     if (e <= nz->dummy) {
         p.begin = p.end = nz->from[0];
     } else {
         trim_spaces(em, &b, &e);
-        if (em->scan < e) {
-            em->scan = e;
-            while (em->scan < nz->n && nz->from[em->scan] == nz->from[e - 1])
-                em->scan++;
+        if (em->unit_end < e) {
+            em->unit_end = e;
+            while (em->unit_end < nz->n &&
+                   nz->from[em->unit_end] == nz->from[e - 1])
+                em->unit_end++;
         }
         if (nz->from[b] > p.begin) p.begin = nz->from[b];
-        if (nz->from[em->scan] > p.begin) p.end = nz->from[em->scan];
+        if (nz->from[em->unit_end] > p.begin) p.end = nz->from[em->unit_end];
         else p.end = p.begin;
     }
-    em->done = p.end;
+    em->covered_to = p.end;
     return p;
 }
 
@@ -141,6 +147,8 @@ static bool subword_push(struct emitter *em, int32_t id, uint32_t begin,
 {
     struct pieces *out = em->out;
 
+    assert(id >= 0 && id < em->m->n && begin <= end);
+    assert(out->n == em->first || out->at[out->n - 1].end <= begin);
     if (!mem_grow(&out->at, &out->cap, out->n + 1, sizeof *out->at))
         return false;
     out->at[out->n++] = (struct piece){ id, begin, end };
@@ -159,7 +167,8 @@ static bool push_bytes(struct emitter *em, size_t at, size_t len,
     return true;
 }
 
-/* BPE leaves an unused character as it is; unigram never takes one. */
+/* Returns the id of a piece. BPE may leave an unused piece; unigram never uses
+ * one. */
 static int32_t id_of(const struct subword_model *m, const char *s, size_t len)
 {
     int32_t id = piece_trie_find(&m->text, s, len);
@@ -179,23 +188,26 @@ static bool subword_emit(struct emitter *em, size_t at, size_t len)
     em->after_unk = unk;
     if (unk && em->m->byte_fallback) return push_bytes(em, at, len, p);
     if (!joins) return subword_push(em, id, p.begin, p.end);
+    assert(em->out->n > em->first);
     em->out->at[em->out->n - 1].end = p.end;
     return true;
 }
 
-static enum status emit_all(const struct subword *sw,
-                            const struct normalized *nz, const uint16_t *cut,
-                            struct pieces *out, struct err *e)
+static enum status subword_emit_all(const struct subword *sw,
+                                    const struct normalized *nz,
+                                    const uint16_t *cut, struct pieces *out,
+                                    struct err *e)
 {
     struct emitter em = {
-        .m = &sw->model, .nz = nz, .out = out, .done = nz->from[0],
+        .m = &sw->model, .nz = nz, .out = out, .first = out->n,
+        .covered_to = nz->from[0],
         .space = sw->norm.spec.escape_whitespaces ? 3 : 1
     };
-    size_t before = out->n;
 
     for (size_t at = 0; at < nz->n; at += cut[at]) {
+        assert(cut[at] >= 1 && cut[at] <= nz->n - at);
         if (subword_emit(&em, at, cut[at])) continue;
-        out->n = before;
+        out->n = em.first;
         return err_nomem(e, "the pieces of a text");
     }
     return ST_OK;
@@ -214,7 +226,7 @@ enum status subword_encode(const struct subword *sw, const char *text,
     if (!cut) st = err_nomem(e, "splitting text into pieces");
     else if (m->kind == KIND_BPE) st = bpe_segment(m, nz.text, nz.n, cut, e);
     else st = unigram_segment(m, nz.text, nz.n, cut, e);
-    if (!st) st = emit_all(sw, &nz, cut, out, e);
+    if (!st) st = subword_emit_all(sw, &nz, cut, out, e);
 out:
     free(cut);
     normalized_release(&nz);
@@ -223,24 +235,25 @@ out:
 
 /* ---- decode ---- */
 
-struct decoder {
+struct piece_decoder {
     const struct subword_model *m;
     struct strbuf *out;
-    size_t start;               /* out->len when we began */
-    struct strbuf bytes;        /* byte pieces not yet written */
-    bool at_start;              /* a leading space is still to be dropped */
+    size_t start;               /* out->len at the beginning */
+    struct strbuf bytes;        /* of byte pieces, not written yet */
+    bool at_start;              /* a leading space must be dropped */
     uint32_t *ends;             /* [n] or NULL: where each piece's text ends */
-    size_t marked;              /* pieces whose end is known */
+    size_t marked;              /* number of pieces whose end is set */
 };
 
-/* All pieces before `upto` end here, but for those that ended before. */
-static void mark_ends(struct decoder *d, size_t upto)
+/* Sets the end of all pieces before `upto` that have none yet. */
+static void mark_ends(struct piece_decoder *d, size_t upto)
 {
+    assert(d->marked <= upto && d->out->len >= d->start);
     for (; d->ends && d->marked < upto; d->marked++)
         d->ends[d->marked] = (uint32_t)(d->out->len - d->start);
 }
 
-static bool flush_bytes(struct decoder *d)
+static bool flush_bytes(struct piece_decoder *d)
 {
     bool ok = utf8_repair(d->out, d->bytes.data, d->bytes.len);
 
@@ -248,7 +261,7 @@ static bool flush_bytes(struct decoder *d)
     return ok;
 }
 
-/* The piece's text with spaces for U+2581. */
+/* Appends text with U+2581 replaced by spaces. */
 static bool add_spaced(struct strbuf *out, const char *s, size_t n)
 {
     while (n) {
@@ -264,7 +277,7 @@ static bool add_spaced(struct strbuf *out, const char *s, size_t n)
     return true;
 }
 
-static bool decode_text(struct decoder *d, int32_t id)
+static bool decode_text(struct piece_decoder *d, int32_t id)
 {
     const struct normalizer_spec *spec = &d->m->norm;
     const char *s = model_text(d->m, id);
@@ -274,19 +287,19 @@ static bool decode_text(struct decoder *d, int32_t id)
         (spec->add_dummy_prefix || spec->remove_extra_whitespaces)) {
         s += 3;
         n -= 3;
-        /* Only one space is the dummy prefix; but where the encoder drops
-         * all leading spaces, so do we. */
+        /* The dummy prefix is one space. But if the encoder drops all leading
+         * spaces, the decoder does, too. */
         if (!spec->remove_extra_whitespaces) d->at_start = false;
     }
     return add_spaced(d->out, s, n);
 }
 
-static bool decode_one(struct decoder *d, int32_t id, size_t i)
+static bool decode_one(struct piece_decoder *d, int32_t id, size_t i)
 {
     const struct subword_model *m = d->m;
 
-    /* By its text, as SentencePiece does: of a reserved and a plain piece
-     * written the same, the reserved one counts. */
+    /* Look the piece up by its text, as SentencePiece does: if a reserved and
+     * a plain piece have the same text, the reserved one counts. */
     id = subword_model_find(m, model_text(m, id), m->piece[id].len);
     if (m->piece[id].type == PIECE_BYTE)
         return strbuf_addc(&d->bytes, (char)m->piece[id].byte);
@@ -310,8 +323,8 @@ static void cut_back(struct strbuf *sb, size_t len)
 static enum status no_room(const struct strbuf *out, struct err *e)
 {
     if (!out->limit) return err_nomem(e, "decoding pieces");
-    return err_set(e, ST_LIMIT, "the text is over its limit of %zu bytes, or "
-                   "memory is short", out->limit);
+    return err_set(e, ST_LIMIT, "the text exceeds its limit of %zu bytes, or "
+                   "memory ran out", out->limit);
 }
 
 static enum status denormalize(const struct subword *sw, struct strbuf *out,
@@ -330,18 +343,18 @@ static enum status denormalize(const struct subword *sw, struct strbuf *out,
     return st;
 }
 
-static enum status decode_all(struct decoder *d, const int32_t *ids, size_t n,
-                              struct err *e)
+static enum status decode_all(struct piece_decoder *d, const int32_t *ids,
+                              size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
-        if (ids[i] >= d->m->n && d->ends) {     /* a model's own: no text */
+        if (ids[i] >= d->m->n && d->ends) {     /* known to the model only */
             if (!flush_bytes(d)) return no_room(d->out, e);
             mark_ends(d, i + 1);
             continue;
         }
         if (ids[i] < 0 || ids[i] >= d->m->n)
-            return err_set(e, ST_ARGUMENT, "there is no piece %d (ids are 0 to "
-                           "%d)", (int)ids[i], (int)d->m->n - 1);
+            return err_set(e, ST_ARGUMENT, "there is no piece %d; ids are 0 to "
+                           "%d", (int)ids[i], (int)d->m->n - 1);
         if (!decode_one(d, ids[i], i)) return no_room(d->out, e);
         if (!d->bytes.len) mark_ends(d, i + 1);
     }
@@ -360,7 +373,7 @@ enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
                                 size_t n, struct strbuf *out, uint32_t *ends,
                                 struct err *e)
 {
-    struct decoder d = {
+    struct piece_decoder d = {
         .m = &sw->model, .out = out, .start = out->len, .at_start = true,
         .ends = ends,
     };
@@ -371,7 +384,7 @@ enum status subword_decode_ends(const struct subword *sw, const int32_t *ids,
     strbuf_release(&d.bytes);
     if (!st && sw->denorm.n_units) st = denormalize(sw, out, d.start, e);
     if (st) cut_back(out, d.start);
-    /* Denormalizing may have shortened the text. */
+    /* Denormalization may have shortened the text. */
     for (size_t i = 0; !st && ends && i < n; i++)
         if (ends[i] > out->len - d.start)
             ends[i] = (uint32_t)(out->len - d.start);

@@ -1,6 +1,6 @@
-/* subword_model.c - reads the .model file; see subword_model.h.
+/* subword_model.c - reads the .model file of SentencePiece.
  *
- * sentencepiece_model.proto, as far as encoding and decoding need it:
+ * The parts of sentencepiece_model.proto that encoding and decoding need:
  *
  *     ModelProto       1 pieces (repeated)  2 trainer_spec  3 normalizer_spec
  *                      5 denormalizer_spec
@@ -10,25 +10,26 @@
  *     NormalizerSpec   2 precompiled_charsmap  3 add_dummy_prefix
  *                      4 remove_extra_whitespaces  5 escape_whitespaces
  *
- * A field is a varint (number << 3 | wire type) and a value: wire type 0 a
- * varint, 1 eight bytes, 2 a varint length and that many bytes, 5 four bytes.
- * Unknown fields are skipped; a scalar that comes twice keeps the last value,
- * a message that comes twice is merged. */
+ * A field is a varint (number << 3 | wire type) and a value. Wire type 0 is a
+ * varint, 1 is eight bytes, 2 is a varint length and that many bytes, 5 is four
+ * bytes. Unknown fields are skipped. If a scalar occurs twice, the last value
+ * counts; if a message occurs twice, the two are merged. */
 #include "text/subword_model.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
 struct proto_cursor { const uint8_t *p, *end; };
 
-struct field {
+struct proto_field {
     uint32_t number;
     int wire;
     uint64_t value;             /* wire types 0, 1 and 5 */
-    struct proto_cursor bytes;  /* wire type 2 */
+    struct proto_cursor bytes;        /* wire type 2 */
 };
 
 static bool read_varint(struct proto_cursor *c, uint64_t *out)
@@ -65,8 +66,9 @@ static bool read_bytes(struct proto_cursor *c, struct proto_cursor *out)
     return true;
 }
 
-/* The next field; false at the end and, with *bad set, when it is damaged. */
-static bool next_field(struct proto_cursor *c, struct field *f, bool *bad)
+/* Reads the next field. Returns false at the end, and if the field is damaged;
+ * *bad is set then. */
+static bool next_field(struct proto_cursor *c, struct proto_field *f, bool *bad)
 {
     uint64_t key;
     bool ok;
@@ -82,7 +84,7 @@ static bool next_field(struct proto_cursor *c, struct field *f, bool *bad)
         case 1: ok = read_fixed(c, 8, &f->value); break;
         case 2: ok = read_bytes(c, &f->bytes); break;
         case 5: ok = read_fixed(c, 4, &f->value); break;
-        default: ok = false;    /* groups: SentencePiece has none */
+        default: ok = false;    /* SentencePiece does not use groups */
         }
     }
     if (!ok) *bad = true;
@@ -100,7 +102,7 @@ static float as_float(uint64_t bits)
 
 static bool read_trainer(struct subword_model *m, struct proto_cursor c)
 {
-    struct field f;
+    struct proto_field f;
     bool bad = false;
 
     while (next_field(&c, &f, &bad)) {
@@ -112,7 +114,7 @@ static bool read_trainer(struct subword_model *m, struct proto_cursor c)
             m->byte_fallback = f.value != 0;
         else if (f.number == 44 && f.wire == 2) {
             m->unk_text = (const char *)f.bytes.p;
-            /* SentencePiece stops at a NUL here. */
+            /* SentencePiece treats this as a C string. */
             m->unk_text_len = strnlen(m->unk_text,
                                       (size_t)(f.bytes.end - f.bytes.p));
         }
@@ -122,7 +124,7 @@ static bool read_trainer(struct subword_model *m, struct proto_cursor c)
 
 static bool read_normalizer(struct normalizer_spec *s, struct proto_cursor c)
 {
-    struct field f;
+    struct proto_field f;
     bool bad = false;
 
     while (next_field(&c, &f, &bad)) {
@@ -139,7 +141,8 @@ static bool read_normalizer(struct normalizer_spec *s, struct proto_cursor c)
     return !bad;
 }
 
-/* "<0x" two upper-case hexadecimal digits ">" to 0..255; -1 for others. */
+/* Returns the byte that a piece such as "<0x0A>" stands for; -1 if it is not
+ * written like that, with upper-case digits. */
 static int parse_byte_piece(const uint8_t *s, size_t len)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -163,7 +166,8 @@ static enum status check_piece(const struct subword_model *m, int32_t id,
         return err_set(e, ST_FORMAT, "tokenizer: piece %d has %zu bytes, more "
                        "than %d", id, len, SUBWORD_PIECE_MAX);
     if (memchr(text.p, 0, len))
-        return err_set(e, ST_FORMAT, "tokenizer: piece %d holds a NUL", id);
+        return err_set(e, ST_FORMAT, "tokenizer: piece %d contains a NUL byte",
+                       id);
     if (isnan(p->score))
         return err_set(e, ST_FORMAT, "tokenizer: the score of piece %d is not "
                        "a number", id);
@@ -178,10 +182,11 @@ static enum status read_piece(struct subword_model *m, int32_t id,
 {
     struct piece_entry *p = &m->piece[id];
     struct proto_cursor text = { c.p, c.p };
-    struct field f;
+    struct proto_field f;
     enum status st;
     bool bad = false;
 
+    assert(id >= 0 && id < m->n);
     *p = (struct piece_entry){ .type = PIECE_NORMAL };
     while (next_field(&c, &f, &bad)) {
         if (f.number == 1 && f.wire == 2)
@@ -201,11 +206,11 @@ static enum status read_piece(struct subword_model *m, int32_t id,
     return ST_OK;
 }
 
-/* Walk the outer message: everything but the pieces, which are counted. */
+/* Reads the outer message. The pieces are only counted. */
 static enum status read_specs(struct subword_model *m, struct err *e)
 {
     struct proto_cursor c = { m->bytes, m->bytes + m->size };
-    struct field f;
+    struct proto_field f;
     bool bad = false, ok = true;
 
     while (ok && next_field(&c, &f, &bad)) {
@@ -231,7 +236,7 @@ static enum status read_specs(struct subword_model *m, struct err *e)
 static enum status read_pieces(struct subword_model *m, struct err *e)
 {
     struct proto_cursor c = { m->bytes, m->bytes + m->size };
-    struct field f;
+    struct proto_field f;
     enum status st = ST_OK;
     bool bad = false;
     int32_t id = 0;
@@ -241,17 +246,18 @@ static enum status read_pieces(struct subword_model *m, struct err *e)
     while (!st && next_field(&c, &f, &bad))
         if (f.number == 1 && f.wire == 2)
             st = read_piece(m, id++, f.bytes, e);
+    assert(id <= m->n && (st || id == m->n));
     return st;
 }
 
-static bool subword_model_is_text(int type)
+static bool is_text_piece(int type)
 {
     return type == PIECE_NORMAL || type == PIECE_USER || type == PIECE_UNUSED;
 }
 
-static bool is_user(int type) { return type == PIECE_USER; }
+static bool is_user_piece(int type) { return type == PIECE_USER; }
 
-static bool is_reserved(int type) { return !subword_model_is_text(type); }
+static bool is_reserved_piece(int type) { return !is_text_piece(type); }
 
 static enum status build_trie(const struct subword_model *m,
                               struct piece_trie *t, bool (*wanted)(int),
@@ -273,8 +279,8 @@ static enum status build_trie(const struct subword_model *m,
     return st;
 }
 
-/* Whether a space symbol follows something else in the piece: such a piece
- * reaches over a word border. */
+/* Returns whether a space symbol follows another character in the piece. Such a
+ * piece extends over a word border. */
 static bool has_space_inside(const char *s, size_t len)
 {
     for (size_t i = 1; i + 3 <= len; i++) {
@@ -302,7 +308,7 @@ static enum status note_piece(struct subword_model *m, int32_t id,
     } else if (p->type == PIECE_UNUSED) {
         m->has_unused = true;
     }
-    if (subword_model_is_text(p->type)) {
+    if (is_text_piece(p->type)) {
         if (p->len > m->longest) m->longest = p->len;
         if (has_space_inside(model_text(m, id), p->len))
             m->space_inside = true;
@@ -323,23 +329,24 @@ static enum status check_bytes(const struct subword_model *m, struct err *e)
     return ST_OK;
 }
 
-static enum status derive(struct subword_model *m, struct err *e)
+static enum status derive_tables(struct subword_model *m, struct err *e)
 {
     enum status st = ST_OK;
 
     m->unk = -1;
     m->min_score = FLT_MAX;
-    m->max_score = FLT_MIN;     /* tiny, above zero: SentencePiece's choice */
+    m->max_score = FLT_MIN;     /* the smallest positive normal number, as in
+                                   SentencePiece */
     for (int b = 0; b < 256; b++) m->byte_id[b] = -1;
     for (int32_t id = 0; id < m->n && !st; id++) st = note_piece(m, id, e);
     if (!st && m->unk < 0)
         st = err_set(e, ST_FORMAT, "tokenizer: there is no unknown piece");
     if (!st) st = check_bytes(m, e);
-    if (!st) st = build_trie(m, &m->text, subword_model_is_text, e);
-    if (!st) st = build_trie(m, &m->user, is_user, e);
-    if (!st) st = build_trie(m, &m->reserved, is_reserved, e);
+    if (!st) st = build_trie(m, &m->text, is_text_piece, e);
+    if (!st) st = build_trie(m, &m->user, is_user_piece, e);
+    if (!st) st = build_trie(m, &m->reserved, is_reserved_piece, e);
     if (!st && m->text.n == 0)
-        st = err_set(e, ST_FORMAT, "tokenizer: no piece stands for text");
+        st = err_set(e, ST_FORMAT, "tokenizer: there is no piece for text");
     return st;
 }
 
@@ -357,10 +364,10 @@ enum status subword_model_init(struct subword_model *m, const void *bytes,
     m->unk_text_len = sizeof unk_text - 1;
     m->norm = m->denorm = (struct normalizer_spec){ NULL, 0, true, true, true };
     if (size > INT32_MAX)
-        return err_set(e, ST_FORMAT, "tokenizer: the model is over 2 GB");
+        return err_set(e, ST_FORMAT, "tokenizer: the model is over 2 GiB");
     st = read_specs(m, e);
     if (!st) st = read_pieces(m, e);
-    if (!st) st = derive(m, e);
+    if (!st) st = derive_tables(m, e);
     return st;
 }
 

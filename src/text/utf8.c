@@ -1,16 +1,19 @@
-/* utf8.c - decode, check and repair UTF-8; see utf8.h.
+/* utf8.c - decodes, validates and repairs UTF-8.
  *
- * The accepted sequences are those of Unicode 3.9, table 3-7: shortest form,
- * no surrogates, nothing over 0x10FFFF. */
+ * The accepted sequences are those of table 3-7 of the Unicode standard: the
+ * shortest form, no surrogates, nothing over 0x10FFFF. */
 #include "text/utf8.h"
 
 #include <string.h>
+
+#include "base/invariant.h"
 
 static bool is_tail(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
 static uint32_t tail(char c) { return (unsigned char)c & 0x3F; }
 
-static uint32_t next_wide(const char *s, size_t n, int *len)
+/* Like utf8_next, for a first byte of 0x80 or more. */
+static uint32_t next_multibyte(const char *s, size_t n, int *len)
 {
     unsigned char c = (unsigned char)s[0];
     uint32_t cp;
@@ -37,13 +40,15 @@ static uint32_t next_wide(const char *s, size_t n, int *len)
 
 uint32_t utf8_next(const char *s, size_t n, int *len)
 {
-    if ((unsigned char)s[0] >= 0x80) return next_wide(s, n, len);
+    assert(n > 0);
+    if ((unsigned char)s[0] >= 0x80) return next_multibyte(s, n, len);
     *len = 1;
     return (unsigned char)s[0];
 }
 
 int utf8_put(char *out, uint32_t cp)
 {
+    assert(cp <= 0x10FFFF);
     if (cp < 0x80) {
         out[0] = (char)cp;
         return 1;
@@ -66,8 +71,9 @@ int utf8_put(char *out, uint32_t cp)
     return 4;
 }
 
-/* Bytes below 0x80 at the beginning, sixteen at a time: most of most texts,
- * and every byte of an import is checked. */
+/* Returns the number of ASCII bytes at the beginning of s. It checks sixteen
+ * bytes at a time, because most texts are mostly ASCII and an import validates
+ * every byte. */
 static size_t ascii_run(const char *s, size_t n)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
@@ -92,8 +98,8 @@ size_t utf8_check(const char *s, size_t n)
     while (i < n) {
         i += ascii_run(s + i, n - i);
         if (i == n) break;
-        /* 0xFFFD of length 3 is the character itself, well-formed. */
-        if (next_wide(s + i, n - i, &len) == 0xFFFD && len == 1) return i;
+        /* 0xFFFD with length 3 is the valid character U+FFFD itself. */
+        if (next_multibyte(s + i, n - i, &len) == 0xFFFD && len == 1) return i;
         i += (size_t)len;
     }
     return n;

@@ -1,4 +1,4 @@
-/* utf8.h - decode, check and repair UTF-8. */
+/* utf8.h - decodes, validates and repairs UTF-8. */
 #ifndef TEXT_UTF8_H
 #define TEXT_UTF8_H
 
@@ -7,17 +7,19 @@
 
 #include "base/strbuf.h"
 
-/* The code point at s (n bytes left, n >= 1) and its length in *len. An
- * invalid byte gives 0xFFFD with *len 1 (overlong forms, surrogates and
- * values over 0x10FFFF are invalid). */
+/* Returns the code point at s and sets *len to its length in bytes. n >= 1
+ * bytes are available. An invalid byte gives 0xFFFD with *len 1; overlong
+ * forms, surrogates and values over 0x10FFFF are invalid. */
 uint32_t utf8_next(const char *s, size_t n, int *len);
 
-int utf8_put(char *out, uint32_t cp);           /* writes 1..4, returns it */
+/* Writes a code point (at most 0x10FFFF) and returns its length, 1 to 4
+ * bytes. */
+int utf8_put(char *out, uint32_t cp);
 
-/* Offset of the first invalid byte, or n when all is valid. */
+/* Returns the offset of the first invalid byte, or n if all bytes are valid. */
 size_t utf8_check(const char *s, size_t n);
 
-/* Characters of a valid text. */
+/* Returns the number of code points of a valid text. */
 static inline size_t utf8_count(const char *s, size_t n)
 {
     size_t count = 0;
@@ -27,7 +29,8 @@ static inline size_t utf8_count(const char *s, size_t n)
     return count;
 }
 
-/* Append s with every invalid byte as U+FFFD. false: no memory. */
+/* Appends s with every invalid byte replaced by U+FFFD. On failure (out of
+ * memory) it returns false and leaves *out as it was. */
 bool utf8_repair(struct strbuf *out, const char *s, size_t n);
 
 #endif

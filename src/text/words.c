@@ -1,15 +1,17 @@
-/* words.c - the words of a text; see words.h.
+/* words.c - splits a text into words and converts words to lower case.
  *
- * Nearly every word of European text is ASCII letters and digits with some
- * letters from U+00C0 to U+017F between; those are found byte by byte
- * (plain_word). What the fast path is not sure of is left to stretch(), which
- * knows all rules. Both give the same borders where both know one. */
+ * Nearly every word of European text consists of ASCII letters and digits and
+ * some letters from U+00C0 to U+017F. A fast path finds those byte by byte
+ * (words_by_bytes). Whenever it cannot be sure, words_by_all_rules applies the
+ * full rules. Both give the same borders.
+ *
+ * Invariant: w->end of one stretch is w->begin of the next, every stretch has
+ * at least one byte, and none has more than WORD_CHARS_MAX code points. */
 #include "text/words.h"
-
-#include <assert.h>
 
 #include <utf8proc.h>
 
+#include "base/invariant.h"
 #include "text/utf8.h"
 #include "text/word_break.h"
 
@@ -20,9 +22,10 @@
                   BIT(IDEOGRAPH) | BIT(SOUTHEAST))
 #define IN_SPACE (BIT(BLANK) | BIT(WSEG) | BIT(CR) | BIT(LF) | BIT(NEWLINE))
 
-/* ---- all rules ----------------------------------------------------------- */
+/* ---- the full rules ------------------------------------------------------ */
 
-/* What may follow a class without a border (WB5, 8-10, 13, 15; and Thai). */
+/* The classes that may follow a class without a border (WB5, 8-10, 13, 15; and
+ * Southeast Asian scripts). */
 static const uint32_t follows[32] = {
     [WB_LETTER] = ANY_LETTER | BIT(NUMERIC) | BIT(EXTENDNUM),
     [WB_HEBREW] = ANY_LETTER | BIT(NUMERIC) | BIT(EXTENDNUM) | BIT(SQUOTE),
@@ -34,13 +37,13 @@ static const uint32_t follows[32] = {
     [WB_SOUTHEAST] = BIT(SOUTHEAST)
 };
 
-struct words_cursor {
+struct word_cursor {
     const char *s;
     size_t at, end;
-    int n_chars;                /* of this stretch so far */
+    int n_chars;                /* code points of this stretch so far */
 };
 
-static char words_class_of(uint32_t cp)
+static char word_break_class(uint32_t cp)
 {
     if (cp < WB_TABLED)
         return word_break_block[word_break_index[cp / WB_BLOCK]]
@@ -52,23 +55,25 @@ static char words_class_of(uint32_t cp)
     return WB_PLAIN;
 }
 
-/* The class of the next code point and its length; 0 where the stretch must
- * end, at the end of the text or because it is long enough. */
-static char words_peek(const struct words_cursor *c, int *len)
+/* Returns the class of the next code point and sets *len to its length. Returns
+ * 0 if the stretch must end: at the end of the text or at its maximum
+ * length. */
+static char words_peek(const struct word_cursor *c, int *len)
 {
     if (c->at == c->end || c->n_chars == WORD_CHARS_MAX) return 0;
-    return words_class_of(utf8_next(c->s + c->at, c->end - c->at, len));
+    return word_break_class(utf8_next(c->s + c->at, c->end - c->at, len));
 }
 
-static void words_take(struct words_cursor *c, int len)
+static void words_take(struct word_cursor *c, int len)
 {
     c->at += (size_t)len;
     c->n_chars++;
 }
 
-/* Is a mark of class `mark` after `prev` inside a word, because what follows
- * it is right: WB6, 7b and 12. Then prev holds for what follows. */
-static bool is_bridge(struct words_cursor c, int mark_len, unsigned prev,
+/* Returns whether a mark of class `mark` after a character of class `prev` is
+ * inside a word because of the character after it (WB6, 7b and 12). If so,
+ * `prev` remains the class for what follows. */
+static bool is_bridge(struct word_cursor c, int mark_len, unsigned prev,
                       unsigned mark)
 {
     uint32_t want = 0, m = 1u << mark;
@@ -97,11 +102,12 @@ static enum word_kind kind_of(uint32_t seen)
     return seen & ~IN_SPACE ? WORD_OTHER : WORD_SPACE;
 }
 
-/* The stretch that starts at w->begin, whatever is there. */
-static void stretch(struct words *w)
+/* Finds the stretch that starts at w->begin by the full rules. */
+static void words_by_all_rules(struct words *w)
 {
-    struct words_cursor c = { w->text.p, w->begin, w->text.n, 0 };
-    unsigned prev, last, cls;   /* last: of the code point; prev: by WB4 */
+    struct word_cursor c = { w->text.p, w->begin, w->text.n, 0 };
+    unsigned prev, last, cls;   /* of the last code point; `prev` ignores
+                                   what WB4 ignores */
     uint32_t seen;
     char next;
     int len;
@@ -120,7 +126,7 @@ static void stretch(struct words *w)
             /* prev stays */
         } else if ((last == WB_ZWJ && WB_IS_PICTOGRAPH(next)) || /* WB3c */
                    follows[prev] & 1u << cls) {
-            /* Flags are pairs: after two of them there is a border. */
+            /* A flag is a pair of these; after a pair there is a border. */
             prev = prev == WB_RI && cls == WB_RI ? WB_OTHER : cls;
         } else {
             break;
@@ -135,13 +141,14 @@ static void stretch(struct words *w)
 
 /* ---- the fast path ------------------------------------------------------- */
 
-/* What a byte is to the fast path. */
+/* What the fast path knows about a byte. */
 enum {
-    B_HARD,                     /* ask stretch() */
+    B_HARD,                     /* needs the full rules */
     B_LETTER, B_DIGIT, B_UNDERSCORE,
-    B_LATIN,                    /* begins one of U+00C0 .. U+017F */
+    B_LATIN,                    /* first byte of U+00C0 .. U+017F */
     B_POINT, B_COLON, B_COMMA,  /* may be inside a word */
-    B_SPACE, B_MARK             /* a stretch of its own, if nothing joins it */
+    B_SPACE, B_MARK             /* stretches of their own, unless something
+                                   extends them */
 };
 
 #define L B_LETTER
@@ -177,8 +184,9 @@ static unsigned kind_at(const char *s, size_t i)
     return byte_kind[(unsigned char)s[i]];
 }
 
-/* Are there two bytes of a letter from U+00C0 to U+017F: not U+00D7, U+00F7,
- * nor a broken sequence. */
+/* Returns whether a B_LATIN byte is followed by the second byte of a letter
+ * from U+00C0 to U+017F. U+00D7, U+00F7 and broken sequences are not
+ * letters. */
 static bool is_latin(const char *s, size_t left)
 {
     unsigned char first = (unsigned char)s[0], second;
@@ -189,15 +197,16 @@ static bool is_latin(const char *s, size_t left)
            !(first == 0xC3 && (second & 0xDF) == 0x97);
 }
 
-/* May what begins with this byte extend what is before it: marks and format
- * characters do, and have no byte below 0x80 or from 0xC3 to 0xC5. */
-static bool is_fresh(const char *s, size_t i, size_t n)
+/* Returns whether the character at i cannot extend the one before it. Combining
+ * marks and format characters can; they never begin with a byte below 0x80 or
+ * from 0xC3 to 0xC5. */
+static bool cannot_extend(const char *s, size_t i, size_t n)
 {
     return i == n || (unsigned char)s[i] < 0x80 || kind_at(s, i) == B_LATIN;
 }
 
-/* Does the mark at i (after a letter or digit, something behind it) join what
- * is on both sides, in ASCII? */
+/* Returns whether the mark at i joins the ASCII characters on both sides. It
+ * follows a letter or digit and is not the last byte. */
 static bool joins(const char *s, size_t i)
 {
     unsigned mark = kind_at(s, i), next = kind_at(s, i + 1);
@@ -208,12 +217,12 @@ static bool joins(const char *s, size_t i)
     return next == B_DIGIT && mark != B_COLON && prev == B_DIGIT;
 }
 
-/* The end of the word at i, which starts with a letter or digit. Returns 0
- * when the fast path cannot tell: all rules are needed, or the word has more
- * than WORD_CHARS_MAX bytes and may have to be cut. The scan stops there:
- * a word of n bytes is cut into n / WORD_CHARS_MAX pieces, and scanning to its
- * end for each of them would be quadratic. */
-static size_t plain_word(const char *s, size_t i, size_t n)
+/* Returns the end of the word at i, which starts with a letter or digit.
+ * Returns 0 if the fast path cannot decide: the full rules are needed, or the
+ * word has more than WORD_CHARS_MAX bytes and may have to be cut. The scan
+ * stops at that length: a word of n bytes is cut into n / WORD_CHARS_MAX
+ * pieces, and scanning to its end for each of them would be quadratic. */
+static size_t fast_word_end(const char *s, size_t i, size_t n)
 {
     size_t longest = n - i > WORD_CHARS_MAX ? i + WORD_CHARS_MAX : n;
 
@@ -243,8 +252,9 @@ static size_t plain_word(const char *s, size_t i, size_t n)
     }
 }
 
-/* Is the stretch at w->begin one that bytes are enough to tell? */
-static bool plain(struct words *w)
+/* Finds the stretch at w->begin by its bytes. Returns false if that needs the
+ * full rules. */
+static bool words_by_bytes(struct words *w)
 {
     const char *s = w->text.p;
     size_t i = w->begin, n = w->text.n, end = i + 1;
@@ -257,13 +267,13 @@ static bool plain(struct words *w)
         if (!is_latin(s + i, n - i)) return false;
         /* fall through */
     case B_LETTER: case B_DIGIT:
-        end = plain_word(s, i, n);
+        end = fast_word_end(s, i, n);
         if (!end) return false;
         assert(end > i && end - i <= WORD_CHARS_MAX);
         w->kind = WORD_TERM;
         break;
     default:
-        if (!is_fresh(s, end, n)) return false;
+        if (!cannot_extend(s, end, n)) return false;
         if (s[i] == ' ' && end < n && s[end] == ' ') return false;
         w->kind = k == B_SPACE ? WORD_SPACE : WORD_OTHER;
     }
@@ -280,7 +290,8 @@ bool words_next(struct words *w)
 {
     w->begin = w->end;
     if (w->begin == w->text.n) return false;
-    if (!plain(w)) stretch(w);
+    if (!words_by_bytes(w)) words_by_all_rules(w);
+    assert(w->end > w->begin && w->end <= w->text.n);
     return true;
 }
 
@@ -305,7 +316,7 @@ size_t words_lower(struct str word, char *out)
             out[n++] = (char)((unsigned)c - 'A' < 26 ? c + 32 : c);
             len = 1;
         } else if (c == 0xC3 && is_latin(word.p + i, word.n - i)) {
-            /* U+00C0 .. U+00DE are 32 before their small letters. */
+            /* U+00C0 .. U+00DE: the lower-case letter is 32 higher. */
             unsigned char d = (unsigned char)word.p[i + 1];
 
             out[n++] = (char)c;

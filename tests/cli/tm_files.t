@@ -361,5 +361,5 @@ An encoding that cannot be read is an error that names it.
 
   $ printf '<?xml version="1.0" encoding="UTF-7"?>\n<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>M+APw-ller</seg></tuv><tuv xml:lang="en"><seg>Miller</seg></tuv></tu></body></tmx>' > seven.tmx
   $ skmt tm import y.tm seven.tmx
-  seven.tmx:1:1: the encoding UTF-7 is not read; convert the file to UTF-8
+  seven.tmx:1:1: the encoding UTF-7 is not supported; convert the file to UTF-8
   [1]

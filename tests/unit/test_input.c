@@ -233,8 +233,8 @@ TEST(byte_order_marks_and_utf16)
         { "\xFF\xFE" "\x3D\xD8" "a\0", 6, "byte 3: a lone high surrogate" },
         { "\xFF\xFE" "\x3D\xD8", 4, "half a character" },
         { "\xFF\xFE" "a\0b", 5, "byte 5: half a character" },
-        { "\xFF\xFE\0\0a\0\0\0", 8, "the encoding UTF-32 is not read" },
-        { "\0\0\xFE\xFF\0\0\0a", 8, "the encoding UTF-32 is not read" },
+        { "\xFF\xFE\0\0a\0\0\0", 8, "the encoding UTF-32 is not supported" },
+        { "\0\0\xFE\xFF\0\0\0a", 8, "the encoding UTF-32 is not supported" },
     };
     struct strbuf got;
     struct err e = { 0 };
@@ -418,12 +418,12 @@ TEST(what_is_not_recognized_says_what_was_expected)
 
     CHECK_INT(reader_open_memory(&r, "a", str_of("no tab"),
                                  (struct str){ 0 }, &o, &e), ST_FORMAT);
-    CHECK_STR(e.msg, "a: neither TMX, XLIFF, PO nor lines with a tab between "
-              "the texts, nor CSV; --format says what it is");
+    CHECK_STR(e.msg, "a: the format was not recognized (TMX, XLIFF, PO, TSV "
+              "or CSV); name it with --format");
     CHECK_INT(reader_open_memory(&r, "a", str_of("<html/>"),
                                  (struct str){ 0 }, &o, &e), ST_FORMAT);
-    CHECK_STR(e.msg, "a: an XML file with <html>, where <tmx> or <xliff> was "
-              "expected");
+    CHECK_STR(e.msg, "a: expected an XML file with <tmx> or <xliff>, found "
+              "<html>");
 }
 
 TEST(formats_by_name)

@@ -34,13 +34,13 @@ TEST(parallel_needs_as_many_lines_in_both)
     struct rows r = READ("a\nb\nc\n", "A\n", .skip_bad = true);
 
     CHECK_INT(r.st, ST_FORMAT);
-    CHECK_STR(r.e.msg, "expected as many lines in both files: t has 3, t has "
-              "1");
+    CHECK_STR(r.e.msg, "expected the same number of lines in both files: t "
+              "has 3, t has 1");
     CHECK_INT(r.n, 1);
     rows_free(&r);
     r = READ("a", "A\nB\nC\nD", 0);
-    CHECK_STR(r.e.msg, "expected as many lines in both files: t has 1, t has "
-              "4");
+    CHECK_STR(r.e.msg, "expected the same number of lines in both files: t "
+              "has 1, t has 4");
     rows_free(&r);
 }
 
@@ -49,7 +49,7 @@ TEST(parallel_says_which_line_is_wrong)
     struct rows r = READ("a\nb\n", "A\nB\xFF\n", 0);
 
     CHECK_INT(r.st, ST_FORMAT);
-    CHECK_STR(r.e.msg, "t:2:2: expected UTF-8, found a byte that is none (is "
+    CHECK_STR(r.e.msg, "t:2:2: expected UTF-8, found an invalid byte (is "
               "the file in another encoding?)");
     rows_free(&r);
     r = READ("a\n\xC3\nccccccccccc\nd\n", "A\nB\nC\nD\n", .skip_bad = true,
@@ -58,7 +58,7 @@ TEST(parallel_says_which_line_is_wrong)
     REQUIRE(r.n == 2);
     CHECK_STR(r.u[1].target.p, "D");
     CHECK_INT(r.counts.bad, 2);
-    CHECK_STR(r.bad.data, "2:1 expected UTF-8, found a byte that is none (is "
+    CHECK_STR(r.bad.data, "2:1 expected UTF-8, found an invalid byte (is "
               "the file in another encoding?)\n"
               "3:0 expected a line of at most 10 bytes\n");
     rows_free(&r);

@@ -68,10 +68,10 @@ TEST(po_says_where_it_is_wrong)
     static const struct { const char *text, *message; } bad[] = {
         { "msgid \"a", "t:1:7: expected a closing quote on the same line" },
         { "msgid \"a\\q\"", "t:1:10: expected one of n t b r f v a x \\ \" or "
-          "a digit behind the backslash" },
-        { "msgid \"\\xZ\"", "t:1:10: expected hexadecimal digits behind \\x" },
+          "a digit after the backslash" },
+        { "msgid \"\\xZ\"", "t:1:10: expected hexadecimal digits after \\x" },
         { "msgid \"\\400\"", "t:1:11: expected a byte, found a larger number "
-          "behind the backslash" },
+          "after the backslash" },
         { "msgid \"\\0\"", "t:1:10: expected text, found a NUL byte" },
         { "\"a\"", "t:1:1: expected msgid before a string" },
         { "msgid \"a\"\nmsgid \"b\"", "t:2:1: expected msgstr before the next "
@@ -81,26 +81,26 @@ TEST(po_says_where_it_is_wrong)
         { "msgstr \"a\"", "t:1:1: expected msgid before msgstr" },
         { "msgid \"a\"\n", "t:2:1: expected msgstr before the next entry, "
           "found the end of the file" },
-        { "msgid \"a\"\nmsgstr\n", "t:3:1: expected a string in quotes behind "
-          "the keyword, found the end of the file" },
-        { "msgid\nmsgstr \"\"\n", "t:2:1: expected a string in quotes behind "
-          "the keyword" },
+        { "msgid \"a\"\nmsgstr\n", "t:3:1: expected a quoted string after the "
+          "keyword, found the end of the file" },
+        { "msgid\nmsgstr \"\"\n", "t:2:1: expected a quoted string after the "
+          "keyword" },
         { "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr \"c\"", "t:3:8: expected "
-          "msgstr[n] behind msgid_plural" },
+          "msgstr[n] after msgid_plural" },
         { "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[1] \"c\"", "t:3:10: "
-          "expected the plural forms one by one, from msgstr[0]" },
+          "expected the plural forms in order, starting with msgstr[0]" },
         { "msgid \"a\"\nmsgstr[0] \"c\"", "t:2:7: expected msgid_plural "
           "before msgstr[n]" },
         { "#~ msgid \"a\"\nmsgstr \"b\"", "t:2:1: expected all lines of an "
-          "entry with #~ or all without" },
-        { "msgfoo \"a\"", "t:1:1: expected a string in quotes, msgid, "
+          "entry to begin with #~, or none" },
+        { "msgfoo \"a\"", "t:1:1: expected a quoted string, msgid, "
           "msgstr, msgctxt or a comment" },
-        { "msgid \"a\"\nmsgstr \"\xFF\"", "t:2:9: expected UTF-8, found a "
-          "byte that is none (is the file in another encoding?)" },
+        { "msgid \"a\"\nmsgstr \"\xFF\"", "t:2:9: expected UTF-8, found an "
+          "invalid byte (is the file in another encoding?)" },
         { "msgid \"a\"\nmsgstr \"\\xFF\"\n\nmsgid \"b\"\n", "t:1: expected "
-          "escapes that make up UTF-8" },
-        { "msgid \"12345678\" \"901\"", "t:1:22: expected a shorter text, "
-          "this one is over the limit" },
+          "escapes that form valid UTF-8" },
+        { "msgid \"12345678\" \"901\"", "t:1:22: expected a shorter text; "
+          "this one exceeds the limit" },
     };
 
     for (size_t i = 0; i < COUNT(bad); i++) {

@@ -405,7 +405,7 @@ TEST(damaged_models_are_refused)
     const struct { const struct spec *s; size_t n; const char *part; } c[] = {
         { NULL, 0, "no pieces" }, { two_unk, 2, "unknown" },
         { twice, 3, "twice" }, { byte, 3, "fallback" },
-        { score, 2, "not a number" }, { plain, 1, "stands for text" },
+        { score, 2, "not a number" }, { plain, 1, "no piece for text" },
         { plain + 1, 4, "no unknown" },
     };
     struct strbuf sb;

@@ -130,6 +130,25 @@ TEST(languages_that_nobody_named)
     units_free(&u);
 }
 
+/* A <tuv> inside the <prop> of the document is not a language of the unit. The
+ * reader once took it for one and wrote outside its array in the next unit. */
+TEST(a_tuv_inside_the_document_is_not_a_language)
+{
+    struct units u;
+
+    REQUIRE_OK(units_read(&u, "<tmx version='1.4'><header srclang='de'/><body>"
+        "<tu><prop type='x-document'>d<tuv xml:lang='fr'><seg/></tuv></prop>"
+        "<tuv xml:lang='de'><seg>eins</seg></tuv>"
+        "<tuv xml:lang='en'><seg>one</seg></tuv></tu>"
+        TU("zwei", "two") TAIL, NULL), &u.e);
+    REQUIRE(u.n == 2);
+    CHECK_STR(u.at[0].document.p, "d");
+    CHECK_STR(u.at[0].source.p, "eins");
+    CHECK_STR(u.at[0].target.p, "one");
+    CHECK_STR(u.at[1].target.p, "two");
+    units_free(&u);
+}
+
 static void fails(const char *text, const char *want)
 {
     struct units u;
@@ -146,20 +165,20 @@ TEST(errors_say_where_and_what)
     fails(HEAD "<tu><tuv xml:lang='de'><seg>x\n" TU("a", "b") TAIL,
           "f:2:24: <seg> is never closed");
     fails(HEAD TU("a", "b") "<tu><tuv",
-          "f:3:5: the file ends inside <tu> of line 3: it is not complete");
+          "f:3:5: the file is not complete: it ends inside <tu> of line 3");
     fails(HEAD TU("a", "b"),
-          "f:3:1: the file ends inside <body> of line 1: it is not complete");
+          "f:3:1: the file is not complete: it ends inside <body> of line 1");
     fails(HEAD TU("a & b", "b") TAIL,
-          "f:2:32: not well-formed: a character that cannot stand here (a "
-          "bare & or <, or bytes that are no UTF-8)");
+          "f:2:32: not well-formed: a character that is not allowed here (a "
+          "bare & or <, or bytes that are not UTF-8)");
     fails(HEAD TU("a \xFF b", "b") TAIL,
-          "f:2:31: not well-formed: a character that cannot stand here (a "
-          "bare & or <, or bytes that are no UTF-8)");
+          "f:2:31: not well-formed: a character that is not allowed here (a "
+          "bare & or <, or bytes that are not UTF-8)");
     fails(HEAD TU("a &nbsp; b", "b") TAIL,
-          "f:2:31: an entity that XML does not have; only &amp; &lt; &gt; "
-          "&quot; &apos; and numbers are read");
+          "f:2:31: an unknown entity; only &amp; &lt; &gt; &quot; &apos; and "
+          "character numbers are supported");
     fails(HEAD "<tu></foo></tu>" TAIL,
-          "f:2:7: </foo> where </tu> was expected");
+          "f:2:7: expected </tu>, found </foo>");
 }
 
 TEST(nothing_but_tmx_is_taken_for_it)
@@ -168,7 +187,7 @@ TEST(nothing_but_tmx_is_taken_for_it)
     struct units u;
 
     CHECK_INT(units_read(&u, "<xliff version='1.2'/>", &o), ST_FORMAT);
-    CHECK_STR(u.e.msg, "f:1:1: <tmx> was expected, not <xliff>");
+    CHECK_STR(u.e.msg, "f:1:1: expected <tmx>, found <xliff>");
     units_free(&u);
     CHECK_INT(units_read(&u, "", &o), ST_OK);
     CHECK_INT(u.counts.bad, 1);
@@ -180,19 +199,20 @@ TEST(entities_are_refused)
     struct units u;
 
     fails("<!DOCTYPE tmx [<!ENTITY a \"x\">]>\n" HEAD TU("&a;", "b") TAIL,
-          "f:1:27: the DOCTYPE declares the entity a: entities are not read");
+          "f:1:27: the DOCTYPE declares the entity a; entity declarations are "
+          "not supported");
     fails("<!DOCTYPE tmx [<!ENTITY % a SYSTEM \"file:///etc/passwd\">%a;]>"
-          HEAD TAIL, "f:1:56: the DOCTYPE declares the entity a: entities are "
-          "not read");
+          HEAD TAIL, "f:1:56: the DOCTYPE declares the entity a; entity "
+          "declarations are not supported");
     fails("<!DOCTYPE tmx [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>"
           HEAD TU("&x;", "b") TAIL, "f:1:54: the DOCTYPE declares the entity "
-          "x: entities are not read");
+          "x; entity declarations are not supported");
     fails("<!DOCTYPE tmx [<!ATTLIST tu tuid CDATA \"x\">]>" HEAD TAIL,
-          "f:1:40: the DOCTYPE declares a value for tuid of <tu>: "
-          "declarations are not read");
+          "f:1:40: the DOCTYPE declares a default value for tuid of <tu>; "
+          "such declarations are not supported");
     fails("<!DOCTYPE tmx SYSTEM \"tmx14.dtd\">\n" HEAD TU("&nbsp;", "b") TAIL,
-          "f:3:29: &nbsp; is declared nowhere in this file: entities are not "
-          "read");
+          "f:3:29: &nbsp; is not declared in this file, and external "
+          "declarations are not read");
     REQUIRE_OK(units_read(&u, "<!DOCTYPE tmx SYSTEM \"/no/such.dtd\">\n" HEAD
                           TU("a", "b") TAIL, NULL), &u.e);
     CHECK_INT(u.n, 1);
@@ -208,8 +228,8 @@ TEST(a_billion_laughs_are_refused)
     for (int i = 1; i < 30; i++)
         strbuf_addf(&s, "<!ENTITY l%d \"&l%d;&l%d;\">", i, i - 1, i - 1);
     strbuf_adds(&s, "]>" HEAD TU("&l29;", "b") TAIL);
-    fails(s.data, "f:1:28: the DOCTYPE declares the entity l0: entities are "
-          "not read");
+    fails(s.data, "f:1:28: the DOCTYPE declares the entity l0; entity "
+          "declarations are not supported");
     strbuf_release(&s);
 }
 
@@ -321,8 +341,8 @@ TEST(encodings)
     CHECK_STR(u.at[0].source.p, "ü");
     units_free(&u);
     fails("<?xml version='1.0' encoding='Shift_JIS'?>" HEAD TAIL,
-          "f:1:1: the encoding Shift_JIS is not read; convert the file to "
-          "UTF-8");
+          "f:1:1: the encoding Shift_JIS is not supported; convert the file "
+          "to UTF-8");
 }
 
 /* Encodings whose bytes look like ASCII and mean something else, and names
@@ -338,7 +358,7 @@ TEST(encodings_that_are_not_read)
     for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(text, sizeof text, "<?xml version='1.0' encoding='%s'?>"
                  HEAD TU("M+APw-ller", "Miller") TAIL, names[i]);
-        snprintf(want, sizeof want, "f:1:1: the encoding %s is not read; "
+        snprintf(want, sizeof want, "f:1:1: the encoding %s is not supported; "
                  "convert the file to UTF-8", names[i]);
         fails(text, want);
     }

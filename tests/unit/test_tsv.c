@@ -87,12 +87,12 @@ TEST(tsv_counts_what_is_empty)
 TEST(tsv_says_where_it_is_wrong)
 {
     static const struct { const char *text, *message; } bad[] = {
-        { "a\tb\nno tab\n", "t:2:7: expected 2 columns with a tab between "
-          "them, found a line with 1" },
-        { "a\tb\nc\td\xFF", "t:2:4: expected UTF-8, found a byte that is none "
+        { "a\tb\nno tab\n", "t:2:7: expected 2 columns separated by tabs, "
+          "found a line with 1" },
+        { "a\tb\nc\td\xFF", "t:2:4: expected UTF-8, found an invalid byte (is "
+          "the file in another encoding?)" },
+        { "\xE4hnlich\tb\n", "t:1:1: expected UTF-8, found an invalid byte "
           "(is the file in another encoding?)" },
-        { "\xE4hnlich\tb\n", "t:1:1: expected UTF-8, found a byte that is "
-          "none (is the file in another encoding?)" },
         { "a\t12345678901\n", "t:1: expected a target of at most 10 bytes, "
           "found 11" },
         { "a\tbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n",
@@ -123,9 +123,9 @@ TEST(tsv_skips_bad_lines)
     check_pair(&r, 1, "f", "g");
     CHECK_INT(r.u[1].line, 6);
     CHECK_INT(r.counts.bad, 4);
-    CHECK_STR(r.bad.data, "2:4 expected 2 columns with a tab between them, "
+    CHECK_STR(r.bad.data, "2:4 expected 2 columns separated by tabs, "
               "found a line with 1\n"
-              "3:3 expected UTF-8, found a byte that is none (is the file in "
+              "3:3 expected UTF-8, found an invalid byte (is the file in "
               "another encoding?)\n"
               "4:2 expected text, found a NUL byte\n"
               "5:0 expected a line of at most 40 bytes\n");
@@ -291,14 +291,13 @@ TEST(csv_of_a_spreadsheet)
 TEST(csv_says_where_it_is_wrong)
 {
     static const struct { const char *text, *message; } bad[] = {
-        { "a,b\nx\n", "t:2:2: expected 2 columns with a comma between them, "
+        { "a,b\nx\n", "t:2:2: expected 2 columns separated by commas, "
           "found a record with 1" },
-        { "a,b\n\"c,d\ne,f\n", "t:2:1: expected a closing quote, found none "
-          "to the end" },
-        { "a,b\n\"c\"d,e\n", "t:2:4: expected a delimiter or the line's end "
-          "behind the closing quote" },
-        { "a,b\n\"c\nd\xFF\",e\n", "t:3:2: expected UTF-8, found a byte that "
-          "is none (is the file in another encoding?)" },
+        { "a,b\n\"c,d\ne,f\n", "t:2:1: expected a closing quote, found none" },
+        { "a,b\n\"c\"d,e\n", "t:2:4: expected a delimiter or a line end after "
+          "the closing quote" },
+        { "a,b\n\"c\nd\xFF\",e\n", "t:3:2: expected UTF-8, found an invalid "
+          "byte (is the file in another encoding?)" },
     };
 
     for (size_t i = 0; i < COUNT(bad); i++) {

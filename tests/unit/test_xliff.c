@@ -188,10 +188,10 @@ TEST(errors_say_where_and_what)
     fails(HEAD "<trans-unit id='1'>\n" TU("2", "a", "b") TAIL,
           "f:2:1: <trans-unit> is never closed");
     fails("<xliff version='3.0'/>",
-          "f:1:1: XLIFF 3.0 is not read, only 1.x and 2.x");
+          "f:1:1: XLIFF 3.0 is not supported, only 1.x and 2.x");
     fails("<xliff/>",
-          "f:1:1: XLIFF without version is not read, only 1.x and 2.x");
-    fails("<tmx/>", "f:1:1: <xliff> was expected, not <tmx>");
+          "f:1:1: XLIFF without a version is not supported, only 1.x and 2.x");
+    fails("<tmx/>", "f:1:1: expected <xliff>, found <tmx>");
 }
 
 TEST(bad_units_are_passed_over)
