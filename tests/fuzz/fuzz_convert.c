@@ -1,7 +1,8 @@
-/* fuzz_convert.c - any bytes as model.safetensors or config.json.
+/* fuzz_convert.c - reads any bytes as model.safetensors or config.json.
  *
- * The first byte of an input says which; the rest is the file, given to the
- * readers through a memory file. Tensors of what opens are read through. */
+ * The first byte of an input selects the format. The rest is the file, which
+ * the readers open as a memory file. All tensors of a file that opens are
+ * read. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,18 +1,18 @@
 /* fuzz_model.c - any bytes as a model file must be refused or used safely.
  *
- *     clang -fsanitize=fuzzer,address,undefined ... fuzz_model.c libinternal.a
+ * Wrong checksums would keep a fuzzer from reaching our own code. Therefore the
+ * first byte of an input says what the rest is:
  *
- * Checksums would stop a fuzzer at the door, so the first byte of an input
- * says what the rest is:
+ *     0       a file, used as it is
+ *     1       a file whose checksums are corrected
+ *     others  changes to a small good model, whose checksums are corrected
+ *             afterwards: records of 12 bytes
+ *             { region, number of bytes, position, value }
  *
- *     0       a file, as it is
- *     1       a file, its checksums made right
- *     others  changes to a small good model, its checksums made right after:
- *             records of 12 bytes { where, how many, position, value }
- *
- * The third kind needs no seeds. What opens is read through: every tensor's
- * ends, a row of every table, a text through the tokenizer, and a few steps of
- * search, whatever numbers the weights may be. */
+ * The third kind needs no seeds. If the file opens, the fuzzer reads the first
+ * and last bytes of every tensor and a row of every table, encodes a text with
+ * the tokenizer, and runs a few steps of the search with whatever numbers the
+ * weights are. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,7 +29,8 @@ static size_t good_size;
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A folder, its conversion, and the file's bytes; the folder goes again. */
+/* Writes a model folder, converts it, reads the result and removes the
+ * files. */
 static void make_good(const char *dir)
 {
     struct tiny o = TINY_DEFAULT;
@@ -66,7 +67,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* ---- reading what opened ---- */
+/* ---- reading a model ---- */
 
 static volatile unsigned sink;
 
@@ -133,7 +134,7 @@ static void read_all(const struct weights *w)
     read_text(w);
 }
 
-/* A sentence of one id through the network, while it is small. */
+/* Translates a sentence of three ids. */
 static void translate(const struct weights *w, const struct kernels *k)
 {
     struct search_options o = { .beam = 2, .nbest = 2, .lanes = 1,
@@ -156,6 +157,7 @@ static void translate(const struct weights *w, const struct kernels *k)
     net_close(net);
 }
 
+/* Translates only if the network is small. */
 static void translate_small(const struct weights *w)
 {
     const struct config *c = &w->cfg;
@@ -183,10 +185,11 @@ static void try_file(const uint8_t *file, size_t size)
         }
         weights_close(w);
     }
-    if (e.status && !e.msg[0]) abort();         /* a sentence, always */
+    if (e.status && !e.msg[0]) abort();         /* no message */
 }
 
-/* One record: bytes at a position of the header, config, directory or all. */
+/* Applies one record: changes bytes of the header, the config, the directory or
+ * the whole file. */
 static void change(uint8_t *file, const uint8_t r[12])
 {
     const struct mfile_header *h = (const void *)good;
@@ -208,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!size) return 0;
     n = data[0] < 2 ? size - 1 : good_size;
-    /* Not mem_alloc(), which rounds up: ASan must see a read behind it. */
+    /* Not mem_alloc(), which rounds up and would hide reads past the end. */
     if (posix_memalign(&block, MFILE_ALIGN, n)) return 0;
     file = block;
     memcpy(file, data[0] < 2 ? data + 1 : good, n);

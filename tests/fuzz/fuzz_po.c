@@ -1,4 +1,5 @@
-/* fuzz_po.c - any bytes as a PO file; the first says how it is read. */
+/* fuzz_po.c - reads any bytes as a PO file. The first byte selects the
+ * options. */
 #include "units.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 8) o.target_lang = "en";
     back = o;
     back.skip_bad = false;
-    back.fuzzy = true;          /* comments came back, flags with them */
-    back.max_text = 0;          /* a context may have grown */
-    /* A copy of its own size, so that reading past the end is seen. */
+    back.fuzzy = true;          /* comments were written, with their flags */
+    back.max_text = 0;          /* a context may be longer than it was */
+    /* A copy of the exact size, so that ASan detects reads past the end. */
     text = malloc(size);
     memcpy(text, data + 1, size - 1);
     round_trip((struct str){ text, size - 1 }, (struct str){ NULL, 0 }, &o,

@@ -1,7 +1,7 @@
-/* fuzz_score.c - any bytes as a translation and its reference.
+/* fuzz_score.c - scores any bytes as a translation and its reference.
  *
- * The first line is scored against the rest, and against itself; what must
- * hold of counts is checked, not only that nothing is read past its end. */
+ * The first line is scored against the rest, and the rest against itself. The
+ * fuzzer checks relations between the counts, not only memory safety. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void must(int ok)
     if (!ok) abort();
 }
 
-/* What was found is in both. */
+/* Matches are at most as many as n-grams, and do not grow with the order. */
 static void check_matches(const int64_t *found, const int64_t *hyp, int orders)
 {
     for (int i = 0; i < orders; i++)
@@ -58,7 +58,7 @@ static void check_itself(struct tally *t, struct str text)
     must(e[TER_EDITS] == 0);
 }
 
-/* Single blanks between words, nothing that should have been escaped. */
+/* Words are separated by single spaces, and special characters are escaped. */
 static void check_moses(struct tally *t, struct str text)
 {
     for (int split = 0; split < 2; split++) {
@@ -74,7 +74,7 @@ static void check_moses(struct tally *t, struct str text)
     }
 }
 
-/* What the line before had, each word once, is seen once now. */
+/* Every word of the first line counts as repeated once in the second. */
 static void check_recall(struct tally *t, struct str hyp, struct str ref)
 {
     int64_t first[R_STATS], again[R_STATS], all[R_STATS];
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *line = size ? memchr(data, '\n', size) : NULL;
     size_t n = line ? (size_t)(line - data) : size, m = size - n;
-    /* Copies of their own size, so that reading past the end is seen. */
+    /* Copies of the exact size, so that ASan detects reads past the end. */
     struct str a = { malloc(n ? n : 1), n }, b = { malloc(m ? m : 1), m };
     struct tally t;
 

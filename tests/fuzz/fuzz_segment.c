@@ -1,8 +1,8 @@
-/* fuzz_segment.c - index files made of anything.
+/* fuzz_segment.c - opens any bytes as an index segment.
  *
- * The bytes are a segment's head numbers and data, taken as verified: what is
- * refused is refused, and what is taken can be searched, checked and, when it
- * is sound, merged without a step out of bounds. */
+ * The bytes are the numbers in the head of a segment and its data. They are
+ * taken as verified. The segment is either refused or can be searched, checked
+ * and, if it is sound, merged without any access out of bounds. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void search(struct segment *s)
     size_t found;
     struct err e;
 
-    /* Words that it has, or says it has. */
+    /* Terms that the segment has, or claims to have. */
     for (uint32_t i = 0; i < s->n_terms && terms.n < 12; i++)
         query[terms.n++] = s->terms[i].hash;
     if (bm25_new(&b, &e)) return;

@@ -1,6 +1,6 @@
-/* fuzz_tags.c - any bytes as a tagged text: stripping never fails, converting
- * always gives well-formed XML, and
- * escaped text comes back as it was. */
+/* fuzz_tags.c - reads any bytes as a tagged text. Stripping never fails,
+ * conversion always gives well-formed XML, and stripping an escaped text gives
+ * the original text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,10 @@
-/* fuzz_text.c - any bytes as text and as a tokenizer model.
+/* fuzz_text.c - splits and tokenizes any bytes as text, and opens them as a
+ * tokenizer model.
  *
- *     clang -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc \
- *         tests/fuzz/fuzz_text.c src/text/(all).c src/base/(err file mem
- *         strbuf).c -lutf8proc
- *     SKMT_SPM=spm.model ./fuzz_text CORPUS
+ *     SKMT_SPM=spm.model fuzz_text CORPUS
  *
- * The model is the one SKMT_SPM names (without it only the other half runs).
- * Seeds: text files, and small .model files. */
+ * SKMT_SPM names a real model to tokenize with; without it, only the other
+ * checks run. Seeds are text files and small .model files. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char sentence[] =
         "Ein Satz, \xE2\x96\x81 mit \xEF\xAC\x81 und \xFF.";
-    /* A copy of its own size, so that reading past the end is seen. */
+    /* A copy of the exact size, so that ASan detects reads past the end. */
     char *text = malloc(size ? size : 1);
     struct subword *sw;
     struct strbuf fixed;

@@ -1,4 +1,5 @@
-/* fuzz_tmx.c - any bytes as TMX, packed or not, UTF-16 included. */
+/* fuzz_tmx.c - reads any bytes as TMX, compressed or not, including UTF-16, and
+ * writes the units back. */
 #include <stdint.h>
 
 #include "round_trip.h"

@@ -1,5 +1,5 @@
-/* fuzz_tsv.c - any bytes as TSV, CSV or two files of lines (the first half and
- * the rest); the first byte says which, and how they are read. */
+/* fuzz_tsv.c - reads any bytes as TSV, CSV or parallel text (the first half and
+ * the rest). The first byte selects the format and the options. */
 #include "units.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .document_column = o.document_column };
     n = size - 1;
     half = o.format == FORMAT_PARALLEL ? n / 2 : n;
-    /* Copies of their own size, so that reading past the end is seen. */
+    /* Copies of the exact size, so that ASan detects reads past the end. */
     first = malloc(half + !half);
     second = malloc(n - half + 1);
     memcpy(first, data + 1, half);

@@ -1,7 +1,8 @@
-/* fuzz_words.c - any bytes as text: words, terms, units and differences.
+/* fuzz_words.c - splits any bytes into words, terms and units, and compares
+ * texts.
  *
- * The first line is compared with the rest. What must hold of any bytes is
- * checked, not only that nothing is read past its end. */
+ * The first line is compared with the rest. The fuzzer checks what must hold
+ * for any bytes, not only memory safety. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static void check_words(struct str text)
         must(w.begin == done && w.end > w.begin);
         must(count_chars(word.p, word.n) <= WORD_CHARS_MAX);
         must(words_lower(word, lower) <= sizeof lower);
-        if (w.kind == WORD_TERM)        /* no broken byte is in a term */
+        if (w.kind == WORD_TERM)        /* terms are valid UTF-8 */
             must(utf8_check(word.p, word.n) == word.n);
         n_terms += w.kind == WORD_TERM;
         done = w.end;
@@ -70,7 +71,7 @@ static void check_distance(struct str a, struct str b)
     symbols_release(&y);
 }
 
-/* The stretches put together are both texts. */
+/* The stretches must reproduce both texts. */
 static void check_differences(struct str a, struct str b)
 {
     struct stretches s = { 0 };
@@ -95,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *line = size ? memchr(data, '\n', size) : NULL;
     size_t n = line ? (size_t)(line - data) : size, m = size - n;
-    /* Copies of their own size, so that reading past the end is seen. */
+    /* Copies of the exact size, so that ASan detects reads past the end. */
     struct str a = { malloc(n ? n : 1), n }, b = { malloc(m ? m : 1), m };
 
     if (n) memcpy((char *)a.p, data, n);

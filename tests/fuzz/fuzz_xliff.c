@@ -1,4 +1,5 @@
-/* fuzz_xliff.c - any bytes as XLIFF, packed or not, UTF-16 included. */
+/* fuzz_xliff.c - reads any bytes as XLIFF, compressed or not, including UTF-16,
+ * and writes the units back. */
 #include <stdint.h>
 
 #include "round_trip.h"

@@ -1,7 +1,7 @@
-/* reseal.h - make the checksums of a damaged .skmt file right again.
+/* reseal.h - corrects the checksums of a changed .skmt file.
  *
- * Otherwise no test and no fuzzer would get past them. Works on whatever the
- * header and the directory say as far as it lies in the file. */
+ * Without that, no test and no fuzzer would get past the checksums. It follows
+ * the header and the directory as far as they lie inside the file. */
 #ifndef RESEAL_H
 #define RESEAL_H
 

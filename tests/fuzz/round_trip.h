@@ -1,10 +1,13 @@
-/* round_trip.h - read any bytes as a format, write the units, read them back.
+/* round_trip.h - reads any bytes as a format, writes the units and reads them
+ * back.
  *
- * Whatever the bytes are, reading ends with units or a sentence. What was read
- * can be written, and comes back the same: with all a unit has and its extra.
- * Texts with tags are compared when their tags are the format's own; others
- * are converted. The input's length picks the options. Without languages given
- * it is only read: which are taken then depends on units that are left out. */
+ * For any bytes, reading ends with units or with an error message. Everything
+ * that was read can be written, and reading it back gives the same units with
+ * all their fields and extra data. Texts with tags are compared only if their
+ * tags are native to the format; others are converted. The length of the input
+ * selects the options. If no languages are given, the bytes are only read,
+ * because the choice of languages then depends on units that are not
+ * returned. */
 #ifndef FUZZ_ROUND_TRIP_H
 #define FUZZ_ROUND_TRIP_H
 
@@ -72,7 +75,7 @@ static void same(const char *what, struct str want, struct str got)
     abort();
 }
 
-/* Are its tags left as they are? */
+/* Returns whether a conversion leaves the tags unchanged. */
 static bool is_native(struct str s, enum tags_dialect d)
 {
     struct strbuf out;

@@ -1,5 +1,5 @@
-/* units.h - for fuzzers of file formats: what is read must be good, and come
- * back from what is written of it. */
+/* units.h - for the fuzzers of file formats: reads units, checks them, writes
+ * them and compares what is read back. */
 #ifndef FUZZ_UNITS_H
 #define FUZZ_UNITS_H
 
@@ -65,7 +65,7 @@ static inline void must_be_good(const struct unit *u)
     must_be_json(u->extra);
 }
 
-/* A file that is written over and over, in memory where that is possible. */
+/* Returns the path of a temporary file, in a memory file system if possible. */
 static inline const char *scratch_file(int which)
 {
     static char path[2][80];
@@ -78,7 +78,7 @@ static inline const char *scratch_file(int which)
     return path[which];
 }
 
-/* Read all; each unit is also handed to w, which may be NULL. */
+/* Reads all units. Each one is also written to w, which may be NULL. */
 static inline enum status units_read(struct units *us, struct reader *r,
                                      struct writer *w)
 {
@@ -123,7 +123,8 @@ static inline void must_be_same(const struct units *a, const struct units *b)
     }
 }
 
-/* Read, write what was read, read that: the same pairs, none of them bad. */
+/* Reads the bytes, writes the units and reads them back. Both times the pairs
+ * must be the same, and none may be bad the second time. */
 static inline void round_trip(struct str bytes, struct str target,
                               const struct reader_options *o,
                               const struct reader_options *back)

@@ -1,4 +1,5 @@
-/* format_units.h - all units of a text in some format, kept for comparing. */
+/* format_units.h - reads all units of a text or file, and keeps, writes and
+ * compares them. */
 #ifndef FORMAT_UNITS_H
 #define FORMAT_UNITS_H
 
@@ -12,7 +13,7 @@ struct units {
     struct unit *at;
     size_t n;
     struct reader_counts counts;
-    char *extra;                        /* the file's */
+    char *extra;                        /* of the file */
     struct err e;
     /* rejected units */
     size_t n_rejects;
@@ -130,7 +131,7 @@ static inline void units_free(struct units *all)
     memset(all, 0, sizeof *all);
 }
 
-/* All but the lines they stand in. */
+/* Compares everything but the line numbers. */
 static inline void units_compare(const struct units *got,
                                  const struct units *want)
 {
@@ -152,7 +153,7 @@ static inline void units_compare(const struct units *got,
     }
 }
 
-/* Equal but for the order of keys. */
+/* Returns whether two JSON texts are equal, ignoring the order of keys. */
 static inline bool units_same_json(const char *a, const char *b)
 {
     json_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
@@ -163,7 +164,8 @@ static inline bool units_same_json(const char *a, const char *b)
     return same;
 }
 
-/* Write what was read, read it back, compare: also the file's extra. */
+/* Reads a file, writes it, reads it back and compares the units and the extra
+ * data of the file. */
 static inline void units_round_trip(const char *path, enum format f,
                                     const char *name)
 {

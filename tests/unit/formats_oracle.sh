@@ -3,15 +3,15 @@
 #
 #   tests/unit/formats_oracle.sh [FILE...]
 #
-# The toolkit reads each file, and what we write after reading it: our units
-# must be its units, and the copy must have the same texts, ids and notes.
-# Besides the samples, what the toolkit itself writes from PO files, and XLIFF
-# of installed packages (php-symfony-*, ceph-mgr-dashboard) where there is any.
-# Copies must be well-formed (xmllint). Exit 1 on any difference, 77 when the
-# toolkit is not installed.
+# The toolkit reads each file and the copy that we write after reading it. Our
+# units must equal its units, and the copy must have the same texts, ids and
+# notes and be well-formed (xmllint). Without arguments, the files are the
+# samples, files that the toolkit writes from PO files, and XLIFF files of
+# installed packages (php-symfony-*, ceph-mgr-dashboard), if there are any.
+# Exits with 1 on any difference, with 77 if the toolkit is not installed.
 set -eu
 cd "$(dirname "$0")/../.."
-# The package's modules are those of the system's Python.
+# The package is installed for the system's Python.
 for python in python3 /usr/bin/python3 ''; do
     [ "$python" ] || { echo "skip: the translate-toolkit is not installed"
                        exit 77; }
@@ -108,7 +108,7 @@ def compare_tmx():
 def compare_xliff():
     mine = ours(path)
     before, after = xliff_units(path), xliff_units(copy)
-    # Of the plural forms of a PO entry, 7[0] and 7[1], the toolkit makes one.
+    # The toolkit joins the plural forms of a PO entry, 7[0] and 7[1].
     plural = {(m["document"], m["id"].rpartition("[")[0]
                .replace("__%04__", "\x04"))
               for m in mine if m["id"].endswith("]")}

@@ -1,9 +1,10 @@
-/* formats_tool.c - read a file and print its units, or write them to another.
+/* formats_tool.c - reads a file and prints its units, or writes them to another
+ * file.
  *
  *     formats_tool [-s LANG] [-t LANG] [-f] [-k] [-q] [-x VERSION] IN [OUT]
  *
- * Units are printed as lines of JSON, the counts on standard error. -f takes
- * unfinished ones, -k passes over bad ones, -q prints the counts only. */
+ * Units are printed as lines of JSON, the counts on standard error. -f includes
+ * unfinished units, -k skips bad ones, -q prints only the counts. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,8 @@ static void print_counts(struct reader *r)
             peak_rss_mb());
 }
 
-/* The file's extra is complete only at its end, so it is read once before. */
+/* The extra data of the file is complete only at its end, so the file is first
+ * read once for it. */
 static enum status read_through(const char *path,
                                 const struct reader_options *o,
                                 struct writer *w, bool print,

@@ -1,7 +1,8 @@
-/* open_subword.h - the de-en tokenizer for tests, wherever it is.
+/* open_subword.h - opens the de-en tokenizer for tests.
  *
- * From the full sets beside the checkout, else out of models/de-en.skmt (or
- * the file SKMT_MODEL names). NULL when neither is there. */
+ * It comes from the full test sets beside the checkout, else from
+ * models/de-en.skmt or the file that SKMT_MODEL names. NULL if there is
+ * neither. */
 #ifndef OPEN_SUBWORD_H
 #define OPEN_SUBWORD_H
 

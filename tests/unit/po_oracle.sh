@@ -3,13 +3,14 @@
 #
 #   tests/unit/po_oracle.sh [FILE.po...]
 #
-# Of each file, what we read and write has to be what msgattrib leaves of it
-# (the translated, with and without fuzzy and obsolete ones), in the form that
-# msgcat gives both; msgfmt -c has to accept it. Read the other way round, or
-# converted to other charsets before, it is the same. The pairs are those of
-# the catalog that msgfmt compiles. Without arguments: the files kept with
-# the tests and up to 40 German catalogs of this machine. Exit 1 on any
-# difference, 77 when gettext is not installed.
+# Each file is read and written by our code. The result must equal what
+# msgattrib selects from it (translated entries, with and without fuzzy and
+# obsolete ones), after msgcat has formatted both; and msgfmt -c must accept it.
+# It must stay the same if the languages are swapped or if the file is converted
+# to another charset first. The pairs must be those of the catalog that msgfmt
+# compiles. Without arguments, the files are the test samples and up to 40
+# German catalogs of this machine. Exits with 1 on any difference, with 77 if
+# gettext is not installed.
 set -u
 cd "$(dirname "$0")/../.."
 export LC_ALL=C.UTF-8
@@ -27,7 +28,8 @@ fail() {
     differ=1
 }
 
-# Both as gettext would write them: no wrapping decides, nor order of keywords.
+# Compares two files after msgcat has formatted both, so that line breaks and
+# the order of keywords do not matter.
 same() {                        # same WHAT WANT GOT
     msgcat --no-wrap -t UTF-8 -o "$dir/a" "$2" 2>"$dir/log" &&
         msgcat --no-wrap -t UTF-8 -o "$dir/b" "$3" 2>>"$dir/log" &&
@@ -37,7 +39,7 @@ same() {                        # same WHAT WANT GOT
     diff "$dir/a" "$dir/b" | head -n 10
 }
 
-pairs() {                       # pairs MO GOT: those of a compiled catalog
+pairs() {                       # pairs MO GOT: compare with a compiled catalog
     python3 - "$@" <<'END'
 import json, struct, sys
 data = open(sys.argv[1], "rb").read()
@@ -85,7 +87,7 @@ compare() {                     # compare FILE
     FUZZY=1 "$tool" copy po - - "$1" "$dir/all.po"
     msgattrib --translated "$1" -o "$dir/want.po" 2>/dev/null
     same "$name, all entries" "$dir/want.po" "$dir/all.po"
-    # Without c-format: then none of them depends on the system.
+    # Without flags such as c-format, whose handling depends on the system.
     grep -v '^#,' "$dir/finished.po" | msgfmt -o "$dir/want.mo" - 2>/dev/null ||
         { fail "$name, msgfmt"; return; }
     "$tool" list po - - "$1" >"$dir/got"
@@ -113,7 +115,7 @@ else
                head -n 40); do
         po=$dir/$(basename "$f" .mo).po
         msgunfmt "$f" -o "$po" 2>/dev/null || continue
-        # Where there is no header we write one.
+        # Skip files without a header, because we write one.
         grep -q '^"Content-Type:' "$po" && compare "$po"
     done
 fi

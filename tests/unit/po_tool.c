@@ -1,10 +1,10 @@
-/* po_tool.c - for po_oracle.sh: a file through our reader and writer.
+/* po_tool.c - passes a file through our reader and writer, for po_oracle.sh.
  *
  *     po_tool copy FORMAT SOURCE_LANG TARGET_LANG IN OUT
  *     po_tool list FORMAT SOURCE_LANG TARGET_LANG IN     pairs, as JSON
  *
- * "-" as a language: none asked for. FORMAT is OUT's. With FUZZY in the
- * environment what is fuzzy or obsolete is taken, too. */
+ * FORMAT is that of OUT. "-" as a language requests none. If FUZZY is set in
+ * the environment, fuzzy and obsolete entries are included. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static void list(const struct unit *u)
     json_decref(pair);
 }
 
-/* Every unit to w, when there is one, and to standard output, when wanted. */
+/* Writes every unit to w, unless it is NULL, and to standard output on
+ * request. */
 static void read_all(const char *path, const struct reader_options *o,
                      struct writer *w, bool print, char **extra,
                      enum format *format)

@@ -3,12 +3,12 @@
 #
 #   tests/unit/spm_oracle.sh [MODEL [LINES]]
 #
-# Random Unicode and mixed text, the same every time: long lines, control
-# characters, invalid bytes, emoji, combining marks, zero-width characters.
-# MODEL is the shipped model's own unless given. Compared besides are models
-# trained here: unigram and BPE with byte fallback, user-defined symbols, suffix
-# spaces, no normalization. Exit 1
-# on any difference, 77 when the package sentencepiece is not installed.
+# The text is random Unicode and mixed text, the same in every run: long lines,
+# control characters, invalid bytes, emoji, combining marks and zero-width
+# characters. The default MODEL is the tokenizer of the shipped model. The
+# script also compares models that it trains: unigram and BPE with byte fallback,
+# user-defined symbols, suffix spaces and no normalization. Exits with 1 on any
+# difference, with 77 if the package sentencepiece is not installed.
 set -eu
 cd "$(dirname "$0")/../.."
 model=${1:-}

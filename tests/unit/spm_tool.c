@@ -1,4 +1,4 @@
-/* spm_tool.c - our tokenizer as a filter, for spm_oracle.sh.
+/* spm_tool.c - runs our tokenizer as a filter, for spm_oracle.sh.
  *
  *     spm_tool encode MODEL < lines > ids
  *     spm_tool decode MODEL < ids > lines
@@ -36,7 +36,7 @@ static void put_cp(uint32_t cp)
 {
     char s[4];
 
-    /* The line is the unit, and the tools read C strings here and there. */
+    /* Lines are separated by \n, and some of the tools use C strings. */
     if (cp == 0 || cp == '\n' || (cp >= 0xD800 && cp <= 0xDFFF)) cp = 'x';
     fwrite(s, 1, (size_t)utf8_put(s, cp), stdout);
 }
@@ -68,7 +68,7 @@ static void put_space(void)
         put_cp(space[rnd(rnd(3) ? 5 : COUNT(space))]);
 }
 
-/* A character from one of the corners of Unicode. */
+/* Returns a character from an unusual part of Unicode. */
 static void put_random_char(void)
 {
     static const uint32_t range[][2] = {
@@ -116,7 +116,7 @@ static void gen_ids(uint32_t size)
     uint32_t n = rnd(20);
 
     while (n--) {
-        /* Low ids are control and byte pieces; runs of them matter most. */
+        /* Low ids are control and byte pieces; their runs are the hardest. */
         printf("%u", rnd(2) ? rnd(size) : rnd(size < 300 ? size : 300));
         if (n) putchar(' ');
     }

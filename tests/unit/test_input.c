@@ -1,5 +1,5 @@
-/* test_input.c - packed and encoded files come out as UTF-8, whole or with a
- * sentence; formats are recognized by what is in the file. */
+/* test_input.c - compressed and encoded files are read as UTF-8, completely or
+ * with an error message; formats are recognized by content. */
 #include <zstd.h>
 
 #include "base/strbuf.h"
@@ -35,7 +35,7 @@ static enum status read_bytes(const void *bytes, size_t n, struct strbuf *out,
     return st;
 }
 
-/* Lines that pack, but not to nothing. */
+/* Lines that compress, but not to almost nothing. */
 static void make_text(struct strbuf *out, size_t lines)
 {
     for (size_t i = 0; i < lines; i++)
@@ -48,7 +48,7 @@ static bool write_file(const char *path, const struct strbuf *text)
     struct output *o;
     enum status st = output_open(&o, path, &e);
 
-    /* In uneven pieces. */
+    /* Reads in pieces of different sizes. */
     for (size_t at = 0, n = 1; !st && at < text->len; at += n, n = n * 3 + 1) {
         if (n > text->len - at) n = text->len - at;
         st = output_write(o, text->data + at, n, &e);
@@ -104,7 +104,7 @@ TEST(packed_files_come_back)
     strbuf_release(&got);
 }
 
-/* A frame to skip says nothing; a text that begins like one is a text. */
+/* A skippable frame has no content. A text that begins like one is a text. */
 TEST(zstd_frames_to_skip)
 {
     static const char text[] = "Y*M\x18,longer than a frame's head\n";
@@ -180,7 +180,7 @@ TEST(concatenated_members_are_read)
         CHECK_OK(read_bytes(twice.data, twice.len, &got, &e), &e);
         CHECK_INT(got.len, 2 * text.len);
     }
-    /* Gzip members may be padded, but not with anything. */
+    /* gzip members may be padded with zeros, but not with other bytes. */
     REQUIRE(slurp(scratch_path(&dir, "text.gz"), &packed));
     strbuf_add(&packed, "\0\0\0", 3);
     CHECK_OK(read_bytes(packed.data, packed.len, &got, &e), &e);
@@ -251,7 +251,7 @@ TEST(byte_order_marks_and_utf16)
     strbuf_release(&got);
 }
 
-/* Long enough that pairs of surrogates straddle every buffer. */
+/* Long enough that surrogate pairs straddle the end of every buffer. */
 TEST(long_utf16)
 {
     struct strbuf text, got, want;
@@ -336,7 +336,7 @@ TEST(an_output_that_is_not_committed_leaves_no_trace)
     scratch_remove(&dir);
 }
 
-/* ---- recognizing --------------------------------------------------------- */
+/* ---- recognizing formats ------------------------------------------------- */
 
 static enum format recognized(const char *name, const char *text)
 {
@@ -377,7 +377,7 @@ TEST(formats_are_recognized_by_content)
         { "x", "\"a\tb\",one\n", FORMAT_CSV },
         { "x", "msgid,msgstr,note\neins,one,x\n", FORMAT_CSV },
         { "x.txt", "source,target,note\r\neins,one,x\r\n", FORMAT_CSV },
-        /* TSV with commas, semicolons and quotes in it. */
+        /* TSV that contains commas, semicolons and quotes. */
         { "x", "Ja, klar\tYes, sure\nnein,nein\tno,no\n", FORMAT_TSV },
         { "x", "a,b\tc,d\ne,f\tg,h\n", FORMAT_TSV },
         { "x", "a;b\tc\n", FORMAT_TSV },

@@ -1,6 +1,6 @@
-/* test_method.c - the worked examples of docs/method.md, computed.
+/* test_method.c - computes the worked examples of docs/method.md.
  *
- * Whoever changes a number here changes it in the document too. */
+ * If you change a number here, change it in the document, too. */
 #include "open_subword.h"
 #include "test.h"
 
@@ -53,7 +53,7 @@ TEST(bm25_scores_of_the_document)
     terms_release(&t);
 }
 
-/* 1.3: lengths as one byte keeps them. */
+/* 1.3: lengths as they are stored in one byte. */
 TEST(length_bytes_of_the_document)
 {
     static const uint32_t length[][2] = {
@@ -65,7 +65,7 @@ TEST(length_bytes_of_the_document)
         CHECK_INT(length_of_byte(length_to_byte(length[i][0])), length[i][1]);
 }
 
-/* 1.5: what comparing the query with a source gives. */
+/* 1.5: the similarity of the query and a source. */
 struct compared { size_t distance; double token, authors; };
 
 static void compare_sources(const struct subword *sw, size_t n, size_t chars,
@@ -143,15 +143,15 @@ TEST(mixture_of_the_document)
     CHECK(fabs(mixed(&v, B, 0.6) - 0.441050) < 1e-6);
     CHECK(fabs(mixed(&v, C, 0.3) - 0.06) < 1e-6);
 
-    weigh(&nb[1], 1, &o, &v);                   /* the far one alone */
+    weigh(&nb[1], 1, &o, &v);                   /* only the far neighbor */
     CHECK(fabs((double)v.lambda - 0.4) < 1e-6);
     o.tau = 60;
-    weigh(&nb[1], 1, &o, &v);                   /* as far as tau: no trust */
+    weigh(&nb[1], 1, &o, &v);           /* at distance tau, lambda is 0 */
     CHECK_INT(v.n, 0);
     CHECK((double)v.lambda == 0);
 }
 
-/* 0.4: the same log-probability at two lengths, by both penalties. */
+/* 0.4: the same log-probability at two lengths, with both penalties. */
 TEST(scores_of_the_document)
 {
     CHECK(fabs(penalty(LENPEN_GNMT, 0.6, 10) - 1.732862) < 1e-6);

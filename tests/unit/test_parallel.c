@@ -1,4 +1,5 @@
-/* test_parallel.c - two files, line by line. */
+/* test_parallel.c - reading and writing parallel text, two files line by
+ * line. */
 #include "rows.h"
 
 static struct rows read_two(const char *source, const char *target,
@@ -64,7 +65,7 @@ TEST(parallel_says_which_line_is_wrong)
     rows_free(&r);
 }
 
-/* The name in the message is that of the file with the line. */
+/* The message names the file that contains the line. */
 TEST(parallel_names_the_file)
 {
     struct reader_options o = { .format = FORMAT_PARALLEL };

@@ -1,5 +1,5 @@
-/* test_po.c - pairs out of gettext PO files and back; what gettext itself says
- * of the results is in po_oracle.sh. */
+/* test_po.c - reading and writing gettext PO files. po_oracle.sh compares the
+ * results with gettext itself. */
 #include <iconv.h>
 
 #include "formats/po.h"
@@ -113,7 +113,7 @@ TEST(po_says_where_it_is_wrong)
     }
 }
 
-/* What is wrong costs its own entry and no other. */
+/* An error loses its own entry and no other. */
 TEST(po_goes_on_behind_errors)
 {
     struct rows r = PO("msgid \"a\"\nmsgstr \"A\"\n\n"
@@ -185,7 +185,7 @@ TEST(po_plurals_become_pairs_and_come_back)
     rows_free(&r);
 }
 
-/* Direction by what the file says and what is asked for. */
+/* The direction depends on the file and on the requested languages. */
 TEST(po_is_read_in_the_direction_asked_for)
 {
     static const struct {
@@ -253,7 +253,7 @@ TEST(po_swapped_comes_back_as_it_was)
     rows_free(&r);
 }
 
-/* Without a header, too. */
+/* The same without a header. */
 TEST(po_swapped_without_header_comes_back)
 {
     static const char text[] = "msgid \"Yes\"\nmsgstr \"Ja\"\n";
@@ -268,7 +268,7 @@ TEST(po_swapped_without_header_comes_back)
     rows_free(&r);
 }
 
-/* A program linked statically for an emulator finds no converters. */
+/* A program that is statically linked for an emulator finds no converters. */
 static bool can_convert(void)
 {
     iconv_t cd = iconv_open("UTF-8", "EUC-JP");
@@ -308,12 +308,12 @@ TEST(po_converts_other_charsets)
     CHECK_STR(r.e.msg, "t: the header says charset=UTF-16, but the file is "
               "not in this encoding; correct the header");
     rows_free(&r);
-    /* UTF-7 has no backslash, and PO cannot do without. */
+    /* UTF-7 has no backslash, which PO needs. */
     r = PO("msgid \"\"\nmsgstr \"Content-Type: x; charset=UTF-7\\n\"\n\n"
            "msgid \"a\"\nmsgstr \"M+APw-ller\"\n", 0);
     CHECK_STR(r.e.msg, "t:2:39: expected text in UTF-7, as the header says");
     rows_free(&r);
-    /* A byte order mark knows better than the header. */
+    /* A byte order mark overrides the header. */
     r = PO("\xEF\xBB\xBFmsgid \"\"\nmsgstr \"Content-Type: x; "
            "charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\nmsgstr \"ä\"\n", 0);
     CHECK_OK(r.st, &r.e);
@@ -321,7 +321,7 @@ TEST(po_converts_other_charsets)
     rows_free(&r);
 }
 
-/* A name of a charset that does not fit is not cut and not ignored. */
+/* A charset name that is too long is neither truncated nor ignored. */
 TEST(po_names_a_charset_with_a_long_name)
 {
     struct rows r = PO("msgid \"\"\nmsgstr \"Content-Type: x; charset="
@@ -334,8 +334,8 @@ TEST(po_names_a_charset_with_a_long_name)
     rows_free(&r);
 }
 
-/* No two entries of a file may have the same msgid: gettext refuses that. */
-/* What only looks like the field is not: the writer would not find it. */
+/* gettext refuses a file in which two entries have the same msgid. */
+/* Text that only resembles the field is not the field. */
 TEST(po_takes_the_charset_from_a_field)
 {
     struct rows r = PO("msgid \"\"\nmsgstr \"MyContent-Type: text/plain; "
@@ -390,7 +390,8 @@ TEST(po_keeps_domains)
     rows_free(&r);
 }
 
-/* A memory may hold anything in extra: no entry may come of a comment. */
+/* The extra data of a memory may be anything. A comment in it must never become
+ * an entry. */
 TEST(po_writes_comments_as_comments)
 {
     struct rows r = { 0 };

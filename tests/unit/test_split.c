@@ -1,10 +1,10 @@
-/* test_split.c - where sentences end, and where they do not. */
+/* test_split.c - sentence and clause borders, and what is not a border. */
 #include "test.h"
 
 #include "open_subword.h"
 #include "text/split.h"
 
-/* The sentences of text, joined by "|". */
+/* Returns the sentences of a text, joined by "|". */
 static const char *split(const char *text, const char *lang)
 {
     static char line[2000];
@@ -29,7 +29,7 @@ static const char *split(const char *text, const char *lang)
 
 struct pair { const char *text, *want; };
 
-/* Where want is NULL the text is one sentence. */
+/* If want is NULL, the text is one sentence. */
 static void check(const struct pair *c, size_t n, const char *lang)
 {
     for (size_t i = 0; i < n; i++)
@@ -85,7 +85,8 @@ TEST(split_german)
     check(c, COUNT(c), "de");
 }
 
-/* Abbreviations found cut in real law, news, medical and IT texts. */
+/* Abbreviations that were once split in real law, news, medical and IT
+ * texts. */
 TEST(split_german_abbreviations)
 {
     static const struct pair c[] = {
@@ -113,7 +114,7 @@ TEST(split_german_abbreviations)
         { "Von der Hauptstr. Hamburg zur Bergstr. 5.", NULL },
         { "Der horiz. Abstand, die durchschn. Rate, Ph. Eur. 5.", NULL },
         { "Mag. Huber und DI-Mag. Maier kamen.", NULL },
-        /* Words that only look like one. */
+        /* Words that only look like abbreviations. */
         { "Das ist etwas, das ich mag. Du auch?",
           "Das ist etwas, das ich mag.|Du auch?" },
         { "Wegen des Maßstabs. Peter sagte zu Strobl. Hans schwieg.",
@@ -189,8 +190,8 @@ TEST(split_general)
     check(c, COUNT(c), "fr");
 }
 
-/* Ten megabytes of nothing but trouble, each in well under a second: a rule
- * that looks back over the text again and again would not come to an end. */
+/* Ten megabytes of difficult text each. A rule that scans backward over the
+ * text repeatedly would take forever. */
 TEST(split_is_linear)
 {
     static const char *const unit[] = {
@@ -214,7 +215,7 @@ TEST(split_is_linear)
 
 /* ---- clauses ---- */
 
-/* One piece per word, as spans are: without the spaces. */
+/* One piece per word; like real spans, without the spaces. */
 static size_t words(const char *text, struct piece *p, size_t cap)
 {
     size_t n = 0;
@@ -264,7 +265,7 @@ TEST(clause_without_borders)
     CHECK_INT(split_clause(text, p, 8, 4), 4);
     CHECK_INT(split_clause(text, p, 8, 3), 3);      /* no other way */
     CHECK_INT(split_clause(text, p, 8, 1), 1);
-    /* One border, before half: better than none. */
+    /* A single border before the middle is better than none. */
     p[0] = (struct piece){ 0, 0, 1 };
     for (uint32_t i = 1; i < 8; i++) p[i] = (struct piece){ 0, i + 1, i + 2 };
     p[2].begin = p[1].end;

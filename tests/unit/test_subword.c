@@ -1,9 +1,9 @@
-/* test_subword.c - our tokenizer against SentencePiece's answers.
+/* test_subword.c - compares our tokenizer with the output of SentencePiece.
  *
- * tests/golden/tokens.jsonl is a sample of the full golden set (all its odd
- * lines and every fourteenth of the others by length), made with
- * SentencePiece 0.1.97 and the de-en model. Other kinds of model are built
- * here, a few pieces each. */
+ * tests/golden/tokens.jsonl is a sample of the full golden set (all its unusual
+ * lines and, by length, every fourteenth of the others), made with
+ * SentencePiece 0.1.97 and the de-en model. Models of other kinds are built
+ * here, with a few pieces each. */
 #include "test.h"
 
 #include <jansson.h>
@@ -101,8 +101,8 @@ static void check_spans(const struct pieces *p, const char *text, size_t len)
         CHECK(p->at[i].end <= len);
         done = p->at[i].end;
     }
-    /* Letters are never left out, and a piece never holds a space unless it
-     * is one. */
+    /* Every letter is in a span, and only the span of a space piece contains
+     * spaces. */
     for (size_t i = 0, k = 0; i < len; i++) {
         while (k < p->n && p->at[k].end <= i) k++;
         if (!ascii_word_char(text[i])) continue;
@@ -141,7 +141,7 @@ TEST(subword_spans_by_example)
         { 9, 11 },              /* "▁": both spaces */
         { 11, 14 },             /* "fl": the ligature */
         { 14, 15 },             /* "▁" */
-        { 15, 18 }, { 18, 18 }, { 18, 18 },     /* bytes: the first has all */
+        { 15, 18 }, { 18, 18 }, { 18, 18 }, /* byte pieces: first has all */
     };
     struct test_subword t;
     struct subword *sw = open_test_subword(&t);
@@ -161,7 +161,7 @@ TEST(subword_spans_by_example)
     if (!sw) SKIP("no tokenizer");
 }
 
-/* ---- models made here ---- */
+/* ---- small models ---- */
 
 enum { NORMAL = 1, UNK, CONTROL, USER, UNUSED, BYTE };
 
@@ -217,7 +217,7 @@ static void make_model(struct strbuf *sb, int kind, const struct spec *s,
     put_spec(sb, 2, 3, kind);
 }
 
-/* "3 4 5" for the ids of text. */
+/* Returns the ids of a text as "3 4 5". */
 static const char *ids_of(const struct subword *sw, const char *text)
 {
     static char line[400];
@@ -268,9 +268,9 @@ TEST(unigram_small_model)
     CHECK_INT(subword_unk(sw), 0);
     CHECK_STR(ids_of(sw, "ab"), "2 5");
     CHECK_STR(ids_of(sw, "a"), "6");
-    CHECK_STR(ids_of(sw, "bb"), "2 4 4");           /* unused is not used */
-    CHECK_STR(ids_of(sw, "aéèb"), "6 0 4");         /* unknowns join */
-    /* Spaces are escaped before the search, so this one never matches. */
+    CHECK_STR(ids_of(sw, "bb"), "2 4 4");   /* an unused piece is not output */
+    CHECK_STR(ids_of(sw, "aéèb"), "6 0 4");   /* adjacent unknowns are joined */
+    /* Spaces are escaped before the search, so this piece never matches. */
     CHECK_STR(ids_of(sw, "a<x y>a"), "6 0 2 0 3");
     CHECK_STR(ids_of(sw, ""), "");
     CHECK_STR(ids_of(sw, "   "), "");
@@ -315,7 +315,7 @@ TEST(bpe_merges_best_then_leftmost)
     REQUIRE_OK(subword_open(&sw, sb.data, sb.len, &e), &e);
     CHECK_STR(ids_of(sw, "aaa"), "1 4 2");          /* leftmost of equals */
     CHECK_STR(ids_of(sw, "ba"), "1 3 2");
-    CHECK_STR(ids_of(sw, "aab"), "1 4 3");          /* unused, apart again */
+    CHECK_STR(ids_of(sw, "aab"), "1 4 3");  /* unused pieces are split again */
     CHECK_STR(ids_of(sw, "aabb aab"), "1 8 1 4 3");
     CHECK_STR(ids_of(sw, "a c"), "6 1 0");
     subword_close(sw);
@@ -364,7 +364,7 @@ TEST(normalizer_options_are_kept)
 
     make_model(&sb, 1, plain, COUNT(plain));
     put_spec(&sb, 3, 3, 0);             /* no dummy prefix */
-    put_spec(&sb, 3, 4, 0);             /* spaces stay */
+    put_spec(&sb, 3, 4, 0);             /* keep extra spaces */
     REQUIRE_OK(subword_open(&sw, sb.data, sb.len, &e), &e);
     CHECK_STR(ids_of(sw, "a  a "), "3 2 6 2");
     CHECK_STR(text_of(sw, (int32_t[]){ 2, 6 }, 2), "  a");
@@ -377,7 +377,7 @@ TEST(normalizer_options_are_kept)
     strbuf_release(&sb);
 }
 
-/* ---- damage ---- */
+/* ---- damaged models ---- */
 
 static void expect_format(const struct strbuf *sb, const char *part)
 {
@@ -473,7 +473,7 @@ TEST(a_damaged_model_is_refused_or_works)
         flipped_opened += damaged_model_opens(sb.data, sb.len);
         sb.data[i / 8] ^= (char)(1 << i % 8);
     }
-    /* Both things happen, or this test shows nothing. */
+    /* The test is meaningful only if both happen. */
     CHECK(cut_opened < (int)sb.len);
     CHECK(flipped_opened > 0 && flipped_opened < flipped);
     strbuf_release(&sb);

@@ -1,5 +1,5 @@
-/* test_tags.c - texts with inline elements: their language, and the elements
- * of other formats. */
+/* test_tags.c - tagged texts: stripping the tags, and converting them to other
+ * formats. */
 #include "formats/tags.h"
 #include "test.h"
 
@@ -114,7 +114,7 @@ TEST(elements_of_other_formats)
               "<it id=\"1\" pos=\"open\">x</it>");
 }
 
-/* What comes out can stand in a file, whatever went in. */
+/* For any input, the result is well-formed. */
 TEST(converted_text_is_well_formed)
 {
     CHECK_STR(convert("<hi>a", TAGS_TMX), "<hi>a</hi>");

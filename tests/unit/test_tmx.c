@@ -1,4 +1,4 @@
-/* test_tmx.c - TMX in and out, right and wrong. */
+/* test_tmx.c - reading and writing TMX, with valid and broken files. */
 #include <iconv.h>
 
 #include "base/strbuf.h"
@@ -88,7 +88,7 @@ TEST(languages_are_chosen)
     }
 }
 
-/* "de" is better than "de-AT" for "de", whichever comes first. */
+/* For "de", "de" is preferred to "de-AT" in either order. */
 TEST(the_exact_language_comes_first)
 {
     struct reader_options o = { .source_lang = "en", .target_lang = "de" };
@@ -111,7 +111,7 @@ TEST(languages_that_nobody_named)
 {
     struct units u;
 
-    /* *all*: the first of the first unit, then the other one. */
+    /* *all*: the source is the first language of the first unit. */
     REQUIRE_OK(units_read(&u, "<tmx version='1.1'><header srclang='*all*'/>"
         "<body><tu><tuv lang='sv'><seg>ett</seg></tuv><tuv lang='fi'>"
         "<seg>yksi</seg></tuv></tu><tu><tuv lang='fi'><seg>kaksi</seg></tuv>"
@@ -123,7 +123,7 @@ TEST(languages_that_nobody_named)
     CHECK_STR(u.at[1].target.p, "kaksi");
     CHECK_INT(u.counts.other_language, 1);      /* fi is the target here */
     units_free(&u);
-    /* The header says more than the units do. */
+    /* The language in the header is more specific than in the units. */
     REQUIRE_OK(units_read(&u, "<tmx version='1.4'><header srclang='de-DE'/>"
         "<body>" TU("eins", "one") TAIL, NULL), &u.e);
     CHECK_INT(u.n, 1);
@@ -293,7 +293,7 @@ TEST(bad_units_are_passed_over)
     units_free(&u);
 }
 
-/* Units between two of which one is bad, far more than a buffer of them. */
+/* Many more units than fit into a buffer, each followed by a bad one. */
 TEST(bad_units_in_a_long_file)
 {
     struct reader_options o = { .skip_bad = true };
@@ -318,7 +318,7 @@ TEST(bad_units_in_a_long_file)
     reader_counts(r, &n);
     CHECK_INT(n.units, 30000);
     CHECK_INT(n.bad, bad);
-    CHECK_INT(line, 30000 + bad);       /* the last two: good, bad */
+    CHECK_INT(line, 30000 + bad);       /* the last two: one good, one bad */
     reader_close(r);
     strbuf_release(&s);
 }
@@ -333,7 +333,7 @@ TEST(encodings)
     CHECK_STR(u.at[0].source.p, "ü");
     CHECK_STR(u.at[0].target.p, "¤");
     units_free(&u);
-    /* A mark, or UTF-16 that was converted, knows better. */
+    /* A byte order mark or UTF-16 overrides the declaration. */
     REQUIRE_OK(units_read(&u, "\xEF\xBB\xBF<?xml version='1.0' "
                           "encoding='iso-8859-1'?>" HEAD TU("ü", "b") TAIL,
                           NULL), &u.e);
@@ -345,8 +345,8 @@ TEST(encodings)
           "to UTF-8");
 }
 
-/* Encodings whose bytes look like ASCII and mean something else, and names
- * that begin like one that is read. */
+/* Encodings whose bytes look like ASCII but mean something else, and names that
+ * begin like the name of a supported encoding. */
 TEST(encodings_that_are_not_read)
 {
     static const char *const names[] = {
@@ -369,7 +369,7 @@ TEST(encodings_of_one_byte)
     iconv_t cd = iconv_open("UTF-8", "windows-1252");
     struct units u;
 
-    /* A program linked statically for an emulator finds no converters. */
+    /* A statically linked program in an emulator finds no converters. */
     if (cd == (iconv_t)-1) SKIP("no converters for other charsets here");
     iconv_close(cd);
     REQUIRE_OK(units_read(&u, "<?xml version='1.0' encoding='windows-1252'?>"
@@ -481,7 +481,7 @@ TEST(what_xml_cannot_hold_is_refused)
     scratch_remove(&dir);
 }
 
-/* An extra that was tampered with must not break the file. */
+/* Invalid extra data must not make the file invalid. */
 TEST(an_extra_that_is_no_xml_is_left_out)
 {
     struct unit u = {

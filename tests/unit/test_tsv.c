@@ -1,5 +1,5 @@
-/* test_tsv.c - tables of pairs: what is read from TSV and CSV, what is said
- * about lines that are wrong, and that what was written comes back. */
+/* test_tsv.c - reading TSV and CSV, the error messages for wrong lines, and
+ * reading back what was written. */
 #include "rows.h"
 
 static struct rows read_text(enum format f, const char *text,
@@ -139,7 +139,7 @@ static const char *const awkward[] = {
     " x ", "\"\n\"", "ä,ö;ü\t",
 };
 
-/* Turned so that each comes first once: a byte order mark matters there. */
+/* Rotated so that each is first once, where a byte order mark matters. */
 static struct rows awkward_rows(size_t turn)
 {
     struct rows r = { 0 };
@@ -180,7 +180,7 @@ TEST(tsv_marks_what_has_no_literal_form)
 
     CHECK_INT(r.n, 2);
     check_pair(&r, 0, "a\nb", "␛ is the key");
-    check_pair(&r, 1, "␛a\\qb", "␛a\\\\b");      /* as nobody wrote them */
+    check_pair(&r, 1, "␛a\\qb", "␛a\\\\b");      /* not written by us */
     text = rows_write(&r, TO(TSV));
     CHECK_STR(text, "␛a\\nb\t␛ is the key\n␛a\\qb\t␛a\\\\b\n");
     free(text);
@@ -256,7 +256,7 @@ TEST(csv_finds_the_delimiter)
     check_pair(&r, 0, "a;b", "c");
     rows_free(&r);
     r = CSV("x;a,b\ny;c,d\n", 0);
-    check_pair(&r, 0, "x", "a,b");               /* both would do */
+    check_pair(&r, 0, "x", "a,b");               /* both delimiters fit */
     rows_free(&r);
     r = CSV("a,b\nc;d,e\nf,g\n", 0);
     check_pair(&r, 1, "c;d", "e");
@@ -309,7 +309,7 @@ TEST(csv_says_where_it_is_wrong)
     }
 }
 
-/* The records behind a missing quote are not lost with it. */
+/* A missing quote does not lose the records after it. */
 TEST(csv_goes_on_behind_a_missing_quote)
 {
     struct rows r = CSV("a,b\n\"c,d\ne,f\n\"g\",h\n\"i\"j,k\nl,m\n",
@@ -326,7 +326,7 @@ TEST(csv_goes_on_behind_a_missing_quote)
     rows_free(&r);
 }
 
-/* Records that do not fit the buffer at once, quotes on its border. */
+/* Records larger than the buffer, with quotes at its border. */
 TEST(csv_reads_long_records)
 {
     size_t n = (size_t)3 << 20, at = 0;
@@ -385,7 +385,8 @@ TEST(tables_with_a_header_are_recognized)
     }
 }
 
-/* Codes of other languages than the pairs have are words: "es" is "it". */
+/* Codes of languages other than those of the pairs are words, such as "es" and
+ * "it". */
 TEST(codes_in_a_header_are_those_of_the_pairs)
 {
     struct rows r = TSV("es\tit\nHund\tdog\n", .source_lang = "de",
@@ -399,8 +400,8 @@ TEST(codes_in_a_header_are_those_of_the_pairs)
     rows_free(&r);
 }
 
-/* What is written with a header, or has a first pair that looks like one, is
- * read back as it was, without an option and without a name of the file. */
+/* A file that is written with a header, or whose first pair looks like one, is
+ * read back correctly without options and without a file name. */
 static void check_header_round_trip(enum format f, const char *names,
                                     const char *first)
 {

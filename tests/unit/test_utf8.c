@@ -1,4 +1,4 @@
-/* test_utf8.c - decoding, checking and repairing UTF-8. */
+/* test_utf8.c - tests that decode, validate and repair UTF-8. */
 #include "test.h"
 
 #include "text/utf8.h"
@@ -13,7 +13,7 @@ TEST(utf8_round_trips_every_character)
         n = utf8_put(s, cp);
         REQUIRE(utf8_next(s, (size_t)n, &len) == cp && len == n);
         REQUIRE(utf8_check(s, (size_t)n) == (size_t)n);
-        /* Cut short it is invalid, and one byte is consumed. */
+        /* A truncated sequence is invalid, and one byte is consumed. */
         if (n > 1) {
             REQUIRE(utf8_next(s, (size_t)n - 1, &len) == 0xFFFD && len == 1);
             REQUIRE(utf8_check(s, (size_t)n - 1) == 0);
@@ -24,7 +24,7 @@ TEST(utf8_round_trips_every_character)
 TEST(utf8_refuses_bad_forms)
 {
     static const char *const bad[] = {
-        "\x80", "\xBF", "\xC0\x80", "\xC1\xBF",         /* tail, overlong */
+        "\x80", "\xBF", "\xC0\x80", "\xC1\xBF", /* continuation, overlong */
         "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF",
         "\xED\xA0\x80", "\xED\xBF\xBF",                 /* surrogates */
         "\xF4\x90\x80\x80", "\xF5\x80\x80\x80",         /* over 0x10FFFF */
@@ -48,7 +48,7 @@ TEST(utf8_check_says_where)
     CHECK_INT(utf8_check("\xEF\xBF\xBD", 3), 3);
 }
 
-/* ASCII is skipped in blocks: what is wrong may stand anywhere in one. */
+/* ASCII is skipped in blocks; an invalid byte may be anywhere in a block. */
 TEST(utf8_check_sees_every_byte_of_a_block)
 {
     char s[70];

@@ -1,7 +1,8 @@
-/* test_words.c - where words begin and end, and lower case.
+/* test_words.c - word borders and lower case.
  *
- * Borders are held to Unicode's own examples (word_break.txt is a part of its
- * WordBreakTest.txt) and to the rules of UAX #29 written down one by one. */
+ * Borders are compared with Unicode's own examples (word_break.txt is a part of
+ * its WordBreakTest.txt) and with a direct implementation of the rules of UAX
+ * #29. */
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -13,7 +14,7 @@
 
 #define WHOLE "/usr/share/unicode/auxiliary/WordBreakTest.txt"
 
-/* The stretches of text, joined by "|"; only terms when asked. */
+/* Returns the stretches of a text, or only its terms, joined by "|". */
 static const char *cut(const char *text, bool terms_only)
 {
     static char line[4000];
@@ -71,7 +72,7 @@ TEST(words_marks_belong_to_letters)
 
 TEST(words_of_other_scripts)
 {
-    /* Han and Hiragana alone, Katakana and Hangul together. */
+    /* Han and Hiragana letters are words; Katakana and Hangul form runs. */
     TERMS("\xE6\xBC\xA2\xE5\xAD\x97\xE3\x81\x8B\xE3\x81\xAA",
           "\xE6\xBC\xA2|\xE5\xAD\x97|\xE3\x81\x8B|\xE3\x81\xAA");
     TERMS("\xE3\x82\xAB\xE3\x83\x8A \xED\x95\x9C\xEA\xB8\x80",
@@ -134,7 +135,7 @@ TEST(words_kinds)
     BORDERS("mot\xE2\x80\xAF!", "mot|\xE2\x80\xAF|!");
 }
 
-/* A byte that is no character is a stretch of its own and joins nothing. */
+/* An invalid byte is a stretch of its own and joins nothing. */
 TEST(words_of_broken_text)
 {
     BORDERS("a\xFF" "b", "a|\xFF|b");
@@ -172,7 +173,7 @@ TEST(words_have_a_longest)
     CHECK_INT(count_stretches(text, 256, &longest), 2);
     CHECK_INT(longest, 255);
     CHECK_INT(count_stretches(text, 1000, &longest), 4);
-    text[254] = '.';            /* nothing behind it counts for this word */
+    text[254] = '.';            /* what follows does not affect this word */
     CHECK_INT(count_stretches(text, 300, &longest), 3);
     CHECK_INT(longest, 254);
     for (size_t i = 0; i < 1000; i++) memcpy(text + 2 * i, "\xC3\xA4", 2);
@@ -183,7 +184,7 @@ TEST(words_have_a_longest)
 
 /* ---- Unicode's examples -------------------------------------------------- */
 
-/* A line is "/ 0061 x 0308 / 0020 /" with signs for border and none. */
+/* A line is "/ 0061 x 0308 / 0020 /": / is a border, x is none. */
 static bool check_line(char *line)
 {
     char text[400], got[100] = "", want[100] = "";
@@ -237,7 +238,7 @@ TEST(words_unicode_examples_all)
 
 /* ---- the rules, one by one ----------------------------------------------- */
 
-/* What the random texts are made of: every class, those of the fast path
+/* The random texts consist of these: every class, and those of the fast path
  * several times. */
 static const uint32_t alphabet[] = {
     'a', 'Z', 'q', '0', '7', '_', '.', ',', ':', ';', '\'', '"', ' ', ' ', '-',
@@ -282,7 +283,7 @@ static bool is_letter(int c) { return c == WB_LETTER || c == WB_HEBREW; }
 
 static bool is_quote_dot(int c) { return c == WB_MIDNUMLET || c == WB_SQUOTE; }
 
-/* The letter before or after i that counts, by WB4. */
+/* Returns the letter before or after i, skipping what WB4 ignores. */
 static int skip(const struct letters *t, int i, int step)
 {
     for (i += step; is_ignorable(class_at(t, i)); i += step)
@@ -290,7 +291,7 @@ static int skip(const struct letters *t, int i, int step)
     return i;
 }
 
-/* Is there a border before letter i (0 < i < n)? */
+/* Returns whether there is a border before letter i (0 < i < n). */
 static bool is_border(const struct letters *t, int i)
 {
     int before = class_at(t, i - 1), c = class_at(t, i), flags = 0;
@@ -356,7 +357,7 @@ TEST(words_follow_the_rules)
 
     for (int round = 0; round < 200000; round++) {
         struct letters t = { .n = 1 + round % 12 };
-        /* Every other round from the fast path's own letters. */
+        /* Every other round uses only letters of the fast path. */
         size_t n = round % 2 ? COUNT(alphabet) : 24;
 
         for (int i = 0; i < t.n; i++) {
@@ -368,8 +369,8 @@ TEST(words_follow_the_rules)
     }
 }
 
-/* A word of several million letters: quadratic time would not end. The letters
- * are cut into words of WORD_CHARS_MAX, whichever path finds them. */
+/* A word of several million letters, which would take forever in quadratic
+ * time. It is cut into words of WORD_CHARS_MAX letters by either path. */
 TEST(words_of_a_very_long_text)
 {
     static const char *const unit[] = { "a", "\xC3\xA9", "7", "a.", "1,", "_",
@@ -395,8 +396,8 @@ TEST(words_of_a_very_long_text)
     free(text);
 }
 
-/* Around the longest word the fast path hands over to the one with all rules;
- * the borders are the same as if it had not. */
+/* For words of about the maximum length, the fast path falls back to the full
+ * rules. The borders are the same. */
 TEST(words_are_cut_at_the_same_place_by_both_paths)
 {
     char text[WORD_CHARS_MAX + 40];
@@ -438,7 +439,7 @@ TEST(words_in_lower_case)
     CHECK_STR(lower("\xC4\xB0"), "i");                  /* I with a dot */
     CHECK_STR(lower("I"), "i");
     CHECK_STR(lower("\xCE\xA3\xCE\x91\xCE\xA3"), "\xCF\x83\xCE\xB1\xCF\x83");
-    CHECK_STR(lower("\xC8\xBA"), "\xE2\xB1\xA5");       /* grows */
+    CHECK_STR(lower("\xC8\xBA"), "\xE2\xB1\xA5");  /* lower case is longer */
     CHECK_STR(lower("\xF0\x90\x90\x80"), "\xF0\x90\x90\xA8");
     CHECK_STR(lower(""), "");
     CHECK_STR(lower("A\xFF" "B\xC3"), "a\xEF\xBF\xBD" "b\xEF\xBF\xBD");

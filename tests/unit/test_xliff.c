@@ -1,4 +1,5 @@
-/* test_xliff.c - XLIFF 1.2 and 2.x in and out, right and wrong. */
+/* test_xliff.c - reading and writing XLIFF 1.2 and 2.x, with valid and broken
+ * files. */
 #include "base/strbuf.h"
 #include "format_units.h"
 
@@ -122,12 +123,12 @@ TEST(languages)
     CHECK_INT(u.n, 0);
     CHECK(u.counts.other_language > 5);
     units_free(&u);
-    /* A file that does not say is believed. */
+    /* A file without languages is accepted. */
     REQUIRE_OK(units_read(&u, "<xliff version='1.2'><file><body>"
                           TU("1", "a", "b") TAIL, &o), &u.e);
     CHECK_INT(u.n, 1);
     units_free(&u);
-    /* The first file decides where nobody asked. */
+    /* If no languages are requested, the first file determines them. */
     REQUIRE_OK(units_read(&u, HEAD TU("1", "a", "b") "</body></file>"
         "<file original='g' source-language='en' target-language='fr'><body>"
         TU("1", "a", "c") TAIL, NULL), &u.e);
@@ -150,7 +151,7 @@ TEST(a_prefix_on_every_element)
     units_free(&u);
 }
 
-/* Cut up in one language only: one pair of the whole. */
+/* If only one language has segments, the whole unit is one pair. */
 TEST(segments_that_do_not_match)
 {
     struct units u;
@@ -169,7 +170,7 @@ TEST(segments_that_do_not_match)
     units_free(&u);
 }
 
-/* ---- what is wrong ----------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------- */
 
 static void fails(const char *text, const char *want)
 {
@@ -273,7 +274,8 @@ TEST(units_of_other_formats_are_written)
     units_free(&out);
 }
 
-/* From version 1.2 to 2.0 and back: texts, ids and documents stay. */
+/* Converting from version 1.2 to 2.0 and back keeps texts, ids and
+ * documents. */
 TEST(versions_into_each_other)
 {
     struct units first, second;
