@@ -34,7 +34,8 @@ static void set_sink(struct xliff_reader *t, struct inline_text *a,
 
 /* ---- parts --------------------------------------------------------------- */
 
-static struct xliff_part *find_part(struct xliff_reader *t, const char *mid)
+static struct xliff_part *xliff_find_part(struct xliff_reader *t,
+                                          const char *mid)
 {
     for (size_t i = 0; i < t->n_part; i++)
         if (!strcmp(t->part[i].mid.data, mid)) return &t->part[i];
@@ -70,7 +71,7 @@ static void keep_mrk_attrs(struct xliff_reader *t, struct strbuf *to,
 static void start_mrk(struct xliff_reader *t, const char **attrs)
 {
     const char *mid = xliff_attr(attrs, "mid");
-    struct xliff_part *p = find_part(t, mid);
+    struct xliff_part *p = xliff_find_part(t, mid);
     bool again = t->in_target ? p && p->has_target : p != NULL;
 
     assert(!t->version2 && !t->mrk_depth);
