@@ -284,7 +284,9 @@ static void start_in_tu(struct tmx_reader *t, const char *name,
     else if (v && !strcmp(name, "seg") && !v->has_seg) start_seg(t, attrs);
     else if (v && !strcmp(name, "seg")) gather_copy(&t->g, NULL, name, attrs);
     else if (v) gather_copy(&t->g, &v->head, name, attrs);
-    else if (!strcmp(name, "tuv") && !t->in_document) start_tuv(t, attrs);
+    else if (!strcmp(name, "tuv") && t->in_document)
+        gather_copy(&t->g, NULL, name, attrs);  /* misplaced: skip it */
+    else if (!strcmp(name, "tuv")) start_tuv(t, attrs);
     else if (is_document_prop(t, name, attrs)) t->in_document = true;
     else gather_copy(&t->g, &t->tu_head, name, attrs);
 }

@@ -145,6 +145,7 @@ TEST(a_tuv_inside_the_document_is_not_a_language)
     CHECK_STR(u.at[0].document.p, "d");
     CHECK_STR(u.at[0].source.p, "eins");
     CHECK_STR(u.at[0].target.p, "one");
+    CHECK_STR(u.at[0].extra.p, "");
     CHECK_STR(u.at[1].target.p, "two");
     units_free(&u);
 }
