@@ -719,7 +719,7 @@ TEST(a_view_does_not_change)
     add(f.s, f.m, "a", "b");
     CHECK_INT(counts(r, f.m).pairs, 0);
     CHECK_INT(store_add(r, f.m, &u, &id, &f.e), ST_ARGUMENT);
-    CHECK(strstr(f.e.msg, "view") != NULL);
+    CHECK(strstr(f.e.msg, "read transaction") != NULL);
     CHECK_OK(store_commit(r, &f.e), &f.e);
     CHECK_INT(counts(r, f.m).pairs, 1);
     CHECK_OK(store_add(r, f.m, &u, &id, &f.e), &f.e);
