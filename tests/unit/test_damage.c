@@ -438,7 +438,7 @@ TEST(where_nothing_is_readable_recovery_fails)
     if (!setup_closed(&f)) return;
     REQUIRE(spill(f.path, zeros, sizeof zeros));
     CHECK_INT(recover(&f, "new.tm", &r), ST_FORMAT);
-    CHECK(strstr(f.e.msg, "no pair of it could be read"));
+    CHECK(strstr(f.e.msg, "no pair of this file could be read"));
     CHECK_INT(file_size(scratch_path(&f.dir, "new.tm"), ""), -1);
     CHECK_INT(r.pairs, 0);
     teardown(&f);
