@@ -493,7 +493,8 @@ static void set_counters(struct recovering *r)
         r->st = query_run(r->to, Q_PAIRS_SET, r->e, "i", r->top_pair);
     recover_run_sql(r, "UPDATE batch SET texts = max(texts, ifnull((SELECT"
                     " max(id & 0xffffffff) FROM text t WHERE t.id BETWEEN"
-                    " (batch.id << 32) AND (batch.id << 32 | 0xffffffff)), 0))");
+                    " (batch.id << 32) AND (batch.id << 32 | 0xffffffff)),"
+                    " 0))");
 }
 
 static void recover_all(struct recovering *r)

@@ -78,19 +78,11 @@ struct store_import {
     size_t n_joined, cap_joined;
 };
 
-static bool import_may_enter(enum import_state from, enum import_state to)
-{
-    switch (to) {
-    case PREPARED: return from == OPEN;
-    case DONE: return from == PREPARED;
-    case FAILED: return from != FAILED;
-    default: return false;
-    }
-}
-
 static void import_enter(struct store_import *im, enum import_state state)
 {
-    assert(import_may_enter(im->state, state));
+    assert(state == PREPARED ? im->state == OPEN
+         : state == DONE ? im->state == PREPARED
+         : state == FAILED && im->state != FAILED);
     assert(im->s->chunk != im);
     im->state = state;
 }

@@ -17,8 +17,7 @@ enum {
 };
 #define POKE_SECONDS 0.5        /* between two merge requests of searches */
 
-/* Whether the invariants of tmfile.h hold. */
-static bool tmfile_sound(const struct tmfile *t)
+bool tmfile_sound(const struct tmfile *t)
 {
     if (t->depth < 0 || (t->depth && !store_inside(t->store))) return false;
     for (size_t i = 0; t->retriever && i < t->n; i++)

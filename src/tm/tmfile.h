@@ -67,6 +67,8 @@ struct tmfile {
 enum status tmfile_open(struct tmfile **out, const char *path,
                         enum store_mode mode, struct err *e);
 void tmfile_close(struct tmfile *t);            /* NULL is fine */
+/* Whether the invariants above hold. For assertions. */
+bool tmfile_sound(const struct tmfile *t);
 
 /* Finds a memory by its name. NULL finds the only memory of the file, or the
  * one named "main". */

@@ -1,13 +1,14 @@
 #!/bin/bash
-# memory_crash.sh - kill writers of a translation memory at any moment.
+# memory_crash.sh - kills writers of a translation memory at random moments.
 #
 #     tests/long/memory_crash.sh
 #
-# One file lives through 200 kills of its only writer (KILLS), another through
-# half as many with a second writer that works on: nothing that was
-# acknowledged may be lost, nothing removed come back, every step is whole or
-# not there, searches find what is there, and the file passes its check. See
-# tests/unit/crash_tool.c. SEED picks other moments (1).
+# The only writer of one file is killed 200 times (KILLS). Another file has two
+# writers, of which one is killed, half as many times. Nothing that was
+# acknowledged may be lost, nothing that was removed may come back, every
+# operation must be complete or absent, searches must find what is stored, and
+# the file must pass its check. See tests/unit/crash_tool.c. SEED (1) selects
+# other moments.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

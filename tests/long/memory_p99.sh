@@ -1,12 +1,12 @@
 #!/bin/bash
-# memory_p99.sh - do searches notice a writer?
+# memory_p99.sh - measures whether a writer slows searches down.
 #
 #     tests/long/memory_p99.sh
 #
-# Searches of one process in the large memory of the shared folder, without
-# and with another that adds 1,000 pairs a second (RATE), one by one, in turns
-# (ROUNDS, 7). A measurement: the ratio of the 99th percentiles (1.20 is asked
-# for) is printed, not judged.
+# One process searches the large memory of the shared folder, in turns without
+# and with another process that adds 1,000 pairs a second (RATE), one by one.
+# ROUNDS (7) is the number of turns. The ratio of the 99th percentiles is
+# printed (the target is 1.20) but does not decide whether the test passes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
