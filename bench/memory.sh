@@ -147,7 +147,7 @@ growth() {
     local n passes largest=$pairs file=$work/grown.tm
     [ ! "$quick" ] || [ "$largest" -le 668000 ] || largest=668000
     printf '\n### Translation memory: growth\n\n'
-    echo "Made up: pairs of $what with three words in ten replaced. Asked for at 10,000,000: p50 below 40 (10) ms."
+    echo "Generated pairs: those of $what with three words in ten replaced. The target at 10,000,000 pairs: p50 below 40 (10) ms."
     echo
     echo "| pairs | import, pairs/s | MB resident | store, MB | index, MB | source text, MB | BM25 p50 | p99 | retrieval p50 | p95 | p99 | MB resident |"
     echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
