@@ -521,7 +521,7 @@ enum status store_delete_where(struct store *s, const struct pair_filter *f,
 
     *n = 0;
     if (!f->memory && !f->origin && !f->document && !f->source && !f->target)
-        return err_set(e, ST_ARGUMENT, "say which pairs to delete");
+        return err_set(e, ST_ARGUMENT, "nothing says which pairs to delete");
     st = op_begin(s, e);
     if (st) return st;
     st = matching_ids(s, f, &ids, &found, e);

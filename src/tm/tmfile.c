@@ -15,7 +15,7 @@ enum {
     CHECK_EVERY = 256,          /* changes between two checks of a tail */
     TAIL_LIMIT = 2048           /* texts in the tail that make a segment */
 };
-#define POKE_SECONDS 0.5        /* between two merge requests of searches */
+#define MERGE_EVERY_SECONDS 0.5 /* between two merge requests of searches */
 
 bool tmfile_sound(const struct tmfile *t)
 {
@@ -251,12 +251,12 @@ static void request_merge(struct tmfile *t, int64_t memory,
 
 /* Called after a search. When merging fails, or another process is merging,
  * asking again at every search would not help; so it asks at most every
- * POKE_SECONDS. */
+ * MERGE_EVERY_SECONDS. */
 static void request_merges(struct tmfile *t)
 {
     double now = clock_seconds();
 
-    if (now < t->merge_requested + POKE_SECONDS) return;
+    if (now < t->merge_requested + MERGE_EVERY_SECONDS) return;
     t->merge_requested = now;
     for (size_t i = 0; i < t->n; i++)
         if (index_wants_merge(t->indexes[i]))
