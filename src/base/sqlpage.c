@@ -1,7 +1,8 @@
-/* sqlpage.c - the VFS that writes and compares page checksums; see sqlpage.h.
+/* sqlpage.c - a VFS that writes and verifies page checksums.
  *
- * It passes everything to SQLite's own VFS and looks only at reads and writes
- * of whole pages of the main file. The log has checksums of its own. */
+ * It passes all calls to SQLite's own VFS and changes only reads and writes of
+ * whole pages of the main file. It leaves the log alone, which has checksums of
+ * its own. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -12,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 enum { HEADER_BYTES = 100, AT_PAGE_SIZE = 16, AT_RESERVED = 20 };
 
 struct checked_file {
@@ -19,7 +22,8 @@ struct checked_file {
     bool is_main;               /* not a log, a journal or a temporary file */
     bool has_sums;
     int page_bytes;
-    sqlite3_file real[];        /* SQLite's own, of its own size */
+    sqlite3_file real[];        /* the file object of SQLite's VFS,
+                                   which is larger than sqlite3_file */
 };
 
 static sqlite3_vfs checked_vfs, *real_vfs;
@@ -31,17 +35,20 @@ static sqlite3_file *real_file(sqlite3_file *f)
 
 /* ---- checksums ----------------------------------------------------------- */
 
-/* Zero means that there is none. */
+/* Never returns zero, which means that a page has no checksum. */
 static uint64_t sqlpage_sum(const uint8_t *page, int n, sqlite3_int64 at)
 {
-    uint64_t sum = XXH3_64bits_withSeed(page, (size_t)n - SQLPAGE_RESERVED,
-                                        (uint64_t)at);
+    uint64_t sum;
+
+    assert(n > SQLPAGE_RESERVED && at % n == 0);
+    sum = XXH3_64bits_withSeed(page, (size_t)n - SQLPAGE_RESERVED,
+                               (uint64_t)at);
 
     return sum ? sum : 1;
 }
 
-/* Has another program put pages without checksums into the file? Then the
- * first page has none. */
+/* Whether another program has put pages without checksums into the file. The
+ * first page has none in that case. */
 static bool sqlpage_lacks_sums(struct checked_file *c)
 {
     uint64_t sum = 1;
@@ -51,7 +58,7 @@ static bool sqlpage_lacks_sums(struct checked_file *c)
     return !rc && !sum;
 }
 
-/* Compare the checksum, then hide it. */
+/* Verifies the checksum and sets it to zero in memory. */
 static int sqlpage_verify(struct checked_file *c, uint8_t *page, int n,
                           sqlite3_int64 at)
 {
@@ -65,7 +72,7 @@ static int sqlpage_verify(struct checked_file *c, uint8_t *page, int n,
     return SQLITE_OK;
 }
 
-/* The beginning of the file has gone by. */
+/* Reads the page size and the reserved bytes from the file header. */
 static void sqlpage_note_header(struct checked_file *c, const uint8_t *head)
 {
     int size = head[AT_PAGE_SIZE] << 8 | head[AT_PAGE_SIZE + 1];
@@ -93,12 +100,13 @@ static int checked_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
     if (!c->is_main) return rc;
     if (!rc && !at && n >= HEADER_BYTES) sqlpage_note_header(c, to);
     if (!sqlpage_is_page(c, n, at)) return rc;
-    /* SQLite would take a page behind the end for one of zeros. */
+    /* SQLite would treat a page behind the end of the file as zeros. */
     if (rc == SQLITE_IOERR_SHORT_READ) return SQLPAGE_DAMAGED;
     return rc ? rc : sqlpage_verify(c, to, n, at);
 }
 
-/* The reserved bytes of SQLite's page are ours to change. */
+/* Writes the checksum into the reserved bytes of SQLite's own buffer, because
+ * SQLite does not use them, and clears them afterwards. */
 static int checked_write(sqlite3_file *f, const void *from, int n,
                          sqlite3_int64 at)
 {
@@ -189,7 +197,7 @@ static int checked_shm_unmap(sqlite3_file *f, int delete)
     return real_file(f)->pMethods->xShmUnmap(real_file(f), delete);
 }
 
-/* Version 2 has no xFetch: pages are never mapped, always read. */
+/* Version 2 has no xFetch, so SQLite never maps pages but always reads them. */
 static const sqlite3_io_methods checked_methods = {
     .iVersion = 2, .xClose = checked_close, .xRead = checked_read,
     .xWrite = checked_write, .xTruncate = checked_truncate,
@@ -210,6 +218,7 @@ static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f,
     int rc;
 
     (void)vfs;
+    assert(real_vfs);           /* or the VFS would not be registered */
     memset(c, 0, sizeof *c);
     c->is_main = (flags & SQLITE_OPEN_MAIN_DB) != 0;
     rc = real_vfs->xOpen(real_vfs, name, c->real, flags, out_flags);
@@ -217,7 +226,7 @@ static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f,
     return rc;
 }
 
-/* All but xOpen is the real one's. */
+/* Copies the default VFS and replaces xOpen. */
 static void sqlpage_register(void)
 {
     real_vfs = sqlite3_vfs_find(NULL);

@@ -1,6 +1,9 @@
-/* export.c - see export.h. */
+/* export.c - writes the pairs of a memory to a file, one at a time, through
+ * formats/writer.h. The file appears under its name only when it is
+ * complete. */
 #include "tm/export.h"
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 
 enum { PROGRESS_EVERY = 1024 };
@@ -39,14 +42,14 @@ static enum status copy_extra(struct tmfile *t, int64_t memory,
     return st;
 }
 
-/* The format, when it was not said. */
+/* Derives the format from the file name if the options do not name it. */
 static enum status choose_format(const char *path, enum format *f,
                                  struct err *e)
 {
     if (*f == FORMAT_AUTO) *f = format_of_path(path);
     if (*f != FORMAT_AUTO) return ST_OK;
-    return err_set(e, ST_ARGUMENT, "%s: the name does not tell the format; "
-                   "say tmx, xliff, po, tsv, csv or text", path);
+    return err_set(e, ST_ARGUMENT, "%s: the format is not clear from the file "
+                   "name; choose tmx, xliff, po, tsv, csv or text", path);
 }
 
 enum status tm_export(struct tmfile *t, const char *memory, const char *path,
@@ -72,6 +75,8 @@ enum status tm_export(struct tmfile *t, const char *memory, const char *path,
             .format = format, .source_lang = m.source_lang,
             .target_lang = m.target_lang, .target_path = o->target_path,
             .extra = { extra.data, extra.len } };
+
+        assert(format != FORMAT_AUTO);
 
         st = writer_open(&w, path, &wo, e);
     }

@@ -1,4 +1,4 @@
-/* export.h - a memory into a file, pair by pair. */
+/* export.h - writes all pairs of a memory to a file. */
 #ifndef TM_EXPORT_H
 #define TM_EXPORT_H
 
@@ -6,12 +6,13 @@
 #include "tm/tmfile.h"
 
 struct export_options {
-    enum format format;         /* FORMAT_AUTO: by the file's ending */
-    const char *target_path;    /* FORMAT_PARALLEL: the other language's file */
+    enum format format;         /* FORMAT_AUTO: from the name of the file */
+    const char *target_path;    /* FORMAT_PARALLEL: the file of the targets */
 };
 
-/* Every pair as it is now, by ascending id; what pairs and file heads of that
- * format held when they were imported is written again. *n counts. */
+/* Writes every pair as it is now, by ascending id. Format-specific data that
+ * pairs and file heads had when they were imported from the same format is
+ * written again. *n is the number of pairs. */
 enum status tm_export(struct tmfile *t, const char *memory, const char *path,
                       const struct export_options *o, int64_t *n,
                       struct err *e);

@@ -1,4 +1,6 @@
-/* image.c - see image.h. */
+/* image.c - puts the tables of an index segment together: classes sorted by
+ * frequency, terms, runs and postings. The caller decides what the postings
+ * are (segment_build.c, segment_merge.c); writing the file is pagefile.c. */
 #include "tm/image.h"
 
 #include <stdlib.h>
@@ -18,6 +20,7 @@ static int by_count(const void *a, const void *b)
 bool image_begin(struct image_writer *w, const struct seg_class *classes,
                  uint32_t n_classes)
 {
+    assert(n_classes <= SEGMENT_MAX_CLASSES);    /* ranks have 16 bits */
     memset(w, 0, sizeof *w);
     w->n_classes = n_classes;
     w->classes = malloc((n_classes + 1) * sizeof *w->classes);
@@ -27,7 +30,7 @@ bool image_begin(struct image_writer *w, const struct seg_class *classes,
     if (!w->classes || !w->rank || !w->docs || !w->cls) return false;
     for (uint32_t i = 0; i < n_classes; i++) {
         w->classes[i] = classes[i];
-        /* Remember who it is while sorting. */
+        /* Unused bytes keep the caller's number while sorting. */
         w->classes[i].zero[0] = (uint8_t)i;
         w->classes[i].zero[1] = (uint8_t)(i >> 8);
     }
@@ -48,6 +51,8 @@ void image_flush_run(struct image_writer *w)
     size_t bytes = run_bytes(run);
     uint8_t *p;
 
+    assert(w->n > 0 && w->n <= BLOCK_DOCS);
+
     if (!mem_grow(&w->runs, &w->cap_runs, w->n_runs + 1, sizeof *w->runs)
         || !mem_grow(&w->posts, &w->cap_posts, w->n_posts + bytes, 1)) {
         w->failed = true;
@@ -66,8 +71,10 @@ void image_flush_run(struct image_writer *w)
     w->wide = false;
 }
 
+/* Writes the entry at terms[n_terms] without counting it. */
 static void open_term(struct image_writer *w, uint64_t hash)
 {
+    assert(w->n_posts % 2 == 0);        /* positions count two bytes */
     if (w->n) image_flush_run(w);
     if (w->n_posts / 2 > UINT32_MAX || w->n_runs > UINT32_MAX
         || !mem_grow(&w->terms, &w->cap_terms, w->n_terms + 1,
@@ -81,9 +88,11 @@ static void open_term(struct image_writer *w, uint64_t hash)
 
 void image_term(struct image_writer *w, uint64_t hash)
 {
-    /* A term of dead documents only has no postings: its place is taken. */
+    /* If all documents of the last term are dead, it has no postings, and this
+     * term replaces it. */
     if (w->n) image_flush_run(w);
     if (w->n_terms && w->terms[w->n_terms - 1].run == w->n_runs) w->n_terms--;
+    PARANOID_CHECK(!w->n_terms || w->terms[w->n_terms - 1].hash < hash);
     open_term(w, hash);
     if (!w->failed) w->n_terms++;
 }
@@ -93,12 +102,13 @@ static uint64_t image_put_table(struct image *im, uint64_t *at,
 {
     uint64_t here = *at;
 
+    assert(here % 8 == 0);
     if (im->data && n) memcpy(im->data + here, bytes, n);
     *at = (here + n + 7) / 8 * 8;
     return here;
 }
 
-/* Called twice: first for the size, then to copy. */
+/* Called twice: first without im->data to compute the size, then to copy. */
 static uint64_t image_put_all(struct image *im, const struct image_writer *w,
                               const struct image_facts *f)
 {
@@ -139,16 +149,20 @@ static void image_put_head(struct image *im, const struct image_writer *w,
 enum status image_end(struct image_writer *w, const struct image_facts *f,
                       struct image *out, struct err *e)
 {
+    uint64_t copied;
+
     memset(out, 0, sizeof *out);
     if (w->n) image_flush_run(w);
     if (w->n_terms && w->terms[w->n_terms - 1].run == w->n_runs) w->n_terms--;
-    open_term(w, UINT64_MAX);           /* the end of the last one's lists */
+    open_term(w, UINT64_MAX);           /* where the last term's runs end */
     if (w->failed) return err_nomem(e, "index segment");
     image_put_head(out, w, f);
     out->n = image_put_all(out, w, f);
     out->data = calloc(out->n + 1, 1);
     if (!out->data) return err_nomem(e, "index segment");
-    image_put_all(out, w, f);
+    copied = image_put_all(out, w, f);
+    assert(copied == out->n);
+    (void)copied;
     return ST_OK;
 }
 
@@ -172,6 +186,7 @@ void image_release(struct image *im)
 
 bool id_runs_add(struct id_runs *r, uint32_t doc, int64_t text)
 {
+    assert(!r->n || doc > r->at[r->n - 1].doc);
     if (!r->n || text != r->next) {
         if (!mem_grow(&r->at, &r->cap, r->n + 1, sizeof *r->at)) return false;
         r->at[r->n++] = (struct seg_ids){ doc, 0, text };

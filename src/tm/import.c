@@ -1,10 +1,19 @@
-/* import.c - see import.h. */
+/* import.c - reads files of any supported format and imports them: the pairs
+ * into the store and the new texts into an index, published in one
+ * transaction. Reading the formats is the job of formats/reader.h; the store's
+ * side is in store_import.c.
+ *
+ * The order of an import, which asserts check: store_import_begin and
+ * index_build_new, then any number of units, then import_publish, which
+ * prepares the store, publishes the index and commits. Whatever fails, closing
+ * both removes what was written. */
 #include "tm/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 #include "formats/tags.h"
 
@@ -17,16 +26,17 @@ struct import_run {
     struct store_import *im;
     struct index_build *build;
     struct import_counts *counts;
-    uint64_t done, total;       /* bytes: of the files before; of all */
-    bool learn_source, learn_target;    /* languages are not known yet, */
-    bool learned;               /* or were not when we began */
+    uint64_t done, total;       /* bytes of the files before this one, and of
+                                   all files */
+    bool learn_source, learn_target;    /* the language is not known yet */
+    bool languages_unset;       /* one was not known at the beginning */
     struct strbuf plain;        /* a source without its tags */
-    struct strbuf extra;        /* of the last file that has a head */
+    struct strbuf extra;        /* the head of the last file that has one */
 };
 
 /* ---- names and sizes ----------------------------------------------------- */
 
-static const char *origin_of(const struct import_run *i, const char *path)
+static const char *import_origin(const struct import_run *i, const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -35,7 +45,7 @@ static const char *origin_of(const struct import_run *i, const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* 0 when the size of one is not known. */
+/* Returns 0 when the size of one of them is not known. */
 static uint64_t bytes_of_all(const char *const *paths, size_t n)
 {
     uint64_t total = 0;
@@ -50,20 +60,21 @@ static uint64_t bytes_of_all(const char *const *paths, size_t n)
 
 /* ---- languages ----------------------------------------------------------- */
 
-/* What is asked for must be what the memory has: "de" and "de-CH" agree. */
-static enum status agree(const struct import_run *i, const char *has,
-                         const char *asked, struct err *e)
+/* The language that the options name must be that of the memory. "de" and
+ * "de-CH" agree. */
+static enum status check_language(const struct import_run *i, const char *has,
+                                  const char *asked, struct err *e)
 {
     if (!asked || !has[0] || lang_matches(str_of(has), asked) ||
         lang_matches(str_of(asked), has))
         return ST_OK;
     return err_set(e, ST_ARGUMENT, "the memory \"%s\" is from %s to %s, not "
-                   "%s: import into another, or leave the language out",
+                   "%s: import into another memory, or leave the language out",
                    i->memory.name, i->memory.source_lang,
                    i->memory.target_lang, asked);
 }
 
-static void import_learn(char *to, size_t size, bool *wanted, struct str lang)
+static void learn_language(char *to, size_t size, bool *wanted, struct str lang)
 {
     if (!*wanted || !lang.n || lang.n >= size) return;
     memcpy(to, lang.p, lang.n);
@@ -75,16 +86,16 @@ static enum status choose_languages(struct import_run *i, struct err *e)
 {
     const struct reader_options *r = &i->o->reader;
     struct memory_info *m = &i->memory;
-    enum status st = agree(i, m->source_lang, r->source_lang, e);
+    enum status st = check_language(i, m->source_lang, r->source_lang, e);
 
-    if (!st) st = agree(i, m->target_lang, r->target_lang, e);
+    if (!st) st = check_language(i, m->target_lang, r->target_lang, e);
     i->learn_source = !m->source_lang[0];
     i->learn_target = !m->target_lang[0];
-    i->learned = i->learn_source || i->learn_target;
-    import_learn(m->source_lang, sizeof m->source_lang, &i->learn_source,
-                 str_of(r->source_lang));
-    import_learn(m->target_lang, sizeof m->target_lang, &i->learn_target,
-                 str_of(r->target_lang));
+    i->languages_unset = i->learn_source || i->learn_target;
+    learn_language(m->source_lang, sizeof m->source_lang, &i->learn_source,
+                   str_of(r->source_lang));
+    learn_language(m->target_lang, sizeof m->target_lang, &i->learn_target,
+                   str_of(r->target_lang));
     return st;
 }
 
@@ -96,16 +107,19 @@ static enum status import_put_unit(struct import_run *i, const struct unit *u,
     struct str plain = u->source;
     int64_t text;
     bool is_new;
-    enum status st = store_import_put(i->im, u, &text, &is_new, e);
+    enum status st;
 
+    assert(i->im && i->build);
+    st = store_import_put(i->im, u, &text, &is_new, e);
     if (st) return st;
     i->counts->pairs++;
-    import_learn(i->memory.source_lang, sizeof i->memory.source_lang,
-                 &i->learn_source, u->source_lang);
-    import_learn(i->memory.target_lang, sizeof i->memory.target_lang,
-                 &i->learn_target, u->target_lang);
+    learn_language(i->memory.source_lang, sizeof i->memory.source_lang,
+                   &i->learn_source, u->source_lang);
+    learn_language(i->memory.target_lang, sizeof i->memory.target_lang,
+                   &i->learn_target, u->target_lang);
     if (!is_new) return ST_OK;
     i->counts->texts++;
+    assert(i->counts->texts <= i->counts->pairs);
     if (u->tagged) {
         strbuf_reset(&i->plain);
         if (!tags_strip(u->source, &i->plain)) return err_nomem(e, "a text");
@@ -114,8 +128,8 @@ static enum status import_put_unit(struct import_run *i, const struct unit *u,
     return index_build_add(i->build, text, plain, e);
 }
 
-static enum status report(const struct import_run *i, const struct reader *r,
-                          struct err *e)
+static enum status import_report(const struct import_run *i,
+                                 const struct reader *r, struct err *e)
 {
     const struct tmfile *t = i->t;
     uint64_t done = i->done + reader_done(r);
@@ -128,14 +142,14 @@ static enum status report(const struct import_run *i, const struct reader *r,
     return err_set(e, ST_CANCELED, "the import was stopped");
 }
 
-static enum status put_units(struct import_run *i, struct reader *r,
-                             struct err *e)
+static enum status import_units(struct import_run *i, struct reader *r,
+                                struct err *e)
 {
     const struct unit *u;
     enum status st;
 
     for (uint64_t n = 0;; n++) {
-        st = n % PROGRESS_EVERY ? ST_OK : report(i, r, e);
+        st = n % PROGRESS_EVERY ? ST_OK : import_report(i, r, e);
         if (!st && reader_waits(r)) st = store_import_pause(i->im, e);
         if (!st) st = reader_next(r, &u, e);
         if (st || !u) return st;
@@ -144,8 +158,8 @@ static enum status put_units(struct import_run *i, struct reader *r,
     }
 }
 
-static enum status keep_extra(struct import_run *i, const struct reader *r,
-                              struct err *e)
+static enum status copy_file_head(struct import_run *i, const struct reader *r,
+                                  struct err *e)
 {
     struct str extra = reader_extra(r);
 
@@ -156,7 +170,7 @@ static enum status keep_extra(struct import_run *i, const struct reader *r,
     return store_import_format(i->im, format_name(reader_format(r)), e);
 }
 
-static void add_counts(struct import_counts *sum, const struct reader *r)
+static void add_reader_counts(struct import_counts *sum, const struct reader *r)
 {
     struct reader_counts c;
 
@@ -181,16 +195,16 @@ static enum status import_file(struct import_run *i, const char *path,
         o.target_lang = i->memory.target_lang;
     st = reader_open(&r, path, &o, e);
     if (st) return st;
-    st = put_units(i, r, e);
-    if (!st) st = report(i, r, e);
-    if (!st) st = keep_extra(i, r, e);
+    st = import_units(i, r, e);
+    if (!st) st = import_report(i, r, e);
+    if (!st) st = copy_file_head(i, r, e);
     i->done += reader_done(r);
-    add_counts(i->counts, r);
+    add_reader_counts(i->counts, r);
     reader_close(r);
     return st;
 }
 
-/* ---- all of them --------------------------------------------------------- */
+/* ---- all files ----------------------------------------------------------- */
 
 static enum status import_files(struct import_run *i, const char *const *paths,
                                 size_t n, struct err *e)
@@ -198,26 +212,28 @@ static enum status import_files(struct import_run *i, const char *const *paths,
     const struct analyzer standard = { 0 };
     enum status st;
 
+    assert(n > 0 && !i->im && !i->build);
     st = store_import_begin(&i->im, i->t->store, i->memory.id,
-                            origin_of(i, paths[0]), e);
+                            import_origin(i, paths[0]), e);
     if (!st)
         st = index_build_new(&i->build, i->t->store, i->memory.id, &standard,
                              e);
     for (size_t k = 0; !st && k < n; k++) {
-        if (k) st = store_import_origin(i->im, origin_of(i, paths[k]), e);
+        if (k) st = store_import_origin(i->im, import_origin(i, paths[k]), e);
         if (!st) st = import_file(i, paths[k], e);
     }
     return st;
 }
 
-/* Where the memory still has none. */
-static enum status set_languages(struct import_run *i, struct err *e)
+/* Stores the languages that were found, unless the memory has got some
+ * meanwhile. */
+static enum status store_languages(struct import_run *i, struct err *e)
 {
     struct memory_info *list = NULL, *m = NULL;
     size_t n = 0;
     enum status st;
 
-    if (!i->learned) return ST_OK;
+    if (!i->languages_unset) return ST_OK;
     st = store_memory_list(i->t->store, &list, &n, e);
     for (size_t k = 0; k < n; k++)
         if (list[k].id == i->memory.id) m = &list[k];
@@ -230,7 +246,7 @@ static enum status set_languages(struct import_run *i, struct err *e)
     return st;
 }
 
-/* The last transaction: pairs, index and languages. */
+/* The last transaction publishes pairs, index and languages together. */
 static enum status import_publish(struct import_run *i, struct err *e)
 {
     const int64_t *gone = NULL;
@@ -238,11 +254,12 @@ static enum status import_publish(struct import_run *i, struct err *e)
     int64_t seq = 0;
     enum status st;
 
+    assert(i->im && i->build);
     st = store_import_prepare(i->im, &seq, &gone, &n_gone, e);
     if (!st)
         st = index_build_publish(i->build, seq, store_import_batch(i->im),
                                  gone, n_gone, e);
-    if (!st) st = set_languages(i, e);
+    if (!st) st = store_languages(i, e);
     if (!st) {
         i->counts->texts -= (int64_t)n_gone;
         st = store_import_commit(i->im, (struct str){ i->extra.data,
@@ -252,9 +269,9 @@ static enum status import_publish(struct import_run *i, struct err *e)
     return st;
 }
 
-/* A memory that was made for an import that failed goes again, unless somebody
- * has begun to use it. */
-static void unmake(struct tmfile *t, int64_t memory)
+/* Drops a memory that was created for an import that failed, unless somebody
+ * else has added pairs to it. */
+static void drop_new_memory(struct tmfile *t, int64_t memory)
 {
     struct memory_counts c;
 
@@ -272,8 +289,8 @@ static enum status check_request(const struct tmfile *t, size_t n,
 {
     if (!n) return err_set(e, ST_ARGUMENT, "no file to import was named");
     if (n > 1 && o->reader.target_path)
-        return err_set(e, ST_ARGUMENT, "a target file goes with one file, not "
-                       "%zu: import them one by one", n);
+        return err_set(e, ST_ARGUMENT, "a target file belongs to one source "
+                       "file, not to %zu: import the files one by one", n);
     return tmfile_alone(t, "an import", e);
 }
 
@@ -297,7 +314,7 @@ enum status tm_import(struct tmfile *t, const char *memory,
     if (!st) st = import_publish(&i, e);
     store_import_close(i.im);
     index_build_free(i.build);
-    if (st && made) unmake(t, i.memory.id);
+    if (st && made) drop_new_memory(t, i.memory.id);
     strbuf_release(&i.plain);
     strbuf_release(&i.extra);
     return st;

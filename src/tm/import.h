@@ -1,7 +1,8 @@
-/* import.h - files into a memory and its index, in one step for everybody.
+/* import.h - imports files into a memory and its index.
  *
- * Whatever number of files: their pairs become visible together, with their
- * index, or not at all. Memory is bounded; other writers get their turn. */
+ * However many files an import has, their pairs become visible together, with
+ * their index, or not at all. The import uses a bounded amount of memory, and
+ * other writers can write while it runs. */
 #ifndef TM_IMPORT_H
 #define TM_IMPORT_H
 
@@ -9,20 +10,20 @@
 #include "tm/tmfile.h"
 
 struct import_options {
-    struct reader_options reader;   /* languages NULL: the memory's */
-    const char *origin;             /* NULL: each file's name */
+    struct reader_options reader;   /* a language that is NULL: the memory's */
+    const char *origin;             /* NULL: the name of each file */
 };
 
 struct import_counts {
-    int64_t pairs;              /* came in */
-    int64_t texts;              /* of them new, and searched from now on */
-    int64_t empty, other_language, unfinished, bad, headers;    /* left out:
-                                   reader.h */
+    int64_t pairs;              /* imported */
+    int64_t texts;              /* of these, texts that are new */
+    int64_t empty, other_language, unfinished, bad, headers;    /* units left
+                                   out; see reader.h */
 };
 
-/* "-" is standard input. A memory whose languages are not known takes those
- * asked for, or else those of the first pair. *out is filled also when it
- * fails: how far it came. */
+/* The path "-" is standard input. A memory without languages gets those of the
+ * options, or else those of the first pair that has some. *out is filled also
+ * when the import fails: it then says how far the import came. */
 enum status tm_import(struct tmfile *t, const char *memory,
                       const char *const *paths, size_t n,
                       const struct import_options *o,

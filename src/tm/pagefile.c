@@ -1,4 +1,5 @@
-/* pagefile.c - see pagefile.h. */
+/* pagefile.c - writes and reads files with a checksum for each page. It does
+ * not interpret the data; segment.c and symfile.c do. */
 #include "tm/pagefile.h"
 
 #include <stdlib.h>
@@ -6,6 +7,8 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include "base/invariant.h"
 
 _Static_assert(sizeof (struct pagefile_head) <= PAGEFILE_HEAD, "head fits");
 
@@ -29,6 +32,8 @@ static uint64_t page_sum(const uint8_t *data, uint64_t size, uint64_t page)
     uint64_t at = page * PAGEFILE_PAGE;
     uint64_t left = size - at;
 
+    assert(at < size);
+
     return XXH3_64bits(data + at, left < PAGEFILE_PAGE ? left : PAGEFILE_PAGE);
 }
 
@@ -40,7 +45,7 @@ static enum status pagefile_check_head(struct pagefile *pf, const char *path,
     uint64_t room;
 
     if (pf->map.size < PAGEFILE_HEAD)
-        return err_set(e, ST_FORMAT, "%s is cut short", path);
+        return err_set(e, ST_FORMAT, "%s is truncated", path);
     memcpy(&pf->head, pf->map.data, sizeof pf->head);
     if (memcmp(h->magic, magic, 8))
         return err_set(e, ST_FORMAT, "%s is another kind of file", path);
@@ -50,7 +55,7 @@ static enum status pagefile_check_head(struct pagefile *pf, const char *path,
     room = pf->map.size - PAGEFILE_HEAD;
     if (h->data_bytes > room || h->n_pages != count_pages(h->data_bytes)
         || room - h->data_bytes != h->n_pages * 8)
-        return err_set(e, ST_FORMAT, "%s is cut short", path);
+        return err_set(e, ST_FORMAT, "%s is truncated", path);
     pf->data = pf->map.data + PAGEFILE_HEAD;
     pf->table = pf->data + h->data_bytes;
     if (head_sum(h, pf->table, h->n_pages * 8) != h->sum)
@@ -68,8 +73,8 @@ enum status pagefile_open(struct pagefile *pf, const char *path,
     st = mapping_open(&pf->map, path, e);
     if (!st) st = pagefile_check_head(pf, path, magic, version, e);
     if (!st) {
-        pf->seen = calloc(pf->head.n_pages + 1, 1);
-        if (!pf->seen) st = err_nomem(e, path);
+        pf->verified = calloc(pf->head.n_pages + 1, 1);
+        if (!pf->verified) st = err_nomem(e, path);
     }
     if (st) pagefile_close(pf);
     return st;
@@ -79,7 +84,7 @@ void pagefile_close(struct pagefile *pf)
 {
     mapping_close(&pf->map);
     free(pf->owned);
-    free(pf->seen);
+    free(pf->verified);
     memset(pf, 0, sizeof *pf);
 }
 
@@ -92,13 +97,16 @@ bool pagefile_check(struct pagefile *pf, uint64_t at, uint64_t n)
 {
     uint64_t last = (at + n - 1) / PAGEFILE_PAGE;
 
+    assert(pf->verified && !pf->owned && n > 0);
+    assert(at + n <= pf->head.data_bytes && last < pf->head.n_pages);
+
     for (uint64_t p = at / PAGEFILE_PAGE; p <= last; p++) {
         uint64_t want;
 
-        if (pf->seen[p]) continue;
+        if (pf->verified[p]) continue;
         memcpy(&want, pf->table + p * 8, 8);
         if (page_sum(pf->data, pf->head.data_bytes, p) != want) return false;
-        pf->seen[p] = 1;
+        pf->verified[p] = 1;
     }
     return true;
 }
@@ -146,6 +154,7 @@ enum status pagefile_write(const char *path, struct pagefile_head *head,
 void pagefile_adopt(struct pagefile *pf, const struct pagefile_head *head,
                     uint8_t *data, uint64_t n)
 {
+    assert(data || !n);
     memset(pf, 0, sizeof *pf);
     pf->head = *head;
     pf->head.data_bytes = n;

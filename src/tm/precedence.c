@@ -1,5 +1,5 @@
-/* precedence.c - the order of several translations of one source; the rule
- * stands in precedence.h. */
+/* precedence.c - compares several translations of one source by the rule that
+ * precedence.h states. It does not search for them. */
 #include "tm/precedence.h"
 
 #include "formats/tags.h"

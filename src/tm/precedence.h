@@ -6,10 +6,11 @@
  *   1. the memory with the higher priority;
  *   2. the translation that was confirmed most recently (store_text_confirmed:
  *      an add, an import, an edit or a repeated add confirms a pair);
- *   3. of equal times, which the pairs of one import usually have, the later
+ *   3. among equal times, which the pairs of one import usually have, the later
  *      import, and within an import the order of its file.
  *
- * tm/retrieve orders matches by it, tm/contradict lists what it decides. */
+ * tm/retrieve orders matches by this rule; tm/contradict lists the sources for
+ * which it decides. */
 #ifndef TM_PRECEDENCE_H
 #define TM_PRECEDENCE_H
 
@@ -21,15 +22,16 @@ struct precedence {
     struct confirmation last;
 };
 
-/* last.occurrences is 0 when the text is not there any more. */
+/* last.occurrences is 0 when the text no longer exists. */
 enum status precedence_read(struct store *s, int64_t text, int priority,
                             struct precedence *out, struct err *e);
-/* For sorting: less than 0 when a comes before b. 0 only for one and the same
- * pair. */
+/* A total order for sorting: less than 0 when a comes before b, and 0 only when
+ * both are the same pair. */
 int precedence_compare(const struct precedence *a,
                        const struct precedence *b);
-/* What sources are compared by: plain text, trimmed. It lies in `text` or in
- * the buffer, which is emptied first. */
+/* The form in which sources are compared: plain text without space at either
+ * end. *out points into `text` or into the buffer, whose old content is
+ * lost. */
 enum status precedence_source(struct str text, bool tagged,
                               struct strbuf *buffer, struct str *out,
                               struct err *e);

@@ -1,4 +1,5 @@
-/* problems.c - see problems.h. */
+/* problems.c - formats the problems that a check finds and passes them to its
+ * caller. */
 #include "tm/problems.h"
 
 #include <stdarg.h>

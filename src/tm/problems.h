@@ -1,13 +1,14 @@
-/* problems.h - what a check finds, said one by one. */
+/* problems.h - counts and reports what a check finds, one problem at a time. */
 #ifndef TM_PROBLEMS_H
 #define TM_PROBLEMS_H
 
+/* Gets one problem as a sentence that is valid during the call. */
 typedef void problem_fn(void *user, const char *sentence);
 
 struct problems {
-    problem_fn *fn;             /* NULL: they are only counted */
+    problem_fn *fn;             /* NULL: problems are only counted */
     void *user;
-    int n;
+    int n;                      /* problems found so far */
 };
 
 __attribute__((format(printf, 2, 3)))

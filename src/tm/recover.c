@@ -1,13 +1,18 @@
-/* recover.c - save what is readable of a damaged memory file; see recover.h.
+/* recover.c - saves what is readable of a damaged memory file to a new file.
  *
- * The old file is open twice: once so that every page is compared with its
- * checksum ("strict"), once without ("lenient"). First every number a pair may
- * have is asked for. What the strict connection gives is right. Where it fails
- * the lenient one is asked, and what it gives is doubtful. Then the bytes of
- * the file are searched for texts that no saved pair has (recover_scan.c).
+ * The old file is opened twice: with verification of the page checksums
+ * ("strict") and without ("lenient"). First the file is asked for every number
+ * that a pair can have. What the strict connection returns is right. Where it
+ * fails, the lenient connection is asked, and what that returns is doubtful.
+ * Then the bytes of the file are searched for texts that no saved pair has
+ * (recover_scan.c).
  *
- * Rows go to the new file as they are, with their numbers. What cannot be read
- * about a memory or a batch that saved pairs need is made up. */
+ * Rows are copied to the new file with their numbers. Where the row of a memory
+ * or batch cannot be read but saved pairs need it, a row with default values is
+ * written.
+ *
+ * The whole recovery is a sequence of write transactions on the new file; the
+ * first error is kept in `st`, and nothing is written after it. */
 #include "tm/recover.h"
 
 #include <errno.h>
@@ -24,7 +29,7 @@
 
 enum { CHUNK_PAIRS = 50000, REPORT_EVERY = 1024 };
 
-/* What is asked of the old file. */
+/* Queries of the old file. */
 enum question { ASK_HEAD, ASK_PAIR_MAX, ASK_MEMORY_MAX, ASK_MEMORY, ASK_BATCH,
                 ASK_PAIR, ASK_TEXT, ASK_BY_HASH, QUESTIONS };
 static const char *const question_sql[QUESTIONS] = {
@@ -43,7 +48,7 @@ static const char *const question_sql[QUESTIONS] = {
     [ASK_BY_HASH] = "SELECT text FROM by_hash WHERE text = ? AND hash = ?"
 };
 
-/* What is written to the new one. */
+/* Statements that write to the new file. */
 enum insertion { PUT_MEMORY, PUT_BATCH, PUT_TEXT, PUT_PAIR, INSERTIONS };
 static const char *const insertion_sql[INSERTIONS] = {
     [PUT_MEMORY] = "INSERT INTO memory(id, name, source_lang, target_lang,"
@@ -59,12 +64,17 @@ static const char *const insertion_sql[INSERTIONS] = {
         " target_lang, extra, origin) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
 };
 
-enum answer { SOUND, DOUBTFUL, NONE, UNREADABLE };
+enum answer {
+    SOUND,                      /* a row from verified pages */
+    DOUBTFUL,                   /* a row from a page that may be damaged */
+    NONE,                       /* certainly no such row */
+    UNREADABLE
+};
 
 struct connection {
     sqlite3 *db;
     sqlite3_stmt *stmt[QUESTIONS];
-    bool failed[QUESTIONS];     /* cannot even be prepared */
+    bool failed[QUESTIONS];     /* the statement cannot be prepared */
 };
 
 struct recovering {
@@ -72,29 +82,31 @@ struct recovering {
     struct connection strict, lenient;
     struct store *to;
     sqlite3_stmt *put[INSERTIONS];
-    struct map64 memories, batches, texts;      /* that are in the new file;
-                                                   batches: enum batch_fate */
-    int64_t top_pair;           /* the highest number used */
+    struct map64 memories, texts;       /* ids that are in the new file */
+    struct map64 batches;       /* id to enum batch_fate */
+    int64_t top_pair;           /* the highest number of a pair */
     struct recovery count;
     tm_progress_fn *progress;
     void *user;
-    enum status st;             /* the first error that ends it */
+    enum status st;             /* the first error; it ends the recovery */
     struct err *e;
 };
 
-/* ---- asking -------------------------------------------------------------- */
+/* ---- reading the old file ------------------------------------------------ */
 
 static int ask_one(struct connection *c, enum question q, int64_t a,
                    int64_t b)
 {
     int rc = SQLITE_OK;
 
+    assert(q < QUESTIONS);
     if (!c->db || c->failed[q]) return SQLITE_CORRUPT;
     if (!c->stmt[q])
         rc = sqlite3_prepare_v2(c->db, question_sql[q], -1, &c->stmt[q],
                                 NULL);
     c->failed[q] = rc != SQLITE_OK;
     if (rc) return rc;
+    assert(sqlite3_bind_parameter_count(c->stmt[q]) <= 2);
     sqlite3_reset(c->stmt[q]);
     if (sqlite3_bind_parameter_count(c->stmt[q]) > 0)
         sqlite3_bind_int64(c->stmt[q], 1, a);
@@ -103,7 +115,8 @@ static int ask_one(struct connection *c, enum question q, int64_t a,
     return sqlite3_step(c->stmt[q]);
 }
 
-/* *row is valid until the question is asked again. */
+/* Asks the strict connection and, where that fails, the lenient one. *row is
+ * valid until the same question is asked again. */
 static enum answer ask(struct recovering *r, enum question q, int64_t a,
                        int64_t b, sqlite3_stmt **row)
 {
@@ -117,18 +130,19 @@ static enum answer ask(struct recovering *r, enum question q, int64_t a,
     return rc == SQLITE_ROW ? DOUBTFUL : UNREADABLE;
 }
 
-/* ---- writing ------------------------------------------------------------- */
+/* ---- writing the new file ------------------------------------------------ */
 
 static void fail_writing(struct recovering *r, int rc)
 {
     if (!r->st) r->st = store_error(r->to->db, r->to->path, rc, r->e);
 }
 
-/* The statement, with nothing bound to it. */
+/* Returns the statement with all parameters NULL, or NULL after an error. */
 static sqlite3_stmt *recover_put_begin(struct recovering *r, enum insertion i)
 {
     int rc = SQLITE_OK;
 
+    assert(i < INSERTIONS && store_in_write(r->to));
     if (!r->put[i])
         rc = sqlite3_prepare_v2(r->to->db, insertion_sql[i], -1, &r->put[i],
                                 NULL);
@@ -147,9 +161,10 @@ static void recover_put_end(struct recovering *r, sqlite3_stmt *st)
     if (rc != SQLITE_DONE) fail_writing(r, rc);
 }
 
-/* Note a number as being in the new file. false: it was. */
-static bool is_first(struct recovering *r, struct map64 *m, int64_t id,
-                     uint32_t value)
+/* Notes that an id is in the new file. Returns false when it was noted before
+ * or cannot be noted (r->st). */
+static bool mark_saved(struct recovering *r, struct map64 *m, int64_t id,
+                       uint32_t value)
 {
     bool fresh = false;
     uint32_t *at = map64_put(m, (uint64_t)id, &fresh);
@@ -161,7 +176,7 @@ static bool is_first(struct recovering *r, struct map64 *m, int64_t id,
 
 /* ---- memories ------------------------------------------------------------ */
 
-static bool is_name(struct str name)
+static bool is_valid_name(struct str name)
 {
     struct unit u = { .source = name, .target = name };
 
@@ -175,17 +190,17 @@ static bool name_is_free(struct recovering *r, const char *name)
     return !query_int(r->to, Q_MEMORY_NAMED, &id, NULL, "z", name) && !id;
 }
 
-/* A sound row is copied; of another at most the name is used. */
+/* Copies a sound row. Of a doubtful row only the name is used. */
 static void recover_memory(struct recovering *r, int64_t id)
 {
     sqlite3_stmt *row, *st;
     char name[128];
     enum answer a;
 
-    if (!is_first(r, &r->memories, id, 1)) return;
+    if (!mark_saved(r, &r->memories, id, 1)) return;
     a = ask(r, ASK_MEMORY, id, 0, &row);
     snprintf(name, sizeof name, "recovered-%lld", (long long)id);
-    if ((a == SOUND || a == DOUBTFUL) && is_name(column_str(row, 1)) &&
+    if ((a == SOUND || a == DOUBTFUL) && is_valid_name(column_str(row, 1)) &&
         name_is_free(r, (const char *)sqlite3_column_text(row, 1)))
         snprintf(name, sizeof name, "%s",
                  (const char *)sqlite3_column_text(row, 1));
@@ -200,7 +215,7 @@ static void recover_memory(struct recovering *r, int64_t id)
     recover_put_end(r, st);
 }
 
-/* Also those without pairs. */
+/* Memories are recovered also when they have no pairs. */
 static void recover_memories(struct recovering *r)
 {
     sqlite3_stmt *row;
@@ -216,12 +231,12 @@ static void recover_memories(struct recovering *r)
 
 /* ---- batches ------------------------------------------------------------- */
 
-enum batch_fate { BATCH_SAVED = 1, BATCH_UNSEEN };
+enum batch_fate { BATCH_SAVED = 1, BATCH_INVISIBLE };
 
 static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
                          sqlite3_stmt *row)
 {
-    /* The columns of the row for the parameters. */
+    /* column[i] is the column of `row` for parameter i + 1. */
     static const int column[] = { -1, -1, 2, 4, 5, 6, 7, 8, 9, 10 };
     sqlite3_stmt *st = recover_put_begin(r, PUT_BATCH);
 
@@ -239,8 +254,8 @@ static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
     recover_put_end(r, st);
 }
 
-/* Whether pairs of the batch are seen. The batch is made when they are; its
- * own data is only copied from a sound row. */
+/* Returns whether the pairs of the batch are visible. If they are, the batch
+ * is written; its data is copied only from a sound row. */
 static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
                           bool *doubtful)
 {
@@ -253,24 +268,25 @@ static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
     a = ask(r, ASK_BATCH, id, 0, &row);
     sound = a == SOUND && sqlite3_column_int64(row, 1) == memory;
     if (sound && sqlite3_column_int(row, 3) != BATCH_DONE) {
-        is_first(r, &r->batches, id, BATCH_UNSEEN);
+        mark_saved(r, &r->batches, id, BATCH_INVISIBLE);
         return false;
     }
     if (!sound) *doubtful = true;
     recover_memory(r, memory);
-    is_first(r, &r->batches, id, BATCH_SAVED);
+    mark_saved(r, &r->batches, id, BATCH_SAVED);
     if (!r->st) insert_batch(r, id, memory, sound ? row : NULL);
     return true;
 }
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* row: id, source, target, tagged, memory, hash. */
+/* The columns of row: id, source, target, tagged, memory, hash, hidden. */
 static void recover_text(struct recovering *r, sqlite3_stmt *row)
 {
     sqlite3_stmt *st;
 
-    if (!is_first(r, &r->texts, sqlite3_column_int64(row, 0), 1)) return;
+    assert(sqlite3_column_count(row) == 7);
+    if (!mark_saved(r, &r->texts, sqlite3_column_int64(row, 0), 1)) return;
     st = recover_put_begin(r, PUT_TEXT);
     if (!st) return;
     for (int i = 0; i < 6; i++)
@@ -294,13 +310,15 @@ static bool column_is_number(sqlite3_stmt *row, int i)
            sqlite3_column_type(row, i) == SQLITE_INTEGER;
 }
 
-/* Of a doubtful row only what can be right is copied. */
+/* Writes a pair. Columns of `row` that do not have a valid type are left out;
+ * row may be NULL. */
 static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
                              int64_t batch, sqlite3_stmt *row)
 {
     sqlite3_stmt *st = recover_put_begin(r, PUT_PAIR);
 
     if (!st) return;
+    assert(!row || sqlite3_column_count(row) == 13);
     for (int i = 3; row && i < 13; i++) {
         bool number = i == 3 || i == 7 || i == 8;
 
@@ -315,7 +333,8 @@ static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
     r->count.pairs++;
 }
 
-/* The text of a pair, when it is right. */
+/* Reads the text of a pair. Returns false when it cannot be read, does not
+ * match its hash or is hidden. */
 static bool ask_text(struct recovering *r, int64_t text, sqlite3_stmt **row)
 {
     enum answer a = ask(r, ASK_TEXT, text, 0, row);
@@ -329,7 +348,7 @@ static void recover_pair(struct recovering *r, int64_t id)
     sqlite3_stmt *row, *text_row;
     int64_t text, batch, memory;
     enum answer a = ask(r, ASK_PAIR, id, 0, &row);
-    bool doubtful = a == DOUBTFUL, seen;
+    bool doubtful = a == DOUBTFUL, visible;
 
     if (a == NONE) return;
     text = a == UNREADABLE ? 0 : sqlite3_column_int64(row, 1);
@@ -339,10 +358,11 @@ static void recover_pair(struct recovering *r, int64_t id)
     }
     memory = sqlite3_column_int64(text_row, 4);
     batch = sqlite3_column_int64(row, 2);
-    seen = recover_batch(r, text >> 32, memory, &doubtful);
+    visible = recover_batch(r, text >> 32, memory, &doubtful);
     if (a == DOUBTFUL) batch = text >> 32;
-    if (batch != text >> 32) seen &= recover_batch(r, batch, memory, &doubtful);
-    if (!seen || r->st) return;
+    if (batch != text >> 32)
+        visible &= recover_batch(r, batch, memory, &doubtful);
+    if (!visible || r->st) return;
     recover_text(r, text_row);
     if (!r->st) recover_put_pair(r, id, text, batch, row);
     r->count.doubtful += doubtful;
@@ -357,7 +377,7 @@ static bool recover_stopped(struct recovering *r, int64_t done, int64_t total)
     return r->st != ST_OK;
 }
 
-/* The highest number a pair may have; 0: not known. */
+/* The highest number that a pair can have; 0: not known. */
 static int64_t highest_pair(struct recovering *r)
 {
     static const enum question where[] = { ASK_HEAD, ASK_PAIR_MAX };
@@ -369,13 +389,15 @@ static int64_t highest_pair(struct recovering *r)
         enum answer a = ask(r, where[i], 0, 0, &row);
 
         n = a == SOUND || a == DOUBTFUL ? sqlite3_column_int64(row, 0) : 0;
-        /* A doubtful number may be anything, but a pair takes some bytes. */
+        /* A doubtful number can be anything. There cannot be more pairs than
+         * bytes. */
         if (a == SOUND || (n > 0 && n <= bytes)) return n;
     }
     return 0;
 }
 
-static void next_chunk(struct recovering *r)
+/* Commits what was written so far and begins the next transaction. */
+static void recover_next_chunk(struct recovering *r)
 {
     enum status st;
 
@@ -385,6 +407,7 @@ static void next_chunk(struct recovering *r)
     r->st = st;
 }
 
+/* Returns whether the highest number of a pair is known. */
 static bool recover_pairs(struct recovering *r)
 {
     sqlite3_stmt *row;
@@ -392,7 +415,7 @@ static bool recover_pairs(struct recovering *r)
 
     for (int64_t id = 1; id <= top && !recover_stopped(r, id, top); id++) {
         recover_pair(r, id);
-        if (id % CHUNK_PAIRS == 0) next_chunk(r);
+        if (id % CHUNK_PAIRS == 0) recover_next_chunk(r);
     }
     if (top > r->top_pair) r->top_pair = top;
     return top > 0 || ask(r, ASK_HEAD, 0, 0, &row) == SOUND;
@@ -400,8 +423,8 @@ static bool recover_pairs(struct recovering *r)
 
 /* ---- texts whose pairs are lost ------------------------------------------ */
 
-/* A row the file still has the bytes of may have been deleted: then its hash
- * leads nowhere. */
+/* The bytes of a deleted row may still be in the file. Its hash is then no
+ * longer in by_hash. */
 static bool was_deleted(struct recovering *r, const struct scanned_text *t)
 {
     sqlite3_stmt *row;
@@ -409,8 +432,8 @@ static bool was_deleted(struct recovering *r, const struct scanned_text *t)
     return ask(r, ASK_BY_HASH, t->id, t->hash, &row) == NONE;
 }
 
-static enum status insert_scanned(struct recovering *r,
-                                  const struct scanned_text *t)
+static enum status insert_scanned_text(struct recovering *r,
+                                       const struct scanned_text *t)
 {
     enum status st = text_insert(r->to, t->id, t->memory, &t->unit, t->hash,
                                  r->e);
@@ -419,7 +442,7 @@ static enum status insert_scanned(struct recovering *r,
     return st;
 }
 
-static int take_scanned(void *user, const struct scanned_text *t)
+static int recover_scanned(void *user, const struct scanned_text *t)
 {
     struct recovering *r = user;
     bool doubtful = true;
@@ -433,8 +456,8 @@ static int take_scanned(void *user, const struct scanned_text *t)
         r->st = text_find(r->to, t->memory, &t->unit, t->hash, 0, &same,
                           r->e);
     if (r->st || same) return r->st != ST_OK;
-    is_first(r, &r->texts, t->id, 1);
-    if (!r->st) r->st = insert_scanned(r, t);
+    mark_saved(r, &r->texts, t->id, 1);
+    if (!r->st) r->st = insert_scanned_text(r, t);
     if (!r->st) recover_put_pair(r, r->top_pair + 1, t->id, t->id >> 32, NULL);
     r->count.doubtful++;
     if (r->count.lost > 0) r->count.lost--;
@@ -450,13 +473,13 @@ static void recover_texts(struct recovering *r)
         sqlite3_file_control(r->lenient.db, "main", SQLITE_FCNTL_FILE_POINTER,
                              &file) || !file || !file->pMethods)
         return;
-    st = recover_scan(file, take_scanned, r, r->st ? NULL : r->e);
+    st = recover_scan(file, recover_scanned, r, r->st ? NULL : r->e);
     if (!r->st && st != ST_CANCELED) r->st = st;
 }
 
 /* ---- the new file -------------------------------------------------------- */
 
-static void run_sql(struct recovering *r, const char *sql)
+static void recover_run_sql(struct recovering *r, const char *sql)
 {
     int rc = r->st ? SQLITE_OK : sqlite3_exec(r->to->db, sql, NULL, NULL,
                                               NULL);
@@ -468,9 +491,10 @@ static void set_counters(struct recovering *r)
 {
     if (!r->st)
         r->st = query_run(r->to, Q_PAIRS_SET, r->e, "i", r->top_pair);
-    run_sql(r, "UPDATE batch SET texts = max(texts, ifnull((SELECT"
-            " max(id & 0xffffffff) FROM text t WHERE t.id BETWEEN"
-            " (batch.id << 32) AND (batch.id << 32 | 0xffffffff)), 0))");
+    recover_run_sql(r, "UPDATE batch SET texts = max(texts, ifnull((SELECT"
+                    " max(id & 0xffffffff) FROM text t WHERE t.id BETWEEN"
+                    " (batch.id << 32) AND (batch.id << 32 | 0xffffffff)),"
+                    " 0))");
 }
 
 static void recover_all(struct recovering *r)
@@ -481,18 +505,19 @@ static void recover_all(struct recovering *r)
     if (r->st) return;
     recover_memories(r);
     top_known = recover_pairs(r);
-    next_chunk(r);
-    run_sql(r, "INSERT INTO by_hash SELECT hash, id FROM text"
-            " ORDER BY hash, id");
-    next_chunk(r);
+    recover_next_chunk(r);
+    recover_run_sql(r, "INSERT INTO by_hash SELECT hash, id FROM text"
+                    " ORDER BY hash, id");
+    recover_next_chunk(r);
     recover_texts(r);
     set_counters(r);
     if (r->st) store_rollback(r->to);
     else r->st = store_commit(r->to, r->e);
+    assert(r->st || r->count.doubtful <= r->count.pairs);
     if (!top_known) r->count.lost = -1;
     if (!r->st && !r->count.pairs && r->count.lost)
-        r->st = err_set(r->e, ST_FORMAT, "%s: no pair of it could be read",
-                        r->old_path);
+        r->st = err_set(r->e, ST_FORMAT, "%s: no pair of this file could be "
+                        "read", r->old_path);
 }
 
 static enum status fill_recovered(void *user, const char *temp, struct err *e)
@@ -510,7 +535,8 @@ static enum status fill_recovered(void *user, const char *temp, struct err *e)
 
 /* ---- the old file -------------------------------------------------------- */
 
-/* Without a log the file is read as it is, and nothing is made beside it. */
+/* A file without a log is opened as immutable, so that SQLite creates no files
+ * beside it. */
 static enum status connect_old(const char *path, const char *vfs,
                                struct connection *c, struct err *e)
 {
@@ -530,7 +556,7 @@ static enum status connect_old(const char *path, const char *vfs,
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    /* One view of it for all questions. */
+    /* All questions are asked in one read transaction. */
     sqlite3_exec(c->db, "PRAGMA trusted_schema = OFF; BEGIN", NULL, NULL,
                  NULL);
     return ST_OK;

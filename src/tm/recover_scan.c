@@ -1,11 +1,14 @@
-/* recover_scan.c - find rows of the table `text` in the bytes of a file.
+/* recover_scan.c - finds rows of the table `text` in the bytes of a file.
  *
  * Nothing in the file is trusted: every byte of every page is tried as the
  * beginning of a row. Few places look like a row of seven columns with the
  * right types, and of those only rows that match their own 64-bit hash are
- * given out. So damage to page headers, cell pointers or inner pages of the
- * trees does not matter. The layout of rows is SQLite's (fileformat2.html,
- * "B-tree Cell Format" and "Record Format"). */
+ * reported. So damage to page headers, cell pointers or interior pages of the
+ * B-trees does not matter. The layout of rows is SQLite's (fileformat2.html,
+ * "B-tree Cell Format" and "Record Format").
+ *
+ * scan_shape() checks all lengths of a row against each other before anything
+ * else uses them; the asserts below state what it has established. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +26,7 @@ struct row_shape {
     uint64_t payload;           /* bytes of the record */
     int64_t id;
     size_t header;              /* bytes of the record's header */
-    uint64_t types[TEXT_COLUMNS];
+    uint64_t types[TEXT_COLUMNS];       /* serial types of SQLite */
 };
 
 struct scanning {
@@ -31,8 +34,9 @@ struct scanning {
     int64_t bytes;
     scan_fn *fn;
     void *user;
-    uint8_t page[SCAN_PAGE], next[SCAN_PAGE];
-    struct strbuf record;
+    uint8_t page[SCAN_PAGE];    /* the page that is searched */
+    uint8_t next[SCAN_PAGE];    /* an overflow page */
+    struct strbuf record;       /* of the present row */
 };
 
 /* ---- numbers ------------------------------------------------------------- */
@@ -84,7 +88,7 @@ static int64_t read_integer(const uint8_t *at, uint64_t type)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* Hidden texts are nobody's. */
+/* Hidden texts are left out: they have no visible pair. */
 static bool types_fit(const struct row_shape *r)
 {
     const uint64_t *t = r->types;
@@ -96,7 +100,7 @@ static bool types_fit(const struct row_shape *r)
            is_text_type(t[COL_TARGET]);
 }
 
-/* Does a row begin at *at? Then *at is where its record begins. */
+/* Whether a row begins at *at. If so, *at is moved to its record. */
 static bool scan_shape(const struct scanning *s, const uint8_t **at,
                        const uint8_t *end, struct row_shape *r)
 {
@@ -122,12 +126,14 @@ static bool scan_shape(const struct scanning *s, const uint8_t **at,
     return types_fit(r);
 }
 
-/* How much of a record lies in the page itself, by SQLite's rule. */
+/* How many bytes of a record are in the page itself, by SQLite's rule. The
+ * others are in overflow pages. */
 static uint64_t local_bytes(uint64_t payload, uint64_t usable)
 {
     uint64_t most = usable - 35, least = (usable - 12) * 32 / 255 - 23, n;
 
     if (payload <= most) return payload;
+    assert(least < most && most < payload);
     n = least + (payload - least) % (usable - 4);
     return n <= most ? n : least;
 }
@@ -138,7 +144,7 @@ static uint32_t page_number(const uint8_t *p)
            p[3];
 }
 
-/* What is missing of a page, at the end of a cut file, is zero. */
+/* The missing part of a page at the end of a truncated file reads as zeros. */
 static bool read_page(struct scanning *s, int64_t number, uint8_t *to)
 {
     int rc;
@@ -149,7 +155,8 @@ static bool read_page(struct scanning *s, int64_t number, uint8_t *to)
     return !rc || rc == SQLITE_IOERR_SHORT_READ;
 }
 
-/* The record, which may go on in a chain of other pages. *nomem: no memory. */
+/* Copies the record to s->record. It may continue in a chain of overflow
+ * pages. *nomem is set when out of memory. */
 static bool read_record(struct scanning *s, const uint8_t *at,
                         uint64_t payload, uint64_t usable, bool *nomem)
 {
@@ -169,10 +176,11 @@ static bool read_record(struct scanning *s, const uint8_t *at,
         number = page_number(s->next);
         left -= n;
     }
+    assert(*nomem || s->record.len == payload);
     return !*nomem;
 }
 
-static bool take_columns(const struct scanning *s, const struct row_shape *r,
+static bool read_columns(const struct scanning *s, const struct row_shape *r,
                          struct scanned_text *t)
 {
     const uint8_t *at = (const uint8_t *)s->record.data + r->header;
@@ -182,6 +190,7 @@ static bool take_columns(const struct scanning *s, const struct row_shape *r,
         column[i] = at;
         at += type_bytes(r->types[i]);
     }
+    assert((const char *)at == s->record.data + r->payload);
     *t = (struct scanned_text){
         .id = r->id,
         .memory = read_integer(column[COL_MEMORY], r->types[COL_MEMORY]),
@@ -195,8 +204,8 @@ static bool take_columns(const struct scanning *s, const struct row_shape *r,
            !unit_check(&t->unit, NULL);
 }
 
-/* Files with page checksums have eight bytes less in each page; the hash says
- * which it is. */
+/* In files with page checksums the pages have eight bytes less for data. Both
+ * sizes are tried; the hash shows which one is right. */
 static int try_row(struct scanning *s, size_t offset, bool *nomem)
 {
     static const int reserved[] = { SQLPAGE_RESERVED, 0 };
@@ -204,10 +213,11 @@ static int try_row(struct scanning *s, size_t offset, bool *nomem)
     struct scanned_text t;
     struct row_shape r;
 
+    assert(offset < SCAN_PAGE);
     if (!scan_shape(s, &at, s->page + SCAN_PAGE, &r)) return 0;
     for (int i = 0; i < 2 && !*nomem; i++)
         if (read_record(s, at, r.payload, (uint64_t)(SCAN_PAGE - reserved[i]),
-                        nomem) && take_columns(s, &r, &t))
+                        nomem) && read_columns(s, &r, &t))
             return s->fn(s->user, &t);
     return 0;
 }

@@ -1,7 +1,22 @@
-/* store.c - opening, transactions, statements and errors; see store.h.
+/* store.c - opens a memory file and runs transactions and prepared statements
+ * on it. It contains the schema and no knowledge about pairs, imports or the
+ * index; the other store_*.c files have that.
  *
- * A new file is made under another name and gets its own in one step, so that
- * nobody meets half a schema and two who make it at once get the same file. */
+ * A new file is created under a temporary name and renamed when it is
+ * complete. So no process sees half a schema, and two processes that create
+ * the file at the same time use the same one.
+ *
+ * A transaction moves a store between these states; store_internal.h states
+ * the invariants, and store_sound() tests them:
+ *
+ *     depth  chunk  view  lost
+ *       0     -      -     -    no transaction
+ *       0     set    -     -    an import's chunk is open (store_import.c)
+ *      >0     -      -     -    a write transaction
+ *      >0     -      set   -    a read transaction
+ *      >0     -      -     set  a write transaction that SQLite rolled back,
+ *                               for example because the disk is full; all
+ *                               calls fail until it is ended */
 #include "tm/store.h"
 
 #include <errno.h>
@@ -21,7 +36,7 @@
 
 enum {
     PAGE_BYTES = 8192,
-    LOG_PAGES = 8000,           /* 64 MB of log, then it is copied back */
+    LOG_PAGES = 8000,           /* checkpoint after 64 MB of log */
     CHUNK_ROWS = 65536,
     CHUNK_BYTES = 32 << 20,
     WIPE_ROWS = 20000,
@@ -36,9 +51,10 @@ static const struct sqlfile_kind memory_file = {
     .version = 2, .busy_ms = 60000, .sums_from = 2
 };
 
-/* What is empty, or as the memory or the batch says, is NULL: most rows of a
- * pair are some ten bytes. Index pair_text has the batch so that "is this text
- * visible" and counting never read the rows. */
+/* A column of `pair` is NULL when it is empty or equals the value of the
+ * memory or batch, so most rows have about ten bytes. The index pair_text
+ * includes the batch: with it, asking whether a text is visible and counting
+ * pairs never read the rows of `pair`. */
 static const char schema[] =
     "CREATE TABLE head(uuid INTEGER NOT NULL, pairs INTEGER NOT NULL,"
     " generations INTEGER NOT NULL);"
@@ -112,6 +128,13 @@ static enum status store_failed(struct store *s, int rc, struct err *e)
 
 /* ---- statements ---------------------------------------------------------- */
 
+bool store_sound(const struct store *s)
+{
+    if (s->depth < 0 || (s->chunk && s->depth)) return false;
+    if (!s->depth && (s->view || s->lost)) return false;
+    return !(s->view && s->lost) && (s->writable || !s->chunk);
+}
+
 static const char *const sql_of[] = {
 #define Q(name, sql) sql,
     STORE_QUERIES(Q)
@@ -120,6 +143,7 @@ static const char *const sql_of[] = {
 
 const char *store_sql(enum query q)
 {
+    assert(q < Q_COUNT);
     return sql_of[q];
 }
 
@@ -136,10 +160,13 @@ static int bind_stamp(sqlite3_stmt *st, int i, struct stamp t)
                        : sqlite3_bind_null(st, i);
 }
 
-/* The bytes are only read while the statement runs. */
+/* Strings are bound without a copy: they must stay valid while the statement
+ * runs. */
 static int store_bind_all(sqlite3_stmt *st, const char *types, va_list ap)
 {
     int rc = SQLITE_OK;
+
+    assert(sqlite3_bind_parameter_count(st) == (int)strlen(types));
 
     for (int i = 1; *types && rc == SQLITE_OK; i++) {
         char type = *types++;
@@ -154,6 +181,8 @@ static int store_bind_all(sqlite3_stmt *st, const char *types, va_list ap)
                                    SQLITE_STATIC);
         } else {
             struct str v = va_arg(ap, struct str);
+
+            assert(type == 't' || type == 'x');
             rc = type == 't' && !v.n ? sqlite3_bind_null(st, i)
                                      : bind_str(st, i, v);
         }
@@ -166,15 +195,17 @@ static int query_bind(struct store *s, enum query q, const char *types,
 {
     int rc = SQLITE_OK;
 
+    assert(q < Q_COUNT);
     if (!s->stmt[q])
         rc = sqlite3_prepare_v3(s->db, sql_of[q], -1,
                                 SQLITE_PREPARE_PERSISTENT, &s->stmt[q], NULL);
     return rc ? rc : store_bind_all(s->stmt[q], types, ap);
 }
 
-/* What sqlite3_step said; an error ends the statement. */
-static enum status stepped(struct store *s, enum query q, int rc, bool *found,
-                           struct err *e)
+/* Evaluates rc, the result of sqlite3_step. The statement is reset unless it
+ * has a row. */
+static enum status query_stepped(struct store *s, enum query q, int rc,
+                                 bool *found, struct err *e)
 {
     enum status st;
 
@@ -192,7 +223,7 @@ static enum status query_begin(struct store *s, enum query q, bool *found,
 
     *found = false;
     if (rc) return store_failed(s, rc, e);
-    return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
+    return query_stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
 }
 
 enum status query_run(struct store *s, enum query q, struct err *e,
@@ -224,11 +255,13 @@ enum status query_first(struct store *s, enum query q, bool *found,
 enum status query_next(struct store *s, enum query q, bool *found,
                        struct err *e)
 {
-    return stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
+    assert(q < Q_COUNT && s->stmt[q]);
+    return query_stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
 }
 
 void query_end(struct store *s, enum query q)
 {
+    assert(q < Q_COUNT && s->stmt[q]);
     sqlite3_reset(s->stmt[q]);
 }
 
@@ -245,7 +278,7 @@ enum status query_int(struct store *s, enum query q, int64_t *value,
     va_end(ap);
     if (found) {
         *value = sqlite3_column_int64(s->stmt[q], 0);
-        /* A change that returns a number is only done at its end. */
+        /* An UPDATE or INSERT ... RETURNING is complete only at its end. */
         st = query_next(s, q, &found, e);
         query_end(s, q);
     }
@@ -265,6 +298,8 @@ enum status set_sync(struct store *s, int level, struct err *e)
 {
     enum status st = ST_OK;
 
+    assert(level == 1 || level == 2);
+    assert(!s->depth && !s->chunk);
     if (s->sync != level)
         st = query_run(s, level == 1 ? Q_SYNC_NORMAL : Q_SYNC_FULL, e, "");
     if (!st) s->sync = level;
@@ -273,18 +308,20 @@ enum status set_sync(struct store *s, int level, struct err *e)
 
 static enum status begin_nested(struct store *s, bool write, struct err *e)
 {
+    assert(s->depth > 0 && store_sound(s));
     if (s->lost)
         return err_set(e, ST_IO, "%s: an earlier error ended this "
                        "transaction", s->path);
     if (write && s->view)
-        return err_set(e, ST_ARGUMENT, "%s: cannot be changed while a view "
-                       "of it is held", s->path);
+        return err_set(e, ST_ARGUMENT, "%s: cannot be changed inside a read "
+                       "transaction", s->path);
     s->depth++;
     return ST_OK;
 }
 
 enum status write_begin(struct store *s, struct err *e)
 {
+    assert(s->writable && !s->depth && !s->chunk);
     s->changes_before = sqlite3_total_changes64(s->db);
     return query_run(s, Q_BEGIN, e, "");
 }
@@ -293,6 +330,7 @@ enum status write_commit(struct store *s, struct err *e)
 {
     enum status st = ST_OK;
 
+    assert(store_in_write(s) && s->depth <= 1);
     if (s->has_sums && sqlite3_total_changes64(s->db) != s->changes_before)
         st = query_run(s, Q_TOUCH, e, "");
     return st ? st : query_run(s, Q_COMMIT, e, "");
@@ -303,13 +341,14 @@ enum status store_begin(struct store *s, struct err *e)
     enum status st;
 
     if (!s->writable)
-        return err_set(e, ST_ARGUMENT, "%s: is open for reading only",
-                       s->path);
+        return err_set(e, ST_ARGUMENT, "%s: the file is open for reading "
+                       "only", s->path);
     if (s->depth) return begin_nested(s, true, e);
     st = chunk_settle(s, e);
     if (!st) st = set_sync(s, s->relaxed ? 1 : 2, e);
     if (!st) st = write_begin(s, e);
     if (!st) s->depth = 1;
+    assert(store_sound(s));
     return st;
 }
 
@@ -324,7 +363,7 @@ enum status store_begin_read(struct store *s, struct err *e)
     if (st) return st;
     s->depth = 1;
     s->view = true;
-    /* SQLite picks the view with the first thing it reads. */
+    /* SQLite takes its snapshot of the file at the first read. */
     st = query_int(s, Q_UUID, &uuid, e, "");
     if (st) store_rollback(s);
     return st;
@@ -332,6 +371,7 @@ enum status store_begin_read(struct store *s, struct err *e)
 
 static void end_transaction(struct store *s)
 {
+    assert(s->depth > 0 && store_sound(s));
     s->depth = 0;
     s->view = s->lost = false;
 }
@@ -377,18 +417,19 @@ enum status op_begin(struct store *s, struct err *e)
 
 enum status op_end(struct store *s, enum status st, struct err *e)
 {
+    assert(s->depth > 0 && !s->view && store_sound(s));
     if (s->depth == 1 && !st) return store_commit(s, e);
     if (s->depth == 1) {
         store_rollback(s);
         return st;
     }
     s->depth--;
-    /* On a full disk SQLite may have ended the whole transaction. */
+    /* When the disk is full, SQLite may roll back the whole transaction. */
     if (sqlite3_get_autocommit(s->db)) {
         s->lost = true;
         s->rollbacks++;
-        return st ? st : err_set(e, ST_IO, "%s: the transaction was ended",
-                                 s->path);
+        return st ? st : err_set(e, ST_IO, "%s: SQLite rolled the transaction "
+                                 "back", s->path);
     }
     if (st) {
         query_run(s, Q_UNDO, NULL, "");
@@ -412,7 +453,7 @@ void store_checkpoint(struct store *s)
     sqlite3_busy_timeout(s->db, memory_file.busy_ms);
 }
 
-/* ---- making a file ------------------------------------------------------- */
+/* ---- creating a file ----------------------------------------------------- */
 
 uint64_t new_uuid(void)
 {
@@ -438,13 +479,13 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
-/* Give temp its name unless that is taken. */
+/* Renames temp to path. Fails with EEXIST when path exists. */
 static int rename_new(const char *temp, const char *path)
 {
     if (!renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE))
         return 0;
     if (errno != EINVAL && errno != ENOSYS) return -1;
-    return link(temp, path);    /* a file system that cannot */
+    return link(temp, path);    /* the file system lacks RENAME_NOREPLACE */
 }
 
 enum status file_create_new(const char *path, fill_fn *fill, void *user,
@@ -476,8 +517,8 @@ int store_make_file(const char *path, sqlite3 **db)
     return sqlfile_make(&memory_file, path, db);
 }
 
-/* No auto_vacuum: it makes imports a twelfth slower (instructions counted by
- * callgrind); store_compact writes the file anew instead. */
+/* auto_vacuum stays off: it makes imports a twelfth slower (instructions
+ * counted by callgrind). store_compact rewrites the file instead. */
 static enum status store_fill_store(void *user, const char *temp, struct err *e)
 {
     sqlite3 *db;
@@ -499,26 +540,28 @@ static enum status store_fill_store(void *user, const char *temp, struct err *e)
     return st;
 }
 
-/* A log beside a file that is gone: SQLite would apply it to the next file of
- * that name. It may hold what somebody misses, so it is not ours to remove. */
+/* Refuses to create a file beside a log of a file that no longer exists:
+ * SQLite would apply the log to the new file. The log may hold changes that
+ * somebody needs, so it is not deleted either. */
 static enum status check_no_log(const char *path, struct err *e)
 {
     int64_t bytes = sqlfile_bytes(path, "-wal");
     struct stat sb;
 
     if (bytes < 0) return err_nomem(e, "file name");
-    /* Unless somebody has made the file in this moment. */
+    /* Another process may have created the file in the meantime. */
     if (bytes && stat(path, &sb) && errno == ENOENT)
-        return err_set(e, ST_IO, "%s-wal: is left of a file that is gone; put "
-                       "that back, or remove this", path);
+        return err_set(e, ST_IO, "%s-wal: this log belongs to a file that "
+                       "no longer exists; restore that file, or delete the "
+                       "log", path);
     return ST_OK;
 }
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* Is there a file, and if not, shall there be one? */
-static enum status store_look(const char *path, enum store_mode mode,
-                              struct err *e)
+/* Checks that path is a regular file, and creates it if the mode says so. */
+static enum status store_find_file(const char *path, enum store_mode mode,
+                                   struct err *e)
 {
     struct stat sb;
     bool existed;
@@ -548,7 +591,7 @@ static int store_configure(sqlite3 *db)
     return rc ? rc : sqlfile_exec(db, "PRAGMA cache_size = -40960");
 }
 
-/* The name is the store's from here on; NULL: no memory. */
+/* Takes ownership of name; NULL means that it could not be allocated. */
 static enum status store_connect_as(struct store *s, char *name, int flags,
                                     struct err *e)
 {
@@ -592,11 +635,12 @@ static enum status read_uuid(struct store *s, struct err *e)
 
     s->uuid = (uint64_t)uuid;
     if (!st && !uuid)
-        st = sqlfile_damaged(&memory_file, s->path, "no head", e);
+        st = sqlfile_damaged(&memory_file, s->path,
+                             "its table 'head' has no uuid", e);
     return st;
 }
 
-static struct file_look look_now(const struct store *s)
+static struct file_look look_at_file(const struct store *s)
 {
     struct file_look now = { .log = sqlfile_bytes(s->path, "-wal") };
     struct stat sb;
@@ -609,8 +653,9 @@ static struct file_look look_now(const struct store *s)
     return now;
 }
 
-/* Where a file is read without locks somebody may come and write later: see
- * notice_writers. */
+/* A file whose folder is read-only is opened as immutable, that is, without
+ * locks. A writer may still change it later; reopen_if_changed notices
+ * that. */
 static enum status connect_read(struct store *s, struct err *e)
 {
     char *name;
@@ -619,7 +664,7 @@ static enum status connect_read(struct store *s, struct err *e)
 
     if (!st) st = read_uuid(s, e);
     if (!st || !s->db || !sqlfile_lacks_shm(s->db)) return st;
-    s->seen = look_now(s);
+    s->last_look = look_at_file(s);
     st = sqlfile_immutable(s->path, &name, e);
     if (st) return st;
     store_disconnect(s);
@@ -628,20 +673,21 @@ static enum status connect_read(struct store *s, struct err *e)
     return st ? st : read_uuid(s, e);
 }
 
-/* A file that is read without locks and has changed is opened again. */
-static enum status notice_writers(struct store *s, struct err *e)
+/* Opens a file again that is read without locks and has changed. */
+static enum status reopen_if_changed(struct store *s, struct err *e)
 {
     struct file_look now;
     enum status st;
 
     if (!(s->immutable || s->reopen) || s->depth) return ST_OK;
-    now = look_now(s);
-    if (!s->reopen && !memcmp(&now, &s->seen, sizeof now)) return ST_OK;
+    assert(!s->writable && !s->imports);
+    now = look_at_file(s);
+    if (!s->reopen && !memcmp(&now, &s->last_look, sizeof now)) return ST_OK;
     store_disconnect(s);
     s->immutable = false;
-    s->rollbacks++;             /* another version than any before */
+    s->rollbacks++;             /* store_version must change */
     st = connect_read(s, e);
-    s->reopen = st != ST_OK;    /* by the next call */
+    s->reopen = st != ST_OK;    /* then the next call tries again */
     return st;
 }
 
@@ -651,18 +697,19 @@ static enum status connect_write(struct store *s, struct err *e)
                                       SQLITE_OPEN_READWRITE, e);
 
     if (!st) st = read_uuid(s, e);
-    /* Somebody else's rubbish is no reason not to open: what could not be
-     * removed now (a full disk) is tried again by the next writer. */
+    /* Rows of dead imports that cannot be deleted now, for example because the
+     * disk is full, do not prevent opening: the next writer tries again. */
     if (!st) store_sweep(s, SWEEP_OPEN_SECONDS, NULL);
     return st;
 }
 
-/* data_version counts the commits of others; rows changed and rollbacks are
- * our own doings. None of them ever falls, so the sum changes with each. */
+/* data_version counts the commits of other connections. Our own changes are
+ * counted as changed rows and rollbacks. None of the three ever decreases, so
+ * their sum changes whenever one of them does. */
 enum status store_version(struct store *s, uint32_t *version, struct err *e)
 {
     int64_t others;
-    enum status st = notice_writers(s, e);
+    enum status st = reopen_if_changed(s, e);
 
     *version = 0;
     if (!st) st = query_int(s, Q_VERSION, &others, e, "");
@@ -679,7 +726,7 @@ enum status store_open(struct store **out, const char *path,
     struct store *s;
 
     *out = NULL;
-    st = store_look(path, mode, e);
+    st = store_find_file(path, mode, e);
     if (st) return st;
     s = calloc(1, sizeof *s);
     if (!s) return err_nomem(e, "store");
@@ -702,6 +749,7 @@ enum status store_open(struct store **out, const char *path,
 void store_close(struct store *s)
 {
     if (!s) return;
+    assert(!s->imports && !s->chunk);
     if (s->db) {
         store_rollback(s);
         store_disconnect(s);

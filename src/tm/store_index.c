@@ -1,10 +1,16 @@
-/* store_index.c - what an index asks the store; see store.h.
+/* store_index.c - the part of the store that serves the index: the change log
+ * and the manifests. It knows nothing about the contents of index files.
  *
- * The change log has a row per text that was added or removed, and one for a
- * whole import. Rows are dropped when the manifests of all analyzers of the
- * memory are past them; while a memory has no manifest nothing is dropped. An
- * index sees by the generation of its manifest that rows it needs may be gone;
- * one without (in memory, or of few texts) asks store_log_start. */
+ * The change log has one row for each text that was added or removed on its
+ * own, and one row for a whole import. Rows are deleted when the manifests of
+ * all analyzers of the memory have passed them; while a memory has no
+ * manifest, nothing is deleted. An index with a manifest sees from a new
+ * generation that rows it needs may have been deleted. An index without a
+ * manifest (one in memory, or of few texts) asks store_log_start.
+ *
+ * Invariants: change numbers and generations only grow and are never used
+ * again. A manifest and its segment rows change in one write transaction,
+ * together with the rows of the log that it makes unnecessary. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +36,16 @@ enum status store_log_start(struct store *s, int64_t memory, int64_t *seq,
 
 /* ---- changes ------------------------------------------------------------- */
 
-/* The rows of a query with columns id, source, target, tagged, memory, hash,
- * as adds. */
-static enum status give_texts(struct store *s, enum query q, bool found,
-                              int64_t seq, change_fn *fn, void *user,
-                              struct err *e)
+/* Calls fn with an add for each row of a query that has the columns id,
+ * source, target, tagged, memory, hash. */
+static enum status report_adds(struct store *s, enum query q, bool found,
+                               int64_t seq, change_fn *fn, void *user,
+                               struct err *e)
 {
     sqlite3_stmt *row = s->stmt[q];
     enum status st = ST_OK;
 
+    assert(sqlite3_column_count(row) == 6);
     while (!st && found) {
         struct change c = { .kind = CHANGE_ADD, .seq = seq,
                             .text = sqlite3_column_int64(row, 0),
@@ -57,8 +64,8 @@ static enum status give_texts(struct store *s, enum query q, bool found,
     return st;
 }
 
-static enum status give_change(struct store *s, sqlite3_stmt *row,
-                               change_fn *fn, void *user, struct err *e)
+static enum status report_change(struct store *s, sqlite3_stmt *row,
+                                 change_fn *fn, void *user, struct err *e)
 {
     bool found;
     enum status st;
@@ -68,11 +75,12 @@ static enum status give_change(struct store *s, sqlite3_stmt *row,
                         .source = column_str(row, 4),
                         .tagged = sqlite3_column_int(row, 5) != 0 };
 
+    assert(sqlite3_column_count(row) == 6);
     if (sqlite3_column_int(row, 1) == CHANGE_ADD) {
         st = query_first(s, Q_CHANGE_TEXTS, &found, e, "ii", c.text,
                          sqlite3_column_int64(row, 3));
-        return st ? st : give_texts(s, Q_CHANGE_TEXTS, found, c.seq, fn, user,
-                                    e);
+        return st ? st : report_adds(s, Q_CHANGE_TEXTS, found, c.seq, fn, user,
+                                     e);
     }
     return fn(user, &c) ? ST_CANCELED : ST_OK;
 }
@@ -86,7 +94,7 @@ enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,
                                  adds_after, removes_after);
 
     while (!st && found) {
-        st = give_change(s, s->stmt[Q_CHANGES], fn, user, e);
+        st = report_change(s, s->stmt[Q_CHANGES], fn, user, e);
         if (st) query_end(s, Q_CHANGES);
         else st = query_next(s, Q_CHANGES, &found, e);
     }
@@ -105,7 +113,7 @@ enum status store_scan(struct store *s, int64_t memory, change_fn *fn,
     bool found;
     enum status st = query_first(s, Q_SCAN, &found, e, "i", memory);
 
-    return st ? st : give_texts(s, Q_SCAN, found, 0, fn, user, e);
+    return st ? st : report_adds(s, Q_SCAN, found, 0, fn, user, e);
 }
 
 /* ---- manifests ----------------------------------------------------------- */
@@ -116,9 +124,9 @@ void manifest_release(struct manifest *m)
     memset(m, 0, sizeof *m);
 }
 
-static enum status read_head(struct store *s, int64_t memory,
-                             uint64_t analyzer, struct manifest *m,
-                             struct err *e)
+static enum status read_manifest_row(struct store *s, int64_t memory,
+                                     uint64_t analyzer, struct manifest *m,
+                                     struct err *e)
 {
     sqlite3_stmt *row;
     bool found;
@@ -169,7 +177,7 @@ enum status manifest_read(struct store *s, int64_t memory, uint64_t analyzer,
     memset(out, 0, sizeof *out);
     st = store_begin_read(s, e);
     if (st) return st;
-    st = read_head(s, memory, analyzer, out, e);
+    st = read_manifest_row(s, memory, analyzer, out, e);
     if (!st) st = read_segments(s, memory, analyzer, out, e);
     end = store_commit(s, st ? NULL : e);
     if (!st) st = end;
@@ -192,6 +200,7 @@ static enum status write_segments(struct store *s, int64_t memory,
     enum status st = query_run(s, Q_SEGMENT_DELETE, e, "ii", memory,
                                (int64_t)analyzer);
 
+    assert(store_in_write(s) && (m->segments || !m->n_segments));
     for (size_t i = 0; !st && i < m->n_segments; i++)
         st = query_run(s, Q_SEGMENT_ADD, e, "iiiiii", memory,
                        (int64_t)analyzer, (int64_t)i, m->segments[i].number,
@@ -199,9 +208,10 @@ static enum status write_segments(struct store *s, int64_t memory,
     return st;
 }
 
-/* Drop what all manifests are past. An index nobody uses any more must not
- * hold the log for ever: beyond max_log rows its manifest goes instead, and
- * it is built again when it is next used. */
+/* Deletes the rows of the log that all manifests have passed. An index that
+ * nobody uses any more must not keep the log forever: when it is more than
+ * max_log rows behind, its manifest is deleted instead, and the index is built
+ * again when it is next used. */
 static enum status trim_log(struct store *s, int64_t memory,
                             uint64_t analyzer, struct err *e)
 {
@@ -210,6 +220,7 @@ static enum status trim_log(struct store *s, int64_t memory,
     bool found = true;
     enum status st = ST_OK;
 
+    assert(store_in_write(s) && s->max_log >= 0);
     while (!st && found) {
         st = query_first(s, Q_LAGGARD, &found, e, "iii", memory,
                          (int64_t)analyzer, s->max_log);
@@ -223,8 +234,8 @@ static enum status trim_log(struct store *s, int64_t memory,
     return st ? st : query_run(s, Q_TRIM, e, "i", memory);
 }
 
-/* Generations are numbers no manifest ever had: one that was dropped and
- * made again is not mistaken for the old one. */
+/* No two manifests of a file ever have the same generation. So a manifest that
+ * was deleted and created again is not mistaken for the old one. */
 static enum status
 store_index_write_manifest(struct store *s, int64_t memory, uint64_t analyzer,
                            int64_t expected, struct manifest *m, struct err *e)
@@ -233,10 +244,12 @@ store_index_write_manifest(struct store *s, int64_t memory, uint64_t analyzer,
     int64_t now, generation = 0;
     enum status st = memory_get(s, memory, &info, e);
 
+    assert(store_in_write(s));
+
     if (!st) st = manifest_generation(s, memory, analyzer, &now, e);
     if (!st && now != expected)
-        st = err_set(e, ST_CANCELED, "%s: the index was renewed by another "
-                     "process meanwhile", s->path);
+        st = err_set(e, ST_CANCELED, "%s: another process has changed the "
+                     "index meanwhile", s->path);
     if (!st) st = query_int(s, Q_GENERATION, &generation, e, "");
     if (!st)
         st = query_run(s, Q_MANIFEST_SET, e, "iiiii", memory,

@@ -1,35 +1,49 @@
-/* store_internal.h - what the files that make up the store share.
+/* store_internal.h - declarations shared by the store_*.c files and recover.c.
  *
- * What is visible is decided in one place, batch.state: a pair is seen when
- * its batch is BATCH_DONE; a text is seen when the batch that made it (its id
- * >> 32) is done and it is not hidden. A hidden text lost its last visible
- * pair while an unfinished import still refers to it: for everybody else it
- * is removed, and it is never shown again (the import gets a new text when it
- * ends), so that an id that was removed once stays removed. Table `hidden`
- * lists them: an index on the column would cost every insert.
+ * Visibility is decided in one place, batch.state. A pair is visible when its
+ * batch is BATCH_DONE. A text is visible when the batch that created it (its
+ * id >> 32) is done and the text is not hidden. A text is hidden when it has
+ * lost its last visible pair while an unfinished import still refers to it.
+ * For everybody else it is removed, and it never becomes visible again: the
+ * import gets a new text when it ends. So an id that was removed once stays
+ * removed. The table `hidden` lists these texts, because an index on the
+ * column would slow down every insert.
  *
- * Invariants, checked by store_check:
- *   - every pair has a text, every text a pair;
- *   - a visible text has a visible pair, a hidden one has none;
+ * Invariants of the file, checked by store_check:
+ *   - every pair has a text, and every text has a pair;
+ *   - a visible text has a visible pair, and a hidden text has none;
  *   - two visible texts of a memory differ, unless it keeps duplicates;
- *   - pair ids and text ids are never used again. */
-#ifndef TM_STORE_INNER_H
-#define TM_STORE_INNER_H
+ *   - pair ids and text ids are never used again.
+ *
+ * Invariants of a connection (struct store), checked by asserts:
+ *   - `depth` counts the calls of store_begin and store_begin_read that still
+ *     wait for their commit; it is 0 outside a transaction;
+ *   - an import's chunk is open only while depth is 0: store_begin commits it
+ *     first. So at most one transaction is open, and either `chunk` or `depth`
+ *     says whose it is;
+ *   - `view` (a read transaction) and `lost` (SQLite rolled the transaction
+ *     back by itself) are set only inside a transaction, never both;
+ *   - rows are inserted, changed and deleted only while store_in_write(). */
+#ifndef TM_STORE_INTERNAL_H
+#define TM_STORE_INTERNAL_H
 
 #include <sqlite3.h>
 
+#include "base/invariant.h"
 #include "base/strbuf.h"
 #include "tm/store.h"
 
 enum {
     BATCH_OPEN = 0,             /* being imported, or its importer died */
     BATCH_DONE = 1,
-    BATCH_DROPPED = 2           /* its memory was dropped; rows go later */
+    BATCH_DROPPED = 2           /* its memory was dropped; the rows are
+                                   deleted later */
 };
 
-/* ---- every statement that is kept prepared ------------------------------ */
+/* ---- statements that stay prepared -------------------------------------- */
 
 #define TEXT_OF_BATCH "t.id BETWEEN (b.id << 32) AND (b.id << 32 | 0xffffffff)"
+#define PAIR_COLUMN_COUNT 17    /* of PAIR_COLUMNS */
 #define PAIR_COLUMNS \
     "p.id, t.memory, p.text, t.source, t.target, t.tagged," \
     " ifnull(p.source_lang, m.source_lang)," \
@@ -47,7 +61,7 @@ enum {
     Q(BEGIN, "BEGIN IMMEDIATE")                                             \
     Q(BEGIN_READ, "BEGIN")                                                  \
     Q(COMMIT, "COMMIT")                                                     \
-    /* writes the first page; see sqlpage.h */                              \
+    /* makes the commit write the first page; see sqlpage.h */              \
     Q(TOUCH, "PRAGMA user_version = 2")                                     \
     Q(ROLLBACK, "ROLLBACK")                                                 \
     Q(SAVE, "SAVEPOINT op")                                                 \
@@ -115,7 +129,7 @@ enum {
     Q(PAIR_ADD, "INSERT INTO pair(id, text, batch, position, document,"     \
       " unit, author, created, changed, source_lang, target_lang, extra,"   \
       " origin) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)")                         \
-    /* most have nothing else */                                            \
+    /* for pairs without metadata, which most are */                        \
     Q(PAIR_ADD_PLAIN, "INSERT INTO pair(id, text, batch, position)"         \
       " VALUES(?,?,?,?)")                                                   \
     Q(PAIR_GET, "SELECT " PAIR_COLUMNS " FROM pair p" PAIR_JOINS            \
@@ -160,8 +174,8 @@ enum {
     Q(BATCH_NOT_DONE, "SELECT id FROM batch WHERE state <> 1 AND id > ?"    \
       " ORDER BY id LIMIT 1")                                               \
     Q(BATCH_DELETE, "DELETE FROM batch WHERE id = ?")                       \
-    /* the end of an import: equal texts that came meanwhile, and texts that\
-       lost their last visible pair meanwhile */                            \
+    /* the end of an import: equal texts that others added meanwhile, and   \
+       texts that lost their last visible pair meanwhile */                 \
     Q(JOIN_EQUAL, "SELECT mine.id, t.id FROM batch b"                       \
       " CROSS JOIN text t ON " TEXT_OF_BATCH                                \
       " CROSS JOIN by_hash h ON h.hash = t.hash AND h.text"                 \
@@ -175,7 +189,7 @@ enum {
       " FROM hidden h CROSS JOIN text t ON t.id = h.text"                   \
       " WHERE t.memory = ?1 AND EXISTS"                                     \
       " (SELECT 1 FROM pair WHERE text = t.id AND batch = ?2) LIMIT 1")     \
-    /* removing what died, some rows at a time */                           \
+    /* deleting the rows of dead imports and dropped memories, in steps */  \
     Q(WIPE_PAIRS, "DELETE FROM pair WHERE id BETWEEN ?1 AND ?2"             \
       " AND batch = ?3")                                                    \
     Q(WIPE_HIDDEN_HASHES, "DELETE FROM by_hash WHERE (hash, text) IN"       \
@@ -221,7 +235,7 @@ enum {
       " FROM batch b CROSS JOIN text t ON " TEXT_OF_BATCH                   \
       " WHERE b.memory = ? AND b.state = 1 AND t.hidden IS NULL"            \
       " ORDER BY b.id, t.id")                                               \
-    /* the index' table of contents */                                      \
+    /* the manifests of the index */                                        \
     Q(MANIFEST, "SELECT generation, seq, clean FROM manifest"               \
       " WHERE memory = ? AND analyzer = ?")                                 \
     Q(MANIFEST_SEGMENTS, "SELECT number, docs, checksum FROM segment"       \
@@ -260,145 +274,171 @@ enum query {
     Q_COUNT
 };
 
-/* What a file that is read without locks looked like. */
+/* Identifies a version of a file that is read without locks: when any of
+ * these differs, somebody has written to the file. */
 struct file_look {
     uint64_t inode;
     int64_t size, seconds, nanoseconds;
-    int64_t log;                /* its size */
+    int64_t log;                /* bytes of the write-ahead log */
 };
 
 struct store {
     sqlite3 *db;
     char *path;                 /* as the caller gave it */
-    char *name;                 /* as SQLite got it: path or a URI */
+    char *name;                 /* given to SQLite: the path, or a URI */
     bool immutable;             /* name is a URI: read without locks */
-    bool reopen;                /* that could not be opened again */
-    struct file_look seen;      /* when immutable */
+    bool reopen;                /* reopening failed; the next call retries */
+    struct file_look last_look; /* when immutable */
     bool writable;
     bool has_sums;              /* the file's pages have checksums */
     bool relaxed;
     uint64_t uuid;
 
-    int sync;                   /* what the connection is set to: 1, 2 */
-    int depth;                  /* of store_begin */
+    int sync;                   /* PRAGMA synchronous of the connection: 1, 2;
+                                   0: not set yet */
+    int depth;                  /* of nested transactions; 0: none is open */
     bool view;                  /* the transaction is for reading */
-    bool lost;                  /* SQLite gave the transaction up */
+    bool lost;                  /* SQLite rolled the transaction back */
     uint32_t rollbacks;
-    int64_t changes_before;     /* of the transaction: sqlite3_total_changes */
+    int64_t changes_before;     /* sqlite3_total_changes when it began */
 
     struct store_import *imports;       /* that run on this connection */
     struct store_import *chunk; /* the one with a transaction open, or NULL */
-    int chunk_rows;             /* when to commit; tests make them small */
+    int chunk_rows;             /* commit a chunk at this size; tests make
+                                   both small */
     size_t chunk_bytes;
-    int wipe_rows;              /* removed in one transaction */
-    double wipe_until;          /* then it is enough; 0: when all are gone */
+    int wipe_rows;              /* deleted in one transaction */
+    double wipe_until;          /* stop deleting at this time; 0: no limit */
     int64_t max_log;            /* changes kept for an index that lags */
 
     sqlite3_stmt *stmt[Q_COUNT];
-    struct strbuf text_buf, pair_buf, extra_buf;    /* strings handed out */
+    struct strbuf text_buf, pair_buf, extra_buf;    /* strings that callers
+                                   were given */
 };
 
 /* ---- store.c ------------------------------------------------------------ */
 
-/* The one place where SQLite's errors become ours. */
+/* Whether the transaction fields obey the invariants above. */
+bool store_sound(const struct store *s);
+/* Whether a write transaction is open, so that rows may be changed. */
+static inline bool store_in_write(const struct store *s)
+{
+    return s->writable && (s->chunk || (s->depth > 0 && !s->view));
+}
+
+/* Translates a result code of SQLite to a status with a message. */
 enum status store_error(sqlite3 *db, const char *path, int rc, struct err *e);
 /* "PATH: the file is damaged (why); what to do about it". */
 enum status store_damaged(const char *path, const char *why, struct err *e);
-/* A new file to be filled; see sqlfile_make. */
+/* Creates an empty database file; see sqlfile_make. */
 int store_make_file(const char *path, sqlite3 **db);
 
-/* A time to be stored: whole seconds that came with the pair, or else the
- * clock with its fraction, or else NULL. The fraction tells apart what was
- * stored within one second; a reader that wants whole seconds gets them. */
+/* A time as it is stored: `given`, whole seconds that came with the pair, if
+ * that is not 0; otherwise `clock`, with its fraction, if that is not 0;
+ * otherwise NULL. The fraction distinguishes pairs that were stored within one
+ * second; a reader that asks SQLite for an integer gets whole seconds. */
 struct stamp {
-    int64_t given;              /* 0: none */
-    double clock;               /* 0: none */
+    int64_t given;
+    double clock;
 };
 
-/* Run a kept statement. types has a letter for each value that follows:
- * i int64_t, n int64_t (0: NULL), t struct str (empty: NULL), x struct str
- * (empty stays text), z const char * (NULL or not), s struct stamp. */
+/* Runs statement q to its end. `types` has one letter for each parameter of
+ * the statement, and the values follow in that order:
+ *   i  int64_t
+ *   n  int64_t; 0 becomes NULL
+ *   t  struct str; an empty one becomes NULL
+ *   x  struct str; an empty one stays an empty text
+ *   z  const char *; may be NULL
+ *   s  struct stamp */
 enum status query_run(struct store *s, enum query q, struct err *e,
                       const char *types, ...);
-/* The first row, whose columns are in s->stmt[q] until query_end. After an
- * error or when there is none the statement has ended already. */
+/* Runs statement q up to its first row. The columns are in s->stmt[q] until
+ * query_next or query_end. When *found is false, or after an error, the
+ * statement has ended already and query_end is not needed. */
 enum status query_first(struct store *s, enum query q, bool *found,
                         struct err *e, const char *types, ...);
 enum status query_next(struct store *s, enum query q, bool *found,
                        struct err *e);
 void query_end(struct store *s, enum query q);
-/* The first column of the only row; 0 when there is none. */
+/* The first column of the only row; 0 when there is no row. */
 enum status query_int(struct store *s, enum query q, int64_t *value,
                       struct err *e, const char *types, ...);
 struct str column_str(sqlite3_stmt *st, int column);    /* NULL: empty */
 
 const char *store_sql(enum query q);
 
-/* Set the time a commit takes; only between transactions. 1: the log is not
- * flushed (NORMAL), 2: it is (FULL). */
+/* Sets PRAGMA synchronous. 1 (NORMAL): a commit does not wait until the log is
+ * on the disk; 2 (FULL): it does. Call only outside transactions. */
 enum status set_sync(struct store *s, int level, struct err *e);
 
-/* Begin and end a transaction that writes. */
+/* Begin and commit a transaction that writes. They do not touch `depth`. */
 enum status write_begin(struct store *s, struct err *e);
 enum status write_commit(struct store *s, struct err *e);
 
-/* A step of several statements: a transaction, or a savepoint inside one.
- * op_end keeps it when st is ST_OK and undoes it otherwise; returns st, or
- * why it could not be kept. */
+/* An operation of several statements: a transaction, or a savepoint when one
+ * is open already. op_end commits it when st is ST_OK and undoes it otherwise.
+ * It returns st, or the error of the commit. */
 enum status op_begin(struct store *s, struct err *e);
 enum status op_end(struct store *s, enum status st, struct err *e);
 
-/* Another connection to the same file, for reading. */
+/* Opens another connection to the same file, for reading. */
 enum status store_connect_again(const struct store *s, sqlite3 **db,
                                 struct err *e);
-int64_t now_seconds(void);
-double now_exact(void);         /* the same with its fraction */
-uint64_t new_uuid(void);
-/* A new file, complete or not at all: `fill` writes its content. One that is
- * there already is not replaced: ST_OK with *existed true. */
+int64_t now_seconds(void);      /* since 1970 */
+double now_exact(void);         /* the same with a fraction */
+uint64_t new_uuid(void);        /* random, never 0 */
+/* Creates a file in one step: `fill` writes it under a temporary name. An
+ * existing file is not replaced: the result is ST_OK with *existed true. */
 typedef enum status fill_fn(void *user, const char *temp, struct err *e);
 enum status file_create_new(const char *path, fill_fn *fill, void *user,
                             bool *existed, struct err *e);
-/* Shorten the log as far as readers allow, without waiting for them. */
+/* Copies the log into the file as far as readers allow, without waiting for
+ * them, and truncates it. */
 void store_checkpoint(struct store *s);
 
 /* ---- store_memory.c ----------------------------------------------------- */
 
-/* ST_ARGUMENT when there is none (any more). */
+/* ST_ARGUMENT when the memory does not exist or was dropped. */
 enum status memory_get(struct store *s, int64_t id, struct memory_info *out,
                        struct err *e);
 
 /* ---- store_pairs.c ------------------------------------------------------ */
 
+/* ST_TEXT when a source or target is empty, or any string of the unit is not
+ * valid UTF-8 or contains a NUL. */
 enum status unit_check(const struct unit *u, struct err *e);
-/* unit_check for a pair that is to be stored: its texts and what is known
- * about it must not be longer than UNIT_TEXT_MAX either. A memory may hold
- * longer texts from before there was this limit; those stay readable. */
+/* unit_check for a pair that is about to be stored. In addition its texts and
+ * metadata may have at most UNIT_TEXT_MAX bytes each (ST_LIMIT). A memory may
+ * hold longer texts that were stored before this limit existed; those stay
+ * readable. */
 enum status unit_accept(const struct unit *u, struct err *e);
 int64_t text_hash(int64_t memory, const struct unit *u);
-/* Is the text of a row what its hash says? Columns: at source, target, tagged,
- * memory, hash. */
+/* Whether the text of a row matches its hash. From column `source` on, the row
+ * has: source, target, tagged, memory, hash. */
 bool text_row_sound(sqlite3_stmt *row, int source);
-/* The error that names a pair of the damaged text. */
+/* Sets an error that names a pair of the damaged text. */
 enum status text_damaged(struct store *s, int64_t text, struct err *e);
-/* The text equal to u that is visible or was made by batch `own`; 0: none. */
+/* Finds the text equal to u that is visible or was created by batch `own`;
+ * *id is 0 when there is none. */
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,
                       int64_t hash, int64_t own, int64_t *id, struct err *e);
 enum status text_insert(struct store *s, int64_t id, int64_t memory,
                         const struct unit *u, int64_t hash, struct err *e);
-/* Is the text of this id the unit's? */
+/* Whether the text with this id equals that of the unit. */
 enum status text_equals(struct store *s, int64_t id, const struct unit *u,
                         bool *equal, struct err *e);
 enum status hash_insert(struct store *s, int64_t hash, int64_t text,
                         struct err *e);
-/* Unless a pair refers to it; sqlite3_changes tells. */
+/* Deletes the text unless a pair refers to it. sqlite3_changes says whether it
+ * was deleted. */
 enum status text_delete(struct store *s, int64_t text, struct err *e);
-/* A pair's row. batch_created: its times are left out when they are these.
- * now: what they are when the unit has none; 0: those of the batch. */
+/* What pair_insert needs beside the unit. A time of the unit that equals
+ * batch_created is not stored. `now` replaces times that the unit does not
+ * have; when it is 0, those of the batch count. */
 struct pair_row {
     int64_t id, text, batch, position, batch_created;
     double now;
-    const char *origin;         /* NULL: the batch's */
+    const char *origin;         /* NULL: that of the batch */
 };
 enum status pair_insert(struct store *s, const struct pair_row *r,
                         const struct memory_info *m, const struct unit *u,
@@ -406,26 +446,29 @@ enum status pair_insert(struct store *s, const struct pair_row *r,
 
 /* ---- store_import.c ----------------------------------------------------- */
 
-/* Commit the rows an import has put so far: others get their turn. */
+/* Commits the open chunk of an import, if there is one, so that other writers
+ * can go on. Afterwards no chunk is open, also when it failed. */
 enum status chunk_settle(struct store *s, struct err *e);
-/* The transaction that was to end imports of this store did not. */
+/* Marks imports as failed whose last transaction was rolled back. */
 void imports_rolled_back(struct store *s);
-/* Hold the batch's lock: an fd to close, or -1 when somebody else does or it
- * cannot be had. Call inside a write transaction. */
+/* Takes the lock of a batch. Returns a file descriptor, which the caller
+ * closes to release the lock, or -1 when somebody else holds it or the lock
+ * file cannot be opened. Call inside a write transaction. */
 int batch_lock(struct store *s, int64_t batch);
-/* Remove the lock file when no batch needs it. */
+/* Removes the lock file when no batch needs it. */
 void lock_file_drop(struct store *s);
 
-/* ---- store_maintain.c ------------------------------------------------------- */
+/* ---- store_maintain.c --------------------------------------------------- */
 
-/* How long to be at it, when opening a file and otherwise. */
+/* How long a sweep may take: when a file is opened, and otherwise. */
 #define SWEEP_OPEN_SECONDS 0.5
 #define SWEEP_SECONDS 2.0
-/* Remove the rows of a batch that is not done, some at a time, for about so
- * many seconds (0: until all are gone). The caller holds its lock. */
+/* Deletes the rows of a batch that is not done, in small transactions, and
+ * stops after about `seconds` (0: when all are deleted). The caller holds the
+ * lock of the batch. */
 enum status batch_wipe(struct store *s, int64_t batch, double seconds,
                        struct err *e);
-/* Remove batches whose importer died and memories that were dropped. */
+/* Deletes batches whose importer died and memories that were dropped. */
 enum status store_sweep(struct store *s, double seconds, struct err *e);
 
 #endif

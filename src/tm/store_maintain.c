@@ -1,4 +1,10 @@
-/* store_maintain.c - sweeping, checking, compacting, copying; see store.h. */
+/* store_maintain.c - maintenance of a memory file: deletes the rows of dead
+ * imports and dropped memories (sweeping), checks the file, compacts it and
+ * copies it.
+ *
+ * Sweeping runs in small transactions with a time limit, s->wipe_until. The
+ * limit is set for the duration of one call and is 0 otherwise. A batch is
+ * wiped only by the holder of its lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,33 +17,36 @@
 
 enum {
     MAX_SHOWN = 100,            /* problems of one kind */
-    PROBLEM_BYTES = 200,        /* of one in an error */
-    WORTH_IT = 20               /* compact from one free page in so many */
+    PROBLEM_BYTES = 200,        /* of one problem in an error message */
+    WORTH_IT = 20               /* rewrite the file when more than one page
+                                   in 20 is free */
 };
 
-/* ---- removing what died -------------------------------------------------- */
+/* ---- sweeping ------------------------------------------------------------ */
 
-/* Some million rows take minutes: nobody who just wants to add a pair waits
- * for all of them. What is left the next one goes on with. */
-static bool time_is_up(const struct store *s)
+/* Deleting millions of rows takes minutes. A caller that only adds a pair does
+ * not wait for all of them; the next writer goes on. */
+static bool wipe_time_is_up(const struct store *s)
 {
     return s->wipe_until > 0 && clock_seconds() >= s->wipe_until;
 }
 
-static void wipe_for(struct store *s, double seconds)
+static void set_wipe_limit(struct store *s, double seconds)
 {
+    assert(!(s->wipe_until > 0) || !(seconds > 0));     /* not nested */
     s->wipe_until = seconds > 0 ? clock_seconds() + seconds : 0;
 }
 
-/* Pairs of a dead import whose texts are others'. They have ids from the
- * batch's beginning on. */
+/* Deletes the pairs of a dead import whose texts belong to other batches.
+ * `from` is the first id that a pair of the batch can have. */
 static enum status wipe_pairs(struct store *s, int64_t batch, int64_t from,
                               struct err *e)
 {
     int64_t top, to;
     enum status st = query_int(s, Q_PAIRS, &top, e, "");
 
-    for (; !st && from <= top && !time_is_up(s); from = to + 1) {
+    assert(s->wipe_rows > 0);
+    for (; !st && from <= top && !wipe_time_is_up(s); from = to + 1) {
         to = from + s->wipe_rows - 1;
         st = op_begin(s, e);
         if (st) return st;
@@ -50,13 +59,14 @@ static enum status wipe_pairs(struct store *s, int64_t batch, int64_t from,
     return st;
 }
 
-/* Texts of the batch, with all pairs that have them: for a dead import those
- * are its own, for a dropped memory those of the memory. */
+/* Deletes the texts of the batch with all their pairs. For a dead import these
+ * are its own pairs, for a dropped memory those of the memory. */
 static enum status wipe_texts(struct store *s, int64_t batch, struct err *e)
 {
     int n;
     enum status st;
 
+    assert(s->wipe_rows > 0);
     do {
         st = op_begin(s, e);
         if (st) return st;
@@ -71,11 +81,11 @@ static enum status wipe_texts(struct store *s, int64_t batch, struct err *e)
         n = sqlite3_changes(s->db);
         if (!st) st = query_run(s, Q_HIDDEN_CLEAN, e, "");
         st = op_end(s, st, e);
-    } while (!st && n && !time_is_up(s));
+    } while (!st && n && !wipe_time_is_up(s));
     return st;
 }
 
-static enum status wipe(struct store *s, int64_t batch, struct err *e)
+static enum status delete_batch(struct store *s, int64_t batch, struct err *e)
 {
     int64_t first_pair;
     int state;
@@ -86,10 +96,10 @@ static enum status wipe(struct store *s, int64_t batch, struct err *e)
     state = sqlite3_column_int(s->stmt[Q_BATCH_STATE], 0);
     first_pair = sqlite3_column_int64(s->stmt[Q_BATCH_STATE], 1);
     query_end(s, Q_BATCH_STATE);
-    if (state == BATCH_DONE) return ST_OK;      /* never what is seen */
+    if (state == BATCH_DONE) return ST_OK;      /* never visible rows */
     st = wipe_texts(s, batch, e);
     if (!st && state == BATCH_OPEN) st = wipe_pairs(s, batch, first_pair, e);
-    if (st || time_is_up(s)) return st;
+    if (st || wipe_time_is_up(s)) return st;
     st = op_begin(s, e);
     if (st) return st;
     return op_end(s, query_run(s, Q_BATCH_DELETE, e, "i", batch), e);
@@ -100,9 +110,9 @@ enum status batch_wipe(struct store *s, int64_t batch, double seconds,
 {
     enum status st;
 
-    wipe_for(s, seconds);
-    st = wipe(s, batch, e);
-    wipe_for(s, 0);
+    set_wipe_limit(s, seconds);
+    st = delete_batch(s, batch, e);
+    set_wipe_limit(s, 0);
     return st;
 }
 
@@ -115,18 +125,19 @@ static enum status sweep_batch(struct store *s, int64_t batch, struct err *e)
     fd = batch_lock(s, batch);
     st = op_end(s, ST_OK, e);
     if (fd < 0) return st;      /* alive */
-    if (!st) st = wipe(s, batch, e);
+    if (!st) st = delete_batch(s, batch, e);
     close(fd);
     return st;
 }
 
-/* Memories whose batches are gone: the log, then the row. */
+/* Deletes dropped memories that have no batches left: first their change log,
+ * then their row. */
 static enum status sweep_memories(struct store *s, struct err *e)
 {
     int64_t memory = 0;
     enum status st = query_int(s, Q_MEMORY_DROPPED, &memory, e, "");
 
-    while (!st && memory && !time_is_up(s)) {
+    while (!st && memory && !wipe_time_is_up(s)) {
         st = op_begin(s, e);
         if (st) return st;
         st = query_run(s, Q_WIPE_CHANGES, e, "ii", memory,
@@ -144,13 +155,13 @@ enum status store_sweep(struct store *s, double seconds, struct err *e)
     int64_t batch = 0;
     enum status st;
 
-    wipe_for(s, seconds);
+    set_wipe_limit(s, seconds);
     do {
         st = query_int(s, Q_BATCH_NOT_DONE, &batch, e, "i", batch);
         if (!st && batch) st = sweep_batch(s, batch, e);
-    } while (!st && batch && !time_is_up(s));
+    } while (!st && batch && !wipe_time_is_up(s));
     if (!st) st = sweep_memories(s, e);
-    wipe_for(s, 0);
+    set_wipe_limit(s, 0);
     lock_file_drop(s);
     return st;
 }
@@ -162,7 +173,7 @@ struct store_check_context {
     struct problems found;
 };
 
-/* Each finds the numbers of rows that are not as they should be. */
+/* Each query returns the numbers of the rows that break the rule. */
 static const struct { const char *sentence, *sql; } rules[] = {
     { "pair %lld has no text",
       "SELECT id FROM pair p WHERE NOT EXISTS"
@@ -184,17 +195,17 @@ static const struct { const char *sentence, *sql; } rules[] = {
       " WHERE b.state = 1 AND t.hidden IS NULL AND NOT EXISTS"
       " (SELECT 1 FROM pair p JOIN batch c ON c.id = p.batch"
       " WHERE p.text = t.id AND c.state = 1)" },
-    { "text %lld is hidden in spite of a visible pair",
+    { "text %lld is hidden although it has a visible pair",
       "SELECT t.id FROM text t WHERE t.hidden = 1 AND EXISTS"
       " (SELECT 1 FROM pair p JOIN batch c ON c.id = p.batch"
       " WHERE p.text = t.id AND c.state = 1)" },
-    { "text %lld is hidden and not in the list of hidden ones",
+    { "text %lld is hidden but not in the table of hidden texts",
       "SELECT id FROM text t WHERE hidden = 1 AND NOT EXISTS"
       " (SELECT 1 FROM hidden WHERE text = t.id)" },
-    { "text %lld is in the list of hidden ones and is not",
+    { "text %lld is in the table of hidden texts but is not hidden",
       "SELECT text FROM hidden h WHERE NOT EXISTS"
       " (SELECT 1 FROM text WHERE id = h.text AND hidden = 1)" },
-    { "text %lld is there twice",
+    { "text %lld is stored twice",
       "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
       " JOIN memory m ON m.id = t.memory"
       " JOIN by_hash h ON h.hash = t.hash JOIN text o ON o.id = h.text"
@@ -206,20 +217,20 @@ static const struct { const char *sentence, *sql; } rules[] = {
     { "text %lld cannot be found by its hash",
       "SELECT id FROM text t WHERE NOT EXISTS"
       " (SELECT 1 FROM by_hash WHERE hash = t.hash AND text = t.id)" },
-    { "a hash leads to text %lld, which is not there",
+    { "a hash refers to text %lld, which does not exist",
       "SELECT text FROM by_hash h WHERE NOT EXISTS"
       " (SELECT 1 FROM text WHERE id = h.text AND hash = h.hash)" },
-    /* Not those of imports: what one that died left is nobody's concern. */
-    { "batch %lld of single additions is not done",
+    /* An import that is not done is not a problem; see store.h. */
+    { "batch %lld of single additions is not marked as done",
       "SELECT id FROM batch WHERE state = 0 AND NOT import" },
-    { "pair %lld has a number that was not given out",
+    { "pair %lld has a number that was never assigned",
       "SELECT id FROM pair WHERE id > (SELECT pairs FROM head)" },
-    { "text %lld has a number that was not given out",
+    { "text %lld has a number that was never assigned",
       "SELECT t.id FROM text t JOIN batch b ON b.id = t.id >> 32"
       " WHERE b.state = 1 AND (t.id & 0xffffffff) > b.texts" },
 };
 
-/* Call fn with each row of a statement that is not kept. */
+/* Called with each row of a check's query. */
 typedef void check_row_fn(struct store_check_context *c, sqlite3_stmt *row,
                           const char *sentence);
 
@@ -239,7 +250,7 @@ static enum status check_rows(struct store_check_context *c, const char *sql,
         fn(c, row, sentence);
     }
     if (rc == SQLITE_DONE) rc = SQLITE_OK;
-    /* Damage is what we are looking for. */
+    /* Damage is a finding of the check, not an error of it. */
     if ((rc & 0xff) == SQLITE_CORRUPT) {
         problems_add(&c->found, "%s: %s", s->path,
                      rc == SQLPAGE_DAMAGED ? "a page is missing or does not "
@@ -253,15 +264,16 @@ static enum status check_rows(struct store_check_context *c, const char *sql,
 static void integrity_row(struct store_check_context *c, sqlite3_stmt *row,
                           const char *sentence)
 {
-    const char *said = (const char *)sqlite3_column_text(row, 0);
+    const char *line = (const char *)sqlite3_column_text(row, 0);
 
-    /* Several lines, under a heading with the name of the database. */
-    while (said && *said) {
-        int n = (int)strcspn(said, "\n");
+    /* SQLite reports several lines at once, below a heading with the name of
+     * the database. */
+    while (line && *line) {
+        int n = (int)strcspn(line, "\n");
 
-        if (strncmp(said, "***", 3) && strcmp(said, "ok"))
-            problems_add(&c->found, "%s: %.*s", sentence, n, said);
-        said += n + (said[n] == '\n');
+        if (strncmp(line, "***", 3) && strcmp(line, "ok"))
+            problems_add(&c->found, "%s: %.*s", sentence, n, line);
+        line += n + (line[n] == '\n');
     }
 }
 
@@ -288,8 +300,8 @@ static void hash_row(struct store_check_context *c, sqlite3_stmt *row,
         rule_row(c, row, sentence);
 }
 
-static enum status store_maintain_check_all(struct store_check_context *c,
-                                            struct err *e)
+static enum status check_everything(struct store_check_context *c,
+                                    struct err *e)
 {
     enum status st = check_rows(c, "PRAGMA integrity_check", integrity_row,
                                 c->s->path, e);
@@ -299,7 +311,7 @@ static enum status store_maintain_check_all(struct store_check_context *c,
     if (!st)
         st = check_rows(c, "SELECT id, memory, hash, tagged, source, target"
                         " FROM text", hash_row,
-                        "text %lld is not what its hash says", e);
+                        "text %lld does not match its hash", e);
     return st;
 }
 
@@ -312,14 +324,14 @@ enum status store_check(struct store *s, problem_fn *fn, void *user,
 
     *n_problems = 0;
     if (st) return st;
-    st = store_maintain_check_all(&c, e);
+    st = check_everything(&c, e);
     end = store_commit(s, st ? NULL : e);
     *n_problems = c.found.n;
     return st ? st : end;
 }
 
-/* Keeps the first problem for the error. */
-static void keep_first_problem(void *user, const char *sentence)
+/* Copies the first problem for the error message. */
+static void note_first_problem(void *user, const char *sentence)
 {
     char *first = user;
 
@@ -331,7 +343,7 @@ enum status store_require_sound(struct store *s, const char *what,
 {
     char first[PROBLEM_BYTES] = "";
     int n;
-    enum status st = store_check(s, keep_first_problem, first, &n, e);
+    enum status st = store_check(s, note_first_problem, first, &n, e);
 
     if (st || !n) return st;
     return err_set(e, ST_FORMAT, "%s: %s is refused because the file is "
@@ -354,10 +366,10 @@ static int64_t pragma_int(sqlite3 *db, const char *sql)
     return n;
 }
 
-/* The file is written anew without what is free: in one transaction, so other
- * writers wait and readers do not. The copy it needs on the way is a file;
- * memory would have to hold all of it. */
-static enum status write_anew(struct store *s, struct err *e)
+/* Rewrites the file without its free pages. VACUUM is one transaction: other
+ * writers wait, readers do not. Its temporary copy of the database is a file,
+ * because in memory it would need as much memory as the file is large. */
+static enum status rewrite_file(struct store *s, struct err *e)
 {
     int64_t pages = pragma_int(s->db, "PRAGMA page_count");
     int64_t unused = pragma_int(s->db, "PRAGMA freelist_count");
@@ -380,16 +392,18 @@ enum status store_compact(struct store *s, struct err *e)
         return err_set(e, ST_ARGUMENT, "%s: cannot be compacted inside a "
                        "transaction", s->path);
     st = chunk_settle(s, e);
+    assert(!s->chunk && store_sound(s));
     if (!st) st = store_sweep(s, 0, e);
-    if (!st) st = write_anew(s, e);
+    if (!st) st = rewrite_file(s, e);
     if (!st) store_checkpoint(s);
     return st;
 }
 
 /* ---- copying ------------------------------------------------------------- */
 
-/* The copy is another store: its index files are none of the original's. */
-static int make_own(sqlite3 *db)
+/* Makes the copy a store of its own. It does not share the index files of the
+ * original. */
+static int make_independent(sqlite3 *db)
 {
     return sqlfile_exec(db, "UPDATE head SET uuid = %lld;"
                         "DELETE FROM manifest; DELETE FROM segment;",
@@ -406,11 +420,12 @@ static enum status fill_copy(void *user, const char *temp, struct err *e)
 
     if (rc) st = store_error(db, temp, rc, e);
     if (!st) {
-        /* In one go: the copy is of one moment, and writers do not wait. */
+        /* All pages in one step: the copy then is of one version of the file,
+         * and writers do not wait. */
         copy = sqlite3_backup_init(db, "main", s->db, "main");
         if (copy) sqlite3_backup_step(copy, -1);
         rc = copy ? sqlite3_backup_finish(copy) : sqlite3_errcode(db);
-        if (!rc) rc = make_own(db);
+        if (!rc) rc = make_independent(db);
         if (rc) st = store_error(db, temp, rc, e);
     }
     sqlite3_close(db);

@@ -1,4 +1,6 @@
-/* store_memory.c - named memories; see store.h. */
+/* store_memory.c - creates, lists, changes and drops the named memories of a
+ * store, and counts their pairs and texts. The rows of a dropped memory are
+ * deleted in store_maintain.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,31 +32,31 @@ static enum status check_settings(const struct memory_info *m, struct err *e)
     if (!n)
         return err_set(e, ST_ARGUMENT, "a memory needs a name");
     if (n == sizeof m->name)
-        return err_set(e, ST_ARGUMENT, "a memory's name has at most %zu "
-                       "bytes", sizeof m->name - 1);
+        return err_set(e, ST_ARGUMENT, "the name of a memory may have at most "
+                       "%zu bytes", sizeof m->name - 1);
     if (!store_memory_printable(m->name, n))
-        return err_set(e, ST_ARGUMENT, "a memory's name is made of printable "
-                       "characters in UTF-8");
+        return err_set(e, ST_ARGUMENT, "the name of a memory must consist of "
+                       "printable characters in UTF-8");
     if (src == sizeof m->source_lang || tgt == sizeof m->target_lang ||
         !store_memory_printable(m->source_lang, src) ||
         !store_memory_printable(m->target_lang, tgt))
         return err_set(e, ST_ARGUMENT,
-                       "a language is a code such as de or "
-                       "pt-BR, of at most %zu bytes",
+                       "a language must be a code such as de or pt-BR, with "
+                       "at most %zu bytes",
                        sizeof m->source_lang - 1);
     return ST_OK;
 }
 
 /* ST_ARGUMENT when another memory than `id` has the name. */
-static enum status check_free(struct store *s, const char *name, int64_t id,
-                              struct err *e)
+static enum status check_name_free(struct store *s, const char *name,
+                                   int64_t id, struct err *e)
 {
     int64_t other;
     enum status st = query_int(s, Q_MEMORY_NAMED, &other, e, "z", name);
 
     if (!st && other && other != id)
-        st = err_set(e, ST_ARGUMENT, "%s: there is a memory \"%s\" already",
-                     s->path, name);
+        st = err_set(e, ST_ARGUMENT, "%s: a memory named \"%s\" exists "
+                     "already", s->path, name);
     return st;
 }
 
@@ -67,8 +69,9 @@ static void copy_column(char *to, size_t size, sqlite3_stmt *st, int column)
     snprintf(to, size, "%.*s", (int)v.n, v.p ? v.p : "");
 }
 
-static void read_row(sqlite3_stmt *st, struct memory_info *m)
+static void read_memory_row(sqlite3_stmt *st, struct memory_info *m)
 {
+    assert(sqlite3_column_count(st) == 7);
     memset(m, 0, sizeof *m);
     m->id = sqlite3_column_int64(st, 0);
     copy_column(m->name, sizeof m->name, st, 1);
@@ -89,7 +92,7 @@ enum status memory_get(struct store *s, int64_t id, struct memory_info *out,
     if (!found)
         return err_set(e, ST_ARGUMENT, "%s: there is no memory with the "
                        "number %lld", s->path, (long long)id);
-    read_row(s->stmt[Q_MEMORY], out);
+    read_memory_row(s->stmt[Q_MEMORY], out);
     query_end(s, Q_MEMORY);
     return ST_OK;
 }
@@ -109,7 +112,7 @@ enum status store_memory_list(struct store *s, struct memory_info **list,
             st = err_nomem(e, "list of memories");
             break;
         }
-        read_row(s->stmt[Q_MEMORIES], &(*list)[(*n)++]);
+        read_memory_row(s->stmt[Q_MEMORIES], &(*list)[(*n)++]);
         st = query_next(s, Q_MEMORIES, &found, e);
     }
     if (st) {
@@ -135,9 +138,9 @@ static enum status no_such_memory(struct store *s, const char *name,
     free(list);
     if (!n)
         return err_set(e, ST_ARGUMENT, "%s: there is no memory \"%s\"; the "
-                       "file has none yet", s->path, name);
-    return err_set(e, ST_ARGUMENT, "%s: there is no memory \"%s\"; there is "
-                   "%s%s", s->path, name, names,
+                       "file has no memories yet", s->path, name);
+    return err_set(e, ST_ARGUMENT, "%s: there is no memory \"%s\"; the file "
+                   "has %s%s", s->path, name, names,
                    at >= sizeof names ? " ..." : "");
 }
 
@@ -186,7 +189,7 @@ enum status store_memory_create(struct store *s,
     *id = 0;
     if (!st) st = op_begin(s, e);
     if (st) return st;
-    st = check_free(s, m->name, 0, e);
+    st = check_name_free(s, m->name, 0, e);
     if (!st)
         st = query_int(s, Q_MEMORY_ADD, id, e, "zttiii", m->name,
                        str_of(m->source_lang), str_of(m->target_lang),
@@ -204,7 +207,7 @@ enum status store_memory_update(struct store *s, const struct memory_info *m,
     if (!st) st = op_begin(s, e);
     if (st) return st;
     st = memory_get(s, m->id, &old, e);
-    if (!st) st = check_free(s, m->name, m->id, e);
+    if (!st) st = check_name_free(s, m->name, m->id, e);
     if (!st)
         st = query_run(s, Q_MEMORY_SET, e, "iztti", m->id, m->name,
                        str_of(m->source_lang), str_of(m->target_lang),
@@ -212,13 +215,15 @@ enum status store_memory_update(struct store *s, const struct memory_info *m,
     return op_end(s, st, e);
 }
 
-/* Its batches, too, so that whether a row is seen is asked in one place. */
+/* Marks the batches of the memory as well, because batch.state alone decides
+ * whether a row is visible. */
 static enum status mark_dropped(struct store *s, int64_t memory,
                                 struct err *e)
 {
     struct memory_info old;
     enum status st = memory_get(s, memory, &old, e);
 
+    assert(store_in_write(s));
     if (!st) st = query_run(s, Q_MEMORY_DROP, e, "i", memory);
     if (!st) st = query_run(s, Q_MEMORY_DROP_BATCHES, e, "i", memory);
     if (!st) st = query_run(s, Q_MANIFEST_DROP, e, "i", memory);
@@ -232,8 +237,9 @@ enum status store_memory_drop(struct store *s, int64_t memory, struct err *e)
 
     if (st) return st;
     st = op_end(s, mark_dropped(s, memory, e), e);
-    /* Dropped it is; rows that cannot go now are left to the next writer.
-     * Inside a larger step they must wait for its end. */
+    /* The memory is dropped now, whatever the sweep returns: the next writer
+     * deletes rows that it leaves. Inside a larger transaction there is no
+     * sweep, because a rollback may restore the memory. */
     if (!st && !s->depth) store_sweep(s, SWEEP_SECONDS, NULL);
     return st;
 }

@@ -1,4 +1,9 @@
-/* store_pairs.c - single pairs: add, replace, delete, find; see store.h. */
+/* store_pairs.c - adds, replaces, deletes and reads single pairs, and iterates
+ * over many (pair_cursor).
+ *
+ * A text is created with its first pair and deleted with its last. Both go to
+ * the change log in the same transaction, so functions that change rows assert
+ * store_in_write(). */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -14,8 +19,9 @@
 
 /* ---- checking ------------------------------------------------------------ */
 
-/* Most text is ASCII for long stretches: eight bytes at a time. */
-static bool store_pairs_is_text(struct str v)
+/* Valid UTF-8 without NUL. Most texts begin with a long stretch of ASCII, which
+ * is checked eight bytes at a time. */
+static bool is_valid_text(struct str v)
 {
     size_t i = 0;
     uint64_t word;
@@ -32,7 +38,7 @@ static bool store_pairs_is_text(struct str v)
 static enum status check_side(struct str v, const char *side, struct err *e)
 {
     if (!v.n) return err_set(e, ST_TEXT, "the %s text is empty", side);
-    if (!store_pairs_is_text(v))
+    if (!is_valid_text(v))
         return err_set(e, ST_TEXT, "the %s text is not valid UTF-8 (or has a "
                        "NUL in it)", side);
     return ST_OK;
@@ -46,9 +52,9 @@ enum status unit_check(const struct unit *u, struct err *e)
 
     if (!st) st = check_side(u->target, "target", e);
     for (size_t i = 0; !st && i < sizeof rest / sizeof *rest; i++)
-        if (!store_pairs_is_text(rest[i]))
-            st = err_set(e, ST_TEXT, "what is known about the pair (language, "
-                         "id, document, author) is not valid UTF-8");
+        if (!is_valid_text(rest[i]))
+            st = err_set(e, ST_TEXT, "the language, id, document, author or "
+                         "extra data of the pair is not valid UTF-8");
     return st;
 }
 
@@ -90,6 +96,7 @@ bool text_row_sound(sqlite3_stmt *row, int source)
                       .target = column_str(row, source + 1),
                       .tagged = sqlite3_column_int(row, source + 2) != 0 };
 
+    assert(source >= 0 && sqlite3_column_count(row) >= source + 5);
     return sqlite3_column_int64(row, source + 4) ==
            text_hash(sqlite3_column_int64(row, source + 3), &u);
 }
@@ -121,14 +128,14 @@ static bool same_text(sqlite3_stmt *row, int source, const struct unit *u)
            str_eq(column_str(row, source + 1), u->target);
 }
 
-static enum status batch_seen(struct store *s, int64_t batch, int64_t own,
-                              bool *seen, struct err *e)
+static enum status batch_visible(struct store *s, int64_t batch, int64_t own,
+                                 bool *visible, struct err *e)
 {
     int64_t state = BATCH_DONE;
     enum status st = ST_OK;
 
     if (batch != own) st = query_int(s, Q_BATCH_STATE, &state, e, "i", batch);
-    *seen = state == BATCH_DONE;
+    *visible = state == BATCH_DONE;
     return st;
 }
 
@@ -137,7 +144,7 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
 {
     sqlite3_stmt *row;
     int64_t at;
-    bool found, seen = false;
+    bool found, visible = false;
     enum status st = query_first(s, Q_TEXT_FIND, &found, e, "iii", hash,
                                  memory, (int64_t)u->tagged);
 
@@ -145,8 +152,9 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
     while (!st && found) {
         row = s->stmt[Q_TEXT_FIND];
         at = sqlite3_column_int64(row, 0);
-        if (same_text(row, 1, u)) st = batch_seen(s, at >> 32, own, &seen, e);
-        if (st || seen) {
+        if (same_text(row, 1, u))
+            st = batch_visible(s, at >> 32, own, &visible, e);
+        if (st || visible) {
             query_end(s, Q_TEXT_FIND);
             if (!st) *id = at;
             break;
@@ -159,6 +167,7 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
 enum status text_insert(struct store *s, int64_t id, int64_t memory,
                         const struct unit *u, int64_t hash, struct err *e)
 {
+    assert(store_in_write(s));
     return query_run(s, Q_TEXT_ADD, e, "iiiixx", id, memory, hash,
                      (int64_t)u->tagged, u->source, u->target);
 }
@@ -166,6 +175,7 @@ enum status text_insert(struct store *s, int64_t id, int64_t memory,
 enum status hash_insert(struct store *s, int64_t hash, int64_t text,
                         struct err *e)
 {
+    assert(store_in_write(s));
     return query_run(s, Q_HASH_ADD, e, "ii", hash, text);
 }
 
@@ -185,11 +195,13 @@ enum status text_delete(struct store *s, int64_t text, struct err *e)
 {
     enum status st = query_run(s, Q_HASH_DELETE, e, "i", text);
 
+    assert(store_in_write(s));
     return st ? st : query_run(s, Q_TEXT_DELETE, e, "i", text);
 }
 
-/* The batch single adds go to: the memory's newest if it is one of adds, so
- * that what is added after an import has higher text ids than it. */
+/* The batch for a single add: the newest batch of the memory if that is not an
+ * import, else a new one. So texts that are added after an import have higher
+ * ids than those of the import. */
 static enum status adds_batch(struct store *s, int64_t memory, int64_t *batch,
                               struct err *e)
 {
@@ -197,6 +209,7 @@ static enum status adds_batch(struct store *s, int64_t memory, int64_t *batch,
     bool found;
     enum status st = query_first(s, Q_BATCH_NEWEST, &found, e, "i", memory);
 
+    assert(store_in_write(s));
     *batch = 0;
     if (!st && found) {
         row = s->stmt[Q_BATCH_NEWEST];
@@ -213,10 +226,10 @@ static enum status adds_batch(struct store *s, int64_t memory, int64_t *batch,
     return st;
 }
 
-/* A visible text of u, with its entry in the change log. */
-static enum status text_new(struct store *s, int64_t memory, int64_t batch,
-                            const struct unit *u, int64_t hash, int64_t *id,
-                            struct err *e)
+/* Adds a visible text and its entry in the change log. */
+static enum status add_visible_text(struct store *s, int64_t memory,
+                                    int64_t batch, const struct unit *u,
+                                    int64_t hash, int64_t *id, struct err *e)
 {
     int64_t count, seq;
     enum status st = query_int(s, Q_BATCH_TEXT, &count, e, "i", batch);
@@ -228,29 +241,32 @@ static enum status text_new(struct store *s, int64_t memory, int64_t batch,
     return st;
 }
 
-/* The text a pair that is added now has: an equal one or a new one. */
-static enum status text_for(struct store *s, const struct memory_info *m,
-                            int64_t batch, const struct unit *u, int64_t *id,
-                            struct err *e)
+/* The text for a pair that is added now: an equal visible one, or a new one. */
+static enum status find_or_add_text(struct store *s,
+                                    const struct memory_info *m,
+                                    int64_t batch, const struct unit *u,
+                                    int64_t *id, struct err *e)
 {
     int64_t hash = text_hash(m->id, u);
     enum status st = ST_OK;
 
     *id = 0;
     if (!m->keep_duplicates) st = text_find(s, m->id, u, hash, 0, id, e);
-    if (!st && !*id) st = text_new(s, m->id, batch, u, hash, id, e);
+    if (!st && !*id) st = add_visible_text(s, m->id, batch, u, hash, id, e);
     return st;
 }
 
-/* A text has lost a pair. Without a visible one it is removed for everybody;
- * the row stays, hidden, while an unfinished import refers to it. */
+/* Call this after a text has lost a pair. A text without a visible pair is
+ * removed and logged as such. Its row stays, hidden, while an unfinished
+ * import refers to it. */
 static enum status text_lost_pair(struct store *s, int64_t text,
                                   struct err *e)
 {
-    int64_t seen;
-    enum status st = query_int(s, Q_TEXT_SEEN, &seen, e, "i", text);
+    int64_t visible;
+    enum status st = query_int(s, Q_TEXT_SEEN, &visible, e, "i", text);
 
-    if (st || seen) return st;
+    assert(store_in_write(s));
+    if (st || visible) return st;
     st = query_run(s, Q_CHANGE_REMOVE, e, "i", text);
     if (!st) st = text_delete(s, text, e);
     if (st || sqlite3_changes(s->db)) return st;
@@ -261,18 +277,19 @@ static enum status text_lost_pair(struct store *s, int64_t text,
 
 /* ---- pairs --------------------------------------------------------------- */
 
-static struct str unless_same(struct str v, const char *usual)
+static struct str null_if_equal(struct str v, const char *usual)
 {
     return str_eq(v, str_of(usual)) ? (struct str){ NULL, 0 } : v;
 }
 
-static bool nothing_else(const struct pair_row *r,
-                         const struct memory_info *m, const struct unit *u)
+/* Whether all columns with metadata are NULL. */
+static bool is_plain_pair(const struct pair_row *r,
+                          const struct memory_info *m, const struct unit *u)
 {
     return !u->document.n && !u->id.n && !u->author.n && !u->created &&
            !u->changed && !u->extra.n && !r->origin && !(r->now > 0) &&
-           !unless_same(u->source_lang, m->source_lang).n &&
-           !unless_same(u->target_lang, m->target_lang).n;
+           !null_if_equal(u->source_lang, m->source_lang).n &&
+           !null_if_equal(u->target_lang, m->target_lang).n;
 }
 
 static struct stamp created_stamp(const struct pair_row *r,
@@ -283,7 +300,7 @@ static struct stamp created_stamp(const struct pair_row *r,
                            0 };
 }
 
-/* Nothing where it is the time of creation. */
+/* NULL when it equals the time of creation. */
 static struct stamp changed_stamp(const struct pair_row *r,
                                   const struct unit *u)
 {
@@ -298,27 +315,28 @@ enum status pair_insert(struct store *s, const struct pair_row *r,
                         const struct memory_info *m, const struct unit *u,
                         struct err *e)
 {
-    if (nothing_else(r, m, u))
+    assert(store_in_write(s));
+    if (is_plain_pair(r, m, u))
         return query_run(s, Q_PAIR_ADD_PLAIN, e, "iiin", r->id, r->text,
                          r->batch, r->position);
     return query_run(s, Q_PAIR_ADD, e, "iiintttsstttt", r->id, r->text,
                      r->batch, r->position, u->document, u->id, u->author,
                      created_stamp(r, u), changed_stamp(r, u),
-                     unless_same(u->source_lang, m->source_lang),
-                     unless_same(u->target_lang, m->target_lang), u->extra,
+                     null_if_equal(u->source_lang, m->source_lang),
+                     null_if_equal(u->target_lang, m->target_lang), u->extra,
                      str_of(r->origin));
 }
 
-static enum status store_pairs_add_pair(struct store *s, int64_t memory,
-                                        const struct unit *u, int64_t *id,
-                                        struct err *e)
+static enum status add_pair(struct store *s, int64_t memory,
+                            const struct unit *u, int64_t *id,
+                            struct err *e)
 {
     struct memory_info m;
     struct pair_row r = { .now = now_exact() };
     enum status st = memory_get(s, memory, &m, e);
 
     if (!st) st = adds_batch(s, memory, &r.batch, e);
-    if (!st) st = text_for(s, &m, r.batch, u, &r.text, e);
+    if (!st) st = find_or_add_text(s, &m, r.batch, u, &r.text, e);
     if (!st) st = query_int(s, Q_PAIR_ID, &r.id, e, "");
     if (!st) st = pair_insert(s, &r, &m, u, e);
     *id = r.id;
@@ -333,7 +351,7 @@ enum status store_add(struct store *s, int64_t memory, const struct unit *u,
     *id = 0;
     if (!st) st = op_begin(s, e);
     if (st) return st;
-    return op_end(s, store_pairs_add_pair(s, memory, u, id, e), e);
+    return op_end(s, add_pair(s, memory, u, id, e), e);
 }
 
 static enum status find_pair(struct store *s, int64_t id, int64_t *text,
@@ -352,8 +370,10 @@ static enum status find_pair(struct store *s, int64_t id, int64_t *text,
     return ST_OK;
 }
 
-static enum status is_still(struct store *s, int64_t text,
-                            const struct unit *u, bool *same, struct err *e)
+/* Whether the text equals that of u already. */
+static enum status text_unchanged(struct store *s, int64_t text,
+                                  const struct unit *u, bool *same,
+                                  struct err *e)
 {
     sqlite3_stmt *row;
     bool found;
@@ -377,17 +397,17 @@ static enum status replace_pair(struct store *s, int64_t id,
     enum status st = find_pair(s, id, &old, &memory, e);
 
     if (!st) st = memory_get(s, memory, &m, e);
-    if (!st) st = is_still(s, old, u, &same, e);
+    if (!st) st = text_unchanged(s, old, u, &same, e);
     text = old;
     if (!st && !same) st = adds_batch(s, memory, &batch, e);
-    if (!st && !same) st = text_for(s, &m, batch, u, &text, e);
+    if (!st && !same) st = find_or_add_text(s, &m, batch, u, &text, e);
     if (!st)
         st = query_run(s, Q_PAIR_SET, e, "iisititt" "ttt", id, text,
                        (struct stamp){ 0, now_exact() },
                        (int64_t)(u->source_lang.n != 0),
-                       unless_same(u->source_lang, m.source_lang),
+                       null_if_equal(u->source_lang, m.source_lang),
                        (int64_t)(u->target_lang.n != 0),
-                       unless_same(u->target_lang, m.target_lang), u->id,
+                       null_if_equal(u->target_lang, m.target_lang), u->id,
                        u->document, u->author, u->extra);
     if (!st && text != old) st = text_lost_pair(s, old, e);
     return st;
@@ -429,10 +449,10 @@ enum status store_delete(struct store *s, int64_t id, struct err *e)
     " AND (?3 IS NULL OR ifnull(p.document, '') = ?3)" \
     " AND (?4 IS NULL OR t.source = ?4) AND (?5 IS NULL OR t.target = ?5)"
 
-/* By pair, in order of id. */
+/* Walks over the pairs in order of id. */
 #define BY_PAIR(columns) \
     "SELECT " columns " FROM pair p" PAIR_JOINS FILTERS " ORDER BY p.id"
-/* With both texts known there is a hash to look for. */
+/* Looks the pairs up by hash; needs the memory and both texts. */
 #define BY_TEXT(columns) \
     "SELECT " columns " FROM by_hash h CROSS JOIN text t ON t.id = h.text" \
     " CROSS JOIN pair p ON p.text = t.id" \
@@ -440,7 +460,7 @@ enum status store_delete(struct store *s, int64_t id, struct err *e)
     " CROSS JOIN memory m ON m.id = t.memory" FILTERS \
     " AND h.hash IN (?6, ?7) ORDER BY p.id"
 
-static bool has_hash(const struct pair_filter *f)
+static bool filter_has_hash(const struct pair_filter *f)
 {
     return f->memory && f->source && f->target;
 }
@@ -450,9 +470,11 @@ static int bind_filter(sqlite3_stmt *st, const struct pair_filter *f)
     const char *text[] = { f->origin, f->document, f->source, f->target };
     int rc = sqlite3_bind_int64(st, 1, f->memory);
 
+    assert(sqlite3_bind_parameter_count(st) == (filter_has_hash(f) ? 7 : 5));
+
     for (int i = 0; !rc && i < 4; i++)
         rc = sqlite3_bind_text(st, i + 2, text[i], -1, SQLITE_TRANSIENT);
-    for (int tagged = 0; !rc && has_hash(f) && tagged < 2; tagged++) {
+    for (int tagged = 0; !rc && filter_has_hash(f) && tagged < 2; tagged++) {
         struct unit u = { .source = str_of(f->source),
                           .target = str_of(f->target), .tagged = tagged };
         rc = sqlite3_bind_int64(st, 6 + tagged, text_hash(f->memory, &u));
@@ -474,8 +496,9 @@ static enum status matching_ids(struct store *s, const struct pair_filter *f,
     sqlite3_stmt *row = NULL;
     size_t cap = 0;
     enum status st = ST_OK;
-    int rc = prepare_filter(s->db, has_hash(f) ? BY_TEXT("p.id")
-                                               : BY_PAIR("p.id"), f, &row);
+    int rc = prepare_filter(s->db, filter_has_hash(f) ? BY_TEXT("p.id")
+                                                      : BY_PAIR("p.id"),
+                            f, &row);
 
     while (!rc && !st && (rc = sqlite3_step(row)) == SQLITE_ROW) {
         rc = SQLITE_OK;
@@ -498,7 +521,7 @@ enum status store_delete_where(struct store *s, const struct pair_filter *f,
 
     *n = 0;
     if (!f->memory && !f->origin && !f->document && !f->source && !f->target)
-        return err_set(e, ST_ARGUMENT, "say which pairs to delete");
+        return err_set(e, ST_ARGUMENT, "nothing says which pairs to delete");
     st = op_begin(s, e);
     if (st) return st;
     st = matching_ids(s, f, &ids, &found, e);
@@ -511,10 +534,12 @@ enum status store_delete_where(struct store *s, const struct pair_filter *f,
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* false: the text is not what its hash says. */
+/* Returns false when the text does not match its hash. */
 static bool read_pair(sqlite3_stmt *row, struct pair *out)
 {
     struct unit *u = &out->unit;
+
+    assert(sqlite3_column_count(row) == PAIR_COLUMN_COUNT);
 
     memset(out, 0, sizeof *out);
     out->id = sqlite3_column_int64(row, 0);
@@ -536,9 +561,10 @@ static bool read_pair(sqlite3_stmt *row, struct pair *out)
     return sqlite3_column_int64(row, 16) == text_hash(out->memory, u);
 }
 
-/* A statement that is not ended keeps the store's view of the file old, so
- * what is handed out is a copy. */
-static bool keep_strings(struct strbuf *buf, struct str *const *v, size_t n)
+/* Copies the strings into the buffer and lets them point there. Callers get
+ * copies because a statement that has not ended would keep the connection at
+ * an old version of the file. */
+static bool copy_strings(struct strbuf *buf, struct str *const *v, size_t n)
 {
     size_t total = 0, at = 0;
 
@@ -550,10 +576,11 @@ static bool keep_strings(struct strbuf *buf, struct str *const *v, size_t n)
         v[i]->p = buf->data + at;
         at += v[i]->n;
     }
+    assert(at == total && buf->len == total);
     return true;
 }
 
-static bool store_pairs_keep_pair(struct store *s, struct pair *p)
+static bool copy_pair_strings(struct store *s, struct pair *p)
 {
     struct unit *u = &p->unit;
     struct str *const all[] = {
@@ -561,7 +588,7 @@ static bool store_pairs_keep_pair(struct store *s, struct pair *p)
         &u->document, &u->author, &u->extra, &p->origin
     };
 
-    return keep_strings(&s->pair_buf, all, sizeof all / sizeof *all);
+    return copy_strings(&s->pair_buf, all, sizeof all / sizeof *all);
 }
 
 static enum status get_pair(struct store *s, int64_t id, struct pair *out,
@@ -572,7 +599,7 @@ static enum status get_pair(struct store *s, int64_t id, struct pair *out,
     memset(out, 0, sizeof *out);
     if (st || !*found) return st;
     if (!read_pair(s->stmt[Q_PAIR_GET], out)) st = pair_damaged(s->path, id, e);
-    else if (!store_pairs_keep_pair(s, out)) st = err_nomem(e, "pair");
+    else if (!copy_pair_strings(s, out)) st = err_nomem(e, "pair");
     query_end(s, Q_PAIR_GET);
     return st;
 }
@@ -601,7 +628,7 @@ enum status store_text_pair(struct store *s, int64_t text, struct pair *out,
     if (st || !found) return st;
     id = sqlite3_column_int64(s->stmt[Q_PAIR_FIRST], 0);
     *n = sqlite3_column_int64(s->stmt[Q_PAIR_FIRST], 1);
-    /* Still in the same view: the first statement has not ended. */
+    /* The first statement has not ended, so both see the same version. */
     if (*n) st = get_pair(s, id, out, &found, e);
     query_end(s, Q_PAIR_FIRST);
     return st;
@@ -640,7 +667,7 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
     *source = column_str(s->stmt[Q_TEXT_GET], 0);
     *target = column_str(s->stmt[Q_TEXT_GET], 1);
     *tagged = sqlite3_column_int(s->stmt[Q_TEXT_GET], 2) != 0;
-    if (!keep_strings(&s->text_buf, both, 2)) st = err_nomem(e, "text");
+    if (!copy_strings(&s->text_buf, both, 2)) st = err_nomem(e, "text");
     query_end(s, Q_TEXT_GET);
     return st;
 }
@@ -652,9 +679,10 @@ struct pair_cursor {
     sqlite3_stmt *row;
     char *path;                 /* for errors */
     bool ended;
-    bool has_sums;              /* as the store's */
-    int64_t memory;             /* all of this memory is asked for; 0: not */
-    int64_t pairs_given;
+    bool has_sums;              /* as in struct store */
+    int64_t memory;             /* the cursor is for all pairs of this memory;
+                                   0: it is not */
+    int64_t pairs_given;        /* returned so far */
 };
 
 enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
@@ -673,13 +701,13 @@ enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
     st = c->path ? store_connect_again(s, &c->db, e)
                  : err_nomem(e, "file name");
     if (!st) {
-        /* The view begins with the first thing read. */
+        /* SQLite takes its snapshot of the file at the first read. */
         rc = sqlite3_exec(c->db, "BEGIN; SELECT uuid FROM head", NULL, NULL,
                           NULL);
         if (!rc)
-            rc = prepare_filter(c->db, has_hash(f) ? BY_TEXT(PAIR_COLUMNS)
-                                                   : BY_PAIR(PAIR_COLUMNS),
-                                f, &c->row);
+            rc = prepare_filter(c->db, filter_has_hash(f)
+                                ? BY_TEXT(PAIR_COLUMNS)
+                                : BY_PAIR(PAIR_COLUMNS), f, &c->row);
         if (rc) st = store_error(c->db, s->path, rc, e);
     }
     if (st) pair_cursor_close(c);
@@ -687,9 +715,9 @@ enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
     return st;
 }
 
-/* A tree whose inner pages are damaged can lack rows without any error. The
- * index on the texts is another tree, so its rows are counted. Files with page
- * checksums do not need that: every page that is read was compared. */
+/* A B-tree whose interior pages are damaged can lack rows without any error.
+ * The index pair_text is another tree, so its rows are counted. Files with
+ * page checksums do not need this: every page that is read was verified. */
 static enum status cursor_check_count(struct pair_cursor *c, struct err *e)
 {
     sqlite3_stmt *row = NULL;
@@ -704,7 +732,7 @@ static enum status cursor_check_count(struct pair_cursor *c, struct err *e)
     sqlite3_finalize(row);
     if (n == c->pairs_given) return ST_OK;
     if (n < 0) return store_error(c->db, c->path, rc, e);
-    snprintf(why, sizeof why, "%lld pairs can be read, its index has %lld",
+    snprintf(why, sizeof why, "%lld pairs can be read, but its index has %lld",
              (long long)c->pairs_given, (long long)n);
     return store_damaged(c->path, why, e);
 }
@@ -713,14 +741,14 @@ enum status pair_cursor_next(struct pair_cursor *c, struct pair *out,
                              bool *found, struct err *e)
 {
     int rc = c->ended ? SQLITE_DONE : sqlite3_step(c->row);
-    bool first_end = !c->ended && rc == SQLITE_DONE;
+    bool ends_now = !c->ended && rc == SQLITE_DONE;
 
     *found = rc == SQLITE_ROW;
     c->ended = !*found;
     if (!*found && rc != SQLITE_DONE)
         return store_error(c->db, c->path, rc, e);
     c->pairs_given += *found;
-    if (first_end && c->memory && !c->has_sums)
+    if (ends_now && c->memory && !c->has_sums)
         return cursor_check_count(c, e);
     if (!*found || read_pair(c->row, out)) return ST_OK;
     *found = false;

@@ -1,18 +1,29 @@
-/* tmfile.c - see tmfile.h. */
+/* tmfile.c - keeps a store, its indexes, the retriever and the merger together
+ * and up to date. tmfile.h states the invariants. Retrieval itself is in
+ * retrieve.c, and imports are in import.c. */
 #include "tm/tmfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "tm/merger.h"
 
 enum {
-    LOOK_EVERY = 256,           /* changes between two looks at a tail */
-    TAIL_LIMIT = 2048           /* texts in it that are worth a segment */
+    CHECK_EVERY = 256,          /* changes between two checks of a tail */
+    TAIL_LIMIT = 2048           /* texts in the tail that make a segment */
 };
-#define POKE_SECONDS 0.5        /* between two pokes by searches */
+#define MERGE_EVERY_SECONDS 0.5 /* between two merge requests of searches */
+
+bool tmfile_sound(const struct tmfile *t)
+{
+    if (t->depth < 0 || (t->depth && !store_inside(t->store))) return false;
+    for (size_t i = 0; t->retriever && i < t->n; i++)
+        if (!t->indexes[i]) return false;
+    return true;
+}
 
 /* ---- open and close ------------------------------------------------------ */
 
@@ -31,8 +42,8 @@ enum status tmfile_open(struct tmfile **out, const char *path,
     return st;
 }
 
-/* Indexes are opened again by the next search. */
-static void forget_indexes(struct tmfile *t)
+/* The next search opens the indexes again. */
+static void close_indexes(struct tmfile *t)
 {
     retriever_free(t->retriever);
     t->retriever = NULL;
@@ -42,14 +53,14 @@ static void forget_indexes(struct tmfile *t)
     }
 }
 
-static void look_at_tails(struct tmfile *t, int64_t least);
+static void check_tails(struct tmfile *t, int64_t least);
 
 void tmfile_close(struct tmfile *t)
 {
     if (!t) return;
     if (t->depth) tmfile_rollback(t);
-    if (t->store) look_at_tails(t, 1);
-    forget_indexes(t);
+    if (t->store) check_tails(t, 1);
+    close_indexes(t);
     free(t->infos);
     free(t->indexes);
     free(t->chosen);
@@ -72,7 +83,7 @@ static void list_names(const struct memory_info *list, size_t n, char *out,
                                list[i].name);
 }
 
-/* Without a name: the only one, or "main". */
+/* The memory when no name was given: the only one, or "main". */
 static enum status find_unnamed(struct tmfile *t, struct memory_info *out,
                                 struct err *e)
 {
@@ -89,8 +100,8 @@ static enum status find_unnamed(struct tmfile *t, struct memory_info *out,
     if (it) *out = *it;
     else if (!n) st = err_set(e, ST_ARGUMENT, "%s: there is no memory in this "
                               "file yet", store_path(t->store));
-    else st = err_set(e, ST_ARGUMENT, "%s: say which memory: %s",
-                      store_path(t->store), names);
+    else st = err_set(e, ST_ARGUMENT, "%s: the file has several memories; "
+                      "name one of them: %s", store_path(t->store), names);
     free(list);
     return st;
 }
@@ -122,15 +133,15 @@ enum status tmfile_find_or_make(struct tmfile *t, const char *name,
     err_clear(e);
     if (snprintf(settings.name, sizeof settings.name, "%s",
                  name ? name : "main") >= (int)sizeof settings.name)
-        return err_set(e, ST_ARGUMENT, "a memory's name has at most %zu bytes",
-                       sizeof settings.name - 1);
+        return err_set(e, ST_ARGUMENT, "the name of a memory may have at most "
+                       "%zu bytes", sizeof settings.name - 1);
     st = tmfile_create(t, &settings, e);
     if (!st) {
         *made = true;
         return tmfile_find(t, name, out, e);
     }
     if (tmfile_find(t, name, out, NULL)) return st;
-    err_clear(e);               /* somebody else was faster */
+    err_clear(e);               /* somebody else has created it meanwhile */
     return ST_OK;
 }
 
@@ -166,6 +177,7 @@ enum status tmfile_begin(struct tmfile *t, struct err *e)
     enum status st = store_begin(t->store, e);
 
     if (!st && !t->depth++) t->searched = false;
+    assert(tmfile_sound(t));
     return st;
 }
 
@@ -176,23 +188,25 @@ enum status tmfile_commit(struct tmfile *t, struct err *e)
     if (!t->depth)
         return err_set(e, ST_ARGUMENT, "there is nothing to commit: no "
                        "transaction was begun");
+    assert(tmfile_sound(t));
     st = store_commit(t->store, e);
     if (st) {
         tmfile_rollback(t);
         return st;
     }
-    if (!--t->depth) look_at_tails(t, LOOK_EVERY);
+    if (!--t->depth) check_tails(t, CHECK_EVERY);
     return ST_OK;
 }
 
-/* Indexes that were searched meanwhile know texts that never were. */
+/* Indexes that were searched inside the transaction contain texts that were
+ * rolled back, so they are closed. */
 void tmfile_rollback(struct tmfile *t)
 {
     if (!t->depth) return;
     store_rollback(t->store);
     t->depth = 0;
     t->stale = true;
-    if (t->searched) forget_indexes(t);
+    if (t->searched) close_indexes(t);
 }
 
 enum status tmfile_alone(const struct tmfile *t, const char *what,
@@ -212,17 +226,19 @@ void tmfile_changed(struct tmfile *t, int64_t memory)
     if (!it) {
         if (!mem_grow(&t->touched, &t->touched_cap, t->n_touched + 1,
                       sizeof *t->touched))
-            return;             /* then somebody else will tidy up */
+            return;             /* another process will merge the tail */
         it = &t->touched[t->n_touched++];
         *it = (struct touched){ .memory = memory };
     }
+    assert(it->changes >= 0 && t->n_touched <= t->touched_cap);
     it->changes++;
-    if (!t->depth && it->changes >= LOOK_EVERY) look_at_tails(t, LOOK_EVERY);
+    if (!t->depth && it->changes >= CHECK_EVERY) check_tails(t, CHECK_EVERY);
 }
 
-/* ---- tidying beside us --------------------------------------------------- */
+/* ---- merging in the background ------------------------------------------- */
 
-static void poke(struct tmfile *t, int64_t memory, const struct analyzer *a)
+static void request_merge(struct tmfile *t, int64_t memory,
+                          const struct analyzer *a)
 {
     struct merge_job job = { .memory = memory, .analyzer = *a, .sw = t->sw,
                              .tokenizer = t->tokenizer };
@@ -233,33 +249,34 @@ static void poke(struct tmfile *t, int64_t memory, const struct analyzer *a)
     merger_poke(t->merger, &job);
 }
 
-/* After a search. Where merging fails, or somebody else is at it, asking at
- * every search would not help. */
-static void tidy_some_time(struct tmfile *t)
+/* Called after a search. When merging fails, or another process is merging,
+ * asking again at every search would not help; so it asks at most every
+ * MERGE_EVERY_SECONDS. */
+static void request_merges(struct tmfile *t)
 {
     double now = clock_seconds();
 
-    if (now < t->poked + POKE_SECONDS) return;
-    t->poked = now;
+    if (now < t->merge_requested + MERGE_EVERY_SECONDS) return;
+    t->merge_requested = now;
     for (size_t i = 0; i < t->n; i++)
         if (index_wants_merge(t->indexes[i]))
-            poke(t, t->infos[i].id, &t->analyzer);
+            request_merge(t, t->infos[i].id, &t->analyzer);
 }
 
-static void look_at_tail(struct tmfile *t, int64_t memory,
-                         const struct analyzer *a)
+static void check_tail(struct tmfile *t, int64_t memory,
+                       const struct analyzer *a)
 {
     struct manifest m = { 0 };
     int64_t n = 0;
 
     if (!manifest_read(t->store, memory, a->id, &m, NULL) &&
         !store_count_adds(t->store, memory, m.seq, &n, NULL) && n > TAIL_LIMIT)
-        poke(t, memory, a);
+        request_merge(t, memory, a);
     manifest_release(&m);
 }
 
-/* Of the memories that have had so many changes. */
-static void look_at_tails(struct tmfile *t, int64_t least)
+/* Checks the tails of the memories that have had at least `least` changes. */
+static void check_tails(struct tmfile *t, int64_t least)
 {
     const struct analyzer standard = { 0 };
 
@@ -268,12 +285,12 @@ static void look_at_tails(struct tmfile *t, int64_t least)
 
         if (it->changes < least) continue;
         it->changes = 0;
-        look_at_tail(t, it->memory, &standard);
-        if (t->analyzer.id) look_at_tail(t, it->memory, &t->analyzer);
+        check_tail(t, it->memory, &standard);
+        if (t->analyzer.id) check_tail(t, it->memory, &t->analyzer);
     }
 }
 
-static void end_merging(struct tmfile *t)
+static void stop_merger(struct tmfile *t)
 {
     merger_free(t->merger);
     t->merger = NULL;
@@ -296,7 +313,8 @@ static bool same_memories(const struct tmfile *t,
     return n == t->n;
 }
 
-/* Take over the list; indexes of memories that stay in use stay open. */
+/* Takes ownership of the list. Indexes of memories that stay in use stay
+ * open. */
 static enum status replace_memories(struct tmfile *t,
                                     struct memory_info *list, size_t n,
                                     struct err *e)
@@ -313,7 +331,8 @@ static enum status replace_memories(struct tmfile *t,
                 indexes[i] = t->indexes[k];
                 t->indexes[k] = NULL;
             }
-    forget_indexes(t);
+    close_indexes(t);
+    assert(!t->retriever);      /* it borrows the arrays */
     free(t->infos);
     free(t->indexes);
     t->infos = list;
@@ -322,7 +341,7 @@ static enum status replace_memories(struct tmfile *t,
     return ST_OK;
 }
 
-/* What is in use as the store has it now. */
+/* Reads the list of memories again if the store has changed. */
 static enum status follow_store(struct tmfile *t, struct err *e)
 {
     struct memory_info *list = NULL;
@@ -336,6 +355,7 @@ static enum status follow_store(struct tmfile *t, struct err *e)
     for (size_t i = 0; i < n; i++)
         if (is_chosen(t, list[i].id)) list[used++] = list[i];
     if (same_memories(t, list, used)) {
+        assert(used == t->n);
         if (used) memcpy(t->infos, list, used * sizeof *list);
         free(list);
     } else {
@@ -402,17 +422,18 @@ static enum status open_indexes(struct tmfile *t, struct err *e)
         if (!t->indexes[i])
             st = index_open(&t->indexes[i], t->store, t->infos[i].id,
                             &t->analyzer, &o, e);
+    assert(st || t->n == 0 || t->indexes[t->n - 1]);
     return st;
 }
 
-static enum status make_ready(struct tmfile *t, const struct tm_query *q,
+static enum status prepare_search(struct tmfile *t, const struct tm_query *q,
                               struct err *e)
 {
     enum status st;
 
     if (t->analyzer.id != q->analyzer.id ||
         t->analyzer.subword != q->analyzer.subword) {
-        forget_indexes(t);
+        close_indexes(t);
         t->analyzer = q->analyzer;
     }
     if (t->sw != q->sw || t->tokenizer != q->tokenizer) {
@@ -431,15 +452,16 @@ enum status tmfile_search(struct tmfile *t, struct str text,
                           const struct tm_query *q, struct matches *out,
                           struct err *e)
 {
-    enum status st = make_ready(t, q, e);
+    enum status st = prepare_search(t, q, e);
 
     out->n = out->n_more = 0;
+    assert(st || (t->retriever && tmfile_sound(t)));
     if (!st) st = retrieve(t->retriever, text, &q->o, out, e);
-    if (!st) tidy_some_time(t);
+    if (!st) request_merges(t);
     return st;
 }
 
-/* ---- care ---------------------------------------------------------------- */
+/* ---- maintenance --------------------------------------------------------- */
 
 enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
                          int *n_problems, struct err *e)
@@ -448,11 +470,11 @@ enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
     enum status st;
 
     *n_problems = 0;
-    end_merging(t);
+    stop_merger(t);
     st = store_check(t->store, fn, user, n_problems, e);
     damaged = *n_problems > 0;
     if (!st) st = index_check_files(t->store, fn, user, n_problems, e);
-    /* A damaged store cannot say what should be in the index. */
+    /* The contents of the index cannot be compared with a damaged store. */
     if (damaged && (!st || st == ST_FORMAT)) {
         err_clear(e);
         return ST_OK;
@@ -470,7 +492,7 @@ enum status tmfile_rebuild(struct tmfile *t, struct err *e)
     enum status st = tmfile_alone(t, "building the index", e);
 
     if (st) return st;
-    end_merging(t);
+    stop_merger(t);
     st = store_require_sound(t->store, "building the index", e);
     if (!st) st = open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++)
@@ -483,7 +505,7 @@ enum status tmfile_compact(struct tmfile *t, struct err *e)
     enum status st = tmfile_alone(t, "compacting", e);
 
     if (st) return st;
-    end_merging(t);
+    stop_merger(t);
     st = store_require_sound(t->store, "compacting", e);
     if (!st) st = open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++) {

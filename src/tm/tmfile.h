@@ -1,18 +1,23 @@
-/* tmfile.h - one open memory file: its store, the indexes of the memories in
- * use, and what finds matches in them.
+/* tmfile.h - an open memory file: its store, the indexes of the memories in
+ * use, and the retriever that searches them.
  *
- * Indexes are opened by the first search and not before, so that adding a pair
- * costs what the store costs. Searches follow what others do to the file: new
- * pairs, new memories, memories that are gone. When more was added lately than
- * an index likes to keep in memory a merger (merger.h) tidies up beside us; a
- * program that only adds leaves that to the end, where tmfile_close waits for
- * it.
+ * Indexes are opened by the first search, so adding a pair costs only what the
+ * store costs. Every search sees what others have done to the file: new pairs,
+ * new memories, dropped memories. When more texts were added than an index
+ * should keep in memory, a merger (merger.h) writes segments in a thread of its
+ * own. tmfile_close waits for that thread.
  *
- * Inside tmfile_begin .. tmfile_commit a search sees the changes made so far,
- * which nobody else does.
+ * Between tmfile_begin and tmfile_commit a search sees the changes made so far,
+ * which nobody else sees.
+ *
+ * Invariants:
+ *   - infos and indexes have the same n entries, in the same order;
+ *   - while `retriever` exists, all n indexes are open: it borrows both arrays,
+ *     so it is freed before either is replaced;
+ *   - depth > 0 only while the store is inside a transaction.
  *
  * A struct tmfile belongs to one thread at a time. The tokenizers of its
- * searches must live until it is closed. */
+ * searches must stay valid until it is closed. */
 #ifndef TM_TMFILE_H
 #define TM_TMFILE_H
 
@@ -20,40 +25,41 @@
 
 struct merger;
 
-/* What is being done, how much of how much (0: not known), pairs so far.
- * Non-zero: stop, the call then gives ST_CANCELED. */
+/* Called during long operations. `what` names the operation, done and total
+ * are its progress (total 0: not known), units is the number of pairs so far.
+ * A non-zero result stops the operation, which then returns ST_CANCELED. */
 typedef int tm_progress_fn(void *user, const char *what, uint64_t done,
                            uint64_t total, uint64_t units);
 
 struct touched {                /* a memory that was written to */
     int64_t memory;
-    int64_t changes;            /* since its tail was last looked at */
+    int64_t changes;            /* since the length of its tail was checked */
 };
 
 struct tmfile {
     struct store *store;
     tm_progress_fn *progress;   /* may be NULL */
     void *user;
-    int depth;                  /* of begins without their commit */
-    bool searched;              /* since the first of them */
+    int depth;                  /* of nested transactions */
+    bool searched;              /* inside the present transaction */
 
-    /* The memories in use; the first n of both arrays. */
-    struct memory_info *infos;
-    struct index **indexes;     /* NULL: not opened yet */
+    /* The memories in use. */
+    struct memory_info *infos;  /* [n] */
+    struct index **indexes;     /* [n] NULL: not opened yet */
     size_t n;
-    int64_t *chosen;            /* use these, where tmfile_use said so */
+    int64_t *chosen;            /* memories given to tmfile_use */
     size_t n_chosen;
-    bool all;                   /* no choice was made */
-    bool stale;                 /* infos are not those of the store */
+    bool all;                   /* use all memories of the file */
+    bool stale;                 /* infos must be read again */
     uint32_t version;           /* of the store, when infos were read */
 
-    struct retriever *retriever;        /* NULL: made by the next search */
+    struct retriever *retriever;        /* NULL: the next search creates it */
     struct analyzer analyzer;   /* of the indexes */
     const struct subword *sw;   /* of the retriever */
     uint64_t tokenizer;
 
-    struct merger *merger;      /* NULL: never needed */
-    double poked;               /* when a search last poked it */
+    struct merger *merger;      /* NULL: not needed yet */
+    double merge_requested;     /* when a search last asked it to merge */
     struct touched *touched;
     size_t n_touched, touched_cap;
 };
@@ -61,12 +67,15 @@ struct tmfile {
 enum status tmfile_open(struct tmfile **out, const char *path,
                         enum store_mode mode, struct err *e);
 void tmfile_close(struct tmfile *t);            /* NULL is fine */
+/* Whether the invariants above hold. For assertions. */
+bool tmfile_sound(const struct tmfile *t);
 
-/* The memory of that name; NULL: the only one, or "main". */
+/* Finds a memory by its name. NULL finds the only memory of the file, or the
+ * one named "main". */
 enum status tmfile_find(struct tmfile *t, const char *name,
                         struct memory_info *out, struct err *e);
-/* The same to write to: in a file without any it is made (*made), NULL as
- * "main". */
+/* As tmfile_find. In a file without memories it creates one, named "main" when
+ * name is NULL, and sets *made. */
 enum status tmfile_find_or_make(struct tmfile *t, const char *name,
                                 struct memory_info *out, bool *made,
                                 struct err *e);
@@ -80,33 +89,34 @@ enum status tmfile_begin(struct tmfile *t, struct err *e);
 enum status tmfile_commit(struct tmfile *t, struct err *e);
 void tmfile_rollback(struct tmfile *t);
 
-/* To be called after a pair was added, replaced or removed. */
+/* Call this after a pair was added, replaced or removed. */
 void tmfile_changed(struct tmfile *t, int64_t memory);
 
-/* Search these memories; n = 0: all, also those made later. */
+/* Chooses the memories to search; n = 0: all, with those created later. */
 enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
                        struct err *e);
 
 struct tm_query {
     struct retrieve_options o;
-    struct analyzer analyzer;   /* what BM25 counts */
-    const struct subword *sw;   /* what similarity counts; NULL: words */
-    uint64_t tokenizer;         /* its number */
+    struct analyzer analyzer;   /* defines the terms of BM25 */
+    const struct subword *sw;   /* similarity counts its pieces; NULL: words */
+    uint64_t tokenizer;         /* the hash that identifies sw */
 };
-/* Plain text, valid UTF-8. */
+/* text must be plain text in valid UTF-8. */
 enum status tmfile_search(struct tmfile *t, struct str text,
                           const struct tm_query *q, struct matches *out,
                           struct err *e);
-/* Read again which memories there are and what their settings are: t->infos.
- * A search does so by itself. */
+/* Reads t->infos again: which memories exist and their settings. A search does
+ * this by itself. */
 enum status tmfile_refresh(struct tmfile *t, struct err *e);
-/* Among the memories in use; NULL: none of that id. */
+/* The memory in use with this id; NULL when there is none. */
 const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory);
 
-/* ---- care; of the memories in use ---------------------------------------- */
+/* ---- maintenance of the memories in use ---------------------------------- */
 
-/* Imports and most of what follows are several transactions: an error inside
- * one of the caller's. `what` names it. */
+/* ST_ARGUMENT inside a transaction of the caller. Imports and most functions
+ * below use several transactions, so they refuse to run inside one. `what`
+ * names the operation in the message. */
 enum status tmfile_alone(const struct tmfile *t, const char *what,
                          struct err *e);
 
@@ -114,7 +124,7 @@ enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
                          int *n_problems, struct err *e);
 enum status tmfile_rebuild(struct tmfile *t, struct err *e);
 enum status tmfile_compact(struct tmfile *t, struct err *e);
-/* Summed. */
+/* The statistics of all indexes, added up. */
 enum status tmfile_stats(struct tmfile *t, struct index_stats *out,
                          struct err *e);
 

@@ -110,7 +110,7 @@ What cannot be used is said before anything is translated.
   skmt: text: not a translation memory of skmt
   [1]
   $ skmt translate -M my.tm -n nobody one
-  skmt: my.tm: there is no memory "nobody"; there is main
+  skmt: my.tm: there is no memory "nobody"; the file has main
   [2]
   $ : > empty; skmt translate -M empty one
   skmt: empty: the file is empty, not a translation memory
@@ -529,7 +529,7 @@ begin.
   skmt: warm: has 8-bit keys of 512 numbers, not 8-bit ones of 32; name another file or delete this one
   skmt: law: not a file of keys made by skmt
   skmt: missing.tm does not exist; 'skmt tm create missing.tm' makes one
-  skmt: law.tm: there is no memory "nobody"; there is main, more
+  skmt: law.tm: there is no memory "nobody"; the file has main, more
   [2]
 
 What was made before it was stopped is kept, and the rest is made next time.

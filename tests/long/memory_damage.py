@@ -1,16 +1,15 @@
-"""memory_damage.py - is damage to a memory file ever believed?
+"""memory_damage.py - test that damage to a memory file is always noticed.
 
     memory_damage.py SKMT WORK MUTANTS SEED [MODEL]
 
-Makes a small memory with the program SKMT in the folder WORK. Then changes
+Creates a small memory with the program SKMT in the folder WORK. Then changes
 copies of it at random (the seed is given, so a run can be repeated): one bit,
 one byte, 1 to 64 bytes, a sector of 512 bytes set to zero or to the content of
-another sector, or the end cut off. Of each copy it asks for an export, two
-searches and, with a MODEL, two translations. Each either gives exactly what
-the sound file gives, or fails with a message. Anything else is a silent change
-and is counted. It also adds a pair to each copy and compares the exports that
-follow, and has the copy recovered: every pair that is saved must be one of the
-stored ones.
+another sector, or a truncated file. For each copy it runs an export, two
+searches and, with a MODEL, two translations. Each must give exactly what the
+sound file gives, or fail with a message; anything else is counted as a silent
+change. It also adds a pair to each copy and compares the exports that follow,
+and recovers the copy: every pair that is saved must be one of the stored ones.
 
 Prints the counts, and as its last line "N passed, N failed, N skipped".
 """

@@ -1,11 +1,11 @@
 #!/bin/bash
-# memory_damage.sh - is damage to a memory file ever believed?
+# memory_damage.sh - tests that damage to a memory file is always noticed.
 #
 #     tests/long/memory_damage.sh
 #
-# 1,000 copies of a small memory (MUTANTS), each changed at random: an export,
-# searches and translations give exactly what the sound file gives, or fail
-# with a message. See memory_damage.py. SEED picks other changes (1).
+# 1,000 copies of a small memory (MUTANTS) are changed at random. An export,
+# searches and translations must give exactly what the sound file gives, or fail
+# with a message. See memory_damage.py. SEED (1) selects other changes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

@@ -1,23 +1,25 @@
-/* crash_tool.c - kill writers of a memory file, again and again, and look.
+/* crash_tool.c - kills writers of a memory file again and again and checks that
+ * nothing was lost.
  *
  *     crash_tool FOLDER [--kills N] [--writers 1|2] [--most-ms N] [--seed N]
  *
- * One memory file lives through the whole run. In each round one or two
- * processes work on it at random: single additions, several in one
+ * The whole run uses one memory file. In each round one or two processes
+ * perform random operations on it: single additions, several additions in one
  * transaction, imports, edits, deletions of one pair and of a whole import,
- * searches, compacting and rebuilding. Each says through a pipe what it is
- * about to do, and again what it has done, after the call returned. After a
- * random time one is killed (SIGKILL); a second one goes on for a while and
- * ends by itself. Then the file must hold
- *   - every pair whose addition was acknowledged and that was not removed
- *     since, with its text, under its id, and searches must find it;
- *   - nothing that was removed;
- *   - of what was under way all or nothing;
- * and pass its own check. The next round begins with what was found.
+ * searches, compacting and rebuilding. Each process reports through a pipe
+ * what it is about to do, and reports it again after the call has returned.
+ * After a random time one process is killed (SIGKILL); a second one goes on for
+ * a while and ends by itself. Then
+ *   - every pair whose addition was acknowledged and that was not removed since
+ *     must be in the file, with its text and its id, and searches must find it;
+ *   - nothing that was removed may be in the file;
+ *   - an operation that was interrupted must be there completely or not at all;
+ *   - the file must pass its own check.
+ * The next round begins with what was found.
  *
- * Texts follow from a serial number, so a few bytes for each are all that has
- * to be remembered. Exit status 1 and a sentence on standard output say what
- * was not as it should be. */
+ * A text is derived from a serial number, so only a few bytes have to be
+ * remembered for each. When a check fails, the exit status is 1 and a sentence
+ * on standard output says what was wrong. */
 #include <skmt.h>
 
 #include <dirent.h>
@@ -37,24 +39,27 @@
 #include "base/mem.h"
 
 enum { WRITERS = 2, TEXT_SIZE = 200, PATH_SIZE = 500, LOOKED_FOR = 40,
-       FULL = 40000 };          /* pairs, from where removing prevails */
+       FULL = 40000 };          /* with more pairs, more are removed than
+                                   added */
 
-/* What is known of a text. */
+/* What is known about a text. */
 enum state { NEVER, THERE, GONE, UNSURE };
 struct item {
     int64_t id;                 /* of its pair; 0: not known yet */
     int64_t origin;             /* first serial of its import; 0: none */
-    uint8_t state, seen;
+    uint8_t state;              /* enum state */
+    uint8_t seen;               /* how often the last scan found it */
 };
 
-/* What a writer says. */
+/* The report of a writer. */
 enum work { ADD = 'a', SEVERAL = 't', IMPORT = 'i', EDIT = 'r', DELETE = 'd',
             DELETE_IMPORT = 'w', OTHER = 'o' };
 struct word {
     char work;
     bool done;
-    int64_t serial, n;          /* the new texts: serial, + step, .. */
-    int64_t old;                /* serial of the text that goes */
+    int64_t serial, n;          /* n new texts: serial, serial + n_writers, and
+                                   so on */
+    int64_t old;                /* serial of the text that is removed */
     int64_t id;
 };
 
@@ -65,8 +70,8 @@ static uint64_t state;
 static int n_writers = 1;
 static int64_t n_there;
 static long counts[128];        /* acknowledged, by kind of work */
-static long undecided;          /* kills that hit work under way .. */
-static long survived;           /* .. that was there afterwards */
+static long undecided;          /* kills that interrupted an operation */
+static long survived;           /* of these, operations that took effect */
 
 __attribute__((format(printf, 1, 2)))
 _Noreturn static void fail(const char *format, ...)
@@ -123,7 +128,7 @@ static void target_text(int64_t serial, char *out)
 
 struct writer {
     int number, fd;
-    int64_t next;               /* serial */
+    int64_t next;               /* serial of its next text */
     skmt_tm *tm;
 };
 
@@ -149,7 +154,8 @@ static int64_t take_serials(struct writer *w, int64_t n)
     return first;
 }
 
-/* One of the texts that are this writer's: an import's belong together. */
+/* Picks a text that belongs to this writer. The texts of an import belong to
+ * the writer that imported them. */
 static int64_t pick(const struct writer *w)
 {
     for (int turn = 0; turn < 50 && n_items > 1; turn++) {
@@ -189,7 +195,7 @@ static void do_several(struct writer *w)
     skmt_error e;
     int64_t id;
 
-    /* Now and then so many that the index wants a new file for them. */
+    /* Sometimes so many that the index writes a new segment for them. */
     if (!below(8)) word.n = 2100;
     word.serial = take_serials(w, word.n);
     say(w, &word, false);
@@ -271,7 +277,8 @@ static void do_delete(struct writer *w)
     say(w, &word, true);
 }
 
-/* Also what became of its pairs by editing: they keep their origin. */
+/* Includes texts that replaced those of the import by an edit: their pairs keep
+ * their origin. */
 static void forget_import(int64_t origin, uint8_t to)
 {
     for (size_t i = 1; i < n_items; i++)
@@ -296,7 +303,7 @@ static void do_delete_import(struct writer *w)
     say(w, &word, true);
 }
 
-/* Is the text of that serial what a search for it finds first? */
+/* Whether a search for the text with this serial finds it first. */
 static bool finds(skmt_tm *tm, int64_t serial)
 {
     char source[TEXT_SIZE];
@@ -361,17 +368,17 @@ _Noreturn static void writer(int number, int fd, int64_t next)
     w.next = next + (number - next % n_writers + n_writers) % n_writers;
     state += (uint64_t)number * 7919;
     check(skmt_tm_open(&w.tm, path, SKMT_TM_CREATE, &e), &e, "open");
-    /* Not waiting for the disk loses nothing when a process dies, and gets
-     * more done until then. */
+    /* Without waiting for the disk a killed process loses nothing, and more
+     * operations are done before the kill. */
     skmt_tm_relaxed(w.tm, (int)below(2));
     while (!enough) do_something(&w);
     skmt_tm_close(w.tm);
     _exit(0);
 }
 
-/* ---- what the writers said ----------------------------------------------- */
+/* ---- reports of the writers ---------------------------------------------- */
 
-/* All texts of the word in that state. */
+/* Sets the state of all new texts of a report. */
 static void set_new(const struct word *w, uint8_t to)
 {
     for (int64_t i = 0; i < w->n; i++) {
@@ -402,7 +409,7 @@ static void believe(const struct word *w)
     counts[(int)w->work]++;
 }
 
-/* ---- looking ------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------ */
 
 static void scan(skmt_tm *tm)
 {
@@ -419,14 +426,14 @@ static void scan(skmt_tm *tm)
         check(skmt_tm_cursor_next(c, &p, &found, &e), &e, "cursor");
         if (!found) break;
         if (sscanf(p.source, "Satz %" SCNd64, &serial) != 1 || serial < 1)
-            fail("pair %" PRId64 " has a strange text", p.id);
+            fail("pair %" PRId64 " has an unknown text", p.id);
         source_text(serial, source);
         target_text(serial, target);
         if (strcmp(source, p.source) || strcmp(target, p.target))
             fail("pair %" PRId64 " has another text than %" PRId64, p.id,
                  serial);
-        if (item(serial)->seen++) fail("text %" PRId64 " is there twice",
-                                       serial);
+        if (item(serial)->seen++)
+            fail("text %" PRId64 " is stored twice", serial);
         if (items[serial].id && items[serial].id != p.id)
             fail("text %" PRId64 " is pair %" PRId64 ", not %" PRId64, serial,
                  p.id, items[serial].id);
@@ -435,7 +442,8 @@ static void scan(skmt_tm *tm)
     skmt_tm_cursor_close(c);
 }
 
-/* Of what was under way: all or nothing. */
+/* Checks that an interrupted operation took effect completely or not at
+ * all. */
 static void judge(const struct word *w)
 {
     int64_t news = 0, olds = 0, old_seen = 0;
@@ -443,7 +451,7 @@ static void judge(const struct word *w)
     for (int64_t i = 0; i < w->n; i++)
         news += items[w->serial + i * n_writers].seen;
     if (news && news != w->n)
-        fail("%" PRId64 " of %" PRId64 " texts of one step ('%c') are there",
+        fail("%" PRId64 " of %" PRId64 " texts of one step ('%c') are stored",
              news, w->n, w->work);
     for (size_t i = 1; i < n_items; i++)
         if (items[i].state == UNSURE && (w->work == DELETE_IMPORT
@@ -452,7 +460,7 @@ static void judge(const struct word *w)
             old_seen += items[i].seen;
         }
     if (old_seen && old_seen != olds)
-        fail("%" PRId64 " of %" PRId64 " texts removed in one step are there",
+        fail("%" PRId64 " of %" PRId64 " texts removed in one step are left",
              old_seen, olds);
     if (w->work == EDIT && news == old_seen)
         fail("pair %" PRId64 " has %s text after an edit", w->id,
@@ -471,7 +479,7 @@ static void settle(void)
             fail("text %zu (pair %" PRId64 ") was acknowledged and is lost",
                  i, it->id);
         if (it->seen && it->state != THERE && it->state != UNSURE)
-            fail("text %zu (pair %" PRId64 ") is there and was %s", i, it->id,
+            fail("text %zu (pair %" PRId64 ") is stored but was %s", i, it->id,
                  it->state == GONE ? "removed" : "never added");
         if (it->state == UNSURE) it->state = it->seen ? THERE : GONE;
         n_there += it->state == THERE;
@@ -489,7 +497,7 @@ static void look_for_some(skmt_tm *tm)
     for (int i = 0; n_items > 1 && i < LOOKED_FOR; i++) {
         size_t serial = (size_t)(1 + below((int64_t)n_items - 1));
 
-        /* The newest are of most interest. */
+        /* Half of the searches are for the newest texts. */
         if (i % 2 && n_items > 200) serial = n_items - 1 - serial % 200;
         if (items[serial].state == NEVER) continue;
         if (finds(tm, (int64_t)serial) != (items[serial].state == THERE))
@@ -521,7 +529,8 @@ struct child {
     pid_t pid;
     int fd;
     struct word last;
-    bool pending;               /* it said what it will do, not that it did */
+    bool pending;               /* it has announced an operation but not yet
+                                   reported it as done */
 };
 
 static void start(struct child *c, int number, int64_t next)
@@ -550,7 +559,7 @@ static void hear(struct child *c)
         c->fd = -1;
         return;
     }
-    if (n != sizeof c->last) fail("half a word");
+    if (n != sizeof c->last) fail("a report of a writer is incomplete");
     if (c->last.done) believe(&c->last);
     c->pending = !c->last.done;
 }
@@ -580,7 +589,7 @@ static void end(struct child *c, bool killed)
     int status;
 
     while (waitpid(c->pid, &status, 0) < 0)
-        if (errno != EINTR) fail("the writer is gone");
+        if (errno != EINTR) fail("waiting for a writer failed");
     if (killed ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL : status)
         fail("a writer ended with status %d", status);
 }
@@ -614,7 +623,8 @@ static void one_round(int most_ms)
     draw();
 }
 
-/* Nothing may be left lying about: the files of the index are those in use. */
+/* Checks that no file is left over: the folder of the index must have only
+ * files that are in use, and there must be no lock file. */
 static void look_at_files(void)
 {
     char folder[PATH_SIZE + 10];
@@ -655,7 +665,8 @@ int main(int argc, char **argv)
     long kills = 10, most_ms = 300;
     double begin = clock_seconds();
 
-    if (argc < 2 || strlen(argv[1]) > 400) fail("which folder?");
+    if (argc < 2 || strlen(argv[1]) > 400) fail("usage: crash_tool FOLDER "
+        "[--kills N] [--writers 1|2] [--most-ms N] [--seed N]");
     state = 88172645463325252u;
     for (int i = 2; i < argc; i += 2) {
         long n = number(argv[i + 1]);
@@ -671,7 +682,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < WRITERS; i++)
         snprintf(table[i], sizeof table[i], "%s/table-%d.tsv", argv[1], i);
     item(0);
-    /* The file is there before the first kill, so there is one to look at. */
+    /* The file is created before the first kill, so that it always exists. */
     {
         skmt_tm *tm;
         skmt_error e;
@@ -687,8 +698,9 @@ int main(int argc, char **argv)
     look_at_files();
     printf("%ld kills of %d writer%s in %.0f s: %ld additions, %ld "
            "transactions, %ld imports, %ld edits, %ld deletions, %ld of "
-           "whole imports, %ld times care; %" PRId64 " pairs at the end; %ld "
-           "kills hit a step, %ld of those were done\n", kills, n_writers,
+           "whole imports, %ld maintenance runs; %" PRId64 " pairs at the end; "
+           "%ld kills interrupted a step, %ld of those took effect\n", kills,
+           n_writers,
            n_writers > 1 ? "s" : "", clock_seconds() - begin, counts[ADD],
            counts[SEVERAL], counts[IMPORT], counts[EDIT], counts[DELETE],
            counts[DELETE_IMPORT], counts[OTHER], n_there, undecided, survived);

@@ -1,10 +1,10 @@
 #!/bin/bash
-# memory_disk.sh - a memory file on a disk that is full, or cannot be written.
+# memory_disk.sh - tests a memory file on a disk that is full or read-only.
 #
-# What fails has to say why and leave the memory as it was; searching goes on;
-# and once there is room again so does everything else. The disk is a small
-# one in memory, of a mount namespace of our own: exit 77 where the system
-# does not give us one.
+# A command that fails must say why and leave the memory as it was. Searches
+# must still work, and once there is room again so must everything else. The
+# disk is a small tmpfs in a mount namespace of its own. The exit status is 77
+# where the system does not allow that.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -19,7 +19,7 @@ if [ "${1:-}" != inside ]; then
         $how "$0" inside "$dir"
         exit
     done
-    echo "skip: no mount namespace to be had"
+    echo "skip: the system allows no mount namespace"
     exit 77
 fi
 
@@ -29,8 +29,8 @@ failed=0
 tm() { "$BUILD/skmt" tm "$@"; }
 mount -t tmpfs none "$dir" && mkdir "$disk" && cd "$dir" || exit 1
 
-# expect STATUS PATTERN COMMAND ..: what it prints has to match, also what it
-# complains about.
+# expect STATUS PATTERN COMMAND ..: the exit status and the output (standard
+# output and standard error together) must match.
 expect() {
     local want=$1 pattern=$2 got rc
     shift 2
@@ -38,12 +38,12 @@ expect() {
     rc=$?
     # shellcheck disable=SC2053
     [ $rc = "$want" ] && [[ $got == $pattern ]] && return
-    echo "FAIL ${FUNCNAME[1]}: $*: status $rc, want $want; it said:"
+    echo "FAIL ${FUNCNAME[1]}: $*: status $rc, want $want; its output:"
     echo "$got" | head -n 5
     failed=1
 }
 
-table() {       # from to: pairs, each of 100 bytes or so
+table() {       # FROM TO: prints pairs of about 100 bytes each
     seq "$1" "$2" | awk '{
         printf "Zeile %d nennt w%d, w%d und noch einiges mehr\t", $1, $1 % 17, $1 % 211
         printf "line %d mentions w%d, w%d and more\n", $1, $1 % 17, $1 % 211 }'
@@ -55,14 +55,14 @@ table 1 300 > base.tsv
 table 1001 9000 > more.tsv
 tm create base.tm > /dev/null && tm import base.tm base.tsv --quiet > /dev/null || exit 1
 
-fresh() {       # a disk of that size with the memory on it
+fresh() {       # SIZE: mounts a new disk and copies the memory to it
     mountpoint -q "$disk" && umount "$disk"
     mount -t tmpfs -o "size=$1" none "$disk" || exit 1
     cp -r base.tm base.tm.index "$disk"
 }
 room() { mount -o "remount,size=$1" "$disk"; }
 
-sound() {       # NUMBER: all is well, and there are so many pairs
+sound() {       # NUMBER: the memory is sound and has NUMBER pairs
     expect 0 "*all is sound*" tm check "$disk/base.tm"
     expect 0 "$1" pairs "$disk/base.tm"
     expect 0 "*100%  Zeile 77 nennt*" tm search "$disk/base.tm" --no-model \
@@ -94,7 +94,7 @@ add_on_a_full_disk() {
     sound 302
 }
 
-# Wherever the space ends: all or nothing.
+# Wherever the disk gets full, an import succeeds or leaves nothing.
 import_at_any_size() {
     local size rc n
     for size in $(seq 900 150 6000); do
@@ -104,7 +104,7 @@ import_at_any_size() {
         n=$(pairs "$disk/base.tm")
         if [ "$rc-$n" = 0-8300 ] || { [ "$rc-$n" = 1-300 ] &&
             grep -q "[Nn]o space left" log; }; then
-            room 20m            # what could not be removed is swept now
+            room 20m            # now leftover rows can be deleted
             expect 0 "*all is sound*" tm check "$disk/base.tm"
         else
             echo "FAIL import with $size KB: status $rc, $n pairs"
@@ -112,7 +112,7 @@ import_at_any_size() {
             failed=1
         fi
     done
-    [ "$rc" = 0 ] || { echo "FAIL it never fits"; failed=1; }
+    [ "$rc" = 0 ] || { echo "FAIL no disk size was large enough"; failed=1; }
 }
 
 read_only_disk() {

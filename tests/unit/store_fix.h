@@ -1,4 +1,5 @@
-/* store_fix.h - a store in a folder of its own, and words to talk to it. */
+/* store_fix.h - test fixture: a store in a temporary folder, and helpers that
+ * add, read and check its contents. */
 #ifndef STORE_FIX_H
 #define STORE_FIX_H
 
@@ -15,7 +16,7 @@ struct fix {
     struct scratch dir;
     char path[300];
     struct store *s;
-    int64_t m;                  /* a memory, de-en */
+    int64_t m;                  /* a memory from de to en */
     struct err e;
 };
 
@@ -38,7 +39,7 @@ static inline bool setup(struct fix *f)
     snprintf(f->path, sizeof f->path, "%s/m.tm", f->dir.dir);
     if (!CHECK_OK(store_open(&f->s, f->path, STORE_CREATE, &f->e), &f->e))
         return false;
-    store_relaxed(f->s, true);  /* the disk is not what is tested */
+    store_relaxed(f->s, true);  /* faster; the disk is not tested */
     f->m = memory_named(f->s, "main", false);
     return f->m != 0;
 }
@@ -121,7 +122,7 @@ static inline int64_t file_size(const char *path, const char *ending)
     return stat(name, &sb) ? -1 : (int64_t)sb.st_size;
 }
 
-/* Any SQL. The pages keep their checksums. */
+/* Runs any SQL. The pages keep their checksums. */
 static inline bool sql(const char *path, const char *text)
 {
     sqlite3 *db = NULL;

@@ -1,4 +1,5 @@
-/* test_damage.c - damaged memory files: what is read is right or an error. */
+/* test_damage.c - tests that reading a damaged memory file returns correct data
+ * or an error, and what recovery saves. */
 #include "store_fix.h"
 
 #include "tm/recover.h"
@@ -27,7 +28,8 @@ static bool spill(const char *path, const char *at, size_t n)
     return (!f || !fclose(f)) && ok;
 }
 
-/* A store with rows of every kind, closed. Some texts take several pages. */
+/* Creates and closes a store with rows of every kind. Some texts need several
+ * pages. */
 static bool setup_closed(struct fix *f)
 {
     static char long_text[20000];
@@ -90,7 +92,7 @@ static uint64_t mix_in(uint64_t h, struct str v)
     return (h ^ v.n) * 0x100000001b3u;
 }
 
-/* Everything an export shows, as one number. */
+/* A hash of everything that an export shows. */
 static enum status read_all(const char *path, uint64_t *sum, int64_t *n,
                             struct err *e)
 {
@@ -132,7 +134,8 @@ static struct mutation draw(size_t bytes, uint32_t *state)
     return m;
 }
 
-/* Copies changed at random: each reads as before, or fails with a sentence. */
+/* Copies are changed at random. Each one reads as before, or fails with a
+ * message. */
 TEST(no_changed_byte_is_believed)
 {
     struct fix f;
@@ -172,8 +175,8 @@ TEST(no_changed_byte_is_believed)
     teardown(&f);
 }
 
-/* A page whose checksum is gone with its last bytes is no page of another
- * program's. */
+/* A page whose checksum was overwritten with zeros is not mistaken for a page
+ * that another program has written. */
 TEST(a_page_without_its_checksum_is_damaged)
 {
     struct fix f;
@@ -231,7 +234,7 @@ TEST(a_file_shorter_than_its_header_says_is_refused)
     teardown(&f);
 }
 
-/* While a log has the pages the file may be as short as it likes. */
+/* The file may be too short while its log has the missing pages. */
 TEST(pages_that_are_in_the_log_are_not_missing)
 {
     struct fix f;
@@ -284,13 +287,13 @@ TEST(an_export_counts_the_pairs_by_another_tree)
     REQUIRE(sql(f.path, "UPDATE text SET id = id + 100000"
                 " WHERE target = 'sentence 5'"));
     CHECK_INT(read_all(f.path, &sum, &n, &f.e), ST_FORMAT);
-    CHECK(strstr(f.e.msg, "400 pairs can be read, its index has 401"));
+    CHECK(strstr(f.e.msg, "400 pairs can be read, but its index has 401"));
     teardown(&f);
 }
 
 /* ---- other programs ------------------------------------------------------ */
 
-/* SQLite itself copies pages from the log without our checksums. */
+/* SQLite without our VFS copies pages from the log without checksums. */
 TEST(a_checkpoint_by_another_program_is_no_damage)
 {
     struct fix f;
@@ -338,7 +341,7 @@ TEST(a_copy_has_page_checksums_too)
     teardown(&f);
 }
 
-/* ---- recovering ---------------------------------------------------------- */
+/* ---- recovery ------------------------------------------------------------ */
 
 static enum status recover(struct fix *f, const char *to,
                            struct recovery *out)
@@ -391,8 +394,8 @@ TEST(a_sound_file_is_recovered_whole)
     }
 }
 
-/* Every page in turn is overwritten: what is saved is sound, and but for the
- * texts on that page everything is. */
+/* Overwrites each page in turn. What is saved is sound, and everything is saved
+ * except the texts on that page. */
 TEST(one_bad_page_costs_no_more_than_its_texts)
 {
     struct fix f;
@@ -438,7 +441,7 @@ TEST(where_nothing_is_readable_recovery_fails)
     if (!setup_closed(&f)) return;
     REQUIRE(spill(f.path, zeros, sizeof zeros));
     CHECK_INT(recover(&f, "new.tm", &r), ST_FORMAT);
-    CHECK(strstr(f.e.msg, "no pair of it could be read"));
+    CHECK(strstr(f.e.msg, "no pair of this file could be read"));
     CHECK_INT(file_size(scratch_path(&f.dir, "new.tm"), ""), -1);
     CHECK_INT(r.pairs, 0);
     teardown(&f);

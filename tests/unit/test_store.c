@@ -1,5 +1,5 @@
-/* test_store.c - the store alone and beside another connection: opening,
- * memories, pairs, transactions, the change log, care. */
+/* test_store.c - tests the store with one or two connections: opening,
+ * memories, pairs, transactions, the change log, maintenance. */
 #include "store_fix.h"
 
 /* ---- opening ------------------------------------------------------------- */
@@ -38,8 +38,8 @@ TEST(store_is_made_and_opened_again)
     teardown(&f);
 }
 
-/* What a crash left beside a file that was then removed is not applied to the
- * next one of that name. */
+/* A log that a crash left beside a file, which was then deleted, is not applied
+ * to a new file of the same name. */
 TEST(store_beside_the_log_of_another_is_not_made)
 {
     struct store *s = NULL;
@@ -63,7 +63,7 @@ TEST(store_beside_the_log_of_another_is_not_made)
     teardown(&f);
 }
 
-/* Odd names must not be taken for a URI. */
+/* Unusual file names must not be parsed as a URI. */
 TEST(store_name_with_odd_characters)
 {
     static const char *const names[] = { "a?b=c#d%41", "file:x",
@@ -93,7 +93,8 @@ static char *slurp(const char *path, size_t *n)
     return p;
 }
 
-/* Every mode gives st, and not a byte or a file beside it changes. */
+/* Opening in every mode returns st, and no byte of the file and no file beside
+ * it changes. */
 static void refused(const char *path, enum status want, const char *word)
 {
     struct store *s;
@@ -173,7 +174,8 @@ TEST(store_that_is_cut_or_overwritten)
     fill(f.s, f.m, 0, 2000);
     store_close(f.s);
     f.s = NULL;
-    /* The middle of the tables: found when read, as a sentence. */
+    /* Damage in the middle of the tables is reported with a message when it is
+ * read. */
     fd = open(f.path, O_WRONLY);
     for (int page = 1; page < 20; page++)
         CHECK(pwrite(fd, "rubbish rubbish rubbish", 23, page * 8192L) == 23);
@@ -183,7 +185,7 @@ TEST(store_that_is_cut_or_overwritten)
     teardown(&f);
 }
 
-/* A child that may not write in the folder. */
+/* Runs in a child process that may not write to the folder. */
 static int read_as_nobody(const char *path, bool root)
 {
     struct store *s;
@@ -228,8 +230,9 @@ TEST(store_is_read_where_nothing_can_be_written)
     teardown(&f);
 }
 
-/* A writer died and left its log. With -shm beside it the log can be read;
- * without, it cannot, and nothing is read rather than something old. */
+/* A writer died and left its log. If the -shm file exists, the log can be
+ * read. Without it the log cannot be read, and opening fails rather than return
+ * old data. */
 TEST(store_with_a_log_where_nothing_can_be_written)
 {
     struct fix f;
@@ -322,7 +325,7 @@ TEST(memory_names_are_checked)
         strcpy(m.name, bad[i]);
         CHECK_INT(store_memory_create(f.s, &m, &id, &f.e), ST_ARGUMENT);
     }
-    memset(m.name, 'x', sizeof m.name);         /* no end */
+    memset(m.name, 'x', sizeof m.name);         /* no final NUL */
     CHECK_INT(store_memory_create(f.s, &m, &id, &f.e), ST_ARGUMENT);
     m.name[127] = '\0';
     memset(m.source_lang, 'x', sizeof m.source_lang);
@@ -363,7 +366,8 @@ TEST(memory_is_dropped_with_all_it_has)
     teardown(&f);
 }
 
-/* Dropped in a transaction whose owner goes before the rows do. */
+/* The process that dropped a memory in a transaction ends before the rows are
+ * deleted. */
 TEST(memory_drop_is_finished_by_the_next_writer)
 {
     struct fix f;
@@ -488,7 +492,7 @@ TEST(equal_pairs_share_a_text)
     teardown(&f);
 }
 
-/* A hash that two texts share is no proof that they are equal. */
+/* Two different texts with the same hash are not treated as equal. */
 TEST(equal_hashes_are_not_equal_texts)
 {
     struct fix f;
@@ -528,7 +532,7 @@ TEST(store_text_gives_what_is_visible)
     CHECK_OK(store_text_pair(f.s, text, &p, &n, &f.e), &f.e);
     CHECK_INT(n, 0);
     CHECK_INT(store_delete(f.s, id, &f.e), ST_ARGUMENT);
-    /* Numbers are not used again, not even the last one's. */
+    /* Numbers are not used again, not even the last one. */
     CHECK_INT(add(f.s, f.m, "Haus", "house"), id + 1);
     CHECK(text_of(f.s, id + 1) > text);
     teardown(&f);
@@ -551,7 +555,7 @@ TEST(pair_is_replaced)
     CHECK(is(p.unit.target, "building") && is(p.unit.author, "me"));
     CHECK(is(p.unit.source_lang, "de") && p.text != text);
     CHECK_INT(text_of(f.s, b), text);
-    u = unit_of("Haus", "building");            /* nothing else given */
+    u = unit_of("Haus", "building");            /* no metadata */
     u.target_lang = str_of("en-GB");
     CHECK_OK(store_replace(f.s, b, &u, &f.e), &f.e);
     CHECK_INT(text_of(f.s, b), text_of(f.s, a));
@@ -719,7 +723,7 @@ TEST(a_view_does_not_change)
     add(f.s, f.m, "a", "b");
     CHECK_INT(counts(r, f.m).pairs, 0);
     CHECK_INT(store_add(r, f.m, &u, &id, &f.e), ST_ARGUMENT);
-    CHECK(strstr(f.e.msg, "view") != NULL);
+    CHECK(strstr(f.e.msg, "read transaction") != NULL);
     CHECK_OK(store_commit(r, &f.e), &f.e);
     CHECK_INT(counts(r, f.m).pairs, 1);
     CHECK_OK(store_add(r, f.m, &u, &id, &f.e), &f.e);
@@ -746,7 +750,8 @@ TEST(a_failed_call_leaves_the_transaction_as_it_was)
     teardown(&f);
 }
 
-/* The same when it fails half way: its text is in, its pair is refused. */
+/* The same when an add fails half way: the text was inserted, but the pair is
+ * rejected. */
 TEST(a_call_that_fails_half_way_is_undone)
 {
     struct fix f;
@@ -781,11 +786,11 @@ TEST(version_changes_with_every_commit)
     CHECK_OK(store_version(f.s, &before, &f.e), &f.e);
     CHECK_OK(store_version(f.s, &after, &f.e), &f.e);
     CHECK(before == after);
-    add(r, f.m, "a", "b");              /* another's */
+    add(r, f.m, "a", "b");              /* by another connection */
     CHECK_OK(store_version(f.s, &after, &f.e), &f.e);
     CHECK(before != after);
     before = after;
-    id = add(f.s, f.m, "c", "d");       /* our own */
+    id = add(f.s, f.m, "c", "d");       /* by this connection */
     CHECK_OK(store_version(f.s, &after, &f.e), &f.e);
     CHECK(before != after);
     before = after;
@@ -794,7 +799,7 @@ TEST(version_changes_with_every_commit)
     CHECK_OK(store_version(f.s, &after, &f.e), &f.e);
     CHECK(before != after);
     before = after;
-    store_rollback(f.s);                /* what was seen is not so */
+    store_rollback(f.s);                /* the deletion did not happen */
     CHECK_OK(store_version(f.s, &after, &f.e), &f.e);
     CHECK(before != after);
     store_close(r);
@@ -835,7 +840,7 @@ TEST(changes_tell_what_is_visible)
     CHECK_INT(last, 0);
     a = add(f.s, f.m, "a", "a");
     ta = text_of(f.s, a);
-    add(f.s, f.m, "a", "a");            /* no change */
+    add(f.s, f.m, "a", "a");            /* an equal text: no change */
     b = add(f.s, f.m, "b", "b");
     tb = text_of(f.s, b);
     CHECK_OK(store_last_change(f.s, f.m, &last, &f.e), &f.e);
@@ -844,13 +849,13 @@ TEST(changes_tell_what_is_visible)
     CHECK_INT(n, 1);
     v = changes(f.s, f.m, 0, 0);
     CHECK(v.n_adds == 2 && v.adds[0] == ta && v.adds[1] == tb);
-    CHECK_OK(store_delete(f.s, a, &f.e), &f.e);         /* one is left */
+    CHECK_OK(store_delete(f.s, a, &f.e), &f.e);         /* one pair is left */
     CHECK_INT(changes(f.s, f.m, 2, 2).n_removes, 0);
     CHECK_OK(store_replace(f.s, b, &u, &f.e), &f.e);
     v = changes(f.s, f.m, 2, 2);
     CHECK(v.n_adds == 1 && v.adds[0] == text_of(f.s, b));
     CHECK(v.n_removes == 1 && v.removes[0] == tb);
-    v = changes(f.s, f.m, 0, 0);        /* what is gone is not added */
+    v = changes(f.s, f.m, 0, 0);        /* removed texts are not adds */
     CHECK(v.n_adds == 2 && v.adds[0] == ta && v.n_removes == 1);
     v = changes(f.s, f.m, 99, 0);
     CHECK(v.n_adds == 0 && v.n_removes == 1);
@@ -878,7 +883,7 @@ TEST(changes_and_scan_can_be_stopped)
     n = 0;
     CHECK_INT(store_scan(f.s, f.m, stop_at_second, &n, &f.e), ST_CANCELED);
     CHECK_INT(n, 2);
-    add(f.s, f.m, "x", "y");            /* nothing is left hanging */
+    add(f.s, f.m, "x", "y");            /* no transaction is left open */
     CHECK_INT(counts(f.s, f.m).texts, 6);
     teardown(&f);
 }
@@ -927,7 +932,7 @@ TEST(log_is_trimmed_to_what_indexes_need)
     for (int i = 1; i <= 5; i++)        /* removals 11 .. 15 */
         CHECK_OK(store_delete(f.s, i, &f.e), &f.e);
     CHECK_INT(rows_left(f.path, "change"), 15);
-    b.seq = b.clean = 3;                /* lags */
+    b.seq = b.clean = 3;                /* it is behind */
     CHECK_OK(manifest_write(f.s, f.m, 2, 0, &b, &f.e), &f.e);
     CHECK_INT(rows_left(f.path, "change"), 12);
     a.seq = 15;
@@ -952,7 +957,7 @@ TEST(log_is_trimmed_to_what_indexes_need)
     teardown(&f);
 }
 
-/* An index nobody uses any more does not hold the log for ever. */
+/* An index that nobody uses any more does not keep the log forever. */
 TEST(log_is_not_kept_for_an_index_that_lags_too_far)
 {
     struct fix f;
@@ -976,7 +981,7 @@ TEST(log_is_not_kept_for_an_index_that_lags_too_far)
     CHECK_INT(g, 0);
     g = b.generation;
     CHECK_OK(manifest_write(f.s, f.m, 2, 0, &b, &f.e), &f.e);
-    CHECK(b.generation > g);            /* not to be taken for the old one */
+    CHECK(b.generation > g);            /* unlike the old manifest */
     teardown(&f);
 }
 
@@ -1010,8 +1015,9 @@ TEST(segment_numbers_in_use)
     teardown(&f);
 }
 
-/* What may be missing from the log: nothing while there is no manifest, then
- * what the one that is furthest behind does not need. */
+/* Nothing is missing from the log while there is no manifest. After that, only
+ * changes are missing that the manifest that is furthest behind does not
+ * need. */
 TEST(where_the_log_starts)
 {
     struct fix f;
@@ -1040,7 +1046,7 @@ TEST(where_the_log_starts)
     teardown(&f);
 }
 
-/* ---- care ---------------------------------------------------------------- */
+/* ---- maintenance --------------------------------------------------------- */
 
 TEST(check_finds_what_is_wrong)
 {
@@ -1132,7 +1138,7 @@ TEST(backup_is_a_store_of_its_own)
     CHECK(store_uuid(b) != store_uuid(f.s));
     CHECK_OK(manifest_generation(b, f.m, 0, &g, &f.e), &f.e);
     CHECK_INT(g, 0);
-    CHECK_INT(rows_left(copy, "pair"), 50);     /* the half import is swept */
+    CHECK_INT(rows_left(copy, "pair"), 50);     /* no rows of the import */
     CHECK(sound(b));
     store_close(b);
     teardown(&f);

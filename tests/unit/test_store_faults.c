@@ -1,5 +1,6 @@
-/* test_store_faults.c - several processes, killed ones, full disks. A second
- * process is a fork that opens the file itself. */
+/* test_store_faults.c - tests the store with several processes, with killed
+ * processes and with a full disk. The second process is a fork that opens the
+ * file itself. */
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -40,7 +41,7 @@ TEST(processes_add_at_the_same_time)
     teardown(&f);
 }
 
-/* Processes that make the same file at once get one file. */
+/* Processes that create the same file at the same time get the same file. */
 TEST(processes_create_the_same_file)
 {
     struct scratch dir;
@@ -70,7 +71,7 @@ TEST(processes_create_the_same_file)
     scratch_remove(&dir);
 }
 
-/* Says over the pipe what was acknowledged; ends when it is killed. */
+/* Reports through the pipe what was acknowledged, until it is killed. */
 static void work_until_killed(const char *path, int64_t m, int kind, int out)
 {
     struct store *s;
@@ -92,7 +93,7 @@ static void work_until_killed(const char *path, int64_t m, int kind, int out)
         if (kind && store_add(s, m, &u, &v[0], &e)) _exit(1);
         if (kind && write(out, v, sizeof v) != sizeof v) _exit(1);
         if (kind == 2 && i % 2) {
-            v[1] = v[0] - 1;            /* none others have */
+            v[1] = v[0] - 1;            /* only this pair has its text */
             if (store_delete(s, v[1], &e)) _exit(1);
             if (write(out, v, sizeof v) != sizeof v) _exit(1);
             v[1] = 0;
@@ -100,8 +101,8 @@ static void work_until_killed(const char *path, int64_t m, int kind, int out)
     }
 }
 
-/* Of what was said before the end everything holds. The last deletion may be
- * done but not said. */
+/* Everything that was reported before the end must be in the file. The last
+ * deletion may have happened without being reported. */
 static void check_acknowledged(struct store *s, int in, int64_t *added,
                                int64_t *deleted)
 {
@@ -148,7 +149,7 @@ static void kill_once(struct fix *f, int kind, int ms)
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
     CHECK(WIFSIGNALED(status));
-    f->s = open_again(f, STORE_READ);   /* does not sweep */
+    f->s = open_again(f, STORE_READ);   /* a reader does not sweep */
     check_acknowledged(f->s, to[0], &added, &deleted);
     close(to[0]);
     CHECK(counts(f->s, f->m).pairs >= before + added - deleted - 1);
@@ -178,7 +179,7 @@ TEST(killed_writers_leave_what_was_acknowledged)
     teardown(&f);
 }
 
-/* A sweeper must not take a live import for a dead one. */
+/* Sweeping must not delete an import that is still running. */
 TEST(live_import_is_left_alone)
 {
     struct fix f;
@@ -203,7 +204,8 @@ TEST(live_import_is_left_alone)
     teardown(&f);
 }
 
-/* Somebody deletes the lock file: the import is swept, and says so. */
+/* Somebody deletes the lock file: the import is swept, and the importer gets an
+ * error that says so. */
 TEST(import_whose_lock_was_deleted)
 {
     struct fix f;
@@ -260,7 +262,8 @@ TEST(full_file_fails_and_stays_whole)
     CHECK_INT(st, ST_IO);
     CHECK(strstr(f.e.msg, "no space") != NULL);
     CHECK_INT(counts(f.s, f.m).pairs, n);
-    /* The same inside a transaction: it is lost, and says so. */
+    /* The same inside a transaction: SQLite rolls it back, and the error says
+ * so. */
     CHECK_OK(store_begin(f.s, &f.e), &f.e);
     CHECK_INT(store_add(f.s, f.m, &u, &id, &f.e), ST_IO);
     if (f.s->lost) {
@@ -290,8 +293,8 @@ TEST(full_file_fails_and_stays_whole)
     teardown(&f);
 }
 
-/* The system refuses to let the log grow: in a child, for the limit is for
- * good. */
+/* The system does not let the log grow. This runs in a child process, because
+ * the limit cannot be lifted again. */
 static int fill_until_refused(const char *path, int64_t m, bool import)
 {
     struct rlimit limit = { 300000, 300000 };

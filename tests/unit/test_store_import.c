@@ -1,5 +1,5 @@
-/* test_store_import.c - imports: one step for everybody else, whatever they do
- * meanwhile. */
+/* test_store_import.c - tests that an import becomes visible in one step,
+ * whatever other connections do meanwhile. */
 #include "store_fix.h"
 
 /* ---- imports ------------------------------------------------------------- */
@@ -117,7 +117,7 @@ TEST(import_that_is_not_committed_leaves_nothing)
     teardown(&f);
 }
 
-/* A roll back between prepare and commit is the end of the import. */
+/* After a rollback between prepare and commit the import has failed. */
 TEST(import_rolled_back_by_its_caller)
 {
     struct fix f;
@@ -139,7 +139,8 @@ TEST(import_rolled_back_by_its_caller)
     teardown(&f);
 }
 
-/* What another writer added meanwhile stays, and ours is joined with it. */
+/* A text that another writer added meanwhile stays, and the equal text of the
+ * import is joined with it. */
 TEST(import_joins_what_others_added)
 {
     struct fix f;
@@ -178,8 +179,8 @@ TEST(import_joins_what_others_added)
     teardown(&f);
 }
 
-/* A text we refer to loses its last visible pair: removed for everybody, and
- * back, as another, with the import. */
+/* A text that the import refers to loses its last visible pair. It is removed,
+ * and the import brings it back under another id. */
 TEST(import_outlives_the_text_it_found)
 {
     struct fix f;
@@ -213,7 +214,7 @@ TEST(import_outlives_the_text_it_found)
     CHECK_INT(n_gone, 0);
     CHECK_OK(store_import_commit(im, (struct str){ 0 }, &f.e), &f.e);
     store_import_close(im);
-    v = changes(w, f.m, seq, at);       /* after the import's own number */
+    v = changes(w, f.m, seq, at);       /* after the import's own change */
     CHECK(v.n_adds == 1 && v.adds[0] != old && v.n_removes == 1);
     v = changes(w, f.m, at, at);
     CHECK_INT(v.n_adds, 2);
@@ -224,8 +225,8 @@ TEST(import_outlives_the_text_it_found)
     teardown(&f);
 }
 
-/* The same, but somebody adds an equal pair before the import ends; or the
- * import itself meets the text again; or it gives up. */
+/* The same, but somebody adds an equal pair before the import ends, or the
+ * import contains the text once more, or the import is aborted. */
 TEST(import_and_a_text_that_went_and_came)
 {
     for (int how = 0; how < 4; how++) {
@@ -322,7 +323,7 @@ TEST(import_into_a_memory_that_is_dropped)
     REQUIRE_OK(store_import_begin(&im, f.s, f.m, "f", &f.e), &f.e);
     CHECK_OK(put(im, "a", "b", &text, &is_new, &f.e), &f.e);
     CHECK_OK(store_memory_drop(w, f.m, &f.e), &f.e);
-    CHECK_INT(rows_left(f.path, "pair"), 1);    /* its importer lives */
+    CHECK_INT(rows_left(f.path, "pair"), 1);    /* the importer is alive */
     CHECK_INT(put(im, "c", "d", &text, &is_new, &f.e), ST_ARGUMENT);
     CHECK(strstr(f.e.msg, "dropped") != NULL);
     store_import_close(im);
@@ -335,7 +336,8 @@ TEST(import_into_a_memory_that_is_dropped)
     teardown(&f);
 }
 
-/* The log never holds more than a few chunks, whatever comes in. */
+/* The write-ahead log never has more than a few chunks, however large the
+ * import is. */
 TEST(import_keeps_the_log_small)
 {
     struct fix f;
@@ -366,10 +368,10 @@ TEST(import_keeps_the_log_small)
     teardown(&f);
 }
 
-/* ---- many steps, by chance ----------------------------------------------- */
+/* ---- many random operations ---------------------------------------------- */
 
-/* An index that follows the log must always know what a scan finds, whoever
- * did what in which order. */
+/* An index that applies the change log must always have the same texts as a
+ * scan, whoever changed what in which order. */
 struct follower {
     int64_t text[4000];
     size_t n;
@@ -393,7 +395,7 @@ static int follow(void *user, const struct change *c)
     if (c->kind == CHANGE_ADD) {
         if (at < x->n || x->n == COUNT(x->text)) x->wrong = true;
         else x->text[x->n++] = c->text;
-    } else if (at < x->n) {             /* may have been too short-lived */
+    } else if (at < x->n) {             /* else added and removed at once */
         x->text[at] = x->text[--x->n];
     }
     x->seq = c->seq;
@@ -417,7 +419,7 @@ static bool follower_agrees(struct store *s, int64_t m, struct follower *x)
     CHECK_OK(store_begin_read(s, &e), &e);
     CHECK_OK(store_changes(s, m, x->seq, x->seq, follow, x, &e), &e);
     scan = *x;
-    scan.seq = 0;                       /* counts now */
+    scan.seq = 0;                       /* from here on a counter */
     CHECK_OK(store_scan(s, m, compare, &scan, &e), &e);
     CHECK_OK(store_commit(s, &e), &e);
     return CHECK(!scan.wrong) && CHECK(scan.seq == (int64_t)x->n);
@@ -436,7 +438,7 @@ struct player {
     uint32_t seed;
 };
 
-/* The number of a pair made lately; it may be gone, or not visible. */
+/* The number of a recent pair, which may be deleted or not visible. */
 static int64_t some_pair(struct player *p)
 {
     int64_t top = 0;
@@ -479,7 +481,7 @@ static void play(struct fix *f, int64_t m, uint32_t seed)
     for (int i = 0; i < 3; i++) {
         player[i] = (struct player){ open_again(f, STORE_WRITE), NULL, m,
                                      seed + (uint32_t)i };
-        player[i].s->chunk_rows = 1;    /* or they wait for each other */
+        player[i].s->chunk_rows = 1;    /* else they wait for each other */
         player[i].s->wipe_rows = 3;
     }
     for (int i = 0; i < 300; i++) {

@@ -1,10 +1,10 @@
-/* test_store_sweep.c - what a killed import leaves goes bit by bit, and
- * disturbs nobody until then. */
+/* test_store_sweep.c - tests that the rows of a killed import are deleted in
+ * small steps, and that nobody sees them until then. */
 #include "store_fix.h"
 
 enum { ROWS = 100, STEP = 7 };
 
-/* An import that puts all its pairs and dies. */
+/* Puts all pairs of an import and dies. */
 static int die_importing(struct fix *f)
 {
     struct store *s = open_again(f, STORE_WRITE);
@@ -55,7 +55,8 @@ TEST(the_rest_of_an_import_goes_bit_by_bit)
         before = left;
         CHECK_INT(counts(f.s, f.m).pairs, 1);
         CHECK_INT(problems_of(f.s), 0);
-        /* No time at all: one step, or the next would not come further. */
+        /* Even without any time it does one step, so that repeated sweeps make
+         * progress. */
         CHECK_OK(store_sweep(f.s, 1e-9, &f.e), &f.e);
         left = rows_left(f.path, "text");
         CHECK(left < before && left >= before - STEP);

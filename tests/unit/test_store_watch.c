@@ -1,5 +1,5 @@
-/* test_store_watch.c - a reader that could not lock the file finds out when
- * somebody writes to it after all. */
+/* test_store_watch.c - tests that a reader that could not lock the file notices
+ * when somebody writes to it nevertheless. */
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -13,8 +13,9 @@ static int64_t pairs_of(struct store *s, int64_t memory)
     return store_memory_counts(s, memory, &c, &e) ? -1 : c.pairs;
 }
 
-/* In a process of its own, without the right to write. Answers each byte it
- * is sent with the number of pairs it sees, when the version is another. */
+/* Runs in a process without write permission. It answers each byte that it
+ * receives with the number of pairs that it sees, if the version has
+ * changed. */
 static int watch(const char *path, int64_t memory, int in, int out)
 {
     uint32_t version = 0, seen;
@@ -70,7 +71,7 @@ TEST(a_reader_without_locks_notices_writers)
     close(from[1]);
     CHECK(read(from[0], &n, sizeof n) == sizeof n);
     CHECK_INT(n, 1);
-    CHECK_INT(ask(to[1], from[0]), -4);         /* nothing happened */
+    CHECK_INT(ask(to[1], from[0]), -4);         /* no change */
     CHECK(!chmod(f.dir.dir, 0755) && !chmod(f.path, 0644));
     f.s = open_again(&f, STORE_WRITE);
     REQUIRE(f.s);

@@ -1,5 +1,5 @@
-/* test_tm_api.c - translation memories as users of the library see them:
- * memories, pairs, files and their care. Searches are in test_tm_search.c. */
+/* test_tm_api.c - tests translation memories through the public API: memories,
+ * pairs, files and maintenance. Searches are in test_tm_search.c. */
 #include <pthread.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -41,11 +41,11 @@ TEST(what_was_added_is_found_by_the_next_search)
     CHECK(one.pair.id == 0 && !strcmp(one.pair.source, ""));
     skmt_matches_free(m);
 
-    add(tm, NULL, "Guten Tag", "Good day");     /* once more: on record */
+    add(tm, NULL, "Guten Tag", "Good day");     /* a second occurrence */
     m = search(tm, "Guten Tag", NULL);
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &one);
-    CHECK_INT(one.pair.id, id);                 /* the oldest */
+    CHECK_INT(one.pair.id, id);                 /* the oldest pair */
     CHECK_INT(one.occurrences, 2);
     CHECK_NEAR(one.similarity, 1, 0);
     skmt_matches_free(m);
@@ -179,7 +179,7 @@ TEST(memories_are_made_renamed_and_dropped)
     CHECK_INT(skmt_tm_get_info(tm, 2, &got, &err), SKMT_ARGUMENT);
     CHECK_INT(skmt_tm_get_info(tm, -1, &got, &err), SKMT_ARGUMENT);
 
-    /* Two memories, none called main: a name is needed. */
+    /* There are two memories, and none is called main: a name is needed. */
     CHECK_INT(skmt_tm_add(tm, NULL, "a", "b", NULL, &err), SKMT_ARGUMENT);
     CHECK(strstr(err.message, "law") && strstr(err.message, "medical"));
     CHECK_INT(skmt_tm_add(tm, "new", "a", "b", NULL, &err), SKMT_ARGUMENT);
@@ -217,7 +217,7 @@ TEST(a_first_memory_takes_the_name_it_is_given)
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    /* A pair that is refused makes no memory either. */
+    /* A pair that is rejected does not create a memory either. */
     CHECK_INT(skmt_tm_add(tm, "mine", "\xff", "b", NULL, &err), SKMT_TEXT);
     CHECK_INT(skmt_tm_add(tm, "mine", "", "b", NULL, &err), SKMT_TEXT);
     CHECK_INT(skmt_tm_add(tm, "mine", NULL, "b", NULL, &err), SKMT_TEXT);
@@ -226,7 +226,7 @@ TEST(a_first_memory_takes_the_name_it_is_given)
     add(tm, "mine", "a", "b");
     OK(skmt_tm_get_info(tm, 0, &got, &err));
     CHECK_STR(got.name, "mine");
-    add(tm, NULL, "c", "d");                    /* the only one */
+    add(tm, NULL, "c", "d");                    /* the only memory */
     OK(skmt_tm_get_info(tm, 0, &got, &err));
     CHECK_INT(got.pairs, 2);
     skmt_tm_close(tm);
@@ -265,8 +265,8 @@ TEST(a_pair_keeps_all_it_was_given)
     CHECK_STR(p.author, "someone");
     CHECK_STR(p.extra, "{\"x\": 1}");
     CHECK(p.created == 1000000000 && p.changed == 1100000000);
-    CHECK_INT(found(tm, "rotes Haus"), 1);      /* what is in tags counts */
-    CHECK_INT(found(tm, "g id 1 amp"), 0);      /* tags do not */
+    CHECK_INT(found(tm, "rotes Haus"), 1);      /* text inside tags counts */
+    CHECK_INT(found(tm, "g id 1 amp"), 0);      /* the tags do not */
 
     OK(skmt_tm_replace(tm, id, NULL, "Red & house", &err));
     OK(skmt_tm_get(tm, id, &p, &err));
@@ -382,13 +382,13 @@ TEST(a_transaction_is_all_or_nothing)
     add(tm, NULL, "neu eins", "new");
     OK(skmt_tm_commit(tm, &err));
     add(tm, NULL, "neu zwei", "new");
-    CHECK_INT(found(tm, "neu"), 2);             /* ours */
+    CHECK_INT(found(tm, "neu"), 2);             /* we see our own adds */
     CHECK_INT(found(other, "neu"), 0);
     CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, NULL, &err), SKMT_ARGUMENT);
     CHECK_INT(skmt_tm_compact(tm, &err), SKMT_ARGUMENT);
     CHECK_INT(skmt_tm_rebuild(tm, &err), SKMT_ARGUMENT);
     skmt_tm_rollback(tm);
-    skmt_tm_rollback(tm);                       /* nothing to do */
+    skmt_tm_rollback(tm);                       /* has no effect */
     CHECK_INT(found(tm, "neu"), 0);
     CHECK_INT(found(tm, "alt"), 1);
     CHECK_INT(skmt_tm_commit(tm, &err), SKMT_ARGUMENT);
@@ -396,7 +396,7 @@ TEST(a_transaction_is_all_or_nothing)
     OK(skmt_tm_begin(tm, &err));
     add(tm, NULL, "neu drei", "new");
     add(tm, NULL, "neu vier", "new");
-    /* What is refused takes nothing else with it. */
+    /* A rejected pair does not undo the others. */
     CHECK_INT(skmt_tm_add(tm, NULL, "", "b", NULL, &err), SKMT_TEXT);
     OK(skmt_tm_commit(tm, &err));
     CHECK_INT(found(tm, "neu"), 2);
@@ -533,7 +533,7 @@ TEST(files_come_in_and_go_out)
     OK(skmt_tm_delete_where(tm, NULL, "a.tsv", NULL, NULL, NULL, &n, &err));
     CHECK_INT(n, 3);
     CHECK_INT(found(tm, "zwei"), 0);
-    CHECK_INT(found(tm, "eins"), 1);            /* b.tsv has it too */
+    CHECK_INT(found(tm, "eins"), 1);            /* also in b.tsv */
     CHECK_INT(problems(tm), 0);
     skmt_import_free(how);
     skmt_tm_close(tm);
@@ -616,7 +616,7 @@ static void *import_fifo(void *user)
     return NULL;
 }
 
-/* Waits until the reader of a pipe has taken all that was written. */
+/* Waits until the reader of a pipe has read all that was written. */
 static void wait_until_read(FILE *f)
 {
     int left = 1;
@@ -624,8 +624,8 @@ static void wait_until_read(FILE *f)
     while (!ioctl(fileno(f), FIONREAD, &left) && left) sched_yield();
 }
 
-/* A program that feeds an import slowly must not keep others from writing: the
- * additions below come while the import waits for more. */
+/* An import that reads from a slow program must not keep others from writing.
+ * The pairs below are added while the import waits for input. */
 TEST(an_import_that_waits_lets_others_write)
 {
     struct piped p = { .pairs = -1 };
@@ -644,13 +644,13 @@ TEST(an_import_that_waits_lets_others_write)
     p.s = &s;
     REQUIRE(!pthread_create(&thread, NULL, import_fifo, &p));
     REQUIRE((f = fopen(fifo, "w")));
-    /* Several times, so that the import is in every state once. */
+    /* Repeated, so that the import is in each of its states at least once. */
     for (int i = 0; i < 8; i++) {
         fprintf(f, "zwei%d\ttwo\n", i);
         fflush(f);
         wait_until_read(f);
         CHECK(add(tm, NULL, "vier", "four") > 0);
-        CHECK_INT(found(tm, "zwei0"), 0);       /* not before its end */
+        CHECK_INT(found(tm, "zwei0"), 0);       /* not yet visible */
     }
     fputs("zwei\ttwo\nsechs\tsix\n", f);
     fclose(f);
@@ -684,10 +684,10 @@ TEST(settings_of_an_import_are_checked)
     skmt_import_free(how);
 }
 
-/* ---- care ------------------------------------------------------------- */
+/* ---- maintenance ------------------------------------------------------ */
 
-/* Many single adds become a segment in the background, and nothing is lost
- * whatever is rebuilt or compacted. */
+/* Many single adds become a segment in the background, and nothing is lost when
+ * the index is compacted or rebuilt. */
 TEST(the_index_is_tidied_beside_the_work)
 {
     char source[64];
@@ -708,7 +708,7 @@ TEST(the_index_is_tidied_beside_the_work)
         OK(skmt_tm_commit(tm, &err));
         CHECK_INT(found(tm, "nummer17"), round + 1);
     }
-    skmt_tm_close(tm);                          /* waits for it */
+    skmt_tm_close(tm);                          /* waits for the merge */
     tm = open_tm(&s, SKMT_TM_WRITE);
     CHECK(stat_of(tm, "segments") >= 1);
     CHECK(stat_of(tm, "tail") <= 2048);
@@ -734,7 +734,7 @@ TEST(the_index_is_tidied_beside_the_work)
 
 struct reader { const struct scratch *s; int rounds; int wrong; };
 
-/* What is found never gets fewer while pairs are added. */
+/* The number of matches never decreases while pairs are added. */
 static void *read_along(void *arg)
 {
     struct reader *r = arg;
