@@ -1,4 +1,5 @@
-/* pool.c - threads that take the parts of a task with one compare-and-swap each.
+/* pool.c - threads that take the parts of a task with one compare-and-swap
+ * each.
  *
  * `ticket` holds the number of the run (upper half) and the next part to take
  * (lower half). Invariants:
