@@ -54,8 +54,8 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     if (i == 0 && key_cache_stats(keys->k->cache, &keys->stats, NULL))
         keys->stats = (struct key_cache_stats){ 0 };
     *value = (int64_t[]){ (int64_t)s->hits, (int64_t)s->file_hits,
-        (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->blocks,
-        (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.blocks,
+        (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->pairs,
+        (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.pairs,
         (int64_t)s->file.bytes, (int64_t)s->file.limit,
         s->file.remade }[i];
     return names[i];
@@ -223,10 +223,10 @@ static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
         return NULL;
     sk = &s->pairset->sk;
     hyp = res->hyps[hyp].choice[seg];
-    if (!sk->notes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
+    if (!sk->votes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
         hyp >= s->job->n_hyps || i >= s->job->hyps[hyp].n)
         return NULL;
-    return &sk->notes[(size_t)hyp * (size_t)sk->tokens + (size_t)i];
+    return &sk->votes[(size_t)hyp * (size_t)sk->tokens + (size_t)i];
 }
 
 double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
@@ -248,7 +248,7 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 
     *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
     if (!n || vote < 0 || vote >= n->n) return;
-    v = &n->voters[vote];
+    v = &n->votes[vote];
     *out = (skmt_vote){ v->nb.pair, v->nb.pos, v->nb.token,
                         en->piece_text[v->nb.token], (double)v->nb.d2,
                         (double)v->share };
@@ -258,7 +258,7 @@ int skmt_result_passes(const skmt_result *r, int seg)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
 
-    return s && s->job ? s->job->steps : 0;
+    return s && s->job ? s->job->n_passes : 0;
 }
 
 static const char *work_stat(const struct batch_counts *c, int i,
@@ -267,7 +267,7 @@ static const char *work_stat(const struct batch_counts *c, int i,
     static const char *const names[] = { "passes", "rows", "steps", "drafted",
                                          "used" };
     const uint64_t values[] = { c->passes, c->rows, c->steps, c->drafted,
-                                c->used };
+                                c->drafts_used };
 
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];

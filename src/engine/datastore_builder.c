@@ -88,9 +88,9 @@ static enum status list_work(struct datastore_builder *kw,
     for (int i = 0; !st && i < n; i++) {
         struct steering_pair *p = pairs[i];
 
-        if (p->block || find_work(kw, p->id, *n_work) < *n_work) continue;
+        if (p->keys || find_work(kw, p->id, *n_work) < *n_work) continue;
         st = steering_pair_keys(keys, p, e);
-        if (st || p->block) continue;
+        if (st || p->keys) continue;
         kw->ids[*n_work] = p->id;
         kw->work[(*n_work)++] = (struct key_pair){ p->ids, p->n_src,
             p->ids + p->n_src, p->n_tgt, NULL };
@@ -104,8 +104,8 @@ static void hand_out(struct datastore_builder *kw,
     for (int i = 0; i < n; i++) {
         int at = find_work(kw, pairs[i]->id, n_work);
 
-        if (pairs[i]->block || at == n_work) continue;
-        pairs[i]->block = pair_keys_hold(kw->work[at].block);
+        if (pairs[i]->keys || at == n_work) continue;
+        pairs[i]->keys = pair_keys_hold(kw->work[at].keys);
     }
 }
 
@@ -121,7 +121,7 @@ enum status datastore_builder_make(struct datastore_builder *kw,
     st = key_builder_run(kw->build, kw->work, n_work, e);
     if (st) return st;
     hand_out(kw, pairs, n, n_work);
-    for (int i = 0; i < n_work; i++) kw->blocks[i] = kw->work[i].block;
+    for (int i = 0; i < n_work; i++) kw->blocks[i] = kw->work[i].keys;
     st = key_cache_put(keys, kw->ids, kw->blocks, n_work, e);
     for (int i = 0; i < n_work; i++) pair_keys_drop(kw->blocks[i]);
     return st;
@@ -137,7 +137,7 @@ static enum status datastore_builder_fill_store(struct pairset *r,
     if (!r->sk.similarity) return err_nomem(e, "memory keys");
     for (int i = 0; !st && i < r->n; i++) {
         r->sk.similarity[i] = (float)r->pairs[i].similarity;
-        st = datastore_add(&r->sk.store, r->pairs[i].block, e);
+        st = datastore_add(&r->sk.store, r->pairs[i].keys, e);
     }
     return st;
 }
@@ -145,7 +145,7 @@ static enum status datastore_builder_fill_store(struct pairset *r,
 static bool all_there(struct steering_pair *const *pairs, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!pairs[i]->block) return false;
+        if (!pairs[i]->keys) return false;
     return true;
 }
 
@@ -159,7 +159,7 @@ enum status datastore_builder_run(struct datastore_builder *kw,
 
     for (int i = 0; i < n; i++)
         for (int k = 0; pairsets[i] && k < pairsets[i]->n; k++) {
-            if (pairsets[i]->pairs[k].block) continue;
+            if (pairsets[i]->pairs[k].keys) continue;
             if (!mem_grow(&kw->todo, &kw->cap_todo, todo + 1,
                           sizeof *kw->todo))
                 return err_nomem(e, "memory keys");

@@ -30,7 +30,7 @@ struct pairfinder {
 
 static void steering_pair_release(struct steering_pair *p)
 {
-    pair_keys_drop(p->block);
+    pair_keys_drop(p->keys);
     free(p->ids);
     free(p->source);
     free(p->target);
@@ -50,8 +50,8 @@ void pairset_free(struct pairset *r)
 void pairset_drop_keys(struct pairset *r)
 {
     for (int i = 0; i < r->n; i++) {
-        pair_keys_drop(r->pairs[i].block);
-        r->pairs[i].block = NULL;
+        pair_keys_drop(r->pairs[i].keys);
+        r->pairs[i].keys = NULL;
         free(r->pairs[i].ids);
         r->pairs[i].ids = NULL;
     }
@@ -93,8 +93,8 @@ enum status steering_pair_keys(struct key_cache *keys, struct steering_pair *p,
                                struct err *e)
 {
     enum status st = p->asked
-                     ? key_cache_get_again(keys, p->id, &p->block, e)
-                     : key_cache_get(keys, p->id, &p->block, e);
+                     ? key_cache_get_again(keys, p->id, &p->keys, e)
+                     : key_cache_get(keys, p->id, &p->keys, e);
 
     p->asked = true;
     if (!st || st == ST_NOMEM) return st;
@@ -156,7 +156,7 @@ enum status steering_pair_prepare(const struct engine *en,
 
     to->id = steering_pair_id(source, target);
     st = steering_pair_keys(keys, to, e);
-    if (st || to->block) return st;
+    if (st || to->keys) return st;
     return steering_pair_encode(en, source, target, to, e);
 }
 
@@ -227,7 +227,7 @@ static enum status fetch(struct pairfinder *rc, const struct match *m,
     if (tagged) st = steering_pair_plain(rc->plain, &source, &target, e);
     if (!st)
         st = steering_pair_prepare(rc->en, rc->keys, source, target, to, e);
-    *there = to->block || to->n_tgt > 0;
+    *there = to->keys || to->n_tgt > 0;
     return st;
 }
 
@@ -317,7 +317,7 @@ static enum status pairfinder_take_given(struct pairfinder *rc,
                                    given[i].target, to, e);
         if (!st && rc->o.explain)
             st = keep_texts(to, given[i].source, given[i].target, "", e);
-        if (!st && !to->block && !to->n_tgt) {
+        if (!st && !to->keys && !to->n_tgt) {
             steering_pair_release(to);
             memset(to, 0, sizeof *to);
             (*out)->n--;
@@ -405,7 +405,7 @@ static enum status attach(struct pairfinder *rc, struct sentence *s,
 {
     s->pairset = m;
     if (!m->n || !trusts(&rc->o)) return ST_OK;         /* the model alone */
-    s->job->user = &m->sk;
+    s->job->mixer_data = &m->sk;
     if (!rc->o.explain) return ST_OK;
     return sk_sentence_alloc_votes(&m->sk, rc->o.nbest, s->job->max_len,
                                    options_k(&rc->o), e);

@@ -135,7 +135,7 @@ struct warm_context {
 static void release_pairs(struct warm_context *w)
 {
     for (int i = 0; i < w->n; i++) {
-        pair_keys_drop(w->pairs[i].block);
+        pair_keys_drop(w->pairs[i].keys);
         free(w->pairs[i].ids);
     }
     w->n = 0;
@@ -176,11 +176,11 @@ static enum status warm_text(struct warm_context *w, int64_t text,
         return st;
     *p = (struct steering_pair){ 0 };
     st = steering_pair_prepare(w->en, w->k->cache, t->source, t->target, p, e);
-    if (!st && !p->block && p->n_tgt) {
+    if (!st && !p->keys && p->n_tgt) {
         w->n++;
         return ST_OK;
     }
-    pair_keys_drop(p->block);
+    pair_keys_drop(p->keys);
     free(p->ids);
     return st;
 }

@@ -93,8 +93,8 @@ enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
     for (int i = 0; i < n; i++) {
         const struct sentence *s = jobs[i]->owner;
 
-        m->pairsets[i] = jobs[i]->user ? s->pairset : NULL;
-        steered += jobs[i]->user != NULL;
+        m->pairsets[i] = jobs[i]->mixer_data ? s->pairset : NULL;
+        steered += jobs[i]->mixer_data != NULL;
     }
     if (steered) st = make_keys(m, n, e);
     return st ? st : batch_add(m->batch, jobs, n, e);

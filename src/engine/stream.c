@@ -397,7 +397,7 @@ struct batch_counts stream_work(struct stream *s)
         sum.rows += c.rows;
         sum.steps += c.steps;
         sum.drafted += c.drafted;
-        sum.used += c.used;
+        sum.drafts_used += c.drafts_used;
     }
     pthread_mutex_unlock(&s->lock);
     return sum;

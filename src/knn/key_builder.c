@@ -180,10 +180,10 @@ static void fill_block(const struct key_builder *kb, struct key_pair *p,
         int32_t token = t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id;
 
         if (compact)
-            pair_keys_put_bytes(p->block, t, ws->xq + (size_t)t * bytes,
+            pair_keys_put_bytes(p->keys, t, ws->xq + (size_t)t * bytes,
                                 ws->xs[t], token);
         else
-            pair_keys_put(p->block, t, hidden + (size_t)t * ws->ld, token);
+            pair_keys_put(p->keys, t, hidden + (size_t)t * ws->ld, token);
     }
 }
 
@@ -191,7 +191,7 @@ static void fill_block(const struct key_builder *kb, struct key_pair *p,
 static enum status make_block(const struct key_builder *kb, struct key_pair *p,
                               const float *hidden, struct err *e)
 {
-    enum status st = pair_keys_new(&p->block, kb->o.type, target_rows(kb, p),
+    enum status st = pair_keys_new(&p->keys, kb->o.type, target_rows(kb, p),
                                    kb->net->d, e);
 
     if (!st) fill_block(kb, p, hidden);
@@ -277,7 +277,7 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
     int most = kb->rows;
     enum status st;
 
-    for (int i = 0; i < n; i++) pairs[i].block = NULL;
+    for (int i = 0; i < n; i++) pairs[i].keys = NULL;
     for (int i = 0; i < n; i++) {
         if (key_builder_widest(kb, &pairs[i]) > kb->net->max_pos)
             return err_set(e, ST_LIMIT, "a memory pair of more than %d pieces "
@@ -290,8 +290,8 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
     kb->ws.pool = kb->use_pool ? kb->pool : NULL;
     st = run_all(kb, pairs, n, e);
     for (int i = 0; st && i < n; i++) {
-        pair_keys_drop(pairs[i].block);
-        pairs[i].block = NULL;
+        pair_keys_drop(pairs[i].keys);
+        pairs[i].keys = NULL;
     }
     return st;
 }

@@ -95,9 +95,9 @@ static void take_out(struct key_cache *c, struct cache_node **at)
 
     *at = n->next;
     ring_out(n);
-    c->blocks--;
-    c->bytes -= n->block->bytes;
-    pair_keys_drop(n->block);
+    c->pairs--;
+    c->bytes -= n->keys->bytes;
+    pair_keys_drop(n->keys);
     free(n);
 }
 
@@ -120,13 +120,13 @@ static bool key_cache_keep(struct key_cache *c, struct key_id id,
     n = calloc(1, sizeof *n);
     if (!n) return false;
     key_cache_make_room(c, b->bytes);
-    if (c->blocks > c->mask) key_cache_grow(c);
+    if (c->pairs > c->mask) key_cache_grow(c);
     n->id = id;
-    n->block = pair_keys_hold(b);
+    n->keys = pair_keys_hold(b);
     n->next = *chain_of(c, id);
     *chain_of(c, id) = n;
     ring_in(c, n);
-    c->blocks++;
+    c->pairs++;
     c->bytes += b->bytes;
     return true;
 }
@@ -156,7 +156,7 @@ enum status key_cache_new(struct key_cache **out, size_t limit,
 void key_cache_free(struct key_cache *c)
 {
     if (!c) return;
-    while (c->blocks) take_out(c, key_cache_find(c, c->ring.newer->id));
+    while (c->pairs) take_out(c, key_cache_find(c, c->ring.newer->id));
     key_file_close(c->file);
     pthread_mutex_destroy(&c->lock);
     free(c->chains);
@@ -174,7 +174,7 @@ static struct pair_keys *key_cache_look_up(struct key_cache *c,
     n = *key_cache_find(c, id);
     if (n) {
         use_again(c, n);
-        b = pair_keys_hold(n->block);
+        b = pair_keys_hold(n->keys);
     }
     pthread_mutex_unlock(&c->lock);
     return b;
@@ -240,7 +240,7 @@ enum status key_cache_stats(struct key_cache *c, struct key_cache_stats *out,
     pthread_mutex_lock(&c->lock);
     *out = (struct key_cache_stats){
         .hits = c->hits, .file_hits = c->file_hits, .misses = c->misses,
-        .dropped = c->dropped, .blocks = c->blocks, .bytes = c->bytes,
+        .dropped = c->dropped, .pairs = c->pairs, .bytes = c->bytes,
         .limit = c->limit, .has_file = c->file != NULL };
     pthread_mutex_unlock(&c->lock);
     return c->file ? key_file_stats(c->file, &out->file, e) : ST_OK;

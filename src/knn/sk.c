@@ -67,7 +67,7 @@ static void sk_first(struct mixer *mx, int lane, struct guess *out)
     const struct sk_sentence *s = sk_of(mx)->sentences[lane];
     const struct neighbor before = { .pair = 0, .pos = -1 };
 
-    if (!s || !s->store.n_blocks || !s->similarity) return;
+    if (!s || !s->store.n_pairs || !s->similarity) return;
     *out = guess_of(s, &before);
     out->likely = fmaxf(0, 1.25f * s->similarity[0] - 0.25f);
 }
@@ -79,7 +79,7 @@ static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
 {
     if (sk->o.eos_abstains && nb->token == sk->o.eos) return false;
     return !sk->o.repeat_votes ||
-           !repeats_too_often(said, n_said, s->store.blocks[nb->pair]->token,
+           !repeats_too_often(said, n_said, s->store.pairs[nb->pair]->token,
                               nb->pos, sk->o.repeat_votes);
 }
 
@@ -96,7 +96,7 @@ static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
         nb[left] = nb[i];
         v->share[left++] = v->share[i];
     }
-    if (left < n) weigh_rest(nb, left, v);
+    if (left < n) weigh_remaining(nb, left, v);
     return left;
 }
 
@@ -169,7 +169,7 @@ static void write_note(const struct sk *sk, const struct sk_sentence *s,
     to->lambda = v.lambda;
     to->n = v.n ? n : 0;
     for (int i = 0; i < to->n; i++)
-        to->voters[i] = (struct sk_vote){ nb[i], v.share[i] };
+        to->votes[i] = (struct sk_vote){ nb[i], v.share[i] };
 }
 
 static void sk_explain(struct mixer *mx, int lane,
@@ -178,10 +178,10 @@ static void sk_explain(struct mixer *mx, int lane,
     struct sk *sk = sk_of(mx);
     struct sk_sentence *s = sk->sentences[lane];
 
-    if (!s || !s->notes || in->hyp >= s->hyps || !s->store.n) return;
+    if (!s || !s->votes || in->hyp >= s->hyps || !s->store.n) return;
     for (int t = 0; t < in->n && in->from + t < s->tokens; t++)
         write_note(sk, s, in, t,
-                   &s->notes[(size_t)in->hyp * (size_t)s->tokens +
+                   &s->votes[(size_t)in->hyp * (size_t)s->tokens +
                              (size_t)(in->from + t)]);
 }
 
@@ -242,8 +242,8 @@ void sk_sentence_release(struct sk_sentence *s)
 {
     datastore_release(&s->store);
     free(s->similarity);
-    if (s->notes) free(s->notes[0].voters);
-    free(s->notes);
+    if (s->votes) free(s->votes[0].votes);
+    free(s->votes);
     memset(s, 0, sizeof *s);
 }
 
@@ -259,9 +259,9 @@ enum status sk_sentence_alloc_votes(struct sk_sentence *s, int hyps, int tokens,
         free(voters);
         return err_nomem(e, "explanations");
     }
-    for (size_t i = 0; i < n; i++) notes[i].voters = voters + i * (size_t)k;
-    notes[0].voters = voters;
-    s->notes = notes;
+    for (size_t i = 0; i < n; i++) notes[i].votes = voters + i * (size_t)k;
+    notes[0].votes = voters;
+    s->votes = notes;
     s->hyps = hyps;
     s->tokens = tokens;
     return ST_OK;

@@ -57,7 +57,7 @@ struct batch {
     struct batch_counts counts;
 };
 
-/* The most tokens a mixer may batch_list. */
+/* The most tokens a mixer may list. */
 enum { MOST_LISTED = 64 };
 /* Drafts are made for at most so many hypotheses. */
 enum { DRAFT_LIVE = 4 };
@@ -236,15 +236,15 @@ static enum status enter(struct batch *b, struct job *j, const float *x,
     int at = (int)(l - b->lanes);
 
     if (b->mixer && b->mixer->begin) {
-        enum status st = b->mixer->begin(b->mixer, at, j->user, e);
+        enum status st = b->mixer->begin(b->mixer, at, j->mixer_data, e);
         if (st) return st;
     }
     crosskv_fill(&l->crosskv, &b->ws, x, j->n_src);
     beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
-    if (j->user) l->beam.prune = b->o.prune_steered;
+    if (j->mixer_data) l->beam.prune = b->o.prune_steered;
     l->job = j;
     begin_states(b, l);
-    j->n_hyps = j->steps = 0;
+    j->n_hyps = j->n_passes = 0;
     b->n_busy++;
     return ST_OK;
 }
@@ -390,7 +390,7 @@ static void lane_rows(struct batch *b, struct lane *l)
                           l->path + (size_t)i * (size_t)b->max_len);
     }
     if (b->o.draft) add_drafts(b, l);
-    l->job->steps++;
+    l->job->n_passes++;
 }
 
 static void stats_part(void *arg, int part, int n_parts)
@@ -478,7 +478,7 @@ static void batch_list(struct batch *b, int row, int32_t token)
 }
 
 /* The model's best tokens and those the mixer lists: mixing only raises the
- * batch_listed ones against the others, so no other token can be among the best. */
+ * listed ones against the others, so no other token can be among the best. */
 static void list_best(struct batch *b, const struct lane *l, int row)
 {
     struct topk_entry top[TOPK_MAX];
@@ -543,7 +543,7 @@ static void reorder(struct batch *b, struct lane *l)
 
         to = states_child(&l->states, from, beam_token(bm, i));
         if (to < 0) to = states_new(&l->states, from, beam_token(bm, i));
-        else if (l->states.at[to].drafted) b->counts.used++;
+        else if (l->states.at[to].drafted) b->counts.drafts_used++;
         l->states.at[to].drafted = false;
         l->at_next[i] = to;
         memcpy(l->path_next + (size_t)i * ld,

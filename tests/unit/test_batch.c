@@ -127,7 +127,7 @@ static bool same_hyp(const struct hypothesis *a, const struct hypothesis *b,
 
 static bool same_job(const struct job *a, const struct job *b)
 {
-    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 && a->steps == b->steps;
+    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 && a->n_passes == b->n_passes;
 
     for (int i = 0; ok && i < a->n_hyps; i++)
         ok = same_hyp(&a->hyps[i], &b->hyps[i], a->n_src);
@@ -715,7 +715,7 @@ static bool mixed_run(struct mixed *x, enum mode mode)
     x->f->nv = &x->nv;
     make_texts(&x->t, &x->m, 12);
     new_jobs(x->jobs, &x->t, x->m.net, &o);
-    for (int i = 0; i < x->t.n; i++) x->jobs[i]->user = &x->jobs[i];
+    for (int i = 0; i < x->t.n; i++) x->jobs[i]->mixer_data = &x->jobs[i];
     if (!CHECK_OK(batch_new(&b, x->m.net, &o, NULL, &x->f->mx, &e), &e))
         return false;
     run_jobs(b, x->jobs, x->t.n, &w);
@@ -833,7 +833,7 @@ TEST(a_mixer_may_refuse_a_sentence)
     REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
     make_texts(&t, &m, 5);
     new_jobs(jobs, &t, m.net, &o);
-    for (int i = 0; i < t.n; i++) jobs[i]->user = &jobs[i];
+    for (int i = 0; i < t.n; i++) jobs[i]->mixer_data = &jobs[i];
     REQUIRE_OK(batch_new(&b, m.net, &o, NULL, &f->mx, &e), &e);
     f->fail_at = 3;
     CHECK_INT(batch_add(b, jobs, 5, &e), ST_LIMIT);
@@ -885,7 +885,7 @@ TEST(giving_up_leaves_nothing_behind)
     CHECK_INT(count_other(want, got, t.n), 0);
     c = batch_counts(b);
     CHECK(c.passes > 60 && c.rows > c.passes && c.rows <= 16 * c.passes);
-    CHECK(c.steps > c.passes && !c.drafted && !c.used);
+    CHECK(c.steps > c.passes && !c.drafted && !c.drafts_used);
     batch_free(b);
     free_jobs(got, t.n);
     free_jobs(want, t.n);
@@ -988,12 +988,12 @@ static struct batch_counts check_drafts(const struct tiny_net *m,
         for (int k = 0; k < want[i]->n_hyps; k++)
             CHECK(same_hyp(&got[i]->hyps[k], &want[i]->hyps[k],
                            want[i]->n_src));
-        CHECK(got[i]->steps <= want[i]->steps);
+        CHECK(got[i]->n_passes <= want[i]->n_passes);
         tokens += want[i]->hyps[0].n;
     }
     CHECK_INT(p->told, tokens);
     c = batch_counts(b);
-    CHECK(c.used <= c.drafted && c.drafted < c.rows);
+    CHECK(c.drafts_used <= c.drafted && c.drafted < c.rows);
     batch_free(b);
     free_jobs(got, t->n);
     free(p);
@@ -1023,14 +1023,14 @@ TEST(drafts_change_nothing_but_the_passes)
         some = check_drafts(&m, &t, want, o, 3);
         wrong = check_drafts(&m, &t, want, o, 1);
         CHECK_INT(right.steps, wrong.steps);
-        CHECK(right.used > 0 && some.used > 0);
+        CHECK(right.drafts_used > 0 && some.drafts_used > 0);
         if (o.lanes == 1 && o.beam == 1) {
             /* One row for each state that is passed, and a few a pass. */
             CHECK(right.passes * 3 < right.steps);
             CHECK(some.passes < some.steps);
-            CHECK_INT(wrong.used, 0);
+            CHECK_INT(wrong.drafts_used, 0);
             CHECK_INT(wrong.passes, wrong.steps);
-            CHECK_INT(right.rows - right.drafted + right.used, right.steps);
+            CHECK_INT(right.rows - right.drafted + right.drafts_used, right.steps);
         }
         free_jobs(want, t.n);
     }

@@ -263,13 +263,13 @@ static void compare_beam(const struct comparison *c)
             n = ids_of(json_object_get(line, "src_ids"), src);
             src[n++] = f.w->cfg.eos_id;
             REQUIRE_OK(job_new(&j, &o, f.net, src, n, NULL, 0, &e), &e);
-            j->user = line;
+            j->mixer_data = line;
             CHECK_OK(batch_add(b, &j, 1, &e), &e);
         }
         for (struct job *j = batch_step(b), *next; j; j = next) {
             next = j->next;
-            check_job(&f, j, j->user, &t);
-            json_decref(j->user);
+            check_job(&f, j, j->mixer_data, &t);
+            json_decref(j->mixer_data);
             job_free(j);
         }
     }

@@ -148,7 +148,7 @@ static void take_output(struct outputs *out, int i, struct request *q)
     if (!r) return;
     out->tokens += r->tokens;
     for (int k = 0; k < r->n_sentences; k++)
-        if (r->sentences[k].job) out->passes += r->sentences[k].job->steps;
+        if (r->sentences[k].job) out->passes += r->sentences[k].job->n_passes;
     result_free(r);
 }
 
