@@ -82,7 +82,7 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(inner(err));
-    st = keys_drop_others(keys->k, tm->f, &n, inner(err));
+    st = shared_keys_drop_others(keys->k, tm->f, &n, inner(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }
@@ -204,7 +204,7 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     p = &s->pairset->pairs[i];
     out->similarity = p->similarity;
     out->exact = s->exact && !i;
-    if (!s->exact && !s->pairset->explained) return;
+    if (!s->exact && !s->pairset->has_texts) return;
     out->source = or_empty(p->source);
     out->target = or_empty(p->target);
     out->memory = or_empty(p->memory);

@@ -102,7 +102,7 @@ static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
 }
 
 /* Whether the neighbors of a query are sorted by distance. */
-static bool neighbors_sorted(const struct neighbor *nb, int n)
+static inline bool neighbors_sorted(const struct neighbor *nb, int n)
 {
     for (int i = 1; i < n; i++)
         if (nb[i].d2 < nb[i - 1].d2) return false;
@@ -126,7 +126,7 @@ int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
 {
     int found = 0;
 
-    assert(k >= 1 && k <= KNN_MAX_K && n_q >= 0);
+    assert(k >= 1 && n_q >= 0);
     for (int q = 0; q < n_q; q += QUERIES) {
         struct datastore_scan s = {
             kn, queries + (size_t)q * ldq, ldq,

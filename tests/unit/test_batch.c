@@ -518,7 +518,7 @@ struct seen { int lane, parent, depth; float state[4]; };
 struct fake {
     struct mixer mx;
     enum mode mode;
-    void *user[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
+    void *data[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
     int begins, steps, ends;
     int fail_at;                /* the begin that fails, 0: none */
     int began[MAX_ROWS];        /* by lane: rows seen before its first */
@@ -530,15 +530,15 @@ struct fake {
     float add[MAX_ROWS][N_LIGHT];
 };
 
-static enum status fake_begin(struct mixer *mx, int lane, void *user,
+static enum status fake_begin(struct mixer *mx, int lane, void *mixer_data,
                               struct err *e)
 {
     struct fake *f = (struct fake *)mx;
 
     if (++f->begins == f->fail_at)
         return err_set(e, ST_LIMIT, "enough of this");
-    CHECK(f->user[lane] == NULL && user != NULL);
-    f->user[lane] = user;
+    CHECK(f->data[lane] == NULL && mixer_data != NULL);
+    f->data[lane] = mixer_data;
     f->began[lane] = f->n_seen;
     return ST_OK;
 }
@@ -579,9 +579,9 @@ static void fake_end(struct mixer *mx, int lane)
 {
     struct fake *f = (struct fake *)mx;
 
-    if (CHECK(f->user[lane] != NULL) && f->nv)
-        check_parents(f, lane, *(struct job **)f->user[lane]);
-    f->user[lane] = NULL;
+    if (CHECK(f->data[lane] != NULL) && f->nv)
+        check_parents(f, lane, *(struct job **)f->data[lane]);
+    f->data[lane] = NULL;
     f->ends++;
 }
 
@@ -592,7 +592,7 @@ static void remember(struct fake *f, const struct mixer_step *in, int r)
     int lane = in->lane[r], before = in->parent[r];
     struct seen *s = &f->seen[f->n_seen];
 
-    CHECK(f->user[lane] != NULL);
+    CHECK(f->data[lane] != NULL);
     *s = (struct seen){ lane, -1, 0, { 0 } };
     if (before >= 0 && CHECK(before < MAX_STATES)) {
         s->parent = f->row_of[before];
@@ -670,7 +670,7 @@ static void fake_step(struct mixer *mx, const struct mixer_step *in,
     REQUIRE(in->rows <= MAX_ROWS);
     for (int r = 0; r < in->rows; r++) {
         const float *x = in->logits + (size_t)r * in->ld_logits;
-        const struct job *j = *(struct job **)f->user[in->lane[r]];
+        const struct job *j = *(struct job **)f->data[in->lane[r]];
 
         CHECK(out[r].keep == 1 && out[r].n == 0);
         remember(f, in, r);
@@ -894,7 +894,7 @@ TEST(giving_up_leaves_nothing_behind)
 
 /* ---- drafts ------------------------------------------------------------ */
 
-/* A mixer that guesses: the translation that comes out without it (job.user),
+/* A mixer that guesses: the translation that comes out without it (job.mixer_data),
  * right for a stretch, wrong at every `lies`-th token; it adds nothing else. */
 struct prophet {
     struct mixer mx;
@@ -905,11 +905,11 @@ struct prophet {
     int32_t wrong[200][64];     /* by position: what it says comes then */
 };
 
-static enum status prophet_begin(struct mixer *mx, int lane, void *user,
+static enum status prophet_begin(struct mixer *mx, int lane, void *mixer_data,
                                  struct err *e)
 {
     (void)e;
-    ((struct prophet *)mx)->of[lane] = user;
+    ((struct prophet *)mx)->of[lane] = mixer_data;
     return ST_OK;
 }
 
@@ -980,7 +980,7 @@ static struct batch_counts check_drafts(const struct tiny_net *m,
     o.draft = 8;
     o.explain = true;
     new_jobs(got, t, m->net, &o);
-    for (int i = 0; i < t->n; i++) got[i]->user = want[i];
+    for (int i = 0; i < t->n; i++) got[i]->mixer_data = want[i];
     CHECK_OK(batch_new(&b, m->net, &o, NULL, &p->mx, &e), &e);
     run_jobs(b, got, t->n, &w);
     for (int i = 0; i < t->n; i++) {
@@ -1051,7 +1051,7 @@ TEST(sizes_whose_product_does_not_fit_are_refused)
     REQUIRE((double)o.lanes * o.beam *
             search_max_len(&o, m.net, o.max_source) > INT32_MAX);
     CHECK_INT(batch_new(&b, m.net, &o, NULL, NULL, &e), ST_LIMIT);
-    CHECK(b == NULL && strstr(e.msg, "too much together"));
+    CHECK(b == NULL && strstr(e.msg, "too much memory together"));
     tiny_net_close(&m);
 }
 

@@ -444,12 +444,12 @@ TEST(another_model_is_refused)
     CHECK(strstr(x.e.msg, "another model") && !f);
     kind = kind_of(KEY_F32);
     CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
-    CHECK(strstr(x.e.msg, "has 8-bit keys of 20 numbers, not 32-bit ones of "
+    CHECK(strstr(x.e.msg, "has 8-bit keys of 20 numbers, not 32-bit keys of "
                  "20") && !f);
     kind = kind_of(KEY_INT8);
     kind.d++;
     CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
-    CHECK(strstr(x.e.msg, "not 8-bit ones of 21") && !f);
+    CHECK(strstr(x.e.msg, "not 8-bit keys of 21") && !f);
     kind = kind_of(KEY_INT8);
     kind.maker = UINT64_MAX;
     CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, NULL), ST_ARGUMENT);
@@ -491,20 +491,20 @@ TEST(files_of_others_are_left_alone)
         unlink(x.path);
         sql(x.path, theirs[i]);
         sql(x.path, "CREATE TABLE head(maker, type, d)");
-        check_left_alone(&x, ST_FORMAT, "not a file of keys");
+        check_left_alone(&x, ST_FORMAT, "not a key file");
     }
     sql(x.path, "PRAGMA application_id = 1936420212");  /* a memory */
-    check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    check_left_alone(&x, ST_FORMAT, "not a key file");
     unlink(x.path);
     scratch_write(&x.dir, "k.keys", "x");
-    check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    check_left_alone(&x, ST_FORMAT, "not a key file");
     {
         char text[10000];
 
         memset(text, 'x', sizeof text - 1);
         text[sizeof text - 1] = '\0';
         scratch_write(&x.dir, "k.keys", text);
-        check_left_alone(&x, ST_FORMAT, "not a file of keys");
+        check_left_alone(&x, ST_FORMAT, "not a key file");
     }
     unlink(x.path);
     mkdir(x.path, 0700);
@@ -523,7 +523,7 @@ TEST(no_folder_no_name)
 
     if (!setup(&x, ROOM)) return;
     snprintf(x.path, sizeof x.path, "%s/missing/k.keys", x.dir.dir);
-    check_refused(&x, ST_IO, "cannot be made: No such file or directory");
+    check_refused(&x, ST_IO, "cannot create the key file: No such file or directory");
     snprintf(x.path, sizeof x.path, "%s/k.keys/k.keys", x.dir.dir);
     check_refused(&x, ST_IO, "Not a directory");
     CHECK_INT(key_file_open(&f, "", &kind, ROOM, &x.e), ST_ARGUMENT);

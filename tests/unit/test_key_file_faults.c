@@ -403,7 +403,7 @@ static int only_reads(struct fix *x)
     if (put_sized(x->f, 20, 3, &x->e)) return 4;
     if (reads(x, 20) || stats(x).pairs != 20) return 4;
     if (key_file_keep_only(x->f, NULL, 0, &removed, &x->e) != ST_IO) return 5;
-    if (removed || !strstr(x->e.msg, "cannot be written")) return 5;
+    if (removed || !strstr(x->e.msg, "the key file is read-only")) return 5;
     if (key_file_compact(x->f, &x->e)) return 5;
     key_file_close(x->f);
     if (!again(x, ROOM)) return 6;
@@ -420,19 +420,19 @@ static int finds_log(struct fix *x)
 
 static int finds_version_1(struct fix *x)
 {
-    check_refused(x, ST_VERSION, "made by an older version");
+    check_refused(x, ST_VERSION, "was made by an older version");
     return strstr(x->e.msg, "older version") ? 0 : 1;
 }
 
 static int finds_nothing(struct fix *x)
 {
-    check_refused(x, ST_IO, "is empty and cannot be written");
+    check_refused(x, ST_IO, "the key file is empty and read-only");
     return strstr(x->e.msg, "is empty") ? 0 : 1;
 }
 
 static int cannot_make_it(struct fix *x)
 {
-    check_refused(x, ST_IO, "cannot be made: Permission denied");
+    check_refused(x, ST_IO, "cannot create the key file: Permission denied");
     return strstr(x->e.msg, "Permission denied") ? 0 : 1;
 }
 
