@@ -50,9 +50,9 @@ void pairset_free(struct pairset *r);           /* NULL is fine */
 /* Release the keys and tokens of all pairs. The texts stay, for results. */
 void pairset_drop_keys(struct pairset *r);
 void pairset_drop_alternatives(struct pairset *r);
-/* If one of the n pairs has the sentence `text` as its source, reduce the set to
- * the exact matches: the one with the highest precedence first, then one for
- * each other translation. The pairs are in the order of tm/precedence.h
+/* If one of the n pairs has the sentence `text` as its source, reduce the set
+ * to the exact matches: the one with the highest precedence first, then one
+ * for each other translation. The pairs are in the order of tm/precedence.h
  * already. Otherwise drop the alternatives and return false. */
 bool pairset_keep_exact(struct pairset *r, struct str text);
 

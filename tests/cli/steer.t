@@ -215,7 +215,7 @@ It is of one model and one way to make them, and says so; it is left alone.
   $ skmt translate -M my.tm --key-file text one; skmt translate -M my.tm --key-file my.tm one; skmt translate -M my.tm --key-file nowhere/keys one
   skmt: text: not a key file made by skmt
   skmt: my.tm: not a key file made by skmt
-  skmt: nowhere/keys: cannot be *: No such file or directory (glob)
+  skmt: nowhere/keys: cannot create the key file: No such file or directory
   [1]
   $ cmp keys before; cmp text <(cat two; sed -n 3,4p text)
 
