@@ -1,8 +1,9 @@
-/* skmt_steer.c - steering translations by a memory: that part of
- * include/skmt.h. */
+/* skmt_steer.c - the part of include/skmt.h that steers translations by a
+ * memory and explains how pairs influenced a result. */
 #include <stdlib.h>
 
 #include "api/tm_handle.h"
+#include "base/invariant.h"
 #include "engine/shared_keys.h"
 #include "engine/pairfinder.h"
 #include "engine/session.h"
@@ -12,10 +13,10 @@
 struct skmt_keys {
     struct shared_keys *k;
     const struct engine *en;
-    struct key_cache_stats stats;       /* what skmt_keys_stat counts through */
+    struct key_cache_stats stats;       /* the values of skmt_keys_stat */
 };
 
-/* ---- keys ------------------------------------------------------------------ */
+/* ---- keys ---------------------------------------------------------------- */
 
 skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                           const skmt_options *options, const char *file,
@@ -87,7 +88,7 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     return (skmt_status)st;
 }
 
-/* ---- sessions and streams -------------------------------------------------- */
+/* ---- sessions and streams ------------------------------------------------ */
 
 static struct session *session_of(skmt_session *s)
 {
@@ -110,7 +111,7 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
                                           keys ? keys->k : NULL, inner(err));
 }
 
-/* The caller's pairs as ours; *out is malloc memory. */
+/* Convert and check the caller's pairs. The caller frees *out. */
 static enum status skmt_steer_take_pairs(const skmt_similar *pairs, int n,
                                          struct similar_pair **out,
                                          struct err *e)
@@ -122,7 +123,8 @@ static enum status skmt_steer_take_pairs(const skmt_similar *pairs, int n,
     if (n < 0) {
         free(p);
         *out = NULL;
-        return err_set(e, ST_ARGUMENT, "%d pairs were given", n);
+        return err_set(e, ST_ARGUMENT, "the number of pairs is negative: %d",
+                       n);
     }
     for (int i = 0; i < n; i++) {
         p[i] = (struct similar_pair){ str_of(pairs[i].source),
@@ -174,7 +176,7 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     return (skmt_status)st;
 }
 
-/* ---- what a result owes to the memory --------------------------------------- */
+/* ---- pairs and votes of a result ----------------------------------------- */
 
 static const struct sentence *skmt_steer_sentence_at(const skmt_result *r,
                                                      int seg)
@@ -211,9 +213,9 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     out->id = p->pair;
 }
 
-/* Of one token of a translation; NULL: nothing was kept. */
-static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
-                                            int seg, int i)
+/* The votes on a token of a translation; NULL when none were recorded. */
+static const struct sk_token_votes *votes_at(const skmt_result *r, int hyp,
+                                             int seg, int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
@@ -232,10 +234,10 @@ static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
 double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
                          int *votes)
 {
-    const struct sk_token_votes *n = note_at(r, hyp, seg, i);
+    const struct sk_token_votes *v = votes_at(r, hyp, seg, i);
 
-    if (votes) *votes = n ? n->n : 0;
-    return n ? (double)n->lambda : 0;
+    if (votes) *votes = v ? v->n : 0;
+    return v ? (double)v->lambda : 0;
 }
 
 void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
@@ -243,12 +245,13 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 {
     const struct engine *en =
         ((const struct result *)(const void *)r)->engine;
-    const struct sk_token_votes *n = note_at(r, hyp, seg, i);
+    const struct sk_token_votes *all = votes_at(r, hyp, seg, i);
     const struct sk_vote *v;
 
     *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
-    if (!n || vote < 0 || vote >= n->n) return;
-    v = &n->votes[vote];
+    if (!all || vote < 0 || vote >= all->n) return;
+    v = &all->votes[vote];
+    assert(v->nb.pair >= 0 && v->nb.pair < skmt_result_pairs(r, seg));
     *out = (skmt_vote){ v->nb.pair, v->nb.pos, v->nb.token,
                         en->piece_text[v->nb.token], (double)v->nb.d2,
                         (double)v->share };
