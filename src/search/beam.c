@@ -89,7 +89,8 @@ static double score_of(const struct beam *b, double total, int n)
 }
 
 /* Insert into the finished hypotheses: best first, equal scores in order of
- * arrival. fairseq keeps the first `beam` of them, even if better ones follow. */
+ * arrival. fairseq keeps the first `beam` of them, even if better ones follow.
+ */
 static void beam_finish(struct beam *b, const struct beam_candidate *c)
 {
     struct beam_finished f = { 0, c->total, score_of(b, c->total, b->t), true };

@@ -1,6 +1,6 @@
-/* forced.c - teacher forcing: one encoder pass and one decoder pass over a known
- * pair, then the output projection row by row. Allocates what it needs for each
- * call; search does not use it. */
+/* forced.c - teacher forcing: one encoder pass and one decoder pass over a
+ * known pair, then the output projection row by row. Allocates what it needs
+ * for each call; search does not use it. */
 #include "search/forced.h"
 
 #include <assert.h>

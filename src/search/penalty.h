@@ -4,8 +4,8 @@
  *   gnmt:    ((5 + n) / 6)^alpha    (Wu et al. 2016)
  *   fairseq: n^alpha
  * Both grow with n, and log-probabilities only fall. So log-probability /
- * penalty(longest) is an upper bound for what an unfinished hypothesis can still
- * reach. */
+ * penalty(longest) is an upper bound for what an unfinished hypothesis can
+ * still reach. */
 #ifndef SEARCH_PENALTY_H
 #define SEARCH_PENALTY_H
 

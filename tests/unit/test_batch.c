@@ -1,9 +1,9 @@
-/* test_batch.c - sentences decoded together are what they are alone.
+/* test_batch.c - a batch translates each sentence as if it were alone.
  *
- * Tiny random models translate into nonsense, but always into the same: each
- * sentence is decoded alone once, and every batch, order, thread count and
- * way of refilling must give its bytes again. naive.h says what the numbers
- * should have been. */
+ * Tiny random models produce nonsense, but always the same nonsense. Each
+ * sentence is decoded alone once. Every batch size, order, thread count and way
+ * of refilling lanes must then give the same bytes. naive.h computes the
+ * expected numbers. */
 #include "base/mem.h"
 #include "base/pool.h"
 #include "naive.h"
@@ -127,7 +127,8 @@ static bool same_hyp(const struct hypothesis *a, const struct hypothesis *b,
 
 static bool same_job(const struct job *a, const struct job *b)
 {
-    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 && a->n_passes == b->n_passes;
+    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 &&
+              a->n_passes == b->n_passes;
 
     for (int i = 0; ok && i < a->n_hyps; i++)
         ok = same_hyp(&a->hyps[i], &b->hyps[i], a->n_src);
@@ -894,8 +895,9 @@ TEST(giving_up_leaves_nothing_behind)
 
 /* ---- drafts ------------------------------------------------------------ */
 
-/* A mixer that guesses: the translation that comes out without it (job.mixer_data),
- * right for a stretch, wrong at every `lies`-th token; it adds nothing else. */
+/* A mixer that guesses: the translation that comes out without it
+ * (job.mixer_data), right for a stretch, wrong at every `lies`-th token; it
+ * adds nothing else. */
 struct prophet {
     struct mixer mx;
     const struct job *of[MAX_ROWS];     /* by lane */
@@ -1030,7 +1032,8 @@ TEST(drafts_change_nothing_but_the_passes)
             CHECK(some.passes < some.steps);
             CHECK_INT(wrong.drafts_used, 0);
             CHECK_INT(wrong.passes, wrong.steps);
-            CHECK_INT(right.rows - right.drafted + right.drafts_used, right.steps);
+            CHECK_INT(right.rows - right.drafted + right.drafts_used,
+                      right.steps);
         }
         free_jobs(want, t.n);
     }
@@ -1063,7 +1066,8 @@ static int count_ended(struct job **jobs, int n)
     return ended;
 }
 
-/* ---- rows of one pass ------------------------------------------------------ */
+/* ---- rows of one pass ------------------------------------------------------
+ */
 
 /* Two hypotheses of a sentence, three tokens and four, after one start: their
  * last tokens in one pass, one position after the other, or each alone. */

@@ -1,5 +1,5 @@
-/* test_key_cache.c - the cache of keys, with a file behind it and without. The
- * file itself: test_key_file.c. */
+/* test_key_cache.c - the cache of keys, with and without a key file. The file
+ * itself is tested in test_key_file.c. */
 #include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>

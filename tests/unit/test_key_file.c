@@ -1,5 +1,5 @@
-/* test_key_file.c - files of keys: what is kept, what goes, what is refused, and
- * what becomes of damaged ones. */
+/* test_key_file.c - key files: storing and finding keys, eviction, refused
+ * files, and damaged files. */
 #include <sys/stat.h>
 
 #include "key_file_fix.h"
@@ -523,7 +523,8 @@ TEST(no_folder_no_name)
 
     if (!setup(&x, ROOM)) return;
     snprintf(x.path, sizeof x.path, "%s/missing/k.keys", x.dir.dir);
-    check_refused(&x, ST_IO, "cannot create the key file: No such file or directory");
+    check_refused(&x, ST_IO,
+                  "cannot create the key file: No such file or directory");
     snprintf(x.path, sizeof x.path, "%s/k.keys/k.keys", x.dir.dir);
     check_refused(&x, ST_IO, "Not a directory");
     CHECK_INT(key_file_open(&f, "", &kind, ROOM, &x.e), ST_ARGUMENT);

@@ -1,5 +1,5 @@
-/* test_key_file_faults.c - files of keys shared, killed, and on disks that are
- * full or cannot be written. */
+/* test_key_file_faults.c - key files that several processes share, whose
+ * writers are killed, and on disks that are full or read-only. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

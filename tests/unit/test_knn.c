@@ -1,4 +1,5 @@
-/* test_knn.c - keys, neighbors and trust, against definitions and PyTorch. */
+/* test_knn.c - keys, neighbors, votes and lambda, compared with their
+ * definitions and with results of PyTorch. */
 #include "golden.h"
 #include "key_fix.h"
 
@@ -12,7 +13,8 @@
 #include "text/subword.h"
 #include "tiny_net.h"
 
-/* ---- by definition -------------------------------------------------------- */
+/* ---- by definition --------------------------------------------------------
+ */
 
 static void add_block(struct datastore *ks, struct pair_keys *b)
 {
@@ -235,7 +237,8 @@ TEST(trust_may_be_fixed_or_none)
     CHECK(v.lambda == 0);
 }
 
-/* ---- keys of a tiny model -------------------------------------------------- */
+/* ---- keys of a tiny model --------------------------------------------------
+ */
 
 #define TINY_PAIRS 5
 
@@ -594,7 +597,8 @@ TEST(a_vote_for_the_end_may_abstain)
     }
 }
 
-/* ---- against the reference ------------------------------------------------ */
+/* ---- against the reference ------------------------------------------------
+ */
 
 #define MOST 2048
 
@@ -755,7 +759,8 @@ TEST(steps_are_the_references)
     fixture_close(&f);
 }
 
-/* ---- whole translations --------------------------------------------------- */
+/* ---- whole translations ---------------------------------------------------
+ */
 
 static struct search_options beam_options(void)
 {
