@@ -222,7 +222,7 @@ static long make_keys(const struct engine *en, const char *path, int rows,
         if (key_builder_run(kb, work, n, e)) tokens = -1;
         for (int i = 0; i < n; i++) {
             if (tokens >= 0) tokens += in[i].n_tgt;
-            pair_keys_drop(work[i].block);
+            pair_keys_drop(work[i].keys);
             free(in[i].ids);
         }
         if (tokens < 0) break;

@@ -1,4 +1,5 @@
-/* skmt.h - machine translation with a Transformer, on the CPU.
+/* skmt.h - machine translation with a Transformer on the CPU, steered by
+ * translation memories.
  *
  *     skmt_error err;
  *     skmt_model *model;
@@ -11,32 +12,39 @@
  *     skmt_free(english);
  *     skmt_model_close(model);
  *
- * Three tiers, each with its own needs in mind:
- *   1. skmt_translate()            one text in, one text out;
- *   2. skmt_session                many texts one after the other: scratch
- *                                  memory is kept, n-best, scores, pieces,
- *                                  a forced beginning of the translation;
- *   3. skmt_stream                 a whole corpus: texts are batched, shared
- *                                  among threads, and come back in order.
+ * There are three ways to translate:
+ *   1. skmt_translate()    One text in, one text out.
+ *   2. skmt_session        Many texts, one after the other. A session reuses
+ *                          its memory, and returns n-best lists, scores and
+ *                          pieces. The beginning of a translation can be
+ *                          forced.
+ *   3. skmt_stream         A whole corpus. Texts are batched and shared among
+ *                          threads, and the results come back in order.
  *
- * Errors are values: what can fail returns skmt_status (0 is good) or NULL,
- * and fills the caller's skmt_error (may be NULL) with a sentence. The library
- * never prints, exits or aborts, and installs no signal handlers. With AMX it
- * asks Linux for the use of tiles (unless SKMT_ISA says otherwise), after which
- * sigaltstack() wants at least getauxval(AT_MINSIGSTKSZ) bytes.
+ * Errors. A function that can fail returns a skmt_status (0 is success) or
+ * NULL, and writes a message to the skmt_error of the caller, which may be
+ * NULL. The library never prints, exits or aborts, and installs no signal
+ * handlers. On a CPU with AMX it asks Linux for permission to use tiles, unless
+ * SKMT_ISA selects other kernels; after that, sigaltstack() requires at least
+ * getauxval(AT_MINSIGSTKSZ) bytes.
  *
- * Threads: a skmt_model is immutable; any number of threads and sessions may
- * use one. A session, a result and an options object belong to one thread at
- * a time. A stream is fed by one thread; its callback comes from a thread of
- * the stream or from inside push and flush (one call at a time, in input
- * order) and must not call the stream.
- * Close a model only after the last session and stream that use it, and after
- * memory files that were searched with it.
+ * Threads. A skmt_model never changes; any number of threads may use it at the
+ * same time. A session, a result or an options object may be used by one thread
+ * at a time. One thread at a time feeds a stream. The callback of a stream is
+ * called by a thread of the stream, or from inside push and flush; calls come
+ * one at a time, in input order, and must not call functions of the stream.
  *
- * All text is UTF-8. Strings passed with a length need no NUL; those returned
- * have one. Handles are opaque, structs given by value never change size, and
- * every call is a plain C function, so foreign-function interfaces can use
- * all of it. */
+ * Lifetime. Close a model after all sessions and streams that use it, and after
+ * all memory files that were searched with it.
+ *
+ * Text. All text is UTF-8. A string that is passed with a length needs no
+ * terminating NUL; returned strings have one. Where a function accepts NULL,
+ * its description says so; every function that frees or closes an object
+ * accepts NULL.
+ *
+ * ABI. Handles are opaque, structs that are passed by value or filled in by the
+ * library never change their size, and every function is a plain C function, so
+ * that foreign-function interfaces can use all of them. */
 #ifndef SKMT_H
 #define SKMT_H
 
@@ -59,19 +67,20 @@ typedef enum skmt_status {
     SKMT_OK = 0,
     SKMT_NOMEM,         /* out of memory */
     SKMT_IO,            /* a file could not be read or written */
-    SKMT_FORMAT,        /* a file is damaged or of another kind */
-    SKMT_VERSION,       /* a file was made for another version */
-    SKMT_ARGUMENT,      /* an argument or option is not usable */
-    SKMT_TEXT,          /* the text is not valid UTF-8 */
+    SKMT_FORMAT,        /* a file is damaged or has the wrong format */
+    SKMT_VERSION,       /* a file was made for another version of skmt */
+    SKMT_ARGUMENT,      /* an argument or option is invalid */
+    SKMT_TEXT,          /* a text is not valid UTF-8 */
     SKMT_LIMIT,         /* a limit was exceeded */
-    SKMT_CANCELED       /* stopped before the end */
+    SKMT_CANCELED       /* canceled by the caller or a callback */
 } skmt_status;
 
 typedef struct skmt_error {
     int32_t status;             /* a skmt_status */
-    char message[500];          /* a sentence without the final period */
+    char message[500];          /* what is wrong, without a final period */
 } skmt_error;
 
+/* A few words for a status, such as "out of memory". */
 SKMT_API const char *skmt_status_text(skmt_status status);
 SKMT_API const char *skmt_version(void);            /* "0.1.0" */
 
@@ -79,23 +88,24 @@ SKMT_API const char *skmt_version(void);            /* "0.1.0" */
 
 typedef struct skmt_model skmt_model;
 
-/* Map a .skmt file and check it whole. The weights are shared with every
- * other process that opened the same file. */
+/* Open a model: map a .skmt file and verify all of it. Processes that open the
+ * same file share the memory of the weights. */
 SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
                                      skmt_error *err);
 SKMT_API void skmt_model_close(skmt_model *model);  /* NULL is fine */
 
-/* Facts: "name", "source_lang", "target_lang", "type" ("int8"..), "checksum"
- * (16 hexadecimal digits that cover the whole file), "d_model",
- * "encoder_layers", .. one per line of `skmt info`. NULL: no such fact.
- * skmt_model_fact_name counts them through: NULL after the last. The strings
- * live as long as the model. */
+/* Get a fact about the model by its name: "name", "source_lang",
+ * "target_lang", "type" ("int8", ..), "checksum" (16 hexadecimal digits for the
+ * whole file), "d_model", "encoder_layers" and others, as printed by
+ * `skmt info`. Returns NULL when there is no such fact. skmt_model_fact_name
+ * returns the name of fact i, or NULL after the last. The strings are valid as
+ * long as the model. */
 SKMT_API const char *skmt_model_fact(const skmt_model *model,
                                      const char *name);
 SKMT_API const char *skmt_model_fact_name(const skmt_model *model, int i);
 
-/* The kernels in use: "amx", "avx512", "avx2" or "ref"; and the processor's
- * name. */
+/* The kernels in use ("amx", "avx512", "avx2" or "ref"), and the name of the
+ * processor. */
 SKMT_API const char *skmt_isa(void);
 SKMT_API const char *skmt_cpu(void);
 
@@ -103,109 +113,128 @@ SKMT_API const char *skmt_cpu(void);
 
 typedef struct skmt_options skmt_options;
 
-SKMT_API skmt_options *skmt_options_new(void);      /* NULL: no memory */
+/* Make an options object with all defaults. Returns NULL when out of memory. */
+SKMT_API skmt_options *skmt_options_new(void);
 SKMT_API void skmt_options_free(skmt_options *o);   /* NULL is fine */
 
-/* Set by name, as on the command line without the dashes:
+/* Set an option by name. Names and values are those of the command line,
+ * without the dashes:
  *     skmt_options_set(o, "beam", "1", &err);
- * The error names the option and what it takes. */
+ * The error message names the option and its valid values. */
 SKMT_API skmt_status skmt_options_set(skmt_options *o, const char *name,
                                       const char *value, skmt_error *err);
-/* The value as text, until the next get on the same object; NULL: unknown. */
+/* Get the value of an option as text. Returns NULL when there is no such
+ * option. The text is valid until the next call of this or the next function
+ * with the same object. */
 SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
-/* The same, but where an option leaves the choice to the library (0, -1), what
- * is chosen with this model (NULL: as far as that is known without one).
- * steered: for a translation with a memory; 0: without, or a search. */
+/* The same, but for an option that is automatic (0, -1, auto) get the value
+ * that is used with this model. model may be NULL; values that depend on the
+ * model are then returned as they were set. steered is not 0 for a translation
+ * with a memory, and 0 for a translation without one or for a search. */
 SKMT_API const char *skmt_options_in_force(skmt_options *o,
                                            const skmt_model *model,
                                            int steered, const char *name);
 
-/* The list of all options, for help pages and forms: false after the last. */
+/* A description of an option, for help pages and forms. */
 typedef struct skmt_option_info {
-    const char *name;           /* "beam" */
-    const char *kind;           /* "int", "float", "bool", "size" (256M) or
-                                   "auto|none".. */
+    const char *name;           /* such as "beam" */
+    const char *kind;           /* "int", "float", "bool", "size" (such as
+                                   256M), or the values: "auto|none" */
     const char *fallback;       /* the default, as text */
-    const char *help;           /* a sentence */
+    const char *help;           /* a phrase in English */
 } skmt_option_info;
+/* Describe option i of translating. Returns 0 after the last. The options of
+ * steering and searching have functions of their own, see below. */
 SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
 
-/* ---- tier 1: one text ------------------------------------------------ */
+/* ---- translating one text -------------------------------------------- */
 
-/* Translate with the default options. NULL on error; free with skmt_free. */
+/* Translate a text with the default options. Returns NULL on error. Free the
+ * translation with skmt_free. */
 SKMT_API char *skmt_translate(const skmt_model *model, const char *text,
                               skmt_error *err);
 SKMT_API void skmt_free(void *p);                   /* NULL is fine */
 
 /* ---- results --------------------------------------------------------- */
 
-/* What became of one input text. The text may have been several sentences
- * (option "split"); `hyp` counts translations of the whole text, best first,
- * `seg` its sentences in order. Pointers live as long as the result. An index
- * that does not exist gives 0, "" or a piece with id -1.
+/* The translations of one input text. A text may have several sentences (option
+ * "split"). `hyp` is the index of a translation of the whole text, best first;
+ * `seg` is the index of a sentence, in the order of the text. All indices begin
+ * at 0. An index that does not exist gives 0, "", or a piece with id -1.
+ * Pointers are valid as long as the result.
  *
- * Spans count bytes of the text as it was translated: with option "invalid"
- * set to "replace" a byte that was not UTF-8 counts as the three of U+FFFD. */
+ * Spans are in bytes of the text that was translated. With option "invalid" set
+ * to "replace", each byte that is not UTF-8 was replaced by the three bytes of
+ * U+FFFD. */
 typedef struct skmt_result skmt_result;
 
 SKMT_API void skmt_result_free(skmt_result *r);     /* NULL is fine */
+/* The number of translations of the text: at least 1, at most option
+ * "nbest". */
 SKMT_API int skmt_result_hyps(const skmt_result *r);
+/* A translation of the whole text. *len is its length; len may be NULL. */
 SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp,
-                                      size_t *len);     /* len may be NULL */
-/* Sum over the sentences: score is log-probability / length penalty. */
+                                      size_t *len);
+/* The sum of the scores or log-probabilities of the sentences. The score of a
+ * sentence is its log-probability divided by the length penalty. */
 SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
 SKMT_API double skmt_result_logprob(const skmt_result *r, int hyp);
 
+/* The number of sentences. */
 SKMT_API int skmt_result_segs(const skmt_result *r);
-/* Bytes [begin, end) of the input that sentence came from. */
+/* The span [begin, end) of a sentence in the input. */
 SKMT_API void skmt_result_seg_span(const skmt_result *r, int seg,
                                    size_t *begin, size_t *end);
 SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
 
-/* One piece of a text. For source pieces [begin, end) is the span of the
- * input it stands for; for target pieces it is the span of the translation
- * (skmt_result_text) it wrote. */
+/* A piece: a unit of the model's vocabulary. The span [begin, end) of a source
+ * piece is in the input; that of a target piece is in the translation of the
+ * whole text (skmt_result_text). */
 typedef struct skmt_piece {
     int32_t id;
     float logprob;              /* of a target piece; 0 for source pieces */
     size_t begin, end;
-    const char *text;           /* as in the vocabulary, NUL-terminated */
+    const char *text;           /* as in the vocabulary */
 } skmt_piece;
 
+/* The number of source pieces of a sentence, and one of them. */
 SKMT_API int skmt_result_source_pieces(const skmt_result *r, int seg);
 SKMT_API void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                                        skmt_piece *out);
-/* Target pieces of a sentence; the last one is the end of sentence when the
- * search found one (its span is empty). */
+/* The number of target pieces of a sentence, and one of them. The last piece is
+ * EOS, with an empty span, unless the translation was cut off at its maximum
+ * length. */
 SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg);
 SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp, int seg,
                                        int i, skmt_piece *out);
-/* With option "attention": the cross-attention of the last layer, averaged
- * over heads, of target piece i over the source pieces of its sentence, and
- * over the marks the model puts before and after them (for most models an end
- * mark, last). NULL without the option. n, when not NULL, gets the count. */
+/* The cross-attention weights of target piece i: those of the last layer,
+ * averaged over the heads, one for each source piece of the sentence and each
+ * special token that the model puts around them (for most models EOS, at the
+ * end). *n is their number; n may be NULL. Returns NULL without option
+ * "attention". */
 SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
                                             int seg, int i, int *n);
 
-/* ---- tier 2: a session ----------------------------------------------- */
+/* ---- sessions -------------------------------------------------------- */
 
 typedef struct skmt_session skmt_session;
 
-/* options may be NULL; they are copied. */
+/* Make a session. The options are copied; NULL means the defaults. */
 SKMT_API skmt_status skmt_session_new(skmt_session **out,
                                       const skmt_model *model,
                                       const skmt_options *options,
                                       skmt_error *err);
 SKMT_API void skmt_session_free(skmt_session *s);   /* NULL is fine */
 
-/* Translate one text. prefix, when not NULL, is the beginning the translation
- * must have. The result is the caller's. */
+/* Translate one text. If prefix is not NULL, the translation begins with it.
+ * The caller owns the result. */
 SKMT_API skmt_status skmt_session_translate(skmt_session *s, const char *text,
                                             size_t len, const char *prefix,
                                             skmt_result **out,
                                             skmt_error *err);
-/* Several at once, batched. results[i] is NULL where texts[i] failed, and the
- * first failure is returned. prefixes may be NULL, or hold NULLs. */
+/* Translate several texts in a batch. texts are NUL-terminated. results[i] is
+ * NULL if texts[i] failed; the function returns the first error. prefixes may
+ * be NULL, and its elements may be NULL. */
 SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
                                                  const char *const *texts,
                                                  const char *const *prefixes,
@@ -213,182 +242,203 @@ SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
                                                  skmt_result **results,
                                                  skmt_error *err);
 
-/* ---- tier 3: a stream ------------------------------------------------ */
+/* ---- streams --------------------------------------------------------- */
 
 typedef struct skmt_stream skmt_stream;
 
-/* Called once per pushed text, in the order they were pushed. The result is
- * the stream's and gone after the call; it is NULL when that text failed, and
- * err then says why. Return non-zero to cancel the stream. */
+/* Called once for each text, in the order in which the texts were pushed.
+ * `number` counts them from 0. The result belongs to the stream and is freed
+ * after the call. It is NULL if the text failed; err then says why. Return
+ * non-zero to cancel the stream. */
 typedef int skmt_stream_fn(void *user, uint64_t number, skmt_result *result,
                            const skmt_error *err);
 
-/* Starts as many workers as option "threads" says. */
+/* Make a stream and start its threads, as many as option "threads" says. The
+ * options are copied; NULL means the defaults. */
 SKMT_API skmt_status skmt_stream_new(skmt_stream **out,
                                      const skmt_model *model,
                                      const skmt_options *options,
                                      skmt_stream_fn *fn, void *user,
                                      skmt_error *err);
-/* Hand in the next text (copied). Waits while enough is on its way. */
+/* Submit the next text, which is copied. Waits while the queue is full. */
 SKMT_API skmt_status skmt_stream_push(skmt_stream *s, const char *text,
                                       size_t len, const char *prefix,
                                       skmt_error *err);
-/* Wait until all that was pushed has been delivered; more may follow. When it
- * returns no callback is running. */
+/* Wait until all texts that were pushed have been delivered. When it returns,
+ * no callback is running. More texts may be pushed afterwards. */
 SKMT_API skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err);
-/* Stop soon: texts not yet delivered are dropped. Safe from any thread, but
- * not from a signal handler. */
+/* Cancel the stream: texts that are not delivered yet are dropped. May be
+ * called by any thread, but not by a signal handler. */
 SKMT_API void skmt_stream_cancel(skmt_stream *s);
-/* Totals so far: texts, sentences, target pieces delivered. */
+/* The number of texts, sentences and target pieces delivered so far. Each
+ * pointer may be NULL. */
 SKMT_API void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
                                  uint64_t *sentences, uint64_t *tokens);
-SKMT_API void skmt_stream_free(skmt_stream *s);     /* cancels, waits */
+/* Cancel the stream, wait for its threads, and free it. NULL is fine. */
+SKMT_API void skmt_stream_free(skmt_stream *s);
 
 /* ---- translation memory ----------------------------------------------- */
 
-/* A memory file holds pairs of texts for good, in any number of named
- * memories; equal pairs are kept once in the index and every occurrence on
- * record. What a call has stored is on the disk when it returns, and the next
- * search of any thread or process finds it.
+/* A memory file stores pairs of a source text and its translation, in any
+ * number of named memories. Equal pairs are indexed once, but every occurrence
+ * is recorded. When a function that changes the file returns, the change is on
+ * the disk, and the next search by any thread or process finds it.
  *
  *     skmt_tm *tm;
  *     skmt_tm_open(&tm, "my.tm", SKMT_TM_CREATE, &err);
  *     skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, &err);
  *     skmt_tm_search(tm, "Guten Tag!", 10, NULL, NULL, &matches, &err);
  *
- * A skmt_tm belongs to one thread at a time. Open the file once per thread (and
- * process): one writes while all others read, readers wait for nobody, writers
- * for each other. A memory's name may be NULL where one is asked for: then it
- * is the only one of the file, or "main". */
+ * A skmt_tm may be used by one thread at a time. Several threads and processes
+ * may open the same file: readers never wait, and writers wait for each other.
+ * Where a function takes the name of a memory, NULL means the only memory of
+ * the file; if it has none or several, NULL means "main". */
 typedef struct skmt_tm skmt_tm;
 
 typedef enum skmt_tm_mode {
-    SKMT_TM_READ = 0,           /* must exist; may lie on a read-only disk */
+    SKMT_TM_READ = 0,           /* must exist; the disk may be read-only */
     SKMT_TM_WRITE = 1,          /* must exist */
-    SKMT_TM_CREATE = 2          /* is made when it does not exist */
+    SKMT_TM_CREATE = 2          /* is created when it does not exist */
 } skmt_tm_mode;
 
 SKMT_API skmt_status skmt_tm_open(skmt_tm **out, const char *path,
                                   skmt_tm_mode mode, skmt_error *err);
 SKMT_API void skmt_tm_close(skmt_tm *tm);           /* NULL is fine */
 
-/* Do not wait for the disk at each change: a power cut may lose the last
- * seconds, a killed process nothing. */
+/* If relaxed is not 0, do not wait for the disk after each change. A power
+ * failure may then lose the changes of the last seconds; a killed process loses
+ * none. */
 SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
 
-/* Work that takes longer calls this now and then: what is being done, how much
- * of how much (0: not known), and units so far ("pairs"). Non-zero stops it. */
+/* Set a function that long operations call from time to time. what names the
+ * operation; done of total (0: unknown) is its progress; units is the number of
+ * items, such as pairs, processed so far. Return non-zero to stop the
+ * operation. fn may be NULL. */
 typedef int skmt_tm_progress_fn(void *user, const char *what, uint64_t done,
                                 uint64_t total, uint64_t units);
 SKMT_API void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
                                void *user);
 
-/* Memories of the file. Strings live until the next call on tm. */
+/* A memory of a file. The strings are valid until the next call with tm. */
 typedef struct skmt_tm_info {
     const char *name;
     const char *source_lang, *target_lang;      /* "" when not known */
-    int32_t priority;           /* higher wins among equal matches */
-    int32_t keep_duplicates;
+    int32_t priority;           /* the higher one wins among equal matches */
+    int32_t keep_duplicates;    /* not 0: equal pairs are indexed separately */
     int64_t created;            /* seconds since 1970, UTC */
-    int64_t pairs;              /* occurrences */
-    int64_t texts;              /* distinct pairs: what is searched */
-    int64_t source_bytes, target_bytes;         /* of the texts */
+    int64_t pairs;              /* occurrences of pairs */
+    int64_t texts;              /* distinct pairs, which are searched */
+    int64_t source_bytes, target_bytes;         /* of the distinct pairs */
 } skmt_tm_info;
+/* The number of memories in the file, and a description of memory i. */
 SKMT_API skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err);
 SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
                                       skmt_error *err);
-/* What the file holds, in a few numbers, to recognize it again: two states of
- * one file with the same last_change and counts have the same texts. */
+/* A few numbers that identify the content of a file: if all of them are equal
+ * at two times, the file has the same texts. */
 typedef struct skmt_tm_state {
-    uint64_t identity;          /* drawn at random when the file was made */
-    int64_t last_change;        /* number of the newest change of its texts */
+    uint64_t identity;          /* random, chosen when the file was created */
+    int64_t last_change;        /* number of the latest change of its texts */
     int64_t pairs, texts;       /* of all its memories */
 } skmt_tm_state;
 SKMT_API skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
                                        skmt_error *err);
-/* settings: name, languages, priority and keep_duplicates are read; languages
- * may be NULL. A file's first memory is made by the first add or import when
- * this was not called. */
+/* Create a memory. Of settings only the name, the languages (which may be
+ * NULL), priority and keep_duplicates are used. Calling this is optional: the
+ * first add or import creates a memory when the file has none. */
 SKMT_API skmt_status skmt_tm_create(skmt_tm *tm, const skmt_tm_info *settings,
                                     skmt_error *err);
-/* key: "name", "priority", "source-lang" or "target-lang". */
+/* Change a property of a memory. key is "name", "priority", "source-lang" or
+ * "target-lang". */
 SKMT_API skmt_status skmt_tm_set(skmt_tm *tm, const char *memory,
                                  const char *key, const char *value,
                                  skmt_error *err);
+/* Delete a memory with all its pairs. */
 SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
                                   skmt_error *err);
 
 /* ---- pairs of a memory */
 
-/* Strings are NUL-terminated and never NULL when the library gives them; those
- * the caller gives may be NULL. Texts given in the tagged form (XML escapes
- * and inline elements) say so by tagged; what comes back has both forms. */
+/* A pair. All strings are NUL-terminated. Strings that the library returns are
+ * never NULL, except source_tagged and target_tagged; strings that the caller
+ * passes may be NULL. A text with inline tags is passed in source_tagged or
+ * target_tagged, with XML escapes and inline elements; the library returns both
+ * forms. */
 typedef struct skmt_pair {
-    int64_t id;
-    const char *memory;
-    const char *source, *target;                /* plain: tags stripped */
+    int64_t id;                 /* the number of the pair */
+    const char *memory;         /* the name of its memory */
+    const char *source, *target;                /* without tags */
     const char *source_tagged, *target_tagged;  /* as stored; NULL: no tags */
     const char *source_lang, *target_lang;
-    const char *origin;         /* file it was imported from, or "" */
+    const char *origin;         /* the file it was imported from, or "" */
     const char *document;
-    const char *unit;           /* its own name in that file, or "" */
+    const char *unit;           /* the id of its unit in that file, or "" */
     const char *author;
-    const char *extra;          /* JSON: what only its format knows, or "" */
-    int64_t position;           /* in that file, from 1; 0: added by hand */
+    const char *extra;          /* JSON with properties that are specific to
+                                   the file format, or "" */
+    int64_t position;           /* in that file, from 1; 0: not imported */
     int64_t created, changed;   /* seconds since 1970, UTC */
 } skmt_pair;
 
-/* A source or a target may have 16 MiB (SKMT_LIMIT otherwise), whether it is
- * added, replaced or imported. */
+/* Add a pair. *id is its number; id may be NULL. A source or target may have at
+ * most 16 MiB; this limit (SKMT_LIMIT) also holds for replacing and
+ * importing. */
 SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
                                  const char *source, const char *target,
                                  int64_t *id, skmt_error *err);
-/* With all a pair can have; id, memory and origin are not read. Where
- * source_tagged is not NULL it and target_tagged are stored. */
+/* Add a pair with all its properties; id, memory and origin of *pair are not
+ * used. A tagged text is stored instead of the plain text. */
 SKMT_API skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
                                       const skmt_pair *pair, int64_t *id,
                                       skmt_error *err);
-/* NULL leaves a side as it is. The id stays. */
+/* Replace the source or the target of a pair, or both. NULL keeps the stored
+ * text. The pair keeps its number. */
 SKMT_API skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id,
                                      const char *source, const char *target,
                                      skmt_error *err);
 SKMT_API skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err);
-/* All that match what is given (NULL: any; not all four texts), in one step;
- * *n counts. */
+/* Delete all pairs that match the given strings, in one transaction. A NULL
+ * string matches everything, and memory NULL means all memories; at least one
+ * of origin, document, source and target must be given. *n is the number of
+ * pairs; n may be NULL. */
 SKMT_API skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                                           const char *origin,
                                           const char *document,
                                           const char *source,
                                           const char *target, int64_t *n,
                                           skmt_error *err);
-/* Several changes as one: nobody else sees them, and nothing is safe, before
- * the commit; searches of tm itself do. Begins may nest: the last commit
- * counts. Imports, rebuild and compact are steps of their own and refuse. */
+/* Make several changes as one transaction. Until the commit, only tm itself
+ * sees the changes, and they are not on the disk. Transactions may be nested:
+ * the outermost commit stores the changes. Importing, rebuilding and compacting
+ * are not possible inside a transaction. */
 SKMT_API skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err);
 SKMT_API void skmt_tm_rollback(skmt_tm *tm);
 
-/* out's strings live until the next call on tm. */
+/* Get a pair by its number. The strings are valid until the next call with
+ * tm. */
 SKMT_API skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
                                  skmt_error *err);
 
-/* Every pair of a memory, by ascending id, as of now. */
+/* Iterate over all pairs of a memory by ascending number, as they were when the
+ * cursor was opened. */
 typedef struct skmt_tm_cursor skmt_tm_cursor;
 SKMT_API skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
                                          const char *memory, skmt_error *err);
-/* *found is 0 at the end; strings live until the next call. */
+/* Get the next pair. *found is 0 after the last one. The strings are valid
+ * until the next call with the cursor. */
 SKMT_API skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out,
                                          int *found, skmt_error *err);
 SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
 
-/* ---- finding */
+/* ---- searching a memory */
 
-/* Search these memories only, instead of all of the file (n = 0). */
+/* Use only these memories of the file. n = 0 means all memories. */
 SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
                                  int n, skmt_error *err);
 
-/* The options of a search, set by skmt_options_set like all others; false
- * after the last. */
+/* Describe option i of searching. Returns 0 after the last. These options are
+ * set by skmt_options_set like all others. */
 SKMT_API int skmt_search_option_describe(int i, skmt_option_info *out);
 
 typedef struct skmt_matches skmt_matches;
@@ -396,97 +446,104 @@ typedef struct skmt_match {
     skmt_pair pair;             /* the oldest occurrence */
     double similarity;          /* 0 .. 1 */
     double score;               /* BM25 */
-    int64_t occurrences;
+    int64_t occurrences;        /* how often the pair is stored */
 } skmt_match;
-/* The most similar pairs, best first. Similarity is counted in the model's
- * pieces, or in words where model is NULL. options may be NULL. Among equally
- * similar pairs of several memories that of the higher priority comes first,
- * then the newer.
+/* Find the pairs whose sources are most similar to the text, best first.
+ * Similarity is computed over the pieces of the model, or over words if model
+ * is NULL. options may be NULL. Among equally similar pairs of several
+ * memories, the memory with the higher priority comes first, then the newer
+ * pair.
  *
- * Several translations of one source are in the order of precedence: first the
- * memory with the higher priority, then the translation confirmed last, that
- * is, the one whose occurrences have the latest `changed` time. An add, an
- * import, a replacement and a repeated add confirm a pair; dates in an imported
- * file count as they are. Of equal times the later import comes first, and
- * within an import the order of the file is kept. Inline tags and space at
- * either end of a source do not count. A session or stream that uses the
- * memory takes the first of them. */
+ * Several translations of one source are in order of precedence: the memory
+ * with the higher priority comes first, then the translation that was confirmed
+ * last, that is, the one whose occurrences have the latest `changed` time.
+ * Adding, adding again, replacing and importing confirm a pair; dates in an
+ * imported file count as they are. For equal times the later import comes
+ * first, and pairs of one import keep the order of the file. Inline tags and
+ * white space at the ends of a source are ignored. A session or stream that
+ * uses the memory takes the first translation. */
 SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
                                     const skmt_options *options,
                                     const skmt_model *model,
                                     skmt_matches **out, skmt_error *err);
 SKMT_API int skmt_matches_count(const skmt_matches *m);
 SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
-/* How match i's source differs from the text, word by word, in the order of
- * reading; false after the last. kind is '=' (both have it) or '-' (the match
- * alone), bytes of the match's source, or '+' (the text alone), bytes of the
- * text. */
+/* Get difference k between the source of match i and the text, word by word, in
+ * reading order. *kind is '=' for words that both have, '-' for words of the
+ * match only, '+' for words of the text only. The span [begin, end) is in the
+ * source of the match, for '+' in the text. Returns 0 after the last. */
 SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
                                char *kind, size_t *begin, size_t *end);
 SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
 
 /* ---- steering a translation */
 
-/* A session or stream that uses a memory finds for each sentence the pairs most
- * like it and lets them steer the model, token by token (options "preset", "k",
- * "tau" ..); a sentence that is stored word for word is taken as it stands
- * (option "exact"). Presets "sk1" and "sk2" are tuned for use, "paper-sk1" and
- * "paper-sk2" have exactly the settings of the SK-MT paper:
+/* A session or stream that uses a memory finds the most similar stored pairs
+ * for each sentence, and they influence the choice of every token (options
+ * "preset", "k", "tau" and others). A sentence that is stored word for word
+ * gets the stored translation (option "exact"). Presets "sk1" and "sk2" are
+ * tuned for practical use; "paper-sk1" and "paper-sk2" have the settings of the
+ * SK-MT paper.
  *
  *     skmt_session_use(session, tm, NULL, &err);
  *     skmt_session_translate(session, text, len, NULL, &result, &err);
  *
- * What is added to tm between two calls steers the second. */
+ * A pair that is added to tm steers the next translation. */
 
-/* The options of this, set by skmt_options_set like all others; false after
- * the last. */
+/* Describe option i of steering. Returns 0 after the last. These options are
+ * set by skmt_options_set like all others. */
 SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
 
-/* Keys: what the model makes of a pair. Kept in memory as far as option
- * "key-cache" allows, and in a file when one is named (made when it does not
- * exist), so that they are not computed again. A pair is known by its texts:
- * the same pair has the same keys in every memory, and one file may serve
- * several memories. Sessions and streams of any threads may share keys; options
- * must agree in "key-type" and in "knn-eos", whose default depends on
- * "preset". A file of an older version is emptied
- * when it is opened, and "file_remade" is 1 then. */
+/* The keys of stored pairs: decoder states that the model computes from a pair.
+ * They are kept in memory, up to the size of option "key-cache", and in a key
+ * file if one is named, so that they are not computed again. A key file is
+ * created when it does not exist. A pair is identified by its texts: the same
+ * pair has the same keys in every memory, and one key file may serve several
+ * memories. Any number of sessions, streams and threads may share a skmt_keys;
+ * their options must agree in "key-type" and in "knn-eos", whose default
+ * depends on "preset". A key file of an older version is emptied when it is
+ * opened; the statistic "file_remade" is then 1. */
 typedef struct skmt_keys skmt_keys;
+/* Make a skmt_keys. file is the name of the key file, or NULL. */
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const skmt_options *options,
                                    const char *file, skmt_error *err);
-/* After the sessions and streams that use them. */
-SKMT_API void skmt_keys_free(skmt_keys *keys);      /* NULL is fine */
-/* Numbers: "hits", "file_hits", "misses", "pairs", "bytes", "limit",
- * "file_pairs", "file_bytes", "file_limit", "file_remade" .. NULL after the
- * last. Counted when i is 0; one thread at a time asks. */
+/* Free the keys after all sessions and streams that use them. NULL is fine. */
+SKMT_API void skmt_keys_free(skmt_keys *keys);
+/* Get statistic i: returns its name and sets *value. Names are "hits",
+ * "file_hits", "misses", "dropped", "pairs", "bytes", "limit", "file_pairs",
+ * "file_bytes", "file_limit" and "file_remade". Returns NULL after the last.
+ * All values are determined when i is 0. One thread at a time may call this. */
 SKMT_API const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value);
-/* Make the keys of every pair of the memories tm uses, those that are not
- * there yet; *made, when not NULL, counts. Then a file is brought below its
- * limit, and space that it does not use is returned to the file system. tm's
- * progress function is called. */
+/* Compute the missing keys of all pairs in the memories that tm uses. *made is
+ * the number of pairs; made may be NULL. A key file is then reduced to its
+ * limit, and its unused space is returned to the file system. Calls the
+ * progress function of tm. */
 SKMT_API skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
                                     const skmt_options *options,
                                     int64_t *made, skmt_error *err);
-/* Remove from the file the keys of all pairs that are not in the memories tm
- * uses: of pairs that were deleted or replaced, and those of other memories;
- * *removed, when not NULL, counts. They are overwritten, and their space is
- * returned to the file system. Without a file this does nothing. */
+/* Remove from the key file the keys of all pairs that are not in the memories
+ * that tm uses: pairs that were deleted or replaced, and pairs of other
+ * memories. Their keys are overwritten, and the space is returned to the file
+ * system. *removed is the number of pairs; removed may be NULL. Does nothing
+ * without a key file. */
 SKMT_API skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
                                            int64_t *removed, skmt_error *err);
 
-/* From now on. tm is borrowed, and searched by the thread that calls translate
- * or push; NULL: only pairs that are given. keys may be NULL: the session's or
- * stream's own then. */
+/* Use this memory from now on. tm is borrowed; it is searched by the thread
+ * that calls translate or push. tm may be NULL: then only pairs that the caller
+ * gives are used. keys may be NULL: then the session or stream keeps keys of
+ * its own. */
 SKMT_API skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm,
                                       skmt_keys *keys, skmt_error *err);
 SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
                                      skmt_keys *keys, skmt_error *err);
 
-/* Pairs the caller has found itself, best first, instead of a search; the
- * first ones are used, as many as a search would give. */
+/* Translate with pairs that the caller has found, best first, instead of a
+ * search in a memory. At most as many are used as a search would return. */
 typedef struct skmt_similar {
     const char *source, *target;
-    double similarity;          /* 0 .. 1, told again by results */
+    double similarity;          /* 0 .. 1, repeated in the result */
 } skmt_similar;
 SKMT_API skmt_status skmt_session_translate_with(
     skmt_session *s, const char *text, size_t len, const char *prefix,
@@ -496,92 +553,111 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
                                            const skmt_similar *pairs, int n,
                                            skmt_error *err);
 
-/* What a result owes to the memory. Pairs of a sentence, best first; texts are
- * "" and id is 0 unless option "explain" was set (the similarity always is
- * there).
+/* A pair that influenced the translation of a sentence. The pairs of a sentence
+ * are sorted, best first. The similarity is always set; the texts are "" and id
+ * is 0 unless option "explain" was set.
  *
- * When a sentence is stored word for word and its translation was taken
- * (option "exact"), pair 0 is the one that was taken, and only its exact is 1:
- * ask pair 0 whether a sentence was taken. The pairs after it are the
- * alternatives: one for each other translation of the same sentence, in the
- * order of precedence (see skmt_tm_search). They have had no influence. All of
- * these pairs have their texts, whatever option "explain" says. */
+ * If a sentence is stored word for word and the stored translation was used
+ * (option "exact"), pair 0 is the pair that was used, and `exact` is 1 for this
+ * pair only. The pairs after it are alternatives without influence: one for
+ * each other translation of the same sentence, in order of precedence (see
+ * skmt_tm_search). All these pairs have their texts, with or without option
+ * "explain". */
 typedef struct skmt_steering {
     const char *source, *target;
-    const char *memory;         /* its name; "" for a given pair */
-    int64_t id;                 /* of the pair, 0 for a given one */
+    const char *memory;         /* its name; "" for a pair from the caller */
+    int64_t id;                 /* its number; 0 for a pair from the caller */
     double similarity;
-    int32_t exact;              /* the translation is this pair's target */
+    int32_t exact;              /* 1: its target is the translation */
 } skmt_steering;
+/* The number of pairs of a sentence, and one of them. */
 SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
 SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
                                skmt_steering *out);
-/* With option "explain": how much of target piece i's probability was the
- * memory's to give (0 .. 1), and how many stored states spoke. */
+/* The weight of the memory (lambda, 0 .. 1) in the choice of target piece i.
+ * *votes is the number of stored states that voted; votes may be NULL. Both are
+ * 0 without option "explain". */
 SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
                                   int i, int *votes);
 typedef struct skmt_vote {
-    int32_t pair;               /* of skmt_result_pair */
-    int32_t position;           /* of the token in that pair's target, from 0 */
-    int32_t id;                 /* the token it spoke for */
-    const char *text;           /* as in the vocabulary */
-    double distance;            /* squared, between states */
-    double share;               /* of the memory's part; all add up to 1 */
+    int32_t pair;               /* index for skmt_result_pair */
+    int32_t position;           /* of the token in the pair's target, from 0 */
+    int32_t id;                 /* the token that got the vote */
+    const char *text;           /* that token, as in the vocabulary */
+    double distance;            /* squared distance of the two states */
+    double share;               /* part of the weight; all votes sum to 1 */
 } skmt_vote;
+/* Get a vote on target piece i, nearest state first. */
 SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
                                int vote, skmt_vote *out);
-/* Decoder passes a sentence took part in: with drafts fewer than its steps. */
+/* The number of decoder passes that a sentence took part in. With drafts
+ * (option "draft") it is smaller than the number of its steps. */
 SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
 
-/* Work done so far: decoder "passes", "rows" in them, "steps" of all sentences
- * (without drafts each is part of a pass), rows "drafted" ahead of time and how
- * many of those were "used". NULL after the last. */
+/* Get statistic i of the work done so far: returns its name and sets *value.
+ * Names are "passes" (decoder passes), "rows" (in all passes), "steps" (of all
+ * sentences), "drafted" (rows computed ahead of time) and "used" (drafted rows
+ * that were needed). Returns NULL after the last. */
 SKMT_API const char *skmt_session_stat(skmt_session *s, int i,
                                        int64_t *value);
-/* The same of all workers; after a flush. */
+/* The same for all threads of a stream. Call it after a flush. */
 SKMT_API const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value);
 
-/* ---- files in and out */
+/* ---- import and export */
 
-/* How to read, and what came of it. */
+/* The settings of an import, and its counts. */
 typedef struct skmt_import skmt_import;
-SKMT_API skmt_import *skmt_import_new(void);        /* NULL: no memory */
+/* Returns NULL when out of memory. */
+SKMT_API skmt_import *skmt_import_new(void);
 SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
-/* "format" (tmx, xliff, po, tsv, csv, text; by content when not set),
- * "source-lang", "target-lang", "target-file" (text: the other language),
- * "source-column", "target-column", "document-column", "header" (the first
- * row of a table is no pair), "no-header" (it is one; when neither is set, a
- * row that looks like a header is none), "fuzzy", "skip-bad" (yes or no),
- * "origin" (shown instead of the file's name). */
+/* Change a setting. The keys are:
+ *     format             tmx, xliff, po, tsv, csv or text; detected from the
+ *                        content when not set
+ *     source-lang        the languages to import
+ *     target-lang
+ *     target-file        format text: the file with the other language
+ *     source-column      tables: the numbers of the columns, from 1
+ *     target-column
+ *     document-column
+ *     header             yes: the first row of a table is a header
+ *     no-header          yes: the first row of a table is a pair; if neither is
+ *                        set, a row that looks like a header is skipped
+ *     fuzzy              yes: also import units marked fuzzy or not approved
+ *     skip-bad           yes: skip bad units instead of stopping
+ *     origin             recorded instead of the name of the file */
 SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
                                      const char *value, skmt_error *err);
-/* With skip-bad: every unit left out. Non-zero stops the import. */
+/* Set a function that is called for every unit that skip-bad leaves out. Return
+ * non-zero to stop the import. */
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);
 SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
                                   void *user);
-/* All pairs of the files become visible at once, or none does. "-" is standard
- * input. */
+/* Import n files into a memory, in one transaction: all their pairs become
+ * visible at once, or none. "-" is standard input. how may be NULL. */
 SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                                     const char *const *paths, int n,
                                     skmt_import *how, skmt_error *err);
-/* Of the last import: "pairs", "texts" (new ones), "empty",
- * "other-language", "unfinished", "bad", "headers" (first rows of tables that
- * were taken as headers because they look like one). -1: no such count. */
+/* Get a count of the last import: "pairs", "texts" (new distinct pairs), or
+ * what was skipped: "empty", "other-language", "unfinished", "bad", "headers"
+ * (rows of tables that look like headers). Returns -1 when there is no such
+ * count. */
 SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
 
-/* Write a memory (NULL: as above) to a file, "-" for standard output. format
- * NULL: by the file's ending. target_path for format "text". *n may be NULL. */
+/* Write a memory to a file; "-" is standard output. If format is NULL, the
+ * ending of the file name decides. target_path is the file for the other
+ * language with format "text". *n is the number of pairs; n may be NULL. */
 SKMT_API skmt_status skmt_tm_export(skmt_tm *tm, const char *memory,
                                     const char *path, const char *format,
                                     const char *target_path, int64_t *n,
                                     skmt_error *err);
 
-/* ---- care */
+/* ---- maintenance */
 
-/* Is all sound: the store, the index's files as they lie on the disk, the one
- * against the other. fn is called for each problem. */
+/* Check the memory file and its index on the disk, and compare them. fn is
+ * called with a sentence for each problem. *n_problems is their number; it may
+ * be NULL. */
 typedef void skmt_problem_fn(void *user, const char *sentence);
 SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    void *user, int *n_problems,
@@ -589,107 +665,114 @@ SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
 /* One of several translations of a source. */
 typedef struct skmt_translation {
     skmt_pair pair;             /* the occurrence that was confirmed last */
-    int64_t confirmed;          /* when: its `changed` */
+    int64_t confirmed;          /* its `changed` time */
     int64_t occurrences;
     int32_t priority;           /* of its memory */
 } skmt_translation;
-/* Non-zero stops the listing. All strings live until the function returns;
- * it must not use the skmt_tm. */
+/* Called by skmt_tm_contradictions. The strings are valid until the function
+ * returns. It must not use the skmt_tm. Return non-zero to stop. */
 typedef int skmt_contradiction_fn(void *user, const char *source,
                                   const skmt_translation *list, int n);
-/* Call fn for each source that has several different translations in the
- * memories tm uses, with all of them in the order of precedence (see
- * skmt_tm_search): list[0] is the one that is taken. *n, when not NULL, counts
- * the sources. */
+/* Call fn for each source that has different translations in the memories that
+ * tm uses. list has all of them in order of precedence (see skmt_tm_search);
+ * list[0] is the one that translations use. *n is the number of sources; n may
+ * be NULL. */
 SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
                                             skmt_contradiction_fn *fn,
                                             void *user, int64_t *n,
                                             skmt_error *err);
-/* Build the index again; drop dead rows and join index files. Both check the
- * file first and refuse a damaged one with SKMT_FORMAT. */
+/* Build the index again. Returns SKMT_FORMAT without a change when the memory
+ * file is damaged. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
+/* Remove deleted rows and merge the files of the index. Returns SKMT_FORMAT
+ * without a change when the memory file is damaged. */
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
-/* Save what is readable of a damaged memory file in a new one, which must not
- * exist. The old file is only read. A pair is saved when its texts match their
- * hash. Pairs keep their numbers, except those that are found only by scanning
- * the raw bytes. An error only when the new file could not be
- * written, or when something was lost and nothing saved. fn and out may be
- * NULL. */
+/* Copy everything that is readable in a damaged memory file to a new file,
+ * which must not exist. The old file is not changed. A pair is saved if its
+ * texts match their hash. Pairs keep their numbers, except pairs that are found
+ * only by scanning the raw bytes. Fails when the new file cannot be written, or
+ * when pairs were lost and none was saved. fn and out may be NULL. */
 typedef struct skmt_recovery {
-    int64_t pairs;              /* saved */
-    int64_t doubtful;           /* of these: the texts are right; document,
-                                   author, times and the like may be wrong or
-                                   missing */
-    int64_t lost;               /* numbers of pairs that could not be read,
-                                   some of which may have been deleted before;
-                                   -1: not known how many */
+    int64_t pairs;              /* pairs saved */
+    int64_t doubtful;           /* saved pairs whose texts are right, but whose
+                                   document, author, times or other properties
+                                   may be wrong or missing */
+    int64_t lost;               /* numbers of pairs that could not be read; some
+                                   may have been deleted before; -1: unknown */
 } skmt_recovery;
 SKMT_API skmt_status skmt_tm_recover(const char *old_path,
                                      const char *new_path,
                                      skmt_tm_progress_fn *fn, void *user,
                                      skmt_recovery *out, skmt_error *err);
-/* Numbers about the file: "store_bytes", "index_bytes", "symbol_bytes",
- * "segments", "tail", "dead", "terms", "words" .. NULL after the last. Counted
- * when i is 0; -1 where that failed. */
+/* Get statistic i of the file: returns its name and sets *value. Names are
+ * "store_bytes", "index_bytes", "symbol_bytes", "segments", "tail", "dead",
+ * "terms" and "words". Returns NULL after the last. All values are determined
+ * when i is 0; a value that could not be determined is -1. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
 
 /* ---- scores ------------------------------------------------------------ */
 
-/* How near translations come to a reference, counted as sacrebleu counts:
+/* Score translations against references, with the same results as sacrebleu:
  *
  *     skmt_score *s;
  *     skmt_score_new(&s, "bleu,chrf,ter", &err);
  *     skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), &err);  ..
  *     skmt_score_get(s, "bleu", &value, &err);
  *
- * "bleu" (13a tokens, order 4, exp smoothing), "chrf" (chrF2), "ter" (with
- * shifts; lower is better), all in percent, and "chrf-eps", chrF2 averaged
- * the older way. "r" is the R-indicator: the share of the references' words
- * that the translations have, told apart by how many references of the same
- * document had them before ("r-all": English stop words count too). What was
- * added is kept as counts, not as text. A skmt_score belongs to one thread at
- * a time. */
+ * The metrics are "bleu" (13a tokens, order 4, exp smoothing), "chrf" (chrF2)
+ * and "ter" (with shifts; lower is better), all in percent; "chrf-eps", which
+ * is chrF2 with the older way of averaging; "r", the R-indicator: the share of
+ * the words of the references that the translations have, by the number of
+ * earlier references of the same document that have the word; and "r-all", the
+ * same with English stop words. Only counts are stored, not the texts. A
+ * skmt_score may be used by one thread at a time. */
 typedef struct skmt_score skmt_score;
 
+/* metrics is a list such as "bleu,ter". */
 SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
                                     skmt_error *err);
 SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
-/* One line of a translation, and what it should have been. */
+/* Add a line of a translation and its reference. */
 SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
                                     size_t hyp_len, const char *ref,
                                     size_t ref_len, skmt_error *err);
-/* The next line begins another document. */
+/* Begin another document with the next line. */
 SKMT_API void skmt_score_document(skmt_score *s);
-/* Lines added so far, and how many documents they are of (may be NULL). */
+/* The number of lines added so far. *documents is the number of documents; it
+ * may be NULL. */
 SKMT_API size_t skmt_score_size(const skmt_score *s, size_t *documents);
-/* A new handle with the lines of the documents that have min_lines to
- * max_lines of them, counted as they were; the same calls work on it. */
+/* Make a new skmt_score with the lines of those documents that have min_lines
+ * to max_lines lines. The counts of each line are copied. */
 SKMT_API skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
                                        size_t min_lines, size_t max_lines,
                                        skmt_error *err);
-/* Of all lines so far; 0 when there are none. */
+/* Get the score of all lines so far; 0 when there are none. */
 SKMT_API skmt_status skmt_score_get(const skmt_score *s, const char *metric,
                                     double *value, skmt_error *err);
-/* The i-th metric asked for, its title ("chrF2") and how it counts, as text to
- * print beside a figure ("nrefs:1|case:mixed|.."); NULL after the last. */
+/* The name of metric i; NULL after the last. *title is its title, such as
+ * "chrF2"; *signature is a text that says how it was computed, such as
+ * "nrefs:1|case:mixed|..". Both pointers may be NULL. */
 SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
                                        const char **title,
                                        const char **signature);
-/* The numbers behind a score: for "bleu" "correct1" .. "precision4", "bp",
- * "hyp_len", "ref_len"; for "ter" "edits", "ref_len"; for "r" and "r-all"
- * first "r0", "r1", "r2_5", "r6_9", "r10" (NaN: no such words), then
- * "found_r0" .., "words_r0" ... NULL after the last. */
+/* Get detail i of a score: returns its name and sets *value. "bleu" has
+ * "correct1" .. "precision4", "bp", "hyp_len" and "ref_len"; "ter" has "edits"
+ * and "ref_len"; "r" and "r-all" have "r0", "r1", "r2_5", "r6_9" and "r10" (NaN
+ * if there are no such words), then "found_r0" .. and "words_r0" .. Returns
+ * NULL after the last. */
 SKMT_API const char *skmt_score_detail(const skmt_score *s,
                                        const char *metric, int i,
                                        double *value);
-/* The range that holds the score of 95 in 100 resamples of the lines, and
- * whether b differs from a (same lines, same references) by more than chance:
- * *p is small when it does. The same seed gives the same figures; 1000
- * resamples are usual. */
+/* Compute the 95 % confidence interval of a score by bootstrap resampling of
+ * the lines. The same seed gives the same interval; 1000 resamples are
+ * usual. */
 SKMT_API skmt_status skmt_score_interval(const skmt_score *s,
                                          const char *metric, int resamples,
                                          uint64_t seed, double *low,
                                          double *high, skmt_error *err);
+/* Test whether the scores of a and b differ significantly, by paired
+ * resampling. Both must have the same lines with the same references. *p is the
+ * p-value. */
 SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
                                         const skmt_score *b,
                                         const char *metric, int resamples,
@@ -698,20 +781,23 @@ SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
 
 /* ---- words by frequency */
 
-/* How well words come through, by how often they are seen: learn the
- * frequencies (from the references, or what a system was trained on), then add
- * the lines. Text is cut as Moses does for English, case kept. In a line each
- * word of the reference is matched once at most. One thread at a time. */
+/* Compute how well words are translated depending on their frequency. First
+ * learn the frequencies, from the references or from training data; then add
+ * the lines. Text is split into words as by the Moses tokenizer for English;
+ * case is kept. In each line, a word of the reference is matched at most once.
+ * A skmt_words may be used by one thread at a time. */
 typedef struct skmt_words skmt_words;
 
 SKMT_API skmt_status skmt_words_new(skmt_words **out, skmt_error *err);
 SKMT_API void skmt_words_free(skmt_words *w);       /* NULL is fine */
+/* Count the words of a text. */
 SKMT_API skmt_status skmt_words_learn(skmt_words *w, const char *text,
                                       size_t len, skmt_error *err);
+/* Add a line of a translation and its reference. */
 SKMT_API skmt_status skmt_words_add(skmt_words *w, const char *hyp,
                                     size_t hyp_len, const char *ref,
                                     size_t ref_len, skmt_error *err);
-/* Forget the lines, keep the frequencies. */
+/* Remove all lines, but keep the frequencies. */
 SKMT_API void skmt_words_reset(skmt_words *w);
 
 typedef struct skmt_words_info {
@@ -719,20 +805,22 @@ typedef struct skmt_words_info {
     int64_t matched, hyp_words, ref_words;
     double precision, recall, f1;       /* in percent */
 } skmt_words_info;
-/* The i-th bucket, rarest words first; 0 after the last. */
+/* Get the results for frequency range i, rarest words first. Returns 0 after
+ * the last. */
 SKMT_API int skmt_words_get(const skmt_words *w, int i, skmt_words_info *out);
-/* How words are counted, as text to print beside the figures. */
+/* A text that says how words were counted, to print beside the results. */
 SKMT_API const char *skmt_words_signature(void);
 
 /* ---- lines of a file */
 
-/* The lines of a text file, also of one packed with gzip, xz or zstd or in
- * UTF-16; "-" is standard input. The text has no line end and lives until the
- * next call; *text is NULL after the last. */
+/* Read a text file line by line. The file may be compressed with gzip, xz or
+ * zstd, and may be in UTF-16; "-" is standard input. */
 typedef struct skmt_lines skmt_lines;
 
 SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
                                      skmt_error *err);
+/* Get the next line, without its line end. *text is valid until the next call;
+ * it is NULL after the last line. */
 SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
                                      size_t *len, skmt_error *err);
 SKMT_API void skmt_lines_close(skmt_lines *l);      /* NULL is fine */

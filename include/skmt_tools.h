@@ -1,7 +1,7 @@
-/* skmt_tools.h - unstable extras: making model files.
+/* skmt_tools.h - functions that make and inspect model files.
  *
- * Here today, different tomorrow: for the command line tool and for build
- * scripts. What programs should rely on is in skmt.h. */
+ * This interface may change in any release. It is for the command line tool and
+ * for build scripts; other programs should use skmt.h only. */
 #ifndef SKMT_TOOLS_H
 #define SKMT_TOOLS_H
 
@@ -11,15 +11,16 @@
 extern "C" {
 #endif
 
-/* Convert a model in the standard form (a directory with model.safetensors,
- * config.json and spm.model) to one .skmt file. type: "f32", "bf16" or
- * "int8". progress may be NULL. */
+/* Convert a model to a .skmt file. dir is a directory with the files
+ * model.safetensors, config.json and spm.model; out is the name of the new
+ * file. type is "f32", "bf16" or "int8". progress may be NULL; it is called
+ * with the number of steps done and the total. */
 typedef void skmt_progress_fn(void *user, int done, int total);
 SKMT_API skmt_status skmt_convert(const char *dir, const char *type,
                                   const char *out, skmt_progress_fn *progress,
                                   void *user, skmt_error *err);
 
-/* Print-ready lines about a model file's tensors, one call a tensor. */
+/* Call fn once for each tensor in a model file. */
 typedef void skmt_tensor_fn(void *user, const char *name, const char *type,
                             int64_t rows, int64_t cols, uint64_t bytes,
                             uint64_t checksum);

@@ -1,4 +1,5 @@
-/* handles.h - what the public handles are inside, for the files of api/. */
+/* handles.h - the structs behind the public handles, and conversions between
+ * public and internal types, for the files of api/. */
 #ifndef API_HANDLES_H
 #define API_HANDLES_H
 
@@ -8,7 +9,7 @@
 
 struct skmt_options {
     struct options o;
-    char text[64];              /* what skmt_options_get returned */
+    char text[64];              /* holds what skmt_options_get returns */
 };
 
 struct stream;
@@ -18,6 +19,7 @@ struct skmt_stream {
     void *user;
 };
 
+/* A skmt_error has the layout of struct err; skmt.c checks that. */
 static inline struct err *inner(skmt_error *e)
 {
     return (struct err *)(void *)e;

@@ -1,10 +1,11 @@
-/* public_pair.c - see public_pair.h. */
+/* public_pair.c - copies the strings of a stored pair to a buffer, strips tags,
+ * and fills a skmt_pair with pointers to the copies. */
 #include "api/public_pair.h"
 
 #include "formats/tags.h"
 
-/* Every string of a skmt_pair, once. The buffer may move while it grows, so
- * places are remembered first and become pointers in the end. */
+/* All strings of a skmt_pair. The buffer may move while it grows, so offsets
+ * are recorded first and turned into pointers at the end. */
 #define STRINGS(S)                                                      \
     S(memory) S(source) S(target) S(source_tagged) S(target_tagged)     \
     S(source_lang) S(target_lang) S(origin) S(document) S(unit)         \

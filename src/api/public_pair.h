@@ -1,5 +1,5 @@
-/* public_pair.h - a pair of the store as the public struct: NUL-terminated
- * strings in a buffer, and plain texts beside tagged ones. */
+/* public_pair.h - convert a pair of the store to a skmt_pair, whose strings are
+ * NUL-terminated and which has texts with and without tags. */
 #ifndef API_PUBLIC_PAIR_H
 #define API_PUBLIC_PAIR_H
 
@@ -7,11 +7,13 @@
 #include "skmt.h"
 #include "tm/store.h"
 
-/* Replaces what the buffer held; out's strings are in it. m, the pair's memory,
- * gives its name, and languages the pair itself does not have. */
+/* Fill *out. Its strings are stored in the buffer, whose old content is
+ * replaced. m is the memory of the pair: its name is used, and its languages if
+ * the pair has none. */
 enum status public_pair(struct strbuf *buffer, const struct pair *p,
                         const struct memory_info *m, skmt_pair *out,
                         struct err *e);
-void public_pair_empty(skmt_pair *out);         /* zeros and "" */
+/* Set all numbers to 0 and all strings to "". */
+void public_pair_empty(skmt_pair *out);
 
 #endif

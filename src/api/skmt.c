@@ -1,13 +1,15 @@
-/* skmt.c - include/skmt.h over the engine: the only exported symbols.
+/* skmt.c - the part of include/skmt.h for models, options, sessions, streams
+ * and results. The functions only check arguments and call the engine.
  *
- * The public handles are the engine's own structs under another name, and
- * skmt_error is struct err to the byte, so nothing is wrapped or copied. */
+ * Most public handles are pointers to structs of the engine with another type,
+ * and skmt_error has the same layout as struct err, so nothing is copied. */
 #include "skmt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/handles.h"
+#include "base/invariant.h"
 #include "engine/result.h"
 #include "engine/session.h"
 #include "engine/stream.h"
@@ -23,7 +25,7 @@ static const struct result *result_of(const skmt_result *r)
     return (const struct result *)(const void *)r;
 }
 
-/* ---- facts ----------------------------------------------------------- */
+/* ---- models and facts ------------------------------------------------ */
 
 const char *skmt_status_text(skmt_status status)
 {
@@ -42,7 +44,8 @@ skmt_status skmt_model_open(skmt_model **out, const char *path,
 
     err_clear(inner(err));
     st = path ? engine_open(&en, path, inner(err))
-              : err_set(inner(err), ST_ARGUMENT, "no model file was named");
+              : err_set(inner(err), ST_ARGUMENT, "the name of the model file "
+                        "is missing");
     *out = (skmt_model *)(void *)en;
     return (skmt_status)st;
 }
@@ -178,7 +181,7 @@ skmt_status skmt_session_translate_many(skmt_session *s,
     if (!q) return (skmt_status)err_nomem(inner(err), "texts");
     for (size_t i = 0; i < n; i++) {
         q[i].text = texts[i];
-        q[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is refused */
+        q[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is an error */
         q[i].prefix = prefixes ? prefixes[i] : NULL;
     }
     st = session_run((struct session *)(void *)s, q, n, inner(err));
@@ -203,7 +206,7 @@ char *skmt_translate(const skmt_model *model, const char *text,
         skmt_options_free(o);
         return NULL;
     }
-    /* One text has few sentences: lanes nobody fills cost memory. */
+    /* One text has few sentences, and unused lanes would cost memory. */
     o->o.batch = 4;
     if (!skmt_session_new(&s, model, o, err) &&
         !skmt_session_translate(s, text, strlen(text), NULL, &r, err)) {
@@ -225,8 +228,8 @@ void skmt_result_free(skmt_result *r)
     result_free((struct result *)(void *)r);
 }
 
-/* Whatever index a caller comes with, nothing outside is read: NULL, and the
- * functions below answer with 0, "" or an empty piece. */
+/* Returns NULL for an index that does not exist. The functions below then
+ * return 0, "" or an empty piece. */
 static const struct translation *whole_at(const skmt_result *r, int hyp)
 {
     const struct result *res = result_of(r);
@@ -241,13 +244,15 @@ static const struct sentence *skmt_sentence_at(const skmt_result *r, int seg)
     return seg >= 0 && seg < res->n_sentences ? &res->sentences[seg] : NULL;
 }
 
-/* A sentence's translation within a hypothesis; NULL where there is none. */
+/* The translation of a sentence within translation hyp of the whole text; NULL
+ * when there is none. */
 static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 {
     const struct translation *whole = whole_at(r, hyp);
     const struct sentence *s = skmt_sentence_at(r, seg);
 
     if (!whole || !s || !s->job || !s->job->n_hyps) return NULL;
+    assert(whole->choice[seg] >= 0 && whole->choice[seg] < s->job->n_hyps);
     return &s->job->hyps[whole->choice[seg]];
 }
 
@@ -293,9 +298,10 @@ double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
     return h ? h->score : 0;
 }
 
-/* Pieces as C strings, made when the model was opened. */
+/* The text of a piece, made when the model was opened. */
 static const char *piece_text(const skmt_result *r, int32_t id)
 {
+    assert(id >= 0 && id < result_of(r)->engine->w->cfg.vocab_size);
     return result_of(r)->engine->piece_text[id];
 }
 
@@ -346,16 +352,16 @@ const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
                                    int i, int *n)
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
-    bool there = h && h->attention && i >= 0 && i < h->n;
-    int columns = there ? skmt_sentence_at(r, seg)->job->n_src : 0;
+    bool exists = h && h->attention && i >= 0 && i < h->n;
+    int columns = exists ? skmt_sentence_at(r, seg)->job->n_src : 0;
 
     if (n) *n = columns;
-    return there ? h->attention + (size_t)i * (size_t)columns : NULL;
+    return exists ? h->attention + (size_t)i * (size_t)columns : NULL;
 }
 
-/* ---- streaming ------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------- */
 
-/* The caller's function, called through ours: the types differ in name. */
+/* Calls the callback of the user, whose parameters have the public types. */
 static int on_result(void *user, uint64_t number, struct result *r,
                      const struct err *e)
 {

@@ -1,5 +1,5 @@
-/* skmt_contradict.c - sources with several translations, for programs: that
- * part of include/skmt.h. */
+/* skmt_contradict.c - the part of include/skmt.h that lists sources with
+ * several translations. They are found in tm/contradict.c. */
 #include <stdlib.h>
 
 #include "api/public_pair.h"
@@ -7,19 +7,20 @@
 #include "base/mem.h"
 #include "tm/contradict.h"
 
-struct telling {
+struct contradiction_report {
     struct store *store;
     skmt_contradiction_fn *fn;
     void *user;
     skmt_translation *list;
-    struct strbuf *texts;       /* the strings of each */
+    struct strbuf *texts;       /* [n_texts] the strings of list[i] */
     size_t cap_list, cap_texts, n_texts;
     struct strbuf source;
     struct err *e;
-    enum status failed;         /* what stopped us, if not fn */
+    enum status failed;         /* the error that ended the list; ST_OK if fn
+                                   ended it */
 };
 
-static enum status telling_grow(struct telling *y, size_t n)
+static enum status report_grow(struct contradiction_report *y, size_t n)
 {
     if (!mem_grow(&y->list, &y->cap_list, n, sizeof *y->list) ||
         !mem_grow(&y->texts, &y->cap_texts, n, sizeof *y->texts))
@@ -29,7 +30,7 @@ static enum status telling_grow(struct telling *y, size_t n)
     return ST_OK;
 }
 
-static enum status fill_translation(struct telling *y, size_t i,
+static enum status fill_translation(struct contradiction_report *y, size_t i,
                                     const struct contradiction *from)
 {
     const struct confirmation *last = &from->precedence.last;
@@ -43,12 +44,12 @@ static enum status fill_translation(struct telling *y, size_t i,
                                  &y->list[i].pair, y->e);
 }
 
-static int tell_contradiction(void *user, struct str source,
-                              const struct contradiction *list, size_t n)
+static int report_contradiction(void *user, struct str source,
+                                const struct contradiction *list, size_t n)
 {
-    struct telling *y = user;
+    struct contradiction_report *y = user;
 
-    y->failed = telling_grow(y, n);
+    y->failed = report_grow(y, n);
     for (size_t i = 0; !y->failed && i < n; i++)
         y->failed = fill_translation(y, i, &list[i]);
     strbuf_reset(&y->source);
@@ -61,14 +62,15 @@ static int tell_contradiction(void *user, struct str source,
 skmt_status skmt_tm_contradictions(skmt_tm *tm, skmt_contradiction_fn *fn,
                                    void *user, int64_t *n, skmt_error *err)
 {
-    struct telling y = { .store = tm->f->store, .fn = fn, .user = user,
-                         .e = inner(err) };
+    struct contradiction_report y = { .store = tm->f->store, .fn = fn,
+                                      .user = user, .e = inner(err) };
     int64_t sources = 0;
     enum status st;
 
     err_clear(inner(err));
     strbuf_init(&y.source, 0);
-    st = contradict_list(tm->f, tell_contradiction, &y, &sources, inner(err));
+    st = contradict_list(tm->f, report_contradiction, &y, &sources,
+                         inner(err));
     if (st == ST_CANCELED)
         st = y.failed ? y.failed
                       : err_set(inner(err), ST_CANCELED, "stopped");

@@ -1,4 +1,5 @@
-/* skmt_files.c - imports and exports: that part of include/skmt.h. */
+/* skmt_files.c - the part of include/skmt.h for importing and exporting pairs.
+ * The work is done in tm/import.c and tm/export.c. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 #include "tm/export.h"
 #include "tm/import.h"
 
-/* ---- how to import ------------------------------------------------------- */
+/* ---- settings of an import ----------------------------------------------- */
 
 struct skmt_import {
     struct reader_options reader;
@@ -56,7 +57,7 @@ void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn, void *user)
     i->user = user;
 }
 
-/* An empty text is as good as none. */
+/* An empty value removes the setting. */
 static enum status set_text(char **field, const char *value, struct err *e)
 {
     char *copy = *value ? strdup(value) : NULL;
@@ -108,8 +109,8 @@ skmt_status skmt_import_set(skmt_import *i, const char *key,
 
     err_clear(e);
     if (!key || !value)
-        return (skmt_status)err_set(e, ST_ARGUMENT, "a setting of an import "
-                                    "needs a name and a value");
+        return (skmt_status)err_set(e, ST_ARGUMENT, "the name or the value of "
+                                    "an import setting is NULL");
     if (!strcmp(key, "format"))
         return (skmt_status)set_format(&i->reader.format, value, e);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -122,7 +123,7 @@ skmt_status skmt_import_set(skmt_import *i, const char *key,
             return (skmt_status)set_column(field, key, value, e);
         return (skmt_status)set_flag(field, key, value, e);
     }
-    return (skmt_status)err_set(e, ST_ARGUMENT, "an import has no setting "
+    return (skmt_status)err_set(e, ST_ARGUMENT, "there is no import setting "
                                 "\"%.60s\"", key);
 }
 
@@ -186,7 +187,8 @@ skmt_status skmt_tm_export(skmt_tm *tm, const char *memory, const char *path,
     err_clear(inner(err));
     if (n) *n = 0;
     if (!path)
-        st = err_set(inner(err), ST_ARGUMENT, "no file to write was named");
+        st = err_set(inner(err), ST_ARGUMENT, "the name of the file to write "
+                     "is missing");
     if (!st && format) st = set_format(&o.format, format, inner(err));
     if (!st)
         st = tm_export(tm->f, memory, path, &o, &written, inner(err));

@@ -1,4 +1,5 @@
-/* skmt_lines.c - a text file by lines: that part of include/skmt.h. */
+/* skmt_lines.c - the part of include/skmt.h that reads a text file line by
+ * line. Decompression and charsets are handled in formats/input.c. */
 #include <stdlib.h>
 
 #include "api/handles.h"
@@ -48,8 +49,8 @@ skmt_status skmt_lines_next(skmt_lines *l, const char **text, size_t *len,
     *len = 0;
     st = linescan_next(&l->scan, &line, inner(err));
     if (!st && line.too_long)
-        st = err_set(inner(err), ST_LIMIT, "%s:%llu: the line is longer than %d "
-                     "MiB", input_name(l->in),
+        st = err_set(inner(err), ST_LIMIT, "%s:%llu: the line is longer than "
+                     "%d MiB", input_name(l->in),
                      (unsigned long long)l->scan.line, LINE_MAX_MIB);
     if (st || !line.found) return (skmt_status)st;
     *text = line.text.p;

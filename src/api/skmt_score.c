@@ -1,22 +1,30 @@
-/* skmt_score.c - scores of translations: that part of include/skmt.h. */
+/* skmt_score.c - the part of include/skmt.h that scores translations. It stores
+ * the counts of each line; the metrics themselves are in metrics/.
+ *
+ * Invariants of a skmt_score:
+ *   - rows has n rows of width numbers; a row is the hash of the reference and
+ *     then the counts of each metric.
+ *   - docs[i] is the index of the first row of document i; it ascends.
+ *   - sums of a metric is the sum of its counts over all rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "api/handles.h"
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "metrics/bootstrap.h"
 #include "metrics/metric.h"
 #include "text/utf8.h"
 
 #define METRICS_MAX 8
-/* Behind sacrebleu's words: who counted. */
+/* Appended to sacrebleu's signature: the program that computed the score. */
 #define SIGNED_BY "|skmt:" SKMT_VERSION_TEXT
 
-struct score_part {             /* a metric and its place in a row */
+struct score_part {             /* one metric */
     const struct metric *m;
-    size_t at;
+    size_t at;                  /* index of its first count in a row */
     int64_t sums[METRIC_STATS_MAX];
     char signature[128];
 };
@@ -24,15 +32,15 @@ struct score_part {             /* a metric and its place in a row */
 struct skmt_score {
     struct score_part parts[METRICS_MAX];
     int n_parts;
-    int64_t *rows;              /* [n][width], each begins with ROW_REF */
+    int64_t *rows;              /* [n][width] */
     size_t n, cap, width;
-    size_t *docs;               /* [n_docs] their first rows, ascending */
+    size_t *docs;               /* [n_docs] first rows of the documents */
     size_t n_docs, cap_docs;
-    bool in_doc;                /* false: the next line begins another */
+    bool in_doc;                /* false: the next line begins a document */
     struct tally tally;
 };
 
-enum { ROW_REF, ROW_COUNTS };   /* hash of the reference; what was counted */
+enum { ROW_REF, ROW_COUNTS };   /* the columns of a row */
 
 static enum status add_part(skmt_score *s, struct str name, struct err *e)
 {
@@ -45,8 +53,9 @@ static enum status add_part(skmt_score *s, struct str name, struct err *e)
                        name.n < 40 ? (int)name.n : 40, name.p);
     for (int i = 0; i < s->n_parts; i++)
         if (s->parts[i].m == m)
-            return err_set(e, ST_ARGUMENT, "metrics: \"%s\" is there twice",
+            return err_set(e, ST_ARGUMENT, "metrics: \"%s\" is listed twice",
                            m->name);
+    assert(s->n_parts < METRICS_MAX);
     p->m = m;
     p->at = s->width;
     snprintf(p->signature, sizeof p->signature, "%s" SIGNED_BY, m->signature);
@@ -59,7 +68,7 @@ static enum status add_parts(skmt_score *s, const char *list, struct err *e)
 {
     enum status st;
 
-    if (!list) return err_set(e, ST_ARGUMENT, "no metrics were named");
+    if (!list) return err_set(e, ST_ARGUMENT, "the list of metrics is NULL");
     for (;; list++) {
         size_t n = strcspn(list, ",");
 
@@ -107,7 +116,8 @@ static enum status skmt_score_check_text(const char *which, struct str t,
                    "0x%02X", which, good, (unsigned char)t.p[good]);
 }
 
-/* Those that remember come last: what they have counted is not taken back. */
+/* Compute the counts of a line. Metrics that remember words run last, because
+ * their memory cannot be undone if another metric fails. */
 static bool count_row(skmt_score *s, struct str hyp, struct str ref,
                       int64_t *row)
 {
@@ -122,7 +132,7 @@ static bool count_row(skmt_score *s, struct str hyp, struct str ref,
     return true;
 }
 
-/* Room for one more row, and in the list of documents too. */
+/* Make room for one more row and one more document. Returns the row. */
 static int64_t *new_row(skmt_score *s)
 {
     if (!mem_grow(&s->rows, &s->cap, s->n + 1, s->width * sizeof *s->rows)
@@ -131,9 +141,10 @@ static int64_t *new_row(skmt_score *s)
     return s->rows + s->n * s->width;
 }
 
-/* A row that was filled counts from now on. */
-static void keep_row(skmt_score *s, const int64_t *row)
+/* Append the row that new_row returned, which is filled now. */
+static void append_row(skmt_score *s, const int64_t *row)
 {
+    assert(row == s->rows + s->n * s->width);
     for (int i = 0; i < s->n_parts; i++)
         for (int k = 0; k < s->parts[i].m->n_stats; k++)
             s->parts[i].sums[k] += row[s->parts[i].at + (size_t)k];
@@ -151,7 +162,7 @@ static enum status skmt_score_add_row(skmt_score *s, struct str hyp,
     if (!s->in_doc) tally_begin_document(&s->tally);
     row[ROW_REF] = (int64_t)XXH3_64bits(ref.p, ref.n);
     if (!count_row(s, hyp, ref, row)) return err_nomem(e, "scores");
-    keep_row(s, row);
+    append_row(s, row);
     return ST_OK;
 }
 
@@ -178,7 +189,7 @@ size_t skmt_score_size(const skmt_score *s, size_t *documents)
     return s->n;
 }
 
-/* ---- some of the documents ----------------------------------------------- */
+/* ---- selecting documents ------------------------------------------------- */
 
 static size_t doc_end(const skmt_score *s, size_t doc)
 {
@@ -194,7 +205,7 @@ static enum status copy_doc(skmt_score *to, const skmt_score *s, size_t doc,
 
         if (!row) return err_nomem(e, "scores");
         memcpy(row, s->rows + i * s->width, s->width * sizeof *row);
-        keep_row(to, row);
+        append_row(to, row);
     }
     return ST_OK;
 }
@@ -235,7 +246,7 @@ skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
     return (skmt_status)st;
 }
 
-/* ---- figures ------------------------------------------------------------- */
+/* ---- scores -------------------------------------------------------------- */
 
 static const struct score_part *skmt_score_find_part(const skmt_score *s,
                                                      const char *metric)
@@ -247,8 +258,8 @@ static const struct score_part *skmt_score_find_part(const skmt_score *s,
 
 static enum status no_part(const char *metric, struct err *e)
 {
-    return err_set(e, ST_ARGUMENT, "\"%.40s\" is not counted here",
-                   metric ? metric : "");
+    return err_set(e, ST_ARGUMENT, "\"%.40s\" is not among the metrics of this "
+                   "score", metric ? metric : "");
 }
 
 skmt_status skmt_score_get(const skmt_score *s, const char *metric,

@@ -1,4 +1,5 @@
-/* skmt_search.c - searching a memory file: that part of include/skmt.h. */
+/* skmt_search.c - the part of include/skmt.h that searches a memory file and
+ * returns matches. The search itself is in tm/. */
 #include <stdlib.h>
 
 #include "api/public_pair.h"
@@ -6,12 +7,11 @@
 #include "engine/pairfinder.h"
 #include "text/utf8.h"
 
-/* One match with all its strings; how it differs is found when asked for. */
 struct public_match {
     skmt_match m;
-    struct strbuf text;
-    struct stretches edits;
-    bool compared;
+    struct strbuf text;         /* the strings of m.pair */
+    struct stretches edits;     /* differences from the query */
+    bool compared;              /* edits is set; done when first needed */
 };
 
 struct skmt_matches {
@@ -50,7 +50,7 @@ static enum status matches_new(skmt_matches **out, const char *text,
     return ST_OK;
 }
 
-/* Fetch the pair; one that was removed a moment ago is left out. */
+/* Read the pair of a match. A pair that was deleted meanwhile is left out. */
 static enum status take_match(skmt_tm *tm, const struct match *from,
                               skmt_matches *to, struct err *e)
 {
@@ -70,7 +70,8 @@ static enum status take_match(skmt_tm *tm, const struct match *from,
     return public_pair(&it->text, &p, m, &it->m.pair, e);
 }
 
-/* In one view of the store: locking it once is a tenth of a search. */
+/* Read all matches in one transaction. A transaction costs a tenth of a
+ * search. */
 static enum status skmt_search_take_matches(skmt_tm *tm,
                                             const struct matches *from,
                                             skmt_matches *to, struct err *e)

@@ -1,8 +1,9 @@
-/* skmt_steer.c - steering translations by a memory: that part of
- * include/skmt.h. */
+/* skmt_steer.c - the part of include/skmt.h that steers translations by a
+ * memory and explains how pairs influenced a result. */
 #include <stdlib.h>
 
 #include "api/tm_handle.h"
+#include "base/invariant.h"
 #include "engine/shared_keys.h"
 #include "engine/pairfinder.h"
 #include "engine/session.h"
@@ -12,10 +13,10 @@
 struct skmt_keys {
     struct shared_keys *k;
     const struct engine *en;
-    struct key_cache_stats stats;       /* what skmt_keys_stat counts through */
+    struct key_cache_stats stats;       /* the values of skmt_keys_stat */
 };
 
-/* ---- keys ------------------------------------------------------------------ */
+/* ---- keys ---------------------------------------------------------------- */
 
 skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                           const skmt_options *options, const char *file,
@@ -54,8 +55,8 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     if (i == 0 && key_cache_stats(keys->k->cache, &keys->stats, NULL))
         keys->stats = (struct key_cache_stats){ 0 };
     *value = (int64_t[]){ (int64_t)s->hits, (int64_t)s->file_hits,
-        (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->blocks,
-        (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.blocks,
+        (int64_t)s->misses, (int64_t)s->dropped, (int64_t)s->pairs,
+        (int64_t)s->bytes, (int64_t)s->limit, (int64_t)s->file.pairs,
         (int64_t)s->file.bytes, (int64_t)s->file.limit,
         s->file.remade }[i];
     return names[i];
@@ -82,12 +83,12 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(inner(err));
-    st = keys_drop_others(keys->k, tm->f, &n, inner(err));
+    st = shared_keys_drop_others(keys->k, tm->f, &n, inner(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }
 
-/* ---- sessions and streams -------------------------------------------------- */
+/* ---- sessions and streams ------------------------------------------------ */
 
 static struct session *session_of(skmt_session *s)
 {
@@ -110,7 +111,7 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
                                           keys ? keys->k : NULL, inner(err));
 }
 
-/* The caller's pairs as ours; *out is malloc memory. */
+/* Convert and check the caller's pairs. The caller frees *out. */
 static enum status skmt_steer_take_pairs(const skmt_similar *pairs, int n,
                                          struct similar_pair **out,
                                          struct err *e)
@@ -122,7 +123,8 @@ static enum status skmt_steer_take_pairs(const skmt_similar *pairs, int n,
     if (n < 0) {
         free(p);
         *out = NULL;
-        return err_set(e, ST_ARGUMENT, "%d pairs were given", n);
+        return err_set(e, ST_ARGUMENT, "the number of pairs is negative: %d",
+                       n);
     }
     for (int i = 0; i < n; i++) {
         p[i] = (struct similar_pair){ str_of(pairs[i].source),
@@ -174,7 +176,7 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     return (skmt_status)st;
 }
 
-/* ---- what a result owes to the memory --------------------------------------- */
+/* ---- pairs and votes of a result ----------------------------------------- */
 
 static const struct sentence *skmt_steer_sentence_at(const skmt_result *r,
                                                      int seg)
@@ -204,16 +206,16 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     p = &s->pairset->pairs[i];
     out->similarity = p->similarity;
     out->exact = s->exact && !i;
-    if (!s->exact && !s->pairset->explained) return;
+    if (!s->exact && !s->pairset->has_texts) return;
     out->source = or_empty(p->source);
     out->target = or_empty(p->target);
     out->memory = or_empty(p->memory);
     out->id = p->pair;
 }
 
-/* Of one token of a translation; NULL: nothing was kept. */
-static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
-                                            int seg, int i)
+/* The votes on a token of a translation; NULL when none were recorded. */
+static const struct sk_token_votes *votes_at(const skmt_result *r, int hyp,
+                                             int seg, int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
@@ -223,19 +225,19 @@ static const struct sk_token_votes *note_at(const skmt_result *r, int hyp,
         return NULL;
     sk = &s->pairset->sk;
     hyp = res->hyps[hyp].choice[seg];
-    if (!sk->notes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
+    if (!sk->votes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
         hyp >= s->job->n_hyps || i >= s->job->hyps[hyp].n)
         return NULL;
-    return &sk->notes[(size_t)hyp * (size_t)sk->tokens + (size_t)i];
+    return &sk->votes[(size_t)hyp * (size_t)sk->tokens + (size_t)i];
 }
 
 double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
                          int *votes)
 {
-    const struct sk_token_votes *n = note_at(r, hyp, seg, i);
+    const struct sk_token_votes *v = votes_at(r, hyp, seg, i);
 
-    if (votes) *votes = n ? n->n : 0;
-    return n ? (double)n->lambda : 0;
+    if (votes) *votes = v ? v->n : 0;
+    return v ? (double)v->lambda : 0;
 }
 
 void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
@@ -243,12 +245,13 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 {
     const struct engine *en =
         ((const struct result *)(const void *)r)->engine;
-    const struct sk_token_votes *n = note_at(r, hyp, seg, i);
+    const struct sk_token_votes *all = votes_at(r, hyp, seg, i);
     const struct sk_vote *v;
 
     *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
-    if (!n || vote < 0 || vote >= n->n) return;
-    v = &n->voters[vote];
+    if (!all || vote < 0 || vote >= all->n) return;
+    v = &all->votes[vote];
+    assert(v->nb.pair >= 0 && v->nb.pair < skmt_result_pairs(r, seg));
     *out = (skmt_vote){ v->nb.pair, v->nb.pos, v->nb.token,
                         en->piece_text[v->nb.token], (double)v->nb.d2,
                         (double)v->share };
@@ -258,7 +261,7 @@ int skmt_result_passes(const skmt_result *r, int seg)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
 
-    return s && s->job ? s->job->steps : 0;
+    return s && s->job ? s->job->n_passes : 0;
 }
 
 static const char *work_stat(const struct batch_counts *c, int i,
@@ -267,7 +270,7 @@ static const char *work_stat(const struct batch_counts *c, int i,
     static const char *const names[] = { "passes", "rows", "steps", "drafted",
                                          "used" };
     const uint64_t values[] = { c->passes, c->rows, c->steps, c->drafted,
-                                c->used };
+                                c->drafts_used };
 
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];

@@ -1,6 +1,6 @@
-/* skmt_tm.c - memory files, their memories and pairs, and their care: that
- * part of include/skmt.h over tm/. Searches are in skmt_search.c, imports and
- * exports in skmt_files.c. */
+/* skmt_tm.c - the part of include/skmt.h for memory files: opening them, their
+ * memories and pairs, and maintenance. The work is done in tm/. Searching is in
+ * skmt_search.c, importing and exporting in skmt_files.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ skmt_status skmt_tm_open(skmt_tm **out, const char *path, skmt_tm_mode mode,
     err_clear(inner(err));
     if (!path || (int)mode < SKMT_TM_READ || (int)mode > SKMT_TM_CREATE)
         return (skmt_status)err_set(inner(err), ST_ARGUMENT, path ?
-                                    "there is no such mode of opening" :
-                                    "no memory file was named");
+                                    "the mode of opening is invalid" :
+                                    "the name of the memory file is missing");
     tm = calloc(1, sizeof *tm);
     if (!tm) return (skmt_status)err_nomem(inner(err), "a memory file");
     strbuf_init(&tm->text, 0);
@@ -90,7 +90,7 @@ skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
     err_clear(inner(err));
     st = list_memories(tm, inner(err));
     if (!st && (i < 0 || (size_t)i >= tm->n_list))
-        st = err_set(inner(err), ST_ARGUMENT, "there is no memory number %d, "
+        st = err_set(inner(err), ST_ARGUMENT, "there is no memory number %d; "
                      "the file has %zu", i, tm->n_list);
     if (!st)
         st = store_memory_counts(tm->f->store, tm->list[i].id, &c, inner(err));
@@ -217,10 +217,11 @@ skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories, int n,
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* One side in the form both are stored in. */
-static enum status side(struct strbuf *scratch, const char *plain,
-                        const char *tagged, bool want_tagged, struct str *out,
-                        struct err *e)
+/* Convert one text to the form in which both are stored: if want_tagged is set,
+ * a plain text is escaped. */
+static enum status stored_form(struct strbuf *scratch, const char *plain,
+                               const char *tagged, bool want_tagged,
+                               struct str *out, struct err *e)
 {
     *out = str_of(tagged ? tagged : plain);
     if (tagged || !want_tagged) return ST_OK;
@@ -242,14 +243,15 @@ static enum status unit_of(skmt_tm *tm, const skmt_pair *p, struct unit *u,
         .document = str_of(p->document), .author = str_of(p->author),
         .created = p->created, .changed = p->changed,
         .extra = str_of(p->extra) };
-    st = side(&tm->scratch[0], p->source, p->source_tagged, u->tagged,
-              &u->source, e);
-    if (!st) st = side(&tm->scratch[1], p->target, p->target_tagged,
-                       u->tagged, &u->target, e);
+    st = stored_form(&tm->scratch[0], p->source, p->source_tagged, u->tagged,
+                     &u->source, e);
+    if (!st)
+        st = stored_form(&tm->scratch[1], p->target, p->target_tagged,
+                         u->tagged, &u->target, e);
     return st;
 }
 
-/* The end of what tmfile_begin began. */
+/* Commit the transaction, or roll it back after an error. */
 static enum status skmt_tm_finish(struct tmfile *f, enum status st,
                                   struct err *e)
 {
@@ -272,7 +274,7 @@ skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
     err_clear(e);
     st = unit_of(tm, pair, &u, e);
     if (st) return (skmt_status)st;
-    /* The first memory is made with its first pair, or not at all. */
+    /* A new memory and its first pair are stored together. */
     if (own) st = tmfile_begin(tm->f, e);
     if (st) return (skmt_status)st;
     st = tmfile_find_or_make(tm->f, memory, &m, &made, e);
@@ -291,18 +293,19 @@ skmt_status skmt_tm_add(skmt_tm *tm, const char *memory, const char *source,
     return skmt_tm_add_pair(tm, memory, &pair, id, err);
 }
 
-/* Keep what is stored where nothing is given; a plain text beside a tagged one
- * is escaped. */
-static enum status replaced(skmt_tm *tm, const struct pair *old,
-                            const char *source, const char *target,
-                            struct unit *u, struct err *e)
+/* Make the unit that replaces `old`. A text that is NULL is kept; a new plain
+ * text beside a kept tagged one is escaped. */
+static enum status replacement_unit(skmt_tm *tm, const struct pair *old,
+                                    const char *source, const char *target,
+                                    struct unit *u, struct err *e)
 {
     struct strbuf *s = &tm->scratch[0], *t = &tm->scratch[1];
     enum status st = ST_OK;
 
     *u = (struct unit){ .tagged = old->unit.tagged && !(source && target) };
-    if (source) st = side(s, source, NULL, u->tagged, &u->source, e);
-    if (!st && target) st = side(t, target, NULL, u->tagged, &u->target, e);
+    if (source) st = stored_form(s, source, NULL, u->tagged, &u->source, e);
+    if (!st && target)
+        st = stored_form(t, target, NULL, u->tagged, &u->target, e);
     if (st) return st;
     if (!source) {
         strbuf_reset(s);
@@ -332,7 +335,7 @@ skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id, const char *source,
     if (own) st = tmfile_begin(tm->f, e);
     if (st) return (skmt_status)st;
     st = store_get(tm->f->store, id, &old, e);
-    if (!st) st = replaced(tm, &old, source, target, &u, e);
+    if (!st) st = replacement_unit(tm, &old, source, target, &u, e);
     if (!st) st = store_replace(tm->f->store, id, &u, e);
     if (own) st = skmt_tm_finish(tm->f, st, e);
     if (!st) tmfile_changed(tm->f, old.memory);
@@ -354,18 +357,19 @@ skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                              .source = source, .target = target };
     struct memory_info m;
     enum status st = ST_OK;
-    int64_t gone = 0;
+    int64_t n_deleted = 0;
 
     err_clear(inner(err));
     if (n) *n = 0;
     if (!origin && !document && !source && !target)
         return (skmt_status)err_set(inner(err), ST_ARGUMENT, "say which pairs "
-                                    "to delete: of what origin or document, "
-                                    "or with what texts");
+                                    "to delete: give an origin, a document, a "
+                                    "source or a target");
     if (memory) st = tmfile_find(tm->f, memory, &m, inner(err));
     if (!st && memory) f.memory = m.id;
-    if (!st) st = store_delete_where(tm->f->store, &f, &gone, inner(err));
-    if (!st && n) *n = gone;
+    if (!st)
+        st = store_delete_where(tm->f->store, &f, &n_deleted, inner(err));
+    if (!st && n) *n = n_deleted;
     return (skmt_status)st;
 }
 
@@ -431,16 +435,16 @@ skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
 skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out, int *found,
                                 skmt_error *err)
 {
-    bool there = false;
+    bool exists = false;
     struct pair p;
     enum status st;
 
     public_pair_empty(out);
     err_clear(inner(err));
-    st = pair_cursor_next(c->c, &p, &there, inner(err));
-    if (!st && there)
+    st = pair_cursor_next(c->c, &p, &exists, inner(err));
+    if (!st && exists)
         st = public_pair(&c->text, &p, &c->memory, out, inner(err));
-    *found = !st && there;
+    *found = !st && exists;
     return (skmt_status)st;
 }
 
@@ -452,7 +456,7 @@ void skmt_tm_cursor_close(skmt_tm_cursor *c)
     free(c);
 }
 
-/* ---- care ---------------------------------------------------------------- */
+/* ---- maintenance --------------------------------------------------------- */
 
 skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn, void *user,
                           int *n_problems, skmt_error *err)
@@ -488,7 +492,7 @@ skmt_status skmt_tm_recover(const char *old_path, const char *new_path,
     err_clear(inner(err));
     if (!old_path || !new_path)
         return (skmt_status)err_set(inner(err), ST_ARGUMENT,
-                                    "no memory file was named");
+                                    "the name of the memory file is missing");
     st = tm_recover(old_path, new_path, fn, user, &found, inner(err));
     if (out)
         *out = (skmt_recovery){ found.pairs, found.doubtful, found.lost };

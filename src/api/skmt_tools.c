@@ -1,4 +1,5 @@
-/* skmt_tools.c - include/skmt_tools.h: making and looking into model files. */
+/* skmt_tools.c - include/skmt_tools.h: converts models and lists their tensors.
+ * The conversion itself is in convert/. */
 #include "skmt_tools.h"
 
 #include <string.h>

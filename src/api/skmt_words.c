@@ -1,4 +1,5 @@
-/* skmt_words.c - word accuracy by frequency: that part of include/skmt.h. */
+/* skmt_words.c - the part of include/skmt.h that computes word accuracy by
+ * frequency. The counting is done in metrics/wordfreq.c. */
 #include <stdlib.h>
 
 #include "api/handles.h"
@@ -27,7 +28,7 @@ void skmt_words_free(skmt_words *w)
 
 void skmt_words_reset(skmt_words *w) { wordfreq_reset(&w->w); }
 
-/* NULL with no bytes is an empty text. */
+/* Check a text. NULL with length 0 is an empty text. */
 static enum status skmt_words_take_text(const char *which, const char *p,
                                         size_t n, struct str *out,
                                         struct err *e)

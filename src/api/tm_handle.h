@@ -1,4 +1,5 @@
-/* tm_handle.h - an open memory file as the public functions see it. */
+/* tm_handle.h - the struct behind skmt_tm: an open memory file, and the memory
+ * of the strings that the API returns. */
 #ifndef API_TM_HANDLE_H
 #define API_TM_HANDLE_H
 
@@ -8,11 +9,11 @@
 
 struct skmt_tm {
     struct tmfile *f;
-    struct memory_info *list;   /* memories, as of the last look */
+    struct memory_info *list;   /* [n_list] memories, read by list_memories */
     size_t n_list;
-    struct strbuf text;         /* what skmt_tm_get gave */
+    struct strbuf text;         /* the strings that skmt_tm_get returned */
     struct strbuf scratch[2];
-    int64_t stats[8];           /* what skmt_tm_stat counts through */
+    int64_t stats[8];           /* the values that skmt_tm_stat returns */
 };
 
 #endif

@@ -1,33 +1,35 @@
-/* datastore_builder.h - the keys of sentences about to be decoded.
+/* datastore_builder.h - fill the datastores of sentences before they are
+ * decoded.
  *
- * What the pairfinder did not find in the cache is made here, the pairs of all
- * sentences together, and goes to the cache. One worker's. */
+ * Keys that the pairfinder did not find in the cache are computed here, for the
+ * pairs of all sentences together, and put into the cache. Each worker has a
+ * datastore_builder of its own. */
 #ifndef ENGINE_DATASTORE_BUILDER_H
 #define ENGINE_DATASTORE_BUILDER_H
 
-#include "engine/pairfinder.h"
+#include "engine/pairset.h"
 
 struct datastore_builder;
 
-/* pool may be NULL; all but o is borrowed. */
+/* en and pool are borrowed; o is copied. pool may be NULL. */
 enum status datastore_builder_new(struct datastore_builder **out,
                                   const struct engine *en,
                                   const struct options *o, struct pool *pool,
                                   struct err *e);
-void datastore_builder_free(struct datastore_builder *kw);  /* NULL is fine */
-void datastore_builder_set_pool(struct datastore_builder *kw, bool use);
+void datastore_builder_free(struct datastore_builder *db);  /* NULL is fine */
+void datastore_builder_set_pool(struct datastore_builder *db, bool use);
 
-/* Fill the key stores of n pairsets (NULL: nothing to do). What the cache's file
- * cannot take is not kept: that is no reason not to translate. */
-enum status datastore_builder_run(struct datastore_builder *kw,
-                                  struct key_cache *keys,
+/* Fill the datastores of n pairsets; NULL entries are skipped. An error of the
+ * key file is ignored: the keys are used but not stored. */
+enum status datastore_builder_run(struct datastore_builder *db,
+                                  struct key_cache *cache,
                                   struct pairset *const *pairsets, int n,
                                   struct err *e);
 
-/* The keys of pairs as such: each gets its block, and the cache must take
- * them. */
-enum status datastore_builder_make(struct datastore_builder *kw,
-                                   struct key_cache *keys,
+/* Compute the missing keys of n pairs and put them into the cache. Here an
+ * error of the key file is returned. */
+enum status datastore_builder_make(struct datastore_builder *db,
+                                   struct key_cache *cache,
                                    struct steering_pair *const *pairs, int n,
                                    struct err *e);
 

@@ -1,4 +1,5 @@
-/* engine.c - see engine.h. */
+/* engine.c - opens a model, collects the facts that skmt info shows, and turns
+ * user options into search options. It translates nothing itself. */
 #include "engine/engine.h"
 
 #include <stdarg.h>
@@ -6,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 enum { MAX_FACTS = 40 };
 
 __attribute__((format(printf, 3, 4)))
-static void fact(struct engine *en, const char *name, const char *fmt, ...)
+static void add_fact(struct engine *en, const char *name, const char *fmt, ...)
 {
     struct fact *f = &en->facts[en->n_facts];
     va_list ap;
 
-    if (en->n_facts == MAX_FACTS) return;
+    assert(en->n_facts < MAX_FACTS && strlen(name) < sizeof f->name);
     snprintf(f->name, sizeof f->name, "%s", name);
     va_start(ap, fmt);
     vsnprintf(f->value, sizeof f->value, fmt, ap);
@@ -27,7 +30,7 @@ static long count_linear(const struct linear *l)
     return (long)l->n * l->k + (l->bias ? l->n : 0);
 }
 
-/* What was trained, whatever it is stored as. */
+/* The number of trained parameters, independent of how they are stored. */
 static long count_weights(const struct weights *w)
 {
     const struct config *c = &w->cfg;
@@ -61,34 +64,36 @@ static void list_facts(struct engine *en)
                                        "sinusoidal-interleaved", "learned" };
     const struct config *c = &en->w->cfg;
 
-    fact(en, "name", "%s", c->name);
-    fact(en, "source_lang", "%s", c->source_lang);
-    fact(en, "target_lang", "%s", c->target_lang);
-    fact(en, "type", "%s", dtype_name(weights_type(en->w)));
-    fact(en, "file_bytes", "%llu",
+    add_fact(en, "name", "%s", c->name);
+    add_fact(en, "source_lang", "%s", c->source_lang);
+    add_fact(en, "target_lang", "%s", c->target_lang);
+    add_fact(en, "type", "%s", dtype_name(weights_type(en->w)));
+    add_fact(en, "file_bytes", "%llu",
          (unsigned long long)mfile_size(en->w->file));
-    fact(en, "checksum", "%016llx",
+    add_fact(en, "checksum", "%016llx",
          (unsigned long long)mfile_id(en->w->file));
-    fact(en, "parameters", "%ld", count_weights(en->w));
-    fact(en, "vocabulary", "%d", c->vocab_size);
-    fact(en, "d_model", "%d", c->d_model);
-    fact(en, "heads", "%d", c->heads);
-    fact(en, "ffn", "%d", c->ffn);
-    if (c->ffn_decoder != c->ffn) fact(en, "ffn_decoder", "%d", c->ffn_decoder);
-    fact(en, "encoder_layers", "%d", c->encoder_layers);
-    fact(en, "decoder_layers", "%d", c->decoder_layers);
-    fact(en, "norm", "%s%s", norm[c->norm],
+    add_fact(en, "parameters", "%ld", count_weights(en->w));
+    add_fact(en, "vocabulary", "%d", c->vocab_size);
+    add_fact(en, "d_model", "%d", c->d_model);
+    add_fact(en, "heads", "%d", c->heads);
+    add_fact(en, "ffn", "%d", c->ffn);
+    if (c->ffn_decoder != c->ffn)
+        add_fact(en, "ffn_decoder", "%d", c->ffn_decoder);
+    add_fact(en, "encoder_layers", "%d", c->encoder_layers);
+    add_fact(en, "decoder_layers", "%d", c->decoder_layers);
+    add_fact(en, "norm", "%s%s", norm[c->norm],
          c->final_norm ? ", final" : "");
-    fact(en, "activation", "%s", act[c->activation]);
-    fact(en, "positions", "%s", pos[c->positions]);
-    fact(en, "embeddings", "%s",
+    add_fact(en, "activation", "%s", act[c->activation]);
+    add_fact(en, "positions", "%s", pos[c->positions]);
+    add_fact(en, "embeddings", "%s",
          en->w->src_emb.w == en->w->project.w ? "shared" : "separate");
-    fact(en, "max_source", "%d", c->max_source);
-    fact(en, "max_positions", "%d", c->max_positions);
-    fact(en, "knn_tau", "%g", c->knn_tau);
+    add_fact(en, "max_source", "%d", c->max_source);
+    add_fact(en, "max_positions", "%d", c->max_positions);
+    add_fact(en, "knn_tau", "%g", c->knn_tau);
 }
 
-/* Pieces as C strings for the API; ids past the tokenizer's are empty. */
+/* Make C strings of all pieces, for the API. Ids that the tokenizer does not
+ * have get "". */
 static enum status list_pieces(struct engine *en, struct err *e)
 {
     const struct subword *sw = en->w->subword;
@@ -150,7 +155,7 @@ void engine_close(struct engine *en)
 
 int engine_max_source(const struct engine *en, const struct options *o)
 {
-    int most = en->net->max_pos - 2;    /* marks before and after */
+    int most = en->net->max_pos - 2;    /* a special token on each side */
 
     if (o->max_source) return o->max_source;
     return en->w->cfg.max_source < most ? en->w->cfg.max_source : most;
@@ -181,10 +186,11 @@ enum status engine_search_options(const struct engine *en,
 
     if (o->nbest > o->beam)
         return err_set(e, ST_ARGUMENT, "nbest: %d translations need a beam of "
-                       "at least %d, it is %d", o->nbest, o->nbest, o->beam);
+                       "at least %d, but beam is %d", o->nbest, o->nbest,
+                       o->beam);
     if (longest > most)
-        return err_set(e, ST_ARGUMENT, "max-source: at most %d pieces with "
-                       "this model, not %d", most, longest);
+        return err_set(e, ST_ARGUMENT, "max-source: %d is too large; this "
+                       "model allows at most %d pieces", longest, most);
     *out = (struct search_options){
         .beam = o->beam, .nbest = o->nbest, .lanes = o->batch,
         .lenpen_type = (enum lenpen)o->lenpen_type, .lenpen = o->lenpen,

@@ -1,4 +1,5 @@
-/* engine.h - a model opened for translation, shared by sessions and streams. */
+/* engine.h - a model opened for translation. It never changes after
+ * engine_open, so any number of sessions and streams may share it. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -13,26 +14,28 @@ struct fact { char name[24]; char value[128]; };
 struct engine {
     struct weights *w;
     struct net *net;
-    struct fact *facts;         /* for people: skmt info */
+    struct fact *facts;         /* [n_facts] shown by skmt info */
     int n_facts;
     const char **piece_text;    /* [vocab_size] pieces, NUL-terminated */
-    char *piece_block;
+    char *piece_block;          /* the memory of piece_text */
 };
 
 enum status engine_open(struct engine **out, const char *path, struct err *e);
 void engine_close(struct engine *en);           /* NULL is fine */
 
-/* Longest sentence in pieces (without marks) under these options. */
+/* The longest sentence, in pieces without special tokens, under these
+ * options. Longer ones are cut. */
 int engine_max_source(const struct engine *en, const struct options *o);
 
-/* The options in force with this model (NULL: with any): where o leaves the
- * choice to us (0, -1), what is chosen. steered: for a translation with a
- * memory; else for one without, or a search. */
+/* Replace the option values that mean "automatic" (0, -1) by the values that
+ * are used. en may be NULL; options that depend on the model then stay as they
+ * are. steered: for a translation with a memory; otherwise for a translation
+ * without one or for a search. */
 struct options engine_resolve(const struct engine *en,
                               const struct options *o, bool steered);
 
-/* The options as search wants them; fails where they do not fit each other
- * or the model. */
+/* Make the search options. Fails with ST_ARGUMENT when options contradict each
+ * other or do not fit the model. */
 enum status engine_search_options(const struct engine *en,
                                   const struct options *o,
                                   struct search_options *out, struct err *e);

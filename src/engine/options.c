@@ -1,8 +1,8 @@
-/* options.c - the table of all options, their parser, and what each preset
- * says about those that are left unset. See options.h. */
+/* options.c - the table of all options, the parser of their values, and the
+ * defaults that depend on the preset. The options are listed in options.def,
+ * steer.def and retrieval.def. */
 #include "engine/options.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <stddef.h>
@@ -10,19 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 enum option_kind {
     KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE
 };
 
 struct option {
-    struct option_info info;    /* kind: the values, for an enum */
+    struct option_info info;
     enum option_kind kind;
     size_t offset;
     double low, high;
 };
 
 #define AT(field) offsetof(struct options, field)
-static const struct option list[] = {
+static const struct option all_options[] = {
 #define INT(field, name, def, low, high, help) \
     { { name, "int", #def, help }, KIND_INT, AT(field), low, high },
 #define REAL(field, name, def, low, high, help) \
@@ -45,9 +47,10 @@ static const struct option list[] = {
 #undef ENUM
 #undef SIZE
 };
-enum { N_OPTIONS = sizeof list / sizeof *list };
+enum { N_OPTIONS = sizeof all_options / sizeof *all_options };
 
-/* How many of them come first, those of a translation, then of steering. */
+/* The table has N_TRANSLATION options of translating first, then N_STEERING of
+ * steering, then those of searching. */
 enum {
 #define INT(field, name, def, low, high, help) + 1
 #define REAL(field, name, def, low, high, help) + 1
@@ -91,11 +94,11 @@ void options_defaults(struct options *o)
 static const struct option *options_find(const char *name)
 {
     for (int i = 0; i < N_OPTIONS; i++)
-        if (!strcmp(list[i].info.name, name)) return &list[i];
+        if (!strcmp(all_options[i].info.name, name)) return &all_options[i];
     return NULL;
 }
 
-/* Which of "a|b|c" the value is, -1 for none. */
+/* The index of the value in a list "a|b|c"; -1 when it is not in the list. */
 static int choice(const char *values, const char *value)
 {
     size_t n = strlen(value);
@@ -129,7 +132,7 @@ static enum status bad_value(const struct option *op, const char *value,
                    op->low, op->high);
 }
 
-/* Numbers are written 0.6 whatever locale the program around us has set. */
+/* Parse a number with a decimal point, independent of the program's locale. */
 static double options_read_real(const char *value, char **end)
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -143,7 +146,7 @@ static double options_read_real(const char *value, char **end)
     return x;
 }
 
-/* As short as it can be and still be read back as the same number. */
+/* Write a number with the fewest digits that give the same number again. */
 static void write_real(double x, char *out, int size)
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -182,7 +185,7 @@ static bool parse_flag(const char *value, bool *out)
     return true;
 }
 
-/* A flag, or "auto" for -1. */
+/* Parse a flag, or "auto", which is -1. */
 static bool parse_auto_flag(const char *value, int *out)
 {
     bool on = false, is_auto = !strcmp(value, "auto");
@@ -192,7 +195,7 @@ static bool parse_auto_flag(const char *value, int *out)
     return true;
 }
 
-/* 1000, 64k, 256M, 4G: powers of 1024. */
+/* Parse a size such as 1000, 64k, 256M or 4G; the units are powers of 1024. */
 static bool parse_size(const char *value, int64_t *out)
 {
     static const char units[] = "kMGT";
@@ -233,6 +236,7 @@ enum status options_set(struct options *o, const char *name,
 
     if (!op)
         return err_set(e, ST_ARGUMENT, "there is no option \"%.60s\"", name);
+    assert(op->offset < sizeof *o);
     field = (char *)o + op->offset;
     switch (op->kind) {
     case KIND_INT:
@@ -307,8 +311,9 @@ bool options_get(const struct options *o, const char *name, char *out,
 
 static bool describe(int i, int from, int n, struct option_info *out)
 {
+    assert(from >= 0 && n >= 0 && from + n <= N_OPTIONS);
     if (i < 0 || i >= n) return false;
-    *out = list[from + i].info;
+    *out = all_options[from + i].info;
     return true;
 }
 
@@ -330,18 +335,18 @@ bool search_option_describe(int i, struct option_info *out)
 
 /* ---- presets ------------------------------------------------------------- */
 
-/* With a memory, hypotheses whose log-probability is this far behind the best
- * are dropped (bench/STEERING.md). */
+/* When a memory steers, hypotheses whose log-probability is this much below the
+ * best are dropped (bench/STEERING.md). */
 #define PRUNE_STEERED 2.5
 
-/* What each preset says about the options that are left unset. */
+/* The defaults of each preset for options that are not set. */
 struct preset_values {
     int pairs, k;
-    double tau;                 /* 0: the model's own */
+    double tau;                 /* 0: the value in the model file */
     bool knn_eos;
     int repeat_votes;
     enum exact_mode exact;
-    double prune;               /* of a steered sentence */
+    double prune;               /* for steered sentences */
 };
 
 static const struct preset_values presets[] = {

@@ -1,8 +1,9 @@
-/* options.h - the knobs of a translation, of a search in a translation memory
- * and of what its matches do to the translation as a struct, set by name.
+/* options.h - all options of translating, of steering by a memory and of
+ * searching a memory, as one struct whose fields are set by name.
  *
- * Everything expands options.def, steer.def and retrieval.def. A struct options is plain
- * data. */
+ * options.def, steer.def and retrieval.def list them; the struct and the parser
+ * are generated from these lists. A struct options is plain data and may be
+ * copied. */
 #ifndef ENGINE_OPTIONS_H
 #define ENGINE_OPTIONS_H
 
@@ -25,7 +26,7 @@ struct options {
 #define INT(field, name, def, low, high, help) int field;
 #define REAL(field, name, def, low, high, help) double field;
 #define FLAG(field, name, def, help) bool field;
-#define AUTO_FLAG(field, name, help) int field;     /* -1: unset */
+#define AUTO_FLAG(field, name, help) int field;     /* -1: automatic */
 #define ENUM(field, name, def, first, values, help) int field;
 #define SIZE(field, name, def, text, help) int64_t field;
 #include "engine/options.def"
@@ -40,31 +41,37 @@ struct options {
 };
 
 struct option_info {
-    const char *name, *kind, *fallback, *help;
+    const char *name;
+    const char *kind;           /* "int", "float", "bool", "size", or the values
+                                   of an enum: "a|b|c" */
+    const char *fallback;       /* the default, as text */
+    const char *help;
 };
 
 void options_defaults(struct options *o);
+/* Set an option by name. The error names the option and its valid values. */
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e);
-/* The value as options_set would take it; false: no such option. */
+/* Write the value as text that options_set accepts. Returns false when there is
+ * no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
                  int size);
-/* The options of a translation, of its steering, and of a search; false: no
- * more. */
+/* Describe option i of translating, of steering, or of searching. Returns false
+ * after the last one. */
 bool option_describe(int i, struct option_info *out);
 bool steer_option_describe(int i, struct option_info *out);
 bool search_option_describe(int i, struct option_info *out);
 
-/* The values that are in force: what was set, or else what the preset says.
- * Code that needs one of these options asks here and never reads the field. */
+/* The values that are used: the value that was set, or the default of the
+ * preset. Other code must call these functions and not read the fields. */
 int options_matches(const struct options *o);   /* pairs of a search */
 int options_pairs(const struct options *o);     /* pairs that steer */
 int options_k(const struct options *o);
-/* model_tau: the model file's, 0 if it has none. */
+/* model_tau is the value in the model file, 0 if it has none. */
 double options_tau(const struct options *o, double model_tau);
 bool options_knn_eos(const struct options *o);
 int options_repeat_votes(const struct options *o);      /* 0: no limit */
 enum exact_mode options_exact(const struct options *o); /* never EXACT_AUTO */
-double options_prune_steered(const struct options *o);  /* 0: never */
+double options_prune_steered(const struct options *o);  /* 0: no pruning */
 
 #endif

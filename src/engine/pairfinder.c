@@ -1,297 +1,145 @@
-/* pairset.c - finds the stored pairs for each sentence of a text, with their
- * keys or the tokens to make keys of, and takes the stored translation of a
- * sentence that is the same; see pairset.h. */
+/* pairfinder.c - searches a memory for pairs that are similar to each sentence
+ * of a text, and reuses the stored translation of an exact match. What a pair
+ * consists of is in pairset.c; keys are computed in datastore_builder.c.
+ *
+ * Invariants:
+ *   - After pairfinder_run a sentence has a job, or is an exact match with a
+ *     pairset, or was empty. `pending` of the result is its number of jobs.
+ *   - No pairset has alternatives left when it is attached to a sentence. */
 #include "engine/pairfinder.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "formats/tags.h"
+#include "base/invariant.h"
 
-/* Memory texts are read up to so many pieces, as the reference does. */
-enum { MOST_PIECES = 199 };
-
+/* Sentences of at most SHORT_PIECES pieces are searched again with this many
+ * candidates; see search_more. */
 enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 
 struct pairfinder {
     const struct engine *en;
     struct options o;
-    struct tmfile *tm;          /* NULL: none */
+    struct tmfile *tm;          /* NULL: only given pairs */
     struct key_cache *keys;
     struct tm_query q;
     struct matches found;
-    struct strbuf plain[2];     /* source and target without their tags */
+    struct strbuf plain[2];     /* source and target without tags */
 };
 
-/* ---- pairs of a sentence ---------------------------------------------------- */
+/* ---- pairs from a memory ------------------------------------------------- */
 
-static void steering_pair_release(struct steering_pair *p)
+/* Copy the texts of a match, for explanations and for exact matches. They stay
+ * NULL when the pair was deleted meanwhile. */
+static enum status pairfinder_copy_texts(struct pairfinder *pf,
+                                         const struct match *m,
+                                         struct steering_pair *to,
+                                         struct err *e)
 {
-    pair_keys_drop(p->block);
-    free(p->ids);
-    free(p->source);
-    free(p->target);
-    free(p->memory);
-}
-
-void pairset_free(struct pairset *r)
-{
-    if (!r) return;
-    for (int i = 0; i < r->n + r->n_more; i++)
-        steering_pair_release(&r->pairs[i]);
-    free(r->pairs);
-    sk_sentence_release(&r->sk);
-    free(r);
-}
-
-void pairset_drop_keys(struct pairset *r)
-{
-    for (int i = 0; i < r->n; i++) {
-        pair_keys_drop(r->pairs[i].block);
-        r->pairs[i].block = NULL;
-        free(r->pairs[i].ids);
-        r->pairs[i].ids = NULL;
-    }
-}
-
-static enum status pairset_new(struct pairset **out, size_t most, struct err *e)
-{
-    struct pairset *r = calloc(1, sizeof *r);
-
-    *out = NULL;
-    if (r) r->pairs = calloc(most ? most : 1, sizeof *r->pairs);
-    if (!r || !r->pairs) {
-        free(r);
-        return err_nomem(e, "memory pairs");
-    }
-    *out = r;
-    return ST_OK;
-}
-
-/* ---- pairs as tokens ----------------------------------------------------- */
-
-uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
-{
-    uint64_t parts[] = { mfile_id(en->w->file), options_knn_eos(o),
-                         MOST_PIECES };
-
-    return key_id_of(parts, sizeof parts).lo;
-}
-
-struct key_id steering_pair_id(struct str source, struct str target)
-{
-    struct key_id both[] = { key_id_of(source.p, source.n),
-                             key_id_of(target.p, target.n) };
-
-    return key_id_of(both, sizeof both);
-}
-
-enum status steering_pair_keys(struct key_cache *keys, struct steering_pair *p,
-                               struct err *e)
-{
-    enum status st = p->asked
-                     ? key_cache_get_again(keys, p->id, &p->block, e)
-                     : key_cache_get(keys, p->id, &p->block, e);
-
-    p->asked = true;
-    if (!st || st == ST_NOMEM) return st;
-    err_clear(e);
-    return ST_OK;
-}
-
-static enum status encode_side(const struct engine *en, struct str text,
-                               struct pieces *p, struct err *e)
-{
-    size_t most = (size_t)en->net->max_pos - 2;
-    enum status st = subword_encode(en->w->subword, text.p ? text.p : "",
-                                    text.n, p, e);
-
-    if (most > MOST_PIECES) most = MOST_PIECES;
-    if (p->n > most) p->n = most;
-    return st;
-}
-
-static enum status join_sides(const struct engine *en,
-                              const struct pieces *src,
-                              const struct pieces *tgt,
-                              struct steering_pair *to, struct err *e)
-{
-    const struct config *c = &en->w->cfg;
-    int32_t *at = malloc((src->n + tgt->n + 2) * sizeof *at);
-
-    if (!at) return err_nomem(e, "memory pairs");
-    to->ids = at;
-    if (c->prefix_id >= 0) *at++ = c->prefix_id;
-    for (size_t i = 0; i < src->n; i++) *at++ = src->at[i].id;
-    if (c->suffix_id >= 0) *at++ = c->suffix_id;
-    to->n_src = (int)(at - to->ids);
-    for (size_t i = 0; i < tgt->n; i++) *at++ = tgt->at[i].id;
-    to->n_tgt = src->n ? (int)tgt->n : 0;
-    return ST_OK;
-}
-
-enum status steering_pair_encode(const struct engine *en, struct str source,
-                               struct str target, struct steering_pair *to,
-                               struct err *e)
-{
-    struct pieces src = { 0 }, tgt = { 0 };
-    enum status st = encode_side(en, source, &src, e);
-
-    if (!st) st = encode_side(en, target, &tgt, e);
-    if (!st) st = join_sides(en, &src, &tgt, to, e);
-    pieces_release(&src);
-    pieces_release(&tgt);
-    return st;
-}
-
-enum status steering_pair_prepare(const struct engine *en,
-                                  struct key_cache *keys, struct str source,
-                                  struct str target, struct steering_pair *to,
-                                  struct err *e)
-{
-    enum status st;
-
-    to->id = steering_pair_id(source, target);
-    st = steering_pair_keys(keys, to, e);
-    if (st || to->block) return st;
-    return steering_pair_encode(en, source, target, to, e);
-}
-
-static char *pairfinder_copy(struct str s)
-{
-    char *p = malloc(s.n + 1);
-
-    if (p && s.n) memcpy(p, s.p, s.n);
-    if (p) p[s.n] = 0;
-    return p;
-}
-
-static enum status keep_texts(struct steering_pair *to, struct str source,
-                              struct str target, const char *memory,
-                              struct err *e)
-{
-    to->source = pairfinder_copy(source);
-    to->target = pairfinder_copy(target);
-    to->memory = pairfinder_copy(str_of(memory));
-    return to->source && to->target && to->memory
-        ? ST_OK : err_nomem(e, "memory pairs");
-}
-
-/* ---- one pair -------------------------------------------------------------- */
-
-enum status steering_pair_plain(struct strbuf *sb, struct str *source,
-                                struct str *target, struct err *e)
-{
-    strbuf_reset(&sb[0]);
-    strbuf_reset(&sb[1]);
-    if (!tags_strip(*source, &sb[0]) || !tags_strip(*target, &sb[1]))
-        return err_nomem(e, "memory pairs");
-    *source = strbuf_view(&sb[0]);
-    *target = strbuf_view(&sb[1]);
-    return ST_OK;
-}
-
-/* For who reads an explanation, and what an exact match becomes. */
-static enum status pairfinder_keep_pair(struct pairfinder *rc,
-                                        const struct match *m,
-                                        struct steering_pair *to,
-                                        struct err *e)
-{
-    const struct memory_info *info = tmfile_info(rc->tm, m->memory);
+    const struct memory_info *info = tmfile_info(pf->tm, m->memory);
     struct str source, target;
     int64_t n;
     struct pair p;
-    enum status st = store_text_pair(rc->tm->store, m->text, &p, &n, e);
+    enum status st = store_text_pair(pf->tm->store, m->text, &p, &n, e);
 
     if (st || !n || !info) return st;
     source = p.unit.source;
     target = p.unit.target;
-    if (p.unit.tagged) st = steering_pair_plain(rc->plain, &source, &target, e);
+    if (p.unit.tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
     to->pair = p.id;
-    return st ? st : keep_texts(to, source, target, info->name, e);
+    return st ? st
+              : steering_pair_copy_texts(to, source, target, info->name, e);
 }
 
-/* *there: the text is, and says something. */
-static enum status fetch(struct pairfinder *rc, const struct match *m,
-                         struct steering_pair *to, bool *there, struct err *e)
+/* Read a match from the store, and get its keys or tokens. *usable is false
+ * when the pair was deleted meanwhile or a text is empty. */
+static enum status pairfinder_fetch(struct pairfinder *pf,
+                                    const struct match *m,
+                                    struct steering_pair *to, bool *usable,
+                                    struct err *e)
 {
     struct str source, target;
     bool tagged;
-    enum status st = store_text(rc->tm->store, m->text, &source, &target,
-                                &tagged, there, e);
+    enum status st = store_text(pf->tm->store, m->text, &source, &target,
+                                &tagged, usable, e);
 
-    if (st || !*there) return st;
-    if (tagged) st = steering_pair_plain(rc->plain, &source, &target, e);
+    if (st || !*usable) return st;
+    if (tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
     if (!st)
-        st = steering_pair_prepare(rc->en, rc->keys, source, target, to, e);
-    *there = to->block || to->n_tgt > 0;
+        st = steering_pair_prepare(pf->en, pf->keys, source, target, to, e);
+    *usable = to->keys || to->n_tgt > 0;
     return st;
 }
 
-static enum status pairfinder_take(struct pairfinder *rc, const struct match *m,
-                                   struct pairset *r, struct err *e)
+/* Add a match to the pairs that steer. */
+static enum status pairfinder_add_match(struct pairfinder *pf,
+                                        const struct match *m,
+                                        struct pairset *r, struct err *e)
 {
     struct steering_pair *to = &r->pairs[r->n++];
-    bool there = false;
+    bool usable = false;
     enum status st;
 
     *to = (struct steering_pair){ .similarity = m->similarity };
-    st = fetch(rc, m, to, &there, e);
-    if (!st && there && (rc->o.explain || m->similarity >= 1))
-        st = pairfinder_keep_pair(rc, m, to, e);
-    if (st || there) return st;
-    steering_pair_release(to);  /* gone meanwhile, or nothing in it */
+    st = pairfinder_fetch(pf, m, to, &usable, e);
+    if (!st && usable && (pf->o.explain || m->similarity >= 1))
+        st = pairfinder_copy_texts(pf, m, to, e);
+    if (st || usable) return st;
+    steering_pair_release(to);
     r->n--;
     return ST_OK;
 }
 
-/* Other translations of the sources, which do not steer: of them only the
- * texts are needed, and only where the sentence is the same. */
-static enum status take_more(struct pairfinder *rc, struct pairset *r,
-                             struct err *e)
+/* Add the other translations of the sources that were found. They do not steer;
+ * only their texts are needed, and only if their source may be the sentence
+ * itself. */
+static enum status pairfinder_add_alternatives(struct pairfinder *pf,
+                                               struct pairset *r,
+                                               struct err *e)
 {
-    const struct matches *found = &rc->found;
+    const struct matches *found = &pf->found;
     enum status st = ST_OK;
 
     for (size_t i = found->n; !st && i < found->n + found->n_more; i++) {
         const struct match *m = &found->at[i];
-        struct steering_pair *to = &r->pairs[r->n + r->n_more];
+        struct steering_pair *to = &r->pairs[r->n + r->n_alternatives];
 
         if (m->similarity < 1) continue;
         *to = (struct steering_pair){ .similarity = m->similarity };
-        r->n_more++;
-        st = pairfinder_keep_pair(rc, m, to, e);
+        r->n_alternatives++;
+        st = pairfinder_copy_texts(pf, m, to, e);
         if (st || to->target) continue;
-        r->n_more--;            /* removed meanwhile */
+        r->n_alternatives--;    /* deleted meanwhile */
     }
     return st;
 }
 
-static enum status take_all(struct pairfinder *rc, struct pairset *r,
-                            struct err *e)
+/* Read all matches in one transaction of the store. */
+static enum status pairfinder_add_matches(struct pairfinder *pf,
+                                          struct pairset *r, struct err *e)
 {
-    enum status st = store_begin_read(rc->tm->store, e), end;
+    enum status st = store_begin_read(pf->tm->store, e), end;
 
     if (st) return st;
-    r->explained = rc->o.explain;
-    for (size_t i = 0; !st && i < rc->found.n; i++)
-        st = pairfinder_take(rc, &rc->found.at[i], r, e);
-    if (!st) st = take_more(rc, r, e);
-    end = store_commit(rc->tm->store, st ? NULL : e);
+    r->has_texts = pf->o.explain;
+    for (size_t i = 0; !st && i < pf->found.n; i++)
+        st = pairfinder_add_match(pf, &pf->found.at[i], r, e);
+    if (!st) st = pairfinder_add_alternatives(pf, r, e);
+    end = store_commit(pf->tm->store, st ? NULL : e);
+    assert((size_t)(r->n + r->n_alternatives) <=
+           pf->found.n + pf->found.n_more);
     return st ? st : end;
 }
 
-static enum status pairfinder_search(struct pairfinder *rc, struct str text,
+static enum status pairfinder_search(struct pairfinder *pf, struct str text,
                                      struct pairset **out, struct err *e)
 {
-    enum status st = tmfile_search(rc->tm, text, &rc->q, &rc->found, e);
+    enum status st = tmfile_search(pf->tm, text, &pf->q, &pf->found, e);
 
     *out = NULL;
-    if (!st) st = pairset_new(out, rc->found.n + rc->found.n_more, e);
-    if (!st) st = take_all(rc, *out, e);
+    if (!st) st = pairset_new(out, pf->found.n + pf->found.n_more, e);
+    if (!st) st = pairfinder_add_matches(pf, *out, e);
     if (st) {
         pairset_free(*out);
         *out = NULL;
@@ -299,25 +147,27 @@ static enum status pairfinder_search(struct pairfinder *rc, struct str text,
     return st;
 }
 
-static enum status pairfinder_take_given(struct pairfinder *rc,
-                                         const struct similar_pair *given,
-                                         int n, struct pairset **out,
-                                         struct err *e)
+/* Make a pairset of the pairs that the caller gave. */
+static enum status pairfinder_use_given(struct pairfinder *pf,
+                                        const struct similar_pair *given,
+                                        int n, struct pairset **out,
+                                        struct err *e)
 {
     enum status st;
 
-    if (n > options_pairs(&rc->o)) n = options_pairs(&rc->o);
+    if (n > options_pairs(&pf->o)) n = options_pairs(&pf->o);
     st = pairset_new(out, (size_t)n, e);
-    if (!st) (*out)->explained = rc->o.explain;
+    if (!st) (*out)->has_texts = pf->o.explain;
     for (int i = 0; !st && i < n; i++) {
         struct steering_pair *to = &(*out)->pairs[(*out)->n++];
 
         to->similarity = fmin(fmax(given[i].similarity, 0), 1);
-        st = steering_pair_prepare(rc->en, rc->keys, given[i].source,
+        st = steering_pair_prepare(pf->en, pf->keys, given[i].source,
                                    given[i].target, to, e);
-        if (!st && rc->o.explain)
-            st = keep_texts(to, given[i].source, given[i].target, "", e);
-        if (!st && !to->block && !to->n_tgt) {
+        if (!st && pf->o.explain)
+            st = steering_pair_copy_texts(to, given[i].source,
+                                          given[i].target, "", e);
+        if (!st && !to->keys && !to->n_tgt) {
             steering_pair_release(to);
             memset(to, 0, sizeof *to);
             (*out)->n--;
@@ -330,7 +180,7 @@ static enum status pairfinder_take_given(struct pairfinder *rc,
     return st;
 }
 
-/* ---- a text ---------------------------------------------------------------- */
+/* ---- sentences of a text ------------------------------------------------- */
 
 static struct str sentence_text(const struct result *r,
                                 const struct sentence *s)
@@ -338,55 +188,13 @@ static struct str sentence_text(const struct result *r,
     return (struct str){ r->source + s->begin, s->end - s->begin };
 }
 
-static bool is_sentence(const struct steering_pair *p, struct str text)
+/* Make the target of the first pair the translation of the sentence. The
+ * sentence takes ownership of the pairset. */
+static void pairfinder_use_exact(struct result *r, struct sentence *s,
+                                 struct pairset *m)
 {
-    return p->similarity >= 1 && p->source && p->target &&
-           str_eq(str_trim(str_of(p->source)), str_trim(text));
-}
-
-static bool has_target(const struct pairset *m, int n, const char *target)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(m->pairs[i].target, target)) return true;
-    return false;
-}
-
-static void drop_more(struct pairset *m)
-{
-    while (m->n_more) steering_pair_release(&m->pairs[m->n + --m->n_more]);
-}
-
-/* Leave the pairs that are the sentence itself: first the one to be taken, then
- * one for each other translation. They are in the order of tm/precedence.h
- * already. False: there is none, and the others are as they were. */
-static bool keep_exact(struct pairset *m, struct str text)
-{
-    int all = m->n + m->n_more, kept = 0, at = 0;
-
-    while (at < m->n && !is_sentence(&m->pairs[at], text)) at++;
-    if (at == m->n) {
-        drop_more(m);
-        return false;
-    }
-    for (at = 0; at < all; at++) {
-        struct steering_pair p = m->pairs[at];
-
-        if (!is_sentence(&p, text) || has_target(m, kept, p.target)) {
-            steering_pair_release(&p);
-            continue;
-        }
-        assert(kept <= at);
-        m->pairs[kept++] = p;
-    }
-    m->n = kept;
-    m->n_more = 0;
-    return true;
-}
-
-/* The segment has its translation without any work. */
-static void pairfinder_give(struct result *r, struct sentence *s,
-                            struct pairset *m)
-{
+    assert(m->n > 0 && !m->n_alternatives && m->pairs[0].target);
+    assert(!s->pairset && r->pending >= (s->job != NULL));
     r->pending -= s->job != NULL;
     job_free(s->job);
     s->job = NULL;
@@ -394,78 +202,82 @@ static void pairfinder_give(struct result *r, struct sentence *s,
     s->exact = true;
 }
 
-static bool trusts(const struct options *o)
+/* Whether lambda can be above 0 under these options. */
+static bool options_steer(const struct options *o)
 {
     return o->adapter == ADAPTER_DISTANCE ||
            (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
 
-static enum status attach(struct pairfinder *rc, struct sentence *s,
-                          struct pairset *m, struct err *e)
+/* Let the pairs steer the sentence, which takes ownership of them. */
+static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
+                                     struct pairset *m, struct err *e)
 {
+    assert(s->job && !s->pairset && !m->n_alternatives);
     s->pairset = m;
-    if (!m->n || !trusts(&rc->o)) return ST_OK;         /* the model alone */
-    s->job->user = &m->sk;
-    if (!rc->o.explain) return ST_OK;
-    return sk_sentence_alloc_votes(&m->sk, rc->o.nbest, s->job->max_len,
-                                   options_k(&rc->o), e);
+    if (!m->n || !options_steer(&pf->o)) return ST_OK;
+    s->job->mixer_data = &m->sk;
+    if (!pf->o.explain) return ST_OK;
+    return sk_sentence_alloc_votes(&m->sk, pf->o.nbest, s->job->max_len,
+                                   options_k(&pf->o), e);
 }
 
-/* Of very short texts so many share all their words that the one that is the
- * same may not be among the candidates. */
-static enum status search_more(struct pairfinder *rc, struct str text,
+/* Search for an exact match among more candidates. So many stored texts share
+ * all words of a very short text that an exact match may not be among the usual
+ * candidates. */
+static enum status search_more(struct pairfinder *pf, struct str text,
                                struct pairset **out, struct err *e)
 {
-    struct retrieve_options o = rc->q.o;
+    struct retrieve_options o = pf->q.o;
     enum status st;
 
-    rc->q.o.candidates = MORE_CANDIDATES;
-    rc->q.o.min_similarity = 1;
-    rc->q.o.length_filter = false;
-    st = pairfinder_search(rc, text, out, e);
-    rc->q.o = o;
+    pf->q.o.candidates = MORE_CANDIDATES;
+    pf->q.o.min_similarity = 1;
+    pf->q.o.length_filter = false;
+    st = pairfinder_search(pf, text, out, e);
+    pf->q.o = o;
     return st;
 }
 
-static enum status pairfinder_sentence(struct pairfinder *rc, struct result *r,
-                                       struct sentence *s, bool may_give,
+static enum status pairfinder_sentence(struct pairfinder *pf, struct result *r,
+                                       struct sentence *s, bool may_reuse,
                                        struct err *e)
 {
     struct str text = sentence_text(r, s);
     struct pairset *m, *more = NULL;
-    enum status st = pairfinder_search(rc, text, &m, e);
+    enum status st = pairfinder_search(pf, text, &m, e);
 
     if (st) return st;
-    if (!may_give) drop_more(m);
-    if (may_give && keep_exact(m, text)) {
-        pairfinder_give(r, s, m);
+    if (!may_reuse) pairset_drop_alternatives(m);
+    if (may_reuse && pairset_keep_exact(m, text)) {
+        pairfinder_use_exact(r, s, m);
         return ST_OK;
     }
-    if (may_give && s->n_pieces <= SHORT_PIECES)
-        st = search_more(rc, text, &more, e);
-    if (more && keep_exact(more, text)) {
+    if (may_reuse && s->n_pieces <= SHORT_PIECES)
+        st = search_more(pf, text, &more, e);
+    if (more && pairset_keep_exact(more, text)) {
         pairset_free(m);
-        pairfinder_give(r, s, more);
+        pairfinder_use_exact(r, s, more);
         return ST_OK;
     }
     pairset_free(more);
-    if (!st) return attach(rc, s, m, e);
+    if (!st) return pairfinder_attach(pf, s, m, e);
     pairset_free(m);
     return st;
 }
 
-/* Several sentences may be stored together as one text: then they become one
- * sentence with its translation. */
-static enum status pairfinder_joined(struct pairfinder *rc, struct result *r,
+/* If the n sentences from `first` on are stored together as one text, join them
+ * to one sentence with the stored translation. `text` is their text. */
+static enum status pairfinder_joined(struct pairfinder *pf, struct result *r,
                                      int first, int n, struct str text,
                                      bool *found, struct err *e)
 {
     struct pairset *m;
-    enum status st = pairfinder_search(rc, text, &m, e);
+    enum status st = pairfinder_search(pf, text, &m, e);
 
     *found = false;
     if (st) return st;
-    if (!keep_exact(m, text)) {
+    if (!pairset_keep_exact(m, text)) {
         pairset_free(m);
         return ST_OK;
     }
@@ -474,24 +286,24 @@ static enum status pairfinder_joined(struct pairfinder *rc, struct result *r,
         pairset_free(m);
         return st;
     }
-    pairfinder_give(r, &r->sentences[first], m);
+    pairfinder_use_exact(r, &r->sentences[first], m);
     *found = true;
     return ST_OK;
 }
 
-/* A line of several sentences may be stored as a whole. */
-static enum status pairfinder_whole_text(struct pairfinder *rc,
+/* Look for a text of several sentences that is stored as a whole. */
+static enum status pairfinder_whole_text(struct pairfinder *pf,
                                          struct result *r, bool *found,
                                          struct err *e)
 {
     struct str text = str_trim((struct str){ r->source, r->source_len });
 
-    return pairfinder_joined(rc, r, 0, r->n_sentences, text, found, e);
+    return pairfinder_joined(pf, r, 0, r->n_sentences, text, found, e);
 }
 
-/* So may sentences that were cut because they are long. The only sentence of
- * a line has been looked for as the whole line. */
-static enum status pairfinder_cut_sentences(struct pairfinder *rc,
+/* Look for stored sentences that were cut because they are long. If the text is
+ * a single sentence, pairfinder_whole_text has looked for it already. */
+static enum status pairfinder_cut_sentences(struct pairfinder *pf,
                                             struct result *r, struct err *e)
 {
     enum status st = ST_OK;
@@ -503,7 +315,7 @@ static enum status pairfinder_cut_sentences(struct pairfinder *rc,
 
         while (i + n < r->n_sentences && s[n].continues) n++;
         if (n == 1 || n == r->n_sentences) continue;
-        st = pairfinder_joined(rc, r, i, n,
+        st = pairfinder_joined(pf, r, i, n,
                                (struct str){ r->source + s->begin,
                                              s[n - 1].end - s->begin },
                                &found, e);
@@ -512,21 +324,21 @@ static enum status pairfinder_cut_sentences(struct pairfinder *rc,
     return st;
 }
 
-enum status pairfinder_run(struct pairfinder *rc, struct result *r,
+enum status pairfinder_run(struct pairfinder *pf, struct result *r,
                            const struct similar_pair *given, int n,
                            struct err *e)
 {
-    bool may_give = options_exact(&rc->o) == EXACT_USE && !given;
+    bool may_reuse = options_exact(&pf->o) == EXACT_USE && !given;
     bool done = false;
     enum status st = ST_OK;
 
-    if (!given && !rc->tm) return ST_OK;
+    if (!given && !pf->tm) return ST_OK;
     for (int i = 0; i < r->n_sentences; i++)
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
-            may_give = false;
-    if (may_give && r->n_sentences > 1) {
-        st = pairfinder_whole_text(rc, r, &done, e);
-        if (!st && !done) st = pairfinder_cut_sentences(rc, r, e);
+            may_reuse = false;
+    if (may_reuse && r->n_sentences > 1) {
+        st = pairfinder_whole_text(pf, r, &done, e);
+        if (!st && !done) st = pairfinder_cut_sentences(pf, r, e);
     }
     for (int i = 0; !st && !done && i < r->n_sentences; i++) {
         struct sentence *s = &r->sentences[i];
@@ -534,16 +346,16 @@ enum status pairfinder_run(struct pairfinder *rc, struct result *r,
 
         if (!s->job) continue;
         if (!given) {
-            st = pairfinder_sentence(rc, r, s, may_give, e);
+            st = pairfinder_sentence(pf, r, s, may_reuse, e);
         } else {
-            st = pairfinder_take_given(rc, given, n, &m, e);
-            if (!st) st = attach(rc, s, m, e);
+            st = pairfinder_use_given(pf, given, n, &m, e);
+            if (!st) st = pairfinder_attach(pf, s, m, e);
         }
     }
     return st;
 }
 
-/* ---- birth and death ------------------------------------------------------- */
+/* ---- creation and destruction -------------------------------------------- */
 
 enum status options_search(const struct options *o, const struct engine *en,
                            int matches, struct tm_query *q, struct err *e)
@@ -559,8 +371,8 @@ enum status options_search(const struct options *o, const struct engine *en,
     }
     if (o->analyzer != ANALYZER_SUBWORD) return ST_OK;
     if (!en)
-        return err_set(e, ST_ARGUMENT, "analyzer: subword needs a model, whose "
-                       "pieces it counts");
+        return err_set(e, ST_ARGUMENT, "analyzer: subword needs a model, "
+                       "because it counts the model's pieces");
     q->analyzer = (struct analyzer){ q->sw, q->tokenizer };
     return ST_OK;
 }
@@ -569,28 +381,28 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o, struct tmfile *tm,
                            struct key_cache *keys, struct err *e)
 {
-    struct pairfinder *rc = calloc(1, sizeof *rc);
+    struct pairfinder *pf = calloc(1, sizeof *pf);
     enum status st;
 
     *out = NULL;
-    if (!rc) return err_nomem(e, "memory pairs");
-    rc->en = en;
-    rc->o = *o;
-    rc->tm = tm;
-    rc->keys = keys;
-    strbuf_init(&rc->plain[0], 0);
-    strbuf_init(&rc->plain[1], 0);
-    st = options_search(o, en, options_pairs(o), &rc->q, e);
-    if (st) pairfinder_free(rc);
-    else *out = rc;
+    if (!pf) return err_nomem(e, "memory pairs");
+    pf->en = en;
+    pf->o = *o;
+    pf->tm = tm;
+    pf->keys = keys;
+    strbuf_init(&pf->plain[0], 0);
+    strbuf_init(&pf->plain[1], 0);
+    st = options_search(o, en, options_pairs(o), &pf->q, e);
+    if (st) pairfinder_free(pf);
+    else *out = pf;
     return st;
 }
 
-void pairfinder_free(struct pairfinder *rc)
+void pairfinder_free(struct pairfinder *pf)
 {
-    if (!rc) return;
-    matches_release(&rc->found);
-    strbuf_release(&rc->plain[0]);
-    strbuf_release(&rc->plain[1]);
-    free(rc);
+    if (!pf) return;
+    matches_release(&pf->found);
+    strbuf_release(&pf->plain[0]);
+    strbuf_release(&pf->plain[1]);
+    free(pf);
 }

@@ -1,27 +1,30 @@
-/* result.c - see result.h. */
+/* result.c - cuts a text into sentences and jobs, and joins the translations of
+ * the sentences to the n best translations of the text. It neither searches
+ * memories nor decodes. */
 #include "engine/result.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
-#include "engine/pairfinder.h"
+#include "engine/pairset.h"
 #include "text/utf8.h"
 
-/* ---- a text into jobs ------------------------------------------------ */
+/* ---- from a text to jobs --------------------------------------------- */
 
 struct cutter {
     struct result *r;
     const struct options *o;
     const struct search_options *so;
-    const int32_t *prefix;      /* ids for the first segment */
+    const int32_t *prefix;      /* forced ids of the first sentence */
     int n_prefix;
-    size_t cap;                 /* of r->sentences */
-    int32_t *ids;               /* scratch, [max_source] */
+    size_t cap;                 /* capacity of r->sentences */
+    int32_t *ids;               /* [max_source] scratch */
 };
 
-/* The caller's bytes as valid UTF-8, or an error that names the byte. */
+/* Copy the text. Invalid UTF-8 is an error that names the byte, or is replaced
+ * (option invalid). */
 static enum status result_take_text(struct result *r, const struct options *o,
                                     const char *text, size_t len, struct err *e)
 {
@@ -41,7 +44,7 @@ static enum status result_take_text(struct result *r, const struct options *o,
         return err_nomem(e, "a text");
     }
     for (size_t i = 0; i < sb.len; i++)
-        if (!sb.data[i]) sb.data[i] = ' ';      /* NUL is no letter either */
+        if (!sb.data[i]) sb.data[i] = ' ';      /* NUL becomes a space */
     r->source_len = sb.len;
     r->source = strbuf_take(&sb);
     return r->source ? ST_OK : err_nomem(e, "a text");
@@ -55,11 +58,12 @@ static enum status add_job(struct cutter *c, struct sentence *s, struct err *e)
     if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
     for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
     if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
+    assert(n <= c->so->max_source);
     if (c->r->n_sentences == 1 && c->n_prefix >=
                              search_max_len(c->so, c->r->engine->net, n))
-        return err_set(e, ST_LIMIT, "the prefix has %d pieces, and a "
-                       "translation of this text at most %d (max-len-a, "
-                       "max-len-b)", c->n_prefix,
+        return err_set(e, ST_LIMIT, "the prefix has %d pieces, but a "
+                       "translation of this text has at most %d (options "
+                       "max-len-a and max-len-b)", c->n_prefix,
                        search_max_len(c->so, c->r->engine->net, n));
     c->r->pending++;
     return job_new(&s->job, c->so, c->r->engine->net, c->ids, n,
@@ -67,7 +71,8 @@ static enum status add_job(struct cutter *c, struct sentence *s, struct err *e)
                    c->r->n_sentences == 1 ? c->n_prefix : 0, e);
 }
 
-/* One segment of n pieces, whose spans count from `base`. */
+/* Add a sentence, or a part of one, with n pieces. Their spans are relative to
+ * `base`. */
 static enum status add_sentence_part(struct cutter *c, const struct piece *p,
                                      size_t n, size_t base, struct err *e)
 {
@@ -91,7 +96,7 @@ static enum status add_sentence_part(struct cutter *c, const struct piece *p,
     return n ? add_job(c, s, e) : ST_OK;
 }
 
-/* A sentence, in parts when it is longer than the limit (max-source). */
+/* Add a sentence, in parts if it is longer than max-source. */
 static enum status add_sentence(struct cutter *c, struct span span,
                                 struct err *e)
 {
@@ -130,7 +135,7 @@ static enum status result_cut(struct cutter *c, struct err *e)
     return st;
 }
 
-/* The forced beginning as ids. */
+/* Tokenize the forced beginning of the translation. */
 static enum status prefix_ids(struct cutter *c, const char *prefix,
                               struct pieces *out, int32_t **ids, struct err *e)
 {
@@ -150,11 +155,27 @@ static enum status prefix_ids(struct cutter *c, const char *prefix,
     return ST_OK;
 }
 
-/* Tell the jobs of the segments from number `at` on where their segment is. */
+/* Set the owner of the jobs of sentences `at` and later. Needed whenever the
+ * sentences have moved in memory. */
 static void result_own_jobs(struct result *r, int at)
 {
     for (int i = at; i < r->n_sentences; i++)
         if (r->sentences[i].job) r->sentences[i].job->owner = &r->sentences[i];
+}
+
+/* Whether the invariants in result.h hold for all sentences. */
+static inline bool result_sentences_sound(const struct result *r)
+{
+    size_t end = 0;
+
+    for (int i = 0; i < r->n_sentences; i++) {
+        const struct sentence *s = &r->sentences[i];
+
+        if (s->owner != r || (s->job && s->job->owner != s)) return false;
+        if (s->begin < end || s->end < s->begin) return false;
+        end = s->end;
+    }
+    return end <= r->source_len;
 }
 
 enum status result_prepare(struct result **out, const struct engine *en,
@@ -174,7 +195,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
     } else if (!text && len) {
         st = err_set(e, ST_ARGUMENT, "the text is NULL");
     } else if (len > UINT32_MAX / 4) {
-        st = err_set(e, ST_LIMIT, "a text of more than a gigabyte");
+        st = err_set(e, ST_LIMIT, "the text is longer than a gigabyte");
     } else {
         c.r->engine = en;
         st = result_take_text(c.r, o, text ? text : "", len, e);
@@ -185,12 +206,13 @@ enum status result_prepare(struct result **out, const struct engine *en,
     free(pids);
     pieces_release(&pp);
     free(c.ids);
+    assert(st || result_sentences_sound(c.r));
     if (st) result_free(c.r);
     else *out = c.r;
     return st;
 }
 
-/* ---- translations into a text ---------------------------------------- */
+/* ---- from translations to a text ------------------------------------- */
 
 static enum status write_target(const struct result *r, struct sentence *s,
                                 int i, struct err *e)
@@ -212,14 +234,15 @@ static enum status write_target(const struct result *r, struct sentence *s,
     return st;
 }
 
-/* A translation taken from the memory as it is, but for white space around
- * it: that of the text stays. */
+/* Use the stored translation of an exact match, without white space at its
+ * ends: the white space of the input is kept instead. */
 static enum status write_exact(struct sentence *s, struct err *e)
 {
     static const char space[] = " \t\r\n";
     const char *text = s->pairset->pairs[0].target;
     size_t n;
 
+    assert(!s->job && s->pairset->n > 0);
     text += strspn(text, space);
     for (n = strlen(text); n && strchr(space, text[n - 1]);) n--;
     s->targets[0].len = n;
@@ -243,18 +266,19 @@ static enum status write_targets(struct result *r, struct err *e)
     return st;
 }
 
-/* The best ways to choose one translation per sentence, by total score:
- * sentence after sentence keep the best partial choices, each knowing the one
- * it extends, and read the winners back from the end. */
+/* The n best translations of a text choose one translation for each sentence,
+ * by total score. They are found by dynamic programming: after each sentence
+ * the n best partial choices are kept, each with a link to the choice that it
+ * extends, and the best choices are read back from the end. */
 struct combo { double score, logprob; int before, hyp; };
 
-static int seg_hyps(const struct sentence *s)
+static int sentence_hyps(const struct sentence *s)
 {
     return s->job && s->job->n_hyps ? s->job->n_hyps : 1;
 }
 
-/* Best first; equal ones in the order they were made, so that the same input
- * gives the same list everywhere. */
+/* Order by score, best first. Equal scores keep the order of creation, so that
+ * the result is the same on every machine. */
 static int by_score(const void *a, const void *b)
 {
     const struct combo *x = a, *y = b;
@@ -264,11 +288,12 @@ static int by_score(const void *a, const void *b)
     return x->hyp - y->hyp;
 }
 
-/* Every partial choice with every translation of the segment, best first. */
+/* Extend every partial choice by every translation of the sentence, and sort
+ * the result. */
 static int result_extend(const struct sentence *s, const struct combo *from,
                          int n, struct combo *to)
 {
-    int k = 0, each = seg_hyps(s);
+    int k = 0, each = sentence_hyps(s);
 
     for (int a = 0; a < n; a++)
         for (int h = 0; h < each; h++, k++) {
@@ -281,6 +306,8 @@ static int result_extend(const struct sentence *s, const struct combo *from,
     return k;
 }
 
+/* The white space between sentence i and the next one; a space if there is
+ * none. */
 static const char *gap_after(const struct result *r, int i, size_t *len)
 {
     const struct sentence *s = &r->sentences[i], *t = &r->sentences[i + 1];
@@ -293,7 +320,7 @@ static const char *gap_after(const struct result *r, int i, size_t *len)
     return " ";
 }
 
-/* The text of a hypothesis whose choices are made. */
+/* Write the text of a translation whose choices are set. */
 static enum status result_join(const struct result *r, struct translation *h,
                                struct err *e)
 {
@@ -318,8 +345,9 @@ static enum status result_join(const struct result *r, struct translation *h,
     return h->text ? ST_OK : err_nomem(e, "a translation");
 }
 
-/* grid [n_sentences + 1][nbest]: the kept choices before and after each sentence;
- * follow number k back from the end. */
+/* Make a translation by following choice k back from the end.
+ * grid[n_sentences + 1][nbest] has the kept choices before the first sentence
+ * and after each sentence. */
 static enum status read_back(struct result *r, const struct combo *grid,
                              int nbest, int k, struct err *e)
 {
@@ -332,6 +360,8 @@ static enum status read_back(struct result *r, const struct combo *grid,
     h->offset = calloc((size_t)r->n_sentences + 1, sizeof *h->offset);
     if (!h->choice || !h->offset) return err_nomem(e, "a translation");
     for (int i = r->n_sentences; i > 0; i--) {
+        assert(c->hyp >= 0 && c->hyp < sentence_hyps(&r->sentences[i - 1]));
+        assert(c->before >= 0 && c->before < nbest);
         h->choice[i - 1] = c->hyp;
         c = grid + (size_t)(i - 1) * (size_t)nbest + c->before;
     }
@@ -346,9 +376,11 @@ static enum status combine(struct result *r, int nbest, struct err *e)
     enum status st = ST_OK;
     int n = 1;
 
+    assert(nbest > 0 && !r->hyps);
     r->hyps = calloc(width, sizeof *r->hyps);
     if (!grid || !all || !r->hyps) st = err_nomem(e, "a translation");
     for (int i = 0; i < r->n_sentences && !st; i++) {
+        assert(sentence_hyps(&r->sentences[i]) <= nbest);
         n = result_extend(&r->sentences[i], grid + (size_t)i * width, n, all);
         n = n < nbest ? n : nbest;
         memcpy(grid + ((size_t)i + 1) * width, all, (size_t)n * sizeof *all);
@@ -373,7 +405,7 @@ enum status result_finish(struct result *r, int nbest, struct err *e)
     return st;
 }
 
-static void segment_release(struct sentence *s)
+static void sentence_release(struct sentence *s)
 {
     int n = s->exact ? 1 : s->job ? s->job->n_hyps : 0;
 
@@ -407,18 +439,20 @@ enum status result_join_sentences(struct result *r, int first, int n,
         to->n_pieces += s->n_pieces;
         to->end = s->end;
         r->pending -= s->job != NULL;
-        segment_release(s);
+        sentence_release(s);
     }
     r->n_sentences -= n - 1;
     memmove(to + 1, to + n, (size_t)(r->n_sentences - first - 1) * sizeof *to);
     result_own_jobs(r, first);
+    assert(r->pending >= 0 && result_sentences_sound(r));
     return ST_OK;
 }
 
 void result_free(struct result *r)
 {
     if (!r) return;
-    for (int i = 0; i < r->n_sentences; i++) segment_release(&r->sentences[i]);
+    for (int i = 0; i < r->n_sentences; i++)
+        sentence_release(&r->sentences[i]);
     for (int i = 0; i < r->n_hyps; i++) {
         free(r->hyps[i].text);
         free(r->hyps[i].choice);

@@ -1,8 +1,17 @@
-/* result.h - one input text: cut into sentences, and put together again.
+/* result.h - one input text on its way to a translation: cut into sentences,
+ * and joined again.
  *
- * result_prepare() turns a text into jobs, one per sentence; when search has
- * filled them all, result_finish() joins their translations. A result belongs
- * to whoever holds it; its jobs are part of it. */
+ * result_prepare() cuts a text into sentences and makes a job for each. When
+ * search has filled all jobs, result_finish() joins the translations. A result
+ * owns its sentences, and a sentence owns its job and its pairset.
+ *
+ * Invariants:
+ *   - sentences[i].owner is the result, and the owner of its job is the
+ *     sentence.
+ *   - The spans of the sentences ascend and do not overlap.
+ *   - Before search, `pending` is the number of jobs. The stream counts it
+ *     down; a session does not use it.
+ *   - A sentence has no job if it is empty or an exact match. */
 #ifndef ENGINE_RESULT_H
 #define ENGINE_RESULT_H
 
@@ -12,25 +21,26 @@
 #include "text/split.h"
 #include "text/subword.h"
 
-struct target_text {            /* a sentence's i-th translation, as text */
+struct target_text {            /* one translation of a sentence, as text */
     char *text;
     size_t len;
-    uint32_t *ends;             /* [pieces] where each piece's text ends */
+    uint32_t *ends;             /* [pieces] end of each piece in text */
 };
 
 struct pairset;
 
 struct sentence {
-    size_t begin, end;          /* bytes of the input */
+    size_t begin, end;          /* bytes [begin, end) of the input */
     struct piece *pieces;       /* [n_pieces], spans of the input */
     size_t n_pieces;
-    bool continues;             /* the sentence of the segment before it, which
-                                   was too long and was cut */
-    struct job *job;            /* NULL: nothing to translate; its owner is
-                                   the segment */
-    struct pairset *pairset;    /* what the memory had for it, or NULL */
-    bool exact;                 /* its translation is that of the one pair */
-    struct target_text *targets;  /* [job->n_hyps] after result_finish */
+    bool continues;             /* this and the sentence before it are parts of
+                                   one sentence that was too long */
+    struct job *job;            /* NULL: nothing to translate */
+    struct pairset *pairset;    /* pairs found in the memory, or NULL */
+    bool exact;                 /* the translation is the target of the first
+                                   pair */
+    struct target_text *targets;  /* [job->n_hyps], or [1] if exact; set by
+                                     result_finish */
     struct result *owner;
 };
 
@@ -38,36 +48,40 @@ struct translation {            /* a translation of the whole text */
     char *text;
     size_t len;
     double score, logprob;
-    int *choice;                /* [n_sentences] which translation of each */
-    size_t *offset;             /* [n_sentences] where it begins in text */
+    int *choice;                /* [n_sentences] index of its translation */
+    size_t *offset;             /* [n_sentences] its beginning in text */
 };
 
 struct result {
     const struct engine *engine;
-    char *source;               /* the input, repaired if it had to be */
+    char *source;               /* the input, with invalid bytes replaced */
     size_t source_len;
-    struct sentence *sentences;
+    struct sentence *sentences; /* [n_sentences] in order */
     int n_sentences;
-    struct translation *hyps;   /* best first, at least one when finished */
+    struct translation *hyps;   /* [n_hyps] best first; set by result_finish */
     int n_hyps;
-    int pending;                /* jobs not yet decided */
-    int tokens;                 /* target pieces of the best, ends counted */
-    struct err err;             /* why it failed, when it did */
-    uint64_t number;            /* for the stream */
-    struct result *next;
+    int pending;                /* jobs that search has not finished */
+    int tokens;                 /* target pieces of the best translation, with
+                                   EOS */
+    struct err err;             /* why the text failed */
+    uint64_t number;            /* for the stream: its place in the input */
+    struct result *next;        /* for the stream */
 };
 
-/* prefix may be NULL; a text with a prefix is not cut into sentences. On an
- * error *out is NULL. */
+/* Cut a text into sentences and make their jobs. prefix is the forced beginning
+ * of the translation, or NULL; a text with a prefix is one sentence. *out is
+ * NULL after an error. */
 enum status result_prepare(struct result **out, const struct engine *en,
                            const struct options *o,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e);
-/* One segment with the text of the n segments from number `first` on, in their
- * place. Before any of them has pairs. */
+/* Replace the n sentences from `first` on by one sentence with their whole
+ * text. It keeps the job of the first. These sentences may not have pairsets
+ * yet. */
 enum status result_join_sentences(struct result *r, int first, int n,
                                   struct err *e);
-/* Failure is kept in r->err too. */
+/* Make the translations of the text from those of its sentences, at most nbest.
+ * An error is stored in r->err too. */
 enum status result_finish(struct result *r, int nbest, struct err *e);
 void result_free(struct result *r);             /* NULL is fine */
 

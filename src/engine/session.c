@@ -1,8 +1,11 @@
-/* session.c - see session.h. */
+/* session.c - translates a few texts in the calling thread: finds their pairs,
+ * feeds their jobs to one batch, and finishes their results. For many texts on
+ * several threads see stream.c. */
 #include "engine/session.h"
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/pool.h"
 #include "engine/steered_batch.h"
 
@@ -12,9 +15,9 @@ struct session {
     struct search_options so;
     struct pool *pool;
     struct steered_batch *steered_batch;
-    struct batch *batch;        /* the steered_batch's */
-    struct shared_keys *keys;   /* own ones, when no others were given */
-    struct pairfinder *pairfinder;  /* NULL: no memory */
+    struct batch *batch;        /* inside steered_batch */
+    struct shared_keys *own_keys;   /* used when the caller gave no keys */
+    struct pairfinder *pairfinder;  /* NULL: no memory in use */
 };
 
 enum status session_new(struct session **out, const struct engine *en,
@@ -40,18 +43,19 @@ enum status session_new(struct session **out, const struct engine *en,
 enum status session_set_memory(struct session *s, struct tmfile *tm,
                                struct shared_keys *keys, struct err *e)
 {
-    struct pairfinder *rc;
+    struct pairfinder *pf;
     enum status st = ST_OK;
 
+    assert(!batch_busy_lanes(s->batch));
     if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
-    else if (!s->keys)
-        st = shared_keys_new(&s->keys, s->engine, &s->o, NULL, e);
+    else if (!s->own_keys)
+        st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
-    if (!keys) keys = s->keys;
-    st = pairfinder_new(&rc, s->engine, &s->o, tm, keys->cache, e);
+    if (!keys) keys = s->own_keys;
+    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys->cache, e);
     if (st) return st;
     pairfinder_free(s->pairfinder);
-    s->pairfinder = rc;
+    s->pairfinder = pf;
     steered_batch_set_keys(s->steered_batch, keys);
     return ST_OK;
 }
@@ -66,21 +70,25 @@ void session_free(struct session *s)
     if (!s) return;
     pairfinder_free(s->pairfinder);
     steered_batch_free(s->steered_batch);
-    shared_keys_free(s->keys);
+    shared_keys_free(s->own_keys);
     pool_free(s->pool);
     free(s);
 }
 
-/* All jobs of the requests, in order, as lanes come free. */
-struct session_cursor { struct request *q; size_t n, at; int seg; };
+/* Iterates over the jobs of all requests, in order. */
+struct session_cursor {
+    struct request *q;
+    size_t n, at;
+    int sentence;
+};
 
 static struct job *next_job(struct session_cursor *c)
 {
-    for (; c->at < c->n; c->at++, c->seg = 0) {
+    for (; c->at < c->n; c->at++, c->sentence = 0) {
         struct result *r = c->q[c->at].result;
 
-        while (r && c->seg < r->n_sentences) {
-            struct job *j = r->sentences[c->seg++].job;
+        while (r && c->sentence < r->n_sentences) {
+            struct job *j = r->sentences[c->sentence++].job;
             if (j) return j;
         }
     }
@@ -93,7 +101,7 @@ static enum status session_fill(struct session *s, struct session_cursor *c,
     struct job *j;
     enum status st = ST_OK;
 
-    /* One at a time encodes one at a time; a waiting crowd goes together. */
+    /* Jobs that are added together are encoded together. */
     while (!st && batch_free_lanes(s->batch)) {
         struct job *some[16];
         int n = 0, room = batch_free_lanes(s->batch);
@@ -116,6 +124,7 @@ static enum status session_decode(struct session *s, struct request *q,
         st = session_fill(s, &c, e);
     }
     if (st) batch_abandon(s->batch);
+    assert(!batch_busy_lanes(s->batch));
     return st;
 }
 

@@ -1,6 +1,7 @@
-/* session.h - translate texts one after the other, or a few together.
+/* session.h - translate single texts, or a few together, in the calling thread.
  *
- * One thread's. Its products are shared among `threads` threads. */
+ * A session is used by one thread at a time. Option threads gives it a pool,
+ * which shares its matrix products. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
@@ -12,13 +13,14 @@
 
 struct session;
 
-struct request {                /* and its answer */
+struct request {
     const char *text;
     size_t len;
-    const char *prefix;         /* or NULL */
-    struct result *result;      /* the caller's; NULL when it failed */
-    struct err err;             /* why */
-    const struct similar_pair *given;   /* pairs to steer by, or NULL */
+    const char *prefix;         /* forced beginning, or NULL */
+    struct result *result;      /* out: owned by the caller; NULL on error */
+    struct err err;             /* out: why it failed */
+    const struct similar_pair *given;   /* pairs to use instead of a search, or
+                                           NULL */
     int n_given;
 };
 
@@ -26,14 +28,16 @@ enum status session_new(struct session **out, const struct engine *en,
                         const struct options *o, struct err *e);
 void session_free(struct session *s);           /* NULL is fine */
 
-/* Steer by this memory from now on (NULL: by given pairs only), with these keys
- * (NULL: the session's own). Both borrowed. */
+/* Steer by this memory from now on. tm may be NULL: then only given pairs
+ * steer. keys may be NULL: then the session uses keys of its own. Both are
+ * borrowed. */
 enum status session_set_memory(struct session *s, struct tmfile *tm,
                                struct shared_keys *keys, struct err *e);
 
 struct batch_counts session_counts(const struct session *s);
 
-/* Returns the first failure, if any; the others are answered all the same. */
+/* Translate n requests. Returns the first error; the other requests are
+ * translated all the same. */
 enum status session_run(struct session *s, struct request *q, size_t n,
                         struct err *e);
 

@@ -1,4 +1,5 @@
-/* shared_keys.h - the keys of a model's pairs, shared by sessions and streams. */
+/* shared_keys.h - a cache of keys, with or without a key file, that sessions
+ * and streams share. The public API calls it skmt_keys. */
 #ifndef ENGINE_SHARED_KEYS_H
 #define ENGINE_SHARED_KEYS_H
 
@@ -8,30 +9,33 @@
 
 struct shared_keys {
     struct key_cache *cache;
-    struct key_file *file;      /* the cache's, or NULL */
-    uint64_t maker;             /* model and options they were made with */
+    struct key_file *file;      /* owned by the cache, or NULL */
+    uint64_t maker;             /* identifies the model and the key options */
     enum key_type type;
 };
 
-/* file may be NULL: memory only. */
+/* file is the name of the key file; NULL: keep keys in memory only. */
 enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
                             const struct options *o, const char *file,
                             struct err *e);
 void shared_keys_free(struct shared_keys *k);   /* NULL is fine */
-/* ST_ARGUMENT: made for another model or with other options. */
+/* Check that the keys were made for this model and these options. Returns
+ * ST_ARGUMENT if not. */
 enum status shared_keys_fit(const struct shared_keys *k,
                             const struct engine *en, const struct options *o,
                             struct err *e);
 
-/* Make the keys of every pair of the memories in use that are not there yet;
- * *made counts. With a file all stay as long as its limit allows, and the file
- * is compacted; without one as many stay as there is room for. */
+/* Compute the missing keys of all pairs in the memories that tm uses; *made is
+ * the number of pairs. With a key file, as many are stored as its limit allows,
+ * and the file is compacted; without one, as many are kept as the cache
+ * allows. */
 enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
                              const struct options *o, struct tmfile *tm,
                              int64_t *made, struct err *e);
-/* Remove from the file the keys of all pairs that are not in the memories in
- * use, and compact it; *removed counts. Nothing happens without a file. */
-enum status keys_drop_others(struct shared_keys *k, struct tmfile *tm,
-                             int64_t *removed, struct err *e);
+/* Remove from the key file the keys of all pairs that are not in the memories
+ * that tm uses, and compact it; *removed is the number of pairs. Does nothing
+ * without a key file. */
+enum status shared_keys_drop_others(struct shared_keys *k, struct tmfile *tm,
+                                    int64_t *removed, struct err *e);
 
 #endif

@@ -1,8 +1,11 @@
-/* steered_batch.c - see steered_batch.h. */
+/* steered_batch.c - joins a batch, the SK-MT mixer and a datastore_builder: the
+ * jobs that are added get their datastores first. Decoding itself is in
+ * search/batch.c. */
 #include "engine/steered_batch.h"
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "engine/datastore_builder.h"
 #include "knn/sk.h"
 
@@ -10,8 +13,8 @@ struct steered_batch {
     const struct engine *en;
     struct options o;
     struct pool *pool;
-    struct shared_keys *keys;   /* NULL: nobody uses a memory */
-    struct datastore_builder *work;  /* NULL: no key was ever needed */
+    struct shared_keys *keys;   /* borrowed; NULL: no memory in use */
+    struct datastore_builder *builder;  /* made when first needed */
     struct sk *sk;
     struct batch *batch;
     struct pairset **pairsets;  /* [lanes] scratch */
@@ -55,7 +58,7 @@ void steered_batch_free(struct steered_batch *m)
     if (!m) return;
     batch_free(m->batch);
     sk_free(m->sk);
-    datastore_builder_free(m->work);
+    datastore_builder_free(m->builder);
     free(m->pairsets);
     free(m);
 }
@@ -73,15 +76,18 @@ void steered_batch_set_pool(struct steered_batch *m, bool use)
 
 struct batch *steered_batch_batch(struct steered_batch *m) { return m->batch; }
 
-static enum status make_keys(struct steered_batch *m, int n, struct err *e)
+static enum status steered_batch_fill_stores(struct steered_batch *m, int n,
+                                             struct err *e)
 {
     enum status st = ST_OK;
 
-    if (!m->work)
-        st = datastore_builder_new(&m->work, m->en, &m->o, m->pool, e);
+    assert(m->keys);
+    if (!m->builder)
+        st = datastore_builder_new(&m->builder, m->en, &m->o, m->pool, e);
     if (st) return st;
-    datastore_builder_set_pool(m->work, m->use_pool);
-    return datastore_builder_run(m->work, m->keys->cache, m->pairsets, n, e);
+    datastore_builder_set_pool(m->builder, m->use_pool);
+    return datastore_builder_run(m->builder, m->keys->cache, m->pairsets, n,
+                                 e);
 }
 
 enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
@@ -90,12 +96,15 @@ enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
     enum status st = ST_OK;
     int steered = 0;
 
+    assert(n <= batch_free_lanes(m->batch));
     for (int i = 0; i < n; i++) {
         const struct sentence *s = jobs[i]->owner;
 
-        m->pairsets[i] = jobs[i]->user ? s->pairset : NULL;
-        steered += jobs[i]->user != NULL;
+        assert(s->job == jobs[i]);
+        assert(!jobs[i]->mixer_data || jobs[i]->mixer_data == &s->pairset->sk);
+        m->pairsets[i] = jobs[i]->mixer_data ? s->pairset : NULL;
+        steered += jobs[i]->mixer_data != NULL;
     }
-    if (steered) st = make_keys(m, n, e);
+    if (steered) st = steered_batch_fill_stores(m, n, e);
     return st ? st : batch_add(m->batch, jobs, n, e);
 }

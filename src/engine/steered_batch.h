@@ -1,7 +1,9 @@
-/* steered_batch.h - one worker's machinery: the keys of sentences, then their search.
+/* steered_batch.h - a batch whose sentences may be steered by a memory: it
+ * builds their datastores, then decodes them.
  *
- * Jobs come from result_prepare (their owner is a segment) and, when a memory
- * is in use, went through a pairfinder. One thread's. */
+ * The jobs come from result_prepare; the owner of a job is its struct sentence.
+ * If a memory is used, a pairfinder has processed them. Each worker has a
+ * steered_batch of its own; only one thread uses it at a time. */
 #ifndef ENGINE_STEERED_BATCH_H
 #define ENGINE_STEERED_BATCH_H
 
@@ -11,19 +13,22 @@
 
 struct steered_batch;
 
-/* pool may be NULL. All but o and so is borrowed. */
+/* en and pool are borrowed; o and so are copied. pool may be NULL. */
 enum status steered_batch_new(struct steered_batch **out,
                               const struct engine *en, const struct options *o,
                               const struct search_options *so,
                               struct pool *pool, struct err *e);
 void steered_batch_free(struct steered_batch *m);  /* NULL is fine */
-/* Where keys come from and go to; needed before a sentence that has pairs. */
+/* Set the cache of keys (borrowed). Required before a sentence with pairs is
+ * added. */
 void steered_batch_set_keys(struct steered_batch *m, struct shared_keys *keys);
 void steered_batch_set_pool(struct steered_batch *m, bool use);
 
-/* As batch_add; may fail where keys cannot be made. */
+/* Compute the keys of n jobs and add them to the batch (see batch_add). Fails
+ * when keys cannot be computed. */
 enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
                               struct err *e);
-struct batch *steered_batch_batch(struct steered_batch *m);  /* to step it */
+/* The batch inside, for batch_step and the counts. */
+struct batch *steered_batch_batch(struct steered_batch *m);
 
 #endif

@@ -14,11 +14,11 @@
  *   - `busy` is the number of workers that hold jobs. */
 #include "engine/stream.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/pool.h"
 #include "engine/steered_batch.h"
 
@@ -26,8 +26,8 @@ struct worker {
     struct stream *s;
     pthread_t thread;
     struct steered_batch *steered_batch;
-    struct batch *batch;        /* the steered_batch's */
-    struct job **take;          /* [lanes] scratch */
+    struct batch *batch;        /* inside steered_batch */
+    struct job **taken;         /* [lanes] scratch */
     bool started;
 };
 
@@ -40,20 +40,21 @@ struct stream {
     struct pool *pool;          /* used by a worker while it works alone */
     struct worker *workers;     /* [o.threads] */
     struct pairfinder *pairfinder;  /* used by push; NULL: no memory */
-    struct shared_keys *own_keys;  /* when the caller gave none */
+    struct shared_keys *own_keys;   /* used when the caller gave no keys */
 
     pthread_mutex_t lock;
-    pthread_cond_t work;   /* workers wait: jobs, or the end */
-    pthread_cond_t room;        /* push and flush wait: a text delivered */
+    pthread_cond_t work;        /* workers wait for jobs or for the end */
+    pthread_cond_t room;        /* push and flush wait for a delivery */
     struct shared_keys *keys;   /* used by the workers */
-    struct job *queue, **queue_end;     /* waiting; owner = segment */
-    long queued;
+    struct job *queue, **queue_end;     /* jobs that no worker has taken */
+    long queued;                /* length of the queue */
     struct result *first, **last;       /* texts in order, not delivered */
     long undelivered;
     int busy;                   /* workers that hold jobs */
     bool delivering, canceled;
-    struct err failure;         /* of a worker, or of the callback */
-    uint64_t numbered, texts, sentences, tokens;
+    struct err failure;         /* the first error of a worker */
+    uint64_t n_pushed;          /* the number of the next text */
+    uint64_t texts, sentences, tokens;  /* delivered */
 };
 
 /* ---- delivering ------------------------------------------------------ */
@@ -116,7 +117,8 @@ static int take_jobs(struct stream *s, struct worker *w)
         s->queue = j->next;
         if (!s->queue) s->queue_end = &s->queue;
         s->queued--;
-        w->take[n++] = j;
+        assert(((struct sentence *)j->owner)->job == j);
+        w->taken[n++] = j;
     }
     assert(s->queued >= 0 && !s->queued == !s->queue);
     return n;
@@ -125,11 +127,11 @@ static int take_jobs(struct stream *s, struct worker *w)
 static void finish_jobs(struct stream *s, struct job *done)
 {
     for (struct job *next; done; done = next) {
-        struct sentence *seg = done->owner;
+        struct sentence *s_done = done->owner;
 
         next = done->next;
-        assert(seg->owner->pending > 0);
-        seg->owner->pending--;
+        assert(s_done->owner->pending > 0);
+        s_done->owner->pending--;
     }
     deliver(s);
 }
@@ -170,7 +172,7 @@ static void *stream_worker_main(void *arg)
         pthread_mutex_unlock(&s->lock);
         steered_batch_set_pool(w->steered_batch, alone);
         steered_batch_set_keys(w->steered_batch, keys);
-        if (n) st = steered_batch_add(w->steered_batch, w->take, n, &e);
+        if (n) st = steered_batch_add(w->steered_batch, w->taken, n, &e);
         if (!st) done = batch_step(w->batch);
         pthread_mutex_lock(&s->lock);
         if (st) stream_fail(s, &e);
@@ -191,8 +193,8 @@ static enum status start_worker(struct stream *s, struct worker *w,
     enum status st;
 
     w->s = s;
-    w->take = calloc((size_t)s->so.lanes, sizeof *w->take);
-    if (!w->take) return err_nomem(e, "a worker");
+    w->taken = calloc((size_t)s->so.lanes, sizeof *w->taken);
+    if (!w->taken) return err_nomem(e, "a worker");
     st = steered_batch_new(&w->steered_batch, s->engine, &s->o, &s->so,
                            s->pool, e);
     if (st) return st;
@@ -251,7 +253,8 @@ static bool stream_is_full(const struct stream *s)
 
 static void enqueue(struct stream *s, struct result *r)
 {
-    r->number = s->numbered++;
+    assert(!r->next);
+    r->number = s->n_pushed++;
     *s->last = r;
     s->last = &r->next;
     s->undelivered++;
@@ -269,7 +272,7 @@ static void enqueue(struct stream *s, struct result *r)
 enum status stream_set_memory(struct stream *s, struct tmfile *tm,
                               struct shared_keys *keys, struct err *e)
 {
-    struct pairfinder *rc;
+    struct pairfinder *pf;
     enum status st = ST_OK;
 
     if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
@@ -277,15 +280,15 @@ enum status stream_set_memory(struct stream *s, struct tmfile *tm,
         st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
-    st = pairfinder_new(&rc, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys->cache, e);
     /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);
     if (st) {
-        pairfinder_free(rc);
+        pairfinder_free(pf);
         return st;
     }
     pairfinder_free(s->pairfinder);
-    s->pairfinder = rc;
+    s->pairfinder = pf;
     pthread_mutex_lock(&s->lock);
     s->keys = keys;
     pthread_mutex_unlock(&s->lock);
@@ -397,7 +400,7 @@ struct batch_counts stream_work(struct stream *s)
         sum.rows += c.rows;
         sum.steps += c.steps;
         sum.drafted += c.drafted;
-        sum.used += c.used;
+        sum.drafts_used += c.drafts_used;
     }
     pthread_mutex_unlock(&s->lock);
     return sum;
@@ -410,7 +413,7 @@ void stream_free(struct stream *s)
     for (int i = 0; s->workers && i < s->o.threads; i++) {
         if (s->workers[i].started) pthread_join(s->workers[i].thread, NULL);
         steered_batch_free(s->workers[i].steered_batch);
-        free(s->workers[i].take);
+        free(s->workers[i].taken);
     }
     for (struct result *r = s->first, *next; r; r = next) {
         next = r->next;

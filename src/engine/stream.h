@@ -16,20 +16,22 @@
 
 struct stream;
 
-/* Called in input order, one at a time, by a worker, push or flush. The result
- * is freed after the call; it is NULL when the text failed. Non-zero cancels. */
+/* Called in input order, one call at a time, by a worker, push or flush. The
+ * result is freed after the call; it is NULL when the text failed. A non-zero
+ * return value cancels the stream. */
 typedef int stream_fn(void *user, uint64_t number, struct result *r,
                       const struct err *e);
 
 enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
-/* Use this memory from now on, as session_set_memory does; between two pushes. */
+/* Use this memory from now on, as session_set_memory does. Called by the thread
+ * that pushes; waits until all texts pushed before are delivered. */
 enum status stream_set_memory(struct stream *s, struct tmfile *tm,
                               struct shared_keys *keys, struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);
-/* given: n pairs to use instead of a search in the memory. */
+/* The same with n pairs to use instead of a search in the memory. */
 enum status stream_push_with(struct stream *s, const char *text, size_t len,
                              const char *prefix,
                              const struct similar_pair *given, int n,

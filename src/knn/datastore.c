@@ -1,33 +1,56 @@
-/* datastore.c - see datastore.h. */
+/* datastore.c - collects the keys of a sentence's pairs and finds the entries
+ * nearest to a decoder state, by comparing it with all of them. What neighbors
+ * mean for the translation is decided in weigh.c. */
 #include "knn/datastore.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
-enum { KEYS = 64, QUERIES = 8 };        /* distances computed at a time */
+/* How many distances one call of the kernel computes. */
+enum { KEYS = 64, QUERIES = 8 };
 
 void datastore_release(struct datastore *ks)
 {
-    for (int i = 0; i < ks->n_blocks; i++) pair_keys_drop(ks->blocks[i]);
-    free(ks->blocks);
+    for (int i = 0; i < ks->n_pairs; i++) pair_keys_drop(ks->pairs[i]);
+    free(ks->pairs);
     memset(ks, 0, sizeof *ks);
 }
 
 enum status datastore_add(struct datastore *ks, struct pair_keys *b,
                           struct err *e)
 {
-    if (!mem_grow(&ks->blocks, &ks->cap, (size_t)ks->n_blocks + 1,
-                  sizeof *ks->blocks))
+    assert(!ks->n_pairs || (b->type == ks->pairs[0]->type &&
+                            b->d == ks->pairs[0]->d));
+    if (!mem_grow(&ks->pairs, &ks->cap, (size_t)ks->n_pairs + 1,
+                  sizeof *ks->pairs))
         return err_nomem(e, "memory keys");
-    ks->blocks[ks->n_blocks++] = pair_keys_hold(b);
+    ks->pairs[ks->n_pairs++] = pair_keys_hold(b);
     ks->n += b->n;
+    PARANOID_CHECK(datastore_sound(ks));
     return ST_OK;
 }
 
-/* Into the list of one query, which has n of at most k; returns how many it
- * has then. */
+bool datastore_sound(const struct datastore *ks)
+{
+    int n = 0;
+
+    for (int i = 0; i < ks->n_pairs; i++) {
+        const struct pair_keys *b = ks->pairs[i];
+
+        if (atomic_load(&b->refs) < 1 || b->type != ks->pairs[0]->type ||
+            b->d != ks->pairs[0]->d)
+            return false;
+        n += b->n;
+    }
+    return n == ks->n && (size_t)ks->n_pairs <= ks->cap;
+}
+
+/* Insert a neighbor into the sorted list of one query, which has n of at most k
+ * entries. Of equal distances the one inserted first stays first. Returns the
+ * new number of entries. */
 static int datastore_insert(struct neighbor *list, int n, int k,
                             struct neighbor nb)
 {
@@ -41,16 +64,16 @@ static int datastore_insert(struct neighbor *list, int n, int k,
     return n;
 }
 
-struct datastore_scan {         /* a few queries over the whole store */
+struct datastore_scan {         /* up to QUERIES queries over all entries */
     const struct kernels *kn;
     const float *q;
     size_t ldq;
     int n_q, k;
-    struct neighbor *out;      /* [n_q, k] */
-    int found;                  /* of each */
+    struct neighbor *out;       /* [n_q, k] */
+    int found;                  /* neighbors of each query so far */
 };
 
-/* Keys [from, from + n) of a block. */
+/* Compare the queries with keys [from, from + n) of a pair. */
 static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
                       int pair, int from, int n)
 {
@@ -63,6 +86,8 @@ static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
     };
     int found = s->found;
 
+    assert(n > 0 && n <= KEYS && s->n_q > 0 && s->n_q <= QUERIES);
+    assert(from >= 0 && from + n <= b->n);
     if (b->type == KEY_INT8) s->kn->distances_i8(&a);
     else s->kn->distances_f32(&a);
     for (int q = 0; q < s->n_q; q++) {
@@ -76,10 +101,18 @@ static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
     s->found = found;
 }
 
+/* Whether the neighbors of a query are sorted by distance. */
+static inline bool neighbors_sorted(const struct neighbor *nb, int n)
+{
+    for (int i = 1; i < n; i++)
+        if (nb[i].d2 < nb[i - 1].d2) return false;
+    return true;
+}
+
 static int scan_store(const struct datastore *ks, struct datastore_scan *s)
 {
-    for (int p = 0; p < ks->n_blocks; p++) {
-        const struct pair_keys *b = ks->blocks[p];
+    for (int p = 0; p < ks->n_pairs; p++) {
+        const struct pair_keys *b = ks->pairs[p];
 
         for (int i = 0; i < b->n; i += KEYS)
             scan_keys(s, b, p, i, b->n - i < KEYS ? b->n - i : KEYS);
@@ -93,12 +126,16 @@ int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
 {
     int found = 0;
 
+    assert(k >= 1 && n_q >= 0);
     for (int q = 0; q < n_q; q += QUERIES) {
-        struct datastore_scan s = { kn, queries + (size_t)q * ldq, ldq,
-                          n_q - q < QUERIES ? n_q - q : QUERIES, k,
-                          out + (size_t)q * (size_t)k, 0 };
+        struct datastore_scan s = {
+            kn, queries + (size_t)q * ldq, ldq,
+            n_q - q < QUERIES ? n_q - q : QUERIES, k,
+            out + (size_t)q * (size_t)k, 0 };
 
         found = scan_store(ks, &s);
+        assert(found == (k < ks->n ? k : ks->n));
+        assert(neighbors_sorted(s.out, found));
     }
     return found;
 }
@@ -106,8 +143,10 @@ int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
 int datastore_ahead(const struct datastore *ks, const struct neighbor *nb,
                     const int32_t **tokens)
 {
-    const struct pair_keys *b = ks->blocks[nb->pair];
+    const struct pair_keys *b = ks->pairs[nb->pair];
 
+    assert(nb->pair >= 0 && nb->pair < ks->n_pairs);
+    assert(nb->pos >= -1 && nb->pos < b->n);    /* -1: before the first */
     *tokens = b->token + nb->pos + 1;
     return b->n - nb->pos - 1;
 }

@@ -1,24 +1,33 @@
-/* key_builder.c - see key_builder.h. */
+/* key_builder.c - runs pairs through encoder and decoder, in groups that fill a
+ * workspace, and stores the decoder states as keys. It neither looks keys up
+ * nor caches them.
+ *
+ * Invariants:
+ *   - ws, encoded, row and hidden are allocated for `rows` rows when `ready`.
+ *   - A group has at most `rows` distinct source tokens and at most `rows`
+ *     target rows. */
 #include "knn/key_builder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
 struct key_builder {
     const struct net *net;
-    struct pool *pool;          /* given; the workspace has it, or not */
+    struct pool *pool;          /* borrowed; ws.pool when use_pool is set */
     struct key_builder_options o;
-    int rows;                   /* of the workspace */
+    int rows;                   /* size of the workspace */
     struct workspace ws;
-    bool ready, use_pool;       /* ready: ws and encoded are set up */
-    struct crosskv encoded;     /* all sources of a group, */
-    struct crosskv *mems;       /* and each pair's part of it */
-    struct source *sources;     /* those that differ */
+    bool ready;                 /* ws and encoded are initialized */
+    bool use_pool;
+    struct crosskv encoded;     /* all distinct sources of a group */
+    struct crosskv *crosskvs;   /* [pairs of the group] its part of encoded */
+    struct source *sources;     /* the distinct sources of the group */
     struct decoder_row *row;    /* [rows] */
     float *hidden;              /* [rows, ws.ld] */
-    size_t cap_mems, cap_sources;
+    size_t cap_crosskvs, cap_sources;
 };
 
 enum status key_builder_new(struct key_builder **out, const struct net *net,
@@ -37,7 +46,7 @@ enum status key_builder_new(struct key_builder **out, const struct net *net,
     return ST_OK;
 }
 
-static void release_room(struct key_builder *kb)
+static void key_builder_release_room(struct key_builder *kb)
 {
     if (kb->ready) {
         workspace_release(&kb->ws);
@@ -53,16 +62,16 @@ static void release_room(struct key_builder *kb)
 void key_builder_free(struct key_builder *kb)
 {
     if (!kb) return;
-    release_room(kb);
-    free(kb->mems);
+    key_builder_release_room(kb);
+    free(kb->crosskvs);
     free(kb->sources);
     free(kb);
 }
 
-/* ---- room ---------------------------------------------------------------- */
+/* ---- workspace ----------------------------------------------------------- */
 
-/* Rows a pair takes: the start token and all but the last of the target, or
- * all of it when the end mark is a value. */
+/* Decoder rows of a pair: the start token and the target without its last
+ * token. The last token is included when EOS gets an entry. */
 static int target_rows(const struct key_builder *kb, const struct key_pair *p)
 {
     return p->n_tgt + (kb->o.with_eos ? 1 : 0);
@@ -76,7 +85,8 @@ static int key_builder_widest(const struct key_builder *kb,
     return t > p->n_src ? t : p->n_src;
 }
 
-static enum status make_states(struct key_builder *kb, struct err *e)
+static enum status key_builder_init_workspace(struct key_builder *kb,
+                                              struct err *e)
 {
     const struct net *net = kb->net;
     enum status st = workspace_init(&kb->ws, net, kb->pool, kb->rows,
@@ -95,21 +105,21 @@ static enum status key_builder_make_room(struct key_builder *kb, int rows,
     enum status st;
 
     if (kb->ready && rows <= kb->rows) return ST_OK;
-    release_room(kb);
+    key_builder_release_room(kb);
     if (rows > kb->rows) kb->rows = rows;
-    st = make_states(kb, e);
+    st = key_builder_init_workspace(kb, e);
     if (st) return st;
     kb->row = calloc((size_t)kb->rows, sizeof *kb->row);
     kb->hidden = mem_zalloc((size_t)kb->rows * kb->ws.ld, sizeof(float));
     if (kb->row && kb->hidden) return ST_OK;
-    release_room(kb);
+    key_builder_release_room(kb);
     return err_nomem(e, "memory keys");
 }
 
 /* ---- one group ----------------------------------------------------------- */
 
-/* Where among n pairs there is one with p's source before it; n: nowhere. */
-static int same_source(const struct key_pair *pairs, int n,
+/* The first of n pairs that has the same source as p; n when none has. */
+static int find_source(const struct key_pair *pairs, int n,
                        const struct key_pair *p)
 {
     int i = 0;
@@ -121,29 +131,32 @@ static int same_source(const struct key_pair *pairs, int n,
     return i;
 }
 
-/* Memories have many translations of one text: it is encoded once. */
-static void encode(struct key_builder *kb, const struct key_pair *pairs, int n)
+/* Encode the sources of a group. A source that several pairs share is encoded
+ * once: memories often have several translations of one text. */
+static void key_builder_encode(struct key_builder *kb,
+                               const struct key_pair *pairs, int n)
 {
     int rows = 0, sources = 0;
 
     for (int i = 0; i < n; i++) {
-        if (same_source(pairs, i, &pairs[i]) < i) continue;
+        if (find_source(pairs, i, &pairs[i]) < i) continue;
         kb->sources[sources++] = (struct source){ pairs[i].src,
                                                   pairs[i].n_src };
         rows += pairs[i].n_src;
     }
+    assert(rows <= kb->rows);
     encoder_run(&kb->ws, kb->sources, sources, NULL, NULL);
     crosskv_fill(&kb->encoded, &kb->ws, kb->ws.x, rows);
     rows = 0;
     for (int i = 0; i < n; i++) {
-        int as = same_source(pairs, i, &pairs[i]);
+        int first = find_source(pairs, i, &pairs[i]);
 
-        if (as < i) {
-            kb->mems[i] = kb->mems[as];
+        if (first < i) {
+            kb->crosskvs[i] = kb->crosskvs[first];
             continue;
         }
-        kb->mems[i] = crosskv_part(&kb->encoded, kb->net, rows,
-                                   pairs[i].n_src);
+        kb->crosskvs[i] = crosskv_part(&kb->encoded, kb->net, rows,
+                                       pairs[i].n_src);
         rows += pairs[i].n_src;
     }
 }
@@ -158,43 +171,45 @@ static void key_builder_decode(struct key_builder *kb,
         int rows = target_rows(kb, &pairs[i]);
 
         for (int t = 0; t < rows; t++)
-            kb->row[at + t] = (struct decoder_row){ &kb->mems[i],
+            kb->row[at + t] = (struct decoder_row){ &kb->crosskvs[i],
                 t ? pairs[i].tgt[t - 1] : kb->net->w->cfg.start_id, t, NULL };
         at += rows;
+        assert(at <= kb->rows);
     }
     pass.n = at;
     if (at) decoder_run(&kb->ws, NULL, &pass);
 }
 
-static void fill_block(const struct key_builder *kb, struct key_pair *p,
-                       const float *hidden)
+static void fill_keys(const struct key_builder *kb, struct key_pair *p,
+                      const float *hidden)
 {
     const struct workspace *ws = &kb->ws;
     int rows = target_rows(kb, p), d = kb->net->d;
     size_t bytes = (size_t)pad_to(d, 4);
-    bool compact = kb->o.type == KEY_INT8;
+    bool quantized = kb->o.type == KEY_INT8;
 
-    if (compact)
+    if (quantized)
         kb->net->k->quantize(hidden, ws->ld, rows, d, ws->xq, ws->xs);
     for (int t = 0; t < rows; t++) {
         int32_t token = t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id;
 
-        if (compact)
-            pair_keys_put_bytes(p->block, t, ws->xq + (size_t)t * bytes,
+        if (quantized)
+            pair_keys_put_bytes(p->keys, t, ws->xq + (size_t)t * bytes,
                                 ws->xs[t], token);
         else
-            pair_keys_put(p->block, t, hidden + (size_t)t * ws->ld, token);
+            pair_keys_put(p->keys, t, hidden + (size_t)t * ws->ld, token);
     }
 }
 
-/* A pair's keys from the states before each of its tokens. */
-static enum status make_block(const struct key_builder *kb, struct key_pair *p,
-                              const float *hidden, struct err *e)
+/* Make the keys of a pair from the decoder states before its tokens. */
+static enum status key_builder_make_keys(const struct key_builder *kb,
+                                         struct key_pair *p,
+                                         const float *hidden, struct err *e)
 {
-    enum status st = pair_keys_new(&p->block, kb->o.type, target_rows(kb, p),
+    enum status st = pair_keys_new(&p->keys, kb->o.type, target_rows(kb, p),
                                    kb->net->d, e);
 
-    if (!st) fill_block(kb, p, hidden);
+    if (!st) fill_keys(kb, p, hidden);
     return st;
 }
 
@@ -204,32 +219,34 @@ static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
     const float *hidden;
     enum status st = ST_OK;
 
-    if (!mem_grow(&kb->mems, &kb->cap_mems, (size_t)n, sizeof *kb->mems) ||
+    if (!mem_grow(&kb->crosskvs, &kb->cap_crosskvs, (size_t)n,
+                  sizeof *kb->crosskvs) ||
         !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
                   sizeof *kb->sources))
         return err_nomem(e, "memory keys");
-    encode(kb, pairs, n);
+    key_builder_encode(kb, pairs, n);
     key_builder_decode(kb, pairs, n);
     hidden = kb->hidden;
     for (int i = 0; !st && i < n; i++) {
-        st = make_block(kb, &pairs[i], hidden, e);
+        st = key_builder_make_keys(kb, &pairs[i], hidden, e);
         hidden += (size_t)target_rows(kb, &pairs[i]) * kb->ws.ld;
     }
     return st;
 }
 
-/* Rows of pairs as sources, each counted once, and as targets. */
+/* Encoder rows, counting each distinct source once, and decoder rows. */
 struct key_builder_rows { int src, tgt; };
 
 static void count_pair(const struct key_builder *kb,
                        const struct key_pair *pairs, int i,
                        struct key_builder_rows *n)
 {
-    if (same_source(pairs, i, &pairs[i]) == i) n->src += pairs[i].n_src;
+    if (find_source(pairs, i, &pairs[i]) == i) n->src += pairs[i].n_src;
     n->tgt += target_rows(kb, &pairs[i]);
 }
 
-/* The first of n pairs that reach `enough` rows, as sources or as targets. */
+/* How many of the n pairs make up the next group: it ends when it has `enough`
+ * encoder or decoder rows. */
 static int group_size(const struct key_builder *kb,
                       const struct key_pair *pairs, int n, int enough)
 {
@@ -241,10 +258,11 @@ static int group_size(const struct key_builder *kb,
     return r.src > kb->rows || r.tgt > kb->rows ? i - 1 : i;
 }
 
-/* Every group reads all weights of the model, so there are few, and the last is
- * not much smaller than the others: the rows of one if all had as many. */
-static int even_share(const struct key_builder *kb,
-                      const struct key_pair *pairs, int n)
+/* The number of rows a group should have, so that there are as few groups as
+ * possible and all have about the same size. Each group reads all weights of
+ * the model. */
+static int group_target(const struct key_builder *kb,
+                        const struct key_pair *pairs, int n)
 {
     struct key_builder_rows r = { 0, 0 };
     int most, groups;
@@ -259,11 +277,12 @@ static enum status run_all(struct key_builder *kb, struct key_pair *pairs,
                            int n, struct err *e)
 {
     enum status st = ST_OK;
-    int enough = even_share(kb, pairs, n);
+    int enough = group_target(kb, pairs, n);
 
     while (!st && n > 0) {
         int k = group_size(kb, pairs, n, enough);
 
+        assert(k > 0 && k <= n);
         st = run_group(kb, pairs, k, e);
         pairs += k;
         n -= k;
@@ -277,11 +296,11 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
     int most = kb->rows;
     enum status st;
 
-    for (int i = 0; i < n; i++) pairs[i].block = NULL;
+    for (int i = 0; i < n; i++) pairs[i].keys = NULL;
     for (int i = 0; i < n; i++) {
         if (key_builder_widest(kb, &pairs[i]) > kb->net->max_pos)
-            return err_set(e, ST_LIMIT, "a memory pair of more than %d pieces "
-                           "cannot be read by this model", kb->net->max_pos);
+            return err_set(e, ST_LIMIT, "a pair has more than %d pieces, the "
+                           "most that this model can read", kb->net->max_pos);
         if (key_builder_widest(kb, &pairs[i]) > most)
             most = key_builder_widest(kb, &pairs[i]);
     }
@@ -290,8 +309,8 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
     kb->ws.pool = kb->use_pool ? kb->pool : NULL;
     st = run_all(kb, pairs, n, e);
     for (int i = 0; st && i < n; i++) {
-        pair_keys_drop(pairs[i].block);
-        pairs[i].block = NULL;
+        pair_keys_drop(pairs[i].keys);
+        pairs[i].keys = NULL;
     }
     return st;
 }

@@ -1,45 +1,55 @@
-/* key_file.c - see key_file.h; docs/formats/keys.md has the tables.
+/* key_file.c - stores, finds, evicts and removes the keys of pairs in a key
+ * file. Opening the file and running SQL statements is in key_file_sql.c;
+ * docs/formats/keys.md describes the tables.
  *
- * Which pairs there are (table `block`) is kept apart from their keys (table
- * `keys`), so that to note a pair's use rewrites some forty bytes and not its
- * keys. Reading never writes: uses are noted in memory and written when pairs
- * are about to go, and at the end. A damaged pair is not found; its keys are
- * made again, and the put that follows replaces them. */
+ * The list of pairs (table `block`) is separate from their keys (table `keys`),
+ * so that recording a use rewrites about forty bytes and not the keys. Reading
+ * never writes: uses are noted in memory and written before pairs are evicted,
+ * and when the file is closed. A damaged pair counts as missing; its keys are
+ * computed again, and the next put replaces them.
+ *
+ * Invariants:
+ *   - A function that changes the file holds `lock` and works between
+ *     key_file_begin and key_file_end.
+ *   - touch_lock is taken last, and never held during disk access.
+ *   - touched is a ring of n_touched ids; only when n_touched is MAX_TOUCHED
+ *     does oldest_touched differ from 0. */
 #include "knn/key_file.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "knn/key_file_sql.h"
 
 enum {
-    CLOSE_MS = 200, /* notes of use are not worth more waiting */
-    PAIR_BYTES = 64, /* what a pair costs besides its keys */
-    MAX_BLOB = 1 << 29, /* SQLite takes 10^9 */
-    MAX_TOUCHED = 65536, /* notes of use; the oldest are lost */
-    TRIM_ROWS = 4096 /* removed by one put, besides twice its own;
-                                   looked at by one step of key_file_keep_only */
+    CLOSE_MS = 200,             /* how long close waits to write the uses */
+    PAIR_BYTES = 64,            /* cost of a pair in addition to its keys */
+    MAX_BLOB = 1 << 29,         /* SQLite allows 10^9 bytes */
+    MAX_TOUCHED = 65536,        /* noted uses; the oldest are overwritten */
+    TRIM_ROWS = 4096            /* pairs that one put may evict, plus twice the
+                                   number it adds; pairs that one step of
+                                   key_file_keep_only looks at */
 };
 
 struct key_file {
     uint64_t limit;
     bool read_only;
 
-    pthread_mutex_t lock;       /* of what follows */
+    pthread_mutex_t lock;       /* protects the next four members */
     struct key_file_sql db;
-    bool counted;               /* the head's totals are right */
-    char *pack;                 /* a block as it is stored */
-    size_t cap_pack;
+    bool counted;               /* the totals in table head were verified */
+    char *packed;               /* scratch: the keys of a pair as stored */
+    size_t cap_packed;
 
-    pthread_mutex_t touch_lock; /* of what follows; never waits for the disk */
-    struct key_id *touched;     /* pairs used since they were last written */
+    pthread_mutex_t touch_lock; /* protects the members below */
+    struct key_id *touched;     /* uses that are not written yet */
     size_t n_touched, cap_touched, oldest_touched;
-    uint32_t touch_turn;        /* counts the times they were written */
+    uint32_t touch_turn;        /* changes each time the uses are written */
 };
 
 enum status key_file_open(struct key_file **out, const char *path,
@@ -50,7 +60,7 @@ enum status key_file_open(struct key_file **out, const char *path,
     enum status st;
 
     *out = NULL;
-    if (!f) return err_nomem(e, "file of keys");
+    if (!f) return err_nomem(e, "key file");
     pthread_mutex_init(&f->lock, NULL);
     pthread_mutex_init(&f->touch_lock, NULL);
     f->limit = limit;
@@ -62,10 +72,11 @@ enum status key_file_open(struct key_file **out, const char *path,
     return st;
 }
 
-/* ---- pairs used ---------------------------------------------------------- */
+/* ---- uses of pairs ------------------------------------------------------- */
 
 static void note_use(struct key_file *f, struct key_id id)
 {
+    assert(f->n_touched <= MAX_TOUCHED);
     if (f->n_touched == MAX_TOUCHED)
         f->touched[f->oldest_touched++ % MAX_TOUCHED] = id;
     else if (mem_grow(&f->touched, &f->cap_touched, f->n_touched + 1,
@@ -73,17 +84,19 @@ static void note_use(struct key_file *f, struct key_id id)
         f->touched[f->n_touched++] = id;
 }
 
-void key_file_touch(struct key_file *f, struct key_id id, uint32_t *told)
+void key_file_touch(struct key_file *f, struct key_id id, uint32_t *noted_use)
 {
     if (f->read_only) return;
     pthread_mutex_lock(&f->touch_lock);
-    if (*told != f->touch_turn) note_use(f, id);
-    *told = f->touch_turn;
+    assert(f->touch_turn != 0);
+    if (*noted_use != f->touch_turn) note_use(f, id);
+    *noted_use = f->touch_turn;
     pthread_mutex_unlock(&f->touch_lock);
 }
 
-/* ---- changing it --------------------------------------------------------- */
+/* ---- transactions -------------------------------------------------------- */
 
+/* Larger totals are treated as this value. */
 #define MAX_TOTAL (INT64_C(1) << 40)
 
 struct totals { int64_t blocks, keys, clock; };
@@ -101,7 +114,8 @@ static uint64_t key_file_bytes_of(const struct key_file *f, uint64_t blocks,
     return blocks * PAIR_BYTES + keys * key_bytes(f);
 }
 
-/* Some pairs may have gone that were never counted. */
+/* Totals may become negative when pairs are removed that a damaged file did not
+ * count. */
 static uint64_t at_least_0(int64_t n) { return n > 0 ? (uint64_t)n : 0; }
 
 static uint64_t key_file_total_bytes(const struct key_file *f,
@@ -110,8 +124,8 @@ static uint64_t key_file_total_bytes(const struct key_file *f,
     return key_file_bytes_of(f, at_least_0(t->blocks), at_least_0(t->keys));
 }
 
-/* The totals of a damaged file may be anything: enough to make room for, and
- * to count from without an overflow. */
+/* Read a total, and clamp it: a damaged file may have any value, and counting
+ * on from it must not overflow. */
 static int64_t total_at(sqlite3_stmt *st, int column)
 {
     int64_t n = sqlite3_column_int64(st, column);
@@ -135,16 +149,18 @@ static int read_totals(struct key_file *f, enum key_file_sql_query q,
     return key_file_sql_rest(&f->db, q, rc);
 }
 
-/* A pair and its keys; q: KEY_FILE_SQL_REMOVE after its first step, or _OLDEST. */
-static int remove_rest(struct key_file *f, struct totals *t,
-                       enum key_file_sql_query q, int rc)
+/* Finish statement q, which deletes a pair and returns its place, and delete
+ * its keys too. q is KEY_FILE_SQL_REMOVE or KEY_FILE_SQL_REMOVE_OLDEST, and rc
+ * the result of its first step. */
+static int finish_removal(struct key_file *f, struct totals *t,
+                          enum key_file_sql_query q, int rc)
 {
     int64_t place, n;
 
     if (rc != SQLITE_ROW) return key_file_sql_rest(&f->db, q, rc);
     place = sqlite3_column_int64(f->db.stmt[q], 0);
     n = sqlite3_column_int64(f->db.stmt[q], 1);
-    if (n < 0 || n > MAX_BLOB) n = 0;   /* as KEY_FILE_SQL_COUNT has it */
+    if (n < 0 || n > MAX_BLOB) n = 0;   /* as in KEY_FILE_SQL_COUNT */
     rc = key_file_sql_rest(&f->db, q, rc);
     if (!rc)
         rc = key_file_sql_run(&f->db, KEY_FILE_SQL_REMOVE_KEYS, "i", place);
@@ -155,12 +171,13 @@ static int remove_rest(struct key_file *f, struct totals *t,
 
 static int remove_pair(struct key_file *f, struct totals *t, struct key_id id)
 {
-    return remove_rest(
+    return finish_removal(
         f, t, KEY_FILE_SQL_REMOVE,
         key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE, "k", id));
 }
 
-/* The first time all is counted, in case the head was damaged. */
+/* Begin a transaction and read the totals. The first time they are counted from
+ * the tables, because the totals in table head may be damaged. */
 static int key_file_begin(struct key_file *f, struct totals *t)
 {
     int rc = key_file_sql_run(&f->db, KEY_FILE_SQL_BEGIN, "");
@@ -171,9 +188,9 @@ static int key_file_begin(struct key_file *f, struct totals *t)
     return rc;
 }
 
-/* Keep what was done if rc is good, undo it otherwise. */
-static enum status end(struct key_file *f, struct totals *t, int rc,
-                       struct err *e)
+/* End a transaction: commit if rc is SQLITE_OK, roll back otherwise. */
+static enum status key_file_end(struct key_file *f, struct totals *t, int rc,
+                                struct err *e)
 {
     enum status st;
 
@@ -185,18 +202,18 @@ static enum status end(struct key_file *f, struct totals *t, int rc,
         f->counted = true;
         return ST_OK;
     }
-    st = key_file_sql_failed(&f->db, rc, e);  /* before SQLite forgets why */
+    st = key_file_sql_failed(&f->db, rc, e);    /* the rollback resets it */
     key_file_sql_undo(&f->db);
     return st;
 }
 
 static int64_t tick(struct totals *t)
 {
-    t->clock = (int64_t)((uint64_t)t->clock + 1);       /* whatever it was */
+    t->clock = (int64_t)((uint64_t)t->clock + 1);       /* may wrap around */
     return t->clock;
 }
 
-/* Write down who was used; should that fail, it is forgotten. */
+/* Write the noted uses to the file. They are lost if that fails. */
 static int write_uses(struct key_file *f, struct totals *t)
 {
     struct key_id *ids;
@@ -211,6 +228,7 @@ static int write_uses(struct key_file *f, struct totals *t)
     f->n_touched = f->cap_touched = f->oldest_touched = 0;
     f->touch_turn += f->touch_turn == UINT32_MAX ? 2 : 1;       /* never 0 */
     pthread_mutex_unlock(&f->touch_lock);
+    assert(oldest == 0 || n == MAX_TOUCHED);
     for (size_t i = 0; !rc && i < n; i++)
         rc = key_file_sql_run(&f->db, KEY_FILE_SQL_USE, "ki",
                               ids[(oldest + i) % n], tick(t));
@@ -218,25 +236,27 @@ static int write_uses(struct key_file *f, struct totals *t)
     return rc;
 }
 
-/* ---- blocks as they are stored ------------------------------------------- */
+/* ---- stored form of keys ------------------------------------------------- */
 
-/* The id is under the sum, too: a row in the wrong place is no match. */
+/* The checksum covers the id too, so that a row with another pair's id does not
+ * match. */
 static uint64_t sum_of(struct key_id id, const void *bytes, size_t n)
 {
     return XXH3_64bits_withSeed(bytes, n, id.hi ^ id.lo);
 }
 
-/* Tokens, scales, keys without their padding: to f->pack. */
-static bool pack_block(struct key_file *f, const struct pair_keys *b,
-                       size_t size)
+/* Write tokens, scales and keys without their padding to f->packed. */
+static bool pack_keys(struct key_file *f, const struct pair_keys *b,
+                      size_t size)
 {
     size_t n = (size_t)b->n, words = n * sizeof *b->token;
     size_t number = b->type == KEY_INT8 ? 1 : sizeof(float);
     size_t row = (size_t)b->d * number;
     char *to;
 
-    if (!mem_grow(&f->pack, &f->cap_pack, size, 1)) return false;
-    to = f->pack;
+    assert(size >= 2 * words + n * row);
+    if (!mem_grow(&f->packed, &f->cap_packed, size, 1)) return false;
+    to = f->packed;
     memcpy(to, b->token, words);
     memcpy(to + words, b->scale, words);
     to += 2 * words;
@@ -245,7 +265,7 @@ static bool pack_block(struct key_file *f, const struct pair_keys *b,
     return true;
 }
 
-static void unpack_block(struct pair_keys *b, const char *from)
+static void unpack_keys(struct pair_keys *b, const char *from)
 {
     size_t n = (size_t)b->n, words = n * sizeof *b->token;
     size_t number = b->type == KEY_INT8 ? 1 : sizeof(float);
@@ -258,7 +278,8 @@ static void unpack_block(struct pair_keys *b, const char *from)
         memcpy((char *)b->keys + i * b->ld * number, from + i * row, row);
 }
 
-/* A file may have been written by anybody, with sums that are right. */
+/* The checksum does not protect against a file written by another program, so
+ * token ids are checked. */
 static bool tokens_are_valid(const struct pair_keys *b, int vocab)
 {
     for (int i = 0; i < b->n; i++)
@@ -266,9 +287,10 @@ static bool tokens_are_valid(const struct pair_keys *b, int vocab)
     return true;
 }
 
-/* From the row KEY_FILE_SQL_GET is at. One that is not what was stored is absent. */
-static enum status read_block(struct key_file *f, struct key_id id,
-                              struct pair_keys **out, struct err *e)
+/* Read keys from the current row of KEY_FILE_SQL_GET. A damaged row leaves *out
+ * NULL. */
+static enum status read_keys(struct key_file *f, struct key_id id,
+                             struct pair_keys **out, struct err *e)
 {
     sqlite3_stmt *row = f->db.stmt[KEY_FILE_SQL_GET];
     int64_t n = sqlite3_column_int64(row, 0);
@@ -284,33 +306,33 @@ static enum status read_block(struct key_file *f, struct key_id id,
         return ST_OK;
     st = pair_keys_new(out, f->db.kind.type, (int)n, f->db.kind.d, e);
     if (st) return st;
-    unpack_block(*out, bytes);
+    unpack_keys(*out, bytes);
     if (tokens_are_valid(*out, f->db.kind.vocab)) return ST_OK;
     pair_keys_drop(*out);
     *out = NULL;
     return ST_OK;
 }
 
-/* ---- what callers do ----------------------------------------------------- */
+/* ---- reading and storing ------------------------------------------------- */
 
 enum status key_file_get(struct key_file *f, struct key_id id,
                          struct pair_keys **out, struct err *e)
 {
     enum status st = ST_OK;
-    uint32_t told = 0;
+    uint32_t noted_use = 0;
     int rc;
 
     *out = NULL;
     pthread_mutex_lock(&f->lock);
     rc = key_file_sql_first(&f->db, KEY_FILE_SQL_GET, "k", id);
     if (rc == SQLITE_ROW) {
-        st = read_block(f, id, out, e);
+        st = read_keys(f, id, out, e);
         sqlite3_reset(f->db.stmt[KEY_FILE_SQL_GET]);
     } else if (rc != SQLITE_DONE) {
         st = key_file_sql_failed(&f->db, rc, e);
     }
     pthread_mutex_unlock(&f->lock);
-    if (*out) key_file_touch(f, id, &told);
+    if (*out) key_file_touch(f, id, &noted_use);
     return st;
 }
 
@@ -330,10 +352,10 @@ static int key_file_add_pair(struct key_file *f, struct totals *t,
     int rc = remove_pair(f, t, id);
 
     if (rc) return rc;
-    if (!pack_block(f, b, size + 1)) return SQLITE_NOMEM;
+    if (!pack_keys(f, b, size + 1)) return SQLITE_NOMEM;
     rc = key_file_sql_run(&f->db, KEY_FILE_SQL_ADD_KEYS, "ib",
-                          (int64_t)sum_of(id, f->pack, size),
-                          (const void *)f->pack, size);
+                          (int64_t)sum_of(id, f->packed, size),
+                          (const void *)f->packed, size);
     if (rc) return rc;
     place = sqlite3_last_insert_rowid(f->db.sql);
     t->blocks++;
@@ -342,8 +364,9 @@ static int key_file_add_pair(struct key_file *f, struct totals *t,
                             (int64_t)b->n, tick(t));
 }
 
-/* *none: there is nothing (more) to remove; a pair used after `since` only
- * goes when there is no room at all. */
+/* Remove the least recently used pair. A pair used after `since` is removed
+ * only while the file is above its limit. *none is set when no pair was
+ * removed. */
 static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
                          bool *none)
 {
@@ -357,16 +380,17 @@ static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
         used = sqlite3_column_int64(f->db.stmt[KEY_FILE_SQL_OLDEST], 0);
     }
     rc = key_file_sql_rest(&f->db, KEY_FILE_SQL_OLDEST, rc);
-    if (!rc && !any) t->blocks = t->keys = 0;   /* the head was wrong */
+    if (!rc && !any) t->blocks = t->keys = 0;   /* the totals were wrong */
     *none = !any || (used > since && key_file_total_bytes(f, t) <= f->limit);
     if (rc || *none) return rc;
-    return remove_rest(
+    return finish_removal(
         f, t, KEY_FILE_SQL_REMOVE_OLDEST,
         key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE_OLDEST, ""));
 }
 
-/* A tenth more than is needed goes, so that there is not something to remove
- * each time; but not so much at once that others would wait for long. */
+/* Evict pairs when the file is above its limit. A tenth of the limit is freed,
+ * so that not every put has to evict, but at most `most` pairs, so that other
+ * processes do not wait for long. */
 static int key_file_make_room(struct key_file *f, struct totals *t,
                               int64_t since, int most)
 {
@@ -381,26 +405,26 @@ static int key_file_make_room(struct key_file *f, struct totals *t,
 
 static int key_file_put_all(struct key_file *f, struct totals *t,
                             const struct key_id *ids,
-                            struct pair_keys *const *blocks, int n)
+                            struct pair_keys *const *keys, int n)
 {
     uint64_t more = 0;
     int64_t since;
     int rc = SQLITE_OK;
 
     for (int i = 0; i < n; i++)
-        if (key_file_fits(f, blocks[i]))
-            more += key_file_bytes_of(f, 1, (uint64_t)blocks[i]->n);
+        if (key_file_fits(f, keys[i]))
+            more += key_file_bytes_of(f, 1, (uint64_t)keys[i]->n);
     if (key_file_total_bytes(f, t) + more > f->limit) rc = write_uses(f, t);
     since = t->clock;
     for (int i = 0; !rc && i < n; i++)
-        if (key_file_fits(f, blocks[i]))
-            rc = key_file_add_pair(f, t, ids[i], blocks[i]);
+        if (key_file_fits(f, keys[i]))
+            rc = key_file_add_pair(f, t, ids[i], keys[i]);
     if (!rc) rc = key_file_make_room(f, t, since, TRIM_ROWS + 2 * n);
     return rc;
 }
 
 enum status key_file_put(struct key_file *f, const struct key_id *ids,
-                         struct pair_keys *const *blocks, int n, struct err *e)
+                         struct pair_keys *const *keys, int n, struct err *e)
 {
     struct totals t;
     enum status st;
@@ -409,16 +433,17 @@ enum status key_file_put(struct key_file *f, const struct key_id *ids,
     if (f->read_only || n <= 0) return ST_OK;
     pthread_mutex_lock(&f->lock);
     rc = key_file_begin(f, &t);
-    if (!rc) rc = key_file_put_all(f, &t, ids, blocks, n);
-    st = end(f, &t, rc, e);
+    if (!rc) rc = key_file_put_all(f, &t, ids, keys, n);
+    st = key_file_end(f, &t, rc, e);
     pthread_mutex_unlock(&f->lock);
     return st;
 }
 
-/* ---- removing what is not wanted ----------------------------------------- */
+/* ---- removing pairs ------------------------------------------------------ */
 
-/* The next ids after *last, at most TRIM_ROWS. In a damaged tree they may be
- * in any order, and there would be no end. */
+/* List the next ids after *last (NULL: from the first), at most TRIM_ROWS. A
+ * damaged B-tree may return ids out of order, which is an error: the listing
+ * might never end. */
 static int key_file_list_ids(struct key_file *f, const struct key_id *last,
                              struct key_id *ids, size_t *n)
 {
@@ -427,7 +452,7 @@ static int key_file_list_ids(struct key_file *f, const struct key_id *last,
         last ? key_file_sql_first(&f->db, KEY_FILE_SQL_LIST, "ki", *last, most)
              : key_file_sql_first(&f->db, KEY_FILE_SQL_LIST, "bi",
                                   (const void *)"", (size_t)0, most);
-    sqlite3_stmt *st = f->db.stmt[KEY_FILE_SQL_LIST];  /* prepared by the first */
+    sqlite3_stmt *st = f->db.stmt[KEY_FILE_SQL_LIST];   /* prepared above */
 
     *n = 0;
     for (; rc == SQLITE_ROW && *n < TRIM_ROWS; rc = sqlite3_step(st)) {
@@ -439,21 +464,22 @@ static int key_file_list_ids(struct key_file *f, const struct key_id *last,
     return key_file_sql_rest(&f->db, KEY_FILE_SQL_LIST, rc);
 }
 
-struct keeping {                /* key_file_keep_only at work */
-    const struct key_id *ids;
+struct keep_only_task {
+    const struct key_id *ids;   /* [n] the pairs to keep, sorted */
     size_t n;
-    struct key_id *listed;      /* [TRIM_ROWS] */
+    struct key_id *listed;      /* [TRIM_ROWS] the pairs of this step */
     size_t n_listed;
     uint64_t removed;
 };
 
-static bool is_kept(const struct keeping *k, const struct key_id *id)
+static bool is_kept(const struct keep_only_task *k, const struct key_id *id)
 {
     return k->n && bsearch(id, k->ids, k->n, sizeof *k->ids, key_id_compare);
 }
 
-/* One transaction, so that others need not wait for long. */
-static enum status keep_step(struct key_file *f, struct keeping *k,
+/* Check the next TRIM_ROWS pairs in one transaction. The steps are short, so
+ * that other processes do not wait for long. */
+static enum status keep_step(struct key_file *f, struct keep_only_task *k,
                              const struct key_id *last, struct err *e)
 {
     uint64_t removed = 0;
@@ -467,12 +493,12 @@ static enum status keep_step(struct key_file *f, struct keeping *k,
         rc = remove_pair(f, &t, k->listed[i]);
         removed++;
     }
-    st = end(f, &t, rc, e);
+    st = key_file_end(f, &t, rc, e);
     if (!st) k->removed += removed;
     return st;
 }
 
-static enum status keep_steps(struct key_file *f, struct keeping *k,
+static enum status keep_steps(struct key_file *f, struct keep_only_task *k,
                               struct err *e)
 {
     struct key_id last;
@@ -485,16 +511,24 @@ static enum status keep_steps(struct key_file *f, struct keeping *k,
     return st;
 }
 
+static inline bool ids_sorted(const struct key_id *ids, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (key_id_compare(&ids[i - 1], &ids[i]) > 0) return false;
+    return true;
+}
+
 enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
                                size_t n, uint64_t *removed, struct err *e)
 {
-    struct keeping k = { .ids = ids, .n = n };
+    struct keep_only_task k = { .ids = ids, .n = n };
     enum status st;
 
+    assert(ids_sorted(ids, n));
     *removed = 0;
     if (f->read_only)
-        return err_set(e, ST_IO, "%s: cannot be written, so no keys can be "
-                       "removed from it", f->db.path);
+        return err_set(e, ST_IO, "%s: the key file is read-only, so no keys "
+                       "can be removed", f->db.path);
     k.listed = malloc(TRIM_ROWS * sizeof *k.listed);
     if (!k.listed) return err_nomem(e, "memory keys");
     pthread_mutex_lock(&f->lock);
@@ -507,7 +541,7 @@ enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
     return st;
 }
 
-/* *more: there may be something beyond the limit still. */
+/* Evict some pairs. *more is set while the file is still above its limit. */
 static enum status trim_step(struct key_file *f, bool *more, struct err *e)
 {
     struct totals t;
@@ -520,14 +554,15 @@ static enum status trim_step(struct key_file *f, bool *more, struct err *e)
         if (key_file_total_bytes(f, &t) > f->limit) rc = write_uses(f, &t);
     }
     if (!rc) rc = key_file_make_room(f, &t, t.clock, TRIM_ROWS);
-    st = end(f, &t, rc, e);
+    st = key_file_end(f, &t, rc, e);
     *more = t.blocks < before && key_file_total_bytes(f, &t) > f->limit;
     return st;
 }
 
-/* A thousand pages at a time. Where the list of free pages is damaged there
- * may be no end: each step must make it shorter. */
-static int give_space_back(struct key_file *f)
+/* Return free pages to the file system, 1024 at a time. Each step must reduce
+ * their number; otherwise the list of free pages is damaged and the loop would
+ * never end. */
+static int release_free_pages(struct key_file *f)
 {
     int64_t pages, before = INT64_MAX;
     int rc = key_file_sql_number(&f->db, KEY_FILE_SQL_FREE_PAGES, &pages);
@@ -552,7 +587,7 @@ enum status key_file_compact(struct key_file *f, struct err *e)
     pthread_mutex_lock(&f->lock);
     while (!st && more) st = trim_step(f, &more, e);
     if (!st) {
-        rc = give_space_back(f);
+        rc = release_free_pages(f);
         if (rc) st = key_file_sql_failed(&f->db, rc, e);
     }
     pthread_mutex_unlock(&f->lock);
@@ -570,14 +605,14 @@ enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
     rc = read_totals(f, KEY_FILE_SQL_TOTALS, &t);
     st = rc ? key_file_sql_failed(&f->db, rc, e) : ST_OK;
     pthread_mutex_unlock(&f->lock);
-    *out = (struct key_file_stats){ at_least_0(t.blocks), key_file_total_bytes(f, &t),
-                                   f->limit, f->read_only,
-                                   f->db.remade };
+    *out = (struct key_file_stats){
+        at_least_0(t.blocks), key_file_total_bytes(f, &t), f->limit,
+        f->read_only, f->db.remade };
     return st;
 }
 
-/* The notes that are left; no harm when they cannot be written. */
-static void write_notes(struct key_file *f)
+/* Write the remaining uses. A failure is ignored. */
+static void write_last_uses(struct key_file *f)
 {
     struct totals t;
     int rc;
@@ -586,17 +621,17 @@ static void write_notes(struct key_file *f)
     key_file_sql_wait(&f->db, CLOSE_MS);
     rc = key_file_begin(f, &t);
     if (!rc) rc = write_uses(f, &t);
-    end(f, &t, rc, NULL);
+    key_file_end(f, &t, rc, NULL);
 }
 
 void key_file_close(struct key_file *f)
 {
     if (!f) return;
-    if (f->db.sql) write_notes(f);
+    if (f->db.sql) write_last_uses(f);
     key_file_sql_close(&f->db);
     pthread_mutex_destroy(&f->lock);
     pthread_mutex_destroy(&f->touch_lock);
     free(f->touched);
-    free(f->pack);
+    free(f->packed);
     free(f);
 }

@@ -1,23 +1,23 @@
-/* key_file.h - keys that survive a restart: a SQLite file of key blocks.
+/* key_file.h - a key file: a SQLite file that keeps keys across restarts.
  *
- * One file is of one model, one type of key and one way of building them
- * (`maker`, a number that tells); opened for another it is refused with a
- * sentence, never misread. It is a cache and bounded like one: beyond `limit`
- * bytes of keys the least recently written or read pairs go. Pairs are known by
- * their texts, so one file may serve any number of memories, and a key in it
- * never becomes wrong. Every row carries a checksum; one that does not match is
- * as good as none. Several processes may share a file. All calls are safe from
- * any thread (one at a time inside).
+ * A file holds keys of one model, one type and one set of key options. The
+ * number `maker` identifies them; a file with another maker is refused with an
+ * error. The file is a cache with a limit: when the keys exceed `limit` bytes,
+ * the least recently used pairs are removed. A pair is identified by its
+ * texts, so one file can serve any number of memories, and its keys never
+ * become stale. Each row has a checksum; a row that does not match it counts
+ * as missing. Several processes may share a file. All functions may be called
+ * from any thread; they take a lock.
  *
- * A file of an older version loses its keys when it is opened; they are made
- * again when they are needed. The statistics say so.
+ * Opening a file of an older version deletes its keys. They are computed again
+ * when they are needed. The statistics report this (remade).
  *
- * A file or folder that cannot be written, or a disk without any space, is
- * opened for reading only: what is there is found, nothing is stored, and the
- * statistics say so. An error (no space left, a damaged file) leaves the file
- * as it was before the call, and the next call may be tried all the same.
+ * When the file or its folder is not writable, or the disk is full, the file is
+ * opened read-only: stored keys are found, nothing is stored, and the
+ * statistics report this (read_only). After an error (disk full, damaged file)
+ * the file is as it was before the call, and later calls may succeed.
  *
- * docs/formats/keys.md has the tables. */
+ * docs/formats/keys.md describes the tables. */
 #ifndef KNN_KEY_FILE_H
 #define KNN_KEY_FILE_H
 
@@ -28,47 +28,51 @@
 struct key_file;
 
 struct key_file_stats {
-    uint64_t blocks, bytes, limit;
+    uint64_t pairs, bytes, limit;
     bool read_only;             /* nothing is stored */
-    bool remade;                /* it was of an older version when opened */
+    bool remade;                /* had an older version and was emptied */
 };
 
-struct key_file_kind {          /* what all its blocks have in common */
-    uint64_t maker;
+struct key_file_kind {          /* properties of all keys in a file */
+    uint64_t maker;             /* identifies the model and the key options */
     enum key_type type;
-    int d;                      /* numbers of a key */
-    int vocab;                  /* tokens are smaller; others are damage */
+    int d;                      /* dimensions of a key */
+    int vocab;                  /* larger token ids mean a damaged file */
 };
 
-/* Made when it does not exist or is empty. */
+/* Open a key file. It is created when it does not exist or is empty. limit is
+ * in bytes. */
 enum status key_file_open(struct key_file **out, const char *path,
                           const struct key_file_kind *kind, uint64_t limit,
                           struct err *e);
 void key_file_close(struct key_file *f);        /* NULL is fine */
 
-/* *out is NULL when it is not there. */
+/* Read the keys of a pair. *out is a new reference, or NULL when the file does
+ * not have the pair. */
 enum status key_file_get(struct key_file *f, struct key_id id,
                          struct pair_keys **out, struct err *e);
-/* All in one transaction. A block replaces what the file had of its pair; one
- * larger than the limit is left out; what is least recently used makes room
- * (where the limit was lowered much, in several steps). Nothing happens when
- * the file can only be read. */
+/* Store the keys of n pairs in one transaction. They replace older keys of the
+ * same pairs. Keys larger than the limit are skipped. The least recently used
+ * pairs are removed to make room; if the limit was lowered a lot, this takes
+ * several calls. Does nothing when the file is read-only. */
 enum status key_file_put(struct key_file *f, const struct key_id *ids,
-                         struct pair_keys *const *blocks, int n, struct err *e);
-/* Remove, and overwrite, the keys of all pairs but these, which are in
- * ascending order of hi, then lo. *removed counts, after an error, too: then
- * some are left. ST_IO when the file can only be read. */
+                         struct pair_keys *const *keys, int n, struct err *e);
+/* Remove the keys of all pairs except these n, and overwrite them on disk. ids
+ * are sorted by hi, then lo. *removed is the number of pairs removed, also
+ * after an error, when some may be left. Returns ST_IO when the file is
+ * read-only. */
 enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
                                size_t n, uint64_t *removed, struct err *e);
-/* Remove what is beyond the limit, and return the space that nothing uses to
- * the file system. The file has its new size when its log is copied back: at
- * once where nobody else reads it, else when the last program closes it. Does
- * nothing when the file can only be read. */
+/* Remove pairs beyond the limit, and return unused space to the file system.
+ * The file shrinks when its log is copied back: at once if no other program
+ * reads it, else when the last program closes it. Does nothing when the file is
+ * read-only. */
 enum status key_file_compact(struct key_file *f, struct err *e);
-/* The pair was used without asking the file: keep it longer. Only a note is
- * taken; it is written when there is a reason to. *told is the caller's memo
- * about this pair, 0 at first: no note is taken twice. Best effort. */
-void key_file_touch(struct key_file *f, struct key_id id, uint32_t *told);
+/* Note that a pair was used without reading it from the file, so that it is
+ * kept longer. The note stays in memory until pairs are evicted or the file is
+ * closed; it may get lost. *noted_use belongs to the caller, one for each pair,
+ * 0 at first; it prevents duplicate notes. */
+void key_file_touch(struct key_file *f, struct key_id id, uint32_t *noted_use);
 enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
                            struct err *e);
 

@@ -1,8 +1,10 @@
-/* key_file_sql.c - see key_file_sql.h.
+/* key_file_sql.c - creates, opens, upgrades and checks the SQLite database of a
+ * key file, and runs its statements. What the statements are used for is in
+ * key_file.c.
  *
- * A new file is made in one transaction of the empty file and not under
- * another name: SQLite removes an old log (-wal) that lies beside an empty
- * file, but would apply it to one with content. */
+ * A new file is filled in one transaction, not created under another name and
+ * renamed: SQLite deletes an old log (-wal) beside an empty file, but would
+ * apply it to a file with content. */
 #include "knn/key_file_sql.h"
 
 #include <errno.h>
@@ -12,17 +14,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "base/sqlfile.h"
 
 enum {
     PAGE_BYTES = 8192,
-    LOG_PAGES = 2000,           /* 16 MB of log, then it is copied back */
+    LOG_PAGES = 2000,           /* copy the log back when it has 16 MB */
     VERSION = 2, OLD_VERSION = 1
 };
 
 static const struct sqlfile_kind keys_file = {
-    .not_ours = "not a file of keys made by skmt",
-    .mend = "delete it, and it is made anew",
+    .not_ours = "not a key file made by skmt",
+    .mend = "delete it; skmt will create it again",
     .application_id = 0x736b6579,       /* "skey" */
     .version = VERSION, .busy_ms = 10000
 };
@@ -99,6 +102,8 @@ static int key_file_sql_first_row(struct key_file_sql *db,
     sqlite3_stmt **st = &db->stmt[q];
     int rc = SQLITE_OK;
 
+    assert((int)q >= 0 && q < KEY_FILE_SQL_N_QUERIES && db->sql);
+    assert(!*st || !sqlite3_stmt_busy(*st));
     if (!*st)
         rc = sqlite3_prepare_v3(db->sql, sql_of[q], -1,
                                 SQLITE_PREPARE_PERSISTENT, st, NULL);
@@ -156,10 +161,11 @@ void key_file_sql_undo(struct key_file_sql *db)
         key_file_sql_run(db, KEY_FILE_SQL_ROLLBACK, "");
 }
 
-/* ---- making a file ------------------------------------------------------- */
+/* ---- creating a file ----------------------------------------------------- */
 
-/* Within a transaction. Nothing is done when another program was quicker. */
-static int fill_new(struct key_file_sql *db)
+/* Create the tables, inside a transaction. Does nothing when another process
+ * has created them meanwhile. */
+static int create_tables(struct key_file_sql *db)
 {
     int64_t version, tables = 0;
     int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
@@ -188,45 +194,46 @@ static int key_file_sql_transact(struct key_file_sql *db, const char *begin,
     return rc;
 }
 
-/* Not in the WAL mode yet: the file must not have any content before it has
- * all, or it would look like somebody else's. auto_vacuum: pages that are not
- * used can be returned to the file system a few at a time. It has to be set
- * before anything is written, and writes by itself, so it must be the first
- * within the transaction. */
-static int create(struct key_file_sql *db)
+/* Create the database in one transaction: a file with only a part of its
+ * content would be refused as another program's. So WAL mode is turned on
+ * later. auto_vacuum lets us return unused pages to the file system a few at a
+ * time. It must be set before anything is written, and it writes itself, so it
+ * comes first in the transaction. */
+static int create_database(struct key_file_sql *db)
 {
     int rc = sqlfile_exec(db->sql, "PRAGMA page_size = %d", PAGE_BYTES);
 
     if (rc) return rc;
     return key_file_sql_transact(db, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL",
-                                 fill_new);
+                                 create_tables);
 }
 
 /* ---- files of version 1 -------------------------------------------------- */
 
-/* Their pairs are known by their place in a memory file, which cannot be turned
- * into what a pair is known by now: the keys are dropped and made again when
- * they are needed. The version is changed last, and every step may be done
- * twice: whoever is interrupted leaves a file that the next program remakes. */
+/* Version 1 identified pairs by their place in a memory file, from which their
+ * present id cannot be computed. So the keys are deleted, and computed again
+ * when they are needed. The version number is changed last, and every step may
+ * be repeated: after an interruption the next program finishes the work. */
 
 static int drop_old_keys(struct key_file_sql *db)
 {
     int64_t version;
     int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
-    if (rc || version != OLD_VERSION) return rc;        /* another did it */
+    if (rc || version != OLD_VERSION) return rc;        /* already done */
     return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS block;"
                         "DROP TABLE IF EXISTS keys;");
 }
 
-/* VACUUM copies next to nothing: only the head is left by then. */
+/* Empty the file and give it the present version. VACUUM is cheap here, because
+ * only table head is left. */
 static int remake(struct key_file_sql *db)
 {
     int rc = key_file_sql_transact(db, "BEGIN IMMEDIATE", drop_old_keys);
 
     if (!rc)
         rc = sqlfile_exec(db->sql, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
-    if (!rc) rc = key_file_sql_transact(db, "BEGIN IMMEDIATE", fill_new);
+    if (!rc) rc = key_file_sql_transact(db, "BEGIN IMMEDIATE", create_tables);
     if (!rc) db->remade = true;
     return rc;
 }
@@ -238,16 +245,17 @@ static enum status remake_old(struct key_file_sql *db, struct err *e)
 
     if (!rc && version != OLD_VERSION) return ST_OK;
     if (!rc && db->read_only)
-        return err_set(e, ST_VERSION, "%s: made by an older version, and "
-                       "cannot be written to be made again; name another "
-                       "file or delete this one", db->path);
+        return err_set(e, ST_VERSION, "%s: this key file was made by an older "
+                       "version and cannot be replaced because it is "
+                       "read-only; name another file or delete this one",
+                       db->path);
     if (!rc) rc = remake(db);
     return rc ? key_file_sql_failed(db, rc, e) : ST_OK;
 }
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* What is removed to make room is not overwritten: that would double the
+/* Evicted keys are not overwritten (secure_delete), which would double the
  * work. */
 static int key_file_sql_configure(struct key_file_sql *db)
 {
@@ -281,19 +289,20 @@ static enum status key_file_sql_check_head(struct key_file_sql *db,
     sqlite3_reset(st);
     if (type != (int64_t)db->kind.type || d != db->kind.d)
         return err_set(e, ST_ARGUMENT, "%s: has %s keys of %lld numbers, not "
-                       "%s ones of %d; name another file or delete this one",
-                       db->path, type_name(type), (long long)d,
+                       "%s keys of %d numbers; name another file or delete "
+                       "this one", db->path, type_name(type), (long long)d,
                        type_name(db->kind.type), db->kind.d);
     if ((uint64_t)maker != db->kind.maker)
         return err_set(e, ST_ARGUMENT, "%s: has the keys of another model or "
-                       "of other settings; name another file or delete this "
+                       "of other options; name another file or delete this "
                        "one", db->path);
     return ST_OK;
 }
 
-/* A file whose making was interrupted has no pages once SQLite has looked at
- * it, whatever was there before. */
-static enum status set_up(struct key_file_sql *db, struct err *e)
+/* Create the database if the file is empty, and check it. A file whose creation
+ * was interrupted counts as empty: SQLite rolls it back to zero pages. */
+static enum status key_file_sql_prepare(struct key_file_sql *db,
+                                        struct err *e)
 {
     int64_t pages = 0;
     enum status st;
@@ -301,11 +310,11 @@ static enum status set_up(struct key_file_sql *db, struct err *e)
 
     if (!rc) rc = key_file_sql_number(db, KEY_FILE_SQL_PAGES, &pages);
     if (!rc && !pages && db->read_only)
-        return err_set(e, ST_IO, "%s: is empty and cannot be written",
+        return err_set(e, ST_IO, "%s: the key file is empty and read-only",
                        db->path);
-    if (!rc && !pages) rc = create(db);
+    if (!rc && !pages) rc = create_database(db);
     if (rc) return key_file_sql_failed(db, rc, e);
-    /* Who knows who made it meanwhile. */
+    /* Another program may have created the file meanwhile. */
     st = sqlfile_check(&keys_file, db->sql, db->path, true, e);
     if (st) return st;
     if (!db->read_only)
@@ -325,7 +334,7 @@ static enum status key_file_sql_connect_as(struct key_file_sql *db,
     if (rc) return key_file_sql_failed(db, rc, e);
     st = sqlfile_check(&keys_file, db->sql, db->path, true, e);
     db->read_only = sqlite3_db_readonly(db->sql, "main") == 1;
-    return st ? st : set_up(db, e);
+    return st ? st : key_file_sql_prepare(db, e);
 }
 
 static void key_file_sql_disconnect(struct key_file_sql *db)
@@ -338,8 +347,9 @@ static void key_file_sql_disconnect(struct key_file_sql *db)
     db->sql = NULL;
 }
 
-/* Should somebody with more rights write to the file then, the checksums and
- * cell_size_check keep us from believing what we see. */
+/* Open the file with the URI parameter immutable=1. If a process with write
+ * permission changes it meanwhile, the checksums and cell_size_check detect
+ * what we misread. */
 static enum status connect_immutable(struct key_file_sql *db, struct err *e)
 {
     char *name;
@@ -368,8 +378,9 @@ static enum status connect_file(struct key_file_sql *db, struct err *e)
     return st;
 }
 
-/* May a file be made there? SQLite only says that there is none. */
-static enum status look_at_folder(const char *path, struct err *e)
+/* Check that the file can be created. SQLite would only report that it does not
+ * exist. */
+static enum status check_folder(const char *path, struct err *e)
 {
     const char *slash = strrchr(path, '/');
     char *folder = strdup(slash ? path : ".");
@@ -378,24 +389,25 @@ static enum status look_at_folder(const char *path, struct err *e)
     if (!folder) return err_nomem(e, "file name");
     if (slash) folder[slash == path ? 1 : slash - path] = '\0';
     if (access(folder, W_OK | X_OK))
-        st = err_set(e, ST_IO, "%s: cannot be made: %s", path,
+        st = err_set(e, ST_IO, "%s: cannot create the key file: %s", path,
                      strerror(errno));
     free(folder);
     return st;
 }
 
-static enum status key_file_sql_look(const char *path, struct err *e)
+static enum status check_path(const char *path, struct err *e)
 {
     struct stat sb;
 
-    if (!*path) return err_set(e, ST_ARGUMENT, "a file of keys needs a name");
+    if (!*path)
+        return err_set(e, ST_ARGUMENT, "the name of the key file is empty");
     if (stat(path, &sb))
-        return errno == ENOENT ? look_at_folder(path, e)
+        return errno == ENOENT ? check_folder(path, e)
                                : err_set(e, ST_IO, "%s: %s", path,
                                          strerror(errno));
     if (!S_ISREG(sb.st_mode))
         return err_set(e, ST_IO, "%s: not a regular file", path);
-    if (sb.st_size == 1)        /* SQLite would take it for an empty one */
+    if (sb.st_size == 1)        /* SQLite treats such a file as empty */
         return err_set(e, ST_FORMAT, "%s: %s", path, keys_file.not_ours);
     return ST_OK;
 }
@@ -410,7 +422,7 @@ void key_file_sql_close(struct key_file_sql *db)
 enum status key_file_sql_open(struct key_file_sql *db, const char *path,
                               const struct key_file_kind *kind, struct err *e)
 {
-    enum status st = key_file_sql_look(path, e);
+    enum status st = check_path(path, e);
 
     *db = (struct key_file_sql){ .kind = *kind };
     if (st) return st;

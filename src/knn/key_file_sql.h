@@ -1,8 +1,10 @@
-/* key_file_sql.h - the database in a file of keys: made, opened, spoken to.
+/* key_file_sql.h - the SQLite database of a key file: opening it and running
+ * statements.
  *
- * For key_file.c alone. A struct key_file_sql is one connection, used by one thread at
- * a time. What talks to SQLite returns its codes (SQLITE_OK is zero);
- * key_file_sql_failed makes a status and a sentence of them. */
+ * Only key_file.c uses this. A struct key_file_sql is one connection, used by
+ * one thread at a time. Functions that return int return a SQLite result code
+ * (SQLITE_OK is 0); key_file_sql_failed turns it into a status and a message.
+ */
 #ifndef KNN_KEY_FILE_SQL_H
 #define KNN_KEY_FILE_SQL_H
 
@@ -11,7 +13,7 @@
 
 #include "knn/key_file.h"
 
-#define KEY_FILE_SQL_QUERIES(Q)                                                    \
+#define KEY_FILE_SQL_QUERIES(Q)                                             \
     Q(BEGIN, "BEGIN IMMEDIATE")                                             \
     Q(COMMIT, "COMMIT")                                                     \
     Q(ROLLBACK, "ROLLBACK")                                                 \
@@ -48,43 +50,50 @@ enum key_file_sql_query {
 };
 
 struct key_file_sql {
-    char *path;                 /* as the caller gave it */
+    char *path;                 /* as given by the caller */
     struct key_file_kind kind;
-    bool read_only;             /* found out by key_file_sql_open */
-    bool remade;                /* by key_file_sql_open: it was of an old version */
+    bool read_only;             /* set by key_file_sql_open */
+    bool remade;                /* set by key_file_sql_open: the file had an
+                                   older version */
     sqlite3 *sql;
-    sqlite3_stmt *stmt[KEY_FILE_SQL_N_QUERIES];
+    sqlite3_stmt *stmt[KEY_FILE_SQL_N_QUERIES];  /* NULL until first used */
 };
 
-/* After an error there is nothing to close, though it does no harm. */
+/* Open or create the file. After an error it is closed; closing it again is
+ * harmless. */
 enum status key_file_sql_open(struct key_file_sql *db, const char *path,
                               const struct key_file_kind *kind, struct err *e);
 void key_file_sql_close(struct key_file_sql *db);
 
+/* Turn the result code rc of the last call into a status and a message. */
 enum status key_file_sql_failed(struct key_file_sql *db, int rc, struct err *e);
 
-/* The first row of a statement: SQLITE_ROW, and its columns are in db->stmt[q]
- * until key_file_sql_rest; SQLITE_DONE when there is none; or an error. types has a
- * letter for each value: i int64_t, k struct key_id, b const void * and size_t
- * (read while the statement runs). */
+/* Run a statement up to its first row. Returns SQLITE_ROW, and the columns can
+ * be read from db->stmt[q] until key_file_sql_rest; SQLITE_DONE when there is
+ * no row; or an error. types has a letter for each parameter: i for int64_t, k
+ * for struct key_id, b for const void * and size_t (the bytes must stay valid
+ * while the statement runs). */
 int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
                        const char *types, ...);
-/* The statement to its end, rc being what was said last; SQLITE_OK or an
- * error. */
+/* Run a statement to its end after key_file_sql_first returned rc. Returns
+ * SQLITE_OK or an error. */
 int key_file_sql_rest(struct key_file_sql *db, enum key_file_sql_query q,
                       int rc);
-/* An id in a column of the row it is at; the column must have its size. */
+/* Read an id from a column of the current row, which must have 16 bytes. */
 struct key_id key_file_sql_id(sqlite3_stmt *row, int column);
-/* The only number a statement without values gives; 0 where it gives none. */
+/* Run a statement without parameters and read the number that it returns; 0
+ * when it returns no row. */
 int key_file_sql_number(struct key_file_sql *db, enum key_file_sql_query q,
                         int64_t *n);
-/* Both, when no row is of interest. */
+/* Run a whole statement and ignore its rows. */
 int key_file_sql_run(struct key_file_sql *db, enum key_file_sql_query q,
                      const char *types, ...);
-void key_file_sql_undo(struct key_file_sql *db);  /* the transaction, if there is one */
+/* Roll back the transaction, if one is open. */
+void key_file_sql_undo(struct key_file_sql *db);
 
-void key_file_sql_wait(struct key_file_sql *db, int ms);  /* for others; 10 s at first */
-/* Overwrite what is deleted? Not between begin and commit. */
+/* Set how long to wait for the lock of another process. It is 10 s at first. */
+void key_file_sql_wait(struct key_file_sql *db, int ms);
+/* Set whether deleted data is overwritten. Not inside a transaction. */
 void key_file_sql_wipe(struct key_file_sql *db, bool on);
 
 #endif

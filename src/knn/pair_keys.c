@@ -1,4 +1,6 @@
-/* pair_keys.c - see pair_keys.h. */
+/* pair_keys.c - allocates the keys of a pair in one block of memory, quantizes
+ * them, and counts their owners. pair_keys.h states the invariants. The keys
+ * themselves are computed in key_builder.c. */
 #include "knn/pair_keys.h"
 
 #include <math.h>
@@ -7,10 +9,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 
 #define ALIGN 64                /* a key begins a cache line */
-#define TINY 1e-30f             /* a key of nothing but zeros */
+#define TINY 1e-30f             /* a key with no larger number is zero */
 
 static size_t number_size(enum key_type type)
 {
@@ -30,6 +33,7 @@ enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
     char *at = mem_zalloc(bytes, 1);
     struct pair_keys *b = (struct pair_keys *)(void *)at;
 
+    assert(n >= 0 && d > 0);
     *out = b;
     if (!b) return err_nomem(e, "memory keys");
     atomic_init(&b->refs, 1);
@@ -50,6 +54,7 @@ void pair_keys_put(struct pair_keys *b, int i, const float *key, int32_t token)
     float most = 0;
     int8_t *to = (int8_t *)b->keys + row;
 
+    assert(i >= 0 && i < b->n);
     b->token[i] = token;
     b->scale[i] = 1;
     if (b->type == KEY_F32) {
@@ -69,13 +74,14 @@ void pair_keys_put_bytes(struct pair_keys *b, int i, const uint8_t *key,
     uint8_t *to = (uint8_t *)b->keys + (size_t)i * b->ld;
     size_t d = (size_t)b->d, j = 0;
 
+    assert(i >= 0 && i < b->n && b->type == KEY_INT8);
     b->token[i] = token;
     b->scale[i] = scale;
     for (; j + 8 <= d; j += 8) {
         uint64_t eight;
 
         memcpy(&eight, key + j, sizeof eight);
-        eight ^= UINT64_C(0x8080808080808080);  /* 128 less in every byte */
+        eight ^= UINT64_C(0x8080808080808080);  /* subtract 128 */
         memcpy(to + j, &eight, sizeof eight);
     }
     for (; j < d; j++) to[j] = key[j] ^ 0x80;
@@ -85,6 +91,7 @@ void pair_keys_get(const struct pair_keys *b, int i, float *out)
 {
     size_t row = (size_t)i * b->ld;
 
+    assert(i >= 0 && i < b->n);
     for (int j = 0; j < b->d; j++)
         out[j] = b->type == KEY_F32
             ? ((const float *)b->keys)[row + (size_t)j]
@@ -93,14 +100,21 @@ void pair_keys_get(const struct pair_keys *b, int i, float *out)
 
 struct pair_keys *pair_keys_hold(struct pair_keys *b)
 {
-    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+    int refs = atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+
+    assert(refs > 0);
+    (void)refs;
     return b;
 }
 
 void pair_keys_drop(struct pair_keys *b)
 {
-    if (b && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
-        mem_free(b);
+    int refs;
+
+    if (!b) return;
+    refs = atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel);
+    assert(refs > 0);
+    if (refs == 1) mem_free(b);
 }
 
 struct key_id key_id_of(const void *bytes, size_t n)

@@ -1,10 +1,14 @@
-/* pair_keys.h - the keys of one memory pair: decoder states, and the token
- * that came after each.
+/* pair_keys.h - the keys of one stored pair: decoder states, each with the
+ * token that follows it.
  *
- * A block is filled once, by whoever made it, and never changed after; it is
- * counted, so that a cache, a file's reader and any number of sentences can
- * share it. Keys are kept compact, eight bits a number with a scale for each
- * key, or as they are; either way search reads them in place. */
+ * Keys are stored as 8-bit integers with one scale per key (KEY_INT8), or as
+ * 32-bit floats (KEY_F32). Search reads both in place.
+ *
+ * Invariants:
+ *   - The creator fills all n keys before it shares the object. After that the
+ *     keys never change, so any number of threads may read them.
+ *   - refs counts the owners: the cache, the datastores of sentences, and
+ *     pairs on their way to one. The last pair_keys_drop frees the object. */
 #ifndef KNN_PAIR_KEYS_H
 #define KNN_PAIR_KEYS_H
 
@@ -16,40 +20,44 @@
 
 enum key_type { KEY_INT8, KEY_F32 };
 
-/* Which pair: a hash of its texts, so that the same pair has the same id
- * wherever it is stored. */
+/* Identifies a pair: a hash of its two texts. The same pair has the same id in
+ * every memory. */
 struct key_id { uint64_t hi, lo; };
 
 struct pair_keys {
     atomic_int refs;
     enum key_type type;
-    int n, d;                   /* keys, numbers of each */
-    size_t ld;                  /* numbers of a key, padded with zeros */
-    int32_t *token;             /* [n] the values: what came next */
+    int n, d;                   /* number of keys, dimensions of a key */
+    size_t ld;                  /* d rounded up; the rest is zeros */
+    int32_t *token;             /* [n] the values: the token after each state */
     float *scale;               /* [n] KEY_INT8: number = scale * int8 */
     void *keys;                 /* [n, ld], aligned to 64 bytes */
-    size_t bytes;               /* of all this */
+    size_t bytes;               /* size of the whole allocation */
 };
 
-/* Room for n keys, held once by the caller; all must be put. */
+/* Allocate room for n keys. The caller owns one reference, and must put every
+ * key. */
 enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
                           int d, struct err *e);
+/* Store key i and its value. NaN gives an unspecified key. */
 void pair_keys_put(struct pair_keys *b, int i, const float *key, int32_t token);
-/* KEY_INT8, and the numbers are there already: 128 + the number for each, as
- * struct kernels' quantize has them. The same bytes as pair_keys_put's. */
+/* The same for a key that is quantized already (KEY_INT8 only). Each byte is
+ * 128 + the number, as written by `quantize` of struct kernels. The stored
+ * bytes are those that pair_keys_put would store. */
 void pair_keys_put_bytes(struct pair_keys *b, int i, const uint8_t *key,
                          float scale, int32_t token);
 
 struct pair_keys *pair_keys_hold(struct pair_keys *b);  /* returns b */
 void pair_keys_drop(struct pair_keys *b);       /* NULL is fine */
 
-/* Key i as numbers again. */
+/* Read key i back as floats. */
 void pair_keys_get(const struct pair_keys *b, int i, float *out);
 
-/* A hash of 128 bits (XXH3). It is not cryptographic: two pairs do not get the
- * same id by chance, but somebody could construct such pairs. */
+/* Hash n bytes to an id of 128 bits (XXH3). The hash is not cryptographic: two
+ * pairs do not get the same id by chance, but someone could construct such
+ * pairs. */
 struct key_id key_id_of(const void *bytes, size_t n);
-/* By hi, then lo, as qsort wants it. */
+/* Compare two ids by hi, then lo. A comparison function for qsort. */
 int key_id_compare(const void *left, const void *right);
 
 #endif

@@ -1,11 +1,11 @@
 /* repeat.c - finds votes that would repeat a phrase too many times in a row.
- * See repeat.h. */
+ * repeat.h defines what a repetition is. */
 #include "knn/repeat.h"
 
-#include <assert.h>
+#include "base/invariant.h"
 
-/* If `token` comes next, how many times in a row the translation then ends in
- * its last p tokens. */
+/* How many times in a row the translation would end with its last p tokens if
+ * `token` came next. */
 static int times_in_a_row(const int32_t *said, int n, int32_t token, int p)
 {
     int same = 0;
@@ -16,7 +16,8 @@ static int times_in_a_row(const int32_t *said, int n, int32_t token, int p)
     return 1 + same / p;
 }
 
-/* How many tokens before stored[pos] are the last ones of the translation. */
+/* How many tokens before stored[pos] equal the last tokens of the
+ * translation. */
 static int common_tokens(const int32_t *said, int n, const int32_t *stored,
                          int pos)
 {
@@ -34,6 +35,7 @@ bool repeats_too_often(const int32_t *said, int n_said, const int32_t *stored,
     int common = -1;
 
     assert(limit >= 1 && limit <= REPEAT_MAX_LIMIT);
+    assert(n_said >= 0 && pos >= 0);
     for (int p = 1; p <= REPEAT_MAX_PHRASE; p++) {
         int times = times_in_a_row(said, n_said, stored[pos], p);
 

@@ -1,36 +1,49 @@
-/* sk.c - the mixer of SK-MT: asks a sentence's key store at every step and
- * turns the nearest entries into votes. See sk.h. */
+/* sk.c - the mixer of SK-MT: searches a sentence's datastore at every step and
+ * turns the nearest entries into votes and guesses. The datastore is filled by
+ * the engine before the sentence enters the batch.
+ *
+ * Invariants:
+ *   - sentences[lane] is NULL when the lane is free or its sentence has no
+ *     memory.
+ *   - nb and votes of row r belong to the last step only. */
 #include "knn/sk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "knn/repeat.h"
 
 struct sk {
-    struct mixer mixer;         /* first */
+    struct mixer mixer;         /* must be the first member */
     struct sk_options o;
     const struct kernels *kn;
-    struct sk_sentence **sentences;     /* [lanes] */
-    struct neighbor *nb;       /* [rows, k] of the last step */
-    struct knn_mixture *votes;  /* [rows] */
+    int lanes, rows;
+    struct sk_sentence **sentences;     /* [lanes] borrowed */
+    struct neighbor *nb;        /* [rows, k] of the last step */
+    struct knn_mixture *votes;  /* [rows] of the last step */
 };
 
 static struct sk *sk_of(struct mixer *mx) { return (struct sk *)(void *)mx; }
 
-static enum status sk_begin(struct mixer *mx, int lane, void *user,
+static enum status sk_begin(struct mixer *mx, int lane, void *mixer_data,
                             struct err *e)
 {
+    struct sk *sk = sk_of(mx);
+
     (void)e;
-    sk_of(mx)->sentences[lane] = user;
+    assert(lane >= 0 && lane < sk->lanes && !sk->sentences[lane]);
+    sk->sentences[lane] = mixer_data;
     return ST_OK;
 }
 
-/* How likely the translation goes on as the pair does. Measured on law and IT
- * (greedy search, 200 sentences each): a third of the guesses were right where
- * the pair's similarity was below 0.2, 0.70 from there to 0.4, 0.9 beyond. */
-static float follow(const struct sk_sentence *s, const struct neighbor *nb)
+/* The probability that the translation continues like the pair. Measured on law
+ * and IT (greedy search, 200 sentences each): a third of the guesses were right
+ * where the pair's similarity was below 0.2, 70 % from 0.2 to 0.4, and 90 %
+ * above. */
+static float sk_follow_probability(const struct sk_sentence *s,
+                                   const struct neighbor *nb)
 {
     float sim = s->similarity ? s->similarity[nb->pair] : 0.3f;
 
@@ -40,14 +53,15 @@ static float follow(const struct sk_sentence *s, const struct neighbor *nb)
 static struct guess guess_of(const struct sk_sentence *s,
                              const struct neighbor *nb)
 {
-    struct guess g = { .token = nb->token, .likely = follow(s, nb) };
+    struct guess g = { .token = nb->token,
+                       .likely = sk_follow_probability(s, nb) };
 
     g.n = datastore_ahead(&s->store, nb, &g.ahead);
     return g;
 }
 
-/* One for each token that was voted for: as the nearest of its voters goes
- * on. */
+/* Add a guess for each token that got a vote: the continuation of the nearest
+ * pair that voted for it. */
 static void add_guesses(const struct sk_sentence *s,
                         const struct neighbor *nb, int n, struct mix *out)
 {
@@ -61,46 +75,49 @@ static void add_guesses(const struct sk_sentence *s,
     }
 }
 
-/* As the best pair begins: less often right than that it goes on. */
+/* Guess that the translation begins like the best pair. This is right less
+ * often than a guess that it continues like the pair. */
 static void sk_first(struct mixer *mx, int lane, struct guess *out)
 {
     const struct sk_sentence *s = sk_of(mx)->sentences[lane];
     const struct neighbor before = { .pair = 0, .pos = -1 };
 
-    if (!s || !s->store.n_blocks || !s->similarity) return;
+    if (!s || !s->store.n_pairs || !s->similarity) return;
     *out = guess_of(s, &before);
     out->likely = fmaxf(0, 1.25f * s->similarity[0] - 0.25f);
 }
 
-/* Does the vote count, after the tokens said[n_said]? */
+/* Whether the vote of a neighbor counts after the tokens said[n_said]. */
 static bool vote_counts(const struct sk *sk, const struct sk_sentence *s,
                         const int32_t *said, int n_said,
                         const struct neighbor *nb)
 {
     if (sk->o.eos_abstains && nb->token == sk->o.eos) return false;
     return !sk->o.repeat_votes ||
-           !repeats_too_often(said, n_said, s->store.blocks[nb->pair]->token,
+           !repeats_too_often(said, n_said, s->store.pairs[nb->pair]->token,
                               nb->pos, sk->o.repeat_votes);
 }
 
-/* Takes out of nb and v the neighbors whose vote does not count. Returns how
- * many are left. */
+/* Remove the neighbors whose vote does not count from nb and v. Returns how
+ * many remain. */
 static int drop_votes(const struct sk *sk, const struct sk_sentence *s,
                       const int32_t *said, int n_said, struct neighbor *nb,
                       int n, struct knn_mixture *v)
 {
-    int left = 0;
+    int remaining = 0;
 
     for (int i = 0; i < n; i++) {
         if (!vote_counts(sk, s, said, n_said, &nb[i])) continue;
-        nb[left] = nb[i];
-        v->share[left++] = v->share[i];
+        assert(remaining <= i);
+        nb[remaining] = nb[i];
+        v->share[remaining++] = v->share[i];
     }
-    if (left < n) weigh_rest(nb, left, v);
-    return left;
+    if (remaining < n) weigh_remaining(nb, remaining, v);
+    return remaining;
 }
 
-/* Row r has n neighbors: their votes. Returns how many of them vote. */
+/* Compute the votes of the n neighbors of row r. Returns how many of them
+ * vote. */
 static int vote_row(struct sk *sk, const struct mixer_step *in, int r,
                     struct neighbor *nb, int n)
 {
@@ -116,7 +133,7 @@ static int vote_row(struct sk *sk, const struct mixer_step *in, int r,
     return drop_votes(sk, s, said, n_said, nb, n, v);
 }
 
-/* Rows [lo, hi) are of one sentence. */
+/* Compute the mixtures of rows [lo, hi), which belong to one sentence. */
 static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
                       int hi, struct mix *out)
 {
@@ -124,6 +141,7 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
     size_t k = (size_t)sk->o.k;
     int n;
 
+    assert(lo < hi && hi <= sk->rows);
     if (!s || !s->store.n) return;
     n = datastore_nearest(&s->store, sk->kn,
                           in->hidden + (size_t)lo * in->ld_hidden,
@@ -132,12 +150,12 @@ static void step_rows(struct sk *sk, const struct mixer_step *in, int lo,
     for (int r = lo; r < hi; r++) {
         struct neighbor *nb = sk->nb + (size_t)r * k;
         const struct knn_mixture *v = &sk->votes[r];
-        int voters = vote_row(sk, in, r, nb, n);
+        int n_votes = vote_row(sk, in, r, nb, n);
 
         if (!v->n) continue;
         out[r] = (struct mix){ .keep = 1 - v->lambda, .n = v->n,
                                .token = v->token, .add = v->add };
-        add_guesses(s, nb, voters, &out[r]);
+        add_guesses(s, nb, n_votes, &out[r]);
     }
 }
 
@@ -150,10 +168,10 @@ static void sk_step(struct mixer *mx, const struct mixer_step *in,
     }
 }
 
-/* What was said of token t of a reading. */
-static void write_note(const struct sk *sk, const struct sk_sentence *s,
-                       const struct mixer_reading *in, int t,
-                       struct sk_token_votes *to)
+/* Compute the votes on token t of a reading again, to explain it. */
+static void explain_token(const struct sk *sk, const struct sk_sentence *s,
+                          const struct mixer_reading *in, int t,
+                          struct sk_token_votes *to)
 {
     struct neighbor nb[KNN_MAX_K];
     struct knn_mixture v;
@@ -169,7 +187,7 @@ static void write_note(const struct sk *sk, const struct sk_sentence *s,
     to->lambda = v.lambda;
     to->n = v.n ? n : 0;
     for (int i = 0; i < to->n; i++)
-        to->voters[i] = (struct sk_vote){ nb[i], v.share[i] };
+        to->votes[i] = (struct sk_vote){ nb[i], v.share[i] };
 }
 
 static void sk_explain(struct mixer *mx, int lane,
@@ -178,18 +196,20 @@ static void sk_explain(struct mixer *mx, int lane,
     struct sk *sk = sk_of(mx);
     struct sk_sentence *s = sk->sentences[lane];
 
-    if (!s || !s->notes || in->hyp >= s->hyps || !s->store.n) return;
+    assert(lane >= 0 && lane < sk->lanes && in->hyp >= 0 && in->from >= 0);
+    if (!s || !s->votes || in->hyp >= s->hyps || !s->store.n) return;
     for (int t = 0; t < in->n && in->from + t < s->tokens; t++)
-        write_note(sk, s, in, t,
-                   &s->notes[(size_t)in->hyp * (size_t)s->tokens +
-                             (size_t)(in->from + t)]);
+        explain_token(sk, s, in, t,
+                      &s->votes[(size_t)in->hyp * (size_t)s->tokens +
+                                (size_t)(in->from + t)]);
 }
 
-/* Nobody asks the keys any more; the notes stay. */
+/* Release the keys, which are not needed any more. The votes stay. */
 static void sk_end(struct mixer *mx, int lane)
 {
     struct sk *sk = sk_of(mx);
 
+    assert(lane >= 0 && lane < sk->lanes);
     if (sk->sentences[lane]) datastore_release(&sk->sentences[lane]->store);
     sk->sentences[lane] = NULL;
 }
@@ -204,15 +224,17 @@ enum status sk_new(struct sk **out, const struct sk_options *o,
     if (o->k < 1 || o->k > KNN_MAX_K || !(o->weigh.tau > 0) ||
         o->repeat_votes < 0 || o->repeat_votes > REPEAT_MAX_LIMIT) {
         free(sk);
-        return err_set(e, ST_ARGUMENT, "there must be 1 to %d neighbors, a "
-                       "temperature above 0 and 0 to %d votes in a row",
-                       KNN_MAX_K, REPEAT_MAX_LIMIT);
+        return err_set(e, ST_ARGUMENT, "k must be from 1 to %d, tau above 0 "
+                       "and repeat-votes from 0 to %d", KNN_MAX_K,
+                       REPEAT_MAX_LIMIT);
     }
     if (sk) {
         sk->mixer = (struct mixer){ sk_begin, sk_first, sk_step, sk_explain,
                                     sk_end };
         sk->o = *o;
         sk->kn = kn;
+        sk->lanes = lanes;
+        sk->rows = rows;
         sk->sentences = calloc((size_t)lanes, sizeof *sk->sentences);
         sk->nb = calloc((size_t)rows * (size_t)o->k, sizeof *sk->nb);
         sk->votes = calloc((size_t)rows, sizeof *sk->votes);
@@ -236,14 +258,14 @@ void sk_free(struct sk *sk)
 
 struct mixer *sk_mixer(struct sk *sk) { return &sk->mixer; }
 
-/* ---- sentences ------------------------------------------------------------ */
+/* ---- sentences ----------------------------------------------------------- */
 
 void sk_sentence_release(struct sk_sentence *s)
 {
     datastore_release(&s->store);
     free(s->similarity);
-    if (s->notes) free(s->notes[0].voters);
-    free(s->notes);
+    if (s->votes) free(s->votes[0].votes);
+    free(s->votes);
     memset(s, 0, sizeof *s);
 }
 
@@ -251,17 +273,20 @@ enum status sk_sentence_alloc_votes(struct sk_sentence *s, int hyps, int tokens,
                                     int k, struct err *e)
 {
     size_t n = (size_t)hyps * (size_t)tokens;
-    struct sk_token_votes *notes = calloc(n ? n : 1, sizeof *notes);
-    struct sk_vote *voters = calloc(n * (size_t)k + 1, sizeof *voters);
+    struct sk_token_votes *tokens_votes = calloc(n ? n : 1,
+                                                 sizeof *tokens_votes);
+    struct sk_vote *votes = calloc(n * (size_t)k + 1, sizeof *votes);
 
-    if (!notes || !voters) {
-        free(notes);
-        free(voters);
+    assert(!s->votes);
+    if (!tokens_votes || !votes) {
+        free(tokens_votes);
+        free(votes);
         return err_nomem(e, "explanations");
     }
-    for (size_t i = 0; i < n; i++) notes[i].voters = voters + i * (size_t)k;
-    notes[0].voters = voters;
-    s->notes = notes;
+    for (size_t i = 0; i < n; i++)
+        tokens_votes[i].votes = votes + i * (size_t)k;
+    tokens_votes[0].votes = votes;      /* owns the memory of all */
+    s->votes = tokens_votes;
     s->hyps = hyps;
     s->tokens = tokens;
     return ST_OK;

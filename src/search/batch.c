@@ -1,16 +1,24 @@
-/* batch.c - see batch.h.
+/* batch.c - runs decoder passes over the hypotheses of several sentences, adds
+ * drafts where guesses promise to save a pass, and takes beam search steps. The
+ * choice among candidates is in beam.c; the book-keeping of states is in
+ * states.c.
  *
- * Of a lane's hypotheses, number i stands at state at[i] and has its path (the
- * cache slots of its tokens) in path + i * max_len. When the beam is reordered
- * the paths are copied to the other of two buffers: a few hundred integers at
- * most. Beyond its own position a path's entries are scratch: drafts that
- * continue the hypothesis have their slots there. */
+ * Invariants between steps, for each busy lane:
+ *   - Live hypothesis i is at state at[i]. Its path, the cache slots of its
+ *     tokens, is path[i * max_len .. i * max_len + beam.t]; the last of these
+ *     is the slot of at[i].
+ *   - path entries after beam.t are scratch: drafts that continue the
+ *     hypothesis store their slots there.
+ *   - n_busy is the number of lanes with a job. A free lane has no states.
+ * When the beam is reordered, the paths are copied to the other one of two
+ * buffers; they have a few hundred integers. */
 #include "search/batch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/mem.h"
 #include "nn/decoder.h"
 #include "search/beam.h"
@@ -18,51 +26,53 @@
 #include "search/topk.h"
 
 struct lane {
-    struct job *job;            /* NULL: free */
-    struct crosskv crosskv;
+    struct job *job;            /* borrowed; NULL: the lane is free */
+    struct crosskv crosskv;     /* of its source */
     struct beam beam;
     struct states states;
-    int *at, *at_next;          /* [beam] */
-    int32_t *path, *path_next;  /* [beam, max_len] */
+    int *at, *at_next;          /* [beam] states of the live hypotheses */
+    int32_t *path, *path_next;  /* [beam, max_len] cache slots */
 };
 
 struct batch {
     const struct net *net;
     struct search_options o;
     struct mixer *mixer;
-    struct pool *pool;          /* ws.pool, or that is NULL for now */
+    struct pool *pool;          /* ws.pool is this, or NULL when turned off */
     struct workspace ws;
     struct kvcache cache;
     struct lane *lanes;         /* [o.lanes] */
-    int n_busy;
-    int max_len;                /* of any sentence */
+    int n_busy;                 /* lanes with a job */
+    int max_len;                /* most tokens of any translation */
     struct source *sources;     /* [lanes] being encoded */
-    int max_rows;               /* lanes * beam */
-    struct decoder_row *rows;   /* [max_rows], and beside it: */
-    int *row_lane;
-    struct state **row_at;      /* which state of its lane */
-    int32_t *row_state, *row_parent;    /* by slot: what the mixer sees */
-    int *row_pos;
-    const int32_t **row_path;
-    int32_t *slot_token;        /* [slots of the cache] the token of a state,
-                                   from its first row on */
+    int max_rows;               /* batch_max_rows */
+    struct decoder_row *rows;   /* [max_rows] the rows of the current pass. The
+                                   next six arrays belong to it: */
+    int *row_lane;              /* index of the lane */
+    struct state **row_at;      /* the state in that lane */
+    int32_t *row_state, *row_parent;    /* cache slots, as mixer state ids */
+    int *row_pos;               /* number of tokens before it */
+    const int32_t **row_path;   /* cache slots of the hypothesis */
+    int32_t *slot_token;        /* [slots of the cache] the token of the state
+                                   in that slot */
     float *hidden;              /* [max_rows, ws.ld] */
     float *logits;              /* [max_rows, ws.ld_vocab] */
-    float *block_max;           /* [max_rows, blocks] */
+    float *block_max;           /* [max_rows, blocks] largest logit of each
+                                   block of the vocabulary */
     int blocks;
-    struct row_stats *stats;
-    struct mix *mix;
-    float *cross_scratch;       /* for attention, when it is asked for */
+    struct row_stats *stats;    /* [max_rows] */
+    struct mix *mix;            /* [max_rows] */
+    float *cross_scratch;       /* for the attention weights of results */
     int n_rows, n_drafts;       /* of the current pass */
     struct batch_counts counts;
 };
 
-/* The most tokens a mixer may list. */
+/* The most tokens that a mixer may list for a row. */
 enum { MOST_LISTED = 64 };
-/* Drafts are made for at most so many hypotheses. */
+/* A sentence with more live hypotheses than this gets no drafts. */
 enum { DRAFT_LIVE = 4 };
 
-/* ---- birth and death ------------------------------------------------- */
+/* ---- creation and destruction ---------------------------------------- */
 
 int batch_max_rows(const struct search_options *o)
 {
@@ -77,7 +87,8 @@ static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
     st = crosskv_init(&l->crosskv, b->net, b->o.max_source, e);
     if (!st)
         st = beam_init(&l->beam, &b->o, b->net->w->cfg.eos_id, b->max_len, e);
-    /* Live ones now and after a step, and drafts of a few passes. */
+    /* Room for the live states before and after a step, and for the drafts of
+     * a few passes. */
     if (!st)
         st = states_init(&l->states, 2 * b->o.beam + 3 * b->o.draft,
                          beam_width(&l->beam) + MOST_LISTED, &b->cache, e);
@@ -118,7 +129,8 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
 
-static enum status init(struct batch *b, struct pool *pool, struct err *e)
+static enum status batch_init(struct batch *b, struct pool *pool,
+                              struct err *e)
 {
     int longest = b->o.max_source > b->max_len ? b->o.max_source : b->max_len;
     size_t slots = (size_t)b->max_rows * (size_t)b->max_len;
@@ -127,8 +139,8 @@ static enum status init(struct batch *b, struct pool *pool, struct err *e)
 
     if (slots > INT32_MAX)
         return err_set(e, ST_LIMIT, "batch %d, beam %d and translations of %d "
-                       "pieces are too much together", b->o.lanes, b->o.beam,
-                       b->max_len);
+                       "pieces need too much memory together; lower one of "
+                       "them", b->o.lanes, b->o.beam, b->max_len);
     st = workspace_init(&b->ws, b->net, pool, rows, longest, e);
     if (!st)
         st = kvcache_init(&b->cache, (int)slots, b->net->w->cfg.decoder_layers,
@@ -157,7 +169,7 @@ enum status batch_new(struct batch **out, const struct net *net,
     b->pool = pool;
     b->max_rows = batch_max_rows(o);
     b->max_len = search_max_len(o, net, o->max_source);
-    st = init(b, pool, e);
+    st = batch_init(b, pool, e);
     if (st) batch_free(b);
     else *out = b;
     return st;
@@ -206,7 +218,40 @@ int batch_busy_lanes(const struct batch *b) { return b->n_busy; }
 
 struct batch_counts batch_counts(const struct batch *b) { return b->counts; }
 
-/* ---- entering -------------------------------------------------------- */
+/* ---- invariants ------------------------------------------------------ */
+
+/* Whether the hypotheses, states and paths of a busy lane agree. */
+static inline bool lane_sound(const struct batch *b, const struct lane *l)
+{
+    size_t ld = (size_t)b->max_len, t = (size_t)l->beam.t;
+
+    for (int i = 0; i < l->beam.n_live; i++) {
+        const struct state *s = &l->states.at[l->at[i]];
+
+        if (!s->in_use || l->path[(size_t)i * ld + t] != s->slot) return false;
+    }
+    return states_sound(&l->states);
+}
+
+/* Whether the invariants above hold; for PARANOID_CHECK. */
+static inline bool batch_sound(const struct batch *b)
+{
+    int busy = 0;
+
+    for (int i = 0; i < b->o.lanes; i++) {
+        busy += b->lanes[i].job != NULL;
+        if (b->lanes[i].job && !lane_sound(b, &b->lanes[i])) return false;
+    }
+    return busy == b->n_busy;
+}
+
+/* ---- adding sentences ------------------------------------------------ */
+
+static int lane_index(const struct batch *b, const struct lane *l)
+{
+    assert(l >= b->lanes && l < b->lanes + b->o.lanes);
+    return (int)(l - b->lanes);
+}
 
 static struct lane *free_lane(struct batch *b)
 {
@@ -215,41 +260,45 @@ static struct lane *free_lane(struct batch *b)
     return NULL;
 }
 
-/* The state after the start token; what it may begin with is the mixer's
- * guess. */
+/* Make the state after the start token. The mixer may guess the first tokens of
+ * the translation. */
 static void begin_states(struct batch *b, struct lane *l)
 {
     struct state *s;
 
     l->at[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
+    assert(l->at[0] >= 0);
     s = &l->states.at[l->at[0]];
     l->path[0] = s->slot;
     if (!b->o.draft || !b->mixer || !b->mixer->first) return;
-    b->mixer->first(b->mixer, (int)(l - b->lanes), &s->guesses[0]);
+    b->mixer->first(b->mixer, lane_index(b, l), &s->guesses[0]);
     s->n_guesses = s->guesses[0].n > 0;
 }
 
-static enum status enter(struct batch *b, struct job *j, const float *x,
-                         struct err *e)
+/* Put a job into a free lane. x is the encoder's output for its source. */
+static enum status batch_enter(struct batch *b, struct job *j, const float *x,
+                               struct err *e)
 {
     struct lane *l = free_lane(b);
-    int at = (int)(l - b->lanes);
 
+    assert(l && !l->job);
     if (b->mixer && b->mixer->begin) {
-        enum status st = b->mixer->begin(b->mixer, at, j->user, e);
+        enum status st = b->mixer->begin(b->mixer, lane_index(b, l),
+                                         j->mixer_data, e);
         if (st) return st;
     }
     crosskv_fill(&l->crosskv, &b->ws, x, j->n_src);
     beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
-    if (j->user) l->beam.prune = b->o.prune_steered;
+    if (j->mixer_data) l->beam.prune = b->o.prune_steered;
     l->job = j;
     begin_states(b, l);
-    j->n_hyps = j->steps = 0;
+    j->n_hyps = j->n_passes = 0;
     b->n_busy++;
     return ST_OK;
 }
 
-/* As many jobs from the front as fit the workspace, encoded in one pass. */
+/* Encode the first jobs, as many as fit the workspace, in one pass. Returns
+ * their number. */
 static int encode_some(struct batch *b, struct job **jobs, int n)
 {
     int rows = 0, k = 0;
@@ -258,6 +307,7 @@ static int encode_some(struct batch *b, struct job **jobs, int n)
         b->sources[k] = (struct source){ jobs[k]->src, jobs[k]->n_src };
         rows += jobs[k++]->n_src;
     }
+    assert(k > 0);
     encoder_run(&b->ws, b->sources, k, NULL, NULL);
     return k;
 }
@@ -265,29 +315,34 @@ static int encode_some(struct batch *b, struct job **jobs, int n)
 enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e)
 {
+    assert(n >= 0 && n <= batch_free_lanes(b));
     while (n > 0) {
         int k = encode_some(b, jobs, n), row = 0;
 
         for (int i = 0; i < k; row += jobs[i++]->n_src) {
-            enum status st = enter(b, jobs[i],
-                                   b->ws.x + (size_t)row * b->ws.ld, e);
+            enum status st = batch_enter(b, jobs[i],
+                                         b->ws.x + (size_t)row * b->ws.ld, e);
             if (st) return st;
         }
         jobs += k;
         n -= k;
     }
+    PARANOID_CHECK(batch_sound(b));
     return ST_OK;
 }
 
 /* ---- a pass ---------------------------------------------------------- */
 
+/* Add a row to the current pass. It computes state s at position pos. */
 static void batch_add_row(struct batch *b, struct lane *l, struct state *s,
                           int pos, const int32_t *path)
 {
     int r = b->n_rows++;
 
+    assert(r < b->max_rows && pos >= 0 && pos < b->max_len);
+    assert(!s->known && path[pos] == s->slot);
     b->rows[r] = (struct decoder_row){ &l->crosskv, s->token, pos, path };
-    b->row_lane[r] = (int)(l - b->lanes);
+    b->row_lane[r] = lane_index(b, l);
     b->row_at[r] = s;
     b->row_state[r] = s->slot;
     b->row_parent[r] = pos ? path[pos - 1] : -1;
@@ -296,8 +351,8 @@ static void batch_add_row(struct batch *b, struct lane *l, struct state *s,
     b->slot_token[s->slot] = s->token;
 }
 
-/* A guess of the token after state s, and how likely it is. Nobody guesses
- * the end: there is nothing after it to compute. */
+/* Guess the token after state s. Returns -1 when there is no guess, and for
+ * EOS, which has no next state. *p is the probability of the guess. */
 static int32_t guess_next(const struct batch *b, const struct state *s,
                           float *p)
 {
@@ -315,19 +370,24 @@ static int32_t guess_next(const struct batch *b, const struct state *s,
     return token == b->net->w->cfg.eos_id ? -1 : token;
 }
 
-/* Guesses that continue a hypothesis: the last state so far, and how likely it
- * is that search comes there. The one after it, when it is there already. */
-struct draft { int tip; float likely; int32_t token; int next; };
+/* The drafts that continue one hypothesis. */
+struct draft {
+    int tip;                    /* the last state so far */
+    float likely;               /* probability that search reaches it */
+    int32_t token;              /* the guess for the next token */
+    int next;                   /* the state after that; -1: not made yet */
+};
 
-/* A pass costs as much as so many rows of it, whatever the rows (bench: 0.4 ms
- * and 0.2 ms a row); lanes share it. */
+/* The fixed cost of a pass, in rows (bench: 0.4 ms, and 0.2 ms a row). All busy
+ * lanes share it. */
 #define PASS_ROWS 2.0f
 
-/* One token further for every hypothesis: false where it is not worth its
- * rows. A step needs the states of all, so it saves a pass when all guesses
- * are right, and costs the rows of those that are not. */
-static bool weigh_level(const struct batch *b, const struct lane *l,
-                        struct draft *d, int n, int pos, int *rows)
+/* Whether it pays to draft one more token for every hypothesis. A step needs
+ * the states of all hypotheses, so it saves a pass only if all guesses are
+ * right, and the rows of wrong guesses are wasted. *rows is the number of new
+ * rows. */
+static bool level_pays(const struct batch *b, const struct lane *l,
+                       struct draft *d, int n, int pos, int *rows)
 {
     float all = 1, wasted = 0, p;
 
@@ -346,6 +406,7 @@ static bool weigh_level(const struct batch *b, const struct lane *l,
     return all * PASS_ROWS > wasted * (float)b->n_busy;
 }
 
+/* Draft the token at position pos for every hypothesis. */
 static void add_level(struct batch *b, struct lane *l, struct draft *d, int n,
                       int pos)
 {
@@ -355,6 +416,7 @@ static void add_level(struct batch *b, struct lane *l, struct draft *d, int n,
 
         if (drafted)
             d[i].next = states_new(&l->states, d[i].tip, d[i].token);
+        assert(d[i].next >= 0);
         d[i].tip = d[i].next;
         path[pos] = l->states.at[d[i].tip].slot;
         if (!drafted) continue;
@@ -369,18 +431,18 @@ static void add_drafts(struct batch *b, struct lane *l)
 {
     struct draft d[DRAFT_LIVE];
     int n = l->beam.n_live, pos = l->beam.t + 1, rows;
-    /* The next step makes at most so many states of its own. */
+    /* The next step needs room for up to `beam` new states. */
     int room = states_room(&l->states) - b->o.beam;
 
     if (n > DRAFT_LIVE || l->beam.t < l->job->n_prefix) return;
     for (int i = 0; i < n; i++) d[i] = (struct draft){ l->at[i], 1, -1, -1 };
-    for (; weigh_level(b, l, d, n, pos, &rows) && rows <= room &&
+    for (; level_pays(b, l, d, n, pos, &rows) && rows <= room &&
            b->n_drafts + rows <= b->o.draft; pos++, room -= rows)
         add_level(b, l, d, n, pos);
 }
 
-/* Rows for the hypotheses whose state is not known, and for guesses. */
-static void lane_rows(struct batch *b, struct lane *l)
+/* Add rows for the hypotheses whose state is not known yet, and for drafts. */
+static void add_lane_rows(struct batch *b, struct lane *l)
 {
     for (int i = 0; i < l->beam.n_live; i++) {
         struct state *s = &l->states.at[l->at[i]];
@@ -390,7 +452,7 @@ static void lane_rows(struct batch *b, struct lane *l)
                           l->path + (size_t)i * (size_t)b->max_len);
     }
     if (b->o.draft) add_drafts(b, l);
-    l->job->steps++;
+    l->job->n_passes++;
 }
 
 static void stats_part(void *arg, int part, int n_parts)
@@ -434,10 +496,9 @@ static void run_mixer(struct batch *b)
     if (b->mixer) b->mixer->step(b->mixer, &s, b->mix);
 }
 
-/* ---- candidates ------------------------------------------------------ */
+/* ---- continuations --------------------------------------------------- */
 
-/* The model's probability of a token, and the log search works with: a floor
- * of 1e-9 keeps it finite (method 0.5). */
+/* The model's probability of a token. */
 static double row_prob(const struct batch *b, int row, int32_t token)
 {
     double x = b->logits[(size_t)row * b->ws.ld_vocab + (size_t)token];
@@ -445,21 +506,24 @@ static double row_prob(const struct batch *b, int row, int32_t token)
     return exp(x - (double)b->stats[row].max) / (double)b->stats[row].sum;
 }
 
+/* The log-probability that search uses. The floor of 1e-9 keeps it finite
+ * (method 0.5); it is never above 0. */
 static float search_log(double p)
 {
-    return (float)log(fmin(p + 1e-9, 1));       /* never above zero */
+    return (float)log(fmin(p + 1e-9, 1));
 }
 
-static double batch_listed(const struct mix *m, int32_t token)
+/* The part that the mixer adds to a token; -1 for a token it does not list. */
+static double mixer_part(const struct mix *m, int32_t token)
 {
     for (int i = 0; i < m->n; i++)
         if (m->token[i] == token) return (double)m->add[i];
     return -1;
 }
 
-/* Tokens that no translation has: padding, the beginning of a sentence, and
- * as its first token the end. (The end may be any of these, too.) */
-static bool barred(const struct batch *b, int pos, int32_t id)
+/* Whether a token may not occur at this position: padding and BOS never, EOS
+ * not as the first token. (EOS may have the same id as padding or BOS.) */
+static bool token_barred(const struct batch *b, int pos, int32_t id)
 {
     const struct config *c = &b->net->w->cfg;
 
@@ -467,38 +531,44 @@ static bool barred(const struct batch *b, int pos, int32_t id)
     return id == c->pad_id || id == c->bos_id;
 }
 
-static void batch_list(struct batch *b, int row, int32_t token)
+/* Add a continuation to the state of a row. */
+static void add_continuation(struct batch *b, int row, int32_t token)
 {
     struct state *s = b->row_at[row];
-    double add = batch_listed(&b->mix[row], token);
+    double add = mixer_part(&b->mix[row], token);
     double p = (double)b->mix[row].keep * row_prob(b, row, token);
 
+    assert(token >= 0 && token < b->net->vocab);
+    assert(s->n < b->lanes[b->row_lane[row]].states.width);
     s->next[s->n++] = (struct continuation){ token,
                                      search_log(add > 0 ? p + add : p) };
 }
 
-/* The model's best tokens and those the mixer lists: mixing only raises the
- * listed ones against the others, so no other token can be among the best. */
-static void list_best(struct batch *b, const struct lane *l, int row)
+/* Add the tokens that the mixer lists and the model's best tokens. Mixing
+ * raises only the listed tokens relative to the others, so no other token can
+ * be among the best. */
+static void add_best_tokens(struct batch *b, const struct lane *l, int row)
 {
     struct topk_entry top[TOPK_MAX];
-    int width = beam_width(&l->beam), given = 0, n, pos = b->rows[row].pos;
+    int width = beam_width(&l->beam), allowed = 0, n, pos = b->rows[row].pos;
     const struct mix *m = &b->mix[row];
 
+    assert(m->n >= 0 && m->n <= MOST_LISTED);
     n = topk(b->logits + (size_t)row * b->ws.ld_vocab, b->net->vocab,
              b->block_max + (size_t)row * (size_t)b->blocks, width + 3, top);
     for (int j = 0; j < m->n; j++)
-        if (!barred(b, pos, m->token[j])) batch_list(b, row, m->token[j]);
-    for (int j = 0; j < n && given < width; j++) {
-        if (barred(b, pos, top[j].id)) continue;
-        given++;
-        if (m->n && batch_listed(m, top[j].id) >= 0) continue;
-        batch_list(b, row, top[j].id);
+        if (!token_barred(b, pos, m->token[j]))
+            add_continuation(b, row, m->token[j]);
+    for (int j = 0; j < n && allowed < width; j++) {
+        if (token_barred(b, pos, top[j].id)) continue;
+        allowed++;
+        if (m->n && mixer_part(m, top[j].id) >= 0) continue;
+        add_continuation(b, row, top[j].id);
     }
 }
 
-/* What may come after the row's state: from here on it is known. */
-static void batch_list_continuations(struct batch *b, int row)
+/* Store the continuations of a row in its state, which is known then. */
+static void set_continuations(struct batch *b, int row)
 {
     const struct lane *l = &b->lanes[b->row_lane[row]];
     const struct mix *m = &b->mix[row];
@@ -507,17 +577,17 @@ static void batch_list_continuations(struct batch *b, int row)
 
     s->n = 0;
     if (pos < l->job->n_prefix)
-        batch_list(b, row, l->job->prefix[pos]);
+        add_continuation(b, row, l->job->prefix[pos]);
     else if (b->o.lenpen_type == LENPEN_FAIRSEQ && pos + 1 == l->beam.max_len)
-        batch_list(b, row, l->beam.eos);  /* fairseq ends at the limit */
+        add_continuation(b, row, l->beam.eos);  /* fairseq ends at the limit */
     else
-        list_best(b, l, row);
+        add_best_tokens(b, l, row);
     s->known = true;
     s->n_guesses = m->n_guesses;
     memcpy(s->guesses, m->guesses, sizeof s->guesses);
 }
 
-static void offer_all(struct lane *l)
+static void offer_continuations(struct lane *l)
 {
     for (int i = 0; i < l->beam.n_live; i++) {
         const struct state *s = &l->states.at[l->at[i]];
@@ -527,11 +597,12 @@ static void offer_all(struct lane *l)
     }
 }
 
-/* ---- moving on ------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------- */
 
-/* Paths follow the hypotheses, each to a state that was drafted or to a new
- * one; what nobody needs any more is given back. */
-static void reorder(struct batch *b, struct lane *l)
+/* Move every live hypothesis to its next state, which is a draft or a new
+ * state, and copy its path. States that no hypothesis can reach are given
+ * up. */
+static void follow_hypotheses(struct batch *b, struct lane *l)
 {
     struct beam *bm = &l->beam;
     size_t ld = (size_t)b->max_len, n = (size_t)bm->t;
@@ -541,9 +612,11 @@ static void reorder(struct batch *b, struct lane *l)
     for (int i = 0; i < bm->n_live; i++) {
         int from = at[bm->live[i].from], to;
 
+        assert(l->states.at[from].known);
         to = states_child(&l->states, from, beam_token(bm, i));
         if (to < 0) to = states_new(&l->states, from, beam_token(bm, i));
-        else if (l->states.at[to].drafted) b->counts.used++;
+        else if (l->states.at[to].drafted) b->counts.drafts_used++;
+        assert(to >= 0 && bm->t < b->max_len);
         l->states.at[to].drafted = false;
         l->at_next[i] = to;
         memcpy(l->path_next + (size_t)i * ld,
@@ -557,9 +630,9 @@ static void reorder(struct batch *b, struct lane *l)
     l->at_next = at;
 }
 
-/* A finished translation, read again token by token in passes of as many rows
- * as there is room for: for its cross-attention, and to tell the mixer. */
-static void read_again(struct batch *b, struct lane *l, int hyp)
+/* Run a finished translation through the decoder again, in passes of up to
+ * max_rows rows, to get its cross-attention and to let the mixer explain it. */
+static void decode_again(struct batch *b, struct lane *l, int hyp)
 {
     struct hypothesis *h = &l->job->hyps[hyp];
     int32_t *path = l->path_next, slot = -1;
@@ -573,32 +646,43 @@ static void read_again(struct batch *b, struct lane *l, int hyp)
             p.cross = h->attention + (size_t)at * (size_t)n_src;
         for (; p.n < b->max_rows && at < h->n; p.n++, at++) {
             slot = path[at] = kvcache_take(&b->cache, slot);
-            /* Held by what follows it and, the last one, by us. */
+            assert(slot >= 0);
+            /* Each slot is held by its successor, and the last one by us. */
             if (at) kvcache_drop(&b->cache, path[at - 1]);
             b->rows[p.n] = (struct decoder_row){ &l->crosskv,
                 at ? h->tokens[at - 1] : b->net->w->cfg.start_id, at, path };
         }
         decoder_run(&b->ws, &b->cache, &p);
         if (b->o.explain && b->mixer && b->mixer->explain)
-            b->mixer->explain(b->mixer, (int)(l - b->lanes),
+            b->mixer->explain(b->mixer, lane_index(b, l),
                               &(struct mixer_reading){ hyp, at - p.n, p.n,
                                b->hidden, b->ws.ld, h->tokens });
     }
     kvcache_drop(&b->cache, slot);
 }
 
-static struct job *leave(struct batch *b, struct lane *l)
+/* Clear the lane of a job that is finished or abandoned. */
+static struct job *free_job_lane(struct batch *b, struct lane *l)
+{
+    struct job *j = l->job;
+
+    assert(j && b->n_busy > 0);
+    if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, lane_index(b, l));
+    l->job = NULL;
+    b->n_busy--;
+    return j;
+}
+
+/* Write the results of a finished sentence and free its lane. */
+static struct job *batch_leave(struct batch *b, struct lane *l)
 {
     struct job *j = l->job;
 
     states_clear(&l->states);
     beam_results(&l->beam, j);
     for (int i = 0; (b->o.attention || b->o.explain) && i < j->n_hyps; i++)
-        read_again(b, l, i);
-    if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, (int)(l - b->lanes));
-    l->job = NULL;
-    b->n_busy--;
-    return j;
+        decode_again(b, l, i);
+    return free_job_lane(b, l);
 }
 
 static bool all_known(const struct lane *l)
@@ -608,14 +692,15 @@ static bool all_known(const struct lane *l)
     return true;
 }
 
-/* As many steps as states are known for; true when the sentence is decided. */
+/* Take steps while the states of all live hypotheses are known. Returns true
+ * when the sentence is finished. */
 static bool batch_advance(struct batch *b, struct lane *l)
 {
     while (all_known(l)) {
-        offer_all(l);
+        offer_continuations(l);
         b->counts.steps++;
         if (beam_advance(&l->beam)) return true;
-        reorder(b, l);
+        follow_hypotheses(b, l);
     }
     return false;
 }
@@ -626,36 +711,37 @@ struct job *batch_step(struct batch *b)
 
     b->n_rows = b->n_drafts = 0;
     for (int i = 0; i < b->o.lanes; i++)
-        if (b->lanes[i].job) lane_rows(b, &b->lanes[i]);
+        if (b->lanes[i].job) add_lane_rows(b, &b->lanes[i]);
     if (b->n_rows == 0) return NULL;
     batch_run_pass(b);
     run_mixer(b);
-    for (int i = 0; i < b->n_rows; i++) batch_list_continuations(b, i);
+    for (int i = 0; i < b->n_rows; i++) set_continuations(b, i);
     for (int i = 0; i < b->o.lanes; i++) {
         struct lane *l = &b->lanes[i];
 
         if (!l->job || !batch_advance(b, l)) continue;
-        *tail = leave(b, l);
+        *tail = batch_leave(b, l);
         (*tail)->next = NULL;
         tail = &(*tail)->next;
     }
+    PARANOID_CHECK(batch_sound(b));
     return done;
 }
 
 struct job *batch_abandon(struct batch *b)
 {
-    struct job *batch_list = NULL;
+    struct job *jobs = NULL;
 
     for (int i = 0; i < b->o.lanes; i++) {
         struct lane *l = &b->lanes[i];
+        struct job *j = l->job;
 
-        if (!l->job) continue;
+        if (!j) continue;
         states_clear(&l->states);
-        if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, i);
-        l->job->next = batch_list;
-        batch_list = l->job;
-        l->job = NULL;
-        b->n_busy--;
+        free_job_lane(b, l);
+        j->next = jobs;
+        jobs = j;
     }
-    return batch_list;
+    assert(b->n_busy == 0);
+    return jobs;
 }

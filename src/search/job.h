@@ -44,11 +44,11 @@ struct job {
     int32_t *prefix;            /* [n_prefix] forced first tokens */
     int n_prefix;
     int max_len;                /* most tokens of a translation */
-    void *user;                 /* mixer data, NULL: no mixing */
+    void *mixer_data;           /* for the mixer; NULL: no mixing */
     void *owner;                /* the caller's */
     struct hypothesis *hyps;    /* [nbest], best first */
     int n_hyps;                 /* how many are filled */
-    int steps;                  /* decoder passes it took part in */
+    int n_passes;               /* decoder passes it took part in */
     struct job *next;           /* for lists of the current holder */
     void *block;                /* the allocation that holds all of this */
 };

@@ -204,18 +204,18 @@ It is of one model and one way to make them, and says so; it is left alone.
 
   $ cp keys before; "$BUILD/tools/tiny_model" tiny > /dev/null 2>&1; skmt convert --from tiny --type f32 -o tiny.skmt
   $ skmt translate -M my.tm -m tiny.skmt --key-file keys one
-  skmt: keys: has 8-bit keys of 512 numbers, not 8-bit ones of 32; name another file or delete this one
+  skmt: keys: has 8-bit keys of 512 numbers, not 8-bit keys of 32 numbers; name another file or delete this one
   [2]
   $ skmt translate -M my.tm --no-knn-eos --key-file keys one
-  skmt: keys: has the keys of another model or of other settings; name another file or delete this one
+  skmt: keys: has the keys of another model or of other options; name another file or delete this one
   [2]
   $ skmt translate -M my.tm --key-type f32 --key-file keys one
-  skmt: keys: has 8-bit keys of 512 numbers, not 32-bit ones of 512; name another file or delete this one
+  skmt: keys: has 8-bit keys of 512 numbers, not 32-bit keys of 512 numbers; name another file or delete this one
   [2]
   $ skmt translate -M my.tm --key-file text one; skmt translate -M my.tm --key-file my.tm one; skmt translate -M my.tm --key-file nowhere/keys one
-  skmt: text: not a file of keys made by skmt
-  skmt: my.tm: not a file of keys made by skmt
-  skmt: nowhere/keys: cannot be *: No such file or directory (glob)
+  skmt: text: not a key file made by skmt
+  skmt: my.tm: not a key file made by skmt
+  skmt: nowhere/keys: cannot create the key file: No such file or directory
   [1]
   $ cmp keys before; cmp text <(cat two; sed -n 3,4p text)
 
@@ -223,7 +223,7 @@ A damaged one is said to be so, or what is damaged is made again: a wrong
 translation never comes of it.
 
   $ head -c 5000 keys > hurt; skmt translate -M my.tm --key-file hurt one
-  skmt: hurt: the file is damaged (*); delete it, and it is made anew (glob)
+  skmt: hurt: the file is damaged (*); delete it; skmt will create it again (glob)
   [1]
   $ python3 - <<'END'
   > import os, subprocess
@@ -525,9 +525,9 @@ begin.
 
   $ skmt tm warm law.tm; skmt tm warm law.tm --key-file warm --key-type f32; skmt tm warm law.tm --key-file warm -m tiny.skmt; skmt tm warm law.tm --key-file law; skmt tm warm missing.tm --key-file warm; skmt tm warm law.tm --key-file warm -n nobody
   skmt: tm warm needs --key-file FILE, where the keys are kept
-  skmt: warm: has 8-bit keys of 512 numbers, not 32-bit ones of 512; name another file or delete this one
-  skmt: warm: has 8-bit keys of 512 numbers, not 8-bit ones of 32; name another file or delete this one
-  skmt: law: not a file of keys made by skmt
+  skmt: warm: has 8-bit keys of 512 numbers, not 32-bit keys of 512 numbers; name another file or delete this one
+  skmt: warm: has 8-bit keys of 512 numbers, not 8-bit keys of 32 numbers; name another file or delete this one
+  skmt: law: not a key file made by skmt
   skmt: missing.tm does not exist; 'skmt tm create missing.tm' makes one
   skmt: law.tm: there is no memory "nobody"; the file has main, more
   [2]

@@ -1,4 +1,5 @@
-/* golden.h - models, and lines of the files they must reproduce.
+/* golden.h - opens models, and reads the files of outputs that they must
+ * reproduce.
  *
  * A file of outputs belongs to the weights it was made with. The full golden
  * sets beside the checkout belong to ../shared/model; the samples in

@@ -1,5 +1,4 @@
-/* key_file_fix.h - a file of keys in a folder of its own, and words to talk to
- * it. */
+/* key_file_fix.h - a key file in a temporary folder, and helpers to use it. */
 #ifndef KEY_FILE_FIX_H
 #define KEY_FILE_FIX_H
 

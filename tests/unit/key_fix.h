@@ -1,4 +1,4 @@
-/* key_fix.h - blocks of keys that can be told by their number. */
+/* key_fix.h - makes keys of pairs that can be recognized by their number. */
 #ifndef KEY_FIX_H
 #define KEY_FIX_H
 

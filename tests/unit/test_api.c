@@ -538,14 +538,16 @@ TEST(options_that_do_not_fit_are_refused)
     CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
     CHECK(s == NULL);
     CHECK_STR(e.message,
-              "nbest: 5 translations need a beam of at least 5, it is 4");
+              "nbest: 5 translations need a beam of at least 5, but beam is "
+              "4");
     CHECK_INT(skmt_stream_new(&st, f.model, o, same_text, NULL, &e),
               SKMT_ARGUMENT);
     CHECK(st == NULL);
     CHECK_INT(skmt_options_set(o, "nbest", "1", &e), SKMT_OK);
     CHECK_INT(skmt_options_set(o, "max-source", "63", &e), SKMT_OK);
     CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
-    CHECK(strstr(e.message, "at most 62 pieces with this model, not 63"));
+    CHECK(strstr(e.message, "max-source: 63 is too large; this model allows "
+                 "at most 62 pieces"));
     CHECK_INT(skmt_options_set(o, "max-source", "62", &e), SKMT_OK);
     CHECK_INT(skmt_session_new(&s, f.model, o, NULL), SKMT_OK);
     skmt_session_free(s);

@@ -1,9 +1,9 @@
-/* test_batch.c - sentences decoded together are what they are alone.
+/* test_batch.c - a batch translates each sentence as if it were alone.
  *
- * Tiny random models translate into nonsense, but always into the same: each
- * sentence is decoded alone once, and every batch, order, thread count and
- * way of refilling must give its bytes again. naive.h says what the numbers
- * should have been. */
+ * Tiny random models produce nonsense, but always the same nonsense. Each
+ * sentence is decoded alone once. Every batch size, order, thread count and way
+ * of refilling lanes must then give the same bytes. naive.h computes the
+ * expected numbers. */
 #include "base/mem.h"
 #include "base/pool.h"
 #include "naive.h"
@@ -127,7 +127,8 @@ static bool same_hyp(const struct hypothesis *a, const struct hypothesis *b,
 
 static bool same_job(const struct job *a, const struct job *b)
 {
-    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 && a->steps == b->steps;
+    bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 &&
+              a->n_passes == b->n_passes;
 
     for (int i = 0; ok && i < a->n_hyps; i++)
         ok = same_hyp(&a->hyps[i], &b->hyps[i], a->n_src);
@@ -518,7 +519,7 @@ struct seen { int lane, parent, depth; float state[4]; };
 struct fake {
     struct mixer mx;
     enum mode mode;
-    void *user[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
+    void *data[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
     int begins, steps, ends;
     int fail_at;                /* the begin that fails, 0: none */
     int began[MAX_ROWS];        /* by lane: rows seen before its first */
@@ -530,15 +531,15 @@ struct fake {
     float add[MAX_ROWS][N_LIGHT];
 };
 
-static enum status fake_begin(struct mixer *mx, int lane, void *user,
+static enum status fake_begin(struct mixer *mx, int lane, void *mixer_data,
                               struct err *e)
 {
     struct fake *f = (struct fake *)mx;
 
     if (++f->begins == f->fail_at)
         return err_set(e, ST_LIMIT, "enough of this");
-    CHECK(f->user[lane] == NULL && user != NULL);
-    f->user[lane] = user;
+    CHECK(f->data[lane] == NULL && mixer_data != NULL);
+    f->data[lane] = mixer_data;
     f->began[lane] = f->n_seen;
     return ST_OK;
 }
@@ -579,9 +580,9 @@ static void fake_end(struct mixer *mx, int lane)
 {
     struct fake *f = (struct fake *)mx;
 
-    if (CHECK(f->user[lane] != NULL) && f->nv)
-        check_parents(f, lane, *(struct job **)f->user[lane]);
-    f->user[lane] = NULL;
+    if (CHECK(f->data[lane] != NULL) && f->nv)
+        check_parents(f, lane, *(struct job **)f->data[lane]);
+    f->data[lane] = NULL;
     f->ends++;
 }
 
@@ -592,7 +593,7 @@ static void remember(struct fake *f, const struct mixer_step *in, int r)
     int lane = in->lane[r], before = in->parent[r];
     struct seen *s = &f->seen[f->n_seen];
 
-    CHECK(f->user[lane] != NULL);
+    CHECK(f->data[lane] != NULL);
     *s = (struct seen){ lane, -1, 0, { 0 } };
     if (before >= 0 && CHECK(before < MAX_STATES)) {
         s->parent = f->row_of[before];
@@ -670,7 +671,7 @@ static void fake_step(struct mixer *mx, const struct mixer_step *in,
     REQUIRE(in->rows <= MAX_ROWS);
     for (int r = 0; r < in->rows; r++) {
         const float *x = in->logits + (size_t)r * in->ld_logits;
-        const struct job *j = *(struct job **)f->user[in->lane[r]];
+        const struct job *j = *(struct job **)f->data[in->lane[r]];
 
         CHECK(out[r].keep == 1 && out[r].n == 0);
         remember(f, in, r);
@@ -715,7 +716,7 @@ static bool mixed_run(struct mixed *x, enum mode mode)
     x->f->nv = &x->nv;
     make_texts(&x->t, &x->m, 12);
     new_jobs(x->jobs, &x->t, x->m.net, &o);
-    for (int i = 0; i < x->t.n; i++) x->jobs[i]->user = &x->jobs[i];
+    for (int i = 0; i < x->t.n; i++) x->jobs[i]->mixer_data = &x->jobs[i];
     if (!CHECK_OK(batch_new(&b, x->m.net, &o, NULL, &x->f->mx, &e), &e))
         return false;
     run_jobs(b, x->jobs, x->t.n, &w);
@@ -833,7 +834,7 @@ TEST(a_mixer_may_refuse_a_sentence)
     REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
     make_texts(&t, &m, 5);
     new_jobs(jobs, &t, m.net, &o);
-    for (int i = 0; i < t.n; i++) jobs[i]->user = &jobs[i];
+    for (int i = 0; i < t.n; i++) jobs[i]->mixer_data = &jobs[i];
     REQUIRE_OK(batch_new(&b, m.net, &o, NULL, &f->mx, &e), &e);
     f->fail_at = 3;
     CHECK_INT(batch_add(b, jobs, 5, &e), ST_LIMIT);
@@ -885,7 +886,7 @@ TEST(giving_up_leaves_nothing_behind)
     CHECK_INT(count_other(want, got, t.n), 0);
     c = batch_counts(b);
     CHECK(c.passes > 60 && c.rows > c.passes && c.rows <= 16 * c.passes);
-    CHECK(c.steps > c.passes && !c.drafted && !c.used);
+    CHECK(c.steps > c.passes && !c.drafted && !c.drafts_used);
     batch_free(b);
     free_jobs(got, t.n);
     free_jobs(want, t.n);
@@ -894,8 +895,9 @@ TEST(giving_up_leaves_nothing_behind)
 
 /* ---- drafts ------------------------------------------------------------ */
 
-/* A mixer that guesses: the translation that comes out without it (job.user),
- * right for a stretch, wrong at every `lies`-th token; it adds nothing else. */
+/* A mixer that guesses: the translation that comes out without it
+ * (job.mixer_data), right for a stretch, wrong at every `lies`-th token; it
+ * adds nothing else. */
 struct prophet {
     struct mixer mx;
     const struct job *of[MAX_ROWS];     /* by lane */
@@ -905,11 +907,11 @@ struct prophet {
     int32_t wrong[200][64];     /* by position: what it says comes then */
 };
 
-static enum status prophet_begin(struct mixer *mx, int lane, void *user,
+static enum status prophet_begin(struct mixer *mx, int lane, void *mixer_data,
                                  struct err *e)
 {
     (void)e;
-    ((struct prophet *)mx)->of[lane] = user;
+    ((struct prophet *)mx)->of[lane] = mixer_data;
     return ST_OK;
 }
 
@@ -980,7 +982,7 @@ static struct batch_counts check_drafts(const struct tiny_net *m,
     o.draft = 8;
     o.explain = true;
     new_jobs(got, t, m->net, &o);
-    for (int i = 0; i < t->n; i++) got[i]->user = want[i];
+    for (int i = 0; i < t->n; i++) got[i]->mixer_data = want[i];
     CHECK_OK(batch_new(&b, m->net, &o, NULL, &p->mx, &e), &e);
     run_jobs(b, got, t->n, &w);
     for (int i = 0; i < t->n; i++) {
@@ -988,12 +990,12 @@ static struct batch_counts check_drafts(const struct tiny_net *m,
         for (int k = 0; k < want[i]->n_hyps; k++)
             CHECK(same_hyp(&got[i]->hyps[k], &want[i]->hyps[k],
                            want[i]->n_src));
-        CHECK(got[i]->steps <= want[i]->steps);
+        CHECK(got[i]->n_passes <= want[i]->n_passes);
         tokens += want[i]->hyps[0].n;
     }
     CHECK_INT(p->told, tokens);
     c = batch_counts(b);
-    CHECK(c.used <= c.drafted && c.drafted < c.rows);
+    CHECK(c.drafts_used <= c.drafted && c.drafted < c.rows);
     batch_free(b);
     free_jobs(got, t->n);
     free(p);
@@ -1023,14 +1025,15 @@ TEST(drafts_change_nothing_but_the_passes)
         some = check_drafts(&m, &t, want, o, 3);
         wrong = check_drafts(&m, &t, want, o, 1);
         CHECK_INT(right.steps, wrong.steps);
-        CHECK(right.used > 0 && some.used > 0);
+        CHECK(right.drafts_used > 0 && some.drafts_used > 0);
         if (o.lanes == 1 && o.beam == 1) {
             /* One row for each state that is passed, and a few a pass. */
             CHECK(right.passes * 3 < right.steps);
             CHECK(some.passes < some.steps);
-            CHECK_INT(wrong.used, 0);
+            CHECK_INT(wrong.drafts_used, 0);
             CHECK_INT(wrong.passes, wrong.steps);
-            CHECK_INT(right.rows - right.drafted + right.used, right.steps);
+            CHECK_INT(right.rows - right.drafted + right.drafts_used,
+                      right.steps);
         }
         free_jobs(want, t.n);
     }
@@ -1051,7 +1054,7 @@ TEST(sizes_whose_product_does_not_fit_are_refused)
     REQUIRE((double)o.lanes * o.beam *
             search_max_len(&o, m.net, o.max_source) > INT32_MAX);
     CHECK_INT(batch_new(&b, m.net, &o, NULL, NULL, &e), ST_LIMIT);
-    CHECK(b == NULL && strstr(e.msg, "too much together"));
+    CHECK(b == NULL && strstr(e.msg, "too much memory together"));
     tiny_net_close(&m);
 }
 
@@ -1063,7 +1066,8 @@ static int count_ended(struct job **jobs, int n)
     return ended;
 }
 
-/* ---- rows of one pass ------------------------------------------------------ */
+/* ---- rows of one pass ------------------------------------------------------
+ */
 
 /* Two hypotheses of a sentence, three tokens and four, after one start: their
  * last tokens in one pass, one position after the other, or each alone. */

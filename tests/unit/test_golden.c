@@ -1,15 +1,16 @@
-/* test_golden.c - the engine against PyTorch, layer by layer and line by line.
+/* test_golden.c - compares the engine with PyTorch, layer by layer and line by
+ * line.
  *
- * With the full sets beside the checkout the weights they belong to are
- * converted to f32 and held to the reference within 1e-3. The samples kept
- * here belong to the shipped model. They are read with its f32 weights where
- * those are there, and always with the shipped int8 model, whose rounding
- * allows less: the bounds are ones that a wrong layer, mask or position breaks
- * at once. The outputs of the int8 model itself are kept too, by ISA.
+ * If the full sets are beside the checkout, their weights are converted to f32
+ * and must agree with the reference within 1e-3. The samples in the repository
+ * belong to the shipped model. They are tested with its f32 weights if those
+ * are available, and always with the shipped int8 model. The bounds for int8
+ * are wider, but a wrong layer, mask or position exceeds them at once. The
+ * outputs of the int8 model are stored as well, for each ISA.
  *
- * The samples have their shortest sentences first: the plain C kernels make a
- * few tokens a second, and read the first lines only. scripts/remake makes
- * them. */
+ * The samples have their shortest sentences first, because the plain C kernels
+ * decode a few tokens a second and use the first lines only. scripts/remake
+ * makes the samples. */
 #include <jansson.h>
 #include <skmt.h>
 #include <sys/stat.h>
@@ -263,13 +264,13 @@ static void compare_beam(const struct comparison *c)
             n = ids_of(json_object_get(line, "src_ids"), src);
             src[n++] = f.w->cfg.eos_id;
             REQUIRE_OK(job_new(&j, &o, f.net, src, n, NULL, 0, &e), &e);
-            j->user = line;
+            j->mixer_data = line;
             CHECK_OK(batch_add(b, &j, 1, &e), &e);
         }
         for (struct job *j = batch_step(b), *next; j; j = next) {
             next = j->next;
-            check_job(&f, j, j->user, &t);
-            json_decref(j->user);
+            check_job(&f, j, j->mixer_data, &t);
+            json_decref(j->mixer_data);
             job_free(j);
         }
     }

@@ -1,5 +1,5 @@
-/* test_key_cache.c - the cache of keys, with a file behind it and without. The
- * file itself: test_key_file.c. */
+/* test_key_cache.c - the cache of keys, with and without a key file. The file
+ * itself is tested in test_key_file.c. */
 #include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -97,7 +97,7 @@ TEST(what_was_put_is_found)
     CHECK_INT(s.hits, 1);
     CHECK_INT(s.misses, 2);
     CHECK_INT(s.file_hits, 0);
-    CHECK_INT(s.blocks, 1);
+    CHECK_INT(s.pairs, 1);
     CHECK_INT(s.bytes, b->bytes);
     CHECK_INT(s.limit, 1 << 20);
     CHECK(!s.has_file);
@@ -113,7 +113,7 @@ TEST(the_least_recently_used_goes)
     struct key_cache *c = cache_of(4 * size_of_one(3), NULL);
 
     for (int i = 0; i < 4; i++) put(c, i);
-    CHECK_INT(stats(c).blocks, 4);
+    CHECK_INT(stats(c).pairs, 4);
     CHECK(has(c, 0));
     put(c, 2);                  /* there already: used, no more */
     put(c, 4);
@@ -133,10 +133,10 @@ TEST(large_blocks_make_room_or_stay_out)
 
     for (int i = 0; i < 5; i++) put_sized(c, i, 1);
     put_sized(c, 9, 100);
-    CHECK_INT(stats(c).blocks, 2);
+    CHECK_INT(stats(c).pairs, 2);
     CHECK(has(c, 4) && has(c, 9));
     put_sized(c, 10, 200);
-    CHECK_INT(stats(c).blocks, 2);
+    CHECK_INT(stats(c).pairs, 2);
     CHECK(!has(c, 10) && has(c, 4) && has(c, 9));
     CHECK_INT(stats(c).dropped, 4);
     key_cache_free(c);
@@ -149,7 +149,7 @@ TEST(nothing_is_kept_without_room)
     put(c, 1);
     put_sized(c, 2, 0);
     CHECK(!has(c, 1) && !has(c, 2));
-    CHECK_INT(stats(c).blocks, 0);
+    CHECK_INT(stats(c).pairs, 0);
     CHECK_INT(stats(c).bytes, 0);
     key_cache_free(c);
 }
@@ -180,7 +180,7 @@ TEST(the_first_of_two_stays)
     pair_keys_drop(first);
     first = get(c, 1);
     CHECK(b == first);
-    CHECK_INT(stats(c).blocks, 1);
+    CHECK_INT(stats(c).pairs, 1);
     CHECK_INT(stats(c).bytes, b->bytes);
     pair_keys_drop(b);
     pair_keys_drop(first);
@@ -195,7 +195,7 @@ TEST(many_are_found)
     for (int i = 0; i < N; i++) put_sized(c, i, 1);
     for (int i = 0; i < N; i++) CHECK(has(c, i));
     CHECK(!has(c, N));
-    CHECK_INT(stats(c).blocks, N);
+    CHECK_INT(stats(c).pairs, N);
     CHECK_INT(stats(c).bytes, N * size_of_one(1));
     CHECK_INT(stats(c).dropped, 0);
     key_cache_free(c);
@@ -219,7 +219,7 @@ TEST(ids_are_told_apart)
         CHECK_OK(key_cache_put(c, &ids[i], &b, 1, &e), &e);
         pair_keys_drop(b);
     }
-    CHECK_INT(stats(c).blocks, N);
+    CHECK_INT(stats(c).pairs, N);
     for (int i = 0; i < N; i++) {
         CHECK_OK(key_cache_get(c, ids[i], &b, &e), &e);
         CHECK(key_is(b, i));
@@ -244,9 +244,9 @@ TEST(what_is_not_in_memory_is_in_the_file)
     CHECK_INT(s.hits, 2);
     CHECK_INT(s.file_hits, 1);
     CHECK_INT(s.misses, 1);
-    CHECK_INT(s.blocks, 2);
+    CHECK_INT(s.pairs, 2);
     CHECK(s.has_file && !s.file.read_only);
-    CHECK_INT(s.file.blocks, 4);
+    CHECK_INT(s.file.pairs, 4);
     CHECK_INT(s.file.limit, 1 << 20);
     key_cache_free(c);
     c = cache_of(1 << 20, file_in(&dir, 1 << 20));
@@ -294,7 +294,7 @@ TEST(a_file_alone_will_do)
     put(c, 1);
     CHECK(has(c, 1) && has(c, 1));
     CHECK_INT(stats(c).file_hits, 2);
-    CHECK_INT(stats(c).blocks, 0);
+    CHECK_INT(stats(c).pairs, 0);
     key_cache_free(c);
     scratch_remove(&dir);
 }

@@ -1,5 +1,5 @@
-/* test_key_file.c - files of keys: what is kept, what goes, what is refused, and
- * what becomes of damaged ones. */
+/* test_key_file.c - key files: storing and finding keys, eviction, refused
+ * files, and damaged files. */
 #include <sys/stat.h>
 
 #include "key_file_fix.h"
@@ -40,7 +40,7 @@ static void check_round_trip(enum key_type type)
         REQUIRE_OK(key_file_open(&x.f, x.path, &kind, ROOM, &e), &e);
     }
     for (int i = 0; i < N; i++) pair_keys_drop(in[i]);
-    CHECK_INT(stats(&x).blocks, N);
+    CHECK_INT(stats(&x).pairs, N);
     CHECK_INT(stats(&x).limit, ROOM);
     CHECK(!stats(&x).read_only);
     check_sound(x.path);
@@ -61,7 +61,7 @@ TEST(the_second_of_two_replaces_the_first)
     if (!setup(&x, ROOM)) return;
     CHECK_OK(put_sized(x.f, 1, 5, &x.e), &x.e);
     CHECK_OK(put_sized(x.f, 1, 3, &x.e), &x.e);
-    CHECK_INT(stats(&x).blocks, 1);
+    CHECK_INT(stats(&x).pairs, 1);
     CHECK_INT(stats(&x).bytes, EACH);
     CHECK(reads(&x, 1));
     check_sound(x.path);
@@ -123,7 +123,7 @@ TEST(the_least_recently_used_goes)
     CHECK_INT(stats(&x).bytes, 10 * EACH);
     CHECK(reads(&x, 0));
     put(&x, 2);                 /* there already: used */
-    CHECK_INT(stats(&x).blocks, 10);
+    CHECK_INT(stats(&x).pairs, 10);
     put(&x, 10);                /* now a tenth goes */
     CHECK_INT(stats(&x).bytes, 9 * EACH);
     CHECK(has(&x, 0) && !has(&x, 1) && has(&x, 2) && !has(&x, 3));
@@ -187,10 +187,10 @@ TEST(large_blocks_make_room_or_stay_out)
     for (int i = 0; i < 10; i++) put(&x, i);
     CHECK_OK(put_sized(x.f, 20, 51, &x.e), &x.e);
     CHECK(!has(&x, 20));
-    CHECK_INT(stats(&x).blocks, 10);
+    CHECK_INT(stats(&x).pairs, 10);
     /* Nearly all there is room for: all others go, it does not. */
     CHECK_OK(put_sized(x.f, 21, 50, &x.e), &x.e);
-    CHECK_INT(stats(&x).blocks, 1);
+    CHECK_INT(stats(&x).pairs, 1);
     CHECK(reads(&x, 21));
     put(&x, 22);
     CHECK(reads(&x, 22) && !has(&x, 21));
@@ -233,9 +233,9 @@ TEST(a_lower_limit_is_reached_in_steps)
     key_file_close(x.f);
     again(&x, 100 * 64);
     CHECK_OK(key_file_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
-    CHECK_INT(stats(&x).blocks, N - STEP);
+    CHECK_INT(stats(&x).pairs, N - STEP);
     CHECK_OK(key_file_put(x.f, ids + N - 1, blocks, 1, &x.e), &x.e);
-    CHECK_INT(stats(&x).blocks, 90);
+    CHECK_INT(stats(&x).pairs, 90);
     CHECK(has(&x, N - 1) && has(&x, N - 90) && !has(&x, N - 91));
     check_sound(x.path);
     pair_keys_drop(b);
@@ -258,7 +258,7 @@ TEST(a_put_larger_than_the_limit)
         ids[i] = key_of(i);
     }
     CHECK_OK(key_file_put(x.f, ids, blocks, N, &x.e), &x.e);
-    CHECK_INT(stats(&x).blocks, 100);
+    CHECK_INT(stats(&x).pairs, 100);
     CHECK(has(&x, N - 1) && has(&x, N - 100) && !has(&x, N - 101));
     check_sound(x.path);
     pair_keys_drop(b);
@@ -299,7 +299,7 @@ TEST(what_is_not_kept_is_removed_and_wiped)
     put(&x, 1);
     CHECK(reads(&x, 1));
     CHECK_INT(keep_only(&x, NULL, 0), 4);
-    CHECK_INT(stats(&x).blocks, 0);
+    CHECK_INT(stats(&x).pairs, 0);
     check_sound(x.path);
     teardown(&x);
 }
@@ -365,7 +365,7 @@ TEST(a_file_becomes_smaller_under_a_reader)
                         NULL));
     CHECK_INT(keep_only(&x, (int[]){ 7 }, 1), 59);
     compact(&x);
-    CHECK_INT(stats(&x).blocks, 1);
+    CHECK_INT(stats(&x).pairs, 1);
     CHECK(!sqlite3_exec(other, "COMMIT", NULL, NULL, NULL));
     sqlite3_close(other);
     key_file_close(x.f);
@@ -403,7 +403,7 @@ TEST(a_lower_limit_is_reached_by_compacting)
         pair_keys_drop(used);
     }
     compact(&x);
-    CHECK_INT(stats(&x).blocks, 90);
+    CHECK_INT(stats(&x).pairs, 90);
     CHECK(has(&x, N - 1) && has(&x, 5) && !has(&x, 6));
     CHECK(bytes_of(x.path) < full / 5);
     check_sound(x.path);
@@ -444,12 +444,12 @@ TEST(another_model_is_refused)
     CHECK(strstr(x.e.msg, "another model") && !f);
     kind = kind_of(KEY_F32);
     CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
-    CHECK(strstr(x.e.msg, "has 8-bit keys of 20 numbers, not 32-bit ones of "
+    CHECK(strstr(x.e.msg, "has 8-bit keys of 20 numbers, not 32-bit keys of "
                  "20") && !f);
     kind = kind_of(KEY_INT8);
     kind.d++;
     CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, &x.e), ST_ARGUMENT);
-    CHECK(strstr(x.e.msg, "not 8-bit ones of 21") && !f);
+    CHECK(strstr(x.e.msg, "not 8-bit keys of 21") && !f);
     kind = kind_of(KEY_INT8);
     kind.maker = UINT64_MAX;
     CHECK_INT(key_file_open(&f, x.path, &kind, ROOM, NULL), ST_ARGUMENT);
@@ -491,20 +491,20 @@ TEST(files_of_others_are_left_alone)
         unlink(x.path);
         sql(x.path, theirs[i]);
         sql(x.path, "CREATE TABLE head(maker, type, d)");
-        check_left_alone(&x, ST_FORMAT, "not a file of keys");
+        check_left_alone(&x, ST_FORMAT, "not a key file");
     }
     sql(x.path, "PRAGMA application_id = 1936420212");  /* a memory */
-    check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    check_left_alone(&x, ST_FORMAT, "not a key file");
     unlink(x.path);
     scratch_write(&x.dir, "k.keys", "x");
-    check_left_alone(&x, ST_FORMAT, "not a file of keys");
+    check_left_alone(&x, ST_FORMAT, "not a key file");
     {
         char text[10000];
 
         memset(text, 'x', sizeof text - 1);
         text[sizeof text - 1] = '\0';
         scratch_write(&x.dir, "k.keys", text);
-        check_left_alone(&x, ST_FORMAT, "not a file of keys");
+        check_left_alone(&x, ST_FORMAT, "not a key file");
     }
     unlink(x.path);
     mkdir(x.path, 0700);
@@ -523,7 +523,8 @@ TEST(no_folder_no_name)
 
     if (!setup(&x, ROOM)) return;
     snprintf(x.path, sizeof x.path, "%s/missing/k.keys", x.dir.dir);
-    check_refused(&x, ST_IO, "cannot be made: No such file or directory");
+    check_refused(&x, ST_IO,
+                  "cannot create the key file: No such file or directory");
     snprintf(x.path, sizeof x.path, "%s/k.keys/k.keys", x.dir.dir);
     check_refused(&x, ST_IO, "Not a directory");
     CHECK_INT(key_file_open(&f, "", &kind, ROOM, &x.e), ST_ARGUMENT);
@@ -564,7 +565,7 @@ static void check_remade(struct fix *x)
 {
     if (!again(x, ROOM)) return;
     CHECK(stats(x).remade);
-    CHECK_INT(stats(x).blocks, 0);
+    CHECK_INT(stats(x).pairs, 0);
     CHECK(!reads(x, 1));
     CHECK_INT(sql(x->path, "PRAGMA user_version"), 2);
     CHECK_INT(sql(x->path, "PRAGMA auto_vacuum"), 2);

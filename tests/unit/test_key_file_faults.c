@@ -1,5 +1,5 @@
-/* test_key_file_faults.c - files of keys shared, killed, and on disks that are
- * full or cannot be written. */
+/* test_key_file_faults.c - key files that several processes share, whose
+ * writers are killed, and on disks that are full or read-only. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ TEST(threads_share_a_file)
         pthread_join(thread[i], NULL);
         CHECK(!w[i].bad);
     }
-    CHECK_INT(stats(&x).blocks, 4 * 20);
+    CHECK_INT(stats(&x).pairs, 4 * 20);
     check_sound(x.path);
     teardown(&x);
 }
@@ -106,7 +106,7 @@ TEST(processes_share_a_file)
         }
         join_all(pid, CHILDREN);
         if (!again(&x, ROOM)) break;
-        CHECK_INT(stats(&x).blocks, CHILDREN * 20);
+        CHECK_INT(stats(&x).pairs, CHILDREN * 20);
         check_sound(x.path);
     }
     teardown(&x);
@@ -122,10 +122,10 @@ TEST(two_connections_of_a_process)
     REQUIRE_OK(key_file_open(&g, x.path, &kind, ROOM, &x.e), &x.e);
     for (int i = 0; i < 10; i++) put(&x, i);
     CHECK_OK(put_sized(g, 20, 3, &x.e), &x.e);  /* has more room */
-    CHECK_INT(stats(&x).blocks, 11);
+    CHECK_INT(stats(&x).pairs, 11);
     CHECK(reads(&x, 20) && reads(&x, 0));
     put(&x, 21);
-    CHECK_INT(stats(&x).blocks, 9);
+    CHECK_INT(stats(&x).pairs, 9);
     key_file_close(g);
     CHECK(reads(&x, 0) && reads(&x, 20) && reads(&x, 21));
     check_sound(x.path);
@@ -251,7 +251,7 @@ static void kill_once(struct fix *x, int turn, int after_us)
     if (!again(x, 60 * EACH)) return;
     if (last >= 0) CHECK(reads(x, last));
     for (int i = 0; i < 1000 * (turn + 1); i++) n += reads(x, i);
-    CHECK_INT(n, stats(x).blocks);
+    CHECK_INT(n, stats(x).pairs);
     CHECK(stats(x).bytes <= 60 * EACH);
     key_file_close(x->f);
     x->f = NULL;
@@ -322,13 +322,13 @@ TEST(an_old_log_is_not_applied)
     x.f = NULL;
     if (!leave_log(&x)) return;
     again(&x, ROOM);
-    CHECK_INT(stats(&x).blocks, 20);
+    CHECK_INT(stats(&x).pairs, 20);
     key_file_close(x.f);
     unlink(x.path);
     if (!leave_log(&x)) return;
     unlink(x.path);
     again(&x, ROOM);
-    CHECK_INT(stats(&x).blocks, 0);
+    CHECK_INT(stats(&x).pairs, 0);
     CHECK(!reads(&x, 1));
     put(&x, 1);
     check_sound(x.path);
@@ -348,7 +348,7 @@ static int fill_until_refused(struct fix *x)
     if (!again(x, ROOM) || setrlimit(RLIMIT_FSIZE, &limit)) return 1;
     while (!st && n < 5000) st = put_sized(x->f, n++, 30, &x->e);
     if (st != ST_IO || !strstr(x->e.msg, "nothing was changed")) return 2;
-    if (stats(x).blocks != (uint64_t)n - 1) return 3;
+    if (stats(x).pairs != (uint64_t)n - 1) return 3;
     for (int i = 0; i < n - 1; i++)
         if (!reads(x, i)) return 4;
     if (reads(x, n - 1)) return 5;
@@ -370,7 +370,7 @@ TEST(a_full_disk_is_told_and_leaves_all_as_it_was)
     waitpid(pid, &status, 0);
     CHECK_INT(status, 0);
     again(&x, ROOM);
-    CHECK(stats(&x).blocks > 2 && reads(&x, 0));
+    CHECK(stats(&x).pairs > 2 && reads(&x, 0));
     put(&x, 6000);
     CHECK(reads(&x, 6000));
     check_sound(x.path);
@@ -398,12 +398,12 @@ static int only_reads(struct fix *x)
     uint64_t removed;
 
     if (!again(x, ROOM)) return 1;
-    if (!stats(x).read_only || stats(x).blocks != 20) return 2;
+    if (!stats(x).read_only || stats(x).pairs != 20) return 2;
     if (!reads(x, 0) || !reads(x, 19) || reads(x, 20)) return 3;
     if (put_sized(x->f, 20, 3, &x->e)) return 4;
-    if (reads(x, 20) || stats(x).blocks != 20) return 4;
+    if (reads(x, 20) || stats(x).pairs != 20) return 4;
     if (key_file_keep_only(x->f, NULL, 0, &removed, &x->e) != ST_IO) return 5;
-    if (removed || !strstr(x->e.msg, "cannot be written")) return 5;
+    if (removed || !strstr(x->e.msg, "the key file is read-only")) return 5;
     if (key_file_compact(x->f, &x->e)) return 5;
     key_file_close(x->f);
     if (!again(x, ROOM)) return 6;
@@ -420,19 +420,19 @@ static int finds_log(struct fix *x)
 
 static int finds_version_1(struct fix *x)
 {
-    check_refused(x, ST_VERSION, "made by an older version");
+    check_refused(x, ST_VERSION, "was made by an older version");
     return strstr(x->e.msg, "older version") ? 0 : 1;
 }
 
 static int finds_nothing(struct fix *x)
 {
-    check_refused(x, ST_IO, "is empty and cannot be written");
+    check_refused(x, ST_IO, "the key file is empty and read-only");
     return strstr(x->e.msg, "is empty") ? 0 : 1;
 }
 
 static int cannot_make_it(struct fix *x)
 {
-    check_refused(x, ST_IO, "cannot be made: Permission denied");
+    check_refused(x, ST_IO, "cannot create the key file: Permission denied");
     return strstr(x->e.msg, "Permission denied") ? 0 : 1;
 }
 

@@ -1,4 +1,5 @@
-/* test_knn.c - keys, neighbors and trust, against definitions and PyTorch. */
+/* test_knn.c - keys, neighbors, votes and lambda, compared with their
+ * definitions and with results of PyTorch. */
 #include "golden.h"
 #include "key_fix.h"
 
@@ -12,7 +13,8 @@
 #include "text/subword.h"
 #include "tiny_net.h"
 
-/* ---- by definition -------------------------------------------------------- */
+/* ---- by definition --------------------------------------------------------
+ */
 
 static void add_block(struct datastore *ks, struct pair_keys *b)
 {
@@ -50,7 +52,7 @@ static void fill_store(struct datastore *ks, enum key_type type, int d, int n)
 static double true_d2(const struct datastore *ks, const struct neighbor *nb,
                       const float *query)
 {
-    const struct pair_keys *b = ks->blocks[nb->pair];
+    const struct pair_keys *b = ks->pairs[nb->pair];
     float key[600];
     double sum = 0;
 
@@ -83,7 +85,7 @@ TEST(nearest_are_the_smallest_distances)
                 double want = true_d2(&ks, it, query + q * 512);
 
                 CHECK_NEAR(it->d2, want, 1e-5 * want + 1e-6);
-                CHECK_INT(ks.blocks[it->pair]->token[it->pos], it->token);
+                CHECK_INT(ks.pairs[it->pair]->token[it->pos], it->token);
                 if (i) CHECK(it[-1].d2 <= it->d2);
             }
         for (int k = 1; k < 6; k++) {
@@ -162,10 +164,10 @@ TEST(what_comes_after_a_neighbor)
     struct neighbor nb = { .pair = 1, .pos = 3 };
 
     fill_store(&ks, KEY_INT8, 16, 30);
-    CHECK(ks.n_blocks > 1 && ks.blocks[0]->n == 7);
-    CHECK_INT(datastore_ahead(&ks, &nb, &ahead), ks.blocks[1]->n - 4);
+    CHECK(ks.n_pairs > 1 && ks.pairs[0]->n == 7);
+    CHECK_INT(datastore_ahead(&ks, &nb, &ahead), ks.pairs[1]->n - 4);
     CHECK_INT(ahead[0], 7 + 4);
-    nb.pos = ks.blocks[1]->n - 1;
+    nb.pos = ks.pairs[1]->n - 1;
     CHECK_INT(datastore_ahead(&ks, &nb, &ahead), 0);
     datastore_release(&ks);
 }
@@ -235,7 +237,8 @@ TEST(trust_may_be_fixed_or_none)
     CHECK(v.lambda == 0);
 }
 
-/* ---- keys of a tiny model -------------------------------------------------- */
+/* ---- keys of a tiny model --------------------------------------------------
+ */
 
 #define TINY_PAIRS 5
 
@@ -278,7 +281,7 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
     REQUIRE_OK(key_builder_run(kb, t.p, TINY_PAIRS, &e), &e);
     for (int i = 0; i < TINY_PAIRS; i++) {
         const struct key_pair *p = &t.p[i];
-        const struct pair_keys *b = p->block;
+        const struct pair_keys *b = p->keys;
         struct pair_keys *want;
         float hidden[17 * 64];
         struct forced fc = { .src = p->src, .n_src = p->n_src, .tgt = p->tgt,
@@ -293,7 +296,7 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
                           k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
         CHECK(key_same(b, want));
         pair_keys_drop(want);
-        pair_keys_drop(t.p[i].block);
+        pair_keys_drop(t.p[i].keys);
     }
     key_builder_free(kb);
 }
@@ -339,11 +342,11 @@ TEST(a_source_that_pairs_share_is_read_once)
     for (int i = 0; i < N; i++) {
         one = (struct key_pair){ src, n_src, tgt[i], 2, NULL };
         REQUIRE_OK(key_builder_run(alone, &one, 1, &e), &e);
-        CHECK_INT(p[i].block->n, 2);
-        CHECK_MEM(p[i].block->keys, one.block->keys,
-                  2 * one.block->ld * sizeof(float));
-        pair_keys_drop(one.block);
-        pair_keys_drop(p[i].block);
+        CHECK_INT(p[i].keys->n, 2);
+        CHECK_MEM(p[i].keys->keys, one.keys->keys,
+                  2 * one.keys->ld * sizeof(float));
+        pair_keys_drop(one.keys);
+        pair_keys_drop(p[i].keys);
     }
     key_builder_free(kb);
     key_builder_free(alone);
@@ -402,7 +405,7 @@ TEST(pairs_are_divided_evenly)
         REQUIRE_OK(key_builder_run(kb, p, N, &e), &e);
         CHECK_INT(times, room[c][1]);
         CHECK_INT(fewest, room[c][2]);
-        for (int i = 0; i < N; i++) pair_keys_drop(p[i].block);
+        for (int i = 0; i < N; i++) pair_keys_drop(p[i].keys);
         key_builder_free(kb);
     }
     tiny_net_close(&m);
@@ -458,12 +461,12 @@ TEST(votes_reach_the_rows_of_their_sentence)
         mx->end(mx, 1);
     }
     /* Tokens 2 and 3 of its translation were told of; the last was alone. */
-    CHECK(s.notes[0].n == 0 && s.notes[3].n == 0 && s.notes[3].lambda == 0);
-    CHECK_INT(s.notes[2].n, 2);
-    CHECK_NEAR(s.notes[2].lambda, 0.75, 1e-6);
-    CHECK_INT(s.notes[2].voters[0].nb.token, 70);
-    CHECK_INT(s.notes[2].voters[1].nb.pos, 1);
-    CHECK_NEAR(s.notes[2].voters[0].share + s.notes[2].voters[1].share, 1,
+    CHECK(s.votes[0].n == 0 && s.votes[3].n == 0 && s.votes[3].lambda == 0);
+    CHECK_INT(s.votes[2].n, 2);
+    CHECK_NEAR(s.votes[2].lambda, 0.75, 1e-6);
+    CHECK_INT(s.votes[2].votes[0].nb.token, 70);
+    CHECK_INT(s.votes[2].votes[1].nb.pos, 1);
+    CHECK_NEAR(s.votes[2].votes[0].share + s.votes[2].votes[1].share, 1,
                1e-6);
     sk_free(sk);
     sk_sentence_release(&s);
@@ -549,11 +552,11 @@ TEST(a_repeated_vote_goes_to_the_model)
     CHECK_INT(out[1].n, 2);                     /* it said 60 */
     CHECK_NEAR(out[1].keep, 0.25, 1e-6);
     mx->explain(mx, 0, &(struct mixer_reading){ 0, 0, 2, hidden, 16, said });
-    CHECK_INT(s.notes[0].n, 2);
-    CHECK_INT(s.notes[1].n, 1);                 /* the same explains it */
-    CHECK_NEAR(s.notes[1].lambda, 0.375, 1e-6);
-    CHECK_INT(s.notes[1].voters[0].nb.token, 80);
-    CHECK_NEAR(s.notes[1].voters[0].share, 1, 1e-6);
+    CHECK_INT(s.votes[0].n, 2);
+    CHECK_INT(s.votes[1].n, 1);                 /* the same explains it */
+    CHECK_NEAR(s.votes[1].lambda, 0.375, 1e-6);
+    CHECK_INT(s.votes[1].votes[0].nb.token, 80);
+    CHECK_NEAR(s.votes[1].votes[0].share, 1, 1e-6);
     mx->end(mx, 0);
     sk_free(sk);
     sk_sentence_release(&s);
@@ -594,7 +597,8 @@ TEST(a_vote_for_the_end_may_abstain)
     }
 }
 
-/* ---- against the reference ------------------------------------------------ */
+/* ---- against the reference ------------------------------------------------
+ */
 
 #define MOST 2048
 
@@ -641,7 +645,7 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
                                   NULL };
     }
     if (ok) ok = CHECK_OK(key_builder_run(kb, p, (int)n, &e), &e);
-    for (size_t i = 0; ok && i < n; i++) add_block(ks, p[i].block);
+    for (size_t i = 0; ok && i < n; i++) add_block(ks, p[i].keys);
     key_builder_free(kb);
     free(s);
     free(p);
@@ -653,7 +657,7 @@ static int entry_number(const struct datastore *ks, const struct neighbor *nb)
 {
     int at = nb->pos;
 
-    for (int i = 0; i < nb->pair; i++) at += ks->blocks[i]->n;
+    for (int i = 0; i < nb->pair; i++) at += ks->pairs[i]->n;
     return at;
 }
 
@@ -706,9 +710,9 @@ static double check_line(const struct fixture *f, const json_t *j)
     CHECK_INT(ks.n, json_integer_value(json_object_get(j, "entries")));
     /* One pair at a time or all together: the same keys, bit for bit. */
     CHECK_INT(again.n, ks.n);
-    for (int i = 0; i < ks.n_blocks; i++)
-        CHECK_MEM(again.blocks[i]->keys, ks.blocks[i]->keys,
-                  (size_t)ks.blocks[i]->n * ks.blocks[i]->ld * sizeof(float));
+    for (int i = 0; i < ks.n_pairs; i++)
+        CHECK_MEM(again.pairs[i]->keys, ks.pairs[i]->keys,
+                  (size_t)ks.pairs[i]->n * ks.pairs[i]->ld * sizeof(float));
     src[n_src++] = f->w->cfg.eos_id;
     fc.n_src = n_src;
     CHECK_OK(forced_run(f->net, NULL, &fc, &e), &e);
@@ -755,7 +759,8 @@ TEST(steps_are_the_references)
     fixture_close(&f);
 }
 
-/* ---- whole translations --------------------------------------------------- */
+/* ---- whole translations ---------------------------------------------------
+ */
 
 static struct search_options beam_options(void)
 {
@@ -789,7 +794,7 @@ static bool translate_line(const struct fixture *f, const json_t *j)
              &e);
     CHECK_OK(batch_new(&b, f->net, &o, NULL, sk_mixer(sk), &e), &e);
     CHECK_OK(job_new(&job, &o, f->net, src, n_src, NULL, 0, &e), &e);
-    job->user = &s;
+    job->mixer_data = &s;
     CHECK_OK(batch_add(b, &job, 1, &e), &e);
     while (!done && batch_busy_lanes(b)) done = batch_step(b);
     /* Without the end mark. */

@@ -1,7 +1,8 @@
-/* test_pairfinder.c - what a memory does to translations, through include/skmt.h.
+/* test_pairfinder.c - how a memory changes translations, tested through
+ * include/skmt.h.
  *
- * A tiny random model translates into nonsense, but always into the same; so
- * what a memory changes, and what it must not change, can be told. */
+ * A tiny random model produces nonsense, but always the same nonsense. So a
+ * test can see what a memory changes and what it does not. */
 #include <pthread.h>
 
 #include "tiny_net.h"
@@ -94,7 +95,8 @@ static int64_t key_stat(skmt_keys *k, const char *what)
     return -1;
 }
 
-/* ---- exact matches --------------------------------------------------------- */
+/* ---- exact matches ---------------------------------------------------------
+ */
 
 TEST(a_stored_sentence_is_taken_as_it_stands)
 {
@@ -231,7 +233,8 @@ TEST(a_prefix_is_kept_whatever_is_stored)
     desk_close(&d);
 }
 
-/* ---- steering -------------------------------------------------------------- */
+/* ---- steering --------------------------------------------------------------
+ */
 
 TEST(nothing_similar_is_the_model_alone)
 {
@@ -450,7 +453,8 @@ TEST(given_pairs_are_used_in_their_order)
     desk_close(&d);
 }
 
-/* ---- keys ------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------
+ */
 
 /* Keys of a pair that was deleted stay until there is no more room for them;
  * they are those of its texts, and serve when it comes back. */
@@ -699,7 +703,8 @@ TEST(the_same_pair_has_the_same_keys_everywhere)
     desk_close(&d);
 }
 
-/* ---- streams --------------------------------------------------------------- */
+/* ---- streams ---------------------------------------------------------------
+ */
 
 enum { N_TEXTS = 40 };
 struct heard { char text[N_TEXTS][500]; int n; };

@@ -1,8 +1,8 @@
-/* test_search.c - the rules of search without a network.
+/* test_search.c - beam search without a network.
  *
- * A made-up language gives every prefix its own distribution. The beam is
- * driven over it by hand and compared with a search that keeps whole lists,
- * sorts them and follows method 0.4 (or fairseq's rules) word for word. */
+ * An artificial language gives every prefix a distribution of its own. The beam
+ * is compared with a simple search that keeps and sorts whole lists and follows
+ * method 0.4 (or the rules of fairseq) literally. */
 #include "nn/kvcache.h"
 #include "search/beam.h"
 #include "search/topk.h"

@@ -1,14 +1,14 @@
-/* test_steered.c - translations steered by given pairs, against PyTorch.
+/* test_steered.c - translations steered by given pairs, compared with PyTorch.
  *
- * tests/golden/steered.jsonl: 40 lines of each of four test sets, the pairs
- * that were found for each, and what PyTorch makes of them with the shipped
- * model's weights: by the model alone, by preset sk1 and by sk2. They go
- * through a session, as a caller's do. Where the weights are beside the
- * checkout they are also read as f32, and the outputs must be the reference's.
- * The shipped int8 model gives the same output for most lines.
+ * tests/golden/steered.jsonl has 40 lines of each of four test sets, the pairs
+ * that were found for each line, and the translations that PyTorch computes
+ * with the weights of the shipped model: without pairs, with preset sk1 and
+ * with sk2. The lines go through a session. If the weights are beside the
+ * checkout, they are also used as f32, and the outputs must equal the
+ * reference. The shipped int8 model gives the same output for most lines.
  *
- * The file goes round the sets, shortest lines first: where a line takes
- * seconds the first few are read, and sk2's 16 pairs are left out. */
+ * The file alternates between the sets, shortest lines first. With slow kernels
+ * only the first lines are used, without the 16 pairs of sk2. */
 #include "golden.h"
 
 #include "engine/session.h"
@@ -148,7 +148,7 @@ static void take_output(struct outputs *out, int i, struct request *q)
     if (!r) return;
     out->tokens += r->tokens;
     for (int k = 0; k < r->n_sentences; k++)
-        if (r->sentences[k].job) out->passes += r->sentences[k].job->steps;
+        if (r->sentences[k].job) out->passes += r->sentences[k].job->n_passes;
     result_free(r);
 }
 

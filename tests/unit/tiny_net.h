@@ -1,7 +1,5 @@
-/* tiny_net.h - a tiny random model in a folder of its own, converted and open.
- *
- * For tests of the network and the search: everything is static, include it
- * where it is needed. */
+/* tiny_net.h - makes, converts and opens a tiny random model in a temporary
+ * folder, for tests of the network and of search. All functions are static. */
 #ifndef TINY_NET_H
 #define TINY_NET_H
 

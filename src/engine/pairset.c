@@ -1,0 +1,232 @@
+/* pairset.c - tokenizes a stored pair, looks up its keys, and manages the set
+ * of pairs of a sentence. It does not search memories (pairfinder.c) and does
+ * not compute keys (datastore_builder.c). */
+#include "engine/pairset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/invariant.h"
+#include "base/mem.h"
+#include "formats/tags.h"
+
+/* Each text of a pair is cut after this many pieces, as in the reference
+ * implementation. */
+enum { MOST_PIECES = 199 };
+
+/* ---- one pair ------------------------------------------------------------ */
+
+void steering_pair_release(struct steering_pair *p)
+{
+    pair_keys_drop(p->keys);
+    free(p->ids);
+    free(p->source);
+    free(p->target);
+    free(p->memory);
+}
+
+struct key_id steering_pair_id(struct str source, struct str target)
+{
+    struct key_id both[] = { key_id_of(source.p, source.n),
+                             key_id_of(target.p, target.n) };
+
+    return key_id_of(both, sizeof both);
+}
+
+enum status steering_pair_find_keys(struct key_cache *cache,
+                                    struct steering_pair *p, struct err *e)
+{
+    enum status st;
+
+    assert(!p->keys);
+    st = p->lookup_counted ? key_cache_get_again(cache, p->id, &p->keys, e)
+                           : key_cache_get(cache, p->id, &p->keys, e);
+    p->lookup_counted = true;
+    if (!st || st == ST_NOMEM) return st;
+    err_clear(e);
+    return ST_OK;
+}
+
+static enum status encode_side(const struct engine *en, struct str text,
+                               struct pieces *p, struct err *e)
+{
+    size_t most = (size_t)en->net->max_pos - 2;
+    enum status st = subword_encode(en->w->subword, text.p ? text.p : "",
+                                    text.n, p, e);
+
+    if (most > MOST_PIECES) most = MOST_PIECES;
+    if (p->n > most) p->n = most;
+    return st;
+}
+
+static enum status join_sides(const struct engine *en,
+                              const struct pieces *src,
+                              const struct pieces *tgt,
+                              struct steering_pair *to, struct err *e)
+{
+    const struct config *c = &en->w->cfg;
+    int32_t *at = malloc((src->n + tgt->n + 2) * sizeof *at);
+
+    assert(!to->ids);
+    if (!at) return err_nomem(e, "memory pairs");
+    to->ids = at;
+    if (c->prefix_id >= 0) *at++ = c->prefix_id;
+    for (size_t i = 0; i < src->n; i++) *at++ = src->at[i].id;
+    if (c->suffix_id >= 0) *at++ = c->suffix_id;
+    to->n_src = (int)(at - to->ids);
+    for (size_t i = 0; i < tgt->n; i++) *at++ = tgt->at[i].id;
+    to->n_tgt = src->n ? (int)tgt->n : 0;
+    assert(to->n_src <= en->net->max_pos && to->n_tgt <= MOST_PIECES);
+    return ST_OK;
+}
+
+enum status steering_pair_encode(const struct engine *en, struct str source,
+                                 struct str target, struct steering_pair *to,
+                                 struct err *e)
+{
+    struct pieces src = { 0 }, tgt = { 0 };
+    enum status st = encode_side(en, source, &src, e);
+
+    if (!st) st = encode_side(en, target, &tgt, e);
+    if (!st) st = join_sides(en, &src, &tgt, to, e);
+    pieces_release(&src);
+    pieces_release(&tgt);
+    return st;
+}
+
+enum status steering_pair_prepare(const struct engine *en,
+                                  struct key_cache *cache, struct str source,
+                                  struct str target, struct steering_pair *to,
+                                  struct err *e)
+{
+    enum status st;
+
+    to->id = steering_pair_id(source, target);
+    st = steering_pair_find_keys(cache, to, e);
+    if (st || to->keys) return st;
+    return steering_pair_encode(en, source, target, to, e);
+}
+
+static char *copy_str(struct str s)
+{
+    char *p = malloc(s.n + 1);
+
+    if (p && s.n) memcpy(p, s.p, s.n);
+    if (p) p[s.n] = 0;
+    return p;
+}
+
+enum status steering_pair_copy_texts(struct steering_pair *to,
+                                     struct str source, struct str target,
+                                     const char *memory, struct err *e)
+{
+    assert(!to->source && !to->target && !to->memory);
+    to->source = copy_str(source);
+    to->target = copy_str(target);
+    to->memory = copy_str(str_of(memory));
+    return to->source && to->target && to->memory
+        ? ST_OK : err_nomem(e, "memory pairs");
+}
+
+enum status steering_pair_plain(struct strbuf *sb, struct str *source,
+                                struct str *target, struct err *e)
+{
+    strbuf_reset(&sb[0]);
+    strbuf_reset(&sb[1]);
+    if (!tags_strip(*source, &sb[0]) || !tags_strip(*target, &sb[1]))
+        return err_nomem(e, "memory pairs");
+    *source = strbuf_view(&sb[0]);
+    *target = strbuf_view(&sb[1]);
+    return ST_OK;
+}
+
+/* ---- the pairs of a sentence --------------------------------------------- */
+
+enum status pairset_new(struct pairset **out, size_t most, struct err *e)
+{
+    struct pairset *r = calloc(1, sizeof *r);
+
+    *out = NULL;
+    if (r) r->pairs = calloc(most ? most : 1, sizeof *r->pairs);
+    if (!r || !r->pairs) {
+        free(r);
+        return err_nomem(e, "memory pairs");
+    }
+    *out = r;
+    return ST_OK;
+}
+
+void pairset_free(struct pairset *r)
+{
+    if (!r) return;
+    assert(r->n >= 0 && r->n_alternatives >= 0);
+    for (int i = 0; i < r->n + r->n_alternatives; i++)
+        steering_pair_release(&r->pairs[i]);
+    free(r->pairs);
+    sk_sentence_release(&r->sk);
+    free(r);
+}
+
+void pairset_drop_keys(struct pairset *r)
+{
+    assert(!r->n_alternatives);
+    for (int i = 0; i < r->n; i++) {
+        pair_keys_drop(r->pairs[i].keys);
+        r->pairs[i].keys = NULL;
+        free(r->pairs[i].ids);
+        r->pairs[i].ids = NULL;
+    }
+}
+
+void pairset_drop_alternatives(struct pairset *r)
+{
+    while (r->n_alternatives)
+        steering_pair_release(&r->pairs[r->n + --r->n_alternatives]);
+}
+
+static bool is_exact_match(const struct steering_pair *p, struct str text)
+{
+    return p->similarity >= 1 && p->source && p->target &&
+           str_eq(str_trim(str_of(p->source)), str_trim(text));
+}
+
+/* Whether one of the first n pairs has this target. */
+static bool has_target(const struct pairset *r, int n, const char *target)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(r->pairs[i].target, target)) return true;
+    return false;
+}
+
+bool pairset_keep_exact(struct pairset *r, struct str text)
+{
+    int all = r->n + r->n_alternatives, kept = 0, at = 0;
+
+    while (at < r->n && !is_exact_match(&r->pairs[at], text)) at++;
+    if (at == r->n) {
+        pairset_drop_alternatives(r);
+        return false;
+    }
+    for (at = 0; at < all; at++) {
+        struct steering_pair p = r->pairs[at];
+
+        if (!is_exact_match(&p, text) || has_target(r, kept, p.target)) {
+            steering_pair_release(&p);
+            continue;
+        }
+        assert(kept <= at);
+        r->pairs[kept++] = p;
+    }
+    assert(kept > 0);
+    r->n = kept;
+    r->n_alternatives = 0;
+    return true;
+}
+
+uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
+{
+    uint64_t parts[] = { mfile_id(en->w->file), options_knn_eos(o),
+                         MOST_PIECES };
+
+    return key_id_of(parts, sizeof parts).lo;
+}
