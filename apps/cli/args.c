@@ -10,7 +10,7 @@
 
 /* ---- the nearest name ------------------------------------------------- */
 
-/* Levenshtein's args_distance of two short names. */
+/* Levenshtein's distance of two short names. */
 static size_t args_distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_BYTES + 1], n = strlen(b);

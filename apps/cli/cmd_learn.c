@@ -1,4 +1,4 @@
-/* cmd_learn.c - skmt cmd_learn_learn: translate, cmd_learn_take the correction, know better. */
+/* cmd_learn.c - skmt learn: translate, take the correction, know better. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -143,7 +143,7 @@ static void put_html(struct textbuf *t, const char *s, size_t n)
     }
 }
 
-/* The line as the library saw it: its spans explain_html_count those bytes. */
+/* The line as the library saw it: its spans count those bytes. */
 static void repair(struct textbuf *t, const char *s, size_t n)
 {
     textbuf_reset(t);

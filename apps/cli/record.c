@@ -20,8 +20,8 @@
 #include "wholefile.h"
 
 const struct opt record_option = {
-    "record", 0, "FILE", "write there, as JSON, what this run was: version, "
-    "all options, checksums of model, memory and output, processor, time, exit "
+    "record", 0, "FILE", "describe this run in FILE as JSON: version, all "
+    "options, checksums of model, memory and output, processor, time, exit "
     "status"
 };
 

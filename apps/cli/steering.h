@@ -13,20 +13,18 @@
 
 #define STEERING_OPTIONS                                                      \
     { "memory", 'M', "FILE",                                                  \
-      "steer by this translation memory (skmt tm): "                          \
-      "similar sentences there change the translation, the same one is "      \
-      "taken" },                                                              \
+      "steer the translation by this translation memory (skmt tm): similar "  \
+      "stored sentences influence the translation, an identical one is "      \
+      "reused" },                                                             \
         { "name", 'n', "NAME",                                                \
-          "only this memory of the file; may be given "                       \
-          "several times" },                                                  \
+          "use only this memory of the file; may be given several times" },   \
         { "key-file", 0, "FILE",                                              \
-          "keep what the model makes of stored pairs there "                  \
-          "(made when it does not exist), so that it is not computed "        \
-          "again" },                                                          \
+          "store the keys of memory pairs in FILE, so that they are computed "\
+          "only once; created if it does not exist (see skmt help tm warm)" },\
     {                                                                         \
         "settings", 0, "FILE",                                                \
-            "options from a file, as skmt tune writes it; "                   \
-            "those given on the command line win"                             \
+            "read options from FILE, as written by skmt tune; options on the "\
+            "command line override them"                                      \
     }
 
 struct steering {

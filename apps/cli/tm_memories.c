@@ -1,4 +1,4 @@
-/* tm_memories.c - skmt tm create, tm_memories_list, set, drop: the memories of a file. */
+/* tm_memories.c - skmt tm create, list, set, drop: the memories of a file. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ int cmd_tm_create(struct tm_call *c)
     return tm_print(c);
 }
 
-/* ---- tm_memories_list ------------------------------------------------------------- */
+/* ---- list ------------------------------------------------------------- */
 
 /* Names last: they may be long, and wide. */
 static void tm_memories_put_row(struct textbuf *t, const skmt_tm_info *m)

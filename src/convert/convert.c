@@ -1,6 +1,6 @@
-/* convert.c - convert_plan the output, check the convert_plan, write it; see convert.h.
+/* convert.c - plan the output, check the plan, write it; see convert.h.
  *
- * The convert_plan is a list of steps, one per tensor of the lists in weights.h, each
+ * The plan is a list of steps, one per tensor of the lists in weights.h, each
  * with the input tensors it is made of. Planning finds and checks all of
  * them, so that a missing or left-over tensor is reported before minutes are
  * spent on writing; running takes one step's memory at a time. */

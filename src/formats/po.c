@@ -1,4 +1,4 @@
-/* po.c - see po.h. The syntax is gettext's: keywords and strings, any po_number
+/* po.c - see po.h. The syntax is gettext's: keywords and strings, any number
  * of strings to a keyword, on as many lines as one likes; comments before. */
 #include "formats/po.h"
 
@@ -215,7 +215,7 @@ static enum po_step string(struct po_scan *s)
     return PO_TAKEN;
 }
 
-/* The po_number in msgstr[n] has to be the next one. */
+/* The number in msgstr[n] has to be the next one. */
 static enum po_step form(struct po_scan *s)
 {
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* tmx_write.c - TMX 1.4; see tmx.h.
  *
- * A unit is tmx_write_put together in memory and looked through before any of it goes
+ * A unit is put together in memory and looked through before any of it goes
  * out: one that XML cannot hold is refused as a whole. */
 #include <stdlib.h>
 #include <string.h>

@@ -189,7 +189,7 @@ static int key_file_sql_transact(struct key_file_sql *db, const char *begin,
 }
 
 /* Not in the WAL mode yet: the file must not have any content before it has
- * all, or it would key_file_sql_look like somebody else's. auto_vacuum: pages that are not
+ * all, or it would look like somebody else's. auto_vacuum: pages that are not
  * used can be returned to the file system a few at a time. It has to be set
  * before anything is written, and writes by itself, so it must be the first
  * within the transaction. */

@@ -63,7 +63,7 @@ int rindicator_bucket(uint32_t times)
     return times <= 5 ? 2 : times <= 9 ? 3 : 4;
 }
 
-/* The two ways to rindicator_do_count remember their words apart, by other keys. A seed of
+/* The two ways to count remember their words apart, by other keys. A seed of
  * the hash would not do: in words of three bytes it changes the last one, so
  * that "qqA" with one seed is "qqF" with another. */
 static uint64_t rindicator_key_of(struct str w, bool stopwords)

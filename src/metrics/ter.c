@@ -1,4 +1,4 @@
-/* ter.c - edit ter_distance in a band, and the search for shifts.
+/* ter.c - edit distance in a band, and the search for shifts.
  *
  * The table has a row for each number of words taken of the hypothesis and a
  * column for each number taken of the reference; of a row only the band around
@@ -17,7 +17,7 @@
 #define SHIFT_REACH 50
 #define TRIALS 1000
 #define BAND 25
-#define FAR (1u << 30)          /* the ter_distance of a cell outside the band */
+#define FAR (1u << 30)          /* the distance of a cell outside the band */
 
 enum op { OP_SAME, OP_REPLACE, OP_HYP_ONLY, OP_REF_ONLY };
 

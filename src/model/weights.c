@@ -1,4 +1,4 @@
-/* weights.c - weights_find each tensor of the lists in weights.h and check its shape.
+/* weights.c - find each tensor of the lists in weights.h and check its shape.
  *
  * Nothing is copied: every pointer goes into the mapped file, which mfile.c
  * has checked byte by byte. Here we only see that the tensors are the ones

@@ -57,7 +57,7 @@ struct batch {
     struct batch_counts counts;
 };
 
-/* The most tokens a mixer may batch_list. */
+/* The most tokens a mixer may list. */
 enum { MOST_LISTED = 64 };
 /* Drafts are made for at most so many hypotheses. */
 enum { DRAFT_LIVE = 4 };
@@ -478,7 +478,7 @@ static void batch_list(struct batch *b, int row, int32_t token)
 }
 
 /* The model's best tokens and those the mixer lists: mixing only raises the
- * batch_listed ones against the others, so no other token can be among the best. */
+ * listed ones against the others, so no other token can be among the best. */
 static void list_best(struct batch *b, const struct lane *l, int row)
 {
     struct topk_entry top[TOPK_MAX];

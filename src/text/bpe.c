@@ -1,12 +1,12 @@
 /* bpe.c - pairs of neighbors merged, best score first.
  *
- * The text starts as characters (and user-defined pieces, which never bpe_merge).
+ * The text starts as characters (and user-defined pieces, which never merge).
  * Again and again the two neighbors whose union is the piece of the highest
  * score become one, the leftmost of equals, until no union is a piece. The
- * candidates wait in a heap; one made stale by another bpe_merge is recognized by
+ * candidates wait in a heap; one made stale by another merge is recognized by
  * its length when it comes up, and dropped.
  *
- * Unused pieces do bpe_merge (they are steps on the way to longer ones) but are
+ * Unused pieces do merge (they are steps on the way to longer ones) but are
  * taken apart again at the end, the way they were last put together.
  *
  * When no piece reaches over a word border, words cannot influence each other

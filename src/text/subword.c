@@ -2,7 +2,7 @@
  *
  * Encoding is three passes, each linear in the text: normalize (7 bytes of
  * scratch per byte, with the cuts), segment (unigram.c or bpe.c), and this
- * file's subword_emit, which looks up ids and says where in the original each piece
+ * file's emit, which looks up ids and says where in the original each piece
  * lies. */
 #include "text/subword.h"
 

@@ -376,7 +376,7 @@ static uint32_t refine(struct bm25 *b, const struct segment *s, size_t n,
         uint32_t kept = 0, floor = bar(b);
 
         if ((uint64_t)n_cand * LOOKUP_COST > run_count(a->run)) {
-            /* Every document of the run gets its bm25_share; those that are no
+            /* Every document of the run gets its share; those that are no
              * candidates are never read, and cleared with the block. */
             add_run(b, s, a);
         } else {

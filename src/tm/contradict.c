@@ -202,7 +202,7 @@ static enum status tell_run(struct contradict *c, const struct text_run *r)
 
 /* ---- all of them --------------------------------------------------------- */
 
-/* store_scan gives ST_CANCELED when contradict_take_text stops it: that is only done when
+/* store_scan gives ST_CANCELED when take_text stops it: that is only done when
  * there is no memory left. */
 static enum status contradict_scan(struct contradict *c)
 {

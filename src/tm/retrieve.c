@@ -21,7 +21,7 @@
 struct retrieve_list {
     struct match *at;
     size_t n, cap, next;
-    size_t until;               /* the retrieve_merge goes on to here past the top */
+    size_t until;               /* the merge goes on to here past the top */
     struct match *same;         /* not candidates: other texts whose source
                                    has the symbols of the query */
     size_t n_same, cap_same;

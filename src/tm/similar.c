@@ -351,7 +351,7 @@ static size_t begin_of(const struct similar_side *s, size_t i)
 
 /* The words up to i of theirs and j of ours have nothing in common: drop and
  * add them. Equal white space at either end of the two stays: from "a day" to
- * "a new day" is to similar_keep "a ", add "new " and similar_keep "day". */
+ * "a new day" is to keep "a ", add "new " and keep "day". */
 static bool change(struct diff *d, size_t i, size_t j)
 {
     struct similar_side *t = &d->theirs, *o = &d->ours;
