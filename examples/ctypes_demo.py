@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The library from Python, with nothing but the standard library.
+"""Use the library from Python with ctypes; no other package is needed.
 
     python3 ctypes_demo.py build/libskmt.so models/de-en.skmt 'Guten Morgen!'
 """

@@ -1,10 +1,10 @@
-/* memory.c - a translation memory: store a pair, find what is similar.
+/* memory.c - a translation memory: stores a pair, or finds similar pairs.
  *
  *     ./memory my.tm 'Guten Tag, Welt.' 'Good day, world.'   stores the pair
  *     ./memory my.tm 'Guten Tag!'                            finds it
  *
- * A match is printed with its similarity, and its source the way it differs:
- * [-only in the memory-], {+only in the text+}. */
+ * Each match is printed with its similarity and its target. The differences of
+ * its source are marked: [-only in the memory-], {+only in the text+}. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
     skmt_match m;
     skmt_status st;
 
-    /* Without options the 16 best; without a model words are compared. */
+    /* No options: at most 16 matches. No model: similarity is measured in
+     * words. */
     st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &found, err);
     if (st) return st;
     for (int i = 0; i < skmt_matches_count(found); i++) {
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
         return 2;
     }
     st = skmt_tm_open(&tm, argv[1], SKMT_TM_CREATE, &err);
-    /* The first memory of a file is made by itself. */
+    /* The first pair creates the memory "main" in the file. */
     if (!st && argc == 4)
         st = skmt_tm_add(tm, NULL, argv[2], argv[3], &id, &err);
     else if (!st)

@@ -1,9 +1,9 @@
-/* session.c - options, several translations of a text, and their pieces.
+/* session.c - a session with options: several translations of a text.
  *
  *     ./session de-en.skmt 'Guten Morgen!'
  *
- * prints the best translation, then each of the three best with its score and
- * the pieces it is made of. */
+ * Prints the best translation, then each of the three best with its score and
+ * its tokens with their log-probabilities. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     if (options) st = skmt_options_set(options, "nbest", "3", &err);
     if (!st) st = skmt_model_open(&model, argv[1], &err);
     if (!st) st = skmt_session_new(&session, model, options, &err);
-    /* A session keeps its memory: translate as many texts as you like. */
+    /* A session keeps its buffers, so translate many texts with one. */
     if (!st)
         st = skmt_session_translate(session, argv[2], strlen(argv[2]), NULL,
                                     &result, &err);

@@ -1,15 +1,15 @@
-/* steer.c - a memory changes a translation, and says how.
+/* steer.c - steers a translation by a memory and shows its influence.
  *
  *     ./steer MODEL my.tm 'Guten Abend, Welt.'
  *
- * Prints the translation, how much of each word's probability was the
- * memory's, and the pairs that were similar. */
+ * Prints the translation, the weight of the memory in each token, and the
+ * similar pairs. */
 #include <stdio.h>
 #include <string.h>
 
 #include <skmt.h>
 
-static void print_words(const skmt_result *r)
+static void print_tokens(const skmt_result *r)
 {
     const char *text = skmt_result_text(r, 0, NULL);
 
@@ -31,7 +31,7 @@ static void print_pairs(const skmt_result *r)
 
         skmt_result_pair(r, 0, i, &pair);
         printf("%.0f%% similar%s: %s = %s\n", 100 * pair.similarity,
-               pair.exact ? ", taken as it is" : "", pair.source,
+               pair.exact ? ", reused" : "", pair.source,
                pair.target);
     }
 }
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         st = skmt_session_translate(s, argv[3], strlen(argv[3]), NULL, &r,
                                     &err);
     if (!st) {
-        print_words(r);
+        print_tokens(r);
         print_pairs(r);
     } else {
         fprintf(stderr, "%s\n", err.message);

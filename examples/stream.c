@@ -1,4 +1,5 @@
-/* stream.c - a whole corpus: batched, on two threads, back in order.
+/* stream.c - translates many lines in batches on two threads; the output is in
+ * the order of the input.
  *
  *     ./stream de-en.skmt < german.txt > english.txt */
 #include <stdio.h>

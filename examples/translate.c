@@ -1,4 +1,4 @@
-/* translate.c - the shortest program: one text in, one text out.
+/* translate.c - the shortest program: translates one text.
  *
  *     cc translate.c $(pkg-config --cflags --libs skmt) -o translate
  *     ./translate de-en.skmt 'Guten Morgen!' */

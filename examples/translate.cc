@@ -1,4 +1,5 @@
-// translate.cc - the same from C++, with handles that free themselves.
+// translate.cc - translates texts from C++, with handles that are freed by
+// smart pointers.
 //
 //     c++ translate.cc $(pkg-config --cflags --libs skmt) -o translate
 //     ./translate de-en.skmt 'Guten Morgen!' 'Vielen Dank.'

@@ -5,7 +5,7 @@
  * for the rest. "skmt help options" prints both as tab-separated text; "make
  * man" and a test use it to keep the man page up to date. The pages of
  * "skmt tm" are in tm_help.c, the page of "skmt learn" is in learn_help.c. */
-#include <assert.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -182,8 +182,8 @@ static const char score_page[] =
 "R-indicator): the share of reference words that the translation contains, by\n"
 "the number of earlier references of the same document that had the word (0,\n"
 "1, 2-5, 6-9, 10 or more). Without --docs, all lines are one document. For R\n"
-"and --words, text is split into words as the Moses tokenizer does for English\n"
-"and case is kept; R ignores numbers and single punctuation marks.\n"
+"and --words, text is split into words as the Moses tokenizer does for\n"
+"English and case is kept; R ignores numbers and single punctuation marks.\n"
 "\n"
 "Examples:\n"
 "  skmt score --ref letter.en.txt mine.txt\n"
@@ -213,10 +213,10 @@ static const char tune_page[] =
 "  skmt tune -M my.tm --adapter fixed --lambda 0.3,0.5,0.7 --tau 100\n"
 "\n"
 "m and k are tried first, with the tau nearest to the model's default. Then\n"
-"lambda and then tau are tried, each with the best values found before. If two\n"
-"settings score the same, the one with the smaller values wins. A sentence\n"
-"that is stored word for word is translated like any other. If the command is\n"
-"interrupted (Ctrl-C), no file is written.\n";
+"lambda and then tau are tried, each with the best values found before. If\n"
+"two settings score the same, the one with the smaller values wins. A\n"
+"sentence that is stored word for word is translated like any other. If the\n"
+"command is interrupted (Ctrl-C), no file is written.\n";
 
 static const char info_page[] =
 "Usage: skmt info [OPTIONS] [MODEL]\n"
@@ -467,8 +467,8 @@ int cmd_help(int argc, char **argv)
         return help_command("help");
     if (argc == 2) return help_command(argv[1]);
     if (argc > 3 || strcmp(argv[1], "tm"))
-        return complain(EXIT_USAGE, "help takes one command; 'skmt --help' lists "
-                        "the commands");
+        return complain(EXIT_USAGE, "help takes one command; 'skmt --help' "
+                        "lists the commands");
     snprintf(both, sizeof both, "%s %s", argv[1], argv[2]);
     return help_command(both);
 }

@@ -1,5 +1,5 @@
 # needs: model
-What the examples show is what they do.
+The examples work as they say.
 
   $ "$BUILD/examples/translate" "$SKMT_MODEL" 'Guten Morgen!'
   Good morning!
@@ -19,7 +19,7 @@ What the examples show is what they do.
   Good morning!
   Thank you very much.
 
-A memory finds what was stored a moment ago, and shows how it differs.
+A memory finds the pair that was just stored, and marks the differences.
 
   $ "$BUILD/examples/memory" my.tm 'Guten Tag, Welt.' 'Good day, world.'
 
@@ -33,11 +33,11 @@ A memory finds what was stored a moment ago, and shows how it differs.
   nowhere/my.tm: * (glob)
   [1]
 
-It steers a translation; the same sentence is taken as it is.
+It steers a translation; an identical sentence is reused.
 
   $ "$BUILD/examples/steer" "$SKMT_MODEL" my.tm 'Guten Tag, Welt.'
   Good day, world.
-  100% similar, taken as it is: Guten Tag, Welt. = Good day, world.
+  100% similar, reused: Guten Tag, Welt. = Good day, world.
 
   $ "$BUILD/examples/steer" "$SKMT_MODEL" my.tm 'Guten Tag, Freunde.' | grep similar
   *% similar: Guten Tag, Welt. = Good day, world. (glob)
