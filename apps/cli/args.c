@@ -1,4 +1,9 @@
-/* args.c - see args.h. */
+/* args.c - parses options and operands, and suggests a name when an option or
+ * command was mistyped. It does not know what any option means.
+ *
+ * Invariant: between calls, a->at is the index of the last argument that was
+ * consumed, so 0 <= a->at <= a->argc. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +13,9 @@
 
 #define NAME_MAX_BYTES 64
 
-/* ---- the nearest name ------------------------------------------------- */
+/* ---- suggestions ------------------------------------------------------ */
 
-/* Levenshtein's distance of two short names. */
+/* The Levenshtein distance of two short names. */
 static size_t args_distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_BYTES + 1], n = strlen(b);
@@ -37,7 +42,7 @@ void nearest_begin(struct nearest *n, const char *typed)
 {
     n->typed = typed;
     n->best = NULL;
-    n->distance = 1 + (strlen(typed) + 2) / 3;  /* further is not near */
+    n->distance = 1 + (strlen(typed) + 2) / 3;  /* limit for suggestions */
 }
 
 void nearest_offer(struct nearest *n, const char *name)
@@ -46,7 +51,7 @@ void nearest_offer(struct nearest *n, const char *name)
 
     if (strlen(n->typed) > NAME_MAX_BYTES) return;
     d = args_distance(n->typed, name);
-    /* A beginning is near however much is missing: --att, --attention. */
+    /* Suggest --attention for --att, no matter how much is missing. */
     if (strlen(n->typed) >= 3 && !strncmp(n->typed, name, strlen(n->typed)))
         d = 1;
     if (d < n->distance) {
@@ -62,13 +67,13 @@ const char *nearest_end(const struct nearest *n)
 
 /* ---- options ---------------------------------------------------------- */
 
-static bool is_switch(const skmt_option_info *info)
+static bool is_flag(const skmt_option_info *info)
 {
     return !strcmp(info->kind, "bool");
 }
 
-static bool find_engine(describe_fn *describe, const char *name,
-                        skmt_option_info *out)
+static bool find_engine_option(describe_fn *describe, const char *name,
+                               skmt_option_info *out)
 {
     for (int i = 0; describe(i, out); i++)
         if (!strcmp(out->name, name)) return true;
@@ -89,15 +94,16 @@ static enum arg args_unknown(const struct args *a, const char *name)
         nearest_offer(&near, info.name);
     best = nearest_end(&near);
     if (best)
-        complain(0, "%s has no option '--%s'; did you mean '--%s'?",
+        complain(0, "%s: unknown option '--%s'; did you mean '--%s'?",
                  a->command, name, best);
     else
-        complain(0, "%s has no option '--%s'; see 'skmt help %s'",
+        complain(0, "%s: unknown option '--%s'; see 'skmt help %s'",
                  a->command, name, a->command);
     return ARG_BAD;
 }
 
-/* The value after an option's name: what followed '=', else the next word. */
+/* Set a->value to the value of an option: the text after '=', which is
+ * `attached`, or the next argument. */
 static bool args_take_value(struct args *a, const char *attached)
 {
     if (attached) {
@@ -127,18 +133,19 @@ static enum arg args_own_option(struct args *a, const struct opt *o,
 static enum arg engine_option(struct args *a, const char *name,
                               const char *attached)
 {
-    static skmt_option_info info;       /* its name outlives the call */
+    static skmt_option_info info;       /* a->name points into it */
 
-    if (find_engine(a->describe, name, &info)) {
+    if (find_engine_option(a->describe, name, &info)) {
         a->name = info.name;
-        if (is_switch(&info)) {
+        if (is_flag(&info)) {
             a->value = attached ? attached : "1";
             return ARG_ENGINE;
         }
         return args_take_value(a, attached) ? ARG_ENGINE : ARG_BAD;
     }
     if (!strncmp(name, "no-", 3) && !attached
-        && find_engine(a->describe, name + 3, &info) && is_switch(&info)) {
+        && find_engine_option(a->describe, name + 3, &info)
+        && is_flag(&info)) {
         a->name = info.name;
         a->value = "0";
         return ARG_ENGINE;
@@ -172,7 +179,7 @@ static enum arg short_option(struct args *a, const char *word)
         if (o->value || !word[1])
             return args_own_option(a, o, word[1] ? word + 1 : NULL);
     }
-    complain(0, "%s has no option '-%s'; see 'skmt help %s'", a->command,
+    complain(0, "%s: unknown option '-%s'; see 'skmt help %s'", a->command,
              word, a->command);
     return ARG_BAD;
 }
@@ -181,7 +188,12 @@ static enum arg next_argument(struct args *a)
 {
     const char *word;
 
-    if (++a->at >= a->argc) return ARG_END;
+    assert(a->at >= 0 && a->at <= a->argc);
+    if (a->at + 1 >= a->argc) {
+        a->at = a->argc;
+        return ARG_END;
+    }
+    a->at++;
     word = a->argv[a->at];
     if (!a->only_operands && !strcmp(word, "--")) {
         a->only_operands = true;
@@ -195,8 +207,7 @@ static enum arg next_argument(struct args *a)
                           : short_option(a, word + 1);
 }
 
-/* Every command has --record: it is taken here, and all others are reported to
- * the record. */
+/* --record is handled here; all other arguments are reported to record.c. */
 enum arg args_next(struct args *a)
 {
     enum arg what;
@@ -204,7 +215,7 @@ enum arg args_next(struct args *a)
     if (a->at == 0) record_parse_begin(a);
     while ((what = next_argument(a)) == ARG_OWN
            && args_is(a, record_option.name))
-        record_ask(a->value);
+        record_set_path(a->value);
     if (what == ARG_END) return record_parse_end() ? ARG_END : ARG_BAD;
     record_argument(what, a);
     return what;
@@ -215,16 +226,17 @@ bool args_is(const struct args *a, const char *name)
     return !strcmp(a->name, name);
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- the whole command line --------------------------------------------- */
 
-int args_take_own(struct args a, take_arg_fn *take, void *user)
+int args_parse_own(struct args a, args_fn *fn, void *user)
 {
     int status = EXIT_DONE;
     enum arg what;
 
+    assert(a.at == 0);
     while (!status && (what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
-        if (what != ARG_ENGINE) status = take(user, what, &a);
+        if (what != ARG_ENGINE) status = fn(user, what, &a);
     }
     return status;
 }
@@ -234,6 +246,7 @@ int args_set_engine(struct args a, skmt_options *o)
     skmt_error err;
     enum arg what;
 
+    assert(a.at == 0);
     while ((what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
         if (what == ARG_ENGINE && skmt_options_set(o, a.name, a.value, &err))

@@ -1,8 +1,9 @@
-/* cli.h - what the commands of the skmt tool share.
+/* cli.h - declarations shared by all commands of the skmt tool.
  *
- * A command parses its arguments, does its work over the public API and
- * returns an exit status; only commands print. Messages are one sentence on
- * stderr that starts with "skmt: " or, about an input, with "file:line: ". */
+ * A command parses its arguments, does its work through the public API and
+ * returns an exit status. Error messages go to stderr. They are one sentence
+ * that starts with "skmt: " or, if an input line is at fault, with
+ * "file:line: ". */
 #ifndef CLI_H
 #define CLI_H
 
@@ -11,13 +12,13 @@
 
 #include "skmt.h"
 
-/* Documented in help.c and in the man page. */
+/* Documented in cmd_help.c and in the man page. */
 enum exit_status {
     EXIT_DONE = 0,
-    EXIT_TROUBLE = 1,           /* an input or output failed */
-    EXIT_USAGE = 2,             /* the command line makes no sense */
+    EXIT_TROUBLE = 1,           /* input or output error, or out of memory */
+    EXIT_USAGE = 2,             /* usage error */
     EXIT_MODEL = 3,             /* no usable model file */
-    EXIT_SIGNAL = 128           /* plus the signal's number */
+    EXIT_SIGNAL = 128           /* plus the number of the signal */
 };
 
 struct command {
@@ -36,14 +37,16 @@ int cmd_score(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
-/* "skmt: " sentence newline on stderr; returns status. */
+/* Prints "skmt: ", the message and a newline on stderr. Returns status. */
 __attribute__((format(printf, 2, 3)))
 int complain(int status, const char *fmt, ...);
 
-/* Says so when SKMT_ISA asks for kernels that cannot be had. */
+/* Prints a warning if SKMT_ISA asks for kernels that are not available. */
 void check_isa(void);
 
-/* The name in the list nearest to what was typed, NULL when none is near. */
+/* Finds the known name that is most similar to a mistyped one: begin with the
+ * typed name, offer each known name, then end. nearest_end() returns NULL if
+ * no known name is similar enough to suggest. */
 struct nearest { const char *typed, *best; size_t distance; };
 void nearest_begin(struct nearest *n, const char *typed);
 void nearest_offer(struct nearest *n, const char *name);

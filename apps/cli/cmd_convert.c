@@ -1,4 +1,5 @@
-/* cmd_convert.c - trained weights to one model file. */
+/* cmd_convert.c - skmt convert: makes a model file from trained weights. The
+ * library does the conversion; here are the options, progress and signals. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "record.h"
 #include "skmt_tools.h"
 
-static void step(void *user, int done, int total)
+static void show_convert_progress(void *user, int done, int total)
 {
     struct progress *p = user;
 
@@ -18,9 +19,10 @@ static void step(void *user, int done, int total)
     progress_update(p, (uint64_t)done, (uint64_t)done);
 }
 
-/* Ctrl-C waits for the end, a second or two, as the library cannot be stopped
- * half-way and would leave its temporary file behind. The complete file is
- * kept; the status says that a signal came. */
+/* The library cannot be interrupted, and killing the process would leave its
+ * temporary file behind. Therefore Ctrl-C takes effect at the end, a second or
+ * two later: the complete file is kept and the exit status reports the
+ * signal. */
 static int convert(const char *from, const char *type, const char *output,
                    bool quiet)
 {
@@ -31,7 +33,7 @@ static int convert(const char *from, const char *type, const char *output,
 
     interrupt_hold();
     progress_begin(&p, "tensors", 0, !quiet);
-    st = skmt_convert(from, type, output, step, &p, &err);
+    st = skmt_convert(from, type, output, show_convert_progress, &p, &err);
     progress_end(&p);
     sig = interrupt_held();
     if (st) complain(0, "%s", err.message);
@@ -51,8 +53,8 @@ int cmd_convert(int argc, char **argv)
     while ((what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
         if (what == ARG_OPERAND)
-            return complain(EXIT_USAGE, "convert takes no operand '%s'; the "
-                            "folder goes after --from", a.value);
+            return complain(EXIT_USAGE, "convert: unexpected operand '%s'; "
+                            "name the folder with --from DIR", a.value);
         if (args_is(&a, "from")) from = a.value;
         else if (args_is(&a, "type")) type = a.value;
         else if (args_is(&a, "output")) output = a.value;
@@ -63,7 +65,7 @@ int cmd_convert(int argc, char **argv)
         return complain(EXIT_USAGE, "convert needs --from DIR and -o FILE; "
                         "see 'skmt help convert'");
     if (strcmp(type, "f32") && strcmp(type, "bf16") && strcmp(type, "int8"))
-        return complain(EXIT_USAGE, "--type is f32, bf16 or int8, not '%s'",
+        return complain(EXIT_USAGE, "--type: '%s' is not f32, bf16 or int8",
                         type);
     record_value("type", type);
     return convert(from, type, output, quiet);

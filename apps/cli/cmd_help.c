@@ -1,10 +1,11 @@
-/* cmd_help.c - pages that teach by example.
+/* cmd_help.c - prints the help pages, each with examples.
  *
- * Option lists come from where the options are defined: the tables below for
- * the commands' own, what the library describes for the rest. "skmt help
- * options" prints both as tab-separated text; the man page is checked
- * against it. The pages of "skmt tm" are in tm_help.c, that of "skmt learn" in
- * learn_help.c. */
+ * The option lists of the pages come from where the options are defined: the
+ * tables below for the commands' own options, and the library's descriptions
+ * for the rest. "skmt help options" prints both as tab-separated text; "make
+ * man" and a test use it to keep the man page up to date. The pages of
+ * "skmt tm" are in tm_help.c, the page of "skmt learn" is in learn_help.c. */
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,109 +18,115 @@
 #define INDENT 26
 
 const struct opt translate_options[] = {
-    { "model", 'm', "FILE", "the model: a file, or a name to look for; "
-      "default $SKMT_MODEL, then the shipped de-en" },
-    { "output", 'o', "FILE", "write there, not to standard output; complete "
-      "lines appear as they are translated" },
-    { "prefix", 0, "TEXT", "the beginning every translation must have; "
-      "such a line is translated whole" },
-    { "prefix-file", 0, "FILE", "the same line by line; a blank line asks "
-      "for nothing" },
+    MODEL_OPTION,
+    { "output", 'o', "FILE", "write to FILE instead of standard output; each "
+      "line is written as soon as it is translated" },
+    { "prefix", 0, "TEXT", "make every translation begin with TEXT; lines are "
+      "then not split into sentences" },
+    { "prefix-file", 0, "FILE", "like --prefix, but line N of FILE is the "
+      "prefix of input line N; a blank line means no prefix" },
     STEERING_OPTIONS,
-    { "pairs", 0, "FILE", "steer by these pairs, the first 2 (sk1) or 16 (sk2) "
-      "of a line or as many as --matches says: for each line of text a line of "
-      "JSON, {\"tm\": [[\"source\", \"target\", 0.8], ..]}" },
-    { "html", 0, "FILE", "write what --explain tells as a page for a browser, "
-      "too" },
-    { "color", 0, "WHEN", "show by color what --explain tells: auto (on a "
-      "terminal), always or never" },
-    { "json", 'j', NULL, "one JSON object a line: text, score, sentences "
-      "and their pieces with scores and byte spans" },
-    { "stats", 0, NULL, "at the end a JSON line on standard error: counts, "
-      "seconds, memory, processor" },
-    { "quiet", 'q', NULL, "no progress on a terminal" },
-    { "help", 'h', NULL, "show this page" },
-    { NULL, 0, NULL, NULL }
+    { "pairs", 0, "FILE", "take the similar pairs from FILE instead of a "
+      "memory: one line of JSON for each input line, {\"tm\": [[\"source\", "
+      "\"target\", 0.8], ..]}; the first 2 (sk1) or 16 (sk2) pairs of a line "
+      "are used, or the number set by --matches" },
+    { "html", 0, "FILE", "also write the explanation of --explain to FILE as "
+      "a web page" },
+    { "color", 0, "WHEN", "use color in the output of --explain: auto (if it "
+      "goes to a terminal), always or never" },
+    { "json", 'j', NULL, "print one JSON object per line: text, score, "
+      "sentences and their tokens with scores and byte positions" },
+    { "stats", 0, NULL, "at the end, print statistics as one line of JSON on "
+      "standard error: counts, times, memory use, processor" },
+    QUIET_OPTION,
+    HELP_OPTION,
+    NO_MORE_OPTIONS
 };
 
 const struct opt score_options[] = {
-    { "ref", 'r', "FILE", "the references, one a line" },
-    { "docs", 'd', "TSV", "the references with their documents: columns "
-      "between tabs, the document's name, the source, the reference; lines of "
-      "a document stand together" },
-    { "column", 'c', "N", "the references are in this column of FILE, between "
-      "tabs; default: the whole line, with --docs the third" },
-    { "metrics", 0, "LIST", "some of bleu, chrf, ter, chrf-eps (chrF2 "
-      "averaged the older way), r (R-indicator) and r-all (with stop words); "
-      "default bleu,chrf,ter, with --docs also r" },
-    { "buckets", 0, "LIST", "with --docs: the most lines a document of each "
-      "bucket has; default 50,100,200,500,1000" },
-    { "r-stopwords", 0, "on|off", "on, the default: leave English stop words "
-      "out of r; off: r counts them, as r-all does" },
-    { "words", 0, NULL, "also how well words come through, by how often the "
-      "references have them" },
-    { "freq-corpus", 0, "FILE", "the same by how often this text has them, "
-      "such as what a system was trained on" },
-    { "resamples", 0, "N", "times the lines are drawn again for intervals and "
-      "comparisons; default 1000, 0: neither" },
-    { "seed", 0, "N", "where drawing begins: the same gives the same figures; "
-      "default 12345" },
-    { "json", 'j', NULL, "one JSON object a file, with the counts behind each "
-      "score" },
-    { "help", 'h', NULL, "show this page" },
-    { NULL, 0, NULL, NULL }
+    { "ref", 'r', "FILE", "the file of reference translations, one per line" },
+    { "docs", 'd', "TSV", "the references as a table that also names "
+      "documents: document, source and reference, separated by tabs; the "
+      "lines of a document must be consecutive" },
+    { "column", 'c', "N", "read the references from column N of a "
+      "tab-separated file; default: the whole line, with --docs column 3" },
+    { "metrics", 0, "LIST", "comma-separated list of bleu, chrf, ter, "
+      "chrf-eps (chrF2 with the older averaging), r (R-indicator) and r-all "
+      "(R-indicator with stop words); default bleu,chrf,ter, with --docs "
+      "also r" },
+    { "buckets", 0, "LIST", "with --docs: group documents by length; LIST has "
+      "the largest number of lines of each group; default "
+      "50,100,200,500,1000" },
+    { "r-stopwords", 0, "on|off", "on: leave English stop words out of metric "
+      "r; off: count them, as r-all does; default on" },
+    { "words", 0, NULL, "also print how many words were translated correctly, "
+      "grouped by their frequency in the references" },
+    { "freq-corpus", 0, "FILE", "like --words, but take the frequencies from "
+      "FILE, for example the training data of a system" },
+    { "resamples", 0, "N", "number of bootstrap samples for confidence "
+      "intervals and comparisons; 0 turns both off; default 1000" },
+    { "seed", 0, "N", "seed of the bootstrap sampling; the same seed gives the "
+      "same numbers; default 12345" },
+    { "json", 'j', NULL, "print one JSON object per file, with the counts "
+      "behind each score" },
+    HELP_OPTION,
+    NO_MORE_OPTIONS
 };
 
 const struct opt tune_options[] = {
-    { "model", 'm', "FILE", "the model: a file, or a name to look for; "
-      "default $SKMT_MODEL, then the shipped de-en" },
+    MODEL_OPTION,
     STEERING_OPTIONS,
     { "dev", 'd', "FILE", "the lines to tune on: source, tab, translation; "
-      "default: pairs of the memory, each translated without itself" },
-    { "limit", 0, "N", "lines to tune on, spread evenly over all there are; "
-      "default 200, 0: all" },
-    { "m", 0, "LIST", "pairs for each sentence; default 1,2,4,8,16" },
-    { "k", 0, "LIST", "stored states asked at each step; default 1,2,3,4" },
-    { "tau", 0, "LIST", "squared distances at which a stored state is not "
-      "trusted any more; default 5,10,20,50,100,150,200" },
-    { "lambda", 0, "LIST", "trust in the memory, with --adapter fixed; "
-      "default 0.1,0.2 .. 0.9" },
-    { "metric", 0, "bleu|chrf", "what decides; default bleu" },
-    { "full", 0, NULL, "try all of them together, not one after the other" },
-    { "output", 'o', "FILE", "write the best settings there, for --settings; "
-      "replaced in one step when all is done" },
-    { "svg", 0, "FILE", "draw the tables there as heat maps" },
-    { "json", 'j', NULL, "one JSON object: every setting with its scores" },
-    { "quiet", 'q', NULL, "no progress on a terminal" },
-    { "help", 'h', NULL, "show this page" },
-    { NULL, 0, NULL, NULL }
+      "default: pairs of the memory, each left out while it is translated" },
+    { "limit", 0, "N", "tune on N lines, spread evenly over the file or "
+      "memory; 0 for all; default 200" },
+    { "m", 0, "LIST", "numbers of pairs per sentence to try; default "
+      "1,2,4,8,16" },
+    { "k", 0, "LIST", "numbers of neighbors per step to try; default 1,2,3,4" },
+    { "tau", 0, "LIST", "squared distances to try at which the weight of the "
+      "memory becomes 0; default 5,10,20,50,100,150,200" },
+    { "lambda", 0, "LIST", "weights of the memory to try, with --adapter "
+      "fixed; default 0.1,0.2 .. 0.9" },
+    { "metric", 0, "bleu|chrf", "the score that decides which setting is best; "
+      "default bleu" },
+    { "full", 0, NULL, "try all combinations, instead of one option after the "
+      "other" },
+    { "output", 'o', "FILE", "write the best settings to FILE, for use with "
+      "--settings; an existing file is replaced only when tuning is done" },
+    { "svg", 0, "FILE", "also draw the tables as heat maps in FILE" },
+    { "json", 'j', NULL, "print one JSON object with the scores of every "
+      "setting" },
+    QUIET_OPTION,
+    HELP_OPTION,
+    NO_MORE_OPTIONS
 };
 
 const struct opt info_options[] = {
-    { "model", 'm', "FILE", "the same as the operand" },
-    { "json", 'j', NULL, "one JSON object" },
-    { "tensors", 0, NULL, "also name, type, shape, size and checksum of "
-      "every tensor" },
-    { "help", 'h', NULL, "show this page" },
-    { NULL, 0, NULL, NULL }
+    { "model", 'm', "FILE", "the model to show; the same as the operand" },
+    { "json", 'j', NULL, "print one JSON object" },
+    { "tensors", 0, NULL, "also list the name, type, shape, size and checksum "
+      "of every tensor" },
+    HELP_OPTION,
+    NO_MORE_OPTIONS
 };
 
 const struct opt convert_options[] = {
-    { "from", 0, "DIR", "a folder with model.safetensors, config.json and "
+    { "from", 0, "DIR", "the folder with model.safetensors, config.json and "
       "spm.model" },
-    { "type", 0, "TYPE", "how weights are kept: f32, bf16 or int8 (the "
-      "default)" },
-    { "output", 'o', "FILE", "the model file to make; replaced in one step "
-      "when complete" },
-    { "quiet", 'q', NULL, "no progress on a terminal" },
-    { "help", 'h', NULL, "show this page" },
-    { NULL, 0, NULL, NULL }
+    { "type", 0, "TYPE", "number format of the weights: f32, bf16 or int8; "
+      "default int8" },
+    { "output", 'o', "FILE", "the model file to write; an existing file is "
+      "replaced only when the new one is complete" },
+    QUIET_OPTION,
+    HELP_OPTION,
+    NO_MORE_OPTIONS
 };
 
 static const char overview[] =
 "Usage: skmt COMMAND [OPTIONS] ...\n"
 "\n"
-"Translate text on this machine's processor.\n"
+"Translate text on this computer, without a network. A translation memory of\n"
+"earlier translations can steer the output.\n"
 "\n"
 "  echo 'Guten Morgen!' | skmt translate\n"
 "  skmt translate letter.de.txt -o letter.en.txt\n"
@@ -129,51 +136,54 @@ static const char overview[] =
 
 static const char overview_end[] =
 "\n"
-"  skmt help COMMAND   a command's options, with examples\n"
-"  skmt --version      version, kernels in use, processor\n"
-"  --record FILE       with any command: keep as JSON what was run\n"
+"  skmt help COMMAND   show the options and examples of a command\n"
+"  skmt --version      show version, kernels in use and processor\n"
+"  --record FILE       with any command: describe the run in a JSON file\n"
 "\n"
-"Exit status: 0 done, 1 an input or output failed, 2 the command line makes\n"
-"no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C; 135\n"
-"a model, index or key file was cut short while it was in use).\n";
+"Exit status: 0 success, 1 input or output error, 2 usage error, 3 no usable\n"
+"model file, 128 + n ended by signal n (130 after Ctrl-C; 135 if a model,\n"
+"index or key file became shorter while it was in use).\n";
 
 static const char translate_page[] =
 "Usage: skmt translate [OPTIONS] [FILE ...]\n"
 "\n"
-"Translate each line of the files, or of standard input ('-'), and write as\n"
-"many lines in the same order. Blank lines stay blank; a line of several\n"
-"sentences is translated sentence by sentence and joined again.\n"
+"Translate each line of the files, or of standard input ('-'). The output has\n"
+"one line for each input line, in the same order; blank lines stay blank. A\n"
+"line of several sentences is translated sentence by sentence.\n"
 "\n"
 "Examples:\n"
 "  echo 'Guten Morgen!' | skmt translate\n"
 "  skmt translate a.txt b.txt -o both.txt --threads 2\n"
-"  skmt translate --beam 1 < big.txt > fast.txt      greedy: faster, rougher\n"
-"  skmt translate --nbest 3 ideas.txt                three ways to say it\n"
-"  skmt translate --json doc.txt | jq .score         scores, pieces, spans\n"
-"  skmt translate --prefix 'Dear Sir' < letter.txt   fix how it begins\n"
-"  skmt translate --invalid=replace < latin1.txt     damaged text goes on\n"
-"  skmt translate --memory my.tm < letter.txt        steered by stored pairs\n"
-"  skmt translate --memory my.tm --explain a.txt     which, and how much\n"
-"  skmt translate --memory my.tm --html why.html a.txt    the same as a page\n"
+"  skmt translate --beam 1 < big.txt > fast.txt      greedy search: faster,\n"
+"                                                    lower quality\n"
+"  skmt translate --nbest 3 ideas.txt                three translations each\n"
+"  skmt translate --json doc.txt | jq .score         scores and tokens\n"
+"  skmt translate --prefix 'Dear Sir' < letter.txt   set the first words\n"
+"  skmt translate --invalid=replace < latin1.txt     accept invalid UTF-8\n"
+"  skmt translate --memory my.tm < letter.txt        use a translation memory\n"
+"  skmt translate --memory my.tm --explain a.txt     show what the memory did\n"
+"  skmt translate --memory my.tm --html why.html a.txt   the same as a page\n"
 "\n"
-"With --nbest N greater than 1 each translation is a line of four fields\n"
-"between tabs: number of the input line, rank, score, text.\n";
+"With --nbest N greater than 1, each translation is a line of four fields\n"
+"separated by tabs: number of the input line, rank, score, text.\n";
 
 static const char score_page[] =
 "Usage: skmt score --ref REF [OPTIONS] FILE ...\n"
 "       skmt score --docs TSV [OPTIONS] FILE ...\n"
 "\n"
-"Score translations line by line against their references: BLEU, chrF2 and\n"
-"TER (edits with shifts; lower is better), as sacrebleu counts them. Beside\n"
-"each score stands the range that holds 95 of 100 resamples; from the second\n"
-"file on also p, how likely its difference to the first is chance. Files may\n"
-"be packed with gzip, xz or zstd.\n"
+"Compare translations with reference translations, line by line. The scores\n"
+"are BLEU, chrF2 and TER (edits including shifts; lower is better), computed\n"
+"as sacrebleu does. Each score has a 95 % confidence interval from bootstrap\n"
+"resampling. The second and later files are compared with the first: p is the\n"
+"probability of such a difference by chance. Files may be compressed with\n"
+"gzip, xz or zstd.\n"
 "\n"
-"With --docs the scores are given by the length of documents too, and R: how\n"
-"many words of the references are found, by how many references of the same\n"
-"document had the word before (0, 1, 2-5, 6-9, 10 and more). Without --docs\n"
-"all lines are one document. For R and --words text is cut as Moses does for\n"
-"English, case kept; R leaves out numbers and single marks.\n"
+"With --docs, scores are also given by document length, together with R (the\n"
+"R-indicator): the share of reference words that the translation contains, by\n"
+"the number of earlier references of the same document that had the word (0,\n"
+"1, 2-5, 6-9, 10 or more). Without --docs, all lines are one document. For R\n"
+"and --words, text is split into words as the Moses tokenizer does for\n"
+"English and case is kept; R ignores numbers and single punctuation marks.\n"
 "\n"
 "Examples:\n"
 "  skmt score --ref letter.en.txt mine.txt\n"
@@ -186,29 +196,33 @@ static const char score_page[] =
 static const char tune_page[] =
 "Usage: skmt tune -M MEM [--dev FILE] [OPTIONS] [-o FILE]\n"
 "\n"
-"Find how many pairs (m) and stored states (k) to ask for, and how far to\n"
-"trust them (tau; or lambda with --adapter fixed), by translating lines whose\n"
-"translations are known. Without --dev these are pairs of the memory itself,\n"
-"each left out while it is translated, and with it all of the same source.\n"
+"Find the settings that give the best translations with a memory: the number\n"
+"of similar pairs per sentence (m), the number of neighbors per step (k), and\n"
+"the distance at which the memory loses its weight (tau) or, with --adapter\n"
+"fixed, the weight itself (lambda). Lines with known translations are\n"
+"translated with each setting and scored. Without --dev, pairs of the memory\n"
+"are used: while a pair is translated, it and all pairs with the same source\n"
+"are left out of the memory.\n"
 "\n"
 "Examples:\n"
 "  skmt tune -M my.tm --dev dev.tsv -o my.settings\n"
 "  skmt translate -M my.tm --settings my.settings new.txt\n"
-"  skmt tune -M my.tm -o my.settings --svg grid.svg   no dev set at hand\n"
+"  skmt tune -M my.tm -o my.settings --svg grid.svg   without a dev set\n"
 "  skmt tune -M my.tm --dev dev.tsv --limit 0 --threads 8 --full\n"
 "  skmt tune -M my.tm --m 8,16 --k 1,2 --tau 50,100,200 --metric chrf\n"
 "  skmt tune -M my.tm --adapter fixed --lambda 0.3,0.5,0.7 --tau 100\n"
 "\n"
-"m and k are tried first, with the tau nearest to the model's own; then\n"
-"lambda, then tau, with the best of what came before. A sentence that is\n"
-"stored word for word is steered like any other here. Of equal scores the\n"
-"smaller setting wins. After Ctrl-C nothing has been written.\n";
+"m and k are tried first, with the tau nearest to the model's default. Then\n"
+"lambda and then tau are tried, each with the best values found before. If\n"
+"two settings score the same, the one with the smaller values wins. A\n"
+"sentence that is stored word for word is translated like any other. If the\n"
+"command is interrupted (Ctrl-C), no file is written.\n";
 
 static const char info_page[] =
 "Usage: skmt info [OPTIONS] [MODEL]\n"
 "\n"
-"Print what a model is: languages, type, sizes. MODEL is a file, or a name\n"
-"such as de-en; without one the default model is shown.\n"
+"Show the properties of a model: languages, type and sizes. MODEL is a file,\n"
+"or a name such as de-en. Without MODEL, the default model is shown.\n"
 "\n"
 "Examples:\n"
 "  skmt info\n"
@@ -218,8 +232,9 @@ static const char info_page[] =
 static const char convert_page[] =
 "Usage: skmt convert --from DIR [--type f32|bf16|int8] -o FILE\n"
 "\n"
-"Make one model file from trained weights in the standard form. int8 is a\n"
-"quarter of f32 and the fastest; f32 is exact; bf16 lies between.\n"
+"Make a model file from the trained weights in folder DIR. int8 files are a\n"
+"quarter of the size of f32 files and the fastest; f32 keeps the weights\n"
+"exactly; bf16 is in between.\n"
 "\n"
 "Examples:\n"
 "  skmt convert --from model/ -o de-en.skmt\n"
@@ -228,9 +243,10 @@ static const char convert_page[] =
 static const char help_page[] =
 "Usage: skmt help [COMMAND]\n"
 "\n"
-"Explain a command. 'skmt help options' lists every option of every command\n"
-"as lines of tab-separated fields, for completion scripts: command (tm-add\n"
-"for 'tm add'), name, letter, value, default, help.\n"
+"Show the help page of a command. 'skmt help options' lists every option of\n"
+"every command, for shell completion scripts. Each line has these fields,\n"
+"separated by tabs: command (tm-add for 'tm add'), option, letter, value,\n"
+"default, description.\n"
 "\n"
 "Examples:\n"
 "  skmt help translate\n"
@@ -248,7 +264,7 @@ static const struct page pages[] = {
     { NULL, NULL, NULL, NULL }
 };
 
-/* Both lists in one count; NULL after the last. */
+/* Page i of pages[] and tm_pages[] together; NULL after the last. */
 static const struct page *page_at(size_t i)
 {
     const size_t n = sizeof pages / sizeof *pages - 1;
@@ -257,7 +273,8 @@ static const struct page *page_at(size_t i)
     return p->command ? p : NULL;
 }
 
-/* Words of text from column `at` on, wrapped at WIDTH and indented. */
+/* Print text with a hanging indent, wrapped at WIDTH. at: the column where the
+ * cursor is. */
 static void print_wrapped(const char *text, int at)
 {
     if (at >= INDENT - 1) {
@@ -289,8 +306,9 @@ static void print_option(const struct opt *o)
     print_wrapped(o->help, at);
 }
 
-/* --record, which every command has, comes before the last one, --help. */
-static void print_own(const struct opt *list)
+/* A command's own options. --record, which every command has, is printed
+ * before the last of them, --help. */
+static void print_own_options(const struct opt *list)
 {
     for (const struct opt *o = list; o->name; o++) {
         if (!o[1].name) print_option(&record_option);
@@ -298,7 +316,8 @@ static void print_own(const struct opt *list)
     }
 }
 
-/* What stands for the value of a library option: N, X, a list of words. */
+/* The placeholder for the value of a library option: N, X, or the list of
+ * words it may be. */
 static const char *placeholder(const skmt_option_info *info)
 {
     if (!strcmp(info->kind, "int")) return "N";
@@ -307,41 +326,42 @@ static const char *placeholder(const skmt_option_info *info)
     return info->kind;
 }
 
-static bool is_on(const char *fallback)
+static bool is_on_by_default(const char *fallback)
 {
     return strcmp(fallback, "0") && strcmp(fallback, "false")
            && strcmp(fallback, "no") && strcmp(fallback, "off");
 }
 
-/* A flag that follows another option unless it is given. */
-static bool is_auto(const skmt_option_info *info)
+/* A flag whose default depends on another option. */
+static bool is_auto_flag(const skmt_option_info *info)
 {
     return !strcmp(info->kind, "bool") && !strcmp(info->fallback, "auto");
 }
 
-static const char *heading(const char *command)
+static const char *library_heading(const char *command)
 {
-    if (strncmp(command, "tm ", 3)) return "How to translate:";
-    return strcmp(command, "tm warm") ? "How to search:" : "How to make them:";
+    if (strncmp(command, "tm ", 3)) return "Translation options:";
+    return strcmp(command, "tm warm") ? "Search options:"
+                                      : "Options for computing keys:";
 }
 
-static void print_engine(const char *command, describe_fn *describe)
+static void print_library_options(const char *command, describe_fn *describe)
 {
     skmt_option_info info;
 
-    printf("\n%s\n", heading(command));
+    printf("\n%s\n", library_heading(command));
     for (int i = 0; describe(i, &info); i++) {
         bool flag = !strcmp(info.kind, "bool");
         const char *value = placeholder(&info);
         char help[1000];
         int at = printf("      --%s%s%s%s",
-                        is_auto(&info) ? "[no-]"
-                        : flag && is_on(info.fallback) ? "no-" : "", info.name,
-                        *value ? " " : "", value);
+                        is_auto_flag(&info) ? "[no-]"
+                        : flag && is_on_by_default(info.fallback) ? "no-" : "",
+                        info.name, *value ? " " : "", value);
 
         if (flag)
             snprintf(help, sizeof help, "%s%s",
-                     is_on(info.fallback) && !is_auto(&info)
+                     is_on_by_default(info.fallback) && !is_auto_flag(&info)
                      ? "turn this off: " : "", info.help);
         else
             snprintf(help, sizeof help, "%s (default %s)", info.help,
@@ -350,7 +370,7 @@ static void print_engine(const char *command, describe_fn *describe)
     }
 }
 
-/* The command as one word: "tm import" is tm-import. */
+/* The command as one word: "tm import" becomes tm-import. */
 static void print_command(const char *command)
 {
     for (; *command; command++) putchar(*command == ' ' ? '-' : *command);
@@ -363,7 +383,7 @@ static void print_option_line(const char *command, const struct opt *o)
            o->value ? o->value : "", o->help);
 }
 
-static void print_page_list(const struct page *p)
+static void list_page_options(const struct page *p)
 {
     skmt_option_info info;
 
@@ -374,16 +394,17 @@ static void print_page_list(const struct page *p)
     for (int i = 0; p->describe && p->describe(i, &info); i++) {
         print_command(p->command);
         printf("\t%s\t\t%s\t%s\t%s\n", info.name, placeholder(&info),
-               strcmp(info.kind, "bool") || is_auto(&info) ? info.fallback
-               : is_on(info.fallback) ? "on" : "off", info.help);
+               strcmp(info.kind, "bool") || is_auto_flag(&info)
+               ? info.fallback
+               : is_on_by_default(info.fallback) ? "on" : "off", info.help);
     }
 }
 
-static int print_list(void)
+static int list_all_options(void)
 {
     const struct page *p;
 
-    for (size_t i = 0; (p = page_at(i)); i++) print_page_list(p);
+    for (size_t i = 0; (p = page_at(i)); i++) list_page_options(p);
     return EXIT_DONE;
 }
 
@@ -396,7 +417,7 @@ const struct page *help_find(const char *name)
     return NULL;
 }
 
-static int no_page(const char *name)
+static int help_unknown(const char *name)
 {
     struct nearest near;
     const struct page *p;
@@ -407,23 +428,24 @@ static int no_page(const char *name)
         nearest_offer(&near, p->command);
     best = nearest_end(&near);
     if (best)
-        return complain(EXIT_USAGE, "no help for '%s'; did you mean '%s'?",
-                        name, best);
-    return complain(EXIT_USAGE, "no help for '%s'; see 'skmt --help'", name);
+        return complain(EXIT_USAGE, "no help page for '%s'; did you mean "
+                        "'%s'?", name, best);
+    return complain(EXIT_USAGE, "no help page for '%s'; 'skmt --help' lists "
+                    "the commands", name);
 }
 
 int help_command(const char *name)
 {
     const struct page *p = help_find(name);
 
-    if (!strcmp(name, "options")) return print_list();
-    if (!p) return no_page(name);
+    if (!strcmp(name, "options")) return list_all_options();
+    if (!p) return help_unknown(name);
     fputs(p->text, stdout);
     if (p->own) {
         puts("\nOptions:");
-        print_own(p->own);
+        print_own_options(p->own);
     }
-    if (p->describe) print_engine(p->command, p->describe);
+    if (p->describe) print_library_options(p->command, p->describe);
     return EXIT_DONE;
 }
 
@@ -445,7 +467,8 @@ int cmd_help(int argc, char **argv)
         return help_command("help");
     if (argc == 2) return help_command(argv[1]);
     if (argc > 3 || strcmp(argv[1], "tm"))
-        return complain(EXIT_USAGE, "help takes one command");
+        return complain(EXIT_USAGE, "help takes one command; 'skmt --help' "
+                        "lists the commands");
     snprintf(both, sizeof both, "%s %s", argv[1], argv[2]);
     return help_command(both);
 }

@@ -1,4 +1,5 @@
-/* cmd_info.c - a model's facts and its tensors, for people or as JSON. */
+/* cmd_info.c - skmt info: prints the properties and the tensors of a model, as
+ * text or as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +11,13 @@
 #include "skmt_tools.h"
 #include "textbuf.h"
 
-struct listing { struct textbuf text; bool json; };
+struct info_listing { struct textbuf text; bool json; };
 
 static void put_tensor(void *user, const char *name, const char *type,
                        int64_t rows, int64_t cols, uint64_t bytes,
                        uint64_t checksum)
 {
-    struct listing *l = user;
+    struct info_listing *l = user;
     struct textbuf *t = &l->text;
 
     if (!l->json) {
@@ -36,7 +37,7 @@ static void put_tensor(void *user, const char *name, const char *type,
                  rows, cols, bytes, checksum);
 }
 
-/* A whole number as JSON writes it. */
+/* Whether s is a whole number that can be written as a JSON number. */
 static bool cmd_info_is_number(const char *s)
 {
     size_t n = strspn(s, "0123456789");
@@ -44,7 +45,7 @@ static bool cmd_info_is_number(const char *s)
     return n > 0 && n < 16 && !s[n] && (s[0] != '0' || n == 1);
 }
 
-static void cmd_info_put_facts(struct listing *l, const skmt_model *m,
+static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
                                const char *path)
 {
     struct textbuf *t = &l->text;
@@ -76,7 +77,7 @@ static void cmd_info_put_facts(struct listing *l, const skmt_model *m,
 
 static int info(const char *name, bool json, bool tensors)
 {
-    struct listing l = { { 0 }, json };
+    struct info_listing l = { { 0 }, json };
     const char *path = NULL;
     skmt_model *m;
     int status = model_find(&m, name, &path);
@@ -115,8 +116,8 @@ int cmd_info(int argc, char **argv)
         if (what == ARG_BAD) return EXIT_USAGE;
         if (what == ARG_OPERAND || args_is(&a, "model")) {
             if (model)
-                return complain(EXIT_USAGE, "info takes one model, not '%s' "
-                                "and '%s'", model, a.value);
+                return complain(EXIT_USAGE, "info takes only one model, but "
+                                "'%s' and '%s' were given", model, a.value);
             model = a.value;
         } else if (args_is(&a, "json")) {
             json = true;

@@ -1,4 +1,5 @@
-/* cmd_learn.c - skmt learn: translate, take the correction, know better. */
+/* cmd_learn.c - skmt learn: parses the options, checks and opens the files, and
+ * starts the interactive, the line-by-line or the simulated mode. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 /* ---- command line ------------------------------------------------------- */
 
-static int cmd_learn_take(void *user, enum arg what, const struct args *a)
+static int learn_argument(void *user, enum arg what, const struct args *a)
 {
     struct learn_call *c = user;
     int status;
@@ -28,7 +29,7 @@ static int cmd_learn_take(void *user, enum arg what, const struct args *a)
     else if (args_is(a, "corrections")) c->corrections = a->value;
     else if (args_is(a, "document")) c->document = a->value;
     else if (args_is(a, "author")) c->author = a->value;
-    else if (args_is(a, "keep")) c->keep = true;
+    else if (args_is(a, "keep")) c->keep_rivals = true;
     else if (args_is(a, "simulate")) c->simulate = a->value;
     else if (args_is(a, "baseline")) c->baseline = true;
     else if (args_is(a, "json")) c->json = true;
@@ -37,7 +38,7 @@ static int cmd_learn_take(void *user, enum arg what, const struct args *a)
     return EXIT_DONE;
 }
 
-/* As the experiments of the paper have it. */
+/* The settings of the paper's experiments. */
 static int simulation_defaults(struct learn_call *c)
 {
     skmt_error err;
@@ -51,12 +52,13 @@ static int simulation_defaults(struct learn_call *c)
 static int check_simulation(const struct learn_call *c)
 {
     if (c->steering.memory || c->steering.n_names || c->steering.key_file)
-        return complain(EXIT_USAGE, "--simulate has memories of its own: no "
-                        "--memory, --name or --key-file");
-    if (c->corrections || c->document || c->author || c->keep
+        return complain(EXIT_USAGE, "--simulate uses its own memories and "
+                        "cannot be used with --memory, --name or --key-file");
+    if (c->corrections || c->document || c->author || c->keep_rivals
         || c->n_files)
-        return complain(EXIT_USAGE, "--simulate takes sources and corrections "
-                        "from %s alone", c->simulate);
+        return complain(EXIT_USAGE, "--simulate reads all its input from %s "
+                        "and takes no files, --corrections, --document, "
+                        "--author or --keep", c->simulate);
     return EXIT_DONE;
 }
 
@@ -68,7 +70,7 @@ static int check_learning(struct learn_call *c)
         return complain(EXIT_USAGE, "learn needs --memory FILE, or "
                         "--simulate TSV; see 'skmt help learn'");
     if (c->baseline)
-        return complain(EXIT_USAGE, "--baseline is for --simulate");
+        return complain(EXIT_USAGE, "--baseline needs --simulate");
     if (!c->n_files) c->files[c->n_files++] = "-";
     for (int i = 0; i < c->n_files; i++)
         if (!strcmp(c->files[i], "-")) standard = true;
@@ -78,12 +80,12 @@ static int check_learning(struct learn_call *c)
     return EXIT_DONE;
 }
 
-static int cmd_learn_parse(struct learn_call *c, int argc, char **argv)
+static int learn_parse(struct learn_call *c, int argc, char **argv)
 {
     struct args a = { .command = "learn", .own = learn_options,
                       .describe = steered_option_describe, .argc = argc,
                       .argv = argv };
-    int status = args_take_own(a, cmd_learn_take, c);
+    int status = args_parse_own(a, learn_argument, c);
 
     if (status || c->help) return status;
     if (c->output && !c->output[0])
@@ -96,9 +98,10 @@ static int cmd_learn_parse(struct learn_call *c, int argc, char **argv)
 
 /* ---- files -------------------------------------------------------------- */
 
-/* A file that is read must not be the output, which is emptied. */
-static int cmd_learn_check_file(const struct learn_call *c, const char *name,
-                                const char *role)
+/* A file to be read must not be the output, because opening that empties it.
+ * role: what the file is, for the message. */
+static int learn_check_file(const struct learn_call *c, const char *name,
+                            const char *role)
 {
     struct stat in, out;
 
@@ -110,22 +113,24 @@ static int cmd_learn_check_file(const struct learn_call *c, const char *name,
         return complain(EXIT_TROUBLE, "%s: is a directory", name);
     if (!c->output || stat(c->output, &out) || in.st_dev != out.st_dev
         || in.st_ino != out.st_ino || !S_ISREG(in.st_mode)) return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s: is %s and output at once", name, role);
+    return complain(EXIT_TROUBLE, "%s: cannot be both the %s and the output",
+                    name, role);
 }
 
-static int cmd_learn_check_files(const struct learn_call *c)
+static int learn_check_files(const struct learn_call *c)
 {
-    int status = cmd_learn_check_file(c, c->corrections, "file of corrections");
+    int status = learn_check_file(c, c->corrections, "file of corrections");
 
     for (int i = 0; !status && i < c->n_files; i++)
-        status = cmd_learn_check_file(c, c->files[i], "input");
-    if (!status) status = cmd_learn_check_file(c, c->simulate, "input");
+        status = learn_check_file(c, c->files[i], "input");
+    if (!status) status = learn_check_file(c, c->simulate, "input");
     if (!status && c->steering.memory && !access(c->steering.memory, F_OK))
-        status = cmd_learn_check_file(c, c->steering.memory, "memory");
+        status = learn_check_file(c, c->steering.memory, "memory");
     return status;
 }
 
-/* How many lines; -1: they cannot be read twice. */
+/* Count the lines of the files; -1 if a file is not regular and therefore
+ * cannot be read twice. */
 static long long count_lines(const char *const *files, int n)
 {
     struct lines in;
@@ -142,8 +147,8 @@ static long long count_lines(const char *const *files, int n)
     return count;
 }
 
-/* Sources and corrections that do not go together would be stored for good:
- * better found out before. */
+/* Compare the numbers of lines before anything is stored: corrections that do
+ * not belong to their sources would spoil the memory. */
 static int check_aligned(const struct learn_call *c)
 {
     long long sources, corrections;
@@ -153,9 +158,9 @@ static int check_aligned(const struct learn_call *c)
     corrections = count_lines(&c->corrections, 1);
     if (sources < 0 || corrections < 0 || sources == corrections)
         return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s has %lld lines, but there are %lld "
-                    "sources; nothing was stored", c->corrections,
-                    corrections, sources);
+    return complain(EXIT_TROUBLE, "%s has %lld lines, but the input has %lld; "
+                    "nothing was stored", c->corrections, corrections,
+                    sources);
 }
 
 int learn_open_output(struct learn_call *c)
@@ -183,8 +188,8 @@ static int close_output(struct learn_call *c)
 
 /* ---- the memory --------------------------------------------------------- */
 
-/* A file without any memory gets one, of the model's languages. */
-static skmt_status make_memory(const struct learn_call *c, skmt_tm *tm,
+/* Create a memory with the model's languages in a file that has none. */
+static skmt_status create_first_memory(const struct learn_call *c, skmt_tm *tm,
                                skmt_error *err)
 {
     skmt_tm_info settings = {
@@ -197,7 +202,8 @@ static skmt_status make_memory(const struct learn_call *c, skmt_tm *tm,
     return st || n ? st : skmt_tm_create(tm, &settings, err);
 }
 
-/* The one corrections go to: the first named, the only one, or "main". */
+/* Choose the memory for corrections: the first --name, the only memory, or
+ * "main". */
 static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
                                  skmt_error *err)
 {
@@ -217,14 +223,14 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
     return SKMT_NOMEM;
 }
 
-static int cmd_learn_open_memory(struct learn_call *c)
+static int learn_open_memory(struct learn_call *c)
 {
     skmt_tm *tm = NULL;
     skmt_error err;
     skmt_status st = skmt_tm_open(&tm, c->steering.memory, SKMT_TM_CREATE,
                                   &err);
 
-    if (!st) st = make_memory(c, tm, &err);
+    if (!st) st = create_first_memory(c, tm, &err);
     if (!st) st = choose_memory(c, tm, &err);
     skmt_tm_close(tm);
     if (st) return learn_failed(c, &err);
@@ -232,7 +238,7 @@ static int cmd_learn_open_memory(struct learn_call *c)
                          c->quiet);
 }
 
-/* Translations of one source a correction may have to replace. */
+/* How many translations of one source a correction can replace. */
 #define RIVALS "64"
 
 static int open_session(struct learn_call *c)
@@ -240,7 +246,7 @@ static int open_session(struct learn_call *c)
     skmt_error err;
     skmt_status st = skmt_session_new(&c->session, c->model, c->options, &err);
 
-    if (!st) st = skmt_options_set(c->finding, "matches", RIVALS, &err);
+    if (!st) st = skmt_options_set(c->rival_options, "matches", RIVALS, &err);
     if (!st)
         st = skmt_session_use(c->session, c->steering.tm, c->steering.keys,
                               &err);
@@ -249,38 +255,40 @@ static int open_session(struct learn_call *c)
 
 /* ---- putting it together ------------------------------------------------ */
 
-static bool somebody_is_there(const struct learn_call *c)
+/* Whether a person at a terminal can be asked for corrections. */
+static bool is_interactive(const struct learn_call *c)
 {
     return !c->corrections && !c->json && isatty(STDIN_FILENO)
            && isatty(STDERR_FILENO);
 }
 
-static int cmd_learn_learn(struct learn_call *c)
+static int learn_with_memory(struct learn_call *c)
 {
-    int status = cmd_learn_open_memory(c);
+    int status = learn_open_memory(c);
 
     if (!status) status = open_session(c);
-    /* Only now: a mistake in the options must not empty an old output. */
+    /* Opened this late so that a usage error does not empty an old output. */
     if (!status) status = learn_open_output(c);
     if (status) return status;
-    return somebody_is_there(c) ? learn_ask(c) : learn_lines(c);
+    return is_interactive(c) ? learn_ask(c) : learn_lines(c);
 }
 
-static int cmd_learn_run(struct learn_call *c)
+static int learn_run(struct learn_call *c)
 {
-    int status = cmd_learn_check_files(c);
+    int status = learn_check_files(c);
 
     if (!status) status = check_aligned(c);
     if (status) return status;
-    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    if (!interrupt_start())
+        return complain(EXIT_TROUBLE, "cannot create a thread");
     check_isa();
     if ((status = model_find(&c->model, c->model_name, NULL))) return status;
-    /* From here on a signal is asked for: what was begun is ended. */
+    /* From here on, a signal lets the current line finish. */
     interrupt_work(true);
-    return c->simulate ? learn_simulate(c) : cmd_learn_learn(c);
+    return c->simulate ? learn_simulate(c) : learn_with_memory(c);
 }
 
-static void release(struct learn_call *c)
+static void learn_call_release(struct learn_call *c)
 {
     stored_release(&c->last);
     skmt_result_free(c->result);
@@ -288,7 +296,7 @@ static void release(struct learn_call *c)
     steering_close(&c->steering);
     skmt_model_close(c->model);
     skmt_options_free(c->options);
-    skmt_options_free(c->finding);
+    skmt_options_free(c->rival_options);
     free(c->memory);
     textbuf_release(&c->source);
     textbuf_release(&c->text);
@@ -304,12 +312,12 @@ int cmd_learn(int argc, char **argv)
 
     c.files = calloc((size_t)argc + 1, sizeof *c.files);
     c.options = skmt_options_new();
-    c.finding = skmt_options_new();
-    if (!c.files || !c.options || !c.finding)
+    c.rival_options = skmt_options_new();
+    if (!c.files || !c.options || !c.rival_options)
         status = complain(EXIT_TROUBLE, "out of memory");
-    else if (!(status = cmd_learn_parse(&c, argc, argv)))
-        status = c.help ? help_command("learn") : cmd_learn_run(&c);
+    else if (!(status = learn_parse(&c, argc, argv)))
+        status = c.help ? help_command("learn") : learn_run(&c);
     closed = close_output(&c);
-    release(&c);
+    learn_call_release(&c);
     return status ? status : closed;
 }

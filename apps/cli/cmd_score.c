@@ -1,4 +1,5 @@
-/* cmd_score.c - skmt score: how near translations come to a reference. */
+/* cmd_score.c - skmt score: parses the options and prints the scores of
+ * translations. score_read.c reads the files and computes the scores. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +12,10 @@
 #include "score_call.h"
 
 #define DEFAULT_METRICS "bleu,chrf,ter"
-/* Where a table of documents has the reference: id, source, reference. */
+/* The column of the reference in a --docs table: id, source, reference. */
 #define DOCS_COLUMN 3
 
-/* What the options say that is worked out when all are known. */
+/* Options that can be evaluated only when all of them are known. */
 struct score_options {
     const char *ref, *docs, *metrics;
     bool no_stopwords;          /* --r-stopwords off */
@@ -23,7 +24,7 @@ struct score_options {
 
 /* ---- options ------------------------------------------------------------ */
 
-static int take_number(const struct args *a, long least, long most, long *out)
+static int parse_number(const struct args *a, long least, long most, long *out)
 {
     char *end;
     long n;
@@ -31,13 +32,13 @@ static int take_number(const struct args *a, long least, long most, long *out)
     errno = 0;
     n = strtol(a->value, &end, 10);
     if (end == a->value || *end || errno || n < least || n > most)
-        return complain(EXIT_USAGE, "%s: '%s' is not a whole number from %ld "
-                        "to %ld", a->name, a->value, least, most);
+        return complain(EXIT_USAGE, "--%s: '%s' is not a whole number from "
+                        "%ld to %ld", a->name, a->value, least, most);
     *out = n;
     return EXIT_DONE;
 }
 
-static int take_bounds(struct score_call *c, const char *value)
+static int parse_bounds(struct score_call *c, const char *value)
 {
     const char *at = value;
     unsigned long least = 0;
@@ -54,19 +55,20 @@ static int take_bounds(struct score_call *c, const char *value)
         at = end;
         if (!*at) return EXIT_DONE;
     }
-    return complain(EXIT_USAGE, "buckets: '%s' is not a list of at most %d "
-                    "rising numbers such as 50,100,200", value, BOUNDS_MAX);
+    return complain(EXIT_USAGE, "--buckets: '%s' is not a list of at most %d "
+                    "ascending numbers such as 50,100,200", value,
+                    BOUNDS_MAX);
 }
 
-static int take_switch(const struct args *a, bool *off)
+static int parse_on_off(const struct args *a, bool *off)
 {
     *off = !strcmp(a->value, "off");
     if (*off || !strcmp(a->value, "on")) return EXIT_DONE;
-    return complain(EXIT_USAGE, "%s: '%s' is neither on nor off", a->name,
+    return complain(EXIT_USAGE, "--%s: '%s' is neither on nor off", a->name,
                     a->value);
 }
 
-static int cmd_score_take_option(struct score_call *c, struct score_options *w,
+static int score_set_option(struct score_call *c, struct score_options *w,
                                  const struct args *a)
 {
     if (args_is(a, "ref")) w->ref = a->value;
@@ -76,19 +78,19 @@ static int cmd_score_take_option(struct score_call *c, struct score_options *w,
     else if (args_is(a, "freq-corpus")) c->freq_corpus = a->value;
     else if (args_is(a, "json")) c->json = true;
     else if (args_is(a, "help")) w->help = true;
-    else if (args_is(a, "buckets")) return take_bounds(c, a->value);
+    else if (args_is(a, "buckets")) return parse_bounds(c, a->value);
     else if (args_is(a, "r-stopwords"))
-        return take_switch(a, &w->no_stopwords);
+        return parse_on_off(a, &w->no_stopwords);
     else if (args_is(a, "column"))
-        return take_number(a, 1, 1000, &c->column);
+        return parse_number(a, 1, 1000, &c->column);
     else if (args_is(a, "resamples"))
-        return take_number(a, 0, 1000000, &c->resamples);
+        return parse_number(a, 0, 1000000, &c->resamples);
     else if (args_is(a, "seed"))
-        return take_number(a, 0, 2147483647, &c->seed);
+        return parse_number(a, 0, 2147483647, &c->seed);
     return EXIT_DONE;
 }
 
-static void take_file(struct score_call *c, const char *file)
+static void add_score_file(struct score_call *c, const char *file)
 {
     size_t width = strlen(file);
 
@@ -96,9 +98,9 @@ static void take_file(struct score_call *c, const char *file)
     if (width > c->name_width) c->name_width = width;
 }
 
-/* ---- what they come to -------------------------------------------------- */
+/* ---- all options together ----------------------------------------------- */
 
-/* The list of metrics; "r" becomes "r-all" where stop words count. */
+/* The list of metrics. "r" becomes "r-all" with --r-stopwords off. */
 static char *metric_list(const struct score_options *w)
 {
     const char *from = w->metrics ? w->metrics
@@ -127,24 +129,26 @@ static int check_stdin(const struct score_call *c)
     for (int i = 0; i < c->n_files; i++)
         n += !strcmp(c->files[i].name, "-");
     if (n > 1)
-        return complain(EXIT_USAGE, "standard input ('-') can be read once");
+        return complain(EXIT_USAGE, "standard input ('-') can be read only "
+                        "once");
     return EXIT_DONE;
 }
 
-static int cmd_score_settle(struct score_call *c, const struct score_options *w)
+static int score_check_options(struct score_call *c,
+                               const struct score_options *w)
 {
     if ((!w->ref && !w->docs) || !c->n_files)
         return complain(EXIT_USAGE, "score needs --ref REF or --docs TSV, and "
-                        "FILEs; see 'skmt help score'");
+                        "at least one FILE; see 'skmt help score'");
     if (w->ref && w->docs)
-        return complain(EXIT_USAGE, "--ref and --docs both name the "
-                        "references; give one of them");
+        return complain(EXIT_USAGE, "--ref and --docs cannot be used "
+                        "together");
     c->ref = w->ref ? w->ref : w->docs;
     c->docs = w->docs;
     if (c->docs && !c->column) c->column = DOCS_COLUMN;
     if (c->docs && c->column == 1)
-        return complain(EXIT_USAGE, "column: with --docs the first one names "
-                        "the document");
+        return complain(EXIT_USAGE, "--column: with --docs, column 1 is the "
+                        "name of the document");
     if (c->freq_corpus) c->words = true;
     c->metrics = metric_list(w);
     if (!c->metrics) return complain(EXIT_TROUBLE, "out of memory");
@@ -177,17 +181,17 @@ static int cmd_score_parse(struct score_call *c, struct score_options *w,
 
     while (!status && !w->help && (what = args_next(a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND) take_file(c, a->value);
-        else status = cmd_score_take_option(c, w, a);
+        if (what == ARG_OPERAND) add_score_file(c, a->value);
+        else status = score_set_option(c, w, a);
     }
     if (status || w->help) return status;
-    if (!(status = cmd_score_settle(c, w))) score_record_defaults(c, w);
+    if (!(status = score_check_options(c, w))) score_record_defaults(c, w);
     return status;
 }
 
 /* ---- the command -------------------------------------------------------- */
 
-static int print(struct score_call *c)
+static int print_score_call(struct score_call *c)
 {
     if (c->json) score_json(c);
     else score_text(c);
@@ -228,7 +232,7 @@ int cmd_score(int argc, char **argv)
     else status = cmd_score_parse(&c, &w, &a);
     if (w.help) status = help_command("score");
     else if (!status) status = score_read(&c);
-    if (!status && !w.help) status = print(&c);
+    if (!status && !w.help) status = print_score_call(&c);
     score_call_release(&c);
     return status;
 }

@@ -1,7 +1,9 @@
-/* cmd_tm.c - skmt tm: finds the subcommand, reads its command line, runs it.
+/* cmd_tm.c - skmt tm: finds the subcommand, parses its command line and runs
+ * it.
  *
- * The options of a subcommand are those of its page in tm_help.c; here it only
- * says how many operands it takes after the memory file. */
+ * The options of a subcommand are listed with its help page in tm_help.c. The
+ * table below has its function and the number of its operands. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +16,16 @@
 static const struct subcommand {
     const char *name;
     tm_run_fn *run;
-    int least, most;            /* operands after MEM; -1: any number */
-    const char *operands;       /* those it cannot do without */
+    int min_operands, max_operands;     /* after MEM; -1: any number */
+    const char *required;       /* the required operands, for a message */
 } subcommands[] = {
     { "create", cmd_tm_create, 0, 0, "MEM" },
-    { "import", cmd_tm_import, 1, -1, "MEM and FILEs" },
+    { "import", cmd_tm_import, 1, -1, "MEM and FILE" },
     { "search", cmd_tm_search, 0, -1, "MEM" },
     { "add", cmd_tm_add, 0, 2, "MEM" },
-    { "edit", cmd_tm_edit, 1, 1, "MEM and an ID" },
+    { "edit", cmd_tm_edit, 1, 1, "MEM and ID" },
     { "delete", cmd_tm_delete, 0, -1, "MEM" },
-    { "show", cmd_tm_show, 1, 1, "MEM and an ID" },
+    { "show", cmd_tm_show, 1, 1, "MEM and ID" },
     { "export", cmd_tm_export, 0, 0, "MEM" },
     { "stats", cmd_tm_stats, 0, 0, "MEM" },
     { "list", cmd_tm_list, 0, 0, "MEM" },
@@ -47,22 +49,22 @@ static int cmd_tm_unknown(const char *word)
         nearest_offer(&near, s->name);
     best = nearest_end(&near);
     if (best)
-        return complain(EXIT_USAGE, "there is no command 'tm %s'; did you "
-                        "mean 'tm %s'?", word, best);
-    return complain(EXIT_USAGE, "there is no command 'tm %s'; see "
-                    "'skmt help tm'", word);
+        return complain(EXIT_USAGE, "unknown command 'tm %s'; did you mean "
+                        "'tm %s'?", word, best);
+    return complain(EXIT_USAGE, "unknown command 'tm %s'; see 'skmt help tm'",
+                    word);
 }
 
-static void cmd_tm_take_option(struct tm_call *c, const struct args *a)
+static void add_tm_option(struct tm_call *c, const struct args *a)
 {
-    struct tm_given *g = &c->given[c->n_given++];
+    struct tm_option *o = &c->typed_options[c->n_typed++];
 
-    g->name = a->name;
-    g->value = a->value;
+    o->name = a->name;
+    o->value = a->value;
     if (args_is(a, "json")) c->json = true;
 }
 
-static void take_operand(struct tm_call *c, const char *word)
+static void add_tm_operand(struct tm_call *c, const char *word)
 {
     if (!c->path) c->path = word;
     else c->operands[c->n_operands++] = word;
@@ -70,17 +72,18 @@ static void take_operand(struct tm_call *c, const char *word)
 
 static int check_operands(const struct tm_call *c, const struct subcommand *s)
 {
-    if (!c->path || !c->path[0] || c->n_operands < s->least)
+    if (!c->path || !c->path[0] || c->n_operands < s->min_operands)
         return complain(EXIT_USAGE, "%s needs %s; see 'skmt help %s'",
-                        c->command, s->operands, c->command);
-    if (s->most >= 0 && c->n_operands > s->most)
-        return complain(EXIT_USAGE, "%s takes no operand '%s'; see "
-                        "'skmt help %s'", c->command, c->operands[s->most],
-                        c->command);
+                        c->command, s->required, c->command);
+    if (s->max_operands >= 0 && c->n_operands > s->max_operands)
+        return complain(EXIT_USAGE, "%s: unexpected operand '%s'; see "
+                        "'skmt help %s'", c->command,
+                        c->operands[s->max_operands], c->command);
     return EXIT_DONE;
 }
 
-/* The defaults as this command describes them, then what was given. */
+/* Set the library's options to the defaults of this subcommand, which may
+ * differ from the library's. */
 static int cmd_tm_set_defaults(struct tm_call *c, describe_fn *describe)
 {
     skmt_option_info info;
@@ -105,17 +108,18 @@ static int cmd_tm_parse(struct tm_call *c, const struct subcommand *s,
     if (status) return status;
     while ((what = args_next(&a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
-        if (what == ARG_OPERAND) take_operand(c, a.value);
-        if (what == ARG_OWN) cmd_tm_take_option(c, &a);
+        assert(c->n_operands + c->n_typed < argc);
+        if (what == ARG_OPERAND) add_tm_operand(c, a.value);
+        if (what == ARG_OWN) add_tm_option(c, &a);
         if (what == ARG_ENGINE
             && skmt_options_set(c->options, a.name, a.value, &err))
             return complain(EXIT_USAGE, "--%s", err.message);
     }
     if (page->describe) record_options(page->describe, c->options);
-    return tm_given(c, "help") ? EXIT_DONE : check_operands(c, s);
+    return tm_has_option(c, "help") ? EXIT_DONE : check_operands(c, s);
 }
 
-static int run(const struct subcommand *s, int argc, char **argv)
+static int run_subcommand(const struct subcommand *s, int argc, char **argv)
 {
     char command[64];
     struct tm_call c = { .command = command };
@@ -123,19 +127,21 @@ static int run(const struct subcommand *s, int argc, char **argv)
 
     snprintf(command, sizeof command, "tm %s", s->name);
     c.operands = calloc((size_t)argc + 1, sizeof *c.operands);
-    c.given = calloc((size_t)argc + 1, sizeof *c.given);
+    c.typed_options = calloc((size_t)argc + 1, sizeof *c.typed_options);
     c.options = skmt_options_new();
-    if (!c.operands || !c.given || !c.options)
+    assert(help_find(command));         /* every subcommand has a page */
+    if (!c.operands || !c.typed_options || !c.options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = cmd_tm_parse(&c, s, help_find(command), argc, argv)))
-        status = tm_given(&c, "help") ? help_command(command) : s->run(&c);
+        status = tm_has_option(&c, "help") ? help_command(command)
+                                           : s->run(&c);
     record_memory(c.path, c.tm);
     skmt_tm_close(c.tm);
     skmt_model_close(c.model);
     interrupt_work(false);
     textbuf_release(&c.out);
     skmt_options_free(c.options);
-    free(c.given);
+    free(c.typed_options);
     free(c.operands);
     return status;
 }
@@ -149,6 +155,7 @@ int cmd_tm(int argc, char **argv)
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help_command("tm");
     for (const struct subcommand *s = subcommands; s->name; s++)
-        if (!strcmp(argv[1], s->name)) return run(s, argc - 1, argv + 1);
+        if (!strcmp(argv[1], s->name))
+            return run_subcommand(s, argc - 1, argv + 1);
     return cmd_tm_unknown(argv[1]);
 }

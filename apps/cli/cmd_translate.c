@@ -1,11 +1,11 @@
-/* cmd_translate.c - lines in, translated lines out.
+/* cmd_translate.c - skmt translate: reads lines and writes their translations.
  *
  *     lines -> check -> skmt_stream_push ..workers.. writer_result -> fd
  *
- * This thread reads and pushes (the stream makes it wait when enough is on
- * its way); the stream's thread writes. Whenever the input has nothing ready
- * the stream is flushed, so that a person at a terminal or a program at the
- * other end of a pipe gets its answer before asking again. */
+ * The main thread reads and pushes lines; the stream makes it wait when enough
+ * of them are in progress. The stream's thread writes. Whenever no input is
+ * ready, the stream is flushed, so that a person at a terminal or a program at
+ * the other end of a pipe gets all answers before it sends more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,19 +27,19 @@
 #include "textbuf.h"
 #include "result_writer.h"
 
-struct translate_job {          /* what the command line asked for */
+struct translate_job {          /* the parsed command line */
     const char *model, *output, *prefix, *prefix_file, *pairs, *html;
     const char *color;          /* NULL: auto */
     struct steering *steering;
     const char **files;         /* [n_files] */
     int n_files;
     bool json, stats, quiet, help;
-    bool explain;               /* in the output, not only on a page */
+    bool explain;               /* explain in the output, not only in --html */
     skmt_options *options;
-    bool replace;               /* option "invalid" */
+    bool replace_invalid;       /* --invalid replace */
 };
 
-struct run {                    /* and what became of it */
+struct translate_run {          /* the state while it is carried out */
     const struct translate_job *job;
     struct lines in, prefixes;
     struct pair_lines pairs;
@@ -49,12 +49,12 @@ struct run {                    /* and what became of it */
     skmt_stream *stream;
     double load_seconds;
     uint64_t sentences, tokens;
-    struct textbuf work;        /* ,"passes":.. for the statistics */
+    struct textbuf work_stats;  /* ,"passes":.. for --stats */
 };
 
 /* ---- command line ----------------------------------------------------- */
 
-static int cmd_translate_take(void *user, enum arg what, const struct args *a)
+static int translate_argument(void *user, enum arg what, const struct args *a)
 {
     struct translate_job *j = user;
     int status;
@@ -80,16 +80,17 @@ static bool is_standard(const char *name)
     return !strcmp(name, "-");
 }
 
-/* Lives until the next call. */
-static const char *option(const struct translate_job *j, const char *name)
+/* The value of a library option. It is valid until the next call. */
+static const char *engine_value(const struct translate_job *j,
+                                const char *name)
 {
     const char *value = skmt_options_get(j->options, name);
 
     return value ? value : "";
 }
 
-/* What the output has is asked for by --explain; a page needs the notes of the
- * library too. */
+/* --explain decides whether the output is explained. --html alone also needs
+ * the library's option "explain", but leaves the output as it is. */
 static int parse_explain(struct translate_job *j)
 {
     const char *color = j->color ? j->color : "auto";
@@ -97,32 +98,32 @@ static int parse_explain(struct translate_job *j)
 
     if (strcmp(color, "auto") && strcmp(color, "always")
         && strcmp(color, "never"))
-        return complain(EXIT_USAGE, "--color is auto, always or never, not "
-                        "'%s'", color);
+        return complain(EXIT_USAGE, "--color: '%s' is not auto, always or "
+                        "never", color);
     record_value("color", color);
-    j->explain = !strcmp(option(j, "explain"), "1");
+    j->explain = !strcmp(engine_value(j, "explain"), "1");
     if (j->html && skmt_options_set(j->options, "explain", "true", &err))
         return complain(EXIT_USAGE, "--%s", err.message);
     return EXIT_DONE;
 }
 
-static int cmd_translate_parse(struct translate_job *j, int argc, char **argv)
+static int translate_parse(struct translate_job *j, int argc, char **argv)
 {
     struct args a = { .command = "translate", .own = translate_options,
                       .describe = steered_option_describe, .argc = argc,
                       .argv = argv };
-    int status = args_take_own(a, cmd_translate_take, j);
+    int status = args_parse_own(a, translate_argument, j);
 
     if (status || j->help) return status;
     status = steering_settings(j->steering, j->options);
     if (!status) status = args_set_engine(a, j->options);
     if (status) return status;
-    if (j->pairs && steering_wanted(j->steering))
+    if (j->pairs && steering_has_memory(j->steering))
         return complain(EXIT_USAGE,
-                        "--memory and --pairs exclude each other");
+                        "--memory and --pairs cannot be used together");
     if (j->prefix && j->prefix_file)
         return complain(EXIT_USAGE,
-                        "--prefix and --prefix-file exclude each other");
+                        "--prefix and --prefix-file cannot be used together");
     if ((j->output && !j->output[0]) || (j->html && !j->html[0]))
         return complain(EXIT_USAGE, "--%s needs the name of a file",
                         j->html && !j->html[0] ? "html" : "output");
@@ -131,13 +132,14 @@ static int cmd_translate_parse(struct translate_job *j, int argc, char **argv)
     for (int i = 0; i < j->n_files && j->prefix_file; i++)
         if (is_standard(j->files[i]) && is_standard(j->prefix_file))
             return complain(EXIT_USAGE, "standard input cannot be both the "
-                            "text and the prefix file");
-    j->replace = !strcmp(option(j, "invalid"), "replace");
+                            "input and the prefix file");
+    j->replace_invalid = !strcmp(engine_value(j, "invalid"), "replace");
     return EXIT_DONE;
 }
 
 /* ---- files ------------------------------------------------------------ */
 
+/* Whether an output file is the file that `in` describes. */
 static bool is_same(const char *output, const struct stat *in)
 {
     struct stat out;
@@ -147,46 +149,47 @@ static bool is_same(const char *output, const struct stat *in)
            && in->st_ino == out.st_ino;
 }
 
-/* A file to be read, the input or the model or what `role` says, must not be
- * the output or the page, which are emptied when they are opened. */
-static int cmd_translate_check_apart(const struct translate_job *j,
-                                     const struct stat *in, const char *role)
+/* A file to be read must not be the output or the --html page, because opening
+ * those empties them. role: what the file is, for the message. */
+static int check_not_output(const struct translate_job *j,
+                            const struct stat *in, const char *role)
 {
     bool output = is_same(j->output, in);
 
     if (!output && !is_same(j->html, in)) return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s: is %s and %s at once",
+    return complain(EXIT_TROUBLE, "%s: cannot be both the %s and the %s",
                     output ? j->output : j->html, role,
-                    output ? "output" : "page");
+                    output ? "output" : "--html page");
 }
 
-/* Nor may what steers, where it is there already; nor one the other. */
-static int check_steering(const struct translate_job *j)
+/* The same for the steering files that exist. Also, the output must not be the
+ * page. */
+static int check_steering_files(const struct translate_job *j)
 {
     const char *const files[][2] = {
         { j->steering->memory, "memory" },
         { j->steering->key_file, "key file" },
-        { j->steering->settings, "settings" },
+        { j->steering->settings, "settings file" },
     };
     struct stat st;
     int status;
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i][0] && !stat(files[i][0], &st) &&
-            (status = cmd_translate_check_apart(j, &st, files[i][1])))
+            (status = check_not_output(j, &st, files[i][1])))
             return status;
     if (j->html && j->output && !is_standard(j->output)
         && (!strcmp(j->html, j->output)
             || (!stat(j->html, &st) && is_same(j->output, &st))))
-        return complain(EXIT_TROUBLE, "%s: is output and page at once",
-                        j->html);
+        return complain(EXIT_TROUBLE, "%s: cannot be both the output and the "
+                        "--html page", j->html);
     return EXIT_DONE;
 }
 
-/* *bytes gets the size, -1 when it is not known. */
-static int cmd_translate_check_file(const struct translate_job *j,
-                                    const char *name, const char *role,
-                                    int64_t *bytes)
+/* Whether an input file can be read. *bytes gets its size, -1 if unknown. */
+static int translate_check_file(const struct translate_job *j,
+                                const char *name, const char *role,
+                                int64_t *bytes)
 {
     bool standard = is_standard(name);
     struct stat in;
@@ -200,13 +203,14 @@ static int cmd_translate_check_file(const struct translate_job *j,
         return complain(EXIT_TROUBLE, "%s: is a directory",
                         standard ? "standard input" : name);
     if (S_ISREG(in.st_mode)) *bytes = in.st_size;
-    return cmd_translate_check_apart(j, &in, role);
+    return check_not_output(j, &in, role);
 }
 
-/* Everything can be read and is not the output: found out before an hour of
- * translating. *total gets the bytes of text, 0 when they are not known. */
-static int cmd_translate_check_files(const struct translate_job *j,
-                                     uint64_t *total)
+/* Check all files before the work begins, so that a mistake does not show only
+ * after an hour of translating. *total gets the bytes of input, 0 if
+ * unknown. */
+static int translate_check_files(const struct translate_job *j,
+                                 uint64_t *total)
 {
     bool known = true;
     int64_t bytes;
@@ -214,23 +218,22 @@ static int cmd_translate_check_files(const struct translate_job *j,
 
     *total = 0;
     for (int i = 0; i < j->n_files; i++) {
-        if ((status =
-                 cmd_translate_check_file(j, j->files[i], "input", &bytes)))
+        if ((status = translate_check_file(j, j->files[i], "input", &bytes)))
             return status;
         if (bytes < 0) known = false;
         else *total += (uint64_t)bytes;
     }
     if (!known) *total = 0;
-    if (j->prefix_file && (status = cmd_translate_check_file(
-                               j, j->prefix_file, "prefix file", &bytes)))
+    if (j->prefix_file
+        && (status = translate_check_file(j, j->prefix_file, "prefix file",
+                                          &bytes)))
         return status;
-    if ((status = check_steering(j))) return status;
-    return j->pairs
-               ? cmd_translate_check_file(j, j->pairs, "file of pairs", &bytes)
-               : EXIT_DONE;
+    if ((status = check_steering_files(j))) return status;
+    return j->pairs ? translate_check_file(j, j->pairs, "--pairs file", &bytes)
+                    : EXIT_DONE;
 }
 
-static int open_output(struct run *r)
+static int open_output(struct translate_run *r)
 {
     const struct translate_job *j = r->job;
 
@@ -253,8 +256,8 @@ static bool wants_color(const struct translate_job *j, int fd)
     return isatty(fd) && !(none && none[0]) && term && strcmp(term, "dumb");
 }
 
-/* How the output is to look, and the page beside it. */
-static int prepare_output(struct run *r)
+/* Open the output and the --html page, and set the output format. */
+static int prepare_output(struct translate_run *r)
 {
     const struct translate_job *j = r->job;
     int status = open_output(r);
@@ -262,7 +265,7 @@ static int prepare_output(struct run *r)
 
     if (status) return status;
     r->out.json = j->json;
-    r->out.ranked = atoi(option(j, "nbest")) > 1;
+    r->out.ranked = atoi(engine_value(j, "nbest")) > 1;
     r->out.explained = j->explain;
     r->out.color = wants_color(j, r->out.fd);
     explain_init(&r->out.explain, r->model);
@@ -273,11 +276,11 @@ static int prepare_output(struct run *r)
     return EXIT_DONE;
 }
 
-/* ---- the loop --------------------------------------------------------- */
+/* ---- reading and pushing ---------------------------------------------- */
 
-/* "file:line: what" with what was written before it safely out. */
-static int cmd_translate_bad_line(struct run *r, const struct input_line *line,
-                                  const char *what)
+/* Report an error in an input line, after the lines before it are written. */
+static int translate_bad_line(struct translate_run *r,
+                              const struct input_line *line, const char *what)
 {
     skmt_stream_flush(r->stream, NULL);
     if (!interrupt_signal())
@@ -286,9 +289,10 @@ static int cmd_translate_bad_line(struct run *r, const struct input_line *line,
     return EXIT_TROUBLE;
 }
 
-/* The library would find it too; here we know what precedes the text. */
-static int cmd_translate_check_text(struct run *r,
-                                    const struct input_line *line)
+/* Check that a line is UTF-8 without NUL. The library checks this too, but it
+ * cannot count the bytes of a byte order mark before the text. */
+static int check_line_text(struct translate_run *r,
+                           const struct input_line *line)
 {
     size_t bad = utf8_first_bad(line->text, line->len);
     const char *nul = memchr(line->text, 0, line->len);
@@ -296,17 +300,17 @@ static int cmd_translate_check_text(struct run *r,
 
     if (bad == line->len && !nul) return EXIT_DONE;
     if (nul && (size_t)(nul - line->text) < bad)
-        snprintf(what, sizeof what, "byte %zu is NUL, not text "
+        snprintf(what, sizeof what, "byte %zu is a NUL byte "
                  "(try --invalid=replace)",
                  line->skipped + (size_t)(nul - line->text) + 1);
     else
         snprintf(what, sizeof what, "byte %zu is not valid UTF-8 "
                  "(try --invalid=replace)", line->skipped + bad + 1);
-    return cmd_translate_bad_line(r, line, what);
+    return translate_bad_line(r, line, what);
 }
 
-/* The beginning wanted for the next line; NULL: none. */
-static int next_prefix(struct run *r, const struct input_line *line,
+/* Get the prefix for a line into *out; NULL if it has none. */
+static int next_prefix(struct translate_run *r, const struct input_line *line,
                        const char **out)
 {
     struct input_line p;
@@ -317,31 +321,32 @@ static int next_prefix(struct run *r, const struct input_line *line,
     if (!r->job->prefix_file) return EXIT_DONE;
     st = lines_next(&r->prefixes, true, &p);
     if (st == LINES_END)
-        return cmd_translate_bad_line(
-            r, line, "the prefix file has no line for this one");
+        return translate_bad_line(r, line, "the prefix file has no line for "
+                                  "this input line");
     if (st == LINES_FAILED) {
         writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", r->prefixes.message);
         return EXIT_TROUBLE;
     }
     if (st == LINES_STOPPED) return EXIT_TROUBLE;
-    if (!r->job->replace && cmd_translate_check_text(r, &p))
+    if (!r->job->replace_invalid && check_line_text(r, &p))
         return EXIT_TROUBLE;
-    /* The library repairs the rest; a NUL would be the end to it. */
+    /* The library replaces invalid bytes, but a NUL would end the string. */
     while ((nul = memchr(p.text, 0, p.len))) *nul = '\xFF';
     *out = p.len ? p.text : NULL;
     return EXIT_DONE;
 }
 
-static int cmd_translate_push_line(struct run *r, struct input_line *line)
+static int translate_push_line(struct translate_run *r,
+                               struct input_line *line)
 {
     const char *prefix;
     skmt_error err;
 
-    if (!r->job->replace && cmd_translate_check_text(r, line))
+    if (!r->job->replace_invalid && check_line_text(r, line))
         return EXIT_TROUBLE;
     if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
     if (!writer_expect(&r->out, line))
-        return cmd_translate_bad_line(r, line, "out of memory");
+        return translate_bad_line(r, line, "out of memory");
     if (r->job->pairs && !pair_lines_next(&r->pairs, line)) {
         skmt_stream_flush(r->stream, NULL);
         writer_fail(&r->out, EXIT_TROUBLE, "%s", r->pairs.message);
@@ -353,11 +358,11 @@ static int cmd_translate_push_line(struct run *r, struct input_line *line)
           : skmt_stream_push(r->stream, line->text, line->len, prefix, &err)))
         return EXIT_DONE;
     if (err.status != SKMT_CANCELED)
-        cmd_translate_bad_line(r, line, err.message);
+        translate_bad_line(r, line, err.message);
     return EXIT_TROUBLE;
 }
 
-static void read_and_push(struct run *r)
+static void read_and_push(struct translate_run *r)
 {
     bool wait = false;
     skmt_error err;
@@ -367,7 +372,7 @@ static void read_and_push(struct run *r)
         enum lines_state st = lines_next(&r->in, wait, &line);
 
         wait = st == LINES_WAIT;
-        if (st == LINES_LINE && cmd_translate_push_line(r, &line)) return;
+        if (st == LINES_LINE && translate_push_line(r, &line)) return;
         if (st == LINES_WAIT && skmt_stream_flush(r->stream, &err)) return;
         if (st == LINES_STOPPED) return;
         if (st == LINES_END || st == LINES_FAILED) break;
@@ -380,9 +385,9 @@ static void read_and_push(struct run *r)
 
 /* ---- statistics ------------------------------------------------------- */
 
-/* The most memory this program had resident. The kernel's own count starts
- * anew with each program, that of getrusage() with the parent's. */
-static double cmd_translate_peak_rss_mb(void)
+/* The peak resident memory of this program. VmHWM is preferred because the
+ * number of getrusage() includes the peak of the parent before exec. */
+static double peak_rss_mb(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
     char line[256];
@@ -396,7 +401,7 @@ static double cmd_translate_peak_rss_mb(void)
     return kb / 1024;
 }
 
-static void print_stats(struct run *r)
+static void print_stats(struct translate_run *r)
 {
     static const char *const shown[] = { "threads", "beam", "batch" };
     struct textbuf t = { 0 };
@@ -407,11 +412,11 @@ static void print_stats(struct run *r)
                  (unsigned long long)r->tokens);
     textbuf_addf(&t, ",\"load_seconds\":%.3f,\"decode_seconds\":%.3f",
                  r->load_seconds, writer_busy_seconds(&r->out));
-    textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", cmd_translate_peak_rss_mb());
-    textbuf_add(&t, r->work.data, r->work.len);
+    textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
+    textbuf_add(&t, r->work_stats.data, r->work_stats.len);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         jput_key(&t, shown[i]);
-        textbuf_adds(&t, option(r->job, shown[i]));
+        textbuf_adds(&t, engine_value(r->job, shown[i]));
     }
     jput_key(&t, "isa");
     jput_text(&t, skmt_isa());
@@ -422,22 +427,22 @@ static void print_stats(struct run *r)
     textbuf_release(&t);
 }
 
-/* While the stream is still there. */
-static void note_work(struct run *r)
+/* Copy the statistics of the stream, which must still be open. */
+static void save_work_stats(struct translate_run *r)
 {
     const char *name;
     int64_t n;
 
     for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++)
-        textbuf_addf(&r->work, ",\"%s\":%lld", name, (long long)n);
+        textbuf_addf(&r->work_stats, ",\"%s\":%lld", name, (long long)n);
     for (int i = 0; r->job->steering->keys
          && (name = skmt_keys_stat(r->job->steering->keys, i, &n)); i++)
-        textbuf_addf(&r->work, ",\"keys_%s\":%lld", name, (long long)n);
+        textbuf_addf(&r->work_stats, ",\"keys_%s\":%lld", name, (long long)n);
 }
 
 /* ---- putting it together ---------------------------------------------- */
 
-static int cmd_translate_finish(struct run *r)
+static int translate_finish(struct translate_run *r)
 {
     struct result_writer *w = &r->out;
     skmt_error err;
@@ -445,9 +450,9 @@ static int cmd_translate_finish(struct run *r)
 
     if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
     skmt_stream_counts(r->stream, &texts, &r->sentences, &r->tokens);
-    /* While workers are being stopped they still count. */
+    /* After a cancel, workers still change the statistics. */
     if (r->job->stats && !writer_status(w) && !interrupt_signal())
-        note_work(r);
+        save_work_stats(r);
     interrupt_stream(NULL);
     skmt_stream_free(r->stream);        /* no callback runs after this */
     r->stream = NULL;
@@ -464,15 +469,15 @@ static int cmd_translate_finish(struct run *r)
     return w->status;
 }
 
-/* An explanation without a memory is asked for by mistake, most likely. */
+/* Asking for an explanation without a memory is probably a mistake. */
 static void warn_no_memory(const struct translate_job *j)
 {
     if (!(j->explain || j->html) || j->steering->memory || j->pairs) return;
-    complain(0, "%s: there is no memory to explain (see --memory); the model "
-             "alone translates", j->explain ? "--explain" : "--html");
+    complain(0, "%s has nothing to explain without --memory or --pairs",
+             j->explain ? "--explain" : "--html");
 }
 
-static int cmd_translate_translate(struct run *r)
+static int translate_all(struct translate_run *r)
 {
     const struct translate_job *j = r->job;
     skmt_error err;
@@ -482,13 +487,13 @@ static int cmd_translate_translate(struct run *r)
     double begin;
     int status;
 
-    if ((status = cmd_translate_check_files(j, &total))) return status;
-    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    if ((status = translate_check_files(j, &total))) return status;
+    if (!interrupt_start())
+        return complain(EXIT_TROUBLE, "cannot create a thread");
     check_isa();
     begin = wall_seconds();
     if ((status = model_find(&r->model, j->model, &path))) return status;
-    if (!stat(path, &file) &&
-        (status = cmd_translate_check_apart(j, &file, "model")))
+    if (!stat(path, &file) && (status = check_not_output(j, &file, "model")))
         return status;
     r->load_seconds = wall_seconds() - begin;
     if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
@@ -505,7 +510,7 @@ static int cmd_translate_translate(struct run *r)
                            &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     warn_no_memory(j);
-    /* Only now: a mistake in the options must not empty an old output. */
+    /* Opened this late so that a usage error does not empty an old output. */
     if ((status = prepare_output(r))) return status;
 
     progress_begin(&r->out.progress, "lines", total,
@@ -515,17 +520,17 @@ static int cmd_translate_translate(struct run *r)
     if (j->pairs) pair_lines_open(&r->pairs, &j->pairs, interrupt_fd());
     interrupt_stream(r->stream);
     read_and_push(r);
-    return cmd_translate_finish(r);
+    return translate_finish(r);
 }
 
-static int run_job(const struct translate_job *j)
+static int run_translate_job(const struct translate_job *j)
 {
-    struct run r = { .job = j };
+    struct translate_run r = { .job = j };
     int status;
 
     writer_init(&r.out);
     r.out.fd = -1;
-    status = cmd_translate_translate(&r);
+    status = translate_all(&r);
     interrupt_stream(NULL);
     skmt_stream_free(r.stream);
     steering_close(j->steering);
@@ -535,7 +540,7 @@ static int run_job(const struct translate_job *j)
     lines_close(&r.prefixes);
     html_close(&r.html, &(skmt_error){ 0 });
     writer_release(&r.out);
-    textbuf_release(&r.work);
+    textbuf_release(&r.work_stats);
     return status;
 }
 
@@ -549,8 +554,8 @@ int cmd_translate(int argc, char **argv)
     j.options = skmt_options_new();
     if (!j.files || !j.options)
         status = complain(EXIT_TROUBLE, "out of memory");
-    else if (!(status = cmd_translate_parse(&j, argc, argv)))
-        status = j.help ? help_command("translate") : run_job(&j);
+    else if (!(status = translate_parse(&j, argc, argv)))
+        status = j.help ? help_command("translate") : run_translate_job(&j);
     skmt_options_free(j.options);
     free(steering.names);
     free(j.files);

@@ -1,10 +1,12 @@
-/* cmd_tune.c - skmt tune: which settings suit a memory.
+/* cmd_tune.c - skmt tune: finds the best settings for a memory.
  *
- *     lines -> without the memory -> their sentences -> pairs of each, once
- *           -> every setting of the grid -> tables, heat map, settings file
+ *     lines -> translate without the memory -> find sentences -> find pairs
+ *           -> translate and score with each setting
+ *           -> print tables, heat map, settings file
  *
- * As in the paper the grid is searched in steps, unless --full: m and k at the
- * model's own tau, then (with adapter fixed) lambda, then tau. */
+ * As in the paper, the grid is searched in steps (unless --full): m and k with
+ * the model's default tau, then lambda (with --adapter fixed), then tau. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include "wholefile.h"
 
 #define DEFAULT_LIMIT 200
-#define KEY_CACHE "1G"          /* every pair of some 4,000 sentences */
+#define KEY_CACHE "1G"          /* enough for about 4,000 sentences */
 
 static const struct tune_axis paper_axes[N_AXES] = {
     [AXIS_M] = { "m", "matches", "1,2,4", true, 1, 1000,
@@ -32,7 +34,7 @@ static const struct tune_axis paper_axes[N_AXES] = {
                    { 5, 10, 20, 50, 100, 150, 200 }, 7 },
 };
 
-static int cmd_tune_no_memory(void)
+static int tune_out_of_memory(void)
 {
     return complain(EXIT_TROUBLE, "out of memory");
 }
@@ -46,7 +48,8 @@ static bool is_one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* The library's options less those that are tuned, or mean nothing here. */
+/* The library's options, without those that are tuned or have no effect
+ * here. */
 int tune_option_describe(int i, skmt_option_info *out)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
@@ -60,9 +63,9 @@ int tune_option_describe(int i, skmt_option_info *out)
     return 0;
 }
 
-/* One value of a list; *end gets what follows it. */
-static bool cmd_tune_take_value(const struct tune_axis *x, const char *at,
-                                const char **end, double *out)
+/* Parse one value of a list. *end gets the position after it. */
+static bool parse_axis_value(const struct tune_axis *x, const char *at,
+                             const char **end, double *out)
 {
     size_t n = strspn(at, "0123456789.");
     char *stop;
@@ -74,45 +77,45 @@ static bool cmd_tune_take_value(const struct tune_axis *x, const char *at,
         && *out <= x->high && (!x->whole || *out == (double)(long)*out);
 }
 
-static int take_axis(struct tune_axis *x, const char *value)
+static int parse_axis(struct tune_axis *x, const char *value)
 {
     const char *at = value;
 
     for (x->n = 0; x->n < AXIS_MAX; at++) {
         double *v = &x->at[x->n];
 
-        if (!cmd_tune_take_value(x, at, &at, v) || (*at && *at != ',')
+        if (!parse_axis_value(x, at, &at, v) || (*at && *at != ',')
             || (x->n && *v <= v[-1])) break;
         x->n++;
         if (!*at) return EXIT_DONE;
     }
     return complain(EXIT_USAGE, "--%s: '%s' is not a list of at most %d "
-                    "rising %snumbers from %.10g to %.10g, such as %s",
+                    "ascending %snumbers from %.10g to %.10g, such as %s",
                     x->name, value, AXIS_MAX, x->whole ? "whole " : "",
                     x->low, x->high, x->example);
 }
 
-static int take_limit(struct tune_call *c, const char *value)
+static int parse_limit(struct tune_call *c, const char *value)
 {
     char *end;
 
     errno = 0;
     c->limit = strtol(value, &end, 10);
     if (end == value || *end || errno || c->limit < 0)
-        return complain(EXIT_USAGE, "--limit: '%s' is not a whole number from "
-                        "0", value);
+        return complain(EXIT_USAGE, "--limit: '%s' is not a whole number of 0 "
+                        "or more", value);
     return EXIT_DONE;
 }
 
-static int take_metric(struct tune_call *c, const char *value)
+static int parse_metric(struct tune_call *c, const char *value)
 {
     for (c->metric = 0; c->metric < N_METRICS; c->metric++)
         if (!strcmp(value, tune_metrics[c->metric].name)) return EXIT_DONE;
-    return complain(EXIT_USAGE, "--metric: '%s' is not one of bleu, chrf",
+    return complain(EXIT_USAGE, "--metric: '%s' is neither bleu nor chrf",
                     value);
 }
 
-static int cmd_tune_own_option(struct tune_call *c, const struct args *a)
+static int tune_own_option(struct tune_call *c, const struct args *a)
 {
     int status;
 
@@ -125,38 +128,39 @@ static int cmd_tune_own_option(struct tune_call *c, const struct args *a)
     else if (args_is(a, "json")) c->json = true;
     else if (args_is(a, "quiet")) c->quiet = true;
     else if (args_is(a, "help")) c->help = true;
-    else if (args_is(a, "limit")) return take_limit(c, a->value);
-    else if (args_is(a, "metric")) return take_metric(c, a->value);
+    else if (args_is(a, "limit")) return parse_limit(c, a->value);
+    else if (args_is(a, "metric")) return parse_metric(c, a->value);
     for (int i = 0; i < N_AXES; i++) {
         if (!args_is(a, c->axes[i].name)) continue;
         if (i == AXIS_LAMBDA) c->fixed = true;
-        return take_axis(&c->axes[i], a->value);
+        return parse_axis(&c->axes[i], a->value);
     }
     return EXIT_DONE;
 }
 
-static int cmd_tune_take(void *user, enum arg what, const struct args *a)
+static int tune_argument(void *user, enum arg what, const struct args *a)
 {
     if (what == ARG_OPERAND)
-        return complain(EXIT_USAGE, "tune takes options only, not '%s'; "
-                        "lines to tune on are --dev FILE", a->value);
-    return cmd_tune_own_option(user, a);
+        return complain(EXIT_USAGE, "tune: unexpected operand '%s'; name the "
+                        "lines to tune on with --dev FILE", a->value);
+    return tune_own_option(user, a);
 }
 
-/* ---- what they come to ------------------------------------------------ */
+/* ---- all options together --------------------------------------------- */
 
-/* Lambda is there for adapter fixed: asking for the one means the other. */
-static int settle_adapter(struct tune_call *c, bool given)
+/* --lambda implies --adapter fixed, and the other way around. given: whether
+ * --adapter was given. */
+static int choose_adapter(struct tune_call *c, bool given)
 {
     const char *adapter = skmt_options_get(c->options, "adapter");
     skmt_error err;
 
     if (!strcmp(adapter, "none"))
-        return complain(EXIT_USAGE, "--adapter none: there is nothing to tune "
-                        "when the memory is not trusted at all");
+        return complain(EXIT_USAGE, "--adapter none ignores the memory, so "
+                        "there is nothing to tune");
     if (c->fixed && given && strcmp(adapter, "fixed"))
-        return complain(EXIT_USAGE, "--lambda is the trust of --adapter "
-                        "fixed, not of %s", adapter);
+        return complain(EXIT_USAGE, "--lambda needs --adapter fixed, not "
+                        "--adapter %s", adapter);
     if (!c->fixed && !strcmp(adapter, "fixed")) c->fixed = true;
     if (!c->fixed) c->axes[AXIS_LAMBDA].n = 1;
     else if (skmt_options_set(c->options, "adapter", "fixed", &err))
@@ -164,10 +168,10 @@ static int settle_adapter(struct tune_call *c, bool given)
     return EXIT_DONE;
 }
 
-/* What was asked for and is not as usual: what has to do with the memory as
- * settings, the rest to be known. */
-static void note_changed(struct tune_call *c, skmt_options *usual,
-                         describe_fn *describe, const char *before)
+/* Note the options that differ from their defaults for the settings file.
+ * prefix: makes them comments if they do not belong in that file. */
+static void note_changed(struct tune_call *c, skmt_options *defaults,
+                         describe_fn *describe, const char *prefix)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
@@ -177,24 +181,25 @@ static void note_changed(struct tune_call *c, skmt_options *usual,
 
     for (int i = 0; describe(i, &info); i++) {
         const char *now = skmt_options_get(c->options, info.name);
-        const char *then = skmt_options_get(usual, info.name);
+        const char *usual = skmt_options_get(defaults, info.name);
 
-        if (is_one_of(info.name, hidden) || !now || !then
-            || !strcmp(now, then)) continue;
-        textbuf_addf(&c->with, "%s%s = %s\n", before, info.name, now);
+        if (is_one_of(info.name, hidden) || !now || !usual
+            || !strcmp(now, usual)) continue;
+        textbuf_addf(&c->other_settings, "%s%s = %s\n", prefix, info.name,
+                     now);
     }
 }
 
-static int settle_with(struct tune_call *c)
+static int note_other_settings(struct tune_call *c)
 {
-    skmt_options *usual = skmt_options_new();
+    skmt_options *defaults = skmt_options_new();
 
-    if (!usual) return cmd_tune_no_memory();
-    note_changed(c, usual, skmt_option_describe, "# found with ");
-    note_changed(c, usual, skmt_steer_option_describe, "");
-    note_changed(c, usual, skmt_search_option_describe, "");
-    skmt_options_free(usual);
-    return c->with.failed ? cmd_tune_no_memory() : EXIT_DONE;
+    if (!defaults) return tune_out_of_memory();
+    note_changed(c, defaults, skmt_option_describe, "# found with ");
+    note_changed(c, defaults, skmt_steer_option_describe, "");
+    note_changed(c, defaults, skmt_search_option_describe, "");
+    skmt_options_free(defaults);
+    return c->other_settings.failed ? tune_out_of_memory() : EXIT_DONE;
 }
 
 static bool is_given(int argc, char **argv, const char *option)
@@ -204,21 +209,21 @@ static bool is_given(int argc, char **argv, const char *option)
     return false;
 }
 
-static int cmd_tune_settle(struct tune_call *c, int argc, char **argv)
+static int tune_check_options(struct tune_call *c, int argc, char **argv)
 {
-    int status = settle_adapter(c, is_given(argc, argv, "--adapter"));
+    int status = choose_adapter(c, is_given(argc, argv, "--adapter"));
 
     if (status) return status;
-    if (!steering_wanted(&c->steering))
-        return complain(EXIT_USAGE, "tune needs a memory: -M FILE; see 'skmt "
-                        "help tune'");
+    if (!steering_has_memory(&c->steering))
+        return complain(EXIT_USAGE, "tune needs --memory FILE; see 'skmt help "
+                        "tune'");
     if (c->output && (!c->output[0] || !strcmp(c->output, "-")))
         return complain(EXIT_USAGE, "--output needs the name of a file");
     if (c->svg && (!c->svg[0] || !strcmp(c->svg, "-")))
         return complain(EXIT_USAGE, "--svg needs the name of a file");
     if (c->svg && c->output && !strcmp(c->svg, c->output))
         return complain(EXIT_USAGE, "--output and --svg name the same file");
-    return settle_with(c);
+    return note_other_settings(c);
 }
 
 static void tune_record_defaults(const struct tune_call *c)
@@ -240,12 +245,12 @@ static void tune_record_defaults(const struct tune_call *c)
     record_value("metric", tune_metrics[c->metric].name);
 }
 
-static int cmd_tune_parse(struct tune_call *c, int argc, char **argv)
+static int tune_parse(struct tune_call *c, int argc, char **argv)
 {
     struct args a = { .command = "tune", .own = tune_options,
                       .describe = tune_option_describe, .argc = argc,
                       .argv = argv };
-    int status = args_take_own(a, cmd_tune_take, c);
+    int status = args_parse_own(a, tune_argument, c);
     skmt_error err;
 
     if (status || c->help) return status;
@@ -253,37 +258,37 @@ static int cmd_tune_parse(struct tune_call *c, int argc, char **argv)
         return complain(EXIT_TROUBLE, "%s", err.message);
     status = steering_settings(&c->steering, c->options);
     if (!status) status = args_set_engine(a, c->options);
-    if (!status) status = cmd_tune_settle(c, argc, argv);
+    if (!status) status = tune_check_options(c, argc, argv);
     if (!status) tune_record_defaults(c);
     return status;
 }
 
 /* ---- files ------------------------------------------------------------ */
 
-static int cmd_tune_check_apart(const char *out, const char *in,
-                                const char *role)
+/* An output must not replace a file that is read. */
+static int tune_check_apart(const char *out, const char *in, const char *role)
 {
     struct stat a, b;
 
     if (!out || !in || stat(out, &a) || stat(in, &b) || !S_ISREG(a.st_mode)
         || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s: is %s and to be written at once", out,
-                    role);
+    return complain(EXIT_TROUBLE, "%s: cannot be both the %s and an output",
+                    out, role);
 }
 
-/* Nothing that is read would be replaced, and what is to be written can be:
- * found out before an hour of translating. */
+/* Check an output file before the work begins, so that a mistake does not show
+ * only after an hour of translating. */
 static int check_output(const struct tune_call *c, const char *out,
                         const char *model)
 {
     int status = EXIT_DONE;
 
     if (!out) return EXIT_DONE;
-    status = cmd_tune_check_apart(out, c->steering.memory, "the memory");
-    if (!status) status = cmd_tune_check_apart(out, c->dev, "the dev set");
+    status = tune_check_apart(out, c->steering.memory, "memory");
+    if (!status) status = tune_check_apart(out, c->dev, "--dev file");
     if (!status)
-        status = cmd_tune_check_apart(out, c->steering.key_file, "key file");
-    if (!status) status = cmd_tune_check_apart(out, model, "the model");
+        status = tune_check_apart(out, c->steering.key_file, "key file");
+    if (!status) status = tune_check_apart(out, model, "model");
     return status ? status : whole_file_check(out);
 }
 
@@ -297,7 +302,7 @@ static int open_all(struct tune_call *c)
     if ((status = model_find(&c->model, c->model_name, &path))) return status;
     if ((status = check_output(c, c->output, path))
         || (status = check_output(c, c->svg, path))
-        || (status = cmd_tune_check_apart(c->svg, c->output, "the settings")))
+        || (status = tune_check_apart(c->svg, c->output, "settings file")))
         return status;
     status = steering_open(&c->steering, c->model, c->options, SKMT_TM_READ,
                            c->quiet);
@@ -309,16 +314,18 @@ static int open_all(struct tune_call *c)
 
 /* ---- trying settings -------------------------------------------------- */
 
-/* What was found since the last time, unless it goes out as JSON. */
+/* Print and empty c->out. */
 static int print_out(struct tune_call *c)
 {
     progress_end(&c->progress);
-    if (c->out.failed) return cmd_tune_no_memory();
+    if (c->out.failed) return tune_out_of_memory();
     if (c->out.len) fwrite(c->out.data, 1, c->out.len, stdout);
     textbuf_reset(&c->out);
-    return fflush(stdout) ? EXIT_TROUBLE : EXIT_DONE;   /* main says why */
+    return fflush(stdout) ? EXIT_TROUBLE : EXIT_DONE;   /* main() prints why */
 }
 
+/* Add a table of two axes, or of one if they are the same, at the best
+ * setting. */
 static struct tune_table *add_table(struct tune_call *c, int axis, int other)
 {
     struct tune_table *t;
@@ -331,6 +338,7 @@ static struct tune_table *add_table(struct tune_call *c, int axis, int other)
         c->tables = t;
         c->cap_tables = cap;
     }
+    assert(c->n_tables < c->cap_tables);
     t = &c->tables[c->n_tables++];
     *t = (struct tune_table){ .varies = { false } };
     memcpy(t->at, c->at, sizeof t->at);
@@ -338,13 +346,14 @@ static struct tune_table *add_table(struct tune_call *c, int axis, int other)
     return t;
 }
 
-/* One step: try, show. What was done before a signal is shown, too. */
-static int cmd_tune_run_step(struct tune_call *c, int axis, int other)
+/* Score the settings of one table and print it. After a signal, the part that
+ * was scored is printed. */
+static int run_tune_step(struct tune_call *c, int axis, int other)
 {
     const struct tune_table *t = add_table(c, axis, other);
     int status, shown = EXIT_DONE;
 
-    if (!t) return cmd_tune_no_memory();
+    if (!t) return tune_out_of_memory();
     status = tune_run_table(c, t);
     if (!c->json && (!status || status > EXIT_SIGNAL)) {
         tune_text_table(c, t);
@@ -355,28 +364,29 @@ static int cmd_tune_run_step(struct tune_call *c, int axis, int other)
 
 static int run_steps(struct tune_call *c)
 {
-    int status = cmd_tune_run_step(c, AXIS_M, AXIS_K);
+    int status = run_tune_step(c, AXIS_M, AXIS_K);
 
     if (!status && c->axes[AXIS_LAMBDA].n > 1)
-        status = cmd_tune_run_step(c, AXIS_LAMBDA, AXIS_LAMBDA);
+        status = run_tune_step(c, AXIS_LAMBDA, AXIS_LAMBDA);
     if (!status && c->axes[AXIS_TAU].n > 1)
-        status = cmd_tune_run_step(c, AXIS_TAU, AXIS_TAU);
+        status = run_tune_step(c, AXIS_TAU, AXIS_TAU);
     return status;
 }
 
-static int show_step(struct tune_call *c, int axis, int other,
+/* Print a table of settings that are already scored. */
+static int show_table(struct tune_call *c, int axis, int other,
                      const int at[N_AXES])
 {
     struct tune_table *t = add_table(c, axis, other);
 
-    if (!t) return cmd_tune_no_memory();
+    if (!t) return tune_out_of_memory();
     memcpy(t->at, at, sizeof t->at);
     if (!c->json) tune_text_table(c, t);
     return EXIT_DONE;
 }
 
-/* Everything; then a table of m and k for each lambda and tau, and how those
- * do at the best of the others. */
+/* Score all settings. Then print a table of m and k for each lambda and tau,
+ * and tables of lambda and tau at the best setting. */
 static int run_full(struct tune_call *c)
 {
     const struct tune_table all = { .varies = { true, true, true, true } };
@@ -387,12 +397,12 @@ static int run_full(struct tune_call *c)
     if (status) return status;
     tune_table_first(&rest, at);
     do {
-        status = show_step(c, AXIS_M, AXIS_K, at);
+        status = show_table(c, AXIS_M, AXIS_K, at);
     } while (!status && tune_table_next(c, &rest, at));
     if (!status && c->axes[AXIS_LAMBDA].n > 1)
-        status = show_step(c, AXIS_LAMBDA, AXIS_LAMBDA, c->at);
+        status = show_table(c, AXIS_LAMBDA, AXIS_LAMBDA, c->at);
     if (!status && c->axes[AXIS_TAU].n > 1)
-        status = show_step(c, AXIS_TAU, AXIS_TAU, c->at);
+        status = show_table(c, AXIS_TAU, AXIS_TAU, c->at);
     return status;
 }
 
@@ -401,14 +411,14 @@ static int cmd_tune_stopped(struct tune_call *c, int status)
     struct textbuf t = { 0 };
 
     progress_end(&c->progress);
-    if (!c->n_done)
+    if (!c->n_scored)
         return complain(status, "stopped before the first setting was scored; "
-                        "nothing was written");
+                        "no file was written");
     tune_put_setting(&t, c, c->at);
     textbuf_addf(&t, " (%s %.2f)", tune_metrics[c->metric].title,
                  tune_point_at(c, c->at)->score[c->metric]);
-    complain(0, "stopped after %zu of %zu settings, best so far %.*s; nothing "
-             "was written", c->n_done, c->n_points, (int)t.len,
+    complain(0, "stopped after %zu of %zu settings, best so far: %.*s; no "
+             "file was written", c->n_scored, c->n_points, (int)t.len,
              t.failed ? "?" : t.data);
     textbuf_release(&t);
     return status;
@@ -440,22 +450,22 @@ static int cmd_tune_finish(struct tune_call *c)
     return print_out(c);
 }
 
-static void begin_progress(struct tune_call *c, const char *what,
-                           size_t passes)
+static void begin_tune_progress(struct tune_call *c, const char *stage,
+                                size_t passes)
 {
     c->n_lines_done = 0;
-    snprintf(c->what, sizeof c->what, "%s", what);
+    snprintf(c->stage, sizeof c->stage, "%s", stage);
     progress_begin(&c->progress, "lines", c->set.n * passes, !c->quiet);
-    c->progress.what = c->what;
+    c->progress.stage = c->stage;
 }
 
-static int tune(struct tune_call *c)
+static int tune_all(struct tune_call *c)
 {
     int status = tune_grid_begin(c);
 
     if (!status) status = tune_set_read(c);
     if (status) return status;
-    begin_progress(c, "without the memory", 1);
+    begin_tune_progress(c, "without the memory", 1);
     status = tune_run_alone(c);
     progress_end(&c->progress);
     if (!status) status = tune_set_search(c);
@@ -464,20 +474,21 @@ static int tune(struct tune_call *c)
         tune_text_head(c);
         if ((status = print_out(c))) return status;
     }
-    begin_progress(c, "", c->n_points);
+    begin_tune_progress(c, "", c->n_points);
     status = c->full ? run_full(c) : run_steps(c);
     progress_end(&c->progress);
     return status ? status : cmd_tune_finish(c);
 }
 
-static int run_call(struct tune_call *c)
+static int run_tune(struct tune_call *c)
 {
     int status;
 
-    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    if (!interrupt_start())
+        return complain(EXIT_TROUBLE, "cannot create a thread");
     interrupt_work(true);
     status = open_all(c);
-    if (!status) status = tune(c);
+    if (!status) status = tune_all(c);
     progress_end(&c->progress);
     return status > EXIT_SIGNAL ? cmd_tune_stopped(c, status) : status;
 }
@@ -490,7 +501,7 @@ static void tune_call_release(struct tune_call *c)
     skmt_model_close(c->model);
     free(c->points);
     free(c->tables);
-    textbuf_release(&c->with);
+    textbuf_release(&c->other_settings);
     textbuf_release(&c->out);
 }
 
@@ -501,9 +512,9 @@ int cmd_tune(int argc, char **argv)
 
     memcpy(c.axes, paper_axes, sizeof c.axes);
     c.options = skmt_options_new();
-    if (!c.options) status = cmd_tune_no_memory();
-    else status = cmd_tune_parse(&c, argc, argv);
-    if (!status) status = c.help ? help_command("tune") : run_call(&c);
+    if (!c.options) status = tune_out_of_memory();
+    else status = tune_parse(&c, argc, argv);
+    if (!status) status = c.help ? help_command("tune") : run_tune(&c);
     tune_call_release(&c);
     return status;
 }

@@ -1,4 +1,9 @@
-/* explain.c - see explain.h. */
+/* explain.c - computes the explanation of a sentence, and writes it as JSON.
+ *
+ * Invariant after explain_load(): the tokens of the words are consecutive;
+ * places are sorted by pair and position, and places [first, first + n) of a
+ * pair are those with its number; the word of a place is in [0, n_words). */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +11,7 @@
 #include "explain.h"
 #include "tm_print.h"
 
-/* ---- birth and death -------------------------------------------------- */
+/* ---- creation and destruction ----------------------------------------- */
 
 void explain_init(struct explain *x, const skmt_model *model)
 {
@@ -16,21 +21,21 @@ void explain_init(struct explain *x, const skmt_model *model)
 
 void explain_release(struct explain *x)
 {
-    skmt_session_free(x->cutter);
+    skmt_session_free(x->tokenizer);
     free(x->words);
     free(x->places);
     free(x->pairs);
     memset(x, 0, sizeof *x);
 }
 
-static bool explain_no_memory(skmt_error *err)
+static bool explain_out_of_memory(skmt_error *err)
 {
     err->status = SKMT_NOMEM;
     snprintf(err->message, sizeof err->message, "out of memory");
     return false;
 }
 
-/* Room for one more of `size` bytes. */
+/* Make room for one more item of `size` bytes in a list of n items. */
 static bool explain_grow(void *list, size_t *cap, int n, size_t size)
 {
     void *old, *grown;
@@ -53,7 +58,7 @@ const char *explain_piece(const char *text)
     return text + 3;
 }
 
-int explain_spoke(const struct explain *x)
+int explain_n_voting(const struct explain *x)
 {
     int n = 0;
 
@@ -68,9 +73,10 @@ static bool explain_is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Scripts that put no space between words, roughly: Thai to Burmese, Chinese
- * and Japanese with their full-width forms. There each piece is a word. */
-static bool is_dense(const char *s, size_t n)
+/* Whether the text is in a script without spaces between words, roughly: Thai
+ * to Burmese, Chinese and Japanese with their full-width forms. Each piece is
+ * then a word. */
+static bool is_unspaced(const char *s, size_t n)
 {
     const unsigned char *u = (const unsigned char *)s;
 
@@ -82,7 +88,8 @@ static bool is_dense(const char *s, size_t n)
     return u[0] < 0xEA || u[0] == 0xF0;
 }
 
-/* A space alone waits for what comes after it. */
+/* Whether a piece begins a new word. A word that so far is only a space is
+ * continued. */
 static bool begins_word(const struct explain *x, const skmt_piece *p)
 {
     const struct explain_word *w = x->words + x->n_words;
@@ -91,8 +98,8 @@ static bool begins_word(const struct explain *x, const skmt_piece *p)
     if (x->n_words == 0) return true;
     w--;
     return w->end > w->begin
-           && (explain_is_space(s[0]) || is_dense(s, p->end - p->begin)
-               || is_dense(x->text + w->begin, w->end - w->begin));
+           && (explain_is_space(s[0]) || is_unspaced(s, p->end - p->begin)
+               || is_unspaced(x->text + w->begin, w->end - w->begin));
 }
 
 static bool explain_add_word(struct explain *x, int i, const skmt_piece *p)
@@ -110,18 +117,19 @@ static bool explain_add_word(struct explain *x, int i, const skmt_piece *p)
 static void extend_word(struct explain *x, struct explain_word *w, int i,
                         const skmt_piece *p)
 {
-    double trust = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+    double weight = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
 
-    if (w->end == w->begin) {   /* until now: see explain_counts */
+    assert(i == w->first + w->n);
+    if (w->end == w->begin) {   /* forget spaces before the word */
         w->low = 1;
         w->high = 0;
     }
     w->n++;
-    w->end = p->end;            /* pieces are joined without a gap */
+    w->end = p->end;            /* there is no gap between pieces */
     while (w->begin < w->end && explain_is_space(x->text[w->begin])) w->begin++;
     while (w->end > w->begin && explain_is_space(x->text[w->end - 1])) w->end--;
-    if (trust < w->low) w->low = trust;
-    if (trust > w->high) w->high = trust;
+    if (weight < w->low) w->low = weight;
+    if (weight > w->high) w->high = weight;
 }
 
 bool explain_counts(const struct explain *x, const struct explain_word *w,
@@ -133,8 +141,8 @@ bool explain_counts(const struct explain *x, const struct explain_word *w,
     return at < p->end || w->end == w->begin;
 }
 
-/* The end of the sentence writes nothing: it is a word of its own when there
- * were votes, and none otherwise. */
+/* Join the tokens of the sentence to words. EOS has no text: it is a word of
+ * its own if there were votes at it, and is left out otherwise. */
 static bool find_words(struct explain *x)
 {
     int n = skmt_result_target_pieces(x->r, x->hyp, x->seg);
@@ -175,41 +183,42 @@ static struct explain_place *place_of(struct explain *x, const skmt_vote *v)
     return p;
 }
 
-static bool take_vote(struct explain *x, int word, const skmt_vote *v,
-                      int32_t written)
+static bool add_vote(struct explain *x, int word, const skmt_vote *v,
+                     int32_t written)
 {
     struct explain_place *p = place_of(x, v);
-    bool heard = v->id == written;
+    bool followed = v->id == written;
 
     if (!p) return false;
-    if (p->word < 0 || (heard && !p->heard)) p->word = word;
-    p->heard |= heard;
+    if (p->word < 0 || (followed && !p->followed)) p->word = word;
+    p->followed |= followed;
     return true;
 }
 
-/* The votes of a word's pieces; the pair whose votes for what was written
- * weigh most gave the word. */
-static bool take_votes(struct explain *x, int word, double *weight)
+/* Add the votes for the tokens of a word. The pair of the word is the one whose
+ * votes for the written tokens have the most weight. weight: [n_pairs] work
+ * space. */
+static bool add_votes(struct explain *x, int word, double *weight)
 {
     struct explain_word *w = &x->words[word];
     double most = 0;
 
     memset(weight, 0, (size_t)x->n_pairs * sizeof *weight);
     for (int i = w->first; i < w->first + w->n; i++) {
-        double trust;
+        double lambda;
         skmt_piece p;
         int n;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
-        trust = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
         for (int k = 0; k < n; k++) {
             skmt_vote v;
 
             skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
             if (v.pair < 0 || v.pair >= x->n_pairs) continue;
-            if (!take_vote(x, word, &v, p.id)) return false;
+            if (!add_vote(x, word, &v, p.id)) return false;
             if (v.id == p.id && explain_counts(x, w, &p))
-                weight[v.pair] += trust * v.share;
+                weight[v.pair] += lambda * v.share;
             if (weight[v.pair] > most) {
                 most = weight[v.pair];
                 w->pair = v.pair;
@@ -231,25 +240,27 @@ static bool find_places(struct explain *x)
     double *weight = calloc((size_t)x->n_pairs + 1, sizeof *weight);
     bool ok = weight != NULL;
 
-    for (int i = 0; ok && i < x->n_words; i++) ok = take_votes(x, i, weight);
+    for (int i = 0; ok && i < x->n_words; i++) ok = add_votes(x, i, weight);
     free(weight);
     if (!ok || !x->n_places) return ok;
     qsort(x->places, (size_t)x->n_places, sizeof *x->places, by_place);
     for (int i = x->n_places; i-- > 0;) {
         struct explain_pair *p = &x->pairs[x->places[i].pair];
 
+        assert(x->places[i].word >= 0 && x->places[i].word < x->n_words);
+        assert(p->n == 0 || p->first == i + 1);
         p->first = i;
         p->n++;
     }
     return true;
 }
 
-/* ---- where the votes stand in a pair's text --------------------------- */
+/* ---- positions of the votes in the text of a pair --------------------- */
 
-/* The library cuts the source of a translation into the same pieces it cuts a
- * stored target into, and tells where they stand: so the target is translated,
- * as little of it as may be. */
-static bool make_cutter(struct explain *x, skmt_error *err)
+/* The library has no function that splits a text into pieces. But it reports
+ * the pieces of a translation's source with their positions, so the stored
+ * target is "translated" with the least possible work. */
+static bool make_tokenizer(struct explain *x, skmt_error *err)
 {
     static const char *const settings[][2] = {
         { "beam", "1" }, { "batch", "1" }, { "max-len-a", "0" },
@@ -258,19 +269,19 @@ static bool make_cutter(struct explain *x, skmt_error *err)
     skmt_options *o = skmt_options_new();
     bool ok = o != NULL;
 
-    if (x->cutter) {
+    if (x->tokenizer) {
         skmt_options_free(o);
         return true;
     }
-    if (!ok) explain_no_memory(err);
+    if (!ok) explain_out_of_memory(err);
     for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++)
         ok = !skmt_options_set(o, settings[i][0], settings[i][1], err);
-    ok = ok && !skmt_session_new(&x->cutter, x->model, o, err);
+    ok = ok && !skmt_session_new(&x->tokenizer, x->model, o, err);
     skmt_options_free(o);
     return ok;
 }
 
-/* The pieces of all parts of a result's source, counted through. */
+/* Piece i of the source, counted over all sentences of a result. */
 static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
 {
     for (int seg = 0; seg < skmt_result_segs(r); seg++) {
@@ -285,33 +296,33 @@ static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
     return false;
 }
 
-/* The end of the target is voted for as well, and stands nowhere. */
+/* Set begin and end of the places of a pair. EOS has no position. */
 static bool explain_locate(struct explain *x, const struct explain_pair *pair,
                            skmt_error *err)
 {
-    size_t len = strlen(pair->is.target);
-    skmt_result *cut;
+    size_t len = strlen(pair->match.target);
+    skmt_result *split;
 
-    if (!make_cutter(x, err)
-        || skmt_session_translate(x->cutter, pair->is.target, len, NULL, &cut,
-                                  err)) return false;
+    if (!make_tokenizer(x, err)
+        || skmt_session_translate(x->tokenizer, pair->match.target, len, NULL,
+                                  &split, err)) return false;
     for (int i = pair->first; i < pair->first + pair->n; i++) {
         struct explain_place *p = &x->places[i];
         skmt_piece piece;
 
         p->begin = p->end = 0;
-        if (!piece_at(cut, p->position, &piece) || piece.id != p->id
+        if (!piece_at(split, p->position, &piece) || piece.id != p->id
             || piece.end > len) continue;
         p->begin = piece.begin;
         p->end = piece.end;
     }
-    skmt_result_free(cut);
+    skmt_result_free(split);
     return true;
 }
 
 /* ---- a sentence ------------------------------------------------------- */
 
-static bool explain_take_pairs(struct explain *x)
+static bool explain_add_pairs(struct explain *x)
 {
     int n = skmt_result_pairs(x->r, x->seg);
 
@@ -319,10 +330,10 @@ static bool explain_take_pairs(struct explain *x)
         if (!explain_grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
             return false;
         x->pairs[i] = (struct explain_pair){ .n = 0 };
-        skmt_result_pair(x->r, x->seg, i, &x->pairs[i].is);
+        skmt_result_pair(x->r, x->seg, i, &x->pairs[i].match);
         x->n_pairs++;
     }
-    x->exact = n > 0 && x->pairs[0].is.exact;
+    x->exact = n > 0 && x->pairs[0].match.exact;
     return true;
 }
 
@@ -335,13 +346,13 @@ bool explain_load(struct explain *x, const skmt_result *r, int hyp, int seg,
     x->n_words = x->n_places = x->n_pairs = 0;
     x->text = skmt_result_text(r, hyp, NULL);
     x->begin = x->end = 0;
-    if (!explain_take_pairs(x)) return explain_no_memory(err);
+    if (!explain_add_pairs(x)) return explain_out_of_memory(err);
     if (x->exact) {
-        x->text = x->pairs[0].is.target;
+        x->text = x->pairs[0].match.target;
         x->end = strlen(x->text);
         return true;
     }
-    if (!find_words(x) || !find_places(x)) return explain_no_memory(err);
+    if (!find_words(x) || !find_places(x)) return explain_out_of_memory(err);
     for (int i = 0; i < x->n_pairs; i++)
         if (x->pairs[i].n && !explain_locate(x, &x->pairs[i], err))
             return false;

@@ -1,10 +1,13 @@
-/* explain.h - what the memory had to do with a translation, made readable.
+/* explain.h - explains how the memory influenced a translation.
  *
- * The library tells it piece by piece. Here pieces become words, and a vote
- * becomes a place in the text of a stored pair; explain_text.c and
- * explain_html.c show what was found, one sentence at a time. Results must
- * come from a stream or session with option "explain". Belongs to one thread
- * at a time. */
+ * The library reports votes for single tokens. Here tokens are joined to words,
+ * and the votes are located in the texts of the stored pairs. explain_text.c
+ * and explain_html.c print the result, one sentence at a time. Results must
+ * come from a stream or session with option "explain".
+ *
+ * The weight of a token is lambda, the weight of the memory in the decision for
+ * it, from 0 to 1 (skmt_result_trust()). A struct explain may be used by one
+ * thread at a time. */
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 
@@ -15,72 +18,78 @@
 #include "skmt.h"
 #include "textbuf.h"
 
-struct explain_word {           /* what stands between two spaces */
-    int first, n;               /* its pieces */
-    size_t begin, end;          /* bytes of the text; no space around */
-    double low, high;           /* trust in the memory, of its pieces */
-    int pair;                   /* that had most to do with it; -1: none */
+struct explain_word {           /* the text between two spaces */
+    int first, n;               /* its tokens */
+    size_t begin, end;          /* bytes of the text, without spaces */
+    double low, high;           /* lowest and highest weight of its tokens */
+    int pair;                   /* with the most weight in it; -1: none */
 };
 
 struct explain_place {          /* a token of a pair's target that voted */
     int pair, position;
     int32_t id;
     const char *text;           /* as in the vocabulary */
-    bool heard;                 /* for what was written at least once */
-    int word;                   /* there first, or where it was not heard */
-    size_t begin, end;          /* bytes of the target, rising with position;
-                                   none: it stands for no letter */
+    bool followed;              /* at least one vote was for the token that was
+                                   written */
+    int word;                   /* the first word it voted for; if followed, the
+                                   first one where it was */
+    size_t begin, end;          /* bytes of the target, ascending with position;
+                                   empty for a token without text (EOS) */
 };
 
 struct explain_pair {
-    skmt_steering is;
-    int first, n;               /* its places; 0: it was found and silent */
+    skmt_steering match;        /* the pair and its similarity */
+    int first, n;               /* its places; n is 0 if it did not vote */
 };
 
 struct explain {
     const skmt_model *model;    /* borrowed */
-    skmt_session *cutter;       /* cuts targets into pieces */
+    skmt_session *tokenizer;    /* splits targets into pieces */
 
-    const skmt_result *r;       /* the sentence: lives as long as this */
+    const skmt_result *r;       /* the sentence below is of this result, which
+                                   must still exist */
     int hyp, seg;
-    bool exact;                 /* taken from its first pair as it stands; the
-                                   others are alternatives */
+    bool exact;                 /* the target of the first pair was reused; the
+                                   other pairs are alternatives */
     const char *text;           /* the translation is [begin, end) of it */
     size_t begin, end;
     struct explain_word *words;
-    struct explain_place *places;       /* by pair and position */
+    struct explain_place *places;       /* sorted by pair and position */
     struct explain_pair *pairs;         /* best first */
     int n_words, n_places, n_pairs;
     size_t cap_words, cap_places, cap_pairs;
 };
 
 void explain_init(struct explain *x, const skmt_model *model);
-void explain_release(struct explain *x);        /* zeroed is fine */
-/* What is to be known of a sentence. False: err says why. */
+void explain_release(struct explain *x);        /* x may be zeroed */
+/* Computes the words, places and pairs of a sentence. Returns false on
+ * failure, with the error in *err. */
 bool explain_load(struct explain *x, const skmt_result *r, int hyp, int seg,
                   skmt_error *err);
-int explain_spoke(const struct explain *x);     /* pairs that voted */
-/* A piece that is only the space before a word tells nothing about the word,
- * and does not count in its trust and pair. */
+int explain_n_voting(const struct explain *x);  /* number of pairs that voted */
+/* Whether a token counts for the weight and the pair of its word. A token that
+ * is only the space before the word does not. */
 bool explain_counts(const struct explain *x, const struct explain_word *w,
                     const skmt_piece *p);
 
-/* A piece of the vocabulary as people write it. */
+/* A piece of the vocabulary without the mark for a leading space. */
 const char *explain_piece(const char *text);
 
-/* ---- for people, explain_text.c */
+/* ---- as text, explain_text.c */
 
-/* The translation with its tokens marked by trust when there is color, a
- * newline, then why it is as it is. False: err says why. */
+/* Appends the translation, with its tokens colored by weight if color is true,
+ * a newline, and the explanation. Returns false on failure, with the error in
+ * *err. */
 bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
                  int hyp, bool color, skmt_error *err);
 
-/* ---- as JSON: members of a sentence's and of a token's object */
+/* ---- as JSON: members of the objects of a sentence and of a token */
 
-/* Without alternatives. */
+/* "pairs": the pairs that steered the sentence, without alternatives. */
 void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg);
-/* [..] of the sentences from seg up to end: other translations of those that
- * were taken as stored. Returns how many; nothing is written for 0. */
+/* An array of the other stored translations of sentences [seg, end) whose
+ * stored translation was reused. Returns their number; if it is 0, nothing is
+ * written. */
 int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
                               int end);
 void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,

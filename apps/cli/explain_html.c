@@ -1,6 +1,6 @@
-/* explain_html.c - see explain_html.h.
+/* explain_html.c - writes the page of option --html.
  *
- * Names in the page, of line 3, sentence 1: s3-1w7 is a word of the
+ * Ids of elements, for example in line 3, sentence 1: s3-1w7 is a word of the
  * translation, s3-1v7 the table of votes for it, s3-1p2 a pair and s3-1p2t5
  * the token at position 5 of its target. */
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include "explain_html.h"
 #include "tm_print.h"
 
-/* ---- the page around it ----------------------------------------------- */
+/* ---- beginning and end of the page ------------------------------------ */
 
-/* The table of votes has a place of its own at the lower edge: it covers no
- * word and does not move. */
+/* The table of votes has a fixed position at the lower edge, where it does not
+ * cover words. */
 static const char *const style[] = {
 "<style>\n"
 ":root{color-scheme:light dark;--ink:#1b1f24;--dim:#59636e;--paper:#fff;"
@@ -56,12 +56,12 @@ static const char *const style[] = {
 "</style>\n"
 };
 
-/* A shade with its line, as words have it. */
-static void put_shade(struct textbuf *t, double trust)
+/* Begin a span that is shaded and underlined by a weight. */
+static void put_shade(struct textbuf *t, double weight)
 {
-    int line = trust >= 0.8 ? 3 : trust >= 0.5 ? 2 : trust >= 0.2;
+    int line = weight >= 0.8 ? 3 : weight >= 0.5 ? 2 : weight >= 0.2;
 
-    textbuf_addf(t, "<span class=\"t t%d\" style=\"--t:%.3f\">", line, trust);
+    textbuf_addf(t, "<span class=\"t t%d\" style=\"--t:%.3f\">", line, weight);
 }
 
 static void explain_html_put_head(struct textbuf *t)
@@ -73,19 +73,19 @@ static void explain_html_put_head(struct textbuf *t)
                  "content=\"width=device-width,initial-scale=1\">\n"
                  "<meta http-equiv=\"Content-Security-Policy\" "
                  "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-                 "<title>What the memory gave</title>\n");
+                 "<title>How the memory influenced the translation</title>\n");
     for (size_t i = 0; i < sizeof style / sizeof *style; i++)
         textbuf_adds(t, style[i]);
-    textbuf_adds(t, "</head>\n<body>\n<header>\n<h1>What the memory gave</h1>\n"
-                 "<p>The more a word is shaded and lined, the more the stored "
-                 "pairs had to say in it: ");
+    textbuf_adds(t, "</head>\n<body>\n<header>\n<h1>How the memory influenced "
+                 "the translation</h1>\n<p>The shade and the underline of a "
+                 "word show the weight of the memory in it: ");
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         put_shade(t, steps[i]);
         textbuf_addf(t, "&nbsp;%.0f&nbsp;%%&nbsp;</span> ", 100 * steps[i]);
     }
-    textbuf_adds(t, "Point at a word, or come to it with Tab, to see who voted "
-                 "for it; follow it to the token that did.</p>\n</header>\n"
-                 "<main>\n");
+    textbuf_adds(t, "Point at a word, or reach it with the Tab key, to see the "
+                 "votes for it. Click it to go to the stored token that voted "
+                 "for it.</p>\n</header>\n<main>\n");
 }
 
 static void explain_html_put_foot(struct textbuf *t, const struct html *h)
@@ -96,19 +96,20 @@ static void explain_html_put_foot(struct textbuf *t, const struct html *h)
     put_noun(t, (int64_t)h->sentences, "sentence", "sentences");
     textbuf_adds(t, ": ");
     put_count(t, (int64_t)h->exact);
-    textbuf_adds(t, " taken as stored, ");
+    textbuf_adds(t, " reused, ");
     put_count(t, (int64_t)h->steered);
     textbuf_adds(t, " steered, ");
     put_count(t, (int64_t)(h->sentences - h->exact - h->steered));
-    textbuf_addf(t, " by the model alone. Mean trust of a translated token: "
-                 "%.0f&nbsp;%%.</p>\n</footer>\n</body>\n</html>\n",
-                 h->tokens ? 100 * h->trust / (double)h->tokens : 0);
+    textbuf_addf(t, " by the model alone. Mean weight of the memory in a "
+                 "translated token: %.0f&nbsp;%%.</p>\n</footer>\n</body>\n"
+                 "</html>\n",
+                 h->tokens ? 100 * h->weight_sum / (double)h->tokens : 0);
 }
 
 /* ---- text ------------------------------------------------------------- */
 
-/* What HTML has no place for becomes a picture of it: controls U+2400 and on,
- * those of Latin 1 and what is not UTF-8 U+FFFD. */
+/* Escape a character. Characters that HTML does not allow are replaced: ASCII
+ * controls by their symbols from U+2400 on, C1 controls by U+FFFD. */
 static void explain_html_put_char(struct textbuf *t, const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -143,8 +144,9 @@ static void put_html(struct textbuf *t, const char *s, size_t n)
     }
 }
 
-/* The line as the library saw it: its spans count those bytes. */
-static void repair(struct textbuf *t, const char *s, size_t n)
+/* Replace invalid bytes and NULs as the library does: its byte positions refer
+ * to that text. */
+static void repair_line(struct textbuf *t, const char *s, size_t n)
 {
     textbuf_reset(t);
     while (n > 0) {
@@ -176,9 +178,9 @@ static void explain_html_put_piece(struct textbuf *t, const char *text)
     put_html(t, plain, strlen(plain));
 }
 
-/* ---- who voted for a word --------------------------------------------- */
+/* ---- votes for a word ------------------------------------------------- */
 
-/* The sentence's part of every name. */
+/* The beginning of an id, which names the sentence. */
 static void explain_html_put_name(struct html *h, const struct explain *x)
 {
     textbuf_addf(&h->t, "s%llu-%d", (unsigned long long)h->lines, x->seg + 1);
@@ -195,19 +197,19 @@ static void put_vote(struct html *h, const struct explain *x,
                  v->pair + 1);
     textbuf_addf(t, "<td class=\"n\">%d&nbsp;%%</td><td class=\"n\">%d</td>"
                  "<td class=\"n\">%.4g</td><td class=\"n\">%.0f&nbsp;%%</td>"
-                 "<td>", similarity_percent(x->pairs[v->pair].is.similarity),
+                 "<td>", similarity_percent(x->pairs[v->pair].match.similarity),
                  v->position, v->distance, 100 * v->share);
     explain_html_put_piece(t, v->text);
     textbuf_adds(t, "</td>");
 }
 
-/* The rows of one token; those after the first leave out what is the same. */
+/* The rows of one token. The first two cells span all of them. */
 static void put_token(struct html *h, const struct explain *x, int i)
 {
     struct textbuf *t = &h->t;
     skmt_piece p;
     int n;
-    double trust = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+    double lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
 
     skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
     for (int k = 0; k < n || k == 0; k++) {
@@ -218,7 +220,7 @@ static void put_token(struct html *h, const struct explain *x, int i)
             textbuf_addf(t, "<td rowspan=\"%d\">", n ? n : 1);
             explain_html_put_piece(t, p.text);
             textbuf_addf(t, "</td><td class=\"n\" rowspan=\"%d\">%.3f</td>",
-                         n ? n : 1, trust);
+                         n ? n : 1, lambda);
         }
         if (n) skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
         if (v.pair >= 0 && v.pair < x->n_pairs) put_vote(h, x, &v);
@@ -244,7 +246,8 @@ static void put_votes(struct html *h, const struct explain *x, int word)
 
 /* ---- the translation -------------------------------------------------- */
 
-/* The token that spoke for the word; NULL: none did. */
+/* The stored token to which a word links: preferably a token of the word's pair
+ * whose vote was followed. NULL if none belongs to the word. */
 static const struct explain_place *place_for(const struct explain *x,
                                              int word)
 {
@@ -255,13 +258,14 @@ static const struct explain_place *place_for(const struct explain *x,
         const struct explain_place *p = &x->places[i];
 
         if (p->word != word) continue;
-        if (p->heard && p->pair == w->pair) return p;
+        if (p->followed && p->pair == w->pair) return p;
         if (!any) any = p;
     }
     return any;
 }
 
-/* Any token of the pair will do where another word has the first claim. */
+/* Begin the link of a word. If the tokens that voted for it belong to other
+ * words, link to the first of them. */
 static void put_link(struct html *h, const struct explain *x, int word)
 {
     const struct explain_place *p = place_for(x, word);
@@ -286,14 +290,14 @@ static void put_pieces(struct html *h, const struct explain *x,
     struct textbuf *t = &h->t;
 
     for (int i = w->first; i < w->first + w->n; i++) {
-        double trust = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+        double weight = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
         skmt_piece p;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         if (p.begin < w->begin) p.begin = w->begin;
         if (p.end > w->end) p.end = w->end;
         if (p.end <= p.begin) continue;
-        put_shade(t, trust);
+        put_shade(t, weight);
         put_html(t, x->text + p.begin, p.end - p.begin);
         textbuf_adds(t, "</span>");
     }
@@ -365,7 +369,7 @@ static void put_place(struct html *h, const struct explain *x,
 {
     struct textbuf *t = &h->t;
 
-    textbuf_addf(t, "<a class=\"m%s\" id=\"", p->heard ? " h" : "");
+    textbuf_addf(t, "<a class=\"m%s\" id=\"", p->followed ? " h" : "");
     explain_html_put_name(h, x);
     textbuf_addf(t, "p%dt%d\" href=\"#", p->pair + 1, p->position);
     explain_html_put_name(h, x);
@@ -375,11 +379,11 @@ static void put_place(struct html *h, const struct explain *x,
     textbuf_adds(t, "</a>");
 }
 
-/* Tokens that stand for no letter, such as the end, come last. */
+/* The target with links. Tokens without text, such as EOS, come last. */
 static void put_target(struct html *h, const struct explain *x,
                        const struct explain_pair *pair)
 {
-    const char *target = pair->is.target;
+    const char *target = pair->match.target;
     const struct explain_place *p = x->places + pair->first;
     size_t at = 0, len = strlen(target);
 
@@ -404,16 +408,16 @@ static void explain_html_put_pair(struct html *h, const struct explain *x,
     explain_html_put_name(h, x);
     textbuf_addf(t, "p%d\">", i + 1);
     textbuf_addf(t, "<p class=\"head\">Pair %d: %d&nbsp;%% similar", i + 1,
-                 similarity_percent(p->is.similarity));
-    if (p->is.id) {
-        textbuf_addf(t, ", id %lld of ", (long long)p->is.id);
-        put_html(t, p->is.memory, strlen(p->is.memory));
+                 similarity_percent(p->match.similarity));
+    if (p->match.id) {
+        textbuf_addf(t, ", id %lld of ", (long long)p->match.id);
+        put_html(t, p->match.memory, strlen(p->match.memory));
     }
-    if (x->exact && i) textbuf_adds(t, ", an alternative that was not taken");
+    if (x->exact && i) textbuf_adds(t, ", an alternative that was not used");
     textbuf_adds(t, "</p>\n<p class=\"src\"");
     put_lang(t, h->source_lang);
     textbuf_adds(t, ">");
-    put_html(t, p->is.source, strlen(p->is.source));
+    put_html(t, p->match.source, strlen(p->match.source));
     textbuf_adds(t, "</p>\n<p class=\"tgt\"");
     put_lang(t, h->target_lang);
     textbuf_adds(t, ">");
@@ -424,24 +428,26 @@ static void explain_html_put_pair(struct html *h, const struct explain *x,
 static void put_note(struct html *h, const struct explain *x)
 {
     struct textbuf *t = &h->t;
-    int silent = x->n_pairs - explain_spoke(x);
+    int n_silent = x->n_pairs - explain_n_voting(x);
 
     if (x->exact) {
-        textbuf_adds(t, "<p class=\"note\">This very sentence is stored, and "
-                     "its translation was taken.");
+        textbuf_adds(t, "<p class=\"note\">This sentence is stored; its "
+                     "translation was reused.");
         if (x->n_pairs > 1) {
             textbuf_adds(t, " ");
             put_noun(t, x->n_pairs - 1, "other translation of it is stored.",
                      "other translations of it are stored.");
         }
         textbuf_adds(t, "</p>\n");
-    } else if (silent == x->n_pairs) {
-        textbuf_addf(t, "<p class=\"note\">No stored pair is %s: the model "
-                     "alone.</p>\n", silent ? "near enough" : "like it");
-    } else if (silent) {
+    } else if (n_silent == x->n_pairs) {
+        textbuf_addf(t, "<p class=\"note\">No %s; translated by the model "
+                     "alone.</p>\n",
+                     n_silent ? "stored pair is near enough to vote"
+                              : "similar pair is stored");
+    } else if (n_silent) {
         textbuf_adds(t, "<p class=\"note\">");
-        put_noun(t, silent, "pair", "pairs");
-        textbuf_adds(t, " more had no say.</p>\n");
+        put_noun(t, n_silent, "more pair", "more pairs");
+        textbuf_adds(t, " did not vote.</p>\n");
     }
 }
 
@@ -453,9 +459,9 @@ static void explain_html_count(struct html *h, const struct explain *x)
 
     h->sentences++;
     h->exact += x->exact;
-    h->steered += !x->exact && explain_spoke(x) > 0;
+    h->steered += !x->exact && explain_n_voting(x) > 0;
     for (int i = 0; i < n; i++)
-        h->trust += skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+        h->weight_sum += skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
     h->tokens += (uint64_t)n;
 }
 
@@ -488,7 +494,7 @@ static bool explain_html_failed(const struct html *h, int why, skmt_error *err)
     return false;
 }
 
-/* At once, so that the page can be read while more of it is made. */
+/* Write to the file at once, so that the page can be read while it grows. */
 static bool explain_html_flush(struct html *h, skmt_error *err)
 {
     bool ok = !h->t.failed && !h->source.failed;
@@ -507,7 +513,7 @@ bool html_add(struct html *h, struct explain *x, const skmt_result *r,
 
     h->lines++;
     if (n == 0) return true;            /* a blank line */
-    repair(&h->source, source, len);
+    repair_line(&h->source, source, len);
     textbuf_addf(&h->t, "<article>\n<h2>Line %llu</h2>\n",
                  (unsigned long long)h->lines);
     for (int seg = 0; seg < n; seg++) {

@@ -1,4 +1,5 @@
-/* findmodel.c - see findmodel.h. */
+/* findmodel.c - finds the model file that a command was asked to use and opens
+ * it. findmodel.h says where models are looked for. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,9 +16,9 @@
 #endif
 #define DEFAULT_MODEL "de-en"
 
-static char found[PATH_MAX];
+static char found_path[PATH_MAX];
 
-/* The folder the program lies in; "" when the system does not say. */
+/* The folder of the program itself; "" if the system does not tell. */
 static void program_dir(char *dir, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", dir, size - 1);
@@ -27,24 +28,27 @@ static void program_dir(char *dir, size_t size)
     dir[n > 0 ? n - 1 : 0] = 0;
 }
 
+/* Whether the file exists; if so, found_path is set. If not, the path is
+ * appended to `tried`, a list for the error message. */
 static bool try_path(const char *dir, const char *below, const char *name,
-                     const char *ending, char *looked, size_t size)
+                     const char *ending, char *tried, size_t size)
 {
     char path[PATH_MAX];
-    size_t used = strlen(looked);
+    size_t used = strlen(tried);
 
     if (snprintf(path, sizeof path, "%s%s/%s%s", dir, below, name, ending)
         >= (int)sizeof path) return false;
     if (!access(path, F_OK)) {
-        if (!realpath(path, found)) snprintf(found, sizeof found, "%s", path);
+        if (!realpath(path, found_path))
+            snprintf(found_path, sizeof found_path, "%s", path);
         return true;
     }
-    snprintf(looked + used, size - used, "\n  %s", path);
+    snprintf(tried + used, size - used, "\n  %s", path);
     return false;
 }
 
-/* Look for a bare name in the folders; true: `found` is set. */
-static bool findmodel_search(const char *name, char *looked, size_t size)
+/* Look for a bare name in the model folders. */
+static bool findmodel_search(const char *name, char *tried, size_t size)
 {
     static const char *const below[] = { "/../models",
                                          "/../share/skmt/models" };
@@ -55,40 +59,41 @@ static bool findmodel_search(const char *name, char *looked, size_t size)
 
     program_dir(dir, sizeof dir);
     for (size_t i = 0; i < 2 && dir[0]; i++)
-        if (try_path(dir, below[i], name, ending[e], looked, size))
+        if (try_path(dir, below[i], name, ending[e], tried, size))
             return true;
     return try_path(SKMT_PREFIX, "/share/skmt/models", name, ending[e],
-                    looked, size);
+                    tried, size);
 }
 
-bool model_is_there(void)
+bool has_default_model(void)
 {
     const char *from = getenv("SKMT_MODEL");
-    char looked[4 * PATH_MAX] = "";
+    char tried[4 * PATH_MAX] = "";
 
     return (from && from[0]) ||
-           findmodel_search(DEFAULT_MODEL, looked, sizeof looked);
+           findmodel_search(DEFAULT_MODEL, tried, sizeof tried);
 }
 
 int model_find(skmt_model **out, const char *name, const char **path)
 {
     const char *from = getenv("SKMT_MODEL");
-    char looked[4 * PATH_MAX] = "";
+    char tried[4 * PATH_MAX] = "";
     skmt_error err = { 0, "" };
 
     *out = NULL;
     if (!name && from && from[0]) name = from;
     if (name && (strchr(name, '/') || !access(name, F_OK))) {
-        snprintf(found, sizeof found, "%s", name);
-    } else if (!findmodel_search(name ? name : DEFAULT_MODEL, looked,
-                                 sizeof looked)) {
-        return complain(EXIT_MODEL, "no model '%s'; looked for%s%s\n"
-                        "Name a file with --model FILE or set SKMT_MODEL.",
-                        name ? name : DEFAULT_MODEL,
-                        name ? " it here and in" : "", looked);
+        snprintf(found_path, sizeof found_path, "%s", name);
+    } else if (!findmodel_search(name ? name : DEFAULT_MODEL, tried,
+                                 sizeof tried)) {
+        return complain(EXIT_MODEL, "model '%s' not found; these files do not "
+                        "exist:%s%s%s\n"
+                        "Use --model FILE or set SKMT_MODEL.",
+                        name ? name : DEFAULT_MODEL, name ? "\n  " : "",
+                        name ? name : "", tried);
     }
-    if (path) *path = found;
-    if (skmt_model_open(out, found, &err))
+    if (path) *path = found_path;
+    if (skmt_model_open(out, found_path, &err))
         return complain(EXIT_MODEL, "%s", err.message);
-    return record_model(found, *out);
+    return record_model(found_path, *out);
 }

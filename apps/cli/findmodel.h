@@ -1,9 +1,10 @@
-/* findmodel.h - which model file to open.
+/* findmodel.h - finds and opens the model file.
  *
- * A path that exists is taken as it is. A bare name ("de-en") is looked for
- * as NAME and NAME.skmt in the model folders: ../models and
- * ../share/skmt/models beside the program, then the folder it was installed
- * for. Without a name $SKMT_MODEL is asked, then "de-en" is looked for. */
+ * A path that exists is used as it is. A bare name such as "de-en" means the
+ * file NAME.skmt in one of the model folders: ../models and
+ * ../share/skmt/models relative to the folder of the program, then
+ * share/skmt/models of the installation prefix. Without a name, $SKMT_MODEL is
+ * used, or else "de-en". */
 #ifndef FINDMODEL_H
 #define FINDMODEL_H
 
@@ -11,13 +12,13 @@
 
 #include "skmt.h"
 
-/* Is there a model without naming one: $SKMT_MODEL is set, or the default is
- * in its place? Opening it may still fail. */
-bool model_is_there(void);
+/* Whether there is a default model: $SKMT_MODEL is set, or de-en is in one of
+ * the folders. Opening it may still fail. */
+bool has_default_model(void);
 
-/* Open what `name` (may be NULL) means. On failure a sentence that lists
- * where was looked has been printed and an exit status is returned.
- * *path (may be NULL) is static: the file that was opened. */
+/* Opens the model `name`, which may be NULL. *path (may be NULL) gets the path
+ * of the file; the string is static. On failure, prints an error and returns
+ * an exit status. */
 int model_find(skmt_model **out, const char *name, const char **path);
 
 #endif

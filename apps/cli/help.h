@@ -1,18 +1,28 @@
-/* help.h - the commands' own options, listed once for parsing and help, and
- * the pages that show them. */
+/* help.h - the help pages of the commands, and the commands' own options.
+ *
+ * Each option is listed once; the command line parser (args.h), the help pages
+ * and the man page all read that list. */
 #ifndef HELP_H
 #define HELP_H
 
 #include "args.h"
 
+/* Options that several commands have. --help is the last of every list. */
+#define MODEL_OPTION                                                    \
+    { "model", 'm', "FILE", "model file, or the name of an installed model; " \
+      "default $SKMT_MODEL, then de-en" }
+#define QUIET_OPTION { "quiet", 'q', NULL, "do not show progress" }
+#define HELP_OPTION { "help", 'h', NULL, "show this page" }
+#define NO_MORE_OPTIONS { NULL, 0, NULL, NULL }
+
 struct page {
     const char *command;        /* "translate", "tm import"; NULL ends a list */
-    const char *text;           /* usage, what it does, examples */
-    const struct opt *own;      /* may be NULL */
+    const char *text;           /* usage, description, examples */
+    const struct opt *own;      /* the command's own options; may be NULL */
     describe_fn *describe;      /* the library's options; may be NULL */
 };
-extern const struct page tm_pages[];
-extern const char learn_page[];         /* the text of one */
+extern const struct page tm_pages[];    /* of "skmt tm" and its subcommands */
+extern const char learn_page[];         /* the text of the page */
 
 extern const struct opt translate_options[];
 extern const struct opt learn_options[];
@@ -21,11 +31,12 @@ extern const struct opt tune_options[];
 extern const struct opt info_options[];
 extern const struct opt convert_options[];
 
-/* Of the library's options those skmt tune takes. */
+/* Describes the library's options that skmt tune accepts. */
 int tune_option_describe(int i, skmt_option_info *out);
 
-/* The page of a command; NULL: there is none. */
+/* Returns the page of a command, or NULL. */
 const struct page *help_find(const char *name);
-int help_command(const char *name);     /* prints its page on stdout */
+/* Prints the page of a command on stdout. Returns an exit status. */
+int help_command(const char *name);
 
 #endif

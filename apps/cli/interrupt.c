@@ -1,4 +1,9 @@
-/* interrupt.c - see interrupt.h. */
+/* interrupt.c - the signal thread, and the handlers for SIGBUS and SIGXFSZ.
+ *
+ * state.lock protects the stream, work_checks and signal. The lock is held
+ * while a stream is canceled, so interrupt_stream(NULL) does not return before
+ * the cancel is done and the stream may be freed. */
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,15 +16,16 @@
 
 #define PATIENCE_SECONDS 5
 
-static const int wanted[] = { SIGINT, SIGTERM, SIGHUP };
+static const int handled_signals[] = { SIGINT, SIGTERM, SIGHUP };
+enum { N_HANDLED = sizeof handled_signals / sizeof *handled_signals };
 
 static struct {
     pthread_mutex_t lock;
     sigset_t set;
-    skmt_stream *stream;
-    bool asks;
-    int signal;
-    int pipe[2];
+    skmt_stream *stream;        /* canceled on a signal; may be NULL */
+    bool work_checks;           /* the main thread checks for signals */
+    int signal;                 /* the one received; 0: none */
+    int pipe[2];                /* readable after a signal */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .pipe = { -1, -1 } };
 
 static void *wait_for_signals(void *unused)
@@ -30,7 +36,7 @@ static void *wait_for_signals(void *unused)
     (void)unused;
     if (sigwait(&state.set, &sig)) return NULL;
     pthread_mutex_lock(&state.lock);
-    if (!state.stream && !state.asks) _exit(EXIT_SIGNAL + sig);
+    if (!state.stream && !state.work_checks) _exit(EXIT_SIGNAL + sig);
     state.signal = sig;
     if (state.stream) skmt_stream_cancel(state.stream);
     if (write(state.pipe[1], "", 1) < 0) _exit(EXIT_SIGNAL + sig);
@@ -44,20 +50,22 @@ void interrupt_hold(void)
     struct sigaction old;
 
     sigemptyset(&state.set);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (!sigaction(wanted[i], NULL, &old) && old.sa_handler != SIG_IGN)
-            sigaddset(&state.set, wanted[i]);
+    for (size_t i = 0; i < N_HANDLED; i++)
+        if (!sigaction(handled_signals[i], NULL, &old)
+            && old.sa_handler != SIG_IGN)
+            sigaddset(&state.set, handled_signals[i]);
     pthread_sigmask(SIG_BLOCK, &state.set, NULL);
 }
 
 int interrupt_held(void)
 {
-    sigset_t came;
+    sigset_t pending;
 
-    if (sigpending(&came)) return 0;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (sigismember(&state.set, wanted[i]) == 1
-            && sigismember(&came, wanted[i]) == 1) return wanted[i];
+    if (sigpending(&pending)) return 0;
+    for (size_t i = 0; i < N_HANDLED; i++)
+        if (sigismember(&state.set, handled_signals[i]) == 1
+            && sigismember(&pending, handled_signals[i]) == 1)
+            return handled_signals[i];
     return 0;
 }
 
@@ -67,6 +75,7 @@ bool interrupt_start(void)
     pthread_t thread;
     bool ok;
 
+    assert(state.pipe[0] < 0);          /* there is only one thread */
     if (pipe(state.pipe)) return false;
     interrupt_hold();
     if (pthread_attr_init(&attr)) return false;
@@ -83,33 +92,33 @@ void interrupt_stream(skmt_stream *s)
     pthread_mutex_unlock(&state.lock);
 }
 
-void interrupt_work(bool asks)
+void interrupt_work(bool checks)
 {
     pthread_mutex_lock(&state.lock);
-    state.asks = asks;
+    state.work_checks = checks;
     pthread_mutex_unlock(&state.lock);
 }
 
-/* ---- faults of files ---------------------------------------------------- */
+/* ---- SIGBUS ------------------------------------------------------------- */
 
-/* A SIGBUS that no file caused (a misaligned access, kill) takes its default
- * action. Only calls that are safe in a signal handler. */
+/* A SIGBUS that was not caused by a file (misaligned access, kill) takes its
+ * default action. Uses only async-signal-safe functions. */
 static void pass_on(int sig, const siginfo_t *info)
 {
     struct sigaction usual = { .sa_handler = SIG_DFL };
 
     sigaction(sig, &usual, NULL);
-    if (info->si_code <= 0) raise(sig);     /* else the fault happens again */
+    if (info->si_code <= 0) raise(sig);     /* else the fault repeats itself */
 }
 
-/* Several threads may meet the same fault: the first one speaks. Only calls
- * that are safe in a signal handler. */
+/* Several threads may get this signal; the first one prints the message. Uses
+ * only async-signal-safe functions. */
 static void mapped_file_failed(int sig, siginfo_t *info, void *unused)
 {
-    static atomic_flag spoken = ATOMIC_FLAG_INIT;
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
     static const char text[] = "skmt: a file in use (the model, an index file "
-        "of the memory or the key file) was cut short or cannot be read any "
-        "more; stopped. What was stored before is safe.\n";
+        "of the memory or the key file) became shorter or unreadable; "
+        "stopped. Everything stored before is safe.\n";
     ssize_t written;
 
     (void)unused;
@@ -117,13 +126,13 @@ static void mapped_file_failed(int sig, siginfo_t *info, void *unused)
         pass_on(sig, info);
         return;
     }
-    while (atomic_flag_test_and_set(&spoken)) pause();
+    while (atomic_flag_test_and_set(&printed)) pause();
     written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
     _exit(EXIT_SIGNAL + sig);
 }
 
-void interrupt_faults(void)
+void interrupt_catch_faults(void)
 {
     struct sigaction bus = { .sa_sigaction = mapped_file_failed,
                              .sa_flags = SA_SIGINFO };
@@ -135,7 +144,7 @@ void interrupt_faults(void)
     sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-/* ---- asking ------------------------------------------------------------- */
+/* ---- state ------------------------------------------------------------- */
 
 int interrupt_fd(void)
 {

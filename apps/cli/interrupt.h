@@ -1,11 +1,13 @@
-/* interrupt.h - Ctrl-C and kill, without half a line of output.
+/* interrupt.h - handles Ctrl-C and kill such that no incomplete line is
+ * written.
  *
- * A thread waits for SIGINT, SIGTERM and SIGHUP; none of the others ever sees
- * one. On the first it cancels the stream it was told of and makes
- * interrupt_fd() readable. A second one, one when there is neither a stream
- * nor other work that asks, or five seconds without an end (a pipe nobody
- * reads) end the process at once.
- * A signal the parent ignores (nohup) stays so. */
+ * A thread waits for SIGINT, SIGTERM and SIGHUP; no other thread receives
+ * them. On the first signal it cancels the registered stream and makes
+ * interrupt_fd() readable; the command then ends by itself. The process exits
+ * at once on a second signal, if the command does not end within five seconds
+ * (for example because nobody reads its output), or if there is neither a
+ * stream nor other work that checks for signals. A signal that the parent
+ * process ignores (nohup) stays ignored. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
@@ -13,22 +15,27 @@
 
 #include "skmt.h"
 
-bool interrupt_start(void);             /* before any other thread starts */
-void interrupt_stream(skmt_stream *s);  /* NULL: before it is freed */
-void interrupt_work(bool asks);         /* work that asks interrupt_signal() */
+/* Starts the thread. Call this before any other thread starts. Returns false
+ * on failure. */
+bool interrupt_start(void);
+/* Registers the stream to cancel. Call it with NULL before freeing it. */
+void interrupt_stream(skmt_stream *s);
+/* checks: from now on, the main thread calls interrupt_signal() or waits for
+ * interrupt_fd(), and ends by itself after a signal. */
+void interrupt_work(bool checks);
 int interrupt_fd(void);                 /* readable after a signal */
-int interrupt_signal(void);             /* 0: none came */
+int interrupt_signal(void);             /* the signal; 0 if there was none */
 
-/* Instead of all that, for work that is short and must not be left half done:
- * signals wait until the process ends. Before any other thread starts. */
+/* The alternative for short work that must not be interrupted: signals are
+ * blocked until the process ends. Call this before any other thread starts. */
 void interrupt_hold(void);
-int interrupt_held(void);               /* one that waits; 0: none came */
+int interrupt_held(void);               /* a blocked signal; 0 if none */
 
-/* The two signals that the system sends because of a file; call this first.
- * SIGXFSZ, a file over the limit of ulimit -f, is ignored: the write fails with
- * EFBIG instead and is reported like a full disk. SIGBUS, a mapped file that
- * became shorter or cannot be read any more, ends the process with a sentence
+/* Handles the two signals that the system sends because of a file. Call this
+ * first. SIGXFSZ, a file above the limit of ulimit -f, is ignored: the write
+ * fails with EFBIG and is reported like a full disk. SIGBUS, sent when a
+ * mapped file became shorter or unreadable, ends the process with a message
  * and the status EXIT_SIGNAL + SIGBUS. */
-void interrupt_faults(void);
+void interrupt_catch_faults(void);
 
 #endif

@@ -1,12 +1,17 @@
-/* learn_ask.c - a person corrects each translation at a terminal.
+/* learn_ask.c - skmt learn at a terminal: shows each translation to a person
+ * and stores the corrected text.
  *
- * The dialog goes to stderr. The output, where it is not the terminal, gets the
- * text that the person left: one line for each source.
+ * The dialog is written to stderr. The output, unless it is the terminal, gets
+ * the corrected texts, one line for each source.
  *
- * /undo takes the last answer back and asks for its line again. A line that
- * went into a pipe cannot be taken back, so the line of the last answer is held
- * until the next answer is given or the dialog ends. Blank lines after it wait
- * with it. */
+ * /undo takes the last answer back and asks for its line again. A line that was
+ * written to a pipe cannot be taken back. Therefore the output of the last
+ * answer is held until the next answer is given or the dialog ends, and blank
+ * lines after it are held as well.
+ *
+ * Invariant: if dialog.last.exists, its line.text points to its own copy of the
+ * source, and its output has not been written. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,47 +22,53 @@
 #include "learn_edit.h"
 #include "tm_print.h"
 
-struct answered {               /* the last line that has an answer */
+struct answered_line {          /* the last line with an answer */
     bool exists;
-    bool stored;                /* the answer changed the memory */
+    bool changed_memory;        /* the answer was stored; undo must delete it */
     struct input_line line;     /* its text is `source` */
     struct textbuf source;      /* with a NUL */
-    struct textbuf output;      /* the line of output, not written yet */
-    struct textbuf blank;       /* the blank lines after it */
+    struct textbuf output;      /* the line of output, not yet written */
+    struct textbuf blank_lines; /* the blank lines after it */
 };
 
 struct learn_dialog {
     struct learn_call *c;
     struct editor editor;
-    struct lines in;            /* sources of files */
-    bool typed;                 /* sources are typed, too */
-    struct answered last;
-    struct textbuf shown;       /* the text that the editor begins with */
+    struct lines in;            /* sources from files */
+    bool types_sources;         /* the person types the sources, too */
+    struct answered_line last;
+    struct textbuf initial;     /* the text that the editor begins with */
 };
 
-enum verdict { TAKE, LEAVE, UNDO, AGAIN };
+enum answer_kind {
+    ANSWER_STORE,               /* store a text */
+    ANSWER_SKIP,                /* go on without storing */
+    ANSWER_UNDO,
+    ANSWER_REPEAT               /* a command was handled; ask again */
+};
 
-/* ---- saying ------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------- */
 
-static void say_how(const struct learn_dialog *t)
+static void print_dialog_help(const struct learn_dialog *t)
 {
     fputs(t->editor.plain
-          ? "Enter stores the translation, a text is stored instead of it, - "
-            "stores nothing;\n"
-          : "Enter stores the translation as you leave it; an empty line or - "
-            "stores nothing;\n", stderr);
-    fputs("/undo takes the last answer back, /help shows this, Ctrl-D ends; a "
-          "text that begins\nwith / is typed with two: //.\n", stderr);
+          ? "Enter stores the translation. Type a text to store it instead. "
+            "- stores nothing.\n"
+          : "Edit the translation and press Enter to store it. An empty line "
+            "or - stores nothing.\n", stderr);
+    fputs("/undo takes the last answer back, /help shows this text, Ctrl-D "
+          "ends. To type a\ntext that begins with /, begin it with //.\n",
+          stderr);
 }
 
-static void say_source(const struct input_line *line)
+static void print_source(const struct input_line *line)
 {
     fprintf(stderr, "\n%s:%llu  %s\n", line->file,
             (unsigned long long)line->number, line->text);
 }
 
-/* Control characters would reach the terminal. */
-static void say_visible(const char *text)
+/* Print a text with control characters made visible. */
+static void print_visible(const char *text)
 {
     struct textbuf line = { 0 };
 
@@ -66,8 +77,9 @@ static void say_visible(const char *text)
     textbuf_release(&line);
 }
 
-/* Other translations of the sentences that were taken as stored. */
-static void say_alternatives(const struct learn_dialog *t)
+/* Print the other translations of sentences whose stored translation was
+ * reused. */
+static void print_alternatives(const struct learn_dialog *t)
 {
     const skmt_result *r = t->c->result;
 
@@ -81,37 +93,38 @@ static void say_alternatives(const struct learn_dialog *t)
             skmt_result_pair(r, seg, i, &other);
             fprintf(stderr, "(also stored, as pair %lld of %s: ",
                     (long long)other.id, other.memory);
-            say_visible(other.target);
+            print_visible(other.target);
             fputs(")\n", stderr);
         }
     }
 }
 
-/* What the memory has for the source, and the translation. */
-static void say_translation(const struct learn_dialog *t)
+/* Print how similar the best pair of the memory is; with a plain editor, also
+ * print the translation. */
+static void print_translation(const struct learn_dialog *t)
 {
     bool exact;
     double similarity = learn_similarity(t->c, &exact);
 
     if (exact) {
         fputs("(from the memory)\n", stderr);
-        say_alternatives(t);
+        print_alternatives(t);
     }
     if (!exact && similarity > 0)
-        fprintf(stderr, "(the memory has one that is %d %% similar)\n",
+        fprintf(stderr, "(the most similar stored sentence: %d %%)\n",
                 similarity_percent(similarity));
     if (t->editor.plain) fprintf(stderr, "%s\n", t->c->text.data);
 }
 
-static int say_end(const struct learn_dialog *t)
+static int print_dialog_summary(const struct learn_dialog *t)
 {
     fprintf(stderr, "%llu %s stored in %s\n",
-            (unsigned long long)t->c->stored,
-            t->c->stored == 1 ? "pair" : "pairs", t->c->steering.memory);
+            (unsigned long long)t->c->n_stored,
+            t->c->n_stored == 1 ? "pair" : "pairs", t->c->steering.memory);
     return EXIT_DONE;
 }
 
-/* ---- an answer ---------------------------------------------------------- */
+/* ---- one answer --------------------------------------------------------- */
 
 static void learn_ask_trim_end(char *text)
 {
@@ -120,100 +133,104 @@ static void learn_ask_trim_end(char *text)
     while (n && strchr(" \t", text[n - 1])) text[--n] = 0;
 }
 
-/* Says so when the text is a command, "/word", and no known one. False: it is
- * no command at all. */
-static bool is_command(const struct learn_dialog *t, const char *text,
+/* Whether the text is a command, "/word". /help and unknown commands are
+ * handled here; for /undo, *undo is set. */
+static bool handle_command(const struct learn_dialog *t, const char *text,
                        bool *undo)
 {
     *undo = !strcmp(text, "/undo");
     if (text[0] != '/' || text[1] == '/') return false;
     if (!strcmp(text, "/help"))
-        say_how(t);
+        print_dialog_help(t);
     else if (!*undo)
-        fprintf(stderr, "there is no command '%.*s'; the commands are /undo "
-                "and /help; a text that begins with / is typed with two: "
+        fprintf(stderr, "unknown command '%.*s'; the commands are /undo and "
+                "/help; to type a text that begins with /, begin it with "
                 "//\n", (int)strcspn(text, " \t"), text);
     return true;
 }
 
 /* "//text" stands for "/text". */
-static char *unescaped(char *text)
+static char *unescape_slash(char *text)
 {
     return text[0] == '/' && text[1] == '/' ? text + 1 : text;
 }
 
-/* The text to store into *target. */
-static enum verdict judge(const struct learn_dialog *t, char *answer,
-                          const char **target)
+/* Interpret an answer. *target gets the text to store, or the translation if
+ * nothing is to be stored. */
+static enum answer_kind parse_answer(const struct learn_dialog *t,
+                                     char *answer, const char **target)
 {
     bool undo;
 
     learn_ask_trim_end(answer);
-    if (is_command(t, answer, &undo)) return undo ? UNDO : AGAIN;
+    if (handle_command(t, answer, &undo))
+        return undo ? ANSWER_UNDO : ANSWER_REPEAT;
     *target = t->c->text.data;
-    if (!strcmp(answer, "-")) return LEAVE;
-    if (!*answer) return t->editor.plain && **target ? TAKE : LEAVE;
-    *target = unescaped(answer);
-    return TAKE;
+    if (!strcmp(answer, "-")) return ANSWER_SKIP;
+    if (!*answer)
+        return t->editor.plain && **target ? ANSWER_STORE : ANSWER_SKIP;
+    *target = unescape_slash(answer);
+    return ANSWER_STORE;
 }
 
-/* The translation as the editor shows it, so that Enter stores it. NULL: out
- * of memory. */
-static const char *editable(struct learn_dialog *t)
+/* The translation as the initial text of the editor, with a leading slash
+ * escaped. NULL if out of memory. */
+static const char *initial_text(struct learn_dialog *t)
 {
     const char *text = t->c->text.data;
 
-    textbuf_reset(&t->shown);
-    if (text[0] == '/') textbuf_adds(&t->shown, "/");
-    textbuf_add(&t->shown, text, strlen(text) + 1);
-    return t->shown.failed ? NULL : t->shown.data;
+    textbuf_reset(&t->initial);
+    if (text[0] == '/') textbuf_adds(&t->initial, "/");
+    textbuf_add(&t->initial, text, strlen(text) + 1);
+    return t->initial.failed ? NULL : t->initial.data;
 }
 
-/* True: stored. What cannot be stored - a full disk, a byte that is no UTF-8 -
- * is said, and may be tried again. */
-static bool store(struct learn_dialog *t, const char *source,
-                  const char *target)
+/* Store a pair and report it. Returns false if that failed, for example
+ * because of a full disk or invalid UTF-8; the person may try again. */
+static bool store_answer(struct learn_dialog *t, const char *source,
+                         const char *target)
 {
-    const struct learn_outcome *is = &t->c->outcome;
+    const struct learn_outcome *o = &t->c->outcome;
     skmt_error err;
 
     if (learn_store(t->c, source, target, &err)) {
         complain(0, "not stored: %s", err.message);
         return false;
     }
-    fprintf(stderr, is->added ? "stored as pair %lld"
-                              : "stored already, as pair %lld",
-            (long long)is->id);
-    if (is->replaced)
-        fprintf(stderr, ", instead of %d other%s", is->replaced,
-                is->replaced == 1 ? "" : "s");
+    fprintf(stderr, o->added ? "stored as pair %lld"
+                             : "already stored as pair %lld",
+            (long long)o->id);
+    if (o->n_replaced)
+        fprintf(stderr, ", replacing %d other%s", o->n_replaced,
+                o->n_replaced == 1 ? "" : "s");
     fputc('\n', stderr);
     return true;
 }
 
 /* ---- the last answer ---------------------------------------------------- */
 
-static int ask_no_memory(void)
+static int ask_out_of_memory(void)
 {
     return complain(EXIT_TROUBLE, "out of memory");
 }
 
-static void answered_release(struct answered *a)
+static void answered_release(struct answered_line *a)
 {
     textbuf_release(&a->source);
     textbuf_release(&a->output);
-    textbuf_release(&a->blank);
+    textbuf_release(&a->blank_lines);
     memset(a, 0, sizeof *a);
 }
 
-/* Write what waits. It cannot be taken back then. */
-static int write_last(struct learn_dialog *t)
+/* Write the output that was held. Its answer can no longer be undone. */
+static int write_held_output(struct learn_dialog *t)
 {
-    struct answered *a = &t->last;
+    struct answered_line *a = &t->last;
     int status = EXIT_DONE;
 
+    assert(!a->exists || a->line.text == a->source.data);
     if (a->exists) status = learn_write_bytes(t->c, &a->output);
-    if (!status) status = learn_write_bytes(t->c, &a->blank);
+    if (!status) status = learn_write_bytes(t->c, &a->blank_lines);
     answered_release(a);
     return status;
 }
@@ -224,52 +241,56 @@ static void ask_put_line(struct textbuf *t, const char *text, bool cr)
     textbuf_adds(t, cr ? "\r\n" : "\n");
 }
 
-/* The line has its answer: the one before it is written, this one waits. */
-static int answer_line(struct learn_dialog *t, const struct input_line *line,
-                       const char *target, bool stored)
+/* A line has been answered: write the output of the answer before it and hold
+ * the output of this one. */
+static int finish_line(struct learn_dialog *t, const struct input_line *line,
+                       const char *target, bool changed_memory)
 {
-    struct answered now = { .exists = true, .stored = stored, .line = *line };
+    struct answered_line now = { .exists = true,
+                                 .changed_memory = changed_memory,
+                                 .line = *line };
     int status;
 
     textbuf_add(&now.source, line->text, line->len);
     textbuf_add(&now.source, "", 1);
     ask_put_line(&now.output, target, line->cr);
-    status = now.source.failed || now.output.failed ? ask_no_memory()
-                                                    : write_last(t);
+    status = now.source.failed || now.output.failed ? ask_out_of_memory()
+                                                    : write_held_output(t);
     now.line.text = now.source.data;
     if (status) answered_release(&now);
     else t->last = now;
     return status;
 }
 
-static int blank_line(struct learn_dialog *t, const struct input_line *line)
+static int finish_blank_line(struct learn_dialog *t,
+                             const struct input_line *line)
 {
-    ask_put_line(&t->last.blank, "", line->cr);
-    if (t->last.blank.failed) return ask_no_memory();
-    return t->last.exists ? EXIT_DONE : write_last(t);
+    ask_put_line(&t->last.blank_lines, "", line->cr);
+    if (t->last.blank_lines.failed) return ask_out_of_memory();
+    return t->last.exists ? EXIT_DONE : write_held_output(t);
 }
 
-/* Take the last answer back; *was is what was answered. */
-static int take_back(struct learn_dialog *t, struct answered *was)
+/* Undo the last answer and move it to *undone. */
+static int undo_last(struct learn_dialog *t, struct answered_line *undone)
 {
-    int64_t id = t->c->last.is.id;
+    int64_t id = t->c->last.outcome.id;
     skmt_error err;
 
-    memset(was, 0, sizeof *was);
+    memset(undone, 0, sizeof *undone);
     if (!t->last.exists) {
-        fputs("there is no answer that could be taken back\n", stderr);
+        fputs("there is no answer to undo\n", stderr);
         return EXIT_DONE;
     }
-    if (t->last.stored) {
+    if (t->last.changed_memory) {
         if (learn_undo(t->c, &err)) return learn_failed(t->c, &err);
-        fprintf(stderr, "pair %lld is taken back\n", (long long)id);
+        fprintf(stderr, "pair %lld removed\n", (long long)id);
     }
-    *was = t->last;
+    *undone = t->last;
     memset(&t->last, 0, sizeof t->last);
     return EXIT_DONE;
 }
 
-/* ---- a line ------------------------------------------------------------- */
+/* ---- one line ----------------------------------------------------------- */
 
 static int learn_ask_stopped(const struct learn_dialog *t, enum edit_state st)
 {
@@ -287,112 +308,119 @@ static int ask_translate(struct learn_dialog *t, const struct input_line *line)
     return EXIT_DONE;
 }
 
-static int undo(struct learn_dialog *t, bool *done);
+static int undo_and_ask(struct learn_dialog *t, bool *done);
 
-/* One answer. *given: it is one; false: ask again, beginning with *begin. */
-static int take_answer(struct learn_dialog *t, const struct input_line *line,
-                       char *answer, const char **begin, bool *given,
-                       bool *done)
+/* Carry out one answer. *finished: the line has its answer; if it is false, ask
+ * again with *begin as the initial text. */
+static int apply_answer(struct learn_dialog *t, const struct input_line *line,
+                        char *answer, const char **begin, bool *finished,
+                        bool *done)
 {
-    const struct learn_outcome *is = &t->c->outcome;
+    const struct learn_outcome *o = &t->c->outcome;
     const char *target;
-    enum verdict v = judge(t, answer, &target);
+    enum answer_kind kind = parse_answer(t, answer, &target);
     int status;
 
-    *given = v == LEAVE || (v == TAKE && store(t, line->text, target));
-    if (*given)
-        return answer_line(t, line, target,
-                           v == TAKE && (is->added || is->replaced));
+    *finished = kind == ANSWER_SKIP
+                || (kind == ANSWER_STORE
+                    && store_answer(t, line->text, target));
+    if (*finished)
+        return finish_line(t, line, target, kind == ANSWER_STORE
+                           && (o->added || o->n_replaced));
     *begin = answer;
-    if (v != UNDO) return EXIT_DONE;
-    if ((status = undo(t, done)) || *done) return status;
+    if (kind != ANSWER_UNDO) return EXIT_DONE;
+    if ((status = undo_and_ask(t, done)) || *done) return status;
     if ((status = ask_translate(t, line))) return status;
-    say_source(line);
-    say_translation(t);
-    *begin = editable(t);
-    return *begin ? EXIT_DONE : ask_no_memory();
+    print_source(line);
+    print_translation(t);
+    *begin = initial_text(t);
+    return *begin ? EXIT_DONE : ask_out_of_memory();
 }
 
-/* Ask until there is an answer that can be done. *done: the person ends. */
+/* Ask until the line has an answer. *done: the person ended the dialog. */
 static int ask_line(struct learn_dialog *t, const struct input_line *line,
                     bool *done)
 {
     const char *prompt = t->editor.plain ? "correction> " : "= ";
-    const char *begin = editable(t);
-    bool given = false;
-    int status = begin ? EXIT_DONE : ask_no_memory();
+    const char *begin = initial_text(t);
+    bool finished = false;
+    int status = begin ? EXIT_DONE : ask_out_of_memory();
 
-    while (!status && !given && !*done) {
+    while (!status && !finished && !*done) {
         char *answer;
         enum edit_state st = editor_line(&t->editor, prompt, begin, &answer);
 
         if (st == EDIT_END) *done = true;
         else if (st != EDIT_LINE) status = learn_ask_stopped(t, st);
-        else status = take_answer(t, line, answer, &begin, &given, done);
+        else status = apply_answer(t, line, answer, &begin, &finished, done);
     }
     return status;
 }
 
-/* Take the last answer back and ask for its line again. */
-static int undo(struct learn_dialog *t, bool *done)
+/* Undo the last answer and ask for its line again. */
+static int undo_and_ask(struct learn_dialog *t, bool *done)
 {
-    struct answered was;
-    int status = take_back(t, &was);
+    struct answered_line undone;
+    int status = undo_last(t, &undone);
 
-    if (!status && was.exists) {
-        status = ask_translate(t, &was.line);
+    if (!status && undone.exists) {
+        status = ask_translate(t, &undone.line);
         if (!status) {
-            say_source(&was.line);
-            say_translation(t);
-            status = ask_line(t, &was.line, done);
+            print_source(&undone.line);
+            print_translation(t);
+            status = ask_line(t, &undone.line, done);
         }
-        /* Without an answer it is not in the output; nor is what follows. */
-        if (t->last.exists && was.blank.len)
-            textbuf_add(&t->last.blank, was.blank.data, was.blank.len);
+        /* If the line got no new answer, it is not written, and neither are
+         * the blank lines after it. */
+        if (t->last.exists && undone.blank_lines.len)
+            textbuf_add(&t->last.blank_lines, undone.blank_lines.data,
+                        undone.blank_lines.len);
     }
-    answered_release(&was);
+    answered_release(&undone);
     return status;
 }
 
-/* A line that brings its correction along needs no answer. */
-static int learn_ask_take_given(struct learn_dialog *t,
-                                const struct input_line *line,
-                                const char *correction)
+/* Store the correction of a line that came with one. */
+static int store_given_correction(struct learn_dialog *t,
+                                  const struct input_line *line,
+                                  const char *correction)
 {
-    const struct learn_outcome *is = &t->c->outcome;
+    const struct learn_outcome *o = &t->c->outcome;
 
     fprintf(stderr, "= %s\n", correction);
-    if (!store(t, line->text, correction)) return EXIT_TROUBLE;
-    return answer_line(t, line, correction, is->added || is->replaced);
+    if (!store_answer(t, line->text, correction)) return EXIT_TROUBLE;
+    return finish_line(t, line, correction, o->added || o->n_replaced);
 }
 
-static int talk_about(struct learn_dialog *t, struct input_line *line,
-                      bool *done)
+/* Translate a line and get its correction. An error in a typed line is only
+ * reported; an error in a line of a file ends the dialog. */
+static int process_line(struct learn_dialog *t, struct input_line *line,
+                        bool *done)
 {
     char *correction;
     skmt_error err;
     int status = learn_split(t->c, line, &correction);
 
     *done = false;
-    if (status) return t->typed ? EXIT_DONE : status;
-    t->c->lines++;
-    if (!line->len) return blank_line(t, line);
+    if (status) return t->types_sources ? EXIT_DONE : status;
+    t->c->n_lines++;
+    if (!line->len) return finish_blank_line(t, line);
     if (learn_translate(t->c, line->text, line->len, &err)) {
         status = err.status == SKMT_TEXT || err.status == SKMT_LIMIT
                      ? learn_bad_line(t->c, line, err.message)
                      : learn_failed(t->c, &err);
-        return t->typed && status == EXIT_TROUBLE ? EXIT_DONE : status;
+        return t->types_sources && status == EXIT_TROUBLE ? EXIT_DONE : status;
     }
-    if (!t->typed) say_source(line);
-    say_translation(t);
-    return correction ? learn_ask_take_given(t, line, correction)
+    if (!t->types_sources) print_source(line);
+    print_translation(t);
+    return correction ? store_given_correction(t, line, correction)
                       : ask_line(t, line, done);
 }
 
 /* ---- all lines ---------------------------------------------------------- */
 
-static enum edit_state type_source(struct learn_dialog *t,
-                                   struct input_line *line)
+static enum edit_state read_typed_source(struct learn_dialog *t,
+                                         struct input_line *line)
 {
     enum edit_state st = editor_line(&t->editor, "> ", "", &line->text);
 
@@ -401,26 +429,26 @@ static enum edit_state type_source(struct learn_dialog *t,
     return st;
 }
 
-/* A typed source, or a command in its place. The editor's text is gone when it
- * asks for the next: `source` keeps it. */
-static int typed_line(struct learn_dialog *t, struct input_line *line,
+/* Process a typed source or command. The editor will overwrite the text, so it
+ * is copied to `source`. */
+static int process_typed_line(struct learn_dialog *t, struct input_line *line,
                       struct textbuf *source, bool *done)
 {
     bool wants_undo;
 
     if (line->text[0] == '/') learn_ask_trim_end(line->text);
-    if (is_command(t, line->text, &wants_undo))
-        return wants_undo ? undo(t, done) : EXIT_DONE;
-    line->text = unescaped(line->text);
+    if (handle_command(t, line->text, &wants_undo))
+        return wants_undo ? undo_and_ask(t, done) : EXIT_DONE;
+    line->text = unescape_slash(line->text);
     line->len = strlen(line->text);
     textbuf_reset(source);
     textbuf_add(source, line->text, line->len + 1);
-    if (source->failed) return ask_no_memory();
+    if (source->failed) return ask_out_of_memory();
     line->text = source->data;
-    return talk_about(t, line, done);
+    return process_line(t, line, done);
 }
 
-static int typed_lines(struct learn_dialog *t)
+static int process_typed_lines(struct learn_dialog *t)
 {
     struct input_line line = { .file = "standard input" };
     struct textbuf source = { 0 };
@@ -428,17 +456,18 @@ static int typed_lines(struct learn_dialog *t)
     int status = EXIT_DONE;
 
     while (!done && !status) {
-        enum edit_state st = type_source(t, &line);
+        enum edit_state st = read_typed_source(t, &line);
 
         if (st == EDIT_END) break;
-        status = st == EDIT_LINE ? typed_line(t, &line, &source, &done)
-                                 : learn_ask_stopped(t, st);
+        status = st == EDIT_LINE
+                     ? process_typed_line(t, &line, &source, &done)
+                     : learn_ask_stopped(t, st);
     }
     textbuf_release(&source);
     return status;
 }
 
-static int file_lines(struct learn_dialog *t)
+static int process_file_lines(struct learn_dialog *t)
 {
     bool done = false;
     int status = EXIT_DONE;
@@ -448,7 +477,7 @@ static int file_lines(struct learn_dialog *t)
         enum lines_state st = lines_next(&t->in, true, &line);
 
         if (st == LINES_END) break;
-        if (st == LINES_LINE) status = talk_about(t, &line, &done);
+        if (st == LINES_LINE) status = process_line(t, &line, &done);
         if (st == LINES_FAILED)
             status = complain(EXIT_TROUBLE, "%s", t->in.message);
         if (st == LINES_STOPPED || interrupt_signal())
@@ -463,19 +492,20 @@ int learn_ask(struct learn_call *c)
     int status, written;
 
     for (int i = 0; i < c->n_files; i++)
-        if (!strcmp(c->files[i], "-")) t.typed = true;
-    if (t.typed && c->n_files > 1)
-        return complain(EXIT_USAGE, "at a terminal '-' cannot be one of "
-                        "several files");
-    if (isatty(c->fd)) c->fd = -1;      /* it is all there already */
+        if (!strcmp(c->files[i], "-")) t.types_sources = true;
+    if (t.types_sources && c->n_files > 1)
+        return complain(EXIT_USAGE, "'-' cannot be one of several files when "
+                        "standard input is a terminal");
+    if (isatty(c->fd)) c->fd = -1;      /* the dialog already shows the text */
     editor_init(&t.editor, interrupt_fd());
     lines_open(&t.in, c->files, c->n_files, interrupt_fd());
-    say_how(&t);
-    status = t.typed ? typed_lines(&t) : file_lines(&t);
-    written = write_last(&t);
+    print_dialog_help(&t);
+    status = t.types_sources ? process_typed_lines(&t)
+                             : process_file_lines(&t);
+    written = write_held_output(&t);
     lines_close(&t.in);
     editor_release(&t.editor);
-    textbuf_release(&t.shown);
-    say_end(&t);
+    textbuf_release(&t.initial);
+    print_dialog_summary(&t);
     return status ? status : written;
 }

@@ -1,11 +1,11 @@
-/* learn_call.h - one call of "skmt learn", from the options to the last line.
+/* learn_call.h - the state of one call of "skmt learn".
  *
  *     source line -> translation -> correction -> stored -> next source line
  *
- * cmd_learn.c fills the first part and opens the rest; learn_lines.c goes
- * through lines that come with their corrections, learn_ask.c asks a person
- * for them, learn_store.c stores them, learn_simulate.c plays it all with
- * references. */
+ * cmd_learn.c parses the options and opens the files. learn_lines.c processes
+ * lines that come with their corrections, learn_ask.c asks a person for them,
+ * learn_store.c stores them, and learn_simulate.c simulates the whole process
+ * with references. */
 #ifndef LEARN_CALL_H
 #define LEARN_CALL_H
 
@@ -18,82 +18,83 @@
 #include "steering.h"
 #include "textbuf.h"
 
-struct learn_outcome {          /* of storing a correction */
+struct learn_outcome {          /* the result of storing a correction */
     int64_t id;                 /* of its pair; 0: none */
-    bool added;                 /* the pair was not there before */
-    int replaced;               /* other translations of the source */
+    bool added;                 /* a pair was added */
+    int n_replaced;             /* other translations that were deleted */
 };
-struct stored_pair {            /* and what it takes to undo it */
-    struct learn_outcome is;
+struct stored_pair {            /* a stored correction, and how to undo it */
+    struct learn_outcome outcome;
     char *source, *target;
-    skmt_matches *before;       /* what was like the source; may be NULL */
+    skmt_matches *before;       /* the pairs like the source before it was
+                                   stored; may be NULL */
 };
-void stored_release(struct stored_pair *s);     /* zeroed struct is fine */
+void stored_release(struct stored_pair *s);     /* s may be zeroed */
 
 struct learn_call {
     const char *model_name, *output, *corrections, *simulate;
-    const char *document, *author;      /* of what is stored; may be NULL */
+    const char *document, *author;      /* of stored pairs; may be NULL */
     const char **files;         /* [n_files] */
     int n_files;
-    bool keep;                  /* what the memory has for the source, too */
+    bool keep_rivals;           /* --keep: do not delete other translations */
     bool baseline, json, quiet, help;
     struct steering steering;
     skmt_options *options;
 
     skmt_model *model;
     skmt_session *session;
-    char *memory;               /* name of the one that is learned to */
-    skmt_options *finding;      /* of what a correction replaces */
-    struct learn_outcome outcome;  /* of the last correction */
-    struct stored_pair last;    /* the last one that changed anything */
-    int fd;                     /* where translations go; -1: nowhere */
+    char *memory;               /* name of the memory for corrections */
+    skmt_options *rival_options;        /* to search what is replaced */
+    struct learn_outcome outcome;       /* of the last correction */
+    struct stored_pair last;    /* the last one that changed the memory */
+    int fd;                     /* output for translations; -1: none */
     const char *fd_name;        /* for messages */
     struct progress progress;
-    uint64_t lines, stored;
+    uint64_t n_lines, n_stored;
 
-    skmt_result *result;        /* of the source below; NULL: none */
+    skmt_result *result;        /* the translation of source; NULL: none */
     struct textbuf source;
-    struct textbuf text;        /* the translation, on one line, and a NUL */
-    struct textbuf alternatives;        /* to it, as a JSON array; empty when
-                                           there is none */
+    struct textbuf text;        /* the translation as one line, with a NUL */
+    struct textbuf alternatives;        /* JSON array of other stored
+                                           translations; empty if none */
     struct textbuf out;         /* the line to be written */
 };
 
 /* ---- one line (learn_lines.c) */
 
-/* Translate a source: c->result and c->text have it. What was translated last
- * is not translated again unless something was stored meanwhile. */
+/* Translates a source into c->result and c->text. The previous source is not
+ * translated again unless the memory has changed since. */
 skmt_status learn_translate(struct learn_call *c, const char *source,
                             size_t len, skmt_error *err);
-/* How similar the best pair of the memory is to a sentence of the source, 0 to
- * 1; *exact: some sentence was taken from there as it stands. */
+/* The highest similarity, from 0 to 1, of a pair to a sentence of the source.
+ * *exact is set if the stored translation of a sentence was reused. */
 double learn_similarity(const struct learn_call *c, bool *exact);
-/* When this returns SKMT_OK the pair is on the disk; c->outcome tells more
- * (learn_store.c). */
+/* Stores a correction and sets c->outcome. When this returns SKMT_OK, the pair
+ * is on disk (learn_store.c). */
 skmt_status learn_store(struct learn_call *c, const char *source,
                         const char *target, skmt_error *err);
-/* Take c->last back: what it replaced is there again. */
+/* Undoes c->last: deletes its pair and restores what it replaced. */
 skmt_status learn_undo(struct learn_call *c, skmt_error *err);
-/* Cut a line "source TAB correction"; *correction is NULL when there is none.
- * An exit status. */
+/* Splits a line "source TAB correction". *correction is NULL if there is none.
+ * Returns an exit status. */
 int learn_split(struct learn_call *c, struct input_line *line,
                 char **correction);
-/* A text and a line end to the output, in one go. An exit status. */
+/* Writes a text and a line end ("\r\n" if cr). Returns an exit status. */
 int learn_write(struct learn_call *c, const char *text, bool cr);
-/* The same for lines that are complete. */
+/* Writes complete lines. Returns an exit status. */
 int learn_write_bytes(struct learn_call *c, const struct textbuf *bytes);
 
-/* What --output names, emptied; without one --simulate has none. An exit
- * status. */
+/* Opens and empties the --output file. The default is standard output; with
+ * --simulate it is no output. Returns an exit status. */
 int learn_open_output(struct learn_call *c);
 
-/* "file:line: what" on stderr; the exit status for it. */
+/* Prints "file:line: what" on stderr. Returns EXIT_TROUBLE. */
 int learn_bad_line(struct learn_call *c, const struct input_line *line,
                    const char *what);
-/* Says what failed; the exit status for it. */
+/* Prints an error of the library. Returns the exit status for it. */
 int learn_failed(struct learn_call *c, const skmt_error *err);
 
-/* ---- all lines; an exit status each */
+/* ---- all lines; each returns an exit status */
 
 int learn_lines(struct learn_call *c);
 int learn_ask(struct learn_call *c);

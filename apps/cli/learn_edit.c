@@ -1,8 +1,10 @@
-/* learn_edit.c - see learn_edit.h.
+/* learn_edit.c - a small line editor.
  *
- * The line is drawn anew after each key: what fits of it between the prompt
- * and the right edge, and the cursor put where it belongs. All goes to
- * stderr, which is the terminal. */
+ * After each key, the whole line is redrawn on stderr: the part that fits
+ * between the prompt and the right edge, then the cursor is placed.
+ *
+ * Invariant: cursor <= text.len, and 0 <= at <= end <= sizeof keys. */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -35,8 +37,8 @@ void editor_release(struct editor *e)
 
 /* ---- characters --------------------------------------------------------- */
 
-/* The character at byte `at`: how many bytes, how many columns. A byte that
- * is no UTF-8 is shown as one '?'. */
+/* The length in bytes of the character at byte `at`, and its width in columns.
+ * A byte that is not valid UTF-8 is shown as '?'. */
 static size_t learn_edit_char_at(const struct textbuf *t, size_t at,
                                  int *columns)
 {
@@ -48,7 +50,7 @@ static size_t learn_edit_char_at(const struct textbuf *t, size_t at,
     return n > 0 ? (size_t)n : 1;
 }
 
-/* One step to the right takes marks along that stand on the character. */
+/* The position of the next character, after combining marks. */
 static size_t step_right(const struct textbuf *t, size_t at)
 {
     int columns;
@@ -102,7 +104,7 @@ static int screen_columns(void)
                ? w.ws_col : 80;
 }
 
-/* Columns of bytes [from, to). */
+/* The width of bytes [from, to) in columns. */
 static int columns_of(const struct textbuf *t, size_t from, size_t to)
 {
     int sum = 0, columns;
@@ -112,7 +114,7 @@ static int columns_of(const struct textbuf *t, size_t from, size_t to)
     return sum;
 }
 
-/* The first byte shown: so far back from the cursor as there is room. */
+/* The first byte to show such that the cursor is within `room` columns. */
 static size_t first_shown(const struct editor *e, int room)
 {
     const struct textbuf *t = &e->text;
@@ -136,6 +138,7 @@ static void learn_edit_draw(const struct editor *e, const char *prompt)
     int room = screen_columns() - (int)strlen(prompt) - 1, used = 0, columns;
     size_t from = first_shown(e, room);
 
+    assert(e->cursor <= t->len && from <= t->len);
     fprintf(stderr, "\r\033[K%s", prompt);
     for (size_t at = from, n; at < t->len; at += n) {
         n = learn_edit_char_at(t, at, &columns);
@@ -147,7 +150,7 @@ static void learn_edit_draw(const struct editor *e, const char *prompt)
     fflush(stderr);
 }
 
-/* The line as it was left, however many rows it takes. */
+/* Draw the whole line at the end, on as many rows as it needs. */
 static void draw_end(const struct editor *e, const char *prompt)
 {
     const struct textbuf *t = &e->text;
@@ -160,12 +163,13 @@ static void draw_end(const struct editor *e, const char *prompt)
     fputc('\n', stderr);
 }
 
-/* ---- changing ----------------------------------------------------------- */
+/* ---- editing ------------------------------------------------------------ */
 
 static void learn_edit_cut(struct editor *e, size_t from, size_t to)
 {
     struct textbuf *t = &e->text;
 
+    assert(from <= to && to <= t->len);
     e->cursor = from;
     if (from == to) return;
     memmove(t->data + from, t->data + to, t->len - to);
@@ -197,7 +201,7 @@ static enum edit_state learn_edit_fill(struct editor *e)
         if (n > 0) n = read(STDIN_FILENO, e->keys, sizeof e->keys);
     } while (n < 0 && errno == EINTR);
     if (n < 0) e->message = strerror(errno);
-    /* EIO: the terminal is gone. */
+    /* EIO: the terminal was closed. */
     if (n <= 0) return n < 0 && errno != EIO ? EDIT_FAILED : EDIT_END;
     e->at = 0;
     e->end = (int)n;
@@ -212,42 +216,42 @@ static enum edit_state next_key(struct editor *e, unsigned char *key)
     return st;
 }
 
-/* ESC [ numbers letter, or ESC O letter: *what is the letter, *number the
- * first number and *with the second (5: Ctrl). */
-static enum edit_state read_sequence(struct editor *e, unsigned char *what,
-                                     int *number, int *with)
+/* Read the rest of an escape sequence, ESC [ number ; modifier letter or ESC O
+ * letter. Modifier 5 is Ctrl. */
+static enum edit_state read_sequence(struct editor *e, unsigned char *letter,
+                                     int *number, int *modifier)
 {
     int *at = number;
-    enum edit_state st = next_key(e, what);
+    enum edit_state st = next_key(e, letter);
 
-    *number = *with = 0;
-    if (st != EDIT_LINE || (*what != '[' && *what != 'O')) return st;
-    while ((st = next_key(e, what)) == EDIT_LINE) {
-        if (*what == ';') at = with;
-        else if (*what >= '0' && *what <= '9')
-            *at = (*at * 10 + (*what - '0')) % 100;
+    *number = *modifier = 0;
+    if (st != EDIT_LINE || (*letter != '[' && *letter != 'O')) return st;
+    while ((st = next_key(e, letter)) == EDIT_LINE) {
+        if (*letter == ';') at = modifier;
+        else if (*letter >= '0' && *letter <= '9')
+            *at = (*at * 10 + (*letter - '0')) % 100;
         else break;
     }
     return st;
 }
 
-static enum edit_state act_on_sequence(struct editor *e)
+static enum edit_state handle_sequence(struct editor *e)
 {
     const struct textbuf *t = &e->text;
-    unsigned char what;
-    int number, with;
-    enum edit_state st = read_sequence(e, &what, &number, &with);
+    unsigned char letter;
+    int number, modifier;
+    enum edit_state st = read_sequence(e, &letter, &number, &modifier);
 
     if (st != EDIT_LINE) return st;
-    if (what == '~' && (number == 1 || number == 7)) what = 'H';
-    if (what == '~' && (number == 4 || number == 8)) what = 'F';
-    switch (what) {
+    if (letter == '~' && (number == 1 || number == 7)) letter = 'H';
+    if (letter == '~' && (number == 4 || number == 8)) letter = 'F';
+    switch (letter) {
     case 'H': e->cursor = 0; break;
     case 'F': e->cursor = t->len; break;
-    case 'C': e->cursor = with == 5 ? word_right(t, e->cursor)
-                                    : step_right(t, e->cursor); break;
-    case 'D': e->cursor = with == 5 ? word_left(t, e->cursor)
-                                    : step_left(t, e->cursor); break;
+    case 'C': e->cursor = modifier == 5 ? word_right(t, e->cursor)
+                                        : step_right(t, e->cursor); break;
+    case 'D': e->cursor = modifier == 5 ? word_left(t, e->cursor)
+                                        : step_left(t, e->cursor); break;
     case '~':
         if (number == 3) learn_edit_cut(e, e->cursor, step_right(t, e->cursor));
         break;
@@ -257,13 +261,13 @@ static enum edit_state act_on_sequence(struct editor *e)
 
 #define KEY(letter) ((letter) & 0x1F)     /* with Ctrl */
 
-/* What one key does, but Enter and Ctrl-D. */
-static enum edit_state act(struct editor *e, unsigned char key)
+/* Handle a key, except Enter and Ctrl-D. */
+static enum edit_state handle_key(struct editor *e, unsigned char key)
 {
     const struct textbuf *t = &e->text;
 
     switch (key) {
-    case KEY('['): return act_on_sequence(e);
+    case KEY('['): return handle_sequence(e);
     case KEY('A'): e->cursor = 0; break;
     case KEY('E'): e->cursor = t->len; break;
     case KEY('B'): e->cursor = step_left(t, e->cursor); break;
@@ -280,20 +284,20 @@ static enum edit_state act(struct editor *e, unsigned char key)
     return EDIT_LINE;
 }
 
-/* ---- a line ------------------------------------------------------------- */
+/* ---- a whole line ------------------------------------------------------- */
 
-static enum edit_state edit(struct editor *e, const char *prompt)
+static enum edit_state edit_until_enter(struct editor *e, const char *prompt)
 {
     for (;;) {
         unsigned char key = 0;
         enum edit_state st;
 
-        /* What is pasted is drawn once. */
+        /* Pasted text is drawn only once. */
         if (e->at == e->end) learn_edit_draw(e, prompt);
         st = next_key(e, &key);
         if (st == EDIT_LINE && (key == '\n' || key == '\r')) return EDIT_LINE;
         if (st == EDIT_LINE && key == KEY('D')) return EDIT_END;
-        if (st == EDIT_LINE) st = act(e, key);
+        if (st == EDIT_LINE) st = handle_key(e, key);
         if (st != EDIT_LINE) return st;
     }
 }
@@ -301,32 +305,32 @@ static enum edit_state edit(struct editor *e, const char *prompt)
 static enum edit_state edit_raw(struct editor *e, const char *prompt,
                                 const char *begin)
 {
-    struct termios was, raw;
+    struct termios saved, raw;
     enum edit_state st;
 
-    if (begin == e->text.data) {        /* its own last line again */
+    if (begin == e->text.data) {        /* edit the last line again */
         e->text.len = strlen(begin);
     } else {
         textbuf_reset(&e->text);
         textbuf_adds(&e->text, begin);
     }
     e->cursor = e->text.len;
-    if (tcgetattr(STDIN_FILENO, &was)) {
+    if (tcgetattr(STDIN_FILENO, &saved)) {
         e->message = strerror(errno);
         return EDIT_FAILED;
     }
-    raw = was;
+    raw = saved;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
-    st = edit(e, prompt);
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &was);
+    st = edit_until_enter(e, prompt);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
     draw_end(e, prompt);
     return st;
 }
 
-/* The terminal's own line. */
+/* Read a line with the terminal's own editing. */
 static enum edit_state read_plain(struct editor *e, const char *prompt)
 {
     struct input_line line;

@@ -1,12 +1,12 @@
-/* learn_edit.h - a line of text, edited at a terminal.
+/* learn_edit.h - a line editor for the terminal.
  *
- * The line may have text in it when it begins. Arrows, Home, End, Backspace,
- * Delete and the usual control keys (A E B F K U W) work; a line that is longer
- * than the screen is wide slides under it. Enter ends the line, Ctrl-D the
- * input. The terminal is as it was whenever no call is under way.
+ * The line can have an initial text. Arrows, Home, End, Backspace, Delete and
+ * the usual control keys (A E B F K U W) work. A line that is longer than the
+ * screen scrolls sideways. Enter ends the line, Ctrl-D ends the input. The
+ * terminal is in raw mode only during a call of editor_line().
  *
- * On a terminal that cannot do that (TERM=dumb) a line is read as it comes,
- * without the text. */
+ * On a terminal without cursor control (TERM=dumb), a line is read without
+ * editing and without the initial text. */
 #ifndef LEARN_EDIT_H
 #define LEARN_EDIT_H
 
@@ -17,27 +17,28 @@
 
 enum edit_state {
     EDIT_LINE,
-    EDIT_END,                   /* Ctrl-D, or nobody there any more */
+    EDIT_END,                   /* Ctrl-D, or the terminal was closed */
     EDIT_STOPPED,               /* wake_fd became readable */
-    EDIT_FAILED                 /* message */
+    EDIT_FAILED                 /* message has the error */
 };
 
 struct editor {
-    bool plain;                 /* the terminal cannot do it */
+    bool plain;                 /* the terminal has no cursor control */
     int wake_fd;
-    struct lines in;            /* when plain */
-    unsigned char keys[256];    /* typed, not looked at yet: [at, end) */
+    struct lines in;            /* used if plain */
+    unsigned char keys[256];    /* input not yet processed: [at, end) */
     int at, end;
-    struct textbuf text;        /* being edited */
-    size_t cursor;              /* byte of it */
+    struct textbuf text;        /* the line */
+    size_t cursor;              /* its byte offset in text */
     const char *message;
 };
 
 void editor_init(struct editor *e, int wake_fd);
 void editor_release(struct editor *e);
 
-/* A line behind a prompt, with `begin` in it. The text has a NUL and lives
- * until the next call. */
+/* Reads a line after a prompt, with `begin` as the initial text. *text ends
+ * with a NUL and is valid until the next call; it may be passed as `begin` of
+ * that call. */
 enum edit_state editor_line(struct editor *e, const char *prompt,
                             const char *begin, char **text);
 

@@ -1,8 +1,10 @@
-/* learn_lines.c - lines that come with their corrections, or without.
+/* learn_lines.c - skmt learn without a terminal: translates lines and stores
+ * the corrections that come with them. learn_ask.c also uses the functions for
+ * a single line.
  *
- * A correction is stored before the line it belongs to is written, and the
- * line is written before the next one is read: whoever sees a line knows that
- * its correction is safe, and that it steers what follows. */
+ * A correction is stored before its line is written, and the line is written
+ * before the next one is read. Therefore a program that reads a line knows that
+ * its correction is on disk and influences all following lines. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +16,7 @@
 #include "interrupt.h"
 #include "learn_call.h"
 
-/* ---- failing ------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------- */
 
 int learn_bad_line(struct learn_call *c, const struct input_line *line,
                    const char *what)
@@ -35,8 +37,9 @@ int learn_failed(struct learn_call *c, const skmt_error *err)
 
 /* ---- translating -------------------------------------------------------- */
 
-/* A model can write any byte; lines of output must match lines of input. */
-static void keep_text(struct learn_call *c)
+/* Copy the translation to c->text. A model can produce any character; line
+ * ends are replaced so that lines of output correspond to lines of input. */
+static void copy_translation(struct learn_call *c)
 {
     struct textbuf *t = &c->text;
     size_t len = 0;
@@ -70,7 +73,7 @@ skmt_status learn_translate(struct learn_call *c, const char *source,
     if (st) return st;
     textbuf_reset(&c->source);
     textbuf_add(&c->source, source, len);
-    keep_text(c);
+    copy_translation(c);
     if (!c->source.failed && !c->text.failed) return SKMT_OK;
     *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
     return SKMT_NOMEM;
@@ -100,7 +103,8 @@ static int write_failed(struct learn_call *c)
     int why = errno;
 
     progress_end(&c->progress);
-    /* The reader has enough: not an error worth a word (13 is SIGPIPE). */
+    /* The reader of the pipe closed it, which is no error. Exit as if by
+     * SIGPIPE (13), but without a message. */
     if (why == EPIPE) return EXIT_SIGNAL + 13;
     return complain(EXIT_TROUBLE, "writing %s: %s", c->fd_name,
                     strerror(why));
@@ -143,7 +147,7 @@ int learn_write(struct learn_call *c, const char *text, bool cr)
     return learn_lines_write_out(c);
 }
 
-/* One object: what was translated, what the memory had, what was stored. */
+/* One object: the translation, the best match, and the stored pair. */
 static int write_json(struct learn_call *c, bool translated,
                       double similarity, bool exact, bool stored)
 {
@@ -152,7 +156,7 @@ static int write_json(struct learn_call *c, bool translated,
     textbuf_reset(t);
     textbuf_adds(t, "{");
     jput_key(t, "line");
-    textbuf_addf(t, "%llu", (unsigned long long)c->lines);
+    textbuf_addf(t, "%llu", (unsigned long long)c->n_lines);
     jput_key(t, "text");
     jput_text(t, c->text.data);
     if (translated) {
@@ -169,7 +173,7 @@ static int write_json(struct learn_call *c, bool translated,
         jput_key(t, "stored");
         textbuf_addf(t, "%lld", (long long)c->outcome.id);
         jput_key(t, "replaced");
-        textbuf_addf(t, "%d", c->outcome.replaced);
+        textbuf_addf(t, "%d", c->outcome.n_replaced);
     }
     textbuf_adds(t, "}\n");
     return learn_lines_write_out(c);
@@ -184,20 +188,20 @@ int learn_split(struct learn_call *c, struct input_line *line,
 
     *correction = NULL;
     if (memchr(line->text, 0, line->len))
-        return learn_bad_line(c, line, "has a NUL, which is no text");
+        return learn_bad_line(c, line, "the line contains a NUL byte");
     if (!tab) return EXIT_DONE;
     if (strchr(tab + 1, '\t'))
-        return learn_bad_line(c, line, "is not a source, or a source, a tab "
+        return learn_bad_line(c, line, "expected a source, or a source, a tab "
                               "and a correction");
     *tab = 0;
     line->len = (size_t)(tab - line->text);
     if (tab[1]) *correction = tab + 1;
     if (*correction && !line->len)
-        return learn_bad_line(c, line, "has a correction of nothing");
+        return learn_bad_line(c, line, "there is a correction, but no source");
     return EXIT_DONE;
 }
 
-/* The correction that stands in a file of its own. */
+/* Read the correction of a line from the --corrections file. */
 static int next_correction(struct learn_call *c, struct lines *in,
                            const struct input_line *line, char **correction)
 {
@@ -206,20 +210,21 @@ static int next_correction(struct learn_call *c, struct lines *in,
 
     *correction = NULL;
     if (memchr(line->text, 0, line->len))
-        return learn_bad_line(c, line, "has a NUL, which is no text");
+        return learn_bad_line(c, line, "the line contains a NUL byte");
     if (st == LINES_END)
         return learn_bad_line(c, line, "the file of corrections has no line "
-                              "for this one");
+                              "for this input line");
     if (st == LINES_FAILED) {
         progress_end(&c->progress);
         return complain(EXIT_TROUBLE, "%s", in->message);
     }
     if (st == LINES_STOPPED) return EXIT_SIGNAL + interrupt_signal();
     if (memchr(found.text, 0, found.len))
-        return learn_bad_line(c, &found, "has a NUL, which is no text");
+        return learn_bad_line(c, &found, "the line contains a NUL byte");
     if (found.len) *correction = found.text;
     if (found.len && !line->len)
-        return learn_bad_line(c, &found, "has a correction of nothing");
+        return learn_bad_line(c, &found, "there is a correction, but no "
+                              "source");
     return EXIT_DONE;
 }
 
@@ -291,13 +296,13 @@ static int learn_lines_each_line(struct learn_call *c, struct lines *in,
         if (st == LINES_END) return EXIT_DONE;
         if (st == LINES_FAILED) return complain(EXIT_TROUBLE, "%s",
                                                 in->message);
-        c->lines++;
+        c->n_lines++;
         status = c->corrections
                      ? next_correction(c, corrections, &line, &correction)
                      : learn_split(c, &line, &correction);
         if (!status) status = learn_lines_learn_line(c, &line, correction);
         if (status) return status;
-        progress_update(&c->progress, bytes += line.bytes, c->lines);
+        progress_update(&c->progress, bytes += line.bytes, c->n_lines);
     }
 }
 

@@ -1,16 +1,18 @@
-/* learn_simulate.c - learning from corrections, played with references.
+/* learn_simulate.c - skmt learn --simulate: measures how much learning from
+ * corrections improves translations, with references as the corrections.
  *
- * The protocol of the paper's online experiments: a document begins with an
- * empty memory; each of its sentences is translated with what is there, then
- * its reference is added as if a translator had put it right.
+ * This is the protocol of the paper's online experiments: a document begins
+ * with an empty memory. Each of its sentences is translated with the memory,
+ * then its reference is added, as if a translator had corrected the output.
  *
- * What is found for a sentence depends on the references alone, and a stream
- * searches when a text is pushed: so the next sentences are looked up while
- * those before are still being translated, many together, and the outcome is
- * that of one after the other.
+ * The matches of a sentence depend only on references, and a stream searches
+ * when a text is pushed. Therefore the next sentences can be pushed while
+ * earlier ones are still being translated, many at a time, and the result is
+ * the same as for one after the other.
  *
- * The memories, one for each document, and the lines to be scored lie in a
- * folder that is removed at the end. */
+ * The memories, one for each document, and the lines to be scored are in a
+ * temporary folder, which is removed at the end. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,40 +28,40 @@
 #include "learn_call.h"
 #include "result_writer.h"
 
-/* Files of the folder. Those of lines name the rows of the table. */
+/* Files in the folder. The printed table shows the last two names. */
 #define MEMORY_FILE "memory.tm"
 #define DOCS_FILE "docs.tsv"
 #define LEARNED_FILE "learned"
 #define ALONE_FILE "model"
 
 struct pair_line { size_t source, reference; };         /* offsets in text */
-struct doc { size_t name, first; };                     /* offset; a line */
+struct doc { size_t name, first; };     /* offset in text; first line */
 
 struct simulation {
     struct learn_call *c;
-    struct textbuf text;        /* all columns, with a NUL each */
+    struct textbuf text;        /* all columns, each with a NUL */
     struct pair_line *lines;    /* [n_lines] */
-    struct doc *docs;           /* [n_docs] */
+    struct doc *docs;           /* [n_docs] with ascending first */
     size_t n_lines, cap_lines, n_docs, cap_docs;
-    uint64_t done;              /* lines translated, of both rounds */
+    uint64_t n_translated;      /* lines, in both rounds */
 
-    char *folder;               /* NULL: none yet */
+    char *folder;               /* NULL if not created yet */
     skmt_tm *tm;
     skmt_stream *stream;
-    struct result_writer scored;  /* to a file of the folder */
-    struct result_writer out;   /* what --output asks for */
-    bool to_output;
-    char message[700];          /* of a failure while the stream works */
+    struct result_writer scored;        /* writes to a file of the folder */
+    struct result_writer out;   /* writes to --output */
+    bool to_output;             /* in this round */
+    char message[700];          /* an error that occurred during a stream */
 };
 
-static int learn_simulate_no_memory(void)
+static int simulate_out_of_memory(void)
 {
     return complain(EXIT_TROUBLE, "out of memory");
 }
 
 /* ---- the table ---------------------------------------------------------- */
 
-/* Room for one more; false: no memory. */
+/* Make room for one more item. Returns false if out of memory. */
 static bool learn_simulate_make_room(void *items, size_t n, size_t *cap,
                                      size_t size)
 {
@@ -75,8 +77,8 @@ static bool learn_simulate_make_room(void *items, size_t n, size_t *cap,
     return true;
 }
 
-static size_t learn_simulate_keep(struct simulation *s, const char *text,
-                                  size_t len)
+/* Copy a text to s->text and return its offset. */
+static size_t simulate_copy(struct simulation *s, const char *text, size_t len)
 {
     size_t at = s->text.len;
 
@@ -85,22 +87,23 @@ static size_t learn_simulate_keep(struct simulation *s, const char *text,
     return at;
 }
 
-static const char *kept(const struct simulation *s, size_t at)
+static const char *text_at(const struct simulation *s, size_t offset)
 {
-    return s->text.data + at;
+    assert(offset < s->text.len);
+    return s->text.data + offset;
 }
 
 static bool learn_simulate_same_document(const struct simulation *s,
                                          const char *name, size_t len)
 {
     const char *last = s->n_docs
-                           ? kept(s, s->docs[s->n_docs - 1].name) : NULL;
+                           ? text_at(s, s->docs[s->n_docs - 1].name) : NULL;
 
     return last && strlen(last) == len && !memcmp(last, name, len);
 }
 
-static int keep_line(struct simulation *s, const struct input_line *line,
-                     const char *source, const char *reference)
+static int add_table_line(struct simulation *s, const struct input_line *line,
+                          const char *source, const char *reference)
 {
     size_t name_len = (size_t)(source - 1 - line->text);
     size_t source_len = (size_t)(reference - 1 - source);
@@ -111,22 +114,22 @@ static int keep_line(struct simulation *s, const struct input_line *line,
     if (!learn_simulate_same_document(s, line->text, name_len)) {
         if (!learn_simulate_make_room(&s->docs, s->n_docs, &s->cap_docs,
                                       sizeof *s->docs))
-            return learn_simulate_no_memory();
+            return simulate_out_of_memory();
         s->docs[s->n_docs++] = (struct doc){
-            learn_simulate_keep(s, line->text, name_len), s->n_lines };
+            simulate_copy(s, line->text, name_len), s->n_lines };
     }
     if (!learn_simulate_make_room(&s->lines, s->n_lines, &s->cap_lines,
                                   sizeof *s->lines))
-        return learn_simulate_no_memory();
+        return simulate_out_of_memory();
     s->lines[s->n_lines++] = (struct pair_line){
-        learn_simulate_keep(s, source, source_len),
-        learn_simulate_keep(s, reference, (size_t)(end - reference)) };
+        simulate_copy(s, source, source_len),
+        simulate_copy(s, reference, (size_t)(end - reference)) };
     if (!s->text.failed) return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&s->text));
 }
 
-static int learn_simulate_take_line(struct simulation *s,
-                                    const struct input_line *line)
+static int parse_table_line(struct simulation *s,
+                            const struct input_line *line)
 {
     const char *source = memchr(line->text, '\t', line->len);
     const char *reference = source
@@ -134,16 +137,16 @@ static int learn_simulate_take_line(struct simulation *s,
                  line->len - (size_t)(source + 1 - line->text)) : NULL;
 
     if (memchr(line->text, 0, line->len))
-        return learn_bad_line(s->c, line, "has a NUL, which is no text");
+        return learn_bad_line(s->c, line, "the line contains a NUL byte");
     if (utf8_first_bad(line->text, line->len) < line->len)
-        return learn_bad_line(s->c, line, "is not valid UTF-8");
+        return learn_bad_line(s->c, line, "the line is not valid UTF-8");
     if (!reference)
-        return learn_bad_line(s->c, line, "is not three columns between tabs: "
-                              "document, source, reference");
+        return learn_bad_line(s->c, line, "expected three columns separated "
+                              "by tabs: document, source, reference");
     if (source == line->text)
-        return learn_bad_line(s->c, line, "the first column, which names the "
+        return learn_bad_line(s->c, line, "the first column, the name of the "
                               "document, is empty");
-    return keep_line(s, line, source + 1, reference + 1);
+    return add_table_line(s, line, source + 1, reference + 1);
 }
 
 static int learn_simulate_read_lines(struct simulation *s, skmt_lines *in)
@@ -159,13 +162,13 @@ static int learn_simulate_read_lines(struct simulation *s, skmt_lines *in)
         if (skmt_lines_next(in, &text, &line.len, &err))
             return learn_failed(s->c, &err);
         if (!text) return EXIT_DONE;
-        line.text = (char *)text;       /* only read from here on */
+        line.text = (char *)text;       /* not written to */
         line.number++;
-        if ((status = learn_simulate_take_line(s, &line))) return status;
+        if ((status = parse_table_line(s, &line))) return status;
     }
 }
 
-static const char *sort_text;           /* qsort takes no argument */
+static const char *sort_text;   /* for the comparison function of qsort */
 
 static int learn_simulate_by_name(const void *a, const void *b)
 {
@@ -175,21 +178,23 @@ static int learn_simulate_by_name(const void *a, const void *b)
     return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
-/* A document that goes on after another one would begin with nothing. */
+/* The lines of each document must be consecutive: the second part of a divided
+ * document would begin with an empty memory. */
 static int learn_simulate_check_documents(const struct simulation *s)
 {
     struct doc *all = malloc(s->n_docs * sizeof *all);
     int status = EXIT_DONE;
 
-    if (!all) return learn_simulate_no_memory();
+    if (!all) return simulate_out_of_memory();
     memcpy(all, s->docs, s->n_docs * sizeof *all);
     sort_text = s->text.data;
     qsort(all, s->n_docs, sizeof *all, learn_simulate_by_name);
     for (size_t i = 1; !status && i < s->n_docs; i++) {
-        if (strcmp(kept(s, all[i].name), kept(s, all[i - 1].name))) continue;
-        fprintf(stderr, "%s:%zu: the document of line %zu goes on here; the "
-                "lines of a document must stand together\n", s->c->simulate,
-                all[i].first + 1, all[i - 1].first + 1);
+        if (strcmp(text_at(s, all[i].name), text_at(s, all[i - 1].name)))
+            continue;
+        fprintf(stderr, "%s:%zu: this line belongs to the document of line "
+                "%zu; the lines of a document must be consecutive\n",
+                s->c->simulate, all[i].first + 1, all[i - 1].first + 1);
         status = EXIT_TROUBLE;
     }
     free(all);
@@ -207,7 +212,7 @@ static int read_table(struct simulation *s)
     status = learn_simulate_read_lines(s, in);
     skmt_lines_close(in);
     if (!status && !s->n_lines)
-        status = complain(EXIT_TROUBLE, "%s has no lines", s->c->simulate);
+        status = complain(EXIT_TROUBLE, "%s is empty", s->c->simulate);
     return status ? status : learn_simulate_check_documents(s);
 }
 
@@ -228,7 +233,7 @@ static int make_folder(struct simulation *s)
     char *full;
 
     if (!in || !*in) in = "/tmp";
-    full = realpath(in, NULL);          /* we go there, for the scores */
+    full = realpath(in, NULL);          /* print_scores() changes directory */
     s->folder = full ? path_in(full, "skmt-learn-XXXXXX") : NULL;
     free(full);
     if (s->folder && mkdtemp(s->folder)) return EXIT_DONE;
@@ -238,7 +243,7 @@ static int make_folder(struct simulation *s)
     return EXIT_TROUBLE;
 }
 
-/* All that is in it, folders too. What does not go away stays. */
+/* Remove a folder and its contents. Errors are ignored. */
 static void remove_folder(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -258,19 +263,20 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* A file of the folder; NULL: said why. */
+/* Create a file in the folder. Returns NULL on failure, after printing an
+ * error. */
 static FILE *create_file(struct simulation *s, const char *name)
 {
     char *path = path_in(s->folder, name);
     FILE *f = path ? fopen(path, "we") : NULL;
 
-    if (!path) learn_simulate_no_memory();
+    if (!path) simulate_out_of_memory();
     else if (!f) complain(0, "%s: %s", path, strerror(errno));
     free(path);
     return f;
 }
 
-/* What is scored against: the table again, without its sources. */
+/* Write the table for "skmt score": documents and references, no sources. */
 static int write_docs(struct simulation *s)
 {
     FILE *f = create_file(s, DOCS_FILE);
@@ -280,7 +286,7 @@ static int write_docs(struct simulation *s)
     if (!f) return EXIT_TROUBLE;
     for (size_t i = 0; i < s->n_lines; i++) {
         if (doc < s->n_docs && s->docs[doc].first == i) doc++;
-        fprintf(f, "%zu\t\t%s\n", doc, kept(s, s->lines[i].reference));
+        fprintf(f, "%zu\t\t%s\n", doc, text_at(s, s->lines[i].reference));
     }
     bad = ferror(f);
     if (fclose(f) || bad)
@@ -294,7 +300,7 @@ static int learn_simulate_open_memory(struct simulation *s)
     skmt_error err;
     int status = EXIT_DONE;
 
-    if (!path) return learn_simulate_no_memory();
+    if (!path) return simulate_out_of_memory();
     if (skmt_tm_open(&s->tm, path, SKMT_TM_CREATE, &err))
         status = learn_failed(s->c, &err);
     else
@@ -305,23 +311,24 @@ static int learn_simulate_open_memory(struct simulation *s)
 
 /* ---- translating -------------------------------------------------------- */
 
-/* The callback of the stream: to be scored, and to the output. */
-static int learn_simulate_take_result(void *user, uint64_t number,
-                                      skmt_result *r, const skmt_error *err)
+/* The callback of the stream: write a result to the file to be scored and to
+ * the output. */
+static int simulate_result(void *user, uint64_t number, skmt_result *r,
+                           const skmt_error *err)
 {
     struct simulation *s = user;
     int stop = writer_result(&s->scored, number, r, err);
 
     if (!stop && s->to_output) stop = writer_result(&s->out, number, r, err);
-    s->done++;
-    progress_update(&s->c->progress, s->done, s->done);
+    s->n_translated++;
+    progress_update(&s->c->progress, s->n_translated, s->n_translated);
     return stop;
 }
 
-/* Said when nobody writes any more. */
+/* Keep an error until the stream's thread no longer writes. */
 static int learn_simulate_failed(struct simulation *s, const skmt_error *err)
 {
-    /* The callback, or a signal, knows why. */
+    /* After a cancel, the callback or a signal has the reason. */
     if (err->status != SKMT_CANCELED)
         snprintf(s->message, sizeof s->message, "skmt: %s", err->message);
     return EXIT_TROUBLE;
@@ -338,12 +345,13 @@ static int learn_simulate_line_failed(struct simulation *s,
     return EXIT_TROUBLE;
 }
 
-/* memory: where the reference goes; NULL: it is forgotten. */
+/* Push line i and then store its reference in a memory. memory: its name; NULL
+ * to store nothing. */
 static int learn_simulate_push_line(struct simulation *s, size_t i,
                                     const char *memory)
 {
-    const char *source = kept(s, s->lines[i].source);
-    const char *reference = kept(s, s->lines[i].reference);
+    const char *source = text_at(s, s->lines[i].source);
+    const char *reference = text_at(s, s->lines[i].reference);
     struct input_line line = { .file = s->c->simulate,
                                .number = i + 1,
                                .bytes = 1 };
@@ -359,7 +367,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
     return EXIT_DONE;
 }
 
-/* Its own memory, empty, is the only one that is searched. */
+/* Create an empty memory for a document and search only that one. */
 static int begin_document(struct simulation *s, const char *memory)
 {
     skmt_tm_info settings = { .name = memory };
@@ -399,8 +407,9 @@ static int learn_simulate_push_all(struct simulation *s, bool with_memory)
     return status;
 }
 
-/* One cause may have several consequences; the first tells the story. */
-static int learn_simulate_settle(struct simulation *s, int status)
+/* Print the error of a round. If there are several, they are consequences of
+ * the first one, which the writers know. */
+static int report_round(struct simulation *s, int status)
 {
     const struct result_writer *w = s->scored.status ? &s->scored : &s->out;
     const char *message = w->status ? w->message : s->message;
@@ -411,7 +420,7 @@ static int learn_simulate_settle(struct simulation *s, int status)
     return w->status ? w->status : status;
 }
 
-/* Every line once, into a file of the folder. */
+/* Translate every line once, with or without memories, into a file. */
 static int run_round(struct simulation *s, const char *file, bool with_memory)
 {
     FILE *f = create_file(s, file);
@@ -421,7 +430,7 @@ static int run_round(struct simulation *s, const char *file, bool with_memory)
     s->scored.fd = fileno(f);
     s->scored.name = s->folder;
     s->to_output = with_memory && s->c->fd >= 0;
-    status = learn_simulate_settle(s, learn_simulate_push_all(s, with_memory));
+    status = report_round(s, learn_simulate_push_all(s, with_memory));
     if (fclose(f) && !status)
         status = complain(EXIT_TROUBLE, "%s: %s", s->folder, strerror(errno));
     return status;
@@ -434,7 +443,7 @@ static int learn_simulate_translate(struct simulation *s)
     int status;
 
     if (skmt_stream_new(&s->stream, c->model, c->options,
-                        learn_simulate_take_result, s, &err))
+                        simulate_result, s, &err))
         return learn_failed(c, &err);
     interrupt_stream(s->stream);
     s->out.fd = c->fd;
@@ -452,8 +461,8 @@ static int learn_simulate_translate(struct simulation *s)
 
 /* ---- scoring ------------------------------------------------------------ */
 
-/* As skmt score does: what it prints of the files of the folder is what we
- * want to print. */
+/* Run "skmt score" on the files of the folder. It prints their names, so the
+ * directory is changed to keep them short. */
 static int print_scores(struct simulation *s)
 {
     char *argv[10] = { "score", "--docs", DOCS_FILE, "--metrics",
@@ -464,7 +473,7 @@ static int print_scores(struct simulation *s)
     if (s->c->baseline) argv[argc++] = ALONE_FILE;
     argv[argc++] = LEARNED_FILE;
     if (s->c->fd == STDOUT_FILENO) {
-        /* The translations have standard output for themselves. */
+        /* The translations are on standard output, so print on stderr. */
         fflush(stdout);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
             return complain(EXIT_TROUBLE, "standard error: %s",
@@ -477,7 +486,7 @@ static int print_scores(struct simulation *s)
 
 /* ---- putting it together ------------------------------------------------ */
 
-static int simulate(struct simulation *s)
+static int run_simulation(struct simulation *s)
 {
     int status = make_folder(s);
 
@@ -498,7 +507,7 @@ int learn_simulate(struct learn_call *c)
     writer_init(&s.out);
     status = read_table(&s);
     if (!status) status = learn_open_output(c);
-    if (!status) status = simulate(&s);
+    if (!status) status = run_simulation(&s);
     if (s.folder) remove_folder(s.folder);
     free(s.folder);
     writer_release(&s.scored);

@@ -1,17 +1,22 @@
-/* learn_store.c - a correction becomes a pair of the memory.
+/* learn_store.c - stores a correction as a pair of the memory, and undoes it.
  *
- * It takes the place of what the same memory had for the same source: a
- * translation that was corrected must not come back, not even as an
- * alternative. A pair that is there already stays as it is, with all that is
- * known of it. Only where another memory's translation comes before it, it is
- * added once more, which confirms it (see skmt_tm_search). One transaction, on
- * the disk before anybody is told. */
+ * A correction replaces the other translations of the same source in the same
+ * memory: a translation that was corrected must not come back, not even as an
+ * alternative. A pair that is already stored stays unchanged with its
+ * properties; but if a translation of another memory is preferred to it, it is
+ * added once more, which confirms it (see skmt_tm_search). All this is one
+ * transaction, which is on disk when learn_store() returns.
+ *
+ * Invariant: c->last has a source and a target, or is zeroed. c->n_stored is
+ * the number of stored corrections that were not undone. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "learn_call.h"
 
-static void forget_result(struct learn_call *c)
+/* The memory has changed, so the last source must be translated again. */
+static void drop_result(struct learn_call *c)
 {
     skmt_result_free(c->result);
     c->result = NULL;
@@ -25,7 +30,7 @@ void stored_release(struct stored_pair *s)
     memset(s, 0, sizeof *s);
 }
 
-/* The texts as they are stored. */
+/* The texts as they are stored, with tags. */
 static const char *stored_source(const skmt_pair *p)
 {
     return p->source_tagged ? p->source_tagged : p->source;
@@ -36,8 +41,8 @@ static const char *stored_target(const skmt_pair *p)
     return p->target_tagged ? p->target_tagged : p->target;
 }
 
-/* Is match i another translation of the source, in the memory learned to? Or
- * the very pair? */
+/* Whether match i is a translation of the source in the memory for corrections.
+ * *same: its target is the correction itself. */
 static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
                      int i, skmt_match *m, bool *same)
 {
@@ -47,7 +52,8 @@ static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
            && !strcmp(m->pair.memory, c->memory);
 }
 
-/* *confirm: the pair is there already, behind one of another memory. */
+/* Delete the other translations. *confirm is set if the pair is already stored,
+ * but a translation of another memory comes before it. */
 static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
                                  bool *confirm, skmt_error *err)
 {
@@ -58,21 +64,21 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
     for (int i = 0; !st && i < n; i++) {
         skmt_match m;
         bool same;
-        int64_t gone;
+        int64_t n_deleted;
 
         if (!is_rival(c, s, i, &m, &same)) {
             others |= !same && !strcmp(m.pair.source, s->source);
             continue;
         }
         if (same) {
-            s->is.id = m.pair.id;
+            s->outcome.id = m.pair.id;
             *confirm = others;
             continue;
         }
         st = skmt_tm_delete_where(c->steering.tm, c->memory, NULL, NULL,
                                   stored_source(&m.pair),
-                                  stored_target(&m.pair), &gone, err);
-        s->is.replaced++;
+                                  stored_target(&m.pair), &n_deleted, err);
+        s->outcome.n_replaced++;
     }
     return st;
 }
@@ -83,12 +89,13 @@ static skmt_status learn_store_add(struct learn_call *c, struct stored_pair *s,
     skmt_pair pair = { .source = s->source, .target = s->target,
                        .document = c->document, .author = c->author };
 
-    if (s->is.id && !confirm) return SKMT_OK;   /* it was there already */
-    s->is.added = true;
-    return skmt_tm_add_pair(c->steering.tm, c->memory, &pair, &s->is.id, err);
+    if (s->outcome.id && !confirm) return SKMT_OK;      /* already stored */
+    s->outcome.added = true;
+    return skmt_tm_add_pair(c->steering.tm, c->memory, &pair, &s->outcome.id,
+                            err);
 }
 
-/* Undo has to know what there was. */
+/* Copy the texts and search for the other translations, which undo needs. */
 static skmt_status learn_store_look_up(struct learn_call *c,
                                        struct stored_pair *s,
                                        const char *source, const char *target,
@@ -100,23 +107,24 @@ static skmt_status learn_store_look_up(struct learn_call *c,
         *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
         return SKMT_NOMEM;
     }
-    if (c->keep) return SKMT_OK;
-    return skmt_tm_search(c->steering.tm, source, strlen(source), c->finding,
-                          c->model, &s->before, err);
+    if (c->keep_rivals) return SKMT_OK;
+    return skmt_tm_search(c->steering.tm, source, strlen(source),
+                          c->rival_options, c->model, &s->before, err);
 }
 
-/* What changed nothing is nothing to undo. */
+/* Keep the correction for undo, unless it changed nothing. */
 static void learn_store_remember(struct learn_call *c, struct stored_pair *s)
 {
-    c->outcome = s->is;
-    if (!s->is.added && !s->is.replaced) {
+    assert(s->source && s->target && s->outcome.id);
+    c->outcome = s->outcome;
+    if (!s->outcome.added && !s->outcome.n_replaced) {
         stored_release(s);
         return;
     }
     stored_release(&c->last);
     c->last = *s;
-    c->stored++;
-    forget_result(c);
+    c->n_stored++;
+    drop_result(c);
 }
 
 skmt_status learn_store(struct learn_call *c, const char *source,
@@ -138,10 +146,10 @@ skmt_status learn_store(struct learn_call *c, const char *source,
     return st;
 }
 
-/* ---- taking it back ----------------------------------------------------- */
+/* ---- undo --------------------------------------------------------------- */
 
-static skmt_status restore(struct learn_call *c, struct stored_pair *s,
-                           skmt_error *err)
+static skmt_status restore_rivals(struct learn_call *c, struct stored_pair *s,
+                                  skmt_error *err)
 {
     int n = s->before ? skmt_matches_count(s->before) : 0;
     skmt_status st = SKMT_OK;
@@ -163,16 +171,18 @@ skmt_status learn_undo(struct learn_call *c, skmt_error *err)
     skmt_tm *tm = c->steering.tm;
     skmt_status st = skmt_tm_begin(tm, err);
 
+    assert(c->last.source && c->last.target && c->n_stored > 0);
     if (st) return st;
-    if (c->last.is.added) st = skmt_tm_delete(tm, c->last.is.id, err);
-    if (!st) st = restore(c, &c->last, err);
+    if (c->last.outcome.added)
+        st = skmt_tm_delete(tm, c->last.outcome.id, err);
+    if (!st) st = restore_rivals(c, &c->last, err);
     if (!st) st = skmt_tm_commit(tm, err);
     if (st) {
         skmt_tm_rollback(tm);
         return st;
     }
     stored_release(&c->last);
-    c->stored--;
-    forget_result(c);
+    c->n_stored--;
+    drop_result(c);
     return SKMT_OK;
 }

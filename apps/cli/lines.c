@@ -1,4 +1,9 @@
-/* lines.c - see lines.h. */
+/* lines.c - reads files in blocks and splits them into lines. Text is not
+ * checked: a line may contain any bytes.
+ *
+ * Invariant: begin <= end <= cap, and cap > end once a buffer exists, so that
+ * there is room for the NUL after a last line without a newline. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,8 +16,9 @@
 
 #define READ_BYTES (256u << 10)
 #define LINE_MAX_MIB 64u
-/* How long a pipe may be empty before we call it waiting: long enough for a
- * program that writes steadily, too short for a person to notice. */
+/* How long a pipe may be empty before lines_next() returns LINES_WAIT: long
+ * enough for a program that writes steadily, too short for a person to
+ * notice. */
 #define PATIENCE_MS 20
 
 void lines_open(struct lines *r, const char *const *files, int n_files,
@@ -65,11 +71,12 @@ static enum lines_state next_file(struct lines *r)
     return LINES_LINE;
 }
 
-/* Room for another read and a NUL after it. */
+/* Make room in the buffer for another read and a NUL after it. */
 static enum lines_state lines_make_room(struct lines *r)
 {
     size_t kept = r->end - r->begin;
 
+    assert(r->begin <= r->end && r->end <= r->cap);
     if (kept > (size_t)LINE_MAX_MIB << 20) {
         char why[64];
 
@@ -121,24 +128,25 @@ static enum lines_state lines_fill(struct lines *r, bool wait)
     return LINES_LINE;
 }
 
-/* The line of len bytes at begin, `taken` with its newline. */
-static void lines_give(struct lines *r, size_t len, size_t taken,
-                       struct input_line *out)
+/* Return the line of len bytes at begin; with its newline it has `bytes`. */
+static void lines_return(struct lines *r, size_t len, size_t bytes,
+                         struct input_line *out)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
     char *text = r->buf + r->begin;
 
-    out->bytes = taken;
+    assert(r->begin + bytes <= r->end && r->begin + len < r->cap);
+    out->bytes = bytes;
     out->number = ++r->number;
     out->file = file_name(r);
-    out->skipped = r->number == 1 && len >= 3 && !memcmp(text, mark, 3)
-                       ? 3 : 0;
+    out->skipped = r->number == 1 && len >= 3
+                   && !memcmp(text, byte_order_mark, 3) ? 3 : 0;
     out->text = text + out->skipped;
     out->len = len - out->skipped;
     out->cr = out->len > 0 && out->text[out->len - 1] == '\r';
     if (out->cr) out->len--;
     out->text[out->len] = 0;
-    r->begin += taken;
+    r->begin += bytes;
     r->scanned = 0;
 }
 
@@ -155,12 +163,12 @@ enum lines_state lines_next(struct lines *r, bool wait, struct input_line *out)
         if (newline) {
             size_t len = (size_t)(newline - (r->buf + r->begin));
 
-            lines_give(r, len, len + 1, out);
+            lines_return(r, len, len + 1, out);
             return LINES_LINE;
         }
         r->scanned = have;
         if (r->eof && have > 0) {
-            lines_give(r, have, have, out);
+            lines_return(r, have, have, out);
             return LINES_LINE;
         }
         st = r->eof ? next_file(r) : lines_fill(r, wait);

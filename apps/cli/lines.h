@@ -1,12 +1,13 @@
-/* lines.h - the lines of several files, one after the other.
+/* lines.h - reads the lines of several files, one after the other.
  *
- * A line ends at '\n' or at the end of its file. A '\r' before it and a byte
- * order mark before a file's first line are left out of the text; the line
- * says what was. A line may have 64 MiB; a longer one is an error.
+ * A line ends at '\n' or at the end of its file. A '\r' at its end and a byte
+ * order mark at the beginning of a file are not part of the text, but the
+ * struct tells whether they were there. A line of more than 64 MiB is an
+ * error.
  *
- * Reading never waits unasked: when a pipe or terminal has nothing for a
- * moment, lines_next() says so and the caller can hand over what it has got
- * before it comes back to wait. */
+ * lines_next() with wait = false does not block: if a pipe or terminal has no
+ * data for a moment, it returns LINES_WAIT, and the caller can finish its
+ * pending work before it calls again with wait = true. */
 #ifndef LINES_H
 #define LINES_H
 
@@ -15,37 +16,39 @@
 #include <stdint.h>
 
 struct input_line {
-    char *text;                 /* [len + 1], a NUL follows; lives until the
-                                   next call */
+    char *text;                 /* [len + 1] with a NUL at the end; valid until
+                                   the next call */
     size_t len;
     size_t skipped;             /* bytes of a byte order mark before text */
-    uint64_t bytes;             /* all it took in the file */
+    uint64_t bytes;             /* size in the file, with the line end */
     uint64_t number;            /* from 1 in each file */
-    const char *file;           /* as a message names it */
-    bool cr;                    /* "\r\n" */
+    const char *file;           /* file name for messages */
+    bool cr;                    /* the line ended with "\r\n" */
 };
 
 enum lines_state {
     LINES_LINE,
-    LINES_WAIT,                 /* nothing ready; call with wait = true */
+    LINES_WAIT,                 /* no data ready; call with wait = true */
     LINES_END,
     LINES_STOPPED,              /* wake_fd became readable */
-    LINES_FAILED                /* message */
+    LINES_FAILED                /* message has the error */
 };
 
 struct lines {
     const char *const *files;   /* [n_files], "-" is standard input */
-    int n_files, at;
+    int n_files, at;            /* at: the file being read */
     int wake_fd;                /* -1: none */
     int fd;
-    bool eof;
-    uint64_t number;
+    bool eof;                   /* fd is at its end */
+    uint64_t number;            /* lines returned from this file */
     char *buf;                  /* [cap] */
-    size_t begin, end, cap;     /* unread bytes */
-    size_t scanned;             /* of them have no newline */
+    size_t begin, end, cap;     /* unread bytes: [begin, end) */
+    size_t scanned;             /* the first unread bytes without a newline */
     char message[512];
 };
 
+/* files must stay valid until lines_close(). Files are opened when they are
+ * reached. */
 void lines_open(struct lines *r, const char *const *files, int n_files,
                 int wake_fd);
 enum lines_state lines_next(struct lines *r, bool wait, struct input_line *out);

@@ -1,4 +1,6 @@
-/* main.c - the skmt tool: finds the command and runs it. */
+/* main.c - the main program of the skmt tool: finds the command and runs it.
+ * It also prints error messages (complain) and writes the record of the run
+ * (record.h) at the end. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,13 +15,13 @@
 
 const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
-    { "tm", "keep and search a translation memory", cmd_tm },
+    { "tm", "manage and search a translation memory", cmd_tm },
     { "learn", "translate, and learn from corrections", cmd_learn },
-    { "score", "score translations against a reference", cmd_score },
-    { "tune", "find the settings that suit a memory", cmd_tune },
-    { "info", "print a model's facts", cmd_info },
+    { "score", "score translations against references", cmd_score },
+    { "tune", "find the best settings for a memory", cmd_tune },
+    { "info", "show the properties of a model", cmd_info },
     { "convert", "make a model file from trained weights", cmd_convert },
-    { "help", "explain a command, with examples", cmd_help },
+    { "help", "show the options and examples of a command", cmd_help },
     { NULL, NULL, NULL }
 };
 
@@ -42,8 +44,8 @@ void check_isa(void)
     const char *want = getenv("SKMT_ISA");
 
     if (want && *want && strcmp(want, skmt_isa()))
-        complain(0, "no '%s' kernels for this processor (SKMT_ISA); using "
-                 "'%s'", want, skmt_isa());
+        complain(0, "SKMT_ISA asks for '%s' kernels, which are not available "
+                 "on this processor; using '%s'", want, skmt_isa());
 }
 
 static int print_version(void)
@@ -70,9 +72,9 @@ static int main_unknown(const char *word)
     }
     best = nearest_end(&near);
     if (best)
-        return complain(EXIT_USAGE, "there is no %s '%s'; did you mean '%s'?",
+        return complain(EXIT_USAGE, "unknown %s '%s'; did you mean '%s'?",
                         what, word, best);
-    return complain(EXIT_USAGE, "there is no %s '%s'; see 'skmt --help'",
+    return complain(EXIT_USAGE, "unknown %s '%s'; see 'skmt --help'",
                     what, word);
 }
 
@@ -93,10 +95,10 @@ static int dispatch(int argc, char **argv)
     return main_unknown(argv[1]);
 }
 
-/* A standard stream that is closed would give its number to the next file or
- * pipe opened. Its place is taken by what fails as the closed one would: fd 0
- * cannot be read, 1 and 2 cannot be written. */
-static bool hold_standard_fds(void)
+/* If a standard stream is closed, the next file or pipe that is opened would
+ * get its number. /dev/null takes its place, opened such that access still
+ * fails: fd 0 cannot be read, 1 and 2 cannot be written. */
+static bool fill_standard_fds(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0
@@ -110,13 +112,13 @@ int main(int argc, char **argv)
 {
     int status;
 
-    if (!hold_standard_fds()) return EXIT_TROUBLE;
-    interrupt_faults();
+    if (!fill_standard_fds()) return EXIT_TROUBLE;
+    interrupt_catch_faults();
     record_start(argc, argv);
     status = dispatch(argc, argv);
-    /* What went through stdio (help, info) may have met a full disk. */
+    /* Output through stdio (help, info) fails here if the disk is full. */
     if (fflush(stdout) || ferror(stdout)) {
-        int trouble = complain(EXIT_TROUBLE, "writing standard output failed");
+        int trouble = complain(EXIT_TROUBLE, "cannot write to standard output");
 
         if (status == EXIT_DONE) status = trouble;
     }

@@ -1,4 +1,4 @@
-/* progress.c - see progress.h. */
+/* progress.c - draws and erases the progress line on stderr. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,15 +16,15 @@ double wall_seconds(void)
 }
 
 void progress_begin(struct progress *p, const char *unit, uint64_t total,
-                    bool wanted)
+                    bool enabled)
 {
-    p->shown = wanted && isatty(STDERR_FILENO);
-    p->what = NULL;
+    p->shown = enabled && isatty(STDERR_FILENO);
+    p->stage = NULL;
     p->unit = unit;
     p->total = total;
-    p->begin = wall_seconds();
-    p->drawn = p->begin;
-    p->dirty = false;
+    p->begin_time = wall_seconds();
+    p->draw_time = p->begin_time;
+    p->is_drawn = false;
 }
 
 static void draw_time(double seconds)
@@ -43,7 +43,7 @@ static void draw_units(const struct progress *p, uint64_t units,
 {
     double rate = (double)units / passed;
 
-    if (p->what || p->total) fputs("  ", stderr);
+    if (p->stage || p->total) fputs("  ", stderr);
     fprintf(stderr, "%llu %s  %.*f %s/s", (unsigned long long)units, p->unit,
             rate < 100 ? 1 : 0, rate, p->unit);
 }
@@ -54,26 +54,26 @@ void progress_update(struct progress *p, uint64_t done, uint64_t units)
 
     if (!p->shown) return;
     now = wall_seconds();
-    if (now - p->drawn < REDRAW_SECONDS) return;
-    p->drawn = now;
-    passed = now - p->begin;
+    if (now - p->draw_time < REDRAW_SECONDS) return;
+    p->draw_time = now;
+    passed = now - p->begin_time;
     fputs("\r\033[K", stderr);
-    if (p->what) fputs(p->what, stderr);
+    if (p->stage) fputs(p->stage, stderr);
     if (p->total)
-        fprintf(stderr, "%s%3.0f%%", p->what ? "  " : "",
+        fprintf(stderr, "%s%3.0f%%", p->stage ? "  " : "",
                 100.0 * (double)done / (double)p->total);
     if (units) draw_units(p, units, passed);
     else if (!p->total) fprintf(stderr, "  %.0f s", passed);
     if (p->total && done > 0 && done <= p->total)
         draw_time(passed * (double)(p->total - done) / (double)done);
     fflush(stderr);
-    p->dirty = true;
+    p->is_drawn = true;
 }
 
 void progress_end(struct progress *p)
 {
-    if (!p->shown || !p->dirty) return;
+    if (!p->shown || !p->is_drawn) return;
     fputs("\r\033[K", stderr);
     fflush(stderr);
-    p->dirty = false;
+    p->is_drawn = false;
 }

@@ -1,9 +1,9 @@
-/* progress.h - one line on a terminal: how much is done, how fast, how long.
+/* progress.h - a progress line on a terminal: percentage, speed, time left.
  *
  *     42%  1234 lines  118 lines/s  0:31 left
  *
- * Shown only when stderr is a terminal, redrawn a few times a second. Belongs
- * to one thread at a time. */
+ * The line is shown only if stderr is a terminal, and redrawn a few times per
+ * second. A struct progress may be used by one thread at a time. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -12,19 +12,21 @@
 
 struct progress {
     bool shown;                 /* false: all calls do nothing */
-    const char *what;           /* "reading", shown first; NULL: nothing */
+    const char *stage;          /* "reading", shown first; may be NULL */
     const char *unit;           /* "lines" */
-    uint64_t total;             /* of what is measured; 0: not known */
-    double begin, drawn;        /* seconds, wall_seconds() */
-    bool dirty;                 /* something is on the terminal's line */
+    uint64_t total;             /* `done` at the end; 0 if unknown */
+    double begin_time;          /* wall_seconds() of progress_begin() */
+    double draw_time;           /* and of the last drawing */
+    bool is_drawn;              /* the line is on the terminal */
 };
 
-double wall_seconds(void);      /* monotonic */
+double wall_seconds(void);      /* a monotonic clock */
 
+/* enabled: false if the user wants no progress. */
 void progress_begin(struct progress *p, const char *unit, uint64_t total,
-                    bool wanted);
-/* `done` of `total`, and the count of units so far (0 is not shown). */
+                    bool enabled);
+/* `done` of `total` is done. units: the number to show; 0 shows none. */
 void progress_update(struct progress *p, uint64_t done, uint64_t units);
-void progress_end(struct progress *p);          /* clears the line */
+void progress_end(struct progress *p);          /* erases the line */
 
 #endif

@@ -1,5 +1,11 @@
-/* record.c - collects the facts of one run and writes them as JSON at its end.
- * See record.h. */
+/* record.c - collects what is known about this run and writes it as JSON at
+ * the end. There is one run per process, so the state is static; only the main
+ * thread uses it.
+ *
+ * The calls come in this order: record_start(); record_parse_begin(),
+ * record_argument() for each argument and record_parse_end(), possibly twice;
+ * the reports of the command; record_finish(). */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -20,42 +26,43 @@
 #include "wholefile.h"
 
 const struct opt record_option = {
-    "record", 0, "FILE", "write there, as JSON, what this run was: version, "
-    "all options, checksums of model, memory and output, processor, time, exit "
+    "record", 0, "FILE", "describe this run in FILE as JSON: version, all "
+    "options, checksums of model, memory and output, processor, time, exit "
     "status"
 };
 
-struct record_value { const char *name, *value; };     /* value NULL: a switch */
+struct record_value { const char *name, *value; };     /* value NULL: a flag */
 
 static struct {
-    const char *path;           /* NULL: no record was asked for */
-    bool checked;               /* all arguments were read, it can be written */
-    int refused;                /* exit status when it cannot be */
+    const char *path;           /* NULL: no --record */
+    bool may_write;             /* path was checked; it can be written */
+    int path_error;             /* exit status if path cannot be used */
     int argc;
     char **argv;
     time_t start_time;
     double start_seconds;
 
-    const char *command;        /* copied: "tm add" */
+    const char *command;        /* "tm add"; owned */
     const struct opt *own;
-    struct record_value *given;        /* [n_given] own options, in order */
+    struct record_value *typed_options; /* [n_typed] own options, in order */
     const char **operands;      /* [n_operands] */
-    struct record_value *in_force;     /* [n_in_force] both strings are ours */
-    int n_given, n_operands, n_in_force;
+    struct record_value *in_force;      /* [n_in_force] owns its strings */
+    int n_typed, n_operands, n_in_force;
+    int cap_args;               /* of typed_options and of operands */
 
     describe_fn *describe;      /* may be NULL */
     skmt_options *options;
-    struct textbuf engine;      /* the library's options: "beam":4, .. */
-    struct textbuf model;       /* {"path":.., ..}; empty: none */
+    struct textbuf engine;      /* the library's options: {"beam":4, ..} */
+    struct textbuf model;       /* {"path":.., ..}; empty if no model */
     struct textbuf memory;      /* "path":..,"at_start":{..} */
     struct textbuf memory_end;  /* {..} */
     int threads;
     bool failed;                /* out of memory */
 } record;
 
-static bool is_wanted(void) { return record.path && !record.failed; }
+static bool is_recording(void) { return record.path && !record.failed; }
 
-/* ---- the beginning ------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------- */
 
 void record_start(int argc, char **argv)
 {
@@ -66,29 +73,35 @@ void record_start(int argc, char **argv)
     record.threads = 1;
 }
 
-/* A command may read its arguments twice: the second time counts. */
+/* If a command parses its arguments twice, the second pass counts. */
 void record_parse_begin(const struct args *a)
 {
     free((void *)(uintptr_t)record.command);
-    free(record.given);
+    free(record.typed_options);
     free(record.operands);
     record.command = strdup(a->command);
     record.own = a->own;
-    record.given = calloc((size_t)a->argc + 1, sizeof *record.given);
-    record.operands = calloc((size_t)a->argc + 1, sizeof *record.operands);
-    record.n_given = record.n_operands = 0;
-    record.failed = !record.command || !record.given || !record.operands;
+    record.cap_args = a->argc + 1;
+    record.typed_options = calloc((size_t)record.cap_args,
+                                  sizeof *record.typed_options);
+    record.operands = calloc((size_t)record.cap_args,
+                             sizeof *record.operands);
+    record.n_typed = record.n_operands = 0;
+    record.failed = !record.command || !record.typed_options
+                    || !record.operands;
 }
 
-void record_ask(const char *path) { record.path = path; }
+void record_set_path(const char *path) { record.path = path; }
 
 void record_argument(enum arg what, const struct args *a)
 {
     if (record.failed) return;
+    assert(record.n_typed + record.n_operands < record.cap_args);
     if (what == ARG_OPERAND)
         record.operands[record.n_operands++] = a->value;
     if (what == ARG_OWN)
-        record.given[record.n_given++] = (struct record_value){ a->name, a->value };
+        record.typed_options[record.n_typed++] =
+            (struct record_value){ a->name, a->value };
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -100,14 +113,14 @@ static bool is_same_file(const char *a, const char *b)
            && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int record_check_apart(const char *file)
+static int check_not_record(const char *file)
 {
     if (!file || !is_same_file(record.path, file)) return EXIT_DONE;
     return complain(EXIT_USAGE, "%s: --record names a file that this command "
                     "reads or writes", record.path);
 }
 
-static int check_record(void)
+static int check_record_path(void)
 {
     int status = EXIT_DONE;
 
@@ -115,18 +128,18 @@ static int check_record(void)
     if (!record.path[0] || !strcmp(record.path, "-"))
         return complain(EXIT_USAGE, "--record needs the name of a file");
     for (int i = 0; !status && i < record.n_operands; i++)
-        status = record_check_apart(record.operands[i]);
-    for (int i = 0; !status && i < record.n_given; i++)
-        status = record_check_apart(record.given[i].value);
+        status = check_not_record(record.operands[i]);
+    for (int i = 0; !status && i < record.n_typed; i++)
+        status = check_not_record(record.typed_options[i].value);
     return status ? status : whole_file_check(record.path);
 }
 
 bool record_parse_end(void)
 {
-    if (!record.path || record.checked) return true;
-    record.refused = check_record();
-    record.checked = !record.refused;
-    return record.checked;
+    if (!record.path || record.may_write) return true;
+    record.path_error = check_record_path();
+    record.may_write = !record.path_error;
+    return record.may_write;
 }
 
 /* ---- options ------------------------------------------------------------- */
@@ -135,7 +148,7 @@ void record_value(const char *option, const char *value)
 {
     struct record_value *n;
 
-    if (!is_wanted()) return;
+    if (!is_recording()) return;
     n = realloc(record.in_force, ((size_t)record.n_in_force + 1) * sizeof *n);
     if (n) {
         record.in_force = n;
@@ -158,17 +171,18 @@ void record_valuef(const char *option, const char *fmt, ...)
     record_value(option, text);
 }
 
-static const struct record_value *record_last_given(const char *option)
+static const struct record_value *record_last_typed(const char *option)
 {
-    for (int i = record.n_given; i-- > 0;)
-        if (!strcmp(record.given[i].name, option)) return &record.given[i];
+    for (int i = record.n_typed; i-- > 0;)
+        if (!strcmp(record.typed_options[i].name, option))
+            return &record.typed_options[i];
     return NULL;
 }
 
 static bool is_steered(void)
 {
-    return record_last_given("memory") || record_last_given("pairs")
-           || record_last_given("simulate");
+    return record_last_typed("memory") || record_last_typed("pairs")
+           || record_last_typed("simulate");
 }
 
 static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
@@ -183,8 +197,9 @@ static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
     else jput_text(t, value);
 }
 
-/* What the library will do, as far as it is known with this model. */
-static void read_options(const skmt_model *model)
+/* Write the library's options as they will apply with this model (may be
+ * NULL) to record.engine. */
+static void read_engine_options(const skmt_model *model)
 {
     skmt_option_info info;
 
@@ -204,10 +219,10 @@ static void read_options(const skmt_model *model)
 
 void record_options(describe_fn *describe, skmt_options *o)
 {
-    if (!is_wanted()) return;
+    if (!is_recording()) return;
     record.describe = describe;
     record.options = o;
-    read_options(NULL);
+    read_engine_options(NULL);
 }
 
 /* ---- files -------------------------------------------------------------- */
@@ -242,12 +257,12 @@ int record_model(const char *path, const skmt_model *model)
     static const char *const facts[] = { "name", "type", "checksum" };
     struct textbuf *t = &record.model;
 
-    if (!is_wanted()) return EXIT_DONE;
-    if ((record.refused = record_check_apart(path))) {
-        record.checked = false;
-        return record.refused;
+    if (!is_recording()) return EXIT_DONE;
+    if ((record.path_error = check_not_record(path))) {
+        record.may_write = false;
+        return record.path_error;
     }
-    read_options(model);
+    read_engine_options(model);
     textbuf_reset(t);
     textbuf_adds(t, "{");
     put_path(t, path);
@@ -278,7 +293,7 @@ static void put_state(struct textbuf *t, skmt_tm *tm)
 
 void record_memory(const char *path, skmt_tm *tm)
 {
-    if (!is_wanted() || !path || !tm) return;
+    if (!is_recording() || !path || !tm) return;
     if (!record.memory.len) {
         put_path(&record.memory, path);
         jput_key(&record.memory, "at_start");
@@ -288,7 +303,7 @@ void record_memory(const char *path, skmt_tm *tm)
     put_state(&record.memory_end, tm);
 }
 
-/* ---- the end ------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------ */
 
 static void put_text_list(struct textbuf *t, const char *key,
                           const char *const *list, int n)
@@ -302,7 +317,8 @@ static void put_text_list(struct textbuf *t, const char *key,
     textbuf_adds(t, "]");
 }
 
-static const char *in_force(const char *option)
+/* The value that a command reported with record_value(); NULL if none. */
+static const char *value_in_force(const char *option)
 {
     for (int i = record.n_in_force; i-- > 0;)
         if (!strcmp(record.in_force[i].name, option))
@@ -310,31 +326,31 @@ static const char *in_force(const char *option)
     return NULL;
 }
 
-/* A value; several where the option was given several times. */
-static void record_put_given(struct textbuf *t, const char *option)
+/* The value of an option, or an array if the option was typed several times. */
+static void put_typed_values(struct textbuf *t, const char *option)
 {
     int n = 0;
 
-    for (int i = 0; i < record.n_given; i++)
-        n += !strcmp(record.given[i].name, option);
+    for (int i = 0; i < record.n_typed; i++)
+        n += !strcmp(record.typed_options[i].name, option);
     if (n > 1) textbuf_adds(t, "[");
-    for (int i = 0; i < record.n_given; i++) {
-        if (strcmp(record.given[i].name, option)) continue;
+    for (int i = 0; i < record.n_typed; i++) {
+        if (strcmp(record.typed_options[i].name, option)) continue;
         if (n > 1) jput_comma(t);
-        jput_text(t, record.given[i].value);
+        jput_text(t, record.typed_options[i].value);
     }
     if (n > 1) textbuf_adds(t, "]");
 }
 
 static void put_own_option(struct textbuf *t, const struct opt *o)
 {
-    const char *value = in_force(o->name);
-    bool is_given = record_last_given(o->name) != NULL;
+    const char *value = value_in_force(o->name);
+    bool typed = record_last_typed(o->name) != NULL;
 
     jput_key(t, o->name);
-    if (!o->value) textbuf_adds(t, is_given ? "true" : "false");
+    if (!o->value) textbuf_adds(t, typed ? "true" : "false");
     else if (value) jput_text(t, value);
-    else if (is_given) record_put_given(t, o->name);
+    else if (typed) put_typed_values(t, o->name);
     else textbuf_adds(t, "null");
 }
 
@@ -376,7 +392,7 @@ static void record_put_memory(struct textbuf *t)
 }
 
 /* Options whose value is a file that the command writes. */
-static bool is_output(const char *option)
+static bool is_output_option(const char *option)
 {
     static const char *const names[] = { "output", "html", "svg", "rejects" };
 
@@ -391,12 +407,12 @@ static void put_outputs(struct textbuf *t)
     jput_key(t, "outputs");
     textbuf_adds(t, "[");
     for (const struct opt *o = record.own; o && o->name; o++) {
-        const struct record_value *g = record_last_given(o->name);
-        const char *path = in_force(o->name);
+        const struct record_value *typed = record_last_typed(o->name);
+        const char *path = value_in_force(o->name);
         struct stat st;
 
-        if (!path && g) path = g->value;
-        if (!path || !is_output(o->name) || stat(path, &st)
+        if (!path && typed) path = typed->value;
+        if (!path || !is_output_option(o->name) || stat(path, &st)
             || !S_ISREG(st.st_mode)) continue;
         jput_comma(t);
         textbuf_adds(t, "{");
@@ -457,8 +473,8 @@ static void put_record(struct textbuf *t, int status)
     textbuf_adds(t, "}");
 }
 
-/* The same JSON, for people to read: one value a line. */
-static void indent(struct textbuf *t)
+/* Rewrite the JSON with one value per line, for people to read. */
+static void indent_json(struct textbuf *t)
 {
     json_t *all = json_loadb(t->data, t->len, 0, NULL);
     char *text = all ? json_dumps(all, JSON_INDENT(2) | JSON_PRESERVE_ORDER
@@ -483,7 +499,7 @@ static void record_release(void)
         free((void *)(uintptr_t)record.in_force[i].value);
     }
     free((void *)(uintptr_t)record.command);
-    free(record.given);
+    free(record.typed_options);
     free(record.operands);
     free(record.in_force);
     textbuf_release(&record.engine);
@@ -496,18 +512,20 @@ static void record_release(void)
 int record_finish(int status)
 {
     struct textbuf t = { 0 };
-    int written = record.refused;
+    int record_status = record.path_error;
 
-    if (written) status = EXIT_DONE;    /* the parser's, for the same reason */
-    if (record.path && record.checked) {
+    assert(!(record.may_write && record.path_error));
+    /* status then only repeats the error of --record. */
+    if (record.path_error) status = EXIT_DONE;
+    if (record.path && record.may_write) {
         if (!record.failed) put_record(&t, status);
-        if (!record.failed && !t.failed) indent(&t);
+        if (!record.failed && !t.failed) indent_json(&t);
         t.failed |= record.failed || record.engine.failed
                     || record.model.failed || record.memory.failed
                     || record.memory_end.failed;
-        written = whole_file_write(record.path, &t);
+        record_status = whole_file_write(record.path, &t);
     }
     textbuf_release(&t);
     record_release();
-    return status ? status : written;
+    return status ? status : record_status;
 }

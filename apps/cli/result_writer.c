@@ -1,4 +1,10 @@
-/* result_writer.c - see writer.h. */
+/* result_writer.c - writes results as plain lines, n-best lists, explanations
+ * or JSON, and passes them to the --html page.
+ *
+ * Invariant: the queue holds one origin for each line that was pushed and whose
+ * result has not come back. waiting <= cap, cap is 0 or a power of two, and
+ * first < cap unless both are 0. */
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +37,7 @@ void writer_fail(struct result_writer *w, int status, const char *fmt, ...)
     va_list ap;
 
     pthread_mutex_lock(&w->lock);
-    if (!w->status) {                   /* the first one tells the story */
+    if (!w->status) {                   /* later failures are consequences */
         w->status = status;
         va_start(ap, fmt);
         vsnprintf(w->message, sizeof w->message, fmt, ap);
@@ -68,6 +74,7 @@ static bool result_writer_grow(struct result_writer *w)
     size_t cap = w->cap ? 2 * w->cap : 256;
     struct origin *queue = malloc(cap * sizeof *queue);
 
+    assert((cap & (cap - 1)) == 0 && w->waiting <= w->cap);
     if (!queue) return false;
     for (size_t i = 0; i < w->waiting; i++)
         queue[i] = w->queue[(w->first + i) & (w->cap - 1)];
@@ -107,11 +114,14 @@ bool writer_expect(struct result_writer *w, const struct input_line *line)
     return ok;
 }
 
-static struct origin result_writer_take(struct result_writer *w)
+/* Remove the first expected result. Results come in the order of writer_expect
+ * calls, so there always is one. */
+static struct origin result_writer_pop(struct result_writer *w)
 {
     struct origin o;
 
     pthread_mutex_lock(&w->lock);
+    assert(w->waiting > 0 && w->first < w->cap);
     o = w->queue[w->first];
     w->first = (w->first + 1) & (w->cap - 1);
     if (--w->waiting == 0)
@@ -120,9 +130,10 @@ static struct origin result_writer_take(struct result_writer *w)
     return o;
 }
 
-/* ---- plain ------------------------------------------------------------ */
+/* ---- plain text ------------------------------------------------------- */
 
-/* A model can write any byte; lines of output must match lines of input. */
+/* A model can produce any character. Replace line ends, so that lines of
+ * output correspond to lines of input. */
 static void put_one_line(struct textbuf *t, const char *s, size_t n)
 {
     size_t from = t->len;
@@ -157,7 +168,7 @@ static void put_ranked(struct result_writer *w, const skmt_result *r, bool cr)
                      n ? skmt_result_score(r, h) : 0.0);
         from = w->line.len;
         put_one_line(&w->line, text, len);
-        for (size_t i = from; i < w->line.len; i++)     /* four fields */
+        for (size_t i = from; i < w->line.len; i++)     /* not a fifth field */
             if (w->line.data[i] == '\t') w->line.data[i] = ' ';
         textbuf_adds(&w->line, cr ? "\r\n" : "\n");
     }
@@ -254,7 +265,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
     textbuf_adds(t, "]");
 }
 
-/* A sentence that was taken from the memory has no tokens to tell it by. */
+/* Mark a sentence whose stored translation was reused; it has no tokens. */
 static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
 {
     skmt_steering pair;
@@ -284,7 +295,7 @@ static void put_segments(struct result_writer *w, const skmt_result *r, int hyp)
         put_span(t, begin, end);
         jput_key(t, "score");
         jput_number(t, skmt_result_seg_score(r, hyp, seg));
-        if (hyp == 0) put_source(t, r, seg);    /* the same for all */
+        if (hyp == 0) put_source(t, r, seg);    /* the same for all of them */
         if (hyp == 0 && w->explained) explain_json_pairs(t, r, seg);
         if (hyp == 0) put_exact(t, r, seg);
         put_tokens(w, r, hyp, seg);
@@ -340,7 +351,7 @@ static void result_writer_put_json(struct result_writer *w,
 
 /* ---- writing ---------------------------------------------------------- */
 
-/* All of it, or the reason in errno. */
+/* Write everything. Returns false on failure, with the reason in errno. */
 static bool result_writer_write_all(int fd, const struct textbuf *t)
 {
     const char *at = t->data;
@@ -364,8 +375,8 @@ static void result_writer_write_out(struct result_writer *w)
     else if (result_writer_write_all(w->fd, &w->line))
         return;
     else if (errno == EPIPE)
-        /* The reader has enough: not an error worth a word. 13 is SIGPIPE,
-         * which its default action would have reported. */
+        /* The reader of the pipe closed it, which is no error. Exit as if
+         * by SIGPIPE (13), but without a message. */
         writer_fail(w, EXIT_SIGNAL + 13, "%s", "");
     else
         writer_fail(w, EXIT_TROUBLE, "skmt: writing %s: %s", w->name,
@@ -404,7 +415,7 @@ int writer_result(void *user, uint64_t number, skmt_result *r,
                   const skmt_error *err)
 {
     struct result_writer *w = user;
-    struct origin o = result_writer_take(w);
+    struct origin o = result_writer_pop(w);
 
     (void)number;
     if (!writer_status(w) && !r) text_failed(w, &o, err);

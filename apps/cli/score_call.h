@@ -1,8 +1,9 @@
-/* score_call.h - one call of "skmt score", from the options to the figures.
+/* score_call.h - the state of one call of "skmt score".
  *
- * cmd_score.c fills the first part, score_read.c the second; score_text.c and
- * score_json.c print it. A group is a choice of documents by their length; the
- * last one has all lines, and without documents it is the only one. */
+ * cmd_score.c parses the options, score_read.c reads the files and computes the
+ * scores, score_text.c and score_json.c print them. A group is the documents
+ * of a range of lengths. The last group has all lines; without documents it is
+ * the only one. */
 #ifndef SCORE_CALL_H
 #define SCORE_CALL_H
 
@@ -14,19 +15,20 @@
 #include "textbuf.h"
 
 #define BOUNDS_MAX 16
-#define GROUPS_MAX (BOUNDS_MAX + 2)     /* those above the last bound; all */
+#define GROUPS_MAX (BOUNDS_MAX + 2)     /* plus above the last bound, and all */
 #define FREQUENCIES_MAX 16
 
 struct score_group {
     char label[48];             /* "51-100", "all" */
-    size_t from, to;            /* lines of a document; SIZE_MAX: no end */
+    size_t from, to;            /* lines of a document; SIZE_MAX: no limit */
     size_t lines, documents;
 };
 
-struct figure {
+struct figure {                 /* one score of one group of a file */
     const char *metric, *title, *signature;
     double score, low, high, p;
-    bool sampled, compared;     /* low and high; p */
+    bool has_interval;          /* low and high are set */
+    bool has_p;                 /* p is set */
 };
 
 struct score_file {
@@ -39,36 +41,36 @@ struct score_file {
 struct document { size_t first, id, id_len; };  /* id: offset in ids */
 
 struct score_call {
-    const char *ref;            /* the file that has the references */
+    const char *ref;            /* the file of references */
     bool docs;                  /* its first column names the document */
     long column;                /* of the references, from 1; 0: whole lines */
-    char *metrics;
+    char *metrics;              /* comma-separated */
     size_t bounds[BOUNDS_MAX];  /* [n_bounds], ascending */
     int n_bounds;
-    bool words;                 /* accuracy by frequency too */
-    const char *freq_corpus;    /* NULL: frequencies of the references */
+    bool words;                 /* also accuracy of words by frequency */
+    const char *freq_corpus;    /* NULL: frequencies in the references */
     long resamples;             /* 0: no intervals */
     long seed;
     bool json;
     struct score_file *files;   /* [n_files] */
     int n_files;
-    size_t name_width;          /* of the longest, at least "file" */
+    size_t name_width;          /* of the longest file name, at least 4 */
 
-    struct textbuf refs;        /* one after the other */
-    size_t *ends;               /* [n_refs] of each in refs */
+    struct textbuf refs;        /* the references, concatenated */
+    size_t *ends;               /* [n_refs] end of each in refs; ascending */
     size_t n_refs, cap_refs;
-    struct textbuf ids;
-    struct document *documents; /* [n_documents] */
+    struct textbuf ids;         /* the names of the documents, concatenated */
+    struct document *documents; /* [n_documents], first ascending */
     size_t n_documents, cap_documents;
     struct score_group groups[GROUPS_MAX];
     int n_groups, n_metrics, n_frequencies;
     struct textbuf out;
 };
 
-/* Reads everything and works the figures out; returns an exit status. */
+/* Reads all files and computes the figures. Returns an exit status. */
 int score_read(struct score_call *c);
 
-/* Into c->out. */
+/* Append the tables or the JSON to c->out. */
 void score_text(struct score_call *c);
 void score_json(struct score_call *c);
 
@@ -78,8 +80,8 @@ static inline const struct figure *figure_at(const struct score_call *c,
     return &c->files[file].figures[group * c->n_metrics + metric];
 }
 
-/* The R-indicator has figures of its own beside the score: its first five
- * details (see skmt.h). */
+/* Besides its score, the R-indicator has a value for each of five classes of
+ * words: its first five details (see skmt.h). */
 #define R_CLASSES 5
 bool is_r(const char *metric);
 

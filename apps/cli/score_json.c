@@ -1,10 +1,11 @@
-/* score_json.c - what skmt score found, an object for each file. */
+/* score_json.c - prints the scores of skmt score --json, one object per
+ * file. */
 #include <math.h>
 
 #include "score_call.h"
 #include "tm_print.h"
 
-/* More digits than other numbers have: counts must come out whole. */
+/* With more digits than jput_number(), so that counts are exact. */
 static void jput_exact(struct textbuf *t, const char *key, double v)
 {
     jput_key(t, key);
@@ -22,18 +23,18 @@ static void jput_figure(struct textbuf *t, const struct figure *f,
     textbuf_adds(t, "{");
     jput_field(t, "metric", f->metric);
     jput_exact(t, "score", f->score);
-    if (f->sampled) {
+    if (f->has_interval) {
         jput_exact(t, "low", f->low);
         jput_exact(t, "high", f->high);
     }
-    if (f->compared) jput_exact(t, "p", f->p);
+    if (f->has_p) jput_exact(t, "p", f->p);
     for (int k = 0; (name = skmt_score_detail(s, f->metric, k, &value)); k++)
         jput_exact(t, name, value);
     jput_field(t, "signature", f->signature);
     textbuf_adds(t, "}");
 }
 
-/* What a group has, between braces the caller writes. */
+/* The members of a group's object; the caller writes the braces. */
 static void jput_group(struct score_call *c, int file, int group)
 {
     const struct score_group *g = &c->groups[group];

@@ -1,8 +1,9 @@
-/* score_read.c - the files of skmt score to figures.
+/* score_read.c - reads the files of skmt score and computes the scores.
  *
- * The references are read once and kept; each file of translations is then
- * read line by line beside them. The handles of all files stay, for the later
- * ones are compared with the first. */
+ * The references are read into memory. Then each file of translations is read
+ * line by line and compared with them. The score handles of all files are
+ * kept, because the later files are compared with the first. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 /* ---- lines -------------------------------------------------------------- */
 
 struct text_line {
-    const char *file;           /* as a message names it */
+    const char *file;           /* file name for messages */
     uint64_t number;            /* from 1 */
     const char *text;
     size_t len;
@@ -28,7 +29,7 @@ static int score_read_bad_line(const struct text_line *line, const char *why)
     return EXIT_TROUBLE;
 }
 
-static int score_read_no_memory(void)
+static int score_out_of_memory(void)
 {
     return complain(EXIT_TROUBLE, "out of memory");
 }
@@ -36,7 +37,8 @@ static int score_read_no_memory(void)
 typedef int line_fn(struct score_call *c, const struct text_line *line,
                     void *user);
 
-/* fn for every line of a file, until one is not EXIT_DONE. */
+/* Call fn for every line of a file, until it returns something else than
+ * EXIT_DONE. */
 static int score_read_each_line(struct score_call *c, const char *file,
                                 line_fn *fn, void *user)
 {
@@ -59,7 +61,8 @@ static int score_read_each_line(struct score_call *c, const char *file,
     return status;
 }
 
-/* The part of a line between its tabs; false: it has fewer. */
+/* Get a column of a line; column 0 is the whole line. Returns false if the line
+ * has fewer columns. */
 static bool pick_column(const struct text_line *line, long column,
                         const char **text, size_t *len)
 {
@@ -78,7 +81,8 @@ static bool pick_column(const struct text_line *line, long column,
 
 /* ---- references --------------------------------------------------------- */
 
-/* The items with room for one more; NULL: no memory, and they stay. */
+/* Make room for one more item. Returns the items, which may have moved; or NULL
+ * if out of memory, and then they are unchanged. */
 static void *score_read_make_room(void *items, size_t n, size_t *cap,
                                   size_t size)
 {
@@ -101,7 +105,8 @@ static bool score_read_same_document(const struct score_call *c, const char *id,
     return d->id_len == len && !memcmp(c->ids.data + d->id, id, len);
 }
 
-static int keep_document(struct score_call *c, const struct text_line *line)
+/* Begin a new document if the line names another one than the last line. */
+static int add_document(struct score_call *c, const struct text_line *line)
 {
     struct document *grown;
     const char *id;
@@ -111,12 +116,11 @@ static int keep_document(struct score_call *c, const struct text_line *line)
     pick_column(line, 1, &id, &len);
     if (!len)
         return score_read_bad_line(
-            line, "the first column, which names the document, "
-                  "is empty");
+            line, "the first column, the name of the document, is empty");
     if (score_read_same_document(c, id, len)) return EXIT_DONE;
     grown = score_read_make_room(c->documents, c->n_documents,
                                  &c->cap_documents, sizeof *grown);
-    if (!grown) return score_read_no_memory();
+    if (!grown) return score_out_of_memory();
     c->documents = grown;
     c->documents[c->n_documents++] =
         (struct document){ c->n_refs, c->ids.len, len };
@@ -125,8 +129,8 @@ static int keep_document(struct score_call *c, const struct text_line *line)
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->ids));
 }
 
-static int keep_ref(struct score_call *c, const struct text_line *line,
-                    void *user)
+static int add_reference(struct score_call *c, const struct text_line *line,
+                         void *user)
 {
     const char *text;
     size_t len, *ends;
@@ -136,16 +140,16 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
     if (!pick_column(line, c->column, &text, &len)) {
         char why[64];
 
-        snprintf(why, sizeof why, "has no column %ld", c->column);
+        snprintf(why, sizeof why, "there is no column %ld", c->column);
         return score_read_bad_line(line, why);
     }
-    status = keep_document(c, line);
+    status = add_document(c, line);
     if (status) return status;
     if (c->n_refs == LINES_MAX)
         return score_read_bad_line(line,
                                    "the file has more than 100 million lines");
     ends = score_read_make_room(c->ends, c->n_refs, &c->cap_refs, sizeof *ends);
-    if (!ends) return score_read_no_memory();
+    if (!ends) return score_out_of_memory();
     c->ends = ends;
     textbuf_add(&c->refs, text, len);
     if (c->refs.failed)
@@ -154,36 +158,37 @@ static int keep_ref(struct score_call *c, const struct text_line *line,
     return EXIT_DONE;
 }
 
-struct score_input { const char *id; size_t len, first; };
+struct document_name { const char *id; size_t len, first; };
 
 static int score_read_by_name(const void *a, const void *b)
 {
-    const struct score_input *x = a, *y = b;
+    const struct document_name *x = a, *y = b;
     int order = memcmp(x->id, y->id, x->len < y->len ? x->len : y->len);
 
     if (!order) order = (x->len > y->len) - (x->len < y->len);
     return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
-/* A document that goes on after another one would be counted as two. */
+/* The lines of each document must be consecutive: a divided document would be
+ * counted as two. */
 static int score_read_check_documents(const struct score_call *c)
 {
-    struct score_input *all = calloc(c->n_documents + 1, sizeof *all);
+    struct document_name *all = calloc(c->n_documents + 1, sizeof *all);
     int status = EXIT_DONE;
 
-    if (!all) return score_read_no_memory();
+    if (!all) return score_out_of_memory();
     for (size_t i = 0; i < c->n_documents; i++)
-        all[i] = (struct score_input){ c->ids.data + c->documents[i].id,
-                                 c->documents[i].id_len,
-                                 c->documents[i].first };
+        all[i] = (struct document_name){ c->ids.data + c->documents[i].id,
+                                         c->documents[i].id_len,
+                                         c->documents[i].first };
     if (c->n_documents)
         qsort(all, c->n_documents, sizeof *all, score_read_by_name);
     for (size_t i = 1; !status && i < c->n_documents; i++)
         if (all[i].len == all[i - 1].len
             && !memcmp(all[i].id, all[i - 1].id, all[i].len)) {
-            fprintf(stderr, "%s:%zu: the document of line %zu goes on here; "
-                    "the lines of a document must stand together\n", c->ref,
-                    all[i].first + 1, all[i - 1].first + 1);
+            fprintf(stderr, "%s:%zu: this line belongs to the document of "
+                    "line %zu; the lines of a document must be consecutive\n",
+                    c->ref, all[i].first + 1, all[i - 1].first + 1);
             status = EXIT_TROUBLE;
         }
     free(all);
@@ -195,6 +200,7 @@ static void ref_at(const struct score_call *c, size_t i, const char **text,
 {
     size_t begin = i ? c->ends[i - 1] : 0;
 
+    assert(i < c->n_refs && begin <= c->ends[i]);
     *text = c->refs.data ? c->refs.data + begin : "";
     *len = c->ends[i] - begin;
 }
@@ -203,7 +209,7 @@ static void ref_at(const struct score_call *c, size_t i, const char **text,
 
 struct score_reader {
     skmt_score *score;
-    skmt_words *words;          /* NULL: not asked for */
+    skmt_words *words;          /* NULL without --words */
     size_t at, document;        /* the next line; the next document */
 };
 
@@ -217,8 +223,8 @@ static int score_read_add_line(struct score_call *c,
     size_t len;
 
     if (r->at == c->n_refs)
-        return complain(EXIT_TROUBLE, "%s has more lines than the %zu of %s",
-                        line->file, c->n_refs, c->ref);
+        return complain(EXIT_TROUBLE, "%s has more lines than %s, which has "
+                        "%zu", line->file, c->ref, c->n_refs);
     if (r->document < c->n_documents
         && c->documents[r->document].first == r->at) {
         skmt_score_document(r->score);
@@ -233,8 +239,8 @@ static int score_read_add_line(struct score_call *c,
     return EXIT_DONE;
 }
 
-static int score_read_learn_line(struct score_call *c,
-                                 const struct text_line *line, void *user)
+static int count_line_words(struct score_call *c,
+                            const struct text_line *line, void *user)
 {
     skmt_error err;
 
@@ -244,7 +250,7 @@ static int score_read_learn_line(struct score_call *c,
     return EXIT_DONE;
 }
 
-static int learn_refs(struct score_call *c, skmt_words *words)
+static int count_ref_words(struct score_call *c, skmt_words *words)
 {
     struct text_line line = { c->ref, 0, NULL, 0 };
     int status = EXIT_DONE;
@@ -252,12 +258,14 @@ static int learn_refs(struct score_call *c, skmt_words *words)
     for (size_t i = 0; !status && i < c->n_refs; i++) {
         ref_at(c, i, &line.text, &line.len);
         line.number = i + 1;
-        status = score_read_learn_line(c, &line, words);
+        status = count_line_words(c, &line, words);
     }
     return status;
 }
 
-static int score_read_learn(struct score_call *c, skmt_words **words)
+/* Count the frequencies of words in the corpus or the references. *words is
+ * NULL without --words. */
+static int count_words(struct score_call *c, skmt_words **words)
 {
     skmt_error err;
 
@@ -266,12 +274,12 @@ static int score_read_learn(struct score_call *c, skmt_words **words)
     if (skmt_words_new(words, &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     return c->freq_corpus ? score_read_each_line(c, c->freq_corpus,
-                                                 score_read_learn_line, *words)
-                          : learn_refs(c, *words);
+                                                 count_line_words, *words)
+                          : count_ref_words(c, *words);
 }
 
-/* Copies what the handle has counted; it counts the next file then. */
-static void take_words(struct score_call *c, struct score_file *f,
+/* Copy the results of a file and prepare the handle for the next one. */
+static void copy_word_results(struct score_call *c, struct score_file *f,
                        skmt_words *words)
 {
     int n = 0;
@@ -298,14 +306,14 @@ static int read_file(struct score_call *c, struct score_file *f,
     if (!status && r.at < c->n_refs)
         status = complain(EXIT_TROUBLE, "%s has %zu lines, but %s has %zu",
                           f->name, r.at, c->ref, c->n_refs);
-    if (!status) take_words(c, f, words);
+    if (!status) copy_word_results(c, f, words);
     return status;
 }
 
 static int read_files(struct score_call *c)
 {
     skmt_words *words;
-    int status = score_read_learn(c, &words);
+    int status = count_words(c, &words);
 
     for (int i = 0; !status && i < c->n_files; i++)
         status = read_file(c, &c->files[i], words);
@@ -344,7 +352,8 @@ static void count_group(const struct score_call *c, struct score_group *g)
     }
 }
 
-/* Those that have documents, then all. */
+/* Make a group for each range of lengths that has documents, and the last one
+ * for all lines. */
 static void make_groups(struct score_call *c)
 {
     struct score_group *g = c->groups;
@@ -357,9 +366,11 @@ static void make_groups(struct score_call *c)
     }
     *g = (struct score_group){ "all", 1, SIZE_MAX, c->n_refs, c->n_documents };
     c->n_groups = (int)(g - c->groups) + 1;
+    assert(c->n_groups <= GROUPS_MAX);
 }
 
-/* The handle that was read is that of all lines. */
+/* Make the handles of the groups. scores[0] was used to read all lines; it
+ * becomes that of the last group. */
 static int select_groups(struct score_call *c, struct score_file *f)
 {
     skmt_score *all = f->scores[0];
@@ -381,46 +392,48 @@ bool is_r(const char *metric)
     return !strcmp(metric, "r") || !strcmp(metric, "r-all");
 }
 
-static int work_out(const struct score_call *c, skmt_score *s,
-                    const skmt_score *first, struct figure *f)
+/* Compute a figure. first: the handle of the first file, to compare with. */
+static int compute_figure(const struct score_call *c, skmt_score *s,
+                          const skmt_score *first, struct figure *f)
 {
     uint64_t seed = (uint64_t)c->seed;
     int times = (int)c->resamples;
     skmt_status st;
     skmt_error err;
 
-    f->sampled = times && skmt_score_size(s, NULL);
-    f->compared = f->sampled && s != first;
+    f->has_interval = times && skmt_score_size(s, NULL);
+    f->has_p = f->has_interval && s != first;
     st = skmt_score_get(s, f->metric, &f->score, &err);
-    if (!st && f->sampled)
+    if (!st && f->has_interval)
         st = skmt_score_interval(s, f->metric, times, seed, &f->low, &f->high,
                                  &err);
-    if (!st && f->compared)
+    if (!st && f->has_p)
         st = skmt_score_compare(first, s, f->metric, times, seed, &f->p, &err);
     return st ? complain(EXIT_TROUBLE, "%s", err.message) : EXIT_DONE;
 }
 
-static int work_out_file(struct score_call *c, struct score_file *f)
+static int compute_figures(struct score_call *c, struct score_file *f)
 {
     int status = EXIT_DONE;
 
     f->figures = calloc((size_t)(c->n_groups * c->n_metrics) + 1,
                         sizeof *f->figures);
-    if (!f->figures) return score_read_no_memory();
+    if (!f->figures) return score_out_of_memory();
     for (int g = 0; g < c->n_groups; g++)
         for (int k = 0; !status && k < c->n_metrics; k++) {
             struct figure *to = &f->figures[g * c->n_metrics + k];
 
             to->metric = skmt_score_metric(f->scores[g], k, &to->title,
                                            &to->signature);
-            status = work_out(c, f->scores[g], c->files[0].scores[g], to);
+            status = compute_figure(c, f->scores[g], c->files[0].scores[g],
+                                    to);
         }
     return status;
 }
 
 int score_read(struct score_call *c)
 {
-    int status = score_read_each_line(c, c->ref, keep_ref, NULL);
+    int status = score_read_each_line(c, c->ref, add_reference, NULL);
 
     if (!status) status = score_read_check_documents(c);
     if (!status) status = read_files(c);
@@ -431,6 +444,6 @@ int score_read(struct score_call *c)
     for (int i = 0; !status && i < c->n_files; i++)
         status = select_groups(c, &c->files[i]);
     for (int i = 0; !status && i < c->n_files; i++)
-        status = work_out_file(c, &c->files[i]);
+        status = compute_figures(c, &c->files[i]);
     return status;
 }

@@ -1,4 +1,4 @@
-/* score_text.c - what skmt score found, as tables to read. */
+/* score_text.c - prints the scores of skmt score as tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "score_call.h"
 #include "tm_print.h"
 
-#define CELL 9                  /* columns a figure takes */
-#define SURE 0.05               /* below it a difference gets a star */
+#define CELL 9                  /* width of a figure in columns */
+#define SIGNIFICANT 0.05        /* a difference with a smaller p gets a star */
 
-/* ---- pieces ------------------------------------------------------------- */
+/* ---- cells -------------------------------------------------------------- */
 
 static void put_padded(struct textbuf *t, const char *name, size_t width)
 {
@@ -19,8 +19,7 @@ static void put_padded(struct textbuf *t, const char *name, size_t width)
     do textbuf_adds(t, " "); while (t->len < begin + width + 2);
 }
 
-/* A table's first column is as wide as the files' names or what stands there
- * too. */
+/* The larger of a width and the length of a text. */
 static size_t wider(size_t a, const char *text)
 {
     size_t b = strlen(text);
@@ -48,8 +47,8 @@ static void score_text_put_figure(struct score_call *c, const char *file,
 
     put_padded(t, file, c->name_width);
     textbuf_addf(t, "%-11s %7.2f", f->title, f->score);
-    if (f->sampled) textbuf_addf(t, "  %7.2f %7.2f", f->low, f->high);
-    if (f->compared) textbuf_addf(t, "  %6.4f", f->p);
+    if (f->has_interval) textbuf_addf(t, "  %7.2f %7.2f", f->low, f->high);
+    if (f->has_p) textbuf_addf(t, "  %6.4f", f->p);
     textbuf_adds(t, "\n");
 }
 
@@ -72,7 +71,8 @@ static void score_text_put_scores(struct score_call *c)
 
 static const char lengths_head[] = "lines of a document";
 
-/* Cells here begin with a blank: the star of the one before may touch it. */
+/* Cells in this table begin with a blank, which may become the star of the
+ * cell before. */
 static void put_group_heads(struct score_call *c, size_t width)
 {
     struct textbuf *t = &c->out;
@@ -105,7 +105,7 @@ static void put_group_row(struct score_call *c, int file, int metric,
 
         textbuf_adds(t, star ? "*" : " ");
         score_text_put_cell(t, f->score);
-        star = f->compared && f->p < SURE;
+        star = f->has_p && f->p < SIGNIFICANT;
     }
     textbuf_adds(t, star ? "*\n" : "\n");
 }
@@ -124,8 +124,8 @@ static void score_text_put_groups(struct score_call *c)
 
 /* ---- the R-indicator ---------------------------------------------------- */
 
-static double detail(const struct score_call *c, int file, int group,
-                     const char *metric, int i)
+static double score_detail(const struct score_call *c, int file, int group,
+                           const char *metric, int i)
 {
     double v = NAN;
 
@@ -133,7 +133,7 @@ static double detail(const struct score_call *c, int file, int group,
     return v;
 }
 
-/* How many words there are is the same for all files. */
+/* The numbers of words, which are the same for all files. */
 static void put_r_words(struct score_call *c, int group, const char *metric)
 {
     struct textbuf *t = &c->out;
@@ -142,7 +142,7 @@ static void put_r_words(struct score_call *c, int group, const char *metric)
     put_padded(t, c->groups[group].label, strlen(lengths_head));
     put_padded(t, "(words)", wider(c->name_width, "(words)"));
     for (int i = 0; i < R_CLASSES; i++) {
-        double n = detail(c, 0, group, metric, 2 * R_CLASSES + i);
+        double n = score_detail(c, 0, group, metric, 2 * R_CLASSES + i);
 
         put_int_cell(t, n);
         all += n;
@@ -159,7 +159,7 @@ static void put_r_row(struct score_call *c, int file, int group, int metric)
     put_padded(t, "", strlen(lengths_head));
     put_padded(t, c->files[file].name, wider(c->name_width, "(words)"));
     for (int i = 0; i < R_CLASSES; i++)
-        score_text_put_cell(t, detail(c, file, group, f->metric, i));
+        score_text_put_cell(t, score_detail(c, file, group, f->metric, i));
     score_text_put_cell(t, f->score);
     textbuf_adds(t, "\n");
 }
@@ -171,8 +171,8 @@ static void put_r(struct score_call *c, int metric)
     const struct figure *f = figure_at(c, 0, 0, metric);
     struct textbuf *t = &c->out;
 
-    textbuf_addf(t, "\n%s: words found, by lines of the document that had "
-                 "them before\n", f->title);
+    textbuf_addf(t, "\n%s: words found, by the number of earlier lines of the "
+                 "document that had them\n", f->title);
     put_padded(t, lengths_head, strlen(lengths_head));
     put_padded(t, "file", wider(c->name_width, "(words)"));
     for (int i = 0; i <= R_CLASSES; i++)
@@ -219,7 +219,7 @@ static void score_text_put_words(struct score_call *c)
         for (int f = 0; f < c->n_files; f++) put_word_row(c, f, i);
 }
 
-/* ---- how it was counted ------------------------------------------------- */
+/* ---- footer ------------------------------------------------------------- */
 
 static void put_resamples(struct score_call *c)
 {
@@ -227,9 +227,9 @@ static void put_resamples(struct score_call *c)
 
     textbuf_addf(t, "%ld resamples, seed %ld", c->resamples, c->seed);
     if (c->n_files > 1) {
-        textbuf_adds(t, "; p: of no difference to ");
+        textbuf_adds(t, "; p: for the difference from ");
         put_visible(t, c->files[0].name, strlen(c->files[0].name));
-        if (c->docs) textbuf_addf(t, "; *: p < %g", SURE);
+        if (c->docs) textbuf_addf(t, "; *: p < %g", SIGNIFICANT);
     }
     textbuf_adds(t, "\n");
 }

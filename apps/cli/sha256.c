@@ -1,4 +1,6 @@
-/* sha256.c - the SHA-256 of bytes and of files. See sha256.h. */
+/* sha256.c - computes SHA-256 (FIPS 180-4) of bytes and of files, for the
+ * checksums of --record. It is written to be small, not fast. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ static uint32_t rotate(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* The block as 16 words, and 48 made from them. */
+/* The message schedule: the 16 words of the block and 48 derived from them. */
 static void expand(const unsigned char *block, uint32_t w[64])
 {
     for (int i = 0; i < 16; i++)
@@ -97,6 +99,7 @@ void sha256_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES])
     sha256_add(h, "\x80", 1);
     while (h->bytes % 64 != 56) sha256_add(h, "", 1);
     sha256_add(h, length, sizeof length);
+    assert(h->bytes % 64 == 0);         /* the last block is complete */
     for (int i = 0; i < 8; i++)
         snprintf(hex + 8 * i, 9, "%08lx", (unsigned long)h->state[i]);
 }

@@ -1,4 +1,4 @@
-/* sha256.h - the SHA-256 of a file, as sha256sum prints it (FIPS 180-4). */
+/* sha256.h - SHA-256 checksums, as sha256sum prints them (FIPS 180-4). */
 #ifndef SHA256_H
 #define SHA256_H
 
@@ -16,9 +16,11 @@ struct sha256 {
 
 void sha256_init(struct sha256 *h);
 void sha256_add(struct sha256 *h, const void *data, size_t n);
-void sha256_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES]);  /* ends it */
+/* Completes the computation; h cannot be used afterwards. */
+void sha256_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES]);
 
-/* A whole file; *bytes gets its size. False: errno says why. */
+/* The checksum of a whole file; *bytes gets its size. Returns false on failure,
+ * with the reason in errno. */
 bool sha256_file(const char *path, char hex[SHA256_HEX_BYTES],
                  uint64_t *bytes);
 

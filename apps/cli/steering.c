@@ -1,4 +1,6 @@
-/* steering.c - see steering.h. */
+/* steering.c - opens the memory, key file and settings file that a translating
+ * command was given, and reads the pairs of option --pairs. */
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 
 /* ---- options ---------------------------------------------------------- */
 
-static int take_name(struct steering *s, const char *name)
+static int add_memory_name(struct steering *s, const char *name)
 {
     if (s->n_names == s->cap_names) {
         int cap = 2 * s->cap_names + 4;
@@ -23,6 +25,7 @@ static int take_name(struct steering *s, const char *name)
         s->names = names;
         s->cap_names = cap;
     }
+    assert(s->n_names < s->cap_names);
     s->names[s->n_names++] = name;
     return EXIT_DONE;
 }
@@ -33,12 +36,15 @@ bool steering_option(struct steering *s, const struct args *a, int *status)
     if (args_is(a, "memory")) s->memory = a->value;
     else if (args_is(a, "key-file")) s->key_file = a->value;
     else if (args_is(a, "settings")) s->settings = a->value;
-    else if (args_is(a, "name")) *status = take_name(s, a->value);
+    else if (args_is(a, "name")) *status = add_memory_name(s, a->value);
     else return false;
     return true;
 }
 
-bool steering_wanted(const struct steering *s) { return s->memory != NULL; }
+bool steering_has_memory(const struct steering *s)
+{
+    return s->memory != NULL;
+}
 
 int steered_option_describe(int i, skmt_option_info *out)
 {
@@ -55,8 +61,9 @@ int steered_option_describe(int i, skmt_option_info *out)
     return 0;
 }
 
-/* "name = value"; blank lines and those that begin with '#' say nothing. */
-static int take_setting(struct input_line *line, skmt_options *o)
+/* Parse "name = value". Blank lines and lines that begin with '#' are
+ * ignored. */
+static int parse_setting(struct input_line *line, skmt_options *o)
 {
     char *name = line->text + strspn(line->text, " \t"), *value, *end;
     skmt_error err;
@@ -64,7 +71,7 @@ static int take_setting(struct input_line *line, skmt_options *o)
     if (!*name || *name == '#') return EXIT_DONE;
     value = strchr(name, '=');
     if (!value) {
-        fprintf(stderr, "%s:%llu: there is no '=' in this line\n", line->file,
+        fprintf(stderr, "%s:%llu: expected 'option = value'\n", line->file,
                 (unsigned long long)line->number);
         return EXIT_USAGE;
     }
@@ -89,7 +96,7 @@ int steering_settings(const struct steering *s, skmt_options *o)
     if (!s->settings) return EXIT_DONE;
     lines_open(&in, &s->settings, 1, -1);
     while (!status && (st = lines_next(&in, true, &line)) == LINES_LINE)
-        status = take_setting(&line, o);
+        status = parse_setting(&line, o);
     if (in.message[0]) status = complain(EXIT_TROUBLE, "%s", in.message);
     lines_close(&in);
     return status;
@@ -106,22 +113,23 @@ static int steering_failed(struct steering *s, const skmt_error *err)
                     "%s", err->message);
 }
 
-/* What the library does to a memory before it can be searched. */
-static int tell(void *user, const char *what, uint64_t done, uint64_t total,
-                uint64_t units)
+/* A skmt_tm_progress_fn: shows the work that the library does on a memory
+ * before it can be searched. */
+static int show_steering_progress(void *user, const char *stage, uint64_t done,
+                                  uint64_t total, uint64_t units)
 {
     struct steering *s = user;
 
     (void)units;
-    if (strcmp(s->what, what)) {
+    if (strcmp(s->stage, stage)) {
         progress_end(&s->progress);
-        snprintf(s->what, sizeof s->what, "%s", what);
-        progress_begin(&s->progress, what, total, isatty(STDERR_FILENO));
+        snprintf(s->stage, sizeof s->stage, "%s", stage);
+        progress_begin(&s->progress, stage, total, isatty(STDERR_FILENO));
     }
     progress_update(&s->progress, done, done);
     if (total && done >= total) {
         progress_end(&s->progress);
-        s->what[0] = 0;
+        s->stage[0] = 0;
     }
     return interrupt_signal() != 0;
 }
@@ -129,12 +137,12 @@ static int tell(void *user, const char *what, uint64_t done, uint64_t total,
 int memory_must_exist(const char *path)
 {
     if (!access(path, F_OK) || errno != ENOENT) return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s does not exist; 'skmt tm create %s' "
-                    "makes one", path, path);
+    return complain(EXIT_TROUBLE, "%s does not exist; create it with 'skmt tm "
+                    "create %s'", path, path);
 }
 
-/* To read, but open to write where that is allowed: then what a search learns
- * about the file is kept. */
+/* In mode SKMT_TM_READ, still open the file for writing if that is allowed:
+ * index data that a search computes is then saved. */
 static int steering_open_memory(struct steering *s, skmt_tm_mode mode)
 {
     skmt_error err;
@@ -162,8 +170,8 @@ int64_t keys_stat(skmt_keys *keys, const char *wanted)
 void note_remade_keys(skmt_keys *keys, const char *file)
 {
     if (keys_stat(keys, "file_remade"))
-        complain(0, "%s was made by an older version; its keys were dropped "
-                 "and are made again", file);
+        complain(0, "%s was written by an older version; its keys were "
+                 "removed and will be computed again", file);
 }
 
 int steering_open(struct steering *s, const skmt_model *model,
@@ -178,7 +186,7 @@ int steering_open(struct steering *s, const skmt_model *model,
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
-    if (!quiet) skmt_tm_progress(s->tm, tell, s);
+    if (!quiet) skmt_tm_progress(s->tm, show_steering_progress, s);
     if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
         return steering_failed(s, &err);
     return EXIT_DONE;
@@ -212,16 +220,16 @@ void pair_lines_close(struct pair_lines *p)
     memset(p, 0, sizeof *p);
 }
 
-static bool steering_bad(struct pair_lines *p, const struct input_line *l,
-                         const char *what)
+static bool pair_line_failed(struct pair_lines *p, const struct input_line *l,
+                             const char *what)
 {
     snprintf(p->message, sizeof p->message, "%s:%llu: %s", l->file,
              (unsigned long long)l->number, what);
     return false;
 }
 
-/* ["source", "target"] or with a number from 0 to 1 after them. */
-static bool steering_take_pair(struct pair_lines *p, const json_t *pair)
+/* Append ["source", "target"] or ["source", "target", similarity]. */
+static bool pair_lines_append(struct pair_lines *p, const json_t *pair)
 {
     const char *source = json_string_value(json_array_get(pair, 0));
     const char *target = json_string_value(json_array_get(pair, 1));
@@ -229,35 +237,37 @@ static bool steering_take_pair(struct pair_lines *p, const json_t *pair)
 
     if (!source || !target || (similarity && !json_is_number(similarity)))
         return false;
+    assert(p->n < p->cap);
     p->pairs[p->n++] = (skmt_similar){ source, target,
                                        json_number_value(similarity) };
     return true;
 }
 
-static bool steering_take_pairs(struct pair_lines *p,
-                                const struct input_line *l,
-                                const struct input_line *text)
+static bool pair_lines_append_all(struct pair_lines *p,
+                                  const struct input_line *l,
+                                  const struct input_line *text)
 {
     const json_t *tm = json_object_get(p->json, "tm");
     const json_t *src = json_object_get(p->json, "src");
     int n = (int)json_array_size(tm);
 
     if (!json_is_array(tm))
-        return steering_bad(p, l, "there is no array \"tm\"");
+        return pair_line_failed(p, l, "the object has no array \"tm\"");
     if (src && (json_string_length(src) != text->len
                 || memcmp(json_string_value(src), text->text, text->len)))
-        return steering_bad(p, l, "its \"src\" is not the text of this line");
+        return pair_line_failed(p, l, "\"src\" is not the text of the input "
+                                "line");
     if (n > p->cap) {
         skmt_similar *pairs = realloc(p->pairs, (size_t)n * sizeof *pairs);
 
-        if (!pairs) return steering_bad(p, l, "out of memory");
+        if (!pairs) return pair_line_failed(p, l, "out of memory");
         p->pairs = pairs;
         p->cap = n;
     }
     for (int i = 0; i < n; i++)
-        if (!steering_take_pair(p, json_array_get(tm, (size_t)i)))
-            return steering_bad(
-                p, l, "a pair is not [\"source\", \"target\", number]");
+        if (!pair_lines_append(p, json_array_get(tm, (size_t)i)))
+            return pair_line_failed(p, l, "a pair must be [\"source\", "
+                                    "\"target\", similarity]");
     return true;
 }
 
@@ -273,11 +283,11 @@ bool pair_lines_next(struct pair_lines *p, const struct input_line *text)
     if (st == LINES_STOPPED) return false;
     if (st != LINES_LINE) {
         snprintf(p->message, sizeof p->message, "skmt: %s", st == LINES_FAILED
-                 ? p->in.message : "the file of pairs has fewer lines than "
-                 "the text");
+                 ? p->in.message : "the --pairs file has fewer lines than "
+                 "the input");
         return false;
     }
     p->json = json_loadb(l.text, l.len, 0, &why);
-    return p->json ? steering_take_pairs(p, &l, text)
-                   : steering_bad(p, &l, why.text);
+    return p->json ? pair_lines_append_all(p, &l, text)
+                   : pair_line_failed(p, &l, why.text);
 }

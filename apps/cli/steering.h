@@ -1,8 +1,9 @@
-/* steering.h - the memory a command translates with: its options, opening it,
- * pairs that come from a file instead, and settings kept in a file.
+/* steering.h - the translation memory that steers a translation: its options,
+ * opening it, pairs from a file in its place, and settings from a file.
  *
- * Commands that translate list STEERING_OPTIONS among their own, hand each
- * one to steering_option(), and steering_open() it when there is a model. */
+ * A command that translates lists STEERING_OPTIONS among its own options,
+ * passes each option to steering_option(), and calls steering_open() once the
+ * model is open. */
 #ifndef STEERING_H
 #define STEERING_H
 
@@ -13,20 +14,18 @@
 
 #define STEERING_OPTIONS                                                      \
     { "memory", 'M', "FILE",                                                  \
-      "steer by this translation memory (skmt tm): "                          \
-      "similar sentences there change the translation, the same one is "      \
-      "taken" },                                                              \
+      "steer the translation by this translation memory (skmt tm): similar "  \
+      "stored sentences influence the translation, an identical one is "      \
+      "reused" },                                                             \
         { "name", 'n', "NAME",                                                \
-          "only this memory of the file; may be given "                       \
-          "several times" },                                                  \
+          "use only this memory of the file; may be given several times" },   \
         { "key-file", 0, "FILE",                                              \
-          "keep what the model makes of stored pairs there "                  \
-          "(made when it does not exist), so that it is not computed "        \
-          "again" },                                                          \
+          "store the keys of memory pairs in FILE, so that they are computed "\
+          "only once; created if it does not exist (see skmt help tm warm)" },\
     {                                                                         \
         "settings", 0, "FILE",                                                \
-            "options from a file, as skmt tune writes it; "                   \
-            "those given on the command line win"                             \
+            "read options from FILE, as written by skmt tune; options on the "\
+            "command line override them"                                      \
     }
 
 struct steering {
@@ -34,50 +33,54 @@ struct steering {
     const char **names;         /* [n_names] */
     int n_names, cap_names;
     skmt_tm *tm;
-    skmt_keys *keys;            /* NULL: the session's own */
-    struct progress progress;   /* of what opening may take */
-    char what[32];
+    skmt_keys *keys;            /* NULL: the session uses its own */
+    struct progress progress;   /* of work on the memory before its first use */
+    char stage[32];             /* what progress shows; "" if nothing */
 };
 
-/* One of ours? Then it is taken, and *status is an exit status. */
+/* Stores the value of option a if it is one of STEERING_OPTIONS and sets
+ * *status to an exit status. Returns false if it is another option. */
 bool steering_option(struct steering *s, const struct args *a, int *status);
-/* Says so when there is no file of that name. An exit status. */
+/* Prints an error if the memory file does not exist. Returns an exit status. */
 int memory_must_exist(const char *path);
-/* The settings file's options into o; call before those of the command line
- * are set. An exit status. */
+/* Sets the options of the settings file, if any, in o. Call this before the
+ * options of the command line are set. Returns an exit status. */
 int steering_settings(const struct steering *s, skmt_options *o);
-/* Open what was asked for; nothing at all is fine. quiet: no progress. An exit
- * status. */
+/* Opens the key file and the memory, as far as they were given. quiet: do not
+ * show progress. Returns an exit status. */
 int steering_open(struct steering *s, const skmt_model *model,
                   const skmt_options *o, skmt_tm_mode mode, bool quiet);
-bool steering_wanted(const struct steering *s);
-/* Before the model is closed, after sessions and streams. */
+/* Whether --memory was given. */
+bool steering_has_memory(const struct steering *s);
+/* Call this after freeing sessions and streams, before closing the model. */
 void steering_close(struct steering *s);
 
-/* One of skmt_keys_stat's numbers; 0: there is none of that name. */
+/* One of the numbers of skmt_keys_stat(), by its name; 0 if unknown. */
 int64_t keys_stat(skmt_keys *keys, const char *wanted);
-/* Say so when the file was of an older version. */
+/* Prints a note if the key file had an older version and was emptied. */
 void note_remade_keys(skmt_keys *keys, const char *file);
 
-/* Every option of the library that has to do with translating. */
+/* Describes every option of the library that affects translations. */
 int steered_option_describe(int i, skmt_option_info *out);
 
 /* ---- pairs from a file */
 
-/* One line of JSON for each text: {"tm": [["source", "target", 0.8], ..]},
- * and, to be sure it is the right one, perhaps "src": the text. */
+/* Reads option --pairs: one line of JSON for each text,
+ * {"tm": [["source", "target", 0.8], ..]}. If the object has a member "src",
+ * it must be equal to the text. */
 struct pair_lines {
     struct lines in;
     const char *file;
     skmt_similar *pairs;        /* [n] of the last line */
     int n, cap;
-    void *json;                 /* that hold them */
-    char message[600];          /* of a failure: "file:line: what" */
+    void *json;                 /* the last line, parsed; owns the strings of
+                                   pairs */
+    char message[600];          /* error: "file:line: reason" */
 };
 void pair_lines_open(struct pair_lines *p, const char *const *file,
                      int wake_fd);
-/* The pairs of the next text. False: message says why, or is empty when a
- * signal came. */
+/* Reads the pairs of the next text into p->pairs. Returns false on failure:
+ * message has the error, or is empty after a signal. */
 bool pair_lines_next(struct pair_lines *p, const struct input_line *text);
 void pair_lines_close(struct pair_lines *p);
 

@@ -1,4 +1,8 @@
-/* textbuf.c - see textbuf.h. */
+/* textbuf.c - the text buffer, the JSON writer and the UTF-8 check.
+ *
+ * Invariant: len <= cap, len <= TEXTBUF_MAX_MIB, and data is NULL only if cap
+ * is 0. */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -21,6 +25,7 @@ void textbuf_reset(struct textbuf *t)
 
 void textbuf_add(struct textbuf *t, const char *s, size_t n)
 {
+    assert(t->len <= t->cap && (t->data || !t->cap));
     if (t->failed || n == 0) return;
     if (n > ((size_t)TEXTBUF_MAX_MIB << 20) - t->len) {
         t->failed = t->too_long = true;
@@ -47,7 +52,7 @@ const char *textbuf_why(const struct textbuf *t)
 {
 #define DIGITS(n) #n
 #define AS_TEXT(n) DIGITS(n)
-    return t->too_long ? "there is more text than the limit of "
+    return t->too_long ? "the text is longer than the limit of "
                          AS_TEXT(TEXTBUF_MAX_MIB) " MiB"
                        : "out of memory";
 #undef AS_TEXT
@@ -72,8 +77,8 @@ void textbuf_addf(struct textbuf *t, const char *fmt, ...)
                                                             : sizeof text - 1);
 }
 
-/* Bytes of the character at s, 0 when it is not valid (Unicode table 3-7:
- * no overlong forms, no surrogates, nothing over U+10FFFF). */
+/* Number of bytes of the character at s, 0 if it is not valid (Unicode table
+ * 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). */
 static size_t utf8_len(const unsigned char *s, size_t n)
 {
     unsigned low = 0x80, high = 0xBF;

@@ -1,9 +1,9 @@
-/* textbuf.h - text that grows, with a writer for JSON values.
+/* textbuf.h - a growing text buffer, with functions that append JSON values.
  *
- * What goes in as JSON strings comes out as valid UTF-8: bytes that are not
- * become U+FFFD. When memory runs out, or the text would be longer than
- * TEXTBUF_MAX_MIB, `failed` is set, and later calls do nothing. textbuf_why
- * says which of the two it was. */
+ * JSON strings are written as valid UTF-8: invalid bytes become U+FFFD. If
+ * memory runs out, or the text would be longer than TEXTBUF_MAX_MIB, `failed`
+ * is set and later calls do nothing. textbuf_why() tells which of the two
+ * happened. A zeroed struct is an empty buffer. */
 #ifndef TEXTBUF_H
 #define TEXTBUF_H
 
@@ -19,22 +19,26 @@ struct textbuf {
     bool too_long;              /* failed because of TEXTBUF_MAX_MIB */
 };
 
-void textbuf_release(struct textbuf *t);        /* zeroed struct is fine */
-const char *textbuf_why(const struct textbuf *t);   /* for a message */
-void textbuf_reset(struct textbuf *t);
+void textbuf_release(struct textbuf *t);
+/* The reason why `failed` is set, for an error message. */
+const char *textbuf_why(const struct textbuf *t);
+void textbuf_reset(struct textbuf *t);                  /* len = 0 */
 void textbuf_add(struct textbuf *t, const char *s, size_t n);
 void textbuf_adds(struct textbuf *t, const char *s);
+/* At most 255 bytes are appended; the rest is cut off. */
 __attribute__((format(printf, 2, 3)))
-void textbuf_addf(struct textbuf *t, const char *fmt, ...);  /* short texts */
+void textbuf_addf(struct textbuf *t, const char *fmt, ...);
 
 void jput_string(struct textbuf *t, const char *s, size_t n);
-void jput_text(struct textbuf *t, const char *s);    /* NUL-terminated */
-void jput_number(struct textbuf *t, double v);          /* null: not finite */
-/* ,"key": - the comma is left out after an opening bracket */
+void jput_text(struct textbuf *t, const char *s);       /* NUL-terminated */
+/* NaN and infinity are written as null. */
+void jput_number(struct textbuf *t, double v);
+/* Appends ,"key": and leaves out the comma after an opening bracket. */
 void jput_key(struct textbuf *t, const char *key);
+/* Appends a comma, except after an opening bracket. */
 void jput_comma(struct textbuf *t);
 
-/* Offset of the first byte that is not UTF-8, n when there is none. */
+/* Offset of the first byte that is not valid UTF-8; n if there is none. */
 size_t utf8_first_bad(const char *s, size_t n);
 
 #endif

@@ -1,4 +1,7 @@
-/* tm_call.c - see tm_call.h. */
+/* tm_call.c - helpers for the subcommands of "skmt tm": looking up options,
+ * opening the memory, reporting errors, asking for confirmation, reading lines
+ * and printing. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -16,24 +19,25 @@
 
 /* ---- options ---------------------------------------------------------- */
 
-static const struct tm_given *last_given(const struct tm_call *c,
-                                         const char *option)
+static const struct tm_option *last_typed(const struct tm_call *c,
+                                          const char *option)
 {
-    for (int i = c->n_given; i-- > 0;)
-        if (!strcmp(c->given[i].name, option)) return &c->given[i];
+    for (int i = c->n_typed; i-- > 0;)
+        if (!strcmp(c->typed_options[i].name, option))
+            return &c->typed_options[i];
     return NULL;
 }
 
-bool tm_given(const struct tm_call *c, const char *option)
+bool tm_has_option(const struct tm_call *c, const char *option)
 {
-    return last_given(c, option) != NULL;
+    return last_typed(c, option) != NULL;
 }
 
 const char *tm_value(const struct tm_call *c, const char *option)
 {
-    const struct tm_given *g = last_given(c, option);
+    const struct tm_option *o = last_typed(c, option);
 
-    return g ? g->value : NULL;
+    return o ? o->value : NULL;
 }
 
 int tm_number(const char *text, int64_t low, const char *what, int64_t *out)
@@ -44,24 +48,25 @@ int tm_number(const char *text, int64_t low, const char *what, int64_t *out)
     errno = 0;
     n = strtoll(text, &end, 10);
     if (errno || end == text || *end || n < low)
-        return complain(EXIT_USAGE, "%s is a whole number%s, not '%s'", what,
-                        low > 0 ? " from 1" : "", text);
+        return complain(EXIT_USAGE, "%s: '%s' is not a whole number%s", what,
+                        text, low > 0 ? " of 1 or more" : "");
     *out = n;
     return EXIT_DONE;
 }
 
 /* ---- opening ---------------------------------------------------------- */
 
-int tm_show_progress(void *user, const char *what, uint64_t done,
+int tm_show_progress(void *user, const char *stage, uint64_t done,
                      uint64_t total, uint64_t units)
 {
     struct tm_call *c = user;
 
-    if (strncmp(c->what, what, sizeof c->what - 1)) {
+    if (strncmp(c->stage, stage, sizeof c->stage - 1)) {
         progress_end(&c->progress);
-        progress_begin(&c->progress, "pairs", total, !tm_given(c, "quiet"));
-        snprintf(c->what, sizeof c->what, "%s", what);
-        c->progress.what = c->what;
+        progress_begin(&c->progress, "pairs", total,
+                       !tm_has_option(c, "quiet"));
+        snprintf(c->stage, sizeof c->stage, "%s", stage);
+        c->progress.stage = c->stage;
     }
     c->progress.total = total;
     progress_update(&c->progress, done, units);
@@ -72,12 +77,13 @@ int tm_prepare(struct tm_call *c, skmt_tm_mode mode)
 {
     if (mode != SKMT_TM_CREATE && memory_must_exist(c->path))
         return EXIT_TROUBLE;
-    if (!interrupt_start()) return complain(EXIT_TROUBLE, "no more threads");
+    if (!interrupt_start())
+        return complain(EXIT_TROUBLE, "cannot create a thread");
     interrupt_work(true);
     return EXIT_DONE;
 }
 
-/* Where --name means one memory, the record says which one. */
+/* If --name selects a single memory, record which one it is. */
 static void record_opened(struct tm_call *c)
 {
     static const char *const one[] = { "tm import", "tm add", "tm export",
@@ -94,16 +100,18 @@ int tm_open(struct tm_call *c, skmt_tm_mode mode)
     int status = tm_prepare(c, mode);
     skmt_error err;
 
+    assert(!c->tm);
     if (status) return status;
     if (skmt_tm_open(&c->tm, c->path, mode, &err)) return tm_failed(c, &err);
     record_opened(c);
     skmt_tm_progress(c->tm, tm_show_progress, c);
-    skmt_tm_relaxed(c->tm, tm_given(c, "relaxed"));
+    skmt_tm_relaxed(c->tm, tm_has_option(c, "relaxed"));
     return EXIT_DONE;
 }
 
-/* FILE-lock: an import is at work, and a writer might have to wait for it. */
-static bool may_write(const char *path)
+/* Whether the file can be opened for writing without waiting. FILE-lock exists
+ * while an import is running. */
+static bool can_write_now(const char *path)
 {
     char lock[PATH_MAX];
     int n = snprintf(lock, sizeof lock, "%s-lock", path);
@@ -117,7 +125,7 @@ int tm_open_read(struct tm_call *c)
     skmt_error err;
 
     if (status) return status;
-    if (!may_write(c->path)
+    if (!can_write_now(c->path)
         || skmt_tm_open(&c->tm, c->path, SKMT_TM_WRITE, NULL)) {
         if (skmt_tm_open(&c->tm, c->path, SKMT_TM_READ, &err))
             return tm_failed(c, &err);
@@ -127,17 +135,17 @@ int tm_open_read(struct tm_call *c)
     return EXIT_DONE;
 }
 
-/* Only the memories named, if any are. */
-static int use_memories(struct tm_call *c)
+/* Select the memories of --name, if there are any. */
+static int select_memories(struct tm_call *c)
 {
-    const char **names = calloc((size_t)c->n_given + 1, sizeof *names);
+    const char **names = calloc((size_t)c->n_typed + 1, sizeof *names);
     skmt_error err;
     int n = 0, status = EXIT_DONE;
 
     if (!names) return complain(EXIT_TROUBLE, "out of memory");
-    for (int i = 0; i < c->n_given; i++)
-        if (!strcmp(c->given[i].name, "name"))
-            names[n++] = c->given[i].value;
+    for (int i = 0; i < c->n_typed; i++)
+        if (!strcmp(c->typed_options[i].name, "name"))
+            names[n++] = c->typed_options[i].value;
     if (n > 0 && skmt_tm_use(c->tm, names, n, &err))
         status = tm_failed(c, &err);
     free(names);
@@ -148,10 +156,10 @@ static int open_model(struct tm_call *c)
 {
     const char *name = tm_value(c, "model");
 
-    if (name && tm_given(c, "no-model"))
+    if (name && tm_has_option(c, "no-model"))
         return complain(EXIT_USAGE,
-                        "--model and --no-model exclude each other");
-    if (tm_given(c, "no-model") || (!name && !model_is_there()))
+                        "--model and --no-model cannot be used together");
+    if (tm_has_option(c, "no-model") || (!name && !has_default_model()))
         return EXIT_DONE;
     return model_find(&c->model, name, NULL);
 }
@@ -160,12 +168,12 @@ int tm_open_search(struct tm_call *c, bool with_model)
 {
     int status = tm_open_read(c);
 
-    if (!status) status = use_memories(c);
+    if (!status) status = select_memories(c);
     if (!status && with_model) status = open_model(c);
     return status;
 }
 
-/* ---- failing ---------------------------------------------------------- */
+/* ---- errors ----------------------------------------------------------- */
 
 int tm_stopped(struct tm_call *c)
 {
@@ -174,9 +182,9 @@ int tm_stopped(struct tm_call *c)
                               : EXIT_TROUBLE;
 }
 
-/* About an input the library says "file:line:column: what"; that is how
- * editors want it. */
-static bool names_a_place(const skmt_error *err)
+/* Whether the message begins with "file:line:" or "file:line:column:". It is
+ * then printed without "skmt: ", so that editors can parse it. */
+static bool names_a_line(const skmt_error *err)
 {
     const char *at = err->message;
 
@@ -194,12 +202,12 @@ int tm_failed(struct tm_call *c, const skmt_error *err)
     progress_end(&c->progress);
     if (err->status == SKMT_CANCELED && interrupt_signal())
         return tm_stopped(c);
-    if (names_a_place(err)) fprintf(stderr, "%s\n", err->message);
+    if (names_a_line(err)) fprintf(stderr, "%s\n", err->message);
     else complain(0, "%s", err->message);
     return err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
-/* ---- memories, questions ---------------------------------------------- */
+/* ---- memories, confirmation ------------------------------------------- */
 
 const char *tm_memory_name(struct tm_call *c)
 {
@@ -224,8 +232,8 @@ int tm_memory_info(struct tm_call *c, skmt_tm_info *out)
         if (skmt_tm_get_info(c->tm, i, out, &err)) return tm_failed(c, &err);
         if (!strcmp(out->name, name)) return EXIT_DONE;
     }
-    return complain(EXIT_USAGE, "%s has no memory '%s'; 'skmt tm list %s' "
-                    "shows the names", c->path, name, c->path);
+    return complain(EXIT_USAGE, "%s has no memory '%s'; see 'skmt tm list %s'",
+                    c->path, name, c->path);
 }
 
 int tm_put_memories(struct tm_call *c, tm_row_fn *row)
@@ -252,11 +260,11 @@ int tm_confirm(struct tm_call *c, const char *question)
 {
     char answer[16] = "";
 
-    if (tm_given(c, "yes")) return EXIT_DONE;
+    if (tm_has_option(c, "yes")) return EXIT_DONE;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return complain(EXIT_USAGE, "%s asks first, and nobody is there to "
-                        "answer; --yes does it unasked", c->command);
-    interrupt_work(false);      /* Ctrl-C is an answer too */
+        return complain(EXIT_USAGE, "%s needs confirmation, but there is no "
+                        "terminal to ask; use --yes", c->command);
+    interrupt_work(false);      /* let Ctrl-C end the program */
     fprintf(stderr, "%s [y/N] ", question);
     fflush(stderr);
     if (!fgets(answer, sizeof answer, stdin)) fputc('\n', stderr);
@@ -295,7 +303,7 @@ int tm_bad_line(const struct input_line *line, const char *what)
     return EXIT_TROUBLE;
 }
 
-/* ---- answering -------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------- */
 
 int tm_print(struct tm_call *c)
 {
@@ -304,6 +312,6 @@ int tm_print(struct tm_call *c)
         return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->out));
     if (c->out.len) fwrite(c->out.data, 1, c->out.len, stdout);
     textbuf_reset(&c->out);
-    /* main() says why. */
+    /* main() prints the error. */
     return fflush(stdout) ? EXIT_TROUBLE : EXIT_DONE;
 }

@@ -1,9 +1,9 @@
-/* tm_call.h - what the subcommands of "skmt tm" share: the command line as it
- * was given, the open memory file, and what is said while it works.
+/* tm_call.h - shared by the subcommands of "skmt tm": the parsed command line,
+ * the open memory file, progress and output.
  *
- * cmd_tm.c parses, runs one subcommand and cleans up. A subcommand asks for
- * options by name, opens the memory, puts its answer in `out` and returns an
- * exit status. */
+ * cmd_tm.c parses the command line, runs one subcommand and cleans up. A
+ * subcommand looks up options by name, opens the memory, appends its answer to
+ * `out` and returns an exit status. */
 #ifndef TM_CALL_H
 #define TM_CALL_H
 
@@ -17,23 +17,24 @@
 #include "skmt.h"
 #include "textbuf.h"
 
-struct tm_given { const char *name, *value; };  /* value NULL: a switch */
+struct tm_option { const char *name, *value; };  /* value NULL: a flag */
 
 struct tm_call {
     const char *command;        /* "tm import" */
     const char *path;           /* the memory file */
     const char **operands;      /* [n_operands] after it */
     int n_operands;
-    struct tm_given *given;     /* [n_given] options, in order */
-    int n_given;
+    struct tm_option *typed_options;    /* [n_typed] in order */
+    int n_typed;
     bool json;
-    skmt_options *options;      /* of a search, or of keys */
+    skmt_options *options;      /* the library's options */
 
     skmt_tm *tm;
-    skmt_model *model;          /* of a search; NULL: words. Closed after tm */
+    skmt_model *model;          /* for similarity; NULL: measure it in words.
+                                   Must outlive tm */
     struct progress progress;
-    char what[32];              /* the library is at: "reading" */
-    char memory[128];           /* tm_memory_name */
+    char stage[32];             /* what the library is doing: "reading" */
+    char memory[128];           /* result of tm_memory_name() */
     struct textbuf out;
 };
 
@@ -50,56 +51,62 @@ tm_run_fn cmd_tm_recover;
 /* tm_warm.c */
 tm_run_fn cmd_tm_warm;
 
-bool tm_given(const struct tm_call *c, const char *option);
-/* The last value given; NULL: none. */
+bool tm_has_option(const struct tm_call *c, const char *option);
+/* The last value typed for an option; NULL if there is none. */
 const char *tm_value(const struct tm_call *c, const char *option);
 
-/* Before work on the file c->path that the library opens itself: what tm_open
- * does but for opening. It must exist unless mode is SKMT_TM_CREATE. */
+/* The functions below that return int print an error and return an exit status
+ * if they fail. */
+
+/* Does what tm_open() does before it opens the file, for functions of the
+ * library that open c->path themselves. The file must exist unless mode is
+ * SKMT_TM_CREATE. */
 int tm_prepare(struct tm_call *c, skmt_tm_mode mode);
-/* A skmt_tm_progress_fn; user is the call. */
-int tm_show_progress(void *user, const char *what, uint64_t done,
+/* A skmt_tm_progress_fn; user is the struct tm_call. */
+int tm_show_progress(void *user, const char *stage, uint64_t done,
                      uint64_t total, uint64_t units);
-/* Open c->path. From here on Ctrl-C is noted and stops what takes long: the
- * library's work, and lines read with interrupt_fd(). */
+/* Opens c->path. From here on Ctrl-C stops long work in an orderly way: the
+ * library's work, and reading lines with interrupt_fd(). */
 int tm_open(struct tm_call *c, skmt_tm_mode mode);
-/* The same to read, but open to write where that is allowed and takes no
- * waiting: then what a search learns about the file (index files that were
- * missing, the pieces of its sources) is kept, and no file of SQLite's is left
- * beside it. */
+/* Opens c->path for reading; but opens it for writing if that is allowed and
+ * does not have to wait. Then index data that a search computes (missing index
+ * files, the pieces of the sources) is saved, and no SQLite files are left
+ * beside the memory. */
 int tm_open_read(struct tm_call *c);
-/* The same to search: the memories --name lists, and the model whose pieces
- * measure similarity, as --model and --no-model ask. */
+/* Like tm_open_read, and selects the memories of --name and opens the model of
+ * --model (with_model: unless --no-model). */
 int tm_open_search(struct tm_call *c, bool with_model);
 
-/* Says what failed; the exit status for it. */
+/* Prints the error of the library. Returns the exit status for it. */
 int tm_failed(struct tm_call *c, const skmt_error *err);
-int tm_stopped(struct tm_call *c);      /* a signal came */
+/* Ends the progress line after a signal. Returns the exit status for it. */
+int tm_stopped(struct tm_call *c);
 
-/* The memory --name means, by its name (kept in c->memory): for answers and
- * questions. */
+/* The name of the memory that --name selects: its value, the only memory of
+ * the file, or "main". The string is c->memory. */
 const char *tm_memory_name(struct tm_call *c);
-/* What is known of it; out's strings live until the next call on c->tm. */
+/* Describes that memory. The strings of *out are valid until the next call on
+ * c->tm. */
 int tm_memory_info(struct tm_call *c, skmt_tm_info *out);
-/* "question [y/N]", unless --yes; an exit status when the answer is no or
- * nobody is there to give it. */
+/* Asks "question [y/N]", unless --yes was given. Fails if the answer is not
+ * yes or if there is no terminal. */
 int tm_confirm(struct tm_call *c, const char *question);
-/* A whole number of at least `low`, or a complaint about `what`. */
+/* Parses a whole number of at least `low`. what: its name in the message. */
 int tm_number(const char *text, int64_t low, const char *what, int64_t *out);
 
-/* Every memory's JSON object, or its row, into `out`. */
+/* Appends the JSON object of every memory to `out`, or calls row for each. */
 typedef void tm_row_fn(struct textbuf *t, const skmt_tm_info *m);
 int tm_put_memories(struct tm_call *c, tm_row_fn *row);
 
-/* Call fn with each line of a file ("-": standard input) until it returns
- * something else than EXIT_DONE, a signal comes or reading fails. */
+/* Calls fn with each line of a file ("-": standard input) until fn returns
+ * something else than EXIT_DONE, a signal arrives or reading fails. */
 typedef int tm_line_fn(struct tm_call *c, struct input_line *line, void *user);
 int tm_each_line(struct tm_call *c, const char *file, tm_line_fn *fn,
                  void *user);
-/* "file:line: what"; the exit status for it. */
+/* Prints "file:line: what". Returns EXIT_TROUBLE. */
 int tm_bad_line(const struct input_line *line, const char *what);
 
-/* Print what is in `out` and empty it. */
+/* Prints and empties `out`. */
 int tm_print(struct tm_call *c);
 
 #endif

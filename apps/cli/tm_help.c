@@ -1,33 +1,34 @@
-/* tm_help.c - the pages and options of "skmt tm"; see cmd_help.c. */
+/* tm_help.c - the help pages and the options of "skmt tm" and its
+ * subcommands. cmd_help.c prints them. */
 #include <string.h>
 
 #include "help.h"
 
-/* ---- options that several have ------------------------------------------ */
+/* ---- options that several subcommands have ------------------------------ */
 
-#define HELP { "help", 'h', NULL, "show this page" }, { NULL, 0, NULL, NULL }
-#define JSON { "json", 'j', NULL, "answer as JSON" }
-#define QUIET { "quiet", 'q', NULL, "no progress on a terminal" }
-#define NAME { "name", 'n', "NAME", "the memory of the file; default its " \
-               "only one, or main" }
-#define LANGS { "source-lang", 's', "LANG", "language of the sources, as " \
-                "de or de-AT" }, \
+#define HELP HELP_OPTION, NO_MORE_OPTIONS
+#define JSON { "json", 'j', NULL, "print the result as JSON" }
+#define NAME { "name", 'n', "NAME", "the memory of the file to use; default: " \
+               "its only memory, or main" }
+#define LANGS { "source-lang", 's', "LANG", "language of the sources, such " \
+                "as de or de-AT" }, \
               { "target-lang", 't', "LANG", "language of the targets" }
-#define RELAXED { "relaxed", 0, NULL, "do not wait for the disk: faster, " \
-                  "but a power cut may lose the last seconds" }
-#define MODEL { "model", 'm', "FILE", "count similarity in this model's " \
-                "pieces; default $SKMT_MODEL, then the shipped de-en" }, \
-              { "no-model", 0, NULL, "count it in words, as without a model" }
-#define NAMES { "name", 'n', "NAME", "search this memory; may be given " \
-                "several times; default all of the file" }
-#define YES { "yes", 'y', NULL, "do not ask" }
+#define RELAXED { "relaxed", 0, NULL, "do not wait for the disk: faster, but " \
+                  "a power failure may lose the last seconds" }
+#define MODEL { "model", 'm', "FILE", "measure similarity in the subword " \
+                "pieces of this model; default $SKMT_MODEL, then de-en" }, \
+              { "no-model", 0, NULL, "measure similarity in words; the " \
+                "default if there is no model" }
+#define NAMES { "name", 'n', "NAME", "search only this memory; may be given " \
+                "several times; default: all memories of the file" }
+#define YES { "yes", 'y', NULL, "do not ask for confirmation" }
 
 static const struct opt create_options[] = {
-    { "name", 'n', "NAME", "what to call the memory; default main" },
+    { "name", 'n', "NAME", "name of the new memory; default main" },
     LANGS,
-    { "priority", 'p', "N", "higher wins where matches are equally similar; "
-      "default 0" },
-    { "keep-duplicates", 0, NULL, "store equal pairs apart instead of "
+    { "priority", 'p', "N", "among equally similar matches, those of the "
+      "memory with the higher priority come first; default 0" },
+    { "keep-duplicates", 0, NULL, "store equal pairs separately instead of "
       "counting them" },
     JSON, HELP
 };
@@ -35,83 +36,89 @@ static const struct opt create_options[] = {
 static const struct opt import_options[] = {
     NAME,
     { "format", 'f', "FORMAT", "tmx, xliff, po, tsv, csv or text; default: "
-      "what the file looks like" },
-    { "source-lang", 's', "LANG", "take the sources in this language; de "
-      "takes de-AT too; default: the file's" },
+      "detected from the contents" },
+    { "source-lang", 's', "LANG", "take the sources in this language; de also "
+      "matches de-AT; default: the source language of the file" },
     { "target-lang", 't', "LANG", "take the targets in this language" },
-    { "target-file", 0, "FILE", "text: the lines of the other language" },
-    { "source-column", 0, "N", "tsv and csv: where sources are; default 1" },
-    { "target-column", 0, "N", "tsv and csv: where targets are; default 2" },
-    { "document-column", 0, "N", "tsv and csv: where document names are" },
-    { "header", 0, NULL, "tsv and csv: the first line is no pair" },
+    { "target-file", 0, "FILE", "text: the file with the target lines" },
+    { "source-column", 0, "N", "tsv and csv: column of the sources; default "
+      "1" },
+    { "target-column", 0, "N", "tsv and csv: column of the targets; default "
+      "2" },
+    { "document-column", 0, "N", "tsv and csv: column of the document names" },
+    { "header", 0, NULL, "tsv and csv: the first line is a header" },
     { "no-header", 0, NULL, "tsv and csv: the first line is a pair, even if it "
       "looks like a header" },
-    { "fuzzy", 0, NULL, "also take what is marked fuzzy or not approved" },
-    { "skip-bad", 0, NULL, "go on after what cannot be read" },
-    { "rejects", 0, "FILE", "where --skip-bad writes what it left out, and "
-      "why; default MEM.rejects" },
-    { "origin", 0, "TEXT", "show this as where the pairs come from, not the "
-      "file's name" },
-    RELAXED, JSON, QUIET, HELP
+    { "fuzzy", 0, NULL, "also import units marked as fuzzy or not approved" },
+    { "skip-bad", 0, NULL, "skip units that cannot be read instead of "
+      "stopping" },
+    { "rejects", 0, "FILE", "with --skip-bad: write the skipped units and the "
+      "reasons to FILE; default MEM.rejects" },
+    { "origin", 0, "TEXT", "store TEXT as the origin of the pairs instead of "
+      "the file name" },
+    RELAXED, JSON, QUIET_OPTION, HELP
 };
 
 static const struct opt search_options[] = {
     NAMES,
     MODEL,
-    { "file", 'f', "FILE", "search every line of a file; - is standard "
-      "input, as without a text" },
-    { "color", 0, "WHEN", "mark differences by color: auto (on a "
+    { "file", 'f', "FILE", "search for every line of FILE; - is standard "
+      "input, the default if there is no TEXT" },
+    { "color", 0, "WHEN", "mark differences by color: auto (if the output is a "
       "terminal), always or never" },
-    { "json", 'j', NULL, "one JSON object a text" },
-    QUIET, HELP
+    { "json", 'j', NULL, "print one JSON object per text" },
+    QUIET_OPTION, HELP
 };
 
 static const struct opt add_options[] = {
     NAME,
-    { "document", 'd', "TEXT", "the document the pair belongs to" },
-    { "author", 'a', "TEXT", "who made it" },
-    { "tagged", 0, NULL, "the texts are in the tagged form: inline tags, "
-      "&lt; for <" },
+    { "document", 'd', "TEXT", "name of the document that the pair belongs "
+      "to" },
+    { "author", 'a', "TEXT", "author of the pair" },
+    { "tagged", 0, NULL, "the texts contain inline tags; a literal < is "
+      "written as &lt;" },
     RELAXED, JSON, HELP
 };
 
 static const struct opt edit_options[] = {
     { "source", 's', "TEXT", "the new source" },
     { "target", 't', "TEXT", "the new target" },
-    { "json", 'j', NULL, "answer with the pair as JSON" },
+    { "json", 'j', NULL, "print the changed pair as JSON" },
     HELP
 };
 
 static const struct opt delete_options[] = {
-    { "name", 'n', "NAME", "only in this memory; default all of the file, "
-      "with --all its only one, or main" },
-    { "document", 'd', "TEXT", "pairs of this document" },
-    { "origin", 0, "TEXT", "pairs imported from this file" },
-    { "source", 's', "TEXT", "pairs with exactly this source" },
-    { "target", 't', "TEXT", "pairs with exactly this target" },
-    { "all", 0, NULL, "every pair of the memory" },
-    { "yes", 'y', NULL, "with --all: do not ask" },
-    JSON, QUIET, HELP
+    { "name", 'n', "NAME", "delete only from this memory; default: all "
+      "memories of the file; with --all: its only memory, or main" },
+    { "document", 'd', "TEXT", "delete the pairs of this document" },
+    { "origin", 0, "TEXT", "delete the pairs imported from this file" },
+    { "source", 's', "TEXT", "delete the pairs with exactly this source" },
+    { "target", 't', "TEXT", "delete the pairs with exactly this target" },
+    { "all", 0, NULL, "delete every pair of the memory" },
+    { "yes", 'y', NULL, "with --all: do not ask for confirmation" },
+    JSON, QUIET_OPTION, HELP
 };
 
 static const struct opt show_options[] = { JSON, HELP };
 
 static const struct opt export_options[] = {
     NAME,
-    { "output", 'o', "FILE", "write there, not to standard output; replaced "
-      "in one step when complete; .gz, .xz and .zst are compressed" },
-    { "format", 'f', "FORMAT", "tmx, xliff, po, tsv, csv or text; default "
-      "by the file's ending, tmx on standard output" },
-    { "target-file", 0, "FILE", "text: where the targets go" },
-    JSON, QUIET, HELP
+    { "output", 'o', "FILE", "write to FILE instead of standard output; an "
+      "existing file is replaced only when the new one is complete; a name in "
+      ".gz, .xz or .zst selects compression" },
+    { "format", 'f', "FORMAT", "tmx, xliff, po, tsv, csv or text; default: "
+      "chosen by the file name, tmx on standard output" },
+    { "target-file", 0, "FILE", "text: the file for the targets" },
+    JSON, QUIET_OPTION, HELP
 };
 
 static const struct opt stats_options[] = {
     NAMES,
-    { "against", 'a', "FILE", "how similar each line (up to a tab) is to "
-      "the most similar stored source; - is standard input" },
+    { "against", 'a', "FILE", "also show how similar each line of FILE (up to "
+      "its first tab) is to the most similar stored source; - is standard "
+      "input" },
     MODEL,
-    JSON, QUIET, HELP
+    JSON, QUIET_OPTION, HELP
 };
 
 static const struct opt list_options[] = { JSON, HELP };
@@ -119,41 +126,42 @@ static const struct opt list_options[] = { JSON, HELP };
 static const struct opt set_options[] = {
     NAME,
     LANGS,
-    { "priority", 'p', "N", "higher wins where matches are equally similar" },
-    { "rename", 0, "NAME", "what to call it from now on" },
+    { "priority", 'p', "N", "among equally similar matches, those of the "
+      "memory with the higher priority come first" },
+    { "rename", 0, "NAME", "the new name of the memory" },
     JSON, HELP
 };
 
 static const struct opt drop_options[] = {
-    { "name", 'n', "NAME", "the memory to drop" },
-    YES, JSON, QUIET, HELP
+    { "name", 'n', "NAME", "the memory to delete" },
+    YES, JSON, QUIET_OPTION, HELP
 };
 
-static const struct opt work_options[] = { JSON, QUIET, HELP };
+static const struct opt work_options[] = { JSON, QUIET_OPTION, HELP };
 
 static const struct opt check_options[] = {
     { "contradictions", 0, NULL, "list the sources that have several different "
       "translations, instead of checking the file" },
     { "name", 'n', "NAME", "with --contradictions: only in this memory; may be "
-      "given several times; default all of the file" },
-    JSON, QUIET, HELP
+      "given several times; default: all memories of the file" },
+    JSON, QUIET_OPTION, HELP
 };
 
 static const struct opt warm_options[] = {
-    { "key-file", 0, "FILE", "where they are kept; made when it does not "
+    { "key-file", 0, "FILE", "the file for the keys; created if it does not "
       "exist" },
-    { "drop-others", 0, NULL, "then remove the keys of all pairs that are not "
-      "in these memories" },
+    { "drop-others", 0, NULL, "afterwards, remove the keys of all pairs that "
+      "are not in these memories" },
     { "name", 'n', "NAME", "only this memory of the file; may be given "
       "several times" },
-    { "model", 'm', "FILE", "the model that will translate; default "
-      "$SKMT_MODEL, then the shipped de-en" },
-    JSON, QUIET, HELP
+    { "model", 'm', "FILE", "the model that will be used to translate; default "
+      "$SKMT_MODEL, then de-en" },
+    JSON, QUIET_OPTION, HELP
 };
 
 /* ---- options of the library --------------------------------------------- */
 
-/* A person reads fewer matches than a program. */
+/* The search options, with fewer matches by default: a person reads them. */
 static int describe_search(int i, skmt_option_info *out)
 {
     if (!skmt_search_option_describe(i, out)) return 0;
@@ -161,7 +169,8 @@ static int describe_search(int i, skmt_option_info *out)
     return 1;
 }
 
-/* All but what chooses among several matches: only the best is looked at. */
+/* The search options for "tm stats --against", which uses only the best match:
+ * those that limit the number of matches are left out. */
 static int describe_measure(int i, skmt_option_info *out)
 {
     for (int k = 0; skmt_search_option_describe(k, out); k++) {
@@ -172,7 +181,8 @@ static int describe_measure(int i, skmt_option_info *out)
     return 0;
 }
 
-/* What the keys of a pair depend on, how many make them, and where they go. */
+/* The options of "tm warm": --threads, and those that determine the keys of a
+ * pair and the size of the key file. */
 static int describe_keys(int i, skmt_option_info *out)
 {
     static const char *const names[] = { "key-type", "preset", "knn-eos",
@@ -194,8 +204,9 @@ static int describe_keys(int i, skmt_option_info *out)
 static const char tm_page[] =
 "Usage: skmt tm COMMAND MEM [OPTIONS] ...\n"
 "\n"
-"Keep pairs of texts in a file, MEM, and find those most similar to a text.\n"
-"What is stored is on the disk when the command ends, and found at once.\n"
+"Manage a translation memory: a file, MEM, that stores pairs of a source text\n"
+"and its translation and finds the pairs most similar to a text. Changes are\n"
+"on disk when a command ends, and searches see them at once.\n"
 "\n"
 "  skmt tm create my.tm --source-lang de --target-lang en\n"
 "  skmt tm import my.tm old.tmx site.po.gz glossary.tsv\n"
@@ -204,34 +215,34 @@ static const char tm_page[] =
 "  skmt tm export my.tm -o all.tmx\n"
 "\n"
 "Commands:\n"
-"  create       make a file, or another memory in one\n"
-"  import       read pairs from TMX, XLIFF, PO, TSV, CSV or two texts\n"
-"  search       find the most similar pairs, with the differences marked\n"
-"  add          store a pair, or one for each line of standard input\n"
+"  create       create a memory file, or another memory in a file\n"
+"  import       read pairs from TMX, XLIFF, PO, TSV, CSV or two text files\n"
+"  search       find the most similar pairs and mark the differences\n"
+"  add          store one pair, or one for each line of standard input\n"
 "  edit         change a pair\n"
 "  delete       delete pairs\n"
-"  show         print all that is known of a pair\n"
+"  show         print everything stored about a pair\n"
 "  export       write the pairs to a file\n"
-"  stats        how much there is; how much of a text it covers\n"
-"  list         the memories of a file\n"
-"  set          change a memory's name, languages or priority\n"
+"  stats        print sizes, and how well the memory covers a text\n"
+"  list         list the memories of a file\n"
+"  set          change the name, languages or priority of a memory\n"
 "  drop         delete a memory with all its pairs\n"
-"  check        is the file sound? which sources have several translations?\n"
-"  rebuild      build the index again\n"
-"  compact      give back the room of what was deleted\n"
-"  recover      save what is readable of a damaged file\n"
-"  warm         let a model read the pairs before they are needed\n"
+"  check        check the file for damage, or list contradictory translations\n"
+"  rebuild      rebuild the index\n"
+"  compact      free the disk space of deleted pairs\n"
+"  recover      save the readable pairs of a damaged file\n"
+"  warm         compute the keys of all pairs in advance\n"
 "\n"
-"  skmt help tm COMMAND   its options, with examples\n"
+"  skmt help tm COMMAND   show the options and examples of a command\n"
 "\n"
-"Any number of programs may read while one writes. All answers come as JSON\n"
-"with --json.\n";
+"Any number of programs may read a memory while one writes. Every command\n"
+"prints JSON with --json.\n";
 
 static const char create_page[] =
 "Usage: skmt tm create MEM [OPTIONS]\n"
 "\n"
-"Make a file for pairs, with one memory in it. With --name a file that is\n"
-"there gets another memory: one for each customer, say.\n"
+"Create a memory file with one memory in it. If the file exists, --name adds\n"
+"another memory to it, for example one for each customer.\n"
 "\n"
 "Examples:\n"
 "  skmt tm create my.tm\n"
@@ -241,33 +252,37 @@ static const char create_page[] =
 static const char import_page[] =
 "Usage: skmt tm import MEM FILE ... [OPTIONS]\n"
 "\n"
-"Read pairs from files into a memory. Formats are recognized by content,\n"
-"packed (gzip, xz, zstd) or not; '-' is standard input. All pairs of all\n"
-"files appear at once; if anything is wrong, or at Ctrl-C, none does.\n"
+"Read pairs from files into a memory. The format is detected from the\n"
+"contents, also in files compressed with gzip, xz or zstd; '-' is standard\n"
+"input. The pairs of all files become visible together. After an error or\n"
+"Ctrl-C, the memory is unchanged.\n"
 "\n"
 "Examples:\n"
 "  skmt tm import my.tm old.tmx site.po.gz\n"
 "  skmt tm import my.tm big.tmx -s de -t en          a file of many languages\n"
 "  skmt tm import my.tm a.csv --header --target-column 3\n"
 "  skmt tm import my.tm book.de --target-file book.en    line by line\n"
-"  skmt tm import my.tm old.tmx --skip-bad           go on after bad units\n"
+"  skmt tm import my.tm old.tmx --skip-bad           skip unreadable units\n"
 "  zcat pairs.gz | skmt tm import my.tm - --format tsv\n"
 "\n"
-"A unit that cannot be read stops the import with file:line:column. With\n"
-"--skip-bad such units are written to MEM.rejects: where, why and the text.\n"
+"A unit that cannot be read stops the import with a message that gives file,\n"
+"line and column. With --skip-bad, such units are written to MEM.rejects with\n"
+"their position, the reason and the text.\n"
 "\n"
-"The first row of a table is a header when it has names such as source and\n"
-"target or two language codes; --header and --no-header decide it. A text may\n"
-"have 16 MiB, a line of a table 64 MiB. An import that stores nothing says\n"
-"why; its exit status is 1 when all that the files hold was left out.\n";
+"The first row of a table is taken as a header if it has names such as source\n"
+"and target, or two language codes; --header and --no-header override this. A\n"
+"text may have up to 16 MiB, a line of a table up to 64 MiB. If nothing was\n"
+"imported, a message says why, and the exit status is 1 if the files had\n"
+"units but all of them were left out.\n";
 
 static const char search_page[] =
 "Usage: skmt tm search MEM [TEXT ...] [OPTIONS]\n"
 "\n"
-"Print the most similar pairs: how similar, the stored source, its\n"
-"translation, where it comes from. In the source [-this-] is not in the text\n"
-"and {+this+} is only there; on a terminal it is struck out and underlined.\n"
-"Without TEXT every line of standard input is searched.\n"
+"Print the most similar pairs: the similarity, the stored source, its\n"
+"translation, and where the pair comes from. In the source, [-this-] is\n"
+"missing from your text and {+this+} is only in your text; on a terminal\n"
+"these are struck out and underlined. Without TEXT, each line of standard\n"
+"input is searched for.\n"
 "\n"
 "Examples:\n"
 "  skmt tm search my.tm 'Die Datei wurde nicht gefunden.'\n"
@@ -275,36 +290,38 @@ static const char search_page[] =
 "  skmt tm search my.tm -n legal -n main 'Vertrag'    two of the memories\n"
 "  skmt tm search my.tm --json 'Guten Tag' | jq '.matches[0].target'\n"
 "\n"
-"Similarity is 1 - edit distance / longer length, counted in the pieces of a\n"
-"model, or in words where there is none.\n"
+"Similarity is 1 - edit distance / length of the longer text, counted in the\n"
+"subword pieces of a model, or in words if there is no model.\n"
 "\n"
-"Several translations of one source are in this order: the memory with the\n"
-"highest priority first, then the translation confirmed most recently.\n"
-"Adding, importing or editing a pair confirms it, and so does adding it\n"
-"again; dates in an imported file count as they are. Of equal times the later\n"
-"import comes first; the pairs of one import keep the order of their file.\n"
-"'skmt translate' and 'skmt learn' take the first and show the others as\n"
-"alternatives.\n";
+"If a source has several translations, those of the memory with the highest\n"
+"priority come first, then the translation confirmed most recently. Adding,\n"
+"importing or editing a pair confirms it, and so does adding it again; an\n"
+"imported pair keeps the date from its file. If the times are equal, the\n"
+"later import comes first; pairs of one import keep the order of their file.\n"
+"'skmt translate' and 'skmt learn' use the first translation and show the\n"
+"others as alternatives.\n";
 
 static const char add_page[] =
 "Usage: skmt tm add MEM [SOURCE TARGET] [OPTIONS]\n"
 "\n"
-"Store a pair and print its number. Without texts, or with '-', each line of\n"
-"standard input is a source, a tab and a target; its number is printed when\n"
-"it is safe on the disk, before the next line is read.\n"
+"Store a pair and print its number. Without texts, or with '-', read pairs\n"
+"from standard input: each line is a source, a tab and a target. The number\n"
+"of each pair is printed once the pair is safely on disk, before the next\n"
+"line is read.\n"
 "\n"
 "Examples:\n"
 "  skmt tm add my.tm 'Guten Tag' 'Good day'\n"
 "  skmt tm add my.tm 'Kauf' 'purchase' --document contract-12 --author mk\n"
 "  skmt tm add my.tm < pairs.tsv\n"
 "\n"
-"Many pairs at once are faster with 'skmt tm import my.tm pairs.tsv'.\n";
+"For many pairs, 'skmt tm import my.tm pairs.tsv' is faster.\n";
 
 static const char edit_page[] =
 "Usage: skmt tm edit MEM ID [--source TEXT] [--target TEXT]\n"
 "\n"
-"Change a pair; its number stays. 'skmt tm search' shows the numbers. Of\n"
-"several translations of one source the one edited last is used.\n"
+"Change the source or target of a pair. The pair keeps its number; 'skmt tm\n"
+"search' shows the numbers. If a source has several translations, the one\n"
+"edited last is used.\n"
 "\n"
 "Examples:\n"
 "  skmt tm edit my.tm 17 --target 'Good afternoon'\n";
@@ -313,8 +330,9 @@ static const char delete_page[] =
 "Usage: skmt tm delete MEM ID ... [OPTIONS]\n"
 "       skmt tm delete MEM --document D | --origin F | --source TEXT | --all\n"
 "\n"
-"Delete pairs by number, all of them or none; or those that have in common\n"
-"what is given. --all asks first, unless there is --yes.\n"
+"Delete pairs by their numbers, or all pairs that match the options given. If\n"
+"one of the numbers does not exist, nothing is deleted. --all asks for\n"
+"confirmation, unless --yes is given.\n"
 "\n"
 "Examples:\n"
 "  skmt tm delete my.tm 17 18\n"
@@ -325,7 +343,7 @@ static const char delete_page[] =
 static const char show_page[] =
 "Usage: skmt tm show MEM ID\n"
 "\n"
-"Print all that is known of a pair.\n"
+"Print everything stored about a pair.\n"
 "\n"
 "Examples:\n"
 "  skmt tm show my.tm 17\n"
@@ -334,8 +352,8 @@ static const char show_page[] =
 static const char export_page[] =
 "Usage: skmt tm export MEM [-o FILE] [OPTIONS]\n"
 "\n"
-"Write the pairs of a memory to a file. What a file of the same format knew\n"
-"beyond the texts when it was imported is written back.\n"
+"Write the pairs of a memory to a file. Properties that were imported from a\n"
+"file of the same format, such as notes and dates, are written back.\n"
 "\n"
 "Examples:\n"
 "  skmt tm export my.tm -o all.tmx\n"
@@ -346,9 +364,9 @@ static const char export_page[] =
 static const char stats_page[] =
 "Usage: skmt tm stats MEM [OPTIONS]\n"
 "\n"
-"Print counts, languages, sizes and facts about the index. With --against\n"
-"also how well the memory covers a text: for each tenth of similarity the\n"
-"number of lines whose best match lies there.\n"
+"Print counts, languages, sizes and properties of the index. With --against,\n"
+"also show how well the memory covers a text: a histogram of the similarity\n"
+"of each line to its best match, in steps of 0.1.\n"
 "\n"
 "Examples:\n"
 "  skmt tm stats my.tm\n"
@@ -358,8 +376,8 @@ static const char stats_page[] =
 static const char list_page[] =
 "Usage: skmt tm list MEM\n"
 "\n"
-"Print the memories of a file: pairs stored, texts that differ, priority,\n"
-"languages, name.\n"
+"List the memories of a file: number of stored pairs, number of distinct\n"
+"texts, priority, languages and name.\n"
 "\n"
 "Examples:\n"
 "  skmt tm list my.tm\n"
@@ -368,7 +386,7 @@ static const char list_page[] =
 static const char set_page[] =
 "Usage: skmt tm set MEM [--name NAME] [OPTIONS]\n"
 "\n"
-"Change a memory's priority, languages or name.\n"
+"Change the priority, languages or name of a memory.\n"
 "\n"
 "Examples:\n"
 "  skmt tm set my.tm --name legal --priority 5\n"
@@ -377,7 +395,8 @@ static const char set_page[] =
 static const char drop_page[] =
 "Usage: skmt tm drop MEM --name NAME [--yes]\n"
 "\n"
-"Delete a memory with all its pairs. Asks first, unless there is --yes.\n"
+"Delete a memory with all its pairs. Asks for confirmation, unless --yes is\n"
+"given.\n"
 "\n"
 "Examples:\n"
 "  skmt tm drop my.tm --name legal\n";
@@ -385,16 +404,17 @@ static const char drop_page[] =
 static const char check_page[] =
 "Usage: skmt tm check MEM [--contradictions]\n"
 "\n"
-"Check the pairs, the files of the index, and whether the two agree. Prints\n"
-"what is wrong; exit status 1 when something is. A damaged index is built\n"
-"again by 'skmt tm rebuild'. What is readable of damaged pairs is saved by\n"
-"'skmt tm recover'.\n"
+"Check the stored pairs and the index files, and whether they agree. Prints\n"
+"each problem; the exit status is 1 if there are any. 'skmt tm rebuild'\n"
+"repairs a damaged index. 'skmt tm recover' saves the readable pairs of a\n"
+"damaged file.\n"
 "\n"
-"With --contradictions the file is not checked. Instead every source with\n"
-"several different translations is printed: each translation, its number,\n"
-"its memory and when it was last confirmed. The one that 'skmt translate'\n"
-"takes comes first and is marked with *; 'skmt help tm search' has the rule.\n"
-"The exit status is 1 when there are such sources and 0 when there are none.\n"
+"With --contradictions, the file is not checked. Instead, every source with\n"
+"several different translations is listed: each translation with its number,\n"
+"its memory and the time it was last confirmed. The one that 'skmt translate'\n"
+"uses comes first and is marked with *; 'skmt help tm search' explains the\n"
+"order. The exit status is 1 if there are such sources and 0 if there are\n"
+"none.\n"
 "\n"
 "Examples:\n"
 "  skmt tm check my.tm\n"
@@ -403,8 +423,8 @@ static const char check_page[] =
 static const char rebuild_page[] =
 "Usage: skmt tm rebuild MEM\n"
 "\n"
-"Build the index again from the stored pairs. The pairs are checked first; a\n"
-"damaged file is refused.\n"
+"Rebuild the index from the stored pairs. The pairs are checked first; if\n"
+"they are damaged, the command fails (see 'skmt help tm recover').\n"
 "\n"
 "Examples:\n"
 "  skmt tm rebuild my.tm\n";
@@ -412,8 +432,9 @@ static const char rebuild_page[] =
 static const char compact_page[] =
 "Usage: skmt tm compact MEM\n"
 "\n"
-"Give back the room of what was deleted and join the files of the index. The\n"
-"pairs are checked first; a damaged file is refused.\n"
+"Free the disk space of deleted pairs and merge the index files. The pairs\n"
+"are checked first; if they are damaged, the command fails (see 'skmt help tm\n"
+"recover').\n"
 "\n"
 "Examples:\n"
 "  skmt tm compact my.tm\n";
@@ -421,12 +442,12 @@ static const char compact_page[] =
 static const char recover_page[] =
 "Usage: skmt tm recover OLD NEW\n"
 "\n"
-"Save what is readable of the damaged file OLD in the file NEW, which must\n"
-"not exist. OLD is only read. A pair is saved when its texts match their\n"
+"Save the readable pairs of the damaged file OLD in the file NEW, which must\n"
+"not exist. OLD is not changed. A pair is saved if its texts match their\n"
 "stored hash. Pairs keep their numbers, except those that are found only by\n"
-"scanning the raw bytes of the file. Prints how many pairs were saved, how many\n"
-"of them are doubtful (their document, author or times may be wrong or\n"
-"missing) and how many could not be read. The exit status is 1 when nothing\n"
+"scanning the raw bytes of the file. Prints how many pairs were saved, how\n"
+"many of them are doubtful (their document, author or times may be wrong or\n"
+"missing) and how many could not be read. The exit status is 1 if nothing\n"
 "could be saved or NEW could not be written.\n"
 "\n"
 "Examples:\n"
@@ -436,22 +457,25 @@ static const char recover_page[] =
 static const char warm_page[] =
 "Usage: skmt tm warm MEM --key-file FILE [OPTIONS]\n"
 "\n"
-"Let the model read every pair now, and keep what it makes of them in a file:\n"
-"'skmt translate --memory MEM --key-file FILE' then need not do it when such a\n"
-"pair is found. What is there already is left alone. After Ctrl-C what was\n"
-"made so far is kept; the same command goes on from there.\n"
+"Compute the keys of every pair now and store them in a file. Keys are the\n"
+"decoder states that steer a translation. 'skmt translate --memory MEM\n"
+"--key-file FILE' then reads them instead of computing them when a pair is\n"
+"first used. Keys that are already in the file are not computed again. After\n"
+"Ctrl-C, the keys computed so far are kept, and the same command continues\n"
+"from there.\n"
 "\n"
-"A pair is known by its texts: a copy of the memory finds the same keys, and\n"
-"one file may serve several memories. The keys of pairs that were deleted or\n"
-"replaced stay in the file until the file has reached its limit, or until\n"
-"--drop-others: it removes the keys of all pairs that are not in MEM (with\n"
-"--name: not in the memories named), and the file becomes smaller. Do not use\n"
-"it where the file serves other memories, too: their keys would go.\n"
+"Keys belong to the texts of a pair, so a copy of the memory uses the same\n"
+"keys, and one key file may serve several memories. The keys of deleted or\n"
+"replaced pairs stay in the file until it reaches its size limit, or until\n"
+"you use --drop-others: this removes the keys of all pairs that are not in\n"
+"MEM (with --name: not in the named memories) and makes the file smaller. Do\n"
+"not use it if the key file also serves other memories: their keys would be\n"
+"removed.\n"
 "\n"
 "Examples:\n"
 "  skmt tm warm my.tm --key-file my.keys\n"
 "  skmt tm warm my.tm --key-file my.keys --threads 8\n"
-"  skmt tm warm my.tm --key-file my.keys --drop-others   after pairs were deleted\n"
+"  skmt tm warm my.tm --key-file my.keys --drop-others   after deleting pairs\n"
 "  skmt translate --memory my.tm --key-file my.keys letter.txt\n";
 
 const struct page tm_pages[] = {

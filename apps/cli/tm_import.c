@@ -1,7 +1,9 @@
-/* tm_import.c - skmt tm import: files into a memory, as one step.
+/* tm_import.c - skmt tm import: reads files into a memory, in one transaction.
+ * The library parses the files; here are the options, the file of rejected
+ * units and the summary.
  *
- * With --skip-bad what cannot be read is written to a file as it was met:
- * file:line:column: why, then the raw text indented. */
+ * With --skip-bad, each unit that cannot be read is written to the file of
+ * rejects: "file:line:column: reason", then the raw text, indented. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +15,18 @@
 
 struct rejects {
     char *path;
-    FILE *file;                 /* opened by the first */
-    int error;                  /* errno of what went wrong with it */
+    FILE *file;                 /* opened for the first reject */
+    int error;                  /* errno of a failure to write it */
 };
 
 struct import_call {
     struct tm_call *c;
-    skmt_import *how;
+    skmt_import *import;        /* the library's options and counts */
     struct rejects rejects;
     double seconds;
 };
 
-/* ---- what was left out ------------------------------------------------ */
+/* ---- rejected units --------------------------------------------------- */
 
 static void tm_import_write_raw(FILE *f, const char *raw, size_t len)
 {
@@ -41,9 +43,10 @@ static void tm_import_write_raw(FILE *f, const char *raw, size_t len)
     }
 }
 
-static int rejected(void *user, const char *file, uint64_t line,
-                    uint64_t column, const char *why, const char *raw,
-                    size_t raw_len)
+/* The callback for a unit that is skipped. Returns 1 to stop the import. */
+static int write_reject(void *user, const char *file, uint64_t line,
+                        uint64_t column, const char *why, const char *raw,
+                        size_t raw_len)
 {
     struct rejects *r = user;
 
@@ -66,15 +69,15 @@ static void rejects_close(struct rejects *r)
     r->file = NULL;
 }
 
-/* --rejects, or beside the memory. */
+/* Choose the file of rejects: --rejects, or MEM.rejects. */
 static int rejects_begin(struct import_call *im)
 {
     struct tm_call *c = im->c;
     const char *path = tm_value(c, "rejects");
     size_t size;
 
-    if (!tm_given(c, "skip-bad"))
-        return path ? complain(EXIT_USAGE, "--rejects goes with --skip-bad")
+    if (!tm_has_option(c, "skip-bad"))
+        return path ? complain(EXIT_USAGE, "--rejects needs --skip-bad")
                     : EXIT_DONE;
     size = strlen(path ? path : c->path) + sizeof ".rejects";
     im->rejects.path = malloc(size);
@@ -82,13 +85,13 @@ static int rejects_begin(struct import_call *im)
     snprintf(im->rejects.path, size, "%s%s", path ? path : c->path,
              path ? "" : ".rejects");
     record_value("rejects", im->rejects.path);
-    skmt_import_rejects(im->how, rejected, &im->rejects);
+    skmt_import_rejects(im->import, write_reject, &im->rejects);
     return EXIT_DONE;
 }
 
-/* ---- how to read ------------------------------------------------------ */
+/* ---- options ---------------------------------------------------------- */
 
-static int set_how(struct import_call *im)
+static int set_import_options(struct import_call *im)
 {
     static const char *const keys[] = {
         "format", "source-lang", "target-lang", "target-file",
@@ -97,33 +100,34 @@ static int set_how(struct import_call *im)
     };
     skmt_error err;
 
-    if (tm_given(im->c, "header") && tm_given(im->c, "no-header"))
-        return complain(EXIT_USAGE, "--header and --no-header exclude each "
-                        "other");
+    if (tm_has_option(im->c, "header") && tm_has_option(im->c, "no-header"))
+        return complain(EXIT_USAGE, "--header and --no-header cannot be used "
+                        "together");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = tm_value(im->c, keys[i]);
 
-        if (!tm_given(im->c, keys[i])) continue;
-        if (skmt_import_set(im->how, keys[i], value ? value : "yes", &err))
+        if (!tm_has_option(im->c, keys[i])) continue;
+        if (skmt_import_set(im->import, keys[i], value ? value : "yes", &err))
             return complain(EXIT_USAGE, "--%s", err.message);
     }
     return EXIT_DONE;
 }
 
-/* ---- what came of it -------------------------------------------------- */
+/* ---- the summary ------------------------------------------------------ */
 
-static double rate(const struct import_call *im)
+static double pairs_per_second(const struct import_call *im)
 {
-    return (double)skmt_import_count(im->how, "pairs")
+    return (double)skmt_import_count(im->import, "pairs")
            / (im->seconds > 1e-3 ? im->seconds : 1e-3);
 }
 
+/* One item of a list; *separator is written before it. */
 static void put_left_out(struct textbuf *t, int64_t n, const char *why,
-                         const char **before)
+                         const char **separator)
 {
     if (n <= 0) return;
-    textbuf_adds(t, *before);
-    *before = ", ";
+    textbuf_adds(t, *separator);
+    *separator = ", ";
     put_count(t, n);
     textbuf_adds(t, " ");
     textbuf_adds(t, why);
@@ -132,30 +136,30 @@ static void put_left_out(struct textbuf *t, int64_t n, const char *why,
 static void put_counts(const struct import_call *im)
 {
     struct textbuf *t = &im->c->out;
-    int64_t empty = skmt_import_count(im->how, "empty");
-    int64_t other = skmt_import_count(im->how, "other-language");
-    int64_t unfinished = skmt_import_count(im->how, "unfinished");
-    int64_t bad = skmt_import_count(im->how, "bad");
-    int64_t headers = skmt_import_count(im->how, "headers");
-    const char *before = "left out: ";
+    int64_t empty = skmt_import_count(im->import, "empty");
+    int64_t other = skmt_import_count(im->import, "other-language");
+    int64_t unfinished = skmt_import_count(im->import, "unfinished");
+    int64_t bad = skmt_import_count(im->import, "bad");
+    int64_t headers = skmt_import_count(im->import, "headers");
+    const char *separator = "left out: ";
 
-    put_noun(t, skmt_import_count(im->how, "pairs"), "pair", "pairs");
+    put_noun(t, skmt_import_count(im->import, "pairs"), "pair", "pairs");
     textbuf_adds(t, " imported, ");
-    put_count(t, skmt_import_count(im->how, "texts"));
-    textbuf_adds(t, " not known before\n");
+    put_count(t, skmt_import_count(im->import, "texts"));
+    textbuf_adds(t, " of them new\n");
     if (empty + other + unfinished + bad + headers > 0) {
-        put_left_out(t, empty, "empty", &before);
-        put_left_out(t, other, "in other languages", &before);
-        put_left_out(t, unfinished, "unfinished (--fuzzy takes them)",
-                     &before);
-        put_left_out(t, headers, "header (--no-header takes it as a pair)",
-                     &before);
-        put_left_out(t, bad, "bad, see ", &before);
+        put_left_out(t, empty, "empty", &separator);
+        put_left_out(t, other, "in other languages", &separator);
+        put_left_out(t, unfinished, "unfinished (import them with --fuzzy)",
+                     &separator);
+        put_left_out(t, headers, "header (import it with --no-header)",
+                     &separator);
+        put_left_out(t, bad, "unreadable, see ", &separator);
         if (bad > 0) textbuf_adds(t, im->rejects.path);
         textbuf_adds(t, "\n");
     }
     textbuf_addf(t, "%.2f s, ", im->seconds);
-    put_count(t, (int64_t)rate(im));
+    put_count(t, (int64_t)pairs_per_second(im));
     textbuf_adds(t, " pairs/s\n");
 }
 
@@ -173,17 +177,17 @@ static void tm_import_put_json(const struct import_call *im)
     jput_field(t, "file", im->c->path);
     jput_field(t, "memory", tm_memory_name(im->c));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        jput_int(t, counts[i][1], skmt_import_count(im->how, counts[i][0]));
-    if (skmt_import_count(im->how, "bad") > 0)
+        jput_int(t, counts[i][1], skmt_import_count(im->import, counts[i][0]));
+    if (skmt_import_count(im->import, "bad") > 0)
         jput_field(t, "rejects", im->rejects.path);
     jput_key(t, "seconds");
     jput_number(t, im->seconds);
     jput_key(t, "pairs_per_second");
-    jput_number(t, rate(im));
+    jput_number(t, pairs_per_second(im));
     textbuf_adds(t, "}\n");
 }
 
-/* "de to en", as the import was told or the memory has it. */
+/* "de to en": the languages of the options, or else of the memory. */
 static void put_languages(struct textbuf *t, const struct import_call *im,
                           const skmt_tm_info *m)
 {
@@ -206,33 +210,34 @@ static void put_reason(struct textbuf *t, int64_t n, const char *why)
     textbuf_adds(t, why);
 }
 
-/* Why an import has stored nothing. A file that has no units at all is no
- * error; one whose units were all left out is, for somebody expects them. */
-static int explain_nothing(const struct import_call *im, const skmt_tm_info *m)
+/* Explain why an import stored nothing. Files without any units are no error.
+ * Files whose units were all left out are, because the user expects them. */
+static int explain_empty_import(const struct import_call *im,
+                                const skmt_tm_info *m)
 {
-    int64_t other = skmt_import_count(im->how, "other-language");
+    int64_t other = skmt_import_count(im->import, "other-language");
     struct textbuf t = { 0 };
 
     put_reason(&t, other, "in languages other than ");
     if (other > 0) put_languages(&t, im, m);
-    put_reason(&t, skmt_import_count(im->how, "empty"),
+    put_reason(&t, skmt_import_count(im->import, "empty"),
                "without a source or a target text");
-    put_reason(&t, skmt_import_count(im->how, "unfinished"),
-               "not finished (--fuzzy takes them)");
-    put_reason(&t, skmt_import_count(im->how, "bad"), "that cannot be read");
+    put_reason(&t, skmt_import_count(im->import, "unfinished"),
+               "unfinished (import them with --fuzzy)");
+    put_reason(&t, skmt_import_count(im->import, "bad"), "unreadable");
     if (!t.len) {
-        complain(0, "nothing was imported: there is no pair in %s",
+        complain(0, "nothing was imported: there are no pairs in %s",
                  im->c->n_operands == 1 ? im->c->operands[0] : "these files");
         return EXIT_DONE;
     }
-    complain(0, "nothing was imported; what was left out: %.*s", (int)t.len,
+    complain(0, "nothing was imported; units left out: %.*s", (int)t.len,
              t.failed ? "" : t.data);
     textbuf_release(&t);
     return EXIT_TROUBLE;
 }
 
-/* What the user should know about an import that went well. */
-static int give_notes(const struct import_call *im)
+/* Print notes about an import that succeeded. */
+static int print_import_notes(const struct import_call *im)
 {
     struct tm_call *c = im->c;
     const char *missing;
@@ -240,11 +245,12 @@ static int give_notes(const struct import_call *im)
     int status = tm_memory_info(c, &m);
 
     if (status) return status;
-    if (!skmt_import_count(im->how, "pairs")) return explain_nothing(im, &m);
+    if (!skmt_import_count(im->import, "pairs"))
+        return explain_empty_import(im, &m);
     if (!m.source_lang[0] == !m.target_lang[0]) return EXIT_DONE;
     missing = m.source_lang[0] ? "target" : "source";
-    complain(0, "the file does not say its %s language; 'skmt tm set %s "
-             "--%s-lang LANG' sets it", missing, c->path, missing);
+    complain(0, "the %s language is not known; set it with 'skmt tm set %s "
+             "--%s-lang LANG'", missing, c->path, missing);
     return EXIT_DONE;
 }
 
@@ -260,11 +266,11 @@ static int tm_import_failed(struct import_call *im, const skmt_error *err)
     }
     status = tm_failed(c, err);
     if (status > EXIT_SIGNAL)
-        complain(0, "import stopped; %s is as it was", c->path);
+        complain(0, "import stopped; %s is unchanged", c->path);
     return status;
 }
 
-static int import(struct import_call *im)
+static int run_import(struct import_call *im)
 {
     struct tm_call *c = im->c;
     double begin = wall_seconds();
@@ -273,7 +279,7 @@ static int import(struct import_call *im)
     int status;
 
     st = skmt_tm_import(c->tm, tm_value(c, "name"), c->operands,
-                        c->n_operands, im->how, &err);
+                        c->n_operands, im->import, &err);
     im->seconds = wall_seconds() - begin;
     rejects_close(&im->rejects);
     if (st) return tm_import_failed(im, &err);
@@ -283,7 +289,7 @@ static int import(struct import_call *im)
     if (c->json) tm_import_put_json(im);
     else put_counts(im);
     tm_print(c);
-    status = give_notes(im);
+    status = print_import_notes(im);
     return im->rejects.error ? EXIT_TROUBLE : status;
 }
 
@@ -292,13 +298,13 @@ int cmd_tm_import(struct tm_call *c)
     struct import_call im = { .c = c };
     int status;
 
-    im.how = skmt_import_new();
-    if (!im.how) return complain(EXIT_TROUBLE, "out of memory");
-    status = set_how(&im);
+    im.import = skmt_import_new();
+    if (!im.import) return complain(EXIT_TROUBLE, "out of memory");
+    status = set_import_options(&im);
     if (!status) status = rejects_begin(&im);
     if (!status) status = tm_open(c, SKMT_TM_WRITE);
-    if (!status) status = import(&im);
-    skmt_import_free(im.how);
+    if (!status) status = run_import(&im);
+    skmt_import_free(im.import);
     free(im.rejects.path);
     return status;
 }

@@ -1,5 +1,5 @@
-/* tm_maintain.c - skmt tm export, check, rebuild, compact, recover: the file as a
- * whole. */
+/* tm_maintain.c - skmt tm export, check, rebuild, compact and recover: the
+ * subcommands that work on the file as a whole. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- export ----------------------------------------------------------- */
 
-static int answer_exported(struct tm_call *c, const char *path, int64_t n)
+static int print_exported(struct tm_call *c, const char *path, int64_t n)
 {
     struct textbuf *t = &c->out;
 
@@ -37,8 +37,8 @@ int cmd_tm_export(struct tm_call *c)
     int status;
 
     if (standard && c->json)
-        return complain(EXIT_USAGE, "--json is about the file of -o FILE; "
-                        "here the pairs go to standard output");
+        return complain(EXIT_USAGE, "--json needs -o FILE: without it, the "
+                        "pairs go to standard output");
     if (path && !path[0])
         return complain(EXIT_USAGE, "--output needs the name of a file");
     if ((status = tm_open_read(c))) return status;
@@ -47,12 +47,13 @@ int cmd_tm_export(struct tm_call *c)
                        format, tm_value(c, "target-file"), &n, &err))
         return tm_failed(c, &err);
     progress_end(&c->progress);
-    return standard ? EXIT_DONE : answer_exported(c, path, n);
+    return standard ? EXIT_DONE : print_exported(c, path, n);
 }
 
 /* ---- check ------------------------------------------------------------ */
 
-static void problem(void *user, const char *sentence)
+/* The callback of skmt_tm_check(). */
+static void put_problem(void *user, const char *sentence)
 {
     struct tm_call *c = user;
     struct textbuf *t = &c->out;
@@ -67,7 +68,7 @@ static void problem(void *user, const char *sentence)
     }
 }
 
-/* "* The target." is the one that is taken, "  The target." the others. */
+/* One of several translations of a source; the one that is used has a "*". */
 static void put_contender(struct textbuf *t, const skmt_translation *x,
                           bool wins)
 {
@@ -122,7 +123,7 @@ static int put_contradiction(void *user, const char *source,
     return t->failed || interrupt_signal() || (!c->json && tm_print(c));
 }
 
-/* Sources with several translations, instead of a check of the file. */
+/* List the sources with several translations. */
 static int check_contradictions(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
@@ -159,10 +160,10 @@ int cmd_tm_check(struct tm_call *c)
     skmt_error err;
     int n = 0, status;
 
-    if (tm_given(c, "contradictions")) return check_contradictions(c);
-    if (tm_given(c, "name"))
-        return complain(EXIT_USAGE, "--name is for --contradictions: the file "
-                        "is checked as a whole");
+    if (tm_has_option(c, "contradictions")) return check_contradictions(c);
+    if (tm_has_option(c, "name"))
+        return complain(EXIT_USAGE, "--name needs --contradictions; otherwise "
+                        "the whole file is checked");
     status = tm_open(c, SKMT_TM_READ);
     if (status) return status;
     if (c->json) {
@@ -171,13 +172,14 @@ int cmd_tm_check(struct tm_call *c)
         jput_key(t, "problems");
         textbuf_adds(t, "[");
     }
-    if (skmt_tm_check(c->tm, problem, c, &n, &err)) return tm_failed(c, &err);
+    if (skmt_tm_check(c->tm, put_problem, c, &n, &err))
+        return tm_failed(c, &err);
     if (c->json) {
         textbuf_adds(t, "]}\n");
     } else {
         textbuf_adds(t, c->path);
         if (n) textbuf_addf(t, ": %d problem%s\n", n, n == 1 ? "" : "s");
-        else textbuf_adds(t, ": all is sound\n");
+        else textbuf_adds(t, ": no problems\n");
     }
     status = tm_print(c);
     return status ? status : n ? EXIT_TROUBLE : EXIT_DONE;
@@ -198,7 +200,7 @@ static int64_t disk_bytes(struct tm_call *c)
     return sum;
 }
 
-static int answer_work(struct tm_call *c, double seconds)
+static int print_size(struct tm_call *c, double seconds)
 {
     struct textbuf *t = &c->out;
 
@@ -218,26 +220,27 @@ static int answer_work(struct tm_call *c, double seconds)
     return tm_print(c);
 }
 
-static int tm_maintain_work(struct tm_call *c,
-                            skmt_status (*what)(skmt_tm *tm, skmt_error *err))
+/* Open the memory, call fn on it and print the new size. */
+static int run_on_file(struct tm_call *c,
+                       skmt_status (*fn)(skmt_tm *tm, skmt_error *err))
 {
     int status = tm_open(c, SKMT_TM_WRITE);
     double begin = wall_seconds();
     skmt_error err;
 
     if (status) return status;
-    if (what(c->tm, &err)) return tm_failed(c, &err);
-    return answer_work(c, wall_seconds() - begin);
+    if (fn(c->tm, &err)) return tm_failed(c, &err);
+    return print_size(c, wall_seconds() - begin);
 }
 
 int cmd_tm_rebuild(struct tm_call *c)
 {
-    return tm_maintain_work(c, skmt_tm_rebuild);
+    return run_on_file(c, skmt_tm_rebuild);
 }
 
 int cmd_tm_compact(struct tm_call *c)
 {
-    return tm_maintain_work(c, skmt_tm_compact);
+    return run_on_file(c, skmt_tm_compact);
 }
 
 /* ---- recover ---------------------------------------------------------- */
@@ -253,13 +256,15 @@ static void put_recovered(struct tm_call *c, const skmt_recovery *r)
     if (r->doubtful) {
         put_noun(t, r->doubtful, "of them is doubtful: its texts",
                  "of them are doubtful: their texts");
-        textbuf_adds(t, " are right; document, author and times may be wrong "
-                     "or missing\n");
+        textbuf_adds(t, " are intact, but document, author and times may be "
+                     "wrong or missing\n");
     }
-    if (r->lost < 0) textbuf_adds(t, "it is not known how many were lost\n");
+    if (r->lost < 0)
+        textbuf_adds(t, "the number of pairs that were lost is unknown\n");
     if (r->lost > 0) {
+        textbuf_adds(t, "at most ");
         put_noun(t, r->lost, "pair", "pairs");
-        textbuf_adds(t, " at most could not be read\n");
+        textbuf_adds(t, " could not be read\n");
     }
 }
 

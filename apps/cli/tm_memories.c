@@ -1,4 +1,5 @@
-/* tm_memories.c - skmt tm create, list, set, drop: the memories of a file. */
+/* tm_memories.c - skmt tm create, list, set and drop: the subcommands that
+ * work on the memories of a file. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,16 +10,16 @@
 
 /* ---- create ----------------------------------------------------------- */
 
-/* In a file that has memories already another one must be named. */
+/* --name is required to add a memory to a file that already has one. */
 static int tm_memories_check_new(struct tm_call *c)
 {
     skmt_error err;
     int n;
 
     if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
-    if (n == 0 || tm_given(c, "name")) return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s exists already; --name NAME makes "
-                    "another memory in it", c->path);
+    if (n == 0 || tm_has_option(c, "name")) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s already exists; use --name NAME to "
+                    "create another memory in it", c->path);
 }
 
 int cmd_tm_create(struct tm_call *c)
@@ -31,7 +32,7 @@ int cmd_tm_create(struct tm_call *c)
 
     settings.source_lang = tm_value(c, "source-lang");
     settings.target_lang = tm_value(c, "target-lang");
-    settings.keep_duplicates = tm_given(c, "keep-duplicates");
+    settings.keep_duplicates = tm_has_option(c, "keep-duplicates");
     priority = tm_value(c, "priority");
     if (priority
         && (status = tm_number(priority, INT32_MIN, "--priority", &number)))
@@ -51,7 +52,7 @@ int cmd_tm_create(struct tm_call *c)
         textbuf_adds(&c->out, "}\n");
     } else {
         textbuf_adds(&c->out, c->path);
-        textbuf_adds(&c->out, ": made memory '");
+        textbuf_adds(&c->out, ": created memory '");
         put_visible(&c->out, settings.name, strlen(settings.name));
         textbuf_adds(&c->out, "'\n");
     }
@@ -60,7 +61,7 @@ int cmd_tm_create(struct tm_call *c)
 
 /* ---- list ------------------------------------------------------------- */
 
-/* Names last: they may be long, and wide. */
+/* The name comes last because it may be long and of unknown width. */
 static void tm_memories_put_row(struct textbuf *t, const skmt_tm_info *m)
 {
     char pair[80];
@@ -107,7 +108,7 @@ static const struct { const char *option, *key; } settable[] = {
     { "priority", "priority" },
     { "source-lang", "source-lang" },
     { "target-lang", "target-lang" },
-    { "rename", "name" },               /* last: the others go by the old */
+    { "rename", "name" },       /* last, as the others need the old name */
 };
 enum { N_SETTABLE = sizeof settable / sizeof *settable };
 
@@ -134,10 +135,10 @@ int cmd_tm_set(struct tm_call *c)
     int status;
 
     for (int i = 0; i < N_SETTABLE; i++)
-        if (tm_given(c, settable[i].option)) any = true;
+        if (tm_has_option(c, settable[i].option)) any = true;
     if (!any)
-        return complain(EXIT_USAGE, "tm set needs what to set: --priority, "
-                        "--source-lang, --target-lang or --rename");
+        return complain(EXIT_USAGE, "tm set needs at least one of --priority, "
+                        "--source-lang, --target-lang and --rename");
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
     if (set_all(c, &err)) return tm_failed(c, &err);
     return tm_memories_list(c);
@@ -151,11 +152,11 @@ int cmd_tm_drop(struct tm_call *c)
     int status;
 
     if (!name)
-        return complain(EXIT_USAGE, "tm drop needs --name NAME; "
-                        "'skmt tm list %s' shows the names", c->path);
+        return complain(EXIT_USAGE, "tm drop needs --name NAME; 'skmt tm list "
+                        "%s' lists the names", c->path);
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
-    snprintf(question, sizeof question, "Drop memory '%s' of %s with all its "
-             "pairs?", name, c->path);
+    snprintf(question, sizeof question, "Delete memory '%s' of %s with all "
+             "its pairs?", name, c->path);
     if ((status = tm_confirm(c, question))) return status;
     if (skmt_tm_drop(c->tm, name, &err)) return tm_failed(c, &err);
     return tm_memories_list(c);

@@ -1,4 +1,6 @@
-/* tm_pairs.c - skmt tm add, edit, delete, show: single pairs. */
+/* tm_pairs.c - skmt tm add, edit, delete and show: the subcommands that work
+ * on single pairs. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "tm_call.h"
 #include "tm_print.h"
 
-/* A pair that is not there is no mistake of the command line's form. */
+/* A pair that does not exist is not a usage error. */
 static int pair_failed(struct tm_call *c, const skmt_error *err)
 {
     int status = tm_failed(c, err);
@@ -16,7 +18,7 @@ static int pair_failed(struct tm_call *c, const skmt_error *err)
 
 /* ---- add -------------------------------------------------------------- */
 
-/* Store one pair; once it is safe, say its number. */
+/* Store one pair and put its number in c->out. */
 static skmt_status add_one(struct tm_call *c, const char *source,
                            const char *target, skmt_error *err)
 {
@@ -26,7 +28,7 @@ static skmt_status add_one(struct tm_call *c, const char *source,
     int64_t id = 0;
     skmt_status st;
 
-    if (tm_given(c, "tagged")) {
+    if (tm_has_option(c, "tagged")) {
         pair.source_tagged = source;
         pair.target_tagged = target;
     }
@@ -39,7 +41,8 @@ static skmt_status add_one(struct tm_call *c, const char *source,
     return SKMT_OK;
 }
 
-/* Every line is answered before the next is read. */
+/* Store the pair of one line and print its number before the next line is
+ * read. */
 static int tm_pairs_add_line(struct tm_call *c, struct input_line *line,
                              void *unused)
 {
@@ -49,9 +52,9 @@ static int tm_pairs_add_line(struct tm_call *c, struct input_line *line,
     (void)unused;
     if (line->len == 0) return EXIT_DONE;
     if (memchr(line->text, 0, line->len))
-        return tm_bad_line(line, "has a NUL, which is no text");
+        return tm_bad_line(line, "the line contains a NUL byte");
     if (!tab || strchr(tab + 1, '\t'))
-        return tm_bad_line(line, "is not a source, a tab and a target");
+        return tm_bad_line(line, "expected a source, a tab and a target");
     *tab = 0;
     if (!add_one(c, line->text, tab + 1, &err)) return tm_print(c);
     if (err.status == SKMT_TEXT || err.status == SKMT_LIMIT)
@@ -67,8 +70,9 @@ int cmd_tm_add(struct tm_call *c)
     int status;
 
     if (!from_input && c->n_operands < 2)
-        return complain(EXIT_USAGE, "tm add needs SOURCE and TARGET, or "
-                        "neither to read lines; see 'skmt help tm add'");
+        return complain(EXIT_USAGE, "tm add needs both SOURCE and TARGET, or "
+                        "neither to read standard input; see 'skmt help tm "
+                        "add'");
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
     if (from_input) return tm_each_line(c, "-", tm_pairs_add_line, NULL);
     if (add_one(c, c->operands[0], c->operands[1], &err))
@@ -115,7 +119,7 @@ static void tm_pairs_put_pair(struct textbuf *t, const skmt_pair *p)
     put_field(t, "extra", p->extra);
 }
 
-static int show(struct tm_call *c, int64_t id)
+static int print_pair(struct tm_call *c, int64_t id)
 {
     skmt_error err;
     skmt_pair p;
@@ -134,10 +138,10 @@ static int show(struct tm_call *c, int64_t id)
 int cmd_tm_show(struct tm_call *c)
 {
     int64_t id;
-    int status = tm_number(c->operands[0], 1, "an ID", &id);
+    int status = tm_number(c->operands[0], 1, "ID", &id);
 
     if (!status) status = tm_open_read(c);
-    return status ? status : show(c, id);
+    return status ? status : print_pair(c, id);
 }
 
 /* ---- edit ------------------------------------------------------------- */
@@ -147,7 +151,7 @@ int cmd_tm_edit(struct tm_call *c)
     const char *source = tm_value(c, "source"), *target;
     skmt_error err;
     int64_t id;
-    int status = tm_number(c->operands[0], 1, "an ID", &id);
+    int status = tm_number(c->operands[0], 1, "ID", &id);
 
     if (status) return status;
     target = tm_value(c, "target");
@@ -157,12 +161,12 @@ int cmd_tm_edit(struct tm_call *c)
     if ((status = tm_open(c, SKMT_TM_WRITE))) return status;
     if (skmt_tm_replace(c->tm, id, source, target, &err))
         return pair_failed(c, &err);
-    return show(c, id);
+    return print_pair(c, id);
 }
 
 /* ---- delete ----------------------------------------------------------- */
 
-static int answer_deleted(struct tm_call *c, int64_t n)
+static int print_deleted(struct tm_call *c, int64_t n)
 {
     struct textbuf *t = &c->out;
 
@@ -177,7 +181,7 @@ static int answer_deleted(struct tm_call *c, int64_t n)
     return tm_print(c);
 }
 
-/* All of them or none. */
+/* Delete all of them or none. */
 static int delete_ids(struct tm_call *c)
 {
     int64_t *ids = calloc((size_t)c->n_operands, sizeof *ids);
@@ -185,9 +189,10 @@ static int delete_ids(struct tm_call *c)
     skmt_status st;
     int status = EXIT_DONE;
 
+    assert(c->n_operands > 0);
     if (!ids) return complain(EXIT_TROUBLE, "out of memory");
     for (int i = 0; i < c->n_operands && !status; i++)
-        status = tm_number(c->operands[i], 1, "an ID", &ids[i]);
+        status = tm_number(c->operands[i], 1, "ID", &ids[i]);
     if (!status) status = tm_open(c, SKMT_TM_WRITE);
     if (!status) {
         st = skmt_tm_begin(c->tm, &err);
@@ -196,15 +201,15 @@ static int delete_ids(struct tm_call *c)
         if (!st) st = skmt_tm_commit(c->tm, &err);
         if (st) skmt_tm_rollback(c->tm);
         if (st) status = pair_failed(c, &err);
-        else status = answer_deleted(c, c->n_operands);
+        else status = print_deleted(c, c->n_operands);
     }
     free(ids);
     return status;
 }
 
-/* A memory of the same name and settings takes the place of the old one. */
-static skmt_status start_afresh(struct tm_call *c, const skmt_tm_info *m,
-                                skmt_error *err)
+/* Replace the memory by an empty one with the same name and settings. */
+static skmt_status replace_by_empty(struct tm_call *c, const skmt_tm_info *m,
+                                    skmt_error *err)
 {
     char source[64], target[64];
     skmt_tm_info settings = *m;
@@ -237,8 +242,8 @@ static int delete_all(struct tm_call *c)
     snprintf(question, sizeof question, "Delete all %lld pairs of memory '%s' "
              "in %s?", (long long)n, c->memory, c->path);
     if ((status = tm_confirm(c, question))) return status;
-    if (start_afresh(c, &m, &err)) return tm_failed(c, &err);
-    return answer_deleted(c, n);
+    if (replace_by_empty(c, &m, &err)) return tm_failed(c, &err);
+    return print_deleted(c, n);
 }
 
 static int delete_matching(struct tm_call *c)
@@ -253,21 +258,21 @@ static int delete_matching(struct tm_call *c)
                              tm_value(c, "source"), tm_value(c, "target"),
                              &n, &err))
         return tm_failed(c, &err);
-    return answer_deleted(c, n);
+    return print_deleted(c, n);
 }
 
 int cmd_tm_delete(struct tm_call *c)
 {
     static const char *const filters[] = { "origin", "document", "source",
                                            "target" };
-    bool some = false, all = tm_given(c, "all");
+    bool some = false, all = tm_has_option(c, "all");
 
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
-        if (tm_given(c, filters[i])) some = true;
+        if (tm_has_option(c, filters[i])) some = true;
     if ((c->n_operands > 0) + some + all != 1)
-        return complain(EXIT_USAGE, "tm delete needs either IDs, or what the "
-                        "pairs have in common, or --all; see "
-                        "'skmt help tm delete'");
+        return complain(EXIT_USAGE, "tm delete needs either IDs, or options "
+                        "that select pairs, or --all; see 'skmt help tm "
+                        "delete'");
     if (all) return delete_all(c);
     return c->n_operands > 0 ? delete_ids(c) : delete_matching(c);
 }

@@ -1,4 +1,5 @@
-/* tm_print.c - see tm_print.h. */
+/* tm_print.c - formats pairs, numbers and times for output, with control
+ * characters made visible. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 
 #include "tm_print.h"
 
-/* C1 controls (U+0080 to U+009F) work on terminals as ESC does. */
+/* Length in bytes of a control character at s; 0 if there is none. Terminals
+ * also obey the C1 controls, U+0080 to U+009F. */
 static size_t control_len(const unsigned char *s, size_t n)
 {
     if (s[0] < 0x20 || s[0] == 0x7F) return 1;
@@ -123,7 +125,7 @@ void jput_pair(struct textbuf *t, const skmt_pair *p)
     jput_field(t, "author", p->author);
     jput_time(t, "created", p->created);
     jput_time(t, "changed", p->changed);
-    if (p->extra[0]) {                  /* an object already */
+    if (p->extra[0]) {                  /* extra is a JSON object */
         jput_key(t, "extra");
         textbuf_adds(t, p->extra);
     }

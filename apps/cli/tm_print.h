@@ -1,4 +1,4 @@
-/* tm_print.h - pairs and numbers as the subcommands of "skmt tm" show them. */
+/* tm_print.h - formats pairs, numbers and times, as text and as JSON. */
 #ifndef TM_PRINT_H
 #define TM_PRINT_H
 
@@ -7,7 +7,8 @@
 #include "skmt.h"
 #include "textbuf.h"
 
-/* Text for a line of a terminal: control characters as \n, \t or \x1b. */
+/* Text that is safe to print on a terminal: control characters are written as
+ * \n, \t or \x1b. */
 void put_visible(struct textbuf *t, const char *s, size_t n);
 void put_count(struct textbuf *t, int64_t n);           /* 1,234,567 */
 void put_aligned(struct textbuf *t, int64_t n, size_t width);
@@ -16,16 +17,16 @@ void put_noun(struct textbuf *t, int64_t n, const char *one,
 void put_day(struct textbuf *t, int64_t seconds);       /* 2024-05-31 */
 void put_moment(struct textbuf *t, int64_t seconds);    /* .. 12:00:00 UTC */
 
-/* A similarity in percent, rounded down: only equal texts are 100 % similar.
- * The one rounding of all similarities that are shown. */
+/* A similarity in percent, rounded down, so that only equal texts are 100 %
+ * similar. All similarities that are printed are rounded by this function. */
 int similarity_percent(double similarity);
 
 void jput_int(struct textbuf *t, const char *key, int64_t n);
 void jput_field(struct textbuf *t, const char *key, const char *text);
 void jput_time(struct textbuf *t, const char *key, int64_t seconds);
-/* All that a pair is, between braces the caller writes. */
+/* The members of a pair's object; the caller writes the braces. */
 void jput_pair(struct textbuf *t, const skmt_pair *p);
-/* {..}: what skmt tm list says of a memory. */
+/* The object that describes a memory, with braces. */
 void jput_memory(struct textbuf *t, const skmt_tm_info *m);
 
 #endif

@@ -1,11 +1,12 @@
-/* tm_search.c - skmt tm search: the most similar pairs, for people or as JSON.
+/* tm_search.c - skmt tm search: prints the most similar pairs, as text or as
+ * JSON.
  *
  *      92%  Die Datei wurde [-nicht -]gefunden.
  *           The file was not found.
  *           id 17, memory.tmx:12, main, 2024-05-31, 3 times
  *
- * The source is the stored one; what the text lacks is struck out, what only
- * the text has is put in. */
+ * The first line is the stored source. Words that are missing from the searched
+ * text are marked [-so-], words that are only in it are inserted {+so+}. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +22,21 @@ struct search_call {
     bool echo;                  /* print the text before its matches */
 };
 
-/* Struck out and underlined as well: not all see red and green. */
+/* Differences are also struck out or underlined, for the color blind. */
 static const char bold[] = "\033[1m", dim[] = "\033[2m",
-    dropped[] = "\033[31;9m", added[] = "\033[32;4m", usual[] = "\033[0m";
+    removed_style[] = "\033[31;9m", added_style[] = "\033[32;4m",
+    reset_style[] = "\033[0m";
 
-/* ---- for people ------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------- */
 
 static void tm_search_paint(struct search_call *s, const char *code)
 {
     if (s->color) textbuf_adds(&s->c->out, code);
 }
 
-static void put_stretch(struct search_call *s, char kind, const char *text,
-                        size_t n)
+/* Part of a source: kind is '=', '-' or '+', as in skmt_matches_edit(). */
+static void put_edit(struct search_call *s, char kind, const char *text,
+                     size_t n)
 {
     struct textbuf *t = &s->c->out;
 
@@ -41,10 +44,10 @@ static void put_stretch(struct search_call *s, char kind, const char *text,
         put_visible(t, text, n);
         return;
     }
-    if (s->color) textbuf_adds(t, kind == '-' ? dropped : added);
+    if (s->color) textbuf_adds(t, kind == '-' ? removed_style : added_style);
     else textbuf_adds(t, kind == '-' ? "[-" : "{+");
     put_visible(t, text, n);
-    if (s->color) textbuf_adds(t, usual);
+    if (s->color) textbuf_adds(t, reset_style);
     else textbuf_adds(t, kind == '-' ? "-]" : "+}");
 }
 
@@ -55,12 +58,13 @@ static void put_differences(struct search_call *s, const skmt_matches *m, int i,
     char kind;
 
     for (int k = 0; skmt_matches_edit(m, i, k, &kind, &begin, &end); k++)
-        put_stretch(s, kind, (kind == '+' ? text : match->pair.source) + begin,
-                    end - begin);
+        put_edit(s, kind, (kind == '+' ? text : match->pair.source) + begin,
+                 end - begin);
 }
 
-/* "id 17, memory.tmx:12, letter.docx, main, 2024-05-31, 3 times" */
-static void put_where(struct search_call *s, const skmt_match *match)
+/* Where a match comes from:
+ * "id 17, memory.tmx:12, letter.docx, main, 2024-05-31, 3 times" */
+static void put_provenance(struct search_call *s, const skmt_match *match)
 {
     struct textbuf *t = &s->c->out;
     const skmt_pair *p = &match->pair;
@@ -94,20 +98,21 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
     skmt_matches_get(m, i, &match);
     tm_search_paint(s, bold);
     textbuf_addf(t, "%3d%%", similarity_percent(match.similarity));
-    tm_search_paint(s, usual);
+    tm_search_paint(s, reset_style);
     textbuf_adds(t, "  ");
     put_differences(s, m, i, &match, text);
     textbuf_adds(t, "\n      ");
     put_visible(t, match.pair.target, strlen(match.pair.target));
     textbuf_adds(t, "\n      ");
     tm_search_paint(s, dim);
-    put_where(s, &match);
-    tm_search_paint(s, usual);
+    put_provenance(s, &match);
+    tm_search_paint(s, reset_style);
     textbuf_adds(t, "\n");
 }
 
-static void put_block(struct search_call *s, const skmt_matches *m,
-                      const char *text, size_t len)
+/* The matches of one text; m may be NULL. */
+static void put_matches(struct search_call *s, const skmt_matches *m,
+                        const char *text, size_t len)
 {
     struct textbuf *t = &s->c->out;
     int n = m ? skmt_matches_count(m) : 0;
@@ -154,8 +159,8 @@ static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
     textbuf_adds(t, "}");
 }
 
-static void jput_block(struct search_call *s, const skmt_matches *m,
-                       const struct input_line *line)
+static void jput_matches(struct search_call *s, const skmt_matches *m,
+                         const struct input_line *line)
 {
     struct textbuf *t = &s->c->out;
     int n = m ? skmt_matches_count(m) : 0;
@@ -183,7 +188,7 @@ static int search_failed(struct search_call *s, const struct input_line *line,
     return tm_bad_line(line, err->message);
 }
 
-/* A blank line has no matches and an answer all the same. */
+/* A blank line is answered too: it has no matches. */
 static int search_line(struct tm_call *c, struct input_line *line, void *user)
 {
     struct search_call *s = user;
@@ -194,13 +199,13 @@ static int search_line(struct tm_call *c, struct input_line *line, void *user)
     if (!blank && skmt_tm_search(c->tm, line->text, line->len, c->options,
                                  c->model, &m, &err))
         return search_failed(s, line, &err);
-    if (c->json) jput_block(s, m, line);
-    else put_block(s, m, line->text, line->len);
+    if (c->json) jput_matches(s, m, line);
+    else put_matches(s, m, line->text, line->len);
     skmt_matches_free(m);
     return tm_print(c);
 }
 
-/* The words of the command line as one text, as echo prints them. */
+/* Search for the operands, joined by spaces. */
 static int search_operands(struct search_call *s)
 {
     struct textbuf text = { 0 };
@@ -229,8 +234,8 @@ static int choose_color(struct search_call *s)
 
     if (!when) when = "auto";
     if (strcmp(when, "auto") && strcmp(when, "always") && strcmp(when, "never"))
-        return complain(EXIT_USAGE, "--color is auto, always or never, not "
-                        "'%s'", when);
+        return complain(EXIT_USAGE, "--color: '%s' is not auto, always or "
+                        "never", when);
     record_value("color", when);
     s->color = when[1] == 'l'
                || (when[1] == 'u' && isatty(STDOUT_FILENO)
@@ -245,8 +250,8 @@ int cmd_tm_search(struct tm_call *c)
     int status;
 
     if (file && c->n_operands)
-        return complain(EXIT_USAGE, "tm search takes a text or --file, not "
-                        "both");
+        return complain(EXIT_USAGE, "tm search: TEXT and --file cannot be "
+                        "used together");
     status = choose_color(&s);
     if (!status) status = tm_open_search(c, true);
     if (status) return status;

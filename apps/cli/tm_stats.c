@@ -1,10 +1,11 @@
-/* tm_stats.c - skmt tm stats: how much there is, and how much of a text it
- * covers.
+/* tm_stats.c - skmt tm stats: prints the size of a memory, and how well it
+ * covers a text.
  *
- * With --against every line's similarity is that of its most similar stored
- * source, counted in tenths: the table by which "Simple and Scalable
- * Nearest Neighbor Machine Translation" (2023) explains where a memory
- * helps. */
+ * With --against, the similarity of each line to its most similar stored source
+ * is counted in a histogram with steps of 0.1. The paper "Simple and Scalable
+ * Nearest Neighbor Machine Translation" (2023) uses the same table to show
+ * where a memory helps. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,10 +26,10 @@ struct histogram {
 struct stats_context {
     struct histogram *h;
     struct progress progress;
-    uint64_t bytes;             /* of the file so far */
+    uint64_t bytes;             /* of the file read so far */
 };
 
-/* ---- the numbers ------------------------------------------------------ */
+/* ---- properties of the memory ----------------------------------------- */
 
 static void tm_stats_put_name(struct textbuf *t, const char *name)
 {
@@ -96,11 +97,13 @@ static int tm_stats_put_all(struct tm_call *c)
 
 /* ---- the histogram ---------------------------------------------------- */
 
-/* 1 - 9/10 falls a hair short of 0.1, and belongs to it. */
+/* The small addend puts 1 - 9/10, which is slightly below 0.1, in its
+ * bucket. */
 static void tm_stats_count(struct histogram *h, double similarity)
 {
     int bucket = (int)(similarity * BUCKETS + 1e-9);
 
+    assert(bucket >= 0);
     h->count[bucket < BUCKETS ? bucket : BUCKETS - 1]++;
     h->lines++;
     h->sum += similarity;
@@ -153,7 +156,7 @@ static int measure_lines(struct tm_call *c, const char *path,
     int status;
 
     progress_begin(&m.progress, "lines", file_bytes(path),
-                   !tm_given(c, "quiet"));
+                   !tm_has_option(c, "quiet"));
     status = tm_each_line(c, path, measure_line, &m);
     progress_end(&m.progress);
     return status;
@@ -232,7 +235,8 @@ static int measure_all(struct tm_call *c, const char *path,
     return status;
 }
 
-/* The facts come last to be taken: searches may have made index files. */
+/* The searches run first because they may create index files, which the
+ * properties count. */
 int cmd_tm_stats(struct tm_call *c)
 {
     const char *against = tm_value(c, "against");

@@ -1,8 +1,8 @@
-/* tm_warm.c - skmt tm warm: what the model makes of the stored pairs, made
- * before anyone waits for it.
+/* tm_warm.c - skmt tm warm: computes the keys of all pairs of a memory and
+ * stores them in a key file.
  *
- * Every few pairs are safe in the file as soon as they are made: Ctrl-C loses
- * next to nothing, and the next call goes on from there. */
+ * Keys are written to the file after every few pairs. Little is lost after
+ * Ctrl-C, and the next call continues from there. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,30 +17,31 @@
 
 struct tm_warm_context {
     const char *file;
-    int64_t made, there, removed;       /* pairs */
-    int64_t kept;               /* of the file, others' pairs included */
+    /* Numbers of pairs: computed now, found in the file, removed from it. */
+    int64_t n_computed, n_found, n_removed;
+    int64_t n_in_file;          /* at the end, with those of other memories */
     double seconds;
 };
 
-/* A file that can only be read would be looked into and never filled. */
+/* The library would accept a read-only key file, but not store anything. */
 static int tm_warm_check_file(const char *file)
 {
     if (!file || !file[0])
-        return complain(EXIT_USAGE, "tm warm needs --key-file FILE, where the "
-                        "keys are kept");
+        return complain(EXIT_USAGE, "tm warm needs --key-file FILE to store "
+                        "the keys");
     if (access(file, W_OK) && errno != ENOENT)
         return complain(EXIT_TROUBLE, "%s: %s", file, strerror(errno));
     return EXIT_DONE;
 }
 
-static int64_t tm_warm_bytes_of(const char *file)
+static int64_t key_file_bytes(const char *file)
 {
     struct stat st;
 
     return stat(file, &st) ? 0 : (int64_t)st.st_size;
 }
 
-static int answer(struct tm_call *c, const struct tm_warm_context *w)
+static int print_warmed(struct tm_call *c, const struct tm_warm_context *w)
 {
     struct textbuf *t = &c->out;
 
@@ -48,30 +49,30 @@ static int answer(struct tm_call *c, const struct tm_warm_context *w)
         textbuf_adds(t, "{");
         jput_field(t, "file", c->path);
         jput_field(t, "key_file", w->file);
-        jput_int(t, "made", w->made);
-        jput_int(t, "there", w->there);
-        jput_int(t, "removed", w->removed);
-        jput_int(t, "pairs", w->kept);
-        jput_int(t, "bytes", tm_warm_bytes_of(w->file));
+        jput_int(t, "made", w->n_computed);
+        jput_int(t, "there", w->n_found);
+        jput_int(t, "removed", w->n_removed);
+        jput_int(t, "pairs", w->n_in_file);
+        jput_int(t, "bytes", key_file_bytes(w->file));
         jput_key(t, "seconds");
         jput_number(t, w->seconds);
         textbuf_adds(t, "}\n");
         return tm_print(c);
     }
-    put_noun(t, w->made, "pair", "pairs");
-    textbuf_adds(t, " made, ");
-    put_count(t, w->there);
-    textbuf_adds(t, " there already, ");
-    if (w->removed) {
-        put_count(t, w->removed);
+    put_noun(t, w->n_computed, "pair", "pairs");
+    textbuf_adds(t, " computed, ");
+    put_count(t, w->n_found);
+    textbuf_adds(t, " already in the file, ");
+    if (w->n_removed) {
+        put_count(t, w->n_removed);
         textbuf_adds(t, " removed, ");
     }
     textbuf_addf(t, "%.2f s\n", w->seconds);
     textbuf_adds(t, w->file);
     textbuf_adds(t, ": ");
-    put_noun(t, w->kept, "pair", "pairs");
+    put_noun(t, w->n_in_file, "pair", "pairs");
     textbuf_adds(t, ", ");
-    put_noun(t, tm_warm_bytes_of(w->file), "byte", "bytes");
+    put_noun(t, key_file_bytes(w->file), "byte", "bytes");
     textbuf_adds(t, "\n");
     return tm_print(c);
 }
@@ -82,23 +83,27 @@ static int tm_warm_stopped(struct tm_call *c, const struct tm_warm_context *w,
     int status = tm_failed(c, err);
 
     if (err->status == SKMT_CANCELED)
-        complain(0, "stopped; the %lld pairs made so far are kept in %s",
-                 (long long)w->made, w->file);
+        complain(0, "stopped; the keys of the %lld pairs computed so far are "
+                 "kept in %s", (long long)w->n_computed, w->file);
     return status;
 }
 
-/* The limit counts for all pairs of the file, those of other memories, too. */
-static void note_what_did_not_fit(const struct tm_call *c,
-                                  const struct tm_warm_context *w)
+/* The size limit applies to the whole file, so keys of other memories may be
+ * the reason why not all pairs fit. */
+static void note_size_limit(const struct tm_call *c,
+                            const struct tm_warm_context *w)
 {
-    if (tm_given(c, "quiet") || w->kept >= w->made + w->there) return;
-    complain(0, "%s has reached its limit and keeps %lld of these %lld pairs; "
-             "--key-file-limit raises it", w->file, (long long)w->kept,
-             (long long)(w->made + w->there));
+    int64_t wanted = w->n_computed + w->n_found;
+
+    if (tm_has_option(c, "quiet") || w->n_in_file >= wanted) return;
+    complain(0, "%s has reached its size limit and holds only %lld of these "
+             "%lld pairs; raise the limit with --key-file-limit", w->file,
+             (long long)w->n_in_file, (long long)wanted);
 }
 
-/* *keys is the caller's to free. */
-static int warm(struct tm_call *c, struct tm_warm_context *w, skmt_keys **keys)
+/* The caller frees *keys. */
+static int warm_keys(struct tm_call *c, struct tm_warm_context *w,
+                     skmt_keys **keys)
 {
     double begin = wall_seconds();
     skmt_error err;
@@ -106,15 +111,15 @@ static int warm(struct tm_call *c, struct tm_warm_context *w, skmt_keys **keys)
     if (skmt_keys_new(keys, c->model, c->options, w->file, &err))
         return tm_failed(c, &err);
     note_remade_keys(*keys, w->file);
-    if (skmt_keys_warm(*keys, c->tm, c->options, &w->made, &err))
+    if (skmt_keys_warm(*keys, c->tm, c->options, &w->n_computed, &err))
         return tm_warm_stopped(c, w, &err);
-    if (tm_given(c, "drop-others") &&
-        skmt_keys_drop_others(*keys, c->tm, &w->removed, &err))
+    if (tm_has_option(c, "drop-others") &&
+        skmt_keys_drop_others(*keys, c->tm, &w->n_removed, &err))
         return tm_failed(c, &err);
     w->seconds = wall_seconds() - begin;
-    w->there = keys_stat(*keys, "hits") + keys_stat(*keys, "file_hits");
-    w->kept = keys_stat(*keys, "file_pairs");
-    note_what_did_not_fit(c, w);
+    w->n_found = keys_stat(*keys, "hits") + keys_stat(*keys, "file_hits");
+    w->n_in_file = keys_stat(*keys, "file_pairs");
+    note_size_limit(c, w);
     return EXIT_DONE;
 }
 
@@ -128,7 +133,7 @@ int cmd_tm_warm(struct tm_call *c)
     if (!status) status = model_find(&c->model, tm_value(c, "model"), NULL);
     if (status) return status;
     check_isa();
-    status = warm(c, &w, &keys);
-    skmt_keys_free(keys);       /* then the file has its final size */
-    return status ? status : answer(c, &w);
+    status = warm_keys(c, &w, &keys);
+    skmt_keys_free(keys);       /* gives the file its final size */
+    return status ? status : print_warmed(c, &w);
 }

@@ -1,14 +1,15 @@
-/* tune_call.h - what the parts of "skmt tune" share: what was asked for, the
- * lines to tune on, and the scores found so far.
+/* tune_call.h - the state of one call of "skmt tune": the options, the lines to
+ * tune on, and the scores found so far.
  *
- *     cmd_tune.c -> tune_set.c   lines, cut into sentences, and their pairs
- *                -> tune_grid.c  a score for each setting, the best of them
+ *     cmd_tune.c -> tune_set.c   the lines, their sentences and similar pairs
+ *                -> tune_grid.c  the score of each setting, and the best one
  *                -> tune_text.c  tables, JSON, the settings file
- *                -> tune_svg.c   the tables as a picture
+ *                -> tune_svg.c   the tables as heat maps
  *
- * A setting is a place in a grid of four axes. Pairs are searched once for all
- * of it, and one store of keys serves every setting. All of it belongs to one
- * thread, but while a stream works its callback owns the scores. */
+ * A setting is a point of a grid with four axes. Similar pairs are searched
+ * only once, and all settings share one cache of keys. Only the main thread
+ * uses this struct, except that the callback of a stream updates the scores
+ * and the progress while the stream is running. */
 #ifndef TUNE_CALL_H
 #define TUNE_CALL_H
 
@@ -26,57 +27,58 @@
 
 enum { AXIS_M, AXIS_K, AXIS_LAMBDA, AXIS_TAU, N_AXES };
 enum { TUNE_BLEU, TUNE_CHRF, N_METRICS };
-enum { AXIS_MAX = 24 };         /* values of one axis, at most */
+enum { AXIS_MAX = 24 };         /* maximum number of values of an axis */
 
 struct tune_axis {
-    const char *name;           /* "tau": the option, and what tables say */
-    const char *setting;        /* "tau": the library's name for it */
-    const char *example;        /* "50,100": of a list */
+    const char *name;           /* the option of skmt tune, such as "m" */
+    const char *setting;        /* the library's option, such as "matches" */
+    const char *example;        /* a list of values for messages: "50,100" */
     bool whole;                 /* whole numbers only */
-    double low, high;           /* what a value may be */
-    double at[AXIS_MAX];        /* [n] rising */
+    double low, high;           /* range of the values */
+    double at[AXIS_MAX];        /* [n] values, ascending */
     int n;
 };
 
-struct tune_point {             /* what a setting is worth */
+struct tune_point {             /* a setting */
     double score[N_METRICS];
-    bool done;
+    bool is_scored;
 };
 
 struct tune_metric { const char *name, *title; };       /* "chrf", "chrF" */
 extern const struct tune_metric tune_metrics[N_METRICS];
 
-/* Settings of which some axes vary and the others stand at `at`. */
+/* A subset of the grid: some axes vary, the others are fixed. */
 struct tune_table {
     bool varies[N_AXES];
-    int at[N_AXES];             /* of those that vary: not used */
+    int at[N_AXES];             /* index of the value of each fixed axis */
 };
 
 /* ---- the lines */
 
 struct tune_line {
     uint64_t number;            /* of the line in its file, or of the pair */
-    size_t source, source_len;  /* in the set's text */
+    size_t source, source_len;  /* offset in the text of the set */
     size_t target, target_len;
     size_t n_sentences;
 };
 
 struct tune_sentence {
-    const char *text, *gap;     /* [len], and [gap_len] blanks before it */
+    const char *text, *gap;     /* [len]; [gap_len] blanks before it */
     size_t len, gap_len;
-    size_t line;                /* of the set */
-    skmt_similar *pairs;        /* [n_pairs] best first; holds the texts too */
+    size_t line;                /* index in the lines of the set */
+    skmt_similar *pairs;        /* [n_pairs] best first; one block of memory
+                                   with their texts */
     int n_pairs;
 };
 
 struct tune_set {
-    bool leave_out;             /* pairs of the memory, not a dev set */
+    bool leave_out;             /* the lines are pairs of the memory */
     struct textbuf text;        /* of all lines; does not move once read */
-    struct tune_line *lines;    /* [n] to tune on, of n_all there are */
+    struct tune_line *lines;    /* [n] selected from n_all */
     size_t n, cap, n_all;
     struct tune_sentence *sentences;    /* [n_sentences], in order */
     size_t n_sentences, cap_sentences;
-    double similarity;          /* of the sentences' best pairs, on average */
+    double similarity;          /* mean similarity of the best pairs */
     size_t n_same;              /* sentences stored word for word */
 };
 
@@ -84,65 +86,74 @@ struct tune_set {
 
 struct tune_call {
     const char *model_name, *dev, *output, *svg;
-    int metric;                 /* TUNE_BLEU ..: what decides */
+    int metric;                 /* the metric that decides: TUNE_BLEU .. */
     long limit;                 /* lines to tune on; 0: all */
     bool full, json, quiet, help;
-    bool fixed;                 /* adapter fixed: lambda is tuned, too */
+    bool fixed;                 /* --adapter fixed: lambda is tuned, too */
     struct steering steering;
     skmt_options *options;
-    struct textbuf with;        /* "name = value" lines: what else counts */
+    struct textbuf other_settings;      /* "name = value" lines of options that
+                                           were set but are not tuned */
 
     skmt_model *model;
     struct tune_set set;
     struct tune_axis axes[N_AXES];
-    struct tune_point *points;  /* [product of the axes' n] */
+    struct tune_point *points;  /* [product of the n of all axes] */
     struct tune_point alone;    /* the model without the memory */
-    int at[N_AXES];             /* the best so far */
+    int at[N_AXES];             /* the best setting so far */
     struct tune_table *tables;  /* [n_tables] to be shown */
     size_t n_tables, cap_tables;
-    size_t n_points, n_done;    /* settings to try, and tried */
+    size_t n_points, n_scored;  /* settings to try; tried so far */
     uint64_t n_lines_done;      /* over all settings */
     struct progress progress;
-    char what[64];              /* it is at: "3 of 26" */
+    char stage[64];             /* for progress: "3 of 26 settings" */
     struct textbuf out;
 };
 
+/* Functions that return int return an exit status. */
+
 /* ---- tune_set.c */
 
-/* Read the lines, or choose pairs of the memory. An exit status. */
+/* Reads the lines of --dev, or selects pairs of the memory. */
 int tune_set_read(struct tune_call *c);
-/* Find the pairs of each sentence; after tune_run_alone(). */
+/* Finds the similar pairs of each sentence. Call it after tune_run_alone(),
+ * which finds the sentences. */
 int tune_set_search(struct tune_call *c);
+/* Adds the sentence [begin, end) of a line. Returns false if out of memory. */
 bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
-                           size_t end);         /* false: no memory */
+                           size_t end);
 void tune_set_release(struct tune_set *s);
-/* "dev.tsv:17: what", or "skmt: pair 17: what". */
+/* Prints an error about a line: "dev.tsv:17: what" or "skmt: pair 17 of
+ * my.tm: what". */
 int tune_set_complain(const struct tune_call *c, size_t line,
                       const char *what);
 
 /* ---- tune_grid.c */
 
-/* Grids of the paper where none were given; to be called with the model. */
+/* Allocates the points and chooses the first setting, which depends on the
+ * model. */
 int tune_grid_begin(struct tune_call *c);
 struct tune_point *tune_point_at(const struct tune_call *c,
                                  const int at[N_AXES]);
 double tune_value(const struct tune_call *c, int axis, const int at[N_AXES]);
-/* Translate all lines without the memory; learns where sentences are. */
+/* Translates all lines without the memory, and finds their sentences. */
 int tune_run_alone(struct tune_call *c);
-/* Try every setting of a table that was not yet; c->at becomes its best. */
+/* Scores the settings of a table that are not scored yet, and sets c->at to the
+ * best of the table. */
 int tune_run_table(struct tune_call *c, const struct tune_table *t);
-/* The best of a table by a metric; of equals the first. False: none is done. */
+/* Finds the best setting of a table by a metric; of equal ones the first.
+ * Returns false if none is scored. */
 bool tune_table_best(const struct tune_call *c, const struct tune_table *t,
                      int metric, int best[N_AXES]);
-/* The first place of a table and then each next, the last axis first; false
- * after the last. */
+/* These visit all settings of a table; the last axis varies fastest.
+ * tune_table_next() returns false after the last one. */
 void tune_table_first(const struct tune_table *t, int at[N_AXES]);
 bool tune_table_next(const struct tune_call *c, const struct tune_table *t,
                      int at[N_AXES]);
 
 /* ---- tables */
 
-/* Its axes: rows is -1 when one alone varies. */
+/* The axes that vary. *rows is -1 if there is only one, which is *cols. */
 void tune_table_axes(const struct tune_table *t, int *rows, int *cols);
 /* "m and k at tau 100" */
 void tune_put_title(struct textbuf *t, const struct tune_call *c,

@@ -1,11 +1,15 @@
-/* tune_grid.c - a score for each setting: what is translated, and which
- * setting is the best.
+/* tune_grid.c - translates the lines with each setting, scores them and finds
+ * the best setting.
  *
- * Every setting has a stream of its own; all of them share one store of keys,
- * so that what the model makes of a pair is computed once, by the setting that
- * wants it first. The sentences are those the library itself cut the lines
- * into when it translated them without the memory, each with its own pairs:
- * what "skmt translate" does with the winning settings is what was scored. */
+ * Every setting has its own stream. All of them share one cache of keys, so
+ * that the keys of a pair are computed only once. The sentences are those into
+ * which the library split the lines when it translated them without the memory,
+ * and each gets its own pairs. Therefore the score of the best setting is the
+ * score of "skmt translate" with that setting.
+ *
+ * Invariant: an index on an axis is in [0, n) of that axis. A point that is
+ * scored has a score for every metric. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +17,26 @@
 #include "interrupt.h"
 #include "tune_call.h"
 
-/* Where there is a choice of values for what is not being tuned yet. */
+/* Values to start with, until these are tuned. */
 #define FIRST_LAMBDA 0.5
-#define FIRST_TAU 100           /* of the paper; the model's own goes first */
+#define FIRST_TAU 100           /* the paper's; used if the model has none */
 
 const struct tune_metric tune_metrics[N_METRICS] = {
     [TUNE_BLEU] = { "bleu", "BLEU" },
     [TUNE_CHRF] = { "chrf", "chrF" },
 };
 
-/* ---- places ----------------------------------------------------------- */
+/* ---- points of the grid ----------------------------------------------- */
 
 struct tune_point *tune_point_at(const struct tune_call *c,
                                  const int at[N_AXES])
 {
     size_t i = 0;
 
-    for (int a = 0; a < N_AXES; a++)
+    for (int a = 0; a < N_AXES; a++) {
+        assert(at[a] >= 0 && at[a] < c->axes[a].n);
         i = i * (size_t)c->axes[a].n + (size_t)at[a];
+    }
     return &c->points[i];
 }
 
@@ -58,23 +64,24 @@ bool tune_table_next(const struct tune_call *c, const struct tune_table *t,
 bool tune_table_best(const struct tune_call *c, const struct tune_table *t,
                      int metric, int best[N_AXES])
 {
-    const struct tune_point *first = NULL;
+    const struct tune_point *found = NULL;
     int at[N_AXES];
 
     tune_table_first(t, at);
     do {
         const struct tune_point *p = tune_point_at(c, at);
 
-        if (!p->done || (first && p->score[metric] <= first->score[metric]))
+        if (!p->is_scored
+            || (found && p->score[metric] <= found->score[metric]))
             continue;
-        first = p;
+        found = p;
         memcpy(best, at, sizeof at);
     } while (tune_table_next(c, t, at));
-    return first != NULL;
+    return found != NULL;
 }
 
-/* The place on an axis nearest to a value. */
-static int nearest(const struct tune_axis *x, double value)
+/* The index of the value on an axis that is nearest to a number. */
+static int nearest_on_axis(const struct tune_axis *x, double value)
 {
     int best = 0;
 
@@ -106,23 +113,24 @@ int tune_grid_begin(struct tune_call *c)
         c->n_points = (size_t)(c->axes[AXIS_M].n * c->axes[AXIS_K].n
                                + c->axes[AXIS_LAMBDA].n - 1
                                + c->axes[AXIS_TAU].n - 1);
-    c->at[AXIS_TAU] = nearest(&c->axes[AXIS_TAU], model_tau(c->model));
-    c->at[AXIS_LAMBDA] = nearest(&c->axes[AXIS_LAMBDA], FIRST_LAMBDA);
+    c->at[AXIS_TAU] = nearest_on_axis(&c->axes[AXIS_TAU], model_tau(c->model));
+    c->at[AXIS_LAMBDA] = nearest_on_axis(&c->axes[AXIS_LAMBDA], FIRST_LAMBDA);
     return EXIT_DONE;
 }
 
 /* ---- one pass over the lines ------------------------------------------ */
 
-struct pass {
+struct tune_pass {
     struct tune_call *c;
-    bool alone;                 /* a text is a line; else a sentence */
+    bool alone;                 /* without the memory: each text is a line;
+                                   otherwise it is a sentence */
     skmt_score *score;
-    struct textbuf line;        /* its translation so far */
-    int status;                 /* once something failed, which was said */
+    struct textbuf line;        /* the translation of a line so far */
+    int status;                 /* exit status of an error that was printed */
 };
 
-/* A translated line. */
-static int score_line(struct pass *p, size_t i)
+/* Score p->line, the complete translation of line i. */
+static int score_line(struct tune_pass *p, size_t i)
 {
     struct tune_call *c = p->c;
     const struct tune_line *line = &c->set.lines[i];
@@ -140,9 +148,8 @@ static int score_line(struct pass *p, size_t i)
     return EXIT_DONE;
 }
 
-/* Remember where its sentences are. A line that has none is translated as it
- * is: an empty one. */
-static int learn_sentences(struct pass *p, size_t line, const skmt_result *r)
+/* Add the sentences of a line. A line without sentences gets an empty one. */
+static int add_sentences(struct tune_pass *p, size_t line, const skmt_result *r)
 {
     int n = skmt_result_segs(r);
     size_t begin = 0, end = 0;
@@ -155,18 +162,19 @@ static int learn_sentences(struct pass *p, size_t line, const skmt_result *r)
     return EXIT_DONE;
 }
 
-static int tune_grid_take_line(struct pass *p, size_t line,
-                               const skmt_result *r)
+static int add_line_result(struct tune_pass *p, size_t line,
+                           const skmt_result *r)
 {
     size_t len;
     const char *text = skmt_result_text(r, 0, &len);
-    int status = learn_sentences(p, line, r);
+    int status = add_sentences(p, line, r);
 
     textbuf_add(&p->line, text, len);
     return status ? status : score_line(p, line);
 }
 
-static int take_sentence(struct pass *p, size_t i, const skmt_result *r)
+static int add_sentence_result(struct tune_pass *p, size_t i,
+                               const skmt_result *r)
 {
     const struct tune_set *s = &p->c->set;
     const struct tune_sentence *it = &s->sentences[i];
@@ -179,20 +187,22 @@ static int take_sentence(struct pass *p, size_t i, const skmt_result *r)
     return score_line(p, it->line);
 }
 
-static int tune_grid_take_result(void *user, uint64_t number, skmt_result *r,
-                                 const skmt_error *err)
+/* The callback of the stream. */
+static int tune_result(void *user, uint64_t number, skmt_result *r,
+                       const skmt_error *err)
 {
-    struct pass *p = user;
+    struct tune_pass *p = user;
     size_t i = (size_t)number;
 
+    assert(i < (p->alone ? p->c->set.n : p->c->set.n_sentences));
     if (!r) {
         progress_end(&p->c->progress);
         p->status = tune_set_complain(p->c, p->alone ? i
                                       : p->c->set.sentences[i].line,
                                       err->message);
     } else {
-        p->status =
-            p->alone ? tune_grid_take_line(p, i, r) : take_sentence(p, i, r);
+        p->status = p->alone ? add_line_result(p, i, r)
+                             : add_sentence_result(p, i, r);
     }
     return p->status;
 }
@@ -213,8 +223,8 @@ static skmt_status push_sentence(skmt_stream *stream,
                                  it->n_pairs < most ? it->n_pairs : most, err);
 }
 
-/* All texts through the stream; most: pairs for each. */
-static skmt_status tune_grid_push_all(struct pass *p, skmt_stream *stream,
+/* Push all texts. most: the maximum number of pairs for each. */
+static skmt_status tune_grid_push_all(struct tune_pass *p, skmt_stream *stream,
                                       int most, skmt_error *err)
 {
     const struct tune_set *s = &p->c->set;
@@ -229,7 +239,7 @@ static skmt_status tune_grid_push_all(struct pass *p, skmt_stream *stream,
     return st ? st : skmt_stream_flush(stream, err);
 }
 
-static int pass_failed(const struct pass *p, const skmt_error *err)
+static int pass_failed(const struct tune_pass *p, const skmt_error *err)
 {
     if (p->status) return p->status;
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
@@ -238,7 +248,7 @@ static int pass_failed(const struct pass *p, const skmt_error *err)
     return complain(EXIT_TROUBLE, "%s", err->message);
 }
 
-static int run_stream(struct pass *p, int most)
+static int run_stream(struct tune_pass *p, int most)
 {
     struct tune_call *c = p->c;
     int status = EXIT_DONE;
@@ -246,13 +256,13 @@ static int run_stream(struct pass *p, int most)
     skmt_error err = { 0 };
 
     if (interrupt_signal() || skmt_stream_new(&stream, c->model, c->options,
-                                              tune_grid_take_result, p, &err))
+                                              tune_result, p, &err))
         return pass_failed(p, &err);
     interrupt_stream(stream);
     if ((!p->alone && skmt_stream_use(stream, NULL, c->steering.keys, &err))
         || tune_grid_push_all(p, stream, most, &err)) {
         skmt_stream_cancel(stream);
-        status = EXIT_TROUBLE;          /* which one is said below */
+        status = EXIT_TROUBLE;          /* pass_failed() prints the error */
     }
     interrupt_stream(NULL);
     skmt_stream_free(stream);           /* no callback runs after this */
@@ -262,7 +272,7 @@ static int run_stream(struct pass *p, int most)
 static int tune_grid_run_pass(struct tune_call *c, bool alone, int most,
                               struct tune_point *to)
 {
-    struct pass p = { .c = c, .alone = alone };
+    struct tune_pass p = { .c = c, .alone = alone };
     skmt_error err;
     int status;
 
@@ -272,7 +282,7 @@ static int tune_grid_run_pass(struct tune_call *c, bool alone, int most,
     for (int i = 0; !status && i < N_METRICS; i++)
         if (skmt_score_get(p.score, tune_metrics[i].name, &to->score[i], &err))
             status = complain(EXIT_TROUBLE, "%s", err.message);
-    to->done = !status;
+    to->is_scored = !status;
     skmt_score_free(p.score);
     textbuf_release(&p.line);
     return status;
@@ -301,7 +311,7 @@ int tune_run_alone(struct tune_call *c)
 {
     int status = tune_grid_run_pass(c, true, 0, &c->alone);
 
-    /* From here on texts are sentences already. */
+    /* From here on, texts are single sentences. */
     return status ? status : set_option(c, "split", "none");
 }
 
@@ -309,14 +319,14 @@ static int run_setting(struct tune_call *c, const int at[N_AXES])
 {
     int status = tune_grid_set_number(c, AXIS_K, at);
 
-    snprintf(c->what, sizeof c->what, "%zu of %zu settings", c->n_done,
+    snprintf(c->stage, sizeof c->stage, "%zu of %zu settings", c->n_scored,
              c->n_points);
     if (!status) status = tune_grid_set_number(c, AXIS_TAU, at);
     if (!status && c->fixed) status = tune_grid_set_number(c, AXIS_LAMBDA, at);
     if (!status)
         status = tune_grid_run_pass(c, false, (int)tune_value(c, AXIS_M, at),
                                     tune_point_at(c, at));
-    if (!status) c->n_done++;
+    if (!status) c->n_scored++;
     return status;
 }
 
@@ -326,13 +336,13 @@ int tune_run_table(struct tune_call *c, const struct tune_table *t)
 
     tune_table_first(t, at);
     do {
-        if (!tune_point_at(c, at)->done) status = run_setting(c, at);
+        if (!tune_point_at(c, at)->is_scored) status = run_setting(c, at);
     } while (!status && tune_table_next(c, t, at));
     if (tune_table_best(c, t, c->metric, at)) memcpy(c->at, at, sizeof at);
     return status;
 }
 
-/* ---- tables as they are named ----------------------------------------- */
+/* ---- names of tables and settings ------------------------------------- */
 
 void tune_table_axes(const struct tune_table *t, int *rows, int *cols)
 {
@@ -349,14 +359,14 @@ void tune_put_number(struct textbuf *t, double v)
     textbuf_addf(t, "%.10g", v);
 }
 
-/* "m 16, tau 100" of the axes that are wanted. */
+/* "m 16, tau 100": the values of the axes that are not to be skipped. */
 static void put_values(struct textbuf *t, const struct tune_call *c,
-                       const int at[N_AXES], const bool leave[N_AXES])
+                       const int at[N_AXES], const bool skip[N_AXES])
 {
     const char *comma = "";
 
     for (int a = 0; a < N_AXES; a++) {
-        if (leave[a] || (a == AXIS_LAMBDA && !c->fixed)) continue;
+        if (skip[a] || (a == AXIS_LAMBDA && !c->fixed)) continue;
         textbuf_addf(t, "%s%s ", comma, c->axes[a].name);
         tune_put_number(t, tune_value(c, a, at));
         comma = ", ";

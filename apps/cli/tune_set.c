@@ -1,5 +1,10 @@
-/* tune_set.c - the lines to tune on: where they come from, which of them are
- * taken, and the pairs the memory has for their sentences. */
+/* tune_set.c - the lines that skmt tune translates: reads them from --dev or
+ * selects them from the memory, and searches the similar pairs of their
+ * sentences.
+ *
+ * Invariant: sentences are in the order of their lines, and set.text does not
+ * move once the lines are read, because sentences point into it. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +13,7 @@
 #include "interrupt.h"
 #include "tune_call.h"
 
-static int tune_set_no_memory(void)
+static int tune_set_out_of_memory(void)
 {
     return complain(EXIT_TROUBLE, "out of memory");
 }
@@ -43,8 +48,8 @@ int tune_set_complain(const struct tune_call *c, size_t line,
     return tune_set_bad_line(c, c->set.lines[line].number, what);
 }
 
-/* The items with room for n, moved perhaps; NULL: no memory, and they are as
- * they were. */
+/* Make room for n items. Returns the items, which may have moved; or NULL if
+ * out of memory, and then they are unchanged. */
 static void *tune_set_make_room(void *items, size_t *cap, size_t n, size_t size)
 {
     size_t want = *cap ? *cap : 64;
@@ -76,8 +81,8 @@ static bool tune_set_add_line(struct tune_set *s, uint64_t number,
     return !s->text.failed;
 }
 
-/* Source, a tab, translation; what follows another tab is not read. */
-static int tune_set_take_line(struct tune_call *c, uint64_t number,
+/* Parse a source, a tab and a translation. Further columns are ignored. */
+static int parse_dev_line(struct tune_call *c, uint64_t number,
                               const char *text, size_t len)
 {
     const char *tab = len ? memchr(text, '\t', len) : NULL, *end;
@@ -86,8 +91,7 @@ static int tune_set_take_line(struct tune_call *c, uint64_t number,
 
     if (!tab)
         return tune_set_bad_line(c, number,
-                                 "there is no tab between a source and its "
-                                 "translation");
+                                 "expected a source, a tab and a translation");
     target_len = len - (size_t)(tab + 1 - text);
     end = target_len ? memchr(tab + 1, '\t', target_len) : NULL;
     if (end) target_len = (size_t)(end - tab - 1);
@@ -97,20 +101,22 @@ static int tune_set_take_line(struct tune_call *c, uint64_t number,
     snprintf(what, sizeof what, "byte %zu is not valid UTF-8", bad + 1);
     if (bad < len) return tune_set_bad_line(c, number, what);
     if (memchr(text, 0, len))
-        return tune_set_bad_line(c, number, "holds a NUL byte");
+        return tune_set_bad_line(c, number, "the line contains a NUL byte");
     if (tune_set_add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
                           target_len))
         return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->set.text));
 }
 
-/* The i-th of n that are spread evenly over n_all. */
+/* The i-th of n indices that are spread evenly over n_all. */
 static size_t spread(size_t i, size_t n, size_t n_all)
 {
+    assert(i < n && n <= n_all);
     return (size_t)((2 * (double)i + 1) * (double)n_all / (2 * (double)n));
 }
 
-static size_t wanted(const struct tune_call *c, size_t n_all)
+/* The number of lines to select. */
+static size_t n_selected(const struct tune_call *c, size_t n_all)
 {
     return c->limit && (size_t)c->limit < n_all ? (size_t)c->limit : n_all;
 }
@@ -129,7 +135,7 @@ static int tune_set_read_lines(struct tune_call *c)
         if (skmt_lines_next(in, &text, &len, &err))
             status = complain(EXIT_TROUBLE, "%s", err.message);
         if (status || !text) break;
-        status = tune_set_take_line(c, number, text, len);
+        status = parse_dev_line(c, number, text, len);
     }
     skmt_lines_close(in);
     return status;
@@ -140,13 +146,13 @@ static int read_dev(struct tune_call *c)
     struct tune_set *s = &c->set;
     int status;
 
-    interrupt_work(false);      /* reading may wait, and nothing is lost */
+    interrupt_work(false);      /* let Ctrl-C end the program */
     status = tune_set_read_lines(c);
     interrupt_work(true);
     if (status) return status;
-    if (!s->n) return complain(EXIT_TROUBLE, "%s has no lines", dev_name(c));
+    if (!s->n) return complain(EXIT_TROUBLE, "%s is empty", dev_name(c));
     s->n_all = s->n;
-    s->n = wanted(c, s->n_all);
+    s->n = n_selected(c, s->n_all);
     for (size_t i = 0; i < s->n; i++)
         s->lines[i] = s->lines[spread(i, s->n, s->n_all)];
     return EXIT_DONE;
@@ -154,52 +160,53 @@ static int read_dev(struct tune_call *c)
 
 /* ---- pairs of the memory ---------------------------------------------- */
 
-/* Is the memory one of those --name lists? Without the option all are. */
-static bool is_used(const struct steering *s, const char *name)
+/* Whether --name selects a memory. Without the option, all are selected. */
+static bool is_selected_memory(const struct steering *s, const char *name)
 {
     for (int i = 0; i < s->n_names; i++)
         if (!strcmp(s->names[i], name)) return true;
     return !s->n_names;
 }
 
-/* The i-th memory of the file: its pairs, 0 where it is not used, and its
- * name, which is the caller's. */
+/* Get the name of memory i of the file, which the caller frees, and its number
+ * of pairs; 0 if it is not selected. */
 static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
 {
     skmt_tm_info info;
     skmt_error err;
-    bool used;
+    bool selected;
 
     *name = NULL;
     if (skmt_tm_get_info(c->steering.tm, i, &info, &err))
         return tune_set_failed(&err);
-    used = is_used(&c->steering, info.name);
-    *pairs = used && info.pairs > 0 ? (size_t)info.pairs : 0;
+    selected = is_selected_memory(&c->steering, info.name);
+    *pairs = selected && info.pairs > 0 ? (size_t)info.pairs : 0;
     *name = strdup(info.name);
-    return *name ? EXIT_DONE : tune_set_no_memory();
+    return *name ? EXIT_DONE : tune_set_out_of_memory();
 }
 
-/* Counts pairs over all memories, and takes those whose turn it is. */
-struct chooser { size_t seen, taken, n, n_all; };
+/* Selects n of the n_all pairs of all memories, evenly spread. */
+struct pair_chooser { size_t n_visited, n_chosen, n, n_all; };
 
-static int tune_set_take_pair(struct tune_call *c, struct chooser *ch,
-                              const skmt_pair *p)
+/* Visit the next pair, and add it to the lines if it is its turn. */
+static int visit_pair(struct tune_call *c, struct pair_chooser *ch,
+                      const skmt_pair *p)
 {
     size_t source = strlen(p->source), target = strlen(p->target);
 
-    if (ch->taken == ch->n
-        || ch->seen++ < spread(ch->taken, ch->n, ch->n_all))
+    if (ch->n_chosen == ch->n
+        || ch->n_visited++ < spread(ch->n_chosen, ch->n, ch->n_all))
         return EXIT_DONE;
-    ch->taken++;
+    ch->n_chosen++;
     if (!source || !target) return EXIT_DONE;
     return tune_set_add_line(&c->set, (uint64_t)p->id, p->source, source,
                              p->target, target)
                ? EXIT_DONE
-               : tune_set_no_memory();
+               : tune_set_out_of_memory();
 }
 
-static int tune_set_take_pairs(struct tune_call *c, struct chooser *ch,
-                               const char *memory)
+static int visit_pairs(struct tune_call *c, struct pair_chooser *ch,
+                       const char *memory)
 {
     int status = EXIT_DONE, found = 1;
     skmt_tm_cursor *cur;
@@ -208,19 +215,21 @@ static int tune_set_take_pairs(struct tune_call *c, struct chooser *ch,
 
     if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
         return tune_set_failed(&err);
-    while (!status && ch->taken < ch->n) {
+    while (!status && ch->n_chosen < ch->n) {
         if (skmt_tm_cursor_next(cur, &pair, &found, &err))
             status = tune_set_failed(&err);
         if (status || !found) break;
         status = interrupt_signal() ? tune_set_stopped()
-                                    : tune_set_take_pair(c, ch, &pair);
+                                    : visit_pair(c, ch, &pair);
     }
     skmt_tm_cursor_close(cur);
     return status;
 }
 
-/* First pass: how many pairs there are. Second: take some of them. */
-static int each_memory(struct tune_call *c, struct chooser *ch, bool take)
+/* In the first pass (choose is false), count the pairs of all memories. In the
+ * second pass, select some of them. */
+static int each_memory(struct tune_call *c, struct pair_chooser *ch,
+                       bool choose)
 {
     int n, status = EXIT_DONE;
     skmt_error err;
@@ -231,8 +240,8 @@ static int each_memory(struct tune_call *c, struct chooser *ch, bool take)
         char *name;
 
         status = memory_at(c, i, &name, &pairs);
-        if (!status && take && pairs) status = tune_set_take_pairs(c, ch, name);
-        if (!status && !take) ch->n_all += pairs;
+        if (!status && choose && pairs) status = visit_pairs(c, ch, name);
+        if (!status && !choose) ch->n_all += pairs;
         free(name);
     }
     return status;
@@ -240,12 +249,12 @@ static int each_memory(struct tune_call *c, struct chooser *ch, bool take)
 
 static int choose_pairs(struct tune_call *c)
 {
-    struct chooser count = { 0 }, ch = { 0 };
+    struct pair_chooser count = { 0 }, ch = { 0 };
     int status = each_memory(c, &count, false);
 
     if (status) return status;
     ch.n_all = c->set.n_all = count.n_all;
-    ch.n = wanted(c, ch.n_all);
+    ch.n = n_selected(c, ch.n_all);
     status = each_memory(c, &ch, true);
     if (status || c->set.n) return status;
     return complain(EXIT_TROUBLE, "%s has no pairs to tune on",
@@ -260,8 +269,8 @@ int tune_set_read(struct tune_call *c)
 
 /* ---- sentences -------------------------------------------------------- */
 
-/* Sentences are joined as the library does: with the blanks that stand
- * between them, or one. */
+/* Set the blanks before a sentence. The library joins the translations of
+ * sentences with the blanks between the sources, or with one blank. */
 static void set_gap(const struct tune_set *s, struct tune_sentence *to)
 {
     const struct tune_sentence *before = to > s->sentences ? to - 1 : NULL;
@@ -284,6 +293,8 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
         s->sentences, &s->cap_sentences, s->n_sentences + 1, sizeof *all);
     struct tune_sentence *to;
 
+    assert(line < s->n && begin <= end && end <= s->lines[line].source_len);
+    assert(!s->n_sentences || s->sentences[s->n_sentences - 1].line <= line);
     if (!all) return false;
     s->sentences = all;
     to = &all[s->n_sentences++];
@@ -297,7 +308,7 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
 
 /* ---- pairs of a sentence ---------------------------------------------- */
 
-/* Is it this text, but for blanks around it? */
+/* Whether a stored text is equal to a text, except for blanks around it. */
 static bool tune_set_is_text(const char *text, size_t len, const char *stored)
 {
     static const char blanks[] = " \t\r\n";
@@ -310,8 +321,8 @@ static bool tune_set_is_text(const char *text, size_t len, const char *stored)
     return n == len && !memcmp(text, stored, n);
 }
 
-/* A pair that must not help because it is the one left out, or has the same
- * source. */
+/* Whether a pair must not be used, because it is the one that is being
+ * translated or has the same source. */
 static bool is_left_out(const struct tune_set *s,
                         const struct tune_sentence *to, const char *source)
 {
@@ -322,8 +333,8 @@ static bool is_left_out(const struct tune_set *s,
                                              line->source_len, source));
 }
 
-/* Copy pairs into one block: the array, then their texts. */
-static bool keep_pairs(struct tune_sentence *to, const skmt_similar *from,
+/* Copy pairs into one block of memory: the array, then their texts. */
+static bool copy_pairs(struct tune_sentence *to, const skmt_similar *from,
                        int n)
 {
     size_t bytes = (size_t)(n ? n : 1) * sizeof *from;
@@ -345,14 +356,14 @@ static bool keep_pairs(struct tune_sentence *to, const skmt_similar *from,
     return true;
 }
 
-static int tune_set_take_matches(struct tune_set *s, struct tune_sentence *to,
+static int copy_matches(struct tune_set *s, struct tune_sentence *to,
                                  const skmt_matches *m, int most)
 {
     skmt_similar *found = calloc((size_t)most, sizeof *found);
     bool same = false;
     int n = 0;
 
-    if (!found) return tune_set_no_memory();
+    if (!found) return tune_set_out_of_memory();
     for (int i = 0; i < skmt_matches_count(m) && n < most; i++) {
         skmt_match match;
 
@@ -364,15 +375,15 @@ static int tune_set_take_matches(struct tune_set *s, struct tune_sentence *to,
     }
     if (n) s->similarity += found[0].similarity;
     if (same) s->n_same++;
-    if (!keep_pairs(to, found, n)) {
+    if (!copy_pairs(to, found, n)) {
         free(found);
-        return tune_set_no_memory();
+        return tune_set_out_of_memory();
     }
     free(found);
     return EXIT_DONE;
 }
 
-/* Where pairs are left out all candidates are asked for: some will not do. */
+/* If pairs are left out, get all candidates, as some cannot be used. */
 static int set_matches(struct tune_call *c, int most)
 {
     const char *candidates = skmt_options_get(c->options, "candidates");
@@ -381,7 +392,7 @@ static int set_matches(struct tune_call *c, int most)
     skmt_error err;
 
     if (n < most) n = most;
-    if (n > 1000) n = 1000;     /* the option's limit */
+    if (n > 1000) n = 1000;     /* the maximum of the option */
     snprintf(text, sizeof text, "%d", n);
     if (skmt_options_set(c->options, "matches", text, &err))
         return complain(EXIT_USAGE, "--%s", err.message);
@@ -397,7 +408,7 @@ int tune_set_search(struct tune_call *c)
     skmt_error err;
 
     progress_begin(&c->progress, "sentences", s->n_sentences, !c->quiet);
-    c->progress.what = "searching";
+    c->progress.stage = "searching";
     for (size_t i = 0; !status && i < s->n_sentences; i++) {
         struct tune_sentence *to = &s->sentences[i];
 
@@ -406,7 +417,7 @@ int tune_set_search(struct tune_call *c)
                                 c->model, &found, &err))
             status = tune_set_failed(&err);
         if (status) break;
-        status = tune_set_take_matches(s, to, found, most);
+        status = copy_matches(s, to, found, most);
         skmt_matches_free(found);
         progress_update(&c->progress, i + 1, i + 1);
     }

@@ -1,26 +1,27 @@
-/* tune_svg.c - the tables of skmt tune as heat maps: one panel for each table
- * and metric, in a file that needs no other.
+/* tune_svg.c - draws the tables of skmt tune as heat maps in an SVG file, with
+ * one panel for each table and metric.
  *
- * A panel has colors of its own, from its lowest score to its highest, light
- * enough that dark figures stand out on all of them (8 to 1 on the darkest).
- * Color is never all: every cell has its figure, and the best a frame. */
+ * The colors of a panel go from its lowest score to its highest. They are light
+ * enough to read dark text on them (contrast 8 to 1 on the darkest). Color is
+ * never the only information: every cell has its number, and the best one has
+ * a frame. */
 #include <string.h>
 
 #include "tune_call.h"
 
 #define MARGIN 24
-#define GAP 36                  /* between panels side by side */
-#define BETWEEN 22              /* and one below the other */
-#define HEAD_W 76               /* what stands left of the rows */
+#define GAP 36                  /* between panels, horizontally */
+#define BETWEEN 22              /* between panels, vertically */
+#define HEAD_W 76               /* width of the row labels */
 #define CELL_W 64
 #define CELL_H 32
 #define TITLE_H 26
 #define LABEL_H 20
 #define LEGEND_H 32
-#define PANEL_LEAST 400         /* room for a title and a legend */
-#define TOP_H 66                /* the picture's own title */
-#define TITLE_CHAR_W 10         /* at most, of its letters */
-#define LEAST_W 700             /* room for what stands below it */
+#define PANEL_MIN_W 400         /* room for a title and a legend */
+#define TOP_H 66                /* height of the title of the picture */
+#define TITLE_CHAR_W 10         /* maximum width of its characters */
+#define PICTURE_MIN_W 700       /* room for the line below the title */
 #define N_SWATCHES 6
 #define SWATCH_W 20
 #define SWATCH_H 12
@@ -29,16 +30,16 @@ struct panel {
     const struct tune_call *c;
     const struct tune_table *table;
     int metric;
-    int rows, cols;             /* axes; rows is -1: one row */
+    int rows, cols;             /* axes; rows is -1 if there is one row */
     int n_rows, n_cols;
     int best[N_AXES];
-    double low, high;           /* its scores */
+    double low, high;           /* lowest and highest score */
     int x, y;
 };
 
-/* ---- pieces ----------------------------------------------------------- */
+/* ---- elements --------------------------------------------------------- */
 
-/* Text inside an element: what XML cannot hold becomes a question mark. */
+/* Text of an element. Characters that XML does not allow become '?'. */
 static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -52,7 +53,7 @@ static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
     }
 }
 
-/* The same for text that may come from outside, in any bytes. */
+/* The same for a text that may not be valid UTF-8. */
 static void tune_svg_put_text(struct textbuf *t, const struct textbuf *from)
 {
     size_t at = 0;
@@ -66,7 +67,8 @@ static void tune_svg_put_text(struct textbuf *t, const struct textbuf *from)
     }
 }
 
-/* From #f4f8fc, the lowest, to #7fb8de. */
+/* The color of a score: share is 0 for the lowest (#f4f8fc) and 1 for the
+ * highest (#7fb8de). */
 static void put_color(struct textbuf *t, double share)
 {
     static const int low[] = { 0xF4, 0xF8, 0xFC }, high[] = { 0x7F, 0xB8,
@@ -114,7 +116,7 @@ static int panel_width(const struct panel *p)
 {
     int w = HEAD_W + p->n_cols * CELL_W;
 
-    return w < PANEL_LEAST ? PANEL_LEAST : w;
+    return w < PANEL_MIN_W ? PANEL_MIN_W : w;
 }
 
 static int panel_height(const struct panel *p)
@@ -142,7 +144,7 @@ static void tune_svg_put_cell(struct textbuf *t, const struct panel *p,
     textbuf_addf(t, "%.2f</text></g>\n", v);
 }
 
-/* "k 2" above its column or "m 16" left of its row. */
+/* A label such as "k 2" above a column or "m 16" left of a row. */
 static void put_label(struct textbuf *t, const struct panel *p, int axis,
                       int i)
 {
@@ -176,7 +178,7 @@ static void put_legend(struct textbuf *t, const struct panel *p)
         textbuf_adds(t, "\"/>\n");
     }
     text_begin(t, x + n * SWATCH_W + 8, y + SWATCH_H - 1, "start", "small");
-    textbuf_addf(t, "%.2f %s, framed: best", p->high,
+    textbuf_addf(t, "%.2f %s, best: framed", p->high,
                  tune_metrics[p->metric].title);
     text_end(t);
 }
@@ -243,7 +245,7 @@ static void put_begin(struct textbuf *t, int width, int height)
                  width, height);
 }
 
-/* The panels of a table stand side by side; its height is returned. */
+/* Draw the panels of a table side by side. Returns their height. */
 static int tune_svg_put_table(struct textbuf *t, const struct tune_call *c,
                               const struct tune_table *table, int y, int *width)
 {
@@ -269,7 +271,7 @@ void tune_svg(struct textbuf *t, const struct tune_call *c)
     tune_put_lines(&lines, c);
     width = 2 * MARGIN
             + (int)(sizeof heading + lines.len) * TITLE_CHAR_W;
-    if (width < LEAST_W) width = LEAST_W;
+    if (width < PICTURE_MIN_W) width = PICTURE_MIN_W;
     for (size_t i = 0; i < c->n_tables; i++)
         y += tune_svg_put_table(&body, c, &c->tables[i], y, &width) + BETWEEN;
     put_begin(t, width, y);

@@ -1,16 +1,16 @@
-/* tune_text.c - what skmt tune found: tables to read, JSON, and the settings
- * as "skmt translate --settings" reads them. */
+/* tune_text.c - prints the results of skmt tune: tables, JSON, and the settings
+ * file for "skmt translate --settings". */
 #include <stdio.h>
 #include <string.h>
 
 #include "tm_print.h"
 #include "tune_call.h"
 
-#define HEAD 8                  /* columns of what stands left of a row */
-#define CELL 8                  /* and of a figure, with its star */
+#define HEAD 8                  /* width of a row label */
+#define CELL 8                  /* width of a figure with its star */
 #define WIDTH 79
 
-/* ---- on what ---------------------------------------------------------- */
+/* ---- the head --------------------------------------------------------- */
 
 void tune_put_lines(struct textbuf *t, const struct tune_call *c)
 {
@@ -38,7 +38,7 @@ static void put_axis(struct textbuf *t, const struct tune_axis *x)
     }
 }
 
-/* "m 1,2; k 1,2; tau 100": all that is tried. */
+/* "m 1,2; k 1,2; tau 100": all values to try. */
 static void put_axes(struct textbuf *t, const struct tune_call *c)
 {
     const char *between = "";
@@ -51,11 +51,11 @@ static void put_axes(struct textbuf *t, const struct tune_call *c)
     }
 }
 
-/* In which order, where not all are tried. */
+/* The order in which the axes are tried. */
 static void put_order(struct textbuf *t, const struct tune_call *c)
 {
     if (c->full) {
-        textbuf_adds(t, "all together");
+        textbuf_adds(t, "all combinations");
         return;
     }
     textbuf_adds(t, "m and k first");
@@ -79,16 +79,16 @@ void tune_text_head(struct tune_call *c)
     tune_put_lines(t, c);
     if (s->n < s->n_all) textbuf_adds(t, ",\nspread evenly (--limit)");
     if (s->leave_out)
-        textbuf_addf(t, ",%ceach translated without itself",
+        textbuf_addf(t, ",%ceach left out while it is translated",
                      s->n < s->n_all ? ' ' : '\n');
     textbuf_adds(t, ": ");
     put_noun(t, (int64_t)s->n_sentences, "sentence", "sentences");
-    textbuf_addf(t, "\nBest pairs' similarity %.2f on average", s->similarity);
+    textbuf_addf(t, "\nMean similarity of the best pair: %.2f", s->similarity);
     if (s->n_same) {
         textbuf_adds(t, "; ");
         put_noun(t, (int64_t)s->n_same, "sentence is", "sentences are");
         textbuf_adds(t, " stored word for word,\n"
-                     "and steered like others here");
+                     "and translated like any other here");
     }
     textbuf_adds(t, "\nSettings tried: ");
     put_count(t, (int64_t)c->n_points);
@@ -107,11 +107,11 @@ static void put_right(struct textbuf *t, const char *text, size_t width)
     textbuf_adds(t, text);
 }
 
-/* A figure and, when it is the best of its table, a star. */
+/* A score, with a star if it is the best of its table. */
 static void tune_text_put_cell(struct textbuf *t, const struct tune_point *p,
                                int metric, bool best)
 {
-    if (!p->done) put_right(t, "-", CELL - 1);
+    if (!p->is_scored) put_right(t, "-", CELL - 1);
     else textbuf_addf(t, "%*.2f", CELL - 1, p->score[metric]);
     textbuf_adds(t, best ? "*" : " ");
 }
@@ -123,31 +123,33 @@ static void put_column_heads(struct textbuf *t, const struct tune_axis *x)
     }
 }
 
-/* No blanks at the end of a line. */
+/* End a line, without blanks before its end. */
 static void end_line(struct textbuf *t)
 {
     while (t->len && t->data[t->len - 1] == ' ') t->len--;
     textbuf_adds(t, "\n");
 }
 
-struct view {                   /* a table, and what to show of it */
+struct table_view {             /* a table to be printed */
     const struct tune_call *c;
     const struct tune_table *table;
-    int rows, cols;             /* its axes */
+    int rows, cols;             /* its axes; rows may be -1 */
     int best[N_METRICS][N_AXES];
-    bool found[N_METRICS];
+    bool has_best[N_METRICS];
 };
 
-static void tune_text_put_figure(struct textbuf *t, const struct view *v,
+static void tune_text_put_figure(struct textbuf *t, const struct table_view *v,
                                  int metric, const int at[N_AXES])
 {
-    tune_text_put_cell(t, tune_point_at(v->c, at), metric, v->found[metric]
-                       && !memcmp(at, v->best[metric], sizeof v->best[metric]));
+    tune_text_put_cell(t, tune_point_at(v->c, at), metric,
+                       v->has_best[metric]
+                       && !memcmp(at, v->best[metric],
+                                  sizeof v->best[metric]));
 }
 
 /* Row `row` of a table, for metrics [from, to) side by side. */
-static void tune_text_put_row(struct textbuf *t, const struct view *v, int row,
-                              int from, int to)
+static void tune_text_put_row(struct textbuf *t, const struct table_view *v,
+                              int row, int from, int to)
 {
     int at[N_AXES];
 
@@ -164,8 +166,9 @@ static void tune_text_put_row(struct textbuf *t, const struct view *v, int row,
     end_line(t);
 }
 
-/* Rows and columns, as the paper prints m and k. */
-static void put_grid(struct textbuf *t, const struct view *v, int from, int to)
+/* A table with rows and columns, as the paper prints m and k. */
+static void put_grid(struct textbuf *t, const struct table_view *v, int from,
+                     int to)
 {
     const struct tune_axis *rows = &v->c->axes[v->rows];
     const struct tune_axis *cols = &v->c->axes[v->cols];
@@ -187,7 +190,7 @@ static void put_grid(struct textbuf *t, const struct view *v, int from, int to)
 }
 
 /* One row for each metric, as the paper prints tau. */
-static void put_list(struct textbuf *t, const struct view *v)
+static void put_list(struct textbuf *t, const struct table_view *v)
 {
     const struct tune_axis *cols = &v->c->axes[v->cols];
     int at[N_AXES];
@@ -208,12 +211,12 @@ static void put_list(struct textbuf *t, const struct view *v)
 
 void tune_text_table(struct tune_call *c, const struct tune_table *table)
 {
-    struct view v = { .c = c, .table = table };
+    struct table_view v = { .c = c, .table = table };
     struct textbuf *t = &c->out;
     int columns;
 
     for (int k = 0; k < N_METRICS; k++)
-        v.found[k] = tune_table_best(c, table, k, v.best[k]);
+        v.has_best[k] = tune_table_best(c, table, k, v.best[k]);
     tune_table_axes(table, &v.rows, &v.cols);
     textbuf_adds(t, "\n");
     tune_put_title(t, c, table);
@@ -238,15 +241,15 @@ void tune_text_end(struct tune_call *c)
     tune_text_put_scores(t, best);
     textbuf_adds(t, ")\n");
     if (best->score[c->metric] <= c->alone.score[c->metric])
-        textbuf_adds(t, "That is no better than without the memory: these "
-                     "lines have no use for it.\n");
+        textbuf_adds(t, "This is not better than without the memory: the "
+                     "memory does not help these lines.\n");
     if (c->output) {
-        textbuf_adds(t, "Settings in ");
+        textbuf_adds(t, "Settings written to ");
         put_visible(t, c->output, strlen(c->output));
         textbuf_adds(t, ", for skmt translate --settings\n");
     }
     if (c->svg) {
-        textbuf_adds(t, "Heat map in ");
+        textbuf_adds(t, "Heat map written to ");
         put_visible(t, c->svg, strlen(c->svg));
         textbuf_adds(t, "\n");
     }
@@ -264,7 +267,7 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
         textbuf_adds(t, "\n# with the memory ");
         put_visible(t, memory, strlen(memory));
     } else {
-        textbuf_adds(t, ",\n# each translated without itself");
+        textbuf_adds(t, ",\n# each left out while it was translated");
     }
     textbuf_adds(t, "\n# Best by ");
     textbuf_adds(t, tune_metrics[c->metric].title);
@@ -284,7 +287,7 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
         textbuf_adds(t, "\n");
     }
     textbuf_addf(t, "adapter = %s\n", c->fixed ? "fixed" : "distance");
-    textbuf_add(t, c->with.data, c->with.len);
+    textbuf_add(t, c->other_settings.data, c->other_settings.len);
 }
 
 /* ---- JSON ------------------------------------------------------------- */
@@ -329,7 +332,7 @@ static void jput_points(struct textbuf *t, const struct tune_call *c)
     textbuf_adds(t, "[");
     tune_table_first(&all, at);
     do {
-        if (!tune_point_at(c, at)->done) continue;
+        if (!tune_point_at(c, at)->is_scored) continue;
         jput_comma(t);
         jput_setting(t, c, at);
     } while (tune_table_next(c, &all, at));

@@ -1,5 +1,5 @@
-/* wholefile.c - writes a file under another name beside its place and renames
- * it when it is complete. See wholefile.h. */
+/* wholefile.c - writes a file under a temporary name in the same folder and
+ * renames it when it is complete and on disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,17 +13,17 @@
 #include "wholefile.h"
 
 struct whole_file {                  /* a file being written */
-    char place[PATH_MAX];       /* where links lead to */
-    char name[PATH_MAX + 16];   /* what it is called meanwhile */
+    char final_path[PATH_MAX];  /* with symbolic links resolved */
+    char temp_path[PATH_MAX + 16];
     int fd;
 };
 
-static int trouble(const char *path)
+static int file_error(const char *path)
 {
     return complain(EXIT_TROUBLE, "%s: %s", path, strerror(errno));
 }
 
-/* /dev/stdout may lead to a regular file, which is not ours to replace. */
+/* /dev/stdout may be a link to a regular file, which must not be replaced. */
 static bool is_special(const char *path)
 {
     struct stat st;
@@ -32,7 +32,8 @@ static bool is_special(const char *path)
     return !S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5);
 }
 
-static mode_t usual_mode(void)
+/* The permissions that a newly created file gets. */
+static mode_t default_mode(void)
 {
     mode_t mask = umask(0);
 
@@ -40,24 +41,24 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
-static int draft_open(struct whole_file *d, const char *path)
+static int temp_file_open(struct whole_file *d, const char *path)
 {
     struct stat st;
 
     if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        return trouble(path);
+        return file_error(path);
     }
-    if (!realpath(path, d->place)
-        && snprintf(d->place, sizeof d->place, "%s", path)
-           >= (int)sizeof d->place) {
+    if (!realpath(path, d->final_path)
+        && snprintf(d->final_path, sizeof d->final_path, "%s", path)
+           >= (int)sizeof d->final_path) {
         errno = ENAMETOOLONG;
-        return trouble(path);
+        return file_error(path);
     }
-    snprintf(d->name, sizeof d->name, "%s.XXXXXX", d->place);
-    d->fd = mkostemp(d->name, O_CLOEXEC);
-    if (d->fd < 0) return trouble(path);
-    fchmod(d->fd, usual_mode());
+    snprintf(d->temp_path, sizeof d->temp_path, "%s.XXXXXX", d->final_path);
+    d->fd = mkostemp(d->temp_path, O_CLOEXEC);
+    if (d->fd < 0) return file_error(path);
+    fchmod(d->fd, default_mode());
     return EXIT_DONE;
 }
 
@@ -67,10 +68,10 @@ int whole_file_check(const char *path)
     int status;
 
     if (is_special(path))
-        return access(path, W_OK) ? trouble(path) : EXIT_DONE;
-    if ((status = draft_open(&d, path))) return status;
+        return access(path, W_OK) ? file_error(path) : EXIT_DONE;
+    if ((status = temp_file_open(&d, path))) return status;
     close(d.fd);
-    unlink(d.name);
+    unlink(d.temp_path);
     return EXIT_DONE;
 }
 
@@ -90,7 +91,7 @@ static int write_special(const char *path, const struct textbuf *text)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     bool ok = fd >= 0 && wholefile_write_all(fd, text);
-    int status = ok ? EXIT_DONE : trouble(path);
+    int status = ok ? EXIT_DONE : file_error(path);
 
     if (fd >= 0) close(fd);
     return status;
@@ -103,10 +104,12 @@ int whole_file_write(const char *path, const struct textbuf *text)
 
     if (text->failed) return complain(EXIT_TROUBLE, "out of memory");
     if (is_special(path)) return write_special(path, text);
-    if ((status = draft_open(&d, path))) return status;
-    if (!wholefile_write_all(d.fd, text) || fsync(d.fd)) status = trouble(path);
-    if (close(d.fd) && !status) status = trouble(path);
-    if (!status && rename(d.name, d.place)) status = trouble(path);
-    if (status) unlink(d.name);
+    if ((status = temp_file_open(&d, path))) return status;
+    if (!wholefile_write_all(d.fd, text) || fsync(d.fd))
+        status = file_error(path);
+    if (close(d.fd) && !status) status = file_error(path);
+    if (!status && rename(d.temp_path, d.final_path))
+        status = file_error(path);
+    if (status) unlink(d.temp_path);
     return status;
 }

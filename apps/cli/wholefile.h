@@ -1,15 +1,15 @@
-/* wholefile.h - files that appear complete or not at all.
+/* wholefile.h - writes files such that they appear complete or not at all.
  *
- * They are written beside their place under another name and then renamed. What
- * is not a regular file (a pipe, /dev/stdout) is written directly. */
+ * A file is written under a temporary name in the same folder and then renamed.
+ * Special files (a pipe, /dev/stdout) are written directly. */
 #ifndef WHOLEFILE_H
 #define WHOLEFILE_H
 
 #include "textbuf.h"
 
-/* Both return an exit status and have reported the error on stderr. */
+/* Both functions print errors on stderr and return an exit status. */
 
-/* Whether the file can be written, found out before the work begins. */
+/* Checks whether the file can be written, before the work begins. */
 int whole_file_check(const char *path);
 int whole_file_write(const char *path, const struct textbuf *text);
 

@@ -20,7 +20,7 @@ that counts its calls and finds the lock held as often as the file "held" says.
   Setting up gcc
   install install install
 
-It gives up when the lock is held too long, and says so.
+It gives up with a message if the lock is held too long.
 
   $ export PATH=$PWD/bin:$PATH; rm calls; echo 99 > held
   > DEPS_PAUSE=1 DEPS_WAIT=2 timeout 60 "$TOP/scripts/deps" build 2>&1 | grep -v '^deps: installing'; paste -sd ' ' calls
@@ -29,7 +29,7 @@ It gives up when the lock is held too long, and says so.
   E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)
   install install install
 
-Any other failure is not waited for: the lists are brought up to date once, then
+It does not wait after other failures: the package lists are updated once, then
 it ends.
 
   $ export PATH=$PWD/bin:$PATH; rm calls; echo 0 > held; touch broken

@@ -1,6 +1,6 @@
 # needs: model
-Text that is not text: file, line and byte are named, what came before it is
-written.
+Invalid text: the message names file, line and byte, and the lines before it
+are written.
 
   $ printf 'Guten Morgen!\nVielen \xff Dank.\nGuten Abend.\n' > bad.txt
   $ skmt translate bad.txt
@@ -17,13 +17,13 @@ written.
 
   $ printf 'Guten Morgen!\nVielen\0Dank.\n' | skmt translate
   Good morning!
-  standard input:2: byte 7 is NUL, not text (try --invalid=replace)
+  standard input:2: byte 7 is a NUL byte (try --invalid=replace)
   [1]
 
   $ printf 'Vielen\0Dank.\n' | skmt translate --invalid replace | wc -l
   1
 
-Overlong forms, surrogates and what lies beyond Unicode are not text either.
+Overlong forms, surrogates and code points beyond Unicode are invalid, too.
 
   $ for s in '\xC0\x80' '\xED\xA0\x80' '\xF4\x90\x80\x80' '\xE2\x82'; do printf "ab$s\n" | skmt translate; done
   standard input:1: byte 3 is not valid UTF-8 (try --invalid=replace)
@@ -32,7 +32,7 @@ Overlong forms, surrogates and what lies beyond Unicode are not text either.
   standard input:1: byte 3 is not valid UTF-8 (try --invalid=replace)
   [1]
 
-A full disk is noticed.
+A full disk is reported.
 
   $ echo 'Guten Morgen!' | skmt translate > /dev/full
   skmt: writing standard output: No space left on device
@@ -50,7 +50,7 @@ A full disk is noticed.
   skmt: writing standard output: Bad file descriptor
   [1]
 
-So is an input that is closed.
+So is a closed input.
 
   $ timeout 60 skmt translate <&-
   skmt: reading standard input: Bad file descriptor
@@ -59,13 +59,14 @@ So is an input that is closed.
   $ timeout 60 skmt translate <&- >&- 2>&-
   [1]
 
-A reader that has enough ends it without a word.
+If the reader closes the pipe, the program ends without a message.
 
   $ (while :; do echo 'Guten Morgen!'; done) 2>/dev/null | skmt translate --beam 1 | head -2
   Good morning!
   Good morning!
 
-Interrupted, the lines written are complete and the status says by what.
+After a signal, all written lines are complete and the exit status names the
+signal.
 
   $ (while :; do echo 'Guten Morgen!'; done) 2>/dev/null |
   > (timeout --preserve-status -s TERM 2 skmt translate --beam 1; echo "status $?") > out
@@ -79,13 +80,13 @@ Interrupted, the lines written are complete and the status says by what.
   $ sort -u out
   Good morning!
 
-Even when it waits for input.
+This also works while it waits for input.
 
   $ (echo 'Guten Morgen!'; sleep 5) | (timeout --preserve-status -s TERM 2 skmt translate; echo "status $?")
   Good morning!
   status 143
 
-Even when nobody reads what it writes.
+This also works while nobody reads its output.
 
   $ (while :; do echo 'Guten Morgen!'; done) 2>/dev/null |
   > (timeout --preserve-status -s TERM 3 skmt translate --beam 1 --json; echo "status $?" >&2) | sleep 10

@@ -1,6 +1,6 @@
 # needs: model plain pkg-config
-Installed somewhere else it finds its model, and a program finds it.
-The prefix is compiled in, so this is done with a copy of the build.
+An installed copy finds its model, and a program finds the library. The prefix
+is compiled in, so this is done with a copy of the build.
 
   $ mkdir build; cp -a "$BUILD"/{apps,src,libskmt.*,skmt,flags,prefix} build
   $ unset MAKEFLAGS MAKELEVEL; make -s -C "$TOP" BUILD="$PWD/build" CC="$CC" DESTDIR="$PWD/stage" PREFIX=/opt/skmt install 2>&1 | grep -v 'jobserver'

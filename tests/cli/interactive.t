@@ -1,5 +1,5 @@
 # needs: model python3
-Someone who types a line gets the answer before the next one.
+A person who types a line gets the answer before typing the next one.
 
   $ cat > chat.py <<'END'
   > import os, pty, subprocess, sys
@@ -16,7 +16,7 @@ Someone who types a line gets the answer before the next one.
   Thank you very much.
   0
 
-Progress appears on a terminal, and only there; --quiet turns it off.
+Progress is shown on a terminal, and only there; --quiet turns it off.
 
   $ cat > progress.py <<'END'
   > import os, pty, sys

@@ -1,5 +1,5 @@
 # needs: model python3
-One JSON object a line, whatever the text.
+Each line is one JSON object, no matter what the text contains.
 
   $ cat > keys.py <<'END'
   > import json, sys
@@ -12,7 +12,7 @@ One JSON object a line, whatever the text.
   2 line text score logprob segments 0
   3 line text score logprob segments 1
 
-Spans are bytes: of the input line for a sentence and its source pieces, of
+Positions are bytes: of the input line for a sentence and its source pieces, of
 the translation for the tokens.
 
   $ cat > spans.py <<'END'
@@ -38,7 +38,7 @@ the translation for the tokens.
   Vielen Dank.
   Thank you very much.
 
-N-best lists and attention come when asked for.
+N-best lists and attention are included on request.
 
   $ cat > more.py <<'END'
   > import json, sys
@@ -59,7 +59,7 @@ N-best lists and attention come when asked for.
   0
   [1]
 
-Statistics are JSON too.
+Statistics are JSON, too.
 
   $ skmt translate --stats a 2>&1 >/dev/null | python3 -c 'import json,sys; o = json.load(sys.stdin); print(o["sentences"], o["tokens"] > 4, o["decode_seconds"] > 0, o["peak_rss_mb"] > 1)'
   2 True True True

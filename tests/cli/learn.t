@@ -1,6 +1,6 @@
 # needs: model python3 xz
-Corrections stand behind their sources; the next line knows them. The memory
-was not there before, and is of the model's languages.
+Corrections follow their sources on the same line, and the next line makes use
+of them. The memory is created with the model's languages.
 
   $ cat > cat.tsv <<'END'
   > Die Katze sitzt auf der Matte.
@@ -16,7 +16,7 @@ was not there before, and is of the model's languages.
   $ skmt tm list my.tm | tail -1
              1             1         0  de > en         main
 
-In JSON it says what the memory had, and what was stored.
+--json reports the best match and the stored pair.
 
   $ sed 's/upon/on top of/' cat.tsv | skmt learn -M my.tm --json --document mats --author me
   {"line":1,"text":"The cat is sitting upon the rug.","similarity":1,"exact":true}
@@ -27,9 +27,8 @@ In JSON it says what the memory had, and what was stored.
   document      mats
   author        me
 
-A correction takes the place of the one before it, also of one before that; the
-same once more changes nothing. --keep leaves all as it is, where the older one
-of equals wins.
+A correction replaces all earlier ones; the same correction once more changes
+nothing. With --keep, all translations stay in the memory.
 
   $ s='Die Katze sitzt auf der Matte.'
   > printf '%s\tone\n%s\ttwo\n%s\tone\n%s\tone\n%s\n' "$s" "$s" "$s" "$s" "$s" | skmt learn -M my.tm | tail -n 4
@@ -46,7 +45,7 @@ of equals wins.
   Die Katze sitzt auf der Matte.	one
   Die Katze sitzt auf der Matte.	two
 
-Only the memory that is learned to is changed: the first one named.
+Corrections change only the first memory that is named.
 
   $ skmt tm create my.tm --name other > /dev/null
   $ printf 'Die Katze sitzt auf der Matte.\tthree\n' | skmt learn -M my.tm -n other -n main --json | sed 's/.*"stored"/"stored"/'
@@ -54,8 +53,8 @@ Only the memory that is learned to is changed: the first one named.
   $ skmt tm export my.tm --name other --format tsv
   Die Katze sitzt auf der Matte.	three
 
-A correction that is stored already is confirmed where another memory's
-translation would be taken before it, and only there.
+A correction that is already stored is confirmed if a translation of another
+memory would be preferred to it, and only then.
 
   $ for i in 1 2; do printf 'Die Katze sitzt auf der Matte.\tone\n' | skmt learn -M my.tm -n main > /dev/null; done; skmt tm export my.tm --name main --format tsv
   Die Katze sitzt auf der Matte.	one
@@ -72,8 +71,8 @@ translation would be taken before it, and only there.
   skmt: *yours* (glob)
   [2]
 
-Corrections in a file of their own; a blank line says nothing. Lines and their
-ends stay as they are.
+Corrections from a separate file; a blank line means no correction. Lines and
+their line ends are kept.
 
   $ printf 'Guten Morgen!\r\n\nGuten Morgen!\nVielen Dank.\nGuten Morgen!\n' > a.de; printf '\n\nMorning to you!\n\n\n' > a.en
   $ skmt learn -M a.tm a.de --corrections a.en | cat -A
@@ -86,28 +85,28 @@ ends stay as they are.
   Morning to you!
   Guten Morgen!	Morning to you!
 
-Files that do not go together are found out before anything is stored, or where
-they part.
+If the numbers of lines differ, this is reported before anything is stored, or
+at the first line without a counterpart.
 
   $ head -4 a.en > short; skmt learn -M new.tm a.de -c short; ls new.tm
-  skmt: short has 4 lines, but there are 5 sources; nothing was stored
+  skmt: short has 4 lines, but the input has 5; nothing was stored
   ls: cannot access 'new.tm': No such file or directory
   [2]
   $ skmt learn -M a.tm -c short < a.de > out; wc -l < out
-  standard input:5: the file of corrections has no line for this one
+  standard input:5: the file of corrections has no line for this input line
   4
   $ printf 'x\n' > x; skmt learn -M a.tm -c x <(echo)
-  x:1: has a correction of nothing
+  x:1: there is a correction, but no source
   [1]
 
-What is no text, or too much of it, is said with its line; what came before is
-there.
+Invalid or too long text is reported with its line; the lines before it are
+stored.
 
   $ printf 'Vielen Dank.\tThanks a lot.\nJa\tNein\tVielleicht\n' | skmt learn -M a.tm -o out; cat out
-  standard input:2: is not a source, or a source, a tab and a correction
+  standard input:2: expected a source, or a source, a tab and a correction
   Thank you very much.
   $ printf '\tthanks\n' | skmt learn -M a.tm
-  standard input:1: has a correction of nothing
+  standard input:1: there is a correction, but no source
   [1]
   $ printf 'Danke\tth\377nks\n' > bad; skmt learn -M a.tm bad
   bad:1: * (glob)
@@ -116,13 +115,13 @@ there.
   standard input:1: * (glob)
   [1]
   $ printf 'Dan\0ke\n' | skmt learn -M a.tm
-  standard input:1: has a NUL, which is no text
+  standard input:1: the line contains a NUL byte
   [1]
   $ skmt tm search a.tm --no-model 'Vielen Dank.' | sed -n 2p
         Thanks a lot.
 
-Whoever has seen a line knows that its correction is safe, even when the
-process is killed then.
+The correction of a line that was written is on disk, even if the process is
+killed then.
 
   $ cat > killed.py <<'END'
   > import os, signal, subprocess, sys
@@ -138,9 +137,9 @@ process is killed then.
   $ skmt tm export killed.tm --format tsv | cut -f 2 | xargs; skmt tm search killed.tm --no-model 'Zeile 4' | sed -n 2p; skmt tm check killed.tm
   verse 0 verse 1 verse 2 verse 3 verse 4
         verse 4
-  killed.tm: all is sound
+  killed.tm: no problems
 
-Ctrl-C and kill end it as they should.
+SIGINT and SIGTERM end the program with the right status.
 
   $ for s in SIGINT SIGTERM; do rm -r killed.tm*; timeout 60 python3 killed.py $s; skmt tm export killed.tm --format tsv | wc -l; done; ls | grep -c 'killed.tm-'
   130
@@ -150,21 +149,21 @@ Ctrl-C and kill end it as they should.
   0
   [1]
 
-A full disk: what was not stored was not written, what was written is stored.
-(So many kilobytes are all a file may have here.)
+A full disk: nothing is written that is not stored. (ulimit limits the size of
+a file.)
 
   $ skmt tm create full.tm > /dev/null; for i in $(seq 60); do printf 'Wort %d\tword %d\n' $i $i; done > words
   $ (ulimit -f 120; skmt learn -M full.tm words --beam 1 --max-len-b 5 -o written)
   skmt: full.tm: * (glob)
   [1]
   $ n=$(wc -l < written); [ $n -gt 0 -a $n -lt 60 ] || echo "$n lines"; skmt tm export full.tm --format tsv | diff - <(head -n $n words); skmt tm check full.tm
-  full.tm: all is sound
+  full.tm: no problems
   $ printf 'Wort\tword\n' | skmt learn -M full.tm > /dev/full
   skmt: writing standard output: No space left on device
   [1]
 
-At a terminal each translation can be edited. What is left is stored, and is
-what the output gets; - stores nothing.
+At a terminal, each translation can be edited. The edited text is stored and
+written; - stores nothing.
 
   $ cat > talk.py <<'END'
   > import os, pty, re, resource, sys
@@ -207,9 +206,9 @@ what the output gets; - stores nothing.
   > END
   $ printf 'Die Katze sitzt auf der Matte.\n\nDie Katze sitzt auf der Matte.\nDie Katze sitzt auf der Matte.\tThe cat sits.\n' > three.de
   $ timeout 60 python3 edit.py
-  |Enter stores the translation as you leave it; an empty line or - stores nothing;
-  |/undo takes the last answer back, /help shows this, Ctrl-D ends; a text that begins
-  |with / is typed with two: //.
+  |Edit the translation and press Enter to store it. An empty line or - stores nothing.
+  |/undo takes the last answer back, /help shows this text, Ctrl-D ends. To type a
+  |text that begins with /, begin it with //.
   |
   |three.de:1  Die Katze sitzt auf der Matte.
   |= these cats is sitting on the rug!
@@ -222,7 +221,7 @@ what the output gets; - stores nothing.
   |three.de:4  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= The cat sits.
-  |stored as pair 2, instead of 1 other
+  |stored as pair 2, replacing 1 other
   |2 pairs stored in talk.tm
   |
   status 0
@@ -233,8 +232,8 @@ what the output gets; - stores nothing.
   The cat sits.
   Die Katze sitzt auf der Matte.	The cat sits.
 
-A person is told of other translations, and of a similar pair with the
-percentage that --explain has: rounded down.
+Other translations are shown, and the similarity of the best pair, rounded down
+as in --explain.
 
   $ skmt tm create alt.tm > /dev/null; printf 'Das ist es.\tThat is it.\nDas ist es.\tThis is it.\nBitte schließen Sie den Deckel des Geräts.\tx\n' | skmt tm add alt.tm > /dev/null
   $ echo 'Das ist es.' > alt.de; echo 'Bitte öffnen Sie den Deckel des Geräts.' >> alt.de
@@ -244,15 +243,15 @@ percentage that --explain has: rounded down.
   > import re
   > from talk import talk
   > talk(["skmt", "learn", "-M", "alt.tm", "alt.de"],
-  >      [(b"it.\r\033[", "\x15-\n"), (re.compile(rb"similar\)[^\0]*= [^\n]*\r\033\["), "\x15-\n")])
+  >      [(b"it.\r\033[", "\x15-\n"), (re.compile(rb"%\)[^\0]*= [^\n]*\r\033\["), "\x15-\n")])
   > END
   $ timeout 60 python3 alt.py | grep -o '^|(.*'
   |(from the memory)
   |(also stored, as pair 1 of main: That is it.)
-  |(the memory has one that is 90 % similar)
+  |(the most similar stored sentence: 90 %)
 
-Sources can be typed too, longer than the screen is wide. The last answer can be
-taken back: what it replaced is there again, and its line is asked for again.
+Sources can be typed, too, also longer than the screen. The last answer can be
+undone: the pair it replaced is restored, and its line is asked for again.
 
   $ cat > undo.py <<'END'
   > from talk import talk
@@ -265,38 +264,38 @@ taken back: what it replaced is there again, and its line is asked for again.
   > END
   $ timeout 60 python3 undo.py | tail -n +4
   |> /undo
-  |there is no answer that could be taken back
+  |there is no answer to undo
   |> Die Katze sitzt auf der Matte.
   |(from the memory)
   |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word 
-  |stored as pair 3, instead of 1 other
+  |stored as pair 3, replacing 1 other
   |> Die Katze sitzt auf der Matte.
   |(from the memory)
   |= /undo
-  |pair 3 is taken back
+  |pair 3 removed
   |
   |standard input:2  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= /undo
-  |there is no answer that could be taken back
+  |there is no answer to undo
   |
   |standard input:2  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= /undone
-  |there is no command '/undone'; the commands are /undo and /help; a text that begins with / is typed with two: //
+  |unknown command '/undone'; the commands are /undo and /help; to type a text that begins with /, begin it with //
   |= First.
-  |stored as pair 5, instead of 1 other
+  |stored as pair 5, replacing 1 other
   |
   |standard input:3  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= First.
-  |stored already, as pair 5
+  |already stored as pair 5
   |> /undo
   |
   |standard input:3  Die Katze sitzt auf der Matte.
   |(from the memory)
   |= The cat sits.
-  |stored as pair 6, instead of 1 other
+  |stored as pair 6, replacing 1 other
   |> 
   |2 pairs stored in talk.tm
   |
@@ -304,10 +303,10 @@ taken back: what it replaced is there again, and its line is asked for again.
   $ skmt tm export talk.tm --format tsv
   Die Katze sitzt auf der Matte.	The cat sits.
 
-An answer that is taken back leaves the output, a pipe too, and the blank lines
-after it stay in their place. An unknown command is not stored; a text that
-begins with a slash is, and a translation that begins with one can be left as it
-is.
+An answer that is undone is removed from the output, also from a pipe, and the
+blank lines after it stay in their place. An unknown command is not stored. A
+text that begins with a slash can be stored, and a translation that begins with
+one can be accepted.
 
   $ printf 'Guten Morgen!\n\nVielen Dank.\nVielen Dank.\nGuten Morgen!\n' > five.de
   $ cat > again.py <<'END'
@@ -340,17 +339,17 @@ is.
   |stored as pair 1
   |
   |five.de:3  Vielen Dank.
-  |pair 1 is taken back
+  |pair 1 removed
   |
   |five.de:1  Guten Morgen!
   |stored as pair 2
   |
   |five.de:3  Vielen Dank.
-  |there is no command '/skip'; the commands are /undo and /help; a text that begins with / is typed with two: //
+  |unknown command '/skip'; the commands are /undo and /help; to type a text that begins with /, begin it with //
   |stored as pair 3
   |
   |five.de:4  Vielen Dank.
-  |stored already, as pair 3
+  |already stored as pair 3
   |
   |five.de:5  Guten Morgen!
   |2 pairs stored in five.tm
@@ -359,7 +358,7 @@ is.
   Guten Morgen!	Morning!
   Vielen Dank.	/thanks
 
-Where the disk is full the answer may be tried again.
+If the disk is full, the answer can be tried again.
 
   $ cat > full.py <<'END'
   > import re, resource
@@ -373,14 +372,14 @@ Where the disk is full the answer may be tried again.
   |= Full.
   |skmt: not stored: talk.tm: * (glob)
   |= Full.
-  |stored as pair 7, instead of 1 other
+  |stored as pair 7, replacing 1 other
   |> 
   |1 pair stored in talk.tm
   |
   status 0
 
-Ctrl-C leaves the dialogue; what was stored stays. A terminal that cannot move
-its cursor asks for the whole line.
+Ctrl-C ends the dialog; stored pairs stay. On a terminal without cursor
+control, the whole line is typed.
 
   $ cat > plain.py <<'END'
   > from talk import talk
@@ -389,9 +388,9 @@ its cursor asks for the whole line.
   >       (b"\n> ", "Vielen Dank.\n"), (b"correction> ", "\n"), (b"\n> ", "\n"), (b"> ", "Ja.\n"), (b"correction> ", "\x03")], "dumb")
   > END
   $ timeout 60 python3 plain.py
-  |Enter stores the translation, a text is stored instead of it, - stores nothing;
-  |/undo takes the last answer back, /help shows this, Ctrl-D ends; a text that begins
-  |with / is typed with two: //.
+  |Enter stores the translation. Type a text to store it instead. - stores nothing.
+  |/undo takes the last answer back, /help shows this text, Ctrl-D ends. To type a
+  |text that begins with /, begin it with //.
   |> Guten Morgen!
   |Good morning!
   |correction> Morning!
@@ -415,8 +414,8 @@ its cursor asks for the whole line.
   Guten Morgen!	Morning!
   Vielen Dank.	Thank you very much.
 
---simulate plays it with references. A document knows its own lines, and not
-those of the one before.
+--simulate uses references as corrections. A document knows its own lines, but
+not those of the document before.
 
   $ cat > docs.tsv <<'END'
   > a	Die Pumpe muss vor der Wartung ausgeschaltet werden.	Turn the impeller off before servicing.
@@ -453,21 +452,21 @@ those of the one before.
   chrF2 * (glob)
   1000 resamples, seed 12345
 
-The scores are those of skmt score. Beside them stand those of the model alone.
+The scores are those of skmt score. --baseline adds those of the model alone.
 
-  $ skmt score --docs docs.tsv --metrics bleu,chrf alone learned | sed 's/^alone  /model  /; s/  alone  /  model  /; s/to alone/to model/' > want
+  $ skmt score --docs docs.tsv --metrics bleu,chrf alone learned | sed 's/^alone  /model  /; s/  alone  /  model  /; s/from alone/from model/' > want
   $ skmt learn --simulate docs.tsv --baseline | diff want -
   $ skmt learn --simulate docs.tsv --baseline --json > json; skmt score --docs docs.tsv --metrics bleu,chrf --json alone learned | sed 's/"alone"/"model"/' | diff json -
 
-That many lines are translated together changes nothing: one document is what
-learning from its references gives.
+Translating many lines at a time does not change the result: it is the same as
+learning line by line.
 
   $ grep ^a docs.tsv > a.tsv; cut -f 2 a.tsv > a.de; cut -f 3 a.tsv > a.en
   $ skmt learn -M one.tm a.de --corrections a.en --split none --exact steer | diff - <(head -4 learned)
   $ skmt learn --simulate docs.tsv --threads 2 --batch 3 -o two > /dev/null; cmp two learned
 
-A line that was there before is steered like any other unless --exact use says
-otherwise; settings come from a file, too.
+A line that occurred before is steered like any other, unless --exact use is
+given; settings can come from a file.
 
   $ printf 'exact = use\nadapter = none\n' > settings; skmt learn --simulate docs.tsv --settings settings -o - 2> table2 | paste alone - | awk -F '\t' '{ print ($1 == $2 ? "alone" : $2) }'
   alone
@@ -482,49 +481,49 @@ otherwise; settings come from a file, too.
 
   $ skmt learn --simulate docs.tsv --adapter none -o - 2> /dev/null | cmp - alone
 
-Lines are translated whole unless --split says otherwise.
+Lines are not split into sentences, unless --split is given.
 
   $ printf 'a\tDie Pumpe ist aus. Das Ventil ist zu. Gehen Sie nach Hause!\tx\n' > two.tsv
   $ for s in none auto; do cut -f 2 two.tsv | skmt translate --split $s; done > both; sort -u both | wc -l
   2
   $ (skmt learn --simulate two.tsv -o -; skmt learn --simulate two.tsv --split auto -o -) 2> /dev/null | cmp - both
 
-Tables may be packed, or come from standard input.
+Tables may be compressed, or come from standard input.
 
   $ xz -k docs.tsv; skmt learn --simulate docs.tsv.xz -o out > /dev/null; cmp out learned
   $ skmt learn --simulate - -o out < docs.tsv > /dev/null; cmp out learned
 
-Lines without a reference or a source teach nothing.
+Lines without a reference or a source are not stored.
 
   $ printf 'a\tGuten Morgen!\t\na\t\tnothing\na\tGuten Morgen!\tMorning!\n' > holes.tsv; skmt learn --simulate holes.tsv --exact use -o - 2> /dev/null
   Good morning!
   
   Good morning!
 
-Bad lines are found before the first one is translated.
+Bad lines are reported before the first line is translated.
 
   $ printf 'a\tx\ty\nb\tx\n' > bad.tsv; skmt learn --simulate bad.tsv -o out2; ls out2
-  bad.tsv:2: is not three columns between tabs: document, source, reference
+  bad.tsv:2: expected three columns separated by tabs: document, source, reference
   ls: cannot access 'out2': No such file or directory
   [2]
   $ printf 'a\tx\ty\n\tx\ty\n' > bad.tsv; skmt learn --simulate bad.tsv
-  bad.tsv:2: the first column, which names the document, is empty
+  bad.tsv:2: the first column, the name of the document, is empty
   [1]
   $ printf 'a\tx\ty\nb\tx\ty\na\tx\ty\n' > bad.tsv; skmt learn --simulate bad.tsv
-  bad.tsv:3: the document of line 1 goes on here; the lines of a document must stand together
+  bad.tsv:3: this line belongs to the document of line 1; the lines of a document must be consecutive
   [1]
   $ printf 'a\tx\ty\na\tx\377\ty\n' > bad.tsv; skmt learn --simulate bad.tsv
-  bad.tsv:2: is not valid UTF-8
+  bad.tsv:2: the line is not valid UTF-8
   [1]
   $ printf 'a\tx\t\0y\n' > bad.tsv; skmt learn --simulate bad.tsv
-  bad.tsv:1: has a NUL, which is no text
+  bad.tsv:1: the line contains a NUL byte
   [1]
   $ : > bad.tsv; skmt learn --simulate bad.tsv
-  skmt: bad.tsv has no lines
+  skmt: bad.tsv is empty
   [1]
 
-Nothing is left behind: not when it is killed, not on a full disk, not when nobody
-reads.
+The temporary folder is removed after a signal, on a full disk, and when the
+output is closed.
 
   $ for i in $(seq 300); do printf 'a\tDie Pumpe %d muss vor der Wartung ausgeschaltet werden.\tpump %d off\n' $i $i; done > long.tsv
   $ TMPDIR=$PWD/tmp skmt learn --simulate long.tsv -o part & while [ ! -s part ]; do sleep 0.1; done; ls tmp | wc -l; kill $!; wait $!; echo "status $?"; ls tmp
@@ -536,19 +535,19 @@ reads.
   skmt: */no/such: No such file or directory (glob)
   [1]
 
-What makes no sense is said.
+Usage errors are reported.
 
   $ skmt learn a.de
   skmt: learn needs --memory FILE, or --simulate TSV; see 'skmt help learn'
   [2]
   $ skmt learn -M my.tm --baseline a.de
-  skmt: --baseline is for --simulate
+  skmt: --baseline needs --simulate
   [2]
   $ skmt learn -M my.tm --simulate docs.tsv
-  skmt: --simulate has memories of its own: no --memory, --name or --key-file
+  skmt: --simulate uses its own memories and cannot be used with --memory, --name or --key-file
   [2]
   $ skmt learn --simulate docs.tsv a.de
-  skmt: --simulate takes sources and corrections from docs.tsv alone
+  skmt: --simulate reads all its input from docs.tsv and takes no files, --corrections, --document, --author or --keep
   [2]
   $ skmt learn -M my.tm -c -
   skmt: standard input cannot be both the sources and the corrections
@@ -560,8 +559,8 @@ What makes no sense is said.
   skmt: --tau: * (glob)
   [2]
   $ cp a.de b.de; for o in b.de my.tm; do skmt learn -M my.tm b.de -o $o; done; cmp a.de b.de
-  skmt: b.de: is input and output at once
-  skmt: my.tm: is memory and output at once
+  skmt: b.de: cannot be both the input and the output
+  skmt: my.tm: cannot be both the memory and the output
   $ skmt learn -M my.tm missing
   skmt: missing: No such file or directory
   [1]
@@ -572,7 +571,7 @@ What makes no sense is said.
   skmt: nowhere/x.skmt: No such file or directory
   [3]
 
-Its page lists its options.
+The help page lists its options.
 
   $ skmt help learn | head -1; skmt learn -h | cmp - <(skmt help learn)
   Usage: skmt learn --memory FILE [OPTIONS] [FILE ...]

@@ -1,12 +1,12 @@
 # needs: plain
-The libraries show only what include/ declares.
+The libraries export only what include/ declares.
 
   $ nm -g --defined-only "$BUILD/libskmt.a" | awk 'NF == 3 { print $3 }' | grep -v '^skmt_'
   [1]
   $ nm -D --defined-only "$BUILD/libskmt.so" | awk 'NF == 3 { print $3 }' | grep -v '^skmt_'
   [1]
 
-All of that is there.
+Everything that is declared is exported.
 
   $ cat "$TOP"/include/*.h | tr '\n' ' ' | grep -o 'SKMT_API [^;(]*(' | grep -o 'skmt_[a-z0-9_]* *($' | tr -d '( ' | sort > declared
   $ for l in .a .so; do nm $([ $l = .so ] && echo -D || echo -g) --defined-only "$BUILD/libskmt$l" | awk '$2 == "T" { print $3 }' | sort | diff declared -; done
@@ -14,13 +14,14 @@ All of that is there.
   $ readelf -d "$BUILD/libskmt.so" | grep SONAME | grep -o '\[.*\]'
   [libskmt.so.0]
 
-It needs only what Debian has everywhere, and writes to no one.
+The library depends only on these libraries, and it does not print, exit or
+handle signals.
 
   $ readelf -d "$BUILD/libskmt.so" | grep -o 'NEEDED.*\[.*\]' | grep -v 'libsqlite3\|libexpat\|libz\.\|liblzma\|libzstd\|libjansson\|libutf8proc\|libm\.\|libc\.\|ld-linux'
   [1]
   $ nm -D --undefined-only "$BUILD/libskmt.so" | awk '{ print $2 }' | sed 's/@.*//' | grep -x 'printf\|puts\|putchar\|exit\|_exit\|abort\|perror\|signal\|sigaction'
   [1]
 
-The headers are C and C++ each on its own.
+Each header compiles on its own, as C and as C++.
 
   $ for h in skmt skmt_tools; do echo "#include \"$h.h\"" > h.c; cp h.c h.cc; $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$TOP/include" -c h.c && $CXX -std=c++98 -pedantic -Wno-long-long -Wall -Wextra -Werror -I"$TOP/include" -c h.cc; done

@@ -1,6 +1,6 @@
 # needs: plain
-A line without an end is an error with a sentence. Only its beginning is read:
-these commands have a gigabyte of address space and get two of input.
+An endless line is an error with a message. Only its beginning is read: these
+commands have one gigabyte of address space and get two gigabytes of input.
 
   $ skmt tm create long.tm > /dev/null
   $ (ulimit -v 1000000; head -c 2000000000 /dev/zero | tr '\0' a | skmt tm add long.tm)

@@ -1,6 +1,6 @@
 # needs: model plain
-The shipped model costs its own size and 25 MB at most: one thread, batch 1,
-beam 4. Memory is not time: this holds on a busy machine too.
+The shipped model uses at most its own size plus 25 MB of memory with one
+thread, batch 1 and beam 4. Unlike time, this can be tested on a busy machine.
 
   $ sed 's/.*"src": "\([^"]*\)".*/\1/' "$TOP/tests/golden/beam.jsonl" "$TOP/tests/golden/int8.jsonl" > text
   $ skmt translate --split none --batch 1 --beam 4 --threads 1 --stats text 2> stats | wc -l

@@ -1,6 +1,7 @@
 # needs: model python3 tiny
-Every command writes a record of its run with --record FILE. Each command of the
-program must be in this list; the last line of the loop finds one that is not.
+Every command writes a record of its run with --record FILE. Each command of
+the program must be in this list; the last line of the loop finds one that is
+missing.
 
   $ cat > run.sh <<'EOF'
   > run() { name=$1; shift; skmt "$@" --record "$name.json" > "$name.out" 2>&1; echo "$name $?" >> statuses; }
@@ -64,14 +65,14 @@ program must be in this list; the last line of the loop finds one that is not.
   > EOF
   $ python3 check.py
 
-The values in force are there, not only those that were given: what the preset
-and the model decide, and the defaults of the command.
+The record has the values that were used, not only those that were given: what
+the preset and the model decide, and the defaults of the command.
 
   $ show() { python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(*(r["options"][k] for k in sys.argv[2:]))' "$@"; }
   > show translate.json memory beam threads lenpen prune max-source k tau matches color name early-stop attention
   > show score.json metrics resamples seed r-stopwords buckets column; show tune.json m k tau lambda limit metric
   > show convert.json type; show tm-create.json name priority; show tm-import.json name; show tm-search.json matches color
-  a.tm 4 2 0.6 2.5 250 2 [1-9]* 16 auto None True False (glob)
+  a.tm 4 2 0.6 2.5 120 2 [1-9]* 16 auto None True False (glob)
   bleu,chrf,ter 1000 12345 on 50,100,200,500,1000 None
   1 1 50,100 None 200 bleu
   f32
@@ -81,7 +82,7 @@ and the model decide, and the defaults of the command.
   $ skmt info | grep checksum | tr -s ' ' | cut -d ' ' -f 2 > sum; python3 -c 'import json; print(json.load(open("translate.json"))["model"]["checksum"] == open("sum").read().strip())'
   True
 
-The state of the memory at the start and at the end shows what was changed.
+The state of the memory at the start and at the end shows what has changed.
 
   $ python3 -c '
   > import json
@@ -95,27 +96,27 @@ The state of the memory at the start and at the end shows what was changed.
   True
   1
 
-An option that was given several times has all its values; a switch is true.
+An option that was given several times has all its values; a flag is true.
 
   $ skmt tm create b.tm --name x > /dev/null; skmt tm create b.tm --name y > /dev/null; echo Ja | skmt translate -M b.tm -n x --name=y --no-early-stop --quiet --record=r.json > /dev/null
   > python3 -c 'import json; o = json.load(open("r.json"))["options"]; print(o["name"], o["early-stop"], o["quiet"], o["json"])'
   ['x', 'y'] False True False
 
-A run that fails has a record, too. A wrong command line has none.
+A run that fails has a record, too. After a usage error there is none.
 
   $ printf 'x\377\n' | skmt translate --record bad.json; grep exit_status bad.json
   standard input:1: byte 2 is not valid UTF-8 (try --invalid=replace)
     "exit_status": 1
   $ skmt translate --record usage.json --bema 3; ls usage.json
-  skmt: translate has no option '--bema'; did you mean '--beam'?
+  skmt: translate: unknown option '--bema'; did you mean '--beam'?
   ls: cannot access 'usage.json': No such file or directory
   [2]
   $ skmt translate --recrod x
-  skmt: translate has no option '--recrod'; did you mean '--record'?
+  skmt: translate: unknown option '--recrod'; did you mean '--record'?
   [2]
 
-A record that cannot be written is an error: before the work where that can be
-known. It never replaces a file that the command uses.
+A record that cannot be written is an error, reported before the work begins if
+possible. It never replaces a file that the command uses.
 
   $ echo Ja | skmt translate --record /dev/full
   Yes
@@ -150,7 +151,7 @@ known. It never replaces a file that the command uses.
   $ ls | grep -e 'json\.'
   [1]
 
-Checksums are those of sha256sum, whatever the length.
+Checksums are those of sha256sum, for files of any length.
 
   $ for n in 1 51 52 53 60 61 62 116 117 100000; do rm -rf s.tm*; skmt tm create s.tm > /dev/null; (printf 'a\t'; head -c $n /dev/zero | tr '\0' 'x'; echo) | skmt tm add s.tm > /dev/null
   > skmt tm export s.tm --format tsv -o s.tsv --record s.json > /dev/null; grep -q "\"$(sha256sum < s.tsv | cut -d ' ' -f 1)\"" s.json || echo $n; done; wc -c < s.tsv

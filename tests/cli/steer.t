@@ -1,5 +1,6 @@
 # needs: model tiny python3
-A memory steers translations. Three pairs that no model would come up with:
+A memory steers translations. These three pairs are unlike any translation of
+the model:
 
   $ skmt tm create my.tm > /dev/null
   $ printf '%s\t%s\n' 'Bitte schließen Sie den Deckel des Geräts.' 'Kindly shut the lid of the appliance.' 'Der Motor ist kaputt.' 'The drive unit is defective.' 'Die Pumpe läuft seit gestern. Der Motor steht still.' 'The pump has been on since yesterday; the motor rests.' | skmt tm import my.tm - --format tsv > /dev/null
@@ -10,9 +11,10 @@ A memory steers translations. Three pairs that no model would come up with:
   The pump has been running since yesterday. The engine is standing still.
   Two dogs sleep in the garden.
 
-A similar sentence lends its words, one that is stored is taken as it stands
-though the model would have it otherwise, and so is a line of several sentences
-that is stored whole. Where nothing is similar all is as it was.
+A similar sentence lends its words. A sentence that is stored is reused,
+although the model translates it differently, and so is a line of several
+sentences that is stored as a whole. If nothing is similar, the output does not
+change.
 
   $ skmt translate --memory my.tm text | tee steered
   Please open the lid of the appliance.
@@ -20,26 +22,27 @@ that is stored whole. Where nothing is similar all is as it was.
   The pump has been on since yesterday; the motor rests.
   Two dogs sleep in the garden.
 
-With --exact steer such a line is translated as others are: by sentences.
+With --exact steer, such a line is translated like others: sentence by
+sentence.
 
   $ skmt translate -M my.tm --exact steer text > soft; sed -n 3p soft | grep -c '; the motor'; sed -n 1,2p soft
   0
   Please open the lid of the appliance.
   The drive unit is defective.
 
-Neighbors of a stored sentence are not the sentence: spaces around it do not
-matter, its letters do.
+A sentence that is almost equal to a stored one is not reused: spaces around it
+do not matter, its letters do.
 
   $ printf '  Der Motor ist kaputt. \nDer Motor ist Kaputt.\n' | skmt translate -M my.tm --json --explain | python3 -c 'import json,sys; print([json.loads(l)["segments"][0]["pairs"][0]["exact"] for l in sys.stdin])'
   [True, False]
 
-A beginning that is asked for is kept, stored or not.
+The prefix that was requested is kept, whether the sentence is stored or not.
 
   $ sed -n 2p text | skmt translate -M my.tm --prefix 'Your engine' | cut -c 1-11
   Your engine
 
-Nothing else is similar, and nothing changes, byte by byte; also where the
-memory is not to be trusted.
+If nothing is similar, or if the memory has no weight, the output is the same,
+byte by byte.
 
   $ tail -1 text | skmt translate -M my.tm --json | cmp - <(tail -1 text | skmt translate --json)
   $ skmt translate -M my.tm --exact steer --adapter none text | cmp - plain
@@ -49,7 +52,7 @@ memory is not to be trusted.
   $ skmt translate -M my.tm --adapter none one | cmp -s - <(head -1 steered)
   [1]
 
-How it is done can be said.
+The options for steering.
 
   $ for o in '--preset sk1' '--preset sk2' '--k 1' '--k 3 --tau 80' '--matches 1' '--key-type f32' '--knn-eos' '--analyzer subword'; do skmt translate -M my.tm $o one; done
   Please open the lid of the appliance.
@@ -88,11 +91,11 @@ itself, repeat-votes lets it vote for two.
   Right-click the icon and choose Properties.
   Right-click the icon and choose Properties..
 
-The presets of the paper are what these options say.
+The paper presets are equal to these options.
 
   $ paper='--exact steer --prune 0 --tau 100 --no-knn-eos --repeat-votes 0'; for p in sk1 sk2; do for m in clicks.tm my.tm; do for t in click text; do skmt translate -M $m --preset paper-$p $t | cmp - <(skmt translate -M $m --preset $p $paper $t); done; done; done
 
-A file has several memories.
+A file can have several memories.
 
   $ skmt tm create my.tm --name other > /dev/null; skmt tm add my.tm -n other 'Bitte leeren Sie den Deckel des Geräts.' 'Please empty the cap of the gadget.' > /dev/null
   $ for n in '-n main' '-n other' '-n other -n main'; do skmt translate -M my.tm $n --json --explain one | python3 -c 'import json,sys; print(sorted({p["memory"] for p in json.load(sys.stdin)["segments"][0]["pairs"]}))'; done
@@ -101,10 +104,10 @@ A file has several memories.
   ['main', 'other']
   $ skmt tm drop my.tm --name other --yes > /dev/null
 
-What cannot be used is said before anything is translated.
+Errors are reported before anything is translated.
 
   $ skmt translate -M missing.tm text
-  skmt: missing.tm does not exist; 'skmt tm create missing.tm' makes one
+  skmt: missing.tm does not exist; create it with 'skmt tm create missing.tm'
   [1]
   $ skmt translate -M text one
   skmt: text: not a translation memory of skmt
@@ -116,17 +119,17 @@ What cannot be used is said before anything is translated.
   skmt: empty: the file is empty, not a translation memory
   [1]
   $ skmt translate -M my.tm --pairs text one
-  skmt: --memory and --pairs exclude each other
+  skmt: --memory and --pairs cannot be used together
   [2]
 
-Nor is the memory taken for the output.
+The memory cannot be the output.
 
   $ skmt translate -M my.tm one -o my.tm; skmt translate -M my.tm one --html my.tm; skmt tm search my.tm --json 'Der Motor ist kaputt.' | grep -c 'drive unit'
-  skmt: my.tm: is memory and output at once
-  skmt: my.tm: is memory and page at once
+  skmt: my.tm: cannot be both the memory and the output
+  skmt: my.tm: cannot be both the memory and the --html page
   1
 
-Pairs from a file: a line for each line.
+Pairs from a file: one line for each input line.
 
   $ sed -n 1,2p text > two
   $ printf '%s\n' '{"src": "Bitte öffnen Sie den Deckel des Geräts.", "tm": [["Bitte schließen Sie den Deckel des Geräts.", "Kindly shut the lid of the appliance.", 0.8]]}' '{"tm": []}' > pairs
@@ -138,43 +141,43 @@ Pairs from a file: a line for each line.
   $ skmt translate --pairs pairs --json --explain one | python3 -c 'import json,sys; print(json.load(sys.stdin)["segments"][0]["pairs"])'
   [{'id': 0, 'memory': '', 'source': 'Bitte schließen Sie den Deckel des Geräts.', 'target': 'Kindly shut the lid of the appliance.', 'similarity': 0.8, 'exact': False}]
 
-A pair that is given is never taken as it stands: it steers.
+A pair from --pairs is never reused as it is: it steers.
 
   $ echo '{"tm": [["Der Motor ist kaputt.", "The drive unit is defective."]]}' > p; sed -n 2p text | skmt translate --pairs p --json --explain | python3 -c 'import json,sys; d = json.load(sys.stdin); print(d["text"], d["segments"][0]["pairs"][0]["exact"])'
   The drive unit is defective. False
 
   $ head -1 pairs > p; skmt translate --pairs p two
   Please open the lid of the appliance.
-  skmt: the file of pairs has fewer lines than the text
+  skmt: the --pairs file has fewer lines than the input
   [1]
   $ tac two | skmt translate --pairs pairs
-  pairs:1: its "src" is not the text of this line
+  pairs:1: "src" is not the text of the input line
   [1]
   $ for l in '{"tm": [["a"]]}' '{"tm": [["a", 7]]}' '{"tm": [["a", "b", "c"]]}' '{"src": 7, "tm": []}' '{"tm": {}}' '[]' '{"tm": [}'; do (echo '{"tm": []}'; echo "$l") > p; skmt translate --pairs p two 2>&1 > /dev/null; done
-  p:2: a pair is not ["source", "target", number]
-  p:2: a pair is not ["source", "target", number]
-  p:2: a pair is not ["source", "target", number]
-  p:2: its "src" is not the text of this line
-  p:2: there is no array "tm"
-  p:2: there is no array "tm"
+  p:2: a pair must be ["source", "target", similarity]
+  p:2: a pair must be ["source", "target", similarity]
+  p:2: a pair must be ["source", "target", similarity]
+  p:2: "src" is not the text of the input line
+  p:2: the object has no array "tm"
+  p:2: the object has no array "tm"
   p:2: * (glob)
   [1]
   $ skmt translate --pairs missing two; skmt translate --pairs two -o two two; wc -l < two
   skmt: missing: No such file or directory
-  skmt: two: is input and output at once
+  skmt: two: cannot be both the input and the output
   2
   $ skmt translate --pairs pairs -o pairs two; wc -l < pairs
-  skmt: pairs: is file of pairs and output at once
+  skmt: pairs: cannot be both the --pairs file and the output
   2
 
-Settings from a file; the command line wins.
+Settings from a file; the command line overrides them.
 
   $ printf '# the memory is not heard\n\n  adapter = none  \nbeam=4\n' > set
   $ skmt translate -M my.tm --settings set one; skmt translate -M my.tm --settings set --adapter distance one
   Please open the lid of the device.
   Please open the lid of the appliance.
   $ printf 'k = 2\ntau 50\n' > bad; skmt translate -M my.tm --settings bad one
-  bad:2: there is no '=' in this line
+  bad:2: expected 'option = value'
   [2]
   $ printf 'color = red\n' > bad; skmt translate -M my.tm --settings bad one
   bad:1: there is no option "color"
@@ -186,7 +189,7 @@ Settings from a file; the command line wins.
   skmt: reading missing: No such file or directory
   [1]
 
-What the model makes of pairs is kept in a file, and used again.
+The keys of pairs are stored in a file and used again.
 
   $ cat > stat <<'END'
   > import json, sys
@@ -200,7 +203,8 @@ What the model makes of pairs is kept in a file, and used again.
   Please open the lid of the appliance.
   larger
 
-It is of one model and one way to make them, and says so; it is left alone.
+A key file belongs to one model and one key type. If they differ, there is a
+message and the file is not changed.
 
   $ cp keys before; "$BUILD/tools/tiny_model" tiny > /dev/null 2>&1; skmt convert --from tiny --type f32 -o tiny.skmt
   $ skmt translate -M my.tm -m tiny.skmt --key-file keys one
@@ -219,8 +223,8 @@ It is of one model and one way to make them, and says so; it is left alone.
   [1]
   $ cmp keys before; cmp text <(cat two; sed -n 3,4p text)
 
-A damaged one is said to be so, or what is damaged is made again: a wrong
-translation never comes of it.
+A damaged file is reported, or its damaged parts are computed again; it never
+causes a wrong translation.
 
   $ head -c 5000 keys > hurt; skmt translate -M my.tm --key-file hurt one
   skmt: hurt: the file is damaged (*); delete it; skmt will create it again (glob)
@@ -239,7 +243,7 @@ translation never comes of it.
   > END
   True
 
-One that can only be read is read.
+A read-only file is used.
 
   $ mkdir -p there; cp keys there; chmod a-w there there/keys; chmod a+rx .. .; cp my.tm free.tm; chmod a+r free.tm
   $ cp "$BUILD/skmt" own; cp "$SKMT_MODEL" own.skmt; chmod a+rx own own.skmt
@@ -248,8 +252,8 @@ One that can only be read is read.
   keys
   $ chmod -R u+w there
 
-A pair that was deleted, or replaced, is not used any more, whatever the file
-of keys still has.
+A pair that was deleted or replaced is no longer used, although the key file
+still has its keys.
 
   $ id=$(skmt tm search my.tm 'Bitte schließen Sie den Deckel des Geräts.' --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["matches"][0]["id"])'); echo $id > id
   $ skmt translate -M my.tm --key-file keys one
@@ -262,18 +266,19 @@ of keys still has.
   0
   [1]
   $ skmt tm warm my.tm --key-file keys --drop-others | sed 's/, [^,]* s$//; s/[0-9,]* bytes/N bytes/'
-  0 pairs made, 1 there already, 3 removed
+  0 pairs computed, 1 already in the file, 3 removed
   keys: 1 pair, N bytes
   $ skmt translate -M my.tm --key-file keys --stats one 2> s > /dev/null; python3 stat s | sed 's/.*, //'
   file_pairs 1
 
-What is added is used at once.
+A new pair is used at once.
 
   $ skmt tm add my.tm 'Bitte schließen Sie den Deckel des Geräts.' 'Kindly shut the lid of the gizmo.' > /dev/null; skmt translate -M my.tm --key-file keys one
   Please open the lid of the gizmo.
 
-A page of law: the same bytes with any draft, number of threads and batch, with
-a file of keys and without, explained or not.
+A page of legal text: the output is the same bytes with any draft length,
+number of threads and batch size, with and without a key file, explained or
+not.
 
   $ skmt tm create law.tm > /dev/null; skmt tm import law.tm "$TOP/examples/jrc.tsv" > /dev/null
   $ cut -f 1 "$TOP/examples/jrc.tsv" | awk 'NR % 17 == 0' | sed 'y/123456789/345678912/; s/Mitglied/Partner/g' > law; wc -l < law
@@ -285,21 +290,21 @@ a file of keys and without, explained or not.
   $ skmt translate -M law.tm --html law.html law | cmp - law.steered
   $ for b in 1 4; do skmt translate -M law.tm --exact steer --beam $b --draft 0 law > a; skmt translate -M law.tm --exact steer --beam $b --threads 2 law | cmp - a; done
 
-Explained, in words. Who else voted, and how loud, depends on the processor's
-kernels, and is cut off here.
+Explanations as text. The other votes and the exact weights depend on the
+kernels of the processor and are cut off here.
 
   $ skmt tm create m.tm > /dev/null; printf '%s\t%s\n' 'Der Motor ist kaputt.' 'The drive unit is defective.' 'Die Pumpe ist kaputt.' 'The feeder is "defective" & <old>.' | skmt tm import m.tm - --format tsv > /dev/null
   $ printf 'Der Motor ist kaputt.\n\nDer neue Motor ist kaputt.\nZwei Hunde schlafen. Der Motor ist kaputt.\n' > x
   $ skmt translate -M m.tm x > x.plain; skmt translate -M m.tm --explain x > x.text; sed 's/,.*//; s/^ *[0-9-]*%  / N%  /' x.text | sed '/#2/,/id 2/d'
   The drive unit is defective.
-    this very sentence is stored
+    this sentence is stored; its translation was reused
     #1  100%  Der Motor ist kaputt.
               The drive unit is defective.
               id 1
   
   
   The new drive unit is defective.
-     trust  word              who voted: pair
+    weight  word              votes: pair
    N%  The               #1 83% at 0
          -  new
    N%  drive             #1 83% at 1
@@ -309,28 +314,28 @@ kernels, and is cut off here.
     #1   83%  Der Motor ist kaputt.
               {The drive unit is defective.}
               id 1
-              gave: The .. drive unit is defective.
+              contributed: The .. drive unit is defective.
   
   Two dogs are sleeping. The drive unit is defective.
     sentence 1 of 2: Two dogs are sleeping.
-    no stored pair is like it: the model alone
+    no similar pair is stored; translated by the model alone
     sentence 2 of 2: The drive unit is defective.
-    this very sentence is stored
+    this sentence is stored; its translation was reused
     #1  100%  Der Motor ist kaputt.
               The drive unit is defective.
               id 1
   
 
-The space before a word is a token too, but who voted for it did not give the
+The space before a word is a token too, but its votes do not count for the
 word.
 
   $ skmt tm create a.tm > /dev/null; skmt tm add a.tm 'Artikel 75 gilt auch für Unternehmen.' 'Article 75 shall apply to undertakings as well.' > /dev/null
-  $ echo 'Artikel 36 gilt auch für Unternehmen.' | skmt translate -M a.tm --explain | sed -n '/{/p; /gave/p'
+  $ echo 'Artikel 36 gilt auch für Unternehmen.' | skmt translate -M a.tm --explain | sed -n '/{/p; /contributed/p'
               {Article} 75 {shall apply to undertakings as well.}
-              gave: Article .. shall apply to undertakings as well.
+              contributed: Article .. shall apply to undertakings as well.
 
-The words of the output are the same; color is asked for or a terminal's, and
-is never all there is: what it marks is underlined.
+The text of the output is the same. Color is used on request or on a terminal,
+and is never the only information: colored text is underlined.
 
   $ grep -v '^ ' x.text | sed '/./!d' | cmp - <(sed '/./!d' x.plain)
   $ skmt translate -M m.tm --explain --color always x | sed 's/\x1b\[[0-9;]*m//g' | cmp - <(tr -d '{}' < x.text)
@@ -341,25 +346,25 @@ is never all there is: what it marks is underlined.
   0
   0
   $ skmt translate -M m.tm --explain --color blue x
-  skmt: --color is auto, always or never, not 'blue'
+  skmt: --color: 'blue' is not auto, always or never
   [2]
 
-Each translation of a list has its explanation; without a memory, or with pairs
-that are not near enough, there is not much to tell.
+Each translation of an n-best list has its explanation. Without a memory, or
+with pairs that are not near enough, the explanation is short.
 
   $ sed -n 3p x | skmt translate -M m.tm --explain --nbest 2 | grep -c '^1	[12]	.*	'
   2
   $ echo 'Zwei Hunde schlafen.' | skmt translate --explain
-  skmt: --explain: there is no memory to explain (see --memory); the model alone translates
+  skmt: --explain has nothing to explain without --memory or --pairs
   Two dogs are sleeping.
-    no stored pair is like it: the model alone
+    no similar pair is stored; translated by the model alone
   
   $ sed -n 3p x | skmt translate -M m.tm --explain --tau 0.001
   The new engine is broken.
-    no stored pair is near enough: the model alone
+    no stored pair is near enough to vote; translated by the model alone
   
 
-As JSON: nothing new unless it is asked for, and then the shares add up.
+As JSON: there are no new members unless requested; the shares add up to 1.
 
   $ skmt translate -M m.tm --json x | grep -c '"pairs"\|"trust"\|"votes"'
   0
@@ -386,8 +391,8 @@ As JSON: nothing new unless it is asked for, and then the shares add up.
   4 [] False
   4 [(1, 'main', 'The drive unit is defective.', True)] False
 
-As a page: well-formed, every link has its end in it, nothing is fetched, and
-what is marked in a pair is the token that voted.
+As a page: it is well-formed, every link has its target, nothing is loaded, and
+the marked text of a pair is the token that voted.
 
   $ cat > page.py <<'END'
   > import html.parser, json, re, sys
@@ -420,7 +425,7 @@ what is marked in a pair is the token that voted.
   > print(len(re.findall("<article>", page)), "articles,", re.sub(r".*?(\d+ lines?,.*?)\..*", r"\1", page[page.index("<footer>"):], flags=re.S))
   > END
   $ skmt translate -M m.tm x --html x.html | cmp - x.plain; python3 page.py x.html
-  3 articles, 4 lines, 4 sentences: 2 taken as stored, 1 steered, 1 by the model alone
+  3 articles, 4 lines, 4 sentences: 2 reused, 1 steered, 1 by the model alone
   $ cat >> page.py <<'END'
   > n, heard = 0, set()
   > for line in open("x.json"):
@@ -439,8 +444,8 @@ what is marked in a pair is the token that voted.
   $ python3 page.py x.html | tail -1
   True True
 
-Any text is only text there: in the source, the translation and the pairs; with
-bytes that are no text, and with spans that count them.
+All text is escaped: in the source, the translation and the pairs, also with
+invalid bytes, where positions count the replacements.
 
   $ printf 'Der <b>Motor</b> & "x" \x01\x7f\xc2\x85 ist kaputt.\nKaputt \xff\xfe ist </p><script>x</script>. Der Motor ist kaputt.\n' > evil
   $ printf '%s\n' '{"tm": [["</li>Der <Motor> & \"Co\" ist \u0001 kaputt.", "The </p><script>alert(1)</script> & \"Co\" \u0001 isn'"'"'t <fine>.", 0.5]]}' > evil.pairs; cat evil.pairs >> evil.pairs.2; cat evil.pairs >> evil.pairs.2
@@ -453,90 +458,91 @@ bytes that are no text, and with spans that count them.
   $ python3 -c 'import html,re; d = re.findall(r"<p class=\"tgt\"[^>]*>(.*?)</p></li>", open("e.html").read(), re.S); print({html.unescape(re.sub("<[^>]*>", "", x)) for x in d})'
   {'The </p><script>alert(1)</script> & "Co" ␁ isn\'t <fine>.'}
 
-A page that cannot be written is told of, and is no other file that is used.
+A page that cannot be written is reported, and the page cannot be another file
+of the command.
 
   $ skmt translate -M m.tm x --html nowhere/x.html; skmt translate -M m.tm x --html x; skmt translate -M m.tm x -o both --html both; skmt translate -M m.tm x --html ''
   skmt: nowhere/x.html: No such file or directory
-  skmt: x: is input and page at once
-  skmt: both: is output and page at once
+  skmt: x: cannot be both the input and the --html page
+  skmt: both: cannot be both the output and the --html page
   skmt: --html needs the name of a file
   [2]
   $ if [ -w /dev/full ]; then skmt translate -M m.tm x --html /dev/full > /dev/null; else echo 'skmt: writing /dev/full: No space left on device'; (exit 1); fi
   skmt: writing /dev/full: No space left on device
   [1]
 
-Keys can be made before they are needed.
+Keys can be computed in advance.
 
   $ skmt tm warm law.tm --key-file warm; skmt tm warm law.tm --key-file warm --threads 2
-  300 pairs made, 0 there already, * s (glob)
+  300 pairs computed, 0 already in the file, * s (glob)
   warm: 300 pairs, * bytes (glob)
-  0 pairs made, 300 there already, * s (glob)
+  0 pairs computed, 300 already in the file, * s (glob)
   warm: 300 pairs, * bytes (glob)
   $ skmt translate -M law.tm --key-file warm --stats law 2> s | cmp - law.steered; python3 stat s
   file_hits *, misses 0, file_pairs 300 (glob)
   $ skmt tm warm law.tm --key-file warm --json | python3 -c 'import json,os,sys; d = json.load(sys.stdin); print(d["made"], d["there"], d["pairs"], d["bytes"] == os.path.getsize("warm"), d["file"], d["key_file"])'
   0 300 300 True law.tm warm
 
-A copy of the memory, the same pairs imported into another one, and pairs that
-are given have the same keys. The file does not grow.
+A copy of the memory, the same pairs imported into another one, and pairs from
+--pairs have the same keys. The file does not grow.
 
   $ stat -c %s warm > size; cp law.tm copy.tm; skmt tm create other.tm > /dev/null; skmt tm export law.tm -o law.tsv > /dev/null; skmt tm import other.tm law.tsv > /dev/null
   $ for m in copy.tm other.tm law.tm; do skmt tm warm $m --key-file warm | head -1; stat -c %s warm | cmp - size; done
-  0 pairs made, 300 there already, * s (glob)
-  0 pairs made, 300 there already, * s (glob)
-  0 pairs made, 300 there already, * s (glob)
+  0 pairs computed, 300 already in the file, * s (glob)
+  0 pairs computed, 300 already in the file, * s (glob)
+  0 pairs computed, 300 already in the file, * s (glob)
   $ head -1 "$TOP/examples/jrc.tsv" | python3 -c 'import json,sys; print(json.dumps({"tm": [sys.stdin.read().rstrip("\n").split("\t")]}))' > given; head -1 law | skmt translate --pairs given --key-file warm --stats 2> s > /dev/null; python3 stat s
   file_hits 1, misses 0, file_pairs 300
 
-Half of the pairs are deleted: their keys stay until others are dropped; then
-the file is smaller. Translations are the same.
+Half of the pairs are deleted: their keys stay until --drop-others, which makes
+the file smaller. Translations are the same.
 
   $ cp warm half; for i in $(seq 1 2 300); do echo $i; done | xargs skmt tm delete copy.tm > /dev/null; skmt translate -M copy.tm law > law.half
   $ skmt tm warm copy.tm --key-file half; skmt tm warm copy.tm --key-file half --drop-others; [ $(stat -c %s half) -lt $(($(cat size) * 6 / 10)) ] && echo smaller
-  0 pairs made, 150 there already, * s (glob)
+  0 pairs computed, 150 already in the file, * s (glob)
   half: 300 pairs, * bytes (glob)
-  0 pairs made, 150 there already, 150 removed, * s (glob)
+  0 pairs computed, 150 already in the file, 150 removed, * s (glob)
   half: 150 pairs, * bytes (glob)
   smaller
   $ for k in warm half; do skmt translate -M copy.tm --key-file $k --stats law 2> s | cmp - law.half; python3 stat s; done
   file_hits *, misses 0, file_pairs 300 (glob)
   file_hits *, misses 0, file_pairs 150 (glob)
 
-A limit holds for the file, and is told.
+A size limit of the file is kept and reported.
 
   $ skmt tm warm law.tm --key-file half --key-file-limit 1M 2> s | tail -1; cat s; [ $(stat -c %s half) -lt 1300000 ] && echo small
   half: * pairs, * bytes (glob)
-  skmt: half has reached its limit and keeps * of these 300 pairs; --key-file-limit raises it (glob)
+  skmt: half has reached its size limit and holds only * of these 300 pairs; raise the limit with --key-file-limit (glob)
   small
 
 A file of an older version is emptied and filled again.
 
   $ python3 -c 'import sqlite3; d = sqlite3.connect("half"); d.execute("PRAGMA user_version = 1"); d.close()'; skmt translate -M law.tm --key-file half law | cmp - law.steered
-  skmt: half was made by an older version; its keys were dropped and are made again
+  skmt: half was written by an older version; its keys were removed and will be computed again
   $ skmt translate -M law.tm --key-file half law | cmp - law.steered
 
-The pairs of another memory of the file are left out when one is named.
+With --name, the pairs of other memories of the file are left out.
 
   $ skmt tm create law.tm --name more > /dev/null; skmt tm add law.tm -n more 'Guten Tag' 'Hello' > /dev/null; skmt tm warm law.tm -n more --key-file more | head -1
-  1 pair made, 0 there already, * s (glob)
+  1 pair computed, 0 already in the file, * s (glob)
 
-Without a place for them, for another model or into another file it does not
-begin.
+Without a key file, with the file of another model, or with a file that is not
+a key file, it does not start.
 
   $ skmt tm warm law.tm; skmt tm warm law.tm --key-file warm --key-type f32; skmt tm warm law.tm --key-file warm -m tiny.skmt; skmt tm warm law.tm --key-file law; skmt tm warm missing.tm --key-file warm; skmt tm warm law.tm --key-file warm -n nobody
-  skmt: tm warm needs --key-file FILE, where the keys are kept
+  skmt: tm warm needs --key-file FILE to store the keys
   skmt: warm: has 8-bit keys of 512 numbers, not 32-bit keys of 512 numbers; name another file or delete this one
   skmt: warm: has 8-bit keys of 512 numbers, not 8-bit keys of 32 numbers; name another file or delete this one
   skmt: law: not a key file made by skmt
-  skmt: missing.tm does not exist; 'skmt tm create missing.tm' makes one
+  skmt: missing.tm does not exist; create it with 'skmt tm create missing.tm'
   skmt: law.tm: there is no memory "nobody"; the file has main, more
   [2]
 
-What was made before it was stopped is kept, and the rest is made next time.
-(Sanitizers make it too slow to stop in time to say so.)
+Keys computed before an interruption are kept, and the rest is computed next
+time. (Sanitizers make it too slow to stop in time.)
 
   $ skmt tm warm law.tm --key-file part 2> s & pid=$!; while [ ! -s part-wal ]; do kill -0 $pid || break; done; kill -TERM $pid; wait $pid
   [143]
   $ if [ "$SAN" ]; then echo 'skmt: stopped; the 64 pairs made so far are kept in part'; else cat s; fi; skmt tm warm law.tm -n main --key-file part | head -1 | awk '{ print ($1 > 0), ($4 >= 64), $1 + $4 }'
-  skmt: stopped; the * pairs made so far are kept in part (glob)
+  skmt: stopped; the keys of the * pairs computed so far are kept in part (glob)
   1 1 300

@@ -1,12 +1,12 @@
 # needs: python3
-A memory: pairs go in, and are found. Similarity counts words here; with a
-model it counts pieces.
+A memory stores pairs and finds them. Similarity is measured in words here;
+with a model it is measured in pieces.
 
   $ skmt tm create my.tm --source-lang de --target-lang en
-  my.tm: made memory 'main'
+  my.tm: created memory 'main'
 
   $ skmt tm create my.tm
-  skmt: my.tm exists already; --name NAME makes another memory in it
+  skmt: my.tm already exists; use --name NAME to create another memory in it
   [1]
 
   $ skmt tm add my.tm 'Die Datei wurde nicht gefunden.' 'The file was not found.'
@@ -22,8 +22,8 @@ model it counts pieces.
         The file was deleted.
         id 2, help.html, main, DAY
 
-The differences are marked: what only the stored source has, what only the
-text has.
+The differences are marked: text that only the stored source has, and text that
+only the searched text has.
 
   $ skmt tm search my.tm --no-model --matches 1 'Die Datei wurde nicht gespeichert.' | head -1
    83%  Die Datei wurde nicht [-gefunden-]{+gespeichert+}.
@@ -31,7 +31,7 @@ text has.
   $ skmt tm search my.tm --no-model --matches 1 Die Datei wurde heute gelöscht. | head -1
    *%  Die Datei wurde {+heute +}gelöscht. (glob)
 
-By color on a terminal, or when asked for.
+They are marked by color on a terminal, or on request.
 
   $ skmt tm search my.tm --no-model --matches 1 --color always 'Die Datei wurde nicht gespeichert.' | sed 's/\x1b/ESC/g; s/[0-9]*-..-../DAY/'
   ESC[1m *%ESC[0m  Die Datei wurde nicht ESC[31;9mgefundenESC[0mESC[32;4mgespeichertESC[0m. (glob)
@@ -63,14 +63,14 @@ By color on a terminal, or when asked for.
   $ TERM=xterm python3 screen.py skmt tm search my.tm --no-model --color never 'Die Datei ist nicht da.'
   False True 0
 
-Nothing alike is no error.
+Finding nothing is not an error.
 
   $ skmt tm search my.tm --no-model 'Xylophon'
     no match
   $ skmt tm search my.tm --no-model --min-similarity 0.99 'Die Datei wurde verschoben.'
     no match
 
-Lines of standard input or of a file, each answered.
+Each line of standard input or of a file is answered.
 
   $ printf 'Die Datei wurde nicht gefunden.\n\nXylophon\n' > in
   $ skmt tm search my.tm --no-model --matches 1 < in | sed 's/, 20..-..-../, DAY/'
@@ -106,7 +106,7 @@ Lines of standard input or of a file, each answered.
   3 nicht gefunden 1
   0
 
-JSON for programs: spans are bytes.
+JSON for programs: positions are bytes.
 
   $ cat > edits.py <<'END'
   > import json, sys
@@ -126,7 +126,7 @@ JSON for programs: spans are bytes.
   1 1 True True The file was not found.
   True True
 
-A pair by its number.
+Show a pair by its number.
 
   $ skmt tm show my.tm 2 | sed 's/20..-..-.. ..:..:../TIME/'
   id            2
@@ -148,7 +148,7 @@ A pair by its number.
   skmt: *3* (glob)
   [1]
 
-Changed, it keeps its number, and is found as it is now.
+A changed pair keeps its number and is found by its new text.
 
   $ skmt tm edit my.tm 2 --target 'The file has been deleted.' | sed -n '1,4p'
   id            2
@@ -164,15 +164,15 @@ Changed, it keeps its number, and is found as it is now.
   skmt: *9* (glob)
   [1]
 
-The same pair again is another occurrence of one text.
+The same pair added again is another occurrence of the same text.
 
   $ skmt tm add my.tm 'Die Datei wurde nicht gefunden.' 'The file was not found.'
   3
   $ skmt tm search my.tm --no-model --matches 1 'Die Datei wurde nicht gefunden.' | sed -n '3s/20..-..-../DAY/p'
         id 1, main, DAY, 2 times
 
-Lines of pairs: each number is printed before the next line is read, when the
-pair can be found already.
+Lines of pairs: each number is printed before the next line is read, and the
+pair can already be found.
 
   $ cat > add.py <<'END'
   > import json, subprocess
@@ -197,20 +197,20 @@ pair can be found already.
   {"id":7}
   {"id":8}
 
-A line that is no pair is named; what was answered before stays.
+A line that is not a pair is reported; the pairs before it stay.
 
   $ printf 'drei\tthree\nvier\nfünf\tfive\n' | skmt tm add my.tm
   9
-  standard input:2: is not a source, a tab and a target
+  standard input:2: expected a source, a tab and a target
   [1]
   $ printf 'a\tb\tc\n' | skmt tm add my.tm
-  standard input:1: is not a source, a tab and a target
+  standard input:1: expected a source, a tab and a target
   [1]
   $ printf 'a\t\xff\n' | skmt tm add my.tm
   standard input:1: * (glob)
   [1]
   $ printf 'a\0b\tc\n' | skmt tm add my.tm
-  standard input:1: has a NUL, which is no text
+  standard input:1: the line contains a NUL byte
   [1]
   $ skmt tm add my.tm '' 'nothing'
   skmt: * (glob)
@@ -224,7 +224,7 @@ A line that is no pair is named; what was answered before stays.
   skmt: * (glob)
   [1]
 
-Text that would play with the terminal is shown as it is written.
+Control characters are printed visibly.
 
   $ skmt tm add my.tm $'rot \e[31m\tund\nblau' $'red\x7f \u009b blue'
   10
@@ -236,7 +236,7 @@ Text that would play with the terminal is shown as it is written.
   $ skmt tm show my.tm 10 --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print([o["source"], o["target"]])'
   ['rot \x1b[31m\tund\nblau', 'red\x7f \x9b blue']
 
-Inline tags: found without them, kept with them.
+Inline tags: pairs are found without them and stored with them.
 
   $ skmt tm add my.tm --tagged 'Klicken Sie auf <ph x="1"/>Los &amp; fertig.' 'Click <ph x="1"/>go &amp; done.'
   11
@@ -246,7 +246,7 @@ Inline tags: found without them, kept with them.
   source tagged Klicken Sie auf <ph x="1"/>Los &amp; fertig.
   target tagged Click <ph x="1"/>go &amp; done.
 
-Deleted is gone: by number, all or none; by what they have in common.
+Pairs are deleted by number, all or none, or by common properties.
 
   $ skmt tm delete my.tm 9 10 11 12
   skmt: * (glob)
@@ -266,10 +266,10 @@ Deleted is gone: by number, all or none; by what they have in common.
   $ skmt tm add my.tm 'zehn' 'ten'
   12
 
-Everything is deleted only when somebody says so.
+Deleting everything needs a confirmation.
 
   $ skmt tm delete my.tm --all
-  skmt: tm delete asks first, and nobody is there to answer; --yes does it unasked
+  skmt: tm delete needs confirmation, but there is no terminal to ask; use --yes
   [2]
 
   $ cat > ask.py <<'END'
@@ -301,8 +301,8 @@ Everything is deleted only when somebody says so.
          pairs         texts  priority  languages       memory
              0             0         0  de > en         main
 
-Several memories in one file: all are searched, or those named; among equals
-the higher priority comes first.
+Several memories in one file: all are searched, or those that are named; among
+equal matches, the higher priority comes first.
 
   $ skmt tm create my.tm --name law --priority 5 --keep-duplicates --json | python3 -m json.tool --compact
   {"file":"my.tm","memory":"law"}
@@ -342,7 +342,7 @@ the higher priority comes first.
   [('general', 9, False, 1), ('law', 5, True, 2)]
 
   $ skmt tm drop my.tm --name law
-  skmt: tm drop asks first, and nobody is there to answer; --yes does it unasked
+  skmt: tm drop needs confirmation, but there is no terminal to ask; use --yes
   [2]
   $ skmt tm drop my.tm --name law --yes
          pairs         texts  priority  languages       memory
@@ -351,10 +351,10 @@ the higher priority comes first.
   skmt: *law* (glob)
   [2]
 
-Sound, whatever happened.
+After all this, the file has no problems.
 
   $ skmt tm check my.tm
-  my.tm: all is sound
+  my.tm: no problems
   $ skmt tm check my.tm --json
   {"file":"my.tm","problems":[]}
   $ skmt tm rebuild my.tm
@@ -362,6 +362,6 @@ Sound, whatever happened.
   $ skmt tm compact my.tm --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(o["file"], o["bytes"] > 0, o["seconds"] >= 0)'
   my.tm True True
   $ skmt tm check my.tm
-  my.tm: all is sound
+  my.tm: no problems
   $ rm -r my.tm.index; skmt tm search my.tm --no-model 'Kauf' | sed -n 2p
         buying

@@ -1,10 +1,10 @@
 # needs: python3 gzip
-Files go in and come out again. TSV: source, tab, target.
+Import and export files. TSV: source, tab, target.
 
   $ printf 'Guten Morgen!\tGood morning!\nGuten Tag!\tGood day!\nGuten Tag!\tGood day!\nleer\t\n' > a.tsv
   $ skmt tm create my.tm -s de -t en > /dev/null
   $ skmt tm import my.tm a.tsv
-  3 pairs imported, 2 not known before
+  3 pairs imported, 2 of them new
   left out: 1 empty
   * s, * pairs/s (glob)
   $ skmt tm search my.tm --no-model 'Guten Tag!' | sed 's/20..-..-../DAY/' | head -3
@@ -18,22 +18,22 @@ Files go in and come out again. TSV: source, tab, target.
   $ skmt tm delete my.tm --origin a.tsv
   6 pairs deleted
 
-Packed, from standard input, with other columns, under another name.
+Compressed, from standard input, with other columns, with another origin.
 
   $ printf 'id\ten\tde\n1\tyes\tja\n2\tno\tnein\n' | gzip | skmt tm import my.tm - --header --source-column 3 --target-column 2 --document-column 1 --origin words | head -1
-  2 pairs imported, 2 not known before
+  2 pairs imported, 2 of them new
   $ skmt tm search my.tm --no-model 'nein' | sed -n '2,3s/20..-..-../DAY/p; 2p'
         no
         id 8, words:2, 2, main, DAY
 
-CSV, and two plain files.
+CSV, and two plain text files.
 
   $ printf 'de;en\n"er sagte ""ja""; und ging";"he said ""yes""; and went"\n' > b.csv
   $ skmt tm import my.tm b.csv --header | head -1
-  1 pair imported, 1 not known before
+  1 pair imported, 1 of them new
   $ printf 'Erste Zeile\nZweite Zeile\n' > c.de; printf 'First line\nSecond line\n' > c.en
   $ skmt tm import my.tm c.de --target-file c.en | head -1
-  2 pairs imported, 2 not known before
+  2 pairs imported, 2 of them new
   $ skmt tm search my.tm --no-model 'er sagte ja' | sed -n 2p
         he said "yes"; and went
 
@@ -49,23 +49,23 @@ CSV, and two plain files.
   5 pairs written to out.tsv.gz
   $ zcat out.tsv.gz | cmp - <(skmt tm export my.tm --format tsv)
 
-TMX is what standard output gets when nothing is said.
+TMX is the default on standard output.
 
   $ skmt tm export my.tm | head -1
   <?xml version="1.0" encoding="UTF-8"?>
   $ skmt tm export my.tm -o out.tmx
   5 pairs written to out.tmx
   $ skmt tm create two.tm > /dev/null; skmt tm import two.tm out.tmx | head -1
-  5 pairs imported, 5 not known before
+  5 pairs imported, 5 of them new
   $ skmt tm export two.tm --format tsv | cmp - pairs
   $ skmt tm export my.tm -o out.xlf && skmt tm export my.tm -o out.po
   5 pairs written to out.xlf
   5 pairs written to out.po
   $ for f in xlf po; do rm -rf two.tm*; skmt tm create two.tm > /dev/null; skmt tm import two.tm out.$f -s de -t en | head -1; skmt tm export two.tm --format tsv | cmp - pairs; done
-  5 pairs imported, 5 not known before
-  5 pairs imported, 5 not known before
+  5 pairs imported, 5 of them new
+  5 pairs imported, 5 of them new
 
-Many languages in one file: those asked for.
+A file of many languages: the options select two of them.
 
   $ cat > many.tmx <<'END'
   > <?xml version="1.0"?>
@@ -75,7 +75,7 @@ Many languages in one file: those asked for.
   > </body></tmx>
   > END
   $ skmt tm import my.tm many.tmx -s de -t en
-  1 pair imported, 1 not known before
+  1 pair imported, 1 of them new
   left out: 1 in other languages
   * s, * pairs/s (glob)
   $ skmt tm search my.tm --no-model --json 'Klicken Sie hier.' | python3 -c 'import json,sys; m = json.load(sys.stdin)["matches"][0]; print(m["similarity"], m["source"], m["source_tagged"], m["unit"], m["author"], m["created"], m["origin"], m["position"], sep="\n")'
@@ -88,23 +88,24 @@ Many languages in one file: those asked for.
   many.tmx
   1
 
-What is unfinished waits for --fuzzy. A PO file's translations are the sources
-here: those are German.
+Unfinished units are imported only with --fuzzy. The translations of this PO
+file are German, so they are the sources here.
 
   $ printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n"Language: de\\n"\n\n#, fuzzy\nmsgid "Save"\nmsgstr "Sichern"\n\nmsgid "Open"\nmsgstr "Öffnen"\n' > x.po
   $ skmt tm import my.tm x.po -s de -t en
-  1 pair imported, 1 not known before
-  left out: 1 unfinished (--fuzzy takes them)
+  1 pair imported, 1 of them new
+  left out: 1 unfinished (import them with --fuzzy)
   * s, * pairs/s (glob)
   $ skmt tm import my.tm x.po -s de -t en --fuzzy | head -1
-  2 pairs imported, 1 not known before
+  2 pairs imported, 1 of them new
   $ skmt tm search my.tm --no-model 'Öffnen' | sed -n 2p
         Open
   $ skmt tm import my.tm x.po -s en -t de
   skmt: *de* (glob)
   [2]
 
-What is bad stops an import before anything changed: file, line, column.
+A bad unit stops an import before anything changes. The message has file, line
+and column.
 
   $ skmt tm list my.tm > before
   $ printf 'gut\tgood\nschlecht\n' > bad.tsv
@@ -123,12 +124,13 @@ What is bad stops an import before anything changed: file, line, column.
   [1]
   $ skmt tm list my.tm | diff before -
 
-With --skip-bad it is written down beside the memory, or elsewhere.
+With --skip-bad, bad units are written to a file beside the memory, or to
+another one.
 
   $ printf 'gut\tgood\nschlecht\nb\xffse\tevil\nbesser\tbetter\n' > bad.tsv
   $ skmt tm import my.tm bad.tsv --skip-bad
-  2 pairs imported, 2 not known before
-  left out: 2 bad, see my.tm.rejects
+  2 pairs imported, 2 of them new
+  left out: 2 unreadable, see my.tm.rejects
   * s, * pairs/s (glob)
   $ cat -v my.tm.rejects
   bad.tsv:2:* (glob)
@@ -139,7 +141,7 @@ With --skip-bad it is written down beside the memory, or elsewhere.
   2 elsewhere
   $ cmp my.tm.rejects elsewhere
 
-Where that cannot be written nothing is imported.
+If that file cannot be written, nothing is imported.
 
   $ skmt tm list my.tm > before
   $ skmt tm import my.tm bad.tsv --skip-bad --rejects no/such/folder
@@ -147,7 +149,7 @@ Where that cannot be written nothing is imported.
   [1]
   $ skmt tm list my.tm | diff before -
 
-A full disk is noticed.
+A full disk is reported.
 
   $ skmt tm export my.tm --format tsv > /dev/full
   skmt: *: No space left on device (glob)
@@ -156,27 +158,27 @@ A full disk is noticed.
   skmt: no/such/folder: * (glob)
   [1]
   $ for c in list stats check 'show 7' 'search --no-model nein'; do set -- $c; skmt tm $1 my.tm $2 $3 > /dev/full; echo $?; done
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   1
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   1
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   1
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   1
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   1
 
-An answer that nobody can read ends what is read line by line.
+If the output cannot be written, reading lines ends.
 
   $ printf 'eins\tone\nzwei\ttwo\n' | skmt tm add my.tm > /dev/full
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   [1]
   $ skmt tm search my.tm --no-model 'zwei'
     no match
 
-So is one that is full in the middle of an import: nothing has changed. (Some
-kilobytes are all a file may have here.)
+A disk that is full in the middle of an import: nothing has changed. (ulimit
+limits the size of a file.)
 
   $ skmt tm list my.tm > before
   $ for i in $(seq 4000); do echo "Zeile $i	line $i"; done > lines.tsv
@@ -185,9 +187,9 @@ kilobytes are all a file may have here.)
   [1]
   $ skmt tm list my.tm | diff before -
   $ skmt tm check my.tm
-  my.tm: all is sound
+  my.tm: no problems
 
-Numbers.
+Statistics.
 
   $ skmt tm stats my.tm | head -2
   file             my.tm
@@ -197,7 +199,7 @@ Numbers.
   $ skmt tm stats my.tm --json | python3 -c 'import json,sys; o = json.load(sys.stdin); print(len(o["memories"]), o["store_bytes"] > 0, "similarity" in o)'
   1 True False
 
-How well it covers a text: the first column, line by line.
+How well the memory covers a text: the first column is searched, line by line.
 
   $ rm -rf two.tm*; skmt tm create two.tm > /dev/null
   $ printf 'a b c d e f g h i j\tx\nk l m n o p q r s t\ty\n' | skmt tm import two.tm - > /dev/null
@@ -222,7 +224,7 @@ How well it covers a text: the first column, line by line.
   skmt: reading missing.txt: No such file or directory
   [1]
 
-Read-only: a memory can be searched where nothing can be written.
+A read-only memory can be searched.
 
   $ mkdir ro; cp my.tm ro; chmod -w ro/my.tm ro
   $ skmt tm search ro/my.tm --no-model 'nein' | sed -n 2p
@@ -234,27 +236,27 @@ Ctrl-C during an import: nothing has changed.
   $ skmt tm list my.tm > before
   $ (while :; do echo "Das ist die Zeile $RANDOM	This is line $RANDOM"; done) 2> /dev/null |
   > (timeout --preserve-status --foreground -s INT 2 skmt tm import my.tm -; echo "status $?")
-  skmt: import stopped; my.tm is as it was
+  skmt: import stopped; my.tm is unchanged
   status 130
   $ skmt tm list my.tm | diff before -
   $ skmt tm check my.tm
-  my.tm: all is sound
+  my.tm: no problems
 
-Even when it waits for input.
+This also works while it waits for input.
 
   $ (echo 'eins	one'; sleep 8) | (timeout --preserve-status -s TERM 1 skmt tm import my.tm -; echo "status $?")
   status 143
   $ skmt tm list my.tm | diff before -
 
-Killed in the middle of it, nothing has either; the next writer sweeps.
+The same after SIGKILL; the next writer cleans up.
 
   $ (cat lines.tsv; sleep 3) | (timeout -s KILL 1 skmt tm import my.tm -; echo "status $?") 2> /dev/null
   status 137
   $ skmt tm list my.tm | diff before -
   $ skmt tm compact my.tm > /dev/null; skmt tm check my.tm
-  my.tm: all is sound
+  my.tm: no problems
 
-Searches do not wait for an import that is at work, and do not see any of it.
+Searches do not wait for a running import, and do not see any of its pairs.
 
   $ (cat lines.tsv; sleep 3; echo 'Xylophon	xylophone') | skmt tm import my.tm - > imported &
   > sleep 1; skmt tm search my.tm --no-model --min-similarity 0.9 'Zeile 7'; skmt tm list my.tm | diff before -; wait
@@ -262,26 +264,26 @@ Searches do not wait for an import that is at work, and do not see any of it.
   $ skmt tm search my.tm --no-model --matches 1 'Zeile 7' | sed -n '1,2p'; head -1 imported
   100%  Zeile 7
         line 7
-  4,001 pairs imported, 4,001 not known before
+  4,001 pairs imported, 4,001 of them new
 
-A file is a file, whatever SQLite would take its name for.
+Names that SQLite would interpret are plain file names.
 
   $ for f in :memory: 'file:x?mode=memory' 'a b%20#?'; do skmt tm create "$f" && skmt tm add "$f" Haus house && skmt tm search "$f" --no-model Haus | head -2 && test -s "$f" || echo "not $f"; done
-  :memory:: made memory 'main'
+  :memory:: created memory 'main'
   1
   100%  Haus
         house
-  file:x?mode=memory: made memory 'main'
+  file:x?mode=memory: created memory 'main'
   1
   100%  Haus
         house
-  a b%20#?: made memory 'main'
+  a b%20#?: created memory 'main'
   1
   100%  Haus
         house
 
 A word of four million letters is stored and searched like any other. A search
-that took quadratic time would be killed by the timeout.
+with quadratic time would be killed by the timeout.
 
   $ skmt tm create long.tm > /dev/null
   $ (head -c 4000000 /dev/zero | tr '\0' a; printf '\tb\n') | timeout 120 skmt tm add long.tm
@@ -289,7 +291,7 @@ that took quadratic time would be killed by the timeout.
   $ timeout 120 skmt tm search long.tm --no-model foo
     no match
 
-A text that is added may be as long as one that is imported, and no longer.
+The limit on the length of a text is the same for add and import.
 
   $ (head -c 16777217 /dev/zero | tr '\0' a; printf '\tb\n') > big.tsv
   $ skmt tm add long.tm < big.tsv
@@ -299,14 +301,14 @@ A text that is added may be as long as one that is imported, and no longer.
   big.tsv:1: expected a source of at most 16777216 bytes, found 16777217
   [1]
 
-CSV is recognized by its content, in a file with any name and from standard
-input, with line breaks in quotes. A header that is exported does not come back
-as a pair.
+CSV is detected from its contents, in a file with any name and from standard
+input, with line breaks in quotes. An exported header is not imported as a
+pair.
 
   $ printf 'Deutsch;Englisch\n"Zeile 1\nZeile 2";"line 1\nline 2"\n"ja, klar";yes\n' > table
   $ skmt tm create csv.tm > /dev/null
   $ skmt tm import csv.tm - --header < table | head -1
-  2 pairs imported, 2 not known before
+  2 pairs imported, 2 of them new
   $ skmt tm export csv.tm --format csv | tee out
   source (Deutsch),target (Englisch)
   "Zeile 1
@@ -315,18 +317,18 @@ as a pair.
   "ja, klar","yes"
   $ skmt tm create csv2.tm > /dev/null
   $ skmt tm import csv2.tm out | head -2
-  2 pairs imported, 2 not known before
-  left out: 1 header (--no-header takes it as a pair)
+  2 pairs imported, 2 of them new
+  left out: 1 header (import it with --no-header)
   $ skmt tm export csv2.tm --format csv | cmp - out
   $ skmt tm export csv.tm --format tsv | skmt tm import csv2.tm - | head -1
-  2 pairs imported, 0 not known before
+  2 pairs imported, 0 of them new
   $ skmt tm import csv2.tm out --no-header | head -1
-  3 pairs imported, 1 not known before
+  3 pairs imported, 1 of them new
   $ skmt tm import csv2.tm out --no-header --header
-  skmt: --header and --no-header exclude each other
+  skmt: --header and --no-header cannot be used together
   [2]
 
-An import that stores nothing says why. Where units were left out, that is an
+An import that stores nothing says why. If units were left out, this is an
 error.
 
   $ cat > no_target.xlf << 'END'
@@ -335,27 +337,27 @@ error.
   > END
   $ skmt tm create x.tm > /dev/null
   $ skmt tm import x.tm no_target.xlf > /dev/null
-  skmt: nothing was imported; what was left out: 1 without a source or a target text
+  skmt: nothing was imported; units left out: 1 without a source or a target text
   [1]
   $ sed 's,</source>,&<target>dog</target>,' no_target.xlf > no_language.xlf
   $ skmt tm import x.tm no_language.xlf > /dev/null
-  skmt: the file does not say its target language; 'skmt tm set x.tm --target-lang LANG' sets it
+  skmt: the target language is not known; set it with 'skmt tm set x.tm --target-lang LANG'
   $ skmt tm create y.tm -s de -t en > /dev/null
   $ skmt tm import y.tm no_language.xlf | head -1
-  1 pair imported, 1 not known before
+  1 pair imported, 1 of them new
   $ skmt tm create fr.tm -s fr -t en > /dev/null
   $ skmt tm import fr.tm no_language.xlf > /dev/null
-  skmt: nothing was imported; what was left out: 1 in languages other than fr to en
+  skmt: nothing was imported; units left out: 1 in languages other than fr to en
   [1]
   $ printf '<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>Hund</seg></tuv><tuv xml:lang="en"><seg>dog</seg></tuv></tu></body></tmx>' > dog.tmx
   $ skmt tm import fr.tm dog.tmx > /dev/null
-  skmt: nothing was imported; what was left out: 1 in languages other than fr to en
+  skmt: nothing was imported; units left out: 1 in languages other than fr to en
   [1]
   $ printf 'a\t\n' | skmt tm import fr.tm - > /dev/null
-  skmt: nothing was imported; what was left out: 1 without a source or a target text
+  skmt: nothing was imported; units left out: 1 without a source or a target text
   [1]
   $ skmt tm import fr.tm --format tsv /dev/null > /dev/null
-  skmt: nothing was imported: there is no pair in /dev/null
+  skmt: nothing was imported: there are no pairs in /dev/null
 
 An encoding that cannot be read is an error that names it.
 

@@ -1,9 +1,10 @@
-The translation memory's commands explain themselves.
+The help pages of the tm commands.
 
   $ skmt tm | head -1
   Usage: skmt tm COMMAND MEM [OPTIONS] ...
 
-Without a subcommand that is an error, with --help it is not.
+Without a subcommand, the page is shown with an error status; with --help it is
+a success.
 
   $ skmt tm > /dev/null
   [2]
@@ -11,7 +12,7 @@ Without a subcommand that is an error, with --help it is not.
   $ skmt tm --help | cmp - <(skmt help tm); skmt tm -h | cmp - <(skmt help tm)
 
 Every subcommand of the overview has a page with an example; -h shows the same
-one.
+page.
 
   $ commands=$(skmt help tm | awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }'); echo $commands
   create import search add edit delete show export stats list set drop check rebuild compact recover warm
@@ -20,45 +21,45 @@ one.
   $ for c in $(skmt help tm | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do skmt help tm $c | awk 'length > 79' | grep -v 'skmt tm'; done
   [1]
 
-Every option of the list is in its page.
+Every option of the list is on its page.
 
   $ skmt help options | awk -F '\t' '$1 ~ /^tm-/ { print substr($1, 4), $2 }' | while read c o; do skmt help tm $c | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o in $c"; done
 
-A page comes without a memory file, and with one.
+A page is shown with and without a memory file.
 
   $ skmt tm show my.tm --help | head -1
   Usage: skmt tm show MEM ID
 
-What is misspelt gets a suggestion.
+Misspelled words get a suggestion.
 
   $ skmt tm serch my.tm
-  skmt: there is no command 'tm serch'; did you mean 'tm search'?
+  skmt: unknown command 'tm serch'; did you mean 'tm search'?
   [2]
 
   $ skmt tm frobnicate
-  skmt: there is no command 'tm frobnicate'; see 'skmt help tm'
+  skmt: unknown command 'tm frobnicate'; see 'skmt help tm'
   [2]
 
   $ skmt help tm imprt
-  skmt: no help for 'tm imprt'; did you mean 'tm import'?
+  skmt: no help page for 'tm imprt'; did you mean 'tm import'?
   [2]
 
   $ skmt tm import --fuzy my.tm a.po
-  skmt: tm import has no option '--fuzy'; did you mean '--fuzzy'?
+  skmt: tm import: unknown option '--fuzy'; did you mean '--fuzzy'?
   [2]
 
   $ skmt tm search --candidate 3 my.tm x
-  skmt: tm search has no option '--candidate'; did you mean '--candidates'?
+  skmt: tm search: unknown option '--candidate'; did you mean '--candidates'?
   [2]
 
   $ skmt tm list --frobnicate my.tm
-  skmt: tm list has no option '--frobnicate'; see 'skmt help tm list'
+  skmt: tm list: unknown option '--frobnicate'; see 'skmt help tm list'
   [2]
 
-What is missing is named.
+Missing operands and options are named.
 
   $ skmt tm import my.tm
-  skmt: tm import needs MEM and FILEs; see 'skmt help tm import'
+  skmt: tm import needs MEM and FILE; see 'skmt help tm import'
   [2]
 
   $ skmt tm list
@@ -70,19 +71,19 @@ What is missing is named.
   [2]
 
   $ skmt tm list a.tm b.tm
-  skmt: tm list takes no operand 'b.tm'; see 'skmt help tm list'
+  skmt: tm list: unexpected operand 'b.tm'; see 'skmt help tm list'
   [2]
 
   $ skmt tm add my.tm 'Guten Tag'
-  skmt: tm add needs SOURCE and TARGET, or neither to read lines; see 'skmt help tm add'
+  skmt: tm add needs both SOURCE and TARGET, or neither to read standard input; see 'skmt help tm add'
   [2]
 
   $ skmt tm show my.tm seven
-  skmt: an ID is a whole number from 1, not 'seven'
+  skmt: ID: 'seven' is not a whole number of 1 or more
   [2]
 
   $ skmt tm delete my.tm 1 99999999999999999999
-  skmt: an ID is a whole number from 1, not '99999999999999999999'
+  skmt: ID: '99999999999999999999' is not a whole number of 1 or more
   [2]
 
   $ skmt tm edit my.tm 1
@@ -90,23 +91,23 @@ What is missing is named.
   [2]
 
   $ skmt tm delete my.tm
-  skmt: tm delete needs either IDs, or what the pairs have in common, or --all; see 'skmt help tm delete'
+  skmt: tm delete needs either IDs, or options that select pairs, or --all; see 'skmt help tm delete'
   [2]
 
   $ skmt tm delete my.tm --all 7
-  skmt: tm delete needs either IDs, or what the pairs have in common, or --all; see 'skmt help tm delete'
+  skmt: tm delete needs either IDs, or options that select pairs, or --all; see 'skmt help tm delete'
   [2]
 
   $ skmt tm set my.tm
-  skmt: tm set needs what to set: --priority, --source-lang, --target-lang or --rename
+  skmt: tm set needs at least one of --priority, --source-lang, --target-lang and --rename
   [2]
 
   $ skmt tm drop my.tm
-  skmt: tm drop needs --name NAME; 'skmt tm list my.tm' shows the names
+  skmt: tm drop needs --name NAME; 'skmt tm list my.tm' lists the names
   [2]
 
   $ skmt tm search my.tm --color=red x
-  skmt: --color is auto, always or never, not 'red'
+  skmt: --color: 'red' is not auto, always or never
   [2]
 
   $ skmt tm search my.tm --matches -1 x
@@ -114,7 +115,7 @@ What is missing is named.
   [2]
 
   $ skmt tm search my.tm --file a b
-  skmt: tm search takes a text or --file, not both
+  skmt: tm search: TEXT and --file cannot be used together
   [2]
 
   $ skmt tm import my.tm x --format doc
@@ -122,29 +123,29 @@ What is missing is named.
   [2]
 
   $ skmt tm import my.tm x --rejects r
-  skmt: --rejects goes with --skip-bad
+  skmt: --rejects needs --skip-bad
   [2]
 
   $ skmt tm create my.tm --priority high
-  skmt: --priority is a whole number, not 'high'
+  skmt: --priority: 'high' is not a whole number
   [2]
 
   $ skmt tm export my.tm --json
-  skmt: --json is about the file of -o FILE; here the pairs go to standard output
+  skmt: --json needs -o FILE: without it, the pairs go to standard output
   [2]
 
-None of them made a file.
+None of these commands has created a file.
 
   $ ls
 
-A memory that is not there: how to make one.
+If the memory does not exist, the message says how to create one.
 
   $ for c in list check stats rebuild compact 'show 1' 'add a b' 'search a' 'import x.tmx' 'delete 1' export; do set -- $c; skmt tm $1 my.tm $2 $3; done 2>&1 | sort | uniq -c | sed 's/^ *//'
-  11 skmt: my.tm does not exist; 'skmt tm create my.tm' makes one
+  11 skmt: my.tm does not exist; create it with 'skmt tm create my.tm'
 
   $ ls
 
-What is not a memory is not taken for one, and not touched.
+A file that is not a memory is rejected and not changed.
 
   $ echo 'not a database, but long enough to look like something' > text; cp text before
   $ skmt tm list text

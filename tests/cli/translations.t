@@ -1,6 +1,6 @@
 # needs: model python3
-Several translations of one source: the one confirmed last is taken, by
-translate, tm search and learn alike.
+Several translations of one source: the one confirmed last is used by
+translate, tm search and learn.
 
   $ skmt tm create m.tm > /dev/null
   $ cat > ask <<'END'
@@ -28,8 +28,8 @@ second.
   The second one.
   The second one.
 
-So does an import. The pairs of one import keep the order of the file; dates
-that a file has count.
+So does an import. The pairs of one import keep the order of the file; dates in
+a file count.
 
   $ printf 'Der Motor ist kaputt.\tThe imported one.\nDer Motor ist kaputt.\tThe last one.\n' | skmt tm import m.tm - --format tsv > /dev/null; bash ask
   The imported one.
@@ -41,19 +41,19 @@ that a file has count.
   $ skmt tm import m.tm old.tmx > /dev/null; bash ask | uniq
   The imported one.
 
-A memory of higher priority comes first, however old its pairs are.
+A memory of higher priority comes first, even if its pairs are older.
 
   $ skmt tm create m.tm --name house --priority 5 > /dev/null; skmt tm import m.tm old.tmx --name house > /dev/null; bash ask | uniq
   The old one.
   $ echo 'Der Motor ist kaputt.' | skmt translate -M m.tm --name main
   The imported one.
 
-The others are alternatives, each once, in the same order; also where fewer
-pairs steer than there are translations.
+The other translations are alternatives, each once and in the same order, also
+if fewer pairs steer than there are translations.
 
   $ echo 'Der Motor ist kaputt.' | skmt translate -M m.tm --explain --matches 1
   The old one.
-    this very sentence is stored, and its translation was taken
+    this sentence is stored; its translation was reused
     #1  100%  Der Motor ist kaputt.
               The old one.
               id 7, house
@@ -75,20 +75,20 @@ pairs steer than there are translations.
   True ['The old one.'] [(4, 'main', 'The imported one.'), (5, 'main', 'The last one.'), (2, 'main', 'The second one.'), (1, 'main', 'The edited one.')]
   $ echo 'Der Motor ist kaputt.' | skmt translate -M m.tm --json | python3 -c 'import json,sys; s = json.load(sys.stdin)["segments"][0]; print(len(s["alternatives"]), "pairs" in s)'
   4 False
-  $ echo 'Der Motor ist kaputt.' | skmt translate -M m.tm --html x.html > /dev/null; grep -c 'an alternative that was not taken' x.html; grep -o '[^>]*other translations[^<]*' x.html
+  $ echo 'Der Motor ist kaputt.' | skmt translate -M m.tm --html x.html > /dev/null; grep -c 'an alternative that was not used' x.html; grep -o '[^>]*other translations[^<]*' x.html
   4
-  This very sentence is stored, and its translation was taken. 4 other translations of it are stored.
+  This sentence is stored; its translation was reused. 4 other translations of it are stored.
   $ echo 'Der Motor ist kaputt.' | skmt learn -M m.tm --json | python3 -c 'import json,sys; d = json.load(sys.stdin); print(d["text"], d["exact"], [a["id"] for a in d["alternatives"]])'
   The old one. True [4, 5, 2, 1]
 
-A sentence with one translation has no alternatives, and nothing about them.
+A sentence with only one translation has no alternatives in the output.
 
   $ skmt tm add m.tm 'Die Pumpe läuft.' 'One only.' > /dev/null; echo 'Die Pumpe läuft.' | skmt translate -M m.tm --json --explain | grep -c alternatives
   0
   [1]
 
-What contradicts itself can be listed: the first is taken. The exit status is 1
-when there is anything.
+Contradictory translations can be listed; the first one is used. The exit
+status is 1 if there are any.
 
   $ skmt tm check m.tm --contradictions | sed 's/20[2-9].-..-.. ..:..:../TIME/'
   Der Motor ist kaputt.
@@ -113,20 +113,20 @@ when there is anything.
   m.tm: 0 sources have several translations
   {"file":"m.tm","contradictions":[]}
   $ skmt tm check m.tm --name main
-  skmt: --name is for --contradictions: the file is checked as a whole
+  skmt: --name needs --contradictions; otherwise the whole file is checked
   [2]
   $ skmt tm check m.tm --contradictions --name nobody
   skmt: *nobody* (glob)
   [2]
 
-Help is shown whatever else the command line says, as by learn.
+Help is shown no matter what else is on the command line, as for learn.
 
   $ for c in translate learn; do skmt $c --help --beam x | head -1 | cut -c 1-11; done
   Usage: skmt
   Usage: skmt
 
-Without memory for the names of memories nothing is translated: before, all
-memories of the file were used instead.
+If there is no memory for the names of --name, nothing is translated. (An
+earlier version then used all memories of the file.)
 
   $ cat > fail.c <<'END'
   > #define _GNU_SOURCE

@@ -1,10 +1,10 @@
-What the tree promises about itself.
+Rules of the source tree.
 
-A folder includes only folders above it.
+A folder includes only headers of the folders before it.
 
   $ cd "$TOP" && find src apps include -name '*.[ch]' | sort | xargs awk -f tools/layers.awk
 
-The check does notice.
+The check finds violations.
 
   $ mkdir -p src/text src/nn apps/cli
   $ printf '#include "nn/net.h"\n' > src/text/bad.c
@@ -15,12 +15,12 @@ The check does notice.
   apps/cli/bad.c:3: apps may include only what is in include/, not base/err.h
   [1]
 
-Comments and documents refer to sections of docs/method.md, and documents to
-functions; all of them are there.
+The sections of docs/method.md and the functions that comments and documents
+refer to exist.
 
   $ cd "$TOP" && find *.md src include apps tests tools scripts bench docs examples -name golden -prune -o -name data -prune -o -type f -print | sort | xargs awk -f tools/doc_refs.awk docs/method.md
 
-The check does notice, also where a line ends between the words.
+The check finds violations, also if a reference continues on the next line.
 
   $ printf '# 1 One\n\n## 1.1 First\n\n## 1.2 Second\n\n## 1.2 Third\n' > m.md
   $ printf '/* %s 1.1, %s.md 1.2 and %s\n * 1.3 */\n' method method method > a.c
@@ -34,15 +34,15 @@ The check does notice, also where a line ends between the words.
   m.md: there are 2 sections 1.2
   [1]
 
-The man page lists the options the program has, as the program explains them.
+The option lists of the man page are those of the program.
 
   $ skmt help options | awk -f "$TOP/tools/man_options.awk" - "$TOP/docs/man/skmt.1" | diff "$TOP/docs/man/skmt.1" -
 
-Every option of the list is in the help page too.
+Every option of the list is on the help page.
 
   $ skmt help options | awk -F '\t' '$1 == "translate" { print $2 }' | while read o; do skmt help translate | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o"; done
 
-Versions agree.
+The version numbers agree.
 
   $ grep -c "^## $VERSION" "$TOP/NEWS.md"
   1

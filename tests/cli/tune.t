@@ -1,16 +1,17 @@
 # needs: model python3
-Settings are tried on lines whose translations are known: the translations
-here are such that only the memory can know them.
+Settings are tried on lines with known translations. Here the translations are
+such that only the memory can know them.
 
   $ printf '%s\t%s\n' 'Der Hund schläft im Garten.' 'Fido naps amid the roses.' 'Die Rechnung ist bis Freitag zu bezahlen.' 'Kindly settle the bill before the weekend.' 'Drücken Sie die rote Taste.' 'Push the scarlet knob.' 'Morgen regnet es in ganz Bayern.' 'Bavaria expects a wet tomorrow.' > tm.tsv
   $ printf '%s\t%s\n' 'Der Hund schläft im Haus.' 'Fido naps amid the walls.' 'Drücken Sie die grüne Taste… Der Hund schläft.' 'Push the green knob… Fido naps.' 'Die Rechnung ist bis Montag zu bezahlen.' 'Kindly settle the bill before Monday.' > dev.tsv
   $ skmt tm create my.tm > log && skmt tm import my.tm tm.tsv >> log
 
-The paper's tables, whatever the figures: m and k, then tau at their best.
+The tables of the paper, with any numbers: m and k, then tau at their best
+values.
 
   $ skmt tune -M my.tm --dev dev.tsv --m 1,2 --k 1,2 --tau 100,200 -o best --svg grid.svg > out; sed 's/[0-9]*[0-9]\.[0-9][0-9]\*\?/N/g; s/  */ /g; s/ $//; s/at m [12], k [12]/at M/; s/: m .*, tau [12]00/: M/' out
   Tuned on 3 lines of dev.tsv: 4 sentences
-  Best pairs' similarity N on average
+  Mean similarity of the best pair: N
   Settings tried: 5, m and k first, then tau
   Without the memory: BLEU N, chrF N
   
@@ -26,13 +27,13 @@ The paper's tables, whatever the figures: m and k, then tau at their best.
    chrF N N
   
   Best by BLEU: M (BLEU N, chrF N)
-  Settings in best, for skmt translate --settings
-  Heat map in grid.svg
+  Settings written to best, for skmt translate --settings
+  Heat map written to grid.svg
   $ grep -o '[0-9.]*\*' out | wc -l
   4
 
-The same at every run, on any number of threads, and as JSON: the best is the
-best there is, and the memory was of use.
+The results are the same in every run, with any number of threads, and as JSON.
+The best setting has the highest score, and the memory improves it.
 
   $ skmt tune -M my.tm --dev dev.tsv --m 1,2 --k 1,2 --tau 100,200 --threads 2 -o best --svg grid.svg | cmp - out
   $ skmt tune -M my.tm --dev dev.tsv --m 1,2 --k 1,2 --tau 100,200 -j > json; cat > check.py <<END
@@ -49,7 +50,8 @@ best there is, and the memory was of use.
   $ python3 -c 'import json; d = json.load(open("json")); print(d["lines"], d["of_lines"], d["sentences"], d["adapter"], d["metric"])'
   3 3 4 distance bleu
 
---full tries every m, k and tau together; --metric says what decides.
+--full tries all combinations of m, k and tau; --metric selects the metric that
+decides.
 
   $ skmt tune -M my.tm --dev dev.tsv --m 1,2 --k 1,2 --tau 100,200 --full --metric chrf -j > full; python3 check.py full
   8 settings; best is best: True True True
@@ -59,8 +61,9 @@ best there is, and the memory was of use.
   m and k at tau 100
   tau at m [12], k 1 (glob)
 
-Each of them counts: two pairs know more than one of a sentence that is both,
-what is not trusted does not help, and too many voices spoil it.
+Each option has an effect: two pairs know more than one about a sentence that
+combines both, a memory without weight does not help, and too many neighbors do
+harm.
 
   $ printf 'Der Hund schläft im Haus.\tFido naps amid the walls.\nDie Katze trinkt warme Milch.\tKitty sips hot cream.\n' > both.tsv; printf 'Der Hund schläft im Haus, die Katze trinkt warme Milch.\tFido naps amid the walls, Kitty sips hot cream.\n' > both.dev; skmt tm create both.tm > log; skmt tm import both.tm both.tsv > log
   $ cat > rises.py <<END
@@ -76,12 +79,11 @@ what is not trusted does not help, and too many voices spoil it.
   falls
   $ skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 100 --metric bleu -j | cmp - <(skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 100 -j)
 
-What the model makes of a pair is computed once, however many settings.
+The keys of a pair are computed only once for all settings.
 
   $ misses() { python3 -c 'import json, sys; print(json.load(sys.stdin)["keys"]["misses"])'; }; one=$(skmt tune -M my.tm --dev dev.tsv --m 2 --k 1 --tau 100 -j | misses); many=$(skmt tune -M my.tm --dev dev.tsv --m 2 --k 1,2,3 --tau 50,100,200 --full -j | misses); [ "$one" -gt 0 ] && [ "$one" = "$many" ] || echo "$one $many"
 
-The settings are a file that translate reads, and give the score they were
-found with.
+translate reads the settings file and gets the score that was reported.
 
   $ sed 's/[0-9]*[0-9]\.[0-9][0-9]/N/g; s/skmt tune [0-9.]* /skmt tune /; s/= [12]$/= M/; s/= [12]00/= T/' best
   # Found by skmt tune on 3 lines of dev.tsv
@@ -96,8 +98,8 @@ found with.
   $ skmt score --ref dev.en --resamples 0 --metrics bleu,chrf hyp | awk '$1 == "hyp" { print $3 }' | paste -sd ' ' > scored; sed -n 's/.*(BLEU \([0-9.]*\), chrF \([0-9.]*\))/\1 \2/p' out | diff scored -
   $ skmt translate dev.de | skmt score --ref dev.en --resamples 0 --metrics bleu - | awk '$1 == "-" { print "Without the memory: BLEU " $3 "," }' > alone; grep -o 'Without the memory: BLEU [0-9.]*,' out | diff alone -
 
-With adapter fixed lambda is tuned, too; asking for lambda asks for it. What
-else was asked for and has to do with the memory goes to the file.
+With --adapter fixed, lambda is tuned, too; --lambda implies it. Other options
+that affect the memory are written to the file.
 
   $ skmt tune -M my.tm --dev dev.tsv --m 1 --k 1,2 --tau 50,100 --lambda 0.3,0.5 --knn-eos --beam 2 --threads 2 -o fixed | grep ' at '
   m and k at lambda 0.5, tau 100
@@ -116,8 +118,8 @@ else was asked for and has to do with the memory goes to the file.
   $ skmt tune -M my.tm --dev dev.tsv --m 1 --k 1 --tau 100 --adapter fixed -j | python3 -c 'import json, sys; print([p["lambda"] for p in json.load(sys.stdin)["settings"]])'
   [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 
-The picture is XML, with a cell for every figure and two of the best a table.
-Names from outside do it no harm.
+The picture is XML, with a cell for every score and two best cells per table.
+File names are escaped.
 
   $ cat > svg.py <<END
   > import sys, xml.etree.ElementTree as E
@@ -132,8 +134,8 @@ Names from outside do it no harm.
   $ grep -c 'http' grid.svg
   1
 
-A sample is spread evenly over the lines: of ten, three are the 2nd, the 6th
-and the 9th.
+A sample is spread evenly over the lines: three of ten are the 2nd, the 6th and
+the 9th.
 
   $ for i in $(seq 10); do printf 'Satz %d ist hier.\tSentence %d is here%s.\n' $i $i "$(seq -s ' and ' $i)"; done > ten.tsv; sed -n '2p;6p;9p' ten.tsv > three.tsv
   $ skmt tune -M my.tm --dev ten.tsv --limit 3 --m 1 --k 1 --tau 100 | tail -n +3 > a; skmt tune -M my.tm --dev three.tsv --m 1 --k 1 --tau 100 | tail -n +2 | diff a -
@@ -143,19 +145,19 @@ and the 9th.
   $ skmt tune -M my.tm --dev ten.tsv --limit 0 --m 1 --k 1 --tau 100 | head -1
   Tuned on 10 lines of ten.tsv: 10 sentences
 
-Without a dev set pairs of the memory are left out and translated. These have
-nothing in common: where they are not left out the memory knows all, else
-nothing.
+Without a dev set, pairs of the memory are translated while they are left out.
+These pairs have nothing in common, so the memory knows everything if they are
+not left out, and nothing otherwise.
 
   $ score() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["lines"], "100" if d["best"]["bleu"] > 99.9 else "less than 50" if d["best"]["bleu"] < 50 else d["best"])'; }; skmt tune -M my.tm --dev tm.tsv --m 1,2 --k 1 --tau 100 --knn-eos -j | score; skmt tune -M my.tm --m 1,2 --k 1 --tau 100 --knn-eos -j | score
   4 100
   4 less than 50
   $ skmt tune -M my.tm --m 1 --k 1 --tau 100 --limit 3 | head -2
   Tuned on 3 of 4 pairs of my.tm,
-  spread evenly (--limit), each translated without itself: 3 sentences
+  spread evenly (--limit), each left out while it is translated: 3 sentences
 
-So is what has the same source and another translation, or is part of the
-pair left out; but not what is only similar.
+Pairs with the same source and another translation, or that are part of the
+pair, are left out as well; similar pairs are not.
 
   $ skmt tm create more.tm > log; printf '%s\t%s\n' 'Der Hund schläft im Garten.' 'Fido naps amid the roses.' 'Der Hund schläft im Garten.' 'Fido naps amid the tulips.' > same.tsv; skmt tm import more.tm same.tsv > log; skmt tune -M more.tm --m 2 --k 1 --tau 100 -j | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["lines"], d["similarity"])'
   2 0
@@ -164,49 +166,49 @@ pair left out; but not what is only similar.
   $ skmt tm add more.tm 'Der Hund schläft im Haus.' 'Fido naps amid the walls.' > log; skmt tune -M more.tm --m 2 --k 1 --tau 100 --limit 0 -j | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["sentences"], d["similarity"] > 0.5)'
   5 True
 
-Only the memories named, if any are.
+With --name, only those memories are used.
 
   $ skmt tm create two.tm > log; skmt tm import two.tm tm.tsv > log; skmt tm create two.tm --name legal > log; skmt tm add two.tm -n legal 'Der Vertrag endet.' 'The deal is off.' > log; for n in main legal; do skmt tune -M two.tm -n $n --m 1 --k 1 --tau 100 | head -1; done; skmt tune -M two.tm --m 1 --k 1 --tau 100 | head -1
   Tuned on 4 pairs of two.tm,
   Tuned on 1 pair of two.tm,
   Tuned on 5 pairs of two.tm,
 
-What makes no sense is said before anything is translated.
+Usage errors are reported before anything is translated.
 
   $ for a in '--m 2,1' '--m 1.5' '--m 0' '--k 1,x' '--k 65' '--tau 5,' '--tau nan' '--lambda 0.5,1.5' '--limit -1' '--metric ter' '--adapter none' '--adapter distance --lambda 0.5' extra '-o -' '--svg -' '-o x --svg x' '--tua 5' '--exact use'; do skmt tune -M my.tm $a && echo "$a"; done
-  skmt: --m: '2,1' is not a list of at most 24 rising whole numbers from 1 to 1000, such as 1,2,4
-  skmt: --m: '1.5' is not a list of at most 24 rising whole numbers from 1 to 1000, such as 1,2,4
-  skmt: --m: '0' is not a list of at most 24 rising whole numbers from 1 to 1000, such as 1,2,4
-  skmt: --k: '1,x' is not a list of at most 24 rising whole numbers from 1 to 64, such as 1,2
-  skmt: --k: '65' is not a list of at most 24 rising whole numbers from 1 to 64, such as 1,2
-  skmt: --tau: '5,' is not a list of at most 24 rising numbers from 0.001 to 1000000, such as 50,100
-  skmt: --tau: 'nan' is not a list of at most 24 rising numbers from 0.001 to 1000000, such as 50,100
-  skmt: --lambda: '0.5,1.5' is not a list of at most 24 rising numbers from 0 to 1, such as 0.3,0.5
-  skmt: --limit: '-1' is not a whole number from 0
-  skmt: --metric: 'ter' is not one of bleu, chrf
-  skmt: --adapter none: there is nothing to tune when the memory is not trusted at all
-  skmt: --lambda is the trust of --adapter fixed, not of distance
-  skmt: tune takes options only, not 'extra'; lines to tune on are --dev FILE
+  skmt: --m: '2,1' is not a list of at most 24 ascending whole numbers from 1 to 1000, such as 1,2,4
+  skmt: --m: '1.5' is not a list of at most 24 ascending whole numbers from 1 to 1000, such as 1,2,4
+  skmt: --m: '0' is not a list of at most 24 ascending whole numbers from 1 to 1000, such as 1,2,4
+  skmt: --k: '1,x' is not a list of at most 24 ascending whole numbers from 1 to 64, such as 1,2
+  skmt: --k: '65' is not a list of at most 24 ascending whole numbers from 1 to 64, such as 1,2
+  skmt: --tau: '5,' is not a list of at most 24 ascending numbers from 0.001 to 1000000, such as 50,100
+  skmt: --tau: 'nan' is not a list of at most 24 ascending numbers from 0.001 to 1000000, such as 50,100
+  skmt: --lambda: '0.5,1.5' is not a list of at most 24 ascending numbers from 0 to 1, such as 0.3,0.5
+  skmt: --limit: '-1' is not a whole number of 0 or more
+  skmt: --metric: 'ter' is neither bleu nor chrf
+  skmt: --adapter none ignores the memory, so there is nothing to tune
+  skmt: --lambda needs --adapter fixed, not --adapter distance
+  skmt: tune: unexpected operand 'extra'; name the lines to tune on with --dev FILE
   skmt: --output needs the name of a file
   skmt: --svg needs the name of a file
   skmt: --output and --svg name the same file
-  skmt: tune has no option '--tua'; see 'skmt help tune'
-  skmt: tune has no option '--exact'; see 'skmt help tune'
+  skmt: tune: unknown option '--tua'; see 'skmt help tune'
+  skmt: tune: unknown option '--exact'; see 'skmt help tune'
   [2]
   $ skmt tune
-  skmt: tune needs a memory: -M FILE; see 'skmt help tune'
+  skmt: tune needs --memory FILE; see 'skmt help tune'
   [2]
   $ skmt tune -M nothing.tm
-  skmt: nothing.tm does not exist; 'skmt tm create nothing.tm' makes one
+  skmt: nothing.tm does not exist; create it with 'skmt tm create nothing.tm'
   [1]
   $ skmt tune -M my.tm --dev nothing.tsv
   skmt: nothing.tsv: No such file or directory
   [1]
 
-So is what is wrong with the lines, with its place.
+Errors in the lines are reported with file and line.
 
   $ printf 'a\tb\nno tab\n' > bad.tsv; skmt tune -M my.tm --dev bad.tsv --limit 1
-  bad.tsv:2: there is no tab between a source and its translation
+  bad.tsv:2: expected a source, a tab and a translation
   [1]
   $ printf '\tb\n' | skmt tune -M my.tm --dev -
   standard input:1: the source is empty
@@ -218,20 +220,20 @@ So is what is wrong with the lines, with its place.
   standard input:1: byte 4 is not valid UTF-8
   [1]
   $ : > empty; skmt tune -M my.tm --dev empty
-  skmt: empty has no lines
+  skmt: empty is empty
   [1]
   $ skmt tm create none.tm > log; skmt tune -M none.tm
   skmt: none.tm has no pairs to tune on
   [1]
 
-Nothing that is read is written over, and what cannot be written is known at
+No input is overwritten, and an output that cannot be written is reported at
 the start.
 
   $ skmt tune -M my.tm -o my.tm
-  skmt: my.tm: is the memory and to be written at once
+  skmt: my.tm: cannot be both the memory and an output
   [1]
   $ ln -s dev.tsv link; skmt tune -M my.tm --dev dev.tsv --svg link
-  skmt: link: is the dev set and to be written at once
+  skmt: link: cannot be both the --dev file and an output
   [1]
   $ skmt tune -M my.tm -o no/such/folder
   skmt: no/such/folder: No such file or directory
@@ -240,10 +242,10 @@ the start.
   skmt: folder: Is a directory
   [1]
 
-After a signal nothing is written, and what was there is as it was.
+After a signal, no file is written, and old files are unchanged.
 
   $ echo old > keep; echo old > keep.svg; skmt tune -M my.tm --m 1,2,3,4 --tau 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24 --full --dev ten.tsv -o keep --svg keep.svg > begun & until grep -qs Without begun; do sleep 0.1; done; kill -TERM $!; wait $!; rc=$?; cat keep keep.svg; ls | grep -c 'keep'; exit $rc
-  skmt: stopped *; nothing was written (glob)
+  skmt: stopped *; no file was written (glob)
   old
   old
   2
@@ -252,7 +254,7 @@ After a signal nothing is written, and what was there is as it was.
   1
   2
 
-The page lists every option.
+The help page lists every option.
 
   $ skmt help options | awk -F '\t' '$1 == "tune" { print $2 }' | while read o; do skmt help tune | grep -q -e "--\(\[\?no-\]\?\)\?$o\b" || echo "no $o"; done
   $ skmt tune --help | head -1

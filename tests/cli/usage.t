@@ -1,17 +1,18 @@
-The command line explains itself.
+The help pages of the program.
 
   $ skmt | head -1
   Usage: skmt COMMAND [OPTIONS] ...
 
-Without a command that is an error, with --help it is not.
+Without a command, the page is shown with an error status; with --help it is a
+success.
 
   $ skmt > /dev/null
   [2]
 
   $ skmt --help | tail -3
-  Exit status: 0 done, 1 an input or output failed, 2 the command line makes
-  no sense, 3 no usable model file, 128 + n ended by signal n (130 Ctrl-C; 135
-  a model, index or key file was cut short while it was in use).
+  Exit status: 0 success, 1 input or output error, 2 usage error, 3 no usable
+  model file, 128 + n ended by signal n (130 after Ctrl-C; 135 if a model,
+  index or key file became shorter while it was in use).
 
   $ skmt -h | grep -c 'skmt translate'
   2
@@ -25,9 +26,9 @@ Without a command that is an error, with --help it is not.
   kernels: ref
 
   $ SKMT_ISA=6502 skmt --version > /dev/null
-  skmt: no '6502' kernels for this processor (SKMT_ISA); using '*' (glob)
+  skmt: SKMT_ISA asks for '6502' kernels, which are not available on this processor; using '*' (glob)
 
-Every command has a page; -h shows the same one.
+Every command has a page; -h shows the same page.
 
   $ for c in translate score info convert help; do skmt help $c | head -1; done
   Usage: skmt translate [OPTIONS] [FILE ...]
@@ -41,38 +42,38 @@ Every command has a page; -h shows the same one.
   $ skmt help translate | awk 'length > 79' | grep -v 'skmt translate'
   [1]
 
-What is misspelt gets a suggestion.
+Misspelled words get a suggestion.
 
   $ skmt trnslate
-  skmt: there is no command 'trnslate'; did you mean 'translate'?
+  skmt: unknown command 'trnslate'; did you mean 'translate'?
   [2]
 
   $ skmt frobnicate
-  skmt: there is no command 'frobnicate'; see 'skmt --help'
+  skmt: unknown command 'frobnicate'; see 'skmt --help'
   [2]
 
   $ skmt --verson
-  skmt: there is no option '--verson'; did you mean '--version'?
+  skmt: unknown option '--verson'; did you mean '--version'?
   [2]
 
   $ skmt help trans
-  skmt: no help for 'trans'; did you mean 'translate'?
+  skmt: no help page for 'trans'; did you mean 'translate'?
   [2]
 
   $ skmt translate --beem 3
-  skmt: translate has no option '--beem'; did you mean '--beam'?
+  skmt: translate: unknown option '--beem'; did you mean '--beam'?
   [2]
 
   $ skmt translate --atention
-  skmt: translate has no option '--atention'; did you mean '--attention'?
+  skmt: translate: unknown option '--atention'; did you mean '--attention'?
   [2]
 
   $ skmt translate --no-such-thing
-  skmt: translate has no option '--no-such-thing'; see 'skmt help translate'
+  skmt: translate: unknown option '--no-such-thing'; see 'skmt help translate'
   [2]
 
   $ skmt translate -x
-  skmt: translate has no option '-x'; see 'skmt help translate'
+  skmt: translate: unknown option '-x'; see 'skmt help translate'
   [2]
 
   $ skmt translate --beam
@@ -84,7 +85,7 @@ What is misspelt gets a suggestion.
   [2]
 
   $ skmt translate --prefix a --prefix-file b
-  skmt: --prefix and --prefix-file exclude each other
+  skmt: --prefix and --prefix-file cannot be used together
   [2]
 
   $ skmt translate -o ''
@@ -92,10 +93,10 @@ What is misspelt gets a suggestion.
   [2]
 
   $ skmt translate --prefix-file - < /dev/null
-  skmt: standard input cannot be both the text and the prefix file
+  skmt: standard input cannot be both the input and the prefix file
   [2]
 
-A value that makes no sense is named with what would.
+For an invalid value, the message says which values are valid.
 
   $ skmt translate --beam 0
   skmt: --beam: * (glob)
@@ -114,32 +115,33 @@ A value that makes no sense is named with what would.
   [2]
 
   $ skmt convert --from . --type int4 -o x
-  skmt: --type is f32, bf16 or int8, not 'int4'
+  skmt: --type: 'int4' is not f32, bf16 or int8
   [2]
 
   $ skmt info a b
-  skmt: info takes one model, not 'a' and 'b'
+  skmt: info takes only one model, but 'a' and 'b' were given
   [2]
 
-A model that is not there: where was looked for it.
+If the model does not exist, the message lists where it was searched.
 
   $ skmt translate --model nowhere/x.skmt < /dev/null
   skmt: nowhere/x.skmt: No such file or directory
   [3]
 
   $ env -u SKMT_MODEL skmt info xx-yy
-  skmt: no model 'xx-yy'; looked for it here and in
+  skmt: model 'xx-yy' not found; these files do not exist:
+    xx-yy
     */../models/xx-yy.skmt (glob)
     */../share/skmt/models/xx-yy.skmt (glob)
     /*/share/skmt/models/xx-yy.skmt (glob)
-  Name a file with --model FILE or set SKMT_MODEL.
+  Use --model FILE or set SKMT_MODEL.
   [3]
 
   $ echo nonsense > not.skmt; skmt info ./not.skmt
   skmt: ./not.skmt: * (glob)
   [3]
 
-An input that is not there is found before anything is translated.
+A missing input is found before anything is translated.
 
   $ skmt translate missing.txt
   skmt: missing.txt: No such file or directory
@@ -156,5 +158,5 @@ An input that is not there is found before anything is translated.
 Help that cannot be written is an error.
 
   $ skmt --help > /dev/full
-  skmt: writing standard output failed
+  skmt: cannot write to standard output
   [1]
