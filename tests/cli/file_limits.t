@@ -20,10 +20,10 @@ system sends (SIGXFSZ) does not end the program.
   [1]
   $ skmt tm create a.tm > /dev/null; printf 'Ja\tYes\n' | skmt tm add a.tm > /dev/null
   $ (ulimit -f 100; skmt tm add a.tm < pairs.tsv > added)
-  skmt: a.tm: no more could be written (a full disk, a quota or a limit on file sizes); nothing was changed
+  skmt: a.tm: the file could not be written (full disk, quota or file size limit); nothing was changed
   [1]
   $ (ulimit -f 100; skmt tm import a.tm pairs.tsv)
-  skmt: a.tm: no more could be written (a full disk, a quota or a limit on file sizes); nothing was changed
+  skmt: a.tm: the file could not be written (full disk, quota or file size limit); nothing was changed
   [1]
   $ skmt tm check a.tm; skmt tm export a.tm --format tsv | diff - <(printf 'Ja\tYes\n'; head -n "$(wc -l < added)" pairs.tsv)
   a.tm: no problems

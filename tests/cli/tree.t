@@ -34,6 +34,20 @@ The check finds violations, also if a reference continues on the next line.
   m.md: there are 2 sections 1.2
   [1]
 
+The source follows the rules for columns, names and words.
+
+  $ cd "$TOP" && python3 tools/check_source.py
+
+The check finds a long line, a retired name, and a file that does not say what
+it does.
+
+  $ mkdir -p bad/src/nn; printf '/* x.c - see x.h. */\nint mill;\n/* %080d */\n' 0 > bad/src/nn/x.c
+  $ python3 "$TOP/tools/check_source.py" bad
+  src/nn/x.c:3: 86 columns
+  src/nn/x.c:1: the file does not open by saying what it does
+  src/nn/x.c:2: retired name 'mill'
+  [1]
+
 The option lists of the man page are those of the program.
 
   $ skmt help options | awk -f "$TOP/tools/man_options.awk" - "$TOP/docs/man/skmt.1" | diff "$TOP/docs/man/skmt.1" -
