@@ -25,7 +25,7 @@ TEXT = CODE + ("docs", "scripts", "README.md", "NEWS.md", "CONTRIBUTING.md",
 # Data and generated files, and the lists below.
 SKIP = re.compile(r"tests/(golden|data|fuzz/seeds)/|stopwords|word_break\.h|"
                   r"sentences\.de|\.tsv$|\.png$|\.svg$|tools/check_source\.py$|"
-                  r"__pycache__")
+                  r"__pycache__|tests/cli/tree\.t$")
 RETIRED = r"""\b(mill|keywork|keyblock|keybuild|keycache|keydb|keyfile|
     keystore|recaller|recalled|look_ahead|tm_care|store_care|
     (?:store|index|xliff)_inner|libinner)(?:_\w+)?\b|
