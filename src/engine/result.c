@@ -188,7 +188,8 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            size_t len, const char *prefix, struct err *e)
 {
     struct sentence_builder c = { calloc(1, sizeof *c.r), o, so, NULL, 0, 0,
-                        malloc((size_t)so->max_source * sizeof *c.ids) };
+                                  malloc((size_t)so->max_source *
+                                         sizeof *c.ids) };
     struct pieces pp = { 0 };
     int32_t *pids = NULL;
     enum status st;

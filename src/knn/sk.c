@@ -1,7 +1,7 @@
 /* sk.c - the mixer of SK-MT ("Simple and Scalable Nearest Neighbor Machine
  * Translation"): searches a sentence's datastore at every step and turns the
- * nearest entries into votes and guesses. The datastore is filled by
- * the engine before the sentence enters the batch.
+ * nearest entries into votes and guesses. The datastore is filled by the engine
+ * before the sentence enters the batch.
  *
  * Invariants:
  *   - sentences[lane] is NULL when the lane is free or its sentence has no
@@ -179,15 +179,15 @@ static void explain_token(const struct sk *sk, const struct sk_sentence *s,
 {
     struct neighbor nb[KNN_MAX_K];
     struct knn_mixture v;
-    int n_recent = in->from + t, n;
-    int skip = n_recent > REPEAT_TOKENS ? n_recent - REPEAT_TOKENS : 0;
+    int n_before = in->from + t, n;
+    int skip = n_before > REPEAT_TOKENS ? n_before - REPEAT_TOKENS : 0;
 
     n = datastore_nearest(&s->store, sk->kn,
                           in->hidden + (size_t)t * in->ld_hidden,
                           in->ld_hidden, 1, sk->o.k, nb);
     weigh(nb, n, &sk->o.weigh, &v);
     if (v.n)
-        n = drop_votes(sk, s, in->tokens + skip, n_recent - skip, nb, n, &v);
+        n = drop_votes(sk, s, in->tokens + skip, n_before - skip, nb, n, &v);
     to->lambda = v.lambda;
     to->n = v.n ? n : 0;
     for (int i = 0; i < to->n; i++)

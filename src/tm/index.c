@@ -1,8 +1,10 @@
 /* index.c - loads the index, keeps it up to date with the store, searches it.
  *
- * The index consists of segments and a tail. Segments are files that are never
- * changed. The tail is a small index in memory (tail.h); it has the texts that
- * were added to the store after the newest segment was written.
+ * The index consists of segments and a tail. A segment is a file that is
+ * never changed, or its image in memory where files cannot be written. The tail
+ * is a small index in memory (tail.h) that can grow. It has the texts that were
+ * added to the store after the newest segment was built; a small memory may
+ * have only a tail.
  *
  * index_internal.h states the invariants. This file also builds the index from
  * the store, in files or in memory. Merging segments is in index_merge.c, and

@@ -129,7 +129,7 @@ static bool same_text(sqlite3_stmt *row, int source, const struct unit *u)
            str_eq(column_str(row, source + 1), u->target);
 }
 
-/* Whether the pairs of a batch are visible: its import has finished, or it is
+/* Whether the texts of a batch are visible: its import has finished, or it is
  * current_batch, the batch that the caller is writing. */
 static enum status batch_visible(struct store *s, int64_t batch,
                                  int64_t current_batch, bool *visible,
