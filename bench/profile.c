@@ -157,7 +157,7 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
     long tokens = 0;
 
     for (int at = 0; at < n || batch_busy_lanes(b);) {
-        int room = batch_free_lanes(b);
+        int room = batch_count_idle_lanes(b);
 
         while (at < n && room && (room >= (lanes + 3) / 4 ||
                                   !batch_busy_lanes(b))) {
@@ -170,7 +170,7 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
                     some[k++] = x->sentences[0].job;
             }
             batch_add(b, some, k, NULL);
-            room = batch_free_lanes(b);
+            room = batch_count_idle_lanes(b);
         }
         for (struct job *j = batch_step(b); j; j = j->next)
             tokens += j->hyps[0].n;

@@ -4,8 +4,8 @@
  * The dialog is written to stderr. The output, unless it is the terminal, gets
  * the corrected texts, one line for each source.
  *
- * /undo takes the last answer back and asks for its line again. A line that was
- * written to a pipe cannot be taken back. Therefore the output of the last
+ * /undo removes the last answer and asks for its line again. A line that was
+ * written to a pipe cannot be removed. Therefore the output of the last
  * answer is held until the next answer is given or the dialog ends, and blank
  * lines after it are held as well.
  *
@@ -52,13 +52,13 @@ enum answer_kind {
 static void print_dialog_help(const struct learn_dialog *t)
 {
     fputs(t->editor.plain
-          ? "Enter stores the translation. Type a text to store it instead. "
-            "- stores nothing.\n"
-          : "Edit the translation and press Enter to store it. An empty line "
-            "or - stores nothing.\n", stderr);
-    fputs("/undo takes the last answer back, /help shows this text, Ctrl-D "
-          "ends. To type a\ntext that begins with /, begin it with //.\n",
-          stderr);
+          ? "Press Enter to store the translation, or type the text to store "
+            "instead of it.\nType - to store nothing.\n"
+          : "Edit the translation and press Enter to store it. To store "
+            "nothing, enter an\nempty line or -.\n", stderr);
+    fputs("Commands: /undo removes the last answer and asks for it again, "
+          "/help shows this\ntext. Ctrl-D ends the dialog. If a text begins "
+          "with /, type // instead of /.\n", stderr);
 }
 
 static void print_source(const struct input_line *line)
@@ -91,7 +91,7 @@ static void print_alternatives(const struct learn_dialog *t)
             skmt_steering other;
 
             skmt_result_pair(r, seg, i, &other);
-            fprintf(stderr, "(also stored, as pair %lld of %s: ",
+            fprintf(stderr, "(another stored translation, pair %lld of %s: ",
                     (long long)other.id, other.memory);
             print_visible(other.target);
             fputs(")\n", stderr);
@@ -107,7 +107,7 @@ static void print_translation(const struct learn_dialog *t)
     double similarity = learn_similarity(t->c, &exact);
 
     if (exact) {
-        fputs("(from the memory)\n", stderr);
+        fputs("(stored translation of the same sentence)\n", stderr);
         print_alternatives(t);
     }
     if (!exact && similarity > 0)
@@ -144,8 +144,8 @@ static bool handle_command(const struct learn_dialog *t, const char *text,
         print_dialog_help(t);
     else if (!*undo)
         fprintf(stderr, "unknown command '%.*s'; the commands are /undo and "
-                "/help; to type a text that begins with /, begin it with "
-                "//\n", (int)strcspn(text, " \t"), text);
+                "/help; if a text begins with /, type // instead of /\n",
+                (int)strcspn(text, " \t"), text);
     return true;
 }
 
@@ -201,7 +201,7 @@ static bool store_answer(struct learn_dialog *t, const char *source,
                              : "already stored as pair %lld",
             (long long)o->id);
     if (o->n_replaced)
-        fprintf(stderr, ", replacing %d other%s", o->n_replaced,
+        fprintf(stderr, "; it replaces %d other pair%s", o->n_replaced,
                 o->n_replaced == 1 ? "" : "s");
     fputc('\n', stderr);
     return true;
@@ -283,7 +283,7 @@ static int undo_last(struct learn_dialog *t, struct answered_line *undone)
     }
     if (t->last.changed_memory) {
         if (learn_undo(t->c, &err)) return learn_failed(t->c, &err);
-        fprintf(stderr, "pair %lld removed\n", (long long)id);
+        fprintf(stderr, "undone: pair %lld removed\n", (long long)id);
     }
     *undone = t->last;
     memset(&t->last, 0, sizeof t->last);

@@ -100,8 +100,8 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
     *out = NULL;
     err_clear(e);
     st = skmt_search_check_text(text, len, e);
-    if (!st) st = options_search(&o, model ? engine_of(model) : NULL,
-                                 options_matches(&o), &q, e);
+    if (!st) st = make_tm_query(&o, model ? engine_of(model) : NULL,
+                                options_matches(&o), &q, e);
     if (!st)
         st = tmfile_search(tm->f, (struct str){ text, len }, &q, &found, e);
     if (!st) st = matches_new(&m, text, len, found.n, e);

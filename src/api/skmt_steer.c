@@ -28,7 +28,7 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
 
     *out = NULL;
     err_clear(inner(err));
-    if (!k) return (skmt_status)err_nomem(inner(err), "memory keys");
+    if (!k) return (skmt_status)err_nomem(inner(err), "key cache");
     k->en = engine_of(model);
     st = shared_keys_new(&k->k, k->en, &o, file, inner(err));
     if (st) free(k);

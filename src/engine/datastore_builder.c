@@ -34,7 +34,7 @@ enum status datastore_builder_new(struct datastore_builder **out,
     enum status st;
 
     *out = NULL;
-    if (!db) return err_nomem(e, "memory keys");
+    if (!db) return err_nomem(e, "neighbor search");
     st = key_builder_new(&db->builder, en->net, pool, &ko, e);
     if (st) datastore_builder_free(db);
     else *out = db;
@@ -76,7 +76,7 @@ static enum status datastore_builder_make_room(struct datastore_builder *db,
         mem_grow(&db->ids, &db->cap_ids, need, sizeof *db->ids) &&
         mem_grow(&db->made, &db->cap_made, need, sizeof *db->made))
         return ST_OK;
-    return err_nomem(e, "memory keys");
+    return err_nomem(e, "neighbor search");
 }
 
 /* List the distinct pairs whose keys must be computed. The cache is searched
@@ -140,7 +140,7 @@ static enum status datastore_builder_fill_store(struct pairset *r,
 
     assert(!r->sk.store.n_pairs && !r->sk.similarity && !r->n_alternatives);
     r->sk.similarity = calloc((size_t)r->n + 1, sizeof *r->sk.similarity);
-    if (!r->sk.similarity) return err_nomem(e, "memory keys");
+    if (!r->sk.similarity) return err_nomem(e, "neighbor search");
     for (int i = 0; !st && i < r->n; i++) {
         assert(r->pairs[i].keys);
         r->sk.similarity[i] = (float)r->pairs[i].similarity;
@@ -169,7 +169,7 @@ enum status datastore_builder_run(struct datastore_builder *db,
             if (pairsets[i]->pairs[k].keys) continue;
             if (!mem_grow(&db->missing, &db->cap_missing, n_missing + 1,
                           sizeof *db->missing))
-                return err_nomem(e, "memory keys");
+                return err_nomem(e, "neighbor search");
             db->missing[n_missing++] = &pairsets[i]->pairs[k];
         }
     if (n_missing)

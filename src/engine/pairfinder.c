@@ -1,6 +1,9 @@
-/* pairfinder.c - searches a memory for pairs that are similar to each sentence
- * of a text, and reuses the stored translation of an exact match. What a pair
- * consists of is in pairset.c; keys are computed in datastore_builder.c.
+/* pairfinder.c - searches a memory for pairs whose source is similar to each
+ * sentence of a text. The pairs steer the translation of the sentence. If a
+ * stored source is equal to the sentence (an exact match), its translation is
+ * reused and the sentence is not decoded. The texts, tokens and keys of the
+ * pairs of a sentence are a pairset (pairset.c); missing keys are computed in
+ * datastore_builder.c.
  *
  * Invariants:
  *   - After pairfinder_run a sentence has a job, or is an exact match with a
@@ -239,9 +242,11 @@ static enum status search_more(struct pairfinder *pf, struct str text,
     return st;
 }
 
-static enum status pairfinder_sentence(struct pairfinder *pf, struct result *r,
-                                       struct sentence *s, bool may_reuse,
-                                       struct err *e)
+/* Find the pairs of one sentence. An exact match becomes its translation if
+ * may_reuse is set; else the pairs steer it. */
+static enum status match_sentence(struct pairfinder *pf, struct result *r,
+                                  struct sentence *s, bool may_reuse,
+                                  struct err *e)
 {
     struct str text = sentence_text(r, s);
     struct pairset *m, *more = NULL;
@@ -268,9 +273,10 @@ static enum status pairfinder_sentence(struct pairfinder *pf, struct result *r,
 
 /* If the n sentences from `first` on are stored together as one text, join them
  * to one sentence with the stored translation. `text` is their text. */
-static enum status pairfinder_joined(struct pairfinder *pf, struct result *r,
-                                     int first, int n, struct str text,
-                                     bool *found, struct err *e)
+static enum status match_joined_sentences(struct pairfinder *pf,
+                                          struct result *r, int first, int n,
+                                          struct str text, bool *found,
+                                          struct err *e)
 {
     struct pairset *m;
     enum status st = pairfinder_search(pf, text, &m, e);
@@ -292,19 +298,19 @@ static enum status pairfinder_joined(struct pairfinder *pf, struct result *r,
 }
 
 /* Look for a text of several sentences that is stored as a whole. */
-static enum status pairfinder_whole_text(struct pairfinder *pf,
-                                         struct result *r, bool *found,
-                                         struct err *e)
+static enum status match_whole_text(struct pairfinder *pf,
+                                    struct result *r, bool *found,
+                                    struct err *e)
 {
     struct str text = str_trim((struct str){ r->source, r->source_len });
 
-    return pairfinder_joined(pf, r, 0, r->n_sentences, text, found, e);
+    return match_joined_sentences(pf, r, 0, r->n_sentences, text, found, e);
 }
 
-/* Look for stored sentences that were cut because they are long. If the text is
- * a single sentence, pairfinder_whole_text has looked for it already. */
-static enum status pairfinder_cut_sentences(struct pairfinder *pf,
-                                            struct result *r, struct err *e)
+/* Look for stored sentences that were divided because they are long. If the
+ * text is a single sentence, match_whole_text has looked for it already. */
+static enum status match_divided_sentences(struct pairfinder *pf,
+                                           struct result *r, struct err *e)
 {
     enum status st = ST_OK;
     bool found;
@@ -315,10 +321,10 @@ static enum status pairfinder_cut_sentences(struct pairfinder *pf,
 
         while (i + n < r->n_sentences && s[n].continues) n++;
         if (n == 1 || n == r->n_sentences) continue;
-        st = pairfinder_joined(pf, r, i, n,
-                               (struct str){ r->source + s->begin,
-                                             s[n - 1].end - s->begin },
-                               &found, e);
+        st = match_joined_sentences(pf, r, i, n,
+                                    (struct str){ r->source + s->begin,
+                                                  s[n - 1].end - s->begin },
+                                    &found, e);
         if (!found) i += n - 1;
     }
     return st;
@@ -337,8 +343,8 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
             may_reuse = false;
     if (may_reuse && r->n_sentences > 1) {
-        st = pairfinder_whole_text(pf, r, &done, e);
-        if (!st && !done) st = pairfinder_cut_sentences(pf, r, e);
+        st = match_whole_text(pf, r, &done, e);
+        if (!st && !done) st = match_divided_sentences(pf, r, e);
     }
     for (int i = 0; !st && !done && i < r->n_sentences; i++) {
         struct sentence *s = &r->sentences[i];
@@ -346,7 +352,7 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
 
         if (!s->job) continue;
         if (!given) {
-            st = pairfinder_sentence(pf, r, s, may_reuse, e);
+            st = match_sentence(pf, r, s, may_reuse, e);
         } else {
             st = pairfinder_use_given(pf, given, n, &m, e);
             if (!st) st = pairfinder_attach(pf, s, m, e);
@@ -357,8 +363,8 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
 
 /* ---- creation and destruction -------------------------------------------- */
 
-enum status options_search(const struct options *o, const struct engine *en,
-                           int matches, struct tm_query *q, struct err *e)
+enum status make_tm_query(const struct options *o, const struct engine *en,
+                          int matches, struct tm_query *q, struct err *e)
 {
     *q = (struct tm_query){ .o = {
         .top = matches,
@@ -385,14 +391,14 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     enum status st;
 
     *out = NULL;
-    if (!pf) return err_nomem(e, "memory pairs");
+    if (!pf) return err_nomem(e, "translation memory search");
     pf->en = en;
     pf->o = *o;
     pf->tm = tm;
     pf->keys = keys;
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
-    st = options_search(o, en, options_pairs(o), &pf->q, e);
+    st = make_tm_query(o, en, options_pairs(o), &pf->q, e);
     if (st) pairfinder_free(pf);
     else *out = pf;
     return st;

@@ -40,7 +40,7 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
 
 /* Make the query for a search of up to `matches` pairs under these options. en
  * may be NULL if the analyzer does not need the model's vocabulary. */
-enum status options_search(const struct options *o, const struct engine *en,
-                           int matches, struct tm_query *q, struct err *e);
+enum status make_tm_query(const struct options *o, const struct engine *en,
+                          int matches, struct tm_query *q, struct err *e);
 
 #endif

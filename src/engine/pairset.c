@@ -39,7 +39,7 @@ enum status steering_pair_find_keys(struct key_cache *cache,
     enum status st;
 
     assert(!p->keys);
-    st = p->lookup_counted ? key_cache_get_again(cache, p->id, &p->keys, e)
+    st = p->lookup_counted ? key_cache_get_uncounted(cache, p->id, &p->keys, e)
                            : key_cache_get(cache, p->id, &p->keys, e);
     p->lookup_counted = true;
     if (!st || st == ST_NOMEM) return st;
@@ -68,7 +68,7 @@ static enum status join_sides(const struct engine *en,
     int32_t *at = malloc((src->n + tgt->n + 2) * sizeof *at);
 
     assert(!to->ids);
-    if (!at) return err_nomem(e, "memory pairs");
+    if (!at) return err_nomem(e, "translation memory search");
     to->ids = at;
     if (c->prefix_id >= 0) *at++ = c->prefix_id;
     for (size_t i = 0; i < src->n; i++) *at++ = src->at[i].id;
@@ -125,7 +125,7 @@ enum status steering_pair_copy_texts(struct steering_pair *to,
     to->target = copy_str(target);
     to->memory = copy_str(str_of(memory));
     return to->source && to->target && to->memory
-        ? ST_OK : err_nomem(e, "memory pairs");
+        ? ST_OK : err_nomem(e, "translation memory search");
 }
 
 enum status steering_pair_plain(struct strbuf *sb, struct str *source,
@@ -134,7 +134,7 @@ enum status steering_pair_plain(struct strbuf *sb, struct str *source,
     strbuf_reset(&sb[0]);
     strbuf_reset(&sb[1]);
     if (!tags_strip(*source, &sb[0]) || !tags_strip(*target, &sb[1]))
-        return err_nomem(e, "memory pairs");
+        return err_nomem(e, "translation memory search");
     *source = strbuf_view(&sb[0]);
     *target = strbuf_view(&sb[1]);
     return ST_OK;
@@ -150,7 +150,7 @@ enum status pairset_new(struct pairset **out, size_t most, struct err *e)
     if (r) r->pairs = calloc(most ? most : 1, sizeof *r->pairs);
     if (!r || !r->pairs) {
         free(r);
-        return err_nomem(e, "memory pairs");
+        return err_nomem(e, "translation memory search");
     }
     *out = r;
     return ST_OK;

@@ -1,5 +1,5 @@
-/* result.c - cuts a text into sentences and jobs, and joins the translations of
- * the sentences to the n best translations of the text. It neither searches
+/* result.c - divides a text into sentences and jobs, and joins the translations
+ * of the sentences to the n best translations of the text. It neither searches
  * memories nor decodes. */
 #include "engine/result.h"
 
@@ -13,7 +13,8 @@
 
 /* ---- from a text to jobs --------------------------------------------- */
 
-struct cutter {
+/* What is needed while the sentences and jobs of a text are created. */
+struct sentence_builder {
     struct result *r;
     const struct options *o;
     const struct search_options *so;
@@ -50,7 +51,8 @@ static enum status result_take_text(struct result *r, const struct options *o,
     return r->source ? ST_OK : err_nomem(e, "a text");
 }
 
-static enum status add_job(struct cutter *c, struct sentence *s, struct err *e)
+static enum status add_job(struct sentence_builder *c, struct sentence *s,
+                           struct err *e)
 {
     const struct config *cfg = &c->r->engine->w->cfg;
     int n = 0;
@@ -73,8 +75,9 @@ static enum status add_job(struct cutter *c, struct sentence *s, struct err *e)
 
 /* Add a sentence, or a part of one, with n pieces. Their spans are relative to
  * `base`. */
-static enum status add_sentence_part(struct cutter *c, const struct piece *p,
-                                     size_t n, size_t base, struct err *e)
+static enum status add_sentence_part(struct sentence_builder *c,
+                                     const struct piece *p, size_t n,
+                                     size_t base, struct err *e)
 {
     struct result *r = c->r;
     struct sentence *s;
@@ -97,7 +100,7 @@ static enum status add_sentence_part(struct cutter *c, const struct piece *p,
 }
 
 /* Add a sentence, in parts if it is longer than max-source. */
-static enum status add_sentence(struct cutter *c, struct span span,
+static enum status add_sentence(struct sentence_builder *c, struct span span,
                                 struct err *e)
 {
     const char *text = c->r->source + span.begin;
@@ -118,7 +121,8 @@ static enum status add_sentence(struct cutter *c, struct span span,
     return st;
 }
 
-static enum status result_cut(struct cutter *c, struct err *e)
+static enum status result_split_into_sentences(struct sentence_builder *c,
+                                               struct err *e)
 {
     struct result *r = c->r;
     struct spans spans = { 0 };
@@ -136,7 +140,7 @@ static enum status result_cut(struct cutter *c, struct err *e)
 }
 
 /* Tokenize the forced beginning of the translation. */
-static enum status prefix_ids(struct cutter *c, const char *prefix,
+static enum status prefix_ids(struct sentence_builder *c, const char *prefix,
                               struct pieces *out, int32_t **ids, struct err *e)
 {
     size_t len = strlen(prefix), bad = utf8_check(prefix, len);
@@ -157,7 +161,7 @@ static enum status prefix_ids(struct cutter *c, const char *prefix,
 
 /* Set the owner of the jobs of sentences `at` and later. Needed whenever the
  * sentences have moved in memory. */
-static void result_own_jobs(struct result *r, int at)
+static void result_update_job_owners(struct result *r, int at)
 {
     for (int i = at; i < r->n_sentences; i++)
         if (r->sentences[i].job) r->sentences[i].job->owner = &r->sentences[i];
@@ -183,8 +187,9 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e)
 {
-    struct cutter c = { calloc(1, sizeof *c.r), o, so, NULL, 0, 0,
-                        malloc((size_t)so->max_source * sizeof *c.ids) };
+    struct sentence_builder c = { calloc(1, sizeof *c.r), o, so, NULL, 0, 0,
+                                  malloc((size_t)so->max_source *
+                                         sizeof *c.ids) };
     struct pieces pp = { 0 };
     int32_t *pids = NULL;
     enum status st;
@@ -200,8 +205,8 @@ enum status result_prepare(struct result **out, const struct engine *en,
         c.r->engine = en;
         st = result_take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
-        if (!st) st = result_cut(&c, e);
-        if (!st) result_own_jobs(c.r, 0);
+        if (!st) st = result_split_into_sentences(&c, e);
+        if (!st) result_update_job_owners(c.r, 0);
     }
     free(pids);
     pieces_release(&pp);
@@ -266,11 +271,18 @@ static enum status write_targets(struct result *r, struct err *e)
     return st;
 }
 
-/* The n best translations of a text choose one translation for each sentence,
- * by total score. They are found by dynamic programming: after each sentence
- * the n best partial choices are kept, each with a link to the choice that it
- * extends, and the best choices are read back from the end. */
-struct combo { double score, logprob; int before, hyp; };
+/* A translation of the text is made of one translation of each sentence, and
+ * its score is the sum of their scores. The n best translations of the text are
+ * found by dynamic programming over the sentences. A partial choice has chosen
+ * a translation for each sentence up to some sentence. Only the n best partial
+ * choices up to each sentence are kept. At the end, each of the n best choices
+ * is followed back through prev. */
+struct partial_choice {
+    double score, logprob;      /* sums over the sentences so far */
+    int prev;                   /* index of the partial choice up to the
+                                   sentence before, which this one extends */
+    int hyp;                    /* the translation chosen for the sentence */
+};
 
 static int sentence_hyps(const struct sentence *s)
 {
@@ -279,30 +291,32 @@ static int sentence_hyps(const struct sentence *s)
 
 /* Order by score, best first. Equal scores keep the order of creation, so that
  * the result is the same on every machine. */
-static int by_score(const void *a, const void *b)
+static int compare_by_score(const void *a, const void *b)
 {
-    const struct combo *x = a, *y = b;
+    const struct partial_choice *x = a, *y = b;
 
     if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    if (x->prev != y->prev) return x->prev < y->prev ? -1 : 1;
     return x->hyp - y->hyp;
 }
 
 /* Extend every partial choice by every translation of the sentence, and sort
  * the result. */
-static int result_extend(const struct sentence *s, const struct combo *from,
-                         int n, struct combo *to)
+static int result_extend(const struct sentence *s,
+                         const struct partial_choice *from, int n,
+                         struct partial_choice *to)
 {
     int k = 0, each = sentence_hyps(s);
 
     for (int a = 0; a < n; a++)
         for (int h = 0; h < each; h++, k++) {
-            to[k] = (struct combo){ from[a].score, from[a].logprob, a, h };
+            to[k] = (struct partial_choice){ from[a].score, from[a].logprob,
+                                             a, h };
             if (!s->job || !s->job->n_hyps) continue;
             to[k].score += s->job->hyps[h].score;
             to[k].logprob += s->job->hyps[h].logprob;
         }
-    if (k > 1) qsort(to, (size_t)k, sizeof *to, by_score);
+    if (k > 1) qsort(to, (size_t)k, sizeof *to, compare_by_score);
     return k;
 }
 
@@ -348,10 +362,12 @@ static enum status result_join(const struct result *r, struct translation *h,
 /* Make a translation by following choice k back from the end.
  * grid[n_sentences + 1][nbest] has the kept choices before the first sentence
  * and after each sentence. */
-static enum status read_back(struct result *r, const struct combo *grid,
-                             int nbest, int k, struct err *e)
+static enum status read_back(struct result *r,
+                             const struct partial_choice *grid, int nbest,
+                             int k, struct err *e)
 {
-    const struct combo *c = grid + (size_t)r->n_sentences * (size_t)nbest + k;
+    const struct partial_choice *c =
+        grid + (size_t)r->n_sentences * (size_t)nbest + k;
     struct translation *h = &r->hyps[r->n_hyps++];
 
     h->score = c->score;
@@ -361,9 +377,9 @@ static enum status read_back(struct result *r, const struct combo *grid,
     if (!h->choice || !h->offset) return err_nomem(e, "a translation");
     for (int i = r->n_sentences; i > 0; i--) {
         assert(c->hyp >= 0 && c->hyp < sentence_hyps(&r->sentences[i - 1]));
-        assert(c->before >= 0 && c->before < nbest);
+        assert(c->prev >= 0 && c->prev < nbest);
         h->choice[i - 1] = c->hyp;
-        c = grid + (size_t)(i - 1) * (size_t)nbest + c->before;
+        c = grid + (size_t)(i - 1) * (size_t)nbest + c->prev;
     }
     return result_join(r, h, e);
 }
@@ -371,8 +387,8 @@ static enum status read_back(struct result *r, const struct combo *grid,
 static enum status combine(struct result *r, int nbest, struct err *e)
 {
     size_t rows = (size_t)r->n_sentences + 1, width = (size_t)nbest;
-    struct combo *grid = calloc(rows * width, sizeof *grid);
-    struct combo *all = malloc(width * width * sizeof *all);
+    struct partial_choice *grid = calloc(rows * width, sizeof *grid);
+    struct partial_choice *all = malloc(width * width * sizeof *all);
     enum status st = ST_OK;
     int n = 1;
 
@@ -443,7 +459,7 @@ enum status result_join_sentences(struct result *r, int first, int n,
     }
     r->n_sentences -= n - 1;
     memmove(to + 1, to + n, (size_t)(r->n_sentences - first - 1) * sizeof *to);
-    result_own_jobs(r, first);
+    result_update_job_owners(r, first);
     assert(r->pending >= 0 && result_sentences_sound(r));
     return ST_OK;
 }

@@ -102,9 +102,9 @@ static enum status session_fill(struct session *s, struct session_cursor *c,
     enum status st = ST_OK;
 
     /* Jobs that are added together are encoded together. */
-    while (!st && batch_free_lanes(s->batch)) {
+    while (!st && batch_count_idle_lanes(s->batch)) {
         struct job *some[16];
-        int n = 0, room = batch_free_lanes(s->batch);
+        int n = 0, room = batch_count_idle_lanes(s->batch);
 
         while (n < room && n < 16 && (j = next_job(c))) some[n++] = j;
         if (!n) break;

@@ -23,7 +23,7 @@ enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
     enum status st = ST_OK;
 
     *out = NULL;
-    if (!k) return err_nomem(e, "memory keys");
+    if (!k) return err_nomem(e, "key cache");
     k->maker = kind.maker;
     k->type = kind.type;
     if (file)
@@ -86,7 +86,7 @@ static enum status list_texts(struct tmfile *tm, struct texts *t,
         for (size_t k = 0; k < tm->n_chosen; k++)
             chosen |= tm->chosen[k] == list[i].id;
         if (chosen) st = store_scan(tm->store, list[i].id, collect_text, t, e);
-        if (st == ST_CANCELED) st = err_nomem(e, "memory keys");
+        if (st == ST_CANCELED) st = err_nomem(e, "key cache");
     }
     free(list);
     return st;
@@ -219,7 +219,7 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
     struct pool *pool = NULL;
     struct texts t = { 0 };
     enum status st =
-        w ? shared_keys_fit(k, en, o, e) : err_nomem(e, "memory keys");
+        w ? shared_keys_fit(k, en, o, e) : err_nomem(e, "key cache");
 
     *made = 0;
     if (!st) st = pool_new(&pool, o->threads, e);
@@ -275,7 +275,7 @@ enum status shared_keys_drop_others(struct shared_keys *k, struct tmfile *tm,
     if (!k->file) return ST_OK;
     st = list_texts(tm, &t, e);
     if (!st) ids = malloc((t.n + 1) * sizeof *ids);
-    if (!st && !ids) st = err_nomem(e, "memory keys");
+    if (!st && !ids) st = err_nomem(e, "key cache");
     if (!st) st = shared_keys_list_ids(tm, &t, ids, &n, e);
     if (!st) st = key_file_keep_only(k->file, ids, n, &n_removed, e);
     if (!st) st = key_file_compact(k->file, e);

@@ -96,7 +96,7 @@ enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
     enum status st = ST_OK;
     int steered = 0;
 
-    assert(n <= batch_free_lanes(m->batch));
+    assert(n <= batch_count_idle_lanes(m->batch));
     for (int i = 0; i < n; i++) {
         const struct sentence *s = jobs[i]->owner;
 

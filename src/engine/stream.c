@@ -99,7 +99,7 @@ static void deliver(struct stream *s)
  * lanes empty. */
 static int stream_jobs_wanted(const struct stream *s, const struct worker *w)
 {
-    int room = batch_free_lanes(w->batch), lanes = s->so.lanes;
+    int room = batch_count_idle_lanes(w->batch), lanes = s->so.lanes;
     long share = (s->queued + s->o.threads - 1) / s->o.threads;
 
     if (batch_busy_lanes(w->batch) && room < (lanes + 3) / 4) return 0;

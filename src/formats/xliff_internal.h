@@ -67,7 +67,8 @@ struct xliff_reader {
 
     struct inline_text source, target;  /* version 1: the unsplit texts */
     struct inline_text seg_source;
-    struct inline_text between;         /* XML since the last segment */
+    struct inline_text inter_segment;   /* XML between the last segment and
+                                           the next one */
     bool has_source, has_seg_source, has_target;
     struct xliff_part *part;            /* [n_alloc], n_part in use */
     size_t n_part, n_alloc, cap_part;

@@ -42,11 +42,13 @@ static struct xliff_part *xliff_find_part(struct xliff_reader *t,
     return NULL;
 }
 
-/* Moves the XML since the last segment to the segment that begins now. */
-static void take_between(struct xliff_reader *t, struct strbuf *to)
+/* Moves the XML that was collected since the last segment ended to `to`. That
+ * is the `pre` of the segment that begins now, or the `post` of the unit if no
+ * segment follows. */
+static void flush_inter_segment_xml(struct xliff_reader *t, struct strbuf *to)
 {
-    gather_check(&t->g, inline_put_xml(&t->between, to), to, 0);
-    inline_reset(&t->between);
+    gather_check(&t->g, inline_put_xml(&t->inter_segment, to), to, 0);
+    inline_reset(&t->inter_segment);
 }
 
 static bool is_segment(const struct xliff_reader *t, const char *name,
@@ -85,12 +87,12 @@ static void start_mrk(struct xliff_reader *t, const char **attrs)
         if (!p) return;
         gather_set(&t->g, &p->mid, mid);
         keep_mrk_attrs(t, &p->attrs, attrs);
-        take_between(t, &p->pre);
+        flush_inter_segment_xml(t, &p->pre);
         t->sink[1] = &p->source;
         t->n_segments++;
     } else {
         keep_mrk_attrs(t, &p->target_attrs, attrs);
-        take_between(t, &p->target_pre);
+        flush_inter_segment_xml(t, &p->target_pre);
         p->has_target = true;
         t->sink[1] = &p->target;
         t->n_target_mrks++;
@@ -203,7 +205,7 @@ static void start_unit(struct xliff_reader *t, const char **attrs)
     inline_reset(&t->source);
     inline_reset(&t->target);
     inline_reset(&t->seg_source);
-    inline_reset(&t->between);
+    inline_reset(&t->inter_segment);
     for (int i = 0; i < t->n_groups; i++) t->group[i].frozen = true;
     for (; *attrs; attrs += 2) {
         if (!strcmp(attrs[0], "id")) gather_set(&t->g, &t->id, attrs[1]);
@@ -217,18 +219,18 @@ static void start_in_unit1(struct xliff_reader *t, const char *name,
     bool target = !strcmp(name, "target") && !t->has_target;
 
     t->in_target = target;
-    inline_reset(&t->between);
+    inline_reset(&t->inter_segment);
     if (!strcmp(name, "source") && !t->has_source) {
         t->has_source = true;
         gather_attrs(&t->g, &t->source_attrs, attrs);
         set_sink(t, &t->source, NULL);
     } else if (!strcmp(name, "seg-source") && !t->has_seg_source) {
         t->has_seg_source = true;
-        set_sink(t, &t->seg_source, &t->between);
+        set_sink(t, &t->seg_source, &t->inter_segment);
     } else if (target) {
         t->has_target = true;
         gather_attrs(&t->g, &t->target_attrs, attrs);
-        set_sink(t, &t->target, &t->between);
+        set_sink(t, &t->target, &t->inter_segment);
     } else {
         gather_copy(&t->g, &t->head, name, attrs);
     }
@@ -241,7 +243,7 @@ static void start_segment(struct xliff_reader *t, const char **attrs)
     if (!p) return;
     t->in_segment = true;
     gather_attrs(&t->g, &p->attrs, attrs);
-    take_between(t, &p->pre);
+    flush_inter_segment_xml(t, &p->pre);
 }
 
 static void start_in_unit2(struct xliff_reader *t, const char *name,
@@ -252,8 +254,8 @@ static void start_in_unit2(struct xliff_reader *t, const char *name,
     assert(!t->in_segment || p);
     if (!t->in_segment && !strcmp(name, "segment")) start_segment(t, attrs);
     else if (!t->in_segment && !strcmp(name, "ignorable")) {
-        t->between.tagged = true;       /* it receives XML */
-        gather_copy(&t->g, &t->between.text, name, attrs);
+        t->inter_segment.tagged = true;       /* it receives XML */
+        gather_copy(&t->g, &t->inter_segment.text, name, attrs);
     } else if (!t->in_segment) gather_copy(&t->g, &t->head, name, attrs);
     else if (!strcmp(name, "source") && !p->has_source) {
         p->has_source = true;
@@ -313,7 +315,7 @@ static void xliff_on_start(void *user, const char *name, const char **attrs)
 static void end_sink(struct xliff_reader *t)
 {
     if (!t->version2 && t->sink[1])
-        take_between(t, t->in_target ? &t->target_post : &t->post);
+        flush_inter_segment_xml(t, t->in_target ? &t->target_post : &t->post);
     t->sink[0] = t->sink[1] = NULL;
     t->sink_depth = 0;
 }
@@ -333,14 +335,14 @@ static void end_inline(struct xliff_reader *t, const char *name, int depth)
                          &t->sink[i]->text, 0);
     if (segment) {
         t->mrk_depth = 0;
-        t->sink[1] = &t->between;
+        t->sink[1] = &t->inter_segment;
     }
 }
 
 static void end_unit(struct xliff_reader *t)
 {
     assert(!t->sink_depth && !t->in_segment && !t->g.copying);
-    if (t->version2) take_between(t, &t->post);
+    if (t->version2) flush_inter_segment_xml(t, &t->post);
     if (xliff_finish_unit(t)) xml_pause(t->x);
 }
 
@@ -437,7 +439,7 @@ static enum status xliff_open_xml(struct xliff_reader *t, struct err *e)
     inline_init(&t->source, limit);
     inline_init(&t->target, limit);
     inline_init(&t->seg_source, limit);
-    inline_init(&t->between, limit);
+    inline_init(&t->inter_segment, limit);
     for (int i = 0; i < XML_DEPTH; i++) {
         strbuf_init(&t->group[i].attrs, GATHER_HEAD);
         strbuf_init(&t->group[i].raw, GATHER_HEAD);
@@ -486,7 +488,7 @@ static void xliff_reader_close(struct reader *r)
     inline_release(&t->source);
     inline_release(&t->target);
     inline_release(&t->seg_source);
-    inline_release(&t->between);
+    inline_release(&t->inter_segment);
     free(t->part);
     free(t->fixed_source);
     free(t->fixed_target);

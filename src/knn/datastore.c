@@ -26,7 +26,7 @@ enum status datastore_add(struct datastore *ks, struct pair_keys *b,
                             b->d == ks->pairs[0]->d));
     if (!mem_grow(&ks->pairs, &ks->cap, (size_t)ks->n_pairs + 1,
                   sizeof *ks->pairs))
-        return err_nomem(e, "memory keys");
+        return err_nomem(e, "neighbor search");
     ks->pairs[ks->n_pairs++] = pair_keys_hold(b);
     ks->n += b->n;
     PARANOID_CHECK(datastore_sound(ks));

@@ -37,7 +37,7 @@ enum status key_builder_new(struct key_builder **out, const struct net *net,
     struct key_builder *kb = calloc(1, sizeof *kb);
 
     *out = kb;
-    if (!kb) return err_nomem(e, "memory keys");
+    if (!kb) return err_nomem(e, "key cache");
     kb->net = net;
     kb->pool = pool;
     kb->o = *o;
@@ -113,7 +113,7 @@ static enum status key_builder_make_room(struct key_builder *kb, int rows,
     kb->hidden = mem_zalloc((size_t)kb->rows * kb->ws.ld, sizeof(float));
     if (kb->row && kb->hidden) return ST_OK;
     key_builder_release_room(kb);
-    return err_nomem(e, "memory keys");
+    return err_nomem(e, "key cache");
 }
 
 /* ---- one group ----------------------------------------------------------- */
@@ -223,7 +223,7 @@ static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
                   sizeof *kb->crosskvs) ||
         !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
                   sizeof *kb->sources))
-        return err_nomem(e, "memory keys");
+        return err_nomem(e, "key cache");
     key_builder_encode(kb, pairs, n);
     key_builder_decode(kb, pairs, n);
     hidden = kb->hidden;

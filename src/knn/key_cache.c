@@ -23,7 +23,8 @@ struct cache_node {
     struct pair_keys *keys;     /* held */
     struct cache_node *next;    /* in the chain */
     struct cache_node *newer, *older;   /* in the LRU list */
-    uint32_t noted_use;         /* for key_file_touch */
+    uint32_t noted_use;         /* set by key_file_touch, which uses it to note
+                                   the same use only once */
 };
 
 struct key_cache {
@@ -34,8 +35,10 @@ struct key_cache {
     pthread_mutex_t lock;       /* protects the members below */
     struct cache_node **chains; /* [mask + 1] */
     size_t mask, pairs, bytes;
-    struct cache_node lru;      /* list head: lru.older is the most recently
-                                   used node, lru.newer the least */
+    struct cache_node lru;      /* sentinel of the circular LRU list; it has no
+                                   keys. lru.older is the most recently used
+                                   node, lru.newer the least recently used. In
+                                   an empty list both point to the sentinel. */
     uint64_t dropped;
 };
 
@@ -86,9 +89,11 @@ static struct cache_node **chain_of(struct key_cache *c, struct key_id id)
     return &c->chains[(size_t)id.lo & c->mask];
 }
 
-/* The place of the pointer to the node of this id; it holds NULL when there is
- * no such node. */
-static struct cache_node **key_cache_find(struct key_cache *c, struct key_id id)
+/* The link (the pointer in the chain) that points to the node of this id, so
+ * that the caller can unlink the node. The link is NULL when there is no such
+ * node. */
+static struct cache_node **key_cache_find_link(struct key_cache *c,
+                                               struct key_id id)
 {
     struct cache_node **at = chain_of(c, id);
 
@@ -159,7 +164,7 @@ static void key_cache_make_room(struct key_cache *c, size_t bytes)
     assert(bytes <= c->limit);
     while (c->bytes > c->limit - bytes) {
         assert(c->lru.newer != &c->lru);
-        key_cache_remove(c, key_cache_find(c, c->lru.newer->id));
+        key_cache_remove(c, key_cache_find_link(c, c->lru.newer->id));
         c->dropped++;
     }
 }
@@ -169,7 +174,7 @@ static void key_cache_make_room(struct key_cache *c, size_t bytes)
 static bool key_cache_insert(struct key_cache *c, struct key_id id,
                              struct pair_keys *b)
 {
-    struct cache_node *n = *key_cache_find(c, id);
+    struct cache_node *n = *key_cache_find_link(c, id);
 
     if (n) key_cache_touch(c, n);
     if (n || b->bytes > c->limit) return true;
@@ -199,7 +204,7 @@ enum status key_cache_new(struct key_cache **out, size_t limit,
     if (c) c->chains = calloc(FIRST_CHAINS, sizeof *c->chains);
     if (!c || !c->chains) {
         free(c);
-        return err_nomem(e, "cache of memory keys");
+        return err_nomem(e, "key cache");
     }
     pthread_mutex_init(&c->lock, NULL);
     c->mask = FIRST_CHAINS - 1;
@@ -215,7 +220,7 @@ void key_cache_free(struct key_cache *c)
     if (!c) return;
     PARANOID_CHECK(key_cache_sound(c));
     while (c->pairs)
-        key_cache_remove(c, key_cache_find(c, c->lru.newer->id));
+        key_cache_remove(c, key_cache_find_link(c, c->lru.newer->id));
     assert(c->bytes == 0 && c->lru.newer == &c->lru);
     key_file_close(c->file);
     pthread_mutex_destroy(&c->lock);
@@ -224,14 +229,14 @@ void key_cache_free(struct key_cache *c)
 }
 
 /* The keys of a pair if they are in memory, as a new reference; else NULL. */
-static struct pair_keys *key_cache_look_up(struct key_cache *c,
-                                           struct key_id id)
+static struct pair_keys *key_cache_get_from_memory(struct key_cache *c,
+                                                   struct key_id id)
 {
     struct pair_keys *b = NULL;
     struct cache_node *n;
 
     pthread_mutex_lock(&c->lock);
-    n = *key_cache_find(c, id);
+    n = *key_cache_find_link(c, id);
     if (n) {
         key_cache_touch(c, n);
         b = pair_keys_hold(n->keys);
@@ -243,8 +248,8 @@ static struct pair_keys *key_cache_look_up(struct key_cache *c,
 
 /* Insert keys that were read from the file. Out of memory is not an error: they
  * are read again next time. */
-static void key_cache_insert_read(struct key_cache *c, struct key_id id,
-                                  struct pair_keys *b)
+static void key_cache_insert_from_file(struct key_cache *c, struct key_id id,
+                                       struct pair_keys *b)
 {
     pthread_mutex_lock(&c->lock);
     key_cache_insert(c, id, b);
@@ -253,17 +258,17 @@ static void key_cache_insert_read(struct key_cache *c, struct key_id id,
 
 /* Look in memory, then in the file. *in_memory is false for keys that were read
  * from the file. */
-static enum status key_cache_find_keys(struct key_cache *c, struct key_id id,
-                                       struct pair_keys **out, bool *in_memory,
-                                       struct err *e)
+static enum status key_cache_get_from_memory_or_file(
+    struct key_cache *c, struct key_id id, struct pair_keys **out,
+    bool *in_memory, struct err *e)
 {
     enum status st = ST_OK;
 
-    *out = key_cache_look_up(c, id);
+    *out = key_cache_get_from_memory(c, id);
     *in_memory = *out != NULL;
     if (*out || !c->file) return ST_OK;
     st = key_file_get(c->file, id, out, e);
-    if (*out) key_cache_insert_read(c, id, *out);
+    if (*out) key_cache_insert_from_file(c, id, *out);
     return st;
 }
 
@@ -271,19 +276,20 @@ enum status key_cache_get(struct key_cache *c, struct key_id id,
                           struct pair_keys **out, struct err *e)
 {
     bool in_memory;
-    enum status st = key_cache_find_keys(c, id, out, &in_memory, e);
+    enum status st = key_cache_get_from_memory_or_file(c, id, out, &in_memory,
+                                                       e);
 
     atomic_fetch_add(in_memory ? &c->hits : *out ? &c->file_hits : &c->misses,
                      1);
     return st;
 }
 
-enum status key_cache_get_again(struct key_cache *c, struct key_id id,
-                                struct pair_keys **out, struct err *e)
+enum status key_cache_get_uncounted(struct key_cache *c, struct key_id id,
+                                    struct pair_keys **out, struct err *e)
 {
     bool in_memory;
 
-    return key_cache_find_keys(c, id, out, &in_memory, e);
+    return key_cache_get_from_memory_or_file(c, id, out, &in_memory, e);
 }
 
 enum status key_cache_put(struct key_cache *c, const struct key_id *ids,
@@ -296,7 +302,7 @@ enum status key_cache_put(struct key_cache *c, const struct key_id *ids,
     for (int i = 0; i < n; i++)
         ok = key_cache_insert(c, ids[i], keys[i]) && ok;
     pthread_mutex_unlock(&c->lock);
-    if (!ok) return err_nomem(e, "cache of memory keys");
+    if (!ok) return err_nomem(e, "key cache");
     return c->file ? key_file_put(c->file, ids, keys, n, e) : ST_OK;
 }
 

@@ -39,8 +39,8 @@ enum status key_cache_get(struct key_cache *c, struct key_id id,
 /* Look up a pair again that key_cache_get did not find: another thread may have
  * put it since. The statistics do not count this, so that a pair is one hit or
  * one miss. */
-enum status key_cache_get_again(struct key_cache *c, struct key_id id,
-                                struct pair_keys **out, struct err *e);
+enum status key_cache_get_uncounted(struct key_cache *c, struct key_id id,
+                                    struct pair_keys **out, struct err *e);
 /* Put the keys of n pairs, in one transaction of the file. The cache takes its
  * own references. Keys that are present already stay. Keys larger than the
  * limit are written to the file only. */

@@ -300,7 +300,7 @@ static enum status read_keys(struct key_file *f, struct key_id id,
     enum status st;
 
     if (sqlite3_errcode(f->db.sql) == SQLITE_NOMEM)
-        return err_nomem(e, "memory keys");
+        return err_nomem(e, "key cache");
     if (n < 0 || n > MAX_BLOB || size != (size_t)n * key_bytes(f) ||
         sum != sum_of(id, bytes, size))
         return ST_OK;
@@ -530,7 +530,7 @@ enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
         return err_set(e, ST_IO, "%s: the key file is read-only, so no keys "
                        "can be removed", f->db.path);
     k.listed = malloc(TRIM_ROWS * sizeof *k.listed);
-    if (!k.listed) return err_nomem(e, "memory keys");
+    if (!k.listed) return err_nomem(e, "key cache");
     pthread_mutex_lock(&f->lock);
     key_file_sql_wipe(&f->db, true);
     st = keep_steps(f, &k, e);

@@ -35,7 +35,7 @@ enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
 
     assert(n >= 0 && d > 0);
     *out = b;
-    if (!b) return err_nomem(e, "memory keys");
+    if (!b) return err_nomem(e, "key cache");
     atomic_init(&b->refs, 1);
     b->type = type;
     b->n = n;

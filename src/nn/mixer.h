@@ -1,5 +1,6 @@
-/* mixer.h - the interface of a component that changes the distribution of each
- * step between decoder and search.
+/* mixer.h - the interface of a mixer. A mixer sits between the decoder and the
+ * search: the decoder computes a probability distribution over the vocabulary
+ * for the next token, the mixer may change it, and the search uses the result.
  *
  * A mixer is called after each decoder pass. It reads the hidden states of the
  * rows and the model's distribution p, and returns for each row a mixture
@@ -37,8 +38,9 @@ struct mix {
     float keep;                 /* 1 when the mixer does not change the row */
     int n;                      /* listed tokens, at most 64; 0 when the mixer
                                    does not change the row */
-    const int32_t *token;       /* [n], distinct. token and add belong to the */
-    const float *add;           /* [n], >= 0.     mixer until its next step. */
+    /* The mixer owns both arrays. They stay valid until its next step. */
+    const int32_t *token;       /* [n] the listed tokens, all different */
+    const float *add;           /* [n] what is added for each of them, >= 0 */
     /* Guesses for the tokens after the next one, best first. Search computes
      * their states ahead of time; the result is the same without them. */
     int n_guesses;

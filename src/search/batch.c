@@ -1,17 +1,20 @@
-/* batch.c - runs decoder passes over the hypotheses of several sentences, adds
- * drafts where guesses promise to save a pass, and takes beam search steps. The
- * choice among candidates is in beam.c; the book-keeping of states is in
- * states.c.
+/* batch.c - runs decoder passes over the hypotheses of several sentences and
+ * takes beam search steps. Where guesses of the next tokens are likely to save
+ * a pass, their states are computed in advance: this is speculative decoding,
+ * and such a state is called a draft. The choice among candidates is in beam.c;
+ * the book-keeping of states is in states.c.
  *
  * Invariants between steps, for each busy lane:
- *   - Live hypothesis i is at state at[i]. Its path, the cache slots of its
- *     tokens, is path[i * max_len .. i * max_len + beam.t]; the last of these
- *     is the slot of at[i].
+ *   - Live hypothesis i is at state hyp_state[i]. Its path, the cache slots of
+ *     its tokens, is path[i * max_len .. i * max_len + beam.t]; the last of
+ *     these is the slot of hyp_state[i].
  *   - path entries after beam.t are scratch: drafts that continue the
  *     hypothesis store their slots there.
- *   - n_busy is the number of lanes with a job. A free lane has no states.
- * When the beam is reordered, the paths are copied to the other one of two
- * buffers; they have a few hundred integers. */
+ *   - n_busy is the number of lanes with a job. An idle lane has no states.
+ * There are two path buffers, path and path_next. A step writes the paths of
+ * the new hypotheses to path_next, because several of them may continue the
+ * same path, and then exchanges the two. A path is at most a few hundred
+ * integers, so copying it is cheap. */
 #include "search/batch.h"
 
 #include <math.h>
@@ -26,11 +29,12 @@
 #include "search/topk.h"
 
 struct lane {
-    struct job *job;            /* borrowed; NULL: the lane is free */
+    struct job *job;            /* borrowed; NULL: the lane is idle */
     struct crosskv crosskv;     /* of its source */
     struct beam beam;
     struct states states;
-    int *at, *at_next;          /* [beam] states of the live hypotheses */
+    int *hyp_state;             /* [beam] states of the live hypotheses */
+    int *hyp_state_next;        /* [beam] the same after the current step */
     int32_t *path, *path_next;  /* [beam, max_len] cache slots */
 };
 
@@ -47,10 +51,12 @@ struct batch {
     struct source *sources;     /* [lanes] being encoded */
     int max_rows;               /* batch_max_rows */
     struct decoder_row *rows;   /* [max_rows] the rows of the current pass. The
-                                   next six arrays belong to it: */
+                                   next six arrays have an entry for each: */
     int *row_lane;              /* index of the lane */
-    struct state **row_at;      /* the state in that lane */
-    int32_t *row_state, *row_parent;    /* cache slots, as mixer state ids */
+    struct state **row_state_ptr;       /* the state in that lane */
+    int32_t *row_slot;          /* cache slot of the state; it is also the id
+                                   by which the mixer knows the state */
+    int32_t *row_parent_slot;   /* the same for the state before it; or -1 */
     int *row_pos;               /* number of tokens before it */
     const int32_t **row_path;   /* cache slots of the hypothesis */
     int32_t *slot_token;        /* [slots of the cache] the token of the state
@@ -95,9 +101,9 @@ static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
     if (st) return st;
     l->path = malloc(n * sizeof *l->path);
     l->path_next = malloc(n * sizeof *l->path_next);
-    l->at = calloc((size_t)b->o.beam, sizeof *l->at);
-    l->at_next = calloc((size_t)b->o.beam, sizeof *l->at_next);
-    return l->path && l->path_next && l->at && l->at_next
+    l->hyp_state = calloc((size_t)b->o.beam, sizeof *l->hyp_state);
+    l->hyp_state_next = calloc((size_t)b->o.beam, sizeof *l->hyp_state_next);
+    return l->path && l->path_next && l->hyp_state && l->hyp_state_next
         ? ST_OK : err_nomem(e, "paths");
 }
 
@@ -108,9 +114,9 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->blocks = linear_panels(&b->net->w->project);
     b->rows = calloc(n, sizeof *b->rows);
     b->row_lane = calloc(n, sizeof *b->row_lane);
-    b->row_at = calloc(n, sizeof *b->row_at);
-    b->row_state = calloc(n, sizeof *b->row_state);
-    b->row_parent = calloc(n, sizeof *b->row_parent);
+    b->row_state_ptr = calloc(n, sizeof *b->row_state_ptr);
+    b->row_slot = calloc(n, sizeof *b->row_slot);
+    b->row_parent_slot = calloc(n, sizeof *b->row_parent_slot);
     b->row_pos = calloc(n, sizeof *b->row_pos);
     b->row_path = calloc(n, sizeof *b->row_path);
     b->slot_token = calloc(n * (size_t)b->max_len, sizeof *b->slot_token);
@@ -122,9 +128,10 @@ static enum status alloc_rows(struct batch *b, struct err *e)
     b->sources = calloc((size_t)b->o.lanes, sizeof *b->sources);
     b->cross_scratch = mem_alloc((size_t)b->net->heads *
                                  (size_t)b->o.max_source, sizeof(float));
-    if (b->rows && b->row_lane && b->row_at && b->row_state && b->row_parent &&
-        b->row_pos && b->row_path && b->slot_token && b->hidden && b->logits &&
-        b->block_max && b->stats && b->mix && b->sources && b->cross_scratch)
+    if (b->rows && b->row_lane && b->row_state_ptr && b->row_slot &&
+        b->row_parent_slot && b->row_pos && b->row_path && b->slot_token &&
+        b->hidden && b->logits && b->block_max && b->stats && b->mix &&
+        b->sources && b->cross_scratch)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
@@ -184,15 +191,15 @@ void batch_free(struct batch *b)
         states_release(&b->lanes[i].states);
         free(b->lanes[i].path);
         free(b->lanes[i].path_next);
-        free(b->lanes[i].at);
-        free(b->lanes[i].at_next);
+        free(b->lanes[i].hyp_state);
+        free(b->lanes[i].hyp_state_next);
     }
     free(b->lanes);
     free(b->rows);
     free(b->row_lane);
-    free(b->row_at);
-    free(b->row_state);
-    free(b->row_parent);
+    free(b->row_state_ptr);
+    free(b->row_slot);
+    free(b->row_parent_slot);
     free(b->row_pos);
     free(b->row_path);
     free(b->slot_token);
@@ -213,7 +220,11 @@ void batch_set_pool(struct batch *b, bool use)
     b->ws.pool = use ? b->pool : NULL;
 }
 
-int batch_free_lanes(const struct batch *b) { return b->o.lanes - b->n_busy; }
+int batch_count_idle_lanes(const struct batch *b)
+{
+    return b->o.lanes - b->n_busy;
+}
+
 int batch_busy_lanes(const struct batch *b) { return b->n_busy; }
 
 struct batch_counts batch_counts(const struct batch *b) { return b->counts; }
@@ -226,7 +237,7 @@ static inline bool lane_sound(const struct batch *b, const struct lane *l)
     size_t ld = (size_t)b->max_len, t = (size_t)l->beam.t;
 
     for (int i = 0; i < l->beam.n_live; i++) {
-        const struct state *s = &l->states.at[l->at[i]];
+        const struct state *s = &l->states.at[l->hyp_state[i]];
 
         if (!s->in_use || l->path[(size_t)i * ld + t] != s->slot) return false;
     }
@@ -253,7 +264,7 @@ static int lane_index(const struct batch *b, const struct lane *l)
     return (int)(l - b->lanes);
 }
 
-static struct lane *free_lane(struct batch *b)
+static struct lane *find_idle_lane(struct batch *b)
 {
     for (int i = 0; i < b->o.lanes; i++)
         if (!b->lanes[i].job) return &b->lanes[i];
@@ -266,20 +277,20 @@ static void begin_states(struct batch *b, struct lane *l)
 {
     struct state *s;
 
-    l->at[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
-    assert(l->at[0] >= 0);
-    s = &l->states.at[l->at[0]];
+    l->hyp_state[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
+    assert(l->hyp_state[0] >= 0);
+    s = &l->states.at[l->hyp_state[0]];
     l->path[0] = s->slot;
     if (!b->o.draft || !b->mixer || !b->mixer->first) return;
     b->mixer->first(b->mixer, lane_index(b, l), &s->guesses[0]);
     s->n_guesses = s->guesses[0].n > 0;
 }
 
-/* Put a job into a free lane. x is the encoder's output for its source. */
+/* Put a job into an idle lane. x is the encoder's output for its source. */
 static enum status batch_enter(struct batch *b, struct job *j, const float *x,
                                struct err *e)
 {
-    struct lane *l = free_lane(b);
+    struct lane *l = find_idle_lane(b);
 
     assert(l && !l->job);
     if (b->mixer && b->mixer->begin) {
@@ -315,7 +326,7 @@ static int encode_some(struct batch *b, struct job **jobs, int n)
 enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e)
 {
-    assert(n >= 0 && n <= batch_free_lanes(b));
+    assert(n >= 0 && n <= batch_count_idle_lanes(b));
     while (n > 0) {
         int k = encode_some(b, jobs, n), row = 0;
 
@@ -343,9 +354,9 @@ static void batch_add_row(struct batch *b, struct lane *l, struct state *s,
     assert(!s->known && path[pos] == s->slot);
     b->rows[r] = (struct decoder_row){ &l->crosskv, s->token, pos, path };
     b->row_lane[r] = lane_index(b, l);
-    b->row_at[r] = s;
-    b->row_state[r] = s->slot;
-    b->row_parent[r] = pos ? path[pos - 1] : -1;
+    b->row_state_ptr[r] = s;
+    b->row_slot[r] = s->slot;
+    b->row_parent_slot[r] = pos ? path[pos - 1] : -1;
     b->row_pos[r] = pos;
     b->row_path[r] = path;
     b->slot_token[s->slot] = s->token;
@@ -378,16 +389,17 @@ struct draft {
     int next;                   /* the state after that; -1: not made yet */
 };
 
-/* The fixed cost of a pass, in rows (bench: 0.4 ms, and 0.2 ms a row). All busy
- * lanes share it. */
-#define PASS_ROWS 2.0f
+/* The fixed cost of a pass, expressed as a number of rows. A pass takes about
+ * 0.4 ms plus 0.2 ms per row (measured with bench/), so its fixed part costs as
+ * much as two rows. All busy lanes share the fixed part. */
+#define PASS_COST_IN_ROWS 2.0f
 
-/* Whether it pays to draft one more token for every hypothesis. A step needs
- * the states of all hypotheses, so it saves a pass only if all guesses are
- * right, and the rows of wrong guesses are wasted. *rows is the number of new
- * rows. */
-static bool level_pays(const struct batch *b, const struct lane *l,
-                       struct draft *d, int n, int pos, int *rows)
+/* Whether drafting one more token for every hypothesis is expected to save more
+ * time than it costs. A step needs the states of all hypotheses. So drafts save
+ * a pass only if all guesses are right, and the rows of wrong guesses are
+ * wasted. *rows is the number of new rows. */
+static bool draft_is_worthwhile(const struct batch *b, const struct lane *l,
+                                struct draft *d, int n, int pos, int *rows)
 {
     float all = 1, wasted = 0, p;
 
@@ -403,12 +415,12 @@ static bool level_pays(const struct batch *b, const struct lane *l,
         wasted += 1 - d[i].likely;
         ++*rows;
     }
-    return all * PASS_ROWS > wasted * (float)b->n_busy;
+    return all * PASS_COST_IN_ROWS > wasted * (float)b->n_busy;
 }
 
 /* Draft the token at position pos for every hypothesis. */
-static void add_level(struct batch *b, struct lane *l, struct draft *d, int n,
-                      int pos)
+static void add_draft_position(struct batch *b, struct lane *l,
+                               struct draft *d, int n, int pos)
 {
     for (int i = 0; i < n; i++) {
         int32_t *path = l->path + (size_t)i * (size_t)b->max_len;
@@ -435,17 +447,18 @@ static void add_drafts(struct batch *b, struct lane *l)
     int room = states_room(&l->states) - b->o.beam;
 
     if (n > DRAFT_LIVE || l->beam.t < l->job->n_prefix) return;
-    for (int i = 0; i < n; i++) d[i] = (struct draft){ l->at[i], 1, -1, -1 };
-    for (; level_pays(b, l, d, n, pos, &rows) && rows <= room &&
+    for (int i = 0; i < n; i++)
+        d[i] = (struct draft){ l->hyp_state[i], 1, -1, -1 };
+    for (; draft_is_worthwhile(b, l, d, n, pos, &rows) && rows <= room &&
            b->n_drafts + rows <= b->o.draft; pos++, room -= rows)
-        add_level(b, l, d, n, pos);
+        add_draft_position(b, l, d, n, pos);
 }
 
 /* Add rows for the hypotheses whose state is not known yet, and for drafts. */
 static void add_lane_rows(struct batch *b, struct lane *l)
 {
     for (int i = 0; i < l->beam.n_live; i++) {
-        struct state *s = &l->states.at[l->at[i]];
+        struct state *s = &l->states.at[l->hyp_state[i]];
 
         if (!s->known)
             batch_add_row(b, l, s, l->beam.t,
@@ -486,9 +499,9 @@ static void run_mixer(struct batch *b)
         .rows = b->n_rows, .d = b->net->d, .vocab = b->net->vocab,
         .hidden = b->hidden, .ld_hidden = b->ws.ld,
         .logits = b->logits, .ld_logits = b->ws.ld_vocab,
-        .stats = b->stats, .lane = b->row_lane, .state = b->row_state,
-        .parent = b->row_parent, .n_tokens = b->row_pos, .path = b->row_path,
-        .state_token = b->slot_token,
+        .stats = b->stats, .lane = b->row_lane, .state = b->row_slot,
+        .parent = b->row_parent_slot, .n_tokens = b->row_pos,
+        .path = b->row_path, .state_token = b->slot_token,
     };
 
     for (int i = 0; i < b->n_rows; i++)
@@ -506,8 +519,9 @@ static double row_prob(const struct batch *b, int row, int32_t token)
     return exp(x - (double)b->stats[row].max) / (double)b->stats[row].sum;
 }
 
-/* The log-probability that search uses. The floor of 1e-9 keeps it finite
- * (method 0.5); it is never above 0. */
+/* The log-probability that search uses. 1e-9 is added to the probability, so
+ * that the logarithm is finite even for a probability of 0 (docs/method.md,
+ * 0.5). The sum is limited to 1, so that the result is never above 0. */
 static float search_log(double p)
 {
     return (float)log(fmin(p + 1e-9, 1));
@@ -534,7 +548,7 @@ static bool token_barred(const struct batch *b, int pos, int32_t id)
 /* Add a continuation to the state of a row. */
 static void add_continuation(struct batch *b, int row, int32_t token)
 {
-    struct state *s = b->row_at[row];
+    struct state *s = b->row_state_ptr[row];
     double add = mixer_part(&b->mix[row], token);
     double p = (double)b->mix[row].keep * row_prob(b, row, token);
 
@@ -572,7 +586,7 @@ static void set_continuations(struct batch *b, int row)
 {
     const struct lane *l = &b->lanes[b->row_lane[row]];
     const struct mix *m = &b->mix[row];
-    struct state *s = b->row_at[row];
+    struct state *s = b->row_state_ptr[row];
     int pos = b->rows[row].pos;
 
     s->n = 0;
@@ -590,7 +604,7 @@ static void set_continuations(struct batch *b, int row)
 static void offer_continuations(struct lane *l)
 {
     for (int i = 0; i < l->beam.n_live; i++) {
-        const struct state *s = &l->states.at[l->at[i]];
+        const struct state *s = &l->states.at[l->hyp_state[i]];
 
         for (int j = 0; j < s->n; j++)
             beam_offer(&l->beam, i, s->next[j].token, s->next[j].logprob);
@@ -607,7 +621,7 @@ static void follow_hypotheses(struct batch *b, struct lane *l)
     struct beam *bm = &l->beam;
     size_t ld = (size_t)b->max_len, n = (size_t)bm->t;
     int32_t *path = l->path;
-    int *at = l->at;
+    int *at = l->hyp_state;
 
     for (int i = 0; i < bm->n_live; i++) {
         int from = at[bm->live[i].from], to;
@@ -618,16 +632,16 @@ static void follow_hypotheses(struct batch *b, struct lane *l)
         else if (l->states.at[to].drafted) b->counts.drafts_used++;
         assert(to >= 0 && bm->t < b->max_len);
         l->states.at[to].drafted = false;
-        l->at_next[i] = to;
+        l->hyp_state_next[i] = to;
         memcpy(l->path_next + (size_t)i * ld,
                path + (size_t)bm->live[i].from * ld, n * sizeof *path);
         l->path_next[(size_t)i * ld + n] = l->states.at[to].slot;
     }
-    states_keep(&l->states, l->at_next, bm->n_live);
+    states_keep(&l->states, l->hyp_state_next, bm->n_live);
     l->path = l->path_next;
     l->path_next = path;
-    l->at = l->at_next;
-    l->at_next = at;
+    l->hyp_state = l->hyp_state_next;
+    l->hyp_state_next = at;
 }
 
 /* Run a finished translation through the decoder again, in passes of up to
@@ -661,8 +675,9 @@ static void decode_again(struct batch *b, struct lane *l, int hyp)
     kvcache_drop(&b->cache, slot);
 }
 
-/* Clear the lane of a job that is finished or abandoned. */
-static struct job *free_job_lane(struct batch *b, struct lane *l)
+/* Detach a finished or abandoned job from its lane, mark the lane idle, return
+ * the job. */
+static struct job *release_lane(struct batch *b, struct lane *l)
 {
     struct job *j = l->job;
 
@@ -673,7 +688,7 @@ static struct job *free_job_lane(struct batch *b, struct lane *l)
     return j;
 }
 
-/* Write the results of a finished sentence and free its lane. */
+/* Write the results of a finished sentence and release its lane. */
 static struct job *batch_leave(struct batch *b, struct lane *l)
 {
     struct job *j = l->job;
@@ -682,13 +697,13 @@ static struct job *batch_leave(struct batch *b, struct lane *l)
     beam_results(&l->beam, j);
     for (int i = 0; (b->o.attention || b->o.explain) && i < j->n_hyps; i++)
         decode_again(b, l, i);
-    return free_job_lane(b, l);
+    return release_lane(b, l);
 }
 
 static bool all_known(const struct lane *l)
 {
     for (int i = 0; i < l->beam.n_live; i++)
-        if (!l->states.at[l->at[i]].known) return false;
+        if (!l->states.at[l->hyp_state[i]].known) return false;
     return true;
 }
 
@@ -738,7 +753,7 @@ struct job *batch_abandon(struct batch *b)
 
         if (!j) continue;
         states_clear(&l->states);
-        free_job_lane(b, l);
+        release_lane(b, l);
         j->next = jobs;
         jobs = j;
     }

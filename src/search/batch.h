@@ -1,14 +1,15 @@
 /* batch.h - decode several sentences together.
  *
- * A batch has lanes. A sentence enters a free lane, and its source is encoded
+ * A batch has lanes. A sentence enters an idle lane, and its source is encoded
  * then. It takes part in every decoder pass with one row per live hypothesis,
  * and leaves as soon as it is finished; the lane can be filled again at once.
  * There is no padding: the rows of all lanes are adjacent, and the translation
  * of a sentence does not depend on the other sentences.
  *
  * If the mixer guesses the next tokens, their states are computed ahead of time
- * in the same pass (drafts). A sentence whose guesses are right then takes
- * several steps with one pass. The result is the same without drafts.
+ * in the same pass. Such states are called drafts, and the technique is called
+ * speculative decoding. A sentence whose guesses are right then takes several
+ * steps with one pass. The result is the same without drafts.
  *
  * A batch is used by one thread at a time. With a pool, matrix products are
  * shared among the threads of the pool. Nothing is allocated after
@@ -33,10 +34,10 @@ void batch_free(struct batch *b);               /* NULL is fine */
 /* Turn the use of the pool on or off. It is on at first. */
 void batch_set_pool(struct batch *b, bool use);
 
-int batch_free_lanes(const struct batch *b);
+int batch_count_idle_lanes(const struct batch *b);
 int batch_busy_lanes(const struct batch *b);
 
-/* Encode n jobs and put them into lanes. n must be at most the number of free
+/* Encode n jobs and put them into lanes. n must be at most the number of idle
  * lanes, and no source may be longer than max_source. The batch borrows the
  * jobs until it returns them. Fails only when the mixer fails; the jobs that
  * entered before stay in their lanes. */

@@ -112,7 +112,8 @@ struct rules {                  /* each array of lists ends with NULL */
     const char *const *never[N_LISTS], *const *maybe[N_LISTS];
     const char *const *ending[N_LISTS], *const *starter[N_LISTS];
     bool ordinals;              /* "3." may be "third" */
-    bool nouns_capital;         /* so a capital is weak evidence */
+    bool nouns_capitalized;     /* nouns begin with a capital, so a capital
+                                   does not show that a sentence begins */
 };
 
 static const struct rules de_rules = {
@@ -160,6 +161,9 @@ static bool split_is_space(uint32_t cp)
            utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_ZS;
 }
 
+/* The kinds of punctuation that may end a sentence. The order matters: if a run
+ * has several kinds, join_stops gives it the last of them in this order. Two
+ * full stops or more count as STOP_DOTS. */
 enum stop { STOP_NONE, STOP_DOT, STOP_DOTS, STOP_MARK, STOP_WIDE };
 
 static enum stop stop_of(uint32_t cp)
@@ -192,7 +196,9 @@ static bool is_closer(uint32_t cp)
            utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_PE;
 }
 
-static bool is_opener(uint32_t cp)
+/* Quotes, brackets, dashes and bullets that may stand before the first word of
+ * a sentence. */
+static bool may_precede_sentence(uint32_t cp)
 {
     if (is_quote(cp) || cp == '(' || cp == '[' || cp == '-' || cp == '*' ||
         cp == 0xA1 || cp == 0xBF || cp == 0x2013 || cp == 0x2014 ||
@@ -271,15 +277,15 @@ static struct next_text split_peek_next(const struct rules *r,
     for (; at < t.len && split_is_space(cp = split_char_at(t, at, &len));
          at += (size_t)len)
         f.space = true;
-    for (int i = 0; i < 4 && at < t.len && is_opener(cp); i++) {
-        bool dash = !is_quote(cp);
+    for (int i = 0; i < 4 && at < t.len && may_precede_sentence(cp); i++) {
+        bool space_may_follow = !is_quote(cp);
 
         f.bracket = true;
         at += (size_t)len;
         if (at < t.len) cp = split_char_at(t, at, &len);
-        /* A space may follow a dash. After a quote it would mean that the
-         * quote is a closing one. */
-        if (dash && at < t.len && cp == ' ') {
+        /* One space may follow a dash, bullet or bracket. A quote that is
+         * followed by a space is a closing one. */
+        if (space_may_follow && at < t.len && cp == ' ') {
             at++;
             if (at < t.len) cp = split_char_at(t, at, &len);
         }
@@ -370,13 +376,19 @@ static bool dot_ends(const struct rules *r, const char *s, size_t n,
     struct split_word w;
 
     split_read_word(&w, s, n);
+    /* A number: "3", "12", "1990", "3.4". At the beginning of a sentence it
+     * numbers an item. In a language with ordinals, a number of one or two
+     * characters may be one ("am 3. Mai") and never ends the sentence. A longer
+     * one ends it before a starter; before another word it does so only if it
+     * has no dots inside and nouns are not capitalized. */
     if (w.n_digits && w.n_digits + w.n_dots == w.n_chars) {
         if (first) return false;
         if (!r->ordinals) return true;
         if (f->starter) return w.n_chars > 2;
-        return w.n_chars > 2 && !w.n_dots && !r->nouns_capital;
+        return w.n_chars > 2 && !w.n_dots && !r->nouns_capitalized;
     }
-    if (w.n_chars == 1) return false;           /* initial, "z. B." */
+    if (w.n_chars == 1) return false;   /* an initial, or "z. B." */
+    /* Roman numerals: item numbers, and ordinals ("Ludwig XIV. war"). */
     if (w.n_chars == w.n_roman && (first || r->ordinals))
         return !first && f->starter;
     if (word_listed(r->never, &w)) return false;
@@ -384,7 +396,8 @@ static bool dot_ends(const struct rules *r, const char *s, size_t n,
     if (part_listed(r->never, &w)) return false;
     if (part_listed(r->maybe, &w) || has_ending(r->ending, w.lower))
         return f->starter;
-    /* Probably an unlisted abbreviation, as in "Ziff. 3" or "Cpt. 12". */
+    /* A short word before a number is probably an abbreviation that is in no
+     * list, as in "Cpt. 12". */
     return !(f->digit && w.n_chars <= (w.capital ? 4 : 2));
 }
 
@@ -475,7 +488,9 @@ static bool stops_end(const struct splitter *sp, const struct stops *st)
     if (st->kind == STOP_DOTS) return f.starter;
     /* "Was?" fragte Hans: a mark inside quotes may end just the quotation. */
     if (st->kind == STOP_MARK) return !st->quoted || f.starter;
-    /* A full stop on its own, or after a bracket or quote. */
+    /* No word precedes the full stop directly. After white space it ends the
+     * sentence only before a starter; after another character, such as a
+     * bracket or quote, it always does. */
     if (word == st->begin) return sp->last == st->begin || f.starter;
     return dot_ends(sp->r, sp->t.s + word, st->begin - word,
                     word == sp->begin, &f);
@@ -597,7 +612,8 @@ static enum border comma_or_clause(struct split_text t, uint32_t cp, size_t at)
 
 /* Returns whether the full stop at `dot` ends a sentence. The next text begins
  * at `next`. */
-static bool dot_before(struct split_text t, size_t dot, size_t next)
+static bool full_stop_ends_sentence(struct split_text t, size_t dot,
+                                    size_t next)
 {
     struct next_text f = split_peek_next(&any_rules, t, next);
     size_t word = dot, at = dot;
@@ -636,7 +652,8 @@ static enum border border_at(struct split_text t, size_t end, bool space)
     switch (stop_of(cp)) {
     case STOP_NONE: return comma_or_clause(t, cp, at);
     case STOP_DOT:
-        return dot_before(t, at, end) ? BORDER_SENTENCE : BORDER_SPACE;
+        return full_stop_ends_sentence(t, at, end) ? BORDER_SENTENCE
+                                                   : BORDER_SPACE;
     default: return BORDER_SENTENCE;
     }
 }

@@ -1,5 +1,11 @@
 /* index.c - loads the index, keeps it up to date with the store, searches it.
  *
+ * The index consists of segments and a tail. A segment is a file that is
+ * never changed, or its image in memory where files cannot be written. The tail
+ * is a small index in memory (tail.h) that can grow. It has the texts that were
+ * added to the store after the newest segment was built; a small memory may
+ * have only a tail.
+ *
  * index_internal.h states the invariants. This file also builds the index from
  * the store, in files or in memory. Merging segments is in index_merge.c, and
  * building during an import in index_build.c. */
@@ -13,14 +19,18 @@
 #include "tm/index_internal.h"
 
 #define PROGRESS_STEP 4096
-/* How often we start again while other processes replace the manifest. */
-#define ATTEMPTS 8
+/* The number of attempts to load or build the index while other processes
+ * replace its manifest. */
+#define MAX_ATTEMPTS 8
 
-enum index_outcome {
-    LOADED,
-    MISSING,                    /* the store has no manifest for us */
-    DAMAGED,                    /* a segment is missing or damaged */
-    BEHIND                      /* the tail is full, and changes are left */
+enum load_result {
+    LOADED,                     /* the index has all changes of the store */
+    MISSING,                    /* the store has no manifest for this memory
+                                   and analyzer: the index must be built */
+    DAMAGED,                    /* a segment file of the manifest is missing
+                                   or damaged */
+    BEHIND                      /* the tail reached its limit before all
+                                   changes were applied: write a segment */
 };
 
 enum status index_open(struct index **out, struct store *s, int64_t memory,
@@ -149,8 +159,8 @@ bool index_sound(const struct index *ix)
     return index_tail_sound(ix);
 }
 
-/* The segment in which a text is live, and its document there. */
-
+/* Find the segment that has a document of the text that is not marked deleted,
+ * and the number of this document. */
 static bool find_live_doc(const struct index *ix, int64_t text, size_t *seg,
                           uint32_t *doc)
 {
@@ -177,24 +187,24 @@ static enum status apply_add(struct index *ix, const struct change *c,
     return st ? st : tail_add(&ix->tail, c->text, &ix->terms, e);
 }
 
-static int index_by_value(const void *x, const void *y)
+static int index_compare_uint64(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
     return a < b ? -1 : a > b;
 }
 
-/* Mark a document of a segment dead and take it out of the statistics.
+/* Mark a document of a segment deleted and subtract it from the statistics.
  * ix->terms are its terms; they are sorted. */
-static enum status strike_out_doc(struct index *ix, size_t seg, uint32_t doc,
-                                  int64_t seq, struct err *e)
+static enum status mark_doc_deleted(struct index *ix, size_t seg, uint32_t doc,
+                                    int64_t seq, struct err *e)
 {
     struct terms *t = &ix->terms;
 
     assert(seg < ix->n_segs && doc < ix->segs[seg]->n_docs);
-    if (!segment_kill(ix->segs[seg], doc)) return err_nomem(e, "index");
+    if (!segment_mark_deleted(ix->segs[seg], doc)) return err_nomem(e, "index");
     if (!ix->segs[seg]->first_dead) ix->segs[seg]->first_dead = seq;
-    qsort(t->at, t->n, sizeof *t->at, index_by_value);
+    qsort(t->at, t->n, sizeof *t->at, index_compare_uint64);
     for (size_t i = 0; i < t->n; i++) {
         bool fresh;
         uint32_t *df;
@@ -221,8 +231,8 @@ static enum status apply_remove(struct index *ix, const struct change *c,
     if (!in_tail && !find_live_doc(ix, c->text, &seg, &doc)) return ST_OK;
     st = analyze_source(ix, c->source, c->tagged, e);
     if (st) return st;
-    if (!in_tail) return strike_out_doc(ix, seg, doc, c->seq, e);
-    tail_kill(&ix->tail, doc, &ix->terms);
+    if (!in_tail) return mark_doc_deleted(ix, seg, doc, c->seq, e);
+    tail_mark_deleted(&ix->tail, doc, &ix->terms);
     return ST_OK;
 }
 
@@ -249,7 +259,7 @@ static enum status apply_status(enum status st,
  * the remaining changes are not applied. */
 static enum status apply_changes(struct index *ix, int64_t adds_after,
                                  int64_t removes_after, size_t limit,
-                                 enum index_outcome *oc, struct err *e)
+                                 enum load_result *oc, struct err *e)
 {
     struct index_apply_context ap = { .ix = ix, .e = e, .limit = limit };
     enum status st = store_changes(ix->s, ix->key.memory, adds_after,
@@ -261,8 +271,9 @@ static enum status apply_changes(struct index *ix, int64_t adds_after,
 
 /* ---- loading ------------------------------------------------------------- */
 
-/* Undo everything that was applied, except the dead marks in segments: those
- * go with the segments, or in reuse_open_segment. */
+/* Undo everything that was applied, except the marks of deleted documents in
+ * segments. Those disappear when the segment is closed, or reuse_open_segment
+ * clears them. */
 static void forget_changes(struct index *ix)
 {
     tail_reset(&ix->tail);
@@ -271,8 +282,8 @@ static void forget_changes(struct index *ix)
     ix->removals_read = 0;
 }
 
-/* If the segment is open already, move it and its symbol file to the caller,
- * with no document dead. */
+/* If the segment is open already, move it and its symbol file to the caller
+ * and clear its marks of deleted documents. */
 static bool reuse_open_segment(struct index *ix, const struct segment_row *row,
                                struct segment **seg, struct symfile **sym)
 {
@@ -284,7 +295,7 @@ static bool reuse_open_segment(struct index *ix, const struct segment_row *row,
         *sym = ix->syms[i];
         ix->segs[i] = NULL;
         ix->syms[i] = NULL;
-        segment_revive(*seg);
+        segment_clear_deleted(*seg);
         return true;
     }
     return false;
@@ -319,7 +330,7 @@ static enum status open_manifest_segments(struct index *ix,
 /* Replace the segments by those of a manifest. When one of them cannot be
  * used, *oc is DAMAGED and the index has no segments. */
 static enum status adopt_manifest(struct index *ix, const struct manifest *m,
-                                  enum index_outcome *oc, struct err *e)
+                                  enum load_result *oc, struct err *e)
 {
     size_t n = m->n_segments;
     struct segment **segs = calloc(n + 1, sizeof *segs);
@@ -350,7 +361,7 @@ static enum status adopt_manifest(struct index *ix, const struct manifest *m,
 /* Call this inside a read transaction, so that the manifest and the log are of
  * the same moment. */
 static enum status load_manifest(struct index *ix, size_t limit,
-                                 enum index_outcome *oc, struct err *e)
+                                 enum load_result *oc, struct err *e)
 {
     struct manifest m = { 0 };
     enum status st = manifest_read(ix->s, ix->key.memory, ix->a.id, &m, e);
@@ -366,7 +377,7 @@ static enum status load_manifest(struct index *ix, size_t limit,
 
 /* Put all texts of a small memory in the tail; it needs no files. *oc is
  * MISSING when the memory has more texts than the tail may have. */
-static enum status load_into_tail(struct index *ix, enum index_outcome *oc,
+static enum status load_into_tail(struct index *ix, enum load_result *oc,
                                   struct err *e)
 {
     struct index_apply_context ap = { .ix = ix,
@@ -401,7 +412,7 @@ static enum status can_catch_up(struct index *ix, bool *can, struct err *e)
 }
 
 static enum status catch_up(struct index *ix, size_t limit,
-                            enum index_outcome *oc, struct err *e)
+                            enum load_result *oc, struct err *e)
 {
     bool can;
     enum status st = store_begin_read(ix->s, e);
@@ -450,8 +461,8 @@ static enum status emit_in_memory(struct index *ix, struct image *im,
     return ST_OK;
 }
 
-enum status index_emit(struct index *ix, struct builder *b,
-                       struct emit_result *em, struct err *e)
+enum status index_write_segment(struct index *ix, struct builder *b,
+                                struct emit_result *em, struct err *e)
 {
     struct segment_row row;
     struct image im;
@@ -485,7 +496,7 @@ static int build_add_change(void *user, const struct change *c)
 
     if (c->kind != CHANGE_ADD) return 0;
     if (!builder_accepts(bu->b, c->text))
-        bu->st = index_emit(ix, bu->b, bu->em, bu->e);
+        bu->st = index_write_segment(ix, bu->b, bu->em, bu->e);
     if (!bu->st) bu->st = analyze_source(ix, c->source, c->tagged, bu->e);
     if (!bu->st) bu->st = builder_add(bu->b, c->text, &ix->terms, bu->e);
     if (!bu->st && ++bu->done % PROGRESS_STEP == 0
@@ -496,8 +507,8 @@ static int build_add_change(void *user, const struct change *c)
 
 /* Build segments of the texts that were added after change `after`, or of all
  * texts when it is negative. */
-static enum status collect_texts(struct index_build_context *bu, int64_t after,
-                                 int64_t *seq, struct err *e)
+static enum status build_segments_in_transaction(
+    struct index_build_context *bu, int64_t after, int64_t *seq, struct err *e)
 {
     struct index *ix = bu->ix;
     enum status st = store_begin_read(ix->s, e);
@@ -510,7 +521,8 @@ static enum status collect_texts(struct index_build_context *bu, int64_t after,
                        : store_changes(ix->s, ix->key.memory, after, after,
                                        build_add_change, bu, e);
     if (bu->st) st = bu->st;
-    if (!st && builder_docs(bu->b)) st = index_emit(ix, bu->b, bu->em, e);
+    if (!st && builder_docs(bu->b))
+        st = index_write_segment(ix, bu->b, bu->em, e);
     if (st) {
         end_failed_read(ix);
         return st;
@@ -518,14 +530,15 @@ static enum status collect_texts(struct index_build_context *bu, int64_t after,
     return store_commit(ix->s, e);
 }
 
-enum status index_collect(struct index *ix, int64_t after,
-                          struct emit_result *em, int64_t *seq, struct err *e)
+enum status index_build_segments(struct index *ix, int64_t after,
+                                 struct emit_result *em, int64_t *seq,
+                                 struct err *e)
 {
     struct index_build_context bu = { .ix = ix, .em = em, .e = e };
     enum status st = builder_new(&bu.b, e);
 
     assert(em || after < 0);
-    if (!st) st = collect_texts(&bu, after, seq, e);
+    if (!st) st = build_segments_in_transaction(&bu, after, seq, e);
     builder_free(bu.b);
     return st;
 }
@@ -536,7 +549,7 @@ static enum status build_in_memory(struct index *ix, struct err *e)
 
     index_close_segments(ix);
     forget_changes(ix);
-    st = index_collect(ix, -1, NULL, &ix->applied, e);
+    st = index_build_segments(ix, -1, NULL, &ix->applied, e);
     ix->loaded = !st;
     if (!st) PARANOID_CHECK(index_sound(ix));
     return st;
@@ -570,7 +583,7 @@ static enum status build_locked(struct index *ix, int64_t generation,
 
     assert(ix->has_locks);
     if (st || (generation >= 0 && now != generation)) return st;
-    st = index_collect(ix, -1, &em, &seq, e);
+    st = index_build_segments(ix, -1, &em, &seq, e);
     if (!st) {
         st = publish_all(ix, &em, now, seq, e);
         *superseded = st == ST_CANCELED;
@@ -611,7 +624,7 @@ enum status index_rebuild(struct index *ix, struct err *e)
     bool superseded = true;
     enum status st = ST_OK;
 
-    for (int turn = 0; !st && superseded && turn < ATTEMPTS; turn++)
+    for (int turn = 0; !st && superseded && turn < MAX_ATTEMPTS; turn++)
         st = build_files(ix, -1, &superseded, e);
     if (!st && superseded)
         st = err_set(e, ST_IO, "%s: other programs keep changing the index; "
@@ -625,7 +638,7 @@ enum status index_rebuild(struct index *ix, struct err *e)
  * second one of the same generation builds the index. */
 enum status index_refresh(struct index *ix, struct err *e)
 {
-    enum index_outcome oc = LOADED;
+    enum load_result oc = LOADED;
     int64_t damaged = -1;       /* generation that was found damaged */
     size_t limit = index_may_write(ix)
                    ? TAIL_LIMIT_FACTOR * ix->o.tail_limit : 0;
@@ -633,7 +646,7 @@ enum status index_refresh(struct index *ix, struct err *e)
     enum status st = store_version(ix->s, &version, e);
 
     if (st || (ix->loaded && version == ix->version)) return st;
-    for (int turn = 0; turn < ATTEMPTS; turn++) {
+    for (int turn = 0; turn < MAX_ATTEMPTS; turn++) {
         st = catch_up(ix, limit, &oc, e);
         if (st) return st;
         ix->loaded = oc == LOADED;
@@ -655,7 +668,7 @@ enum status index_refresh(struct index *ix, struct err *e)
     return st;
 }
 
-enum status index_damaged(struct index *ix, struct err *e)
+enum status index_rebuild_after_damage(struct index *ix, struct err *e)
 {
     enum status st = build_index(ix, e);
 
@@ -692,7 +705,7 @@ enum status index_search(struct index *ix, const struct terms *query,
         st = bm25_search(ix->bm25, &parts, query, top, hits, n, &damaged, e);
         if (st || !damaged) return st;
         assert(*n == 0);
-        st = index_damaged(ix, e);
+        st = index_rebuild_after_damage(ix, e);
     }
     return st ? st : err_set(e, ST_IO, "%s: the index is damaged again right "
                              "after it was rebuilt; check the disk", ix->dir);

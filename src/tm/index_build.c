@@ -123,7 +123,7 @@ static enum status rewrite_without(struct index_build *b,
         if (!segment_doc(seg, dropped[i], &doc) || segment_is_dead(seg, doc))
             continue;
         any = true;
-        if (!segment_kill(seg, doc)) st = err_nomem(e, "index");
+        if (!segment_mark_deleted(seg, doc)) st = err_nomem(e, "index");
     }
     if (!st && any && !segment_sound(seg))
         st = err_set(e, ST_IO, "%s: a file that was just written "

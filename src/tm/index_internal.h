@@ -16,10 +16,12 @@
  *     the number 0, and the two kinds are never mixed. generation is 0 when
  *     the store has no manifest for us.
  *   - Every change up to `applied` is visible, and seq <= applied. Additions
- *     after seq are in the tail. A text that was removed after clean is struck
- *     out: its document is marked dead in its segment or in the tail. Struck
- *     out documents of segments are counted in dead_df and dead_words, because
- *     the term tables and word counts of the segments still include them.
+ *     after seq are in the tail. The document of a text that was removed
+ *     after clean is marked deleted in its segment or in the tail. (The fields
+ *     and statistics call such a document dead, and any other one live.)
+ *     Deleted documents of segments are counted in dead_df and dead_words,
+ *     because the term tables and word counts of the segments still include
+ *     them.
  *   - A text has at most one live document in all segments and the tail.
  *   - syms[i] belongs to segs[i], or it is NULL.
  *
@@ -142,18 +144,19 @@ enum status plain_source(struct strbuf *sb, struct str source, bool tagged,
                          struct str *out, struct err *e);
 /* Turn the builder's documents into a segment. em collects the files; when it
  * is NULL the segment is kept in memory and added to the index. */
-enum status index_emit(struct index *ix, struct builder *b,
-                       struct emit_result *em, struct err *e);
+enum status index_write_segment(struct index *ix, struct builder *b,
+                                struct emit_result *em, struct err *e);
 /* Call this after finding a damaged segment: builds the index again and loads
  * it. */
-enum status index_damaged(struct index *ix, struct err *e);
+enum status index_rebuild_after_damage(struct index *ix, struct err *e);
 int index_progress(const struct index *ix, const char *what, uint64_t done,
                    uint64_t total);
 /* Turn the texts that were added after change `after` into segments; after < 0
  * means all texts. *seq is the last change that they include. em: see
- * index_emit. */
-enum status index_collect(struct index *ix, int64_t after,
-                          struct emit_result *em, int64_t *seq, struct err *e);
+ * index_write_segment. */
+enum status index_build_segments(struct index *ix, int64_t after,
+                                 struct emit_result *em, int64_t *seq,
+                                 struct err *e);
 /* Whether the segments exist in memory only. */
 bool index_in_memory(const struct index *ix);
 

@@ -231,8 +231,8 @@ static enum status flush_tail(struct index *ix, struct err *e)
     struct emit_result em = { 0 };
     bool superseded = false;
     int64_t seq;
-    enum status st = index_collect(ix, ix->generation ? ix->seq : -1, &em,
-                                   &seq, e);
+    enum status st = index_build_segments(ix, ix->generation ? ix->seq : -1,
+                                          &em, &seq, e);
 
     assert(ix->has_locks);
     for (size_t i = 0; !st && i < em.n; i++)
@@ -290,7 +290,7 @@ static enum status merge_step(struct index *ix, bool all, bool *done,
 
     *done = !n;
     for (size_t i = 0; i < n; i++)
-        if (!segment_sound(old[i])) return index_damaged(ix, e);
+        if (!segment_sound(old[i])) return index_rebuild_after_damage(ix, e);
     return n ? merge_files(ix, old, n, &superseded, e) : ST_OK;
 }
 

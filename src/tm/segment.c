@@ -295,7 +295,7 @@ bool segment_dead_sound(const struct segment *s)
     return n == s->n_dead && (n || !s->first_dead);
 }
 
-bool segment_kill(struct segment *s, uint32_t doc)
+bool segment_mark_deleted(struct segment *s, uint32_t doc)
 {
     assert(doc < s->n_docs && !segment_is_dead(s, doc));
     if (!s->dead) s->dead = calloc(s->n_docs / 64 + 1, sizeof *s->dead);
@@ -306,7 +306,7 @@ bool segment_kill(struct segment *s, uint32_t doc)
     return true;
 }
 
-void segment_revive(struct segment *s)
+void segment_clear_deleted(struct segment *s)
 {
     free(s->dead);
     s->dead = NULL;

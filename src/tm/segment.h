@@ -20,10 +20,11 @@
  * So a posting takes three bytes and needs no decoding, and what it adds to a
  * score is found in a table of 256 entries.
  *
- * The tables are never changed. What changes in memory are the dead marks:
- * a document is dead when its text was removed from the store after the
- * segment was written. n_dead is the number of bits set in `dead`, and
- * first_dead is 0 if and only if index.c has struck out no document.
+ * The tables are never changed. What changes in memory are the marks of
+ * deleted documents: a document is marked deleted (dead) when its text was
+ * removed from the store after the segment was written. n_dead is the number
+ * of bits set in `dead`, and first_dead is 0 if and only if index.c has marked
+ * no document deleted.
  *
  * Opening verifies the head and the tables of ids and classes. Everything else
  * is verified when it is first used, so a damaged file is found by
@@ -67,8 +68,8 @@ struct segment {
 
     uint64_t *dead;             /* a bit per document; NULL: none is dead */
     uint32_t n_dead;
-    int64_t first_dead;         /* the first change that struck out a
-                                   document; set by index.c */
+    int64_t first_dead;         /* the first change that deleted a document;
+                                   set by index.c */
     double *impact;             /* [n_classes] tf / (tf + norm); by bm25.c */
     double impact_for;          /* the average length that impact is for */
     double max_impact;          /* the largest of impact */
@@ -91,7 +92,7 @@ void segment_close(struct segment *s);          /* NULL is fine */
 /* Verify all bytes, the offsets, and the order of terms and runs. Must be true
  * before a merge. */
 bool segment_sound(struct segment *s);
-/* Whether n_dead matches the dead marks, for PARANOID_CHECK. */
+/* Whether n_dead matches the marks, for PARANOID_CHECK. */
 bool segment_dead_sound(const struct segment *s);
 
 struct seg_list {
@@ -120,7 +121,8 @@ static inline bool segment_is_dead(const struct segment *s, uint32_t doc)
     return s->dead && s->dead[doc / 64] >> doc % 64 & 1;
 }
 /* Mark a live document dead. False: out of memory. */
-bool segment_kill(struct segment *s, uint32_t doc);
-void segment_revive(struct segment *s);         /* clear all dead marks */
+bool segment_mark_deleted(struct segment *s, uint32_t doc);
+/* Clear all marks of deleted documents. */
+void segment_clear_deleted(struct segment *s);
 
 #endif

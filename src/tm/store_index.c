@@ -53,7 +53,7 @@ static enum status report_adds(struct store *s, enum query q, bool found,
                             .tagged = sqlite3_column_int(row, 3) != 0 };
         if (!text_row_sound(row, 1)) {
             query_end(s, q);
-            return text_damaged(s, c.text, e);
+            return report_damaged_text(s, c.text, e);
         }
         if (fn(user, &c)) {
             query_end(s, q);

@@ -417,11 +417,12 @@ int64_t text_hash(int64_t memory, const struct unit *u);
  * has: source, target, tagged, memory, hash. */
 bool text_row_sound(sqlite3_stmt *row, int source);
 /* Sets an error that names a pair of the damaged text. */
-enum status text_damaged(struct store *s, int64_t text, struct err *e);
-/* Finds the text equal to u that is visible or was created by batch `own`;
- * *id is 0 when there is none. */
+enum status report_damaged_text(struct store *s, int64_t text, struct err *e);
+/* Finds the text equal to u that is visible or was created by the batch
+ * current_batch; *id is 0 when there is none. */
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,
-                      int64_t hash, int64_t own, int64_t *id, struct err *e);
+                      int64_t hash, int64_t current_batch, int64_t *id,
+                      struct err *e);
 enum status text_insert(struct store *s, int64_t id, int64_t memory,
                         const struct unit *u, int64_t hash, struct err *e);
 /* Whether the text with this id equals that of the unit. */

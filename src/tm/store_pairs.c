@@ -101,7 +101,8 @@ bool text_row_sound(sqlite3_stmt *row, int source)
            text_hash(sqlite3_column_int64(row, source + 3), &u);
 }
 
-static enum status pair_damaged(const char *path, int64_t id, struct err *e)
+static enum status report_damaged_pair(const char *path, int64_t id,
+                                       struct err *e)
 {
     char why[80];
 
@@ -110,13 +111,13 @@ static enum status pair_damaged(const char *path, int64_t id, struct err *e)
     return store_damaged(path, why, e);
 }
 
-enum status text_damaged(struct store *s, int64_t text, struct err *e)
+enum status report_damaged_text(struct store *s, int64_t text, struct err *e)
 {
     int64_t pair = 0;
     char why[80];
 
     if (!query_int(s, Q_PAIR_FIRST, &pair, NULL, "i", text) && pair)
-        return pair_damaged(s->path, pair, e);
+        return report_damaged_pair(s->path, pair, e);
     snprintf(why, sizeof why, "text %lld does not match its hash",
              (long long)text);
     return store_damaged(s->path, why, e);
@@ -128,19 +129,24 @@ static bool same_text(sqlite3_stmt *row, int source, const struct unit *u)
            str_eq(column_str(row, source + 1), u->target);
 }
 
-static enum status batch_visible(struct store *s, int64_t batch, int64_t own,
-                                 bool *visible, struct err *e)
+/* Whether the texts of a batch are visible: its import has finished, or it is
+ * current_batch, the batch that the caller is writing. */
+static enum status batch_visible(struct store *s, int64_t batch,
+                                 int64_t current_batch, bool *visible,
+                                 struct err *e)
 {
     int64_t state = BATCH_DONE;
     enum status st = ST_OK;
 
-    if (batch != own) st = query_int(s, Q_BATCH_STATE, &state, e, "i", batch);
+    if (batch != current_batch)
+        st = query_int(s, Q_BATCH_STATE, &state, e, "i", batch);
     *visible = state == BATCH_DONE;
     return st;
 }
 
 enum status text_find(struct store *s, int64_t memory, const struct unit *u,
-                      int64_t hash, int64_t own, int64_t *id, struct err *e)
+                      int64_t hash, int64_t current_batch, int64_t *id,
+                      struct err *e)
 {
     sqlite3_stmt *row;
     int64_t at;
@@ -153,7 +159,7 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
         row = s->stmt[Q_TEXT_FIND];
         at = sqlite3_column_int64(row, 0);
         if (same_text(row, 1, u))
-            st = batch_visible(s, at >> 32, own, &visible, e);
+            st = batch_visible(s, at >> 32, current_batch, &visible, e);
         if (st || visible) {
             query_end(s, Q_TEXT_FIND);
             if (!st) *id = at;
@@ -202,8 +208,8 @@ enum status text_delete(struct store *s, int64_t text, struct err *e)
 /* The batch for a single add: the newest batch of the memory if that is not an
  * import, else a new one. So texts that are added after an import have higher
  * ids than those of the import. */
-static enum status adds_batch(struct store *s, int64_t memory, int64_t *batch,
-                              struct err *e)
+static enum status batch_for_single_adds(struct store *s, int64_t memory,
+                                         int64_t *batch, struct err *e)
 {
     sqlite3_stmt *row;
     bool found;
@@ -256,9 +262,10 @@ static enum status find_or_add_text(struct store *s,
     return st;
 }
 
-/* Call this after a text has lost a pair. A text without a visible pair is
- * removed and logged as such. Its row stays, hidden, while an unfinished
- * import refers to it. */
+/* Call this after a pair of the text was deleted or got another text. If the
+ * text has no visible pair left, its removal is written to the change log and
+ * its row is deleted. If an unfinished import still refers to the row, the row
+ * is hidden instead, and deleted later. */
 static enum status text_lost_pair(struct store *s, int64_t text,
                                   struct err *e)
 {
@@ -292,6 +299,9 @@ static bool is_plain_pair(const struct pair_row *r,
            !null_if_equal(u->target_lang, m->target_lang).n;
 }
 
+/* The column `created`. A pair that comes without a time of creation gets the
+ * present time if it is added on its own (r->now), else NULL. NULL stands for
+ * the time of the batch; it is also stored if the two times are equal. */
 static struct stamp created_stamp(const struct pair_row *r,
                                   const struct unit *u)
 {
@@ -300,7 +310,10 @@ static struct stamp created_stamp(const struct pair_row *r,
                            0 };
 }
 
-/* NULL when it equals the time of creation. */
+/* The column `changed`. NULL stands for the time of creation; it is stored if
+ * the two times are equal, or if the pair comes without a time of change. One
+ * exception: a pair that is added on its own with a time of creation only gets
+ * the present time. */
 static struct stamp changed_stamp(const struct pair_row *r,
                                   const struct unit *u)
 {
@@ -335,7 +348,7 @@ static enum status add_pair(struct store *s, int64_t memory,
     struct pair_row r = { .now = now_exact() };
     enum status st = memory_get(s, memory, &m, e);
 
-    if (!st) st = adds_batch(s, memory, &r.batch, e);
+    if (!st) st = batch_for_single_adds(s, memory, &r.batch, e);
     if (!st) st = find_or_add_text(s, &m, r.batch, u, &r.text, e);
     if (!st) st = query_int(s, Q_PAIR_ID, &r.id, e, "");
     if (!st) st = pair_insert(s, &r, &m, u, e);
@@ -399,7 +412,7 @@ static enum status replace_pair(struct store *s, int64_t id,
     if (!st) st = memory_get(s, memory, &m, e);
     if (!st) st = text_unchanged(s, old, u, &same, e);
     text = old;
-    if (!st && !same) st = adds_batch(s, memory, &batch, e);
+    if (!st && !same) st = batch_for_single_adds(s, memory, &batch, e);
     if (!st && !same) st = find_or_add_text(s, &m, batch, u, &text, e);
     if (!st)
         st = query_run(s, Q_PAIR_SET, e, "iisititt" "ttt", id, text,
@@ -521,7 +534,8 @@ enum status store_delete_where(struct store *s, const struct pair_filter *f,
 
     *n = 0;
     if (!f->memory && !f->origin && !f->document && !f->source && !f->target)
-        return err_set(e, ST_ARGUMENT, "nothing says which pairs to delete");
+        return err_set(e, ST_ARGUMENT, "no filter was given; specify which "
+                       "pairs to delete");
     st = op_begin(s, e);
     if (st) return st;
     st = matching_ids(s, f, &ids, &found, e);
@@ -598,8 +612,10 @@ static enum status get_pair(struct store *s, int64_t id, struct pair *out,
 
     memset(out, 0, sizeof *out);
     if (st || !*found) return st;
-    if (!read_pair(s->stmt[Q_PAIR_GET], out)) st = pair_damaged(s->path, id, e);
-    else if (!copy_pair_strings(s, out)) st = err_nomem(e, "pair");
+    if (!read_pair(s->stmt[Q_PAIR_GET], out))
+        st = report_damaged_pair(s->path, id, e);
+    else if (!copy_pair_strings(s, out))
+        st = err_nomem(e, "pair");
     query_end(s, Q_PAIR_GET);
     return st;
 }
@@ -662,7 +678,7 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
     if (st || !*found) return st;
     if (!text_row_sound(s->stmt[Q_TEXT_GET], 0)) {
         query_end(s, Q_TEXT_GET);
-        return text_damaged(s, text, e);
+        return report_damaged_text(s, text, e);
     }
     *source = column_str(s->stmt[Q_TEXT_GET], 0);
     *target = column_str(s->stmt[Q_TEXT_GET], 1);
@@ -679,9 +695,9 @@ struct pair_cursor {
     sqlite3_stmt *row;
     char *path;                 /* for errors */
     bool ended;
-    bool has_sums;              /* as in struct store */
-    int64_t memory;             /* the cursor is for all pairs of this memory;
-                                   0: it is not */
+    bool has_sums;              /* the pages of the file have checksums */
+    int64_t memory;             /* if the cursor returns all pairs of one
+                                   memory, the id of that memory; else 0 */
     int64_t pairs_given;        /* returned so far */
 };
 
@@ -732,8 +748,8 @@ static enum status cursor_check_count(struct pair_cursor *c, struct err *e)
     sqlite3_finalize(row);
     if (n == c->pairs_given) return ST_OK;
     if (n < 0) return store_error(c->db, c->path, rc, e);
-    snprintf(why, sizeof why, "%lld pairs can be read, but its index has %lld",
-             (long long)c->pairs_given, (long long)n);
+    snprintf(why, sizeof why, "%lld pairs were read from the table, but its "
+             "index lists %lld", (long long)c->pairs_given, (long long)n);
     return store_damaged(c->path, why, e);
 }
 
@@ -753,7 +769,7 @@ enum status pair_cursor_next(struct pair_cursor *c, struct pair *out,
     if (!*found || read_pair(c->row, out)) return ST_OK;
     *found = false;
     c->ended = true;
-    return pair_damaged(c->path, out->id, e);
+    return report_damaged_pair(c->path, out->id, e);
 }
 
 void pair_cursor_close(struct pair_cursor *c)

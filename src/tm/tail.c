@@ -91,7 +91,7 @@ static int tail_by_value(const void *x, const void *y)
 }
 
 /* The postings stay in the chains: finding them there would take long. */
-void tail_kill(struct tail *t, uint32_t doc, struct terms *terms)
+void tail_mark_deleted(struct tail *t, uint32_t doc, struct terms *terms)
 {
     assert(doc < t->n_docs && !t->docs[doc].dead);
     assert(t->n_live > 0 && t->words >= t->docs[doc].words);

@@ -5,10 +5,11 @@
  * microsecond and emptying the tail frees nothing.
  *
  * Invariants: along a chain, document numbers fall strictly. n_live and words
- * count the documents that are not dead, and counts has the number of live
- * documents of each term. A dead document keeps its postings. by_text leads to
- * the last document of a text; at most that one is live. After tail_add failed,
- * the tail must be emptied before it is used again. */
+ * count the live documents, which are those not marked deleted (dead), and
+ * counts has the number of live documents of each term. A dead document keeps
+ * its postings. by_text leads to the last document of a text; at most that one
+ * is live. After tail_add failed, the tail must be emptied before it is used
+ * again. */
 #ifndef TM_TAIL_H
 #define TM_TAIL_H
 
@@ -43,8 +44,9 @@ enum status tail_add(struct tail *t, int64_t text, const struct terms *terms,
                      struct err *e);
 /* The live document of a text; false: it has none. */
 bool tail_find(const struct tail *t, int64_t text, uint32_t *doc);
-/* Mark a live document dead. terms: those of the document; this sorts them. */
-void tail_kill(struct tail *t, uint32_t doc, struct terms *terms);
+/* Mark a live document deleted. terms: those of the document; this sorts
+ * them. */
+void tail_mark_deleted(struct tail *t, uint32_t doc, struct terms *terms);
 
 /* The number of live documents that have a term. */
 uint32_t tail_df(const struct tail *t, uint64_t hash);

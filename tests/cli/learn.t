@@ -206,22 +206,23 @@ written; - stores nothing.
   > END
   $ printf 'Die Katze sitzt auf der Matte.\n\nDie Katze sitzt auf der Matte.\nDie Katze sitzt auf der Matte.\tThe cat sits.\n' > three.de
   $ timeout 60 python3 edit.py
-  |Edit the translation and press Enter to store it. An empty line or - stores nothing.
-  |/undo takes the last answer back, /help shows this text, Ctrl-D ends. To type a
-  |text that begins with /, begin it with //.
+  |Edit the translation and press Enter to store it. To store nothing, enter an
+  |empty line or -.
+  |Commands: /undo removes the last answer and asks for it again, /help shows this
+  |text. Ctrl-D ends the dialog. If a text begins with /, type // instead of /.
   |
   |three.de:1  Die Katze sitzt auf der Matte.
   |= these cats is sitting on the rug!
   |stored as pair 1
   |
   |three.de:3  Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= -
   |
   |three.de:4  Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= The cat sits.
-  |stored as pair 2, replacing 1 other
+  |stored as pair 2; it replaces 1 other pair
   |2 pairs stored in talk.tm
   |
   status 0
@@ -246,8 +247,8 @@ as in --explain.
   >      [(b"it.\r\033[", "\x15-\n"), (re.compile(rb"%\)[^\0]*= [^\n]*\r\033\["), "\x15-\n")])
   > END
   $ timeout 60 python3 alt.py | grep -o '^|(.*'
-  |(from the memory)
-  |(also stored, as pair 1 of main: That is it.)
+  |(stored translation of the same sentence)
+  |(another stored translation, pair 1 of main: That is it.)
   |(the most similar stored sentence: 90 %)
 
 Sources can be typed, too, also longer than the screen. The last answer can be
@@ -262,40 +263,40 @@ undone: the pair it replaced is restored, and its line is asked for again.
   >       (b"sits.\r\033[", "\x15/undone\n"), (b"/undone\r\033[", "\x15First.\n"), (b"First.\r\033[", "\n"),
   >       (b"> \r\033[2C", "/undo\n"), (b"First.\r\033[", "\x15The cat sits.\n"), (b"> \r\033[2C", "\x04")])
   > END
-  $ timeout 60 python3 undo.py | tail -n +4
+  $ timeout 60 python3 undo.py | tail -n +5
   |> /undo
   |there is no answer to undo
   |> Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word 
-  |stored as pair 3, replacing 1 other
+  |stored as pair 3; it replaces 1 other pair
   |> Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= /undo
-  |pair 3 removed
+  |undone: pair 3 removed
   |
   |standard input:2  Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= /undo
   |there is no answer to undo
   |
   |standard input:2  Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= /undone
-  |unknown command '/undone'; the commands are /undo and /help; to type a text that begins with /, begin it with //
+  |unknown command '/undone'; the commands are /undo and /help; if a text begins with /, type // instead of /
   |= First.
-  |stored as pair 5, replacing 1 other
+  |stored as pair 5; it replaces 1 other pair
   |
   |standard input:3  Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= First.
   |already stored as pair 5
   |> /undo
   |
   |standard input:3  Die Katze sitzt auf der Matte.
-  |(from the memory)
+  |(stored translation of the same sentence)
   |= The cat sits.
-  |stored as pair 6, replacing 1 other
+  |stored as pair 6; it replaces 1 other pair
   |> 
   |2 pairs stored in talk.tm
   |
@@ -333,19 +334,19 @@ one can be accepted.
   /thanks
   /thanks
   --
-  $ grep -v '^|[(=]' screen | tail -n +4; skmt tm export five.tm --format tsv
+  $ grep -v '^|[(=]' screen | tail -n +5; skmt tm export five.tm --format tsv
   |
   |five.de:1  Guten Morgen!
   |stored as pair 1
   |
   |five.de:3  Vielen Dank.
-  |pair 1 removed
+  |undone: pair 1 removed
   |
   |five.de:1  Guten Morgen!
   |stored as pair 2
   |
   |five.de:3  Vielen Dank.
-  |unknown command '/skip'; the commands are /undo and /help; to type a text that begins with /, begin it with //
+  |unknown command '/skip'; the commands are /undo and /help; if a text begins with /, type // instead of /
   |stored as pair 3
   |
   |five.de:4  Vielen Dank.
@@ -368,11 +369,11 @@ If the disk is full, the answer can be tried again.
   >      [(b"> \r\033[2C", "Die Katze sitzt auf der Matte.\n"), (b"sits.\r\033[", room(1024)), (b"", "\x15Full.\n"),
   >       (re.compile(b"not stored.*= Full.\r\033.7C", re.S), room(resource.RLIM_INFINITY)), (b"", "\n"), (b"> \r\033[2C", "\x04")])
   > END
-  $ timeout 60 python3 full.py | tail -n +6
+  $ timeout 60 python3 full.py | tail -n +7
   |= Full.
   |skmt: not stored: talk.tm: * (glob)
   |= Full.
-  |stored as pair 7, replacing 1 other
+  |stored as pair 7; it replaces 1 other pair
   |> 
   |1 pair stored in talk.tm
   |
@@ -388,15 +389,16 @@ control, the whole line is typed.
   >       (b"\n> ", "Vielen Dank.\n"), (b"correction> ", "\n"), (b"\n> ", "\n"), (b"> ", "Ja.\n"), (b"correction> ", "\x03")], "dumb")
   > END
   $ timeout 60 python3 plain.py
-  |Enter stores the translation. Type a text to store it instead. - stores nothing.
-  |/undo takes the last answer back, /help shows this text, Ctrl-D ends. To type a
-  |text that begins with /, begin it with //.
+  |Press Enter to store the translation, or type the text to store instead of it.
+  |Type - to store nothing.
+  |Commands: /undo removes the last answer and asks for it again, /help shows this
+  |text. Ctrl-D ends the dialog. If a text begins with /, type // instead of /.
   |> Guten Morgen!
   |Good morning!
   |correction> Morning!
   |stored as pair 1
   |> Guten Morgen!
-  |(from the memory)
+  |(stored translation of the same sentence)
   |Morning!
   |correction> -
   |> Vielen Dank.

@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (!s) return 0;
     search(s);
     for (int64_t text = -2; text < 40; text++)
-        if (segment_doc(s, text, &doc) && doc % 3 == 0) segment_kill(s, doc);
+        if (segment_doc(s, text, &doc) && doc % 3 == 0)
+            segment_mark_deleted(s, doc);
     if (segment_sound(s) && segments_fit(&s, 1)
         && !segments_merge(&s, 1, &key, 2, &im, &e))
         image_release(&im);

@@ -55,7 +55,7 @@ static void add_some(struct batch *b, struct job **jobs, int n, int *at,
                      const struct way *w)
 {
     struct job *some[MAX_TEXTS];
-    int room = batch_free_lanes(b), k = 0;
+    int room = batch_count_idle_lanes(b), k = 0;
     struct err e;
 
     if (w->together && w->together < room) room = w->together;
@@ -879,7 +879,7 @@ TEST(giving_up_leaves_nothing_behind)
             for (struct job *j = batch_step(b); j; j = j->next) n++;
         for (struct job *j = batch_abandon(b); j; j = j->next) n++;
         CHECK_INT(n, 4);
-        CHECK_INT(batch_free_lanes(b), 4);
+        CHECK_INT(batch_count_idle_lanes(b), 4);
     }
     CHECK(batch_abandon(b) == NULL);
     run_jobs(b, got, t.n, &w);

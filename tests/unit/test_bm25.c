@@ -109,12 +109,12 @@ static void kill(struct collection *c, uint32_t d)
     c->docs--;
     if (tail_find(&c->tail, c->text[d], &at)) {
         c->words -= doc->n;
-        tail_kill(&c->tail, at, &t);
+        tail_mark_deleted(&c->tail, at, &t);
         return;
     }
     for (size_t i = 0; i < c->n_segs; i++)
         if (segment_doc(c->segs[i], c->text[d], &at))
-            segment_kill(c->segs[i], at);
+            segment_mark_deleted(c->segs[i], at);
     c->words -= doc->n;
     for (size_t i = 0; i < doc->n; i++) {
         bool fresh, before = false;
@@ -633,7 +633,7 @@ TEST(nothing_to_find)
     CHECK(!bm25_search(b, &p, &q, 300, hits, &n, &damaged, &e) && n == 200);
     CHECK(hits[0].score > 0 && hits[0].score < 10);
     for (uint32_t d = 0; d < 100; d++)
-        for (int s = 0; s < 2; s++) CHECK(segment_kill(c.segs[s], d));
+        for (int s = 0; s < 2; s++) CHECK(segment_mark_deleted(c.segs[s], d));
     p.n_docs = p.words = 0;
     CHECK(!bm25_search(b, &p, &q, 300, hits, &n, &damaged, &e) && n == 0);
     bm25_free(b);
@@ -681,7 +681,7 @@ TEST(a_text_dies_once_in_the_tail)
     REQUIRE(!tail_add(&tail, 4, &t, &e));
     REQUIRE(tail_find(&tail, 3, &doc));
     CHECK_INT(tail_df(&tail, 7), 2);
-    tail_kill(&tail, doc, &t);
+    tail_mark_deleted(&tail, doc, &t);
     CHECK(!tail_find(&tail, 3, &doc) && tail_find(&tail, 4, &doc));
     CHECK_INT(tail_df(&tail, 7), 1);
     CHECK_INT(tail_df(&tail, 9), 1);

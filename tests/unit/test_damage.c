@@ -287,7 +287,8 @@ TEST(an_export_counts_the_pairs_by_another_tree)
     REQUIRE(sql(f.path, "UPDATE text SET id = id + 100000"
                 " WHERE target = 'sentence 5'"));
     CHECK_INT(read_all(f.path, &sum, &n, &f.e), ST_FORMAT);
-    CHECK(strstr(f.e.msg, "400 pairs can be read, but its index has 401"));
+    CHECK(strstr(f.e.msg, "400 pairs were read from the table, but its index "
+                          "lists 401"));
     teardown(&f);
 }
 

@@ -254,7 +254,7 @@ static void compare_beam(const struct comparison *c)
     REQUIRE(fixture_open(&f, c->model, c->exact));
     REQUIRE_OK(batch_new(&b, f.net, &o, NULL, NULL, &e), &e);
     while (more || batch_busy_lanes(b)) {
-        while (more && batch_free_lanes(b)) {
+        while (more && batch_count_idle_lanes(b)) {
             json_t *line = taken++ < limit ? golden_line(in) : NULL;
             int32_t src[2048];
             int n;

@@ -123,7 +123,7 @@ static void decode_all(struct batch *b, struct job **jobs)
     struct err e;
 
     while (done < N_JOBS) {
-        int k = batch_free_lanes(b);
+        int k = batch_count_idle_lanes(b);
 
         if (k > N_JOBS - at) k = N_JOBS - at;
         if (k) CHECK_OK(batch_add(b, jobs + at, k, &e), &e);

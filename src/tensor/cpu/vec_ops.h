@@ -35,9 +35,11 @@ _Static_assert(PANEL % (2 * VW) == 0, "row_stats() takes two vectors first");
  * four coefficients are minimax for the relative error of
  * 1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3), which is 1.06e-7.
  *
- * Where the result would be a denormal it is 0. The lanes that are replaced by
- * 0 must not compute a denormal either: on Intel processors, each one costs
- * about 400 cycles, and every row with an unused lane would have one. */
+ * Where the result would be a denormal, it is 0. x is clamped to `low` first,
+ * so that these lanes do not compute a denormal as an intermediate result
+ * either. On Intel processors an operation with a denormal result takes about
+ * 400 cycles, and every row with an unused lane (filled with -infinity) would
+ * have one. */
 INLINE vf v_exp(vf x)
 {
     const vf low = v_set1(-87.3365402f), high = v_set1(88.37f);
@@ -230,10 +232,11 @@ static void row_stats(const float *x, int n, float *block_max,
 
 /* --- attention ------------------------------------------------------------ */
 
-/* VW dot products are computed together. Each has one vector of partial sums;
- * at the end, v_sums() adds up the lanes of all VW vectors at once, each in the
- * same order. The dot products are either those of one query with VW keys or
- * of TILE_Q queries with 4 keys. Both give the same bytes. */
+/* VW dot products are computed together. Each of them has one vector of partial
+ * sums: lane l sums the products of the elements l, l + VW, l + 2 VW and so on.
+ * At the end, v_sums() adds up the lanes of each vector, always in the same
+ * order. The dot products are either those of one query with VW keys or those
+ * of TILE_Q queries with 4 keys. Both give bit-identical results. */
 #define TILE_Q (VW / 4)
 _Static_assert(ATTENTION_QUERIES % TILE_Q == 0, "attend() works by tiles");
 
@@ -318,7 +321,7 @@ INLINE void scores(const struct attention *a, int d, const float *q,
 /* With many queries over the same keys and a head size of 64, the keys are
  * transposed once, to [64][keys]. Then VW keys are the lanes of one vector, and
  * sums across lanes become additions of vectors. These are made in the order of
- * v_sums(), so that the softmax weights have the same bytes (a score may be -0
+ * v_sums(), so that the softmax weights are bit-identical (a score may be -0
  * instead of 0). Transposing pays off from about 12 queries on (Zen 4). The
  * keys of one head, up to 256, are kept on the stack. */
 #define TRANSPOSE_QUERIES 12
@@ -344,8 +347,8 @@ INLINE void transpose_keys(const struct attention *a, const float *k,
     }
 }
 
-/* The partial sums that v_sums() finds in one lane, for TILE_Q queries with VW
- * keys. */
+/* For query t of TILE_Q and VW keys, s[t] gets the partial sums that dots_one()
+ * has in one lane: the sums over the elements lane, lane + VW and so on. */
 INLINE void lane_sum(const float *q, size_t ldq, const struct transposed *k,
                      int j, const int lane, vf *s)
 {
@@ -522,6 +525,7 @@ INLINE void attend(const struct attention *a, int d, int h, int i0, int n_q,
     }
 }
 
+/* Prefetch a row of keys or values, one cache line (16 floats) at a time. */
 INLINE void fetch_row(const float *p, size_t floats)
 {
     for (size_t i = 0; i < floats; i += 16) __builtin_prefetch(p + i, 0, 2);
@@ -579,16 +583,19 @@ static void attention(const struct attention *a)
 
 /* --- distances ----------------------------------------------------------- */
 
-/* As in attention, VW pairs are computed together: m queries (1, 2 or 4) with
- * nk = VW / m keys, called a tile. Each pair has one vector of partial sums
- * whatever the shape of the tile, and the pairs hide each other's latency. */
+/* As in attention, the distances of VW pairs of a query and a key are computed
+ * together. They form a tile: m queries (1, 2 or 4) with nk = VW / m keys. Each
+ * pair has its own vector of partial sums. So the result does not depend on the
+ * shape of the tile, and the processor can work on one pair while it waits for
+ * the result of another. */
 #define DIST_Q 4
 
-/* Blocks of keys are scattered in memory, so the hardware prefetcher starts
- * over with each block. We prefetch this many keys, and at least one tile,
- * before the first tile of a block, and with each tile the keys that are this
- * far ahead. 4 queries with 650 int8 keys in blocks of 30 out of 16 MB, AVX-512
- * on Zen 4: 45 us instead of 69. */
+/* The prefetch distance, in keys; it is never less than the keys of one tile.
+ * Blocks of keys are scattered in memory, so the hardware prefetcher must start
+ * again at each block. Therefore we prefetch the first keys of a block before
+ * its first tile, and during each tile the keys at this distance after it. With
+ * 4 queries and 650 int8 keys in blocks of 30 out of 16 MB (AVX-512, Zen 4) the
+ * distances take 45 us instead of 69 us. */
 #define DIST_AHEAD 4
 
 INLINE void fetch_keys(const char *p, size_t bytes)
