@@ -16,7 +16,8 @@
 #
 # Outputs are in BUILD/quality. An output that exists is not made again: remove
 # the folder to start over.
-set -eu
+set -eu -o pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 shared=${SKMT_SHARED:-../shared}
@@ -40,9 +41,10 @@ memory() {      # set: its memory, made when it does not exist
     [ -e "$from" ] || from=$from.xz
     if [ ! -e "$out/$name.tm.done" ]; then
         rm -rf "$out/$name.tm"*
-        "$build/skmt" tm create "$out/$name.tm" > /dev/null
-        "$build/skmt" tm import --quiet "$out/$name.tm" "$from" > /dev/null
-        : > "$out/$name.tm.done"
+        "$build/skmt" tm create "$out/$name.tm" > /dev/null &&
+            "$build/skmt" tm import --quiet "$out/$name.tm" "$from" \
+                > /dev/null &&
+            : > "$out/$name.tm.done" || return
     fi
     echo "$out/$name.tm"
 }
@@ -90,7 +92,8 @@ for set in $sets; do
     prepare "$set"
     for run in $runs; do
         [ -e "$out/$set.$run" ] || translate "$set" "$run"
-        echo "$(date +%T) $set $run: $(score "$set" "$run")" >&2
+        result=$(score "$set" "$run")
+        echo "$(date +%T) $set $run: $result" >&2
     done
 done
 
@@ -98,6 +101,9 @@ printf '|'; for set in '' $sets; do printf ' %s |' "$set"; done; echo
 printf '|'; for set in '' $sets; do printf -- '---|'; done; echo
 for run in $runs; do
     printf '| %s |' "$run"
-    for set in $sets; do printf ' %s |' "$(score "$set" "$run")"; done
+    for set in $sets; do
+        result=$(score "$set" "$run")
+        printf ' %s |' "$result"
+    done
     echo
 done

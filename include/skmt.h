@@ -15,7 +15,7 @@
  * There are three ways to translate:
  *   1. skmt_translate()    One text in, one text out.
  *   2. skmt_session        Many texts, one after the other. A session reuses
- *                          its memory, and returns n-best lists, scores and
+ *                          its buffers, and returns n-best lists, scores and
  *                          pieces. The beginning of a translation can be
  *                          forced.
  *   3. skmt_stream         A whole corpus. Texts are batched and shared among
@@ -23,16 +23,20 @@
  *
  * Errors. A function that can fail returns a skmt_status (0 is success) or
  * NULL, and writes a message to the skmt_error of the caller, which may be
- * NULL. The library never prints, exits or aborts, and installs no signal
- * handlers. On a CPU with AMX it asks Linux for permission to use tiles, unless
+ * NULL. The library never prints, exits or aborts on bad input or damaged
+ * files, and installs no signal handlers. A failed internal assertion is a bug
+ * in skmt and does abort; -DNDEBUG removes assertions.
+ *
+ * On a CPU with AMX the library asks Linux for permission to use tiles, unless
  * SKMT_ISA selects other kernels; after that, sigaltstack() requires at least
  * getauxval(AT_MINSIGSTKSZ) bytes.
  *
  * Threads. A skmt_model never changes; any number of threads may use it at the
  * same time. A session, a result or an options object may be used by one thread
- * at a time. One thread at a time feeds a stream. The callback of a stream is
- * called by a thread of the stream, or from inside push and flush; calls come
- * one at a time, in input order, and must not call functions of the stream.
+ * at a time. One thread at a time feeds a stream. The callback of a stream runs
+ * in a thread of the stream, or inside skmt_stream_push or skmt_stream_flush.
+ * It is called in input order and never runs concurrently with itself. It must
+ * not call any skmt_stream_* function; to cancel, return non-zero.
  *
  * Lifetime. Close a model after all sessions and streams that use it, and after
  * all memory files that were searched with it.
@@ -42,9 +46,9 @@
  * its description says so; every function that frees or closes an object
  * accepts NULL.
  *
- * ABI. Handles are opaque, structs that are passed by value or filled in by the
- * library never change their size, and every function is a plain C function, so
- * that foreign-function interfaces can use all of them. */
+ * ABI. Handles are opaque, the size and layout of public structs never change,
+ * and every function is a plain C function, so that foreign-function interfaces
+ * can use all of them. */
 #ifndef SKMT_H
 #define SKMT_H
 
@@ -127,10 +131,12 @@ SKMT_API skmt_status skmt_options_set(skmt_options *o, const char *name,
  * option. The text is valid until the next call of this or the next function
  * with the same object. */
 SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
-/* The same, but for an option that is automatic (0, -1, auto) get the value
- * that is used with this model. model may be NULL; values that depend on the
- * model are then returned as they were set. steered is not 0 for a translation
- * with a memory, and 0 for a translation without one or for a search. */
+/* Get the value that is actually used. This differs from skmt_options_get for
+ * options whose value is automatic (0, -1 or auto): they get their value from
+ * the preset or from the model. Pass 1 for steered to ask about a translation
+ * with a memory, and 0 to ask about a translation without one or about a search
+ * in a memory. model may be NULL; options that depend on the model are then
+ * returned as they were set. */
 SKMT_API const char *skmt_options_in_force(skmt_options *o,
                                            const skmt_model *model,
                                            int steered, const char *name);
@@ -282,7 +288,8 @@ SKMT_API void skmt_stream_free(skmt_stream *s);
 /* A memory file stores pairs of a source text and its translation, in any
  * number of named memories. Equal pairs are indexed once, but every occurrence
  * is recorded. When a function that changes the file returns, the change is on
- * the disk, and the next search by any thread or process finds it.
+ * disk (unless skmt_tm_relaxed was called), and the next search by any thread
+ * or process finds it.
  *
  *     skmt_tm *tm;
  *     skmt_tm_open(&tm, "my.tm", SKMT_TM_CREATE, &err);
@@ -365,7 +372,7 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
  * target_tagged, with XML escapes and inline elements; the library returns both
  * forms. */
 typedef struct skmt_pair {
-    int64_t id;                 /* the number of the pair */
+    int64_t id;                 /* of the pair; never used again */
     const char *memory;         /* the name of its memory */
     const char *source, *target;                /* without tags */
     const char *source_tagged, *target_tagged;  /* as stored; NULL: no tags */
@@ -380,8 +387,8 @@ typedef struct skmt_pair {
     int64_t created, changed;   /* seconds since 1970, UTC */
 } skmt_pair;
 
-/* Add a pair. *id is its number; id may be NULL. A source or target may have at
- * most 16 MiB; this limit (SKMT_LIMIT) also holds for replacing and
+/* Add a pair. *id is set to its id; id may be NULL. A source or target may have
+ * at most 16 MiB; this limit (SKMT_LIMIT) also holds for replacing and
  * importing. */
 SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
                                  const char *source, const char *target,
@@ -392,7 +399,7 @@ SKMT_API skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
                                       const skmt_pair *pair, int64_t *id,
                                       skmt_error *err);
 /* Replace the source or the target of a pair, or both. NULL keeps the stored
- * text. The pair keeps its number. */
+ * text. The pair keeps its id. */
 SKMT_API skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id,
                                      const char *source, const char *target,
                                      skmt_error *err);
@@ -415,12 +422,12 @@ SKMT_API skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err);
 SKMT_API void skmt_tm_rollback(skmt_tm *tm);
 
-/* Get a pair by its number. The strings are valid until the next call with
+/* Get a pair by its id. The strings are valid until the next call with
  * tm. */
 SKMT_API skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
                                  skmt_error *err);
 
-/* Iterate over all pairs of a memory by ascending number, as they were when the
+/* Iterate over all pairs of a memory by ascending id, as they were when the
  * cursor was opened. */
 typedef struct skmt_tm_cursor skmt_tm_cursor;
 SKMT_API skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
@@ -444,7 +451,7 @@ SKMT_API int skmt_search_option_describe(int i, skmt_option_info *out);
 typedef struct skmt_matches skmt_matches;
 typedef struct skmt_match {
     skmt_pair pair;             /* the oldest occurrence */
-    double similarity;          /* 0 .. 1 */
+    double similarity;          /* 0 to 1 */
     double score;               /* BM25 */
     int64_t occurrences;        /* how often the pair is stored */
 } skmt_match;
@@ -479,7 +486,7 @@ SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
 /* ---- steering a translation */
 
 /* A session or stream that uses a memory finds the most similar stored pairs
- * for each sentence, and they influence the choice of every token (options
+ * for each sentence, and they can influence the choice of each token (options
  * "preset", "k", "tau" and others). A sentence that is stored word for word
  * gets the stored translation (option "exact"). Presets "sk1" and "sk2" are
  * tuned for practical use; "paper-sk1" and "paper-sk2" have the settings of the
@@ -501,8 +508,9 @@ SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
  * pair has the same keys in every memory, and one key file may serve several
  * memories. Any number of sessions, streams and threads may share a skmt_keys;
  * their options must agree in "key-type" and in "knn-eos", whose default
- * depends on "preset". A key file of an older version is emptied when it is
- * opened; the statistic "file_remade" is then 1. */
+ * depends on "preset". A key file of an older file format is emptied when it is
+ * opened; the statistic "file_remade" is then 1. A key file that was created
+ * with another model, "key-type" or "knn-eos" is refused. */
 typedef struct skmt_keys skmt_keys;
 /* Make a skmt_keys. file is the name of the key file, or NULL. */
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
@@ -510,10 +518,17 @@ SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const char *file, skmt_error *err);
 /* Free the keys after all sessions and streams that use them. NULL is fine. */
 SKMT_API void skmt_keys_free(skmt_keys *keys);
-/* Get statistic i: returns its name and sets *value. Names are "hits",
- * "file_hits", "misses", "dropped", "pairs", "bytes", "limit", "file_pairs",
- * "file_bytes", "file_limit" and "file_remade". Returns NULL after the last.
- * All values are determined when i is 0. One thread at a time may call this. */
+/* Get statistic i: returns its name and sets *value. The names are:
+ *     hits             lookups of a pair whose keys were in memory
+ *     file_hits        lookups of a pair whose keys were read from the key file
+ *     misses           lookups of a pair whose keys had to be computed
+ *     dropped          pairs removed from memory to make room
+ *     pairs, bytes     pairs whose keys are in memory, and the size of the keys
+ *     limit            maximum of "bytes" (option "key-cache")
+ *     file_pairs, file_bytes, file_limit      the same for the key file
+ *     file_remade      1 if the key file had an older format and was emptied
+ * Returns NULL after the last. All values are determined when i is 0. One
+ * thread at a time may call this. */
 SKMT_API const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value);
 /* Compute the missing keys of all pairs in the memories that tm uses. *made is
  * the number of pairs; made may be NULL. A key file is then reduced to its
@@ -543,7 +558,7 @@ SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
  * search in a memory. At most as many are used as a search would return. */
 typedef struct skmt_similar {
     const char *source, *target;
-    double similarity;          /* 0 .. 1, repeated in the result */
+    double similarity;          /* 0 to 1; copied to the result */
 } skmt_similar;
 SKMT_API skmt_status skmt_session_translate_with(
     skmt_session *s, const char *text, size_t len, const char *prefix,
@@ -553,20 +568,22 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
                                            const skmt_similar *pairs, int n,
                                            skmt_error *err);
 
-/* A pair that influenced the translation of a sentence. The pairs of a sentence
- * are sorted, best first. The similarity is always set; the texts are "" and id
- * is 0 unless option "explain" was set.
+/* A pair that was found for a sentence. There are two cases:
  *
- * If a sentence is stored word for word and the stored translation was used
- * (option "exact"), pair 0 is the pair that was used, and `exact` is 1 for this
- * pair only. The pairs after it are alternatives without influence: one for
- * each other translation of the same sentence, in order of precedence (see
- * skmt_tm_search). All these pairs have their texts, with or without option
- * "explain". */
+ * 1. The sentence was translated by the model. Its pairs are those that could
+ *    influence the translation, best first. `exact` is 0. The texts and the
+ *    memory are "" and id is 0, unless option "explain" was set.
+ * 2. The sentence is stored word for word, and the stored translation was used
+ *    (option "exact"). Pair 0 is the pair that was used; its `exact` is 1. The
+ *    other pairs are the other stored translations of the same sentence, in
+ *    order of precedence (see skmt_tm_search); they had no influence, and their
+ *    `exact` is 0. All fields are set, with or without option "explain".
+ *
+ * The similarity is set in both cases. */
 typedef struct skmt_steering {
     const char *source, *target;
     const char *memory;         /* its name; "" for a pair from the caller */
-    int64_t id;                 /* its number; 0 for a pair from the caller */
+    int64_t id;                 /* 0 for a pair from the caller */
     double similarity;
     int32_t exact;              /* 1: its target is the translation */
 } skmt_steering;
@@ -574,7 +591,7 @@ typedef struct skmt_steering {
 SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
 SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
                                skmt_steering *out);
-/* The weight of the memory (lambda, 0 .. 1) in the choice of target piece i.
+/* The weight of the memory (lambda, 0 to 1) in the choice of target piece i.
  * *votes is the number of stored states that voted; votes may be NULL. Both are
  * 0 without option "explain". */
 SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
@@ -595,9 +612,13 @@ SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
 SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
 
 /* Get statistic i of the work done so far: returns its name and sets *value.
- * Names are "passes" (decoder passes), "rows" (in all passes), "steps" (of all
- * sentences), "drafted" (rows computed ahead of time) and "used" (drafted rows
- * that were needed). Returns NULL after the last. */
+ * The names are:
+ *     passes      runs of the decoder, each over a batch of rows
+ *     rows        rows in all passes; a row is one hypothesis at one position
+ *     steps       steps of the search, summed over all sentences
+ *     drafted     rows that were computed ahead of time (option "draft")
+ *     used        drafted rows that the search then needed
+ * Returns NULL after the last. */
 SKMT_API const char *skmt_session_stat(skmt_session *s, int i,
                                        int64_t *value);
 /* The same for all threads of a stream. Call it after a flush. */
@@ -634,15 +655,17 @@ typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            size_t raw_len);
 SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
                                   void *user);
-/* Import n files into a memory, in one transaction: all their pairs become
- * visible at once, or none. "-" is standard input. how may be NULL. */
+/* Import n files into a memory, atomically: all pairs become visible at once,
+ * or none. "-" is standard input. how may be NULL. */
 SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                                     const char *const *paths, int n,
                                     skmt_import *how, skmt_error *err);
-/* Get a count of the last import: "pairs", "texts" (new distinct pairs), or
- * what was skipped: "empty", "other-language", "unfinished", "bad", "headers"
- * (rows of tables that look like headers). Returns -1 when there is no such
- * count. */
+/* Get a count of the last import: "pairs" (imported pairs) or "texts" (those
+ * that the memory did not have before, each counted once), or a number of
+ * skipped units: "empty" (source or target is empty), "other-language" (not in
+ * the languages to import), "unfinished" (marked fuzzy or not approved), "bad"
+ * (cannot be read) and "headers" (rows of tables that look like headers).
+ * Returns -1 when there is no such count. */
 SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
 
 /* Write a memory to a file; "-" is standard output. If format is NULL, the
@@ -689,7 +712,7 @@ SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
 /* Copy everything that is readable in a damaged memory file to a new file,
  * which must not exist. The old file is not changed. A pair is saved if its
- * texts match their hash. Pairs keep their numbers, except pairs that are found
+ * texts match their hash. Pairs keep their ids, except pairs that are found
  * only by scanning the raw bytes. Fails when the new file cannot be written, or
  * when pairs were lost and none was saved. fn and out may be NULL. */
 typedef struct skmt_recovery {
@@ -697,17 +720,26 @@ typedef struct skmt_recovery {
     int64_t doubtful;           /* saved pairs whose texts are right, but whose
                                    document, author, times or other properties
                                    may be wrong or missing */
-    int64_t lost;               /* numbers of pairs that could not be read; some
-                                   may have been deleted before; -1: unknown */
+    int64_t lost;               /* at most this many pairs could not be saved;
+                                   the real number may be smaller, because
+                                   unreadable ids may be those of deleted
+                                   pairs; -1: unknown */
 } skmt_recovery;
 SKMT_API skmt_status skmt_tm_recover(const char *old_path,
                                      const char *new_path,
                                      skmt_tm_progress_fn *fn, void *user,
                                      skmt_recovery *out, skmt_error *err);
-/* Get statistic i of the file: returns its name and sets *value. Names are
- * "store_bytes", "index_bytes", "symbol_bytes", "segments", "tail", "dead",
- * "terms" and "words". Returns NULL after the last. All values are determined
- * when i is 0; a value that could not be determined is -1. */
+/* Get statistic i of the file: returns its name and sets *value. The names are:
+ *     store_bytes      size of the memory file and its write-ahead log on disk
+ *     index_bytes      size of the index segments
+ *     symbol_bytes     size of the index files with the pieces of each source
+ *     segments         number of index segments
+ *     tail             indexed texts that are not in a segment yet
+ *     dead             deleted texts that are still in a segment
+ *     terms            distinct words, summed over the segments
+ *     words            words of all sources, with repetitions
+ * Returns NULL after the last. All values are determined when i is 0; a value
+ * that could not be determined is -1. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
 
 /* ---- scores ------------------------------------------------------------ */
@@ -720,12 +752,21 @@ SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
  *     skmt_score_get(s, "bleu", &value, &err);
  *
  * The metrics are "bleu" (13a tokens, order 4, exp smoothing), "chrf" (chrF2)
- * and "ter" (with shifts; lower is better), all in percent; "chrf-eps", which
- * is chrF2 with the older way of averaging; "r", the R-indicator: the share of
- * the words of the references that the translations have, by the number of
- * earlier references of the same document that have the word; and "r-all", the
- * same with English stop words. Only counts are stored, not the texts. A
- * skmt_score may be used by one thread at a time. */
+ * and "ter" (with shifts; lower is better), all in percent; "chrf-eps"; "r" and
+ * "r-all".
+ *
+ * "chrf-eps" is an older definition of chrF2 that some published scores use: an
+ * F-score is computed for each n-gram order and averaged over all six orders.
+ *
+ * "r" is the R-indicator. It measures how soon a system uses the words that
+ * corrections have shown it. The words of each reference are divided into
+ * groups by how many earlier references of the same document contain them. R of
+ * a group is the share of its words that the translation of the line contains
+ * too (skmt_score_detail); the score is this share for all groups together. "r"
+ * ignores English stop words; "r-all" counts them.
+ *
+ * Only counts are stored, not the texts. A skmt_score may be used by one thread
+ * at a time. */
 typedef struct skmt_score skmt_score;
 
 /* metrics is a list such as "bleu,ter". */

@@ -18,7 +18,7 @@ FILENAME == "-" {
     if ($4 != "") flag = flag " \\fI" roff($4) "\\fR"
     help = $6
     if ($4 != "" && $5 != "") help = help " (default " $5 ")"
-    if ($4 == "" && $5 == "on") help = "turn this off: " help
+    if ($4 == "" && $5 == "on") help = "do not " help
     list[$1] = list[$1] ".TP\n" flag "\n" roff(help) "\n"
     next
 }

@@ -362,7 +362,7 @@ static void print_library_options(const char *command, describe_fn *describe)
         if (flag)
             snprintf(help, sizeof help, "%s%s",
                      is_on_by_default(info.fallback) && !is_auto_flag(&info)
-                     ? "turn this off: " : "", info.help);
+                     ? "do not " : "", info.help);
         else
             snprintf(help, sizeof help, "%s (default %s)", info.help,
                      info.fallback);

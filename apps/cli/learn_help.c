@@ -21,7 +21,7 @@ const struct opt learn_options[] = {
     { "baseline", 0, NULL, "with --simulate: also score the model without a "
       "memory" },
     { "json", 'j', NULL, "print one JSON object per line: text, similarity, "
-      "exact, alternatives (other stored translations), stored (number of the "
+      "exact, alternatives (other stored translations), stored (id of the "
       "stored pair), replaced (number of pairs replaced); with --simulate: "
       "the scores, as skmt score prints them" },
     QUIET_OPTION,
@@ -40,10 +40,12 @@ const char learn_page[] =
 "corrections go to the first one given by --name.\n"
 "\n"
 "On a terminal, each translation is shown for editing, and the text is stored\n"
-"when you press Enter. It is written to --output when the next line has been\n"
-"answered. /undo takes the last answer back from memory and output and asks\n"
-"for that line again; /help lists the commands. To type a text that begins\n"
-"with a slash, begin it with two: //.\n"
+"when you press Enter. To undo the last answer, type /undo: the pair is\n"
+"removed from the memory, translations that it replaced are restored, and you\n"
+"are asked for that line again. Only the last answer can be undone. To make\n"
+"this possible, an answer is written to --output only after the next line has\n"
+"been answered, or at the end. /help lists the commands. To enter a text that\n"
+"begins with a slash, type two slashes: //.\n"
 "\n"
 "Otherwise, corrections come from a file (--corrections) or from the input\n"
 "itself: each line is a source, or a source, a tab and its correction. A\n"

@@ -14,7 +14,7 @@
                 "as de or de-AT" }, \
               { "target-lang", 't', "LANG", "language of the targets" }
 #define RELAXED { "relaxed", 0, NULL, "do not wait for the disk: faster, but " \
-                  "a power failure may lose the last seconds" }
+                  "a power failure may lose the changes of the last seconds" }
 #define MODEL { "model", 'm', "FILE", "measure similarity in the subword " \
                 "pieces of this model; default $SKMT_MODEL, then de-en" }, \
               { "no-model", 0, NULL, "measure similarity in words; the " \
@@ -40,15 +40,14 @@ static const struct opt import_options[] = {
     { "source-lang", 's', "LANG", "take the sources in this language; de also "
       "matches de-AT; default: the source language of the file" },
     { "target-lang", 't', "LANG", "take the targets in this language" },
-    { "target-file", 0, "FILE", "text: the file with the target lines" },
-    { "source-column", 0, "N", "tsv and csv: column of the sources; default "
-      "1" },
-    { "target-column", 0, "N", "tsv and csv: column of the targets; default "
-      "2" },
-    { "document-column", 0, "N", "tsv and csv: column of the document names" },
-    { "header", 0, NULL, "tsv and csv: the first line is a header" },
-    { "no-header", 0, NULL, "tsv and csv: the first line is a pair, even if it "
-      "looks like a header" },
+    { "target-file", 0, "FILE", "the file with the target lines (format "
+      "text)" },
+    { "source-column", 0, "N", "column of the sources (tsv, csv); default 1" },
+    { "target-column", 0, "N", "column of the targets (tsv, csv); default 2" },
+    { "document-column", 0, "N", "column of the document names (tsv, csv)" },
+    { "header", 0, NULL, "the first line is a header (tsv, csv)" },
+    { "no-header", 0, NULL, "the first line is a pair, even if it looks like a "
+      "header (tsv, csv)" },
     { "fuzzy", 0, NULL, "also import units marked as fuzzy or not approved" },
     { "skip-bad", 0, NULL, "skip units that cannot be read instead of "
       "stopping" },
@@ -108,7 +107,7 @@ static const struct opt export_options[] = {
       ".gz, .xz or .zst selects compression" },
     { "format", 'f', "FORMAT", "tmx, xliff, po, tsv, csv or text; default: "
       "chosen by the file name, tmx on standard output" },
-    { "target-file", 0, "FILE", "text: the file for the targets" },
+    { "target-file", 0, "FILE", "the file for the targets (format text)" },
     JSON, QUIET_OPTION, HELP
 };
 
@@ -206,7 +205,8 @@ static const char tm_page[] =
 "\n"
 "Manage a translation memory: a file, MEM, that stores pairs of a source text\n"
 "and its translation and finds the pairs most similar to a text. Changes are\n"
-"on disk when a command ends, and searches see them at once.\n"
+"on disk when a command exits (unless --relaxed is given), and the next\n"
+"search finds them.\n"
 "\n"
 "  skmt tm create my.tm --source-lang de --target-lang en\n"
 "  skmt tm import my.tm old.tmx site.po.gz glossary.tsv\n"
@@ -265,15 +265,18 @@ static const char import_page[] =
 "  skmt tm import my.tm old.tmx --skip-bad           skip unreadable units\n"
 "  zcat pairs.gz | skmt tm import my.tm - --format tsv\n"
 "\n"
-"A unit that cannot be read stops the import with a message that gives file,\n"
-"line and column. With --skip-bad, such units are written to MEM.rejects with\n"
-"their position, the reason and the text.\n"
+"A unit is an entry of a file with a source and its target: a <tu> of TMX, a\n"
+"<trans-unit> or <segment> of XLIFF, a message of PO, a row of TSV or CSV, or\n"
+"a pair of lines. A unit that cannot be read stops the import with a message\n"
+"that gives file, line and column. With --skip-bad, such units are written to\n"
+"MEM.rejects with their position, the reason and the text.\n"
 "\n"
 "The first row of a table is taken as a header if it has names such as source\n"
-"and target, or two language codes; --header and --no-header override this. A\n"
-"text may have up to 16 MiB, a line of a table up to 64 MiB. If nothing was\n"
-"imported, a message says why, and the exit status is 1 if the files had\n"
-"units but all of them were left out.\n";
+"and target, or two language codes; --header and --no-header override this.\n"
+"\n"
+"Limits: 16 MiB for a source or a target, 64 MiB for a line of TSV or PO and\n"
+"for a row of CSV. If nothing was imported, a message says why. The exit\n"
+"status is then 1 if the files had units but all of them were skipped.\n";
 
 static const char search_page[] =
 "Usage: skmt tm search MEM [TEXT ...] [OPTIONS]\n"
@@ -304,9 +307,9 @@ static const char search_page[] =
 static const char add_page[] =
 "Usage: skmt tm add MEM [SOURCE TARGET] [OPTIONS]\n"
 "\n"
-"Store a pair and print its number. Without texts, or with '-', read pairs\n"
-"from standard input: each line is a source, a tab and a target. The number\n"
-"of each pair is printed once the pair is safely on disk, before the next\n"
+"Store a pair and print its id. Without texts, or with '-', read pairs from\n"
+"standard input: each line is a source, a tab and a target. The id of each\n"
+"pair is printed once the pair is safely on disk, before the next\n"
 "line is read.\n"
 "\n"
 "Examples:\n"
@@ -319,8 +322,8 @@ static const char add_page[] =
 static const char edit_page[] =
 "Usage: skmt tm edit MEM ID [--source TEXT] [--target TEXT]\n"
 "\n"
-"Change the source or target of a pair. The pair keeps its number; 'skmt tm\n"
-"search' shows the numbers. If a source has several translations, the one\n"
+"Change the source or target of a pair. The pair keeps its id; 'skmt tm\n"
+"search' shows the ids. If a source has several translations, the one\n"
 "edited last is used.\n"
 "\n"
 "Examples:\n"
@@ -330,8 +333,8 @@ static const char delete_page[] =
 "Usage: skmt tm delete MEM ID ... [OPTIONS]\n"
 "       skmt tm delete MEM --document D | --origin F | --source TEXT | --all\n"
 "\n"
-"Delete pairs by their numbers, or all pairs that match the options given. If\n"
-"one of the numbers does not exist, nothing is deleted. --all asks for\n"
+"Delete pairs by their ids, or all pairs that match the options given. If\n"
+"one of the ids does not exist, nothing is deleted. --all asks for\n"
 "confirmation, unless --yes is given.\n"
 "\n"
 "Examples:\n"
@@ -410,7 +413,7 @@ static const char check_page[] =
 "damaged file.\n"
 "\n"
 "With --contradictions, the file is not checked. Instead, every source with\n"
-"several different translations is listed: each translation with its number,\n"
+"several different translations is listed: each translation with its id,\n"
 "its memory and the time it was last confirmed. The one that 'skmt translate'\n"
 "uses comes first and is marked with *; 'skmt help tm search' explains the\n"
 "order. The exit status is 1 if there are such sources and 0 if there are\n"
@@ -444,7 +447,7 @@ static const char recover_page[] =
 "\n"
 "Save the readable pairs of the damaged file OLD in the file NEW, which must\n"
 "not exist. OLD is not changed. A pair is saved if its texts match their\n"
-"stored hash. Pairs keep their numbers, except those that are found only by\n"
+"stored hash. Pairs keep their ids, except those that are found only by\n"
 "scanning the raw bytes of the file. Prints how many pairs were saved, how\n"
 "many of them are doubtful (their document, author or times may be wrong or\n"
 "missing) and how many could not be read. The exit status is 1 if nothing\n"

@@ -44,7 +44,7 @@ struct tune_point {             /* a setting */
     bool is_scored;
 };
 
-struct tune_metric { const char *name, *title; };       /* "chrf", "chrF" */
+struct tune_metric { const char *name, *title; };       /* "chrf", "chrF2" */
 extern const struct tune_metric tune_metrics[N_METRICS];
 
 /* A subset of the grid: some axes vary, the others are fixed. */

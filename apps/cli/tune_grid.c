@@ -23,7 +23,7 @@
 
 const struct tune_metric tune_metrics[N_METRICS] = {
     [TUNE_BLEU] = { "bleu", "BLEU" },
-    [TUNE_CHRF] = { "chrf", "chrF" },
+    [TUNE_CHRF] = { "chrf", "chrF2" },
 };
 
 /* ---- points of the grid ----------------------------------------------- */

@@ -222,7 +222,7 @@ static void put_heading(struct textbuf *t, const struct tune_call *c,
     text_begin(t, MARGIN, MARGIN + 32, "start", "");
     textbuf_addf(t, "Best by %s: ", tune_metrics[c->metric].title);
     tune_put_setting(t, c, c->at);
-    textbuf_addf(t, ". Without the memory: BLEU %.2f, chrF %.2f",
+    textbuf_addf(t, ". Without the memory: BLEU %.2f, chrF2 %.2f",
                  c->alone.score[TUNE_BLEU], c->alone.score[TUNE_CHRF]);
     text_end(t);
 }

@@ -320,7 +320,8 @@ static enum status match_divided_sentences(struct pairfinder *pf,
         int n = 1;
 
         while (i + n < r->n_sentences && s[n].continues) n++;
-        if (n == 1 || n == r->n_sentences) continue;
+        if (n == r->n_sentences) return ST_OK;  /* was the whole text */
+        if (n == 1) continue;
         st = match_joined_sentences(pf, r, i, n,
                                     (struct str){ r->source + s->begin,
                                                   s[n - 1].end - s->begin },

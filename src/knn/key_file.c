@@ -426,7 +426,7 @@ static int key_file_put_all(struct key_file *f, struct totals *t,
 enum status key_file_put(struct key_file *f, const struct key_id *ids,
                          struct pair_keys *const *keys, int n, struct err *e)
 {
-    struct totals t;
+    struct totals t = { 0 };
     enum status st;
     int rc;
 
@@ -483,7 +483,7 @@ static enum status keep_step(struct key_file *f, struct keep_only_task *k,
                              const struct key_id *last, struct err *e)
 {
     uint64_t removed = 0;
-    struct totals t;
+    struct totals t = { 0 };
     enum status st;
     int rc = key_file_begin(f, &t);
 
@@ -544,7 +544,7 @@ enum status key_file_keep_only(struct key_file *f, const struct key_id *ids,
 /* Evict some pairs. *more is set while the file is still above its limit. */
 static enum status trim_step(struct key_file *f, bool *more, struct err *e)
 {
-    struct totals t;
+    struct totals t = { 0 };
     enum status st;
     int64_t before = 0;
     int rc = key_file_begin(f, &t);
@@ -597,7 +597,7 @@ enum status key_file_compact(struct key_file *f, struct err *e)
 enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
                            struct err *e)
 {
-    struct totals t;
+    struct totals t = { 0 };
     int rc;
     enum status st;
 
@@ -614,7 +614,7 @@ enum status key_file_stats(struct key_file *f, struct key_file_stats *out,
 /* Write the remaining uses. A failure is ignored. */
 static void write_last_uses(struct key_file *f)
 {
-    struct totals t;
+    struct totals t = { 0 };
     int rc;
 
     if (f->read_only || !f->n_touched) return;

@@ -1,4 +1,4 @@
-/* config.c - reads, checks and writes the hyper-parameters of a model.
+/* config.c - reads, checks and writes the hyperparameters of a model.
  *
  * The list in config.h becomes a table of numbers; a second table lists the
  * strings. A default outside the range of its key means that the key is

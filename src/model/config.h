@@ -1,4 +1,4 @@
-/* config.h - the hyper-parameters of a model, stored as text in the model file.
+/* config.h - the hyperparameters of a model, stored as text in the model file.
  *
  * The text has one line "key=value\n" for each entry of the list below. A key
  * that is not in the list is ignored, so that older readers accept newer files.

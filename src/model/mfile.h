@@ -53,7 +53,7 @@ int mfile_count(const struct mfile *f);                 /* of tensors */
 const struct mtensor *mfile_at(const struct mfile *f, int i);
 const struct mtensor *mfile_find(const struct mfile *f, const char *name);
 
-/* The text of the hyper-parameters (config.h). It is not NUL-terminated. */
+/* The text of the hyperparameters (config.h). It is not NUL-terminated. */
 const char *mfile_config(const struct mfile *f, size_t *len);
 
 #endif

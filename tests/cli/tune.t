@@ -13,10 +13,10 @@ values.
   Tuned on 3 lines of dev.tsv: 4 sentences
   Mean similarity of the best pair: N
   Settings tried: 5, m and k first, then tau
-  Without the memory: BLEU N, chrF N
+  Without the memory: BLEU N, chrF2 N
   
   m and k at tau 100
-   BLEU chrF
+   BLEU chrF2
    m \ k 1 2 1 2
    1 N N N N
    2 N N N N
@@ -24,9 +24,9 @@ values.
   tau at M
    tau 100 200
    BLEU N N
-   chrF N N
+   chrF2 N N
   
-  Best by BLEU: M (BLEU N, chrF N)
+  Best by BLEU: M (BLEU N, chrF2 N)
   Settings written to best, for skmt translate --settings
   Heat map written to grid.svg
   $ grep -o '[0-9.]*\*' out | wc -l
@@ -88,14 +88,14 @@ translate reads the settings file and gets the score that was reported.
   $ sed 's/[0-9]*[0-9]\.[0-9][0-9]/N/g; s/skmt tune [0-9.]* /skmt tune /; s/= [12]$/= M/; s/= [12]00/= T/' best
   # Found by skmt tune on 3 lines of dev.tsv
   # with the memory my.tm
-  # Best by BLEU: BLEU N, chrF N; without the memory BLEU N, chrF N
+  # Best by BLEU: BLEU N, chrF2 N; without the memory BLEU N, chrF2 N
   # Tried: m 1,2; k 1,2; tau 100,200: m and k first, then tau
   matches = M
   k = M
   tau = T
   adapter = distance
   $ cut -f 1 dev.tsv > dev.de; cut -f 2 dev.tsv > dev.en; skmt translate -M my.tm --settings best --exact steer dev.de > hyp
-  $ skmt score --ref dev.en --resamples 0 --metrics bleu,chrf hyp | awk '$1 == "hyp" { print $3 }' | paste -sd ' ' > scored; sed -n 's/.*(BLEU \([0-9.]*\), chrF \([0-9.]*\))/\1 \2/p' out | diff scored -
+  $ skmt score --ref dev.en --resamples 0 --metrics bleu,chrf hyp | awk '$1 == "hyp" { print $3 }' | paste -sd ' ' > scored; sed -n 's/.*(BLEU \([0-9.]*\), chrF2 \([0-9.]*\))/\1 \2/p' out | diff scored -
   $ skmt translate dev.de | skmt score --ref dev.en --resamples 0 --metrics bleu - | awk '$1 == "-" { print "Without the memory: BLEU " $3 "," }' > alone; grep -o 'Without the memory: BLEU [0-9.]*,' out | diff alone -
 
 With --adapter fixed, lambda is tuned, too; --lambda implies it. Other options

@@ -20,7 +20,7 @@
 # EVERY=N        translate every N-th line only (1)
 #
 # Outputs are in BUILD/long/two_builds/{old,new}. An output that is newer than
-# its program is not made again.
+# its program and than the last change of these settings is not made again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -35,6 +35,12 @@ if [ -z "${OLD:-}" ] || [ ! -e "$shared/corpora/law/test.tsv" ]; then
     exit 0
 fi
 mkdir -p "$out/old" "$out/new"
+
+# A file that changes when the settings do: older outputs are not used then.
+settings=$out/settings
+printf '%s\n' "$every" "${MODEL:-}" "${OLD_OPTIONS:-}" "${NEW_OPTIONS:-}" \
+    > "$settings.now"
+cmp -s "$settings.now" "$settings" || cp "$settings.now" "$settings"
 
 model=${MODEL:-$out/reference.skmt}
 [ -e "$model" ] ||
@@ -60,8 +66,9 @@ memory() {      # program directory set: create its memory if necessary
 produce() {     # output program command ..: run it unless output is up to date
     local output=$1 program=$2
     shift 2
-    [ "$output" -nt "$program" ] && return
+    [ "$output" -nt "$program" ] && [ "$output" -nt "$settings" ] && return
     echo "$(date +%T) $output" >&2
+    rm -f "$output"
     "$@" > "$output.part" 2> "$output.log" && mv "$output.part" "$output" ||
         { echo "failed: $*" >&2; tail -n 3 "$output.log" >&2; }
 }

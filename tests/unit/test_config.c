@@ -1,4 +1,4 @@
-/* test_config.c - tests of hyper-parameters: ranges, defaults, and writing and
+/* test_config.c - tests of hyperparameters: ranges, defaults, and writing and
  * reading them back. */
 #include <locale.h>
 
