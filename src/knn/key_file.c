@@ -271,6 +271,7 @@ static void unpack_keys(struct pair_keys *b, const char *from)
     size_t number = b->type == KEY_INT8 ? 1 : sizeof(float);
     size_t row = (size_t)b->d * number;
 
+    if (!n) return;                     /* SQLite has NULL for an empty blob */
     memcpy(b->token, from, words);
     memcpy(b->scale, from + words, words);
     from += 2 * words;
