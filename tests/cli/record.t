@@ -176,6 +176,18 @@ at the end, and the output stays.
   $ ls | grep -e 'json\.'
   [1]
 
+A record that replaces a file keeps the permissions of that file. A new file
+gets the usual ones.
+
+  $ rm -f p.json; umask 022; for mode in 600 640 new; do [ $mode = new ] && rm p.json || { : > p.json; chmod $mode p.json; }
+  > skmt tm stats a.tm --record p.json > /dev/null; stat -c '%a' p.json; grep -c exit_status p.json; done
+  600
+  1
+  640
+  1
+  644
+  1
+
 Checksums are those of sha256sum, for files of any length.
 
   $ for n in 1 51 52 53 60 61 62 116 117 100000; do rm -rf s.tm*; skmt tm create s.tm > /dev/null; (printf 'a\t'; head -c $n /dev/zero | tr '\0' 'x'; echo) | skmt tm add s.tm > /dev/null
