@@ -28,6 +28,9 @@ struct stored_pair {            /* a stored correction, and how to undo it */
     char *source, *target;
     skmt_matches *before;       /* the pairs like the source before it was
                                    stored; may be NULL */
+    skmt_pair *deleted;         /* [n_deleted] every pair that it replaced;
+                                   owns its strings */
+    size_t n_deleted;
 };
 void stored_release(struct stored_pair *s);     /* s may be zeroed */
 

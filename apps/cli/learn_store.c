@@ -10,6 +10,7 @@
  * Invariant: c->last has a source and a target, or is zeroed. c->n_stored is
  * the number of stored corrections that were not undone. */
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,64 @@ static void drop_result(struct learn_call *c)
     c->result = NULL;
 }
 
+/* ---- copies of deleted pairs --------------------------------------------- */
+
+/* The strings of a pair that skmt_tm_add_pair() uses. */
+static const size_t pair_strings[] = {
+    offsetof(skmt_pair, source), offsetof(skmt_pair, target),
+    offsetof(skmt_pair, source_tagged), offsetof(skmt_pair, target_tagged),
+    offsetof(skmt_pair, source_lang), offsetof(skmt_pair, target_lang),
+    offsetof(skmt_pair, document), offsetof(skmt_pair, unit),
+    offsetof(skmt_pair, author), offsetof(skmt_pair, extra)
+};
+enum { N_PAIR_STRINGS = sizeof pair_strings / sizeof *pair_strings };
+
+static const char **pair_string(skmt_pair *p, int i)
+{
+    return (const char **)(void *)((char *)p + pair_strings[i]);
+}
+
+static void pair_copy_release(skmt_pair *p)
+{
+    for (int i = 0; i < N_PAIR_STRINGS; i++)
+        free((void *)(uintptr_t)*pair_string(p, i));
+}
+
+/* Replace the strings of *p by copies. Returns false if out of memory. */
+static bool pair_copy_strings(skmt_pair *p)
+{
+    bool ok = true;
+
+    p->memory = p->origin = NULL;
+    for (int i = 0; i < N_PAIR_STRINGS; i++) {
+        const char **string = pair_string(p, i);
+
+        if (!*string) continue;
+        *string = strdup(*string);
+        ok &= *string != NULL;
+    }
+    return ok;
+}
+
+static skmt_status remember_deleted(struct stored_pair *s, const skmt_pair *p,
+                                    skmt_error *err)
+{
+    skmt_pair *list = realloc(s->deleted, (s->n_deleted + 1) * sizeof *list);
+
+    if (list) {
+        s->deleted = list;
+        list[s->n_deleted] = *p;
+        if (pair_copy_strings(&list[s->n_deleted++])) return SKMT_OK;
+    }
+    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
+    return SKMT_NOMEM;
+}
+
 void stored_release(struct stored_pair *s)
 {
+    for (size_t i = 0; i < s->n_deleted; i++)
+        pair_copy_release(&s->deleted[i]);
+    free(s->deleted);
     skmt_matches_free(s->before);
     free(s->source);
     free(s->target);
@@ -41,6 +98,8 @@ static const char *stored_target(const skmt_pair *p)
     return p->target_tagged ? p->target_tagged : p->target;
 }
 
+/* ---- storing ------------------------------------------------------------- */
+
 /* Whether match i is a translation of the source in the memory for corrections.
  * *same: its target is the correction itself. */
 static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
@@ -50,6 +109,41 @@ static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
     *same = !strcmp(m->pair.target, s->target);
     return !strcmp(m->pair.source, s->source)
            && !strcmp(m->pair.memory, c->memory);
+}
+
+/* Remember every pair of the memory with the texts of p. */
+static skmt_status remember_occurrences(struct learn_call *c,
+                                        struct stored_pair *s,
+                                        const skmt_pair *p, skmt_error *err)
+{
+    skmt_tm_cursor *cursor;
+    skmt_pair other;
+    int found = 1;
+    skmt_status st = skmt_tm_cursor_open(&cursor, c->steering.tm, c->memory,
+                                         err);
+
+    while (!st && !(st = skmt_tm_cursor_next(cursor, &other, &found, err))
+           && found)
+        if (!strcmp(stored_source(&other), stored_source(p))
+            && !strcmp(stored_target(&other), stored_target(p)))
+            st = remember_deleted(s, &other, err);
+    skmt_tm_cursor_close(cursor);
+    return st;
+}
+
+/* Delete a translation wherever the memory has it: it may be stored several
+ * times, for several documents. Only then are all pairs of the memory read. */
+static skmt_status remove_rival(struct learn_call *c, struct stored_pair *s,
+                                const skmt_match *m, skmt_error *err)
+{
+    const skmt_pair *p = &m->pair;
+    skmt_status st = m->occurrences > 1 ? remember_occurrences(c, s, p, err)
+                                        : remember_deleted(s, p, err);
+
+    s->outcome.n_replaced++;
+    if (st) return st;
+    return skmt_tm_delete_where(c->steering.tm, c->memory, NULL, NULL,
+                                stored_source(p), stored_target(p), NULL, err);
 }
 
 /* Delete the other translations. *confirm is set if the pair is already stored,
@@ -64,7 +158,6 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
     for (int i = 0; !st && i < n; i++) {
         skmt_match m;
         bool same;
-        int64_t n_deleted;
 
         if (!is_rival(c, s, i, &m, &same)) {
             others |= !same && !strcmp(m.pair.source, s->source);
@@ -75,10 +168,7 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
             *confirm = others;
             continue;
         }
-        st = skmt_tm_delete_where(c->steering.tm, c->memory, NULL, NULL,
-                                  stored_source(&m.pair),
-                                  stored_target(&m.pair), &n_deleted, err);
-        s->outcome.n_replaced++;
+        st = remove_rival(c, s, &m, err);
     }
     return st;
 }
@@ -151,18 +241,11 @@ skmt_status learn_store(struct learn_call *c, const char *source,
 static skmt_status restore_rivals(struct learn_call *c, struct stored_pair *s,
                                   skmt_error *err)
 {
-    int n = s->before ? skmt_matches_count(s->before) : 0;
     skmt_status st = SKMT_OK;
 
-    for (int i = 0; !st && i < n; i++) {
-        skmt_match m;
-        int64_t id;
-        bool same;
-
-        if (is_rival(c, s, i, &m, &same) && !same)
-            st = skmt_tm_add_pair(c->steering.tm, c->memory, &m.pair, &id,
-                                  err);
-    }
+    for (size_t i = 0; !st && i < s->n_deleted; i++)
+        st = skmt_tm_add_pair(c->steering.tm, c->memory, &s->deleted[i], NULL,
+                              err);
     return st;
 }
 

@@ -104,13 +104,37 @@ void record_argument(enum arg what, const struct args *a)
             (struct record_value){ a->name, a->value };
 }
 
+/* Writes the path that a file will have when it is created: its folder with
+ * symbolic links resolved, and its name. Returns false if there is no such
+ * folder, or if the path is too long or names no file. */
+static bool resolve_new_file(const char *path, char full[static PATH_MAX])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[PATH_MAX];
+    size_t len = (size_t)(name - path);
+
+    if (!name[0] || len >= sizeof folder) return false;
+    memcpy(folder, path, len);
+    folder[len] = '\0';
+    if (!realpath(len ? folder : ".", full)) return false;
+    len = strlen(full);
+    return snprintf(full + len, PATH_MAX - len, "/%s", name)
+           < (int)(PATH_MAX - len);
+}
+
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat x, y;
+    char full_a[PATH_MAX], full_b[PATH_MAX];
+    bool a_exists = !stat(a, &x), b_exists = !stat(b, &y);
 
     if (!strcmp(a, b)) return true;
-    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode)
-           && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    if (a_exists && b_exists)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev
+               && x.st_ino == y.st_ino;
+    if (a_exists || b_exists) return false;
+    return resolve_new_file(a, full_a) && resolve_new_file(b, full_b)
+           && !strcmp(full_a, full_b);
 }
 
 static int check_not_record(const char *file)
@@ -120,17 +144,26 @@ static int check_not_record(const char *file)
                     "reads or writes", record.path);
 }
 
-static int check_record_path(void)
+/* Checks that no argument of the command names the file of the record. */
+static int check_arguments(void)
 {
     int status = EXIT_DONE;
 
-    if (record.failed) return complain(EXIT_TROUBLE, "out of memory");
-    if (!record.path[0] || !strcmp(record.path, "-"))
-        return complain(EXIT_USAGE, "--record needs the name of a file");
     for (int i = 0; !status && i < record.n_operands; i++)
         status = check_not_record(record.operands[i]);
     for (int i = 0; !status && i < record.n_typed; i++)
         status = check_not_record(record.typed_options[i].value);
+    return status;
+}
+
+static int check_record_path(void)
+{
+    int status;
+
+    if (record.failed) return complain(EXIT_TROUBLE, "out of memory");
+    if (!record.path[0] || !strcmp(record.path, "-"))
+        return complain(EXIT_USAGE, "--record needs the name of a file");
+    status = check_arguments();
     return status ? status : whole_file_check(record.path);
 }
 
@@ -509,6 +542,15 @@ static void record_release(void)
     memset(&record, 0, sizeof record);
 }
 
+/* Writes the record, unless its file has become one of the command's files:
+ * the command may have created its output through a symbolic link. */
+static int record_write(const struct textbuf *t)
+{
+    int status = record.failed ? EXIT_DONE : check_arguments();
+
+    return status ? status : whole_file_write(record.path, t);
+}
+
 int record_finish(int status)
 {
     struct textbuf t = { 0 };
@@ -523,7 +565,7 @@ int record_finish(int status)
         t.failed |= record.failed || record.engine.failed
                     || record.model.failed || record.memory.failed
                     || record.memory_end.failed;
-        record_status = whole_file_write(record.path, &t);
+        record_status = record_write(&t);
     }
     textbuf_release(&t);
     record_release();

@@ -1,5 +1,6 @@
 /* wholefile.c - writes a file under a temporary name in the same folder and
- * renames it when it is complete and on disk. */
+ * renames it when it is complete and on disk. A file that is replaced keeps its
+ * permissions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -44,8 +45,9 @@ static mode_t default_mode(void)
 static int temp_file_open(struct whole_file *d, const char *path)
 {
     struct stat st;
+    bool exists = !stat(path, &st);
 
-    if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+    if (exists && S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return file_error(path);
     }
@@ -58,7 +60,7 @@ static int temp_file_open(struct whole_file *d, const char *path)
     snprintf(d->temp_path, sizeof d->temp_path, "%s.XXXXXX", d->final_path);
     d->fd = mkostemp(d->temp_path, O_CLOEXEC);
     if (d->fd < 0) return file_error(path);
-    fchmod(d->fd, default_mode());
+    fchmod(d->fd, exists ? st.st_mode & 0777 : default_mode());
     return EXIT_DONE;
 }
 

@@ -304,6 +304,32 @@ undone: the pair it replaced is restored, and its line is asked for again.
   $ skmt tm export talk.tm --format tsv
   Die Katze sitzt auf der Matte.	The cat sits.
 
+A translation that is stored for several documents is replaced in all of them.
+Undo restores every pair with its document and its author.
+
+  $ skmt tm create docs.tm > /dev/null; for d in a b c; do skmt tm add docs.tm --document $d --author "author $d" 'Guten Morgen' 'Good day' > /dev/null; done
+  > skmt tm add docs.tm --document d 'Guten Morgen' 'Good hello' > /dev/null; skmt tm add docs.tm --document e 'Guten Abend' 'Good day' > /dev/null
+  $ cat > list.sh <<'END'
+  > for i in $(seq 20); do skmt tm show docs.tm $i --json 2> /dev/null; done |
+  > python3 -c 'import json, sys; print(*sorted("/".join(json.loads(p)[k] for k in ("source", "target", "document", "author")) for p in sys.stdin), sep="\n")'
+  > END
+  $ cat > docs.py <<'END'
+  > import re
+  > from talk import talk
+  > talk(["skmt", "learn", "-M", "docs.tm"],
+  >      [(b"> \r\033[2C", "Guten Morgen\n"), (re.compile(rb"= Good [a-z]*\r\033\["), "\x15Good morning\n"),
+  >       (b"> \r\033[2C", "/undo\n"), (re.compile(rb"undone[^\0]*= Good [a-z]*\r\033\["), "\x15\x04")])
+  > END
+  $ timeout 60 python3 docs.py | grep -e 'stored as' -e undone
+  |stored as pair 6; it replaces 2 other pairs
+  |undone: pair 6 removed
+  $ bash list.sh
+  Guten Abend/Good day/e/
+  Guten Morgen/Good day/a/author a
+  Guten Morgen/Good day/b/author b
+  Guten Morgen/Good day/c/author c
+  Guten Morgen/Good hello/d/
+
 An answer that is undone is removed from the output, also from a pipe, and the
 blank lines after it stay in their place. An unknown command is not stored. A
 text that begins with a slash can be stored, and a translation that begins with

@@ -148,8 +148,45 @@ possible. It never replaces a file that the command uses.
   2
   skmt: out: --record names a file that this command reads or writes
   2
+
+This holds for files that do not exist yet, however their paths are written.
+If the command creates the file through a symbolic link, the record is refused
+at the end, and the output stays.
+
+  $ mkdir new; ln -s new newlink; echo Ja > ja.txt
+  $ for f in ./x.out new/../x.out "$PWD/x.out"; do skmt translate -o x.out --record "$f" ja.txt 2>&1 | sed "s:$PWD:DIR:"; done; ls x.out
+  skmt: ./x.out: --record names a file that this command reads or writes
+  skmt: new/../x.out: --record names a file that this command reads or writes
+  skmt: DIR/x.out: --record names a file that this command reads or writes
+  ls: cannot access 'x.out': No such file or directory
+  [2]
+  $ skmt translate -o new/x.out --record newlink/x.out ja.txt
+  skmt: newlink/x.out: --record names a file that this command reads or writes
+  [2]
+  $ skmt tm create ./fresh.tm --record fresh.tm
+  skmt: fresh.tm: --record names a file that this command reads or writes
+  [2]
+  $ ln -s y.out ylink; skmt translate -o ylink --record y.out ja.txt; echo $?; cat y.out
+  skmt: y.out: --record names a file that this command reads or writes
+  2
+  Yes
+  $ skmt translate -o new/z --record z ja.txt; cat new/z; grep exit_status z
+  Yes
+    "exit_status": 0
   $ ls | grep -e 'json\.'
   [1]
+
+A record that replaces a file keeps the permissions of that file. A new file
+gets the usual ones.
+
+  $ rm -f p.json; umask 022; for mode in 600 640 new; do [ $mode = new ] && rm p.json || { : > p.json; chmod $mode p.json; }
+  > skmt tm stats a.tm --record p.json > /dev/null; stat -c '%a' p.json; grep -c exit_status p.json; done
+  600
+  1
+  640
+  1
+  644
+  1
 
 Checksums are those of sha256sum, for files of any length.
 
