@@ -83,6 +83,22 @@ static bool to_version_1(const char *path)
     return CHECK(ok) && CHECK(!rename(name, path));
 }
 
+/* The first column of the first row of a query; -1 when there is none. */
+static int64_t number_in(const char *path, const char *query)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    int64_t n = -1;
+
+    if (!sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) &&
+        !sqlite3_prepare_v2(db, query, -1, &row, NULL) &&
+        sqlite3_step(row) == SQLITE_ROW)
+        n = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return n;
+}
+
 /* ---- reading ------------------------------------------------------------- */
 
 static uint64_t mix_in(uint64_t h, struct str v)
@@ -289,6 +305,40 @@ TEST(an_export_counts_the_pairs_by_another_tree)
     CHECK_INT(read_all(f.path, &sum, &n, &f.e), ST_FORMAT);
     CHECK(strstr(f.e.msg, "400 pairs were read from the table, but its index "
                           "lists 401"));
+    teardown(&f);
+}
+
+/* Overwrites the first byte of a table or index, which says what kind of page
+ * it is. */
+static bool damage_root(const char *path, const char *name)
+{
+    char from[100];
+    struct bytes b;
+    int64_t page;
+    bool ok;
+
+    snprintf(from, sizeof from, "SELECT rootpage FROM sqlite_schema"
+             " WHERE name = '%s'", name);
+    page = number_in(path, from);
+    if (!CHECK(page > 1)) return false;
+    b = slurp(path);
+    b.at[(page - 1) * 8192] = 0x55;
+    ok = spill(path, b.at, b.n);
+    free(b.at);
+    return CHECK(ok);
+}
+
+TEST(an_export_whose_pairs_cannot_be_counted_fails)
+{
+    struct fix f;
+    uint64_t sum;
+    int64_t n;
+
+    if (!setup_closed(&f) || !to_version_1(f.path)) return;
+    if (!damage_root(f.path, "pair_text")) return;
+    CHECK_INT(read_all(f.path, &sum, &n, &f.e), ST_FORMAT);
+    CHECK_INT(n, 401);
+    CHECK(strstr(f.e.msg, "damaged"));
     teardown(&f);
 }
 
