@@ -48,7 +48,7 @@ static const struct sqlfile_kind memory_file = {
     .mend = "restore it from a copy, or save what is readable with "
             "'skmt tm recover OLD NEW'",
     .application_id = 0x736b6d74,       /* "skmt" */
-    .version = 2, .busy_ms = 60000, .sums_from = 2
+    .version = STORE_VERSION, .busy_ms = 60000, .sums_from = 2
 };
 
 /* A column of `pair` is NULL when it is empty or equals the value of the

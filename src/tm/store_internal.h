@@ -40,6 +40,11 @@ enum {
                                    deleted later */
 };
 
+/* The version of the format of a memory file, in its user_version. */
+#define STORE_VERSION 2
+#define STORE_TO_STRING_(x) #x
+#define STORE_TO_STRING(x) STORE_TO_STRING_(x)
+
 /* ---- statements that stay prepared -------------------------------------- */
 
 #define TEXT_OF_BATCH "t.id BETWEEN (b.id << 32) AND (b.id << 32 | 0xffffffff)"
@@ -62,7 +67,7 @@ enum {
     Q(BEGIN_READ, "BEGIN")                                                  \
     Q(COMMIT, "COMMIT")                                                     \
     /* makes the commit write the first page; see sqlpage.h */              \
-    Q(TOUCH, "PRAGMA user_version = 2")                                     \
+    Q(TOUCH, "PRAGMA user_version = " STORE_TO_STRING(STORE_VERSION))       \
     Q(ROLLBACK, "ROLLBACK")                                                 \
     Q(SAVE, "SAVEPOINT op")                                                 \
     Q(RELEASE, "RELEASE op")                                                \
