@@ -541,6 +541,8 @@ static enum status fill_recovered(void *user, const char *temp, struct err *e)
     store_relaxed(r->to, true);
     recover_all(r);
     for (int i = 0; i < INSERTIONS; i++) sqlite3_finalize(r->put[i]);
+    /* Only the file itself is renamed, not its log. */
+    if (!r->st) r->st = store_checkpoint_all(r->to, e);
     store_close(r->to);
     return r->st;
 }

@@ -2,6 +2,8 @@
  * or an error, and what recovery saves. */
 #include "store_fix.h"
 
+#include <glob.h>
+
 #include "tm/recover.h"
 #include "tm/tmfile.h"
 
@@ -524,6 +526,57 @@ TEST(one_bad_page_costs_no_more_than_its_texts)
     }
     CHECK(least > 200 && least < 401);
     free(good.at);
+    teardown(&f);
+}
+
+/* Copies the name of the temporary file, or of one that begins like it, to
+ * `path`. Returns whether there is one. */
+static bool find_temp(struct fix *f, char *path, size_t size)
+{
+    char pattern[320];
+    glob_t found;
+    bool any;
+
+    snprintf(pattern, sizeof pattern, "%s/*.tmp*", f->dir.dir);
+    any = !glob(pattern, 0, NULL, &found);
+    if (any) snprintf(path, size, "%s", found.gl_pathv[0]);
+    globfree(&found);
+    return any;
+}
+
+struct reader { struct fix *f; sqlite3 *db; };
+
+/* A program that reads the temporary file keeps its log from being emptied. */
+static int read_temp(void *user, const char *what, uint64_t done,
+                     uint64_t total, uint64_t pairs)
+{
+    struct reader *r = user;
+    char path[400];
+
+    (void)what, (void)done, (void)total, (void)pairs;
+    if (r->db || !CHECK(find_temp(r->f, path, sizeof path))) return 0;
+    CHECK(!sqlite3_open(path, &r->db));
+    CHECK(!sqlite3_exec(r->db, "BEGIN; SELECT * FROM head", NULL, NULL, NULL));
+    return 0;
+}
+
+TEST(recovery_fails_when_the_log_cannot_be_emptied)
+{
+    struct fix f;
+    struct reader r = { .f = &f };
+    struct recovery out;
+    char new_path[320], temp[400];
+
+    if (!setup(&f)) return;
+    fill(f.s, f.m, 0, 1100);
+    store_close(f.s);
+    f.s = NULL;
+    snprintf(new_path, sizeof new_path, "%s/new.tm", f.dir.dir);
+    CHECK_INT(tm_recover(f.path, new_path, read_temp, &r, &out, &f.e), ST_IO);
+    CHECK(strstr(f.e.msg, "could not be completed"));
+    CHECK(r.db && file_size(new_path, "") == -1);
+    sqlite3_close(r.db);
+    CHECK(!find_temp(&f, temp, sizeof temp));
     teardown(&f);
 }
 
