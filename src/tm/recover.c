@@ -310,6 +310,21 @@ static bool column_is_number(sqlite3_stmt *row, int i)
            sqlite3_column_type(row, i) == SQLITE_INTEGER;
 }
 
+/* Times have a fraction of a second; see struct stamp. */
+static bool column_is_time(sqlite3_stmt *row, int i)
+{
+    return column_is_number(row, i) ||
+           sqlite3_column_type(row, i) == SQLITE_FLOAT;
+}
+
+/* Whether column i of ASK_PAIR, which is not an id, has a valid type. */
+static bool pair_column_valid(sqlite3_stmt *row, int i)
+{
+    assert(i >= 3 && i < 13);
+    if (i == 3) return column_is_number(row, i);
+    return i == 7 || i == 8 ? column_is_time(row, i) : column_is_text(row, i);
+}
+
 /* Writes a pair. Columns of `row` that do not have a valid type are left out;
  * row may be NULL. */
 static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
@@ -319,12 +334,9 @@ static void recover_put_pair(struct recovering *r, int64_t id, int64_t text,
 
     if (!st) return;
     assert(!row || sqlite3_column_count(row) == 13);
-    for (int i = 3; row && i < 13; i++) {
-        bool number = i == 3 || i == 7 || i == 8;
-
-        if (number ? column_is_number(row, i) : column_is_text(row, i))
+    for (int i = 3; row && i < 13; i++)
+        if (pair_column_valid(row, i))
             sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
-    }
     sqlite3_bind_int64(st, 1, id);
     sqlite3_bind_int64(st, 2, text);
     sqlite3_bind_int64(st, 3, batch);
@@ -529,6 +541,8 @@ static enum status fill_recovered(void *user, const char *temp, struct err *e)
     store_relaxed(r->to, true);
     recover_all(r);
     for (int i = 0; i < INSERTIONS; i++) sqlite3_finalize(r->put[i]);
+    /* Only the file itself is renamed, not its log. */
+    if (!r->st) r->st = store_checkpoint_all(r->to, e);
     store_close(r->to);
     return r->st;
 }

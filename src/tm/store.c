@@ -48,7 +48,7 @@ static const struct sqlfile_kind memory_file = {
     .mend = "restore it from a copy, or save what is readable with "
             "'skmt tm recover OLD NEW'",
     .application_id = 0x736b6d74,       /* "skmt" */
-    .version = 2, .busy_ms = 60000, .sums_from = 2
+    .version = STORE_VERSION, .busy_ms = 60000, .sums_from = 2
 };
 
 /* A column of `pair` is NULL when it is empty or equals the value of the
@@ -445,12 +445,32 @@ void store_relaxed(struct store *s, bool relaxed)
     s->relaxed = relaxed;
 }
 
+static int truncate_log(struct store *s)
+{
+    int rc;
+
+    sqlite3_busy_timeout(s->db, 0);
+    rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+                                   NULL, NULL);
+    sqlite3_busy_timeout(s->db, memory_file.busy_ms);
+    return rc;
+}
+
 void store_checkpoint(struct store *s)
 {
-    sqlite3_busy_timeout(s->db, 0);
-    sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
-                              NULL);
-    sqlite3_busy_timeout(s->db, memory_file.busy_ms);
+    truncate_log(s);
+}
+
+enum status store_checkpoint_all(struct store *s, struct err *e)
+{
+    int rc;
+
+    assert(!s->depth && !s->chunk);
+    rc = truncate_log(s);
+    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+        return err_set(e, ST_IO, "%s: another program reads the file, so it "
+                       "could not be completed; try again", s->path);
+    return rc ? store_failed(s, rc, e) : ST_OK;
 }
 
 /* ---- creating a file ----------------------------------------------------- */
@@ -488,6 +508,20 @@ static int rename_new(const char *temp, const char *path)
     return link(temp, path);    /* the file system lacks RENAME_NOREPLACE */
 }
 
+/* Deletes a temporary file and its log. */
+static void delete_temp(const char *temp)
+{
+    static const char *const endings[] = { "", "-wal", "-shm" };
+    struct strbuf name;
+
+    for (int i = 0; i < 3; i++) {
+        strbuf_init(&name, 0);
+        if (strbuf_adds(&name, temp) && strbuf_adds(&name, endings[i]))
+            unlink(name.data);
+        strbuf_release(&name);
+    }
+}
+
 enum status file_create_new(const char *path, fill_fn *fill, void *user,
                             bool *existed, struct err *e)
 {
@@ -501,12 +535,15 @@ enum status file_create_new(const char *path, fill_fn *fill, void *user,
     snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(),
              atomic_fetch_add(&serial, 1));
     st = fill(user, temp, e);
+    if (!st && sqlfile_bytes(temp, "-wal"))
+        st = err_set(e, ST_IO, "%s: could not be completed: its log could not "
+                     "be copied into it", path);
     if (!st && rename_new(temp, path)) {
         *existed = errno == EEXIST;
         if (!*existed)
             st = err_set(e, ST_IO, "%s: %s", path, strerror(errno));
     }
-    unlink(temp);
+    delete_temp(temp);
     if (!st) sync_folder(path);
     free(temp);
     return st;

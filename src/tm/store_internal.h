@@ -40,6 +40,11 @@ enum {
                                    deleted later */
 };
 
+/* The version of the format of a memory file, in its user_version. */
+#define STORE_VERSION 2
+#define STORE_TO_STRING_(x) #x
+#define STORE_TO_STRING(x) STORE_TO_STRING_(x)
+
 /* ---- statements that stay prepared -------------------------------------- */
 
 #define TEXT_OF_BATCH "t.id BETWEEN (b.id << 32) AND (b.id << 32 | 0xffffffff)"
@@ -62,7 +67,7 @@ enum {
     Q(BEGIN_READ, "BEGIN")                                                  \
     Q(COMMIT, "COMMIT")                                                     \
     /* makes the commit write the first page; see sqlpage.h */              \
-    Q(TOUCH, "PRAGMA user_version = 2")                                     \
+    Q(TOUCH, "PRAGMA user_version = " STORE_TO_STRING(STORE_VERSION))       \
     Q(ROLLBACK, "ROLLBACK")                                                 \
     Q(SAVE, "SAVEPOINT op")                                                 \
     Q(RELEASE, "RELEASE op")                                                \
@@ -387,14 +392,18 @@ enum status store_connect_again(const struct store *s, sqlite3 **db,
 int64_t now_seconds(void);      /* since 1970 */
 double now_exact(void);         /* the same with a fraction */
 uint64_t new_uuid(void);        /* random, never 0 */
-/* Creates a file in one step: `fill` writes it under a temporary name. An
- * existing file is not replaced: the result is ST_OK with *existed true. */
+/* Creates a file in one step: `fill` writes it under a temporary name and
+ * leaves nothing in its log. An existing file is not replaced: the result is
+ * ST_OK with *existed true. */
 typedef enum status fill_fn(void *user, const char *temp, struct err *e);
 enum status file_create_new(const char *path, fill_fn *fill, void *user,
                             bool *existed, struct err *e);
 /* Copies the log into the file as far as readers allow, without waiting for
  * them, and truncates it. */
 void store_checkpoint(struct store *s);
+/* Copies the whole log into the file and truncates it. It is an error when a
+ * reader or the disk prevents that. */
+enum status store_checkpoint_all(struct store *s, struct err *e);
 
 /* ---- store_memory.c ----------------------------------------------------- */
 

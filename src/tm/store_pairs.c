@@ -743,11 +743,13 @@ static enum status cursor_check_count(struct pair_cursor *c, struct err *e)
                                 NULL);
 
     if (!rc) rc = sqlite3_bind_int64(row, 1, c->memory);
-    if (!rc && sqlite3_step(row) == SQLITE_ROW)
-        n = sqlite3_column_int64(row, 0);
+    if (!rc) rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW) n = sqlite3_column_int64(row, 0);
     sqlite3_finalize(row);
+    if (rc == SQLITE_DONE)
+        return store_damaged(c->path, "its pairs cannot be counted", e);
+    if (rc != SQLITE_ROW) return store_error(c->db, c->path, rc, e);
     if (n == c->pairs_given) return ST_OK;
-    if (n < 0) return store_error(c->db, c->path, rc, e);
     snprintf(why, sizeof why, "%lld pairs were read from the table, but its "
              "index lists %lld", (long long)c->pairs_given, (long long)n);
     return store_damaged(c->path, why, e);

@@ -2,6 +2,8 @@
  * or an error, and what recovery saves. */
 #include "store_fix.h"
 
+#include <glob.h>
+
 #include "tm/recover.h"
 #include "tm/tmfile.h"
 
@@ -81,6 +83,22 @@ static bool to_version_1(const char *path)
     if (!ok) printf("  %s\n", sqlite3_errmsg(db));
     sqlite3_close(db);
     return CHECK(ok) && CHECK(!rename(name, path));
+}
+
+/* The first column of the first row of a query; -1 when there is none. */
+static int64_t number_in(const char *path, const char *query)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    int64_t n = -1;
+
+    if (!sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) &&
+        !sqlite3_prepare_v2(db, query, -1, &row, NULL) &&
+        sqlite3_step(row) == SQLITE_ROW)
+        n = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return n;
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -292,6 +310,40 @@ TEST(an_export_counts_the_pairs_by_another_tree)
     teardown(&f);
 }
 
+/* Overwrites the first byte of a table or index, which says what kind of page
+ * it is. */
+static bool damage_root(const char *path, const char *name)
+{
+    char from[100];
+    struct bytes b;
+    int64_t page;
+    bool ok;
+
+    snprintf(from, sizeof from, "SELECT rootpage FROM sqlite_schema"
+             " WHERE name = '%s'", name);
+    page = number_in(path, from);
+    if (!CHECK(page > 1)) return false;
+    b = slurp(path);
+    b.at[(page - 1) * 8192] = 0x55;
+    ok = spill(path, b.at, b.n);
+    free(b.at);
+    return CHECK(ok);
+}
+
+TEST(an_export_whose_pairs_cannot_be_counted_fails)
+{
+    struct fix f;
+    uint64_t sum;
+    int64_t n;
+
+    if (!setup_closed(&f) || !to_version_1(f.path)) return;
+    if (!damage_root(f.path, "pair_text")) return;
+    CHECK_INT(read_all(f.path, &sum, &n, &f.e), ST_FORMAT);
+    CHECK_INT(n, 401);
+    CHECK(strstr(f.e.msg, "damaged"));
+    teardown(&f);
+}
+
 /* ---- other programs ------------------------------------------------------ */
 
 /* SQLite without our VFS copies pages from the log without checksums. */
@@ -395,6 +447,50 @@ TEST(a_sound_file_is_recovered_whole)
     }
 }
 
+/* The number of rows of `table` that one of the two files has and the other
+ * does not have; -1 after an error. */
+static int64_t rows_that_differ(struct fix *f, const char *name,
+                                const char *table)
+{
+    char text[900];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    int64_t n = -1;
+
+    CHECK(!sqlite3_open(f->path, &db));
+    snprintf(text, sizeof text, "ATTACH '%s/%s' AS n", f->dir.dir, name);
+    CHECK(!sqlite3_exec(db, text, NULL, NULL, NULL));
+    snprintf(text, sizeof text, "SELECT (SELECT count(*) FROM (SELECT * FROM"
+             " main.%s EXCEPT SELECT * FROM n.%s)) + (SELECT count(*) FROM"
+             " (SELECT * FROM n.%s EXCEPT SELECT * FROM main.%s))", table,
+             table, table, table);
+    if (CHECK(!sqlite3_prepare_v2(db, text, -1, &row, NULL)) &&
+        CHECK(sqlite3_step(row) == SQLITE_ROW))
+        n = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return n;
+}
+
+/* Times have a fraction of a second, which decides between two translations of
+ * the same second. */
+TEST(recovering_a_sound_file_changes_no_row)
+{
+    static const char *const tables[] = { "pair", "text", "batch", "memory",
+                                          "by_hash" };
+    struct fix f;
+    struct recovery r;
+
+    for (int version = 1; version <= 2; version++) {
+        if (!setup_closed(&f)) return;
+        if (version == 1 && !to_version_1(f.path)) return;
+        REQUIRE(recover(&f, "new.tm", &r) == ST_OK);
+        for (int i = 0; i < 5; i++)
+            CHECK_INT(rows_that_differ(&f, "new.tm", tables[i]), 0);
+        teardown(&f);
+    }
+}
+
 /* Overwrites each page in turn. What is saved is sound, and everything is saved
  * except the texts on that page. */
 TEST(one_bad_page_costs_no_more_than_its_texts)
@@ -430,6 +526,57 @@ TEST(one_bad_page_costs_no_more_than_its_texts)
     }
     CHECK(least > 200 && least < 401);
     free(good.at);
+    teardown(&f);
+}
+
+/* Copies the name of the temporary file, or of one that begins like it, to
+ * `path`. Returns whether there is one. */
+static bool find_temp(struct fix *f, char *path, size_t size)
+{
+    char pattern[320];
+    glob_t found;
+    bool any;
+
+    snprintf(pattern, sizeof pattern, "%s/*.tmp*", f->dir.dir);
+    any = !glob(pattern, 0, NULL, &found);
+    if (any) snprintf(path, size, "%s", found.gl_pathv[0]);
+    globfree(&found);
+    return any;
+}
+
+struct reader { struct fix *f; sqlite3 *db; };
+
+/* A program that reads the temporary file keeps its log from being emptied. */
+static int read_temp(void *user, const char *what, uint64_t done,
+                     uint64_t total, uint64_t pairs)
+{
+    struct reader *r = user;
+    char path[400];
+
+    (void)what, (void)done, (void)total, (void)pairs;
+    if (r->db || !CHECK(find_temp(r->f, path, sizeof path))) return 0;
+    CHECK(!sqlite3_open(path, &r->db));
+    CHECK(!sqlite3_exec(r->db, "BEGIN; SELECT * FROM head", NULL, NULL, NULL));
+    return 0;
+}
+
+TEST(recovery_fails_when_the_log_cannot_be_emptied)
+{
+    struct fix f;
+    struct reader r = { .f = &f };
+    struct recovery out;
+    char new_path[320], temp[400];
+
+    if (!setup(&f)) return;
+    fill(f.s, f.m, 0, 1100);
+    store_close(f.s);
+    f.s = NULL;
+    snprintf(new_path, sizeof new_path, "%s/new.tm", f.dir.dir);
+    CHECK_INT(tm_recover(f.path, new_path, read_temp, &r, &out, &f.e), ST_IO);
+    CHECK(strstr(f.e.msg, "could not be completed"));
+    CHECK(r.db && file_size(new_path, "") == -1);
+    sqlite3_close(r.db);
+    CHECK(!find_temp(&f, temp, sizeof temp));
     teardown(&f);
 }
 
