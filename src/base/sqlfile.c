@@ -183,7 +183,7 @@ bool sqlfile_has_sums(sqlite3 *db)
     sqlite3_file *file = NULL;
 
     return !sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
-                                 &file) &&
+                                 &file) && file && file->pMethods &&
            !file->pMethods->xRead(file, &reserved, 1, 20) &&
            reserved == SQLPAGE_RESERVED;
 }

@@ -2,8 +2,11 @@
  *
  * The old file is opened twice: with verification of the page checksums
  * ("strict") and without ("lenient"). First the file is asked for every number
- * that a pair can have. What the strict connection returns is right. Where it
- * fails, the lenient connection is asked, and what that returns is doubtful.
+ * that a pair can have. What the strict connection returns is right if the file
+ * has page checksums. Where it fails, the lenient connection is asked, and what
+ * that returns is doubtful. In a file without page checksums (version 1), every
+ * row is unverified: its values are used where their types and ranges are
+ * valid, and its pair counts as doubtful.
  * Then the bytes of the file are searched for texts that no saved pair has
  * (recover_scan.c).
  *
@@ -16,6 +19,7 @@
 #include "tm/recover.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,10 +70,22 @@ static const char *const insertion_sql[INSERTIONS] = {
 
 enum answer {
     SOUND,                      /* a row from verified pages */
+    UNVERIFIED,                 /* a row of a file without checksums */
     DOUBTFUL,                   /* a row from a page that may be damaged */
     NONE,                       /* certainly no such row */
     UNREADABLE
 };
+
+static bool is_row(enum answer a)
+{
+    return a == SOUND || a == UNVERIFIED || a == DOUBTFUL;
+}
+
+/* Whether the values of the row may be used where they are valid. */
+static bool is_usable(enum answer a)
+{
+    return a == SOUND || a == UNVERIFIED;
+}
 
 struct connection {
     sqlite3 *db;
@@ -80,6 +96,8 @@ struct connection {
 struct recovering {
     const char *old_path;
     struct connection strict, lenient;
+    bool has_sums;              /* the old file has page checksums */
+    int64_t old_bytes;          /* of the old file and its log */
     struct store *to;
     sqlite3_stmt *put[INSERTIONS];
     struct map64 memories, texts;       /* ids that are in the new file */
@@ -123,7 +141,7 @@ static enum answer ask(struct recovering *r, enum question q, int64_t a,
     int rc = ask_one(&r->strict, q, a, b);
 
     *row = r->strict.stmt[q];
-    if (rc == SQLITE_ROW) return SOUND;
+    if (rc == SQLITE_ROW) return r->has_sums ? SOUND : UNVERIFIED;
     if (rc == SQLITE_DONE) return NONE;
     rc = ask_one(&r->lenient, q, a, b);
     *row = r->lenient.stmt[q];
@@ -174,125 +192,7 @@ static bool mark_saved(struct recovering *r, struct map64 *m, int64_t id,
     return fresh;
 }
 
-/* ---- memories ------------------------------------------------------------ */
-
-static bool is_valid_name(struct str name)
-{
-    struct unit u = { .source = name, .target = name };
-
-    return name.n > 0 && name.n < 128 && !unit_check(&u, NULL);
-}
-
-static bool name_is_free(struct recovering *r, const char *name)
-{
-    int64_t id = 0;
-
-    return !query_int(r->to, Q_MEMORY_NAMED, &id, NULL, "z", name) && !id;
-}
-
-/* Copies a sound row. Of a doubtful row only the name is used. */
-static void recover_memory(struct recovering *r, int64_t id)
-{
-    sqlite3_stmt *row, *st;
-    char name[128];
-    enum answer a;
-
-    if (!mark_saved(r, &r->memories, id, 1)) return;
-    a = ask(r, ASK_MEMORY, id, 0, &row);
-    snprintf(name, sizeof name, "recovered-%lld", (long long)id);
-    if ((a == SOUND || a == DOUBTFUL) && is_valid_name(column_str(row, 1)) &&
-        name_is_free(r, (const char *)sqlite3_column_text(row, 1)))
-        snprintf(name, sizeof name, "%s",
-                 (const char *)sqlite3_column_text(row, 1));
-    st = recover_put_begin(r, PUT_MEMORY);
-    if (!st) return;
-    for (int i = 2; a == SOUND && i < 7; i++)
-        sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
-    for (int i = 4; a != SOUND && i < 7; i++)
-        sqlite3_bind_int64(st, i + 1, i < 6 ? 0 : now_seconds());
-    sqlite3_bind_int64(st, 1, id);
-    sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
-    recover_put_end(r, st);
-}
-
-/* Memories are recovered also when they have no pairs. */
-static void recover_memories(struct recovering *r)
-{
-    sqlite3_stmt *row;
-    int64_t top = 0;
-
-    if (ask(r, ASK_MEMORY_MAX, 0, 0, &row) == SOUND)
-        top = sqlite3_column_int64(row, 0);
-    for (int64_t id = 1; !r->st && id <= top; id++)
-        if (ask(r, ASK_MEMORY, id, 0, &row) == SOUND &&
-            !sqlite3_column_int(row, 7))
-            recover_memory(r, id);
-}
-
-/* ---- batches ------------------------------------------------------------- */
-
-enum batch_fate { BATCH_SAVED = 1, BATCH_INVISIBLE };
-
-static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
-                         sqlite3_stmt *row)
-{
-    /* column[i] is the column of `row` for parameter i + 1. */
-    static const int column[] = { -1, -1, 2, 4, 5, 6, 7, 8, 9, 10 };
-    sqlite3_stmt *st = recover_put_begin(r, PUT_BATCH);
-
-    if (!st) return;
-    for (int i = 2; row && i < 10; i++)
-        sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, column[i]));
-    if (!row) {
-        sqlite3_bind_int64(st, 3, 1);
-        sqlite3_bind_int64(st, 6, now_seconds());
-        sqlite3_bind_int64(st, 7, 0);
-        sqlite3_bind_int64(st, 8, 1);
-    }
-    sqlite3_bind_int64(st, 1, id);
-    sqlite3_bind_int64(st, 2, memory);
-    recover_put_end(r, st);
-}
-
-/* Returns whether the pairs of the batch are visible. If they are, the batch
- * is written; its data is copied only from a sound row. */
-static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
-                          bool *doubtful)
-{
-    uint32_t *known = map64_find(&r->batches, (uint64_t)id);
-    sqlite3_stmt *row;
-    enum answer a;
-    bool sound;
-
-    if (known) return *known == BATCH_SAVED;
-    a = ask(r, ASK_BATCH, id, 0, &row);
-    sound = a == SOUND && sqlite3_column_int64(row, 1) == memory;
-    if (sound && sqlite3_column_int(row, 3) != BATCH_DONE) {
-        mark_saved(r, &r->batches, id, BATCH_INVISIBLE);
-        return false;
-    }
-    if (!sound) *doubtful = true;
-    recover_memory(r, memory);
-    mark_saved(r, &r->batches, id, BATCH_SAVED);
-    if (!r->st) insert_batch(r, id, memory, sound ? row : NULL);
-    return true;
-}
-
-/* ---- pairs --------------------------------------------------------------- */
-
-/* The columns of row: id, source, target, tagged, memory, hash, hidden. */
-static void recover_text(struct recovering *r, sqlite3_stmt *row)
-{
-    sqlite3_stmt *st;
-
-    assert(sqlite3_column_count(row) == 7);
-    if (!mark_saved(r, &r->texts, sqlite3_column_int64(row, 0), 1)) return;
-    st = recover_put_begin(r, PUT_TEXT);
-    if (!st) return;
-    for (int i = 0; i < 6; i++)
-        sqlite3_bind_value(st, i + 1, sqlite3_column_value(row, i));
-    recover_put_end(r, st);
-}
+/* ---- values of a row ----------------------------------------------------- */
 
 static bool column_is_text(sqlite3_stmt *row, int i)
 {
@@ -315,6 +215,202 @@ static bool column_is_time(sqlite3_stmt *row, int i)
 {
     return column_is_number(row, i) ||
            sqlite3_column_type(row, i) == SQLITE_FLOAT;
+}
+
+/* Binds a column that may be NULL if it is a valid text. */
+static void put_text(sqlite3_stmt *st, int parameter, sqlite3_stmt *row,
+                     int column)
+{
+    if (row && column_is_text(row, column))
+        sqlite3_bind_value(st, parameter, sqlite3_column_value(row, column));
+}
+
+/* Binds a column if it is a number from least to most, and `otherwise` if it
+ * is not. */
+static void put_number(sqlite3_stmt *st, int parameter, sqlite3_stmt *row,
+                       int column, int64_t least, int64_t most,
+                       int64_t otherwise)
+{
+    int64_t v = otherwise;
+
+    if (row && sqlite3_column_type(row, column) == SQLITE_INTEGER)
+        v = sqlite3_column_int64(row, column);
+    if (v < least || v > most) v = otherwise;
+    sqlite3_bind_int64(st, parameter, v);
+}
+
+/* Binds a time, which must not be NULL; the present if it is not valid. */
+static void put_time(sqlite3_stmt *st, int parameter, sqlite3_stmt *row,
+                     int column)
+{
+    if (row && column_is_time(row, column) &&
+        sqlite3_column_type(row, column) != SQLITE_NULL)
+        sqlite3_bind_value(st, parameter, sqlite3_column_value(row, column));
+    else
+        sqlite3_bind_int64(st, parameter, now_seconds());
+}
+
+/* ---- memories ------------------------------------------------------------ */
+
+static bool is_valid_name(struct str name)
+{
+    struct unit u = { .source = name, .target = name };
+
+    return name.n > 0 && name.n < 128 && !unit_check(&u, NULL);
+}
+
+static bool name_is_free(struct recovering *r, const char *name)
+{
+    int64_t id = 0;
+
+    return !query_int(r->to, Q_MEMORY_NAMED, &id, NULL, "z", name) && !id;
+}
+
+/* Writes a memory with the values of `row` that are valid; row may be NULL. */
+static void insert_memory(struct recovering *r, int64_t id, const char *name,
+                          sqlite3_stmt *row)
+{
+    sqlite3_stmt *st = recover_put_begin(r, PUT_MEMORY);
+
+    if (!st) return;
+    sqlite3_bind_int64(st, 1, id);
+    sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
+    put_text(st, 3, row, 2);
+    put_text(st, 4, row, 3);
+    put_number(st, 5, row, 4, INT_MIN, INT_MAX, 0);
+    put_number(st, 6, row, 5, 0, 1, 0);
+    put_time(st, 7, row, 6);
+    recover_put_end(r, st);
+}
+
+/* Copies a memory. Of a doubtful row only the name is used. */
+static void recover_memory(struct recovering *r, int64_t id)
+{
+    sqlite3_stmt *row;
+    char name[128];
+    enum answer a;
+
+    if (!mark_saved(r, &r->memories, id, 1)) return;
+    a = ask(r, ASK_MEMORY, id, 0, &row);
+    snprintf(name, sizeof name, "recovered-%lld", (long long)id);
+    if (is_row(a) && is_valid_name(column_str(row, 1)) &&
+        name_is_free(r, (const char *)sqlite3_column_text(row, 1)))
+        snprintf(name, sizeof name, "%s",
+                 (const char *)sqlite3_column_text(row, 1));
+    if (!r->st) insert_memory(r, id, name, is_usable(a) ? row : NULL);
+}
+
+static bool recover_stopped(struct recovering *r, int64_t done, int64_t total)
+{
+    if (!r->st && r->progress && done % REPORT_EVERY == 0 &&
+        r->progress(r->user, "recovering", (uint64_t)done, (uint64_t)total,
+                    (uint64_t)r->count.pairs))
+        r->st = err_set(r->e, ST_CANCELED, "the recovery was stopped");
+    return r->st != ST_OK;
+}
+
+/* Memories are recovered also when they have no pairs. */
+static void recover_memories(struct recovering *r)
+{
+    sqlite3_stmt *row;
+    int64_t top = 0;
+    enum answer a = ask(r, ASK_MEMORY_MAX, 0, 0, &row);
+
+    if (is_usable(a)) top = sqlite3_column_int64(row, 0);
+    /* An unverified number can be anything. */
+    if (a != SOUND && top > r->old_bytes) top = r->old_bytes;
+    for (int64_t id = 1; id <= top && !recover_stopped(r, id, top); id++)
+        if (is_usable(ask(r, ASK_MEMORY, id, 0, &row)) &&
+            !sqlite3_column_int(row, 7))
+            recover_memory(r, id);
+}
+
+/* ---- batches ------------------------------------------------------------- */
+
+enum batch_fate { BATCH_SAVED = 1, BATCH_INVISIBLE };
+
+/* Writes a batch with the values of `row` that are valid; row may be NULL. */
+static void insert_batch(struct recovering *r, int64_t id, int64_t memory,
+                         sqlite3_stmt *row)
+{
+    sqlite3_stmt *st = recover_put_begin(r, PUT_BATCH);
+
+    if (!st) return;
+    sqlite3_bind_int64(st, 1, id);
+    sqlite3_bind_int64(st, 2, memory);
+    put_number(st, 3, row, 2, 0, 1, 1);
+    put_text(st, 4, row, 4);
+    put_text(st, 5, row, 5);
+    put_time(st, 6, row, 6);
+    put_number(st, 7, row, 7, 0, UINT32_MAX, 0);
+    put_number(st, 8, row, 8, 1, INT64_MAX, 1);
+    if (row && column_is_time(row, 9))
+        sqlite3_bind_value(st, 9, sqlite3_column_value(row, 9));
+    put_text(st, 10, row, 10);
+    recover_put_end(r, st);
+}
+
+static bool is_invisible(sqlite3_stmt *batch_row)
+{
+    int64_t state = sqlite3_column_int64(batch_row, 3);
+
+    return sqlite3_column_type(batch_row, 3) == SQLITE_INTEGER &&
+           (state == BATCH_OPEN || state == BATCH_DROPPED);
+}
+
+static bool is_batch_of(struct recovering *r, int64_t id, int64_t memory)
+{
+    sqlite3_stmt *row;
+
+    return is_row(ask(r, ASK_BATCH, id, 0, &row)) &&
+           sqlite3_column_int64(row, 1) == memory;
+}
+
+/* Returns whether the pairs of the batch are visible. If they are, the batch
+ * is written; no data is copied from a doubtful row. */
+static bool recover_batch(struct recovering *r, int64_t id, int64_t memory,
+                          bool *doubtful)
+{
+    uint32_t *known = map64_find(&r->batches, (uint64_t)id);
+    sqlite3_stmt *row;
+    enum answer a;
+    bool usable;
+
+    if (known) return *known == BATCH_SAVED;
+    a = ask(r, ASK_BATCH, id, 0, &row);
+    usable = is_usable(a) && sqlite3_column_int64(row, 1) == memory;
+    if (usable && is_invisible(row)) {
+        mark_saved(r, &r->batches, id, BATCH_INVISIBLE);
+        return false;
+    }
+    if (a != SOUND || !usable) *doubtful = true;
+    recover_memory(r, memory);
+    mark_saved(r, &r->batches, id, BATCH_SAVED);
+    if (!r->st) insert_batch(r, id, memory, usable ? row : NULL);
+    return true;
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+/* The columns of row: id, source, target, tagged, memory, hash, hidden. */
+static void recover_text(struct recovering *r, sqlite3_stmt *row)
+{
+    sqlite3_stmt *st;
+
+    assert(sqlite3_column_count(row) == 7);
+    if (!mark_saved(r, &r->texts, sqlite3_column_int64(row, 0), 1)) return;
+    st = recover_put_begin(r, PUT_TEXT);
+    if (!st) return;
+    for (int i = 0; i < 6; i++) {
+        struct str v = column_str(row, i);
+
+        if (i == 1 || i == 2)
+            sqlite3_bind_text64(st, i + 1, v.p, v.n, SQLITE_STATIC,
+                                SQLITE_UTF8);
+        else
+            sqlite3_bind_int64(st, i + 1, sqlite3_column_int64(row, i));
+    }
+    recover_put_end(r, st);
 }
 
 /* Whether column i of ASK_PAIR, which is not an id, has a valid type. */
@@ -351,7 +447,7 @@ static bool ask_text(struct recovering *r, int64_t text, sqlite3_stmt **row)
 {
     enum answer a = ask(r, ASK_TEXT, text, 0, row);
 
-    return (a == SOUND || a == DOUBTFUL) && text_row_sound(*row, 1) &&
+    return is_row(a) && text_row_sound(*row, 1) &&
            sqlite3_column_type(*row, 6) == SQLITE_NULL;
 }
 
@@ -360,7 +456,7 @@ static void recover_pair(struct recovering *r, int64_t id)
     sqlite3_stmt *row, *text_row;
     int64_t text, batch, memory;
     enum answer a = ask(r, ASK_PAIR, id, 0, &row);
-    bool doubtful = a == DOUBTFUL, visible;
+    bool doubtful = a != SOUND, visible;
 
     if (a == NONE) return;
     text = a == UNREADABLE ? 0 : sqlite3_column_int64(row, 1);
@@ -371,7 +467,9 @@ static void recover_pair(struct recovering *r, int64_t id)
     memory = sqlite3_column_int64(text_row, 4);
     batch = sqlite3_column_int64(row, 2);
     visible = recover_batch(r, text >> 32, memory, &doubtful);
-    if (a == DOUBTFUL) batch = text >> 32;
+    if (a == DOUBTFUL ||
+        (a == UNVERIFIED && !is_batch_of(r, batch, memory)))
+        batch = text >> 32;
     if (batch != text >> 32)
         visible &= recover_batch(r, batch, memory, &doubtful);
     if (!visible || r->st) return;
@@ -380,32 +478,23 @@ static void recover_pair(struct recovering *r, int64_t id)
     r->count.doubtful += doubtful;
 }
 
-static bool recover_stopped(struct recovering *r, int64_t done, int64_t total)
-{
-    if (!r->st && r->progress && done % REPORT_EVERY == 0 &&
-        r->progress(r->user, "recovering", (uint64_t)done, (uint64_t)total,
-                    (uint64_t)r->count.pairs))
-        r->st = err_set(r->e, ST_CANCELED, "the recovery was stopped");
-    return r->st != ST_OK;
-}
-
-/* The highest number that a pair can have; 0: not known. */
+/* The highest number that a pair can have; 0: not known. A number that is not
+ * from verified pages can be anything, but there cannot be more pairs than
+ * bytes. */
 static int64_t highest_pair(struct recovering *r)
 {
     static const enum question where[] = { ASK_HEAD, ASK_PAIR_MAX };
-    int64_t bytes = sqlfile_bytes(r->old_path, "") +
-                    sqlfile_bytes(r->old_path, "-wal"), n;
+    int64_t n, top = 0;
     sqlite3_stmt *row;
 
     for (int i = 0; i < 2; i++) {
         enum answer a = ask(r, where[i], 0, 0, &row);
 
-        n = a == SOUND || a == DOUBTFUL ? sqlite3_column_int64(row, 0) : 0;
-        /* A doubtful number can be anything. There cannot be more pairs than
-         * bytes. */
-        if (a == SOUND || (n > 0 && n <= bytes)) return n;
+        n = is_row(a) ? sqlite3_column_int64(row, 0) : 0;
+        if (a == SOUND || (n > 0 && n <= r->old_bytes)) return n;
+        if (a == UNVERIFIED && n > 0) top = r->old_bytes;
     }
-    return 0;
+    return top;
 }
 
 /* Commits what was written so far and begins the next transaction. */
@@ -430,7 +519,8 @@ static bool recover_pairs(struct recovering *r)
         if (id % CHUNK_PAIRS == 0) recover_next_chunk(r);
     }
     if (top > r->top_pair) r->top_pair = top;
-    return top > 0 || ask(r, ASK_HEAD, 0, 0, &row) == SOUND;
+    return top > 0 || (is_usable(ask(r, ASK_HEAD, 0, 0, &row)) &&
+                       is_usable(ask(r, ASK_PAIR_MAX, 0, 0, &row)));
 }
 
 /* ---- texts whose pairs are lost ------------------------------------------ */
@@ -608,6 +698,8 @@ enum status tm_recover(const char *old_path, const char *new_path,
 
     if (!st) st = connect_old(old_path, sqlpage_vfs(), &r.strict, e);
     if (!st) st = connect_old(old_path, NULL, &r.lenient, e);
+    r.has_sums = !st && sqlfile_has_sums(r.strict.db);
+    r.old_bytes = sqlfile_bytes(old_path, "") + sqlfile_bytes(old_path, "-wal");
     if (!st) st = file_create_new(new_path, fill_recovered, &r, &existed, e);
     if (!st && existed)
         st = err_set(e, ST_ARGUMENT, "%s: exists already", new_path);
