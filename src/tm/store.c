@@ -528,6 +528,7 @@ enum status file_create_new(const char *path, fill_fn *fill, void *user,
     static atomic_uint serial;
     size_t size = strlen(path) + 40;
     char *temp = malloc(size);
+    int64_t log_bytes = 0;
     enum status st;
 
     *existed = false;
@@ -535,7 +536,9 @@ enum status file_create_new(const char *path, fill_fn *fill, void *user,
     snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(),
              atomic_fetch_add(&serial, 1));
     st = fill(user, temp, e);
-    if (!st && sqlfile_bytes(temp, "-wal"))
+    if (!st) log_bytes = sqlfile_bytes(temp, "-wal");
+    if (log_bytes < 0) st = err_nomem(e, "file name");
+    if (log_bytes > 0)
         st = err_set(e, ST_IO, "%s: could not be completed: its log could not "
                      "be copied into it", path);
     if (!st && rename_new(temp, path)) {
