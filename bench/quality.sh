@@ -13,9 +13,11 @@
 # BUILD=dir   the build (build)         MODEL=file  models/de-en.skmt
 # THREADS=N   2                         SETS=".."   koran it law emea news
 # RUNS=".."   plain sk1 sk2             OPTIONS=".." for every translation
+# PART=dev    the development sets of Koran, IT and law instead of the test sets
+# OUT=dir     the folder of the outputs (BUILD/quality)
 #
-# Outputs are in BUILD/quality. An output that exists is not made again: remove
-# the folder to start over.
+# An output that exists is not made again: choose another folder for other
+# options, and remove the folder to start over.
 set -eu -o pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
@@ -25,13 +27,14 @@ model=${MODEL:-models/de-en.skmt}
 threads=${THREADS:-2}
 sets=${SETS:-koran it law emea news}
 runs=${RUNS:-plain sk1 sk2}
-out=$build/quality
+part=${PART:-test}
+out=${OUT:-$build/quality}
 mkdir -p "$out"
 
 test_set() {    # set: its file of pairs
     case $1 in
     news) echo "$shared/corpora/news/newstest2014.tsv" ;;
-    *) echo "$shared/corpora/$1/test.tsv" ;;
+    *) echo "$shared/corpora/$1/$part.tsv" ;;
     esac
 }
 
