@@ -213,31 +213,31 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     out->id = p->pair;
 }
 
-/* The votes on a token of a translation; NULL when none were recorded. */
-static const struct sk_token_votes *votes_at(const skmt_result *r, int hyp,
-                                             int seg, int i)
+/* Why a token of a translation was chosen. All zeros when nothing was
+ * recorded. */
+static struct explanation explanation_at(const skmt_result *r, int hyp,
+                                         int seg, int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
-    const struct sk_sentence *sk;
+    const struct explanation none = { 0 };
 
-    if (!s || !s->pairset || !s->job || hyp < 0 || hyp >= res->n_hyps)
-        return NULL;
-    sk = &s->pairset->sk;
+    if (!s || !s->pairset || !s->pairset->mixer || !s->job || hyp < 0 ||
+        hyp >= res->n_hyps)
+        return none;
     hyp = res->hyps[hyp].choice[seg];
-    if (!sk->votes || i < 0 || i >= sk->tokens || hyp >= sk->hyps ||
-        hyp >= s->job->n_hyps || i >= s->job->hyps[hyp].n)
-        return NULL;
-    return &sk->votes[(size_t)hyp * (size_t)sk->tokens + (size_t)i];
+    if (hyp >= s->job->n_hyps || i < 0 || i >= s->job->hyps[hyp].n)
+        return none;
+    return s->pairset->mixer->ops->explanation(s->pairset->mixer, hyp, i);
 }
 
 double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
                          int *votes)
 {
-    const struct sk_token_votes *v = votes_at(r, hyp, seg, i);
+    struct explanation why = explanation_at(r, hyp, seg, i);
 
-    if (votes) *votes = v ? v->n : 0;
-    return v ? (double)v->lambda : 0;
+    if (votes) *votes = why.n;
+    return (double)why.weight;
 }
 
 void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
@@ -245,16 +245,15 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
 {
     const struct engine *en =
         ((const struct result *)(const void *)r)->engine;
-    const struct sk_token_votes *all = votes_at(r, hyp, seg, i);
-    const struct sk_vote *v;
+    struct explanation why = explanation_at(r, hyp, seg, i);
+    const struct vote *v;
 
     *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
-    if (!all || vote < 0 || vote >= all->n) return;
-    v = &all->votes[vote];
-    assert(v->nb.pair >= 0 && v->nb.pair < skmt_result_pairs(r, seg));
-    *out = (skmt_vote){ v->nb.pair, v->nb.pos, v->nb.token,
-                        en->piece_text[v->nb.token], (double)v->nb.d2,
-                        (double)v->share };
+    if (vote < 0 || vote >= why.n) return;
+    v = &why.votes[vote];
+    assert(v->pair >= 0 && v->pair < skmt_result_pairs(r, seg));
+    *out = (skmt_vote){ v->pair, v->pos, v->token, en->piece_text[v->token],
+                        (double)v->distance, (double)v->share };
 }
 
 int skmt_result_passes(const skmt_result *r, int seg)
@@ -267,10 +266,8 @@ int skmt_result_passes(const skmt_result *r, int seg)
 static const char *work_stat(const struct batch_counts *c, int i,
                              int64_t *value)
 {
-    static const char *const names[] = { "passes", "rows", "steps", "drafted",
-                                         "used" };
-    const uint64_t values[] = { c->passes, c->rows, c->steps, c->drafted,
-                                c->drafts_used };
+    static const char *const names[] = { "passes", "rows", "steps" };
+    const uint64_t values[] = { c->passes, c->rows, c->steps };
 
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];

@@ -13,8 +13,17 @@
  * with many more, the other data of a pass does not fit the caches. */
 enum { ROWS = 256 };
 
+/* Key types, with and without an entry for EOS. */
+enum { KINDS = 4 };
+
 struct datastore_builder {
-    struct key_builder *builder;
+    const struct engine *en;
+    struct pool *pool;          /* borrowed */
+    bool use_pool;
+    struct key_builder *builders[KINDS];    /* made when first needed */
+    void *workers[MOST_SYSTEMS];    /* state of each system, made likewise */
+    struct pair_keys **keys;    /* of one pairset, for its mixer */
+    size_t cap_keys;
     struct steering_pair **missing;  /* pairs without keys */
     size_t cap_missing;
     struct key_pair *work;      /* [n_work] the distinct ones among them */
@@ -24,27 +33,26 @@ struct datastore_builder {
 };
 
 enum status datastore_builder_new(struct datastore_builder **out,
-                                  const struct engine *en,
-                                  const struct options *o, struct pool *pool,
+                                  const struct engine *en, struct pool *pool,
                                   struct err *e)
 {
-    struct key_builder_options ko = { ROWS, (enum key_type)o->key_type,
-                                      options_knn_eos(o) };
     struct datastore_builder *db = calloc(1, sizeof *db);
-    enum status st;
 
-    *out = NULL;
+    *out = db;
     if (!db) return err_nomem(e, "neighbor search");
-    st = key_builder_new(&db->builder, en->net, pool, &ko, e);
-    if (st) datastore_builder_free(db);
-    else *out = db;
-    return st;
+    db->en = en;
+    db->pool = pool;
+    db->use_pool = true;
+    return ST_OK;
 }
 
 void datastore_builder_free(struct datastore_builder *db)
 {
     if (!db) return;
-    key_builder_free(db->builder);
+    for (int i = 0; i < KINDS; i++) key_builder_free(db->builders[i]);
+    for (int i = 0; i < MOST_SYSTEMS; i++)
+        if (db->workers[i]) system_at(i)->worker_free(db->workers[i]);
+    free(db->keys);
     free(db->missing);
     free(db->work);
     free(db->ids);
@@ -54,7 +62,23 @@ void datastore_builder_free(struct datastore_builder *db)
 
 void datastore_builder_set_pool(struct datastore_builder *db, bool use)
 {
-    key_builder_set_pool(db->builder, use);
+    db->use_pool = use;
+}
+
+/* The builder for keys of this kind. */
+static enum status builder_for(struct datastore_builder *db,
+                               const struct shared_keys *keys,
+                               struct key_builder **out, struct err *e)
+{
+    struct key_builder_options o = { ROWS, keys->type, keys->with_eos };
+    struct key_builder **kb = &db->builders[2 * (keys->type == KEY_F32) +
+                                            keys->with_eos];
+    enum status st = ST_OK;
+
+    if (!*kb) st = key_builder_new(kb, db->en->backend, db->pool, &o, e);
+    if (!st) key_builder_set_pool(*kb, db->use_pool);
+    *out = *kb;
+    return st;
 }
 
 /* The index of this pair among the n work items; n when it is not there. */
@@ -115,38 +139,59 @@ static void assign_keys(struct datastore_builder *db,
 }
 
 enum status datastore_builder_make(struct datastore_builder *db,
-                                   struct key_cache *cache,
+                                   const struct shared_keys *keys,
                                    struct steering_pair *const *pairs, int n,
                                    struct err *e)
 {
+    struct key_builder *builder;
     int n_work;
-    enum status st = list_work(db, cache, pairs, n, &n_work, e);
+    enum status st = list_work(db, keys->cache, pairs, n, &n_work, e);
 
     if (st || !n_work) return st;
-    st = key_builder_run(db->builder, db->work, n_work, e);
+    st = builder_for(db, keys, &builder, e);
+    if (!st) st = key_builder_run(builder, db->work, n_work, e);
     if (st) return st;
     assign_keys(db, pairs, n, n_work);
     for (int i = 0; i < n_work; i++) db->made[i] = db->work[i].keys;
-    st = key_cache_put(cache, db->ids, db->made, n_work, e);
+    st = key_cache_put(keys->cache, db->ids, db->made, n_work, e);
     for (int i = 0; i < n_work; i++) pair_keys_drop(db->made[i]);
     return st;
 }
 
-/* Add the keys of all pairs to the datastore, in order. */
-static enum status datastore_builder_fill_store(struct pairset *r,
-                                                struct err *e)
+/* The state that a worker keeps for a system, made when first needed. */
+static enum status worker_state(struct datastore_builder *db,
+                                const struct steering_system *system,
+                                void **out, struct err *e)
 {
+    int i = 0;
     enum status st = ST_OK;
 
-    assert(!r->sk.store.n_pairs && !r->sk.similarity && !r->n_alternatives);
-    r->sk.similarity = calloc((size_t)r->n + 1, sizeof *r->sk.similarity);
-    if (!r->sk.similarity) return err_nomem(e, "neighbor search");
-    for (int i = 0; !st && i < r->n; i++) {
-        assert(r->pairs[i].keys);
-        r->sk.similarity[i] = (float)r->pairs[i].similarity;
-        st = datastore_add(&r->sk.store, r->pairs[i].keys, e);
-    }
+    *out = NULL;
+    if (!system->worker_new) return ST_OK;
+    while (i < MOST_SYSTEMS && system_at(i) != system) i++;
+    assert(i < MOST_SYSTEMS);
+    if (!db->workers[i])
+        st = system->worker_new(&db->workers[i], db->en->backend, e);
+    *out = db->workers[i];
     return st;
+}
+
+/* Give the keys of all pairs to the mixer, in order. */
+static enum status prepare_mixer(struct datastore_builder *db,
+                                 struct pairset *r, struct err *e)
+{
+    void *worker;
+    enum status st = worker_state(db, r->system, &worker, e);
+
+    assert(r->mixer && !r->n_alternatives);
+    if (st) return st;
+    if (!mem_grow(&db->keys, &db->cap_keys, (size_t)r->n, sizeof *db->keys))
+        return err_nomem(e, "neighbor search");
+    for (int i = 0; i < r->n; i++) {
+        assert(r->pairs[i].keys);
+        db->keys[i] = r->pairs[i].keys;
+    }
+    return r->system->prepare(r->mixer, worker, db->keys, r->n, e);
 }
 
 static bool all_have_keys(struct steering_pair *const *pairs, size_t n)
@@ -156,28 +201,52 @@ static bool all_have_keys(struct steering_pair *const *pairs, size_t n)
     return true;
 }
 
-enum status datastore_builder_run(struct datastore_builder *db,
-                                  struct key_cache *cache,
-                                  struct pairset *const *pairsets, int n,
-                                  struct err *e)
+/* Compute the missing keys of all pairsets that use this cache. */
+static enum status fill_cache(struct datastore_builder *db,
+                              const struct shared_keys *keys,
+                              struct pairset *const *pairsets, int n,
+                              struct err *e)
 {
     size_t n_missing = 0;
     enum status st = ST_OK;
 
-    for (int i = 0; i < n; i++)
-        for (int k = 0; pairsets[i] && k < pairsets[i]->n; k++) {
+    for (int i = 0; i < n; i++) {
+        if (!pairsets[i] || pairsets[i]->keys != keys) continue;
+        for (int k = 0; k < pairsets[i]->n; k++) {
             if (pairsets[i]->pairs[k].keys) continue;
             if (!mem_grow(&db->missing, &db->cap_missing, n_missing + 1,
                           sizeof *db->missing))
                 return err_nomem(e, "neighbor search");
             db->missing[n_missing++] = &pairsets[i]->pairs[k];
         }
+    }
     if (n_missing)
-        st = datastore_builder_make(db, cache, db->missing, (int)n_missing, e);
+        st = datastore_builder_make(db, keys, db->missing, (int)n_missing, e);
     /* The key file could not be written, but all keys were computed. */
     if (st && st != ST_NOMEM && all_have_keys(db->missing, n_missing))
         st = ST_OK;
+    return st;
+}
+
+/* Whether pairset i is the first one with its cache. */
+static bool first_with_cache(struct pairset *const *pairsets, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (pairsets[k] && pairsets[k]->keys == pairsets[i]->keys)
+            return false;
+    return true;
+}
+
+enum status datastore_builder_run(struct datastore_builder *db,
+                                  struct pairset *const *pairsets, int n,
+                                  struct err *e)
+{
+    enum status st = ST_OK;
+
     for (int i = 0; !st && i < n; i++)
-        if (pairsets[i]) st = datastore_builder_fill_store(pairsets[i], e);
+        if (pairsets[i] && first_with_cache(pairsets, i))
+            st = fill_cache(db, pairsets[i]->keys, pairsets, n, e);
+    for (int i = 0; !st && i < n; i++)
+        if (pairsets[i]) st = prepare_mixer(db, pairsets[i], e);
     return st;
 }

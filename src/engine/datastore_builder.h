@@ -8,28 +8,28 @@
 #define ENGINE_DATASTORE_BUILDER_H
 
 #include "engine/pairset.h"
+#include "engine/shared_keys.h"
 
 struct datastore_builder;
 
-/* en and pool are borrowed; o is copied. pool may be NULL. */
+/* en and pool are borrowed. pool may be NULL. */
 enum status datastore_builder_new(struct datastore_builder **out,
-                                  const struct engine *en,
-                                  const struct options *o, struct pool *pool,
+                                  const struct engine *en, struct pool *pool,
                                   struct err *e);
 void datastore_builder_free(struct datastore_builder *db);  /* NULL is fine */
 void datastore_builder_set_pool(struct datastore_builder *db, bool use);
 
-/* Fill the datastores of n pairsets; NULL entries are skipped. An error of the
+/* Compute the missing keys of n pairsets, which may have different caches and
+ * systems, and prepare their mixers. NULL entries are skipped. An error of the
  * key file is ignored: the keys are used but not stored. */
 enum status datastore_builder_run(struct datastore_builder *db,
-                                  struct key_cache *cache,
                                   struct pairset *const *pairsets, int n,
                                   struct err *e);
 
 /* Compute the missing keys of n pairs and put them into the cache. Here an
  * error of the key file is returned. */
 enum status datastore_builder_make(struct datastore_builder *db,
-                                   struct key_cache *cache,
+                                   const struct shared_keys *keys,
                                    struct steering_pair *const *pairs, int n,
                                    struct err *e);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "nn/cpu_backend.h"
 
 enum { MAX_FACTS = 40 };
 
@@ -130,6 +131,7 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
     if (!en) return err_nomem(e, "model");
     st = weights_open(&en->w, path, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
+    if (!st) st = cpu_backend_new(&en->backend, en->net, e);
     if (!st) st = list_pieces(en, e);
     if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
         st = err_nomem(e, "model");
@@ -145,6 +147,7 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
 void engine_close(struct engine *en)
 {
     if (!en) return;
+    backend_close(en->backend);
     net_close(en->net);
     weights_close(en->w);
     free(en->facts);
@@ -192,13 +195,25 @@ enum status engine_search_options(const struct engine *en,
         return err_set(e, ST_ARGUMENT, "max-source: %d is too large; this "
                        "model allows at most %d pieces", longest, most);
     *out = (struct search_options){
-        .beam = o->beam, .nbest = o->nbest, .lanes = o->batch,
+        .beam = o->beam, .nbest = o->nbest,
         .lenpen_type = (enum lenpen)o->lenpen_type, .lenpen = o->lenpen,
         .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
         .early_stop = o->early_stop, .prune = o->prune > 0 ? o->prune : 0,
-        .prune_steered = options_prune_steered(o),
-        .max_source = longest + 2, .attention = o->attention,
-        .explain = o->explain, .draft = o->draft,
+        .attention = o->attention, .explain = o->explain,
     };
     return ST_OK;
+}
+
+struct batch_limits engine_batch_limits(const struct engine *en,
+                                        const struct options *o)
+{
+    int longest = engine_max_source(en, o) + 2;
+    struct search_options so = { .max_len_a = o->max_len_a,
+                                 .max_len_b = o->max_len_b };
+
+    return (struct batch_limits){
+        .lanes = o->batch, .rows = o->batch * o->beam, .max_beam = o->beam,
+        .max_source = longest,
+        .max_len = search_max_len(&so, en->backend->max_pos, longest),
+    };
 }

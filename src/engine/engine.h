@@ -7,13 +7,14 @@
 #include "engine/options.h"
 #include "model/weights.h"
 #include "nn/net.h"
-#include "search/job.h"
+#include "search/batch.h"
 
 struct fact { char name[24]; char value[128]; };
 
 struct engine {
     struct weights *w;
     struct net *net;
+    struct backend *backend;    /* runs the model */
     struct fact *facts;         /* [n_facts] shown by skmt info */
     int n_facts;
     const char **piece_text;    /* [vocab_size] pieces, NUL-terminated */
@@ -34,10 +35,14 @@ int engine_max_source(const struct engine *en, const struct options *o);
 struct options engine_resolve(const struct engine *en,
                               const struct options *o, bool steered);
 
-/* Make the search options. Fails with ST_ARGUMENT when options contradict each
- * other or do not fit the model. */
+/* Make the search options of a job. Fails with ST_ARGUMENT when options
+ * contradict each other or do not fit the model. */
 enum status engine_search_options(const struct engine *en,
                                   const struct options *o,
                                   struct search_options *out, struct err *e);
+
+/* The limits of a batch for jobs with these options. */
+struct batch_limits engine_batch_limits(const struct engine *en,
+                                        const struct options *o);
 
 #endif

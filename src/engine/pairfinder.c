@@ -25,7 +25,7 @@ struct pairfinder {
     const struct engine *en;
     struct options o;
     struct tmfile *tm;          /* NULL: only given pairs */
-    struct key_cache *keys;
+    struct shared_keys *keys;
     struct tm_query q;
     struct matches found;
     struct strbuf plain[2];     /* source and target without tags */
@@ -70,7 +70,7 @@ static enum status pairfinder_fetch(struct pairfinder *pf,
     if (st || !*usable) return st;
     if (tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
     if (!st)
-        st = steering_pair_prepare(pf->en, pf->keys, source, target, to, e);
+        st = steering_pair_prepare(pf->en, pf->keys->cache, source, target, to, e);
     *usable = to->keys || to->n_tgt > 0;
     return st;
 }
@@ -165,7 +165,7 @@ static enum status pairfinder_use_given(struct pairfinder *pf,
         struct steering_pair *to = &(*out)->pairs[(*out)->n++];
 
         to->similarity = fmin(fmax(given[i].similarity, 0), 1);
-        st = steering_pair_prepare(pf->en, pf->keys, given[i].source,
+        st = steering_pair_prepare(pf->en, pf->keys->cache, given[i].source,
                                    given[i].target, to, e);
         if (!st && pf->o.explain)
             st = steering_pair_copy_texts(to, given[i].source,
@@ -212,17 +212,40 @@ static bool options_steer(const struct options *o)
            (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
 
+/* The options of the steering system. */
+static struct system_options system_options_of(const struct pairfinder *pf)
+{
+    const struct options *o = &pf->o;
+    const struct config *cfg = pf->en->backend->cfg;
+
+    return (struct system_options){
+        .k = options_k(o), .repeat_votes = options_repeat_votes(o),
+        .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
+        .weigh = { .tau = options_tau(o, cfg->knn_tau),
+                   .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
+    };
+}
+
 /* Let the pairs steer the sentence, which takes ownership of them. */
 static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
                                      struct pairset *m, struct err *e)
 {
-    assert(s->job && !s->pairset && !m->n_alternatives);
+    struct job *j = s->job;
+    struct system_sentence need = { j->o.beam, j->o.nbest, j->max_len,
+                                    j->o.explain };
+    struct system_options o = system_options_of(pf);
+    enum status st;
+
+    assert(j && !s->pairset && !m->n_alternatives);
     s->pairset = m;
     if (!m->n || !options_steer(&pf->o)) return ST_OK;
-    s->job->mixer_data = &m->sk;
-    if (!pf->o.explain) return ST_OK;
-    return sk_sentence_alloc_votes(&m->sk, pf->o.nbest, s->job->max_len,
-                                   options_k(&pf->o), e);
+    m->keys = pf->keys;
+    m->system = system_named("sk");
+    st = m->system->sentence_new(&m->mixer, &o, &need, e);
+    if (st) return st;
+    j->mixer = m->mixer;
+    j->o.prune = options_prune_steered(&pf->o);
+    return ST_OK;
 }
 
 /* Search for an exact match among more candidates. So many stored texts share
@@ -386,7 +409,7 @@ enum status make_tm_query(const struct options *o, const struct engine *en,
 
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o, struct tmfile *tm,
-                           struct key_cache *keys, struct err *e)
+                           struct shared_keys *keys, struct err *e)
 {
     struct pairfinder *pf = calloc(1, sizeof *pf);
     enum status st;

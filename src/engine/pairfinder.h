@@ -12,7 +12,7 @@
 
 #include "engine/pairset.h"
 #include "engine/result.h"
-#include "knn/key_cache.h"
+#include "engine/shared_keys.h"
 #include "tm/tmfile.h"
 
 /* A pair that the caller of the API has found. */
@@ -27,7 +27,7 @@ struct pairfinder;
  * o is copied. */
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o, struct tmfile *tm,
-                           struct key_cache *keys, struct err *e);
+                           struct shared_keys *keys, struct err *e);
 void pairfinder_free(struct pairfinder *pf);    /* NULL is fine */
 
 /* Find pairs for every sentence of r. If `given` is not NULL, its n pairs are

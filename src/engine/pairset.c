@@ -163,7 +163,7 @@ void pairset_free(struct pairset *r)
     for (int i = 0; i < r->n + r->n_alternatives; i++)
         steering_pair_release(&r->pairs[i]);
     free(r->pairs);
-    sk_sentence_release(&r->sk);
+    if (r->mixer) r->mixer->ops->free(r->mixer);
     free(r);
 }
 

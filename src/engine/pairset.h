@@ -18,7 +18,7 @@
 #include "base/strbuf.h"
 #include "engine/engine.h"
 #include "knn/key_cache.h"
-#include "knn/sk.h"
+#include "knn/system.h"
 
 struct steering_pair {
     struct key_id id;           /* identifies its keys */
@@ -32,6 +32,8 @@ struct steering_pair {
     char *source, *target, *memory;     /* for explanations, or NULL */
 };
 
+struct shared_keys;
+
 struct pairset {
     struct steering_pair *pairs;  /* [n] best first. For an exact match: the
                                      pair whose target is the translation, then
@@ -40,8 +42,9 @@ struct pairset {
     int n_alternatives;         /* after the n pairs: other translations of
                                    their sources, which do not steer */
     bool has_texts;             /* option explain: all pairs have their texts */
-    struct sk_sentence sk;      /* mixer_data of the job; filled by
-                                   datastore_builder_run */
+    struct shared_keys *keys;   /* borrowed; where its keys are cached */
+    const struct steering_system *system;
+    struct mixer *mixer;        /* owned; NULL: the pairs do not steer */
 };
 
 /* Make a set with room for `most` pairs. */

@@ -18,6 +18,7 @@ struct sentence_builder {
     struct result *r;
     const struct options *o;
     const struct search_options *so;
+    int max_source;             /* longest sentence, with special tokens */
     const int32_t *prefix;      /* forced ids of the first sentence */
     int n_prefix;
     size_t cap;                 /* capacity of r->sentences */
@@ -60,15 +61,15 @@ static enum status add_job(struct sentence_builder *c, struct sentence *s,
     if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
     for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
     if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
-    assert(n <= c->so->max_source);
+    assert(n <= c->max_source);
     if (c->r->n_sentences == 1 && c->n_prefix >=
-                             search_max_len(c->so, c->r->engine->net, n))
+                             search_max_len(c->so, c->r->engine->backend->max_pos, n))
         return err_set(e, ST_LIMIT, "the prefix has %d pieces, but a "
                        "translation of this text has at most %d (options "
                        "max-len-a and max-len-b)", c->n_prefix,
-                       search_max_len(c->so, c->r->engine->net, n));
+                       search_max_len(c->so, c->r->engine->backend->max_pos, n));
     c->r->pending++;
-    return job_new(&s->job, c->so, c->r->engine->net, c->ids, n,
+    return job_new(&s->job, c->so, c->r->engine->backend->max_pos, c->ids, n,
                    c->r->n_sentences == 1 ? c->prefix : NULL,
                    c->r->n_sentences == 1 ? c->n_prefix : 0, e);
 }
@@ -104,7 +105,7 @@ static enum status add_sentence(struct sentence_builder *c, struct span span,
                                 struct err *e)
 {
     const char *text = c->r->source + span.begin;
-    size_t limit = (size_t)c->so->max_source - 2;
+    size_t limit = (size_t)c->max_source - 2;
     struct pieces all = { 0 };
     struct piece *p;
     enum status st;
@@ -161,10 +162,10 @@ static enum status prefix_ids(struct sentence_builder *c, const char *prefix,
 
 /* Set the owner of the jobs of sentences `at` and later. Needed whenever the
  * sentences have moved in memory. */
-static void result_update_job_owners(struct result *r, int at)
+static void result_update_job_sentences(struct result *r, int at)
 {
     for (int i = at; i < r->n_sentences; i++)
-        if (r->sentences[i].job) r->sentences[i].job->owner = &r->sentences[i];
+        if (r->sentences[i].job) r->sentences[i].job->sentence = &r->sentences[i];
 }
 
 /* Whether the invariants in result.h hold for all sentences. */
@@ -175,7 +176,7 @@ static inline bool result_sentences_sound(const struct result *r)
     for (int i = 0; i < r->n_sentences; i++) {
         const struct sentence *s = &r->sentences[i];
 
-        if (s->owner != r || (s->job && s->job->owner != s)) return false;
+        if (s->owner != r || (s->job && s->job->sentence != s)) return false;
         if (s->begin < end || s->end < s->begin) return false;
         end = s->end;
     }
@@ -187,14 +188,14 @@ enum status result_prepare(struct result **out, const struct engine *en,
                            const struct search_options *so, const char *text,
                            size_t len, const char *prefix, struct err *e)
 {
-    struct sentence_builder c = { calloc(1, sizeof *c.r), o, so, NULL, 0, 0,
-                                  malloc((size_t)so->max_source *
-                                         sizeof *c.ids) };
+    struct sentence_builder c = { .r = calloc(1, sizeof *c.r), .o = o, .so = so,
+                                  .max_source = engine_max_source(en, o) + 2 };
     struct pieces pp = { 0 };
     int32_t *pids = NULL;
     enum status st;
 
     *out = NULL;
+    c.ids = malloc((size_t)c.max_source * sizeof *c.ids);
     if (!c.r || !c.ids) {
         st = err_nomem(e, "a text");
     } else if (!text && len) {
@@ -206,7 +207,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
         st = result_take_text(c.r, o, text ? text : "", len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = result_split_into_sentences(&c, e);
-        if (!st) result_update_job_owners(c.r, 0);
+        if (!st) result_update_job_sentences(c.r, 0);
     }
     free(pids);
     pieces_release(&pp);
@@ -459,7 +460,7 @@ enum status result_join_sentences(struct result *r, int first, int n,
     }
     r->n_sentences -= n - 1;
     memmove(to + 1, to + n, (size_t)(r->n_sentences - first - 1) * sizeof *to);
-    result_update_job_owners(r, first);
+    result_update_job_sentences(r, first);
     assert(r->pending >= 0 && result_sentences_sound(r));
     return ST_OK;
 }

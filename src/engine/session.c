@@ -13,6 +13,7 @@ struct session {
     const struct engine *engine;
     struct options o;
     struct search_options so;
+    struct batch_limits limits;
     struct pool *pool;
     struct steered_batch *steered_batch;
     struct batch *batch;        /* inside steered_batch */
@@ -30,10 +31,11 @@ enum status session_new(struct session **out, const struct engine *en,
     if (!s) return err_nomem(e, "session");
     s->engine = en;
     s->o = *o;
+    s->limits = engine_batch_limits(en, o);
     st = engine_search_options(en, o, &s->so, e);
     if (!st) st = pool_new(&s->pool, o->threads, e);
     if (!st)
-        st = steered_batch_new(&s->steered_batch, en, o, &s->so, s->pool, e);
+        st = steered_batch_new(&s->steered_batch, en, &s->limits, s->pool, e);
     if (!st) s->batch = steered_batch_batch(s->steered_batch);
     if (st) session_free(s);
     else *out = s;
@@ -52,11 +54,10 @@ enum status session_set_memory(struct session *s, struct tmfile *tm,
         st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
-    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys, e);
     if (st) return st;
     pairfinder_free(s->pairfinder);
     s->pairfinder = pf;
-    steered_batch_set_keys(s->steered_batch, keys);
     return ST_OK;
 }
 
@@ -120,8 +121,10 @@ static enum status session_decode(struct session *s, struct request *q,
     enum status st = session_fill(s, &c, e);
 
     while (!st && batch_busy_lanes(s->batch)) {
-        batch_step(s->batch);
-        st = session_fill(s, &c, e);
+        struct job *done;
+
+        st = batch_step(s->batch, &done, e);
+        if (!st) st = session_fill(s, &c, e);
     }
     if (st) batch_abandon(s->batch);
     assert(!batch_busy_lanes(s->batch));

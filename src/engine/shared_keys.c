@@ -26,6 +26,7 @@ enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
     if (!k) return err_nomem(e, "key cache");
     k->maker = kind.maker;
     k->type = kind.type;
+    k->with_eos = options_knn_eos(o);
     if (file)
         st = key_file_open(&k->file, file, &kind, (uint64_t)o->key_file_limit,
                            e);
@@ -152,7 +153,7 @@ static enum status shared_keys_flush(struct warm_context *w, struct err *e)
     enum status st;
 
     for (int i = 0; i < w->n; i++) w->list[i] = &w->pairs[i];
-    st = datastore_builder_make(w->builder, w->k->cache, w->list, w->n, e);
+    st = datastore_builder_make(w->builder, w->k, w->list, w->n, e);
     if (!st) w->made += w->n;
     release_pairs(w);
     if (!st && w->tm->progress &&
@@ -224,7 +225,7 @@ enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
     *made = 0;
     if (!st) st = pool_new(&pool, o->threads, e);
     if (!st) st = list_texts(tm, &t, e);
-    if (!st) st = datastore_builder_new(&w->builder, en, o, pool, e);
+    if (!st) st = datastore_builder_new(&w->builder, en, pool, e);
     if (!st) {
         w->k = k;
         w->en = en;

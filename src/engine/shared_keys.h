@@ -12,6 +12,7 @@ struct shared_keys {
     struct key_file *file;      /* owned by the cache, or NULL */
     uint64_t maker;             /* identifies the model and the key options */
     enum key_type type;
+    bool with_eos;              /* pairs have an entry for EOS */
 };
 
 /* file is the name of the key file; NULL: keep keys in memory only. */

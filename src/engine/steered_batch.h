@@ -1,27 +1,23 @@
 /* steered_batch.h - a batch whose sentences may be steered by a memory: it
  * builds their datastores, then decodes them.
  *
- * The jobs come from result_prepare; the owner of a job is its struct sentence.
+ * The jobs come from result_prepare; a job names its struct sentence.
  * If a memory is used, a pairfinder has processed them. Each worker has a
  * steered_batch of its own; only one thread uses it at a time. */
 #ifndef ENGINE_STEERED_BATCH_H
 #define ENGINE_STEERED_BATCH_H
 
-#include "engine/shared_keys.h"
 #include "engine/result.h"
 #include "search/batch.h"
 
 struct steered_batch;
 
-/* en and pool are borrowed; o and so are copied. pool may be NULL. */
+/* en and pool are borrowed. pool may be NULL. */
 enum status steered_batch_new(struct steered_batch **out,
-                              const struct engine *en, const struct options *o,
-                              const struct search_options *so,
+                              const struct engine *en,
+                              const struct batch_limits *limits,
                               struct pool *pool, struct err *e);
 void steered_batch_free(struct steered_batch *m);  /* NULL is fine */
-/* Set the cache of keys (borrowed). Required before a sentence with pairs is
- * added. */
-void steered_batch_set_keys(struct steered_batch *m, struct shared_keys *keys);
 void steered_batch_set_pool(struct steered_batch *m, bool use);
 
 /* Compute the keys of n jobs and add them to the batch (see batch_add). Fails

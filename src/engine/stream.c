@@ -35,6 +35,7 @@ struct stream {
     const struct engine *engine;
     struct options o;
     struct search_options so;
+    struct batch_limits limits;
     stream_fn *fn;
     void *user;
     struct pool *pool;          /* used by a worker while it works alone */
@@ -45,7 +46,6 @@ struct stream {
     pthread_mutex_t lock;
     pthread_cond_t work;        /* workers wait for jobs or for the end */
     pthread_cond_t room;        /* push and flush wait for a delivery */
-    struct shared_keys *keys;   /* used by the workers */
     struct job *queue, **queue_end;     /* jobs that no worker has taken */
     long queued;                /* length of the queue */
     struct result *first, **last;       /* texts in order, not delivered */
@@ -99,7 +99,7 @@ static void deliver(struct stream *s)
  * lanes empty. */
 static int stream_jobs_wanted(const struct stream *s, const struct worker *w)
 {
-    int room = batch_count_idle_lanes(w->batch), lanes = s->so.lanes;
+    int room = batch_count_idle_lanes(w->batch), lanes = s->limits.lanes;
     long share = (s->queued + s->o.threads - 1) / s->o.threads;
 
     if (batch_busy_lanes(w->batch) && room < (lanes + 3) / 4) return 0;
@@ -117,7 +117,7 @@ static int take_jobs(struct stream *s, struct worker *w)
         s->queue = j->next;
         if (!s->queue) s->queue_end = &s->queue;
         s->queued--;
-        assert(((struct sentence *)j->owner)->job == j);
+        assert(j->sentence->job == j);
         w->taken[n++] = j;
     }
     assert(s->queued >= 0 && !s->queued == !s->queue);
@@ -127,7 +127,7 @@ static int take_jobs(struct stream *s, struct worker *w)
 static void finish_jobs(struct stream *s, struct job *done)
 {
     for (struct job *next; done; done = next) {
-        struct sentence *s_done = done->owner;
+        struct sentence *s_done = done->sentence;
 
         next = done->next;
         assert(s_done->owner->pending > 0);
@@ -164,16 +164,14 @@ static void *stream_worker_main(void *arg)
         int n = take_jobs(s, w);
         struct job *done = NULL;
         enum status st = ST_OK;
-        struct shared_keys *keys = s->keys;
         bool alone;
 
         s->busy += !was && n > 0;
         alone = s->busy == 1 && !s->queue;
         pthread_mutex_unlock(&s->lock);
         steered_batch_set_pool(w->steered_batch, alone);
-        steered_batch_set_keys(w->steered_batch, keys);
         if (n) st = steered_batch_add(w->steered_batch, w->taken, n, &e);
-        if (!st) done = batch_step(w->batch);
+        if (!st) st = batch_step(w->batch, &done, &e);
         pthread_mutex_lock(&s->lock);
         if (st) stream_fail(s, &e);
         s->busy -= (was || n > 0) && !batch_busy_lanes(w->batch);
@@ -193,9 +191,9 @@ static enum status start_worker(struct stream *s, struct worker *w,
     enum status st;
 
     w->s = s;
-    w->taken = calloc((size_t)s->so.lanes, sizeof *w->taken);
+    w->taken = calloc((size_t)s->limits.lanes, sizeof *w->taken);
     if (!w->taken) return err_nomem(e, "a worker");
-    st = steered_batch_new(&w->steered_batch, s->engine, &s->o, &s->so,
+    st = steered_batch_new(&w->steered_batch, s->engine, &s->limits,
                            s->pool, e);
     if (st) return st;
     w->batch = steered_batch_batch(w->steered_batch);
@@ -216,6 +214,7 @@ enum status stream_new(struct stream **out, const struct engine *en,
     if (!s) return err_nomem(e, "stream");
     s->engine = en;
     s->o = *o;
+    s->limits = engine_batch_limits(en, o);
     s->fn = fn;
     s->user = user;
     s->queue_end = &s->queue;
@@ -246,7 +245,7 @@ static enum status stream_stopped(struct stream *s, struct err *e)
 /* Whether enough jobs wait to keep all lanes full until the next push. */
 static bool stream_is_full(const struct stream *s)
 {
-    long most = 4L * s->so.lanes * s->o.threads + 16;
+    long most = 4L * s->limits.lanes * s->o.threads + 16;
 
     return s->queued >= most || s->undelivered >= 64 * most;
 }
@@ -280,7 +279,7 @@ enum status stream_set_memory(struct stream *s, struct tmfile *tm,
         st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
-    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys, e);
     /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);
     if (st) {
@@ -289,9 +288,6 @@ enum status stream_set_memory(struct stream *s, struct tmfile *tm,
     }
     pairfinder_free(s->pairfinder);
     s->pairfinder = pf;
-    pthread_mutex_lock(&s->lock);
-    s->keys = keys;
-    pthread_mutex_unlock(&s->lock);
     return ST_OK;
 }
 
@@ -399,8 +395,6 @@ struct batch_counts stream_work(struct stream *s)
         sum.passes += c.passes;
         sum.rows += c.rows;
         sum.steps += c.steps;
-        sum.drafted += c.drafted;
-        sum.drafts_used += c.drafts_used;
     }
     pthread_mutex_unlock(&s->lock);
     return sum;

@@ -16,7 +16,7 @@ void datastore_release(struct datastore *ks)
 {
     for (int i = 0; i < ks->n_pairs; i++) pair_keys_drop(ks->pairs[i]);
     free(ks->pairs);
-    memset(ks, 0, sizeof *ks);
+    datastore_init(ks);
 }
 
 enum status datastore_add(struct datastore *ks, struct pair_keys *b,
@@ -65,32 +65,26 @@ static int datastore_insert(struct neighbor *list, int n, int k,
 }
 
 struct datastore_scan {         /* up to QUERIES queries over all entries */
-    const struct kernels *kn;
-    const float *q;
-    size_t ldq;
-    int n_q, k;
-    struct neighbor *out;       /* [n_q, k] */
+    struct finder_query q;
+    int k;
+    struct neighbor *out;       /* [q.n, k] */
     int found;                  /* neighbors of each query so far */
 };
 
 /* Compare the queries with keys [from, from + n) of a pair. */
-static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
-                      int pair, int from, int n)
+static enum status scan_keys(struct datastore_scan *s,
+                             const struct pair_keys *b, int pair, int from,
+                             int n, struct err *e)
 {
     float d2[QUERIES * KEYS];
-    size_t size = b->type == KEY_INT8 ? 1 : sizeof(float);
-    struct distances a = {
-        .q = s->q, .ldq = s->ldq, .n_q = s->n_q, .d = b->d, .n = n,
-        .keys = (const char *)b->keys + (size_t)from * b->ld * size,
-        .ldk = b->ld, .scale = b->scale + from, .out = d2, .ldo = KEYS,
-    };
+    struct key_rows keys = pair_keys_rows(b);
     int found = s->found;
+    enum status st = s->q.x->ops->distances(s->q.x, s->q.row, s->q.n, &keys,
+                                            from, n, d2, KEYS, e);
 
-    assert(n > 0 && n <= KEYS && s->n_q > 0 && s->n_q <= QUERIES);
-    assert(from >= 0 && from + n <= b->n);
-    if (b->type == KEY_INT8) s->kn->distances_i8(&a);
-    else s->kn->distances_f32(&a);
-    for (int q = 0; q < s->n_q; q++) {
+    assert(n > 0 && n <= KEYS && s->q.n > 0 && s->q.n <= QUERIES);
+    if (st) return st;
+    for (int q = 0; q < s->q.n; q++) {
         found = s->found;
         for (int i = 0; i < n; i++)
             found = datastore_insert(
@@ -99,6 +93,7 @@ static void scan_keys(struct datastore_scan *s, const struct pair_keys *b,
                                    from + i });
     }
     s->found = found;
+    return ST_OK;
 }
 
 /* Whether the neighbors of a query are sorted by distance. */
@@ -109,44 +104,47 @@ static inline bool neighbors_sorted(const struct neighbor *nb, int n)
     return true;
 }
 
-static int scan_store(const struct datastore *ks, struct datastore_scan *s)
+static enum status scan_store(const struct datastore *ks,
+                              struct datastore_scan *s, struct err *e)
 {
+    enum status st = ST_OK;
+
     for (int p = 0; p < ks->n_pairs; p++) {
         const struct pair_keys *b = ks->pairs[p];
 
-        for (int i = 0; i < b->n; i += KEYS)
-            scan_keys(s, b, p, i, b->n - i < KEYS ? b->n - i : KEYS);
+        for (int i = 0; !st && i < b->n; i += KEYS)
+            st = scan_keys(s, b, p, i, b->n - i < KEYS ? b->n - i : KEYS, e);
     }
-    return s->found;
+    return st;
 }
 
-int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
-                      const float *queries, size_t ldq, int n_q, int k,
-                      struct neighbor *out)
+static enum status datastore_nearest(const struct finder *f,
+                                     const struct finder_query *query, int k,
+                                     struct neighbor *out, int *found,
+                                     struct err *e)
 {
-    int found = 0;
+    const struct datastore *ks = (const struct datastore *)(const void *)f;
+    enum status st = ST_OK;
 
-    assert(k >= 1 && n_q >= 0);
-    for (int q = 0; q < n_q; q += QUERIES) {
+    assert(k >= 1 && query->n >= 0);
+    *found = 0;
+    for (int q = 0; !st && q < query->n; q += QUERIES) {
         struct datastore_scan s = {
-            kn, queries + (size_t)q * ldq, ldq,
-            n_q - q < QUERIES ? n_q - q : QUERIES, k,
-            out + (size_t)q * (size_t)k, 0 };
+            { query->x, query->row + q,
+              query->n - q < QUERIES ? query->n - q : QUERIES },
+            k, out + (size_t)q * (size_t)k, 0 };
 
-        found = scan_store(ks, &s);
-        assert(found == (k < ks->n ? k : ks->n));
-        assert(neighbors_sorted(s.out, found));
+        st = scan_store(ks, &s, e);
+        *found = s.found;
+        assert(st || s.found == (k < ks->n ? k : ks->n));
+        assert(st || neighbors_sorted(s.out, s.found));
     }
-    return found;
+    return st;
 }
 
-int datastore_ahead(const struct datastore *ks, const struct neighbor *nb,
-                    const int32_t **tokens)
+void datastore_init(struct datastore *ks)
 {
-    const struct pair_keys *b = ks->pairs[nb->pair];
+    static const struct finder_ops ops = { datastore_nearest };
 
-    assert(nb->pair >= 0 && nb->pair < ks->n_pairs);
-    assert(nb->pos >= -1 && nb->pos < b->n);    /* -1: before the first */
-    *tokens = b->token + nb->pos + 1;
-    return b->n - nb->pos - 1;
+    *ks = (struct datastore){ .finder = { &ops } };
 }

@@ -15,43 +15,28 @@
 
 #include <stdbool.h>
 
+#include "knn/finder.h"
 #include "knn/pair_keys.h"
-#include "tensor/kernels.h"
 
-#define KNN_MAX_K 64
-
-struct datastore {              /* all zeros: empty */
+struct datastore {
+    struct finder finder;       /* must be the first member */
     struct pair_keys **pairs;   /* [n_pairs] held, best pair first */
     int n_pairs;
     size_t cap;
     int n;                      /* entries of all pairs together */
 };
 
+/* Make an empty datastore. */
+void datastore_init(struct datastore *ks);
 /* Drop the keys of all pairs. The datastore is empty then. */
 void datastore_release(struct datastore *ks);
 /* Append the keys of the next pair. The datastore takes its own reference. */
 enum status datastore_add(struct datastore *ks, struct pair_keys *b,
                           struct err *e);
 
-struct neighbor {
-    float d2;                   /* squared L2 distance to the query */
-    int32_t token;              /* the value of the entry */
-    int32_t pair;               /* index of its pair in the datastore */
-    int32_t pos;                /* position of the token in the pair's target */
-};
-/* Find the k nearest entries of each of n_q queries. Those of query q are
- * written to out + q * k, nearest first; entries at equal distance are in
- * datastore order. Returns the number of neighbors of each query, which is
- * min(k, entries). Rows of queries are padded to 64 bytes (see struct
- * distances). */
-int datastore_nearest(const struct datastore *ks, const struct kernels *kn,
-                      const float *queries, size_t ldq, int n_q, int k,
-                      struct neighbor *out);
-
-/* Find the tokens that follow the neighbor's own token in its pair. Returns
- * their number. *tokens points into the datastore. */
-int datastore_ahead(const struct datastore *ks, const struct neighbor *nb,
-                    const int32_t **tokens);
+/* The nearest entries are found by datastore.finder (finder.h). `pair` of a
+ * neighbor is the index of its pair in the datastore. Entries at equal distance
+ * are in datastore order; each query has min(k, n) neighbors. */
 
 /* Whether the invariants above hold; for PARANOID_CHECK and tests. */
 bool datastore_sound(const struct datastore *ks);

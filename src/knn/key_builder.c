@@ -1,9 +1,8 @@
-/* key_builder.c - runs pairs through encoder and decoder, in groups that fill a
- * workspace, and stores the decoder states as keys. It neither looks keys up
- * nor caches them.
+/* key_builder.c - runs pairs through the model, in groups that fill a pass, and
+ * stores the decoder states as keys. It neither looks keys up nor caches them.
  *
  * Invariants:
- *   - ws, encoded, row and hidden are allocated for `rows` rows when `ready`.
+ *   - x exists when `rows` rows can be run; xq and xs have room for them.
  *   - A group has at most `rows` distinct source tokens and at most `rows`
  *     target rows. */
 #include "knn/key_builder.h"
@@ -13,32 +12,32 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
+#include "tensor/kernels.h"
+#include "tensor/tensor.h"
 
 struct key_builder {
-    const struct net *net;
-    struct pool *pool;          /* borrowed; ws.pool when use_pool is set */
+    const struct backend *backend;
+    struct pool *pool;          /* borrowed */
     struct key_builder_options o;
-    int rows;                   /* size of the workspace */
-    struct workspace ws;
-    bool ready;                 /* ws and encoded are initialized */
+    int rows;                   /* most rows of a pass */
+    struct executor *x;         /* NULL: not made yet */
     bool use_pool;
-    struct crosskv encoded;     /* all distinct sources of a group */
-    struct crosskv *crosskvs;   /* [pairs of the group] its part of encoded */
     struct source *sources;     /* the distinct sources of the group */
-    struct decoder_row *row;    /* [rows] */
-    float *hidden;              /* [rows, ws.ld] */
-    size_t cap_crosskvs, cap_sources;
+    struct forced_text *texts;  /* [pairs of the group] */
+    size_t cap_texts, cap_sources;
+    uint8_t *xq;                /* [rows, d padded to 4] quantized states */
+    float *xs;                  /* [rows] their scales */
 };
 
-enum status key_builder_new(struct key_builder **out, const struct net *net,
-                            struct pool *pool,
+enum status key_builder_new(struct key_builder **out,
+                            const struct backend *backend, struct pool *pool,
                             const struct key_builder_options *o, struct err *e)
 {
     struct key_builder *kb = calloc(1, sizeof *kb);
 
     *out = kb;
     if (!kb) return err_nomem(e, "key cache");
-    kb->net = net;
+    kb->backend = backend;
     kb->pool = pool;
     kb->o = *o;
     kb->rows = o->rows > 0 ? o->rows : 1;
@@ -48,27 +47,24 @@ enum status key_builder_new(struct key_builder **out, const struct net *net,
 
 static void key_builder_release_room(struct key_builder *kb)
 {
-    if (kb->ready) {
-        workspace_release(&kb->ws);
-        crosskv_release(&kb->encoded);
-    }
-    kb->ready = false;
-    free(kb->row);
-    mem_free(kb->hidden);
-    kb->row = NULL;
-    kb->hidden = NULL;
+    executor_free(kb->x);
+    mem_free(kb->xq);
+    mem_free(kb->xs);
+    kb->x = NULL;
+    kb->xq = NULL;
+    kb->xs = NULL;
 }
 
 void key_builder_free(struct key_builder *kb)
 {
     if (!kb) return;
     key_builder_release_room(kb);
-    free(kb->crosskvs);
+    free(kb->texts);
     free(kb->sources);
     free(kb);
 }
 
-/* ---- workspace ----------------------------------------------------------- */
+/* ---- room ---------------------------------------------------------------- */
 
 /* Decoder rows of a pair: the start token and the target without its last
  * token. The last token is included when EOS gets an entry. */
@@ -85,33 +81,23 @@ static int key_builder_widest(const struct key_builder *kb,
     return t > p->n_src ? t : p->n_src;
 }
 
-static enum status key_builder_init_workspace(struct key_builder *kb,
-                                              struct err *e)
-{
-    const struct net *net = kb->net;
-    enum status st = workspace_init(&kb->ws, net, kb->pool, kb->rows,
-                                    net->max_pos, e);
-
-    if (st) return st;
-    st = crosskv_init(&kb->encoded, net, kb->rows, e);
-    if (st) workspace_release(&kb->ws);
-    kb->ready = !st;
-    return st;
-}
-
 static enum status key_builder_make_room(struct key_builder *kb, int rows,
                                          struct err *e)
 {
+    const struct backend *b = kb->backend;
+    struct executor_limits l = { .max_source = b->max_pos,
+                                 .max_len = b->max_pos };
     enum status st;
 
-    if (kb->ready && rows <= kb->rows) return ST_OK;
+    if (kb->x && rows <= kb->rows) return ST_OK;
     key_builder_release_room(kb);
     if (rows > kb->rows) kb->rows = rows;
-    st = key_builder_init_workspace(kb, e);
+    l.rows = kb->rows;
+    st = b->ops->executor_new(b, &l, kb->pool, &kb->x, e);
     if (st) return st;
-    kb->row = calloc((size_t)kb->rows, sizeof *kb->row);
-    kb->hidden = mem_zalloc((size_t)kb->rows * kb->ws.ld, sizeof(float));
-    if (kb->row && kb->hidden) return ST_OK;
+    kb->xq = mem_alloc((size_t)kb->rows * (size_t)pad_to(b->d, 4), 1);
+    kb->xs = mem_alloc((size_t)kb->rows, sizeof *kb->xs);
+    if (kb->xq && kb->xs) return ST_OK;
     key_builder_release_room(kb);
     return err_nomem(e, "key cache");
 }
@@ -131,105 +117,81 @@ static int find_source(const struct key_pair *pairs, int n,
     return i;
 }
 
-/* Encode the sources of a group. A source that several pairs share is encoded
- * once: memories often have several translations of one text. */
-static void key_builder_encode(struct key_builder *kb,
-                               const struct key_pair *pairs, int n)
+/* List the rows of a group. A source that several pairs share is encoded once:
+ * memories often have several translations of one text. Returns the number of
+ * distinct sources. */
+static int list_group(struct key_builder *kb, const struct key_pair *pairs,
+                      int n)
 {
-    int rows = 0, sources = 0;
+    int sources = 0;
 
     for (int i = 0; i < n; i++) {
-        if (find_source(pairs, i, &pairs[i]) < i) continue;
-        kb->sources[sources++] = (struct source){ pairs[i].src,
-                                                  pairs[i].n_src };
-        rows += pairs[i].n_src;
-    }
-    assert(rows <= kb->rows);
-    encoder_run(&kb->ws, kb->sources, sources, NULL, NULL);
-    crosskv_fill(&kb->encoded, &kb->ws, kb->ws.x, rows);
-    rows = 0;
-    for (int i = 0; i < n; i++) {
-        int first = find_source(pairs, i, &pairs[i]);
+        const struct key_pair *p = &pairs[i];
+        int first = find_source(pairs, i, p);
 
-        if (first < i) {
-            kb->crosskvs[i] = kb->crosskvs[first];
-            continue;
-        }
-        kb->crosskvs[i] = crosskv_part(&kb->encoded, kb->net, rows,
-                                       pairs[i].n_src);
-        rows += pairs[i].n_src;
+        kb->texts[i] = (struct forced_text){
+            first < i ? kb->texts[first].source : sources, p->tgt,
+            target_rows(kb, p) };
+        if (first == i)
+            kb->sources[sources++] = (struct source){ p->src, p->n_src };
     }
+    return sources;
 }
 
-static void key_builder_decode(struct key_builder *kb,
-                               const struct key_pair *pairs, int n)
+/* Store the states of a pair, rows of `ld` floats, as its keys. */
+static void fill_keys(struct key_builder *kb, struct key_pair *p,
+                      const float *states, size_t ld)
 {
-    struct decoder_pass pass = { .rows = kb->row, .hidden = kb->hidden };
-    int at = 0;
-
-    for (int i = 0; i < n; i++) {
-        int rows = target_rows(kb, &pairs[i]);
-
-        for (int t = 0; t < rows; t++)
-            kb->row[at + t] = (struct decoder_row){ &kb->crosskvs[i],
-                t ? pairs[i].tgt[t - 1] : kb->net->w->cfg.start_id, t, NULL };
-        at += rows;
-        assert(at <= kb->rows);
-    }
-    pass.n = at;
-    if (at) decoder_run(&kb->ws, NULL, &pass);
-}
-
-static void fill_keys(const struct key_builder *kb, struct key_pair *p,
-                      const float *hidden)
-{
-    const struct workspace *ws = &kb->ws;
-    int rows = target_rows(kb, p), d = kb->net->d;
+    int rows = target_rows(kb, p), d = kb->backend->d;
     size_t bytes = (size_t)pad_to(d, 4);
     bool quantized = kb->o.type == KEY_INT8;
 
     if (quantized)
-        kb->net->k->quantize(hidden, ws->ld, rows, d, ws->xq, ws->xs);
+        kernels_pick(NULL)->quantize(states, ld, rows, d, kb->xq, kb->xs);
     for (int t = 0; t < rows; t++) {
-        int32_t token = t < p->n_tgt ? p->tgt[t] : kb->net->w->cfg.eos_id;
+        int32_t token = t < p->n_tgt ? p->tgt[t] : kb->backend->cfg->eos_id;
 
         if (quantized)
-            pair_keys_put_bytes(p->keys, t, ws->xq + (size_t)t * bytes,
-                                ws->xs[t], token);
+            pair_keys_put_bytes(p->keys, t, kb->xq + (size_t)t * bytes,
+                                kb->xs[t], token);
         else
-            pair_keys_put(p->keys, t, hidden + (size_t)t * ws->ld, token);
+            pair_keys_put(p->keys, t, states + (size_t)t * ld, token);
     }
 }
 
-/* Make the keys of a pair from the decoder states before its tokens. */
-static enum status key_builder_make_keys(const struct key_builder *kb,
-                                         struct key_pair *p,
-                                         const float *hidden, struct err *e)
+/* Make the keys of a pair from the decoder states before its tokens, which are
+ * in the rows from `row` on. */
+static enum status key_builder_make_keys(struct key_builder *kb,
+                                         struct key_pair *p, int row,
+                                         struct err *e)
 {
-    enum status st = pair_keys_new(&p->keys, kb->o.type, target_rows(kb, p),
-                                   kb->net->d, e);
+    size_t ld;
+    const float *states;
+    int rows = target_rows(kb, p);
+    enum status st = pair_keys_new(&p->keys, kb->o.type, rows, kb->backend->d,
+                                   e);
 
-    if (!st) fill_keys(kb, p, hidden);
+    if (st) return st;
+    st = kb->x->ops->read(kb->x, row, rows, &states, &ld, e);
+    if (!st) fill_keys(kb, p, states, ld);
     return st;
 }
 
 static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
                              int n, struct err *e)
 {
-    const float *hidden;
-    enum status st = ST_OK;
+    int sources, row = 0;
+    enum status st;
 
-    if (!mem_grow(&kb->crosskvs, &kb->cap_crosskvs, (size_t)n,
-                  sizeof *kb->crosskvs) ||
+    if (!mem_grow(&kb->texts, &kb->cap_texts, (size_t)n, sizeof *kb->texts) ||
         !mem_grow(&kb->sources, &kb->cap_sources, (size_t)n,
                   sizeof *kb->sources))
         return err_nomem(e, "key cache");
-    key_builder_encode(kb, pairs, n);
-    key_builder_decode(kb, pairs, n);
-    hidden = kb->hidden;
+    sources = list_group(kb, pairs, n);
+    st = kb->x->ops->force(kb->x, kb->sources, sources, kb->texts, n, e);
     for (int i = 0; !st && i < n; i++) {
-        st = key_builder_make_keys(kb, &pairs[i], hidden, e);
-        hidden += (size_t)target_rows(kb, &pairs[i]) * kb->ws.ld;
+        st = key_builder_make_keys(kb, &pairs[i], row, e);
+        row += target_rows(kb, &pairs[i]);
     }
     return st;
 }
@@ -298,15 +260,15 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
 
     for (int i = 0; i < n; i++) pairs[i].keys = NULL;
     for (int i = 0; i < n; i++) {
-        if (key_builder_widest(kb, &pairs[i]) > kb->net->max_pos)
+        if (key_builder_widest(kb, &pairs[i]) > kb->backend->max_pos)
             return err_set(e, ST_LIMIT, "a pair has more than %d pieces, the "
-                           "most that this model can read", kb->net->max_pos);
+                           "most that this model can read", kb->backend->max_pos);
         if (key_builder_widest(kb, &pairs[i]) > most)
             most = key_builder_widest(kb, &pairs[i]);
     }
     st = key_builder_make_room(kb, most, e);
     if (st) return st;
-    kb->ws.pool = kb->use_pool ? kb->pool : NULL;
+    kb->x->ops->use_pool(kb->x, kb->use_pool);
     st = run_all(kb, pairs, n, e);
     for (int i = 0; st && i < n; i++) {
         pair_keys_drop(pairs[i].keys);

@@ -7,7 +7,7 @@
 #define KNN_KEY_BUILDER_H
 
 #include "knn/pair_keys.h"
-#include "nn/decoder.h"
+#include "nn/backend.h"
 
 struct key_pair {
     const int32_t *src;         /* [n_src] with special tokens */
@@ -26,9 +26,9 @@ struct key_builder_options {
     bool with_eos;              /* make an entry for EOS too */
 };
 
-/* net and pool are borrowed. pool may be NULL. */
-enum status key_builder_new(struct key_builder **out, const struct net *net,
-                            struct pool *pool,
+/* backend and pool are borrowed. pool may be NULL. */
+enum status key_builder_new(struct key_builder **out,
+                            const struct backend *backend, struct pool *pool,
                             const struct key_builder_options *o,
                             struct err *e);
 void key_builder_free(struct key_builder *kb);  /* NULL is fine */

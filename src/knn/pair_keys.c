@@ -22,6 +22,9 @@ static size_t number_size(enum key_type type)
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
+/* The number of the next keys that are made. */
+static _Atomic uint64_t next_serial = 1;
+
 enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
                           int d, struct err *e)
 {
@@ -45,7 +48,14 @@ enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
     b->scale = (float *)(void *)(b->token + n);
     b->keys = at + head + words;
     b->bytes = bytes;
+    b->serial = atomic_fetch_add(&next_serial, 1);
     return ST_OK;
+}
+
+struct key_rows pair_keys_rows(const struct pair_keys *b)
+{
+    return (struct key_rows){ b->type, b->n, b->d, b->ld, b->keys, b->scale,
+                              b->serial };
 }
 
 void pair_keys_put(struct pair_keys *b, int i, const float *key, int32_t token)

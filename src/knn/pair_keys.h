@@ -16,9 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-
-enum key_type { KEY_INT8, KEY_F32 };
+#include "nn/backend.h"
 
 /* Identifies a pair: a hash of its two texts. The same pair has the same id in
  * every memory. */
@@ -33,6 +31,7 @@ struct pair_keys {
     float *scale;               /* [n] KEY_INT8: number = scale * int8 */
     void *keys;                 /* [n, ld], aligned to 64 bytes */
     size_t bytes;               /* size of the whole allocation */
+    uint64_t serial;            /* unique in the process, see struct key_rows */
 };
 
 /* Allocate room for n keys. The caller owns one reference, and must put every
@@ -46,6 +45,9 @@ void pair_keys_put(struct pair_keys *b, int i, const float *key, int32_t token);
  * bytes are those that pair_keys_put would store. */
 void pair_keys_put_bytes(struct pair_keys *b, int i, const uint8_t *key,
                          float scale, int32_t token);
+
+/* The keys in the form in which a backend reads them. */
+struct key_rows pair_keys_rows(const struct pair_keys *b);
 
 struct pair_keys *pair_keys_hold(struct pair_keys *b);  /* returns b */
 void pair_keys_drop(struct pair_keys *b);       /* NULL is fine */

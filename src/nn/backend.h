@@ -64,8 +64,9 @@ struct forced_text {
 
 struct token_logit { float logit; int32_t token; };
 
-/* The most tokens that a projection may ask for. */
-enum { PROJECT_BEST = 136, PROJECT_LISTED = 64 };
+/* The most tokens that a projection may ask for: twice the largest beam and a
+ * few that search does not use; the most listed tokens. */
+enum { PROJECT_BEST = 136, PROJECT_LISTED = 65 };
 
 /* One row: what is wanted, and the result. With z = logit - max, the model's
  * probability of a token is exp(z) / sum. */
@@ -114,7 +115,7 @@ struct executor_ops {
     /* Run n rows through the decoder. Within a pass, a row may follow the state
      * of an earlier row. attention is NULL, or host memory [n, ld] for the
      * cross-attention of the last layer, averaged over the heads; then all rows
-     * have the same lane, and one worker thread is used. */
+     * have the same lane, and one thread computes it. */
     enum status (*run)(struct executor *x, const struct pass_row *rows, int n,
                        float *attention, size_t ld, struct err *e);
     /* Encode n_src sources and run the rows of n texts, one text after the
@@ -134,10 +135,10 @@ struct executor_ops {
     enum status (*distances)(struct executor *x, int row, int n,
                              const struct key_rows *keys, int from, int n_keys,
                              float *out, size_t ldo, struct err *e);
-    /* A host copy of the final decoder states of rows [row, row + n), with
-     * stride *ld, valid until the next call. NULL after an error. */
-    const float *(*read)(struct executor *x, int row, int n, size_t *ld,
-                         struct err *e);
+    /* Set *states to a host copy of the final decoder states of rows
+     * [row, row + n), with stride *ld. It is valid until the next call. */
+    enum status (*read)(struct executor *x, int row, int n,
+                        const float **states, size_t *ld, struct err *e);
 };
 
 struct executor {

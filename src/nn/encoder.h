@@ -6,12 +6,8 @@
 #ifndef NN_ENCODER_H
 #define NN_ENCODER_H
 
+#include "nn/backend.h"
 #include "nn/net.h"
-
-struct source {
-    const int32_t *ids;         /* with the special tokens of the model */
-    int n;
-};
 
 /* Called with the states after each layer, for tests: layer is -1 for the
  * embeddings, 0 and up for the layers, and the number of layers for the final

@@ -30,11 +30,14 @@
 
 #include "nn/backend.h"
 
+/* The most tokens that a mixture may list. */
+enum { MIXTURE_TOKENS = 64 };
+
 /* The mixture of one row. The mixer owns both arrays. They stay valid until its
  * next `list`. */
 struct mixture {
     float keep;                 /* 1 when the mixer does not change the row */
-    int n;                      /* listed tokens, at most PROJECT_LISTED */
+    int n;                      /* listed tokens, at most MIXTURE_TOKENS */
     const int32_t *token;       /* [n] the listed tokens, all different */
     const float *add;           /* [n] what is added for each of them, >= 0 */
 };

@@ -1,16 +1,14 @@
 /* batch.c - runs decoder passes over the hypotheses of several sentences and
- * takes beam search steps. Where guesses of the next tokens are likely to save
- * a pass, their states are computed in advance: this is speculative decoding,
- * and such a state is called a draft. The choice among candidates is in beam.c;
- * the book-keeping of states is in states.c.
+ * takes beam search steps. The arithmetic is behind nn/backend.h: this file
+ * sees tokens, states by their numbers, and for each row its best tokens and
+ * the tokens that a mixer lists. The choice among candidates is in beam.c.
  *
  * Invariants between steps, for each busy lane:
- *   - Live hypothesis i is at state hyp_state[i]. Its path, the cache slots of
- *     its tokens, is path[i * max_len .. i * max_len + beam.t]; the last of
- *     these is the slot of hyp_state[i].
- *   - path entries after beam.t are scratch: drafts that continue the
- *     hypothesis store their slots there.
- *   - n_busy is the number of lanes with a job. An idle lane has no states.
+ *   - The path of live hypothesis i, the states of its tokens, is
+ *     path[i * max_len .. i * max_len + beam.t]. The lane holds the last of
+ *     these states once; it holds no other state.
+ *   - n_busy is the number of lanes with a job, and n_taken is the sum of their
+ *     beams. An idle lane holds no states.
  * There are two path buffers, path and path_next. A step writes the paths of
  * the new hypotheses to path_next, because several of them may continue the
  * same path, and then exchanges the two. A path is at most a few hundred
@@ -22,116 +20,77 @@
 #include <string.h>
 
 #include "base/invariant.h"
-#include "base/mem.h"
-#include "nn/decoder.h"
 #include "search/beam.h"
-#include "search/states.h"
-#include "search/topk.h"
 
 struct lane {
     struct job *job;            /* borrowed; NULL: the lane is idle */
-    struct crosskv crosskv;     /* of its source */
     struct beam beam;
-    struct states states;
-    int *hyp_state;             /* [beam] states of the live hypotheses */
-    int *hyp_state_next;        /* [beam] the same after the current step */
-    int32_t *path, *path_next;  /* [beam, max_len] cache slots */
+    int32_t *path, *path_next;  /* [max_beam, max_len] states */
+    int row;                    /* its first row in the current pass */
+    int n_rows;                 /* its live hypotheses in the current pass */
 };
 
 struct batch {
-    const struct net *net;
-    struct search_options o;
-    struct mixer *mixer;
-    struct pool *pool;          /* ws.pool is this, or NULL when turned off */
-    struct workspace ws;
-    struct kvcache cache;
-    struct lane *lanes;         /* [o.lanes] */
+    const struct backend *backend;
+    struct executor *x;
+    struct batch_limits limits;
+    struct lane *lanes;         /* [limits.lanes] */
     int n_busy;                 /* lanes with a job */
-    int max_len;                /* most tokens of any translation */
+    int n_taken;                /* rows reserved by their beams */
     struct source *sources;     /* [lanes] being encoded */
-    int max_rows;               /* batch_max_rows */
-    struct decoder_row *rows;   /* [max_rows] the rows of the current pass. The
-                                   next six arrays have an entry for each: */
-    int *row_lane;              /* index of the lane */
-    struct state **row_state_ptr;       /* the state in that lane */
-    int32_t *row_slot;          /* cache slot of the state; it is also the id
-                                   by which the mixer knows the state */
-    int32_t *row_parent_slot;   /* the same for the state before it; or -1 */
-    int *row_pos;               /* number of tokens before it */
-    const int32_t **row_path;   /* cache slots of the hypothesis */
-    int32_t *slot_token;        /* [slots of the cache] the token of the state
-                                   in that slot */
-    float *hidden;              /* [max_rows, ws.ld] */
-    float *logits;              /* [max_rows, ws.ld_vocab] */
-    float *block_max;           /* [max_rows, blocks] largest logit of each
-                                   block of the vocabulary */
-    int blocks;
-    struct row_stats *stats;    /* [max_rows] */
-    struct mix *mix;            /* [max_rows] */
-    float *cross_scratch;       /* for the attention weights of results */
-    int n_rows, n_drafts;       /* of the current pass */
+    int *source_lane;           /* [lanes] the lane of each */
+    int n_rows;                 /* of the current pass */
+    struct pass_row *rows;      /* [limits.rows]. The next five arrays have an
+                                   entry for each: */
+    const int32_t **row_path;
+    struct mixture *mix;
+    struct projection *projected;
+    struct token_logit *best;   /* [rows, most_best] */
+    int32_t *listed;            /* [rows, PROJECT_LISTED] */
+    float *listed_logit;        /* [rows, PROJECT_LISTED] */
+    int most_best;              /* best tokens that a row needs at most */
+    int32_t *state_token;       /* [states] the token that led to a state */
     struct batch_counts counts;
 };
 
-/* The most tokens that a mixer may list for a row. */
-enum { MOST_LISTED = 64 };
-/* A sentence with more live hypotheses than this gets no drafts. */
-enum { DRAFT_LIVE = 4 };
+/* The tokens that search never uses: padding, BOS, and EOS at the first
+ * position. So many more of the best tokens are asked for. */
+enum { BARRED = 3 };
 
 /* ---- creation and destruction ---------------------------------------- */
 
-int batch_max_rows(const struct search_options *o)
+static enum status lane_init(struct lane *l, const struct batch *b,
+                             struct err *e)
 {
-    return o->lanes * o->beam + o->draft;
-}
+    size_t n = (size_t)b->limits.max_beam * (size_t)b->limits.max_len;
+    enum status st = beam_init(&l->beam, b->limits.max_beam,
+                               b->limits.max_len, b->backend->cfg->eos_id, e);
 
-static enum status lane_init(struct lane *l, struct batch *b, struct err *e)
-{
-    size_t n = (size_t)b->o.beam * (size_t)b->max_len;
-    enum status st;
-
-    st = crosskv_init(&l->crosskv, b->net, b->o.max_source, e);
-    if (!st)
-        st = beam_init(&l->beam, &b->o, b->net->w->cfg.eos_id, b->max_len, e);
-    /* Room for the live states before and after a step, and for the drafts of
-     * a few passes. */
-    if (!st)
-        st = states_init(&l->states, 2 * b->o.beam + 3 * b->o.draft,
-                         beam_width(&l->beam) + MOST_LISTED, &b->cache, e);
     if (st) return st;
     l->path = malloc(n * sizeof *l->path);
     l->path_next = malloc(n * sizeof *l->path_next);
-    l->hyp_state = calloc((size_t)b->o.beam, sizeof *l->hyp_state);
-    l->hyp_state_next = calloc((size_t)b->o.beam, sizeof *l->hyp_state_next);
-    return l->path && l->path_next && l->hyp_state && l->hyp_state_next
-        ? ST_OK : err_nomem(e, "paths");
+    return l->path && l->path_next ? ST_OK : err_nomem(e, "paths");
 }
 
-static enum status alloc_rows(struct batch *b, struct err *e)
+static enum status batch_alloc(struct batch *b, size_t states, struct err *e)
 {
-    size_t n = (size_t)b->max_rows;
+    size_t n = (size_t)b->limits.rows, lanes = (size_t)b->limits.lanes;
 
-    b->blocks = linear_panels(&b->net->w->project);
+    b->most_best = 2 * b->limits.max_beam + BARRED;
     b->rows = calloc(n, sizeof *b->rows);
-    b->row_lane = calloc(n, sizeof *b->row_lane);
-    b->row_state_ptr = calloc(n, sizeof *b->row_state_ptr);
-    b->row_slot = calloc(n, sizeof *b->row_slot);
-    b->row_parent_slot = calloc(n, sizeof *b->row_parent_slot);
-    b->row_pos = calloc(n, sizeof *b->row_pos);
     b->row_path = calloc(n, sizeof *b->row_path);
-    b->slot_token = calloc(n * (size_t)b->max_len, sizeof *b->slot_token);
-    b->hidden = mem_zalloc(n * b->ws.ld, sizeof *b->hidden);
-    b->logits = mem_alloc(n * b->ws.ld_vocab, sizeof *b->logits);
-    b->block_max = mem_alloc(n * (size_t)b->blocks, sizeof *b->block_max);
-    b->stats = calloc(n, sizeof *b->stats);
     b->mix = calloc(n, sizeof *b->mix);
-    b->sources = calloc((size_t)b->o.lanes, sizeof *b->sources);
-    b->cross_scratch = mem_alloc((size_t)b->net->heads *
-                                 (size_t)b->o.max_source, sizeof(float));
-    if (b->rows && b->row_lane && b->row_state_ptr && b->row_slot &&
-        b->row_parent_slot && b->row_pos && b->row_path && b->slot_token &&
-        b->hidden && b->logits && b->block_max && b->stats && b->mix &&
-        b->sources && b->cross_scratch)
+    b->projected = calloc(n, sizeof *b->projected);
+    b->best = calloc(n * (size_t)b->most_best, sizeof *b->best);
+    b->listed = calloc(n * PROJECT_LISTED, sizeof *b->listed);
+    b->listed_logit = calloc(n * PROJECT_LISTED, sizeof *b->listed_logit);
+    b->state_token = calloc(states, sizeof *b->state_token);
+    b->sources = calloc(lanes, sizeof *b->sources);
+    b->source_lane = calloc(lanes, sizeof *b->source_lane);
+    b->lanes = calloc(lanes, sizeof *b->lanes);
+    if (b->rows && b->row_path && b->mix && b->projected && b->best &&
+        b->listed && b->listed_logit && b->state_token && b->sources &&
+        b->source_lane && b->lanes)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }
@@ -139,43 +98,37 @@ static enum status alloc_rows(struct batch *b, struct err *e)
 static enum status batch_init(struct batch *b, struct pool *pool,
                               struct err *e)
 {
-    int longest = b->o.max_source > b->max_len ? b->o.max_source : b->max_len;
-    size_t slots = (size_t)b->max_rows * (size_t)b->max_len;
-    int rows = b->max_rows > b->o.max_source ? b->max_rows : b->o.max_source;
+    const struct batch_limits *l = &b->limits;
+    size_t states = (size_t)l->rows * (size_t)l->max_len;
+    struct executor_limits need = { l->lanes, l->max_source, l->rows,
+                                    l->max_len, (int)states };
     enum status st;
 
-    if (slots > INT32_MAX)
+    if (states > INT32_MAX)
         return err_set(e, ST_LIMIT, "batch %d, beam %d and translations of %d "
                        "pieces need too much memory together; lower one of "
-                       "them", b->o.lanes, b->o.beam, b->max_len);
-    st = workspace_init(&b->ws, b->net, pool, rows, longest, e);
-    if (!st)
-        st = kvcache_init(&b->cache, (int)slots, b->net->w->cfg.decoder_layers,
-                          b->net->d, e);
-    if (!st) st = alloc_rows(b, e);
-    if (st) return st;
-    b->lanes = calloc((size_t)b->o.lanes, sizeof *b->lanes);
-    if (!b->lanes) return err_nomem(e, "lanes");
-    for (int i = 0; i < b->o.lanes && !st; i++)
+                       "them", l->lanes, l->max_beam, l->max_len);
+    st = b->backend->ops->executor_new(b->backend, &need, pool, &b->x, e);
+    if (!st) st = batch_alloc(b, states, e);
+    for (int i = 0; !st && i < l->lanes; i++)
         st = lane_init(&b->lanes[i], b, e);
     return st;
 }
 
-enum status batch_new(struct batch **out, const struct net *net,
-                      const struct search_options *o, struct pool *pool,
-                      struct mixer *mixer, struct err *e)
+enum status batch_new(struct batch **out, const struct backend *backend,
+                      const struct batch_limits *limits, struct pool *pool,
+                      struct err *e)
 {
     struct batch *b = calloc(1, sizeof *b);
     enum status st;
 
     *out = NULL;
     if (!b) return err_nomem(e, "a batch");
-    b->net = net;
-    b->o = *o;
-    b->mixer = mixer;
-    b->pool = pool;
-    b->max_rows = batch_max_rows(o);
-    b->max_len = search_max_len(o, net, o->max_source);
+    assert(limits->lanes > 0 && limits->max_beam > 0);
+    assert(limits->rows >= limits->max_beam && limits->max_len > 0);
+    assert(2 * limits->max_beam + BARRED <= PROJECT_BEST);
+    b->backend = backend;
+    b->limits = *limits;
     st = batch_init(b, pool, e);
     if (st) batch_free(b);
     else *out = b;
@@ -185,339 +138,293 @@ enum status batch_new(struct batch **out, const struct net *net,
 void batch_free(struct batch *b)
 {
     if (!b) return;
-    for (int i = 0; b->lanes && i < b->o.lanes; i++) {
-        crosskv_release(&b->lanes[i].crosskv);
+    for (int i = 0; b->lanes && i < b->limits.lanes; i++) {
         beam_release(&b->lanes[i].beam);
-        states_release(&b->lanes[i].states);
         free(b->lanes[i].path);
         free(b->lanes[i].path_next);
-        free(b->lanes[i].hyp_state);
-        free(b->lanes[i].hyp_state_next);
     }
     free(b->lanes);
     free(b->rows);
-    free(b->row_lane);
-    free(b->row_state_ptr);
-    free(b->row_slot);
-    free(b->row_parent_slot);
-    free(b->row_pos);
     free(b->row_path);
-    free(b->slot_token);
-    mem_free(b->hidden);
-    mem_free(b->logits);
-    mem_free(b->block_max);
-    mem_free(b->cross_scratch);
-    free(b->stats);
     free(b->mix);
+    free(b->projected);
+    free(b->best);
+    free(b->listed);
+    free(b->listed_logit);
+    free(b->state_token);
     free(b->sources);
-    kvcache_release(&b->cache);
-    workspace_release(&b->ws);
+    free(b->source_lane);
+    executor_free(b->x);
     free(b);
 }
 
 void batch_set_pool(struct batch *b, bool use)
 {
-    b->ws.pool = use ? b->pool : NULL;
+    b->x->ops->use_pool(b->x, use);
 }
 
 int batch_count_idle_lanes(const struct batch *b)
 {
-    return b->o.lanes - b->n_busy;
+    return b->limits.lanes - b->n_busy;
 }
 
 int batch_busy_lanes(const struct batch *b) { return b->n_busy; }
 
 struct batch_counts batch_counts(const struct batch *b) { return b->counts; }
 
+bool batch_can_hold(const struct batch *b, const struct job *j)
+{
+    return j->o.beam <= b->limits.max_beam &&
+           j->n_src <= b->limits.max_source && j->max_len <= b->limits.max_len;
+}
+
+int batch_fitting(const struct batch *b, const struct job *list)
+{
+    int idle = batch_count_idle_lanes(b), rows = b->limits.rows - b->n_taken;
+    int n = 0;
+
+    for (; list && n < idle && list->o.beam <= rows; list = list->next, n++)
+        rows -= list->o.beam;
+    return n;
+}
+
 /* ---- invariants ------------------------------------------------------ */
 
-/* Whether the hypotheses, states and paths of a busy lane agree. */
+/* Whether the paths of a busy lane are consistent. */
 static inline bool lane_sound(const struct batch *b, const struct lane *l)
 {
-    size_t ld = (size_t)b->max_len, t = (size_t)l->beam.t;
+    size_t ld = (size_t)b->limits.max_len;
 
-    for (int i = 0; i < l->beam.n_live; i++) {
-        const struct state *s = &l->states.at[l->hyp_state[i]];
+    if (l->beam.n_live < 1 || l->beam.n_live > l->job->o.beam) return false;
+    for (int i = 0; i < l->beam.n_live; i++)
+        for (int t = 0; t <= l->beam.t; t++) {
+            int32_t state = l->path[(size_t)i * ld + (size_t)t];
 
-        if (!s->in_use || l->path[(size_t)i * ld + t] != s->slot) return false;
-    }
-    return states_sound(&l->states);
+            if (state < 0 || state >= b->x->limits.states) return false;
+        }
+    return true;
 }
 
 /* Whether the invariants above hold; for PARANOID_CHECK. */
 static inline bool batch_sound(const struct batch *b)
 {
-    int busy = 0;
+    int busy = 0, taken = 0;
 
-    for (int i = 0; i < b->o.lanes; i++) {
-        busy += b->lanes[i].job != NULL;
-        if (b->lanes[i].job && !lane_sound(b, &b->lanes[i])) return false;
+    for (int i = 0; i < b->limits.lanes; i++) {
+        const struct lane *l = &b->lanes[i];
+
+        if (!l->job) continue;
+        busy++;
+        taken += l->job->o.beam;
+        if (!lane_sound(b, l)) return false;
     }
-    return busy == b->n_busy;
+    return busy == b->n_busy && taken == b->n_taken &&
+           taken <= b->limits.rows;
 }
 
-/* ---- adding sentences ------------------------------------------------ */
+/* ---- adding and removing sentences ----------------------------------- */
 
 static int lane_index(const struct batch *b, const struct lane *l)
 {
-    assert(l >= b->lanes && l < b->lanes + b->o.lanes);
+    assert(l >= b->lanes && l < b->lanes + b->limits.lanes);
     return (int)(l - b->lanes);
 }
 
-static struct lane *find_idle_lane(struct batch *b)
+/* The first idle lane from lane `at` on. */
+static int next_idle_lane(const struct batch *b, int at)
 {
-    for (int i = 0; i < b->o.lanes; i++)
-        if (!b->lanes[i].job) return &b->lanes[i];
-    return NULL;
+    while (b->lanes[at].job) at++;
+    assert(at < b->limits.lanes);
+    return at;
 }
 
-/* Make the state after the start token. The mixer may guess the first tokens of
- * the translation. */
-static void begin_states(struct batch *b, struct lane *l)
+/* Put a job into an idle lane, at the state after the start token. */
+static void batch_enter(struct batch *b, struct lane *l, struct job *j)
 {
-    struct state *s;
+    int32_t state = b->x->ops->state_new(b->x, -1);
 
-    l->hyp_state[0] = states_new(&l->states, -1, b->net->w->cfg.start_id);
-    assert(l->hyp_state[0] >= 0);
-    s = &l->states.at[l->hyp_state[0]];
-    l->path[0] = s->slot;
-    if (!b->o.draft || !b->mixer || !b->mixer->first) return;
-    b->mixer->first(b->mixer, lane_index(b, l), &s->guesses[0]);
-    s->n_guesses = s->guesses[0].n > 0;
-}
-
-/* Put a job into an idle lane. x is the encoder's output for its source. */
-static enum status batch_enter(struct batch *b, struct job *j, const float *x,
-                               struct err *e)
-{
-    struct lane *l = find_idle_lane(b);
-
-    assert(l && !l->job);
-    if (b->mixer && b->mixer->begin) {
-        enum status st = b->mixer->begin(b->mixer, lane_index(b, l),
-                                         j->mixer_data, e);
-        if (st) return st;
-    }
-    crosskv_fill(&l->crosskv, &b->ws, x, j->n_src);
-    beam_begin(&l->beam, search_max_len(&b->o, b->net, j->n_src));
-    if (j->mixer_data) l->beam.prune = b->o.prune_steered;
+    assert(!l->job && state >= 0);
     l->job = j;
-    begin_states(b, l);
+    l->path[0] = state;
+    b->state_token[state] = b->backend->cfg->start_id;
+    beam_begin(&l->beam, &j->o, j->max_len);
     j->n_hyps = j->n_passes = 0;
     b->n_busy++;
-    return ST_OK;
-}
-
-/* Encode the first jobs, as many as fit the workspace, in one pass. Returns
- * their number. */
-static int encode_some(struct batch *b, struct job **jobs, int n)
-{
-    int rows = 0, k = 0;
-
-    while (k < n && rows + jobs[k]->n_src <= b->ws.rows) {
-        b->sources[k] = (struct source){ jobs[k]->src, jobs[k]->n_src };
-        rows += jobs[k++]->n_src;
-    }
-    assert(k > 0);
-    encoder_run(&b->ws, b->sources, k, NULL, NULL);
-    return k;
+    b->n_taken += j->o.beam;
+    assert(b->n_taken <= b->limits.rows);
 }
 
 enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e)
 {
-    assert(n >= 0 && n <= batch_count_idle_lanes(b));
-    while (n > 0) {
-        int k = encode_some(b, jobs, n), row = 0;
+    enum status st;
 
-        for (int i = 0; i < k; row += jobs[i++]->n_src) {
-            enum status st = batch_enter(b, jobs[i],
-                                         b->ws.x + (size_t)row * b->ws.ld, e);
-            if (st) return st;
-        }
-        jobs += k;
-        n -= k;
+    assert(n >= 0 && n <= batch_count_idle_lanes(b));
+    for (int i = 0, at = -1; i < n; i++) {
+        assert(batch_can_hold(b, jobs[i]));
+        at = next_idle_lane(b, at + 1);
+        b->sources[i] = (struct source){ jobs[i]->src, jobs[i]->n_src };
+        b->source_lane[i] = at;
     }
+    if (!n) return ST_OK;
+    st = b->x->ops->encode(b->x, b->sources, b->source_lane, n, e);
+    if (st) return st;
+    for (int i = 0; i < n; i++)
+        batch_enter(b, &b->lanes[b->source_lane[i]], jobs[i]);
     PARANOID_CHECK(batch_sound(b));
     return ST_OK;
 }
 
+/* Drop the states of the first n paths at position pos. */
+static void drop_states(struct batch *b, const int32_t *path, int n, int pos)
+{
+    for (int i = 0; i < n; i++)
+        b->x->ops->state_drop(b->x, path[(size_t)i *
+                                         (size_t)b->limits.max_len +
+                                         (size_t)pos]);
+}
+
+/* Detach a finished or abandoned job from its lane, whose states are dropped
+ * already. Returns the job. */
+static struct job *release_lane(struct batch *b, struct lane *l)
+{
+    struct job *j = l->job;
+
+    assert(j && b->n_busy > 0);
+    if (j->mixer) j->mixer->ops->end(j->mixer);
+    l->job = NULL;
+    b->n_busy--;
+    b->n_taken -= j->o.beam;
+    return j;
+}
+
+static void empty_lane(struct batch *b, struct lane *l)
+{
+    drop_states(b, l->path, l->beam.n_live, l->beam.t);
+    release_lane(b, l);
+}
+
+bool batch_remove(struct batch *b, struct job *j)
+{
+    for (int i = 0; i < b->limits.lanes; i++)
+        if (b->lanes[i].job == j) {
+            empty_lane(b, &b->lanes[i]);
+            return true;
+        }
+    return false;
+}
+
+struct job *batch_abandon(struct batch *b)
+{
+    struct job *jobs = NULL;
+
+    for (int i = 0; i < b->limits.lanes; i++) {
+        struct job *j = b->lanes[i].job;
+
+        if (!j) continue;
+        empty_lane(b, &b->lanes[i]);
+        j->next = jobs;
+        jobs = j;
+    }
+    assert(b->n_busy == 0 && b->n_taken == 0);
+    return jobs;
+}
+
 /* ---- a pass ---------------------------------------------------------- */
 
-/* Add a row to the current pass. It computes state s at position pos. */
-static void batch_add_row(struct batch *b, struct lane *l, struct state *s,
-                          int pos, const int32_t *path)
-{
-    int r = b->n_rows++;
-
-    assert(r < b->max_rows && pos >= 0 && pos < b->max_len);
-    assert(!s->known && path[pos] == s->slot);
-    b->rows[r] = (struct decoder_row){ &l->crosskv, s->token, pos, path };
-    b->row_lane[r] = lane_index(b, l);
-    b->row_state_ptr[r] = s;
-    b->row_slot[r] = s->slot;
-    b->row_parent_slot[r] = pos ? path[pos - 1] : -1;
-    b->row_pos[r] = pos;
-    b->row_path[r] = path;
-    b->slot_token[s->slot] = s->token;
-}
-
-/* Guess the token after state s. Returns -1 when there is no guess, and for
- * EOS, which has no next state. *p is the probability of the guess. */
-static int32_t guess_next(const struct batch *b, const struct state *s,
-                          float *p)
-{
-    const struct guess *g = &s->guesses[0];
-    int32_t token = -1;
-
-    *p = 0;
-    if (!s->known && s->n_guesses && g->n > 0) {
-        *p = g->likely;
-        token = g->ahead[0];
-    } else if (s->known && s->n) {
-        *p = expf(s->next[0].logprob);
-        token = s->next[0].token;
-    }
-    return token == b->net->w->cfg.eos_id ? -1 : token;
-}
-
-/* The drafts that continue one hypothesis. */
-struct draft {
-    int tip;                    /* the last state so far */
-    float likely;               /* probability that search reaches it */
-    int32_t token;              /* the guess for the next token */
-    int next;                   /* the state after that; -1: not made yet */
-};
-
-/* The fixed cost of a pass, expressed as a number of rows. A pass takes about
- * 0.4 ms plus 0.2 ms per row (measured with bench/), so its fixed part costs as
- * much as two rows. All busy lanes share the fixed part. */
-#define PASS_COST_IN_ROWS 2.0f
-
-/* Whether drafting one more token for every hypothesis is expected to save more
- * time than it costs. A step needs the states of all hypotheses. So drafts save
- * a pass only if all guesses are right, and the rows of wrong guesses are
- * wasted. *rows is the number of new rows. */
-static bool draft_is_worthwhile(const struct batch *b, const struct lane *l,
-                                struct draft *d, int n, int pos, int *rows)
-{
-    float all = 1, wasted = 0, p;
-
-    *rows = 0;
-    if (pos >= l->beam.max_len) return false;
-    for (int i = 0; i < n; i++) {
-        d[i].token = guess_next(b, &l->states.at[d[i].tip], &p);
-        if (d[i].token < 0) return false;
-        d[i].likely *= p;
-        d[i].next = states_child(&l->states, d[i].tip, d[i].token);
-        all *= d[i].likely;
-        if (d[i].next >= 0) continue;
-        wasted += 1 - d[i].likely;
-        ++*rows;
-    }
-    return all * PASS_COST_IN_ROWS > wasted * (float)b->n_busy;
-}
-
-/* Draft the token at position pos for every hypothesis. */
-static void add_draft_position(struct batch *b, struct lane *l,
-                               struct draft *d, int n, int pos)
-{
-    for (int i = 0; i < n; i++) {
-        int32_t *path = l->path + (size_t)i * (size_t)b->max_len;
-        bool drafted = d[i].next < 0;
-
-        if (drafted)
-            d[i].next = states_new(&l->states, d[i].tip, d[i].token);
-        assert(d[i].next >= 0);
-        d[i].tip = d[i].next;
-        path[pos] = l->states.at[d[i].tip].slot;
-        if (!drafted) continue;
-        l->states.at[d[i].tip].drafted = true;
-        batch_add_row(b, l, &l->states.at[d[i].tip], pos, path);
-        b->n_drafts++;
-        b->counts.drafted++;
-    }
-}
-
-static void add_drafts(struct batch *b, struct lane *l)
-{
-    struct draft d[DRAFT_LIVE];
-    int n = l->beam.n_live, pos = l->beam.t + 1, rows;
-    /* The next step needs room for up to `beam` new states. */
-    int room = states_room(&l->states) - b->o.beam;
-
-    if (n > DRAFT_LIVE || l->beam.t < l->job->n_prefix) return;
-    for (int i = 0; i < n; i++)
-        d[i] = (struct draft){ l->hyp_state[i], 1, -1, -1 };
-    for (; draft_is_worthwhile(b, l, d, n, pos, &rows) && rows <= room &&
-           b->n_drafts + rows <= b->o.draft; pos++, room -= rows)
-        add_draft_position(b, l, d, n, pos);
-}
-
-/* Add rows for the hypotheses whose state is not known yet, and for drafts. */
+/* Add a row for each live hypothesis of a lane. */
 static void add_lane_rows(struct batch *b, struct lane *l)
 {
-    for (int i = 0; i < l->beam.n_live; i++) {
-        struct state *s = &l->states.at[l->hyp_state[i]];
+    l->row = b->n_rows;
+    l->n_rows = l->beam.n_live;
+    for (int i = 0; i < l->n_rows; i++) {
+        int r = b->n_rows++;
+        const int32_t *path = l->path + (size_t)i * (size_t)b->limits.max_len;
 
-        if (!s->known)
-            batch_add_row(b, l, s, l->beam.t,
-                          l->path + (size_t)i * (size_t)b->max_len);
+        assert(r < b->limits.rows && l->beam.t < b->limits.max_len);
+        b->rows[r] = (struct pass_row){ lane_index(b, l),
+            b->state_token[path[l->beam.t]], l->beam.t, path };
+        b->row_path[r] = path;
+        b->mix[r] = (struct mixture){ .keep = 1 };
     }
-    if (b->o.draft) add_drafts(b, l);
     l->job->n_passes++;
 }
 
-static void stats_part(void *arg, int part, int n_parts)
+static struct mixer_rows mixer_rows_of(const struct batch *b,
+                                       const struct lane *l)
 {
-    struct batch *b = arg;
-    int lo = (int)((long)b->n_rows * part / n_parts);
-    int hi = (int)((long)b->n_rows * (part + 1) / n_parts);
-
-    for (int i = lo; i < hi; i++)
-        b->net->k->row_stats(b->logits + (size_t)i * b->ws.ld_vocab,
-                             b->net->vocab,
-                             b->block_max + (size_t)i * (size_t)b->blocks,
-                             &b->stats[i]);
+    return (struct mixer_rows){ b->x, l->row, l->n_rows, l->beam.t,
+                                b->row_path + l->row, b->state_token };
 }
 
-static void batch_run_pass(struct batch *b)
+/* The only token that a row may continue with, or -1: a forced token of the
+ * prefix, or EOS where fairseq ends a translation at its length limit. */
+static int32_t only_token(const struct lane *l)
 {
-    struct decoder_pass p = { .rows = b->rows, .n = b->n_rows,
-                              .hidden = b->hidden };
+    int pos = l->beam.t;
 
-    decoder_run(&b->ws, &b->cache, &p);
-    decoder_logits(&b->ws, b->hidden, b->n_rows, b->logits);
-    pool_run(b->ws.pool, stats_part, b);
+    if (pos < l->job->n_prefix) return l->job->prefix[pos];
+    if (l->job->o.lenpen_type == LENPEN_FAIRSEQ && pos + 1 == l->beam.max_len)
+        return l->beam.eos;
+    return -1;
+}
+
+/* Say what is needed of a row: the tokens of its mixture, then its only token,
+ * or else its best tokens. */
+static void ask_for_row(struct batch *b, const struct lane *l, int r)
+{
+    struct projection *p = &b->projected[r];
+    int32_t *listed = b->listed + (size_t)r * PROJECT_LISTED;
+    int32_t only = only_token(l);
+    int n = b->mix[r].n;
+
+    assert(n >= 0 && n <= MIXTURE_TOKENS);
+    if (n) memcpy(listed, b->mix[r].token, (size_t)n * sizeof *listed);
+    if (only >= 0) listed[n++] = only;
+    *p = (struct projection){
+        .n_best = only >= 0 ? 0 : beam_width(&l->beam) + BARRED,
+        .best = b->best + (size_t)r * (size_t)b->most_best,
+        .n_listed = n, .listed = listed,
+        .listed_logit = b->listed_logit + (size_t)r * PROJECT_LISTED };
+}
+
+/* Let the mixer of a lane name its tokens, and ask for the rows. */
+static enum status list_lane(struct batch *b, struct lane *l, struct err *e)
+{
+    struct mixer *m = l->job->mixer;
+    struct mixer_rows in = mixer_rows_of(b, l);
+    enum status st = ST_OK;
+
+    if (m) st = m->ops->list(m, &in, b->mix + l->row, e);
+    for (int i = 0; !st && i < l->n_rows; i++) ask_for_row(b, l, l->row + i);
+    return st;
+}
+
+static void mix_lane(struct batch *b, struct lane *l)
+{
+    struct mixer *m = l->job->mixer;
+    struct mixer_rows in = mixer_rows_of(b, l);
+
+    if (m && m->ops->mix)
+        m->ops->mix(m, &in, b->projected + l->row, b->mix + l->row);
+}
+
+static enum status batch_run_pass(struct batch *b, struct err *e)
+{
+    enum status st = b->x->ops->run(b->x, b->rows, b->n_rows, NULL, 0, e);
+
+    for (int i = 0; !st && i < b->limits.lanes; i++)
+        if (b->lanes[i].job) st = list_lane(b, &b->lanes[i], e);
+    if (!st) st = b->x->ops->project(b->x, b->projected, b->n_rows, e);
+    if (st) return st;
+    for (int i = 0; i < b->limits.lanes; i++)
+        if (b->lanes[i].job) mix_lane(b, &b->lanes[i]);
     b->counts.passes++;
     b->counts.rows += (uint64_t)b->n_rows;
-}
-
-static void run_mixer(struct batch *b)
-{
-    struct mixer_step s = {
-        .rows = b->n_rows, .d = b->net->d, .vocab = b->net->vocab,
-        .hidden = b->hidden, .ld_hidden = b->ws.ld,
-        .logits = b->logits, .ld_logits = b->ws.ld_vocab,
-        .stats = b->stats, .lane = b->row_lane, .state = b->row_slot,
-        .parent = b->row_parent_slot, .n_tokens = b->row_pos,
-        .path = b->row_path, .state_token = b->slot_token,
-    };
-
-    for (int i = 0; i < b->n_rows; i++)
-        b->mix[i] = (struct mix){ .keep = 1 };
-    if (b->mixer) b->mixer->step(b->mixer, &s, b->mix);
+    return ST_OK;
 }
 
 /* ---- continuations --------------------------------------------------- */
-
-/* The model's probability of a token. */
-static double row_prob(const struct batch *b, int row, int32_t token)
-{
-    double x = b->logits[(size_t)row * b->ws.ld_vocab + (size_t)token];
-
-    return exp(x - (double)b->stats[row].max) / (double)b->stats[row].sum;
-}
 
 /* The log-probability that search uses. 1e-9 is added to the probability, so
  * that the logarithm is finite even for a probability of 0 (docs/method.md,
@@ -528,7 +435,7 @@ static float search_log(double p)
 }
 
 /* The part that the mixer adds to a token; -1 for a token it does not list. */
-static double mixer_part(const struct mix *m, int32_t token)
+static double mixer_part(const struct mixture *m, int32_t token)
 {
     for (int i = 0; i < m->n; i++)
         if (m->token[i] == token) return (double)m->add[i];
@@ -539,224 +446,174 @@ static double mixer_part(const struct mix *m, int32_t token)
  * not as the first token. (EOS may have the same id as padding or BOS.) */
 static bool token_barred(const struct batch *b, int pos, int32_t id)
 {
-    const struct config *c = &b->net->w->cfg;
+    const struct config *c = b->backend->cfg;
 
     if (id == c->eos_id) return pos == 0;
     return id == c->pad_id || id == c->bos_id;
 }
 
-/* Add a continuation to the state of a row. */
-static void add_continuation(struct batch *b, int row, int32_t token)
+/* Offer a token with this logit as the continuation of hypothesis i. */
+static void offer_token(struct batch *b, struct lane *l, int i, int32_t token,
+                        float logit)
 {
-    struct state *s = b->row_state_ptr[row];
-    double add = mixer_part(&b->mix[row], token);
-    double p = (double)b->mix[row].keep * row_prob(b, row, token);
+    const struct projection *p = &b->projected[l->row + i];
+    const struct mixture *m = &b->mix[l->row + i];
+    double add = mixer_part(m, token);
+    double model = exp((double)logit - (double)p->max) / (double)p->sum;
+    double mixed = (double)m->keep * model;
 
-    assert(token >= 0 && token < b->net->vocab);
-    assert(s->n < b->lanes[b->row_lane[row]].states.width);
-    s->next[s->n++] = (struct continuation){ token,
-                                     search_log(add > 0 ? p + add : p) };
+    assert(token >= 0 && token < b->backend->vocab);
+    beam_offer(&l->beam, i, token, search_log(add > 0 ? mixed + add : mixed));
 }
 
-/* Add the tokens that the mixer lists and the model's best tokens. Mixing
+/* Offer the tokens that the mixer lists and the model's best tokens. Mixing
  * raises only the listed tokens relative to the others, so no other token can
  * be among the best. */
-static void add_best_tokens(struct batch *b, const struct lane *l, int row)
+static void offer_best_tokens(struct batch *b, struct lane *l, int i)
 {
-    struct topk_entry top[TOPK_MAX];
-    int width = beam_width(&l->beam), allowed = 0, n, pos = b->rows[row].pos;
-    const struct mix *m = &b->mix[row];
+    const struct projection *p = &b->projected[l->row + i];
+    const struct mixture *m = &b->mix[l->row + i];
+    int width = beam_width(&l->beam), allowed = 0, pos = l->beam.t;
 
-    assert(m->n >= 0 && m->n <= MOST_LISTED);
-    n = topk(b->logits + (size_t)row * b->ws.ld_vocab, b->net->vocab,
-             b->block_max + (size_t)row * (size_t)b->blocks, width + 3, top);
     for (int j = 0; j < m->n; j++)
         if (!token_barred(b, pos, m->token[j]))
-            add_continuation(b, row, m->token[j]);
-    for (int j = 0; j < n && allowed < width; j++) {
-        if (token_barred(b, pos, top[j].id)) continue;
+            offer_token(b, l, i, m->token[j], p->listed_logit[j]);
+    for (int j = 0; j < p->n_found && allowed < width; j++) {
+        if (token_barred(b, pos, p->best[j].token)) continue;
         allowed++;
-        if (m->n && mixer_part(m, top[j].id) >= 0) continue;
-        add_continuation(b, row, top[j].id);
+        if (m->n && mixer_part(m, p->best[j].token) >= 0) continue;
+        offer_token(b, l, i, p->best[j].token, p->best[j].logit);
     }
 }
 
-/* Store the continuations of a row in its state, which is known then. */
-static void set_continuations(struct batch *b, int row)
+static void offer_continuations(struct batch *b, struct lane *l)
 {
-    const struct lane *l = &b->lanes[b->row_lane[row]];
-    const struct mix *m = &b->mix[row];
-    struct state *s = b->row_state_ptr[row];
-    int pos = b->rows[row].pos;
+    int32_t only = only_token(l);
 
-    s->n = 0;
-    if (pos < l->job->n_prefix)
-        add_continuation(b, row, l->job->prefix[pos]);
-    else if (b->o.lenpen_type == LENPEN_FAIRSEQ && pos + 1 == l->beam.max_len)
-        add_continuation(b, row, l->beam.eos);  /* fairseq ends at the limit */
-    else
-        add_best_tokens(b, l, row);
-    s->known = true;
-    s->n_guesses = m->n_guesses;
-    memcpy(s->guesses, m->guesses, sizeof s->guesses);
-}
-
-static void offer_continuations(struct lane *l)
-{
-    for (int i = 0; i < l->beam.n_live; i++) {
-        const struct state *s = &l->states.at[l->hyp_state[i]];
-
-        for (int j = 0; j < s->n; j++)
-            beam_offer(&l->beam, i, s->next[j].token, s->next[j].logprob);
+    for (int i = 0; i < l->n_rows; i++) {
+        if (only >= 0)
+            offer_token(b, l, i, only,
+                        b->projected[l->row + i].listed_logit[
+                            b->mix[l->row + i].n]);
+        else
+            offer_best_tokens(b, l, i);
     }
 }
 
 /* ---- steps ----------------------------------------------------------- */
 
-/* Move every live hypothesis to its next state, which is a draft or a new
- * state, and copy its path. States that no hypothesis can reach are given
- * up. */
+/* Give every live hypothesis a state for its new token, and copy its path. */
 static void follow_hypotheses(struct batch *b, struct lane *l)
 {
     struct beam *bm = &l->beam;
-    size_t ld = (size_t)b->max_len, n = (size_t)bm->t;
+    size_t ld = (size_t)b->limits.max_len, n = (size_t)bm->t;
     int32_t *path = l->path;
-    int *at = l->hyp_state;
 
+    assert(bm->t < b->limits.max_len);
     for (int i = 0; i < bm->n_live; i++) {
-        int from = at[bm->live[i].from], to;
+        const int32_t *from = path + (size_t)bm->live[i].from * ld;
+        int32_t *to = l->path_next + (size_t)i * ld;
 
-        assert(l->states.at[from].known);
-        to = states_child(&l->states, from, beam_token(bm, i));
-        if (to < 0) to = states_new(&l->states, from, beam_token(bm, i));
-        else if (l->states.at[to].drafted) b->counts.drafts_used++;
-        assert(to >= 0 && bm->t < b->max_len);
-        l->states.at[to].drafted = false;
-        l->hyp_state_next[i] = to;
-        memcpy(l->path_next + (size_t)i * ld,
-               path + (size_t)bm->live[i].from * ld, n * sizeof *path);
-        l->path_next[(size_t)i * ld + n] = l->states.at[to].slot;
+        memcpy(to, from, n * sizeof *to);
+        to[n] = b->x->ops->state_new(b->x, from[n - 1]);
+        assert(to[n] >= 0);
+        b->state_token[to[n]] = beam_token(bm, i);
     }
-    states_keep(&l->states, l->hyp_state_next, bm->n_live);
+    drop_states(b, path, l->n_rows, bm->t - 1);
     l->path = l->path_next;
     l->path_next = path;
-    l->hyp_state = l->hyp_state_next;
-    l->hyp_state_next = at;
 }
 
-/* Run a finished translation through the decoder again, in passes of up to
- * max_rows rows, to get its cross-attention and to let the mixer explain it. */
-static void decode_again(struct batch *b, struct lane *l, int hyp)
+/* Make the rows of tokens [at, ..) of a final translation, as many as fit a
+ * pass. *last is the state of the last one. Returns their number. */
+static int add_final_rows(struct batch *b, struct lane *l,
+                          const struct hypothesis *h, int at, int32_t *last)
 {
-    struct hypothesis *h = &l->job->hyps[hyp];
-    int32_t *path = l->path_next, slot = -1;
-    int n_src = l->job->n_src;
+    int32_t *path = l->path_next;
+    int n = 0;
 
-    for (int at = 0; at < h->n;) {
-        struct decoder_pass p = { .rows = b->rows, .hidden = b->hidden,
-            .cross_ld = (size_t)n_src, .cross_scratch = b->cross_scratch };
+    for (; n < b->limits.rows && at + n < h->n; n++) {
+        int pos = at + n;
 
-        if (h->attention)
-            p.cross = h->attention + (size_t)at * (size_t)n_src;
-        for (; p.n < b->max_rows && at < h->n; p.n++, at++) {
-            slot = path[at] = kvcache_take(&b->cache, slot);
-            assert(slot >= 0);
-            /* Each slot is held by its successor, and the last one by us. */
-            if (at) kvcache_drop(&b->cache, path[at - 1]);
-            b->rows[p.n] = (struct decoder_row){ &l->crosskv,
-                at ? h->tokens[at - 1] : b->net->w->cfg.start_id, at, path };
-        }
-        decoder_run(&b->ws, &b->cache, &p);
-        if (b->o.explain && b->mixer && b->mixer->explain)
-            b->mixer->explain(b->mixer, lane_index(b, l),
-                              &(struct mixer_reading){ hyp, at - p.n, p.n,
-                               b->hidden, b->ws.ld, h->tokens });
+        *last = path[pos] = b->x->ops->state_new(b->x, *last);
+        assert(*last >= 0);
+        /* Each state is held by its successor, and the last one by us. */
+        if (pos) b->x->ops->state_drop(b->x, path[pos - 1]);
+        b->rows[n] = (struct pass_row){ lane_index(b, l),
+            pos ? h->tokens[pos - 1] : b->backend->cfg->start_id, pos, path };
     }
-    kvcache_drop(&b->cache, slot);
+    return n;
 }
 
-/* Detach a finished or abandoned job from its lane, mark the lane idle, return
- * the job. */
-static struct job *release_lane(struct batch *b, struct lane *l)
+/* Run a final translation through the decoder again, to get its
+ * cross-attention and to let the mixer explain it. */
+static enum status decode_again(struct batch *b, struct lane *l, int hyp,
+                                struct err *e)
 {
-    struct job *j = l->job;
+    const struct job *j = l->job;
+    const struct hypothesis *h = &j->hyps[hyp];
+    size_t ld = (size_t)j->n_src;
+    int32_t last = -1;
+    enum status st = ST_OK;
 
-    assert(j && b->n_busy > 0);
-    if (b->mixer && b->mixer->end) b->mixer->end(b->mixer, lane_index(b, l));
-    l->job = NULL;
-    b->n_busy--;
-    return j;
+    for (int at = 0, n; !st && at < h->n; at += n) {
+        n = add_final_rows(b, l, h, at, &last);
+        st = b->x->ops->run(b->x, b->rows, n, h->attention
+                            ? h->attention + (size_t)at * ld : NULL, ld, e);
+        if (!st && j->o.explain && j->mixer)
+            st = j->mixer->ops->explain(j->mixer, &(struct mixer_reading){
+                b->x, 0, n, hyp, at, h->tokens }, e);
+    }
+    b->x->ops->state_drop(b->x, last);
+    return st;
 }
 
 /* Write the results of a finished sentence and release its lane. */
-static struct job *batch_leave(struct batch *b, struct lane *l)
+static enum status batch_leave(struct batch *b, struct lane *l, struct err *e)
 {
     struct job *j = l->job;
+    enum status st = ST_OK;
 
-    states_clear(&l->states);
+    drop_states(b, l->path, l->n_rows, l->beam.t - 1);
     beam_results(&l->beam, j);
-    for (int i = 0; (b->o.attention || b->o.explain) && i < j->n_hyps; i++)
-        decode_again(b, l, i);
-    return release_lane(b, l);
+    for (int i = 0; !st && i < j->n_hyps; i++)
+        if (j->o.attention || (j->o.explain && j->mixer))
+            st = decode_again(b, l, i, e);
+    release_lane(b, l);
+    return st;
 }
 
-static bool all_known(const struct lane *l)
-{
-    for (int i = 0; i < l->beam.n_live; i++)
-        if (!l->states.at[l->hyp_state[i]].known) return false;
-    return true;
-}
-
-/* Take steps while the states of all live hypotheses are known. Returns true
- * when the sentence is finished. */
+/* Take one step of a sentence. Returns true when it is finished. */
 static bool batch_advance(struct batch *b, struct lane *l)
 {
-    while (all_known(l)) {
-        offer_continuations(l);
-        b->counts.steps++;
-        if (beam_advance(&l->beam)) return true;
-        follow_hypotheses(b, l);
-    }
+    offer_continuations(b, l);
+    b->counts.steps++;
+    if (beam_advance(&l->beam)) return true;
+    follow_hypotheses(b, l);
     return false;
 }
 
-struct job *batch_step(struct batch *b)
+enum status batch_step(struct batch *b, struct job **done, struct err *e)
 {
-    struct job *done = NULL, **tail = &done;
+    struct job **tail = done;
+    enum status st;
 
-    b->n_rows = b->n_drafts = 0;
-    for (int i = 0; i < b->o.lanes; i++)
+    *done = NULL;
+    b->n_rows = 0;
+    for (int i = 0; i < b->limits.lanes; i++)
         if (b->lanes[i].job) add_lane_rows(b, &b->lanes[i]);
-    if (b->n_rows == 0) return NULL;
-    batch_run_pass(b);
-    run_mixer(b);
-    for (int i = 0; i < b->n_rows; i++) set_continuations(b, i);
-    for (int i = 0; i < b->o.lanes; i++) {
-        struct lane *l = &b->lanes[i];
-
-        if (!l->job || !batch_advance(b, l)) continue;
-        *tail = batch_leave(b, l);
-        (*tail)->next = NULL;
-        tail = &(*tail)->next;
-    }
-    PARANOID_CHECK(batch_sound(b));
-    return done;
-}
-
-struct job *batch_abandon(struct batch *b)
-{
-    struct job *jobs = NULL;
-
-    for (int i = 0; i < b->o.lanes; i++) {
+    if (b->n_rows == 0) return ST_OK;
+    st = batch_run_pass(b, e);
+    for (int i = 0; !st && i < b->limits.lanes; i++) {
         struct lane *l = &b->lanes[i];
         struct job *j = l->job;
 
-        if (!j) continue;
-        states_clear(&l->states);
-        release_lane(b, l);
-        j->next = jobs;
-        jobs = j;
+        if (!j || !batch_advance(b, l)) continue;
+        st = batch_leave(b, l, e);
+        *tail = j;
+        j->next = NULL;
+        tail = &j->next;
     }
-    assert(b->n_busy == 0);
-    return jobs;
+    PARANOID_CHECK(st || batch_sound(b));
+    return st;
 }

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status beam_init(struct beam *b, const struct search_options *o,
-                      int32_t eos, int max_len, struct err *e)
+enum status beam_init(struct beam *b, int max_beam, int max_len, int32_t eos,
+                      struct err *e)
 {
-    size_t n = (size_t)o->beam;
+    size_t n = (size_t)max_beam;
 
     memset(b, 0, sizeof *b);
-    b->o = o;
     b->eos = eos;
+    b->cap_beam = max_beam;
+    b->cap_len = max_len;
     /* Each step adds at most `beam` live tokens and 2 * beam EOS tokens. */
     b->nodes = malloc(3 * n * ((size_t)max_len + 1) * sizeof *b->nodes);
     b->live = malloc(n * sizeof *b->live);
@@ -35,11 +36,12 @@ void beam_release(struct beam *b)
     memset(b, 0, sizeof *b);
 }
 
-void beam_begin(struct beam *b, int max_len)
+void beam_begin(struct beam *b, const struct search_options *o, int max_len)
 {
+    assert(o->beam > 0 && o->beam <= b->cap_beam && max_len <= b->cap_len);
+    b->o = o;
     b->t = 0;
     b->max_len = max_len;
-    b->prune = b->o->prune;
     b->n_nodes = 0;
     b->n_done = b->n_cand = 0;
     b->n_live = 1;
@@ -111,7 +113,7 @@ static void beam_finish(struct beam *b, const struct beam_candidate *c)
  * (method 0.6). */
 static bool behind(const struct beam *b, double total, double best)
 {
-    return b->prune > 0 && total < best - b->prune;
+    return b->o->prune > 0 && total < best - b->o->prune;
 }
 
 static void prune(struct beam *b)
@@ -132,7 +134,7 @@ static bool ends(const struct beam *b, int i)
     if (b->cand[i].token != b->eos) return false;
     if (b->o->lenpen_type == LENPEN_FAIRSEQ && i >= b->o->beam) return false;
     return !behind(b, b->cand[i].total,
-                   b->cand[0].total - (EOS_LIMIT - 1) * b->prune);
+                   b->cand[0].total - (EOS_LIMIT - 1) * b->o->prune);
 }
 
 /* Whether no live hypothesis can still change the result. */

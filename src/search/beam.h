@@ -35,11 +35,11 @@ struct beam_live { int32_t node; double total; int from; };
 struct beam_finished { int32_t node; double total, score; bool ended; };
 
 struct beam {
-    const struct search_options *o;
+    const struct search_options *o;     /* of the sentence, borrowed */
     int32_t eos;
     int t;                      /* tokens so far */
-    int max_len;
-    double prune;               /* from the options; may be set after begin */
+    int max_len;                /* of the sentence */
+    int cap_beam, cap_len;      /* largest beam and max_len */
     struct beam_node *nodes;    /* tree of all tokens taken so far */
     int n_nodes;
     struct beam_live *live;     /* [beam] from: index before the step */
@@ -51,12 +51,14 @@ struct beam {
     int n_cand;
 };
 
-/* Allocate for sentences of up to max_len tokens. */
-enum status beam_init(struct beam *b, const struct search_options *o,
-                      int32_t eos, int max_len, struct err *e);
+/* Allocate for beams of up to max_beam hypotheses and max_len tokens. */
+enum status beam_init(struct beam *b, int max_beam, int max_len, int32_t eos,
+                      struct err *e);
 void beam_release(struct beam *b);
 
-void beam_begin(struct beam *b, int max_len);           /* a new sentence */
+/* Begin a sentence whose translation has at most max_len tokens. o is borrowed
+ * until the next sentence begins. */
+void beam_begin(struct beam *b, const struct search_options *o, int max_len);
 /* The last token of live hypothesis i; -1 before the first. */
 int32_t beam_token(const struct beam *b, int i);
 

@@ -2,15 +2,15 @@
 #include "search/job.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int search_max_len(const struct search_options *o, const struct net *net,
-                   int n_src)
+int search_max_len(const struct search_options *o, int max_pos, int n_src)
 {
     double n = floor(o->max_len_a * n_src) + o->max_len_b;
 
-    return n > net->max_pos ? net->max_pos : (int)n;
+    return n > max_pos ? max_pos : (int)n;
 }
 
 /* Take n * size bytes from the block; with block NULL only count them. */
@@ -44,17 +44,17 @@ static size_t lay_out(char *block, const struct search_options *o, int n_src,
                                            false,  0,        0 };
     }
     if (block)
-        *j = (struct job){ .src = src, .n_src = n_src, .prefix = prefix,
+        *j = (struct job){ .o = *o, .src = src, .n_src = n_src, .prefix = prefix,
                            .n_prefix = n_prefix, .max_len = cap,
                            .hyps = hyps };
     return at;
 }
 
 enum status job_new(struct job **out, const struct search_options *o,
-                    const struct net *net, const int32_t *src, int n_src,
+                    int max_pos, const int32_t *src, int n_src,
                     const int32_t *prefix, int n_prefix, struct err *e)
 {
-    int cap = search_max_len(o, net, n_src);
+    int cap = search_max_len(o, max_pos, n_src);
     char *block;
 
     assert(n_src > 0 && n_prefix >= 0 && o->nbest > 0);

@@ -2,8 +2,8 @@
  *
  * All tokens of the target go through the decoder in one pass. Row t has seen
  * the start token and y_1 .. y_t, and predicts y_{t+1}. */
-#ifndef SEARCH_FORCED_H
-#define SEARCH_FORCED_H
+#ifndef NN_FORCED_H
+#define NN_FORCED_H
 
 #include "nn/decoder.h"
 

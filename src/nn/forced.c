@@ -1,7 +1,7 @@
 /* forced.c - teacher forcing: one encoder pass and one decoder pass over a
  * known pair, then the output projection row by row. Allocates what it needs
  * for each call; search does not use it. */
-#include "search/forced.h"
+#include "nn/forced.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,0 +1,20 @@
+/* systems.c - the list of all steering systems. */
+#include <string.h>
+
+#include "knn/sk.h"
+
+static const struct steering_system *const systems[] = { &sk_system };
+enum { N_SYSTEMS = sizeof systems / sizeof *systems };
+_Static_assert((int)N_SYSTEMS <= (int)MOST_SYSTEMS, "raise MOST_SYSTEMS");
+
+const struct steering_system *system_at(int i)
+{
+    return i >= 0 && i < N_SYSTEMS ? systems[i] : NULL;
+}
+
+const struct steering_system *system_named(const char *name)
+{
+    for (int i = 0; i < N_SYSTEMS; i++)
+        if (!strcmp(systems[i]->name, name)) return systems[i];
+    return NULL;
+}

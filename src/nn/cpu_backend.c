@@ -1,0 +1,363 @@
+/* cpu_backend.c - implements nn/backend.h with the encoder, the decoder and the
+ * key/value cache of this folder. All data is in host memory, so `read` copies
+ * nothing.
+ *
+ * Invariants:
+ *   - hidden has the decoder states of the n_rows rows of the last pass.
+ *   - cache exists if limits.states > 0; an executor without states can only
+ *     force known translations.
+ *   - Nothing is allocated after cpu_executor_new. */
+#include "nn/cpu_backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/invariant.h"
+#include "base/mem.h"
+#include "nn/decoder.h"
+#include "nn/topk.h"
+
+struct cpu_backend {
+    struct backend b;           /* must be the first member */
+    const struct net *net;
+};
+
+struct cpu_executor {
+    struct executor x;          /* must be the first member */
+    const struct net *net;
+    struct pool *pool;          /* ws.pool is this, or NULL when turned off */
+    struct workspace ws;
+    struct kvcache cache;
+    struct crosskv *lanes;      /* [limits.lanes] */
+    struct crosskv forced;      /* all sources of a forced pass */
+    struct crosskv *parts;      /* [rows] the part of each source */
+    struct decoder_row *rows;   /* [rows] of the current pass */
+    float *hidden;              /* [rows, ws.ld] */
+    int n_rows;                 /* of the last pass */
+    float *cross_scratch;       /* for the attention of one row */
+    int project_rows;           /* rows that are projected together */
+    float *logits;              /* [project_rows, ws.ld_vocab] */
+    float *block_max;           /* [project_rows, blocks] largest logit of each
+                                   block of the vocabulary */
+    int blocks;
+};
+
+/* An executor that only forces translations projects few rows, if any. */
+enum { FORCED_PROJECT_ROWS = 64 };
+
+static struct cpu_executor *cpu_of(struct executor *x)
+{
+    return (struct cpu_executor *)(void *)x;
+}
+
+/* ---- sources and states --------------------------------------------------- */
+
+/* Encode the first sources, as many as fit the workspace, in one pass. Returns
+ * their number. */
+static int encode_group(struct cpu_executor *c, const struct source *src,
+                        const int *lane, int n)
+{
+    int rows = 0, k = 0;
+
+    while (k < n && rows + src[k].n <= c->ws.rows) rows += src[k++].n;
+    assert(k > 0);
+    encoder_run(&c->ws, src, k, NULL, NULL);
+    rows = 0;
+    for (int i = 0; i < k; rows += src[i++].n) {
+        assert(lane[i] >= 0 && lane[i] < c->x.limits.lanes);
+        crosskv_fill(&c->lanes[lane[i]], &c->ws,
+                     c->ws.x + (size_t)rows * c->ws.ld, src[i].n);
+    }
+    return k;
+}
+
+static enum status cpu_encode(struct executor *x, const struct source *src,
+                              const int *lane, int n, struct err *e)
+{
+    (void)e;
+    while (n > 0) {
+        int k = encode_group(cpu_of(x), src, lane, n);
+
+        src += k;
+        lane += k;
+        n -= k;
+    }
+    return ST_OK;
+}
+
+static int32_t cpu_state_new(struct executor *x, int32_t parent)
+{
+    return kvcache_take(&cpu_of(x)->cache, parent);
+}
+
+static void cpu_state_drop(struct executor *x, int32_t state)
+{
+    kvcache_drop(&cpu_of(x)->cache, state);
+}
+
+/* ---- passes ---------------------------------------------------------------- */
+
+static enum status cpu_run(struct executor *x, const struct pass_row *rows,
+                           int n, float *attention, size_t ld, struct err *e)
+{
+    struct cpu_executor *c = cpu_of(x);
+    struct decoder_pass p = { .rows = c->rows, .n = n, .hidden = c->hidden,
+                              .cross = attention, .cross_ld = ld,
+                              .cross_scratch = c->cross_scratch };
+
+    (void)e;
+    assert(n > 0 && n <= x->limits.rows);
+    for (int i = 0; i < n; i++) {
+        assert(rows[i].lane >= 0 && rows[i].lane < x->limits.lanes);
+        c->rows[i] = (struct decoder_row){ &c->lanes[rows[i].lane],
+                                           rows[i].token, rows[i].pos,
+                                           rows[i].path };
+    }
+    decoder_run(&c->ws, &c->cache, &p);
+    c->n_rows = n;
+    PARANOID_CHECK(kvcache_sound(&c->cache));
+    return ST_OK;
+}
+
+static void encode_forced(struct cpu_executor *c, const struct source *src,
+                          int n)
+{
+    int rows = 0, at = 0;
+
+    for (int i = 0; i < n; i++) rows += src[i].n;
+    assert(rows <= c->x.limits.rows);
+    encoder_run(&c->ws, src, n, NULL, NULL);
+    crosskv_fill(&c->forced, &c->ws, c->ws.x, rows);
+    for (int i = 0; i < n; at += src[i++].n)
+        c->parts[i] = crosskv_part(&c->forced, c->net, at, src[i].n);
+}
+
+static enum status cpu_force(struct executor *x, const struct source *src,
+                             int n_src, const struct forced_text *text, int n,
+                             struct err *e)
+{
+    struct cpu_executor *c = cpu_of(x);
+    struct decoder_pass p = { .rows = c->rows, .hidden = c->hidden };
+
+    (void)e;
+    encode_forced(c, src, n_src);
+    for (int i = 0; i < n; i++) {
+        const struct forced_text *t = &text[i];
+
+        assert(t->source >= 0 && t->source < n_src);
+        assert(p.n + t->rows <= x->limits.rows);
+        for (int k = 0; k < t->rows; k++)
+            c->rows[p.n++] = (struct decoder_row){ &c->parts[t->source],
+                k ? t->tokens[k - 1] : x->backend->cfg->start_id, k, NULL };
+    }
+    if (p.n) decoder_run(&c->ws, NULL, &p);
+    c->n_rows = p.n;
+    return ST_OK;
+}
+
+/* ---- reading the last pass ------------------------------------------------- */
+
+struct project_work {           /* rows that are projected together */
+    struct cpu_executor *c;
+    struct projection *p;
+    int n;
+};
+
+static void project_row(struct cpu_executor *c, int at, struct projection *p)
+{
+    const struct net *net = c->net;
+    const float *logits = c->logits + (size_t)at * c->ws.ld_vocab;
+    float *block_max = c->block_max + (size_t)at * (size_t)c->blocks;
+    struct row_stats stats;
+
+    net->k->row_stats(logits, net->vocab, block_max, &stats);
+    p->max = stats.max;
+    p->sum = stats.sum;
+    p->n_found = p->n_best
+        ? topk(logits, net->vocab, block_max, p->n_best, p->best) : 0;
+    for (int i = 0; i < p->n_listed; i++) {
+        assert(p->listed[i] >= 0 && p->listed[i] < net->vocab);
+        p->listed_logit[i] = logits[p->listed[i]];
+    }
+}
+
+static void project_part(void *arg, int part, int n_parts)
+{
+    const struct project_work *w = arg;
+    int lo = (int)((long)w->n * part / n_parts);
+    int hi = (int)((long)w->n * (part + 1) / n_parts);
+
+    for (int i = lo; i < hi; i++) project_row(w->c, i, &w->p[i]);
+}
+
+static enum status cpu_project(struct executor *x, struct projection *p, int n,
+                               struct err *e)
+{
+    struct cpu_executor *c = cpu_of(x);
+
+    (void)e;
+    assert(n <= c->n_rows);
+    for (int at = 0, k; at < n; at += k) {
+        struct project_work w = { c, p + at, 0 };
+
+        k = n - at < c->project_rows ? n - at : c->project_rows;
+        w.n = k;
+        decoder_logits(&c->ws, c->hidden + (size_t)at * c->ws.ld, k,
+                       c->logits);
+        pool_run(c->ws.pool, project_part, &w);
+    }
+    return ST_OK;
+}
+
+static enum status cpu_distances(struct executor *x, int row, int n,
+                                 const struct key_rows *keys, int from,
+                                 int n_keys, float *out, size_t ldo,
+                                 struct err *e)
+{
+    const struct cpu_executor *c = cpu_of(x);
+    size_t size = keys->type == KEY_INT8 ? 1 : sizeof(float);
+    struct distances a = {
+        .q = c->hidden + (size_t)row * c->ws.ld, .ldq = c->ws.ld, .n_q = n,
+        .keys = (const char *)keys->keys + (size_t)from * keys->ld * size,
+        .ldk = keys->ld, .n = n_keys, .d = keys->d, .out = out, .ldo = ldo,
+        .scale = keys->type == KEY_INT8 ? keys->scale + from : NULL,
+    };
+
+    (void)e;
+    assert(row >= 0 && n > 0 && row + n <= c->n_rows);
+    assert(from >= 0 && n_keys > 0 && from + n_keys <= keys->n);
+    assert(keys->d == c->net->d);
+    if (keys->type == KEY_INT8) c->net->k->distances_i8(&a);
+    else c->net->k->distances_f32(&a);
+    return ST_OK;
+}
+
+static enum status cpu_read(struct executor *x, int row, int n,
+                            const float **states, size_t *ld, struct err *e)
+{
+    const struct cpu_executor *c = cpu_of(x);
+
+    (void)e;
+    assert(row >= 0 && n >= 0 && row + n <= c->n_rows);
+    *ld = c->ws.ld;
+    *states = c->hidden + (size_t)row * c->ws.ld;
+    return ST_OK;
+}
+
+/* ---- creation and destruction ---------------------------------------------- */
+
+static void cpu_use_pool(struct executor *x, bool use)
+{
+    struct cpu_executor *c = cpu_of(x);
+
+    c->ws.pool = use ? c->pool : NULL;
+}
+
+static void cpu_executor_free(struct executor *x)
+{
+    struct cpu_executor *c = cpu_of(x);
+
+    for (int i = 0; c->lanes && i < x->limits.lanes; i++)
+        crosskv_release(&c->lanes[i]);
+    free(c->lanes);
+    crosskv_release(&c->forced);
+    free(c->parts);
+    free(c->rows);
+    mem_free(c->hidden);
+    mem_free(c->cross_scratch);
+    mem_free(c->logits);
+    mem_free(c->block_max);
+    if (c->cache.kv) kvcache_release(&c->cache);
+    workspace_release(&c->ws);
+    free(c);
+}
+
+static const struct executor_ops cpu_executor_ops = {
+    .free = cpu_executor_free, .use_pool = cpu_use_pool,
+    .encode = cpu_encode, .state_new = cpu_state_new,
+    .state_drop = cpu_state_drop, .run = cpu_run, .force = cpu_force,
+    .project = cpu_project, .distances = cpu_distances, .read = cpu_read,
+};
+
+static int max_of(int a, int b) { return a > b ? a : b; }
+
+static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
+{
+    const struct executor_limits *l = &c->x.limits;
+    size_t n = (size_t)l->rows, few = (size_t)c->project_rows;
+
+    c->blocks = linear_panels(&c->net->w->project);
+    c->lanes = calloc((size_t)l->lanes + 1, sizeof *c->lanes);
+    c->parts = calloc(n, sizeof *c->parts);
+    c->rows = calloc(n, sizeof *c->rows);
+    c->hidden = mem_zalloc(n * c->ws.ld, sizeof *c->hidden);
+    c->cross_scratch = mem_alloc((size_t)c->net->heads *
+                                 (size_t)max_of(l->max_source, 1),
+                                 sizeof *c->cross_scratch);
+    c->logits = mem_alloc(few * c->ws.ld_vocab, sizeof *c->logits);
+    c->block_max = mem_alloc(few * (size_t)c->blocks, sizeof *c->block_max);
+    if (c->lanes && c->parts && c->rows && c->hidden && c->cross_scratch &&
+        c->logits && c->block_max)
+        return ST_OK;
+    return err_nomem(e, "a batch; try a smaller batch or beam");
+}
+
+static enum status cpu_executor_init(struct cpu_executor *c, struct err *e)
+{
+    const struct executor_limits *l = &c->x.limits;
+    enum status st = workspace_init(&c->ws, c->net, c->pool,
+                                    max_of(l->rows, l->max_source),
+                                    max_of(l->max_source, l->max_len), e);
+
+    if (!st && l->states)
+        st = kvcache_init(&c->cache, l->states,
+                          c->net->w->cfg.decoder_layers, c->net->d, e);
+    if (!st) st = cpu_executor_alloc(c, e);
+    if (!st && !l->states) st = crosskv_init(&c->forced, c->net, l->rows, e);
+    for (int i = 0; !st && i < l->lanes; i++)
+        st = crosskv_init(&c->lanes[i], c->net, l->max_source, e);
+    return st;
+}
+
+static enum status cpu_executor_new(const struct backend *b,
+                                    const struct executor_limits *l,
+                                    struct pool *pool, struct executor **out,
+                                    struct err *e)
+{
+    const struct cpu_backend *cb = (const struct cpu_backend *)(const void *)b;
+    struct cpu_executor *c = calloc(1, sizeof *c);
+    enum status st;
+
+    *out = NULL;
+    if (!c) return err_nomem(e, "a worker");
+    assert(l->rows > 0 && l->lanes >= 0 && l->states >= 0);
+    c->x = (struct executor){ &cpu_executor_ops, b, *l };
+    c->net = cb->net;
+    c->pool = pool;
+    c->project_rows = l->states || l->rows < FORCED_PROJECT_ROWS
+        ? l->rows : FORCED_PROJECT_ROWS;
+    st = cpu_executor_init(c, e);
+    if (st) cpu_executor_free(&c->x);
+    else *out = &c->x;
+    return st;
+}
+
+static void cpu_backend_close(struct backend *b) { free(b); }
+
+static const struct backend_ops cpu_backend_ops = {
+    "cpu", cpu_backend_close, cpu_executor_new
+};
+
+enum status cpu_backend_new(struct backend **out, const struct net *net,
+                            struct err *e)
+{
+    struct cpu_backend *c = calloc(1, sizeof *c);
+
+    *out = NULL;
+    if (!c) return err_nomem(e, "model");
+    c->net = net;
+    c->b = (struct backend){ &cpu_backend_ops, &net->w->cfg, net->d,
+                             net->vocab, net->max_pos };
+    *out = &c->b;
+    return ST_OK;
+}
