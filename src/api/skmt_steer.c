@@ -266,8 +266,10 @@ int skmt_result_passes(const skmt_result *r, int seg)
 static const char *work_stat(const struct batch_counts *c, int i,
                              int64_t *value)
 {
-    static const char *const names[] = { "passes", "rows", "steps" };
-    const uint64_t values[] = { c->passes, c->rows, c->steps };
+    static const char *const names[] = { "passes", "rows", "steps", "drafted",
+                                         "used" };
+    const uint64_t values[] = { c->passes, c->rows, c->steps, c->drafted,
+                                c->drafts_used };
 
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];

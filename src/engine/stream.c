@@ -395,6 +395,8 @@ struct batch_counts stream_work(struct stream *s)
         sum.passes += c.passes;
         sum.rows += c.rows;
         sum.steps += c.steps;
+        sum.drafted += c.drafted;
+        sum.drafts_used += c.drafts_used;
     }
     pthread_mutex_unlock(&s->lock);
     return sum;
