@@ -2,8 +2,8 @@
  *
  * Tiny random models produce nonsense, but always the same nonsense. Each
  * sentence is decoded alone once. Every batch size, order, thread count and way
- * of refilling lanes must then give the same bytes. naive.h computes the
- * expected numbers. */
+ * of refilling lanes must then give results that are equal bit for bit. naive.h
+ * computes the expected numbers. */
 #include "base/mem.h"
 #include "base/pool.h"
 #include "naive.h"
@@ -44,7 +44,7 @@ static struct search_options options(int lanes, int beam)
         .early_stop = true, .max_source = MAX_SRC, .attention = true };
 }
 
-/* The order in which jobs are added to a batch. */
+/* How jobs are added to a batch, and by how many threads they are decoded. */
 struct way {
     int threads;
     bool backwards;

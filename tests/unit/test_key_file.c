@@ -888,7 +888,7 @@ TEST(a_file_cut_anywhere)
     spill(x.path, bytes, size / 2);
     check_refused(&x, ST_FORMAT, "delete it");
     remove_all(&x);
-    spill(x.path, bytes, 0);            /* an empty file is filled */
+    spill(x.path, bytes, 0);            /* an empty file is usable */
     again(&x, ROOM);
     put(&x, 1);
     CHECK(reads(&x, 1));
