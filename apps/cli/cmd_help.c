@@ -173,7 +173,7 @@ static const char score_page[] =
 "\n"
 "Compare translations with reference translations, line by line. The scores\n"
 "are BLEU, chrF2 and TER (edits including shifts; lower is better), computed\n"
-"as sacrebleu does. Each score has a 95 % confidence interval from bootstrap\n"
+"as sacrebleu does. Each score has a 95% confidence interval from bootstrap\n"
 "resampling. The second and later files are compared with the first: p is the\n"
 "probability of such a difference by chance. Files may be compressed with\n"
 "gzip, xz or zstd.\n"

@@ -58,7 +58,7 @@ static void score_text_put_scores(struct score_call *c)
 
     put_padded(t, "file", c->name_width);
     textbuf_addf(t, "%-11s %7s", "metric", "score");
-    if (c->resamples) textbuf_addf(t, "  %15s", "95 % within");
+    if (c->resamples) textbuf_addf(t, "  %15s", "95% within");
     if (c->resamples && c->n_files > 1) textbuf_addf(t, "  %6s", "p");
     textbuf_adds(t, "\n");
     for (int i = 0; i < c->n_files; i++)
