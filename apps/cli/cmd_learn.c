@@ -284,7 +284,7 @@ static int learn_run(struct learn_call *c)
     check_isa();
     if ((status = model_find(&c->model, c->model_name, NULL))) return status;
     /* From here on, a signal lets the current line finish. */
-    interrupt_work(true);
+    interrupt_set_polled(true);
     return c->simulate ? learn_simulate(c) : learn_with_memory(c);
 }
 
