@@ -29,10 +29,10 @@ struct explain_place {          /* a token of a pair's target that voted */
     int pair, position;
     int32_t id;
     const char *text;           /* as in the vocabulary */
-    bool followed;              /* at least one vote was for the token that was
-                                   written */
-    int word;                   /* the first word it voted for; if followed, the
-                                   first one where it was */
+    bool matches_output;        /* for at least one of its votes, the token
+                                   voted for is the one in the translation */
+    int word;                   /* the first word it voted for; if
+                                   matches_output, the first such word */
     size_t begin, end;          /* bytes of the target, ascending with position;
                                    empty for a token without text (EOS) */
 };
