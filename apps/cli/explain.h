@@ -72,7 +72,7 @@ int explain_n_voting(const struct explain *x);  /* number of pairs that voted */
 bool explain_counts(const struct explain *x, const struct explain_word *w,
                     const skmt_piece *p);
 
-/* A piece of the vocabulary without the mark for a leading space. */
+/* Returns a piece of the vocabulary without the mark for a leading space. */
 const char *explain_piece(const char *text);
 
 /* ---- as text, explain_text.c */
@@ -85,11 +85,12 @@ bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
 
 /* ---- as JSON: members of the objects of a sentence and of a token */
 
-/* "pairs": the pairs that steered the sentence, without alternatives. */
+/* Appends "pairs": the pairs that steered the sentence, without
+ * alternatives. */
 void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg);
-/* An array of the other stored translations of sentences [seg, end) whose
- * stored translation was reused. Returns their number; if it is 0, nothing is
- * written. */
+/* Appends an array of the other stored translations of sentences [seg, end)
+ * whose stored translation was reused. Returns their number; if it is 0,
+ * nothing is appended. */
 int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
                               int end);
 void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,

@@ -85,7 +85,7 @@ static void put_provenance(struct search_call *s, const skmt_match *match)
     textbuf_adds(t, ", ");
     put_visible(t, p->memory, strlen(p->memory));
     textbuf_adds(t, ", ");
-    put_day(t, p->changed);
+    put_date(t, p->changed);
     if (match->occurrences > 1) {
         textbuf_adds(t, ", ");
         put_noun(t, match->occurrences, "time", "times");
