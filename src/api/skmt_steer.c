@@ -27,10 +27,10 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
-    if (!k) return (skmt_status)err_nomem(inner(err), "key cache");
+    err_clear(err_of(err));
+    if (!k) return (skmt_status)err_nomem(err_of(err), "key cache");
     k->en = engine_of(model);
-    st = shared_keys_new(&k->k, k->en, &o, file, inner(err));
+    st = shared_keys_new(&k->k, k->en, &o, file, err_of(err));
     if (st) free(k);
     else *out = k;
     return (skmt_status)st;
@@ -70,8 +70,8 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     int64_t n;
     enum status st;
 
-    err_clear(inner(err));
-    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
+    err_clear(err_of(err));
+    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, err_of(err));
     if (made) *made = n;
     return (skmt_status)st;
 }
@@ -82,8 +82,8 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     int64_t n;
     enum status st;
 
-    err_clear(inner(err));
-    st = shared_keys_drop_others(keys->k, tm->f, &n, inner(err));
+    err_clear(err_of(err));
+    st = shared_keys_drop_others(keys->k, tm->f, &n, err_of(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }
@@ -98,23 +98,22 @@ static struct session *session_of(skmt_session *s)
 skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm, skmt_keys *keys,
                              skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     return (skmt_status)session_set_memory(session_of(s), tm ? tm->f : NULL,
-                                           keys ? keys->k : NULL, inner(err));
+                                           keys ? keys->k : NULL, err_of(err));
 }
 
 skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
                             skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     return (skmt_status)stream_set_memory(s->s, tm ? tm->f : NULL,
-                                          keys ? keys->k : NULL, inner(err));
+                                          keys ? keys->k : NULL, err_of(err));
 }
 
-/* Convert and check the caller's pairs. The caller frees *out. */
-static enum status skmt_steer_take_pairs(const skmt_similar *pairs, int n,
-                                         struct similar_pair **out,
-                                         struct err *e)
+/* Check and convert the pairs of the user. The caller frees *out. */
+static enum status convert_pairs(const skmt_similar *pairs, int n,
+                                 struct similar_pair **out, struct err *e)
 {
     struct similar_pair *p = calloc(n > 0 ? (size_t)n : 1, sizeof *p);
 
@@ -144,19 +143,19 @@ skmt_status skmt_session_translate_with(
     skmt_session *s, const char *text, size_t len, const char *prefix,
     const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err)
 {
-    struct request q = { .text = text, .len = len, .prefix = prefix,
-                         .n_given = n };
+    struct request request = { .text = text, .len = len, .prefix = prefix,
+                               .n_given = n };
     struct similar_pair *given;
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
-    st = skmt_steer_take_pairs(pairs, n, &given, inner(err));
+    err_clear(err_of(err));
+    st = convert_pairs(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
-    q.given = given;
-    st = session_run(session_of(s), &q, 1, inner(err));
+    request.given = given;
+    st = session_run(session_of(s), &request, 1, err_of(err));
     free(given);
-    *out = (skmt_result *)(void *)q.result;
+    *out = (skmt_result *)(void *)request.result;
     return (skmt_status)st;
 }
 
@@ -168,10 +167,10 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     struct similar_pair *given;
     enum status st;
 
-    err_clear(inner(err));
-    st = skmt_steer_take_pairs(pairs, n, &given, inner(err));
+    err_clear(err_of(err));
+    st = convert_pairs(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
-    st = stream_push_with(s->s, text, len, prefix, given, n, inner(err));
+    st = stream_push_with(s->s, text, len, prefix, given, n, err_of(err));
     free(given);
     return (skmt_status)st;
 }
@@ -213,7 +212,7 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
     out->id = p->pair;
 }
 
-/* Why a token of a translation was chosen. All zeros when nothing was
+/* Return why a token of a translation was chosen; all zeros if nothing was
  * recorded. */
 static struct explanation explanation_at(const skmt_result *r, int hyp,
                                          int seg, int i)
@@ -263,8 +262,8 @@ int skmt_result_passes(const skmt_result *r, int seg)
     return s && s->job ? s->job->n_passes : 0;
 }
 
-static const char *work_stat(const struct batch_counts *c, int i,
-                             int64_t *value)
+static const char *batch_stat(const struct batch_counts *c, int i,
+                              int64_t *value)
 {
     static const char *const names[] = { "passes", "rows", "steps", "drafted",
                                          "used" };
@@ -280,12 +279,12 @@ const char *skmt_session_stat(skmt_session *s, int i, int64_t *value)
 {
     struct batch_counts c = session_counts(session_of(s));
 
-    return work_stat(&c, i, value);
+    return batch_stat(&c, i, value);
 }
 
 const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value)
 {
     struct batch_counts c = stream_work(s->s);
 
-    return work_stat(&c, i, value);
+    return batch_stat(&c, i, value);
 }
