@@ -70,7 +70,8 @@ static enum status pairfinder_fetch(struct pairfinder *pf,
     if (st || !*usable) return st;
     if (tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
     if (!st)
-        st = steering_pair_prepare(pf->en, pf->keys->cache, source, target, to, e);
+        st = steering_pair_prepare(pf->en, pf->keys->cache, source, target,
+                                   to, e);
     *usable = to->keys || to->n_tgt > 0;
     return st;
 }

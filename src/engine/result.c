@@ -56,20 +56,19 @@ static enum status add_job(struct sentence_builder *c, struct sentence *s,
                            struct err *e)
 {
     const struct config *cfg = &c->r->engine->w->cfg;
-    int n = 0;
+    int n = 0, max_pos = c->r->engine->backend->max_pos, most;
 
     if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
     for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
     if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
     assert(n <= c->max_source);
-    if (c->r->n_sentences == 1 && c->n_prefix >=
-                             search_max_len(c->so, c->r->engine->backend->max_pos, n))
+    most = search_max_len(c->so, max_pos, n);
+    if (c->r->n_sentences == 1 && c->n_prefix >= most)
         return err_set(e, ST_LIMIT, "the prefix has %d pieces, but a "
                        "translation of this text has at most %d (options "
-                       "max-len-a and max-len-b)", c->n_prefix,
-                       search_max_len(c->so, c->r->engine->backend->max_pos, n));
+                       "max-len-a and max-len-b)", c->n_prefix, most);
     c->r->pending++;
-    return job_new(&s->job, c->so, c->r->engine->backend->max_pos, c->ids, n,
+    return job_new(&s->job, c->so, max_pos, c->ids, n,
                    c->r->n_sentences == 1 ? c->prefix : NULL,
                    c->r->n_sentences == 1 ? c->n_prefix : 0, e);
 }
@@ -165,7 +164,8 @@ static enum status prefix_ids(struct sentence_builder *c, const char *prefix,
 static void result_update_job_sentences(struct result *r, int at)
 {
     for (int i = at; i < r->n_sentences; i++)
-        if (r->sentences[i].job) r->sentences[i].job->sentence = &r->sentences[i];
+        if (r->sentences[i].job)
+            r->sentences[i].job->sentence = &r->sentences[i];
 }
 
 /* Whether the invariants in result.h hold for all sentences. */

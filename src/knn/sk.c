@@ -29,7 +29,7 @@ struct sk {                     /* the mixer of a sentence */
 
 static struct sk *sk_of(struct mixer *m) { return (struct sk *)(void *)m; }
 
-/* ---- votes ----------------------------------------------------------------- */
+/* ---- votes -------------------------------------------------------------- */
 
 /* Whether the vote of a neighbor counts. recent[n_recent] are the last tokens
  * of the translation so far, oldest first. */
@@ -77,7 +77,7 @@ static int vote_row(struct sk *sk, const struct mixer_rows *in, int i, int n)
     return drop_votes(sk, recent, n_recent, nb, n, v);
 }
 
-/* ---- guesses --------------------------------------------------------------- */
+/* ---- guesses ------------------------------------------------------------ */
 
 /* An estimate of the probability that the translation continues like the pair.
  * It rises linearly with the pair's similarity, up to 0.92. This follows a
@@ -127,7 +127,7 @@ static void sk_first(struct mixer *m, struct guess *out)
     out->likely = fmaxf(0, 1.25f * sk->similarity[0] - 0.25f);
 }
 
-/* ---- a step ---------------------------------------------------------------- */
+/* ---- a step ------------------------------------------------------------- */
 
 /* The weights of SK-MT do not depend on the model's probabilities, so they are
  * set here already, and there is no `mix`. */
@@ -156,7 +156,7 @@ static enum status sk_list(struct mixer *m, const struct mixer_rows *in,
     return st;
 }
 
-/* ---- explanations ---------------------------------------------------------- */
+/* ---- explanations ------------------------------------------------------- */
 
 /* Compute the votes on token t of a reading again. nb has its neighbors. */
 static void explain_token(const struct sk *sk, const struct mixer_reading *in,
@@ -206,7 +206,7 @@ static struct explanation sk_explanation(const struct mixer *m, int hyp,
     return sk->why[(size_t)hyp * (size_t)sk->tokens + (size_t)token];
 }
 
-/* ---- creation and destruction ---------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------- */
 
 /* Release the keys, which are not needed any more. The votes stay. */
 static void sk_end(struct mixer *m) { datastore_release(&sk_of(m)->store); }
@@ -225,8 +225,8 @@ static void sk_free(struct mixer *m)
 }
 
 static const struct mixer_ops sk_ops = {
-    .first = sk_first, .list = sk_list, .explain = sk_explain, .explanation = sk_explanation,
-    .end = sk_end, .free = sk_free,
+    .first = sk_first, .list = sk_list, .explain = sk_explain,
+    .explanation = sk_explanation, .end = sk_end, .free = sk_free,
 };
 
 static bool sk_alloc(struct sk *sk, const struct system_sentence *s)

@@ -3,9 +3,10 @@
  * A state stands for a beginning of a translation: its parent state plus one
  * token. Each live hypothesis is at one state. Other states are drafts: they
  * are computed ahead of time because a guess says that search may reach them.
- * A state owns one state of the executor (nn/backend.h), called its slot. Once a decoder pass has
- * computed it, it is known: it holds the tokens that may come next with their
- * log-probabilities. These do not depend on why the state was computed.
+ * A state owns one state of the executor (nn/backend.h), called its slot. Once
+ * a decoder pass has computed it, it is known: it holds the tokens that may
+ * come next with their log-probabilities. These do not depend on why the state
+ * was computed.
  *
  * Invariants:
  *   - A state in use holds its slot exactly once.
