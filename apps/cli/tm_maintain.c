@@ -1,7 +1,9 @@
 /* tm_maintain.c - skmt tm export, check, rebuild, compact and recover: the
  * subcommands that work on the file as a whole. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "interrupt.h"
 #include "record.h"
@@ -271,11 +273,14 @@ static void put_recovered(struct tm_call *c, const skmt_recovery *r)
 int cmd_tm_recover(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
-    int status = tm_prepare(c, SKMT_TM_READ);
     skmt_recovery r;
     skmt_error err;
+    int status;
 
-    if (status) return status;
+    /* tm_prepare would suggest creating the file, which does not help here. */
+    if (access(c->path, F_OK) && errno == ENOENT)
+        return complain(EXIT_TROUBLE, "%s does not exist", c->path);
+    if ((status = tm_prepare(c, SKMT_TM_READ))) return status;
     if (skmt_tm_recover(c->path, c->operands[0], tm_show_progress, c, &r,
                         &err))
         return tm_failed(c, &err);
