@@ -56,16 +56,19 @@ static inline const struct seen *fake_row_of(const struct fake_mixer *f,
 
 /* Record row i. The state before its own must have been a row of an earlier
  * pass, with the same tokens except for the last one. */
-static inline void fake_remember(struct fake_mixer *f,
-                                 const struct mixer_rows *in, int i)
+static inline enum status fake_remember(struct fake_mixer *f,
+                                        const struct mixer_rows *in, int i,
+                                        struct err *e)
 {
     struct seen s = { in->path[i][in->n_tokens], in->n_tokens, { 0 }, { 0 } };
     const struct seen *before;
     const float *state;
     size_t ld;
-    struct err e;
+    enum status st = in->x->ops->read(in->x, in->row + i, 1, &state, &ld, e);
 
-    REQUIRE(in->n_tokens < FAKE_LEN && f->n_seen < (int)COUNT(f->seen));
+    if (st || !CHECK(in->n_tokens < FAKE_LEN &&
+                     f->n_seen < (int)COUNT(f->seen)))
+        return st;
     CHECK_INT(mixer_last_tokens(in, i, s.tokens, FAKE_LEN), s.n);
     CHECK_INT(in->state_token[in->path[i][0]], in->x->backend->cfg->start_id);
     if (s.n) {
@@ -74,9 +77,9 @@ static inline void fake_remember(struct fake_mixer *f,
             CHECK_MEM(before->tokens, s.tokens,
                       (size_t)before->n * sizeof *s.tokens);
     }
-    REQUIRE_OK(in->x->ops->read(in->x, in->row + i, 1, &state, &ld, &e), &e);
     memcpy(s.state, state, sizeof s.state);
     f->seen[f->n_seen++] = s;
+    return ST_OK;
 }
 
 static inline bool fake_is_state(const float *got, const double *want)
@@ -121,20 +124,22 @@ static inline int32_t preferred(int32_t best)
 
 /* Find the best token of each row of the sentence. A mixer may project the
  * rows of the pass itself. */
-static inline void fake_best(const struct mixer_rows *in, int32_t *out)
+static inline enum status fake_best(const struct mixer_rows *in, int32_t *out,
+                                    struct err *e)
 {
     struct projection p[FAKE_PASS];
     struct token_logit best[FAKE_ROWS];
-    struct err e;
+    enum status st;
 
-    REQUIRE(in->row + in->n <= FAKE_PASS);
+    if (!CHECK(in->row + in->n <= FAKE_PASS)) return ST_OK;
     memset(p, 0, sizeof p);
     for (int i = 0; i < in->n; i++) {
         p[in->row + i].n_best = 1;
         p[in->row + i].best = &best[i];
     }
-    REQUIRE_OK(in->x->ops->project(in->x, p, in->row + in->n, &e), &e);
-    for (int i = 0; i < in->n; i++) out[i] = best[i].token;
+    st = in->x->ops->project(in->x, p, in->row + in->n, e);
+    for (int i = 0; !st && i < in->n; i++) out[i] = best[i].token;
+    return st;
 }
 
 /* Sentences of odd length are brief. */
@@ -171,20 +176,21 @@ static inline enum status fake_list(struct mixer *m,
 {
     struct fake_mixer *f = fake_of(m);
     int32_t best[FAKE_ROWS] = { 0 };
+    enum status st = ST_OK;
 
     if (++f->lists == f->list_fails)
         return err_set(e, ST_LIMIT, "the mixer refuses");
     if (!CHECK(in->n > 0 && in->n <= FAKE_ROWS && !f->ends)) return ST_OK;
     CHECK(in->n <= f->job->o.beam && in->n_tokens < f->job->max_len);
-    for (int i = 0; i < in->n; i++) {
+    for (int i = 0; !st && i < in->n; i++) {
         CHECK(out[i].keep == 1 && out[i].n == 0);
-        fake_remember(f, in, i);
+        st = fake_remember(f, in, i, e);
     }
-    if (f->mode == ALONE) return ST_OK;
-    fake_best(in, best);
-    for (int i = 0; i < in->n; i++)
+    if (st || f->mode == ALONE) return st;
+    st = fake_best(in, best, e);
+    for (int i = 0; !st && i < in->n; i++)
         fake_answer(f, i, in->n_tokens, best[i], &out[i]);
-    return ST_OK;
+    return st;
 }
 
 /* The probabilities of row i by the plain transformer's last layer. The caller
