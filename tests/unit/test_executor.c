@@ -1,4 +1,4 @@
-/* test_backend.c - the operations of an executor, one by one.
+/* test_executor.c - the operations of an executor, one by one.
  *
  * Forced decoding (nn/forced.h) runs a whole translation without states and
  * gives the expected numbers. The states and logits of an executor must be
