@@ -77,7 +77,9 @@ typedef enum skmt_status {
     SKMT_ARGUMENT,      /* an argument or option is invalid */
     SKMT_TEXT,          /* a text is not valid UTF-8 */
     SKMT_LIMIT,         /* a limit was exceeded */
-    SKMT_CANCELED       /* canceled by the caller or a callback */
+    SKMT_CANCELED,      /* canceled by the caller or a callback */
+    SKMT_DEADLINE,      /* the deadline of a request has passed */
+    SKMT_DEVICE         /* the device that computes translations failed */
 } skmt_status;
 
 typedef struct skmt_error {

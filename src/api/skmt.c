@@ -17,8 +17,8 @@
 _Static_assert(sizeof(skmt_error) == sizeof(struct err), "same layout");
 _Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
                "same layout");
-_Static_assert((int)SKMT_CANCELED == (int)ST_CANCELED &&
-               (int)SKMT_CANCELED + 1 == (int)ST_COUNT, "same list");
+_Static_assert((int)SKMT_DEVICE == (int)ST_DEVICE &&
+               (int)SKMT_DEVICE + 1 == (int)ST_COUNT, "same list");
 
 static const struct result *result_of(const skmt_result *r)
 {

@@ -30,6 +30,7 @@ struct fault_executor {
     struct executor x;          /* must be the first member */
     struct executor *inner;
     struct fault_backend *fb;
+    bool failed;                /* only state_drop and free may be called */
 };
 
 static inline struct fault_executor *fault_of(struct executor *x)
@@ -43,8 +44,19 @@ static inline bool fault_now(struct fault_backend *fb, enum fault_op op,
 {
     if (++fb->calls[op] == fb->fails[op]) fb->broken = true;
     if (fb->broken)
-        err_set(e, ST_IO, "the device fails: %s", fault_names[op]);
+        err_set(e, ST_DEVICE, "the device fails: %s", fault_names[op]);
     return fb->broken;
+}
+
+/* The same for a call of an executor, which must not have failed before. */
+static inline bool fault_call(struct executor *x, enum fault_op op,
+                              struct err *e)
+{
+    struct fault_executor *f = fault_of(x);
+
+    CHECK(!f->failed);
+    f->failed = fault_now(f->fb, op, e);
+    return f->failed;
 }
 
 static inline void fault_free(struct executor *x)
@@ -60,6 +72,7 @@ static inline void fault_use_pool(struct executor *x, bool use)
 {
     struct executor *in = fault_of(x)->inner;
 
+    CHECK(!fault_of(x)->failed);
     in->ops->use_pool(in, use);
 }
 
@@ -69,7 +82,7 @@ static inline enum status fault_encode(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_ENCODE, e)) return ST_IO;
+    if (fault_call(x, FAULT_ENCODE, e)) return ST_DEVICE;
     return in->ops->encode(in, src, lane, n, e);
 }
 
@@ -77,6 +90,7 @@ static inline int32_t fault_state_new(struct executor *x, int32_t parent)
 {
     struct executor *in = fault_of(x)->inner;
 
+    CHECK(!fault_of(x)->failed);
     fault_of(x)->fb->held++;
     return in->ops->state_new(in, parent);
 }
@@ -96,7 +110,7 @@ static inline enum status fault_run(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_RUN, e)) return ST_IO;
+    if (fault_call(x, FAULT_RUN, e)) return ST_DEVICE;
     return in->ops->run(in, rows, n, attention, ld, e);
 }
 
@@ -107,7 +121,7 @@ static inline enum status fault_force(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_FORCE, e)) return ST_IO;
+    if (fault_call(x, FAULT_FORCE, e)) return ST_DEVICE;
     return in->ops->force(in, src, n_src, text, n, e);
 }
 
@@ -117,7 +131,7 @@ static inline enum status fault_project(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_PROJECT, e)) return ST_IO;
+    if (fault_call(x, FAULT_PROJECT, e)) return ST_DEVICE;
     return in->ops->project(in, p, n, e);
 }
 
@@ -128,7 +142,7 @@ static inline enum status fault_distances(struct executor *x, int row, int n,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_DISTANCES, e)) return ST_IO;
+    if (fault_call(x, FAULT_DISTANCES, e)) return ST_DEVICE;
     return in->ops->distances(in, row, n, keys, from, n_keys, out, ldo, e);
 }
 
@@ -138,7 +152,7 @@ static inline enum status fault_read(struct executor *x, int row, int n,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_READ, e)) return ST_IO;
+    if (fault_call(x, FAULT_READ, e)) return ST_DEVICE;
     return in->ops->read(in, row, n, states, ld, e);
 }
 
@@ -156,7 +170,7 @@ static inline enum status fault_executor_new(const struct backend *b,
     enum status st;
 
     *out = NULL;
-    if (fault_now(fb, FAULT_EXECUTOR, e)) return ST_IO;
+    if (fault_now(fb, FAULT_EXECUTOR, e)) return ST_DEVICE;
     f = calloc(1, sizeof *f);
     st = fb->inner->ops->executor_new(fb->inner, l, pool, &f->inner, e);
     if (st) {

@@ -158,7 +158,7 @@ TEST(search_reports_that_a_device_failed)
         st = search_until_failure(b);
         backend_close(b);
         if (!st) break;
-        CHECK_INT(st, ST_IO);
+        CHECK_INT(st, ST_DEVICE);
         failures++;
     }
     CHECK(failures > 5 && failures < 100);

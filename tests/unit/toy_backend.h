@@ -154,14 +154,16 @@ static inline enum status toy_use_device(struct toy_executor *t, struct err *e)
 
     assert(!t->failed);
     t->failed = t->calls++ == b->fail_after;
-    return t->failed ? err_set(e, ST_IO, "toy backend: the device failed")
-                     : ST_OK;
+    if (!t->failed) return ST_OK;
+    return err_set(e, ST_DEVICE, "toy backend: the device failed");
 }
 
 static inline void toy_use_pool(struct executor *x, bool use)
 {
+    const struct toy_executor *t = toy_call(x);
+
     (void)use;
-    toy_call(x);
+    assert(!t->failed);
 }
 
 static inline enum status toy_encode(struct executor *x,
