@@ -127,9 +127,9 @@ struct executor_ops {
 
     /* The following functions read the rows of the last pass. */
 
-    /* Project rows 0 .. n - 1 to the vocabulary; p[i] is for row i. */
-    enum status (*project)(struct executor *x, struct projection *p, int n,
-                           struct err *e);
+    /* Project rows [row, row + n) to the vocabulary; p[i] is for row + i. */
+    enum status (*project)(struct executor *x, int row, int n,
+                           struct projection *p, struct err *e);
     /* Squared distances of rows [row, row + n) to keys [from, from + n_keys):
      * out[i * ldo + j] is that of row + i and key from + j. */
     enum status (*distances)(struct executor *x, int row, int n,

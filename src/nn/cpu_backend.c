@@ -190,19 +190,19 @@ static void project_part(void *arg, int part, int n_parts)
     for (int i = lo; i < hi; i++) project_row(w->c, i, &w->p[i]);
 }
 
-static enum status cpu_project(struct executor *x, struct projection *p, int n,
-                               struct err *e)
+static enum status cpu_project(struct executor *x, int row, int n,
+                               struct projection *p, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
 
     (void)e;
-    assert(n <= c->n_rows);
+    assert(row >= 0 && n >= 0 && row + n <= c->n_rows);
     for (int at = 0, k; at < n; at += k) {
         struct project_work w = { c, p + at, 0 };
 
         k = n - at < c->project_rows ? n - at : c->project_rows;
         w.n = k;
-        decoder_logits(&c->ws, c->hidden + (size_t)at * c->ws.ld, k,
+        decoder_logits(&c->ws, c->hidden + (size_t)(row + at) * c->ws.ld, k,
                        c->logits);
         pool_run(c->ws.pool, project_part, &w);
     }

@@ -167,7 +167,7 @@ static inline void suite_projects(const struct backend *b)
     row = suite_last_row(&h);
     CHECK_OK(x->ops->run(x, &row, 1, NULL, 0, &e), &e);
     p = (struct projection){ .n_best = 8, .best = best };
-    CHECK_OK(x->ops->project(x, &p, 1, &e), &e);
+    CHECK_OK(x->ops->project(x, 0, 1, &p, &e), &e);
     CHECK_INT(p.n_found, 8);
     CHECK_NEAR(best[0].logit, p.max, 0);
     for (int i = 1; i < 8; i++)
@@ -179,7 +179,7 @@ static inline void suite_projects(const struct backend *b)
         listed[1] = best[0].token;
         p = (struct projection){ .n_listed = 2, .listed = listed,
                                  .listed_logit = logit };
-        CHECK_OK(x->ops->project(x, &p, 1, &e), &e);
+        CHECK_OK(x->ops->project(x, 0, 1, &p, &e), &e);
         CHECK(logit[1] == p.max && logit[0] <= p.max);
         for (int i = 0; i < 8; i++)
             if (best[i].token == v) CHECK(logit[0] == best[i].logit);

@@ -12,8 +12,7 @@
 #include "naive.h"
 #include "search/job.h"
 
-enum { FAKE_ROWS = 24, FAKE_PASS = 256, FAKE_LEN = 64, FAKE_HYPS = 8,
-       N_LIGHT = 5 };
+enum { FAKE_ROWS = 24, FAKE_LEN = 64, FAKE_HYPS = 8, N_LIGHT = 5 };
 
 /* ALONE changes nothing. FORCE gives probability 1 to the tokens 10, 11, 12 and
  * EOS in turn; in a sentence of odd length EOS follows 10. LIGHT adds 0.1 to
@@ -136,17 +135,13 @@ static inline int32_t preferred(int32_t best)
 static inline enum status fake_best(const struct mixer_rows *in, int32_t *out,
                                     struct err *e)
 {
-    struct projection p[FAKE_PASS];
+    struct projection p[FAKE_ROWS];
     struct token_logit best[FAKE_ROWS];
     enum status st;
 
-    if (!CHECK(in->row + in->n <= FAKE_PASS)) return ST_OK;
-    memset(p, 0, sizeof p);
-    for (int i = 0; i < in->n; i++) {
-        p[in->row + i].n_best = 1;
-        p[in->row + i].best = &best[i];
-    }
-    st = in->x->ops->project(in->x, p, in->row + in->n, e);
+    for (int i = 0; i < in->n; i++)
+        p[i] = (struct projection){ .n_best = 1, .best = &best[i] };
+    st = in->x->ops->project(in->x, in->row, in->n, p, e);
     for (int i = 0; !st && i < in->n; i++) out[i] = best[i].token;
     return st;
 }

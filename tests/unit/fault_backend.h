@@ -125,14 +125,13 @@ static inline enum status fault_force(struct executor *x,
     return in->ops->force(in, src, n_src, text, n, e);
 }
 
-static inline enum status fault_project(struct executor *x,
-                                        struct projection *p, int n,
-                                        struct err *e)
+static inline enum status fault_project(struct executor *x, int row, int n,
+                                        struct projection *p, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
     if (fault_call(x, FAULT_PROJECT, e)) return ST_DEVICE;
-    return in->ops->project(in, p, n, e);
+    return in->ops->project(in, row, n, p, e);
 }
 
 static inline enum status fault_distances(struct executor *x, int row, int n,

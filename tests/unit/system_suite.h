@@ -109,14 +109,12 @@ static inline void system_mix(struct system_fix *f, struct executor *x,
 
     for (int i = 0; i < in->n; i++) out[i] = (struct mixture){ .keep = 1 };
     CHECK_OK(f->mixer->ops->list(f->mixer, in, out, &e), &e);
-    for (int i = 0; i < in->n; i++) {
-        p[in->row + i].n_listed = out[i].n;
-        p[in->row + i].listed = out[i].token;
-        p[in->row + i].listed_logit = logit[i];
-    }
-    CHECK_OK(x->ops->project(x, p, in->row + in->n, &e), &e);
-    if (f->mixer->ops->mix)
-        f->mixer->ops->mix(f->mixer, in, p + in->row, out);
+    for (int i = 0; i < in->n; i++)
+        p[i] = (struct projection){ .n_listed = out[i].n,
+                                    .listed = out[i].token,
+                                    .listed_logit = logit[i] };
+    CHECK_OK(x->ops->project(x, in->row, in->n, p, &e), &e);
+    if (f->mixer->ops->mix) f->mixer->ops->mix(f->mixer, in, p, out);
 }
 
 /* The mixtures of two hypotheses are distributions, and those of a row do not

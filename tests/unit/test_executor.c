@@ -171,8 +171,13 @@ static void check_projections(struct executor *x, const struct known *const *k,
         p[i] = (struct projection){ .n_best = n_best[i % 5],
             .best = best + i * PROJECT_BEST, .n_listed = n_listed[i % 5],
             .listed = listed, .listed_logit = logit + i * PROJECT_LISTED };
-    CHECK_OK(x->ops->project(x, p, n, &e), &e);
+    CHECK_OK(x->ops->project(x, 0, n, p, &e), &e);
     for (int i = 0; i < n; i++) check_projection(&p[i], k[i], t[i]);
+    for (int row = 1; row < n; row += 5) {      /* the rows from `row` on */
+        CHECK_OK(x->ops->project(x, row, n - row, p, &e), &e);
+        for (int i = 0; i < n - row; i++)
+            check_projection(&p[i], k[row + i], t[row + i]);
+    }
     free(p);
     free(best);
     free(logit);
@@ -292,7 +297,7 @@ TEST(projections_are_distributions)
                                 .listed_logit = &logit };
         double prob;
 
-        CHECK_OK(x->ops->project(x, &q, 1, &e), &e);
+        CHECK_OK(x->ops->project(x, 0, 1, &q, &e), &e);
         prob = exp((double)logit - (double)q.max) / (double)q.sum;
         CHECK_NEAR(prob, exp(want.logprob[v]), 1e-5);
         sum += prob;

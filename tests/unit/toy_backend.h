@@ -353,16 +353,16 @@ static inline void toy_project_row(const struct toy_backend *b,
     for (int i = 0; i < p->n_found; i++) p->best[i] = all[i];
 }
 
-static inline enum status toy_project(struct executor *x, struct projection *p,
-                                      int n, struct err *e)
+static inline enum status toy_project(struct executor *x, int row, int n,
+                                      struct projection *p, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
 
-    assert(n >= 0 && n <= t->n_rows);
+    assert(row >= 0 && n >= 0 && row + n <= t->n_rows);
     for (int i = 0; !st && i < n; i++)
-        toy_project_row((const struct toy_backend *)x->backend, t->rows[i],
-                        &p[i]);
+        toy_project_row((const struct toy_backend *)x->backend,
+                        t->rows[row + i], &p[i]);
     return st;
 }
 
