@@ -1,16 +1,18 @@
 /* backend.h - the interface between search and arithmetic.
  *
  * A backend is a model on a device. It never changes, and threads share it. An
- * executor is the state of one thread on that device: encoded sources, decoder
- * states, and the rows of the last pass. Callers name all of these by numbers.
- * They never see a pointer to this data, so it may be in the memory of another
+ * executor is the memory of one thread on that device: encoded sources, slots,
+ * and the rows of the last pass. Callers name all of these by numbers. They
+ * never see a pointer to this data, so it may be in the memory of another
  * device. Only ids, options and results are passed through host memory.
  *
  *   lane   the place of an encoded source, 0 .. limits.lanes - 1
- *   state  the keys and values of one decoded token, for all layers. States
- *          form a tree: each follows a parent. A state lives as long as it is
+ *   slot   the keys and values of one decoded token, for all layers. Slots form
+ *          a tree: each follows a parent. A slot is in use as long as it is
  *          held or has children.
  *   row    one token at one position in a pass; rows are numbered from 0
+ *   state  the final decoder vector of a row, from which the next token is
+ *          predicted
  *
  * The rows of a pass do not influence each other: the results of a row depend
  * only on its source, its path and its token. They are the same in every pass,
@@ -40,7 +42,7 @@ struct executor_limits {
     int max_source;             /* longest source, with special tokens */
     int rows;                   /* most rows of a pass */
     int max_len;                /* most positions of a path */
-    int states;                 /* most states in use; 0: none are needed */
+    int slots;                  /* most slots in use; 0: none are needed */
 };
 
 struct source {
@@ -52,10 +54,10 @@ struct pass_row {
     int lane;                   /* rows of one lane are adjacent */
     int32_t token;
     int pos;                    /* 0 for the start token */
-    const int32_t *path;        /* [pos + 1] states, the row's own last */
+    const int32_t *path;        /* [pos + 1] slots, the row's own last */
 };
 
-/* Teacher forcing: rows of known translations, without states. */
+/* Teacher forcing: rows of known translations, without slots. */
 struct forced_text {
     int source;                 /* index into the sources of the call */
     const int32_t *tokens;      /* [rows - 1] after the start token */
@@ -107,19 +109,19 @@ struct executor_ops {
     enum status (*encode)(struct executor *x, const struct source *src,
                           const int *lane, int n, struct err *e);
 
-    /* Take a state that follows `parent` (-1: none), held once. Returns -1 when
-     * all states are in use. Dropping -1 does nothing. */
-    int32_t (*state_new)(struct executor *x, int32_t parent);
-    void (*state_drop)(struct executor *x, int32_t state);
+    /* Take a slot that follows `parent` (-1: none), held once. Returns -1 when
+     * all slots are in use. Dropping -1 does nothing. */
+    int32_t (*slot_new)(struct executor *x, int32_t parent);
+    void (*slot_drop)(struct executor *x, int32_t slot);
 
-    /* Run n rows through the decoder. Within a pass, a row may follow the state
+    /* Run n rows through the decoder. Within a pass, a row may follow the slot
      * of an earlier row. attention is NULL, or host memory [n, ld] for the
      * cross-attention of the last layer, averaged over the heads; then all rows
      * have the same lane, and one thread computes it. */
     enum status (*run)(struct executor *x, const struct pass_row *rows, int n,
                        float *attention, size_t ld, struct err *e);
     /* Encode n_src sources and run the rows of n texts, one text after the
-     * other. Lanes and states are not touched. All sources together, and all
+     * other. Lanes and slots are not touched. All sources together, and all
      * texts together, have at most limits.rows rows. */
     enum status (*force)(struct executor *x, const struct source *src,
                          int n_src, const struct forced_text *text, int n,
@@ -135,7 +137,7 @@ struct executor_ops {
     enum status (*distances)(struct executor *x, int row, int n,
                              const struct key_rows *keys, int from, int n_keys,
                              float *out, size_t ldo, struct err *e);
-    /* Set *states to a host copy of the final decoder states of rows
+    /* Set *states to a host copy of the states of rows
      * [row, row + n), with stride *ld. It is valid until the next call. */
     enum status (*read)(struct executor *x, int row, int n,
                         const float **states, size_t *ld, struct err *e);

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *   - hidden has the decoder states of the n_rows rows of the last pass.
- *   - cache exists if limits.states > 0; an executor without states can only
+ *   - cache exists if limits.slots > 0; an executor without slots can only
  *     force known translations.
  *   - Nothing is allocated after cpu_executor_new. */
 #include "nn/cpu_backend.h"
@@ -50,7 +50,7 @@ static struct cpu_executor *cpu_of(struct executor *x)
     return (struct cpu_executor *)(void *)x;
 }
 
-/* ---- sources and states ------------------------------------------------- */
+/* ---- sources and slots -------------------------------------------------- */
 
 /* Encode the first sources, as many as fit the workspace, in one pass. Returns
  * their number. */
@@ -85,14 +85,14 @@ static enum status cpu_encode(struct executor *x, const struct source *src,
     return ST_OK;
 }
 
-static int32_t cpu_state_new(struct executor *x, int32_t parent)
+static int32_t cpu_slot_new(struct executor *x, int32_t parent)
 {
     return kvcache_take(&cpu_of(x)->cache, parent);
 }
 
-static void cpu_state_drop(struct executor *x, int32_t state)
+static void cpu_slot_drop(struct executor *x, int32_t slot)
 {
-    kvcache_drop(&cpu_of(x)->cache, state);
+    kvcache_drop(&cpu_of(x)->cache, slot);
 }
 
 /* ---- passes ------------------------------------------------------------- */
@@ -274,8 +274,8 @@ static void cpu_executor_free(struct executor *x)
 
 static const struct executor_ops cpu_executor_ops = {
     .free = cpu_executor_free, .use_pool = cpu_use_pool,
-    .encode = cpu_encode, .state_new = cpu_state_new,
-    .state_drop = cpu_state_drop, .run = cpu_run, .force = cpu_force,
+    .encode = cpu_encode, .slot_new = cpu_slot_new,
+    .slot_drop = cpu_slot_drop, .run = cpu_run, .force = cpu_force,
     .project = cpu_project, .distances = cpu_distances, .read = cpu_read,
 };
 
@@ -309,11 +309,11 @@ static enum status cpu_executor_init(struct cpu_executor *c, struct err *e)
                                     max_of(l->rows, l->max_source),
                                     max_of(l->max_source, l->max_len), e);
 
-    if (!st && l->states)
-        st = kvcache_init(&c->cache, l->states,
+    if (!st && l->slots)
+        st = kvcache_init(&c->cache, l->slots,
                           c->net->w->cfg.decoder_layers, c->net->d, e);
     if (!st) st = cpu_executor_alloc(c, e);
-    if (!st && !l->states) st = crosskv_init(&c->forced, c->net, l->rows, e);
+    if (!st && !l->slots) st = crosskv_init(&c->forced, c->net, l->rows, e);
     for (int i = 0; !st && i < l->lanes; i++)
         st = crosskv_init(&c->lanes[i], c->net, l->max_source, e);
     return st;
@@ -330,11 +330,11 @@ static enum status cpu_executor_new(const struct backend *b,
 
     *out = NULL;
     if (!c) return err_nomem(e, "a worker");
-    assert(l->rows > 0 && l->lanes >= 0 && l->states >= 0);
+    assert(l->rows > 0 && l->lanes >= 0 && l->slots >= 0);
     c->x = (struct executor){ &cpu_executor_ops, b, *l };
     c->net = cb->net;
     c->pool = pool;
-    c->project_rows = l->states || l->rows < FORCED_PROJECT_ROWS
+    c->project_rows = l->slots || l->rows < FORCED_PROJECT_ROWS
         ? l->rows : FORCED_PROJECT_ROWS;
     st = cpu_executor_init(c, e);
     if (st) cpu_executor_free(&c->x);

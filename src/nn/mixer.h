@@ -57,16 +57,16 @@ struct mixture {
     struct guess guesses[MIXTURE_GUESSES];
 };
 
-/* The rows of one sentence in a pass. Some may be drafts: states that search
- * may never reach. */
+/* The rows of one sentence in a pass. Some may be drafts: rows that search
+ * may never need. */
 struct mixer_rows {
     struct executor *x;         /* reads the states of rows [row, row + n) */
     int row, n;
     const int *n_tokens;        /* [n] tokens of each translation so far */
-    const int32_t *const *path; /* [n][n_tokens + 1] the states from the first
+    const int32_t *const *path; /* [n][n_tokens + 1] the slots from the first
                                    of the sentence to the row's own */
-    const int32_t *state_token; /* by state: the token that led to it; for the
-                                   first state the start token */
+    const int32_t *slot_token;  /* by slot: the token that led to it; for the
+                                   first slot the start token */
 };
 
 /* Copy the last tokens of translation i of the rows to out, oldest first, at
@@ -77,7 +77,7 @@ static inline int mixer_last_tokens(const struct mixer_rows *in, int i,
     int n = in->n_tokens[i] < most ? in->n_tokens[i] : most;
     const int32_t *path = in->path[i] + in->n_tokens[i] - n;
 
-    for (int k = 0; k < n; k++) out[k] = in->state_token[path[k + 1]];
+    for (int k = 0; k < n; k++) out[k] = in->slot_token[path[k + 1]];
     return n;
 }
 

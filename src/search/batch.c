@@ -354,7 +354,7 @@ static void follow_hypotheses(struct batch *b, struct lane *l)
 }
 
 /* Make the rows of tokens [at, ..) of a final translation, as many as fit a
- * pass. *last is the state of the last one. Returns their number. */
+ * pass. *last is the slot of the last one. Returns their number. */
 static int add_final_rows(struct batch *b, struct lane *l,
                           const struct hypothesis *h, int at, int32_t *last)
 {
@@ -364,10 +364,10 @@ static int add_final_rows(struct batch *b, struct lane *l,
     for (; n < b->max_rows && at + n < h->n; n++) {
         int pos = at + n;
 
-        *last = path[pos] = b->x->ops->state_new(b->x, *last);
+        *last = path[pos] = b->x->ops->slot_new(b->x, *last);
         assert(*last >= 0);
-        /* Each state is held by its successor, and the last one by us. */
-        if (pos) b->x->ops->state_drop(b->x, path[pos - 1]);
+        /* Each slot stays for its successor; the last one is held. */
+        if (pos) b->x->ops->slot_drop(b->x, path[pos - 1]);
         b->rows[n] = (struct pass_row){ lane_index(b, l),
             pos ? h->tokens[pos - 1] : b->backend->cfg->start_id, pos, path };
     }
@@ -393,7 +393,7 @@ static enum status decode_again(struct batch *b, struct lane *l, int hyp,
             st = j->mixer->ops->explain(j->mixer, &(struct mixer_reading){
                 b->x, 0, n, hyp, at, h->tokens }, e);
     }
-    b->x->ops->state_drop(b->x, last);
+    b->x->ops->slot_drop(b->x, last);
     return st;
 }
 

@@ -8,13 +8,13 @@
 #include "search/batch.h"
 #include "test.h"
 
-enum { SUITE_LANES = 3, SUITE_ROWS = 12, SUITE_LEN = 12, SUITE_STATES = 40 };
+enum { SUITE_LANES = 3, SUITE_ROWS = 12, SUITE_LEN = 12, SUITE_SLOTS = 40 };
 
 static inline struct executor *suite_executor(const struct backend *b,
-                                              int states)
+                                              int slots)
 {
-    struct executor_limits l = { states ? SUITE_LANES : 0, SUITE_LEN,
-                                 SUITE_ROWS, SUITE_LEN, states };
+    struct executor_limits l = { slots ? SUITE_LANES : 0, SUITE_LEN,
+                                 SUITE_ROWS, SUITE_LEN, slots };
     struct executor *x = NULL;
     struct err e;
 
@@ -41,9 +41,9 @@ static inline void suite_encode(struct executor *x, int lane, int n)
     CHECK_OK(x->ops->encode(x, &s, &lane, 1, &e), &e);
 }
 
-/* A hypothesis: a lane and the path of its states. */
+/* A hypothesis: a lane and the path of its slots. */
 struct suite_hyp {
-    int lane, n;                /* n states, including the start token's */
+    int lane, n;                /* n slots, including the start token's */
     int32_t token[SUITE_LEN], path[SUITE_LEN];
 };
 
@@ -51,7 +51,7 @@ static inline void suite_append(struct executor *x, struct suite_hyp *h,
                                 int32_t token)
 {
     h->token[h->n] = token;
-    h->path[h->n] = x->ops->state_new(x, h->n ? h->path[h->n - 1] : -1);
+    h->path[h->n] = x->ops->slot_new(x, h->n ? h->path[h->n - 1] : -1);
     CHECK(h->path[h->n] >= 0);
     h->n++;
 }
@@ -80,7 +80,7 @@ static inline void suite_rows_are_independent(const struct backend *b)
 {
     size_t d = (size_t)b->d;
     float *together = calloc(4 * d, sizeof *together);
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct err e;
 
     for (int turn = 0; x && together && turn < 2; turn++) {
@@ -124,7 +124,7 @@ static inline void suite_force_equals_run(const struct backend *b)
     struct forced_text text = { 0, tokens, N };
     size_t d = (size_t)b->d;
     float *forced = calloc(2 * N * d, sizeof *forced), *run = forced + N * d;
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct executor *f = suite_executor(b, 0);
     struct suite_hyp h = { .lane = 1 };
     int lane = 1;
@@ -152,7 +152,7 @@ static inline void suite_force_equals_run(const struct backend *b)
  * sum are those of the row. */
 static inline void suite_projects(const struct backend *b)
 {
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct suite_hyp h = { .lane = 0 };
     struct token_logit best[8];
     int32_t listed[2];
@@ -189,28 +189,28 @@ static inline void suite_projects(const struct backend *b)
     executor_free(x);
 }
 
-/* All states can be taken, no more than that, and dropped ones again. */
-static inline void suite_states_come_back(const struct backend *b)
+/* All slots can be taken, no more than that, and dropped ones again. */
+static inline void suite_slots_come_back(const struct backend *b)
 {
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     int32_t last = -1, first;
 
     for (int round = 0; round < 3; round++) {
         last = -1;
-        for (int i = 0; i < SUITE_STATES; i++) {
-            int32_t state = x->ops->state_new(x, last);
+        for (int i = 0; i < SUITE_SLOTS; i++) {
+            int32_t slot = x->ops->slot_new(x, last);
 
-            if (!CHECK(state >= 0 && state < SUITE_STATES)) break;
-            x->ops->state_drop(x, last);    /* its child holds it now */
-            last = state;
+            if (!CHECK(slot >= 0 && slot < SUITE_SLOTS)) break;
+            x->ops->slot_drop(x, last);    /* its child holds it now */
+            last = slot;
         }
-        CHECK_INT(x->ops->state_new(x, last), -1);
-        x->ops->state_drop(x, last);        /* frees the whole path */
+        CHECK_INT(x->ops->slot_new(x, last), -1);
+        x->ops->slot_drop(x, last);        /* frees the whole path */
     }
-    first = x->ops->state_new(x, -1);
+    first = x->ops->slot_new(x, -1);
     CHECK(first >= 0);
-    x->ops->state_drop(x, first);
-    x->ops->state_drop(x, -1);
+    x->ops->slot_drop(x, first);
+    x->ops->slot_drop(x, -1);
     executor_free(x);
 }
 
@@ -222,7 +222,7 @@ static inline void suite_distances(const struct backend *b)
     float *keys = mem_zalloc(KEYS * ld, sizeof *keys);
     float *state = calloc(d, sizeof *state), out[KEYS] = { 0 };
     struct key_rows k = { KEY_F32, KEYS, b->d, ld, keys, NULL, 99 };
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct suite_hyp h = { .lane = 0 };
     struct pass_row row;
     struct err e;
@@ -300,7 +300,7 @@ static inline void backend_suite(const struct backend *b)
     suite_rows_are_independent(b);
     suite_force_equals_run(b);
     suite_projects(b);
-    suite_states_come_back(b);
+    suite_slots_come_back(b);
     suite_distances(b);
     suite_searches(b);
 }

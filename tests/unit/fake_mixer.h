@@ -21,7 +21,7 @@ enum { FAKE_ROWS = 24, FAKE_LEN = 64, FAKE_HYPS = 8, N_LIGHT = 5 };
  * multiplied by 1 minus the model's probability of the token. */
 enum mode { ALONE, FORCE, LIGHT, LATE };
 
-/* A row of a pass: its state and the tokens that led to it, and enough of the
+/* A row of a pass: its slot and the tokens that led to it, and enough of the
  * decoder state to recognize it. */
 struct seen { int32_t own; int n; int32_t tokens[FAKE_LEN]; float state[4]; };
 
@@ -52,17 +52,17 @@ static inline struct fake_mixer *fake_of(const struct mixer *m)
 
 /* ---- what the batch says ------------------------------------------------- */
 
-/* The last row of this sentence that had this state. */
+/* The last row of this sentence that had this slot. */
 static inline const struct seen *fake_row_of(const struct fake_mixer *f,
-                                             int32_t state)
+                                             int32_t slot)
 {
     for (int i = f->n_seen - 1; i >= 0; i--)
-        if (f->seen[i].own == state) return &f->seen[i];
+        if (f->seen[i].own == slot) return &f->seen[i];
     return NULL;
 }
 
-/* Record row i. The state before its own must have been an earlier row, with
- * the same tokens except for the last one. */
+/* Record row i. The slot before its own must have been that of an earlier row,
+ * with the same tokens except for the last one. */
 static inline enum status fake_remember(struct fake_mixer *f,
                                         const struct mixer_rows *in, int i,
                                         struct err *e)
@@ -78,7 +78,7 @@ static inline enum status fake_remember(struct fake_mixer *f,
                      f->n_seen < (int)COUNT(f->seen)))
         return st;
     CHECK_INT(mixer_last_tokens(in, i, s.tokens, FAKE_LEN), s.n);
-    CHECK_INT(in->state_token[in->path[i][0]], in->x->backend->cfg->start_id);
+    CHECK_INT(in->slot_token[in->path[i][0]], in->x->backend->cfg->start_id);
     if (s.n) {
         before = fake_row_of(f, in->path[i][s.n - 1]);
         if (CHECK(before && before->n == s.n - 1))

@@ -2,7 +2,7 @@
  * call that a test has chosen fails. From then on every call that can fail
  * does, like on a device that is gone.
  *
- * It also counts: calls, executors, and states that are held. All functions are
+ * It also counts: calls, executors, and slots that are held. All functions are
  * static. */
 #ifndef FAULT_BACKEND_H
 #define FAULT_BACKEND_H
@@ -23,14 +23,14 @@ struct fault_backend {
     int fails[FAULT_OPS];       /* the call that fails, from 1; 0: none */
     bool broken;                /* a call has failed */
     int executors;              /* that exist */
-    int held;                   /* states taken and not dropped */
+    int held;                   /* slots taken and not dropped */
 };
 
 struct fault_executor {
     struct executor x;          /* must be the first member */
     struct executor *inner;
     struct fault_backend *fb;
-    bool failed;                /* only state_drop and free may be called */
+    bool failed;                /* only slot_drop and free may be called */
 };
 
 static inline struct fault_executor *fault_of(struct executor *x)
@@ -86,21 +86,21 @@ static inline enum status fault_encode(struct executor *x,
     return in->ops->encode(in, src, lane, n, e);
 }
 
-static inline int32_t fault_state_new(struct executor *x, int32_t parent)
+static inline int32_t fault_slot_new(struct executor *x, int32_t parent)
 {
     struct executor *in = fault_of(x)->inner;
 
     CHECK(!fault_of(x)->failed);
     fault_of(x)->fb->held++;
-    return in->ops->state_new(in, parent);
+    return in->ops->slot_new(in, parent);
 }
 
-static inline void fault_state_drop(struct executor *x, int32_t state)
+static inline void fault_slot_drop(struct executor *x, int32_t slot)
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (state >= 0) fault_of(x)->fb->held--;
-    in->ops->state_drop(in, state);
+    if (slot >= 0) fault_of(x)->fb->held--;
+    in->ops->slot_drop(in, slot);
 }
 
 static inline enum status fault_run(struct executor *x,
@@ -162,7 +162,7 @@ static inline enum status fault_executor_new(const struct backend *b,
                                              struct err *e)
 {
     static const struct executor_ops ops = { fault_free, fault_use_pool,
-        fault_encode, fault_state_new, fault_state_drop, fault_run,
+        fault_encode, fault_slot_new, fault_slot_drop, fault_run,
         fault_force, fault_project, fault_distances, fault_read };
     struct fault_backend *fb = (struct fault_backend *)(uintptr_t)b;
     struct fault_executor *f;

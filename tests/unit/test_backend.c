@@ -12,7 +12,7 @@
 static struct executor *run_start(const struct backend *b, int n,
                                   float *attention)
 {
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct suite_hyp h = { .lane = 0 };
     struct pass_row row;
     struct err e;

@@ -1,7 +1,7 @@
 /* test_backend_faults.c - every call of a backend fails in turn.
  *
  * An error of the backend must become the error of the batch, the key builder,
- * the session or the stream that uses it. All jobs must come back, no state may
+ * the session or the stream that uses it. All jobs must come back, no slot may
  * stay held, and nothing may leak (which the sanitizers check). */
 #include "batch_fix.h"
 #include "engine/session.h"

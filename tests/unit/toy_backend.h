@@ -6,10 +6,10 @@
  * path. States after the same token are near each other, so that distances
  * mean something.
  *
- * It behaves as if its data were on another device. Sources, states and rows
+ * It behaves as if its data were on another device. Sources, slots and rows
  * are private to the executor, and `read` returns a copy, which every later
  * call overwrites. Asserts check what nn/backend.h demands of callers: the
- * limits, the order of rows, the tree of states, and that the keys of a serial
+ * limits, the order of rows, the tree of slots, and that the keys of a serial
  * number do not change. All functions are static.
  *
  * Invariants of an executor:
@@ -41,7 +41,7 @@ struct toy_backend {
 
 struct toy_lane { uint64_t hash; int n; };      /* n: tokens; 0: none yet */
 
-struct toy_slot {               /* a state */
+struct toy_slot {
     int32_t parent;
     bool held, known;           /* known: a row has computed it */
     int children;
@@ -54,8 +54,8 @@ struct toy_serial { uint64_t serial, content; };
 struct toy_executor {
     struct executor base;
     struct toy_lane *lanes;     /* [limits.lanes] */
-    struct toy_slot *slots;     /* [limits.states] */
-    int32_t *slot_free;         /* [limits.states] */
+    struct toy_slot *slots;     /* [limits.slots] */
+    int32_t *slot_free;         /* [limits.slots] */
     int n_free;
     float (*rows)[TOY_D];       /* [limits.rows] */
     int n_rows;
@@ -63,7 +63,7 @@ struct toy_executor {
     struct toy_serial serials[TOY_SERIALS];
     int n_serials;              /* seen so far; the oldest are forgotten */
     int calls;
-    bool failed;                /* only states may be dropped now */
+    bool failed;                /* only slots may be dropped now */
 };
 
 /* ---- arithmetic ---------------------------------------------------------- */
@@ -182,47 +182,47 @@ static inline enum status toy_encode(struct executor *x,
     return st;
 }
 
-/* ---- states -------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------- */
 
-static inline bool toy_in_use(const struct toy_executor *t, int32_t state)
+static inline bool toy_in_use(const struct toy_executor *t, int32_t slot)
 {
-    return state >= 0 && state < t->base.limits.states &&
-           (t->slots[state].held || t->slots[state].children > 0);
+    return slot >= 0 && slot < t->base.limits.slots &&
+           (t->slots[slot].held || t->slots[slot].children > 0);
 }
 
-static inline int32_t toy_state_new(struct executor *x, int32_t parent)
+static inline int32_t toy_slot_new(struct executor *x, int32_t parent)
 {
     struct toy_executor *t = toy_call(x);
-    int32_t state;
+    int32_t slot;
 
     assert(!t->failed && (parent == -1 || toy_in_use(t, parent)));
     if (!t->n_free) return -1;
-    state = t->slot_free[--t->n_free];
-    t->slots[state] = (struct toy_slot){ .parent = parent, .held = true };
+    slot = t->slot_free[--t->n_free];
+    t->slots[slot] = (struct toy_slot){ .parent = parent, .held = true };
     if (parent >= 0) t->slots[parent].children++;
-    return state;
+    return slot;
 }
 
-static inline void toy_state_drop(struct executor *x, int32_t state)
+static inline void toy_slot_drop(struct executor *x, int32_t slot)
 {
     struct toy_executor *t = toy_call(x);
 
-    if (state == -1) return;
-    assert(toy_in_use(t, state) && t->slots[state].held);
-    t->slots[state].held = false;
-    while (state >= 0 && !toy_in_use(t, state)) {
-        int32_t parent = t->slots[state].parent;
+    if (slot == -1) return;
+    assert(toy_in_use(t, slot) && t->slots[slot].held);
+    t->slots[slot].held = false;
+    while (slot >= 0 && !toy_in_use(t, slot)) {
+        int32_t parent = t->slots[slot].parent;
 
-        t->slots[state] = (struct toy_slot){ .parent = -1 };
-        t->slot_free[t->n_free++] = state;
+        t->slots[slot] = (struct toy_slot){ .parent = -1 };
+        t->slot_free[t->n_free++] = slot;
         if (parent >= 0) t->slots[parent].children--;
-        state = parent;
+        slot = parent;
     }
 }
 
 /* ---- passes -------------------------------------------------------------- */
 
-/* Whether the row is one that the interface allows: its states are a path in
+/* Whether the row is one that the interface allows: its slots are a path in
  * the tree, and those before its own are known. */
 static inline bool toy_row_sound(const struct toy_executor *t,
                                  const struct pass_row *r)
@@ -479,8 +479,8 @@ static const struct executor_ops toy_executor_ops = {
     .free = toy_executor_free,
     .use_pool = toy_use_pool,
     .encode = toy_encode,
-    .state_new = toy_state_new,
-    .state_drop = toy_state_drop,
+    .slot_new = toy_slot_new,
+    .slot_drop = toy_slot_drop,
     .run = toy_run,
     .force = toy_force,
     .project = toy_project,
@@ -507,15 +507,15 @@ static inline enum status toy_executor_new(const struct backend *b,
     if (!t) return err_nomem(e, "toy executor");
     t->base = (struct executor){ &toy_executor_ops, b, *l };
     t->lanes = toy_room(l->lanes, sizeof *t->lanes);
-    t->slots = toy_room(l->states, sizeof *t->slots);
-    t->slot_free = toy_room(l->states, sizeof *t->slot_free);
+    t->slots = toy_room(l->slots, sizeof *t->slots);
+    t->slot_free = toy_room(l->slots, sizeof *t->slot_free);
     t->rows = toy_room(l->rows, sizeof *t->rows);
     t->copy = toy_room(l->rows, sizeof *t->copy);
     if (!t->lanes || !t->slots || !t->slot_free || !t->rows || !t->copy) {
         toy_executor_free(&t->base);
         return err_nomem(e, "toy executor");
     }
-    for (int i = 0; i < l->states; i++) {
+    for (int i = 0; i < l->slots; i++) {
         t->slots[i].parent = -1;
         t->slot_free[t->n_free++] = i;
     }
