@@ -184,7 +184,7 @@ static const char *const long_text =
 /* Opens a model, translates and closes it, as a program does. */
 static enum status use_session(const char *path, struct err *e)
 {
-    struct request q[3] = { { .text = TEXT, .len = strlen(TEXT) },
+    struct session_text q[3] = { { .text = TEXT, .len = strlen(TEXT) },
         { .text = long_text, .len = strlen(long_text), .prefix = "the" },
         { .text = "", .len = 0 } };
     struct engine *en = NULL;
@@ -219,7 +219,7 @@ static enum status use_pairs(const char *path, struct err *e)
         { { "the and in", 10 }, { "of the in and", 13 }, 0.5 },
         { { "and of", 6 }, { "the an", 6 }, 0.2 },
         { { "and", 3 }, { "", 0 }, 0.1 } };
-    struct request q[2] = {
+    struct session_text q[2] = {
         { .text = "the and of", .len = 10, .given = given, .n_given = 3 },
         { .text = "in the and", .len = 10, .given = given, .n_given = 1 } };
     struct engine *en = NULL;
@@ -238,7 +238,8 @@ static enum status use_pairs(const char *path, struct err *e)
     if (!st) st = session_run(s, q, COUNT(q), e);
     for (size_t i = 0; i < COUNT(q); i++) {
         if (!st) CHECK(q[i].result && q[i].result->n_hyps > 0);
-        if (!st) CHECK_INT(q[i].result->sentences[0].pairset->n, i ? 1 : 2);
+        if (!st) CHECK_INT(pairset_count(q[i].result->sentences[0].pairset),
+                           i ? 1 : 2);
         result_free(q[i].result);
     }
     session_free(s);
