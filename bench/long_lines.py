@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""long_lines - at which length a sentence should be cut.
+"""long_lines - measure at which length a sentence should be cut.
 
     bench/long_lines.py [--memory LAW.tm] [--build DIR] [--model FILE]
                         [--from PIECES] [--limits 80,100,120]
 
-Takes long lines of the law sets in ../shared (or $SKMT_SHARED), translates
-them with several values of --max-source and prints a table: BLEU and chrF2 by
-the length of the line in pieces, and how many outputs repeat themselves. An
-output repeats itself when one to twelve words come three times in a row and
-no words of its source do. "none" cuts nothing. With --memory the
-preset sk2 steers. Only the dev and test sets are used then: the memory holds
-the other lines. --from 101 leaves out lines of fewer pieces.
+Translates long lines of the law sets in ../shared (or $SKMT_SHARED) with
+several values of --max-source. Prints a table of BLEU, chrF2 and the number of
+outputs with a repetition, by the length of the line in pieces. An output has a
+repetition if a phrase of one to twelve words occurs three times in a row, and
+its source has none. In the row "none" nothing is cut.
 
-A line is translated again only under limits below its length. Outputs are
-kept in BUILD/long_lines, so that an interrupted run goes on.
+With --memory, translations are steered by the memory (preset sk2). Then only
+lines of the dev and test sets are used, because the memory contains the others.
+--from 101 leaves out lines of fewer than 101 pieces.
+
+A line is translated again only for limits below its length. Outputs are stored
+in BUILD/long_lines, so an interrupted run can be continued.
 """
 import argparse
 import lzma
@@ -26,8 +28,9 @@ sys.path.insert(0, "tools")
 import bleu  # noqa: E402
 
 SHARED = os.environ.get("SKMT_SHARED", "../shared")
-NONE = 700          # longer than every line that is taken
-# from, to, lines of dev and test at most, lines of the memory at most
+NONE = 700          # no line that is used has more pieces
+# fewest and most pieces; limits on the lines of dev and test together, and on
+# the lines of the memory
 BUCKETS = [(61, 80, 50, 0), (81, 100, 50, 0), (101, 120, 80, 0),
            (121, 150, 60, 0), (151, 200, 60, 15), (201, 250, 60, 20),
            (251, 700, 60, 10)]
@@ -53,7 +56,7 @@ def evenly(rows, most):
 
 
 def select(build, with_memory, shortest):
-    """(pieces, source, reference) of the lines of each bucket"""
+    """Returns (pieces, source, reference) of the lines of all buckets."""
     law = SHARED + "/corpora/law/"
     tests = read_pairs(law + "dev.tsv") + read_pairs(law + "test.tsv")
     tm = read_pairs(law + "tm.tsv.xz") if not with_memory else []
@@ -104,7 +107,7 @@ def repeats(src, out):
 
 
 def outputs(args, rows):
-    """for each limit the outputs of all rows"""
+    """Returns a dict from each limit to the outputs of all rows."""
     src = [r[1] for r in rows]
     by = {NONE: translate(args, src, NONE)}
     for limit in reversed(args.limits):

@@ -14,7 +14,7 @@
  *
  * There are four ways to translate:
  *   1. skmt_translate()    One text in, one text out.
- *   2. skmt_session        Many texts, one after the other. A session reuses
+ *   2. skmt_session        Many texts, one after another. A session reuses
  *                          its buffers, and returns n-best lists, scores and
  *                          pieces. The beginning of a translation can be
  *                          forced.
@@ -25,10 +25,10 @@
  *                          and deadline, and is answered when it is finished.
  *
  * Errors. A function that can fail returns a skmt_status (0 is success) or
- * NULL, and writes a message to the skmt_error of the caller, which may be
- * NULL. The library never prints, exits or aborts on bad input or damaged
- * files, and installs no signal handlers. A failed internal assertion is a bug
- * in skmt and does abort; -DNDEBUG removes assertions.
+ * NULL, and fills in an error message: the skmt_error of the caller, unless
+ * that pointer is NULL. The library never prints, exits or aborts on bad input
+ * or damaged files, and installs no signal handlers. A failed internal
+ * assertion is a bug in skmt and does abort; -DNDEBUG removes assertions.
  *
  * On a CPU with AMX the library asks Linux for permission to use tiles, unless
  * SKMT_ISA selects other kernels; after that, sigaltstack() requires at least
@@ -36,11 +36,12 @@
  *
  * Threads. A skmt_model never changes; any number of threads may use it at the
  * same time. A session, a result or an options object may be used by one thread
- * at a time. One thread at a time feeds a stream. The callback of a stream runs
- * in a thread of the stream, or inside skmt_stream_push or skmt_stream_flush.
- * It is called in input order and never runs concurrently with itself. It must
- * not call any skmt_stream_* function; to cancel, return non-zero. Any number
- * of threads may use a service at the same time; see there for requests.
+ * at a time. The same holds for a stream and a request; the exceptions are
+ * described with their functions. Any number of threads may use a service at
+ * the same time. The callback of a stream runs in a thread of the stream, or
+ * inside skmt_stream_push or skmt_stream_flush. It is called in input order and
+ * never runs concurrently with itself. It must not call any skmt_stream_*
+ * function; to cancel, it returns non-zero.
  *
  * Lifetime. Close a model after all sessions, streams, services, requests and
  * results that use it, and after all memory files that were searched with it.
@@ -103,12 +104,12 @@ SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
                                      skmt_error *err);
 SKMT_API void skmt_model_close(skmt_model *model);  /* NULL is fine */
 
-/* Get a fact about the model by its name: "name", "source_lang",
+/* Get a property of the model by its name: "name", "source_lang",
  * "target_lang", "type" ("int8", ..), "checksum" (16 hexadecimal digits for the
  * whole file), "d_model", "encoder_layers" and others, as printed by
- * `skmt info`. Returns NULL when there is no such fact. skmt_model_fact_name
- * returns the name of fact i, or NULL after the last. The strings are valid as
- * long as the model. */
+ * `skmt info`. Returns NULL when there is no such property.
+ * skmt_model_fact_name returns the name of property i, or NULL after the last.
+ * The strings are valid until the model is closed. */
 SKMT_API const char *skmt_model_fact(const skmt_model *model,
                                      const char *name);
 SKMT_API const char *skmt_model_fact_name(const skmt_model *model, int i);
@@ -133,14 +134,14 @@ SKMT_API void skmt_options_free(skmt_options *o);   /* NULL is fine */
 SKMT_API skmt_status skmt_options_set(skmt_options *o, const char *name,
                                       const char *value, skmt_error *err);
 /* Get the value of an option as text. Returns NULL when there is no such
- * option. The text is valid until the next call of this or the next function
- * with the same object. */
+ * option. The text is valid until the next call of skmt_options_get or
+ * skmt_options_in_force with the same object. */
 SKMT_API const char *skmt_options_get(skmt_options *o, const char *name);
 /* Get the value that is actually used. This differs from skmt_options_get for
  * options whose value is automatic (0, -1 or auto): they get their value from
- * the preset or from the model. Pass 1 for steered to ask about a translation
+ * the preset or from the model. Pass 1 for `steered` to ask about a translation
  * with a memory, and 0 to ask about a translation without one or about a search
- * in a memory. model may be NULL; options that depend on the model are then
+ * in a memory. `model` may be NULL; options that depend on the model are then
  * returned as they were set. */
 SKMT_API const char *skmt_options_in_force(skmt_options *o,
                                            const skmt_model *model,
@@ -150,12 +151,14 @@ SKMT_API const char *skmt_options_in_force(skmt_options *o,
 typedef struct skmt_option_info {
     const char *name;           /* such as "beam" */
     const char *kind;           /* "int", "float", "bool", "size" (such as
-                                   256M), or the values: "auto|none" */
+                                   256M), or a list of the possible values,
+                                   such as "auto|none" */
     const char *fallback;       /* the default, as text */
     const char *help;           /* a phrase in English */
 } skmt_option_info;
-/* Describe option i of translating. Returns 0 after the last. The options of
- * steering and searching have functions of their own, see below. */
+/* Describe translation option i, counted from 0. Returns 1, or 0 after the
+ * last. skmt_search_option_describe and skmt_steer_option_describe describe the
+ * options for searching a memory and for steering by it. */
 SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
 
 /* ---- translating one text -------------------------------------------- */
@@ -171,11 +174,12 @@ SKMT_API void skmt_free(void *p);                   /* NULL is fine */
 /* The translations of one input text. A text may have several sentences (option
  * "split"). `hyp` is the index of a translation of the whole text, best first;
  * `seg` is the index of a sentence, in the order of the text. All indices begin
- * at 0. An index that does not exist gives 0, "", or a piece with id -1.
- * Pointers are valid as long as the result.
+ * at 0. For an index out of range, the functions return 0, "", or a piece with
+ * id -1. Pointers are valid until the result is freed.
  *
- * Spans are in bytes of the text that was translated. With option "invalid" set
- * to "replace", each byte that is not UTF-8 was replaced by the three bytes of
+ * Spans [begin, end) in the input are byte offsets into the input text after
+ * any replacement of invalid bytes: with option "invalid" set to "replace",
+ * each byte that is not valid UTF-8 is replaced by the three bytes of
  * U+FFFD. */
 typedef struct skmt_result skmt_result;
 
@@ -186,21 +190,23 @@ SKMT_API int skmt_result_hyps(const skmt_result *r);
 /* A translation of the whole text. *len is its length; len may be NULL. */
 SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp,
                                       size_t *len);
-/* The sum of the scores or log-probabilities of the sentences. The score of a
- * sentence is its log-probability divided by the length penalty. */
+/* The score of a translation: the sum of the scores of its sentences. The score
+ * of a sentence is its log-probability divided by the length penalty. */
 SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
+/* The log-probability of a translation: the sum over its sentences. */
 SKMT_API double skmt_result_logprob(const skmt_result *r, int hyp);
 
 /* The number of sentences. */
 SKMT_API int skmt_result_segs(const skmt_result *r);
-/* The span [begin, end) of a sentence in the input. */
+/* The span of a sentence in the input. */
 SKMT_API void skmt_result_seg_span(const skmt_result *r, int seg,
                                    size_t *begin, size_t *end);
+/* The score of the translation of a sentence. */
 SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
 
-/* A piece: a unit of the model's vocabulary. The span [begin, end) of a source
- * piece is in the input; that of a target piece is in the translation of the
- * whole text (skmt_result_text). */
+/* A piece: a unit of the model's vocabulary. [begin, end) is its span: for a
+ * source piece in the input, for a target piece in the translation of the whole
+ * text (skmt_result_text). */
 typedef struct skmt_piece {
     int32_t id;
     float logprob;              /* of a target piece; 0 for source pieces */
@@ -208,20 +214,21 @@ typedef struct skmt_piece {
     const char *text;           /* as in the vocabulary */
 } skmt_piece;
 
-/* The number of source pieces of a sentence, and one of them. */
+/* The number of source pieces of a sentence. */
 SKMT_API int skmt_result_source_pieces(const skmt_result *r, int seg);
+/* Get source piece i of a sentence. */
 SKMT_API void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                                        skmt_piece *out);
-/* The number of target pieces of a sentence, and one of them. The last piece is
- * EOS, with an empty span, unless the translation was cut off at its maximum
- * length. */
+/* The number of target pieces of a sentence. */
 SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg);
+/* Get target piece i of a sentence. The last piece is EOS, with an empty span,
+ * unless the translation was cut off at its maximum length. */
 SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp, int seg,
                                        int i, skmt_piece *out);
-/* The cross-attention weights of target piece i: those of the last layer,
- * averaged over the heads, one for each source piece of the sentence and each
- * special token that the model puts around them (for most models EOS, at the
- * end). *n is their number; n may be NULL. Returns NULL without option
+/* The cross-attention weights of target piece i in the last layer, averaged
+ * over the heads. There is one weight for each source piece of the sentence and
+ * for each special token that the model adds (most models add EOS at the end).
+ * *n is the number of weights; n may be NULL. Returns NULL without option
  * "attention". */
 SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
                                             int seg, int i, int *n);
@@ -237,15 +244,16 @@ SKMT_API skmt_status skmt_session_new(skmt_session **out,
                                       skmt_error *err);
 SKMT_API void skmt_session_free(skmt_session *s);   /* NULL is fine */
 
-/* Translate one text. If prefix is not NULL, the translation begins with it.
- * The caller owns the result. */
+/* Translate one text. If `prefix` is not NULL, the translation begins with it.
+ * The caller frees the result. */
 SKMT_API skmt_status skmt_session_translate(skmt_session *s, const char *text,
                                             size_t len, const char *prefix,
                                             skmt_result **out,
                                             skmt_error *err);
-/* Translate several texts in a batch. texts are NUL-terminated. results[i] is
- * NULL if texts[i] failed; the function returns the first error. prefixes may
- * be NULL, and its elements may be NULL. */
+/* Translate n NUL-terminated texts together. If a text cannot be translated,
+ * its element of `results` is NULL, and the other texts are still translated;
+ * the function then returns the error of the first text that failed. `prefixes`
+ * may be NULL, and its elements may be NULL. */
 SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
                                                  const char *const *texts,
                                                  const char *const *prefixes,
@@ -263,13 +271,13 @@ SKMT_API void skmt_session_cancel(skmt_session *s);
 typedef struct skmt_stream skmt_stream;
 
 /* Called once for each text, in the order in which the texts were pushed.
- * `number` counts them from 0. The result belongs to the stream and is freed
- * after the call. It is NULL if the text failed; err then says why. Return
- * non-zero to cancel the stream. */
+ * `number` counts them from 0. The result belongs to the stream, which frees it
+ * after the call. If the text could not be translated, `result` is NULL and
+ * `err` says why. Return non-zero to cancel the stream. */
 typedef int skmt_stream_fn(void *user, uint64_t number, skmt_result *result,
                            const skmt_error *err);
 
-/* Make a stream and start its threads, as many as option "threads" says. The
+/* Make a stream and start its threads; option "threads" sets their number. The
  * options are copied; NULL means the defaults. */
 SKMT_API skmt_status skmt_stream_new(skmt_stream **out,
                                      const skmt_model *model,
@@ -295,11 +303,13 @@ SKMT_API void skmt_stream_free(skmt_stream *s);
 
 /* ---- translation memory ----------------------------------------------- */
 
-/* A memory file stores pairs of a source text and its translation, in any
- * number of named memories. Equal pairs are indexed once, but every occurrence
- * is recorded. When a function that changes the file returns, the change is on
- * disk (unless skmt_tm_relaxed was called), and the next search by any thread
- * or process finds it.
+/* A memory file contains any number of named memories. A memory contains pairs.
+ * A pair is one stored occurrence of a source and its translation, the target.
+ * Pairs of a memory with the same source and target share one text, unless the
+ * memory keeps duplicates. Texts are indexed, and a search finds each text
+ * once. When a function that changes the file returns, the change is on disk
+ * (unless skmt_tm_relaxed was called), and the next search by any thread or
+ * process finds it.
  *
  *     skmt_tm *tm;
  *     skmt_tm_open(&tm, "my.tm", SKMT_TM_CREATE, &err);
@@ -322,37 +332,41 @@ SKMT_API skmt_status skmt_tm_open(skmt_tm **out, const char *path,
                                   skmt_tm_mode mode, skmt_error *err);
 SKMT_API void skmt_tm_close(skmt_tm *tm);           /* NULL is fine */
 
-/* If relaxed is not 0, do not wait for the disk after each change. A power
+/* If `relaxed` is not 0, do not wait for the disk after each change. A power
  * failure may then lose the changes of the last seconds; a killed process loses
  * none. */
 SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
 
-/* Set a function that long operations call from time to time. what names the
- * operation; done of total (0: unknown) is its progress; units is the number of
- * items, such as pairs, processed so far. Return non-zero to stop the
- * operation. fn may be NULL. */
+/* Set a function that long operations call from time to time. `what` names the
+ * operation. Its progress is `done` out of `total`; `total` is 0 if it is not
+ * known. `units` is the number of items, such as pairs, processed so far.
+ * Return non-zero to stop the operation. `fn` may be NULL. */
 typedef int skmt_tm_progress_fn(void *user, const char *what, uint64_t done,
                                 uint64_t total, uint64_t units);
 SKMT_API void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
                                void *user);
 
-/* A memory of a file. The strings are valid until the next call with tm. */
+/* A description of a memory. The strings are valid until the next call with the
+ * same skmt_tm. */
 typedef struct skmt_tm_info {
     const char *name;
     const char *source_lang, *target_lang;      /* "" when not known */
-    int32_t priority;           /* the higher one wins among equal matches */
-    int32_t keep_duplicates;    /* not 0: equal pairs are indexed separately */
+    int32_t priority;           /* among equally similar matches, those of the
+                                   memory with the higher priority come first */
+    int32_t keep_duplicates;    /* not 0: each pair has a text of its own */
     int64_t created;            /* seconds since 1970, UTC */
-    int64_t pairs;              /* occurrences of pairs */
-    int64_t texts;              /* distinct pairs, which are searched */
-    int64_t source_bytes, target_bytes;         /* of the distinct pairs */
+    int64_t pairs;              /* number of pairs */
+    int64_t texts;              /* number of texts: distinct combinations of
+                                   source and target */
+    int64_t source_bytes, target_bytes;         /* of all texts */
 } skmt_tm_info;
-/* The number of memories in the file, and a description of memory i. */
+/* Get the number of memories in the file. */
 SKMT_API skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err);
+/* Get a description of memory i, counted from 0. */
 SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
                                       skmt_error *err);
-/* A few numbers that identify the content of a file: if all of them are equal
- * at two times, the file has the same texts. */
+/* A few numbers that identify the content of a file. If none of them has
+ * changed, the texts in the file have not changed. */
 typedef struct skmt_tm_state {
     uint64_t identity;          /* random, chosen when the file was created */
     int64_t last_change;        /* number of the latest change of its texts */
@@ -360,12 +374,13 @@ typedef struct skmt_tm_state {
 } skmt_tm_state;
 SKMT_API skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
                                        skmt_error *err);
-/* Create a memory. Of settings only the name, the languages (which may be
- * NULL), priority and keep_duplicates are used. Calling this is optional: the
- * first add or import creates a memory when the file has none. */
+/* Create a memory. `settings` gives its name, source_lang and target_lang (NULL
+ * or "" when not known), priority and keep_duplicates; the other fields are
+ * ignored. Calling this is optional: if the file has no memory, the first add
+ * or import creates one. */
 SKMT_API skmt_status skmt_tm_create(skmt_tm *tm, const skmt_tm_info *settings,
                                     skmt_error *err);
-/* Change a property of a memory. key is "name", "priority", "source-lang" or
+/* Change a property of a memory. `key` is "name", "priority", "source-lang" or
  * "target-lang". */
 SKMT_API skmt_status skmt_tm_set(skmt_tm *tm, const char *memory,
                                  const char *key, const char *value,
@@ -376,16 +391,23 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
 
 /* ---- pairs of a memory */
 
-/* A pair. All strings are NUL-terminated. Strings that the library returns are
- * never NULL, except source_tagged and target_tagged; strings that the caller
- * passes may be NULL. A text with inline tags is passed in source_tagged or
- * target_tagged, with XML escapes and inline elements; the library returns both
- * forms. */
+/* A pair. All strings are NUL-terminated.
+ *
+ * A source or target without inline tags has one form: plain text, in `source`
+ * or `target`. One with inline tags also has a tagged form, in `source_tagged`
+ * or `target_tagged`: an XML fragment that contains the tags as elements, with
+ * &, < and > of the text escaped. The caller passes the tagged form if there
+ * are tags, else the plain form. The library always returns the plain form; it
+ * also returns the tagged form if the pair is stored with tags, else NULL.
+ *
+ * The other strings that the library returns are never NULL. The other strings
+ * that the caller passes may be NULL. */
 typedef struct skmt_pair {
-    int64_t id;                 /* of the pair; never used again */
+    int64_t id;                 /* unique; not reused after the pair is
+                                   deleted */
     const char *memory;         /* the name of its memory */
     const char *source, *target;                /* without tags */
-    const char *source_tagged, *target_tagged;  /* as stored; NULL: no tags */
+    const char *source_tagged, *target_tagged;  /* with tags, or NULL */
     const char *source_lang, *target_lang;
     const char *origin;         /* the file it was imported from, or "" */
     const char *document;
@@ -397,43 +419,44 @@ typedef struct skmt_pair {
     int64_t created, changed;   /* seconds since 1970, UTC */
 } skmt_pair;
 
-/* Add a pair. *id is set to its id; id may be NULL. A source or target may have
- * at most 16 MiB; this limit (SKMT_LIMIT) also holds for replacing and
- * importing. */
+/* Add a pair. *id is set to its id; id may be NULL. A source or target of more
+ * than 16 MiB is an error (SKMT_LIMIT), also when a pair is replaced or
+ * imported. */
 SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
                                  const char *source, const char *target,
                                  int64_t *id, skmt_error *err);
-/* Add a pair with all its properties; id, memory and origin of *pair are not
- * used. A tagged text is stored instead of the plain text. */
+/* Add a pair with all its properties. The fields id, memory, origin and
+ * position of *pair are ignored. If a source or target has a tagged form, that
+ * form is stored and the plain form is ignored. */
 SKMT_API skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
                                       const skmt_pair *pair, int64_t *id,
                                       skmt_error *err);
 /* Replace the source or the target of a pair, or both. NULL keeps the stored
- * text. The pair keeps its id. */
+ * one. The pair keeps its id. */
 SKMT_API skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id,
                                      const char *source, const char *target,
                                      skmt_error *err);
 SKMT_API skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err);
 /* Delete all pairs that match the given strings, in one transaction. A NULL
- * string matches everything, and memory NULL means all memories; at least one
- * of origin, document, source and target must be given. *n is the number of
- * pairs; n may be NULL. */
+ * string matches everything, and NULL for `memory` means all memories. At least
+ * one of `origin`, `document`, `source` and `target` must be given. *n is the
+ * number of pairs deleted; n may be NULL. */
 SKMT_API skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                                           const char *origin,
                                           const char *document,
                                           const char *source,
                                           const char *target, int64_t *n,
                                           skmt_error *err);
-/* Make several changes as one transaction. Until the commit, only tm itself
- * sees the changes, and they are not on the disk. Transactions may be nested:
- * the outermost commit stores the changes. Importing, rebuilding and compacting
- * are not possible inside a transaction. */
+/* Make several changes as one transaction. Until the commit, the changes are
+ * visible only through `tm`, and they are not on disk. Transactions may be
+ * nested: the outermost commit stores the changes. Importing, rebuilding and
+ * compacting are not possible inside a transaction. */
 SKMT_API skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err);
 SKMT_API skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err);
 SKMT_API void skmt_tm_rollback(skmt_tm *tm);
 
-/* Get a pair by its id. The strings are valid until the next call with
- * tm. */
+/* Get a pair by its id. The strings are valid until the next call with the same
+ * skmt_tm. */
 SKMT_API skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
                                  skmt_error *err);
 
@@ -450,45 +473,54 @@ SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
 
 /* ---- searching a memory */
 
-/* Use only these memories of the file. n = 0 means all memories. */
+/* Use only these n memories of the file from now on, for searching and for
+ * steering. If n is 0, use all memories. */
 SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
                                  int n, skmt_error *err);
 
-/* Describe option i of searching. Returns 0 after the last. These options are
- * set by skmt_options_set like all others. */
+/* Describe search option i, counted from 0. Returns 1, or 0 after the last.
+ * skmt_options_set sets these options like all others. */
 SKMT_API int skmt_search_option_describe(int i, skmt_option_info *out);
 
 typedef struct skmt_matches skmt_matches;
+/* A match is a text that a search has found. */
 typedef struct skmt_match {
-    skmt_pair pair;             /* the oldest occurrence */
+    skmt_pair pair;             /* the oldest pair of the text */
     double similarity;          /* 0 to 1 */
     double score;               /* BM25 */
-    int64_t occurrences;        /* how often the pair is stored */
+    int64_t occurrences;        /* number of pairs that share this text */
 } skmt_match;
-/* Find the pairs whose sources are most similar to the text, best first.
- * Similarity is computed over the pieces of the model, or over words if model
- * is NULL. options may be NULL. Among equally similar pairs of several
- * memories, the memory with the higher priority comes first, then the newer
- * pair.
+/* Find the texts whose sources are most similar to `text`. Similarity is
+ * computed over the pieces of the model, or over words if `model` is NULL.
+ * `options` may be NULL.
  *
- * Several translations of one source are in order of precedence: the memory
- * with the higher priority comes first, then the translation that was confirmed
- * last, that is, the one whose occurrences have the latest `changed` time.
- * Adding, adding again, replacing and importing confirm a pair; dates in an
- * imported file count as they are. For equal times the later import comes
- * first, and pairs of one import keep the order of the file. Inline tags and
- * white space at the ends of a source are ignored. A session or stream that
- * uses the memory takes the first translation. */
+ * Matches with different sources are ordered by similarity, best first (see
+ * option "rerank"). Among equally similar matches from several memories, those
+ * of the memory with the higher priority come first, then newer ones.
+ *
+ * Matches with the same source are several translations of it. They are in
+ * order of precedence:
+ *   1. The memory with the higher priority comes first.
+ *   2. Then the translation that was confirmed most recently: the one whose
+ *      pairs have the latest `changed` time. A pair is confirmed when it is
+ *      added (even if already stored), replaced or imported. If an imported
+ *      file has dates, those dates are used.
+ *   3. For equal times, the later import comes first; pairs of one import keep
+ *      the order of the file.
+ * Two sources are the same if they differ only in inline tags or in white space
+ * at the ends. If a sentence is stored word for word, a session or stream that
+ * uses the memory takes the first translation (option "exact"). */
 SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
                                     const skmt_options *options,
                                     const skmt_model *model,
                                     skmt_matches **out, skmt_error *err);
 SKMT_API int skmt_matches_count(const skmt_matches *m);
 SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
-/* Get difference k between the source of match i and the text, word by word, in
- * reading order. *kind is '=' for words that both have, '-' for words of the
- * match only, '+' for words of the text only. The span [begin, end) is in the
- * source of the match, for '+' in the text. Returns 0 after the last. */
+/* Get span k of the word-by-word comparison between the source of match i and
+ * the text that was searched for. The spans are in reading order. *kind is '='
+ * for words in both, '-' for words only in the source of the match, and '+' for
+ * words only in the text. [begin, end) are byte offsets into the source of the
+ * match, or, for '+', into the text. Returns 1, or 0 after the last span. */
 SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
                                char *kind, size_t *begin, size_t *end);
 SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
@@ -505,70 +537,77 @@ SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
  *     skmt_session_use(session, tm, NULL, &err);
  *     skmt_session_translate(session, text, len, NULL, &result, &err);
  *
- * A pair that is added to tm steers the next translation. */
+ * A pair that is added to `tm` takes effect immediately: the translation of the
+ * next similar sentence can use it. */
 
-/* Describe option i of steering. Returns 0 after the last. These options are
- * set by skmt_options_set like all others. */
+/* Describe steering option i, counted from 0. Returns 1, or 0 after the last.
+ * skmt_options_set sets these options like all others. */
 SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
 
-/* The keys of stored pairs: decoder states that the model computes from a pair.
- * They are kept in memory, up to the size of option "key-cache", and in a key
- * file if one is named, so that they are not computed again. A key file is
- * created when it does not exist. A pair is identified by its texts: the same
- * pair has the same keys in every memory, and one key file may serve several
- * memories. Any number of sessions, streams and threads may share a skmt_keys;
- * their options must agree in "key-type" and in "knn-eos", whose default
- * depends on "preset". A key file of an older file format is emptied when it is
- * opened; the statistic "file_remade" is then 1. A key file that was created
- * with another model, "key-type" or "knn-eos" is refused. */
+/* A cache of the keys of stored pairs. Keys are decoder states that the model
+ * computes from a pair. They are kept in RAM, up to the size of option
+ * "key-cache", and in a key file if one is named, so that they are not computed
+ * again. A key file is created when it does not exist.
+ *
+ * Keys depend only on the source and target of a pair. So pairs with the same
+ * source and target share their keys, also across memories, and one key file
+ * may serve several memories. Where pairs are counted below, those with the
+ * same source and target count once.
+ *
+ * Any number of sessions, streams and threads may share a skmt_keys. Their
+ * options must agree in "key-type" and in "knn-eos", whose default depends on
+ * "preset". A key file of an older file format is emptied when it is opened;
+ * the statistic "file_remade" is then 1. A key file that was created with
+ * another model, "key-type" or "knn-eos" is refused. */
 typedef struct skmt_keys skmt_keys;
-/* Make a skmt_keys. file is the name of the key file, or NULL. */
+/* Make a skmt_keys. `file` is the name of the key file, or NULL. */
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const skmt_options *options,
                                    const char *file, skmt_error *err);
 /* Free the keys after all sessions and streams that use them. NULL is fine. */
 SKMT_API void skmt_keys_free(skmt_keys *keys);
 /* Get statistic i: returns its name and sets *value. The names are:
- *     hits             lookups of a pair whose keys were in memory
+ *     hits             lookups of a pair whose keys were in RAM
  *     file_hits        lookups of a pair whose keys were read from the key file
  *     misses           lookups of a pair whose keys had to be computed
- *     dropped          pairs removed from memory to make room
- *     pairs, bytes     pairs whose keys are in memory, and the size of the keys
+ *     dropped          pairs whose keys were removed from RAM to make room
+ *     pairs, bytes     pairs whose keys are in RAM, and the size of the keys
  *     limit            maximum of "bytes" (option "key-cache")
  *     file_pairs, file_bytes, file_limit      the same for the key file
  *     file_remade      1 if the key file had an older format and was emptied
  * Returns NULL after the last. All values are determined when i is 0. One
  * thread at a time may call this. */
 SKMT_API const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value);
-/* Compute the missing keys of all pairs in the memories that tm uses. *made is
- * the number of pairs; made may be NULL. A key file is then reduced to its
- * limit, and its unused space is returned to the file system. Calls the
- * progress function of tm. */
+/* Compute the missing keys of all pairs in the memories that `tm` uses. *made
+ * is the number of pairs whose keys were computed; made may be NULL. If there
+ * is a key file, it is then reduced to its limit, and its unused space is
+ * returned to the file system. Calls the progress function of `tm`. */
 SKMT_API skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
                                     const skmt_options *options,
                                     int64_t *made, skmt_error *err);
 /* Remove from the key file the keys of all pairs that are not in the memories
- * that tm uses: pairs that were deleted or replaced, and pairs of other
+ * that `tm` uses: pairs that were deleted or replaced, and pairs of other
  * memories. Their keys are overwritten, and the space is returned to the file
- * system. *removed is the number of pairs; removed may be NULL. Does nothing
- * without a key file. */
+ * system. *removed is the number of pairs whose keys were removed; removed may
+ * be NULL. Does nothing without a key file. */
 SKMT_API skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
                                            int64_t *removed, skmt_error *err);
 
-/* Use this memory from now on. tm is borrowed; it is searched by the thread
- * that calls translate or push. tm may be NULL: then only pairs that the caller
- * gives are used. keys may be NULL: then the session or stream keeps keys of
- * its own. */
+/* Use the memory file `tm` from now on. Keep it open while the session or
+ * stream uses it. It is searched in the thread that calls a translate or push
+ * function. `tm` may be NULL: then only pairs that the caller gives are used.
+ * `keys` may be NULL: then the session or stream has a cache of its own. */
 SKMT_API skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm,
                                       skmt_keys *keys, skmt_error *err);
 SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
                                      skmt_keys *keys, skmt_error *err);
 
-/* Translate with pairs that the caller has found, best first, instead of a
- * search in a memory. At most as many are used as a search would return. */
+/* Translate with n pairs that the caller has found, best first, instead of
+ * searching a memory. If n is larger than the option "matches" (or the preset's
+ * value), the rest are ignored. */
 typedef struct skmt_similar {
     const char *source, *target;
-    double similarity;          /* 0 to 1; copied to the result */
+    double similarity;          /* 0 to 1; returned by skmt_result_pair */
 } skmt_similar;
 SKMT_API skmt_status skmt_session_translate_with(
     skmt_session *s, const char *text, size_t len, const char *prefix,
@@ -696,7 +735,7 @@ SKMT_API void skmt_service_free(skmt_service *s);
 /* A pair that was found for a sentence. There are two cases:
  *
  * 1. The sentence was translated by the model. Its pairs are those that could
- *    influence the translation, best first. `exact` is 0. The texts and the
+ *    influence the translation, best first. `exact` is 0. Source, target and
  *    memory are "" and id is 0, unless option "explain" was set.
  * 2. The sentence is stored word for word, and the stored translation was used
  *    (option "exact"). Pair 0 is the pair that was used; its `exact` is 1. The
@@ -712,8 +751,9 @@ typedef struct skmt_steering {
     double similarity;
     int32_t exact;              /* 1: its target is the translation */
 } skmt_steering;
-/* The number of pairs of a sentence, and one of them. */
+/* The number of pairs that were found for a sentence. */
 SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
+/* Get pair i of a sentence. */
 SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
                                skmt_steering *out);
 /* The weight of the memory (lambda, 0 to 1) in the choice of target piece i.
@@ -721,28 +761,32 @@ SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
  * 0 without option "explain". */
 SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
                                   int i, int *votes);
+/* The vote of one stored state. */
 typedef struct skmt_vote {
     int32_t pair;               /* index for skmt_result_pair */
     int32_t position;           /* of the token in the pair's target, from 0 */
     int32_t id;                 /* the token that got the vote */
     const char *text;           /* that token, as in the vocabulary */
-    double distance;            /* squared distance of the two states */
-    double share;               /* part of the weight; all votes sum to 1 */
+    double distance;            /* squared distance between the decoder state
+                                   and the stored state */
+    double share;               /* share of this vote; the shares of all votes
+                                   sum to 1 */
 } skmt_vote;
-/* Get a vote on target piece i, nearest state first. */
+/* Get a vote on target piece i. Vote 0 is that of the nearest stored state. */
 SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
                                int vote, skmt_vote *out);
 /* The number of decoder passes that a sentence took part in. With drafts
- * (option "draft") it is smaller than the number of its steps. */
+ * (option "draft") it can be smaller than the number of its steps. */
 SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
 
 /* Get statistic i of the work done so far: returns its name and sets *value.
  * The names are:
  *     passes      runs of the decoder, each over a batch of rows
- *     rows        rows in all passes; a row is one hypothesis at one position
+ *     rows        rows in all passes; a row is one token of a hypothesis or of
+ *                 a draft
  *     steps       steps of the search, summed over all sentences
- *     drafted     rows that were computed ahead of time (option "draft")
- *     used        drafted rows that the search then needed
+ *     drafted     rows of drafts, computed ahead of time (option "draft")
+ *     used        rows of drafts that the search then needed
  * Returns NULL after the last. */
 SKMT_API const char *skmt_session_stat(skmt_session *s, int i,
                                        int64_t *value);
@@ -761,8 +805,8 @@ SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
  *                        content when not set
  *     source-lang        the languages to import
  *     target-lang
- *     target-file        format text: the file with the other language
- *     source-column      tables: the numbers of the columns, from 1
+ *     target-file        with format text: the file with the targets
+ *     source-column      with tables: the numbers of the columns, from 1
  *     target-column
  *     document-column
  *     header             yes: the first row of a table is a header
@@ -773,29 +817,31 @@ SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
  *     origin             recorded instead of the name of the file */
 SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
                                      const char *value, skmt_error *err);
-/* Set a function that is called for every unit that skip-bad leaves out. Return
- * non-zero to stop the import. */
+/* Set a function that is called for every unit that is skipped because of the
+ * setting "skip-bad". Return non-zero to stop the import. */
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);
 SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
                                   void *user);
 /* Import n files into a memory, atomically: all pairs become visible at once,
- * or none. "-" is standard input. how may be NULL. */
+ * or none. "-" is standard input. `how` has the settings and receives the
+ * counts; it may be NULL. */
 SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                                     const char *const *paths, int n,
                                     skmt_import *how, skmt_error *err);
-/* Get a count of the last import: "pairs" (imported pairs) or "texts" (those
- * that the memory did not have before, each counted once), or a number of
- * skipped units: "empty" (source or target is empty), "other-language" (not in
- * the languages to import), "unfinished" (marked fuzzy or not approved), "bad"
+/* Get a count of the last import. "pairs" is the number of pairs imported,
+ * "texts" the number of new texts among them. The other counts are of skipped
+ * units: "empty" (source or target is empty), "other-language" (not in the
+ * languages to import), "unfinished" (marked fuzzy or not approved), "bad"
  * (cannot be read) and "headers" (rows of tables that look like headers).
  * Returns -1 when there is no such count. */
 SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
 
-/* Write a memory to a file; "-" is standard output. If format is NULL, the
- * ending of the file name decides. target_path is the file for the other
- * language with format "text". *n is the number of pairs; n may be NULL. */
+/* Write a memory to a file; "-" is standard output. If `format` is NULL, the
+ * ending of the file name decides. With format "text", the sources are written
+ * to `path` and the targets to `target_path`. *n is the number of pairs
+ * written; n may be NULL. */
 SKMT_API skmt_status skmt_tm_export(skmt_tm *tm, const char *memory,
                                     const char *path, const char *format,
                                     const char *target_path, int64_t *n,
@@ -803,48 +849,50 @@ SKMT_API skmt_status skmt_tm_export(skmt_tm *tm, const char *memory,
 
 /* ---- maintenance */
 
-/* Check the memory file and its index on the disk, and compare them. fn is
- * called with a sentence for each problem. *n_problems is their number; it may
- * be NULL. */
+/* Check the memory file and its index on disk, and compare them. `fn` is called
+ * once for each problem, with a message that describes it. *n_problems is the
+ * number of problems; n_problems may be NULL. */
 typedef void skmt_problem_fn(void *user, const char *sentence);
 SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    void *user, int *n_problems,
                                    skmt_error *err);
 /* One of several translations of a source. */
 typedef struct skmt_translation {
-    skmt_pair pair;             /* the occurrence that was confirmed last */
+    skmt_pair pair;             /* the pair that was confirmed last */
     int64_t confirmed;          /* its `changed` time */
-    int64_t occurrences;
+    int64_t occurrences;        /* number of pairs that share this text */
     int32_t priority;           /* of its memory */
 } skmt_translation;
 /* Called by skmt_tm_contradictions. The strings are valid until the function
  * returns. It must not use the skmt_tm. Return non-zero to stop. */
 typedef int skmt_contradiction_fn(void *user, const char *source,
                                   const skmt_translation *list, int n);
-/* Call fn for each source that has different translations in the memories that
- * tm uses. list has all of them in order of precedence (see skmt_tm_search);
- * list[0] is the one that translations use. *n is the number of sources; n may
- * be NULL. */
+/* Call `fn` for each source that has different translations in the memories
+ * that `tm` uses. `list` has all of them in order of precedence (see
+ * skmt_tm_search). A sentence that is equal to the source gets the translation
+ * list[0] (option "exact"). *n is the number of sources; n may be NULL. */
 SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
                                             skmt_contradiction_fn *fn,
                                             void *user, int64_t *n,
                                             skmt_error *err);
-/* Build the index again. Returns SKMT_FORMAT without a change when the memory
- * file is damaged. */
+/* Rebuild the index from the memory file. If the memory file is damaged, this
+ * function changes nothing and returns SKMT_FORMAT. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
-/* Remove deleted rows and merge the files of the index. Returns SKMT_FORMAT
- * without a change when the memory file is damaged. */
+/* Make the memory file and its index smaller: remove what was deleted, and
+ * merge the files of the index. If the memory file is damaged, this function
+ * changes nothing and returns SKMT_FORMAT. */
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
 /* Copy everything that is readable in a damaged memory file to a new file,
  * which must not exist. The old file is not changed. A pair is saved if its
- * texts match their hash. Pairs keep their ids, except pairs that are found
- * only by scanning the raw bytes. Fails when the new file cannot be written, or
- * when pairs were lost and none was saved. fn and out may be NULL. */
+ * source and target match their hash. Pairs keep their ids, except pairs that
+ * are found only by scanning the raw bytes. Fails when the new file cannot be
+ * written, or when pairs were lost and none was saved. `fn` and `out` may be
+ * NULL. */
 typedef struct skmt_recovery {
     int64_t pairs;              /* pairs saved */
-    int64_t doubtful;           /* saved pairs whose texts are right, but whose
-                                   document, author, times or other properties
-                                   may be wrong or missing */
+    int64_t doubtful;           /* saved pairs whose source and target are
+                                   right, but whose document, author, times or
+                                   other properties may be wrong or missing */
     int64_t lost;               /* at most this many pairs could not be saved;
                                    the real number may be smaller, because
                                    unreadable ids may be those of deleted
@@ -857,44 +905,48 @@ SKMT_API skmt_status skmt_tm_recover(const char *old_path,
 /* Get statistic i of the file: returns its name and sets *value. The names are:
  *     store_bytes      size of the memory file and its write-ahead log on disk
  *     index_bytes      size of the index segments
- *     symbol_bytes     size of the index files with the pieces of each source
+ *     symbol_bytes     size of the index files with the symbols of each source
  *     segments         number of index segments
  *     tail             indexed texts that are not in a segment yet
  *     dead             deleted texts that are still in a segment
- *     terms            distinct words, summed over the segments
- *     words            words of all sources, with repetitions
- * Returns NULL after the last. All values are determined when i is 0; a value
- * that could not be determined is -1. */
+ *     terms            distinct terms, summed over the segments
+ *     words            terms of all sources, with repetitions
+ * A term is the unit that BM25 counts: a word, or a piece if option "analyzer"
+ * is "subword". A symbol is the unit that edit distance counts; in these files
+ * it is a piece. The values of the index are sums over the memories that `tm`
+ * uses. Returns NULL after the last. All values are determined when i is 0; a
+ * value that could not be determined is -1. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
 
 /* ---- scores ------------------------------------------------------------ */
 
-/* Score translations against references, with the same results as sacrebleu:
+/* Score translations against references:
  *
  *     skmt_score *s;
  *     skmt_score_new(&s, "bleu,chrf,ter", &err);
  *     skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), &err);  ..
  *     skmt_score_get(s, "bleu", &value, &err);
  *
- * The metrics are "bleu" (13a tokens, order 4, exp smoothing), "chrf" (chrF2)
- * and "ter" (with shifts; lower is better), all in percent; "chrf-eps"; "r" and
- * "r-all".
+ * "bleu", "chrf" (chrF2) and "ter" give the same results as sacrebleu with its
+ * default settings. BLEU uses the tokenizer 13a, n-grams up to order 4 and
+ * exponential smoothing. TER counts shifts as edits; a lower TER is better. All
+ * scores are in percent.
  *
  * "chrf-eps" is an older definition of chrF2 that some published scores use: an
  * F-score is computed for each n-gram order and averaged over all six orders.
  *
- * "r" is the R-indicator. It measures how soon a system uses the words that
- * corrections have shown it. The words of each reference are divided into
- * groups by how many earlier references of the same document contain them. R of
- * a group is the share of its words that the translation of the line contains
- * too (skmt_score_detail); the score is this share for all groups together. "r"
- * ignores English stop words; "r-all" counts them.
+ * "r" is the R-indicator. It measures how quickly a system picks up words from
+ * earlier corrections. The words of each reference are divided into groups by
+ * how many earlier references of the same document contain them. R of a group
+ * is the percentage of its words that the translation of the line also contains
+ * (skmt_score_detail). The score is the same percentage for all groups
+ * together. "r" ignores English stop words; "r-all" counts them.
  *
  * Only counts are stored, not the texts. A skmt_score may be used by one thread
  * at a time. */
 typedef struct skmt_score skmt_score;
 
-/* metrics is a list such as "bleu,ter". */
+/* Make a skmt_score. `metrics` is a list such as "bleu,ter". */
 SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
                                     skmt_error *err);
 SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
@@ -902,10 +954,10 @@ SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
 SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
                                     size_t hyp_len, const char *ref,
                                     size_t ref_len, skmt_error *err);
-/* Begin another document with the next line. */
+/* Start a new document: lines that are added from now on belong to it. */
 SKMT_API void skmt_score_document(skmt_score *s);
-/* The number of lines added so far. *documents is the number of documents; it
- * may be NULL. */
+/* The number of lines added so far. *documents is the number of documents;
+ * documents may be NULL. */
 SKMT_API size_t skmt_score_size(const skmt_score *s, size_t *documents);
 /* Make a new skmt_score with the lines of those documents that have min_lines
  * to max_lines lines. The counts of each line are copied. */
@@ -929,7 +981,7 @@ SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
 SKMT_API const char *skmt_score_detail(const skmt_score *s,
                                        const char *metric, int i,
                                        double *value);
-/* Compute the 95 % confidence interval of a score by bootstrap resampling of
+/* Compute the 95% confidence interval of a score by bootstrap resampling of
  * the lines. The same seed gives the same interval; 1000 resamples are
  * usual. */
 SKMT_API skmt_status skmt_score_interval(const skmt_score *s,

@@ -1,27 +1,29 @@
 #!/usr/bin/env python3
-"""reference - what PyTorch makes of a model's weights, for the samples.
+"""reference - compute the outputs of PyTorch for the samples in tests/golden.
 
-    tools/reference.py --test [LINES]    is it the reference? (old goldens)
+    tools/reference.py --test [LINES]    compare with the full golden files
 
-scripts/remake imports it. The network and the search are those of
-../shared/golden/reference (or $SKMT_SHARED); this file only asks them for
-token ids and log-probabilities, too. --test reads lines of the golden files
-with the weights of ../shared/model, for which they were made, and exits with
-status 1 when one of them comes out differently.
+scripts/remake imports this module. The network and the search are those of
+../shared/golden/reference (or $SKMT_SHARED). This module also returns token ids
+and log-probabilities.
 
-Debian: python3-torch python3-sentencepiece python3-numpy. A sentence takes
-about a second.
+--test computes some lines of the full golden files again (LINES of each kind,
+default 5), with the weights of ../shared/model, which the files were made with.
+It exits with status 1 if a line differs.
+
+It needs the Debian packages python3-torch, python3-sentencepiece and
+python3-numpy. A sentence takes about a second.
 """
 import json
 import os
 import sys
 
 SHARED = os.environ.get("SKMT_SHARED", "../shared")
-BATCH = 45          # rows decoded together
+BATCH = 45          # sentences decoded together
 
 
 class Ids:
-    """the tokenizer, but decoded outputs stay ids"""
+    """A tokenizer whose decode() returns the token ids unchanged."""
 
     def __init__(self, sp):
         self.sp = sp
@@ -46,8 +48,8 @@ class Reference:
             model_file=model_dir + "/spm.model")
 
     def outputs(self, rows, config=None):
-        """the ids of each row's translation: {src}, with a config (m, k, tau)
-        {src, tm} where tm has the memory pairs"""
+        """Returns the token ids of the translation of each row. A row is {src},
+        or with a config (m, k, tau) {src, tm}, where tm has the pairs."""
         if config:
             m, k, tau = config
             config = dict(m=m, k=k, tau=tau, lam=None)
@@ -65,7 +67,7 @@ class Reference:
         return self.sp.decode(ids)
 
     def forced(self, src_ids, tgt_ids):
-        """the log-probability of each target token, EOS last"""
+        """Returns the log-probability of each target token and of EOS."""
         from model import BOS, EOS
         torch = self.torch
         with torch.no_grad():
@@ -76,7 +78,7 @@ class Reference:
                     for t, token in enumerate(tgt_ids + [EOS])]
 
     def beam(self, rows):
-        """lines of beam.jsonl: {set, src, src_ids} and what comes out"""
+        """Returns the lines of beam.jsonl for rows {set, src, src_ids}."""
         done = []
         for row, ids in zip(rows, self.outputs(rows)):
             total = sum(self.forced(row["src_ids"], ids))
@@ -93,14 +95,14 @@ def read_jsonl(name):
 
 
 def test(lines):
-    """compare with the golden files; the number of differences"""
+    """Compares with the golden files. Returns the number of differences."""
     reference, bad = Reference(SHARED + "/model"), 0
     for want in read_jsonl("forced")[:lines]:
         got = reference.forced(want["src_ids"], want["tgt_ids"])
         off = max(abs(a - b) for a, b in zip(got, want["logprob"],
                                              strict=True))
         bad += off > 1e-3
-        print(f"forced: off by {off:.1e}")
+        print(f"forced: largest difference {off:.1e}")
     rows = sorted(read_jsonl("beam"), key=lambda r: len(r["src"]))[:lines]
     for want, got in zip(rows, reference.beam(rows)):
         same = got["out_ids"] == want["out_ids"]

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Counts lines of translations that repeat a word or a phrase in a row.
+"""repeats - count the lines of translations that repeat a word or phrase.
 
-usage: repeats.py [--list] [--source SOURCE] FILE...
+    tools/repeats.py [--list] [--source SOURCE] FILE...
 
-A line counts if it has the same word or punctuation mark three or more times
-in a row, or the same phrase of two to four of them. Case is ignored. An
-ellipsis of three periods is no repetition. With --source, a line does not count
-if the same line of SOURCE has a repetition too, for then it may be right.
---list also prints the lines, with the repeated phrase. One row is printed for
-each FILE: its name, its lines, and how many of them count.
+A line counts if a word or punctuation mark, or a phrase of two to four of them,
+occurs three or more times in a row. Case is ignored. An ellipsis of three
+periods does not count. With --source, a line does not count if the same line of
+SOURCE has a repetition too, because then the translation may be right.
+
+For each FILE one row is printed: its name, the number of lines, and how many of
+them count. --list also prints these lines with the repeated phrase.
 """
 import argparse
 import re
@@ -20,7 +21,7 @@ WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 def run_length(words, at, size):
-    """How many times in a row words[at:at + size] occurs from `at` on."""
+    """Returns how often words[at:at + size] occurs in a row, from `at` on."""
     times = 1
     phrase = words[at:at + size]
     while words[at + times * size:at + (times + 1) * size] == phrase:
@@ -33,8 +34,8 @@ def is_ellipsis(words, at, times):
 
 
 def repeated(line):
-    """The first phrase that is repeated, and how often; None if there is
-    none."""
+    """Returns the first repeated phrase and how often it occurs in a row, or
+    None."""
     words = WORDS.findall(line.lower())
     for size in range(1, LONGEST + 1):
         at = 0

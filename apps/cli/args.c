@@ -15,7 +15,7 @@
 
 /* ---- suggestions ------------------------------------------------------ */
 
-/* The Levenshtein distance of two short names. */
+/* Return the Levenshtein distance of two short names. */
 static size_t args_distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_BYTES + 1], n = strlen(b);

@@ -31,11 +31,11 @@ static int convert(const char *from, const char *type, const char *output,
     skmt_status st;
     int sig;
 
-    interrupt_hold();
+    interrupt_block();
     progress_begin(&p, "tensors", 0, !quiet);
     st = skmt_convert(from, type, output, show_convert_progress, &p, &err);
     progress_end(&p);
-    sig = interrupt_held();
+    sig = interrupt_pending();
     if (st) complain(0, "%s", err.message);
     if (sig) return EXIT_SIGNAL + sig;
     if (st) return st == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;

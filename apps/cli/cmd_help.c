@@ -173,7 +173,7 @@ static const char score_page[] =
 "\n"
 "Compare translations with reference translations, line by line. The scores\n"
 "are BLEU, chrF2 and TER (edits including shifts; lower is better), computed\n"
-"as sacrebleu does. Each score has a 95 % confidence interval from bootstrap\n"
+"as sacrebleu does. Each score has a 95% confidence interval from bootstrap\n"
 "resampling. The second and later files are compared with the first: p is the\n"
 "probability of such a difference by chance. Files may be compressed with\n"
 "gzip, xz or zstd.\n"
@@ -264,7 +264,7 @@ static const struct page pages[] = {
     { NULL, NULL, NULL, NULL }
 };
 
-/* Page i of pages[] and tm_pages[] together; NULL after the last. */
+/* Return page i of pages[] and tm_pages[] together, or NULL after the last. */
 static const struct page *page_at(size_t i)
 {
     const size_t n = sizeof pages / sizeof *pages - 1;
@@ -306,7 +306,7 @@ static void print_option(const struct opt *o)
     print_wrapped(o->help, at);
 }
 
-/* A command's own options. --record, which every command has, is printed
+/* Print a command's own options. --record, which every command has, is printed
  * before the last of them, --help. */
 static void print_own_options(const struct opt *list)
 {
@@ -316,8 +316,8 @@ static void print_own_options(const struct opt *list)
     }
 }
 
-/* The placeholder for the value of a library option: N, X, or the list of
- * words it may be. */
+/* Return the placeholder for the value of a library option: N, X, or the list
+ * of its possible values. */
 static const char *placeholder(const skmt_option_info *info)
 {
     if (!strcmp(info->kind, "int")) return "N";
@@ -332,7 +332,7 @@ static bool is_on_by_default(const char *fallback)
            && strcmp(fallback, "no") && strcmp(fallback, "off");
 }
 
-/* A flag whose default depends on another option. */
+/* Whether an option is a flag whose default depends on another option. */
 static bool is_auto_flag(const skmt_option_info *info)
 {
     return !strcmp(info->kind, "bool") && !strcmp(info->fallback, "auto");
@@ -370,7 +370,7 @@ static void print_library_options(const char *command, describe_fn *describe)
     }
 }
 
-/* The command as one word: "tm import" becomes tm-import. */
+/* Print the command as one word: "tm import" becomes tm-import. */
 static void print_command(const char *command)
 {
     for (; *command; command++) putchar(*command == ' ' ? '-' : *command);

@@ -29,7 +29,7 @@ static int learn_argument(void *user, enum arg what, const struct args *a)
     else if (args_is(a, "corrections")) c->corrections = a->value;
     else if (args_is(a, "document")) c->document = a->value;
     else if (args_is(a, "author")) c->author = a->value;
-    else if (args_is(a, "keep")) c->keep_rivals = true;
+    else if (args_is(a, "keep")) c->keep_alternatives = true;
     else if (args_is(a, "simulate")) c->simulate = a->value;
     else if (args_is(a, "baseline")) c->baseline = true;
     else if (args_is(a, "json")) c->json = true;
@@ -38,7 +38,7 @@ static int learn_argument(void *user, enum arg what, const struct args *a)
     return EXIT_DONE;
 }
 
-/* The settings of the paper's experiments. */
+/* Set the options of the paper's experiments. */
 static int simulation_defaults(struct learn_call *c)
 {
     skmt_error err;
@@ -54,7 +54,7 @@ static int check_simulation(const struct learn_call *c)
     if (c->steering.memory || c->steering.n_names || c->steering.key_file)
         return complain(EXIT_USAGE, "--simulate uses its own memories and "
                         "cannot be used with --memory, --name or --key-file");
-    if (c->corrections || c->document || c->author || c->keep_rivals
+    if (c->corrections || c->document || c->author || c->keep_alternatives
         || c->n_files)
         return complain(EXIT_USAGE, "--simulate reads all its input from %s "
                         "and takes no files, --corrections, --document, "
@@ -98,8 +98,8 @@ static int learn_parse(struct learn_call *c, int argc, char **argv)
 
 /* ---- files -------------------------------------------------------------- */
 
-/* A file to be read must not be the output, because opening that empties it.
- * role: what the file is, for the message. */
+/* Check that a file to be read is not the output, because opening the output
+ * empties it. role: what the file is, for the message. */
 static int learn_check_file(const struct learn_call *c, const char *name,
                             const char *role)
 {
@@ -190,7 +190,7 @@ static int close_output(struct learn_call *c)
 
 /* Create a memory with the model's languages in a file that has none. */
 static skmt_status create_first_memory(const struct learn_call *c, skmt_tm *tm,
-                               skmt_error *err)
+                                       skmt_error *err)
 {
     skmt_tm_info settings = {
         .name = c->steering.n_names ? c->steering.names[0] : "main",
@@ -238,22 +238,25 @@ static int learn_open_memory(struct learn_call *c)
                          c->quiet);
 }
 
-/* How many translations of one source a correction can replace. */
-#define RIVALS "64"
+/* The maximum number of translations of one source that a correction
+ * replaces. */
+#define MAX_REPLACED "64"
 
 static int open_session(struct learn_call *c)
 {
     skmt_error err;
     skmt_status st = skmt_session_new(&c->session, c->model, c->options, &err);
 
-    if (!st) st = skmt_options_set(c->rival_options, "matches", RIVALS, &err);
+    if (!st)
+        st = skmt_options_set(c->alternative_options, "matches", MAX_REPLACED,
+                              &err);
     if (!st)
         st = skmt_session_use(c->session, c->steering.tm, c->steering.keys,
                               &err);
     return st ? learn_failed(c, &err) : EXIT_DONE;
 }
 
-/* ---- putting it together ------------------------------------------------ */
+/* ---- the command -------------------------------------------------------- */
 
 /* Whether a person at a terminal can be asked for corrections. */
 static bool is_interactive(const struct learn_call *c)
@@ -267,7 +270,8 @@ static int learn_with_memory(struct learn_call *c)
     int status = learn_open_memory(c);
 
     if (!status) status = open_session(c);
-    /* Opened this late so that a usage error does not empty an old output. */
+    /* The output is opened this late, so that a usage error does not empty an
+     * old output. */
     if (!status) status = learn_open_output(c);
     if (status) return status;
     return is_interactive(c) ? learn_ask(c) : learn_lines(c);
@@ -284,7 +288,7 @@ static int learn_run(struct learn_call *c)
     check_isa();
     if ((status = model_find(&c->model, c->model_name, NULL))) return status;
     /* From here on, a signal lets the current line finish. */
-    interrupt_work(true);
+    interrupt_set_polled(true);
     return c->simulate ? learn_simulate(c) : learn_with_memory(c);
 }
 
@@ -296,7 +300,7 @@ static void learn_call_release(struct learn_call *c)
     steering_close(&c->steering);
     skmt_model_close(c->model);
     skmt_options_free(c->options);
-    skmt_options_free(c->rival_options);
+    skmt_options_free(c->alternative_options);
     free(c->memory);
     textbuf_release(&c->source);
     textbuf_release(&c->text);
@@ -312,8 +316,8 @@ int cmd_learn(int argc, char **argv)
 
     c.files = calloc((size_t)argc + 1, sizeof *c.files);
     c.options = skmt_options_new();
-    c.rival_options = skmt_options_new();
-    if (!c.files || !c.options || !c.rival_options)
+    c.alternative_options = skmt_options_new();
+    if (!c.files || !c.options || !c.alternative_options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = learn_parse(&c, argc, argv)))
         status = c.help ? help_command("learn") : learn_run(&c);

@@ -24,16 +24,16 @@ struct score_options {
 
 /* ---- options ------------------------------------------------------------ */
 
-static int parse_number(const struct args *a, long least, long most, long *out)
+static int parse_number(const struct args *a, long min, long max, long *out)
 {
     char *end;
     long n;
 
     errno = 0;
     n = strtol(a->value, &end, 10);
-    if (end == a->value || *end || errno || n < least || n > most)
+    if (end == a->value || *end || errno || n < min || n > max)
         return complain(EXIT_USAGE, "--%s: '%s' is not a whole number from "
-                        "%ld to %ld", a->name, a->value, least, most);
+                        "%ld to %ld", a->name, a->value, min, max);
     *out = n;
     return EXIT_DONE;
 }
@@ -41,7 +41,7 @@ static int parse_number(const struct args *a, long least, long most, long *out)
 static int parse_bounds(struct score_call *c, const char *value)
 {
     const char *at = value;
-    unsigned long least = 0;
+    unsigned long last = 0;
 
     for (c->n_bounds = 0; c->n_bounds < BOUNDS_MAX; at++) {
         char *end = NULL;
@@ -49,9 +49,9 @@ static int parse_bounds(struct score_call *c, const char *value)
 
         errno = 0;
         n = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
-        if (errno || n <= least || n > 1000000000 || (*end && *end != ','))
+        if (errno || n <= last || n > 1000000000 || (*end && *end != ','))
             break;
-        c->bounds[c->n_bounds++] = least = n;
+        c->bounds[c->n_bounds++] = last = n;
         at = end;
         if (!*at) return EXIT_DONE;
     }
@@ -68,19 +68,19 @@ static int parse_on_off(const struct args *a, bool *off)
                     a->value);
 }
 
-static int score_set_option(struct score_call *c, struct score_options *w,
-                                 const struct args *a)
+static int score_set_option(struct score_call *c, struct score_options *o,
+                            const struct args *a)
 {
-    if (args_is(a, "ref")) w->ref = a->value;
-    else if (args_is(a, "docs")) w->docs = a->value;
-    else if (args_is(a, "metrics")) w->metrics = a->value;
+    if (args_is(a, "ref")) o->ref = a->value;
+    else if (args_is(a, "docs")) o->docs = a->value;
+    else if (args_is(a, "metrics")) o->metrics = a->value;
     else if (args_is(a, "words")) c->words = true;
     else if (args_is(a, "freq-corpus")) c->freq_corpus = a->value;
     else if (args_is(a, "json")) c->json = true;
-    else if (args_is(a, "help")) w->help = true;
+    else if (args_is(a, "help")) o->help = true;
     else if (args_is(a, "buckets")) return parse_bounds(c, a->value);
     else if (args_is(a, "r-stopwords"))
-        return parse_on_off(a, &w->no_stopwords);
+        return parse_on_off(a, &o->no_stopwords);
     else if (args_is(a, "column"))
         return parse_number(a, 1, 1000, &c->column);
     else if (args_is(a, "resamples"))
@@ -100,22 +100,23 @@ static void add_score_file(struct score_call *c, const char *file)
 
 /* ---- all options together ----------------------------------------------- */
 
-/* The list of metrics. "r" becomes "r-all" with --r-stopwords off. */
-static char *metric_list(const struct score_options *w)
+/* Make the list of metrics. "r" becomes "r-all" with --r-stopwords off. Return
+ * NULL if out of memory. */
+static char *metric_list(const struct score_options *o)
 {
-    const char *from = w->metrics ? w->metrics
-                       : w->docs ? DEFAULT_METRICS ",r" : DEFAULT_METRICS;
+    const char *name = o->metrics ? o->metrics
+                       : o->docs ? DEFAULT_METRICS ",r" : DEFAULT_METRICS;
     struct textbuf t = { 0 };
 
-    for (;; from++) {
-        size_t n = strcspn(from, ",");
+    for (;; name++) {
+        size_t n = strcspn(name, ",");
 
-        textbuf_add(&t, from, n);
-        if (n == 1 && *from == 'r' && w->no_stopwords)
+        textbuf_add(&t, name, n);
+        if (n == 1 && *name == 'r' && o->no_stopwords)
             textbuf_adds(&t, "-all");
-        from += n;
-        textbuf_add(&t, from, 1);               /* the comma, or the NUL */
-        if (!*from) break;
+        name += n;
+        textbuf_add(&t, name, 1);               /* the comma, or the NUL */
+        if (!*name) break;
     }
     if (t.failed) textbuf_release(&t);
     return t.data;
@@ -135,28 +136,28 @@ static int check_stdin(const struct score_call *c)
 }
 
 static int score_check_options(struct score_call *c,
-                               const struct score_options *w)
+                               const struct score_options *o)
 {
-    if ((!w->ref && !w->docs) || !c->n_files)
+    if ((!o->ref && !o->docs) || !c->n_files)
         return complain(EXIT_USAGE, "score needs --ref REF or --docs TSV, and "
                         "at least one FILE; see 'skmt help score'");
-    if (w->ref && w->docs)
+    if (o->ref && o->docs)
         return complain(EXIT_USAGE, "--ref and --docs cannot be used "
                         "together");
-    c->ref = w->ref ? w->ref : w->docs;
-    c->docs = w->docs;
+    c->ref = o->ref ? o->ref : o->docs;
+    c->docs = o->docs;
     if (c->docs && !c->column) c->column = DOCS_COLUMN;
     if (c->docs && c->column == 1)
         return complain(EXIT_USAGE, "--column: with --docs, column 1 is the "
                         "name of the document");
     if (c->freq_corpus) c->words = true;
-    c->metrics = metric_list(w);
+    c->metrics = metric_list(o);
     if (!c->metrics) return complain(EXIT_TROUBLE, "out of memory");
     return check_stdin(c);
 }
 
 static void score_record_defaults(const struct score_call *c,
-                            const struct score_options *w)
+                                  const struct score_options *o)
 {
     struct textbuf bounds = { 0 };
 
@@ -167,31 +168,31 @@ static void score_record_defaults(const struct score_call *c,
     if (!bounds.failed) record_value("buckets", bounds.data);
     textbuf_release(&bounds);
     record_value("metrics", c->metrics);
-    record_value("r-stopwords", w->no_stopwords ? "off" : "on");
+    record_value("r-stopwords", o->no_stopwords ? "off" : "on");
     record_valuef("resamples", "%ld", c->resamples);
     record_valuef("seed", "%ld", c->seed);
     if (c->column) record_valuef("column", "%ld", c->column);
 }
 
-static int cmd_score_parse(struct score_call *c, struct score_options *w,
+static int cmd_score_parse(struct score_call *c, struct score_options *o,
                            struct args *a)
 {
     int status = EXIT_DONE;
     enum arg what;
 
-    while (!status && !w->help && (what = args_next(a)) != ARG_END) {
+    while (!status && !o->help && (what = args_next(a)) != ARG_END) {
         if (what == ARG_BAD) return EXIT_USAGE;
         if (what == ARG_OPERAND) add_score_file(c, a->value);
-        else status = score_set_option(c, w, a);
+        else status = score_set_option(c, o, a);
     }
-    if (status || w->help) return status;
-    if (!(status = score_check_options(c, w))) score_record_defaults(c, w);
+    if (status || o->help) return status;
+    if (!(status = score_check_options(c, o))) score_record_defaults(c, o);
     return status;
 }
 
 /* ---- the command -------------------------------------------------------- */
 
-static int print_score_call(struct score_call *c)
+static int print_results(struct score_call *c)
 {
     if (c->json) score_json(c);
     else score_text(c);
@@ -206,7 +207,7 @@ static void score_call_release(struct score_call *c)
     for (int i = 0; c->files && i < c->n_files; i++) {
         for (int g = 0; g < GROUPS_MAX; g++)
             skmt_score_free(c->files[i].scores[g]);
-        free(c->files[i].figures);
+        free(c->files[i].results);
     }
     free(c->files);
     free(c->metrics);
@@ -224,15 +225,15 @@ int cmd_score(int argc, char **argv)
                             .name_width = strlen("file") };
     struct args a = { .command = "score", .own = score_options,
                       .argc = argc, .argv = argv };
-    struct score_options w = { 0 };
+    struct score_options o = { 0 };
     int status;
 
     c.files = calloc((size_t)argc, sizeof *c.files);
     if (!c.files) status = complain(EXIT_TROUBLE, "out of memory");
-    else status = cmd_score_parse(&c, &w, &a);
-    if (w.help) status = help_command("score");
+    else status = cmd_score_parse(&c, &o, &a);
+    if (o.help) status = help_command("score");
     else if (!status) status = score_read(&c);
-    if (!status && !w.help) status = print_score_call(&c);
+    if (!status && !o.help) status = print_results(&c);
     score_call_release(&c);
     return status;
 }

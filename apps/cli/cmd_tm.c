@@ -138,7 +138,7 @@ static int run_subcommand(const struct subcommand *s, int argc, char **argv)
     record_memory(c.path, c.tm);
     skmt_tm_close(c.tm);
     skmt_model_close(c.model);
-    interrupt_work(false);
+    interrupt_set_polled(false);
     textbuf_release(&c.out);
     skmt_options_free(c.options);
     free(c.typed_options);

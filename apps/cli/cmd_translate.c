@@ -80,7 +80,7 @@ static bool is_standard(const char *name)
     return !strcmp(name, "-");
 }
 
-/* The value of a library option. It is valid until the next call. */
+/* Return the value of a library option. It is valid until the next call. */
 static const char *engine_value(const struct translate_job *j,
                                 const char *name)
 {
@@ -89,8 +89,8 @@ static const char *engine_value(const struct translate_job *j,
     return value ? value : "";
 }
 
-/* --explain decides whether the output is explained. --html alone also needs
- * the library's option "explain", but leaves the output as it is. */
+/* Set the options of --explain, --html and --color. --html alone also needs the
+ * library's option "explain", but does not change the output. */
 static int parse_explain(struct translate_job *j)
 {
     const char *color = j->color ? j->color : "auto";
@@ -140,7 +140,7 @@ static int translate_parse(struct translate_job *j, int argc, char **argv)
 /* ---- files ------------------------------------------------------------ */
 
 /* Whether an output file is the file that `in` describes. */
-static bool is_same(const char *output, const struct stat *in)
+static bool output_is_file(const char *output, const struct stat *in)
 {
     struct stat out;
 
@@ -149,21 +149,21 @@ static bool is_same(const char *output, const struct stat *in)
            && in->st_ino == out.st_ino;
 }
 
-/* A file to be read must not be the output or the --html page, because opening
- * those empties them. role: what the file is, for the message. */
+/* Check that a file to be read is not the output or the --html page, because
+ * opening those empties them. role: what the file is, for the message. */
 static int check_not_output(const struct translate_job *j,
                             const struct stat *in, const char *role)
 {
-    bool output = is_same(j->output, in);
+    bool output = output_is_file(j->output, in);
 
-    if (!output && !is_same(j->html, in)) return EXIT_DONE;
+    if (!output && !output_is_file(j->html, in)) return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s: cannot be both the %s and the %s",
                     output ? j->output : j->html, role,
                     output ? "output" : "--html page");
 }
 
-/* The same for the steering files that exist. Also, the output must not be the
- * page. */
+/* Check that no steering file that exists is an output, and that the output is
+ * not the --html page. */
 static int check_steering_files(const struct translate_job *j)
 {
     const char *const files[][2] = {
@@ -180,13 +180,13 @@ static int check_steering_files(const struct translate_job *j)
             return status;
     if (j->html && j->output && !is_standard(j->output)
         && (!strcmp(j->html, j->output)
-            || (!stat(j->html, &st) && is_same(j->output, &st))))
+            || (!stat(j->html, &st) && output_is_file(j->output, &st))))
         return complain(EXIT_TROUBLE, "%s: cannot be both the output and the "
                         "--html page", j->html);
     return EXIT_DONE;
 }
 
-/* Whether an input file can be read. *bytes gets its size, -1 if unknown. */
+/* Check that an input file can be read. *bytes gets its size, -1 if unknown. */
 static int translate_check_file(const struct translate_job *j,
                                 const char *name, const char *role,
                                 int64_t *bytes)
@@ -206,8 +206,8 @@ static int translate_check_file(const struct translate_job *j,
     return check_not_output(j, &in, role);
 }
 
-/* Check all files before the work begins, so that a mistake does not show only
- * after an hour of translating. *total gets the bytes of input, 0 if
+/* Check all files before the work begins, so that the user does not see the
+ * error only after an hour of translating. *total gets the bytes of input, 0 if
  * unknown. */
 static int translate_check_files(const struct translate_job *j,
                                  uint64_t *total)
@@ -249,11 +249,12 @@ static int open_output(struct translate_run *r)
 
 static bool wants_color(const struct translate_job *j, int fd)
 {
-    const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
 
     if (j->color && strcmp(j->color, "auto"))
         return !strcmp(j->color, "always");
-    return isatty(fd) && !(none && none[0]) && term && strcmp(term, "dumb");
+    return isatty(fd) && !(no_color && no_color[0]) && term
+           && strcmp(term, "dumb");
 }
 
 /* Open the output and the --html page, and set the output format. */
@@ -385,8 +386,8 @@ static void read_and_push(struct translate_run *r)
 
 /* ---- statistics ------------------------------------------------------- */
 
-/* The peak resident memory of this program. VmHWM is preferred because the
- * number of getrusage() includes the peak of the parent before exec. */
+/* Return the peak resident memory of this program. VmHWM is preferred because
+ * the number of getrusage() includes the peak of the parent before exec. */
 static double peak_rss_mb(void)
 {
     FILE *f = fopen("/proc/self/status", "r");
@@ -440,7 +441,7 @@ static void save_work_stats(struct translate_run *r)
         textbuf_addf(&r->work_stats, ",\"keys_%s\":%lld", name, (long long)n);
 }
 
-/* ---- putting it together ---------------------------------------------- */
+/* ---- the command ------------------------------------------------------ */
 
 static int translate_finish(struct translate_run *r)
 {
@@ -469,7 +470,8 @@ static int translate_finish(struct translate_run *r)
     return w->status;
 }
 
-/* Asking for an explanation without a memory is probably a mistake. */
+/* Print a warning if an explanation is wanted without a memory, which is
+ * probably a mistake. */
 static void warn_no_memory(const struct translate_job *j)
 {
     if (!(j->explain || j->html) || j->steering->memory || j->pairs) return;
@@ -510,7 +512,8 @@ static int translate_all(struct translate_run *r)
                            &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
     warn_no_memory(j);
-    /* Opened this late so that a usage error does not empty an old output. */
+    /* The output is opened this late, so that a usage error does not empty an
+     * old output. */
     if ((status = prepare_output(r))) return status;
 
     progress_begin(&r->out.progress, "lines", total,

@@ -48,8 +48,8 @@ static bool is_one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* The library's options, without those that are tuned or have no effect
- * here. */
+/* Describe the library's options, except those that are tuned or have no
+ * effect here. */
 int tune_option_describe(int i, skmt_option_info *out)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
@@ -82,7 +82,7 @@ static int parse_axis(struct tune_axis *x, const char *value)
     const char *at = value;
 
     for (x->n = 0; x->n < AXIS_MAX; at++) {
-        double *v = &x->at[x->n];
+        double *v = &x->values[x->n];
 
         if (!parse_axis_value(x, at, &at, v) || (*at && *at != ',')
             || (x->n && *v <= v[-1])) break;
@@ -148,8 +148,8 @@ static int tune_argument(void *user, enum arg what, const struct args *a)
 
 /* ---- all options together --------------------------------------------- */
 
-/* --lambda implies --adapter fixed, and the other way around. given: whether
- * --adapter was given. */
+/* Make sure that lambda is tuned if and only if the adapter is fixed. given:
+ * whether --adapter was given. */
 static int choose_adapter(struct tune_call *c, bool given)
 {
     const char *adapter = skmt_options_get(c->options, "adapter");
@@ -168,10 +168,10 @@ static int choose_adapter(struct tune_call *c, bool given)
     return EXIT_DONE;
 }
 
-/* Note the options that differ from their defaults for the settings file.
- * prefix: makes them comments if they do not belong in that file. */
-static void note_changed(struct tune_call *c, skmt_options *defaults,
-                         describe_fn *describe, const char *prefix)
+/* Append the options that differ from their defaults to other_settings.
+ * prefix: makes them comments if they do not belong in a settings file. */
+static void add_changed_options(struct tune_call *c, skmt_options *defaults,
+                                describe_fn *describe, const char *prefix)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
@@ -180,24 +180,24 @@ static void note_changed(struct tune_call *c, skmt_options *defaults,
     skmt_option_info info;
 
     for (int i = 0; describe(i, &info); i++) {
-        const char *now = skmt_options_get(c->options, info.name);
-        const char *usual = skmt_options_get(defaults, info.name);
+        const char *value = skmt_options_get(c->options, info.name);
+        const char *fallback = skmt_options_get(defaults, info.name);
 
-        if (is_one_of(info.name, hidden) || !now || !usual
-            || !strcmp(now, usual)) continue;
+        if (is_one_of(info.name, hidden) || !value || !fallback
+            || !strcmp(value, fallback)) continue;
         textbuf_addf(&c->other_settings, "%s%s = %s\n", prefix, info.name,
-                     now);
+                     value);
     }
 }
 
-static int note_other_settings(struct tune_call *c)
+static int set_other_settings(struct tune_call *c)
 {
     skmt_options *defaults = skmt_options_new();
 
     if (!defaults) return tune_out_of_memory();
-    note_changed(c, defaults, skmt_option_describe, "# found with ");
-    note_changed(c, defaults, skmt_steer_option_describe, "");
-    note_changed(c, defaults, skmt_search_option_describe, "");
+    add_changed_options(c, defaults, skmt_option_describe, "# found with ");
+    add_changed_options(c, defaults, skmt_steer_option_describe, "");
+    add_changed_options(c, defaults, skmt_search_option_describe, "");
     skmt_options_free(defaults);
     return c->other_settings.failed ? tune_out_of_memory() : EXIT_DONE;
 }
@@ -223,7 +223,7 @@ static int tune_check_options(struct tune_call *c, int argc, char **argv)
         return complain(EXIT_USAGE, "--svg needs the name of a file");
     if (c->svg && c->output && !strcmp(c->svg, c->output))
         return complain(EXIT_USAGE, "--output and --svg name the same file");
-    return note_other_settings(c);
+    return set_other_settings(c);
 }
 
 static void tune_record_defaults(const struct tune_call *c)
@@ -236,7 +236,7 @@ static void tune_record_defaults(const struct tune_call *c)
         if (i == AXIS_LAMBDA && !c->fixed) continue;    /* not tried */
         textbuf_reset(&list);
         for (int k = 0; k < x->n; k++)
-            textbuf_addf(&list, "%s%.10g", k ? "," : "", x->at[k]);
+            textbuf_addf(&list, "%s%.10g", k ? "," : "", x->values[k]);
         textbuf_add(&list, "", 1);
         if (!list.failed) record_value(x->name, list.data);
     }
@@ -265,8 +265,9 @@ static int tune_parse(struct tune_call *c, int argc, char **argv)
 
 /* ---- files ------------------------------------------------------------ */
 
-/* An output must not replace a file that is read. */
-static int tune_check_apart(const char *out, const char *in, const char *role)
+/* Check that an output does not replace a file that is read. */
+static int tune_check_not_same(const char *out, const char *in,
+                               const char *role)
 {
     struct stat a, b;
 
@@ -276,19 +277,19 @@ static int tune_check_apart(const char *out, const char *in, const char *role)
                     out, role);
 }
 
-/* Check an output file before the work begins, so that a mistake does not show
- * only after an hour of translating. */
+/* Check an output file before the work begins, so that the user does not see
+ * the error only after an hour of translating. */
 static int check_output(const struct tune_call *c, const char *out,
                         const char *model)
 {
     int status = EXIT_DONE;
 
     if (!out) return EXIT_DONE;
-    status = tune_check_apart(out, c->steering.memory, "memory");
-    if (!status) status = tune_check_apart(out, c->dev, "--dev file");
+    status = tune_check_not_same(out, c->steering.memory, "memory");
+    if (!status) status = tune_check_not_same(out, c->dev, "--dev file");
     if (!status)
-        status = tune_check_apart(out, c->steering.key_file, "key file");
-    if (!status) status = tune_check_apart(out, model, "model");
+        status = tune_check_not_same(out, c->steering.key_file, "key file");
+    if (!status) status = tune_check_not_same(out, model, "model");
     return status ? status : whole_file_check(out);
 }
 
@@ -302,7 +303,8 @@ static int open_all(struct tune_call *c)
     if ((status = model_find(&c->model, c->model_name, &path))) return status;
     if ((status = check_output(c, c->output, path))
         || (status = check_output(c, c->svg, path))
-        || (status = tune_check_apart(c->svg, c->output, "settings file")))
+        || (status = tune_check_not_same(c->svg, c->output,
+                                         "settings file")))
         return status;
     status = steering_open(&c->steering, c->model, c->options, SKMT_TM_READ,
                            c->quiet);
@@ -341,7 +343,7 @@ static struct tune_table *add_table(struct tune_call *c, int axis, int other)
     assert(c->n_tables < c->cap_tables);
     t = &c->tables[c->n_tables++];
     *t = (struct tune_table){ .varies = { false } };
-    memcpy(t->at, c->at, sizeof t->at);
+    memcpy(t->at, c->best, sizeof t->at);
     t->varies[axis] = t->varies[other] = true;
     return t;
 }
@@ -400,9 +402,9 @@ static int run_full(struct tune_call *c)
         status = show_table(c, AXIS_M, AXIS_K, at);
     } while (!status && tune_table_next(c, &rest, at));
     if (!status && c->axes[AXIS_LAMBDA].n > 1)
-        status = show_table(c, AXIS_LAMBDA, AXIS_LAMBDA, c->at);
+        status = show_table(c, AXIS_LAMBDA, AXIS_LAMBDA, c->best);
     if (!status && c->axes[AXIS_TAU].n > 1)
-        status = show_table(c, AXIS_TAU, AXIS_TAU, c->at);
+        status = show_table(c, AXIS_TAU, AXIS_TAU, c->best);
     return status;
 }
 
@@ -414,9 +416,9 @@ static int cmd_tune_stopped(struct tune_call *c, int status)
     if (!c->n_scored)
         return complain(status, "stopped before the first setting was scored; "
                         "no file was written");
-    tune_put_setting(&t, c, c->at);
+    tune_put_setting(&t, c, c->best);
     textbuf_addf(&t, " (%s %.2f)", tune_metrics[c->metric].title,
-                 tune_point_at(c, c->at)->score[c->metric]);
+                 tune_point_at(c, c->best)->score[c->metric]);
     complain(0, "stopped after %zu of %zu settings, best so far: %.*s; no "
              "file was written", c->n_scored, c->n_points, (int)t.len,
              t.failed ? "?" : t.data);
@@ -424,7 +426,7 @@ static int cmd_tune_stopped(struct tune_call *c, int status)
     return status;
 }
 
-/* ---- putting it together ---------------------------------------------- */
+/* ---- all steps -------------------------------------------------------- */
 
 static int write_files(struct tune_call *c)
 {
@@ -466,12 +468,12 @@ static int tune_all(struct tune_call *c)
     if (!status) status = tune_set_read(c);
     if (status) return status;
     begin_tune_progress(c, "without the memory", 1);
-    status = tune_run_alone(c);
+    status = tune_run_model_only(c);
     progress_end(&c->progress);
     if (!status) status = tune_set_search(c);
     if (status) return status;
     if (!c->json) {
-        tune_text_head(c);
+        tune_text_header(c);
         if ((status = print_out(c))) return status;
     }
     begin_tune_progress(c, "", c->n_points);
@@ -486,7 +488,7 @@ static int run_tune(struct tune_call *c)
 
     if (!interrupt_start())
         return complain(EXIT_TROUBLE, "cannot create a thread");
-    interrupt_work(true);
+    interrupt_set_polled(true);
     status = open_all(c);
     if (!status) status = tune_all(c);
     progress_end(&c->progress);

@@ -166,6 +166,8 @@ static bool find_words(struct explain *x)
 
 /* ---- votes ------------------------------------------------------------ */
 
+/* Return the place of a vote, which is added if it is new. Return NULL if out
+ * of memory. */
 static struct explain_place *place_of(struct explain *x, const skmt_vote *v)
 {
     struct explain_place *p;
@@ -183,25 +185,26 @@ static struct explain_place *place_of(struct explain *x, const skmt_vote *v)
     return p;
 }
 
+/* Add a vote for a token of a word. output: the token in the translation. */
 static bool add_vote(struct explain *x, int word, const skmt_vote *v,
-                     int32_t written)
+                     int32_t output)
 {
     struct explain_place *p = place_of(x, v);
-    bool followed = v->id == written;
+    bool matches_output = v->id == output;
 
     if (!p) return false;
-    if (p->word < 0 || (followed && !p->followed)) p->word = word;
-    p->followed |= followed;
+    if (p->word < 0 || (matches_output && !p->matches_output)) p->word = word;
+    p->matches_output |= matches_output;
     return true;
 }
 
 /* Add the votes for the tokens of a word. The pair of the word is the one whose
- * votes for the written tokens have the most weight. weight: [n_pairs] work
- * space. */
+ * votes for the tokens of the translation have the most weight. weight: scratch
+ * space for n_pairs numbers. */
 static bool add_votes(struct explain *x, int word, double *weight)
 {
     struct explain_word *w = &x->words[word];
-    double most = 0;
+    double max_weight = 0;
 
     memset(weight, 0, (size_t)x->n_pairs * sizeof *weight);
     for (int i = w->first; i < w->first + w->n; i++) {
@@ -219,8 +222,8 @@ static bool add_votes(struct explain *x, int word, double *weight)
             if (!add_vote(x, word, &v, p.id)) return false;
             if (v.id == p.id && explain_counts(x, w, &p))
                 weight[v.pair] += lambda * v.share;
-            if (weight[v.pair] > most) {
-                most = weight[v.pair];
+            if (weight[v.pair] > max_weight) {
+                max_weight = weight[v.pair];
                 w->pair = v.pair;
             }
         }
@@ -230,9 +233,10 @@ static bool add_votes(struct explain *x, int word, double *weight)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct explain_place *x = a, *y = b;
+    const struct explain_place *left = a, *right = b;
 
-    return x->pair != y->pair ? x->pair - y->pair : x->position - y->position;
+    if (left->pair != right->pair) return left->pair - right->pair;
+    return left->position - right->position;
 }
 
 static bool find_places(struct explain *x)
@@ -281,14 +285,14 @@ static bool make_tokenizer(struct explain *x, skmt_error *err)
     return ok;
 }
 
-/* Piece i of the source, counted over all sentences of a result. */
+/* Get piece i of the source, counted over all sentences of a result. */
 static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
 {
-    for (int seg = 0; seg < skmt_result_segs(r); seg++) {
-        int n = skmt_result_source_pieces(r, seg);
+    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
+        int n = skmt_result_source_pieces(r, sentence);
 
         if (i < n) {
-            skmt_result_source_piece(r, seg, i, out);
+            skmt_result_source_piece(r, sentence, i, out);
             return true;
         }
         i -= n;

@@ -29,10 +29,10 @@ struct explain_place {          /* a token of a pair's target that voted */
     int pair, position;
     int32_t id;
     const char *text;           /* as in the vocabulary */
-    bool followed;              /* at least one vote was for the token that was
-                                   written */
-    int word;                   /* the first word it voted for; if followed, the
-                                   first one where it was */
+    bool matches_output;        /* for at least one of its votes, the token
+                                   voted for is the one in the translation */
+    int word;                   /* the first word it voted for; if
+                                   matches_output, the first such word */
     size_t begin, end;          /* bytes of the target, ascending with position;
                                    empty for a token without text (EOS) */
 };
@@ -72,7 +72,7 @@ int explain_n_voting(const struct explain *x);  /* number of pairs that voted */
 bool explain_counts(const struct explain *x, const struct explain_word *w,
                     const skmt_piece *p);
 
-/* A piece of the vocabulary without the mark for a leading space. */
+/* Returns a piece of the vocabulary without the mark for a leading space. */
 const char *explain_piece(const char *text);
 
 /* ---- as text, explain_text.c */
@@ -85,11 +85,12 @@ bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
 
 /* ---- as JSON: members of the objects of a sentence and of a token */
 
-/* "pairs": the pairs that steered the sentence, without alternatives. */
+/* Appends "pairs": the pairs that steered the sentence, without
+ * alternatives. */
 void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg);
-/* An array of the other stored translations of sentences [seg, end) whose
- * stored translation was reused. Returns their number; if it is 0, nothing is
- * written. */
+/* Appends an array of the other stored translations of sentences [seg, end)
+ * whose stored translation was reused. Returns their number; if it is 0,
+ * nothing is appended. */
 int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
                               int end);
 void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,

@@ -57,7 +57,7 @@ static const char *const style[] = {
 };
 
 /* Begin a span that is shaded and underlined by a weight. */
-static void put_shade(struct textbuf *t, double weight)
+static void begin_shaded(struct textbuf *t, double weight)
 {
     int line = weight >= 0.8 ? 3 : weight >= 0.5 ? 2 : weight >= 0.2;
 
@@ -80,7 +80,7 @@ static void explain_html_put_head(struct textbuf *t)
                  "the translation</h1>\n<p>The shade and the underline of a "
                  "word show the weight of the memory in it: ");
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        put_shade(t, steps[i]);
+        begin_shaded(t, steps[i]);
         textbuf_addf(t, "&nbsp;%.0f&nbsp;%%&nbsp;</span> ", 100 * steps[i]);
     }
     textbuf_adds(t, "Point at a word, or reach it with the Tab key, to see the "
@@ -108,8 +108,9 @@ static void explain_html_put_foot(struct textbuf *t, const struct html *h)
 
 /* ---- text ------------------------------------------------------------- */
 
-/* Escape a character. Characters that HTML does not allow are replaced: ASCII
- * controls by their symbols from U+2400 on, C1 controls by U+FFFD. */
+/* Append a character, escaped. Characters that HTML does not allow are
+ * replaced: ASCII controls by their symbols from U+2400 on, C1 controls by
+ * U+FFFD. */
 static void explain_html_put_char(struct textbuf *t, const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -180,8 +181,8 @@ static void explain_html_put_piece(struct textbuf *t, const char *text)
 
 /* ---- votes for a word ------------------------------------------------- */
 
-/* The beginning of an id, which names the sentence. */
-static void explain_html_put_name(struct html *h, const struct explain *x)
+/* Append the beginning of an id, which identifies the sentence. */
+static void explain_html_put_id(struct html *h, const struct explain *x)
 {
     textbuf_addf(&h->t, "s%llu-%d", (unsigned long long)h->lines, x->seg + 1);
 }
@@ -192,7 +193,7 @@ static void put_vote(struct html *h, const struct explain *x,
     struct textbuf *t = &h->t;
 
     textbuf_adds(t, "<td><a href=\"#");
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(t, "p%dt%d\">pair %d</a></td>", v->pair + 1, v->position,
                  v->pair + 1);
     textbuf_addf(t, "<td class=\"n\">%d&nbsp;%%</td><td class=\"n\">%d</td>"
@@ -203,7 +204,7 @@ static void put_vote(struct html *h, const struct explain *x,
     textbuf_adds(t, "</td>");
 }
 
-/* The rows of one token. The first two cells span all of them. */
+/* Append the rows of one token. The first two cells span all of them. */
 static void put_token(struct html *h, const struct explain *x, int i)
 {
     struct textbuf *t = &h->t;
@@ -235,7 +236,7 @@ static void put_votes(struct html *h, const struct explain *x, int word)
     struct textbuf *t = &h->t;
 
     textbuf_adds(t, "<div class=\"v\" role=\"tooltip\" id=\"");
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(t, "v%d\">", word);
     textbuf_adds(t, "<table><tr><th>token</th><th>lambda</th><th>voted by</th>"
                  "<th>similarity</th><th>position</th><th>distance</th>"
@@ -246,10 +247,10 @@ static void put_votes(struct html *h, const struct explain *x, int word)
 
 /* ---- the translation -------------------------------------------------- */
 
-/* The stored token to which a word links: preferably a token of the word's pair
- * whose vote was followed. NULL if none belongs to the word. */
-static const struct explain_place *place_for(const struct explain *x,
-                                             int word)
+/* Return the stored token to which a word links, preferably a token of the
+ * word's pair whose vote won. Return NULL if none belongs to the word. */
+static const struct explain_place *link_target(const struct explain *x,
+                                               int word)
 {
     const struct explain_word *w = &x->words[word];
     const struct explain_place *any = NULL;
@@ -258,7 +259,7 @@ static const struct explain_place *place_for(const struct explain *x,
         const struct explain_place *p = &x->places[i];
 
         if (p->word != word) continue;
-        if (p->followed && p->pair == w->pair) return p;
+        if (p->matches_output && p->pair == w->pair) return p;
         if (!any) any = p;
     }
     return any;
@@ -268,7 +269,7 @@ static const struct explain_place *place_for(const struct explain *x,
  * words, link to the first of them. */
 static void put_link(struct html *h, const struct explain *x, int word)
 {
-    const struct explain_place *p = place_for(x, word);
+    const struct explain_place *p = link_target(x, word);
     skmt_vote v = { .pair = -1 };
     int n = 0, i = x->words[word].first;
 
@@ -277,10 +278,10 @@ static void put_link(struct html *h, const struct explain *x, int word)
         skmt_result_vote(x->r, x->hyp, x->seg, i, 0, &v);
     }
     textbuf_adds(&h->t, "<a href=\"#");
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(&h->t, "p%dt%d\" aria-describedby=\"",
                  (p ? p->pair : v.pair) + 1, p ? p->position : v.position);
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(&h->t, "v%d\">", word);
 }
 
@@ -297,13 +298,13 @@ static void put_pieces(struct html *h, const struct explain *x,
         if (p.begin < w->begin) p.begin = w->begin;
         if (p.end > w->end) p.end = w->end;
         if (p.end <= p.begin) continue;
-        put_shade(t, weight);
+        begin_shaded(t, weight);
         put_html(t, x->text + p.begin, p.end - p.begin);
         textbuf_adds(t, "</span>");
     }
     if (w->end > w->begin) return;
     textbuf_adds(t, " ");
-    put_shade(t, w->high);
+    begin_shaded(t, w->high);
     textbuf_adds(t, "(end)</span>");
 }
 
@@ -327,7 +328,7 @@ static void explain_html_put_word(struct html *h, const struct explain *x,
         return;
     }
     textbuf_adds(t, "<div class=\"w\" id=\"");
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(t, "w%d\">", word);
     put_link(h, x, word);
     put_pieces(h, x, w);
@@ -347,9 +348,9 @@ static void explain_html_put_translation(struct html *h,
     textbuf_adds(t, ">");
     if (x->exact) {
         textbuf_adds(t, "<div class=\"w\"><a href=\"#");
-        explain_html_put_name(h, x);
+        explain_html_put_id(h, x);
         textbuf_adds(t, "p1\">");
-        put_shade(t, 1);
+        begin_shaded(t, 1);
         put_html(t, x->text, x->end);
         textbuf_adds(t, "</span></a></div>");
     }
@@ -369,17 +370,18 @@ static void put_place(struct html *h, const struct explain *x,
 {
     struct textbuf *t = &h->t;
 
-    textbuf_addf(t, "<a class=\"m%s\" id=\"", p->followed ? " h" : "");
-    explain_html_put_name(h, x);
+    textbuf_addf(t, "<a class=\"m%s\" id=\"", p->matches_output ? " h" : "");
+    explain_html_put_id(h, x);
     textbuf_addf(t, "p%dt%d\" href=\"#", p->pair + 1, p->position);
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(t, "w%d\">", p->word);
     if (p->end > p->begin) put_html(t, target + p->begin, p->end - p->begin);
     else explain_html_put_piece(t, p->text);
     textbuf_adds(t, "</a>");
 }
 
-/* The target with links. Tokens without text, such as EOS, come last. */
+/* Append the target with links. Tokens without text, such as EOS, come
+ * last. */
 static void put_target(struct html *h, const struct explain *x,
                        const struct explain_pair *pair)
 {
@@ -405,7 +407,7 @@ static void explain_html_put_pair(struct html *h, const struct explain *x,
     struct textbuf *t = &h->t;
 
     textbuf_adds(t, "<li id=\"");
-    explain_html_put_name(h, x);
+    explain_html_put_id(h, x);
     textbuf_addf(t, "p%d\">", i + 1);
     textbuf_addf(t, "<p class=\"head\">Pair %d: %d&nbsp;%% similar", i + 1,
                  similarity_percent(p->match.similarity));
@@ -428,7 +430,7 @@ static void explain_html_put_pair(struct html *h, const struct explain *x,
 static void put_note(struct html *h, const struct explain *x)
 {
     struct textbuf *t = &h->t;
-    int n_silent = x->n_pairs - explain_n_voting(x);
+    int n_nonvoting = x->n_pairs - explain_n_voting(x);
 
     if (x->exact) {
         textbuf_adds(t, "<p class=\"note\">This sentence is stored; its "
@@ -439,14 +441,15 @@ static void put_note(struct html *h, const struct explain *x)
                      "other translations of it are stored.");
         }
         textbuf_adds(t, "</p>\n");
-    } else if (n_silent == x->n_pairs) {
-        textbuf_addf(t, "<p class=\"note\">No %s; translated by the model "
-                     "alone.</p>\n",
-                     n_silent ? "stored pair is near enough to vote"
-                              : "similar pair is stored");
-    } else if (n_silent) {
+    } else if (n_nonvoting == x->n_pairs) {
         textbuf_adds(t, "<p class=\"note\">");
-        put_noun(t, n_silent, "more pair", "more pairs");
+        textbuf_adds(t, n_nonvoting ? "Similar pairs were found, but none of "
+                                      "them voted"
+                                    : "No similar pair is stored");
+        textbuf_adds(t, "; translated by the model alone.</p>\n");
+    } else if (n_nonvoting) {
+        textbuf_adds(t, "<p class=\"note\">");
+        put_noun(t, n_nonvoting, "more pair", "more pairs");
         textbuf_adds(t, " did not vote.</p>\n");
     }
 }
@@ -516,8 +519,8 @@ bool html_add(struct html *h, struct explain *x, const skmt_result *r,
     repair_line(&h->source, source, len);
     textbuf_addf(&h->t, "<article>\n<h2>Line %llu</h2>\n",
                  (unsigned long long)h->lines);
-    for (int seg = 0; seg < n; seg++) {
-        if (!explain_load(x, r, 0, seg, err)) return false;
+    for (int sentence = 0; sentence < n; sentence++) {
+        if (!explain_load(x, r, 0, sentence, err)) return false;
         explain_html_count(h, x);
         explain_html_put_sentence(h, x);
     }

@@ -9,8 +9,9 @@
  *                 id 17, main
  *                 contributed: Having regard to Article .. (1)
  *
- * On a terminal, the weight is also shown by color and underlining, and the
- * text between braces is underlined instead. */
+ * The weight of a word is the lowest and the highest weight of its tokens. On a
+ * terminal, it is also shown by color and underlining, and underlining replaces
+ * the braces. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ enum { WORD_COLUMNS = 16, MAX_VOTE_RUNS = 24 };
 static const char reset_style[] = "\033[0m", dim[] = "\033[2m",
     bold[] = "\033[1m", vote_style[] = "\033[32;4m";
 
-/* From one half on, text is also underlined, for the color blind. */
+/* Text with a weight of 0.5 or more is also underlined, for color-blind
+ * users. */
 static const char *weight_style(double weight)
 {
     if (weight >= 0.8) return "\033[1;32;4m";
@@ -32,93 +34,96 @@ static const char *weight_style(double weight)
     return "";
 }
 
-struct explain_layout {         /* one call of explain_put */
+struct explain_output {         /* of one call of explain_put() */
     struct explain *x;
     struct textbuf *t;
     bool color;
 };
 
-static void explain_text_paint(struct explain_layout *y, const char *code)
+static void explain_text_put_style(struct explain_output *o,
+                                   const char *escape)
 {
-    if (y->color) textbuf_adds(y->t, code);
+    if (o->color) textbuf_adds(o->t, escape);
 }
 
 /* ---- the translation -------------------------------------------------- */
 
-/* A text in the style of a weight. Spaces around it are not underlined. */
-static void put_weighted(struct explain_layout *y, const char *s, size_t n,
+/* Append s in the style for its weight. Spaces around it are not underlined. */
+static void put_weighted(struct explain_output *o, const char *s, size_t n,
                          double weight)
 {
-    size_t skip = strspn(s, " "), back = n;
-    const char *code = y->color ? weight_style(weight) : "";
+    size_t begin = strspn(s, " "), end = n;
+    const char *escape = o->color ? weight_style(weight) : "";
 
-    if (skip > n) skip = n;
-    while (back > skip && s[back - 1] == ' ') back--;
-    if (back == skip) code = "";
-    textbuf_add(y->t, s, skip);
-    textbuf_adds(y->t, code);
-    put_visible(y->t, s + skip, back - skip);
-    if (code[0]) textbuf_adds(y->t, reset_style);
-    textbuf_add(y->t, s + back, n - back);
+    if (begin > n) begin = n;
+    while (end > begin && s[end - 1] == ' ') end--;
+    if (end == begin) escape = "";
+    textbuf_add(o->t, s, begin);
+    textbuf_adds(o->t, escape);
+    put_visible(o->t, s + begin, end - begin);
+    if (escape[0]) textbuf_adds(o->t, reset_style);
+    textbuf_add(o->t, s + end, n - end);
 }
 
-/* The text between tokens is space, or a sentence whose stored translation was
- * reused. */
-static void explain_text_put_translation(struct explain_layout *y,
+/* A reused sentence has no tokens. Its text is therefore part of the gap before
+ * the next token, and gets weight 1. Other gaps are only spaces. */
+static void explain_text_put_translation(struct explain_output *o,
                                          const skmt_result *r, int hyp)
 {
     size_t len = 0, at = 0;
     const char *text = skmt_result_text(r, hyp, &len);
     double weight = 0;          /* of the text from `at` to the next token */
 
-    for (int seg = 0; seg < skmt_result_segs(r); seg++) {
-        int n = skmt_result_target_pieces(r, hyp, seg);
+    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
+        int n = skmt_result_target_pieces(r, hyp, sentence);
         skmt_steering s;
 
-        skmt_result_pair(r, seg, 0, &s);
+        skmt_result_pair(r, sentence, 0, &s);
         if (s.exact) weight = 1;
         for (int i = 0; i < n; i++) {
             skmt_piece p;
 
-            skmt_result_target_piece(r, hyp, seg, i, &p);
+            skmt_result_target_piece(r, hyp, sentence, i, &p);
             if (p.begin > at)
-                put_weighted(y, text + at, p.begin - at, weight);
-            put_weighted(y, text + p.begin, p.end - p.begin,
-                         skmt_result_trust(r, hyp, seg, i, NULL));
+                put_weighted(o, text + at, p.begin - at, weight);
+            put_weighted(o, text + p.begin, p.end - p.begin,
+                         skmt_result_trust(r, hyp, sentence, i, NULL));
             at = p.end;
             weight = 0;
         }
     }
     assert(at <= len);
-    put_weighted(y, text + at, len - at, weight);
-    textbuf_adds(y->t, "\n");
+    put_weighted(o, text + at, len - at, weight);
+    textbuf_adds(o->t, "\n");
 }
 
 /* ---- words and their votes -------------------------------------------- */
 
 struct vote_run {               /* votes of one pair at consecutive positions */
-    int pair, from, to;
-    bool followed;              /* the votes are for the written tokens */
-    const char *text;           /* the token voted for, if not followed */
+    int pair, first, last;      /* the positions */
+    bool matches_output;        /* the tokens voted for are those in the
+                                   translation */
+    const char *text;           /* the token voted for, if it is another */
 };
 
-/* Add a vote to one of the n runs, or as a new run. Votes that do not fit are
- * left out. Returns the new n. */
+/* Add a vote to a run that it repeats or extends, or else as a new run. If the
+ * list is full, the vote is dropped. Returns the new number of runs. */
 static int add_to_runs(struct vote_run *list, int n, const skmt_vote *v,
-                       bool followed)
+                       bool matches_output)
 {
     for (int i = 0; i < n; i++) {
-        if (list[i].pair != v->pair || list[i].followed != followed) continue;
-        if (v->position >= list[i].from && v->position <= list[i].to
-            && (followed || !strcmp(list[i].text, v->text))) return n;
-        if (followed && v->position == list[i].to + 1) {
-            list[i].to++;
+        if (list[i].pair != v->pair
+            || list[i].matches_output != matches_output) continue;
+        if (v->position >= list[i].first && v->position <= list[i].last
+            && (matches_output || !strcmp(list[i].text, v->text))) return n;
+        if (matches_output && v->position == list[i].last + 1) {
+            list[i].last++;
             return n;
         }
     }
     if (n == MAX_VOTE_RUNS) return n;
-    list[n] = (struct vote_run){ v->pair, v->position, v->position, followed,
-                                 v->text };
+    list[n] = (struct vote_run){ v->pair, v->position, v->position,
+                                 matches_output, v->text };
     return n + 1;
 }
 
@@ -133,6 +138,7 @@ static int find_vote_runs(const struct explain *x,
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         if (!explain_counts(x, w, &p)) continue;
+        /* This is only called for the number of votes. */
         skmt_result_trust(x->r, x->hyp, x->seg, i, &votes);
         for (int k = 0; k < votes; k++) {
             skmt_vote v;
@@ -145,18 +151,19 @@ static int find_vote_runs(const struct explain *x,
     return n;
 }
 
-static void put_vote_run(struct explain_layout *y, const struct vote_run *v)
+static void put_vote_run(struct explain_output *o, const struct vote_run *v)
 {
-    textbuf_addf(y->t, "#%d %d%% at %d", v->pair + 1,
-                 similarity_percent(y->x->pairs[v->pair].match.similarity),
-                 v->from);
-    if (v->to > v->from) textbuf_addf(y->t, "-%d", v->to);
-    if (v->followed) return;
-    textbuf_adds(y->t, " for \"");
-    put_visible(y->t, explain_piece(v->text), strlen(explain_piece(v->text)));
-    textbuf_adds(y->t, "\"");
+    textbuf_addf(o->t, "#%d %d%% at %d", v->pair + 1,
+                 similarity_percent(o->x->pairs[v->pair].match.similarity),
+                 v->first);
+    if (v->last > v->first) textbuf_addf(o->t, "-%d", v->last);
+    if (v->matches_output) return;
+    textbuf_adds(o->t, " for \"");
+    put_visible(o->t, explain_piece(v->text), strlen(explain_piece(v->text)));
+    textbuf_adds(o->t, "\"");
 }
 
+/* Append spaces until the text after `from` has `width` columns. */
 static void put_padding(struct textbuf *t, size_t from, int width)
 {
     int columns = 0;
@@ -168,8 +175,9 @@ static void put_padding(struct textbuf *t, size_t from, int width)
 
 static int rounded_percent(double weight) { return (int)(weight * 100 + 0.5); }
 
-/* "0-41%" or "98%"; "-" if the memory had no weight. */
-static void put_weight(struct explain_layout *y, const struct explain_word *w)
+/* Append the lowest and the highest weight of the word's tokens: "0-41%", or
+ * "98%" if they are equal, or "-" if the memory had no weight. */
+static void put_weight(struct explain_output *o, const struct explain_word *w)
 {
     int low = rounded_percent(w->low), high = rounded_percent(w->high);
     char range[32] = "-";
@@ -178,192 +186,196 @@ static void put_weight(struct explain_layout *y, const struct explain_word *w)
         snprintf(range, sizeof range, "%d%%", high);
     else if (w->high > 0)
         snprintf(range, sizeof range, "%d-%d%%", low, high);
-    textbuf_addf(y->t, "%*s", 8 - (int)strlen(range), "");
-    explain_text_paint(y, weight_style(w->high));
-    textbuf_adds(y->t, range);
-    if (weight_style(w->high)[0]) explain_text_paint(y, reset_style);
-    textbuf_adds(y->t, "  ");
+    textbuf_addf(o->t, "%*s", 8 - (int)strlen(range), "");
+    explain_text_put_style(o, weight_style(w->high));
+    textbuf_adds(o->t, range);
+    if (weight_style(w->high)[0]) explain_text_put_style(o, reset_style);
+    textbuf_adds(o->t, "  ");
 }
 
-static void explain_text_put_word(struct explain_layout *y,
+static void explain_text_put_word(struct explain_output *o,
                                   const struct explain_word *w)
 {
-    struct explain *x = y->x;
+    struct explain *x = o->x;
     struct vote_run list[MAX_VOTE_RUNS];
     int n = find_vote_runs(x, w, list);
     size_t from;
 
-    put_weight(y, w);
-    from = y->t->len;
+    put_weight(o, w);
+    from = o->t->len;
     if (w->end > w->begin)
-        put_visible(y->t, x->text + w->begin, w->end - w->begin);
+        put_visible(o->t, x->text + w->begin, w->end - w->begin);
     else
-        textbuf_adds(y->t, "(end)");
-    put_padding(y->t, from, n ? WORD_COLUMNS : 0);
+        textbuf_adds(o->t, "(end)");
+    put_padding(o->t, from, n ? WORD_COLUMNS : 0);
     for (int i = 0; i < n; i++) {
-        textbuf_adds(y->t, i ? ", " : "  ");
-        put_vote_run(y, &list[i]);
+        textbuf_adds(o->t, i ? ", " : "  ");
+        put_vote_run(o, &list[i]);
     }
-    textbuf_adds(y->t, "\n");
+    textbuf_adds(o->t, "\n");
 }
 
-static void explain_text_put_words(struct explain_layout *y)
+static void explain_text_put_words(struct explain_output *o)
 {
-    explain_text_paint(y, dim);
-    textbuf_adds(y->t, "  weight  word              votes: pair, its "
+    explain_text_put_style(o, dim);
+    textbuf_adds(o->t, "  weight  word              votes: pair, its "
                  "similarity, position in its target");
-    explain_text_paint(y, reset_style);
-    textbuf_adds(y->t, "\n");
-    for (int i = 0; i < y->x->n_words; i++)
-        explain_text_put_word(y, &y->x->words[i]);
+    explain_text_put_style(o, reset_style);
+    textbuf_adds(o->t, "\n");
+    for (int i = 0; i < o->x->n_words; i++)
+        explain_text_put_word(o, &o->x->words[i]);
 }
 
 /* ---- pairs that voted ------------------------------------------------- */
 
-/* Find the next run of consecutive places whose votes were followed, from place
- * *i on. *i moves past it. Returns false if there is none. */
-static bool next_followed_run(const struct explain_layout *y,
+/* Find the next run of consecutive places, from place *i on, whose tokens are
+ * in the translation. *i moves past it. Returns false if there is none. */
+static bool next_matching_run(const struct explain_output *o,
                               const struct explain_pair *p, int *i,
                               size_t *begin, size_t *end)
 {
-    const struct explain_place *at = y->x->places;
+    const struct explain_place *at = o->x->places;
     int last = p->first + p->n;
 
-    while (*i < last && !(at[*i].followed && at[*i].end > at[*i].begin)) ++*i;
+    while (*i < last
+           && !(at[*i].matches_output && at[*i].end > at[*i].begin)) ++*i;
     if (*i == last) return false;
     *begin = at[*i].begin;
     do {
         *end = at[*i].end;
         ++*i;
-    } while (*i < last && at[*i].followed && at[*i].end > at[*i].begin
+    } while (*i < last && at[*i].matches_output
+             && at[*i].end > at[*i].begin
              && at[*i].position == at[*i - 1].position + 1);
     while (*end > *begin && p->match.target[*end - 1] == ' ') --*end;
     return true;
 }
 
-/* The target, with the tokens whose votes were followed between braces. */
-static void put_marked(struct explain_layout *y, const struct explain_pair *p)
+/* Append the target. Tokens whose vote won are put in braces. */
+static void put_marked(struct explain_output *o, const struct explain_pair *p)
 {
     const char *s = p->match.target;
     size_t at = 0, begin, end;
     int i = p->first;
 
-    while (next_followed_run(y, p, &i, &begin, &end)) {
+    while (next_matching_run(o, p, &i, &begin, &end)) {
         if (end == begin) continue;     /* only a space */
-        put_visible(y->t, s + at, begin - at);
-        textbuf_adds(y->t, y->color ? vote_style : "{");
-        put_visible(y->t, s + begin, end - begin);
-        textbuf_adds(y->t, y->color ? reset_style : "}");
+        put_visible(o->t, s + at, begin - at);
+        textbuf_adds(o->t, o->color ? vote_style : "{");
+        put_visible(o->t, s + begin, end - begin);
+        textbuf_adds(o->t, o->color ? reset_style : "}");
         at = end;
     }
-    put_visible(y->t, s + at, strlen(s) - at);
+    put_visible(o->t, s + at, strlen(s) - at);
 }
 
-/* The words that come from a pair, with ".." for other words between them. */
-static void put_contribution(struct explain_layout *y, int pair)
+/* Append the words that come from a pair, with ".." for other words between
+ * them. */
+static void put_contribution(struct explain_output *o, int pair)
 {
-    const struct explain *x = y->x;
+    const struct explain *x = o->x;
     int last = -1;
 
     for (int i = 0; i < x->n_words; i++) {
         const struct explain_word *w = &x->words[i];
 
         if (w->pair != pair || w->end == w->begin) continue;
-        textbuf_adds(y->t, last < 0 ? "            contributed: "
+        textbuf_adds(o->t, last < 0 ? "            contributed: "
                      : i == last + 1 ? " " : " .. ");
-        put_visible(y->t, x->text + w->begin, w->end - w->begin);
+        put_visible(o->t, x->text + w->begin, w->end - w->begin);
         last = i;
     }
-    if (last >= 0) textbuf_adds(y->t, "\n");
+    if (last >= 0) textbuf_adds(o->t, "\n");
 }
 
-static void explain_text_put_pair(struct explain_layout *y, int i)
+static void explain_text_put_pair(struct explain_output *o, int i)
 {
-    const struct explain_pair *p = &y->x->pairs[i];
-    struct textbuf *t = y->t;
+    const struct explain_pair *p = &o->x->pairs[i];
+    struct textbuf *t = o->t;
 
     textbuf_addf(t, "  #%-3d", i + 1);
-    explain_text_paint(y, bold);
+    explain_text_put_style(o, bold);
     textbuf_addf(t, "%3d%%", similarity_percent(p->match.similarity));
-    explain_text_paint(y, reset_style);
+    explain_text_put_style(o, reset_style);
     textbuf_adds(t, "  ");
     put_visible(t, p->match.source, strlen(p->match.source));
     textbuf_adds(t, "\n            ");
-    if (y->x->exact) put_visible(t, p->match.target, strlen(p->match.target));
-    else put_marked(y, p);
+    if (o->x->exact) put_visible(t, p->match.target, strlen(p->match.target));
+    else put_marked(o, p);
     textbuf_adds(t, "\n");
     if (p->match.id) {
-        explain_text_paint(y, dim);
+        explain_text_put_style(o, dim);
         textbuf_addf(t, "            id %lld, ", (long long)p->match.id);
         put_visible(t, p->match.memory, strlen(p->match.memory));
-        explain_text_paint(y, reset_style);
+        explain_text_put_style(o, reset_style);
         textbuf_adds(t, "\n");
     }
-    put_contribution(y, i);
+    put_contribution(o, i);
 }
 
 /* ---- a sentence, and all of them -------------------------------------- */
 
-static void put_n_silent(struct explain_layout *y, int n)
+static void put_nonvoting_count(struct explain_output *o, int n)
 {
-    textbuf_adds(y->t, "  ");
-    put_noun(y->t, n, "more pair", "more pairs");
-    textbuf_adds(y->t, " did not vote\n");
+    textbuf_adds(o->t, "  ");
+    put_noun(o->t, n, "more pair", "more pairs");
+    textbuf_adds(o->t, " did not vote\n");
 }
 
-/* A sentence whose stored translation was reused. */
-static void put_reused(struct explain_layout *y)
+/* Append the explanation of a sentence whose stored translation was reused. */
+static void put_reused(struct explain_output *o)
 {
-    int others = y->x->n_pairs - 1;
+    int others = o->x->n_pairs - 1;
 
-    textbuf_adds(y->t, "  this sentence is stored; its translation was "
+    textbuf_adds(o->t, "  this sentence is stored; its translation was "
                  "reused\n");
-    explain_text_put_pair(y, 0);
+    explain_text_put_pair(o, 0);
     if (!others) return;
-    textbuf_adds(y->t, "  ");
-    put_noun(y->t, others, "other translation of it is stored",
+    textbuf_adds(o->t, "  ");
+    put_noun(o->t, others, "other translation of it is stored",
              "other translations of it are stored");
-    textbuf_adds(y->t, ":\n");
-    for (int i = 1; i <= others; i++) explain_text_put_pair(y, i);
+    textbuf_adds(o->t, ":\n");
+    for (int i = 1; i <= others; i++) explain_text_put_pair(o, i);
 }
 
-static void explain_text_put_sentence(struct explain_layout *y)
+static void explain_text_put_sentence(struct explain_output *o)
 {
-    const struct explain *x = y->x;
+    const struct explain *x = o->x;
     int n_voting = explain_n_voting(x);
 
     if (x->exact) {
-        put_reused(y);
+        put_reused(o);
         return;
     }
     if (!n_voting) {
-        textbuf_adds(y->t, x->n_pairs ? "  no stored pair is near enough to "
-                     "vote; translated by the model alone\n"
+        textbuf_adds(o->t, x->n_pairs ? "  similar pairs were found, but none "
+                     "of them voted; translated by the model alone\n"
                      : "  no similar pair is stored; translated by the model "
                      "alone\n");
         return;
     }
-    explain_text_put_words(y);
+    explain_text_put_words(o);
     for (int i = 0; i < x->n_pairs; i++)
-        if (x->pairs[i].n) explain_text_put_pair(y, i);
-    if (x->n_pairs > n_voting) put_n_silent(y, x->n_pairs - n_voting);
+        if (x->pairs[i].n) explain_text_put_pair(o, i);
+    if (x->n_pairs > n_voting)
+        put_nonvoting_count(o, x->n_pairs - n_voting);
 }
 
 bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
                  int hyp, bool color, skmt_error *err)
 {
-    struct explain_layout y = { x, t, color };
+    struct explain_output o = { x, t, color };
     int n = skmt_result_segs(r);
 
-    explain_text_put_translation(&y, r, hyp);
-    for (int seg = 0; seg < n; seg++) {
-        if (!explain_load(x, r, hyp, seg, err)) return false;
+    explain_text_put_translation(&o, r, hyp);
+    for (int sentence = 0; sentence < n; sentence++) {
+        if (!explain_load(x, r, hyp, sentence, err)) return false;
         if (n > 1) {
-            textbuf_addf(t, "  sentence %d of %d: ", seg + 1, n);
+            textbuf_addf(t, "  sentence %d of %d: ", sentence + 1, n);
             put_visible(t, x->text + x->begin, x->end - x->begin);
             textbuf_adds(t, "\n");
         }
-        explain_text_put_sentence(&y);
+        explain_text_put_sentence(&o);
     }
     if (n) textbuf_adds(t, "\n");
     return true;

@@ -18,7 +18,7 @@
 
 static char found_path[PATH_MAX];
 
-/* The folder of the program itself; "" if the system does not tell. */
+/* Get the folder of the program; "" if the system does not provide it. */
 static void program_dir(char *dir, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", dir, size - 1);
@@ -30,13 +30,13 @@ static void program_dir(char *dir, size_t size)
 
 /* Whether the file exists; if so, found_path is set. If not, the path is
  * appended to `tried`, a list for the error message. */
-static bool try_path(const char *dir, const char *below, const char *name,
+static bool try_path(const char *dir, const char *subdir, const char *name,
                      const char *ending, char *tried, size_t size)
 {
     char path[PATH_MAX];
     size_t used = strlen(tried);
 
-    if (snprintf(path, sizeof path, "%s%s/%s%s", dir, below, name, ending)
+    if (snprintf(path, sizeof path, "%s%s/%s%s", dir, subdir, name, ending)
         >= (int)sizeof path) return false;
     if (!access(path, F_OK)) {
         if (!realpath(path, found_path))
@@ -50,38 +50,36 @@ static bool try_path(const char *dir, const char *below, const char *name,
 /* Look for a bare name in the model folders. */
 static bool findmodel_search(const char *name, char *tried, size_t size)
 {
-    static const char *const below[] = { "/../models",
-                                         "/../share/skmt/models" };
-    static const char *const ending[] = { ".skmt", "" };
+    static const char *const subdirs[] = { "/../models",
+                                           "/../share/skmt/models" };
     const char *dot = strrchr(name, '.');
-    int e = dot && !strcmp(dot, ".skmt");
+    const char *ending = dot && !strcmp(dot, ".skmt") ? "" : ".skmt";
     char dir[PATH_MAX];
 
     program_dir(dir, sizeof dir);
     for (size_t i = 0; i < 2 && dir[0]; i++)
-        if (try_path(dir, below[i], name, ending[e], tried, size))
-            return true;
-    return try_path(SKMT_PREFIX, "/share/skmt/models", name, ending[e],
-                    tried, size);
+        if (try_path(dir, subdirs[i], name, ending, tried, size)) return true;
+    return try_path(SKMT_PREFIX, "/share/skmt/models", name, ending, tried,
+                    size);
 }
 
 bool has_default_model(void)
 {
-    const char *from = getenv("SKMT_MODEL");
+    const char *default_name = getenv("SKMT_MODEL");
     char tried[4 * PATH_MAX] = "";
 
-    return (from && from[0]) ||
+    return (default_name && default_name[0]) ||
            findmodel_search(DEFAULT_MODEL, tried, sizeof tried);
 }
 
 int model_find(skmt_model **out, const char *name, const char **path)
 {
-    const char *from = getenv("SKMT_MODEL");
+    const char *default_name = getenv("SKMT_MODEL");
     char tried[4 * PATH_MAX] = "";
     skmt_error err = { 0, "" };
 
     *out = NULL;
-    if (!name && from && from[0]) name = from;
+    if (!name && default_name && default_name[0]) name = default_name;
     if (name && (strchr(name, '/') || !access(name, F_OK))) {
         snprintf(found_path, sizeof found_path, "%s", name);
     } else if (!findmodel_search(name ? name : DEFAULT_MODEL, tried,

@@ -1,6 +1,6 @@
 /* interrupt.c - the signal thread, and the handlers for SIGBUS and SIGXFSZ.
  *
- * state.lock protects the stream, work_checks and signal. The lock is held
+ * state.lock protects the stream, is_polled and signal. The lock is held
  * while a stream is canceled, so interrupt_stream(NULL) does not return before
  * the cancel is done and the stream may be freed. */
 #include <assert.h>
@@ -14,7 +14,8 @@
 #include "cli.h"
 #include "interrupt.h"
 
-#define PATIENCE_SECONDS 5
+/* After this time, a command that does not end by itself is ended. */
+#define END_TIMEOUT_SECONDS 5
 
 static const int handled_signals[] = { SIGINT, SIGTERM, SIGHUP };
 enum { N_HANDLED = sizeof handled_signals / sizeof *handled_signals };
@@ -23,29 +24,29 @@ static struct {
     pthread_mutex_t lock;
     sigset_t set;
     skmt_stream *stream;        /* canceled on a signal; may be NULL */
-    bool work_checks;           /* the main thread checks for signals */
+    bool is_polled;             /* the main thread polls for signals */
     int signal;                 /* the one received; 0: none */
     int pipe[2];                /* readable after a signal */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .pipe = { -1, -1 } };
 
 static void *wait_for_signals(void *unused)
 {
-    static const struct timespec patience = { PATIENCE_SECONDS, 0 };
+    static const struct timespec timeout = { END_TIMEOUT_SECONDS, 0 };
     int sig;
 
     (void)unused;
     if (sigwait(&state.set, &sig)) return NULL;
     pthread_mutex_lock(&state.lock);
-    if (!state.stream && !state.work_checks) _exit(EXIT_SIGNAL + sig);
+    if (!state.stream && !state.is_polled) _exit(EXIT_SIGNAL + sig);
     state.signal = sig;
     if (state.stream) skmt_stream_cancel(state.stream);
     if (write(state.pipe[1], "", 1) < 0) _exit(EXIT_SIGNAL + sig);
     pthread_mutex_unlock(&state.lock);
-    sigtimedwait(&state.set, NULL, &patience);
+    sigtimedwait(&state.set, NULL, &timeout);
     _exit(EXIT_SIGNAL + sig);
 }
 
-void interrupt_hold(void)
+void interrupt_block(void)
 {
     struct sigaction old;
 
@@ -57,7 +58,7 @@ void interrupt_hold(void)
     pthread_sigmask(SIG_BLOCK, &state.set, NULL);
 }
 
-int interrupt_held(void)
+int interrupt_pending(void)
 {
     sigset_t pending;
 
@@ -77,7 +78,7 @@ bool interrupt_start(void)
 
     assert(state.pipe[0] < 0);          /* there is only one thread */
     if (pipe(state.pipe)) return false;
-    interrupt_hold();
+    interrupt_block();
     if (pthread_attr_init(&attr)) return false;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     ok = !pthread_create(&thread, &attr, wait_for_signals, NULL);
@@ -92,18 +93,18 @@ void interrupt_stream(skmt_stream *s)
     pthread_mutex_unlock(&state.lock);
 }
 
-void interrupt_work(bool checks)
+void interrupt_set_polled(bool polled)
 {
     pthread_mutex_lock(&state.lock);
-    state.work_checks = checks;
+    state.is_polled = polled;
     pthread_mutex_unlock(&state.lock);
 }
 
 /* ---- SIGBUS ------------------------------------------------------------- */
 
-/* A SIGBUS that was not caused by a file (misaligned access, kill) takes its
- * default action. Uses only async-signal-safe functions. */
-static void pass_on(int sig, const siginfo_t *info)
+/* Take the default action for a SIGBUS that was not caused by a file
+ * (misaligned access, kill). Uses only async-signal-safe functions. */
+static void take_default_action(int sig, const siginfo_t *info)
 {
     struct sigaction usual = { .sa_handler = SIG_DFL };
 
@@ -123,7 +124,7 @@ static void mapped_file_failed(int sig, siginfo_t *info, void *unused)
 
     (void)unused;
     if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
-        pass_on(sig, info);
+        take_default_action(sig, info);
         return;
     }
     while (atomic_flag_test_and_set(&printed)) pause();

@@ -5,8 +5,8 @@
  * them. On the first signal it cancels the registered stream and makes
  * interrupt_fd() readable; the command then ends by itself. The process exits
  * at once on a second signal, if the command does not end within five seconds
- * (for example because nobody reads its output), or if there is neither a
- * stream nor other work that checks for signals. A signal that the parent
+ * (for example because nobody reads its output), or if there is no stream and
+ * the main thread does not poll for signals. A signal that the parent
  * process ignores (nohup) stays ignored. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
@@ -20,16 +20,18 @@
 bool interrupt_start(void);
 /* Registers the stream to cancel. Call it with NULL before freeing it. */
 void interrupt_stream(skmt_stream *s);
-/* checks: from now on, the main thread calls interrupt_signal() or waits for
- * interrupt_fd(), and ends by itself after a signal. */
-void interrupt_work(bool checks);
+/* Says whether the main thread polls for signals from now on: it calls
+ * interrupt_signal() or waits for interrupt_fd(), and ends by itself after a
+ * signal. If it does not poll, a signal ends the process at once. */
+void interrupt_set_polled(bool polled);
 int interrupt_fd(void);                 /* readable after a signal */
 int interrupt_signal(void);             /* the signal; 0 if there was none */
 
 /* The alternative for short work that must not be interrupted: signals are
  * blocked until the process ends. Call this before any other thread starts. */
-void interrupt_hold(void);
-int interrupt_held(void);               /* a blocked signal; 0 if none */
+void interrupt_block(void);
+/* Returns a blocked signal that has arrived; 0 if there is none. */
+int interrupt_pending(void);
 
 /* Handles the two signals that the system sends because of a file. Call this
  * first. SIGXFSZ, a file above the limit of ulimit -f, is ignored: the write

@@ -49,9 +49,9 @@ enum answer_kind {
 
 /* ---- messages ----------------------------------------------------------- */
 
-static void print_dialog_help(const struct learn_dialog *t)
+static void print_dialog_help(const struct learn_dialog *d)
 {
-    fputs(t->editor.plain
+    fputs(d->editor.plain
           ? "Press Enter to store the translation, or type the text to store "
             "instead of it.\nType - to store nothing.\n"
           : "Edit the translation and press Enter to store it. To store "
@@ -79,18 +79,18 @@ static void print_visible(const char *text)
 
 /* Print the other translations of sentences whose stored translation was
  * reused. */
-static void print_alternatives(const struct learn_dialog *t)
+static void print_alternatives(const struct learn_dialog *d)
 {
-    const skmt_result *r = t->c->result;
+    const skmt_result *r = d->c->result;
 
-    for (int seg = 0; seg < skmt_result_segs(r); seg++) {
+    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
         skmt_steering s;
 
-        skmt_result_pair(r, seg, 0, &s);
-        for (int i = 1; s.exact && i < skmt_result_pairs(r, seg); i++) {
+        skmt_result_pair(r, sentence, 0, &s);
+        for (int i = 1; s.exact && i < skmt_result_pairs(r, sentence); i++) {
             skmt_steering other;
 
-            skmt_result_pair(r, seg, i, &other);
+            skmt_result_pair(r, sentence, i, &other);
             fprintf(stderr, "(another stored translation, pair %lld of %s: ",
                     (long long)other.id, other.memory);
             print_visible(other.target);
@@ -101,26 +101,26 @@ static void print_alternatives(const struct learn_dialog *t)
 
 /* Print how similar the best pair of the memory is; with a plain editor, also
  * print the translation. */
-static void print_translation(const struct learn_dialog *t)
+static void print_translation(const struct learn_dialog *d)
 {
     bool exact;
-    double similarity = learn_similarity(t->c, &exact);
+    double similarity = learn_similarity(d->c, &exact);
 
     if (exact) {
         fputs("(stored translation of the same sentence)\n", stderr);
-        print_alternatives(t);
+        print_alternatives(d);
     }
     if (!exact && similarity > 0)
         fprintf(stderr, "(the most similar stored sentence: %d %%)\n",
                 similarity_percent(similarity));
-    if (t->editor.plain) fprintf(stderr, "%s\n", t->c->text.data);
+    if (d->editor.plain) fprintf(stderr, "%s\n", d->c->text.data);
 }
 
-static int print_dialog_summary(const struct learn_dialog *t)
+static int print_dialog_summary(const struct learn_dialog *d)
 {
     fprintf(stderr, "%llu %s stored in %s\n",
-            (unsigned long long)t->c->n_stored,
-            t->c->n_stored == 1 ? "pair" : "pairs", t->c->steering.memory);
+            (unsigned long long)d->c->n_stored,
+            d->c->n_stored == 1 ? "pair" : "pairs", d->c->steering.memory);
     return EXIT_DONE;
 }
 
@@ -135,13 +135,13 @@ static void learn_ask_trim_end(char *text)
 
 /* Whether the text is a command, "/word". /help and unknown commands are
  * handled here; for /undo, *undo is set. */
-static bool handle_command(const struct learn_dialog *t, const char *text,
-                       bool *undo)
+static bool handle_command(const struct learn_dialog *d, const char *text,
+                           bool *undo)
 {
     *undo = !strcmp(text, "/undo");
     if (text[0] != '/' || text[1] == '/') return false;
     if (!strcmp(text, "/help"))
-        print_dialog_help(t);
+        print_dialog_help(d);
     else if (!*undo)
         fprintf(stderr, "unknown command '%.*s'; the commands are /undo and "
                 "/help; if a text begins with /, type // instead of /\n",
@@ -149,7 +149,7 @@ static bool handle_command(const struct learn_dialog *t, const char *text,
     return true;
 }
 
-/* "//text" stands for "/text". */
+/* Convert "//text", as it is typed, to "/text". */
 static char *unescape_slash(char *text)
 {
     return text[0] == '/' && text[1] == '/' ? text + 1 : text;
@@ -157,43 +157,43 @@ static char *unescape_slash(char *text)
 
 /* Interpret an answer. *target gets the text to store, or the translation if
  * nothing is to be stored. */
-static enum answer_kind parse_answer(const struct learn_dialog *t,
+static enum answer_kind parse_answer(const struct learn_dialog *d,
                                      char *answer, const char **target)
 {
     bool undo;
 
     learn_ask_trim_end(answer);
-    if (handle_command(t, answer, &undo))
+    if (handle_command(d, answer, &undo))
         return undo ? ANSWER_UNDO : ANSWER_REPEAT;
-    *target = t->c->text.data;
+    *target = d->c->text.data;
     if (!strcmp(answer, "-")) return ANSWER_SKIP;
     if (!*answer)
-        return t->editor.plain && **target ? ANSWER_STORE : ANSWER_SKIP;
+        return d->editor.plain && **target ? ANSWER_STORE : ANSWER_SKIP;
     *target = unescape_slash(answer);
     return ANSWER_STORE;
 }
 
-/* The translation as the initial text of the editor, with a leading slash
- * escaped. NULL if out of memory. */
-static const char *initial_text(struct learn_dialog *t)
+/* Return the translation as the initial text of the editor, with a leading
+ * slash escaped. Return NULL if out of memory. */
+static const char *initial_text(struct learn_dialog *d)
 {
-    const char *text = t->c->text.data;
+    const char *text = d->c->text.data;
 
-    textbuf_reset(&t->initial);
-    if (text[0] == '/') textbuf_adds(&t->initial, "/");
-    textbuf_add(&t->initial, text, strlen(text) + 1);
-    return t->initial.failed ? NULL : t->initial.data;
+    textbuf_reset(&d->initial);
+    if (text[0] == '/') textbuf_adds(&d->initial, "/");
+    textbuf_add(&d->initial, text, strlen(text) + 1);
+    return d->initial.failed ? NULL : d->initial.data;
 }
 
 /* Store a pair and report it. Returns false if that failed, for example
  * because of a full disk or invalid UTF-8; the person may try again. */
-static bool store_answer(struct learn_dialog *t, const char *source,
+static bool store_answer(struct learn_dialog *d, const char *source,
                          const char *target)
 {
-    const struct learn_outcome *o = &t->c->outcome;
+    const struct learn_outcome *o = &d->c->outcome;
     skmt_error err;
 
-    if (learn_store(t->c, source, target, &err)) {
+    if (learn_store(d->c, source, target, &err)) {
         complain(0, "not stored: %s", err.message);
         return false;
     }
@@ -223,14 +223,14 @@ static void answered_release(struct answered_line *a)
 }
 
 /* Write the output that was held. Its answer can no longer be undone. */
-static int write_held_output(struct learn_dialog *t)
+static int write_held_output(struct learn_dialog *d)
 {
-    struct answered_line *a = &t->last;
+    struct answered_line *a = &d->last;
     int status = EXIT_DONE;
 
     assert(!a->exists || a->line.text == a->source.data);
-    if (a->exists) status = learn_write_bytes(t->c, &a->output);
-    if (!status) status = learn_write_bytes(t->c, &a->blank_lines);
+    if (a->exists) status = learn_write_bytes(d->c, &a->output);
+    if (!status) status = learn_write_bytes(d->c, &a->blank_lines);
     answered_release(a);
     return status;
 }
@@ -241,139 +241,139 @@ static void ask_put_line(struct textbuf *t, const char *text, bool cr)
     textbuf_adds(t, cr ? "\r\n" : "\n");
 }
 
-/* A line has been answered: write the output of the answer before it and hold
- * the output of this one. */
-static int finish_line(struct learn_dialog *t, const struct input_line *line,
+/* Finish a line that has been answered: write the output of the answer before
+ * it and hold the output of this one. */
+static int finish_line(struct learn_dialog *d, const struct input_line *line,
                        const char *target, bool changed_memory)
 {
-    struct answered_line now = { .exists = true,
-                                 .changed_memory = changed_memory,
-                                 .line = *line };
+    struct answered_line answer = { .exists = true,
+                                    .changed_memory = changed_memory,
+                                    .line = *line };
     int status;
 
-    textbuf_add(&now.source, line->text, line->len);
-    textbuf_add(&now.source, "", 1);
-    ask_put_line(&now.output, target, line->cr);
-    status = now.source.failed || now.output.failed ? ask_out_of_memory()
-                                                    : write_held_output(t);
-    now.line.text = now.source.data;
-    if (status) answered_release(&now);
-    else t->last = now;
+    textbuf_add(&answer.source, line->text, line->len);
+    textbuf_add(&answer.source, "", 1);
+    ask_put_line(&answer.output, target, line->cr);
+    status = answer.source.failed || answer.output.failed
+                 ? ask_out_of_memory() : write_held_output(d);
+    answer.line.text = answer.source.data;
+    if (status) answered_release(&answer);
+    else d->last = answer;
     return status;
 }
 
-static int finish_blank_line(struct learn_dialog *t,
+static int finish_blank_line(struct learn_dialog *d,
                              const struct input_line *line)
 {
-    ask_put_line(&t->last.blank_lines, "", line->cr);
-    if (t->last.blank_lines.failed) return ask_out_of_memory();
-    return t->last.exists ? EXIT_DONE : write_held_output(t);
+    ask_put_line(&d->last.blank_lines, "", line->cr);
+    if (d->last.blank_lines.failed) return ask_out_of_memory();
+    return d->last.exists ? EXIT_DONE : write_held_output(d);
 }
 
 /* Undo the last answer and move it to *undone. */
-static int undo_last(struct learn_dialog *t, struct answered_line *undone)
+static int undo_last(struct learn_dialog *d, struct answered_line *undone)
 {
-    int64_t id = t->c->last.outcome.id;
+    int64_t id = d->c->last.outcome.id;
     skmt_error err;
 
     memset(undone, 0, sizeof *undone);
-    if (!t->last.exists) {
+    if (!d->last.exists) {
         fputs("there is no answer to undo\n", stderr);
         return EXIT_DONE;
     }
-    if (t->last.changed_memory) {
-        if (learn_undo(t->c, &err)) return learn_failed(t->c, &err);
+    if (d->last.changed_memory) {
+        if (learn_undo(d->c, &err)) return learn_failed(d->c, &err);
         fprintf(stderr, "undone: pair %lld removed\n", (long long)id);
     }
-    *undone = t->last;
-    memset(&t->last, 0, sizeof t->last);
+    *undone = d->last;
+    memset(&d->last, 0, sizeof d->last);
     return EXIT_DONE;
 }
 
 /* ---- one line ----------------------------------------------------------- */
 
-static int learn_ask_stopped(const struct learn_dialog *t, enum edit_state st)
+static int learn_ask_stopped(const struct learn_dialog *d, enum edit_state st)
 {
     if (st == EDIT_STOPPED) return EXIT_SIGNAL + interrupt_signal();
     return complain(EXIT_TROUBLE, "reading standard input: %s",
-                    t->editor.message);
+                    d->editor.message);
 }
 
-static int ask_translate(struct learn_dialog *t, const struct input_line *line)
+static int ask_translate(struct learn_dialog *d, const struct input_line *line)
 {
     skmt_error err;
 
-    if (learn_translate(t->c, line->text, line->len, &err))
-        return learn_failed(t->c, &err);
+    if (learn_translate(d->c, line->text, line->len, &err))
+        return learn_failed(d->c, &err);
     return EXIT_DONE;
 }
 
-static int undo_and_ask(struct learn_dialog *t, bool *done);
+static int undo_and_ask(struct learn_dialog *d, bool *done);
 
 /* Carry out one answer. *finished: the line has its answer; if it is false, ask
  * again with *begin as the initial text. */
-static int apply_answer(struct learn_dialog *t, const struct input_line *line,
+static int apply_answer(struct learn_dialog *d, const struct input_line *line,
                         char *answer, const char **begin, bool *finished,
                         bool *done)
 {
-    const struct learn_outcome *o = &t->c->outcome;
+    const struct learn_outcome *o = &d->c->outcome;
     const char *target;
-    enum answer_kind kind = parse_answer(t, answer, &target);
+    enum answer_kind kind = parse_answer(d, answer, &target);
     int status;
 
     *finished = kind == ANSWER_SKIP
                 || (kind == ANSWER_STORE
-                    && store_answer(t, line->text, target));
+                    && store_answer(d, line->text, target));
     if (*finished)
-        return finish_line(t, line, target, kind == ANSWER_STORE
+        return finish_line(d, line, target, kind == ANSWER_STORE
                            && (o->added || o->n_replaced));
     *begin = answer;
     if (kind != ANSWER_UNDO) return EXIT_DONE;
-    if ((status = undo_and_ask(t, done)) || *done) return status;
-    if ((status = ask_translate(t, line))) return status;
+    if ((status = undo_and_ask(d, done)) || *done) return status;
+    if ((status = ask_translate(d, line))) return status;
     print_source(line);
-    print_translation(t);
-    *begin = initial_text(t);
+    print_translation(d);
+    *begin = initial_text(d);
     return *begin ? EXIT_DONE : ask_out_of_memory();
 }
 
 /* Ask until the line has an answer. *done: the person ended the dialog. */
-static int ask_line(struct learn_dialog *t, const struct input_line *line,
+static int ask_line(struct learn_dialog *d, const struct input_line *line,
                     bool *done)
 {
-    const char *prompt = t->editor.plain ? "correction> " : "= ";
-    const char *begin = initial_text(t);
+    const char *prompt = d->editor.plain ? "correction> " : "= ";
+    const char *begin = initial_text(d);
     bool finished = false;
     int status = begin ? EXIT_DONE : ask_out_of_memory();
 
     while (!status && !finished && !*done) {
         char *answer;
-        enum edit_state st = editor_line(&t->editor, prompt, begin, &answer);
+        enum edit_state st = editor_line(&d->editor, prompt, begin, &answer);
 
         if (st == EDIT_END) *done = true;
-        else if (st != EDIT_LINE) status = learn_ask_stopped(t, st);
-        else status = apply_answer(t, line, answer, &begin, &finished, done);
+        else if (st != EDIT_LINE) status = learn_ask_stopped(d, st);
+        else status = apply_answer(d, line, answer, &begin, &finished, done);
     }
     return status;
 }
 
 /* Undo the last answer and ask for its line again. */
-static int undo_and_ask(struct learn_dialog *t, bool *done)
+static int undo_and_ask(struct learn_dialog *d, bool *done)
 {
     struct answered_line undone;
-    int status = undo_last(t, &undone);
+    int status = undo_last(d, &undone);
 
     if (!status && undone.exists) {
-        status = ask_translate(t, &undone.line);
+        status = ask_translate(d, &undone.line);
         if (!status) {
             print_source(&undone.line);
-            print_translation(t);
-            status = ask_line(t, &undone.line, done);
+            print_translation(d);
+            status = ask_line(d, &undone.line, done);
         }
         /* If the line got no new answer, it is not written, and neither are
          * the blank lines after it. */
-        if (t->last.exists && undone.blank_lines.len)
-            textbuf_add(&t->last.blank_lines, undone.blank_lines.data,
+        if (d->last.exists && undone.blank_lines.len)
+            textbuf_add(&d->last.blank_lines, undone.blank_lines.data,
                         undone.blank_lines.len);
     }
     answered_release(&undone);
@@ -381,48 +381,48 @@ static int undo_and_ask(struct learn_dialog *t, bool *done)
 }
 
 /* Store the correction of a line that came with one. */
-static int store_given_correction(struct learn_dialog *t,
+static int store_given_correction(struct learn_dialog *d,
                                   const struct input_line *line,
                                   const char *correction)
 {
-    const struct learn_outcome *o = &t->c->outcome;
+    const struct learn_outcome *o = &d->c->outcome;
 
     fprintf(stderr, "= %s\n", correction);
-    if (!store_answer(t, line->text, correction)) return EXIT_TROUBLE;
-    return finish_line(t, line, correction, o->added || o->n_replaced);
+    if (!store_answer(d, line->text, correction)) return EXIT_TROUBLE;
+    return finish_line(d, line, correction, o->added || o->n_replaced);
 }
 
 /* Translate a line and get its correction. An error in a typed line is only
  * reported; an error in a line of a file ends the dialog. */
-static int process_line(struct learn_dialog *t, struct input_line *line,
+static int process_line(struct learn_dialog *d, struct input_line *line,
                         bool *done)
 {
     char *correction;
     skmt_error err;
-    int status = learn_split(t->c, line, &correction);
+    int status = learn_split(d->c, line, &correction);
 
     *done = false;
-    if (status) return t->types_sources ? EXIT_DONE : status;
-    t->c->n_lines++;
-    if (!line->len) return finish_blank_line(t, line);
-    if (learn_translate(t->c, line->text, line->len, &err)) {
+    if (status) return d->types_sources ? EXIT_DONE : status;
+    d->c->n_lines++;
+    if (!line->len) return finish_blank_line(d, line);
+    if (learn_translate(d->c, line->text, line->len, &err)) {
         status = err.status == SKMT_TEXT || err.status == SKMT_LIMIT
-                     ? learn_bad_line(t->c, line, err.message)
-                     : learn_failed(t->c, &err);
-        return t->types_sources && status == EXIT_TROUBLE ? EXIT_DONE : status;
+                     ? learn_bad_line(d->c, line, err.message)
+                     : learn_failed(d->c, &err);
+        return d->types_sources && status == EXIT_TROUBLE ? EXIT_DONE : status;
     }
-    if (!t->types_sources) print_source(line);
-    print_translation(t);
-    return correction ? store_given_correction(t, line, correction)
-                      : ask_line(t, line, done);
+    if (!d->types_sources) print_source(line);
+    print_translation(d);
+    return correction ? store_given_correction(d, line, correction)
+                      : ask_line(d, line, done);
 }
 
 /* ---- all lines ---------------------------------------------------------- */
 
-static enum edit_state read_typed_source(struct learn_dialog *t,
+static enum edit_state read_typed_source(struct learn_dialog *d,
                                          struct input_line *line)
 {
-    enum edit_state st = editor_line(&t->editor, "> ", "", &line->text);
+    enum edit_state st = editor_line(&d->editor, "> ", "", &line->text);
 
     line->len = strlen(line->text);
     line->number++;
@@ -431,24 +431,24 @@ static enum edit_state read_typed_source(struct learn_dialog *t,
 
 /* Process a typed source or command. The editor will overwrite the text, so it
  * is copied to `source`. */
-static int process_typed_line(struct learn_dialog *t, struct input_line *line,
-                      struct textbuf *source, bool *done)
+static int process_typed_line(struct learn_dialog *d, struct input_line *line,
+                              struct textbuf *source, bool *done)
 {
     bool wants_undo;
 
     if (line->text[0] == '/') learn_ask_trim_end(line->text);
-    if (handle_command(t, line->text, &wants_undo))
-        return wants_undo ? undo_and_ask(t, done) : EXIT_DONE;
+    if (handle_command(d, line->text, &wants_undo))
+        return wants_undo ? undo_and_ask(d, done) : EXIT_DONE;
     line->text = unescape_slash(line->text);
     line->len = strlen(line->text);
     textbuf_reset(source);
     textbuf_add(source, line->text, line->len + 1);
     if (source->failed) return ask_out_of_memory();
     line->text = source->data;
-    return process_line(t, line, done);
+    return process_line(d, line, done);
 }
 
-static int process_typed_lines(struct learn_dialog *t)
+static int process_typed_lines(struct learn_dialog *d)
 {
     struct input_line line = { .file = "standard input" };
     struct textbuf source = { 0 };
@@ -456,30 +456,30 @@ static int process_typed_lines(struct learn_dialog *t)
     int status = EXIT_DONE;
 
     while (!done && !status) {
-        enum edit_state st = read_typed_source(t, &line);
+        enum edit_state st = read_typed_source(d, &line);
 
         if (st == EDIT_END) break;
         status = st == EDIT_LINE
-                     ? process_typed_line(t, &line, &source, &done)
-                     : learn_ask_stopped(t, st);
+                     ? process_typed_line(d, &line, &source, &done)
+                     : learn_ask_stopped(d, st);
     }
     textbuf_release(&source);
     return status;
 }
 
-static int process_file_lines(struct learn_dialog *t)
+static int process_file_lines(struct learn_dialog *d)
 {
     bool done = false;
     int status = EXIT_DONE;
 
     while (!done && !status) {
         struct input_line line;
-        enum lines_state st = lines_next(&t->in, true, &line);
+        enum lines_state st = lines_next(&d->in, true, &line);
 
         if (st == LINES_END) break;
-        if (st == LINES_LINE) status = process_line(t, &line, &done);
+        if (st == LINES_LINE) status = process_line(d, &line, &done);
         if (st == LINES_FAILED)
-            status = complain(EXIT_TROUBLE, "%s", t->in.message);
+            status = complain(EXIT_TROUBLE, "%s", d->in.message);
         if (st == LINES_STOPPED || interrupt_signal())
             status = EXIT_SIGNAL + interrupt_signal();
     }
@@ -488,24 +488,24 @@ static int process_file_lines(struct learn_dialog *t)
 
 int learn_ask(struct learn_call *c)
 {
-    struct learn_dialog t = { .c = c };
+    struct learn_dialog d = { .c = c };
     int status, written;
 
     for (int i = 0; i < c->n_files; i++)
-        if (!strcmp(c->files[i], "-")) t.types_sources = true;
-    if (t.types_sources && c->n_files > 1)
+        if (!strcmp(c->files[i], "-")) d.types_sources = true;
+    if (d.types_sources && c->n_files > 1)
         return complain(EXIT_USAGE, "'-' cannot be one of several files when "
                         "standard input is a terminal");
     if (isatty(c->fd)) c->fd = -1;      /* the dialog already shows the text */
-    editor_init(&t.editor, interrupt_fd());
-    lines_open(&t.in, c->files, c->n_files, interrupt_fd());
-    print_dialog_help(&t);
-    status = t.types_sources ? process_typed_lines(&t)
-                             : process_file_lines(&t);
-    written = write_held_output(&t);
-    lines_close(&t.in);
-    editor_release(&t.editor);
-    textbuf_release(&t.initial);
-    print_dialog_summary(&t);
+    editor_init(&d.editor, interrupt_fd());
+    lines_open(&d.in, c->files, c->n_files, interrupt_fd());
+    print_dialog_help(&d);
+    status = d.types_sources ? process_typed_lines(&d)
+                             : process_file_lines(&d);
+    written = write_held_output(&d);
+    lines_close(&d.in);
+    editor_release(&d.editor);
+    textbuf_release(&d.initial);
+    print_dialog_summary(&d);
     return status ? status : written;
 }

@@ -26,8 +26,8 @@ struct learn_outcome {          /* the result of storing a correction */
 struct stored_pair {            /* a stored correction, and how to undo it */
     struct learn_outcome outcome;
     char *source, *target;
-    skmt_matches *before;       /* the pairs like the source before it was
-                                   stored; may be NULL */
+    skmt_matches *before;       /* the pairs similar to the source before it
+                                   was stored; may be NULL */
     skmt_pair *deleted;         /* [n_deleted] every pair that it replaced;
                                    owns its strings */
     size_t n_deleted;
@@ -39,7 +39,7 @@ struct learn_call {
     const char *document, *author;      /* of stored pairs; may be NULL */
     const char **files;         /* [n_files] */
     int n_files;
-    bool keep_rivals;           /* --keep: do not delete other translations */
+    bool keep_alternatives;     /* --keep: do not delete other translations */
     bool baseline, json, quiet, help;
     struct steering steering;
     skmt_options *options;
@@ -47,7 +47,8 @@ struct learn_call {
     skmt_model *model;
     skmt_session *session;
     char *memory;               /* name of the memory for corrections */
-    skmt_options *rival_options;        /* to search what is replaced */
+    skmt_options *alternative_options;  /* to search for what a
+                                           correction replaces */
     struct learn_outcome outcome;       /* of the last correction */
     struct stored_pair last;    /* the last one that changed the memory */
     int fd;                     /* output for translations; -1: none */
@@ -69,8 +70,8 @@ struct learn_call {
  * translated again unless the memory has changed since. */
 skmt_status learn_translate(struct learn_call *c, const char *source,
                             size_t len, skmt_error *err);
-/* The highest similarity, from 0 to 1, of a pair to a sentence of the source.
- * *exact is set if the stored translation of a sentence was reused. */
+/* Returns the highest similarity, from 0 to 1, of a pair to a sentence of the
+ * source. *exact is set if the stored translation of a sentence was reused. */
 double learn_similarity(const struct learn_call *c, bool *exact);
 /* Stores a correction and sets c->outcome. When this returns SKMT_OK, the pair
  * is on disk (learn_store.c). */

@@ -37,7 +37,7 @@ void editor_release(struct editor *e)
 
 /* ---- characters --------------------------------------------------------- */
 
-/* The length in bytes of the character at byte `at`, and its width in columns.
+/* Return the length in bytes of the character at byte `at`, and get its width.
  * A byte that is not valid UTF-8 is shown as '?'. */
 static size_t learn_edit_char_at(const struct textbuf *t, size_t at,
                                  int *columns)
@@ -50,7 +50,7 @@ static size_t learn_edit_char_at(const struct textbuf *t, size_t at,
     return n > 0 ? (size_t)n : 1;
 }
 
-/* The position of the next character, after combining marks. */
+/* Return the position of the next character, after combining marks. */
 static size_t step_right(const struct textbuf *t, size_t at)
 {
     int columns;
@@ -104,24 +104,25 @@ static int screen_columns(void)
                ? w.ws_col : 80;
 }
 
-/* The width of bytes [from, to) in columns. */
-static int columns_of(const struct textbuf *t, size_t from, size_t to)
+/* Return the width of bytes [begin, end) in columns. */
+static int columns_of(const struct textbuf *t, size_t begin, size_t end)
 {
     int sum = 0, columns;
 
-    for (size_t at = from; at < to; sum += columns)
+    for (size_t at = begin; at < end; sum += columns)
         at += learn_edit_char_at(t, at, &columns);
     return sum;
 }
 
-/* The first byte to show such that the cursor is within `room` columns. */
-static size_t first_shown(const struct editor *e, int room)
+/* Return the first byte to show such that the cursor is within max_columns. */
+static size_t first_shown(const struct editor *e, int max_columns)
 {
     const struct textbuf *t = &e->text;
-    size_t from = 0;
+    size_t first = 0;
 
-    while (columns_of(t, from, e->cursor) >= room) from = step_right(t, from);
-    return from;
+    while (columns_of(t, first, e->cursor) >= max_columns)
+        first = step_right(t, first);
+    return first;
 }
 
 static void learn_edit_put_char(const char *text, size_t n)
@@ -135,18 +136,19 @@ static void learn_edit_put_char(const char *text, size_t n)
 static void learn_edit_draw(const struct editor *e, const char *prompt)
 {
     const struct textbuf *t = &e->text;
-    int room = screen_columns() - (int)strlen(prompt) - 1, used = 0, columns;
-    size_t from = first_shown(e, room);
+    int max_columns = screen_columns() - (int)strlen(prompt) - 1;
+    int used = 0, columns;
+    size_t first = first_shown(e, max_columns);
 
-    assert(e->cursor <= t->len && from <= t->len);
+    assert(e->cursor <= t->len && first <= t->len);
     fprintf(stderr, "\r\033[K%s", prompt);
-    for (size_t at = from, n; at < t->len; at += n) {
+    for (size_t at = first, n; at < t->len; at += n) {
         n = learn_edit_char_at(t, at, &columns);
-        if ((used += columns) > room) break;
+        if ((used += columns) > max_columns) break;
         learn_edit_put_char(t->data + at, n);
     }
-    fprintf(stderr, "\r\033[%dC", (int)strlen(prompt)
-                                  + columns_of(t, from, e->cursor));
+    fprintf(stderr, "\r\033[%dC",
+            (int)strlen(prompt) + columns_of(t, first, e->cursor));
     fflush(stderr);
 }
 
@@ -165,15 +167,16 @@ static void draw_end(const struct editor *e, const char *prompt)
 
 /* ---- editing ------------------------------------------------------------ */
 
-static void learn_edit_cut(struct editor *e, size_t from, size_t to)
+/* Delete bytes [begin, end) and place the cursor there. */
+static void edit_delete(struct editor *e, size_t begin, size_t end)
 {
     struct textbuf *t = &e->text;
 
-    assert(from <= to && to <= t->len);
-    e->cursor = from;
-    if (from == to) return;
-    memmove(t->data + from, t->data + to, t->len - to);
-    t->len -= to - from;
+    assert(begin <= end && end <= t->len);
+    e->cursor = begin;
+    if (begin == end) return;
+    memmove(t->data + begin, t->data + end, t->len - end);
+    t->len -= end - begin;
 }
 
 static void learn_edit_insert(struct editor *e, char c)
@@ -253,13 +256,13 @@ static enum edit_state handle_sequence(struct editor *e)
     case 'D': e->cursor = modifier == 5 ? word_left(t, e->cursor)
                                         : step_left(t, e->cursor); break;
     case '~':
-        if (number == 3) learn_edit_cut(e, e->cursor, step_right(t, e->cursor));
+        if (number == 3) edit_delete(e, e->cursor, step_right(t, e->cursor));
         break;
     }
     return EDIT_LINE;
 }
 
-#define KEY(letter) ((letter) & 0x1F)     /* with Ctrl */
+#define CTRL_KEY(letter) ((letter) & 0x1F)
 
 /* Handle a key, except Enter and Ctrl-D. */
 static enum edit_state handle_key(struct editor *e, unsigned char key)
@@ -267,16 +270,18 @@ static enum edit_state handle_key(struct editor *e, unsigned char key)
     const struct textbuf *t = &e->text;
 
     switch (key) {
-    case KEY('['): return handle_sequence(e);
-    case KEY('A'): e->cursor = 0; break;
-    case KEY('E'): e->cursor = t->len; break;
-    case KEY('B'): e->cursor = step_left(t, e->cursor); break;
-    case KEY('F'): e->cursor = step_right(t, e->cursor); break;
-    case KEY('U'): learn_edit_cut(e, 0, e->cursor); break;
-    case KEY('K'): learn_edit_cut(e, e->cursor, t->len); break;
-    case KEY('W'): learn_edit_cut(e, word_left(t, e->cursor), e->cursor); break;
-    case KEY('H'):
-    case 0x7F: learn_edit_cut(e, step_left(t, e->cursor), e->cursor); break;
+    case CTRL_KEY('['): return handle_sequence(e);
+    case CTRL_KEY('A'): e->cursor = 0; break;
+    case CTRL_KEY('E'): e->cursor = t->len; break;
+    case CTRL_KEY('B'): e->cursor = step_left(t, e->cursor); break;
+    case CTRL_KEY('F'): e->cursor = step_right(t, e->cursor); break;
+    case CTRL_KEY('U'): edit_delete(e, 0, e->cursor); break;
+    case CTRL_KEY('K'): edit_delete(e, e->cursor, t->len); break;
+    case CTRL_KEY('W'):
+        edit_delete(e, word_left(t, e->cursor), e->cursor);
+        break;
+    case CTRL_KEY('H'):
+    case 0x7F: edit_delete(e, step_left(t, e->cursor), e->cursor); break;
     case '\t': learn_edit_insert(e, ' '); break;
     default:
         if (key >= ' ') learn_edit_insert(e, (char)key);
@@ -296,7 +301,7 @@ static enum edit_state edit_until_enter(struct editor *e, const char *prompt)
         if (e->at == e->end) learn_edit_draw(e, prompt);
         st = next_key(e, &key);
         if (st == EDIT_LINE && (key == '\n' || key == '\r')) return EDIT_LINE;
-        if (st == EDIT_LINE && key == KEY('D')) return EDIT_END;
+        if (st == EDIT_LINE && key == CTRL_KEY('D')) return EDIT_END;
         if (st == EDIT_LINE) st = handle_key(e, key);
         if (st != EDIT_LINE) return st;
     }

@@ -85,11 +85,11 @@ double learn_similarity(const struct learn_call *c, bool *exact)
     int n = skmt_result_segs(c->result);
 
     *exact = false;
-    for (int seg = 0; seg < n; seg++) {
+    for (int sentence = 0; sentence < n; sentence++) {
         skmt_steering s;
 
-        if (!skmt_result_pairs(c->result, seg)) continue;
-        skmt_result_pair(c->result, seg, 0, &s);
+        if (!skmt_result_pairs(c->result, sentence)) continue;
+        skmt_result_pair(c->result, sentence, 0, &s);
         if (s.similarity > best) best = s.similarity;
         if (s.exact) *exact = true;
     }
@@ -147,7 +147,7 @@ int learn_write(struct learn_call *c, const char *text, bool cr)
     return learn_lines_write_out(c);
 }
 
-/* One object: the translation, the best match, and the stored pair. */
+/* Write one object: the translation, the best match, and the stored pair. */
 static int write_json(struct learn_call *c, bool translated,
                       double similarity, bool exact, bool stored)
 {

@@ -32,7 +32,7 @@
 #define MEMORY_FILE "memory.tm"
 #define DOCS_FILE "docs.tsv"
 #define LEARNED_FILE "learned"
-#define ALONE_FILE "model"
+#define MODEL_ONLY_FILE "model"
 
 struct pair_line { size_t source, reference; };         /* offsets in text */
 struct doc { size_t name, first; };     /* offset in text; first line */
@@ -172,14 +172,15 @@ static const char *sort_text;   /* for the comparison function of qsort */
 
 static int learn_simulate_by_name(const void *a, const void *b)
 {
-    const struct doc *x = a, *y = b;
-    int order = strcmp(sort_text + x->name, sort_text + y->name);
+    const struct doc *left = a, *right = b;
+    int order = strcmp(sort_text + left->name, sort_text + right->name);
 
-    return order ? order : (x->first > y->first) - (x->first < y->first);
+    if (order) return order;
+    return (left->first > right->first) - (left->first < right->first);
 }
 
-/* The lines of each document must be consecutive: the second part of a divided
- * document would begin with an empty memory. */
+/* Check that the lines of each document are consecutive. Otherwise the second
+ * part of a document would begin with an empty memory. */
 static int learn_simulate_check_documents(const struct simulation *s)
 {
     struct doc *all = malloc(s->n_docs * sizeof *all);
@@ -450,7 +451,7 @@ static int learn_simulate_translate(struct simulation *s)
     s->out.name = c->fd_name;
     progress_begin(&c->progress, "lines", s->n_lines * (c->baseline ? 2 : 1),
                    !c->quiet && !isatty(c->fd));
-    status = c->baseline ? run_round(s, ALONE_FILE, false) : EXIT_DONE;
+    status = c->baseline ? run_round(s, MODEL_ONLY_FILE, false) : EXIT_DONE;
     if (!status) status = run_round(s, LEARNED_FILE, true);
     progress_end(&c->progress);
     interrupt_stream(NULL);
@@ -470,7 +471,7 @@ static int print_scores(struct simulation *s)
     int argc = 5;
 
     if (s->c->json) argv[argc++] = "--json";
-    if (s->c->baseline) argv[argc++] = ALONE_FILE;
+    if (s->c->baseline) argv[argc++] = MODEL_ONLY_FILE;
     argv[argc++] = LEARNED_FILE;
     if (s->c->fd == STDOUT_FILENO) {
         /* The translations are on standard output, so print on stderr. */
@@ -484,7 +485,7 @@ static int print_scores(struct simulation *s)
     return cmd_score(argc, argv);
 }
 
-/* ---- putting it together ------------------------------------------------ */
+/* ---- the command -------------------------------------------------------- */
 
 static int run_simulation(struct simulation *s)
 {

@@ -16,7 +16,8 @@
 
 #include "learn_call.h"
 
-/* The memory has changed, so the last source must be translated again. */
+/* Free the translation of the last source. It must be translated again, because
+ * the memory has changed. */
 static void drop_result(struct learn_call *c)
 {
     skmt_result_free(c->result);
@@ -62,8 +63,9 @@ static bool pair_copy_strings(skmt_pair *p)
     return ok;
 }
 
-static skmt_status remember_deleted(struct stored_pair *s, const skmt_pair *p,
-                                    skmt_error *err)
+/* Save a copy of a pair that will be deleted, for undo. */
+static skmt_status save_deleted(struct stored_pair *s, const skmt_pair *p,
+                                skmt_error *err)
 {
     skmt_pair *list = realloc(s->deleted, (s->n_deleted + 1) * sizeof *list);
 
@@ -87,7 +89,7 @@ void stored_release(struct stored_pair *s)
     memset(s, 0, sizeof *s);
 }
 
-/* The texts as they are stored, with tags. */
+/* These return the texts as they are stored, with tags. */
 static const char *stored_source(const skmt_pair *p)
 {
     return p->source_tagged ? p->source_tagged : p->source;
@@ -102,8 +104,9 @@ static const char *stored_target(const skmt_pair *p)
 
 /* Whether match i is a translation of the source in the memory for corrections.
  * *same: its target is the correction itself. */
-static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
-                     int i, skmt_match *m, bool *same)
+static bool is_stored_translation(const struct learn_call *c,
+                                  const struct stored_pair *s, int i,
+                                  skmt_match *m, bool *same)
 {
     skmt_matches_get(s->before, i, m);
     *same = !strcmp(m->pair.target, s->target);
@@ -111,10 +114,10 @@ static bool is_rival(const struct learn_call *c, const struct stored_pair *s,
            && !strcmp(m->pair.memory, c->memory);
 }
 
-/* Remember every pair of the memory with the texts of p. */
-static skmt_status remember_occurrences(struct learn_call *c,
-                                        struct stored_pair *s,
-                                        const skmt_pair *p, skmt_error *err)
+/* Save every pair of the memory with the texts of p. */
+static skmt_status save_occurrences(struct learn_call *c,
+                                    struct stored_pair *s, const skmt_pair *p,
+                                    skmt_error *err)
 {
     skmt_tm_cursor *cursor;
     skmt_pair other;
@@ -126,19 +129,20 @@ static skmt_status remember_occurrences(struct learn_call *c,
            && found)
         if (!strcmp(stored_source(&other), stored_source(p))
             && !strcmp(stored_target(&other), stored_target(p)))
-            st = remember_deleted(s, &other, err);
+            st = save_deleted(s, &other, err);
     skmt_tm_cursor_close(cursor);
     return st;
 }
 
 /* Delete a translation wherever the memory has it: it may be stored several
  * times, for several documents. Only then are all pairs of the memory read. */
-static skmt_status remove_rival(struct learn_call *c, struct stored_pair *s,
-                                const skmt_match *m, skmt_error *err)
+static skmt_status delete_alternative(struct learn_call *c,
+                                      struct stored_pair *s,
+                                      const skmt_match *m, skmt_error *err)
 {
     const skmt_pair *p = &m->pair;
-    skmt_status st = m->occurrences > 1 ? remember_occurrences(c, s, p, err)
-                                        : remember_deleted(s, p, err);
+    skmt_status st = m->occurrences > 1 ? save_occurrences(c, s, p, err)
+                                        : save_deleted(s, p, err);
 
     s->outcome.n_replaced++;
     if (st) return st;
@@ -148,8 +152,9 @@ static skmt_status remove_rival(struct learn_call *c, struct stored_pair *s,
 
 /* Delete the other translations. *confirm is set if the pair is already stored,
  * but a translation of another memory comes before it. */
-static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
-                                 bool *confirm, skmt_error *err)
+static skmt_status delete_alternatives(struct learn_call *c,
+                                       struct stored_pair *s, bool *confirm,
+                                       skmt_error *err)
 {
     int n = skmt_matches_count(s->before);
     bool others = false;
@@ -159,7 +164,7 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
         skmt_match m;
         bool same;
 
-        if (!is_rival(c, s, i, &m, &same)) {
+        if (!is_stored_translation(c, s, i, &m, &same)) {
             others |= !same && !strcmp(m.pair.source, s->source);
             continue;
         }
@@ -168,7 +173,7 @@ static skmt_status remove_rivals(struct learn_call *c, struct stored_pair *s,
             *confirm = others;
             continue;
         }
-        st = remove_rival(c, s, &m, err);
+        st = delete_alternative(c, s, &m, err);
     }
     return st;
 }
@@ -197,13 +202,13 @@ static skmt_status learn_store_look_up(struct learn_call *c,
         *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
         return SKMT_NOMEM;
     }
-    if (c->keep_rivals) return SKMT_OK;
+    if (c->keep_alternatives) return SKMT_OK;
     return skmt_tm_search(c->steering.tm, source, strlen(source),
-                          c->rival_options, c->model, &s->before, err);
+                          c->alternative_options, c->model, &s->before, err);
 }
 
 /* Keep the correction for undo, unless it changed nothing. */
-static void learn_store_remember(struct learn_call *c, struct stored_pair *s)
+static void keep_for_undo(struct learn_call *c, struct stored_pair *s)
 {
     assert(s->source && s->target && s->outcome.id);
     c->outcome = s->outcome;
@@ -226,20 +231,20 @@ skmt_status learn_store(struct learn_call *c, const char *source,
     skmt_status st = learn_store_look_up(c, &s, source, target, err);
 
     if (!st && !(st = skmt_tm_begin(tm, err))) {
-        if (s.before) st = remove_rivals(c, &s, &confirm, err);
+        if (s.before) st = delete_alternatives(c, &s, &confirm, err);
         if (!st) st = learn_store_add(c, &s, confirm, err);
         if (!st) st = skmt_tm_commit(tm, err);
         if (st) skmt_tm_rollback(tm);
     }
     if (st) stored_release(&s);
-    else learn_store_remember(c, &s);
+    else keep_for_undo(c, &s);
     return st;
 }
 
 /* ---- undo --------------------------------------------------------------- */
 
-static skmt_status restore_rivals(struct learn_call *c, struct stored_pair *s,
-                                  skmt_error *err)
+static skmt_status restore_deleted(struct learn_call *c, struct stored_pair *s,
+                                   skmt_error *err)
 {
     skmt_status st = SKMT_OK;
 
@@ -258,7 +263,7 @@ skmt_status learn_undo(struct learn_call *c, skmt_error *err)
     if (st) return st;
     if (c->last.outcome.added)
         st = skmt_tm_delete(tm, c->last.outcome.id, err);
-    if (!st) st = restore_rivals(c, &c->last, err);
+    if (!st) st = restore_deleted(c, &c->last, err);
     if (!st) st = skmt_tm_commit(tm, err);
     if (st) {
         skmt_tm_rollback(tm);

@@ -16,10 +16,10 @@
 
 #define READ_BYTES (256u << 10)
 #define LINE_MAX_MIB 64u
-/* How long a pipe may be empty before lines_next() returns LINES_WAIT: long
- * enough for a program that writes steadily, too short for a person to
- * notice. */
-#define PATIENCE_MS 20
+/* The time that a pipe may be empty before lines_next() returns LINES_WAIT. It
+ * is long enough for a program that writes steadily, and too short for a person
+ * to notice. */
+#define PIPE_WAIT_MS 20
 
 void lines_open(struct lines *r, const char *const *files, int n_files,
                 int wake_fd)
@@ -104,7 +104,7 @@ static enum lines_state wait_ready(struct lines *r, bool wait)
                              { r->wake_fd, POLLIN, 0 } };
 
     for (;;) {
-        int n = poll(fds, 2, wait ? -1 : PATIENCE_MS);
+        int n = poll(fds, 2, wait ? -1 : PIPE_WAIT_MS);
 
         if (n < 0 && errno != EINTR) return lines_failed(r, strerror(errno));
         if (n == 0) return LINES_WAIT;

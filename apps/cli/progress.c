@@ -39,9 +39,9 @@ static void draw_time(double seconds)
 }
 
 static void draw_units(const struct progress *p, uint64_t units,
-                       double passed)
+                       double elapsed)
 {
-    double rate = (double)units / passed;
+    double rate = (double)units / elapsed;
 
     if (p->stage || p->total) fputs("  ", stderr);
     fprintf(stderr, "%llu %s  %.*f %s/s", (unsigned long long)units, p->unit,
@@ -50,22 +50,22 @@ static void draw_units(const struct progress *p, uint64_t units,
 
 void progress_update(struct progress *p, uint64_t done, uint64_t units)
 {
-    double now, passed;
+    double now, elapsed;
 
     if (!p->shown) return;
     now = wall_seconds();
     if (now - p->draw_time < REDRAW_SECONDS) return;
     p->draw_time = now;
-    passed = now - p->begin_time;
+    elapsed = now - p->begin_time;
     fputs("\r\033[K", stderr);
     if (p->stage) fputs(p->stage, stderr);
     if (p->total)
         fprintf(stderr, "%s%3.0f%%", p->stage ? "  " : "",
                 100.0 * (double)done / (double)p->total);
-    if (units) draw_units(p, units, passed);
-    else if (!p->total) fprintf(stderr, "  %.0f s", passed);
+    if (units) draw_units(p, units, elapsed);
+    else if (!p->total) fprintf(stderr, "  %.0f s", elapsed);
     if (p->total && done > 0 && done <= p->total)
-        draw_time(passed * (double)(p->total - done) / (double)done);
+        draw_time(elapsed * (double)(p->total - done) / (double)done);
     fflush(stderr);
     p->is_drawn = true;
 }

@@ -16,7 +16,7 @@ struct progress {
     const char *unit;           /* "lines" */
     uint64_t total;             /* `done` at the end; 0 if unknown */
     double begin_time;          /* wall_seconds() of progress_begin() */
-    double draw_time;           /* and of the last drawing */
+    double draw_time;           /* wall_seconds() of the last drawing */
     bool is_drawn;              /* the line is on the terminal */
 };
 
@@ -25,7 +25,8 @@ double wall_seconds(void);      /* a monotonic clock */
 /* enabled: false if the user wants no progress. */
 void progress_begin(struct progress *p, const char *unit, uint64_t total,
                     bool enabled);
-/* `done` of `total` is done. units: the number to show; 0 shows none. */
+/* Reports that `done` of `total` is done. units: the number to show; 0 shows
+ * none. */
 void progress_update(struct progress *p, uint64_t done, uint64_t units);
 void progress_end(struct progress *p);          /* erases the line */
 

@@ -73,7 +73,8 @@ void record_start(int argc, char **argv)
     record.threads = 1;
 }
 
-/* If a command parses its arguments twice, the second pass counts. */
+/* Discard the arguments of an earlier pass: if a command parses its arguments
+ * twice, the second pass is recorded. */
 void record_parse_begin(const struct args *a)
 {
     free((void *)(uintptr_t)record.command);
@@ -124,14 +125,14 @@ static bool resolve_new_file(const char *path, char full[static PATH_MAX])
 
 static bool is_same_file(const char *a, const char *b)
 {
-    struct stat x, y;
+    struct stat stat_a, stat_b;
     char full_a[PATH_MAX], full_b[PATH_MAX];
-    bool a_exists = !stat(a, &x), b_exists = !stat(b, &y);
+    bool a_exists = !stat(a, &stat_a), b_exists = !stat(b, &stat_b);
 
     if (!strcmp(a, b)) return true;
     if (a_exists && b_exists)
-        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev
-               && x.st_ino == y.st_ino;
+        return S_ISREG(stat_a.st_mode) && stat_a.st_dev == stat_b.st_dev
+               && stat_a.st_ino == stat_b.st_ino;
     if (a_exists || b_exists) return false;
     return resolve_new_file(a, full_a) && resolve_new_file(b, full_b)
            && !strcmp(full_a, full_b);
@@ -179,18 +180,18 @@ bool record_parse_end(void)
 
 void record_value(const char *option, const char *value)
 {
-    struct record_value *n;
+    struct record_value *v;
 
     if (!is_recording()) return;
-    n = realloc(record.in_force, ((size_t)record.n_in_force + 1) * sizeof *n);
-    if (n) {
-        record.in_force = n;
-        n += record.n_in_force;
-        n->name = strdup(option);
-        n->value = strdup(value);
+    v = realloc(record.in_force, ((size_t)record.n_in_force + 1) * sizeof *v);
+    if (v) {
+        record.in_force = v;
+        v += record.n_in_force;
+        v->name = strdup(option);
+        v->value = strdup(value);
         record.n_in_force++;
     }
-    record.failed = !n || !n->name || !n->value;
+    record.failed = !v || !v->name || !v->value;
 }
 
 void record_valuef(const char *option, const char *fmt, ...)
@@ -268,8 +269,8 @@ static void put_path(struct textbuf *t, const char *path)
     jput_text(t, realpath(path, full) ? full : path);
 }
 
-/* "bytes" and "sha256" of a file. */
-static void put_sum(struct textbuf *t, const char *path)
+/* Append "bytes" and "sha256" of a file. */
+static void put_checksum(struct textbuf *t, const char *path)
 {
     char hex[SHA256_HEX_BYTES];
     uint64_t bytes;
@@ -306,7 +307,7 @@ int record_model(const char *path, const skmt_model *model)
         if (value) jput_text(t, value);
         else textbuf_adds(t, "null");
     }
-    put_sum(t, path);
+    put_checksum(t, path);
     textbuf_adds(t, "}");
     return EXIT_DONE;
 }
@@ -350,7 +351,8 @@ static void put_text_list(struct textbuf *t, const char *key,
     textbuf_adds(t, "]");
 }
 
-/* The value that a command reported with record_value(); NULL if none. */
+/* Return the value that a command reported with record_value(), or NULL if
+ * there is none. */
 static const char *value_in_force(const char *option)
 {
     for (int i = record.n_in_force; i-- > 0;)
@@ -359,7 +361,8 @@ static const char *value_in_force(const char *option)
     return NULL;
 }
 
-/* The value of an option, or an array if the option was typed several times. */
+/* Append the value of an option, or an array if the option was typed several
+ * times. */
 static void put_typed_values(struct textbuf *t, const char *option)
 {
     int n = 0;
@@ -387,7 +390,7 @@ static void put_own_option(struct textbuf *t, const struct opt *o)
     else textbuf_adds(t, "null");
 }
 
-/* The command's own options, then the library's. */
+/* Append the command's own options, then the library's. */
 static void put_options(struct textbuf *t)
 {
     jput_key(t, "options");
@@ -424,7 +427,7 @@ static void record_put_memory(struct textbuf *t)
     textbuf_adds(t, "}");
 }
 
-/* Options whose value is a file that the command writes. */
+/* Return whether the value of an option is a file that the command writes. */
 static bool is_output_option(const char *option)
 {
     static const char *const names[] = { "output", "html", "svg", "rejects" };
@@ -452,13 +455,13 @@ static void put_outputs(struct textbuf *t)
         jput_key(t, "option");
         jput_text(t, o->name);
         put_path(t, path);
-        put_sum(t, path);
+        put_checksum(t, path);
         textbuf_adds(t, "}");
     }
     textbuf_adds(t, "]");
 }
 
-static void put_machine(struct textbuf *t)
+static void put_processor(struct textbuf *t)
 {
     jput_key(t, "processor");
     jput_text(t, skmt_cpu());
@@ -499,7 +502,7 @@ static void put_record(struct textbuf *t, int status)
     put_object(t, "model", &record.model);
     record_put_memory(t);
     put_outputs(t);
-    put_machine(t);
+    put_processor(t);
     put_times(t);
     jput_key(t, "exit_status");
     textbuf_addf(t, "%d", status);
@@ -557,7 +560,8 @@ int record_finish(int status)
     int record_status = record.path_error;
 
     assert(!(record.may_write && record.path_error));
-    /* status then only repeats the error of --record. */
+    /* The command failed only because of the error of --record, which is
+     * record_status. */
     if (record.path_error) status = EXIT_DONE;
     if (record.path && record.may_write) {
         if (!record.failed) put_record(&t, status);

@@ -154,7 +154,8 @@ static void result_writer_put_plain(struct result_writer *w,
     textbuf_adds(&w->line, cr ? "\r\n" : "\n");
 }
 
-/* line TAB rank TAB score TAB text, ranks from 1 */
+/* Append a line for each translation: line TAB rank TAB score TAB text. Ranks
+ * begin at 1. */
 static void put_ranked(struct result_writer *w, const skmt_result *r, bool cr)
 {
     int n = skmt_result_hyps(r);
@@ -168,7 +169,8 @@ static void put_ranked(struct result_writer *w, const skmt_result *r, bool cr)
                      n ? skmt_result_score(r, h) : 0.0);
         from = w->line.len;
         put_one_line(&w->line, text, len);
-        for (size_t i = from; i < w->line.len; i++)     /* not a fifth field */
+        /* A tab would begin a fifth field. */
+        for (size_t i = from; i < w->line.len; i++)
             if (w->line.data[i] == '\t') w->line.data[i] = ' ';
         textbuf_adds(&w->line, cr ? "\r\n" : "\n");
     }
@@ -295,7 +297,8 @@ static void put_segments(struct result_writer *w, const skmt_result *r, int hyp)
         put_span(t, begin, end);
         jput_key(t, "score");
         jput_number(t, skmt_result_seg_score(r, hyp, seg));
-        if (hyp == 0) put_source(t, r, seg);    /* the same for all of them */
+        /* These are the same for all translations. */
+        if (hyp == 0) put_source(t, r, seg);
         if (hyp == 0 && w->explained) explain_json_pairs(t, r, seg);
         if (hyp == 0) put_exact(t, r, seg);
         put_tokens(w, r, hyp, seg);

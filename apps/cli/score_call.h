@@ -20,11 +20,11 @@
 
 struct score_group {
     char label[48];             /* "51-100", "all" */
-    size_t from, to;            /* lines of a document; SIZE_MAX: no limit */
+    size_t min_lines, max_lines;        /* of a document; SIZE_MAX: no limit */
     size_t lines, documents;
 };
 
-struct figure {                 /* one score of one group of a file */
+struct score_result {           /* one metric of one group of a file */
     const char *metric, *title, *signature;
     double score, low, high, p;
     bool has_interval;          /* low and high are set */
@@ -34,11 +34,11 @@ struct figure {                 /* one score of one group of a file */
 struct score_file {
     const char *name;
     skmt_score *scores[GROUPS_MAX];
-    struct figure *figures;     /* [n_groups][n_metrics] */
+    struct score_result *results;       /* [n_groups][n_metrics] */
     skmt_words_info words[FREQUENCIES_MAX];     /* [n_frequencies] */
 };
 
-struct document { size_t first, id, id_len; };  /* id: offset in ids */
+struct document { size_t first, id, id_len; };  /* first line; offset in ids */
 
 struct score_call {
     const char *ref;            /* the file of references */
@@ -47,7 +47,8 @@ struct score_call {
     char *metrics;              /* comma-separated */
     size_t bounds[BOUNDS_MAX];  /* [n_bounds], ascending */
     int n_bounds;
-    bool words;                 /* also accuracy of words by frequency */
+    bool words;                 /* also show the accuracy of words by
+                                   frequency */
     const char *freq_corpus;    /* NULL: frequencies in the references */
     long resamples;             /* 0: no intervals */
     long seed;
@@ -67,22 +68,22 @@ struct score_call {
     struct textbuf out;
 };
 
-/* Reads all files and computes the figures. Returns an exit status. */
+/* Reads all files and computes the results. Returns an exit status. */
 int score_read(struct score_call *c);
 
 /* Append the tables or the JSON to c->out. */
 void score_text(struct score_call *c);
 void score_json(struct score_call *c);
 
-static inline const struct figure *figure_at(const struct score_call *c,
-                                             int file, int group, int metric)
+static inline const struct score_result *
+result_at(const struct score_call *c, int file, int group, int metric)
 {
-    return &c->files[file].figures[group * c->n_metrics + metric];
+    return &c->files[file].results[group * c->n_metrics + metric];
 }
 
 /* Besides its score, the R-indicator has a value for each of five classes of
  * words: its first five details (see skmt.h). */
 #define R_CLASSES 5
-bool is_r(const char *metric);
+bool is_r_indicator(const char *metric);
 
 #endif

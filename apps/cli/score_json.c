@@ -5,7 +5,8 @@
 #include "score_call.h"
 #include "tm_print.h"
 
-/* With more digits than jput_number(), so that counts are exact. */
+/* Append a number with more digits than jput_number(), so that counts are
+ * exact. */
 static void jput_exact(struct textbuf *t, const char *key, double v)
 {
     jput_key(t, key);
@@ -13,7 +14,7 @@ static void jput_exact(struct textbuf *t, const char *key, double v)
     else textbuf_adds(t, "null");
 }
 
-static void jput_figure(struct textbuf *t, const struct figure *f,
+static void jput_result(struct textbuf *t, const struct score_result *r,
                         const skmt_score *s)
 {
     const char *name;
@@ -21,20 +22,20 @@ static void jput_figure(struct textbuf *t, const struct figure *f,
 
     jput_comma(t);
     textbuf_adds(t, "{");
-    jput_field(t, "metric", f->metric);
-    jput_exact(t, "score", f->score);
-    if (f->has_interval) {
-        jput_exact(t, "low", f->low);
-        jput_exact(t, "high", f->high);
+    jput_field(t, "metric", r->metric);
+    jput_exact(t, "score", r->score);
+    if (r->has_interval) {
+        jput_exact(t, "low", r->low);
+        jput_exact(t, "high", r->high);
     }
-    if (f->has_p) jput_exact(t, "p", f->p);
-    for (int k = 0; (name = skmt_score_detail(s, f->metric, k, &value)); k++)
+    if (r->has_p) jput_exact(t, "p", r->p);
+    for (int k = 0; (name = skmt_score_detail(s, r->metric, k, &value)); k++)
         jput_exact(t, name, value);
-    jput_field(t, "signature", f->signature);
+    jput_field(t, "signature", r->signature);
     textbuf_adds(t, "}");
 }
 
-/* The members of a group's object; the caller writes the braces. */
+/* Append the members of a group's object. The caller writes the braces. */
 static void jput_group(struct score_call *c, int file, int group)
 {
     const struct score_group *g = &c->groups[group];
@@ -45,7 +46,7 @@ static void jput_group(struct score_call *c, int file, int group)
     jput_key(t, "scores");
     textbuf_adds(t, "[");
     for (int k = 0; k < c->n_metrics; k++)
-        jput_figure(t, figure_at(c, file, group, k),
+        jput_result(t, result_at(c, file, group, k),
                     c->files[file].scores[group]);
     textbuf_adds(t, "]");
 }
@@ -59,9 +60,9 @@ static void jput_groups(struct score_call *c, int file)
     for (int g = 0; g < c->n_groups - 1; g++) {
         jput_comma(t);
         textbuf_adds(t, "{");
-        jput_int(t, "from", (int64_t)c->groups[g].from);
-        if (c->groups[g].to != SIZE_MAX)
-            jput_int(t, "to", (int64_t)c->groups[g].to);
+        jput_int(t, "from", (int64_t)c->groups[g].min_lines);
+        if (c->groups[g].max_lines != SIZE_MAX)
+            jput_int(t, "to", (int64_t)c->groups[g].max_lines);
         jput_group(c, file, g);
         textbuf_adds(t, "}");
     }

@@ -63,8 +63,8 @@ static int score_read_each_line(struct score_call *c, const char *file,
 
 /* Get a column of a line; column 0 is the whole line. Returns false if the line
  * has fewer columns. */
-static bool pick_column(const struct text_line *line, long column,
-                        const char **text, size_t *len)
+static bool get_column(const struct text_line *line, long column,
+                       const char **text, size_t *len)
 {
     const char *at = line->text, *end = line->text + line->len, *tab;
 
@@ -113,7 +113,7 @@ static int add_document(struct score_call *c, const struct text_line *line)
     size_t len;
 
     if (!c->docs) return EXIT_DONE;
-    pick_column(line, 1, &id, &len);
+    get_column(line, 1, &id, &len);
     if (!len)
         return score_read_bad_line(
             line, "the first column, the name of the document, is empty");
@@ -137,7 +137,7 @@ static int add_reference(struct score_call *c, const struct text_line *line,
     int status;
 
     (void)user;
-    if (!pick_column(line, c->column, &text, &len)) {
+    if (!get_column(line, c->column, &text, &len)) {
         char why[64];
 
         snprintf(why, sizeof why, "there is no column %ld", c->column);
@@ -162,15 +162,17 @@ struct document_name { const char *id; size_t len, first; };
 
 static int score_read_by_name(const void *a, const void *b)
 {
-    const struct document_name *x = a, *y = b;
-    int order = memcmp(x->id, y->id, x->len < y->len ? x->len : y->len);
+    const struct document_name *left = a, *right = b;
+    size_t len = left->len < right->len ? left->len : right->len;
+    int order = memcmp(left->id, right->id, len);
 
-    if (!order) order = (x->len > y->len) - (x->len < y->len);
-    return order ? order : (x->first > y->first) - (x->first < y->first);
+    if (!order) order = (left->len > right->len) - (left->len < right->len);
+    if (order) return order;
+    return (left->first > right->first) - (left->first < right->first);
 }
 
-/* The lines of each document must be consecutive: a divided document would be
- * counted as two. */
+/* Check that the lines of each document are consecutive. Otherwise a document
+ * would be counted as two. */
 static int score_read_check_documents(const struct score_call *c)
 {
     struct document_name *all = calloc(c->n_documents + 1, sizeof *all);
@@ -280,7 +282,7 @@ static int count_words(struct score_call *c, skmt_words **words)
 
 /* Copy the results of a file and prepare the handle for the next one. */
 static void copy_word_results(struct score_call *c, struct score_file *f,
-                       skmt_words *words)
+                              skmt_words *words)
 {
     int n = 0;
 
@@ -323,16 +325,17 @@ static int read_files(struct score_call *c)
 
 /* ---- groups ------------------------------------------------------------- */
 
-static void name_group(struct score_group *g, size_t from, size_t to)
+/* Set the range of lengths of a group, and its label. */
+static void set_group_range(struct score_group *g, size_t min, size_t max)
 {
-    g->from = from;
-    g->to = to;
-    if (to == SIZE_MAX) snprintf(g->label, sizeof g->label, ">%zu", from - 1);
-    else if (from == to) snprintf(g->label, sizeof g->label, "%zu", to);
-    else snprintf(g->label, sizeof g->label, "%zu-%zu", from, to);
+    g->min_lines = min;
+    g->max_lines = max;
+    if (max == SIZE_MAX) snprintf(g->label, sizeof g->label, ">%zu", min - 1);
+    else if (min == max) snprintf(g->label, sizeof g->label, "%zu", max);
+    else snprintf(g->label, sizeof g->label, "%zu-%zu", min, max);
 }
 
-static size_t lines_of(const struct score_call *c, size_t document)
+static size_t document_lines(const struct score_call *c, size_t document)
 {
     size_t end = document + 1 < c->n_documents
                      ? c->documents[document + 1].first : c->n_refs;
@@ -344,9 +347,9 @@ static void count_group(const struct score_call *c, struct score_group *g)
 {
     g->lines = g->documents = 0;
     for (size_t d = 0; d < c->n_documents; d++) {
-        size_t lines = lines_of(c, d);
+        size_t lines = document_lines(c, d);
 
-        if (lines < g->from || lines > g->to) continue;
+        if (lines < g->min_lines || lines > g->max_lines) continue;
         g->lines += lines;
         g->documents++;
     }
@@ -359,8 +362,8 @@ static void make_groups(struct score_call *c)
     struct score_group *g = c->groups;
 
     for (int i = 0; c->docs && i <= c->n_bounds; i++) {
-        name_group(g, i ? c->bounds[i - 1] + 1 : 1,
-                   i < c->n_bounds ? c->bounds[i] : SIZE_MAX);
+        set_group_range(g, i ? c->bounds[i - 1] + 1 : 1,
+                        i < c->n_bounds ? c->bounds[i] : SIZE_MAX);
         count_group(c, g);
         if (g->documents) g++;
     }
@@ -370,7 +373,7 @@ static void make_groups(struct score_call *c)
 }
 
 /* Make the handles of the groups. scores[0] was used to read all lines; it
- * becomes that of the last group. */
+ * becomes the handle of the last group. */
 static int select_groups(struct score_call *c, struct score_file *f)
 {
     skmt_score *all = f->scores[0];
@@ -379,54 +382,54 @@ static int select_groups(struct score_call *c, struct score_file *f)
     f->scores[0] = NULL;
     f->scores[c->n_groups - 1] = all;
     for (int g = 0; g < c->n_groups - 1; g++)
-        if (skmt_score_select(&f->scores[g], all, c->groups[g].from,
-                              c->groups[g].to, &err))
+        if (skmt_score_select(&f->scores[g], all, c->groups[g].min_lines,
+                              c->groups[g].max_lines, &err))
             return complain(EXIT_TROUBLE, "%s", err.message);
     return EXIT_DONE;
 }
 
-/* ---- figures ------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------ */
 
-bool is_r(const char *metric)
+bool is_r_indicator(const char *metric)
 {
     return !strcmp(metric, "r") || !strcmp(metric, "r-all");
 }
 
-/* Compute a figure. first: the handle of the first file, to compare with. */
-static int compute_figure(const struct score_call *c, skmt_score *s,
-                          const skmt_score *first, struct figure *f)
+/* Compute a result. first: the handle of the first file, to compare with. */
+static int compute_result(const struct score_call *c, skmt_score *s,
+                          const skmt_score *first, struct score_result *r)
 {
     uint64_t seed = (uint64_t)c->seed;
-    int times = (int)c->resamples;
+    int resamples = (int)c->resamples;
     skmt_status st;
     skmt_error err;
 
-    f->has_interval = times && skmt_score_size(s, NULL);
-    f->has_p = f->has_interval && s != first;
-    st = skmt_score_get(s, f->metric, &f->score, &err);
-    if (!st && f->has_interval)
-        st = skmt_score_interval(s, f->metric, times, seed, &f->low, &f->high,
-                                 &err);
-    if (!st && f->has_p)
-        st = skmt_score_compare(first, s, f->metric, times, seed, &f->p, &err);
+    r->has_interval = resamples && skmt_score_size(s, NULL);
+    r->has_p = r->has_interval && s != first;
+    st = skmt_score_get(s, r->metric, &r->score, &err);
+    if (!st && r->has_interval)
+        st = skmt_score_interval(s, r->metric, resamples, seed, &r->low,
+                                 &r->high, &err);
+    if (!st && r->has_p)
+        st = skmt_score_compare(first, s, r->metric, resamples, seed, &r->p,
+                                &err);
     return st ? complain(EXIT_TROUBLE, "%s", err.message) : EXIT_DONE;
 }
 
-static int compute_figures(struct score_call *c, struct score_file *f)
+static int compute_results(struct score_call *c, struct score_file *f)
 {
     int status = EXIT_DONE;
 
-    f->figures = calloc((size_t)(c->n_groups * c->n_metrics) + 1,
-                        sizeof *f->figures);
-    if (!f->figures) return score_out_of_memory();
+    f->results = calloc((size_t)(c->n_groups * c->n_metrics) + 1,
+                        sizeof *f->results);
+    if (!f->results) return score_out_of_memory();
     for (int g = 0; g < c->n_groups; g++)
         for (int k = 0; !status && k < c->n_metrics; k++) {
-            struct figure *to = &f->figures[g * c->n_metrics + k];
+            struct score_result *r = &f->results[g * c->n_metrics + k];
 
-            to->metric = skmt_score_metric(f->scores[g], k, &to->title,
-                                           &to->signature);
-            status = compute_figure(c, f->scores[g], c->files[0].scores[g],
-                                    to);
+            r->metric = skmt_score_metric(f->scores[g], k, &r->title,
+                                          &r->signature);
+            status = compute_result(c, f->scores[g], c->files[0].scores[g], r);
         }
     return status;
 }
@@ -444,6 +447,6 @@ int score_read(struct score_call *c)
     for (int i = 0; !status && i < c->n_files; i++)
         status = select_groups(c, &c->files[i]);
     for (int i = 0; !status && i < c->n_files; i++)
-        status = compute_figures(c, &c->files[i]);
+        status = compute_results(c, &c->files[i]);
     return status;
 }

@@ -39,7 +39,8 @@ static uint32_t rotate(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* The message schedule: the 16 words of the block and 48 derived from them. */
+/* Compute the message schedule: the 16 words of the block and 48 derived from
+ * them. */
 static void expand(const unsigned char *block, uint32_t w[64])
 {
     for (int i = 0; i < 16; i++)

@@ -113,8 +113,8 @@ static int steering_failed(struct steering *s, const skmt_error *err)
                     "%s", err->message);
 }
 
-/* A skmt_tm_progress_fn: shows the work that the library does on a memory
- * before it can be searched. */
+/* Show the work that the library does on a memory before it can be searched.
+ * This is a skmt_tm_progress_fn. */
 static int show_steering_progress(void *user, const char *stage, uint64_t done,
                                   uint64_t total, uint64_t units)
 {
@@ -220,11 +220,11 @@ void pair_lines_close(struct pair_lines *p)
     memset(p, 0, sizeof *p);
 }
 
-static bool pair_line_failed(struct pair_lines *p, const struct input_line *l,
-                             const char *what)
+static bool pair_line_failed(struct pair_lines *p,
+                             const struct input_line *line, const char *what)
 {
-    snprintf(p->message, sizeof p->message, "%s:%llu: %s", l->file,
-             (unsigned long long)l->number, what);
+    snprintf(p->message, sizeof p->message, "%s:%llu: %s", line->file,
+             (unsigned long long)line->number, what);
     return false;
 }
 
@@ -244,7 +244,7 @@ static bool pair_lines_append(struct pair_lines *p, const json_t *pair)
 }
 
 static bool pair_lines_append_all(struct pair_lines *p,
-                                  const struct input_line *l,
+                                  const struct input_line *line,
                                   const struct input_line *text)
 {
     const json_t *tm = json_object_get(p->json, "tm");
@@ -252,21 +252,21 @@ static bool pair_lines_append_all(struct pair_lines *p,
     int n = (int)json_array_size(tm);
 
     if (!json_is_array(tm))
-        return pair_line_failed(p, l, "the object has no array \"tm\"");
+        return pair_line_failed(p, line, "the object has no array \"tm\"");
     if (src && (json_string_length(src) != text->len
                 || memcmp(json_string_value(src), text->text, text->len)))
-        return pair_line_failed(p, l, "\"src\" is not the text of the input "
+        return pair_line_failed(p, line, "\"src\" is not the text of the input "
                                 "line");
     if (n > p->cap) {
         skmt_similar *pairs = realloc(p->pairs, (size_t)n * sizeof *pairs);
 
-        if (!pairs) return pair_line_failed(p, l, "out of memory");
+        if (!pairs) return pair_line_failed(p, line, "out of memory");
         p->pairs = pairs;
         p->cap = n;
     }
     for (int i = 0; i < n; i++)
         if (!pair_lines_append(p, json_array_get(tm, (size_t)i)))
-            return pair_line_failed(p, l, "a pair must be [\"source\", "
+            return pair_line_failed(p, line, "a pair must be [\"source\", "
                                     "\"target\", similarity]");
     return true;
 }
@@ -274,8 +274,8 @@ static bool pair_lines_append_all(struct pair_lines *p,
 bool pair_lines_next(struct pair_lines *p, const struct input_line *text)
 {
     json_error_t why;
-    struct input_line l;
-    enum lines_state st = lines_next(&p->in, true, &l);
+    struct input_line line;
+    enum lines_state st = lines_next(&p->in, true, &line);
 
     p->n = 0;
     json_decref(p->json);
@@ -287,7 +287,7 @@ bool pair_lines_next(struct pair_lines *p, const struct input_line *text)
                  "the input");
         return false;
     }
-    p->json = json_loadb(l.text, l.len, 0, &why);
-    return p->json ? pair_lines_append_all(p, &l, text)
-                   : pair_line_failed(p, &l, why.text);
+    p->json = json_loadb(line.text, line.len, 0, &why);
+    return p->json ? pair_lines_append_all(p, &line, text)
+                   : pair_line_failed(p, &line, why.text);
 }

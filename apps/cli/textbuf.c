@@ -77,8 +77,9 @@ void textbuf_addf(struct textbuf *t, const char *fmt, ...)
                                                             : sizeof text - 1);
 }
 
-/* Number of bytes of the character at s, 0 if it is not valid (Unicode table
- * 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). */
+/* Return the number of bytes of the character at s, or 0 if it is not valid
+ * (Unicode table 3-7: no overlong forms, no surrogates, nothing above
+ * U+10FFFF). */
 static size_t utf8_len(const unsigned char *s, size_t n)
 {
     unsigned low = 0x80, high = 0xBF;

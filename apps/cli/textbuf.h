@@ -20,7 +20,7 @@ struct textbuf {
 };
 
 void textbuf_release(struct textbuf *t);
-/* The reason why `failed` is set, for an error message. */
+/* Returns the reason why `failed` is set, for an error message. */
 const char *textbuf_why(const struct textbuf *t);
 void textbuf_reset(struct textbuf *t);                  /* len = 0 */
 void textbuf_add(struct textbuf *t, const char *s, size_t n);
@@ -38,7 +38,8 @@ void jput_key(struct textbuf *t, const char *key);
 /* Appends a comma, except after an opening bracket. */
 void jput_comma(struct textbuf *t);
 
-/* Offset of the first byte that is not valid UTF-8; n if there is none. */
+/* Returns the offset of the first byte that is not valid UTF-8, or n if there
+ * is none. */
 size_t utf8_first_bad(const char *s, size_t n);
 
 #endif

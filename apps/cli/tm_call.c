@@ -79,7 +79,7 @@ int tm_prepare(struct tm_call *c, skmt_tm_mode mode)
         return EXIT_TROUBLE;
     if (!interrupt_start())
         return complain(EXIT_TROUBLE, "cannot create a thread");
-    interrupt_work(true);
+    interrupt_set_polled(true);
     return EXIT_DONE;
 }
 
@@ -264,11 +264,12 @@ int tm_confirm(struct tm_call *c, const char *question)
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return complain(EXIT_USAGE, "%s needs confirmation, but there is no "
                         "terminal to ask; use --yes", c->command);
-    interrupt_work(false);      /* let Ctrl-C end the program */
+    /* fgets() does not poll for signals: let Ctrl-C end the program. */
+    interrupt_set_polled(false);
     fprintf(stderr, "%s [y/N] ", question);
     fflush(stderr);
     if (!fgets(answer, sizeof answer, stdin)) fputc('\n', stderr);
-    interrupt_work(true);
+    interrupt_set_polled(true);
     if (tolower((unsigned char)answer[0]) == 'y') return EXIT_DONE;
     return complain(EXIT_TROUBLE, "nothing was deleted");
 }

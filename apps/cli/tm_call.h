@@ -52,7 +52,7 @@ tm_run_fn cmd_tm_recover;
 tm_run_fn cmd_tm_warm;
 
 bool tm_has_option(const struct tm_call *c, const char *option);
-/* The last value typed for an option; NULL if there is none. */
+/* Returns the last value typed for an option, or NULL if there is none. */
 const char *tm_value(const struct tm_call *c, const char *option);
 
 /* The functions below that return int print an error and return an exit status
@@ -82,8 +82,8 @@ int tm_failed(struct tm_call *c, const skmt_error *err);
 /* Ends the progress line after a signal. Returns the exit status for it. */
 int tm_stopped(struct tm_call *c);
 
-/* The name of the memory that --name selects: its value, the only memory of
- * the file, or "main". The string is c->memory. */
+/* Returns the name of the memory that --name selects: its value, the only
+ * memory of the file, or "main". The string is c->memory. */
 const char *tm_memory_name(struct tm_call *c);
 /* Describes that memory. The strings of *out are valid until the next call on
  * c->tm. */

@@ -6,10 +6,11 @@
 
 /* ---- options that several subcommands have ------------------------------ */
 
-#define HELP HELP_OPTION, NO_MORE_OPTIONS
+/* The end of every list of options. */
+#define HELP_AND_END HELP_OPTION, NO_MORE_OPTIONS
 #define JSON { "json", 'j', NULL, "print the result as JSON" }
-#define NAME { "name", 'n', "NAME", "the memory of the file to use; default: " \
-               "its only memory, or main" }
+#define NAME { "name", 'n', "NAME", "which memory in the file to use; " \
+               "default: the only one, or \"main\" if there are several" }
 #define LANGS { "source-lang", 's', "LANG", "language of the sources, such " \
                 "as de or de-AT" }, \
               { "target-lang", 't', "LANG", "language of the targets" }
@@ -30,7 +31,7 @@ static const struct opt create_options[] = {
       "memory with the higher priority come first; default 0" },
     { "keep-duplicates", 0, NULL, "store equal pairs separately instead of "
       "counting them" },
-    JSON, HELP
+    JSON, HELP_AND_END
 };
 
 static const struct opt import_options[] = {
@@ -55,7 +56,7 @@ static const struct opt import_options[] = {
       "reasons to FILE; default MEM.rejects" },
     { "origin", 0, "TEXT", "store TEXT as the origin of the pairs instead of "
       "the file name" },
-    RELAXED, JSON, QUIET_OPTION, HELP
+    RELAXED, JSON, QUIET_OPTION, HELP_AND_END
 };
 
 static const struct opt search_options[] = {
@@ -66,7 +67,7 @@ static const struct opt search_options[] = {
     { "color", 0, "WHEN", "mark differences by color: auto (if the output is a "
       "terminal), always or never" },
     { "json", 'j', NULL, "print one JSON object per text" },
-    QUIET_OPTION, HELP
+    QUIET_OPTION, HELP_AND_END
 };
 
 static const struct opt add_options[] = {
@@ -76,39 +77,40 @@ static const struct opt add_options[] = {
     { "author", 'a', "TEXT", "author of the pair" },
     { "tagged", 0, NULL, "the texts contain inline tags; a literal < is "
       "written as &lt;" },
-    RELAXED, JSON, HELP
+    RELAXED, JSON, HELP_AND_END
 };
 
 static const struct opt edit_options[] = {
     { "source", 's', "TEXT", "the new source" },
     { "target", 't', "TEXT", "the new target" },
     { "json", 'j', NULL, "print the changed pair as JSON" },
-    HELP
+    HELP_AND_END
 };
 
 static const struct opt delete_options[] = {
     { "name", 'n', "NAME", "delete only from this memory; default: all "
-      "memories of the file; with --all: its only memory, or main" },
+      "memories of the file; with --all: the only one, or \"main\" if there "
+      "are several" },
     { "document", 'd', "TEXT", "delete the pairs of this document" },
     { "origin", 0, "TEXT", "delete the pairs imported from this file" },
     { "source", 's', "TEXT", "delete the pairs with exactly this source" },
     { "target", 't', "TEXT", "delete the pairs with exactly this target" },
     { "all", 0, NULL, "delete every pair of the memory" },
     { "yes", 'y', NULL, "with --all: do not ask for confirmation" },
-    JSON, QUIET_OPTION, HELP
+    JSON, QUIET_OPTION, HELP_AND_END
 };
 
-static const struct opt show_options[] = { JSON, HELP };
+static const struct opt show_options[] = { JSON, HELP_AND_END };
 
 static const struct opt export_options[] = {
     NAME,
     { "output", 'o', "FILE", "write to FILE instead of standard output; an "
-      "existing file is replaced only when the new one is complete; a name in "
-      ".gz, .xz or .zst selects compression" },
+      "existing file is replaced only when the new one is complete; a name "
+      "that ends in .gz, .xz or .zst selects compression" },
     { "format", 'f', "FORMAT", "tmx, xliff, po, tsv, csv or text; default: "
       "chosen by the file name, tmx on standard output" },
     { "target-file", 0, "FILE", "the file for the targets (format text)" },
-    JSON, QUIET_OPTION, HELP
+    JSON, QUIET_OPTION, HELP_AND_END
 };
 
 static const struct opt stats_options[] = {
@@ -117,10 +119,10 @@ static const struct opt stats_options[] = {
       "its first tab) is to the most similar stored source; - is standard "
       "input" },
     MODEL,
-    JSON, QUIET_OPTION, HELP
+    JSON, QUIET_OPTION, HELP_AND_END
 };
 
-static const struct opt list_options[] = { JSON, HELP };
+static const struct opt list_options[] = { JSON, HELP_AND_END };
 
 static const struct opt set_options[] = {
     NAME,
@@ -128,22 +130,24 @@ static const struct opt set_options[] = {
     { "priority", 'p', "N", "among equally similar matches, those of the "
       "memory with the higher priority come first" },
     { "rename", 0, "NAME", "the new name of the memory" },
-    JSON, HELP
+    JSON, HELP_AND_END
 };
 
 static const struct opt drop_options[] = {
     { "name", 'n', "NAME", "the memory to delete" },
-    YES, JSON, QUIET_OPTION, HELP
+    YES, JSON, QUIET_OPTION, HELP_AND_END
 };
 
-static const struct opt work_options[] = { JSON, QUIET_OPTION, HELP };
+static const struct opt maintenance_options[] = {
+    JSON, QUIET_OPTION, HELP_AND_END
+};
 
 static const struct opt check_options[] = {
     { "contradictions", 0, NULL, "list the sources that have several different "
       "translations, instead of checking the file" },
     { "name", 'n', "NAME", "with --contradictions: only in this memory; may be "
       "given several times; default: all memories of the file" },
-    JSON, QUIET_OPTION, HELP
+    JSON, QUIET_OPTION, HELP_AND_END
 };
 
 static const struct opt warm_options[] = {
@@ -155,12 +159,13 @@ static const struct opt warm_options[] = {
       "several times" },
     { "model", 'm', "FILE", "the model that will be used to translate; default "
       "$SKMT_MODEL, then de-en" },
-    JSON, QUIET_OPTION, HELP
+    JSON, QUIET_OPTION, HELP_AND_END
 };
 
 /* ---- options of the library --------------------------------------------- */
 
-/* The search options, with fewer matches by default: a person reads them. */
+/* Describe the search options. The default number of matches is lower than in
+ * the library, because a person reads them. */
 static int describe_search(int i, skmt_option_info *out)
 {
     if (!skmt_search_option_describe(i, out)) return 0;
@@ -168,9 +173,9 @@ static int describe_search(int i, skmt_option_info *out)
     return 1;
 }
 
-/* The search options for "tm stats --against", which uses only the best match:
- * those that limit the number of matches are left out. */
-static int describe_measure(int i, skmt_option_info *out)
+/* Describe the search options of "tm stats --against". It uses only the best
+ * match, so the options that limit the number of matches are left out. */
+static int describe_best_match(int i, skmt_option_info *out)
 {
     for (int k = 0; skmt_search_option_describe(k, out); k++) {
         if (!strcmp(out->name, "matches")
@@ -180,8 +185,8 @@ static int describe_measure(int i, skmt_option_info *out)
     return 0;
 }
 
-/* The options of "tm warm": --threads, and those that determine the keys of a
- * pair and the size of the key file. */
+/* Describe the options of "tm warm": --threads, and those that determine the
+ * keys of a pair and the size of the key file. */
 static int describe_keys(int i, skmt_option_info *out)
 {
     static const char *const names[] = { "key-type", "preset", "knn-eos",
@@ -276,7 +281,7 @@ static const char import_page[] =
 "\n"
 "Limits: 16 MiB for a source or a target, 64 MiB for a line of TSV or PO and\n"
 "for a row of CSV. If nothing was imported, a message says why. The exit\n"
-"status is then 1 if the files had units but all of them were skipped.\n";
+"status is 1 if every unit was skipped, and 0 if the files had no units.\n";
 
 static const char search_page[] =
 "Usage: skmt tm search MEM [TEXT ...] [OPTIONS]\n"
@@ -297,12 +302,13 @@ static const char search_page[] =
 "subword pieces of a model, or in words if there is no model.\n"
 "\n"
 "If a source has several translations, those of the memory with the highest\n"
-"priority come first, then the translation confirmed most recently. Adding,\n"
-"importing or editing a pair confirms it, and so does adding it again; an\n"
-"imported pair keeps the date from its file. If the times are equal, the\n"
-"later import comes first; pairs of one import keep the order of their file.\n"
-"'skmt translate' and 'skmt learn' use the first translation and show the\n"
-"others as alternatives.\n";
+"priority come first, then the one confirmed most recently. A pair is\n"
+"confirmed when it is added (even if it was already stored), imported or\n"
+"edited. If an imported file gives a date for a pair, that date counts\n"
+"instead of the time of the import. If the times are equal, the later import\n"
+"comes first; pairs of one import keep the order of their file. 'skmt\n"
+"translate' and 'skmt learn' use the first translation and show the others\n"
+"as alternatives.\n";
 
 static const char add_page[] =
 "Usage: skmt tm add MEM [SOURCE TARGET] [OPTIONS]\n"
@@ -323,17 +329,20 @@ static const char edit_page[] =
 "Usage: skmt tm edit MEM ID [--source TEXT] [--target TEXT]\n"
 "\n"
 "Change the source or target of a pair. The pair keeps its id; 'skmt tm\n"
-"search' shows the ids. If a source has several translations, the one\n"
-"edited last is used.\n"
+"search' shows the ids. Editing also confirms the pair, so it comes first\n"
+"among the translations of its source in this memory (see 'skmt help tm\n"
+"search').\n"
 "\n"
 "Examples:\n"
 "  skmt tm edit my.tm 17 --target 'Good afternoon'\n";
 
 static const char delete_page[] =
-"Usage: skmt tm delete MEM ID ... [OPTIONS]\n"
-"       skmt tm delete MEM --document D | --origin F | --source TEXT | --all\n"
+"Usage: skmt tm delete MEM ID ...\n"
+"       skmt tm delete MEM [--document TEXT] [--origin TEXT] [--source TEXT]\n"
+"                      [--target TEXT]\n"
+"       skmt tm delete MEM --all\n"
 "\n"
-"Delete pairs by their ids, or all pairs that match the options given. If\n"
+"Delete pairs by their ids, or all pairs that match every option given. If\n"
 "one of the ids does not exist, nothing is deleted. --all asks for\n"
 "confirmation, unless --yes is given.\n"
 "\n"
@@ -467,13 +476,13 @@ static const char warm_page[] =
 "Ctrl-C, the keys computed so far are kept, and the same command continues\n"
 "from there.\n"
 "\n"
-"Keys belong to the texts of a pair, so a copy of the memory uses the same\n"
-"keys, and one key file may serve several memories. The keys of deleted or\n"
-"replaced pairs stay in the file until it reaches its size limit, or until\n"
-"you use --drop-others: this removes the keys of all pairs that are not in\n"
-"MEM (with --name: not in the named memories) and makes the file smaller. Do\n"
-"not use it if the key file also serves other memories: their keys would be\n"
-"removed.\n"
+"The keys of a pair depend only on its texts, the model, --key-type and\n"
+"--knn-eos, so a copy of the memory can use the same keys, and several\n"
+"memories can use one key file. The keys of deleted or replaced pairs stay in\n"
+"the file until it reaches its size limit, or until you use --drop-others:\n"
+"this removes the keys of all pairs that are not in MEM (with --name: not in\n"
+"the named memories) and makes the file smaller. Do not use it if other\n"
+"memories also use the key file: their keys would be removed.\n"
 "\n"
 "Examples:\n"
 "  skmt tm warm my.tm --key-file my.keys\n"
@@ -491,14 +500,14 @@ const struct page tm_pages[] = {
     { "tm delete", delete_page, delete_options, NULL },
     { "tm show", show_page, show_options, NULL },
     { "tm export", export_page, export_options, NULL },
-    { "tm stats", stats_page, stats_options, describe_measure },
+    { "tm stats", stats_page, stats_options, describe_best_match },
     { "tm list", list_page, list_options, NULL },
     { "tm set", set_page, set_options, NULL },
     { "tm drop", drop_page, drop_options, NULL },
     { "tm check", check_page, check_options, NULL },
-    { "tm rebuild", rebuild_page, work_options, NULL },
-    { "tm compact", compact_page, work_options, NULL },
-    { "tm recover", recover_page, work_options, NULL },
+    { "tm rebuild", rebuild_page, maintenance_options, NULL },
+    { "tm compact", compact_page, maintenance_options, NULL },
+    { "tm recover", recover_page, maintenance_options, NULL },
     { "tm warm", warm_page, warm_options, describe_keys },
     { NULL, NULL, NULL, NULL }
 };

@@ -43,7 +43,8 @@ static void tm_import_write_raw(FILE *f, const char *raw, size_t len)
     }
 }
 
-/* The callback for a unit that is skipped. Returns 1 to stop the import. */
+/* Write a unit that is skipped to the file of rejects. Returns 1 to stop the
+ * import. This is the callback of skmt_import_rejects(). */
 static int write_reject(void *user, const char *file, uint64_t line,
                         uint64_t column, const char *why, const char *raw,
                         size_t raw_len)
@@ -93,7 +94,7 @@ static int rejects_begin(struct import_call *im)
 
 static int set_import_options(struct import_call *im)
 {
-    static const char *const keys[] = {
+    static const char *const settings[] = {
         "format", "source-lang", "target-lang", "target-file",
         "source-column", "target-column", "document-column", "origin",
         "header", "no-header", "fuzzy", "skip-bad"
@@ -103,11 +104,12 @@ static int set_import_options(struct import_call *im)
     if (tm_has_option(im->c, "header") && tm_has_option(im->c, "no-header"))
         return complain(EXIT_USAGE, "--header and --no-header cannot be used "
                         "together");
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *value = tm_value(im->c, keys[i]);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *value = tm_value(im->c, settings[i]);
 
-        if (!tm_has_option(im->c, keys[i])) continue;
-        if (skmt_import_set(im->import, keys[i], value ? value : "yes", &err))
+        if (!tm_has_option(im->c, settings[i])) continue;
+        if (skmt_import_set(im->import, settings[i], value ? value : "yes",
+                            &err))
             return complain(EXIT_USAGE, "--%s", err.message);
     }
     return EXIT_DONE;
@@ -121,7 +123,7 @@ static double pairs_per_second(const struct import_call *im)
            / (im->seconds > 1e-3 ? im->seconds : 1e-3);
 }
 
-/* One item of a list; *separator is written before it. */
+/* Append *separator and one item of a list. *separator becomes a comma. */
 static void put_left_out(struct textbuf *t, int64_t n, const char *why,
                          const char **separator)
 {
@@ -187,7 +189,7 @@ static void tm_import_put_json(const struct import_call *im)
     textbuf_adds(t, "}\n");
 }
 
-/* "de to en": the languages of the options, or else of the memory. */
+/* Append the languages of the options, or else of the memory: "de to en". */
 static void put_languages(struct textbuf *t, const struct import_call *im,
                           const skmt_tm_info *m)
 {
@@ -210,8 +212,9 @@ static void put_reason(struct textbuf *t, int64_t n, const char *why)
     textbuf_adds(t, why);
 }
 
-/* Explain why an import stored nothing. Files without any units are no error.
- * Files whose units were all left out are, because the user expects them. */
+/* Explain why an import stored nothing. It is no error if the files have no
+ * units. It is an error if all units were left out, because the user expects
+ * pairs. */
 static int explain_empty_import(const struct import_call *im,
                                 const skmt_tm_info *m)
 {

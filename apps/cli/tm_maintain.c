@@ -1,7 +1,9 @@
 /* tm_maintain.c - skmt tm export, check, rebuild, compact and recover: the
  * subcommands that work on the file as a whole. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "interrupt.h"
 #include "record.h"
@@ -52,7 +54,7 @@ int cmd_tm_export(struct tm_call *c)
 
 /* ---- check ------------------------------------------------------------ */
 
-/* The callback of skmt_tm_check(). */
+/* Append a problem. This is the callback of skmt_tm_check(). */
 static void put_problem(void *user, const char *sentence)
 {
     struct tm_call *c = user;
@@ -68,37 +70,41 @@ static void put_problem(void *user, const char *sentence)
     }
 }
 
-/* One of several translations of a source; the one that is used has a "*". */
-static void put_contender(struct textbuf *t, const skmt_translation *x,
-                          bool wins)
+/* Append one of several translations of a source. The one that is used is
+ * marked with "*". */
+static void tm_maintain_put_translation(struct textbuf *t,
+                                        const skmt_translation *tr,
+                                        bool is_used)
 {
-    textbuf_adds(t, wins ? "  * " : "    ");
-    put_visible(t, x->pair.target, strlen(x->pair.target));
-    textbuf_addf(t, "\n      id %lld, ", (long long)x->pair.id);
-    put_visible(t, x->pair.memory, strlen(x->pair.memory));
+    textbuf_adds(t, is_used ? "  * " : "    ");
+    put_visible(t, tr->pair.target, strlen(tr->pair.target));
+    textbuf_addf(t, "\n      id %lld, ", (long long)tr->pair.id);
+    put_visible(t, tr->pair.memory, strlen(tr->pair.memory));
     textbuf_adds(t, ", ");
-    put_moment(t, x->confirmed);
-    if (x->occurrences > 1) {
+    put_date_time(t, tr->confirmed);
+    if (tr->occurrences > 1) {
         textbuf_adds(t, ", ");
-        put_noun(t, x->occurrences, "time", "times");
+        put_noun(t, tr->occurrences, "time", "times");
     }
     textbuf_adds(t, "\n");
 }
 
-static void jput_contender(struct textbuf *t, const skmt_translation *x,
-                           bool wins)
+static void jput_translation(struct textbuf *t, const skmt_translation *tr,
+                             bool is_used)
 {
     jput_comma(t);
     textbuf_adds(t, "{");
     jput_key(t, "wins");
-    textbuf_adds(t, wins ? "true" : "false");
-    jput_int(t, "priority", x->priority);
-    jput_time(t, "confirmed", x->confirmed);
-    jput_int(t, "occurrences", x->occurrences);
-    jput_pair(t, &x->pair);
+    textbuf_adds(t, is_used ? "true" : "false");
+    jput_int(t, "priority", tr->priority);
+    jput_time(t, "confirmed", tr->confirmed);
+    jput_int(t, "occurrences", tr->occurrences);
+    jput_pair(t, &tr->pair);
     textbuf_adds(t, "}");
 }
 
+/* Append a source and its translations. This is the callback of
+ * skmt_tm_contradictions(). */
 static int put_contradiction(void *user, const char *source,
                              const skmt_translation *list, int n)
 {
@@ -116,8 +122,8 @@ static int put_contradiction(void *user, const char *source,
         textbuf_adds(t, "\n");
     }
     for (int i = 0; i < n; i++) {
-        if (c->json) jput_contender(t, &list[i], i == 0);
-        else put_contender(t, &list[i], i == 0);
+        if (c->json) jput_translation(t, &list[i], i == 0);
+        else tm_maintain_put_translation(t, &list[i], i == 0);
     }
     if (c->json) textbuf_adds(t, "]}");
     return t->failed || interrupt_signal() || (!c->json && tm_print(c));
@@ -271,11 +277,14 @@ static void put_recovered(struct tm_call *c, const skmt_recovery *r)
 int cmd_tm_recover(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
-    int status = tm_prepare(c, SKMT_TM_READ);
     skmt_recovery r;
     skmt_error err;
+    int status;
 
-    if (status) return status;
+    /* tm_prepare would suggest creating the file, which does not help here. */
+    if (access(c->path, F_OK) && errno == ENOENT)
+        return complain(EXIT_TROUBLE, "%s does not exist", c->path);
+    if ((status = tm_prepare(c, SKMT_TM_READ))) return status;
     if (skmt_tm_recover(c->path, c->operands[0], tm_show_progress, c, &r,
                         &err))
         return tm_failed(c, &err);

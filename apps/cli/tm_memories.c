@@ -10,7 +10,7 @@
 
 /* ---- create ----------------------------------------------------------- */
 
-/* --name is required to add a memory to a file that already has one. */
+/* Check that --name is given if the file already has a memory. */
 static int tm_memories_check_new(struct tm_call *c)
 {
     skmt_error err;
@@ -61,7 +61,8 @@ int cmd_tm_create(struct tm_call *c)
 
 /* ---- list ------------------------------------------------------------- */
 
-/* The name comes last because it may be long and of unknown width. */
+/* Append a row. The name comes last because it may be long and of unknown
+ * width. */
 static void tm_memories_put_row(struct textbuf *t, const skmt_tm_info *m)
 {
     char pair[80];
@@ -104,7 +105,7 @@ int cmd_tm_list(struct tm_call *c)
 
 /* ---- set, drop -------------------------------------------------------- */
 
-static const struct { const char *option, *key; } settable[] = {
+static const struct { const char *option, *setting; } settable[] = {
     { "priority", "priority" },
     { "source-lang", "source-lang" },
     { "target-lang", "target-lang" },
@@ -120,7 +121,7 @@ static skmt_status set_all(struct tm_call *c, skmt_error *err)
         const char *value = tm_value(c, settable[i].option);
 
         if (value)
-            st = skmt_tm_set(c->tm, tm_value(c, "name"), settable[i].key,
+            st = skmt_tm_set(c->tm, tm_value(c, "name"), settable[i].setting,
                              value, err);
     }
     if (!st) st = skmt_tm_commit(c->tm, err);

@@ -8,7 +8,8 @@
 #include "tm_call.h"
 #include "tm_print.h"
 
-/* A pair that does not exist is not a usage error. */
+/* Print an error. Unlike tm_failed(), this returns EXIT_TROUBLE for a pair that
+ * does not exist, which is no usage error. */
 static int pair_failed(struct tm_call *c, const skmt_error *err)
 {
     int status = tm_failed(c, err);
@@ -18,7 +19,7 @@ static int pair_failed(struct tm_call *c, const skmt_error *err)
 
 /* ---- add -------------------------------------------------------------- */
 
-/* Store one pair and put its number in c->out. */
+/* Store one pair and append its id to c->out. */
 static skmt_status add_one(struct tm_call *c, const char *source,
                            const char *target, skmt_error *err)
 {
@@ -41,8 +42,7 @@ static skmt_status add_one(struct tm_call *c, const char *source,
     return SKMT_OK;
 }
 
-/* Store the pair of one line and print its number before the next line is
- * read. */
+/* Store the pair of one line and print its id before the next line is read. */
 static int tm_pairs_add_line(struct tm_call *c, struct input_line *line,
                              void *unused)
 {
@@ -94,7 +94,7 @@ static void put_time_field(struct textbuf *t, const char *name,
                            int64_t seconds)
 {
     textbuf_addf(t, "%-13s ", name);
-    put_moment(t, seconds);
+    put_date_time(t, seconds);
     textbuf_adds(t, "\n");
 }
 
@@ -181,7 +181,7 @@ static int print_deleted(struct tm_call *c, int64_t n)
     return tm_print(c);
 }
 
-/* Delete all of them or none. */
+/* Delete the pairs with the given ids, or none if one does not exist. */
 static int delete_ids(struct tm_call *c)
 {
     int64_t *ids = calloc((size_t)c->n_operands, sizeof *ids);
@@ -265,11 +265,11 @@ int cmd_tm_delete(struct tm_call *c)
 {
     static const char *const filters[] = { "origin", "document", "source",
                                            "target" };
-    bool some = false, all = tm_has_option(c, "all");
+    bool has_filter = false, all = tm_has_option(c, "all");
 
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
-        if (tm_has_option(c, filters[i])) some = true;
-    if ((c->n_operands > 0) + some + all != 1)
+        if (tm_has_option(c, filters[i])) has_filter = true;
+    if ((c->n_operands > 0) + has_filter + all != 1)
         return complain(EXIT_USAGE, "tm delete needs either IDs, or options "
                         "that select pairs, or --all; see 'skmt help tm "
                         "delete'");

@@ -7,8 +7,8 @@
 
 #include "tm_print.h"
 
-/* Length in bytes of a control character at s; 0 if there is none. Terminals
- * also obey the C1 controls, U+0080 to U+009F. */
+/* Return the length in bytes of a control character at s, or 0 if there is
+ * none. Terminals also execute the C1 controls, U+0080 to U+009F. */
 static size_t control_len(const unsigned char *s, size_t n)
 {
     if (s[0] < 0x20 || s[0] == 0x7F) return 1;
@@ -63,22 +63,22 @@ void put_noun(struct textbuf *t, int64_t n, const char *one,
     textbuf_adds(t, n == 1 ? one : many);
 }
 
-static void put_time(struct textbuf *t, int64_t seconds, const char *form)
+static void put_time(struct textbuf *t, int64_t seconds, const char *format)
 {
     time_t when = (time_t)seconds;
     char text[64] = "";
     struct tm utc;
 
-    if (gmtime_r(&when, &utc)) strftime(text, sizeof text, form, &utc);
+    if (gmtime_r(&when, &utc)) strftime(text, sizeof text, format, &utc);
     textbuf_adds(t, text);
 }
 
-void put_day(struct textbuf *t, int64_t seconds)
+void put_date(struct textbuf *t, int64_t seconds)
 {
     put_time(t, seconds, "%Y-%m-%d");
 }
 
-void put_moment(struct textbuf *t, int64_t seconds)
+void put_date_time(struct textbuf *t, int64_t seconds)
 {
     put_time(t, seconds, "%Y-%m-%d %H:%M:%S UTC");
 }

@@ -7,26 +7,30 @@
 #include "skmt.h"
 #include "textbuf.h"
 
-/* Text that is safe to print on a terminal: control characters are written as
+/* The put and jput functions append to t. */
+
+/* Makes a text safe to print on a terminal: control characters are written as
  * \n, \t or \x1b. */
 void put_visible(struct textbuf *t, const char *s, size_t n);
 void put_count(struct textbuf *t, int64_t n);           /* 1,234,567 */
 void put_aligned(struct textbuf *t, int64_t n, size_t width);
 void put_noun(struct textbuf *t, int64_t n, const char *one,
               const char *many);                        /* 1 pair, 2 pairs */
-void put_day(struct textbuf *t, int64_t seconds);       /* 2024-05-31 */
-void put_moment(struct textbuf *t, int64_t seconds);    /* .. 12:00:00 UTC */
+void put_date(struct textbuf *t, int64_t seconds);      /* 2024-05-31 */
+/* 2024-05-31 12:00:00 UTC */
+void put_date_time(struct textbuf *t, int64_t seconds);
 
-/* A similarity in percent, rounded down, so that only equal texts are 100 %
- * similar. All similarities that are printed are rounded by this function. */
+/* Returns a similarity in percent, rounded down, so that only equal texts are
+ * 100 % similar. All similarities that are printed are rounded by this
+ * function. */
 int similarity_percent(double similarity);
 
 void jput_int(struct textbuf *t, const char *key, int64_t n);
 void jput_field(struct textbuf *t, const char *key, const char *text);
 void jput_time(struct textbuf *t, const char *key, int64_t seconds);
-/* The members of a pair's object; the caller writes the braces. */
+/* Appends the members of a pair's object. The caller writes the braces. */
 void jput_pair(struct textbuf *t, const skmt_pair *p);
-/* The object that describes a memory, with braces. */
+/* Appends the object that describes a memory, with braces. */
 void jput_memory(struct textbuf *t, const skmt_tm_info *m);
 
 #endif

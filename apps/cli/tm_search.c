@@ -5,8 +5,9 @@
  *           The file was not found.
  *           id 17, memory.tmx:12, main, 2024-05-31, 3 times
  *
- * The first line is the stored source. Words that are missing from the searched
- * text are marked [-so-], words that are only in it are inserted {+so+}. */
+ * The first line is the stored source. Words that are missing from the query
+ * are marked [-like this-]. Words that are only in the query are inserted
+ * {+like this+}. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +20,23 @@
 struct search_call {
     struct tm_call *c;
     bool color;
-    bool echo;                  /* print the text before its matches */
+    bool echo;                  /* print the query before its matches */
 };
 
-/* Differences are also struck out or underlined, for the color blind. */
+/* Differences are also struck out or underlined, for color-blind users. */
 static const char bold[] = "\033[1m", dim[] = "\033[2m",
     removed_style[] = "\033[31;9m", added_style[] = "\033[32;4m",
     reset_style[] = "\033[0m";
 
 /* ---- text ------------------------------------------------------------- */
 
-static void tm_search_paint(struct search_call *s, const char *code)
+static void tm_search_put_style(struct search_call *s, const char *escape)
 {
-    if (s->color) textbuf_adds(&s->c->out, code);
+    if (s->color) textbuf_adds(&s->c->out, escape);
 }
 
-/* Part of a source: kind is '=', '-' or '+', as in skmt_matches_edit(). */
+/* Append one part of the comparison. kind: '=', '-' or '+', as in
+ * skmt_matches_edit(). */
 static void put_edit(struct search_call *s, char kind, const char *text,
                      size_t n)
 {
@@ -51,6 +53,7 @@ static void put_edit(struct search_call *s, char kind, const char *text,
     else textbuf_adds(t, kind == '-' ? "-]" : "+}");
 }
 
+/* Append the source of match i, compared with the query `text`. */
 static void put_differences(struct search_call *s, const skmt_matches *m, int i,
                             const skmt_match *match, const char *text)
 {
@@ -62,7 +65,7 @@ static void put_differences(struct search_call *s, const skmt_matches *m, int i,
                  end - begin);
 }
 
-/* Where a match comes from:
+/* Append where a match comes from:
  * "id 17, memory.tmx:12, letter.docx, main, 2024-05-31, 3 times" */
 static void put_provenance(struct search_call *s, const skmt_match *match)
 {
@@ -82,7 +85,7 @@ static void put_provenance(struct search_call *s, const skmt_match *match)
     textbuf_adds(t, ", ");
     put_visible(t, p->memory, strlen(p->memory));
     textbuf_adds(t, ", ");
-    put_day(t, p->changed);
+    put_date(t, p->changed);
     if (match->occurrences > 1) {
         textbuf_adds(t, ", ");
         put_noun(t, match->occurrences, "time", "times");
@@ -96,21 +99,21 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
     skmt_match match;
 
     skmt_matches_get(m, i, &match);
-    tm_search_paint(s, bold);
+    tm_search_put_style(s, bold);
     textbuf_addf(t, "%3d%%", similarity_percent(match.similarity));
-    tm_search_paint(s, reset_style);
+    tm_search_put_style(s, reset_style);
     textbuf_adds(t, "  ");
     put_differences(s, m, i, &match, text);
     textbuf_adds(t, "\n      ");
     put_visible(t, match.pair.target, strlen(match.pair.target));
     textbuf_adds(t, "\n      ");
-    tm_search_paint(s, dim);
+    tm_search_put_style(s, dim);
     put_provenance(s, &match);
-    tm_search_paint(s, reset_style);
+    tm_search_put_style(s, reset_style);
     textbuf_adds(t, "\n");
 }
 
-/* The matches of one text; m may be NULL. */
+/* Append the matches of one query. m is NULL if the query is blank. */
 static void put_matches(struct search_call *s, const skmt_matches *m,
                         const char *text, size_t len)
 {
@@ -180,6 +183,8 @@ static void jput_matches(struct search_call *s, const skmt_matches *m,
 
 /* ---- searching -------------------------------------------------------- */
 
+/* Print an error. An error in the text of a line is printed with its file and
+ * number; a query of the command line has no file. */
 static int search_failed(struct search_call *s, const struct input_line *line,
                          const skmt_error *err)
 {
@@ -188,7 +193,8 @@ static int search_failed(struct search_call *s, const struct input_line *line,
     return tm_bad_line(line, err->message);
 }
 
-/* A blank line is answered too: it has no matches. */
+/* A blank line is not searched for, but output is printed for it, with no
+ * matches. */
 static int search_line(struct tm_call *c, struct input_line *line, void *user)
 {
     struct search_call *s = user;
@@ -205,7 +211,7 @@ static int search_line(struct tm_call *c, struct input_line *line, void *user)
     return tm_print(c);
 }
 
-/* Search for the operands, joined by spaces. */
+/* Search for one query: the operands, joined by spaces. */
 static int search_operands(struct search_call *s)
 {
     struct textbuf text = { 0 };
@@ -216,9 +222,9 @@ static int search_operands(struct search_call *s)
         if (i) textbuf_adds(&text, " ");
         textbuf_adds(&text, s->c->operands[i]);
     }
-    textbuf_add(&text, "", 1);
+    textbuf_add(&text, "", 1);          /* a line ends with a NUL */
     line.text = text.data;
-    line.len = text.len - !text.failed;
+    line.len = text.len - !text.failed; /* without the NUL */
     status = text.failed ? complain(EXIT_TROUBLE, "out of memory")
                          : search_line(s->c, &line, s);
     textbuf_release(&text);
@@ -230,16 +236,17 @@ static int search_operands(struct search_call *s)
 static int choose_color(struct search_call *s)
 {
     const char *when = tm_value(s->c, "color"), *term = getenv("TERM");
-    const char *none = getenv("NO_COLOR");
+    const char *no_color = getenv("NO_COLOR");
 
     if (!when) when = "auto";
     if (strcmp(when, "auto") && strcmp(when, "always") && strcmp(when, "never"))
         return complain(EXIT_USAGE, "--color: '%s' is not auto, always or "
                         "never", when);
     record_value("color", when);
-    s->color = when[1] == 'l'
-               || (when[1] == 'u' && isatty(STDOUT_FILENO)
-                   && !(none && none[0]) && term && strcmp(term, "dumb"));
+    s->color = !strcmp(when, "always")
+               || (!strcmp(when, "auto") && isatty(STDOUT_FILENO)
+                   && !(no_color && no_color[0]) && term
+                   && strcmp(term, "dumb"));
     return EXIT_DONE;
 }
 

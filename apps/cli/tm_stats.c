@@ -17,7 +17,7 @@
 #define BAR_WIDTH 40
 
 struct histogram {
-    int64_t count[BUCKETS];  /* [0, 0.1) .. [0.9, 1] */
+    int64_t count[BUCKETS];     /* [0, 0.1) .. [0.9, 1] */
     int64_t lines, exact;
     double sum, seconds;
     const char *unit;           /* "pieces" or "words" */
@@ -97,8 +97,8 @@ static int tm_stats_put_all(struct tm_call *c)
 
 /* ---- the histogram ---------------------------------------------------- */
 
-/* The small addend puts 1 - 9/10, which is slightly below 0.1, in its
- * bucket. */
+/* Count a similarity. The addend 1e-9 is for values such as 1 - 9/10, which is
+ * slightly below 0.1 but belongs to the bucket that begins at 0.1. */
 static void tm_stats_count(struct histogram *h, double similarity)
 {
     int bucket = (int)(similarity * BUCKETS + 1e-9);
@@ -110,6 +110,7 @@ static void tm_stats_count(struct histogram *h, double similarity)
     if (similarity >= 1 - 1e-9) h->exact++;
 }
 
+/* Search for a line and count the similarity of its best match. */
 static int tm_stats_measure(struct tm_call *c, const struct input_line *line,
                             struct histogram *h)
 {
@@ -141,24 +142,24 @@ static uint64_t file_bytes(const char *path)
 
 static int measure_line(struct tm_call *c, struct input_line *line, void *user)
 {
-    struct stats_context *m = user;
-    int status = tm_stats_measure(c, line, m->h);
+    struct stats_context *s = user;
+    int status = tm_stats_measure(c, line, s->h);
 
-    m->bytes += line->bytes;
-    progress_update(&m->progress, m->bytes, (uint64_t)m->h->lines);
+    s->bytes += line->bytes;
+    progress_update(&s->progress, s->bytes, (uint64_t)s->h->lines);
     return status;
 }
 
 static int measure_lines(struct tm_call *c, const char *path,
                          struct histogram *h)
 {
-    struct stats_context m = { .h = h };
+    struct stats_context s = { .h = h };
     int status;
 
-    progress_begin(&m.progress, "lines", file_bytes(path),
+    progress_begin(&s.progress, "lines", file_bytes(path),
                    !tm_has_option(c, "quiet"));
-    status = tm_each_line(c, path, measure_line, &m);
-    progress_end(&m.progress);
+    status = tm_each_line(c, path, measure_line, &s);
+    progress_end(&s.progress);
     return status;
 }
 
@@ -168,11 +169,13 @@ static double tm_stats_share(const struct histogram *h, int64_t n)
 }
 
 static void put_bucket(struct textbuf *t, const struct histogram *h, int i,
-                       int64_t most)
+                       int64_t max_count)
 {
-    int width = most ? (int)((h->count[i] * BAR_WIDTH + most - 1) / most) : 0;
+    int width = 0;
     char bar[BAR_WIDTH + 1];
 
+    if (max_count)
+        width = (int)((h->count[i] * BAR_WIDTH + max_count - 1) / max_count);
     memset(bar, '#', sizeof bar);
     textbuf_addf(t, "[%.1f, %.1f%c", i / 10.0, (i + 1) / 10.0,
                  i + 1 < BUCKETS ? ')' : ']');
@@ -183,12 +186,12 @@ static void put_bucket(struct textbuf *t, const struct histogram *h, int i,
 
 static void put_histogram(struct textbuf *t, const struct histogram *h)
 {
-    int64_t most = 0;
+    int64_t max_count = 0;
 
     for (int i = 0; i < BUCKETS; i++)
-        if (h->count[i] > most) most = h->count[i];
+        if (h->count[i] > max_count) max_count = h->count[i];
     textbuf_addf(t, "\nsimilarity   sentences  percent  in %s\n", h->unit);
-    for (int i = 0; i < BUCKETS; i++) put_bucket(t, h, i, most);
+    for (int i = 0; i < BUCKETS; i++) put_bucket(t, h, i, max_count);
     textbuf_adds(t, "all       ");
     put_aligned(t, h->lines, 12);
     textbuf_addf(t, "           mean %.3f, exact ",
@@ -227,7 +230,7 @@ static int measure_all(struct tm_call *c, const char *path,
     double begin = wall_seconds();
     int status;
 
-    /* Only the best match counts. */
+    /* Only the best match is counted. */
     skmt_options_set(c->options, "matches", "1", NULL);
     h->unit = c->model ? "pieces" : "words";
     status = measure_lines(c, path, h);

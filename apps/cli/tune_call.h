@@ -35,7 +35,7 @@ struct tune_axis {
     const char *example;        /* a list of values for messages: "50,100" */
     bool whole;                 /* whole numbers only */
     double low, high;           /* range of the values */
-    double at[AXIS_MAX];        /* [n] values, ascending */
+    double values[AXIS_MAX];    /* [n] ascending */
     int n;
 };
 
@@ -72,7 +72,9 @@ struct tune_sentence {
 };
 
 struct tune_set {
-    bool leave_out;             /* the lines are pairs of the memory */
+    bool from_memory;           /* the lines are pairs of the memory, and each
+                                   is left out of the memory while it is
+                                   translated (leave-one-out) */
     struct textbuf text;        /* of all lines; does not move once read */
     struct tune_line *lines;    /* [n] selected from n_all */
     size_t n, cap, n_all;
@@ -99,8 +101,8 @@ struct tune_call {
     struct tune_set set;
     struct tune_axis axes[N_AXES];
     struct tune_point *points;  /* [product of the n of all axes] */
-    struct tune_point alone;    /* the model without the memory */
-    int at[N_AXES];             /* the best setting so far */
+    struct tune_point model_only;       /* the model without the memory */
+    int best[N_AXES];           /* the best setting so far */
     struct tune_table *tables;  /* [n_tables] to be shown */
     size_t n_tables, cap_tables;
     size_t n_points, n_scored;  /* settings to try; tried so far */
@@ -116,17 +118,17 @@ struct tune_call {
 
 /* Reads the lines of --dev, or selects pairs of the memory. */
 int tune_set_read(struct tune_call *c);
-/* Finds the similar pairs of each sentence. Call it after tune_run_alone(),
- * which finds the sentences. */
+/* Finds the similar pairs of each sentence. Call it after
+ * tune_run_model_only(), which finds the sentences. */
 int tune_set_search(struct tune_call *c);
 /* Adds the sentence [begin, end) of a line. Returns false if out of memory. */
 bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
                            size_t end);
 void tune_set_release(struct tune_set *s);
-/* Prints an error about a line: "dev.tsv:17: what" or "skmt: pair 17 of
+/* Prints an error about lines[index]: "dev.tsv:17: what" or "skmt: pair 17 of
  * my.tm: what". */
-int tune_set_complain(const struct tune_call *c, size_t line,
-                      const char *what);
+int tune_set_complain_at_index(const struct tune_call *c, size_t index,
+                               const char *what);
 
 /* ---- tune_grid.c */
 
@@ -137,9 +139,9 @@ struct tune_point *tune_point_at(const struct tune_call *c,
                                  const int at[N_AXES]);
 double tune_value(const struct tune_call *c, int axis, const int at[N_AXES]);
 /* Translates all lines without the memory, and finds their sentences. */
-int tune_run_alone(struct tune_call *c);
-/* Scores the settings of a table that are not scored yet, and sets c->at to the
- * best of the table. */
+int tune_run_model_only(struct tune_call *c);
+/* Scores the settings of a table that are not scored yet, and sets c->best to
+ * the best of the table. */
 int tune_run_table(struct tune_call *c, const struct tune_table *t);
 /* Finds the best setting of a table by a metric; of equal ones the first.
  * Returns false if none is scored. */
@@ -155,6 +157,8 @@ bool tune_table_next(const struct tune_call *c, const struct tune_table *t,
 
 /* The axes that vary. *rows is -1 if there is only one, which is *cols. */
 void tune_table_axes(const struct tune_table *t, int *rows, int *cols);
+/* The tune_put functions append to t. */
+
 /* "m and k at tau 100" */
 void tune_put_title(struct textbuf *t, const struct tune_call *c,
                     const struct tune_table *table);
@@ -165,9 +169,9 @@ void tune_put_number(struct textbuf *t, double v);      /* 0.1, 16, 1e-05 */
 /* "200 of 2,000 lines of dev.tsv" */
 void tune_put_lines(struct textbuf *t, const struct tune_call *c);
 
-/* ---- tune_text.c and tune_svg.c: into a textbuf */
+/* ---- tune_text.c and tune_svg.c: these append to a textbuf */
 
-void tune_text_head(struct tune_call *c);
+void tune_text_header(struct tune_call *c);
 void tune_text_table(struct tune_call *c, const struct tune_table *t);
 void tune_text_end(struct tune_call *c);
 void tune_text_json(struct tune_call *c);

@@ -17,9 +17,10 @@
 #include "interrupt.h"
 #include "tune_call.h"
 
-/* Values to start with, until these are tuned. */
+/* The values of lambda and tau until they are tuned. */
 #define FIRST_LAMBDA 0.5
-#define FIRST_TAU 100           /* the paper's; used if the model has none */
+#define FIRST_TAU 100           /* the tau of the paper, used if the model has
+                                   none */
 
 const struct tune_metric tune_metrics[N_METRICS] = {
     [TUNE_BLEU] = { "bleu", "BLEU" },
@@ -42,7 +43,7 @@ struct tune_point *tune_point_at(const struct tune_call *c,
 
 double tune_value(const struct tune_call *c, int axis, const int at[N_AXES])
 {
-    return c->axes[axis].at[at[axis]];
+    return c->axes[axis].values[at[axis]];
 }
 
 void tune_table_first(const struct tune_table *t, int at[N_AXES])
@@ -80,15 +81,15 @@ bool tune_table_best(const struct tune_call *c, const struct tune_table *t,
     return found != NULL;
 }
 
-/* The index of the value on an axis that is nearest to a number. */
+/* Return the index of the value on an axis that is nearest to a number. */
 static int nearest_on_axis(const struct tune_axis *x, double value)
 {
     int best = 0;
 
     for (int i = 1; i < x->n; i++) {
-        double d = x->at[i] - value, e = x->at[best] - value;
+        double d = x->values[i] - value, best_d = x->values[best] - value;
 
-        if (d * d < e * e) best = i;
+        if (d * d < best_d * best_d) best = i;
     }
     return best;
 }
@@ -113,8 +114,10 @@ int tune_grid_begin(struct tune_call *c)
         c->n_points = (size_t)(c->axes[AXIS_M].n * c->axes[AXIS_K].n
                                + c->axes[AXIS_LAMBDA].n - 1
                                + c->axes[AXIS_TAU].n - 1);
-    c->at[AXIS_TAU] = nearest_on_axis(&c->axes[AXIS_TAU], model_tau(c->model));
-    c->at[AXIS_LAMBDA] = nearest_on_axis(&c->axes[AXIS_LAMBDA], FIRST_LAMBDA);
+    c->best[AXIS_TAU] = nearest_on_axis(&c->axes[AXIS_TAU],
+                                        model_tau(c->model));
+    c->best[AXIS_LAMBDA] = nearest_on_axis(&c->axes[AXIS_LAMBDA],
+                                           FIRST_LAMBDA);
     return EXIT_DONE;
 }
 
@@ -122,8 +125,8 @@ int tune_grid_begin(struct tune_call *c)
 
 struct tune_pass {
     struct tune_call *c;
-    bool alone;                 /* without the memory: each text is a line;
-                                   otherwise it is a sentence */
+    bool model_only;            /* translate without the memory: each text is
+                                   a line; otherwise it is a sentence */
     skmt_score *score;
     struct textbuf line;        /* the translation of a line so far */
     int status;                 /* exit status of an error that was printed */
@@ -141,7 +144,7 @@ static int score_line(struct tune_pass *p, size_t i)
     if (skmt_score_add(p->score, p->line.data, p->line.len,
                        c->set.text.data + line->target, line->target_len,
                        &err))
-        return tune_set_complain(c, i, err.message);
+        return tune_set_complain_at_index(c, i, err.message);
     textbuf_reset(&p->line);
     c->n_lines_done++;
     progress_update(&c->progress, c->n_lines_done, c->n_lines_done);
@@ -177,31 +180,32 @@ static int add_sentence_result(struct tune_pass *p, size_t i,
                                const skmt_result *r)
 {
     const struct tune_set *s = &p->c->set;
-    const struct tune_sentence *it = &s->sentences[i];
+    const struct tune_sentence *sentence = &s->sentences[i];
     size_t len;
     const char *text = skmt_result_text(r, 0, &len);
 
-    textbuf_add(&p->line, it->gap, it->gap_len);
+    textbuf_add(&p->line, sentence->gap, sentence->gap_len);
     textbuf_add(&p->line, text, len);
-    if (i + 1 < s->n_sentences && it[1].line == it->line) return EXIT_DONE;
-    return score_line(p, it->line);
+    if (i + 1 < s->n_sentences && sentence[1].line == sentence->line)
+        return EXIT_DONE;
+    return score_line(p, sentence->line);
 }
 
-/* The callback of the stream. */
+/* This is the callback of the stream. */
 static int tune_result(void *user, uint64_t number, skmt_result *r,
                        const skmt_error *err)
 {
     struct tune_pass *p = user;
     size_t i = (size_t)number;
 
-    assert(i < (p->alone ? p->c->set.n : p->c->set.n_sentences));
+    assert(i < (p->model_only ? p->c->set.n : p->c->set.n_sentences));
     if (!r) {
         progress_end(&p->c->progress);
-        p->status = tune_set_complain(p->c, p->alone ? i
-                                      : p->c->set.sentences[i].line,
-                                      err->message);
+        p->status = tune_set_complain_at_index(
+            p->c, p->model_only ? i : p->c->set.sentences[i].line,
+            err->message);
     } else {
-        p->status = p->alone ? add_line_result(p, i, r)
+        p->status = p->model_only ? add_line_result(p, i, r)
                              : add_sentence_result(p, i, r);
     }
     return p->status;
@@ -216,26 +220,28 @@ static skmt_status tune_grid_push_line(skmt_stream *stream,
 }
 
 static skmt_status push_sentence(skmt_stream *stream,
-                                 const struct tune_sentence *it, int most,
-                                 skmt_error *err)
+                                 const struct tune_sentence *sentence,
+                                 int max_pairs, skmt_error *err)
 {
-    return skmt_stream_push_with(stream, it->text, it->len, NULL, it->pairs,
-                                 it->n_pairs < most ? it->n_pairs : most, err);
+    int n = sentence->n_pairs < max_pairs ? sentence->n_pairs : max_pairs;
+
+    return skmt_stream_push_with(stream, sentence->text, sentence->len, NULL,
+                                 sentence->pairs, n, err);
 }
 
-/* Push all texts. most: the maximum number of pairs for each. */
+/* Push all texts, each with max_pairs pairs at most. */
 static skmt_status tune_grid_push_all(struct tune_pass *p, skmt_stream *stream,
-                                      int most, skmt_error *err)
+                                      int max_pairs, skmt_error *err)
 {
     const struct tune_set *s = &p->c->set;
     skmt_status st = SKMT_OK;
 
-    if (p->alone)
+    if (p->model_only)
         for (size_t i = 0; !st && i < s->n; i++)
             st = tune_grid_push_line(stream, s, i, err);
     else
         for (size_t i = 0; !st && i < s->n_sentences; i++)
-            st = push_sentence(stream, &s->sentences[i], most, err);
+            st = push_sentence(stream, &s->sentences[i], max_pairs, err);
     return st ? st : skmt_stream_flush(stream, err);
 }
 
@@ -248,7 +254,7 @@ static int pass_failed(const struct tune_pass *p, const skmt_error *err)
     return complain(EXIT_TROUBLE, "%s", err->message);
 }
 
-static int run_stream(struct tune_pass *p, int most)
+static int run_stream(struct tune_pass *p, int max_pairs)
 {
     struct tune_call *c = p->c;
     int status = EXIT_DONE;
@@ -259,8 +265,9 @@ static int run_stream(struct tune_pass *p, int most)
                                               tune_result, p, &err))
         return pass_failed(p, &err);
     interrupt_stream(stream);
-    if ((!p->alone && skmt_stream_use(stream, NULL, c->steering.keys, &err))
-        || tune_grid_push_all(p, stream, most, &err)) {
+    if ((!p->model_only
+         && skmt_stream_use(stream, NULL, c->steering.keys, &err))
+        || tune_grid_push_all(p, stream, max_pairs, &err)) {
         skmt_stream_cancel(stream);
         status = EXIT_TROUBLE;          /* pass_failed() prints the error */
     }
@@ -269,20 +276,22 @@ static int run_stream(struct tune_pass *p, int most)
     return status ? pass_failed(p, &err) : EXIT_DONE;
 }
 
-static int tune_grid_run_pass(struct tune_call *c, bool alone, int most,
-                              struct tune_point *to)
+/* Translate and score all lines. *point gets the scores. */
+static int tune_grid_run_pass(struct tune_call *c, bool model_only,
+                              int max_pairs, struct tune_point *point)
 {
-    struct tune_pass p = { .c = c, .alone = alone };
+    struct tune_pass p = { .c = c, .model_only = model_only };
     skmt_error err;
     int status;
 
     if (skmt_score_new(&p.score, "bleu,chrf", &err))
         return complain(EXIT_TROUBLE, "%s", err.message);
-    status = run_stream(&p, most);
+    status = run_stream(&p, max_pairs);
     for (int i = 0; !status && i < N_METRICS; i++)
-        if (skmt_score_get(p.score, tune_metrics[i].name, &to->score[i], &err))
+        if (skmt_score_get(p.score, tune_metrics[i].name, &point->score[i],
+                           &err))
             status = complain(EXIT_TROUBLE, "%s", err.message);
-    to->is_scored = !status;
+    point->is_scored = !status;
     skmt_score_free(p.score);
     textbuf_release(&p.line);
     return status;
@@ -307,9 +316,9 @@ static int tune_grid_set_number(struct tune_call *c, int axis,
     return set_option(c, c->axes[axis].setting, text);
 }
 
-int tune_run_alone(struct tune_call *c)
+int tune_run_model_only(struct tune_call *c)
 {
-    int status = tune_grid_run_pass(c, true, 0, &c->alone);
+    int status = tune_grid_run_pass(c, true, 0, &c->model_only);
 
     /* From here on, texts are single sentences. */
     return status ? status : set_option(c, "split", "none");
@@ -338,7 +347,7 @@ int tune_run_table(struct tune_call *c, const struct tune_table *t)
     do {
         if (!tune_point_at(c, at)->is_scored) status = run_setting(c, at);
     } while (!status && tune_table_next(c, t, at));
-    if (tune_table_best(c, t, c->metric, at)) memcpy(c->at, at, sizeof at);
+    if (tune_table_best(c, t, c->metric, at)) memcpy(c->best, at, sizeof at);
     return status;
 }
 
@@ -359,7 +368,7 @@ void tune_put_number(struct textbuf *t, double v)
     textbuf_addf(t, "%.10g", v);
 }
 
-/* "m 16, tau 100": the values of the axes that are not to be skipped. */
+/* Append the values of the axes that are not in skip: "m 16, tau 100". */
 static void put_values(struct textbuf *t, const struct tune_call *c,
                        const int at[N_AXES], const bool skip[N_AXES])
 {

@@ -1,6 +1,6 @@
 /* tune_set.c - the lines that skmt tune translates: reads them from --dev or
- * selects them from the memory, and searches the similar pairs of their
- * sentences.
+ * selects them from the memory, and searches the memory for pairs similar to
+ * their sentences.
  *
  * Invariant: sentences are in the order of their lines, and set.text does not
  * move once the lines are read, because sentences point into it. */
@@ -32,20 +32,21 @@ static const char *dev_name(const struct tune_call *c)
     return strcmp(c->dev, "-") ? c->dev : "standard input";
 }
 
-static int tune_set_bad_line(const struct tune_call *c, uint64_t number,
-                             const char *what)
+/* Print an error about a line or pair. number: as in struct tune_line. */
+static int complain_at_number(const struct tune_call *c, uint64_t number,
+                              const char *what)
 {
-    if (c->set.leave_out)
+    if (c->set.from_memory)
         return complain(EXIT_TROUBLE, "pair %" PRIu64 " of %s: %s", number,
                         c->steering.memory, what);
     fprintf(stderr, "%s:%" PRIu64 ": %s\n", dev_name(c), number, what);
     return EXIT_TROUBLE;
 }
 
-int tune_set_complain(const struct tune_call *c, size_t line,
-                      const char *what)
+int tune_set_complain_at_index(const struct tune_call *c, size_t index,
+                               const char *what)
 {
-    return tune_set_bad_line(c, c->set.lines[line].number, what);
+    return complain_at_number(c, c->set.lines[index].number, what);
 }
 
 /* Make room for n items. Returns the items, which may have moved; or NULL if
@@ -83,40 +84,41 @@ static bool tune_set_add_line(struct tune_set *s, uint64_t number,
 
 /* Parse a source, a tab and a translation. Further columns are ignored. */
 static int parse_dev_line(struct tune_call *c, uint64_t number,
-                              const char *text, size_t len)
+                          const char *text, size_t len)
 {
     const char *tab = len ? memchr(text, '\t', len) : NULL, *end;
     size_t bad = utf8_first_bad(text, len), target_len;
     char what[80];
 
     if (!tab)
-        return tune_set_bad_line(c, number,
-                                 "expected a source, a tab and a translation");
+        return complain_at_number(c, number, "expected a source, a tab and a "
+                                  "translation");
     target_len = len - (size_t)(tab + 1 - text);
     end = target_len ? memchr(tab + 1, '\t', target_len) : NULL;
     if (end) target_len = (size_t)(end - tab - 1);
-    if (tab == text) return tune_set_bad_line(c, number, "the source is empty");
+    if (tab == text)
+        return complain_at_number(c, number, "the source is empty");
     if (!target_len)
-        return tune_set_bad_line(c, number, "the translation is empty");
+        return complain_at_number(c, number, "the translation is empty");
     snprintf(what, sizeof what, "byte %zu is not valid UTF-8", bad + 1);
-    if (bad < len) return tune_set_bad_line(c, number, what);
+    if (bad < len) return complain_at_number(c, number, what);
     if (memchr(text, 0, len))
-        return tune_set_bad_line(c, number, "the line contains a NUL byte");
+        return complain_at_number(c, number, "the line contains a NUL byte");
     if (tune_set_add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
                           target_len))
         return EXIT_DONE;
     return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->set.text));
 }
 
-/* The i-th of n indices that are spread evenly over n_all. */
-static size_t spread(size_t i, size_t n, size_t n_all)
+/* Return index i of n indices spread evenly over 0 .. n_all-1. */
+static size_t spread_index(size_t i, size_t n, size_t n_all)
 {
     assert(i < n && n <= n_all);
     return (size_t)((2 * (double)i + 1) * (double)n_all / (2 * (double)n));
 }
 
-/* The number of lines to select. */
-static size_t n_selected(const struct tune_call *c, size_t n_all)
+/* Return the number of lines to select. */
+static size_t n_to_select(const struct tune_call *c, size_t n_all)
 {
     return c->limit && (size_t)c->limit < n_all ? (size_t)c->limit : n_all;
 }
@@ -146,15 +148,17 @@ static int read_dev(struct tune_call *c)
     struct tune_set *s = &c->set;
     int status;
 
-    interrupt_work(false);      /* let Ctrl-C end the program */
+    /* Reading lines may block, and it does not poll for signals. Therefore let
+     * a signal end the program at once. */
+    interrupt_set_polled(false);
     status = tune_set_read_lines(c);
-    interrupt_work(true);
+    interrupt_set_polled(true);
     if (status) return status;
     if (!s->n) return complain(EXIT_TROUBLE, "%s is empty", dev_name(c));
     s->n_all = s->n;
-    s->n = n_selected(c, s->n_all);
+    s->n = n_to_select(c, s->n_all);
     for (size_t i = 0; i < s->n; i++)
-        s->lines[i] = s->lines[spread(i, s->n, s->n_all)];
+        s->lines[i] = s->lines[spread_index(i, s->n, s->n_all)];
     return EXIT_DONE;
 }
 
@@ -168,8 +172,8 @@ static bool is_selected_memory(const struct steering *s, const char *name)
     return !s->n_names;
 }
 
-/* Get the name of memory i of the file, which the caller frees, and its number
- * of pairs; 0 if it is not selected. */
+/* Get the name and the number of pairs of memory i. The caller frees *name.
+ * *pairs is 0 if the memory is not selected. */
 static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
 {
     skmt_tm_info info;
@@ -185,19 +189,25 @@ static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
     return *name ? EXIT_DONE : tune_set_out_of_memory();
 }
 
-/* Selects n of the n_all pairs of all memories, evenly spread. */
-struct pair_chooser { size_t n_visited, n_chosen, n, n_all; };
+/* Selects pairs of all memories, spread evenly. */
+struct pair_selector {
+    size_t n_all;               /* pairs of all selected memories */
+    size_t n;                   /* pairs to select */
+    size_t n_visited, n_selected;       /* so far */
+};
 
-/* Visit the next pair, and add it to the lines if it is its turn. */
-static int visit_pair(struct tune_call *c, struct pair_chooser *ch,
+/* Visit the next pair. Add it to the lines if its index is the next one that
+ * spread_index() gives. */
+static int visit_pair(struct tune_call *c, struct pair_selector *sel,
                       const skmt_pair *p)
 {
     size_t source = strlen(p->source), target = strlen(p->target);
 
-    if (ch->n_chosen == ch->n
-        || ch->n_visited++ < spread(ch->n_chosen, ch->n, ch->n_all))
+    if (sel->n_selected == sel->n
+        || sel->n_visited++ < spread_index(sel->n_selected, sel->n,
+                                           sel->n_all))
         return EXIT_DONE;
-    ch->n_chosen++;
+    sel->n_selected++;
     if (!source || !target) return EXIT_DONE;
     return tune_set_add_line(&c->set, (uint64_t)p->id, p->source, source,
                              p->target, target)
@@ -205,7 +215,7 @@ static int visit_pair(struct tune_call *c, struct pair_chooser *ch,
                : tune_set_out_of_memory();
 }
 
-static int visit_pairs(struct tune_call *c, struct pair_chooser *ch,
+static int visit_pairs(struct tune_call *c, struct pair_selector *sel,
                        const char *memory)
 {
     int status = EXIT_DONE, found = 1;
@@ -215,21 +225,37 @@ static int visit_pairs(struct tune_call *c, struct pair_chooser *ch,
 
     if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
         return tune_set_failed(&err);
-    while (!status && ch->n_chosen < ch->n) {
+    while (!status && sel->n_selected < sel->n) {
         if (skmt_tm_cursor_next(cur, &pair, &found, &err))
             status = tune_set_failed(&err);
         if (status || !found) break;
         status = interrupt_signal() ? tune_set_stopped()
-                                    : visit_pair(c, ch, &pair);
+                                    : visit_pair(c, sel, &pair);
     }
     skmt_tm_cursor_close(cur);
     return status;
 }
 
-/* In the first pass (choose is false), count the pairs of all memories. In the
- * second pass, select some of them. */
-static int each_memory(struct tune_call *c, struct pair_chooser *ch,
-                       bool choose)
+/* Count the pairs of all selected memories. */
+static int count_pairs(struct tune_call *c, size_t *n_pairs)
+{
+    int n, status = EXIT_DONE;
+    skmt_error err;
+
+    *n_pairs = 0;
+    if (skmt_tm_count(c->steering.tm, &n, &err)) return tune_set_failed(&err);
+    for (int i = 0; !status && i < n; i++) {
+        size_t pairs = 0;
+        char *name;
+
+        status = memory_at(c, i, &name, &pairs);
+        *n_pairs += pairs;
+        free(name);
+    }
+    return status;
+}
+
+static int select_pairs(struct tune_call *c, struct pair_selector *sel)
 {
     int n, status = EXIT_DONE;
     skmt_error err;
@@ -240,22 +266,21 @@ static int each_memory(struct tune_call *c, struct pair_chooser *ch,
         char *name;
 
         status = memory_at(c, i, &name, &pairs);
-        if (!status && choose && pairs) status = visit_pairs(c, ch, name);
-        if (!status && !choose) ch->n_all += pairs;
+        if (!status && pairs) status = visit_pairs(c, sel, name);
         free(name);
     }
     return status;
 }
 
-static int choose_pairs(struct tune_call *c)
+static int read_pairs(struct tune_call *c)
 {
-    struct pair_chooser count = { 0 }, ch = { 0 };
-    int status = each_memory(c, &count, false);
+    struct pair_selector sel = { 0 };
+    int status = count_pairs(c, &sel.n_all);
 
     if (status) return status;
-    ch.n_all = c->set.n_all = count.n_all;
-    ch.n = n_selected(c, ch.n_all);
-    status = each_memory(c, &ch, true);
+    c->set.n_all = sel.n_all;
+    sel.n = n_to_select(c, sel.n_all);
+    status = select_pairs(c, &sel);
     if (status || c->set.n) return status;
     return complain(EXIT_TROUBLE, "%s has no pairs to tune on",
                     c->steering.memory);
@@ -263,27 +288,30 @@ static int choose_pairs(struct tune_call *c)
 
 int tune_set_read(struct tune_call *c)
 {
-    c->set.leave_out = !c->dev;
-    return c->dev ? read_dev(c) : choose_pairs(c);
+    c->set.from_memory = !c->dev;
+    return c->dev ? read_dev(c) : read_pairs(c);
 }
 
 /* ---- sentences -------------------------------------------------------- */
 
 /* Set the blanks before a sentence. The library joins the translations of
  * sentences with the blanks between the sources, or with one blank. */
-static void set_gap(const struct tune_set *s, struct tune_sentence *to)
+static void set_gap(const struct tune_set *s, struct tune_sentence *sentence)
 {
-    const struct tune_sentence *before = to > s->sentences ? to - 1 : NULL;
+    const struct tune_sentence *before =
+        sentence > s->sentences ? sentence - 1 : NULL;
     const char *end;
 
-    to->gap = "";
-    if (!before || before->line != to->line) return;
+    sentence->gap = "";
+    if (!before || before->line != sentence->line) return;
     end = before->text + before->len;
-    to->gap_len = to->text > end ? (size_t)(to->text - end) : 0;
-    for (size_t i = 0; i < to->gap_len; i++)
-        if (!strchr(" \t\n\r\v\f", end[i])) to->gap_len = 0;
-    to->gap = to->gap_len ? end : " ";
-    if (!to->gap_len) to->gap_len = 1;
+    sentence->gap_len = 0;
+    if (sentence->text > end)
+        sentence->gap_len = (size_t)(sentence->text - end);
+    for (size_t i = 0; i < sentence->gap_len; i++)
+        if (!strchr(" \t\n\r\v\f", end[i])) sentence->gap_len = 0;
+    sentence->gap = sentence->gap_len ? end : " ";
+    if (!sentence->gap_len) sentence->gap_len = 1;
 }
 
 bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
@@ -291,25 +319,25 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
 {
     struct tune_sentence *all = tune_set_make_room(
         s->sentences, &s->cap_sentences, s->n_sentences + 1, sizeof *all);
-    struct tune_sentence *to;
+    struct tune_sentence *sentence;
 
     assert(line < s->n && begin <= end && end <= s->lines[line].source_len);
     assert(!s->n_sentences || s->sentences[s->n_sentences - 1].line <= line);
     if (!all) return false;
     s->sentences = all;
-    to = &all[s->n_sentences++];
-    *to = (struct tune_sentence){
+    sentence = &all[s->n_sentences++];
+    *sentence = (struct tune_sentence){
         .text = s->text.data + s->lines[line].source + begin,
         .len = end - begin, .line = line };
     s->lines[line].n_sentences++;
-    set_gap(s, to);
+    set_gap(s, sentence);
     return true;
 }
 
 /* ---- pairs of a sentence ---------------------------------------------- */
 
-/* Whether a stored text is equal to a text, except for blanks around it. */
-static bool tune_set_is_text(const char *text, size_t len, const char *stored)
+/* Whether a stored text is equal to a text, except for blanks around them. */
+static bool equal_trimmed(const char *text, size_t len, const char *stored)
 {
     static const char blanks[] = " \t\r\n";
     size_t n;
@@ -321,61 +349,65 @@ static bool tune_set_is_text(const char *text, size_t len, const char *stored)
     return n == len && !memcmp(text, stored, n);
 }
 
-/* Whether a pair must not be used, because it is the one that is being
- * translated or has the same source. */
+/* Whether a pair is left out (leave-one-out), because it is the one that is
+ * being translated or has the same source. */
 static bool is_left_out(const struct tune_set *s,
-                        const struct tune_sentence *to, const char *source)
+                        const struct tune_sentence *sentence,
+                        const char *source)
 {
-    const struct tune_line *line = &s->lines[to->line];
+    const struct tune_line *line = &s->lines[sentence->line];
 
-    return s->leave_out && (tune_set_is_text(to->text, to->len, source) ||
-                            tune_set_is_text(s->text.data + line->source,
-                                             line->source_len, source));
+    return s->from_memory
+           && (equal_trimmed(sentence->text, sentence->len, source)
+               || equal_trimmed(s->text.data + line->source, line->source_len,
+                                source));
 }
 
 /* Copy pairs into one block of memory: the array, then their texts. */
-static bool copy_pairs(struct tune_sentence *to, const skmt_similar *from,
-                       int n)
+static bool copy_pairs(struct tune_sentence *sentence,
+                       const skmt_similar *from, int n)
 {
     size_t bytes = (size_t)(n ? n : 1) * sizeof *from;
     char *at;
 
     for (int i = 0; i < n; i++)
         bytes += strlen(from[i].source) + strlen(from[i].target) + 2;
-    to->pairs = malloc(bytes);
-    if (!to->pairs) return false;
-    at = (char *)(to->pairs + n);
+    sentence->pairs = malloc(bytes);
+    if (!sentence->pairs) return false;
+    at = (char *)(sentence->pairs + n);
     for (int i = 0; i < n; i++) {
-        to->pairs[i] = from[i];
-        to->pairs[i].source = at;
+        sentence->pairs[i] = from[i];
+        sentence->pairs[i].source = at;
         at = stpcpy(at, from[i].source) + 1;
-        to->pairs[i].target = at;
+        sentence->pairs[i].target = at;
         at = stpcpy(at, from[i].target) + 1;
     }
-    to->n_pairs = n;
+    sentence->n_pairs = n;
     return true;
 }
 
-static int copy_matches(struct tune_set *s, struct tune_sentence *to,
-                                 const skmt_matches *m, int most)
+/* Copy the best matches that may be used, max_pairs at most. */
+static int copy_matches(struct tune_set *s, struct tune_sentence *sentence,
+                        const skmt_matches *m, int max_pairs)
 {
-    skmt_similar *found = calloc((size_t)most, sizeof *found);
+    skmt_similar *found = calloc((size_t)max_pairs, sizeof *found);
     bool same = false;
     int n = 0;
 
     if (!found) return tune_set_out_of_memory();
-    for (int i = 0; i < skmt_matches_count(m) && n < most; i++) {
+    for (int i = 0; i < skmt_matches_count(m) && n < max_pairs; i++) {
         skmt_match match;
 
         skmt_matches_get(m, i, &match);
-        if (is_left_out(s, to, match.pair.source)) continue;
-        same = same || tune_set_is_text(to->text, to->len, match.pair.source);
+        if (is_left_out(s, sentence, match.pair.source)) continue;
+        same = same || equal_trimmed(sentence->text, sentence->len,
+                                     match.pair.source);
         found[n++] = (skmt_similar){ match.pair.source, match.pair.target,
                                      match.similarity };
     }
     if (n) s->similarity += found[0].similarity;
     if (same) s->n_same++;
-    if (!copy_pairs(to, found, n)) {
+    if (!copy_pairs(sentence, found, n)) {
         free(found);
         return tune_set_out_of_memory();
     }
@@ -383,18 +415,20 @@ static int copy_matches(struct tune_set *s, struct tune_sentence *to,
     return EXIT_DONE;
 }
 
-/* If pairs are left out, get all candidates, as some cannot be used. */
-static int set_matches(struct tune_call *c, int most)
+/* Set the number of matches that a search returns. If the lines are pairs of
+ * the memory, some matches will be left out: then get all candidates. */
+static int set_matches(struct tune_call *c, int max_pairs)
 {
     const char *candidates = skmt_options_get(c->options, "candidates");
-    int n = candidates && c->set.leave_out ? atoi(candidates) : 0;
+    int n = candidates && c->set.from_memory ? atoi(candidates) : 0;
     char text[16];
     skmt_error err;
 
-    if (n < most) n = most;
+    if (n < max_pairs) n = max_pairs;
     if (n > 1000) n = 1000;     /* the maximum of the option */
     snprintf(text, sizeof text, "%d", n);
     if (skmt_options_set(c->options, "matches", text, &err))
+        /* The message begins with the name of the option. */
         return complain(EXIT_USAGE, "--%s", err.message);
     return EXIT_DONE;
 }
@@ -402,7 +436,8 @@ static int set_matches(struct tune_call *c, int most)
 int tune_set_search(struct tune_call *c)
 {
     const struct tune_axis *m = &c->axes[AXIS_M];
-    int most = (int)m->at[m->n - 1], status = set_matches(c, most);
+    int max_pairs = (int)m->values[m->n - 1];
+    int status = set_matches(c, max_pairs);
     struct tune_set *s = &c->set;
     skmt_matches *found;
     skmt_error err;
@@ -410,14 +445,14 @@ int tune_set_search(struct tune_call *c)
     progress_begin(&c->progress, "sentences", s->n_sentences, !c->quiet);
     c->progress.stage = "searching";
     for (size_t i = 0; !status && i < s->n_sentences; i++) {
-        struct tune_sentence *to = &s->sentences[i];
+        struct tune_sentence *sentence = &s->sentences[i];
 
         if (interrupt_signal()) status = tune_set_stopped();
-        else if (skmt_tm_search(c->steering.tm, to->text, to->len, c->options,
-                                c->model, &found, &err))
+        else if (skmt_tm_search(c->steering.tm, sentence->text, sentence->len,
+                                c->options, c->model, &found, &err))
             status = tune_set_failed(&err);
         if (status) break;
-        status = copy_matches(s, to, found, most);
+        status = copy_matches(s, sentence, found, max_pairs);
         skmt_matches_free(found);
         progress_update(&c->progress, i + 1, i + 1);
     }

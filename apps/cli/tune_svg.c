@@ -10,8 +10,8 @@
 #include "tune_call.h"
 
 #define MARGIN 24
-#define GAP 36                  /* between panels, horizontally */
-#define BETWEEN 22              /* between panels, vertically */
+#define PANEL_GAP_W 36          /* between panels, horizontally */
+#define PANEL_GAP_H 22          /* between panels, vertically */
 #define HEAD_W 76               /* width of the row labels */
 #define CELL_W 64
 #define CELL_H 32
@@ -39,7 +39,8 @@ struct panel {
 
 /* ---- elements --------------------------------------------------------- */
 
-/* Text of an element. Characters that XML does not allow become '?'. */
+/* Append the text of an element. Characters that XML does not allow become
+ * '?'. */
 static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -53,7 +54,7 @@ static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
     }
 }
 
-/* The same for a text that may not be valid UTF-8. */
+/* Append a text that may not be valid UTF-8. Invalid bytes become '?'. */
 static void tune_svg_put_text(struct textbuf *t, const struct textbuf *from)
 {
     size_t at = 0;
@@ -67,8 +68,8 @@ static void tune_svg_put_text(struct textbuf *t, const struct textbuf *from)
     }
 }
 
-/* The color of a score: share is 0 for the lowest (#f4f8fc) and 1 for the
- * highest (#7fb8de). */
+/* Append the color of a score. share: 0 for the lowest score (#f4f8fc), 1 for
+ * the highest (#7fb8de). */
 static void put_color(struct textbuf *t, double share)
 {
     static const int low[] = { 0xF4, 0xF8, 0xFC }, high[] = { 0x7F, 0xB8,
@@ -144,7 +145,7 @@ static void tune_svg_put_cell(struct textbuf *t, const struct panel *p,
     textbuf_addf(t, "%.2f</text></g>\n", v);
 }
 
-/* A label such as "k 2" above a column or "m 16" left of a row. */
+/* Append a label, such as "k 2" above a column or "m 16" left of a row. */
 static void put_label(struct textbuf *t, const struct panel *p, int axis,
                       int i)
 {
@@ -157,7 +158,7 @@ static void put_label(struct textbuf *t, const struct panel *p, int axis,
         text_begin(t, p->x + HEAD_W - 10, p->y + TITLE_H + LABEL_H
                    + i * CELL_H + CELL_H / 2 + 5, "end", "");
     textbuf_addf(t, "%s ", x->name);
-    tune_put_number(t, x->at[i]);
+    tune_put_number(t, x->values[i]);
     text_end(t);
 }
 
@@ -221,9 +222,10 @@ static void put_heading(struct textbuf *t, const struct tune_call *c,
     text_end(t);
     text_begin(t, MARGIN, MARGIN + 32, "start", "");
     textbuf_addf(t, "Best by %s: ", tune_metrics[c->metric].title);
-    tune_put_setting(t, c, c->at);
+    tune_put_setting(t, c, c->best);
     textbuf_addf(t, ". Without the memory: BLEU %.2f, chrF2 %.2f",
-                 c->alone.score[TUNE_BLEU], c->alone.score[TUNE_CHRF]);
+                 c->model_only.score[TUNE_BLEU],
+                 c->model_only.score[TUNE_CHRF]);
     text_end(t);
 }
 
@@ -257,9 +259,9 @@ static int tune_svg_put_table(struct textbuf *t, const struct tune_call *c,
         p.x = x;
         p.y = y;
         put_panel(t, &p);
-        x += panel_width(&p) + GAP;
+        x += panel_width(&p) + PANEL_GAP_W;
     }
-    if (x - GAP + MARGIN > *width) *width = x - GAP + MARGIN;
+    if (x - PANEL_GAP_W + MARGIN > *width) *width = x - PANEL_GAP_W + MARGIN;
     return panel_height(&p);
 }
 
@@ -273,7 +275,8 @@ void tune_svg(struct textbuf *t, const struct tune_call *c)
             + (int)(sizeof heading + lines.len) * TITLE_CHAR_W;
     if (width < PICTURE_MIN_W) width = PICTURE_MIN_W;
     for (size_t i = 0; i < c->n_tables; i++)
-        y += tune_svg_put_table(&body, c, &c->tables[i], y, &width) + BETWEEN;
+        y += tune_svg_put_table(&body, c, &c->tables[i], y, &width)
+             + PANEL_GAP_H;
     put_begin(t, width, y);
     put_heading(t, c, &lines);
     textbuf_add(t, body.data, body.len);

@@ -6,16 +6,16 @@
 #include "tm_print.h"
 #include "tune_call.h"
 
-#define HEAD 8                  /* width of a row label */
-#define CELL 8                  /* width of a figure with its star */
-#define WIDTH 79
+#define LABEL_WIDTH 8           /* of a row */
+#define CELL_WIDTH 8            /* of a score with its star */
+#define PAGE_WIDTH 79
 
-/* ---- the head --------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------- */
 
 void tune_put_lines(struct textbuf *t, const struct tune_call *c)
 {
     const struct tune_set *s = &c->set;
-    const char *name = s->leave_out ? c->steering.memory
+    const char *name = s->from_memory ? c->steering.memory
                        : strcmp(c->dev, "-") ? c->dev : "standard input";
 
     put_count(t, (int64_t)s->n);
@@ -23,7 +23,7 @@ void tune_put_lines(struct textbuf *t, const struct tune_call *c)
         textbuf_adds(t, " of ");
         put_count(t, (int64_t)s->n_all);
     }
-    if (s->leave_out) textbuf_adds(t, s->n_all == 1 ? " pair" : " pairs");
+    if (s->from_memory) textbuf_adds(t, s->n_all == 1 ? " pair" : " pairs");
     else textbuf_adds(t, s->n_all == 1 ? " line" : " lines");
     textbuf_adds(t, " of ");
     put_visible(t, name, strlen(name));
@@ -34,11 +34,11 @@ static void put_axis(struct textbuf *t, const struct tune_axis *x)
     textbuf_addf(t, "%s ", x->name);
     for (int i = 0; i < x->n; i++) {
         if (i) textbuf_adds(t, ",");
-        tune_put_number(t, x->at[i]);
+        tune_put_number(t, x->values[i]);
     }
 }
 
-/* "m 1,2; k 1,2; tau 100": all values to try. */
+/* Append all values to try: "m 1,2; k 1,2; tau 100". */
 static void put_axes(struct textbuf *t, const struct tune_call *c)
 {
     const char *between = "";
@@ -51,7 +51,7 @@ static void put_axes(struct textbuf *t, const struct tune_call *c)
     }
 }
 
-/* The order in which the axes are tried. */
+/* Append the order in which the axes are tried. */
 static void put_order(struct textbuf *t, const struct tune_call *c)
 {
     if (c->full) {
@@ -70,7 +70,7 @@ static void tune_text_put_scores(struct textbuf *t, const struct tune_point *p)
                      p->score[i]);
 }
 
-void tune_text_head(struct tune_call *c)
+void tune_text_header(struct tune_call *c)
 {
     const struct tune_set *s = &c->set;
     struct textbuf *t = &c->out;
@@ -78,7 +78,7 @@ void tune_text_head(struct tune_call *c)
     textbuf_adds(t, "Tuned on ");
     tune_put_lines(t, c);
     if (s->n < s->n_all) textbuf_adds(t, ",\nspread evenly (--limit)");
-    if (s->leave_out)
+    if (s->from_memory)
         textbuf_addf(t, ",%ceach left out while it is translated",
                      s->n < s->n_all ? ' ' : '\n');
     textbuf_adds(t, ": ");
@@ -95,7 +95,7 @@ void tune_text_head(struct tune_call *c)
     textbuf_adds(t, ", ");
     put_order(t, c);
     textbuf_adds(t, "\nWithout the memory: ");
-    tune_text_put_scores(t, &c->alone);
+    tune_text_put_scores(t, &c->model_only);
     textbuf_adds(t, "\n");
 }
 
@@ -107,19 +107,19 @@ static void put_right(struct textbuf *t, const char *text, size_t width)
     textbuf_adds(t, text);
 }
 
-/* A score, with a star if it is the best of its table. */
+/* Append a score, with a star if it is the best of its table. */
 static void tune_text_put_cell(struct textbuf *t, const struct tune_point *p,
                                int metric, bool best)
 {
-    if (!p->is_scored) put_right(t, "-", CELL - 1);
-    else textbuf_addf(t, "%*.2f", CELL - 1, p->score[metric]);
+    if (!p->is_scored) put_right(t, "-", CELL_WIDTH - 1);
+    else textbuf_addf(t, "%*.2f", CELL_WIDTH - 1, p->score[metric]);
     textbuf_adds(t, best ? "*" : " ");
 }
 
-static void put_column_heads(struct textbuf *t, const struct tune_axis *x)
+static void put_column_labels(struct textbuf *t, const struct tune_axis *x)
 {
     for (int i = 0; i < x->n; i++) {
-        textbuf_addf(t, "%*.10g ", CELL - 1, x->at[i]);
+        textbuf_addf(t, "%*.10g ", CELL_WIDTH - 1, x->values[i]);
     }
 }
 
@@ -138,8 +138,8 @@ struct table_view {             /* a table to be printed */
     bool has_best[N_METRICS];
 };
 
-static void tune_text_put_figure(struct textbuf *t, const struct table_view *v,
-                                 int metric, const int at[N_AXES])
+static void tune_text_put_score(struct textbuf *t, const struct table_view *v,
+                                int metric, const int at[N_AXES])
 {
     tune_text_put_cell(t, tune_point_at(v->c, at), metric,
                        v->has_best[metric]
@@ -147,63 +147,65 @@ static void tune_text_put_figure(struct textbuf *t, const struct table_view *v,
                                   sizeof v->best[metric]));
 }
 
-/* Row `row` of a table, for metrics [from, to) side by side. */
+/* Append row `row` of a table, for metrics [first, end) side by side. */
 static void tune_text_put_row(struct textbuf *t, const struct table_view *v,
-                              int row, int from, int to)
+                              int row, int first, int end)
 {
     int at[N_AXES];
 
-    textbuf_addf(t, "%*.10g", HEAD, v->c->axes[v->rows].at[row]);
+    textbuf_addf(t, "%*.10g", LABEL_WIDTH, v->c->axes[v->rows].values[row]);
     tune_table_first(v->table, at);
     at[v->rows] = row;
-    for (int k = from; k < to; k++) {
-        if (k > from) textbuf_adds(t, "  ");
+    for (int k = first; k < end; k++) {
+        if (k > first) textbuf_adds(t, "  ");
         for (int i = 0; i < v->c->axes[v->cols].n; i++) {
             at[v->cols] = i;
-            tune_text_put_figure(t, v, k, at);
+            tune_text_put_score(t, v, k, at);
         }
     }
     end_line(t);
 }
 
-/* A table with rows and columns, as the paper prints m and k. */
-static void put_grid(struct textbuf *t, const struct table_view *v, int from,
-                     int to)
+/* Append a table with rows and columns, as the paper prints m and k, for
+ * metrics [first, end). */
+static void put_grid(struct textbuf *t, const struct table_view *v, int first,
+                     int end)
 {
     const struct tune_axis *rows = &v->c->axes[v->rows];
     const struct tune_axis *cols = &v->c->axes[v->cols];
     char corner[32];
 
-    textbuf_addf(t, "%*s", HEAD, "");
-    for (int k = from; k < to; k++)
-        textbuf_addf(t, "%s%*s%-*s", k > from ? "  " : "", CELL - 5, "",
-                     cols->n * CELL - CELL + 5, tune_metrics[k].title);
+    textbuf_addf(t, "%*s", LABEL_WIDTH, "");
+    for (int k = first; k < end; k++)
+        textbuf_addf(t, "%s%*s%-*s", k > first ? "  " : "", CELL_WIDTH - 5, "",
+                     cols->n * CELL_WIDTH - CELL_WIDTH + 5,
+                     tune_metrics[k].title);
     end_line(t);
     snprintf(corner, sizeof corner, "%s \\ %s", rows->name, cols->name);
-    put_right(t, corner, HEAD);
-    for (int k = from; k < to; k++) {
-        if (k > from) textbuf_adds(t, "  ");
-        put_column_heads(t, cols);
+    put_right(t, corner, LABEL_WIDTH);
+    for (int k = first; k < end; k++) {
+        if (k > first) textbuf_adds(t, "  ");
+        put_column_labels(t, cols);
     }
     end_line(t);
-    for (int i = 0; i < rows->n; i++) tune_text_put_row(t, v, i, from, to);
+    for (int i = 0; i < rows->n; i++) tune_text_put_row(t, v, i, first, end);
 }
 
-/* One row for each metric, as the paper prints tau. */
-static void put_list(struct textbuf *t, const struct table_view *v)
+/* Append one row for each metric, as the paper prints tau. */
+static void put_metric_rows(struct textbuf *t, const struct table_view *v)
 {
     const struct tune_axis *cols = &v->c->axes[v->cols];
     int at[N_AXES];
 
-    put_right(t, cols->name, HEAD);
-    put_column_heads(t, cols);
+    put_right(t, cols->name, LABEL_WIDTH);
+    put_column_labels(t, cols);
     end_line(t);
     tune_table_first(v->table, at);
     for (int k = 0; k < N_METRICS; k++) {
-        put_right(t, tune_metrics[k].title, HEAD);
+        put_right(t, tune_metrics[k].title, LABEL_WIDTH);
         for (int i = 0; i < cols->n; i++) {
             at[v->cols] = i;
-            tune_text_put_figure(t, v, k, at);
+            tune_text_put_score(t, v, k, at);
         }
         end_line(t);
     }
@@ -222,25 +224,25 @@ void tune_text_table(struct tune_call *c, const struct tune_table *table)
     tune_put_title(t, c, table);
     textbuf_adds(t, "\n");
     if (v.rows < 0) {
-        put_list(t, &v);
+        put_metric_rows(t, &v);
         return;
     }
-    columns = HEAD + N_METRICS * (c->axes[v.cols].n * CELL + 2);
-    if (columns <= WIDTH) put_grid(t, &v, 0, N_METRICS);
+    columns = LABEL_WIDTH + N_METRICS * (c->axes[v.cols].n * CELL_WIDTH + 2);
+    if (columns <= PAGE_WIDTH) put_grid(t, &v, 0, N_METRICS);
     else for (int k = 0; k < N_METRICS; k++) put_grid(t, &v, k, k + 1);
 }
 
 void tune_text_end(struct tune_call *c)
 {
-    const struct tune_point *best = tune_point_at(c, c->at);
+    const struct tune_point *best = tune_point_at(c, c->best);
     struct textbuf *t = &c->out;
 
     textbuf_addf(t, "\nBest by %s: ", tune_metrics[c->metric].title);
-    tune_put_setting(t, c, c->at);
+    tune_put_setting(t, c, c->best);
     textbuf_adds(t, " (");
     tune_text_put_scores(t, best);
     textbuf_adds(t, ")\n");
-    if (best->score[c->metric] <= c->alone.score[c->metric])
+    if (best->score[c->metric] <= c->model_only.score[c->metric])
         textbuf_adds(t, "This is not better than without the memory: the "
                      "memory does not help these lines.\n");
     if (c->output) {
@@ -263,7 +265,7 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
 
     textbuf_addf(t, "# Found by skmt tune %s on ", skmt_version());
     tune_put_lines(t, c);
-    if (!c->set.leave_out) {
+    if (!c->set.from_memory) {
         textbuf_adds(t, "\n# with the memory ");
         put_visible(t, memory, strlen(memory));
     } else {
@@ -272,9 +274,9 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
     textbuf_adds(t, "\n# Best by ");
     textbuf_adds(t, tune_metrics[c->metric].title);
     textbuf_adds(t, ": ");
-    tune_text_put_scores(t, tune_point_at(c, c->at));
+    tune_text_put_scores(t, tune_point_at(c, c->best));
     textbuf_adds(t, "; without the memory ");
-    tune_text_put_scores(t, &c->alone);
+    tune_text_put_scores(t, &c->model_only);
     textbuf_adds(t, "\n# Tried: ");
     put_axes(t, c);
     textbuf_adds(t, ": ");
@@ -283,7 +285,7 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
     for (int a = 0; a < N_AXES; a++) {
         if (a == AXIS_LAMBDA && !c->fixed) continue;
         textbuf_addf(t, "%s = ", c->axes[a].setting);
-        tune_put_number(t, tune_value(c, a, c->at));
+        tune_put_number(t, tune_value(c, a, c->best));
         textbuf_adds(t, "\n");
     }
     textbuf_addf(t, "adapter = %s\n", c->fixed ? "fixed" : "distance");
@@ -356,12 +358,12 @@ void tune_text_json(struct tune_call *c)
     jput_field(t, "metric", tune_metrics[c->metric].name);
     jput_key(t, "without_memory");
     textbuf_adds(t, "{");
-    jput_scores(t, &c->alone);
+    jput_scores(t, &c->model_only);
     textbuf_adds(t, "}");
     jput_key(t, "settings");
     jput_points(t, c);
     jput_key(t, "best");
-    jput_setting(t, c, c->at);
+    jput_setting(t, c, c->best);
     jput_key(t, "keys");
     jput_keys(t, c->steering.keys);
     textbuf_adds(t, "}\n");

@@ -13,7 +13,7 @@
 #include "cli.h"
 #include "wholefile.h"
 
-struct whole_file {                  /* a file being written */
+struct whole_file {             /* a file being written */
     char final_path[PATH_MAX];  /* with symbolic links resolved */
     char temp_path[PATH_MAX + 16];
     int fd;
@@ -24,7 +24,8 @@ static int file_error(const char *path)
     return complain(EXIT_TROUBLE, "%s: %s", path, strerror(errno));
 }
 
-/* /dev/stdout may be a link to a regular file, which must not be replaced. */
+/* Return whether a file must be written directly. /dev/stdout may be a link to
+ * a regular file, which must not be replaced. */
 static bool is_special(const char *path)
 {
     struct stat st;
@@ -33,7 +34,7 @@ static bool is_special(const char *path)
     return !S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5);
 }
 
-/* The permissions that a newly created file gets. */
+/* Return the permissions that a newly created file gets. */
 static mode_t default_mode(void)
 {
     mode_t mask = umask(0);
@@ -42,7 +43,7 @@ static mode_t default_mode(void)
     return 0666 & ~mask;
 }
 
-static int temp_file_open(struct whole_file *d, const char *path)
+static int temp_file_open(struct whole_file *f, const char *path)
 {
     struct stat st;
     bool exists = !stat(path, &st);
@@ -51,29 +52,29 @@ static int temp_file_open(struct whole_file *d, const char *path)
         errno = EISDIR;
         return file_error(path);
     }
-    if (!realpath(path, d->final_path)
-        && snprintf(d->final_path, sizeof d->final_path, "%s", path)
-           >= (int)sizeof d->final_path) {
+    if (!realpath(path, f->final_path)
+        && snprintf(f->final_path, sizeof f->final_path, "%s", path)
+           >= (int)sizeof f->final_path) {
         errno = ENAMETOOLONG;
         return file_error(path);
     }
-    snprintf(d->temp_path, sizeof d->temp_path, "%s.XXXXXX", d->final_path);
-    d->fd = mkostemp(d->temp_path, O_CLOEXEC);
-    if (d->fd < 0) return file_error(path);
-    fchmod(d->fd, exists ? st.st_mode & 0777 : default_mode());
+    snprintf(f->temp_path, sizeof f->temp_path, "%s.XXXXXX", f->final_path);
+    f->fd = mkostemp(f->temp_path, O_CLOEXEC);
+    if (f->fd < 0) return file_error(path);
+    fchmod(f->fd, exists ? st.st_mode & 0777 : default_mode());
     return EXIT_DONE;
 }
 
 int whole_file_check(const char *path)
 {
-    struct whole_file d;
+    struct whole_file f;
     int status;
 
     if (is_special(path))
         return access(path, W_OK) ? file_error(path) : EXIT_DONE;
-    if ((status = temp_file_open(&d, path))) return status;
-    close(d.fd);
-    unlink(d.temp_path);
+    if ((status = temp_file_open(&f, path))) return status;
+    close(f.fd);
+    unlink(f.temp_path);
     return EXIT_DONE;
 }
 
@@ -101,17 +102,17 @@ static int write_special(const char *path, const struct textbuf *text)
 
 int whole_file_write(const char *path, const struct textbuf *text)
 {
-    struct whole_file d;
+    struct whole_file f;
     int status;
 
     if (text->failed) return complain(EXIT_TROUBLE, "out of memory");
     if (is_special(path)) return write_special(path, text);
-    if ((status = temp_file_open(&d, path))) return status;
-    if (!wholefile_write_all(d.fd, text) || fsync(d.fd))
+    if ((status = temp_file_open(&f, path))) return status;
+    if (!wholefile_write_all(f.fd, text) || fsync(f.fd))
         status = file_error(path);
-    if (close(d.fd) && !status) status = file_error(path);
-    if (!status && rename(d.temp_path, d.final_path))
+    if (close(f.fd) && !status) status = file_error(path);
+    if (!status && rename(f.temp_path, f.final_path))
         status = file_error(path);
-    if (status) unlink(d.temp_path);
+    if (status) unlink(f.temp_path);
     return status;
 }

@@ -20,11 +20,12 @@ struct skmt_stream {
 };
 
 /* A skmt_error has the layout of struct err; skmt.c checks that. */
-static inline struct err *inner(skmt_error *e)
+static inline struct err *err_of(skmt_error *e)
 {
     return (struct err *)(void *)e;
 }
 
+/* A skmt_model is a struct engine. */
 static inline const struct engine *engine_of(const skmt_model *m)
 {
     return (const struct engine *)(const void *)m;
@@ -37,5 +38,9 @@ static inline struct options options_or_defaults(const skmt_options *o)
     options_defaults(&d);
     return o ? o->o : d;
 }
+
+/* The statistics that sessions, streams and services have in common. */
+enum { BATCH_STATS = 5 };
+const char *batch_stat(const struct batch_counts *c, int i, int64_t *value);
 
 #endif

@@ -11,32 +11,33 @@
     S(source_lang) S(target_lang) S(origin) S(document) S(unit)         \
     S(author) S(extra)
 
-struct places {
+struct string_offsets {         /* in the buffer */
 #define S(field) size_t field;
     STRINGS(S)
 #undef S
 };
 
-static bool public_pair_put(struct strbuf *sb, size_t *place, struct str s)
+static bool public_pair_put(struct strbuf *sb, size_t *offset, struct str s)
 {
-    *place = sb->len;
+    *offset = sb->len;
     return (!s.n || strbuf_add(sb, s.p, s.n)) && strbuf_addc(sb, 0);
 }
 
-static bool public_pair_put_plain(struct strbuf *sb, size_t *place,
+static bool public_pair_put_plain(struct strbuf *sb, size_t *offset,
                                   struct str s, bool tagged)
 {
-    if (!tagged) return public_pair_put(sb, place, s);
-    *place = sb->len;
+    if (!tagged) return public_pair_put(sb, offset, s);
+    *offset = sb->len;
     return tags_strip(s, sb) && strbuf_addc(sb, 0);
 }
 
+/* Return s, or `other` if s is empty. */
 static struct str or_else(struct str s, const char *other)
 {
     return s.n ? s : str_of(other);
 }
 
-static bool public_pair_put_all(struct strbuf *sb, struct places *at,
+static bool public_pair_put_all(struct strbuf *sb, struct string_offsets *at,
                                 const struct pair *p,
                                 const struct memory_info *m)
 {
@@ -65,7 +66,7 @@ enum status public_pair(struct strbuf *buffer, const struct pair *p,
                         const struct memory_info *m, skmt_pair *out,
                         struct err *e)
 {
-    struct places at;
+    struct string_offsets at;
 
     strbuf_reset(buffer);
     public_pair_empty(out);

@@ -1,5 +1,5 @@
-/* public_pair.h - convert a pair of the store to a skmt_pair, whose strings are
- * NUL-terminated and which has texts with and without tags. */
+/* public_pair.h - converts a pair of the store to a skmt_pair, whose strings
+ * are NUL-terminated and which has texts with and without tags. */
 #ifndef API_PUBLIC_PAIR_H
 #define API_PUBLIC_PAIR_H
 

@@ -42,9 +42,9 @@ skmt_status skmt_model_open(skmt_model **out, const char *path,
     struct engine *en = NULL;
     enum status st;
 
-    err_clear(inner(err));
-    st = path ? engine_open(&en, path, inner(err))
-              : err_set(inner(err), ST_ARGUMENT, "the name of the model file "
+    err_clear(err_of(err));
+    st = path ? engine_open(&en, path, err_of(err))
+              : err_set(err_of(err), ST_ARGUMENT, "the name of the model file "
                         "is missing");
     *out = (skmt_model *)(void *)en;
     return (skmt_status)st;
@@ -86,8 +86,8 @@ void skmt_options_free(skmt_options *o) { free(o); }
 skmt_status skmt_options_set(skmt_options *o, const char *name,
                              const char *value, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)options_set(&o->o, name, value, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)options_set(&o->o, name, value, err_of(err));
 }
 
 const char *skmt_options_get(skmt_options *o, const char *name)
@@ -98,10 +98,11 @@ const char *skmt_options_get(skmt_options *o, const char *name)
 const char *skmt_options_in_force(skmt_options *o, const skmt_model *model,
                                   int steered, const char *name)
 {
-    struct options r = engine_resolve(model ? engine_of(model) : NULL, &o->o,
-                                      steered != 0);
+    struct options resolved = engine_resolve(model ? engine_of(model) : NULL,
+                                             &o->o, steered != 0);
 
-    return options_get(&r, name, o->text, sizeof o->text) ? o->text : NULL;
+    return options_get(&resolved, name, o->text, sizeof o->text) ? o->text
+                                                                 : NULL;
 }
 
 int skmt_option_describe(int i, skmt_option_info *out)
@@ -143,8 +144,8 @@ skmt_status skmt_session_new(skmt_session **out, const skmt_model *model,
     struct session *s;
     enum status st;
 
-    err_clear(inner(err));
-    st = session_new(&s, engine_of(model), &o, inner(err));
+    err_clear(err_of(err));
+    st = session_new(&s, engine_of(model), &o, err_of(err));
     *out = (skmt_session *)(void *)s;
     return (skmt_status)st;
 }
@@ -166,8 +167,8 @@ skmt_status skmt_session_translate(skmt_session *s, const char *text,
     struct session_text t = { .text = text, .len = len, .prefix = prefix };
     enum status st;
 
-    err_clear(inner(err));
-    st = session_run((struct session *)(void *)s, &t, 1, inner(err));
+    err_clear(err_of(err));
+    st = session_run((struct session *)(void *)s, &t, 1, err_of(err));
     *out = (skmt_result *)(void *)t.result;
     return (skmt_status)st;
 }
@@ -181,15 +182,15 @@ skmt_status skmt_session_translate_many(skmt_session *s,
     struct session_text *t = calloc(n ? n : 1, sizeof *t);
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     for (size_t i = 0; i < n; i++) results[i] = NULL;
-    if (!t) return (skmt_status)err_nomem(inner(err), "texts");
+    if (!t) return (skmt_status)err_nomem(err_of(err), "texts");
     for (size_t i = 0; i < n; i++) {
         t[i].text = texts[i];
         t[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is an error */
         t[i].prefix = prefixes ? prefixes[i] : NULL;
     }
-    st = session_run((struct session *)(void *)s, t, n, inner(err));
+    st = session_run((struct session *)(void *)s, t, n, err_of(err));
     for (size_t i = 0; i < n; i++)
         results[i] = (skmt_result *)(void *)t[i].result;
     free(t);
@@ -204,10 +205,10 @@ char *skmt_translate(const skmt_model *model, const char *text,
     skmt_result *r = NULL;
     char *out = NULL;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (!o || !text) {
-        if (!o) err_nomem(inner(err), "options");
-        else err_set(inner(err), ST_ARGUMENT, "the text is NULL");
+        if (!o) err_nomem(err_of(err), "options");
+        else err_set(err_of(err), ST_ARGUMENT, "the text is NULL");
         skmt_options_free(o);
         return NULL;
     }
@@ -216,7 +217,7 @@ char *skmt_translate(const skmt_model *model, const char *text,
     if (!skmt_session_new(&s, model, o, err) &&
         !skmt_session_translate(s, text, strlen(text), NULL, &r, err)) {
         out = strdup(skmt_result_text(r, 0, NULL));
-        if (!out) err_nomem(inner(err), "a translation");
+        if (!out) err_nomem(err_of(err), "a translation");
     }
     skmt_result_free(r);
     skmt_session_free(s);
@@ -235,7 +236,7 @@ void skmt_result_free(skmt_result *r)
 
 /* Returns NULL for an index that does not exist. The functions below then
  * return 0, "" or an empty piece. */
-static const struct translation *whole_at(const skmt_result *r, int hyp)
+static const struct translation *translation_at(const skmt_result *r, int hyp)
 {
     const struct result *res = result_of(r);
 
@@ -249,11 +250,11 @@ static const struct sentence *skmt_sentence_at(const skmt_result *r, int seg)
     return seg >= 0 && seg < res->n_sentences ? &res->sentences[seg] : NULL;
 }
 
-/* The translation of a sentence within translation hyp of the whole text; NULL
- * when there is none. */
+/* Return the translation of a sentence within translation hyp of the whole
+ * text, or NULL if there is none. */
 static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 {
-    const struct translation *whole = whole_at(r, hyp);
+    const struct translation *whole = translation_at(r, hyp);
     const struct sentence *s = skmt_sentence_at(r, seg);
 
     if (!whole || !s || !s->job || !s->job->n_hyps) return NULL;
@@ -265,7 +266,7 @@ int skmt_result_hyps(const skmt_result *r) { return result_of(r)->n_hyps; }
 
 const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
 {
-    const struct translation *h = whole_at(r, hyp);
+    const struct translation *h = translation_at(r, hyp);
 
     if (len) *len = h ? h->len : 0;
     return h ? h->text : "";
@@ -273,14 +274,14 @@ const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
 
 double skmt_result_score(const skmt_result *r, int hyp)
 {
-    const struct translation *h = whole_at(r, hyp);
+    const struct translation *h = translation_at(r, hyp);
 
     return h ? h->score : 0;
 }
 
 double skmt_result_logprob(const skmt_result *r, int hyp)
 {
-    const struct translation *h = whole_at(r, hyp);
+    const struct translation *h = translation_at(r, hyp);
 
     return h ? h->logprob : 0;
 }
@@ -303,7 +304,7 @@ double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
     return h ? h->score : 0;
 }
 
-/* The text of a piece, made when the model was opened. */
+/* Return the text of a piece, which was made when the model was opened. */
 static const char *piece_text(const skmt_result *r, int32_t id)
 {
     assert(id >= 0 && id < result_of(r)->engine->w->cfg.vocab_size);
@@ -340,7 +341,7 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
                               skmt_piece *out)
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
-    const struct translation *whole = whole_at(r, hyp);
+    const struct translation *whole = translation_at(r, hyp);
     const struct target_text *t;
     size_t at;
 
@@ -385,16 +386,16 @@ skmt_status skmt_stream_new(skmt_stream **out, const skmt_model *model,
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (!fn) {
         free(s);
-        return (skmt_status)err_set(inner(err), ST_ARGUMENT,
+        return (skmt_status)err_set(err_of(err), ST_ARGUMENT,
                                     "a stream needs a callback");
     }
-    if (!s) return (skmt_status)err_nomem(inner(err), "stream");
+    if (!s) return (skmt_status)err_nomem(err_of(err), "stream");
     s->fn = fn;
     s->user = user;
-    st = stream_new(&s->s, engine_of(model), &o, on_result, s, inner(err));
+    st = stream_new(&s->s, engine_of(model), &o, on_result, s, err_of(err));
     if (st) free(s);
     else *out = s;
     return (skmt_status)st;
@@ -403,14 +404,14 @@ skmt_status skmt_stream_new(skmt_stream **out, const skmt_model *model,
 skmt_status skmt_stream_push(skmt_stream *s, const char *text, size_t len,
                              const char *prefix, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)stream_push(s->s, text, len, prefix, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)stream_push(s->s, text, len, prefix, err_of(err));
 }
 
 skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)stream_flush(s->s, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)stream_flush(s->s, err_of(err));
 }
 
 void skmt_stream_cancel(skmt_stream *s) { stream_cancel(s->s); }

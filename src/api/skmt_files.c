@@ -1,5 +1,5 @@
 /* skmt_files.c - the part of include/skmt.h for importing and exporting pairs.
- * The work is done in tm/import.c and tm/export.c. */
+ * tm/import.c and tm/export.c do the work. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,44 +17,44 @@ struct skmt_import {
     void *user;
 };
 
-enum key_kind { KEY_TEXT, KEY_COLUMN, KEY_FLAG };
+enum setting_kind { SETTING_TEXT, SETTING_COLUMN, SETTING_FLAG };
 
-static const struct import_key {
+static const struct import_setting {
     const char *name;
-    enum key_kind kind;
-    size_t offset;
-} keys[] = {
+    enum setting_kind kind;
+    size_t offset;              /* of the field in skmt_import */
+} settings[] = {
 #define AT(field) offsetof(skmt_import, field)
-    { "source-lang", KEY_TEXT, AT(source_lang) },
-    { "target-lang", KEY_TEXT, AT(target_lang) },
-    { "target-file", KEY_TEXT, AT(target_file) },
-    { "origin", KEY_TEXT, AT(origin) },
-    { "source-column", KEY_COLUMN, AT(reader.source_column) },
-    { "target-column", KEY_COLUMN, AT(reader.target_column) },
-    { "document-column", KEY_COLUMN, AT(reader.document_column) },
-    { "header", KEY_FLAG, AT(reader.header) },
-    { "no-header", KEY_FLAG, AT(reader.no_header) },
-    { "fuzzy", KEY_FLAG, AT(reader.fuzzy) },
-    { "skip-bad", KEY_FLAG, AT(reader.skip_bad) },
+    { "source-lang", SETTING_TEXT, AT(source_lang) },
+    { "target-lang", SETTING_TEXT, AT(target_lang) },
+    { "target-file", SETTING_TEXT, AT(target_file) },
+    { "origin", SETTING_TEXT, AT(origin) },
+    { "source-column", SETTING_COLUMN, AT(reader.source_column) },
+    { "target-column", SETTING_COLUMN, AT(reader.target_column) },
+    { "document-column", SETTING_COLUMN, AT(reader.document_column) },
+    { "header", SETTING_FLAG, AT(reader.header) },
+    { "no-header", SETTING_FLAG, AT(reader.no_header) },
+    { "fuzzy", SETTING_FLAG, AT(reader.fuzzy) },
+    { "skip-bad", SETTING_FLAG, AT(reader.skip_bad) },
 #undef AT
 };
 
 skmt_import *skmt_import_new(void) { return calloc(1, sizeof(skmt_import)); }
 
-void skmt_import_free(skmt_import *i)
+void skmt_import_free(skmt_import *im)
 {
-    if (!i) return;
-    free(i->source_lang);
-    free(i->target_lang);
-    free(i->target_file);
-    free(i->origin);
-    free(i);
+    if (!im) return;
+    free(im->source_lang);
+    free(im->target_lang);
+    free(im->target_file);
+    free(im->origin);
+    free(im);
 }
 
-void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn, void *user)
+void skmt_import_rejects(skmt_import *im, skmt_reject_fn *fn, void *user)
 {
-    i->reject = fn;
-    i->user = user;
+    im->reject = fn;
+    im->user = user;
 }
 
 /* An empty value removes the setting. */
@@ -98,43 +98,43 @@ static enum status set_flag(bool *field, const char *name, const char *value,
 static enum status set_format(enum format *f, const char *name, struct err *e)
 {
     if (format_parse(name, f)) return ST_OK;
-    return err_set(e, ST_ARGUMENT, "format: \"%.60s\" is not one of tmx, "
-                   "xliff, po, tsv, csv and text", name);
+    return err_set(e, ST_ARGUMENT, "format: \"%.60s\" is not a format; use "
+                   "tmx, xliff, po, tsv, csv or text", name);
 }
 
-skmt_status skmt_import_set(skmt_import *i, const char *key,
+skmt_status skmt_import_set(skmt_import *im, const char *setting,
                             const char *value, skmt_error *err)
 {
-    struct err *e = inner(err);
+    struct err *e = err_of(err);
 
     err_clear(e);
-    if (!key || !value)
+    if (!setting || !value)
         return (skmt_status)err_set(e, ST_ARGUMENT, "the name or the value of "
                                     "an import setting is NULL");
-    if (!strcmp(key, "format"))
-        return (skmt_status)set_format(&i->reader.format, value, e);
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        void *field = (char *)i + keys[k].offset;
+    if (!strcmp(setting, "format"))
+        return (skmt_status)set_format(&im->reader.format, value, e);
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        void *field = (char *)im + settings[k].offset;
 
-        if (strcmp(keys[k].name, key)) continue;
-        if (keys[k].kind == KEY_TEXT)
+        if (strcmp(settings[k].name, setting)) continue;
+        if (settings[k].kind == SETTING_TEXT)
             return (skmt_status)set_text(field, value, e);
-        if (keys[k].kind == KEY_COLUMN)
-            return (skmt_status)set_column(field, key, value, e);
-        return (skmt_status)set_flag(field, key, value, e);
+        if (settings[k].kind == SETTING_COLUMN)
+            return (skmt_status)set_column(field, setting, value, e);
+        return (skmt_status)set_flag(field, setting, value, e);
     }
     return (skmt_status)err_set(e, ST_ARGUMENT, "there is no import setting "
-                                "\"%.60s\"", key);
+                                "\"%.60s\"", setting);
 }
 
-int64_t skmt_import_count(const skmt_import *i, const char *what)
+int64_t skmt_import_count(const skmt_import *im, const char *what)
 {
     const struct { const char *name; int64_t n; } counts[] = {
-        { "pairs", i->counts.pairs }, { "texts", i->counts.texts },
-        { "empty", i->counts.empty },
-        { "other-language", i->counts.other_language },
-        { "unfinished", i->counts.unfinished }, { "bad", i->counts.bad },
-        { "headers", i->counts.headers },
+        { "pairs", im->counts.pairs }, { "texts", im->counts.texts },
+        { "empty", im->counts.empty },
+        { "other-language", im->counts.other_language },
+        { "unfinished", im->counts.unfinished }, { "bad", im->counts.bad },
+        { "headers", im->counts.headers },
     };
 
     for (size_t k = 0; what && k < sizeof counts / sizeof *counts; k++)
@@ -146,33 +146,34 @@ int64_t skmt_import_count(const skmt_import *i, const char *what)
 
 static int on_reject(void *user, const struct reject *r)
 {
-    const skmt_import *i = user;
+    const skmt_import *im = user;
 
-    return i->reject ? i->reject(i->user, r->file, r->line, r->column, r->why,
-                                 r->raw.n ? r->raw.p : "", r->raw.n) : 0;
+    return im->reject ? im->reject(im->user, r->file, r->line, r->column,
+                                   r->why, r->raw.n ? r->raw.p : "", r->raw.n)
+                      : 0;
 }
 
 skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
-                           const char *const *paths, int n, skmt_import *how,
+                           const char *const *paths, int n, skmt_import *im,
                            skmt_error *err)
 {
     struct import_options o = { 0 };
     struct import_counts counts;
     enum status st;
 
-    err_clear(inner(err));
-    if (how) {
-        o.reader = how->reader;
-        o.reader.source_lang = how->source_lang;
-        o.reader.target_lang = how->target_lang;
-        o.reader.target_path = how->target_file;
+    err_clear(err_of(err));
+    if (im) {
+        o.reader = im->reader;
+        o.reader.source_lang = im->source_lang;
+        o.reader.target_lang = im->target_lang;
+        o.reader.target_path = im->target_file;
         o.reader.reject = on_reject;
-        o.reader.user = how;
-        o.origin = how->origin;
+        o.reader.user = im;
+        o.origin = im->origin;
     }
     st = tm_import(tm->f, memory, paths, n > 0 ? (size_t)n : 0, &o, &counts,
-                   inner(err));
-    if (how) how->counts = counts;
+                   err_of(err));
+    if (im) im->counts = counts;
     return (skmt_status)st;
 }
 
@@ -184,14 +185,14 @@ skmt_status skmt_tm_export(skmt_tm *tm, const char *memory, const char *path,
     enum status st = ST_OK;
     int64_t written = 0;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (n) *n = 0;
     if (!path)
-        st = err_set(inner(err), ST_ARGUMENT, "the name of the file to write "
+        st = err_set(err_of(err), ST_ARGUMENT, "the name of the file to write "
                      "is missing");
-    if (!st && format) st = set_format(&o.format, format, inner(err));
+    if (!st && format) st = set_format(&o.format, format, err_of(err));
     if (!st)
-        st = tm_export(tm->f, memory, path, &o, &written, inner(err));
+        st = tm_export(tm->f, memory, path, &o, &written, err_of(err));
     if (!st && n) *n = written;
     return (skmt_status)st;
 }

@@ -16,42 +16,43 @@ struct skmt_lines {
 skmt_status skmt_lines_open(skmt_lines **out, const char *path,
                             skmt_error *err)
 {
-    skmt_lines *l = calloc(1, sizeof *l);
+    skmt_lines *lines = calloc(1, sizeof *lines);
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     *out = NULL;
-    if (!l) return (skmt_status)err_nomem(inner(err), "lines");
-    st = input_open(&l->in, path, inner(err));
-    if (!st) st = linescan_init(&l->scan, l->in, (size_t)LINE_MAX_MIB << 20,
-                               inner(err));
-    if (st) skmt_lines_close(l);
-    else *out = l;
+    if (!lines) return (skmt_status)err_nomem(err_of(err), "lines");
+    st = input_open(&lines->in, path, err_of(err));
+    if (!st)
+        st = linescan_init(&lines->scan, lines->in,
+                           (size_t)LINE_MAX_MIB << 20, err_of(err));
+    if (st) skmt_lines_close(lines);
+    else *out = lines;
     return (skmt_status)st;
 }
 
-void skmt_lines_close(skmt_lines *l)
+void skmt_lines_close(skmt_lines *lines)
 {
-    if (!l) return;
-    linescan_release(&l->scan);
-    input_close(l->in);
-    free(l);
+    if (!lines) return;
+    linescan_release(&lines->scan);
+    input_close(lines->in);
+    free(lines);
 }
 
-skmt_status skmt_lines_next(skmt_lines *l, const char **text, size_t *len,
+skmt_status skmt_lines_next(skmt_lines *lines, const char **text, size_t *len,
                             skmt_error *err)
 {
     struct scanned_line line;
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     *text = NULL;
     *len = 0;
-    st = linescan_next(&l->scan, &line, inner(err));
+    st = linescan_next(&lines->scan, &line, err_of(err));
     if (!st && line.too_long)
-        st = err_set(inner(err), ST_LIMIT, "%s:%llu: the line is longer than "
-                     "%d MiB", input_name(l->in),
-                     (unsigned long long)l->scan.line, LINE_MAX_MIB);
+        st = err_set(err_of(err), ST_LIMIT, "%s:%llu: the line is longer than "
+                     "%d MiB", input_name(lines->in),
+                     (unsigned long long)lines->scan.line, LINE_MAX_MIB);
     if (st || !line.found) return (skmt_status)st;
     *text = line.text.p;
     *len = line.text.n;

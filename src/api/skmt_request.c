@@ -24,8 +24,8 @@ skmt_status skmt_request_new(skmt_request **out, const char *text, size_t len,
     struct request *q;
     enum status st;
 
-    err_clear(inner(err));
-    st = request_new(&q, text, len, inner(err));
+    err_clear(err_of(err));
+    st = request_new(&q, text, len, err_of(err));
     *out = (skmt_request *)(void *)q;
     return (skmt_status)st;
 }
@@ -41,9 +41,9 @@ void skmt_request_set_options(skmt_request *q, const skmt_options *o)
 skmt_status skmt_request_set_prefix(skmt_request *q, const char *prefix,
                                     skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (request_submitted(request_of(q))) return SKMT_OK;
-    return (skmt_status)request_set_prefix(request_of(q), prefix, inner(err));
+    return (skmt_status)request_set_prefix(request_of(q), prefix, err_of(err));
 }
 
 skmt_status skmt_request_set_pairs(skmt_request *q, const skmt_similar *pairs,
@@ -52,10 +52,10 @@ skmt_status skmt_request_set_pairs(skmt_request *q, const skmt_similar *pairs,
     struct similar_pair *given;
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (request_submitted(request_of(q))) return SKMT_OK;
-    st = similar_pairs_of(pairs, n, &given, inner(err));
-    if (!st) st = request_set_given(request_of(q), given, n, inner(err));
+    st = similar_pairs_of(pairs, n, &given, err_of(err));
+    if (!st) st = request_set_given(request_of(q), given, n, err_of(err));
     free(given);
     return (skmt_status)st;
 }
@@ -96,14 +96,14 @@ skmt_status skmt_request_set_callback(skmt_request *q, skmt_request_fn *fn,
 {
     struct public_callback *c;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (request_submitted(request_of(q))) return SKMT_OK;
     if (!fn) {
         request_set_callback(request_of(q), NULL, NULL, NULL);
         return SKMT_OK;
     }
     c = calloc(1, sizeof *c);
-    if (!c) return (skmt_status)err_nomem(inner(err), "a request");
+    if (!c) return (skmt_status)err_nomem(err_of(err), "a request");
     *c = (struct public_callback){ fn, user };
     request_set_callback(request_of(q), call_public, c, free);
     return SKMT_OK;
@@ -115,9 +115,9 @@ void skmt_request_cancel(skmt_request *q) { request_cancel(request_of(q)); }
 
 skmt_status skmt_request_wait(skmt_request *q, skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (!request_submitted(request_of(q)))
-        return (skmt_status)err_set(inner(err), ST_ARGUMENT, "the request was "
+        return (skmt_status)err_set(err_of(err), ST_ARGUMENT, "the request was "
                                     "not submitted");
     request_wait(request_of(q));
     return skmt_request_error(q, err);
@@ -132,7 +132,7 @@ skmt_status skmt_request_error(const skmt_request *q, skmt_error *err)
 {
     struct err e = request_error((const struct request *)(const void *)q);
 
-    if (err) *inner(err) = e;
+    if (err) *err_of(err) = e;
     return (skmt_status)e.status;
 }
 
@@ -147,8 +147,8 @@ skmt_status skmt_service_new(skmt_service **out, const skmt_model *model,
     struct service *s;
     enum status st;
 
-    err_clear(inner(err));
-    st = service_new(&s, en, &o, &limits, WORKERS_WITH_THREADS, inner(err));
+    err_clear(err_of(err));
+    st = service_new(&s, en, &o, &limits, WORKERS_WITH_THREADS, err_of(err));
     *out = (skmt_service *)(void *)s;
     return (skmt_status)st;
 }
@@ -156,25 +156,24 @@ skmt_status skmt_service_new(skmt_service **out, const skmt_model *model,
 skmt_status skmt_service_submit(skmt_service *s, skmt_request *q, int flags,
                                 skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     return (skmt_status)service_submit(
         service_of(s), request_of(q),
-        flags & SKMT_NO_WAIT ? SUBMIT_NO_WAIT : SUBMIT_WAIT, inner(err));
+        flags & SKMT_NO_WAIT ? SUBMIT_NO_WAIT : SUBMIT_WAIT, err_of(err));
 }
 
 const char *skmt_service_stat(skmt_service *s, int i, int64_t *value)
 {
     static const char *const names[] = {
-        "passes", "rows", "steps", "answered", "failed", "canceled", "late",
-        "live", "queued", "decoding",
+        "answered", "failed", "canceled", "late", "live", "queued", "decoding",
     };
     struct workers_stats st = workers_stats(service_workers(service_of(s)));
-    const uint64_t values[] = {
-        st.work.passes, st.work.rows, st.work.steps, st.answered, st.failed,
-        st.canceled, st.late, st.live, st.queued, st.decoding,
-    };
+    const uint64_t values[] = { st.answered, st.failed, st.canceled, st.late,
+                                st.live, st.queued, st.decoding };
 
-    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    if (i < BATCH_STATS) return batch_stat(&st.work, i, value);
+    i -= BATCH_STATS;
+    if (i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];
     return names[i];
 }

@@ -84,12 +84,12 @@ skmt_status skmt_score_new(skmt_score **out, const char *metrics,
     skmt_score *s = calloc(1, sizeof *s);
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     *out = NULL;
-    if (!s) return (skmt_status)err_nomem(inner(err), "scores");
+    if (!s) return (skmt_status)err_nomem(err_of(err), "scores");
     tally_init(&s->tally);
     s->width = ROW_COUNTS;
-    st = add_parts(s, metrics, inner(err));
+    st = add_parts(s, metrics, err_of(err));
     if (st) skmt_score_free(s);
     else *out = s;
     return (skmt_status)st;
@@ -116,8 +116,8 @@ static enum status skmt_score_check_text(const char *which, struct str t,
                    "0x%02X", which, good, (unsigned char)t.p[good]);
 }
 
-/* Compute the counts of a line. Metrics that remember words run last, because
- * their memory cannot be undone if another metric fails. */
+/* Compute the counts of a line. Metrics that store words run last, because the
+ * words cannot be removed again if another metric fails. */
 static bool count_row(skmt_score *s, struct str hyp, struct str ref,
                       int64_t *row)
 {
@@ -132,8 +132,9 @@ static bool count_row(skmt_score *s, struct str hyp, struct str ref,
     return true;
 }
 
-/* Make room for one more row and one more document. Returns the row. */
-static int64_t *new_row(skmt_score *s)
+/* Make room for one more row and one more document. Return the row, or NULL if
+ * out of memory. */
+static int64_t *make_row(skmt_score *s)
 {
     if (!mem_grow(&s->rows, &s->cap, s->n + 1, s->width * sizeof *s->rows)
         || !mem_grow(&s->docs, &s->cap_docs, s->n_docs + 1, sizeof *s->docs))
@@ -141,7 +142,7 @@ static int64_t *new_row(skmt_score *s)
     return s->rows + s->n * s->width;
 }
 
-/* Append the row that new_row returned, which is filled now. */
+/* Append the row that make_row() returned, after it was filled. */
 static void append_row(skmt_score *s, const int64_t *row)
 {
     assert(row == s->rows + s->n * s->width);
@@ -156,7 +157,7 @@ static void append_row(skmt_score *s, const int64_t *row)
 static enum status skmt_score_add_row(skmt_score *s, struct str hyp,
                                       struct str ref, struct err *e)
 {
-    int64_t *row = new_row(s);
+    int64_t *row = make_row(s);
 
     if (!row) return err_nomem(e, "scores");
     if (!s->in_doc) tally_begin_document(&s->tally);
@@ -172,12 +173,12 @@ skmt_status skmt_score_add(skmt_score *s, const char *hyp, size_t hyp_len,
     struct str h = { hyp, hyp_len }, r = { ref, ref_len };
     enum status st;
 
-    err_clear(inner(err));
-    st = skmt_score_check_text("translation", h, inner(err));
-    if (!st) st = skmt_score_check_text("reference", r, inner(err));
+    err_clear(err_of(err));
+    st = skmt_score_check_text("translation", h, err_of(err));
+    if (!st) st = skmt_score_check_text("reference", r, err_of(err));
     if (!st)
         st = skmt_score_add_row(s, hyp ? h : str_of(""), ref ? r : str_of(""),
-                                inner(err));
+                                err_of(err));
     return (skmt_status)st;
 }
 
@@ -201,7 +202,7 @@ static enum status copy_doc(skmt_score *to, const skmt_score *s, size_t doc,
 {
     skmt_score_document(to);
     for (size_t i = s->docs[doc]; i < doc_end(s, doc); i++) {
-        int64_t *row = new_row(to);
+        int64_t *row = make_row(to);
 
         if (!row) return err_nomem(e, "scores");
         memcpy(row, s->rows + i * s->width, s->width * sizeof *row);
@@ -210,7 +211,8 @@ static enum status copy_doc(skmt_score *to, const skmt_score *s, size_t doc,
     return ST_OK;
 }
 
-static skmt_score *same_parts(const skmt_score *s)
+/* Create a score with the same metrics and without rows. */
+static skmt_score *score_empty_copy(const skmt_score *s)
 {
     skmt_score *to = calloc(1, sizeof *to);
 
@@ -228,17 +230,17 @@ skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
                               size_t min_lines, size_t max_lines,
                               skmt_error *err)
 {
-    skmt_score *to = same_parts(s);
+    skmt_score *to = score_empty_copy(s);
     enum status st = ST_OK;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     *out = NULL;
-    if (!to) return (skmt_status)err_nomem(inner(err), "scores");
+    if (!to) return (skmt_status)err_nomem(err_of(err), "scores");
     for (size_t d = 0; !st && d < s->n_docs; d++) {
         size_t lines = doc_end(s, d) - s->docs[d];
 
         if (lines >= min_lines && lines <= max_lines)
-            st = copy_doc(to, s, d, inner(err));
+            st = copy_doc(to, s, d, err_of(err));
     }
     skmt_score_document(to);
     if (st) skmt_score_free(to);
@@ -256,7 +258,7 @@ static const struct score_part *skmt_score_find_part(const skmt_score *s,
     return NULL;
 }
 
-static enum status no_part(const char *metric, struct err *e)
+static enum status metric_missing(const char *metric, struct err *e)
 {
     return err_set(e, ST_ARGUMENT, "\"%.40s\" is not among the metrics of this "
                    "score", metric ? metric : "");
@@ -267,8 +269,8 @@ skmt_status skmt_score_get(const skmt_score *s, const char *metric,
 {
     const struct score_part *p = skmt_score_find_part(s, metric);
 
-    err_clear(inner(err));
-    if (!p) return (skmt_status)no_part(metric, inner(err));
+    err_clear(err_of(err));
+    if (!p) return (skmt_status)metric_missing(metric, err_of(err));
     *value = p->m->score(p->sums);
     return SKMT_OK;
 }
@@ -305,11 +307,11 @@ skmt_status skmt_score_interval(const skmt_score *s, const char *metric,
     struct sample sample;
     enum status st;
 
-    err_clear(inner(err));
-    if (!p) return (skmt_status)no_part(metric, inner(err));
+    err_clear(err_of(err));
+    if (!p) return (skmt_status)metric_missing(metric, err_of(err));
     sample = sample_of(s, p);
     st = bootstrap_interval(&sample, (struct resampling){ resamples, seed },
-                            &found, inner(err));
+                            &found, err_of(err));
     if (st) return (skmt_status)st;
     *low = found.low;
     *high = found.high;
@@ -332,13 +334,13 @@ skmt_status skmt_score_compare(const skmt_score *a, const skmt_score *b,
     const struct score_part *in_b = skmt_score_find_part(b, metric);
     struct sample sa, sb;
 
-    err_clear(inner(err));
-    if (!in_a || !in_b) return (skmt_status)no_part(metric, inner(err));
+    err_clear(err_of(err));
+    if (!in_a || !in_b) return (skmt_status)metric_missing(metric, err_of(err));
     if (a->n == b->n && !same_refs(a, b))
-        return (skmt_status)err_set(inner(err), ST_ARGUMENT, "scores against "
+        return (skmt_status)err_set(err_of(err), ST_ARGUMENT, "scores against "
                                     "different references cannot be compared");
     sa = sample_of(a, in_a);
     sb = sample_of(b, in_b);
     return (skmt_status)bootstrap_compare(
-        &sa, &sb, (struct resampling){ resamples, seed }, p, inner(err));
+        &sa, &sb, (struct resampling){ resamples, seed }, p, err_of(err));
 }

@@ -11,7 +11,8 @@ struct public_match {
     skmt_match m;
     struct strbuf text;         /* the strings of m.pair */
     struct stretches edits;     /* differences from the query */
-    bool compared;              /* edits is set; done when first needed */
+    bool compared;              /* edits is set; it is computed when it is
+                                   first needed */
 };
 
 struct skmt_matches {
@@ -51,10 +52,10 @@ static enum status matches_new(skmt_matches **out, const char *text,
 }
 
 /* Read the pair of a match. A pair that was deleted meanwhile is left out. */
-static enum status take_match(skmt_tm *tm, const struct match *from,
+static enum status read_match(skmt_tm *tm, const struct match *from,
                               skmt_matches *to, struct err *e)
 {
-    struct public_match *it = &to->at[to->n];
+    struct public_match *match = &to->at[to->n];
     const struct memory_info *m = tmfile_info(tm->f, from->memory);
     int64_t occurrences = 0;
     struct pair p;
@@ -63,24 +64,23 @@ static enum status take_match(skmt_tm *tm, const struct match *from,
     st = store_text_pair(tm->f->store, from->text, &p, &occurrences, e);
     if (st || !occurrences || !m) return st;
     to->n++;
-    strbuf_init(&it->text, 0);
-    it->m.similarity = from->similarity;
-    it->m.score = from->score;
-    it->m.occurrences = occurrences;
-    return public_pair(&it->text, &p, m, &it->m.pair, e);
+    strbuf_init(&match->text, 0);
+    match->m.similarity = from->similarity;
+    match->m.score = from->score;
+    match->m.occurrences = occurrences;
+    return public_pair(&match->text, &p, m, &match->m.pair, e);
 }
 
-/* Read all matches in one transaction. A transaction costs a tenth of a
- * search. */
-static enum status skmt_search_take_matches(skmt_tm *tm,
-                                            const struct matches *from,
-                                            skmt_matches *to, struct err *e)
+/* Read all matches in one transaction, because a transaction takes a tenth of
+ * the time of a search. */
+static enum status read_matches(skmt_tm *tm, const struct matches *from,
+                                skmt_matches *to, struct err *e)
 {
     enum status st = store_begin_read(tm->f->store, e), end;
 
     if (st) return st;
     for (size_t i = 0; !st && i < from->n; i++)
-        st = take_match(tm, &from->at[i], to, e);
+        st = read_match(tm, &from->at[i], to, e);
     end = store_commit(tm->f->store, st ? NULL : e);
     return st ? st : end;
 }
@@ -91,7 +91,7 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
                            skmt_error *err)
 {
     struct options o = options_or_defaults(options);
-    struct err *e = inner(err);
+    struct err *e = err_of(err);
     struct matches found = { 0 };
     skmt_matches *m = NULL;
     struct tm_query q;
@@ -105,7 +105,7 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
     if (!st)
         st = tmfile_search(tm->f, (struct str){ text, len }, &q, &found, e);
     if (!st) st = matches_new(&m, text, len, found.n, e);
-    if (!st) st = skmt_search_take_matches(tm, &found, m, e);
+    if (!st) st = read_matches(tm, &found, m, e);
     matches_release(&found);
     if (st) skmt_matches_free(m);
     else *out = m;
@@ -123,10 +123,10 @@ static struct public_match *match_at(const skmt_matches *m, int i)
 
 void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out)
 {
-    const struct public_match *it = match_at(m, i);
+    const struct public_match *match = match_at(m, i);
 
-    *out = it ? it->m : (skmt_match){ 0 };
-    if (!it) public_pair_empty(&out->pair);
+    *out = match ? match->m : (skmt_match){ 0 };
+    if (!match) public_pair_empty(&out->pair);
 }
 
 int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
@@ -134,18 +134,18 @@ int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
 {
     static const char kinds[] = { [EDIT_KEEP] = '=', [EDIT_DROP] = '-',
                                   [EDIT_ADD] = '+' };
-    struct public_match *it = match_at(m, i);
+    struct public_match *match = match_at(m, i);
     const struct stretch *s;
 
     *kind = 0;
     *begin = *end = 0;
-    if (!it) return 0;
-    if (!it->compared)
-        it->compared = !differences(str_of(it->m.pair.source),
-                                    (struct str){ m->query, m->query_len },
-                                    &it->edits, NULL);
-    if (!it->compared || k < 0 || (size_t)k >= it->edits.n) return 0;
-    s = &it->edits.at[k];
+    if (!match) return 0;
+    if (!match->compared)
+        match->compared = !differences(str_of(match->m.pair.source),
+                                       (struct str){ m->query, m->query_len },
+                                       &match->edits, NULL);
+    if (!match->compared || k < 0 || (size_t)k >= match->edits.n) return 0;
+    s = &match->edits.at[k];
     *kind = kinds[s->kind];
     *begin = s->begin;
     *end = s->end;

@@ -19,10 +19,10 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
-    if (!k) return (skmt_status)err_nomem(inner(err), "key cache");
+    err_clear(err_of(err));
+    if (!k) return (skmt_status)err_nomem(err_of(err), "key cache");
     k->en = engine_of(model);
-    st = shared_keys_new(&k->k, k->en, &o, file, inner(err));
+    st = shared_keys_new(&k->k, k->en, &o, file, err_of(err));
     if (st) free(k);
     else *out = k;
     return (skmt_status)st;
@@ -62,8 +62,8 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     int64_t n;
     enum status st;
 
-    err_clear(inner(err));
-    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
+    err_clear(err_of(err));
+    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, err_of(err));
     if (made) *made = n;
     return (skmt_status)st;
 }
@@ -74,8 +74,8 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     int64_t n;
     enum status st;
 
-    err_clear(inner(err));
-    st = shared_keys_drop_others(keys->k, tm->f, &n, inner(err));
+    err_clear(err_of(err));
+    st = shared_keys_drop_others(keys->k, tm->f, &n, err_of(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }
@@ -92,8 +92,8 @@ skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm, skmt_keys *keys,
 {
     struct request_memory m = memory_of(tm, keys);
 
-    err_clear(inner(err));
-    return (skmt_status)session_set_memory(session_of(s), &m, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)session_set_memory(session_of(s), &m, err_of(err));
 }
 
 skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
@@ -101,8 +101,8 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
 {
     struct request_memory m = memory_of(tm, keys);
 
-    err_clear(inner(err));
-    return (skmt_status)stream_set_memory(s->s, &m, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)stream_set_memory(s->s, &m, err_of(err));
 }
 
 enum status similar_pairs_of(const skmt_similar *pairs, int n,
@@ -142,11 +142,11 @@ skmt_status skmt_session_translate_with(
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
-    st = similar_pairs_of(pairs, n, &given, inner(err));
+    err_clear(err_of(err));
+    st = similar_pairs_of(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
     t.given = given;
-    st = session_run(session_of(s), &t, 1, inner(err));
+    st = session_run(session_of(s), &t, 1, err_of(err));
     free(given);
     *out = (skmt_result *)(void *)t.result;
     return (skmt_status)st;
@@ -160,10 +160,10 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     struct similar_pair *given;
     enum status st;
 
-    err_clear(inner(err));
-    st = similar_pairs_of(pairs, n, &given, inner(err));
+    err_clear(err_of(err));
+    st = similar_pairs_of(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
-    st = stream_push_with(s->s, text, len, prefix, given, n, inner(err));
+    st = stream_push_with(s->s, text, len, prefix, given, n, err_of(err));
     free(given);
     return (skmt_status)st;
 }
@@ -198,7 +198,7 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
                             p.similarity, s->stored && !i };
 }
 
-/* Why a token of a translation was chosen. All zeros when nothing was
+/* Return why a token of a translation was chosen; all zeros if nothing was
  * recorded. */
 static struct explanation explanation_at(const skmt_result *r, int hyp,
                                          int seg, int i)
@@ -247,13 +247,14 @@ int skmt_result_passes(const skmt_result *r, int seg)
     return s && s->job ? s->job->n_passes : 0;
 }
 
-static const char *work_stat(const struct batch_counts *c, int i,
-                             int64_t *value)
+const char *batch_stat(const struct batch_counts *c, int i, int64_t *value)
 {
-    static const char *const names[] = { "passes", "rows", "steps" };
-    const uint64_t values[] = { c->passes, c->rows, c->steps };
+    static const char *const names[BATCH_STATS] = { "passes", "rows", "steps",
+                                                    "drafted", "used" };
+    const uint64_t values[BATCH_STATS] = { c->passes, c->rows, c->steps, c->drafted,
+                                c->drafts_used };
 
-    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    if (i < 0 || i >= BATCH_STATS) return NULL;
     *value = (int64_t)values[i];
     return names[i];
 }
@@ -262,12 +263,12 @@ const char *skmt_session_stat(skmt_session *s, int i, int64_t *value)
 {
     struct batch_counts c = session_counts(session_of(s));
 
-    return work_stat(&c, i, value);
+    return batch_stat(&c, i, value);
 }
 
 const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value)
 {
     struct batch_counts c = stream_work(s->s);
 
-    return work_stat(&c, i, value);
+    return batch_stat(&c, i, value);
 }

@@ -23,17 +23,17 @@ skmt_status skmt_tm_open(skmt_tm **out, const char *path, skmt_tm_mode mode,
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (!path || (int)mode < SKMT_TM_READ || (int)mode > SKMT_TM_CREATE)
-        return (skmt_status)err_set(inner(err), ST_ARGUMENT, path ?
+        return (skmt_status)err_set(err_of(err), ST_ARGUMENT, path ?
                                     "the mode of opening is invalid" :
                                     "the name of the memory file is missing");
     tm = calloc(1, sizeof *tm);
-    if (!tm) return (skmt_status)err_nomem(inner(err), "a memory file");
+    if (!tm) return (skmt_status)err_nomem(err_of(err), "a memory file");
     pthread_mutex_init(&tm->lock, NULL);
     strbuf_init(&tm->text, 0);
     for (int i = 0; i < 2; i++) strbuf_init(&tm->scratch[i], 0);
-    st = tmfile_open(&tm->f, path, (enum store_mode)mode, inner(err));
+    st = tmfile_open(&tm->f, path, (enum store_mode)mode, err_of(err));
     if (st) skmt_tm_close(tm);
     else *out = tm;
     return (skmt_status)st;
@@ -75,8 +75,8 @@ skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)
 {
     enum status st;
 
-    err_clear(inner(err));
-    st = list_memories(tm, inner(err));
+    err_clear(err_of(err));
+    st = list_memories(tm, err_of(err));
     *n = (int)tm->n_list;
     return (skmt_status)st;
 }
@@ -89,13 +89,13 @@ skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
     enum status st;
 
     *out = (skmt_tm_info){ .name = "", .source_lang = "", .target_lang = "" };
-    err_clear(inner(err));
-    st = list_memories(tm, inner(err));
+    err_clear(err_of(err));
+    st = list_memories(tm, err_of(err));
     if (!st && (i < 0 || (size_t)i >= tm->n_list))
-        st = err_set(inner(err), ST_ARGUMENT, "there is no memory number %d; "
+        st = err_set(err_of(err), ST_ARGUMENT, "there is no memory number %d; "
                      "the file has %zu", i, tm->n_list);
     if (!st)
-        st = store_memory_counts(tm->f->store, tm->list[i].id, &c, inner(err));
+        st = store_memory_counts(tm->f->store, tm->list[i].id, &c, err_of(err));
     if (st) return (skmt_status)st;
     m = &tm->list[i];
     *out = (skmt_tm_info){
@@ -113,17 +113,17 @@ skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
     struct store *store = tm->f->store;
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     *out = (skmt_tm_state){ .identity = store_uuid(store) };
-    st = list_memories(tm, inner(err));
+    st = list_memories(tm, err_of(err));
     for (size_t i = 0; !st && i < tm->n_list; i++) {
         struct memory_counts c = { 0 };
         int64_t change = 0;
 
-        st = store_memory_counts(store, tm->list[i].id, &c, inner(err));
+        st = store_memory_counts(store, tm->list[i].id, &c, err_of(err));
         if (!st)
             st = store_last_change(store, tm->list[i].id, &change,
-                                   inner(err));
+                                   err_of(err));
         out->pairs += c.pairs;
         out->texts += c.texts;
         if (change > out->last_change) out->last_change = change;
@@ -142,7 +142,7 @@ static enum status copy_text(char *out, size_t size, const char *what,
 skmt_status skmt_tm_create(skmt_tm *tm, const skmt_tm_info *settings,
                            skmt_error *err)
 {
-    struct err *e = inner(err);
+    struct err *e = err_of(err);
     struct memory_info m = { 0 };
     enum status st;
 
@@ -174,53 +174,56 @@ static enum status set_priority(struct memory_info *m, const char *value,
     return ST_OK;
 }
 
-static enum status set_key(struct memory_info *m, const char *key,
-                           const char *value, struct err *e)
+static enum status set_memory(struct memory_info *m, const char *setting,
+                              const char *value, struct err *e)
 {
-    if (!strcmp(key, "name"))
+    if (!strcmp(setting, "name"))
         return copy_text(m->name, sizeof m->name, "a memory's name", value, e);
-    if (!strcmp(key, "source-lang"))
+    if (!strcmp(setting, "source-lang"))
         return copy_text(m->source_lang, sizeof m->source_lang,
                          "the source language", value, e);
-    if (!strcmp(key, "target-lang"))
+    if (!strcmp(setting, "target-lang"))
         return copy_text(m->target_lang, sizeof m->target_lang,
                          "the target language", value, e);
-    if (!strcmp(key, "priority")) return set_priority(m, value, e);
+    if (!strcmp(setting, "priority")) return set_priority(m, value, e);
     return err_set(e, ST_ARGUMENT, "a memory has no \"%.60s\", only name, "
-                   "priority, source-lang and target-lang", key);
+                   "priority, source-lang and target-lang", setting);
 }
 
-skmt_status skmt_tm_set(skmt_tm *tm, const char *memory, const char *key,
+skmt_status skmt_tm_set(skmt_tm *tm, const char *memory, const char *setting,
                         const char *value, skmt_error *err)
 {
     struct memory_info m;
     enum status st;
 
-    err_clear(inner(err));
-    st = tmfile_find(tm->f, memory, &m, inner(err));
-    if (!st) st = set_key(&m, key ? key : "", value ? value : "", inner(err));
-    if (!st) st = tmfile_update(tm->f, &m, inner(err));
+    err_clear(err_of(err));
+    st = tmfile_find(tm->f, memory, &m, err_of(err));
+    if (!st)
+        st = set_memory(&m, setting ? setting : "", value ? value : "",
+                        err_of(err));
+    if (!st) st = tmfile_update(tm->f, &m, err_of(err));
     return (skmt_status)st;
 }
 
 skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)tmfile_drop(tm->f, memory, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)tmfile_drop(tm->f, memory, err_of(err));
 }
 
 skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories, int n,
                         skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     return (skmt_status)tmfile_use(tm->f, memories, n > 0 ? (size_t)n : 0,
-                                   inner(err));
+                                   err_of(err));
 }
 
 /* ---- pairs --------------------------------------------------------------- */
 
-/* Convert one text to the form in which both are stored: if want_tagged is set,
- * a plain text is escaped. */
+/* Convert one text of a pair to the form in which it is stored. Either both
+ * texts are stored with tags or none: if want_tagged is set, a plain text is
+ * escaped. */
 static enum status stored_form(struct strbuf *scratch, const char *plain,
                                const char *tagged, bool want_tagged,
                                struct str *out, struct err *e)
@@ -233,8 +236,9 @@ static enum status stored_form(struct strbuf *scratch, const char *plain,
     return ST_OK;
 }
 
-static enum status unit_of(skmt_tm *tm, const skmt_pair *p, struct unit *u,
-                           struct err *e)
+/* Fill *u with the texts and properties of a pair. */
+static enum status fill_unit(skmt_tm *tm, const skmt_pair *p, struct unit *u,
+                             struct err *e)
 {
     enum status st;
 
@@ -266,22 +270,22 @@ skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
                              const skmt_pair *pair, int64_t *id,
                              skmt_error *err)
 {
-    struct err *e = inner(err);
-    bool own = !tm->f->depth, made;
+    struct err *e = err_of(err);
+    bool own_transaction = !tm->f->depth, made;
     struct memory_info m;
     int64_t new_id = 0;
     struct unit u;
     enum status st;
 
     err_clear(e);
-    st = unit_of(tm, pair, &u, e);
+    st = fill_unit(tm, pair, &u, e);
     if (st) return (skmt_status)st;
     /* A new memory and its first pair are stored together. */
-    if (own) st = tmfile_begin(tm->f, e);
+    if (own_transaction) st = tmfile_begin(tm->f, e);
     if (st) return (skmt_status)st;
     st = tmfile_find_or_make(tm->f, memory, &m, &made, e);
     if (!st) st = store_add(tm->f->store, m.id, &u, &new_id, e);
-    if (own) st = skmt_tm_finish(tm->f, st, e);
+    if (own_transaction) st = skmt_tm_finish(tm->f, st, e);
     if (!st) tmfile_changed(tm->f, m.id);
     if (!st && id) *id = new_id;
     return (skmt_status)st;
@@ -327,27 +331,27 @@ static enum status replacement_unit(skmt_tm *tm, const struct pair *old,
 skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id, const char *source,
                             const char *target, skmt_error *err)
 {
-    struct err *e = inner(err);
-    bool own = !tm->f->depth;
+    struct err *e = err_of(err);
+    bool own_transaction = !tm->f->depth;
     struct pair old = { 0 };
     struct unit u;
     enum status st = ST_OK;
 
     err_clear(e);
-    if (own) st = tmfile_begin(tm->f, e);
+    if (own_transaction) st = tmfile_begin(tm->f, e);
     if (st) return (skmt_status)st;
     st = store_get(tm->f->store, id, &old, e);
     if (!st) st = replacement_unit(tm, &old, source, target, &u, e);
     if (!st) st = store_replace(tm->f->store, id, &u, e);
-    if (own) st = skmt_tm_finish(tm->f, st, e);
+    if (own_transaction) st = skmt_tm_finish(tm->f, st, e);
     if (!st) tmfile_changed(tm->f, old.memory);
     return (skmt_status)st;
 }
 
 skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)store_delete(tm->f->store, id, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)store_delete(tm->f->store, id, err_of(err));
 }
 
 skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
@@ -361,30 +365,30 @@ skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
     enum status st = ST_OK;
     int64_t n_deleted = 0;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (n) *n = 0;
     if (!origin && !document && !source && !target)
-        return (skmt_status)err_set(inner(err), ST_ARGUMENT, "say which pairs "
+        return (skmt_status)err_set(err_of(err), ST_ARGUMENT, "say which pairs "
                                     "to delete: give an origin, a document, a "
                                     "source or a target");
-    if (memory) st = tmfile_find(tm->f, memory, &m, inner(err));
+    if (memory) st = tmfile_find(tm->f, memory, &m, err_of(err));
     if (!st && memory) f.memory = m.id;
     if (!st)
-        st = store_delete_where(tm->f->store, &f, &n_deleted, inner(err));
+        st = store_delete_where(tm->f->store, &f, &n_deleted, err_of(err));
     if (!st && n) *n = n_deleted;
     return (skmt_status)st;
 }
 
 skmt_status skmt_tm_begin(skmt_tm *tm, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)tmfile_begin(tm->f, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)tmfile_begin(tm->f, err_of(err));
 }
 
 skmt_status skmt_tm_commit(skmt_tm *tm, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)tmfile_commit(tm->f, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)tmfile_commit(tm->f, err_of(err));
 }
 
 void skmt_tm_rollback(skmt_tm *tm) { tmfile_rollback(tm->f); }
@@ -398,13 +402,13 @@ skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
     enum status st;
 
     public_pair_empty(out);
-    err_clear(inner(err));
-    st = list_memories(tm, inner(err));
-    if (!st) st = store_get(tm->f->store, id, &p, inner(err));
+    err_clear(err_of(err));
+    st = list_memories(tm, err_of(err));
+    if (!st) st = store_get(tm->f->store, id, &p, err_of(err));
     if (st) return (skmt_status)st;
     for (size_t i = 0; i < tm->n_list; i++)
         if (tm->list[i].id == p.memory) m = &tm->list[i];
-    return (skmt_status)public_pair(&tm->text, &p, m, out, inner(err));
+    return (skmt_status)public_pair(&tm->text, &p, m, out, err_of(err));
 }
 
 /* ---- all pairs ----------------------------------------------------------- */
@@ -423,12 +427,12 @@ skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
     enum status st;
 
     *out = NULL;
-    err_clear(inner(err));
-    if (!c) return (skmt_status)err_nomem(inner(err), "a list of pairs");
+    err_clear(err_of(err));
+    if (!c) return (skmt_status)err_nomem(err_of(err), "a list of pairs");
     strbuf_init(&c->text, 0);
-    st = tmfile_find(tm->f, memory, &c->memory, inner(err));
+    st = tmfile_find(tm->f, memory, &c->memory, err_of(err));
     f.memory = c->memory.id;
-    if (!st) st = pair_cursor_open(&c->c, tm->f->store, &f, inner(err));
+    if (!st) st = pair_cursor_open(&c->c, tm->f->store, &f, err_of(err));
     if (st) skmt_tm_cursor_close(c);
     else *out = c;
     return (skmt_status)st;
@@ -442,10 +446,10 @@ skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out, int *found,
     enum status st;
 
     public_pair_empty(out);
-    err_clear(inner(err));
-    st = pair_cursor_next(c->c, &p, &exists, inner(err));
+    err_clear(err_of(err));
+    st = pair_cursor_next(c->c, &p, &exists, err_of(err));
     if (!st && exists)
-        st = public_pair(&c->text, &p, &c->memory, out, inner(err));
+        st = public_pair(&c->text, &p, &c->memory, out, err_of(err));
     *found = !st && exists;
     return (skmt_status)st;
 }
@@ -466,22 +470,22 @@ skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn, void *user,
     enum status st;
     int n = 0;
 
-    err_clear(inner(err));
-    st = tmfile_check(tm->f, fn, user, &n, inner(err));
+    err_clear(err_of(err));
+    st = tmfile_check(tm->f, fn, user, &n, err_of(err));
     if (n_problems) *n_problems = n;
     return (skmt_status)st;
 }
 
 skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)tmfile_rebuild(tm->f, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)tmfile_rebuild(tm->f, err_of(err));
 }
 
 skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err)
 {
-    err_clear(inner(err));
-    return (skmt_status)tmfile_compact(tm->f, inner(err));
+    err_clear(err_of(err));
+    return (skmt_status)tmfile_compact(tm->f, err_of(err));
 }
 
 skmt_status skmt_tm_recover(const char *old_path, const char *new_path,
@@ -491,11 +495,11 @@ skmt_status skmt_tm_recover(const char *old_path, const char *new_path,
     struct recovery found = { 0 };
     enum status st;
 
-    err_clear(inner(err));
+    err_clear(err_of(err));
     if (!old_path || !new_path)
-        return (skmt_status)err_set(inner(err), ST_ARGUMENT,
+        return (skmt_status)err_set(err_of(err), ST_ARGUMENT,
                                     "the name of the memory file is missing");
-    st = tm_recover(old_path, new_path, fn, user, &found, inner(err));
+    st = tm_recover(old_path, new_path, fn, user, &found, err_of(err));
     if (out)
         *out = (skmt_recovery){ found.pairs, found.doubtful, found.lost };
     return (skmt_status)st;

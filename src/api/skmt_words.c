@@ -12,9 +12,9 @@ struct skmt_words {
 
 skmt_status skmt_words_new(skmt_words **out, skmt_error *err)
 {
-    err_clear(inner(err));
+    err_clear(err_of(err));
     *out = calloc(1, sizeof **out);
-    if (!*out) return (skmt_status)err_nomem(inner(err), "words");
+    if (!*out) return (skmt_status)err_nomem(err_of(err), "words");
     wordfreq_init(&(*out)->w);
     return SKMT_OK;
 }
@@ -28,10 +28,10 @@ void skmt_words_free(skmt_words *w)
 
 void skmt_words_reset(skmt_words *w) { wordfreq_reset(&w->w); }
 
-/* Check a text. NULL with length 0 is an empty text. */
-static enum status skmt_words_take_text(const char *which, const char *p,
-                                        size_t n, struct str *out,
-                                        struct err *e)
+/* Check a text and set *out to it. NULL with length 0 is an empty text. */
+static enum status skmt_words_check_text(const char *which, const char *p,
+                                         size_t n, struct str *out,
+                                         struct err *e)
 {
     size_t good;
 
@@ -49,9 +49,9 @@ skmt_status skmt_words_learn(skmt_words *w, const char *text, size_t len,
     struct str t;
     enum status st;
 
-    err_clear(inner(err));
-    st = skmt_words_take_text("text", text, len, &t, inner(err));
-    if (!st && !wordfreq_learn(&w->w, t)) st = err_nomem(inner(err), "words");
+    err_clear(err_of(err));
+    st = skmt_words_check_text("text", text, len, &t, err_of(err));
+    if (!st && !wordfreq_learn(&w->w, t)) st = err_nomem(err_of(err), "words");
     return (skmt_status)st;
 }
 
@@ -61,11 +61,12 @@ skmt_status skmt_words_add(skmt_words *w, const char *hyp, size_t hyp_len,
     struct str h, r;
     enum status st;
 
-    err_clear(inner(err));
-    st = skmt_words_take_text("translation", hyp, hyp_len, &h, inner(err));
+    err_clear(err_of(err));
+    st = skmt_words_check_text("translation", hyp, hyp_len, &h, err_of(err));
     if (!st)
-        st = skmt_words_take_text("reference", ref, ref_len, &r, inner(err));
-    if (!st && !wordfreq_add(&w->w, h, r)) st = err_nomem(inner(err), "words");
+        st = skmt_words_check_text("reference", ref, ref_len, &r,
+                                   err_of(err));
+    if (!st && !wordfreq_add(&w->w, h, r)) st = err_nomem(err_of(err), "words");
     return (skmt_status)st;
 }
 

@@ -13,7 +13,8 @@ struct skmt_tm {
     struct memory_info *list;   /* [n_list] memories, read by list_memories */
     size_t n_list;
     struct strbuf text;         /* the strings that skmt_tm_get returned */
-    struct strbuf scratch[2];
+    struct strbuf scratch[2];   /* the source and target of a pair that is
+                                   being stored, with escaped tags */
     int64_t stats[8];           /* the values that skmt_tm_stat returns */
 };
 

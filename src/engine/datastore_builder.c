@@ -22,8 +22,8 @@ struct datastore_builder {
     bool use_pool;
     struct key_builder *builders[KINDS];    /* made when first needed */
     void *workers[MOST_SYSTEMS];    /* state of each system, made likewise */
-    struct pair_keys **keys;    /* of one pairset, for its mixer */
-    size_t cap_keys;
+    struct system_pair *pairs;  /* of one pairset, for its mixer */
+    size_t cap_pairs;
     struct steering_pair **missing;  /* pairs without keys */
     size_t cap_missing;
     struct key_pair *work;      /* [n_work] the distinct ones among them */
@@ -52,7 +52,7 @@ void datastore_builder_free(struct datastore_builder *db)
     for (int i = 0; i < KINDS; i++) key_builder_free(db->builders[i]);
     for (int i = 0; i < MOST_SYSTEMS; i++)
         if (db->workers[i]) system_at(i)->worker_free(db->workers[i]);
-    free(db->keys);
+    free(db->pairs);
     free(db->missing);
     free(db->work);
     free(db->ids);
@@ -185,13 +185,15 @@ static enum status prepare_mixer(struct datastore_builder *db,
 
     assert(r->mixer && !r->n_alternatives);
     if (st) return st;
-    if (!mem_grow(&db->keys, &db->cap_keys, (size_t)r->n, sizeof *db->keys))
+    if (!mem_grow(&db->pairs, &db->cap_pairs, (size_t)r->n,
+                  sizeof *db->pairs))
         return err_nomem(e, "neighbor search");
     for (int i = 0; i < r->n; i++) {
         assert(r->pairs[i].keys);
-        db->keys[i] = r->pairs[i].keys;
+        db->pairs[i] = (struct system_pair){ r->pairs[i].keys,
+                                         (float)r->pairs[i].similarity };
     }
-    return r->system->prepare(r->mixer, worker, db->keys, r->n, e);
+    return r->system->prepare(r->mixer, worker, db->pairs, r->n, e);
 }
 
 static bool all_have_keys(struct steering_pair *const *pairs, size_t n)

@@ -200,6 +200,7 @@ enum status engine_search_options(const struct engine *en,
         .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
         .early_stop = o->early_stop, .prune = o->prune > 0 ? o->prune : 0,
         .attention = o->attention, .explain = o->explain,
+        .draft = o->draft,
     };
     return ST_OK;
 }
@@ -213,7 +214,7 @@ struct batch_limits engine_batch_limits(const struct engine *en,
 
     return (struct batch_limits){
         .lanes = o->batch, .rows = o->batch * o->beam, .max_beam = o->beam,
-        .max_source = longest,
+        .drafts = o->draft, .max_source = longest,
         .max_len = search_max_len(&so, en->backend->max_pos, longest),
     };
 }

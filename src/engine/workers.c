@@ -742,6 +742,15 @@ const struct batch_limits *workers_limits(const struct workers *ws)
     return &ws->limits;
 }
 
+static void add_counts(struct batch_counts *sum, const struct batch_counts *c)
+{
+    sum->passes += c->passes;
+    sum->rows += c->rows;
+    sum->steps += c->steps;
+    sum->drafted += c->drafted;
+    sum->drafts_used += c->drafts_used;
+}
+
 struct workers_stats workers_stats(struct workers *ws)
 {
     struct workers_stats s;
@@ -750,9 +759,7 @@ struct workers_stats workers_stats(struct workers *ws)
     s = ws->stats;
     s.queued = (uint64_t)ws->queued;
     for (int i = 0; i < ws->n; i++) {
-        s.work.passes += ws->at[i].counts.passes;
-        s.work.rows += ws->at[i].counts.rows;
-        s.work.steps += ws->at[i].counts.steps;
+        add_counts(&s.work, &ws->at[i].counts);
         s.decoding += (uint64_t)ws->at[i].n_held;
     }
     pthread_mutex_unlock(&ws->lock);

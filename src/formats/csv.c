@@ -191,7 +191,7 @@ static bool first_is_header(struct str s, const struct csv_record *rec)
     for (int k = 0; k < 2; k++)
         text[k] = (struct str){ s.p + rec->field[k].begin,
                                 rec->field[k].end - rec->field[k].begin };
-    return table_header_is(text[0], text[1], NULL, NULL);
+    return is_table_header(text[0], text[1], NULL, NULL);
 }
 
 bool csv_recognize(struct str s, bool at_end, size_t n_columns)

@@ -13,10 +13,12 @@ static const char *const source_names[] = {
 static const char *const target_names[] = {
     "target", "tgt", "trg", "target text", "target segment", "target_text",
     "target language", "translation", "msgstr", "ziel", "zieltext",
+    /* both cases: strncasecmp() folds only ASCII */
     "übersetzung", "Übersetzung", NULL
 };
 
-/* The codes of ISO 639-1, two letters each. */
+/* The codes of ISO 639-1, two letters each. Every code is followed by a space:
+ * strstr() for two letters and a space finds only whole codes. */
 static const char codes[] =
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
@@ -27,19 +29,19 @@ static const char codes[] =
     "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
     "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ";
 
-static bool header_is_blank(char c)
+static bool is_blank_char(char c)
 {
     return c == ' ' || c == '\t';
 }
 
 static struct str header_trim(struct str s)
 {
-    while (s.n && header_is_blank(s.p[0])) s.p++, s.n--;
-    while (s.n && header_is_blank(s.p[s.n - 1])) s.n--;
+    while (s.n && is_blank_char(s.p[0])) s.p++, s.n--;
+    while (s.n && is_blank_char(s.p[s.n - 1])) s.n--;
     return s;
 }
 
-/* Removes a remark in parentheses: "source (Deutsch)" gives "source". */
+/* Remove a remark in parentheses: "source (Deutsch)" gives "source". */
 static struct str without_remark(struct str s)
 {
     const char *open = s.n ? memchr(s.p, '(', s.n) : NULL;
@@ -58,7 +60,7 @@ static bool is_named(struct str field, const char *const *names)
     return false;
 }
 
-/* Returns whether s looks like "de", "de-AT" or "zh_Hant_TW". */
+/* Return whether s looks like "de", "de-AT" or "zh_Hant_TW". */
 static bool is_language_code(struct str s)
 {
     char code[4];
@@ -81,15 +83,15 @@ static bool is_language_code(struct str s)
     return true;
 }
 
-/* Returns whether the code is of the language of the pairs; if that is not
- * known, every code is. */
-static bool code_fits(struct str code, const char *lang)
+/* Return whether code names the language lang. If lang is not known, any code
+ * is accepted. */
+static bool is_code_of(struct str code, const char *lang)
 {
     if (!lang || !*lang) return true;
     return strlen(lang) >= 2 && !strncasecmp(lang, code.p, 2);
 }
 
-bool table_header_is(struct str source, struct str target,
+bool is_table_header(struct str source, struct str target,
                      const char *source_lang, const char *target_lang)
 {
     struct str s = header_trim(source), t = header_trim(target);
@@ -97,6 +99,6 @@ bool table_header_is(struct str source, struct str target,
     if (is_named(source, source_names) && is_named(target, target_names))
         return true;
     return is_language_code(s) && is_language_code(t) &&
-           strncasecmp(s.p, t.p, 2) && code_fits(s, source_lang) &&
-           code_fits(t, target_lang);
+           strncasecmp(s.p, t.p, 2) && is_code_of(s, source_lang) &&
+           is_code_of(t, target_lang);
 }

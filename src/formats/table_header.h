@@ -14,8 +14,9 @@
 
 #include "base/str.h"
 
-/* The languages are NULL or "" if they are not known. */
-bool table_header_is(struct str source, struct str target,
+/* Return whether a row with these texts is a header. The languages are NULL or
+ * "" if they are not known. */
+bool is_table_header(struct str source, struct str target,
                      const char *source_lang, const char *target_lang);
 
 #endif

@@ -269,7 +269,7 @@ static bool tsv_is_header(struct tsv_reader *t, const struct table_row *row)
     t->first_row_read = true;
     if (!first || o->no_header) return false;
     if (o->header) return true;
-    if (!table_header_is(row->text[SOURCE], row->text[TARGET],
+    if (!is_table_header(row->text[SOURCE], row->text[TARGET],
                          o->source_lang, o->target_lang))
         return false;
     t->r.counts.headers++;
@@ -376,8 +376,8 @@ static bool looks_like_header(const struct tsv_writer *t,
 {
     const struct writer_options *o = &t->w.o;
 
-    return table_header_is(text[SOURCE], text[TARGET], NULL, NULL) &&
-           table_header_is(text[SOURCE], text[TARGET], o->source_lang,
+    return is_table_header(text[SOURCE], text[TARGET], NULL, NULL) &&
+           is_table_header(text[SOURCE], text[TARGET], o->source_lang,
                            o->target_lang);
 }
 
@@ -416,7 +416,7 @@ static enum status tsv_put_pair(struct tsv_writer *t,
     enum status st = ST_OK;
 
     if (!t->row_written &&
-        table_header_is(text[SOURCE], text[TARGET], NULL, NULL))
+        is_table_header(text[SOURCE], text[TARGET], NULL, NULL))
         st = put_names(t, no_name, e);
     return st ? st : tsv_put_row(t, text, e);
 }

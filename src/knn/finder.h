@@ -1,4 +1,4 @@
-/* finder.h - the interface of a finder: the k stored entries that are nearest to
+/* finder.h - the interface of a finder: the k stored entries nearest to
  * each decoder state of a pass.
  *
  * An entry is a decoder state that was stored together with the token that

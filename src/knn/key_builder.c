@@ -262,7 +262,8 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
     for (int i = 0; i < n; i++) {
         if (key_builder_widest(kb, &pairs[i]) > kb->backend->max_pos)
             return err_set(e, ST_LIMIT, "a pair has more than %d pieces, the "
-                           "most that this model can read", kb->backend->max_pos);
+                           "most that this model can read",
+                           kb->backend->max_pos);
         if (key_builder_widest(kb, &pairs[i]) > most)
             most = key_builder_widest(kb, &pairs[i]);
     }

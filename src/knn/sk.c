@@ -1,12 +1,13 @@
 /* sk.c - the steering system SK-MT ("Simple and Scalable Nearest Neighbor
  * Machine Translation"): searches a sentence's datastore at every step and
- * turns the nearest entries into votes.
+ * turns the nearest entries into votes, and into guesses of what follows.
  *
  * Invariants:
  *   - The datastore is empty before sk_prepare and after sk_end.
  *   - nb and mixtures of row i belong to the last pass only. */
 #include "knn/sk.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/invariant.h"
@@ -17,6 +18,7 @@ struct sk {                     /* the mixer of a sentence */
     struct mixer mixer;         /* must be the first member */
     struct system_options o;
     struct datastore store;
+    float *similarity;          /* [store.n_pairs] */
     int rows;                   /* most rows of the sentence in a pass */
     struct neighbor *nb;        /* [rows, k] of the last pass */
     struct knn_mixture *mixtures;       /* [rows] of the last pass */
@@ -27,7 +29,7 @@ struct sk {                     /* the mixer of a sentence */
 
 static struct sk *sk_of(struct mixer *m) { return (struct sk *)(void *)m; }
 
-/* ---- votes ----------------------------------------------------------------- */
+/* ---- votes -------------------------------------------------------------- */
 
 /* Whether the vote of a neighbor counts. recent[n_recent] are the last tokens
  * of the translation so far, oldest first. */
@@ -59,8 +61,9 @@ static int drop_votes(const struct sk *sk, const int32_t *recent,
     return remaining;
 }
 
-/* Compute the votes of the n neighbors of row i. */
-static void vote_row(struct sk *sk, const struct mixer_rows *in, int i, int n)
+/* Compute the votes of the n neighbors of row i. Returns how many of them
+ * vote. */
+static int vote_row(struct sk *sk, const struct mixer_rows *in, int i, int n)
 {
     struct neighbor *nb = sk->nb + (size_t)i * (size_t)sk->o.k;
     struct knn_mixture *v = &sk->mixtures[i];
@@ -68,11 +71,63 @@ static void vote_row(struct sk *sk, const struct mixer_rows *in, int i, int n)
     int n_recent = 0;
 
     weigh(nb, n, &sk->o.weigh, v);
-    if (!v->n) return;
+    if (!v->n) return 0;
     if (sk->o.repeat_votes)
         n_recent = mixer_last_tokens(in, i, recent, REPEAT_TOKENS);
-    drop_votes(sk, recent, n_recent, nb, n, v);
+    return drop_votes(sk, recent, n_recent, nb, n, v);
 }
+
+/* ---- guesses ------------------------------------------------------------ */
+
+/* An estimate of the probability that the translation continues like the pair.
+ * It rises linearly with the pair's similarity, up to 0.92. This follows a
+ * measurement on law and IT texts (greedy search, 200 sentences each): a third
+ * of the guesses were right where the similarity was below 0.2, 70% from 0.2
+ * to 0.4, and 90% above. */
+static float sk_follow_probability(float similarity)
+{
+    return fminf(0.92f, 0.15f + 1.8f * similarity);
+}
+
+/* Guess that the translation continues like this pair after position pos. */
+static struct guess guess_of(const struct sk *sk, int pair, int pos,
+                             int32_t token)
+{
+    const struct pair_keys *b = sk->store.pairs[pair];
+
+    assert(pos >= -1 && pos < b->n);    /* -1: before the first token */
+    return (struct guess){ token, b->n - pos - 1, b->token + pos + 1,
+                           sk_follow_probability(sk->similarity[pair]) };
+}
+
+/* Add a guess for each token that got a vote: the continuation of the nearest
+ * pair that voted for it. */
+static void add_guesses(const struct sk *sk, const struct neighbor *nb, int n,
+                        struct mixture *out)
+{
+    for (int i = 0; i < n && out->n_guesses < MIXTURE_GUESSES; i++) {
+        int k = 0;
+
+        while (k < out->n_guesses && out->guesses[k].token != nb[i].token)
+            k++;
+        if (k == out->n_guesses)
+            out->guesses[out->n_guesses++] = guess_of(sk, nb[i].pair,
+                                                      nb[i].pos, nb[i].token);
+    }
+}
+
+/* Guess that the translation begins like the best pair. This is right less
+ * often than a guess that it continues like the pair. */
+static void sk_first(struct mixer *m, struct guess *out)
+{
+    const struct sk *sk = sk_of(m);
+
+    if (!sk->store.n_pairs) return;
+    *out = guess_of(sk, 0, -1, 0);
+    out->likely = fmaxf(0, 1.25f * sk->similarity[0] - 0.25f);
+}
+
+/* ---- a step ------------------------------------------------------------- */
 
 /* The weights of SK-MT do not depend on the model's probabilities, so they are
  * set here already, and there is no `mix`. */
@@ -90,15 +145,18 @@ static enum status sk_list(struct mixer *m, const struct mixer_rows *in,
                         sk->o.k, sk->nb, &n, e);
     for (int i = 0; !st && i < in->n; i++) {
         const struct knn_mixture *v = &sk->mixtures[i];
+        int n_votes = vote_row(sk, in, i, n);
 
-        vote_row(sk, in, i, n);
-        if (v->n)
-            out[i] = (struct mixture){ 1 - v->lambda, v->n, v->token, v->add };
+        if (!v->n) continue;
+        out[i] = (struct mixture){ .keep = 1 - v->lambda, .n = v->n,
+                                   .token = v->token, .add = v->add };
+        add_guesses(sk, sk->nb + (size_t)i * (size_t)sk->o.k, n_votes,
+                    &out[i]);
     }
     return st;
 }
 
-/* ---- explanations ---------------------------------------------------------- */
+/* ---- explanations ------------------------------------------------------- */
 
 /* Compute the votes on token t of a reading again. nb has its neighbors. */
 static void explain_token(const struct sk *sk, const struct mixer_reading *in,
@@ -148,7 +206,7 @@ static struct explanation sk_explanation(const struct mixer *m, int hyp,
     return sk->why[(size_t)hyp * (size_t)sk->tokens + (size_t)token];
 }
 
-/* ---- creation and destruction ---------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------- */
 
 /* Release the keys, which are not needed any more. The votes stay. */
 static void sk_end(struct mixer *m) { datastore_release(&sk_of(m)->store); }
@@ -158,6 +216,7 @@ static void sk_free(struct mixer *m)
     struct sk *sk = sk_of(m);
 
     datastore_release(&sk->store);
+    free(sk->similarity);
     free(sk->nb);
     free(sk->mixtures);
     free(sk->why);
@@ -166,8 +225,8 @@ static void sk_free(struct mixer *m)
 }
 
 static const struct mixer_ops sk_ops = {
-    .list = sk_list, .explain = sk_explain, .explanation = sk_explanation,
-    .end = sk_end, .free = sk_free,
+    .first = sk_first, .list = sk_list, .explain = sk_explain,
+    .explanation = sk_explanation, .end = sk_end, .free = sk_free,
 };
 
 static bool sk_alloc(struct sk *sk, const struct system_sentence *s)
@@ -214,7 +273,7 @@ static enum status sk_new(struct mixer **out, const struct system_options *o,
 }
 
 static enum status sk_prepare(struct mixer *m, void *worker,
-                              struct pair_keys *const *keys, int n,
+                              const struct system_pair *pairs, int n,
                               struct err *e)
 {
     struct sk *sk = sk_of(m);
@@ -222,8 +281,13 @@ static enum status sk_prepare(struct mixer *m, void *worker,
 
     (void)worker;
     assert(!sk->store.n_pairs);
-    for (int i = 0; !st && i < n; i++)
-        st = datastore_add(&sk->store, keys[i], e);
+    free(sk->similarity);
+    sk->similarity = calloc((size_t)n + 1, sizeof *sk->similarity);
+    if (!sk->similarity) return err_nomem(e, "neighbor search");
+    for (int i = 0; !st && i < n; i++) {
+        sk->similarity[i] = pairs[i].similarity;
+        st = datastore_add(&sk->store, pairs[i].keys, e);
+    }
     return st;
 }
 

@@ -43,6 +43,12 @@ struct system_sentence {
     bool explain;               /* room for explanations is needed */
 };
 
+/* A pair of the sentence. */
+struct system_pair {
+    struct pair_keys *keys;     /* borrowed */
+    float similarity;           /* of its source to the sentence, 0 to 1 */
+};
+
 struct steering_system {
     const char *name;           /* for option "system" */
     const char *title;          /* one line */
@@ -60,10 +66,10 @@ struct steering_system {
                                 const struct system_options *o,
                                 const struct system_sentence *s,
                                 struct err *e);
-    /* keys[i] are those of pair i, best pair first; the mixer takes its own
-     * references. worker is the state made by worker_new, or NULL. */
+    /* The best pair is the first; the mixer takes its own references to the
+     * keys. worker is the state made by worker_new, or NULL. */
     enum status (*prepare)(struct mixer *m, void *worker,
-                           struct pair_keys *const *keys, int n,
+                           const struct system_pair *pairs, int n,
                            struct err *e);
 };
 

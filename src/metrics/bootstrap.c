@@ -88,7 +88,7 @@ enum status bootstrap_interval(const struct sample *s, struct resampling how,
 {
     enum status st = bootstrap_check(s, how, e);
     uint64_t state = how.seed;
-    int tail = how.times / 40;          /* 2.5 % on each side */
+    int tail = how.times / 40;          /* 2.5% on each side */
     double *v;
 
     if (st) return st;

@@ -23,7 +23,7 @@ struct sample {
 
 struct resampling { int times; uint64_t seed; };        /* times >= 1 */
 
-/* 95 % of the resamples score within [low, high]; mean is over all of them. */
+/* 95% of the resamples score within [low, high]; mean is over all of them. */
 struct interval { double mean, low, high; };
 enum status bootstrap_interval(const struct sample *s, struct resampling how,
                                struct interval *out, struct err *e);

@@ -95,7 +95,7 @@ struct key_rows {
     uint64_t serial;            /* unique among all keys of the process */
 };
 
-/* ---- executor -------------------------------------------------------------- */
+/* ---- executor ----------------------------------------------------------- */
 
 struct executor_ops {
     void (*free)(struct executor *x);
@@ -147,7 +147,7 @@ struct executor {
     struct executor_limits limits;
 };
 
-/* ---- backend --------------------------------------------------------------- */
+/* ---- backend ------------------------------------------------------------ */
 
 struct backend_ops {
     const char *name;           /* such as "cpu" */

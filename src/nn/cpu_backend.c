@@ -50,7 +50,7 @@ static struct cpu_executor *cpu_of(struct executor *x)
     return (struct cpu_executor *)(void *)x;
 }
 
-/* ---- sources and states --------------------------------------------------- */
+/* ---- sources and states ------------------------------------------------- */
 
 /* Encode the first sources, as many as fit the workspace, in one pass. Returns
  * their number. */
@@ -95,7 +95,7 @@ static void cpu_state_drop(struct executor *x, int32_t state)
     kvcache_drop(&cpu_of(x)->cache, state);
 }
 
-/* ---- passes ---------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------- */
 
 static enum status cpu_run(struct executor *x, const struct pass_row *rows,
                            int n, float *attention, size_t ld, struct err *e)
@@ -155,7 +155,7 @@ static enum status cpu_force(struct executor *x, const struct source *src,
     return ST_OK;
 }
 
-/* ---- reading the last pass ------------------------------------------------- */
+/* ---- reading the last pass ---------------------------------------------- */
 
 struct project_work {           /* rows that are projected together */
     struct cpu_executor *c;
@@ -244,7 +244,7 @@ static enum status cpu_read(struct executor *x, int row, int n,
     return ST_OK;
 }
 
-/* ---- creation and destruction ---------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------- */
 
 static void cpu_use_pool(struct executor *x, bool use)
 {

@@ -33,6 +33,17 @@
 /* The most tokens that a mixture may list. */
 enum { MIXTURE_TOKENS = 64 };
 
+/* The tokens that probably follow if `token` is chosen next. The memory of
+ * `ahead` stays valid as long as the sentence is in the batch. */
+struct guess {
+    int32_t token;
+    int n;
+    const int32_t *ahead;       /* [n] */
+    float likely;               /* probability that a token of `ahead` is
+                                   right, provided those before it are */
+};
+enum { MIXTURE_GUESSES = 4 };
+
 /* The mixture of one row. The mixer owns both arrays. They stay valid until its
  * next `list`. */
 struct mixture {
@@ -40,13 +51,18 @@ struct mixture {
     int n;                      /* listed tokens, at most MIXTURE_TOKENS */
     const int32_t *token;       /* [n] the listed tokens, all different */
     const float *add;           /* [n] what is added for each of them, >= 0 */
+    /* Guesses for the tokens after the next one, best first. Search computes
+     * their states ahead of time; the result is the same without them. */
+    int n_guesses;
+    struct guess guesses[MIXTURE_GUESSES];
 };
 
-/* The rows of one sentence in a pass. */
+/* The rows of one sentence in a pass. Some may be drafts: states that search
+ * may never reach. */
 struct mixer_rows {
     struct executor *x;         /* reads the states of rows [row, row + n) */
     int row, n;
-    int n_tokens;               /* tokens of each translation so far */
+    const int *n_tokens;        /* [n] tokens of each translation so far */
     const int32_t *const *path; /* [n][n_tokens + 1] the states from the first
                                    of the sentence to the row's own */
     const int32_t *state_token; /* by state: the token that led to it; for the
@@ -58,8 +74,8 @@ struct mixer_rows {
 static inline int mixer_last_tokens(const struct mixer_rows *in, int i,
                                     int32_t *out, int most)
 {
-    int n = in->n_tokens < most ? in->n_tokens : most;
-    const int32_t *path = in->path[i] + in->n_tokens - n;
+    int n = in->n_tokens[i] < most ? in->n_tokens[i] : most;
+    const int32_t *path = in->path[i] + in->n_tokens[i] - n;
 
     for (int k = 0; k < n; k++) out[k] = in->state_token[path[k + 1]];
     return n;
@@ -92,6 +108,9 @@ struct explanation {
 struct mixer;
 
 struct mixer_ops {
+    /* Guess the first tokens of the translation. May be NULL. *out is zeroed by
+     * the caller; out->token is not used. */
+    void (*first)(struct mixer *m, struct guess *out);
     /* Name the tokens of each row. The caller has set every out[i] to "not
      * changed". */
     enum status (*list)(struct mixer *m, const struct mixer_rows *in,

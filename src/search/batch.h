@@ -6,6 +6,11 @@
  * There is no padding: the rows of all lanes are adjacent. Each job has its own
  * options, and its translation does not depend on the other jobs.
  *
+ * If the mixer guesses the next tokens, their states are computed ahead of time
+ * in the same pass. Such states are called drafts, and the technique is called
+ * speculative decoding. A sentence whose guesses are right then takes several
+ * steps with one pass. The result is the same without drafts.
+ *
  * A batch is used by one thread at a time. Nothing is allocated after
  * batch_new. */
 #ifndef SEARCH_BATCH_H
@@ -20,6 +25,7 @@ struct batch;
 struct batch_limits {
     int lanes;                  /* sentences at a time */
     int rows;                   /* the beams of all sentences together */
+    int drafts;                 /* more rows of a pass, for drafts */
     int max_beam;               /* of one sentence, at most `rows` */
     int max_source;             /* longest source, with special tokens */
     int max_len;                /* longest translation */
@@ -48,9 +54,9 @@ bool batch_can_hold(const struct batch *b, const struct job *j);
 enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e);
 
-/* Run one decoder pass and take one step of every sentence. *done is set to the
- * jobs that are finished, linked by next. After an error only batch_abandon and
- * batch_free may be called. */
+/* Run one decoder pass, and take as many steps as its states allow. *done is
+ * set to the jobs that are finished, linked by next. After an error only
+ * batch_abandon and batch_free may be called. */
 enum status batch_step(struct batch *b, struct job **done, struct err *e);
 
 /* Take a job out of its lane before it is finished; its results stay empty.
@@ -64,7 +70,10 @@ struct job *batch_abandon(struct batch *b);
 /* Work done since batch_new. */
 struct batch_counts {
     uint64_t passes, rows;
-    uint64_t steps;             /* of all sentences */
+    uint64_t steps;             /* of all sentences; without drafts each
+                                   sentence takes one step per pass */
+    uint64_t drafted;           /* rows that were drafts */
+    uint64_t drafts_used;       /* drafts that a hypothesis reached */
 };
 struct batch_counts batch_counts(const struct batch *b);
 

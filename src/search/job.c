@@ -44,9 +44,9 @@ static size_t lay_out(char *block, const struct search_options *o, int n_src,
                                            false,  0,        0 };
     }
     if (block)
-        *j = (struct job){ .o = *o, .src = src, .n_src = n_src, .prefix = prefix,
-                           .n_prefix = n_prefix, .max_len = cap,
-                           .hyps = hyps };
+        *j = (struct job){ .o = *o, .src = src, .n_src = n_src,
+                           .prefix = prefix, .n_prefix = n_prefix,
+                           .max_len = cap, .hyps = hyps };
     return at;
 }
 

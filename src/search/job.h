@@ -18,6 +18,7 @@ struct search_options {
     double prune;               /* 0: never */
     bool attention;             /* fill in the attention of the results */
     bool explain;               /* have the mixer explain the results */
+    int draft;                  /* most draft rows in a pass */
 };
 
 /* The most tokens that a translation of n_src source ids may have, EOS

@@ -7,11 +7,11 @@
  * and SiLU, agree within rounding.
  *
  * The order in which a row is summed depends neither on the number of rows nor
- * on how panels are divided among threads. So with one ISA the same input gives
- * the same bytes in every batch.
+ * on how panels are divided among threads. So with one ISA the results of a row
+ * are equal bit for bit in every batch and with any number of threads.
  *
- * The AMX table differs from AVX-512 only in its int8 products, which give the
- * same bytes.
+ * The AMX table differs from AVX-512 only in the code of its int8 products. The
+ * results are equal bit for bit.
  *
  * Leading dimensions (ld*) count elements. Matrices start at 64-byte
  * boundaries, but a row need not: kernels use unaligned loads unless a

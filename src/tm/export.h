@@ -10,9 +10,9 @@ struct export_options {
     const char *target_path;    /* FORMAT_PARALLEL: the file of the targets */
 };
 
-/* Writes every pair as it is now, by ascending id. Format-specific data that
- * pairs and file heads had when they were imported from the same format is
- * written again. *n is the number of pairs. */
+/* Write the current version of every pair, in order of id. Format-specific data
+ * of pairs and file headers that came from a file of the same format is written
+ * back. *n is the number of pairs. */
 enum status tm_export(struct tmfile *t, const char *memory, const char *path,
                       const struct export_options *o, int64_t *n,
                       struct err *e);

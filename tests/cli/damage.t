@@ -44,8 +44,10 @@ The readable pairs can be saved. The old file is not changed.
   skmt: tm recover needs OLD and NEW; see 'skmt help tm recover'
   [2]
   $ skmt tm recover none.tm new.tm
-  skmt: none.tm does not exist; create it with 'skmt tm create none.tm'
+  skmt: none.tm does not exist
   [1]
+  $ ls none.tm* new.tm* 2> /dev/null
+  [2]
   $ skmt tm recover z.tm whole.tm --json
   {"file":"whole.tm","pairs":300,"doubtful":0,"lost":0}
   $ cmp <(skmt tm export z.tm) <(skmt tm export whole.tm)

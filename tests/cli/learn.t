@@ -464,7 +464,7 @@ not those of the document before.
   6 better
   7 the same
   $ cat table
-  file     metric        score      95 % within
+  file     metric        score       95% within
   learned  BLEU * (glob)
   learned  chrF2 * (glob)
   
@@ -505,7 +505,7 @@ given; settings can come from a file.
   alone
   alone
   $ head -1 table2
-  file     metric        score      95 % within
+  file     metric        score       95% within
 
   $ skmt learn --simulate docs.tsv --adapter none -o - 2> /dev/null | cmp - alone
 

@@ -30,7 +30,7 @@ Intervals and comparisons are the same in every run.
   $ sed '1~2s/here/now/' ref60 > half; sed '1~30s/here/now/' ref60 > nearly
   $ skmt score --ref ref60 --metrics ter half nearly half > one; skmt score --ref ref60 --metrics ter half nearly half | cmp - one
   $ grep -v '^TER' one
-  file    metric        score      95 % within       p
+  file    metric        score       95% within       p
   half    TER           10.00     7.67   12.67
   nearly  TER            0.67     0.00    1.67  0.0010
   half    TER           10.00     7.67   12.67  1.0000

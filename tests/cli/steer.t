@@ -350,7 +350,7 @@ and is never the only information: colored text is underlined.
   [2]
 
 Each translation of an n-best list has its explanation. Without a memory, or
-with pairs that are not near enough, the explanation is short.
+with pairs that do not vote, the explanation is short.
 
   $ sed -n 3p x | skmt translate -M m.tm --explain --nbest 2 | grep -c '^1	[12]	.*	'
   2
@@ -361,7 +361,7 @@ with pairs that are not near enough, the explanation is short.
   
   $ sed -n 3p x | skmt translate -M m.tm --explain --tau 0.001
   The new engine is broken.
-    no stored pair is near enough to vote; translated by the model alone
+    similar pairs were found, but none of them voted; translated by the model alone
   
 
 As JSON: there are no new members unless requested; the shares add up to 1.

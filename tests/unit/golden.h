@@ -22,10 +22,10 @@
 struct fixture {
     struct weights *w;
     struct net *net;
-    bool exact;                 /* f32, as the reference computed */
+    bool exact;                 /* f32, like the reference */
 };
 
-/* A model and a file of what PyTorch made of the same weights. */
+/* A model, and a file with the outputs of PyTorch for the same weights. */
 struct comparison {
     const char *model;
     char file[4096];
@@ -42,9 +42,10 @@ static inline bool newer(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_mtime >= y.st_mtime;
 }
 
-/* Weights of the shared folder as an f32 model in the build folder, or NULL.
- * It is converted again when the weights or this program are newer: the
- * program contains the converter. `file` has room for 4096 bytes. */
+/* Convert weights of the shared folder to an f32 model in the build folder.
+ * Returns its path, or NULL. The model is converted again if the weights or
+ * this program are newer, because the program contains the converter. `file`
+ * has room for 4096 bytes. */
 static inline const char *converted_model(const char *name, char *file)
 {
     const char *build = getenv("BUILD"), *src;
@@ -71,7 +72,7 @@ static inline const char *reference_model(void)
     return converted_model("model", file);
 }
 
-/* The f32 model of the shipped model's weights, or NULL. */
+/* The weights of the shipped model as an f32 model, or NULL. */
 static inline const char *shipped_weights_model(void)
 {
     static char file[4096];
@@ -96,14 +97,16 @@ static inline void fixture_close(struct fixture *f)
     weights_close(f->w);
 }
 
-/* How many lines of a file to read. */
+/* How many lines of a file to read: all of them, or `enough` with the plain C
+ * kernels, which are slow. */
 static inline int line_limit(int enough)
 {
     return strcmp(skmt_isa(), "ref") ? 1000000 : enough;
 }
 
-/* All that a golden file of this name can be compared with here: the full
- * file, then the sample in f32, then the sample with the shipped model. */
+/* List the comparisons that are possible with golden files of this name: the
+ * full file, the sample with f32 weights, and the sample with the shipped
+ * model. Returns their number. */
 static inline int list_comparisons(struct comparison *out, const char *name)
 {
     char path[256];
@@ -133,7 +136,7 @@ static inline int list_comparisons(struct comparison *out, const char *name)
     return n;
 }
 
-/* One JSON object per line. */
+/* Read the JSON object of the next line. Returns NULL at the end. */
 static inline json_t *golden_line(FILE *f)
 {
     char *line = NULL;

@@ -10,7 +10,7 @@
 enum {
     MAKER = 77,
     ROOM = 1 << 20,
-    EACH = 64 + 3 * (8 + KEY_D) /* what a block of put() counts */
+    EACH = 64 + 3 * (8 + KEY_D) /* bytes that put() adds */
 };
 
 static inline struct key_file_kind kind_of(enum key_type type)
@@ -63,7 +63,8 @@ static inline void put(struct fix *x, int number)
     CHECK_OK(put_sized(x->f, number, 3, &x->e), &x->e);
 }
 
-/* Read, and as it was written. */
+/* Whether the file has the keys of this number. If it has, they must be as they
+ * were written. */
 static inline bool reads(struct fix *x, int number)
 {
     struct pair_keys *b = NULL;
@@ -88,7 +89,8 @@ static inline const char *beside(const struct fix *x, const char *ending)
     return name;
 }
 
-/* Any SQL, as somebody else would; the first number it gives. */
+/* Run any SQL on the file through a connection of its own. Returns the first
+ * number of the result, or -1. */
 static inline int64_t sql(const char *path, const char *text)
 {
     sqlite3 *db = NULL;
@@ -106,7 +108,8 @@ static inline int64_t sql(const char *path, const char *text)
     return n;
 }
 
-/* Is it in the file? Asked without using it, and without reading its keys. */
+/* Whether the file has the keys of this number. Unlike reads(), this does not
+ * count as a use and does not check the keys. */
 static inline bool has(struct fix *x, int number)
 {
     struct key_id id = key_of(number);
@@ -118,7 +121,8 @@ static inline bool has(struct fix *x, int number)
     return sql(x->path, text) == 1;
 }
 
-/* Keep the pairs of these numbers; returns how many went. */
+/* Remove all pairs except those of these numbers. Returns how many were
+ * removed. */
 static inline uint64_t keep_only(struct fix *x, const int *numbers, size_t n)
 {
     struct key_id ids[100];
@@ -135,7 +139,8 @@ static inline void compact(struct fix *x)
     CHECK_OK(key_file_compact(x->f, &x->e), &x->e);
 }
 
-/* Our own book-keeping, and SQLite's. */
+/* Check the file with SQLite's integrity check, and check that the totals in
+ * the head table are right and that each pair has its keys. */
 static inline void check_sound(const char *path)
 {
     CHECK_INT(sql(path, "SELECT integrity_check = 'ok' FROM"

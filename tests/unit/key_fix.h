@@ -6,7 +6,7 @@
 #include "scratch_dir.h"
 
 enum {
-    KEY_D = 20,                 /* no multiple of anything: keys are padded */
+    KEY_D = 20,                 /* not a multiple of 16, so keys are padded */
     KEY_VOCAB = 1 << 30
 };
 
@@ -25,7 +25,7 @@ static inline float key_number(int number, int i, int j)
     return (float)(int32_t)(x ^ x >> 13) / (1 << 28);
 }
 
-/* n keys that only this number has. */
+/* Make n keys that are different for each number. */
 static inline struct pair_keys *key_block(enum key_type type, int number, int n)
 {
     struct pair_keys *b = NULL;
@@ -39,7 +39,8 @@ static inline struct pair_keys *key_block(enum key_type type, int number, int n)
     return b;
 }
 
-/* To the last bit, padding included: search reads that. */
+/* Whether the keys are equal bit for bit. The padding must be equal too,
+ * because search reads it. */
 static inline bool key_same(const struct pair_keys *a,
                             const struct pair_keys *b)
 {
@@ -51,7 +52,7 @@ static inline bool key_same(const struct pair_keys *a,
            !memcmp(a->scale, b->scale, words) && !memcmp(a->keys, b->keys, all);
 }
 
-/* Is it the block of that number? Drops it. */
+/* Whether b has the keys of this number. Drops b. */
 static inline bool key_is(struct pair_keys *b, int number)
 {
     struct pair_keys *want = b ? key_block(b->type, number, b->n) : NULL;

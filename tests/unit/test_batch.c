@@ -2,8 +2,8 @@
  *
  * Tiny random models produce nonsense, but always the same nonsense. Each
  * sentence is decoded alone once. Every batch size, order, thread count and way
- * of refilling lanes must then give the same bytes. naive.h computes the
- * expected numbers. */
+ * of refilling lanes must then give results that are equal bit for bit. naive.h
+ * computes the expected numbers. */
 #include "base/mem.h"
 #include "base/pool.h"
 #include "naive.h"
@@ -28,7 +28,7 @@ static void make_texts(struct texts *t, const struct tiny_net *m, int n)
                                   t->ids[i]);
 }
 
-/* Of random models few ever say the end; this one does at times. */
+/* Few random models ever produce EOS. With this seed some translations end. */
 static struct tiny tiny_that_ends(void)
 {
     struct tiny o = TINY_DEFAULT;
@@ -44,11 +44,11 @@ static struct search_options options(int lanes, int beam)
         .early_stop = true, .max_source = MAX_SRC, .attention = true };
 }
 
-/* How a set of jobs goes through a batch. */
+/* How jobs are added to a batch, and by how many threads they are decoded. */
 struct way {
     int threads;
     bool backwards;
-    int together;               /* jobs added at a time; 0: all that fit */
+    int together;               /* jobs added at a time; 0: as many as fit */
 };
 
 static void add_some(struct batch *b, struct job **jobs, int n, int *at,
@@ -94,7 +94,7 @@ static void free_jobs(struct job **jobs, int n)
     for (int i = 0; i < n; i++) job_free(jobs[i]);
 }
 
-/* All of t, with a batch of its own. */
+/* Decode all of t in a new batch. */
 static void decode(struct job **jobs, const struct texts *t,
                    const struct net *net, const struct search_options *o,
                    const struct way *w, struct mixer *mx)
@@ -143,11 +143,11 @@ static int count_other(struct job **a, struct job **b, int n)
     return other;
 }
 
-/* ---- the same bytes -------------------------------------------------- */
+/* ---- results do not depend on the batch ------------------------------ */
 
-/* One thread in both orders, all together and one by one; two threads where
- * it is not the same again (waiting for one another costs time where others
- * use the processor too). */
+/* One thread adds jobs in both orders, all together and one by one. Two threads
+ * do only some of this, because threads that wait for each other are slow on a
+ * busy machine. */
 static const struct way ways[] = {
     { 2, false, 0 }, { 2, true, 1 }, { 1, false, 0 }, { 1, true, 0 },
     { 1, true, 1 }, { 1, false, 3 },
@@ -164,7 +164,7 @@ static void check_way(const struct net *net, const struct texts *t,
     other = count_other(want, got, t->n);
     if (other)
         test_fail(__FILE__, __LINE__, "batch %d, beam %d, %d threads%s, %d "
-                  "together: %d sentences differ", o->lanes, o->beam,
+                  "added at a time: %d sentences differ", o->lanes, o->beam,
                   w->threads, w->backwards ? ", backwards" : "", w->together,
                   other);
     free_jobs(got, t->n);
@@ -214,7 +214,8 @@ TEST(int8_bytes_do_not_depend_on_the_batch) { check_type(DT_I8, "relu"); }
 TEST(f32_bytes_do_not_depend_on_the_batch) { check_type(DT_F32, "gelu"); }
 TEST(bf16_bytes_do_not_depend_on_the_batch) { check_type(DT_BF16, "silu"); }
 
-/* The shipped model, whose matrices are as wide as real ones. */
+/* The matrices of the shipped model are much wider than those of tiny
+ * models. */
 TEST(the_shipped_models_bytes_do_not_depend_on_the_batch)
 {
     static const char *const lines[] = { "Guten Morgen!", "Ja.",
@@ -226,7 +227,7 @@ TEST(the_shipped_models_bytes_do_not_depend_on_the_batch)
     struct weights *w;
     struct net *net;
     struct texts t = { .n = COUNT(lines) };
-    const char *under = getenv("RUN");  /* scripts/check: valgrind, qemu */
+    const char *under = getenv("RUN");  /* set by scripts/check */
     struct err e;
 
     if (access("models/de-en.skmt", R_OK)) SKIP("models/de-en.skmt is missing");
@@ -250,9 +251,10 @@ TEST(the_shipped_models_bytes_do_not_depend_on_the_batch)
     weights_close(w);
 }
 
-/* ---- the numbers are the model's ------------------------------------- */
+/* ---- comparison with the plain transformer --------------------------- */
 
-/* The rows of a hypothesis in naive's reading of it. */
+/* Compute the states, probabilities and attention of a hypothesis again, with
+ * naive.h. */
 static struct naive_pass read_again(const struct naive *m, const struct job *j,
                                     const struct hypothesis *h)
 {
@@ -275,7 +277,8 @@ static void check_logprobs(const struct naive *m, const struct job *j,
     naive_pass_release(&p);
 }
 
-/* No padding or start mark anywhere, the end last and never first. */
+/* Padding (0) and BOS (2) never occur. EOS (3) is only the last token, and
+ * never the first. */
 static void check_tokens(const struct hypothesis *h)
 {
     for (int i = 0; i < h->n; i++) {
@@ -332,8 +335,9 @@ TEST(scores_and_attention_are_the_plain_transformers)
     tiny_net_close(&m);
 }
 
-/* Beam search over the plain transformer, whole prefixes read anew each
- * step: what the cache, the paths and the rows must amount to. */
+/* Beam search with the plain transformer. It has no cache and computes all
+ * tokens of a hypothesis again at each step. The search under test must find
+ * the same translations. */
 struct plain { int32_t id[64]; int n; double total, score; };
 
 static int by_total(const void *a, const void *b)
@@ -429,7 +433,7 @@ TEST(max_len_is_the_rule_and_the_models)
     CHECK_INT(search_max_len(&o, m.net, 4), 16);        /* floor(4.8) + 12 */
     CHECK_INT(search_max_len(&o, m.net, 5), 18);
     o.max_len_b = 64;
-    CHECK_INT(search_max_len(&o, m.net, 5), 64);        /* positions end */
+    CHECK_INT(search_max_len(&o, m.net, 5), 64);        /* max_positions */
     tiny_net_close(&m);
 }
 
@@ -471,7 +475,7 @@ TEST(a_prefix_is_kept)
                 int n = lengths[i] < 15 ? lengths[i] : 15;
 
                 CHECK(j->n_hyps >= 1);
-                CHECK_INT(j->n_prefix, n);      /* one is left to choose */
+                CHECK_INT(j->n_prefix, n);      /* one token stays free */
                 CHECK(j->hyps[0].n > n && j->hyps[0].n <= 16);
                 CHECK_MEM(j->hyps[0].tokens, prefix,
                           (size_t)n * sizeof *prefix);
@@ -484,7 +488,8 @@ TEST(a_prefix_is_kept)
     tiny_net_close(&m);
 }
 
-/* fairseq ends every translation at the limit. */
+/* With the rules of fairseq, a translation that reaches the length limit gets
+ * EOS there. */
 TEST(fairseq_translations_always_end)
 {
     static const struct way w = { 1, false, 0 };
@@ -511,22 +516,22 @@ TEST(fairseq_translations_always_end)
 enum { MAX_ROWS = 256, MAX_SEEN = 60000, MAX_STATES = 16384, N_LIGHT = 5 };
 enum mode { ALONE, FORCE, LIGHT };
 
-/* A row of some step, with enough of its state to know it again, the row it
- * continues, and how many tokens came before. */
+/* A row of a pass: the row that it continues, the number of tokens before it,
+ * and enough of its state to recognize it. */
 struct seen { int lane, parent, depth; float state[4]; };
 
-/* A mixer that keeps books on what it is told. */
+/* A mixer that records the rows that it gets. */
 struct fake {
     struct mixer mx;
     enum mode mode;
-    void *data[MAX_ROWS];       /* of the sentence in a lane, NULL: none */
+    void *data[MAX_ROWS];       /* by lane: its sentence; NULL: none */
     int begins, steps, ends;
-    int fail_at;                /* the begin that fails, 0: none */
-    int began[MAX_ROWS];        /* by lane: rows seen before its first */
-    struct seen seen[MAX_SEEN]; /* every row there was */
+    int fail_at;                /* number of the begin that fails; 0: none */
+    int began[MAX_ROWS];        /* by lane: n_seen at its begin */
+    struct seen seen[MAX_SEEN]; /* all rows so far */
     int n_seen;
-    int row_of[MAX_STATES];     /* by number of state: the latest that had it */
-    const struct naive *nv;     /* to read what came out again */
+    int row_of[MAX_STATES];     /* by state: its latest row in seen */
+    const struct naive *nv;     /* to check the translations */
     int32_t token[MAX_ROWS][N_LIGHT];
     float add[MAX_ROWS][N_LIGHT];
 };
@@ -537,7 +542,7 @@ static enum status fake_begin(struct mixer *mx, int lane, void *mixer_data,
     struct fake *f = (struct fake *)mx;
 
     if (++f->begins == f->fail_at)
-        return err_set(e, ST_LIMIT, "enough of this");
+        return err_set(e, ST_LIMIT, "the mixer refuses");
     CHECK(f->data[lane] == NULL && mixer_data != NULL);
     f->data[lane] = mixer_data;
     f->began[lane] = f->n_seen;
@@ -553,8 +558,8 @@ static bool is_state(const struct seen *s, const double *want)
     return same;
 }
 
-/* The rows that lead to the sentence's best translation, from its last one
- * back along their parents, hold the states of that translation. */
+/* Find the last row of the best translation and follow the parents back. The
+ * rows must have the states of this translation. */
 static void check_parents(const struct fake *f, int lane, const struct job *j)
 {
     const struct hypothesis *h = &j->hyps[0];
@@ -586,8 +591,8 @@ static void fake_end(struct mixer *mx, int lane)
     f->ends++;
 }
 
-/* Row r continues its parent, which is of the same lane and came earlier, at
- * the latest in this very pass. */
+/* Record row r. Its parent must belong to the same lane, and must have come
+ * earlier: in a pass before, or before it in this pass. */
 static void remember(struct fake *f, const struct mixer_step *in, int r)
 {
     int lane = in->lane[r], before = in->parent[r];
@@ -618,7 +623,8 @@ static void check_distribution(const struct mixer_step *in, int r)
     CHECK_NEAR(sum, 1, 1e-5);
 }
 
-/* The token LIGHT adds 0.15 to: the row's best, or 21 when that is special. */
+/* The token to which LIGHT adds 0.15: the best token of the row, or 21 if the
+ * best is special or is 20. */
 static int32_t preferred(int32_t best)
 {
     return best == 0 || best == 2 || best == 3 || best == 20 ? 21 : best;
@@ -633,9 +639,10 @@ static int32_t best_of(const float *x, int n)
     return best;
 }
 
-/* FORCE: 10, 11, 12 and the end, or the end at once after 10 (`brief`).
- * LIGHT: 0.1 for 20, 0.15 for the preferred, 0.2 for the end, and as much for
- * what may never come. */
+/* FORCE gives probability 1 to the tokens 10, 11, 12 and EOS in turn; with
+ * `brief`, EOS follows 10. LIGHT adds 0.1 to token 20, 0.15 to the preferred
+ * token, and 0.2 each to EOS, padding and BOS. Search must never choose the
+ * last two. */
 static void answer(struct fake *f, int r, int depth, bool brief, int32_t best,
                    struct mix *out)
 {
@@ -660,7 +667,7 @@ static void answer(struct fake *f, int r, int depth, bool brief, int32_t best,
     }
 }
 
-/* Every other sentence is a brief one. */
+/* Sentences of odd length are brief. */
 static bool is_brief(const struct job *j) { return j->n_src % 2; }
 
 static void fake_step(struct mixer *mx, const struct mixer_step *in,
@@ -692,7 +699,7 @@ static struct fake *fake_new(enum mode mode)
     return f;
 }
 
-/* Twelve sentences through five lanes, with a mixer. */
+/* The results of translating twelve sentences in five lanes with a mixer. */
 struct mixed {
     struct tiny_net m;
     struct texts t;
@@ -761,14 +768,15 @@ TEST(a_mixer_can_force_tokens)
         CHECK_INT(h->n, b ? 2 : 4);
         CHECK_MEM(h->tokens, b ? brief : full, (size_t)h->n * sizeof *full);
         CHECK_NEAR(h->logprob, 0, 1e-7);
-        /* All else has the floor: log(1e-9) once, at one of its tokens. */
+        /* Any other hypothesis has one token of probability 0, for which search
+         * uses the minimum of 1e-9. */
         if (CHECK(x.jobs[i]->n_hyps == 2))
             CHECK_NEAR(x.jobs[i]->hyps[1].logprob, log(1e-9), 1e-4);
     }
     mixed_free(&x);
 }
 
-/* log(keep * p + add + 1e-9), with p from the plain transformer. */
+/* log(keep * p + add + 1e-9), where p comes from the plain transformer. */
 static double mixed_log(const double *lp, int vocab, int32_t token)
 {
     int32_t best = 0;
@@ -809,7 +817,8 @@ TEST(a_mixer_adds_to_probabilities)
 
         for (int k = 0; k < x.jobs[i]->n_hyps; k++)
             listed += check_mixed(&x.nv, x.jobs[i], &h[k]);
-        /* A listed token that is also the model's best counts once. */
+        /* A listed token that is also the best of the model must not become two
+         * candidates. */
         if (x.jobs[i]->n_hyps == 2)
             CHECK(h[0].n != h[1].n ||
                   memcmp(h[0].tokens, h[1].tokens,
@@ -819,7 +828,8 @@ TEST(a_mixer_adds_to_probabilities)
     mixed_free(&x);
 }
 
-/* A begin that fails: those before it stay, and can be given up. */
+/* The third begin fails. The two jobs before it stay in the batch and can be
+ * abandoned. */
 TEST(a_mixer_may_refuse_a_sentence)
 {
     struct search_options o = options(5, 2);
@@ -838,7 +848,7 @@ TEST(a_mixer_may_refuse_a_sentence)
     REQUIRE_OK(batch_new(&b, m.net, &o, NULL, &f->mx, &e), &e);
     f->fail_at = 3;
     CHECK_INT(batch_add(b, jobs, 5, &e), ST_LIMIT);
-    CHECK_STR(e.msg, "enough of this");
+    CHECK_STR(e.msg, "the mixer refuses");
     CHECK_INT(batch_busy_lanes(b), 2);
     given_up = batch_abandon(b);
     CHECK(given_up && given_up->next && !given_up->next->next);
@@ -850,10 +860,10 @@ TEST(a_mixer_may_refuse_a_sentence)
     free(f);
 }
 
-/* ---- giving up ------------------------------------------------------- */
+/* ---- abandoned jobs -------------------------------------------------- */
 
-/* Give up again and again after some steps; were slots lost, the cache would
- * run out. Then all is as in a new batch. */
+/* Abandon jobs many times after a few steps. If slots of the cache were lost,
+ * it would run out of them. After that, the batch must work like a new one. */
 TEST(giving_up_leaves_nothing_behind)
 {
     struct search_options o = options(4, 4);
@@ -895,16 +905,16 @@ TEST(giving_up_leaves_nothing_behind)
 
 /* ---- drafts ------------------------------------------------------------ */
 
-/* A mixer that guesses: the translation that comes out without it
- * (job.mixer_data), right for a stretch, wrong at every `lies`-th token; it
- * adds nothing else. */
+/* A mixer that only guesses. It knows the translation that is found without it
+ * (job.mixer_data) and guesses its tokens, except for every `lies`-th token,
+ * which it guesses wrong. */
 struct prophet {
     struct mixer mx;
     const struct job *of[MAX_ROWS];     /* by lane */
     int depth[MAX_STATES];
     int lies;                   /* 0: never */
-    int told;                   /* tokens of the best translations */
-    int32_t wrong[200][64];     /* by position: what it says comes then */
+    int told;                   /* explained tokens of best translations */
+    int32_t wrong[200][64];     /* by position: guesses for what follows */
 };
 
 static enum status prophet_begin(struct mixer *mx, int lane, void *mixer_data,
@@ -915,7 +925,7 @@ static enum status prophet_begin(struct mixer *mx, int lane, void *mixer_data,
     return ST_OK;
 }
 
-/* Tokens from position `at` on. */
+/* Guess the tokens from position `at` on. */
 static struct guess prophecy(struct prophet *p, int lane, int at)
 {
     const struct hypothesis *h = &p->of[lane]->hyps[0];
@@ -962,7 +972,7 @@ static void prophet_tell(struct mixer *mx, int lane,
     if (in->hyp == 0) p->told += in->n;
 }
 
-/* All of t with drafts; what comes out must be want's. */
+/* Translate all of t with drafts. The results must be those of want. */
 static struct batch_counts check_drafts(const struct tiny_net *m,
                                         const struct texts *t,
                                         struct job **want,
@@ -1027,7 +1037,8 @@ TEST(drafts_change_nothing_but_the_passes)
         CHECK_INT(right.steps, wrong.steps);
         CHECK(right.drafts_used > 0 && some.drafts_used > 0);
         if (o.lanes == 1 && o.beam == 1) {
-            /* One row for each state that is passed, and a few a pass. */
+            /* Greedy search reaches one state per step. Each of them is a row,
+             * drafted or not. */
             CHECK(right.passes * 3 < right.steps);
             CHECK(some.passes < some.steps);
             CHECK_INT(wrong.drafts_used, 0);
@@ -1040,8 +1051,8 @@ TEST(drafts_change_nothing_but_the_passes)
     tiny_net_close(&m);
 }
 
-/* As many slots as this would need no index can count; it must be said
- * before anything is reserved. */
+/* The number of cache slots does not fit into 32 bits. The error must come
+ * before any memory is allocated. */
 TEST(sizes_whose_product_does_not_fit_are_refused)
 {
     struct search_options o = options(1 << 20, 64);
@@ -1066,11 +1077,10 @@ static int count_ended(struct job **jobs, int n)
     return ended;
 }
 
-/* ---- rows of one pass ------------------------------------------------------
- */
+/* ---- rows of one pass ------------------------------------------------ */
 
-/* Two hypotheses of a sentence, three tokens and four, after one start: their
- * last tokens in one pass, one position after the other, or each alone. */
+/* Two hypotheses of one sentence have three and four tokens. Their last tokens,
+ * at positions 2 and 3, must give the same states in one pass as in two. */
 TEST(rows_of_two_paths_keep_their_own_tokens)
 {
     enum { LEN = 4 };
@@ -1098,7 +1108,7 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     encoder_run(&ws, &(struct source){ src, n }, 1, NULL, NULL);
     crosskv_fill(&mem, &ws, ws.x, n);
     p.hidden = hidden;
-    for (int h = 0; h < 2; h++) {       /* each alone, token by token */
+    for (int h = 0; h < 2; h++) {       /* one row per pass */
         for (int t = 0; t < 3 + h; t++) {
             path[h][t] = kvcache_take(&cache, t ? path[h][t - 1] : -1);
             rows[0] = (struct decoder_row){ &mem, t ? tokens[h][t]
@@ -1122,8 +1132,8 @@ TEST(rows_of_two_paths_keep_their_own_tokens)
     tiny_net_close(&m);
 }
 
-/* All rows of two translations, alone or with a cache, by one thread or three:
- * the same bytes. */
+/* The rows of two complete translations are computed with and without a cache,
+ * by one thread and by three. All states must be equal bit for bit. */
 TEST(a_translation_known_whole_needs_no_cache)
 {
     enum { A = 9, B = 14, N = A + B };
@@ -1141,7 +1151,7 @@ TEST(a_translation_known_whole_needs_no_cache)
     REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
     REQUIRE(m.net->d <= PANEL);
     REQUIRE_OK(pool_new(&pool, 3, &e), &e);
-    for (int way = 0; way < 4; way++) {         /* cache or not, threads */
+    for (int way = 0; way < 4; way++) {   /* bit 0: no cache; 1: pool */
         struct workspace ws;
         struct decoder_pass p = { .rows = rows, .n = N, .hidden = hidden };
         int at = 0;
@@ -1176,8 +1186,8 @@ TEST(a_translation_known_whole_needs_no_cache)
     tiny_net_close(&m);
 }
 
-/* The states of a source become keys and values of every layer: quantized
- * once, or for each layer again, is the same. */
+/* The states of a source are quantized once for all decoder layers. The keys
+ * and values must be the same as if each layer quantized them again. */
 TEST(every_layer_reads_the_same_states)
 {
     static const enum dtype types[] = { DT_I8, DT_F32, DT_BF16 };
@@ -1221,7 +1231,8 @@ TEST(every_layer_reads_the_same_states)
     }
 }
 
-/* Some models pad with the mark that ends a sentence: it is no padding then. */
+/* Some models use EOS as padding. Search forbids the padding token, but must
+ * allow EOS. */
 TEST(a_model_that_pads_with_its_end_can_end)
 {
     struct search_options o = options(4, 4);

@@ -32,7 +32,7 @@ struct layers {
     const uint8_t *data;
     const char *sentence;       /* "a" or "b" */
     const char *stack;          /* "enc" or "dec" */
-    int last;                   /* number of layers: the final norm */
+    int last;                   /* number of layers; means the final norm */
     double worst;
 };
 
@@ -48,7 +48,7 @@ static const void *layer_data(const struct layers *l, const char *name, int *n)
     return l->data + begin;
 }
 
-/* max |a - b| <= 1e-3 max |b| */
+/* Check that max |got - want| <= 1e-3 max |want|. */
 static void compare(struct layers *l, const char *name, const float *got,
                     size_t ld, int rows, int cols)
 {
@@ -65,7 +65,8 @@ static void compare(struct layers *l, const char *name, const float *got,
             most = fmax(most, fabs(w));
         }
     if (!(diff <= 1e-3 * most))
-        test_fail(__FILE__, __LINE__, "%s: off by %g of %g", name, diff, most);
+        test_fail(__FILE__, __LINE__, "%s: differs by %g, largest "
+                  "value %g", name, diff, most);
     l->worst = fmax(l->worst, diff / most);
 }
 
@@ -101,8 +102,8 @@ static void logits_seen(void *user, int t, const float *x, struct row_stats s)
         most = fmax(most, fabs((double)want[t * 16000 + v]));
     }
     if (!(diff <= 1e-3 * most))
-        test_fail(__FILE__, __LINE__, "%s[%d]: off by %g of %g", name, t, diff,
-                  most);
+        test_fail(__FILE__, __LINE__, "%s[%d]: differs by %g, largest "
+                  "value %g", name, t, diff, most);
 }
 
 TEST(every_layer_is_the_references)
@@ -144,7 +145,8 @@ TEST(every_layer_is_the_references)
 
 /* ---- forced ---------------------------------------------------------- */
 
-/* Largest difference of one pair's log-probabilities, and the largest value. */
+/* Compute the largest difference of the log-probabilities of one pair, and the
+ * largest absolute value. */
 static bool forced_pair(const struct fixture *f, const json_t *j, double *diff,
                         double *most)
 {
@@ -181,12 +183,12 @@ static void compare_forced(const struct comparison *c)
     REQUIRE(in != NULL);
     REQUIRE(fixture_open(&f, c->model, c->exact));
     while (n < limit && (j = golden_line(in))) {
-        /* f32: within 1e-3 (seen 2.3e-5). int8: seen 0.028 of the largest
-         * value on the samples (avx512). */
+        /* The bounds are relative to the largest value. Measured: f32 2.3e-5,
+         * int8 0.028 on the samples (avx512). */
         if (forced_pair(&f, j, &diff, &most) &&
             !(diff <= (f.exact ? 1e-3 : 0.15) * most))
-            test_fail(__FILE__, __LINE__, "pair %d: off by %g of %g", n, diff,
-                      most);
+            test_fail(__FILE__, __LINE__, "pair %d: differs by %g, "
+                      "largest value %g", n, diff, most);
         worst = fmax(worst, diff / most);
         n++;
         json_decref(j);
@@ -276,7 +278,7 @@ static void compare_beam(const struct comparison *c)
     }
     printf("     beam (%s): %d of %d identical\n", c->what, t.same, t.n);
     CHECK(t.n >= (limit < 20 ? limit : 20));
-    /* f32: seen 60 of 60 and 30 of 30. int8: seen 26 of 30 on avx512. */
+    /* Measured: f32 60 of 60 and 30 of 30, int8 26 of 30 (avx512). */
     CHECK(t.same * 100 >= t.n * (f.exact ? 99 : 60));
     batch_free(b);
     fclose(in);
@@ -297,7 +299,7 @@ TEST(beam_outputs_are_the_references)
 struct text_pairs {
     char *src[64], *want[64];
     int n;
-    bool exact;                 /* every line must be as it was */
+    bool exact;                 /* every line must be equal */
 };
 
 static void text_pairs_free(struct text_pairs *p)
@@ -308,7 +310,7 @@ static void text_pairs_free(struct text_pairs *p)
     }
 }
 
-/* Translate all and count the lines that come out as they should. */
+/* Translate all lines and count those that are equal to the expected ones. */
 static int count_same(const char *model_path, const struct text_pairs *p)
 {
     skmt_options *o = skmt_options_new();
@@ -329,7 +331,7 @@ static int count_same(const char *model_path, const struct text_pairs *p)
 
         same += ok;
         if (!ok && r[i])
-            printf("     %s %s\n       %s\n       was: %s\n",
+            printf("     %s %s\n       %s\n       want: %s\n",
                    p->exact ? "changed:" : "differs:", p->src[i],
                    skmt_result_text(r[i], 0, NULL), p->want[i]);
         skmt_result_free(r[i]);
@@ -340,8 +342,9 @@ static int count_same(const char *model_path, const struct text_pairs *p)
     return same;
 }
 
-/* The lines an ISA has outputs for; those of the first where it has none.
- * AMX gives the bytes of AVX-512. */
+/* Read the lines and the outputs of this ISA. If the file has none for it, take
+ * the outputs of the first ISA and set exact to false. AMX gives the same
+ * outputs as AVX-512. */
 static void read_int8(struct text_pairs *p, FILE *in, int limit)
 {
     json_t *j;
@@ -363,11 +366,12 @@ static void read_int8(struct text_pairs *p, FILE *in, int limit)
     }
 }
 
-/* Products of int8 agree bit for bit, but the rounding of what lies between
- * them differs by ISA, a value in a million quantizes to its neighbor, and
- * the difference grows from layer to layer: avx2 and avx512 agree on 35 of
- * the 40 lines. On the same ISA every line must stay; plain C uses the
- * system's expf(), which another architecture rounds differently. */
+/* On the same ISA every line must stay the same. On another ISA it may differ:
+ * int8 products are equal bit for bit, but the float operations between them
+ * round differently. Then one value in a million is quantized to the next
+ * integer, and the difference grows from layer to layer. avx2 and avx512 agree
+ * on 35 of the 40 lines. The plain C kernels call expf() of the system, which
+ * rounds differently on other architectures. */
 TEST(shipped_model_says_what_it_said)
 {
     FILE *in = fopen(test_data("int8.jsonl"), "r");
@@ -381,7 +385,7 @@ TEST(shipped_model_says_what_it_said)
     p.exact = false;
 #endif
     same = count_same(SHIPPED_MODEL, &p);
-    printf("     int8: %d of %d lines as they were\n", same, p.n);
+    printf("     int8: %d of %d lines unchanged\n", same, p.n);
     CHECK(p.n >= 2);
     CHECK(same * 100 >= p.n * (p.exact ? 100 : 60));
     text_pairs_free(&p);
@@ -401,8 +405,8 @@ static char *text_line(FILE *f)
     return line;
 }
 
-/* The first lines of a whole test set as the reference translated them; all
- * 3,003 are compared by tests/long/news.sh. */
+/* The first lines of a test set must be translated like the reference.
+ * tests/long/news.sh compares all 3,003. */
 TEST(news_lines_are_the_references)
 {
     const char *src = test_shared("corpora/news/newstest2014.tsv");

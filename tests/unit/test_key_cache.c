@@ -115,7 +115,7 @@ TEST(the_least_recently_used_goes)
     for (int i = 0; i < 4; i++) put(c, i);
     CHECK_INT(stats(c).pairs, 4);
     CHECK(has(c, 0));
-    put(c, 2);                  /* there already: used, no more */
+    put(c, 2);                  /* exists: counts as a use */
     put(c, 4);
     CHECK(!has(c, 1));
     put(c, 5);
@@ -201,7 +201,8 @@ TEST(many_are_found)
     key_cache_free(c);
 }
 
-/* Ids that agree in a half; so many of them must share chains. */
+/* Many ids have the same upper or lower half, and many share a chain of the
+ * hash table. */
 TEST(ids_are_told_apart)
 {
     enum { N = 400 };
@@ -258,7 +259,8 @@ TEST(what_is_not_in_memory_is_in_the_file)
     scratch_remove(&dir);
 }
 
-/* To ask again finds what there is, here and in the file, and counts not. */
+/* key_cache_get_uncounted finds keys in memory and in the file, and changes no
+ * statistics. */
 TEST(asked_again_is_not_counted)
 {
     struct key_cache_stats s;
@@ -299,8 +301,8 @@ TEST(a_file_alone_will_do)
     scratch_remove(&dir);
 }
 
-/* A pair that is always found in memory is never read from the file, and yet
- * it is not the one that goes there. */
+/* A pair that is always found in memory is never read from the file. The file
+ * must not evict it all the same, because it is in use. */
 TEST(used_in_memory_stays_in_the_file)
 {
     enum { EACH = 64 + 3 * (8 + KEY_D) };
@@ -321,7 +323,7 @@ TEST(used_in_memory_stays_in_the_file)
     scratch_remove(&dir);
 }
 
-/* The file fails: that is told, and memory works on. */
+/* An error of the file is reported, and the cache in memory still works. */
 TEST(a_broken_file_does_not_break_the_cache)
 {
     struct pair_keys *b = key_block(KEY_INT8, 1, 3), *got = b;
@@ -366,7 +368,7 @@ static bool get_as(struct worker *w, int number, bool *there)
     return !b || key_is(b, number);
 }
 
-/* Only the owner of an id puts it; all look for all. */
+/* Each worker stores its own pairs, and looks up the pairs of all workers. */
 static bool work(struct worker *w, unsigned turn)
 {
     int mine = (int)(turn * 7 % IDS) * THREADS + w->number;
@@ -438,11 +440,12 @@ TEST(threads_share_a_cache_and_its_file)
     scratch_remove(&dir);
 }
 
-/* ---- one allocation after the other fails --------------------------------
- * SQLite's, and ours: the Makefile has the linker wrap them. */
+/* ---- failed allocations ---------------------------------------------------
+ * The Makefile tells the linker to wrap our allocation functions. Those of
+ * SQLite are replaced by count_sqlite. One allocation after the other fails. */
 
-static atomic_int calls;                /* by any thread */
-static int fails_at = -1;               /* -1: none */
+static atomic_int calls;                /* allocations of all threads */
+static int fails_at = -1;               /* number of the call; -1: none */
 
 static bool refuse(void)
 {
@@ -507,7 +510,8 @@ char *__wrap_strdup(const char *s)
     return refuse() ? NULL : __real_strdup(s);
 }
 
-/* Found as it was put, or not found; an error is one of memory. */
+/* Look up n pairs. Keys that are found must be those that were stored. The only
+ * error allowed is lack of memory. */
 static void look_for(struct key_cache *c, int n, struct err *e)
 {
     for (int i = 0; i < n; i++) {
@@ -522,7 +526,8 @@ static void look_for(struct key_cache *c, int n, struct err *e)
     }
 }
 
-/* All that can be done, with room for less than is put. */
+/* Call all functions of the cache and the file. There is room for less than
+ * what is stored, so pairs are evicted. */
 static enum status use_all(const char *path, struct pair_keys **blocks,
                            struct key_id *ids, int n, struct err *e)
 {
@@ -559,10 +564,11 @@ static void check_left(const char *path)
     key_cache_free(c);
 }
 
-/* Every allocation fails, or some where each takes long. */
+/* Each allocation fails in one run. Under valgrind or qemu a run takes long, so
+ * only every 13th fails. */
 static int step_of_failures(void)
 {
-    const char *under = getenv("RUN");  /* scripts/check: valgrind, qemu */
+    const char *under = getenv("RUN");  /* set by scripts/check */
 
     return under && *under ? 13 : 1;
 }
@@ -604,6 +610,7 @@ TEST(no_failed_allocation_spoils_the_keys)
         scratch_remove(&dir);
     }
     CHECK(bad > n / step / 4);
-    printf("     %d allocations failed in turn; %d mattered\n", n / step, bad);
+    printf("     %d allocations failed, one in each run; %d runs gave an error"
+           "\n", n / step, bad);
     for (int i = 0; i < N; i++) pair_keys_drop(blocks[i]);
 }

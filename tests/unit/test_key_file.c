@@ -4,7 +4,7 @@
 
 #include "key_file_fix.h"
 
-/* ---- what is kept -------------------------------------------------------- */
+/* ---- storing and finding ------------------------------------------------- */
 
 static void check_round_trip(enum key_type type)
 {
@@ -20,7 +20,7 @@ static void check_round_trip(enum key_type type)
     unlink(x.path);
     REQUIRE_OK(key_file_open(&x.f, x.path, &kind, ROOM, &e), &e);
     for (int i = 0; i < N; i++) {
-        in[i] = key_block(type, i, i * i);      /* from none to many pages */
+        in[i] = key_block(type, i, i * i);      /* 0 keys .. many pages */
         ids[i] = key_of(i);
     }
     CHECK_OK(key_file_put(x.f, ids, in, N, &e), &e);
@@ -84,8 +84,8 @@ TEST(the_log_is_used)
     teardown(&x);
 }
 
-/* Names that mean something to SQLite, and those that mean something in a
- * URI. */
+/* Some of these names have a meaning for SQLite, others in a URI. All of them
+ * must be used as names of files. */
 TEST(any_name_is_a_file)
 {
     static const char *const names[] = { ":memory:", "file:x?mode=memory",
@@ -112,7 +112,7 @@ TEST(any_name_is_a_file)
     teardown(&x);
 }
 
-/* ---- what goes ----------------------------------------------------------- */
+/* ---- eviction and removal ------------------------------------------------ */
 
 TEST(the_least_recently_used_goes)
 {
@@ -122,9 +122,9 @@ TEST(the_least_recently_used_goes)
     for (int i = 0; i < 10; i++) put(&x, i);
     CHECK_INT(stats(&x).bytes, 10 * EACH);
     CHECK(reads(&x, 0));
-    put(&x, 2);                 /* there already: used */
+    put(&x, 2);                 /* exists: counts as a use */
     CHECK_INT(stats(&x).pairs, 10);
-    put(&x, 10);                /* now a tenth goes */
+    put(&x, 10);                /* a tenth of the limit is evicted */
     CHECK_INT(stats(&x).bytes, 9 * EACH);
     CHECK(has(&x, 0) && !has(&x, 1) && has(&x, 2) && !has(&x, 3));
     for (int i = 4; i < 11; i++) CHECK(has(&x, i));
@@ -145,7 +145,7 @@ TEST(uses_are_remembered)
     turn = told;
     key_file_touch(x.f, key_of(1), &told);
     CHECK_INT(told, turn);
-    /* Written when the file is closed, in the order of use. */
+    /* Uses are written when the file is closed, in the order of use. */
     CHECK_INT(sql(x.path, "SELECT max(used) FROM block"), 10);
     key_file_close(x.f);
     CHECK_INT(sql(x.path, "SELECT max(used) FROM block"), 12);
@@ -156,7 +156,7 @@ TEST(uses_are_remembered)
     teardown(&x);
 }
 
-/* More uses than notes are taken: the newest count. */
+/* The file notes at most 65536 uses. If there are more, the newest count. */
 TEST(too_many_uses_are_cut)
 {
     enum { MOST = 65536 };
@@ -188,7 +188,8 @@ TEST(large_blocks_make_room_or_stay_out)
     CHECK_OK(put_sized(x.f, 20, 51, &x.e), &x.e);
     CHECK(!has(&x, 20));
     CHECK_INT(stats(&x).pairs, 10);
-    /* Nearly all there is room for: all others go, it does not. */
+    /* These keys need nearly all of the room. All others are evicted for
+     * them. */
     CHECK_OK(put_sized(x.f, 21, 50, &x.e), &x.e);
     CHECK_INT(stats(&x).pairs, 1);
     CHECK(reads(&x, 21));
@@ -214,7 +215,8 @@ TEST(nothing_is_kept_without_room)
     teardown(&x);
 }
 
-/* A file far beyond its limit gets there in steps. */
+/* A call evicts a limited number of pairs, so that it does not take too long. A
+ * file that is far above a lowered limit needs several calls. */
 TEST(a_lower_limit_is_reached_in_steps)
 {
     enum { N = 5000, STEP = 4096 + 2 };
@@ -267,7 +269,7 @@ TEST(a_put_larger_than_the_limit)
     teardown(&x);
 }
 
-/* The block's bytes, as they are in the file. */
+/* Whether the bytes of these keys occur anywhere in the file. */
 static bool file_has(const struct fix *x, int number)
 {
     struct pair_keys *b = key_block(KEY_INT8, number, 3);
@@ -311,7 +313,8 @@ static int64_t bytes_of(const char *path)
     return stat(path, &sb) ? -1 : (int64_t)sb.st_size;
 }
 
-/* As many pairs as several steps take; every third stays. */
+/* So many pairs are removed that it takes several steps. Every third pair is
+ * kept. */
 TEST(a_file_becomes_smaller)
 {
     enum { N = 10000 };
@@ -339,7 +342,7 @@ TEST(a_file_becomes_smaller)
     small = bytes_of(x.path);
     CHECK(full > N * EACH && small < full * 2 / 3);
     for (int i = 0; i < N; i++) CHECK(has(&x, i) == (i % 3 == 0));
-    compact(&x);                /* nothing is left to do */
+    compact(&x);                /* there is nothing to remove */
     CHECK_INT(bytes_of(x.path), small);
     check_sound(x.path);
     pair_keys_drop(b);
@@ -348,8 +351,8 @@ TEST(a_file_becomes_smaller)
     teardown(&x);
 }
 
-/* Another program reads while the file is compacted: it sees what it saw, and
- * the file has its new size when the last has closed it. */
+/* Another connection reads while the file is compacted. The file can become
+ * smaller only after the last connection has closed it. */
 TEST(a_file_becomes_smaller_under_a_reader)
 {
     sqlite3 *other;
@@ -376,7 +379,8 @@ TEST(a_file_becomes_smaller_under_a_reader)
     teardown(&x);
 }
 
-/* Without anything being put, and in steps where that takes many. */
+/* Compacting evicts pairs above the limit even if nothing is stored, in as many
+ * steps as it takes. */
 TEST(a_lower_limit_is_reached_by_compacting)
 {
     enum { N = 5000 };
@@ -413,9 +417,10 @@ TEST(a_lower_limit_is_reached_by_compacting)
     teardown(&x);
 }
 
-/* ---- what is refused ----------------------------------------------------- */
+/* ---- refused files ------------------------------------------------------- */
 
-/* It is refused, and nothing in the folder changes. */
+/* Check that the file is refused, that it does not change, and that no file is
+ * created next to it. */
 static void check_left_alone(struct fix *x, enum status want, const char *word)
 {
     size_t before, after;
@@ -493,7 +498,7 @@ TEST(files_of_others_are_left_alone)
         sql(x.path, "CREATE TABLE head(maker, type, d)");
         check_left_alone(&x, ST_FORMAT, "not a key file");
     }
-    sql(x.path, "PRAGMA application_id = 1936420212");  /* a memory */
+    sql(x.path, "PRAGMA application_id = 1936420212");  /* a memory file */
     check_left_alone(&x, ST_FORMAT, "not a key file");
     unlink(x.path);
     scratch_write(&x.dir, "k.keys", "x");
@@ -549,7 +554,8 @@ TEST(newer_versions_are_left_alone)
 
 /* ---- older versions ------------------------------------------------------ */
 
-/* What version 1 looked like: other ids, and a sum after the keys. */
+/* Make a file of version 1. It has other ids, and the checksum follows the
+ * keys. */
 static void make_version_1(struct fix *x)
 {
     key_file_close(x->f);
@@ -593,7 +599,8 @@ TEST(an_older_version_is_remade)
     teardown(&x);
 }
 
-/* Whoever remade it before was killed after one of the steps. */
+/* The process that converted the file before was killed after one of these
+ * steps. */
 TEST(an_interrupted_remake_is_done_again)
 {
     static const char *const steps[] = { "DROP TABLE block", "DROP TABLE keys",
@@ -610,7 +617,7 @@ TEST(an_interrupted_remake_is_done_again)
     }
 }
 
-/* It is of another model: that is said first, and nothing is lost. */
+/* A file of another model is refused before its keys are deleted. */
 TEST(an_older_version_of_another_model_is_left_alone)
 {
     struct fix x;
@@ -651,7 +658,7 @@ TEST(damaged_tables_are_told)
     teardown(&x);
 }
 
-/* Whatever is wrong with a row: it is not found, and is replaced. */
+/* A damaged row counts as missing, and storing the keys again replaces it. */
 TEST(damaged_rows_are_absent)
 {
     static const char *const damage[] = {
@@ -664,8 +671,8 @@ TEST(damaged_rows_are_absent)
         "UPDATE block SET n = -1 WHERE place = 3",
         "UPDATE block SET n = 9223372036854775807 WHERE place = 3",
         "UPDATE block SET n = 658812288346769701 WHERE place = 3",
-        "UPDATE block SET place = 2 WHERE place = 3",   /* another's keys */
-        "UPDATE block SET place = 99 WHERE place = 3",  /* nobody's */
+        "UPDATE block SET place = 2 WHERE place = 3",   /* keys of pair 2 */
+        "UPDATE block SET place = 99 WHERE place = 3",  /* no such row */
         "DELETE FROM keys WHERE place = 3" };
 
     for (size_t i = 0; i < COUNT(damage); i++) {
@@ -675,7 +682,9 @@ TEST(damaged_rows_are_absent)
         for (int j = 1; j < 6; j++) put(&x, j);
         sql(x.path, damage[i]);
         CHECK(has(&x, 3));
-        if (reads(&x, 3)) test_fail(__FILE__, __LINE__, "%s", damage[i]);
+        if (reads(&x, 3))
+            test_fail(__FILE__, __LINE__, "keys are found after \"%s\"",
+                      damage[i]);
         CHECK(reads(&x, 1) && reads(&x, 5));
         put(&x, 8);
         CHECK_INT(sql(x.path, "SELECT count(*) FROM block"), 6);
@@ -689,7 +698,8 @@ TEST(damaged_rows_are_absent)
     }
 }
 
-/* Every sum is right, but a token is none of the model's. */
+/* All checksums are right, but a token is not in the vocabulary of the
+ * model. */
 TEST(tokens_of_no_vocabulary_are_absent)
 {
     struct key_file_kind kind = { MAKER, KEY_INT8, KEY_D, 1002 };
@@ -708,7 +718,8 @@ TEST(tokens_of_no_vocabulary_are_absent)
     teardown(&x);
 }
 
-/* Totals that are wrong do no harm: in the worst case all goes, once. */
+/* Wrong totals in the file are harmless. In the worst case all keys are evicted
+ * once. */
 TEST(damaged_totals_do_no_harm)
 {
     static const char *const damage[] = {
@@ -734,13 +745,15 @@ TEST(damaged_totals_do_no_harm)
             CHECK(stats(&x).bytes <= 10 * EACH);
         }
         if (sql(x.path, "SELECT count(*) FROM block") > 10)
-            test_fail(__FILE__, __LINE__, "%s", damage[i]);
+            test_fail(__FILE__, __LINE__, "more than 10 pairs after \"%s\"",
+                      damage[i]);
         teardown(&x);
     }
 }
 
-/* By another program, after ours has counted all and trusts the head. What is
- * there may go for it; from the next opening on all is right again. */
+/* Another program damages the totals after this one has counted them, so this
+ * one uses wrong totals. It may evict all keys. The totals are right again
+ * after the file is opened the next time. */
 TEST(totals_damaged_while_in_use_do_no_harm)
 {
     static const char *const damage[] = {
@@ -770,7 +783,8 @@ TEST(totals_damaged_while_in_use_do_no_harm)
     }
 }
 
-/* Found as it was, or not, or an error: never anything else. */
+/* Use a damaged file. Opening may fail. Keys must be found as they were stored,
+ * not found, or reported as an error. */
 static void check_whatever(const char *path, int n, int *opened, int *found)
 {
     struct key_file_kind kind = kind_of(KEY_INT8);
@@ -874,7 +888,7 @@ TEST(a_file_cut_anywhere)
     spill(x.path, bytes, size / 2);
     check_refused(&x, ST_FORMAT, "delete it");
     remove_all(&x);
-    spill(x.path, bytes, 0);            /* an empty file is a new one */
+    spill(x.path, bytes, 0);            /* an empty file is usable */
     again(&x, ROOM);
     put(&x, 1);
     CHECK(reads(&x, 1));

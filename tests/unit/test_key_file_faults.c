@@ -15,7 +15,8 @@
 
 struct worker { struct key_file *f; int number; bool bad; };
 
-/* Nothing that any worker has put goes; what goes is the pair put here. */
+/* Store an extra pair, and remove it by keeping only the pairs of the workers.
+ * Then compact the file. */
 static bool keep_all_workers(struct key_file *f)
 {
     struct key_id ids[80];
@@ -38,7 +39,7 @@ static bool work(struct worker *w, int turn)
         key_file_get(w->f, id, &b, NULL) || !b || !key_is(b, number))
         return false;
     if (turn % 4 == 3 && !keep_all_workers(w->f)) return false;
-    number = (w->number + 1) % 4 * 1000 + turn % 20;    /* somebody else's */
+    number = (w->number + 1) % 4 * 1000 + turn % 20;    /* of another worker */
     if (key_file_get(w->f, key_of(number), &b, NULL)) return false;
     return !b || key_is(b, number);
 }
@@ -81,7 +82,8 @@ static void join_all(pid_t *pid, int n)
     }
 }
 
-/* All make it at once, and get one file. */
+/* All processes try to create the file at the same time. They must use the same
+ * file. */
 TEST(processes_share_a_file)
 {
     enum { CHILDREN = 4 };
@@ -121,7 +123,7 @@ TEST(two_connections_of_a_process)
     if (!setup(&x, 10 * EACH)) return;
     REQUIRE_OK(key_file_open(&g, x.path, &kind, ROOM, &x.e), &x.e);
     for (int i = 0; i < 10; i++) put(&x, i);
-    CHECK_OK(put_sized(g, 20, 3, &x.e), &x.e);  /* has more room */
+    CHECK_OK(put_sized(g, 20, 3, &x.e), &x.e);  /* its limit is higher */
     CHECK_INT(stats(&x).pairs, 11);
     CHECK(reads(&x, 20) && reads(&x, 0));
     put(&x, 21);
@@ -141,7 +143,8 @@ static void *hold_for_a_while(void *arg)
     return NULL;
 }
 
-/* Who makes the file changes its mode last; others may have found it before. */
+/* The process that creates a file changes the journal mode last. Another
+ * process may open the file before that, and must wait. */
 TEST(the_log_is_waited_for)
 {
     sqlite3 *other;
@@ -162,7 +165,7 @@ TEST(the_log_is_waited_for)
     teardown(&x);
 }
 
-/* Somebody has been writing for longer than we wait. */
+/* Another connection holds the write lock for longer than this one waits. */
 TEST(a_busy_file_is_told)
 {
     struct key_file_kind kind = kind_of(KEY_INT8);
@@ -180,7 +183,7 @@ TEST(a_busy_file_is_told)
     CHECK_INT(rc & 0xff, SQLITE_BUSY);
     CHECK_INT(key_file_sql_failed(&db, rc, &x.e), ST_IO);
     CHECK(strstr(x.e.msg, "kept the file locked") != NULL);
-    CHECK(!reads(&x, 1));       /* readers wait for nobody */
+    CHECK(!reads(&x, 1));       /* readers do not wait */
     sqlite3_close(other);
     CHECK_INT(key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, ""), SQLITE_OK);
     key_file_sql_undo(&db);
@@ -188,7 +191,7 @@ TEST(a_busy_file_is_told)
     teardown(&x);
 }
 
-/* ---- killed -------------------------------------------------------------- */
+/* ---- killed processes ---------------------------------------------------- */
 
 static void pause_us(int us)
 {
@@ -197,7 +200,7 @@ static void pause_us(int us)
     nanosleep(&t, NULL);
 }
 
-/* Keeps the last 40 pairs. */
+/* Remove all but the last 40 pairs, and compact the file. */
 static bool drop_older(struct fix *x, int number)
 {
     struct key_id ids[40];
@@ -209,7 +212,8 @@ static bool drop_older(struct fix *x, int number)
            !key_file_compact(x->f, &x->e);
 }
 
-/* Puts, reads, removes and compacts until it is killed; says what is done. */
+/* Store, read, remove and compact until the process is killed. Writes the
+ * number of each stored pair to `out`. */
 _Noreturn static void work_until_killed(struct fix *x, int turn, int out)
 {
     struct err e;
@@ -269,7 +273,7 @@ TEST(killed_at_any_moment_it_opens_again)
     teardown(&x);
 }
 
-/* Also while it is made. */
+/* The process may also be killed while it creates the file. */
 TEST(killed_while_it_is_made_it_opens_again)
 {
     int status;
@@ -294,7 +298,8 @@ TEST(killed_while_it_is_made_it_opens_again)
     teardown(&x);
 }
 
-/* Dies with a log beside its file. */
+/* Store 20 pairs in a process that is killed, so that the log of the file
+ * remains. */
 static bool leave_log(struct fix *x)
 {
     int status;
@@ -311,8 +316,8 @@ static bool leave_log(struct fix *x)
     return CHECK(!access(beside(x, "-wal"), F_OK));
 }
 
-/* Who deletes the file and leaves its log gets an empty file, not parts of
- * the old one. */
+/* If a user deletes the file but not its log, the new file is empty. Nothing of
+ * the old log is applied to it. */
 TEST(an_old_log_is_not_applied)
 {
     struct fix x;
@@ -335,9 +340,10 @@ TEST(an_old_log_is_not_applied)
     teardown(&x);
 }
 
-/* ---- full disks, and those that cannot be written ------------------------ */
+/* ---- full disks and read-only files -------------------------------------- */
 
-/* In a child, for the limit on file sizes is for good. */
+/* Runs in a child process, because the limit on file sizes cannot be raised
+ * again. */
 static int fill_until_refused(struct fix *x)
 {
     struct rlimit limit = { 200000, 200000 };
@@ -377,7 +383,7 @@ TEST(a_full_disk_is_told_and_leaves_all_as_it_was)
     teardown(&x);
 }
 
-/* Run by somebody who may not write. */
+/* Run fn in a process of a user who may not write to the folder. */
 static int as_nobody(int (*fn)(struct fix *x), struct fix *x)
 {
     int status = -1;

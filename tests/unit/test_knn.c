@@ -13,8 +13,7 @@
 #include "text/subword.h"
 #include "tiny_net.h"
 
-/* ---- by definition --------------------------------------------------------
- */
+/* ---- neighbors and lambda ------------------------------------------------ */
 
 static void add_block(struct datastore *ks, struct pair_keys *b)
 {
@@ -24,7 +23,7 @@ static void add_block(struct datastore *ks, struct pair_keys *b)
     pair_keys_drop(b);
 }
 
-/* n random keys, in blocks of a few. */
+/* Fill the datastore with n random keys that belong to several pairs. */
 static void fill_store(struct datastore *ks, enum key_type type, int d, int n)
 {
     struct err e;
@@ -118,7 +117,8 @@ TEST(compact_keys_are_near_the_real_ones)
     pair_keys_drop(b);
 }
 
-/* As the kernels quantize them: with every table of this machine. */
+/* The kernels quantize keys to the bytes that pair_keys_put stores. This is
+ * checked with every kernel table that the machine supports. */
 TEST(compact_keys_by_the_kernels_are_the_same)
 {
     static const int sizes[] = { 1, 7, 37, 100, 512 };
@@ -207,14 +207,15 @@ TEST(trust_falls_with_distance)
     CHECK(v.lambda == 0 && v.n == 0);
     weigh(NULL, 0, &o, &v);
     CHECK(v.lambda == 0 && v.n == 0);
-    /* 1 / (1 + e^-0.4) and the rest. */
+    /* The distances differ by 0.4 tau, so the first share is
+     * 1 / (1 + e^-0.4). */
     weigh((struct neighbor[]){ { 20, 7, 0, 0 }, { 60, 8, 0, 1 } }, 2, &o, &v);
     CHECK_INT(v.n, 2);
     CHECK_NEAR(v.add[0] / v.lambda, 0.598688, 1e-6);
     CHECK_NEAR(v.add[1] / v.lambda, 0.401312, 1e-6);
     CHECK_NEAR(v.share[0], 0.598688, 1e-6);
     CHECK_NEAR(v.share[1], 0.401312, 1e-6);
-    /* Two neighbors that say the same are one token. */
+    /* The votes of two neighbors for the same token are added. */
     weigh((struct neighbor[]){ { 20, 7, 0, 0 }, { 60, 7, 0, 2 } }, 2, &o, &v);
     CHECK_INT(v.n, 1);
     CHECK_NEAR(v.add[0], 0.8, 1e-6);
@@ -231,14 +232,13 @@ TEST(trust_may_be_fixed_or_none)
     CHECK_NEAR(v.lambda, 0.3, 1e-6);
     CHECK_NEAR(v.add[0], 0.3, 1e-6);
     weigh(far, 0, &o, &v);
-    CHECK(v.lambda == 0);               /* nobody to trust */
+    CHECK(v.lambda == 0);               /* there is no neighbor */
     o.adapter = ADAPTER_NONE;
     weigh(far, 1, &o, &v);
     CHECK(v.lambda == 0);
 }
 
-/* ---- keys of a tiny model --------------------------------------------------
- */
+/* ---- keys of a tiny model ------------------------------------------------ */
 
 #define TINY_PAIRS 5
 
@@ -247,7 +247,8 @@ struct tiny_pairs {
     struct key_pair p[TINY_PAIRS];
 };
 
-/* The fourth has the second's source, and the last one of the same length. */
+/* Pairs 1 and 3 have the same source. The source of pair 4 is different, but
+ * has the same length. */
 static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
 {
     uint64_t seed = 11;
@@ -266,8 +267,9 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
           memcmp(t->src[4], t->src[1], sizeof(int32_t) * 4));
 }
 
-/* Keys are the states forced decoding has before each token, values those
- * tokens; pairs in order, however many go together. */
+/* Check that each key is the state of forced decoding before a token, and that
+ * its value is this token. `rows` limits how many pairs one pass takes; it must
+ * not change the result. */
 static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
                        enum key_type type)
 {
@@ -313,8 +315,9 @@ TEST(keys_are_the_states_before_each_token)
     tiny_net_close(&m);
 }
 
-/* Pairs that fit together only because their source is one, int8 and by two
- * threads: each has the keys it has alone. */
+/* The pairs fit into one pass only if their common source is encoded once. Each
+ * must get the keys that it gets alone, also with int8 weights and two
+ * threads. */
 TEST(a_source_that_pairs_share_is_read_once)
 {
     enum { N = 6, SRC = 12 };
@@ -354,7 +357,8 @@ TEST(a_source_that_pairs_share_is_read_once)
     tiny_net_close(&m);
 }
 
-/* How often the first product of the encoder was made, and of how few rows. */
+/* The number of products with the first weights of the encoder, and the
+ * smallest number of rows of such a product. */
 static const struct linear *counted;
 static int times, fewest;
 static void (*real_product)(const struct gemm *g, int p0, int p1);
@@ -368,8 +372,8 @@ static void count_product(const struct gemm *g, int p0, int p1)
     real_product(g, p0, p1);
 }
 
-/* 12 pairs of 5 rows are 60: two passes of 30 where there is room for 50, one
- * of 60 where there is; never one for all that fits and one for the rest. */
+/* 12 pairs of 5 rows need 60 rows. With room for 60 rows they take one pass.
+ * With room for 50 they take two passes of 30, not one of 50 and one of 10. */
 TEST(pairs_are_divided_evenly)
 {
     enum { N = 12 };
@@ -411,7 +415,8 @@ TEST(pairs_are_divided_evenly)
     tiny_net_close(&m);
 }
 
-/* What the search is told of each row. */
+/* Row 0 is near two keys of its sentence. Row 1 belongs to the same sentence
+ * but is far from all keys. Row 2 belongs to a sentence without pairs. */
 TEST(votes_reach_the_rows_of_their_sentence)
 {
     static _Alignas(64) float hidden[3 * 16];
@@ -419,7 +424,7 @@ TEST(votes_reach_the_rows_of_their_sentence)
     int lane[3] = { 1, 1, 0 };
     struct mixer_step in = { .rows = 3, .d = 16, .hidden = hidden,
                              .ld_hidden = 16, .lane = lane };
-    float key[16] = { 5 };              /* 25 from the first row */
+    float key[16] = { 5 };              /* squared distance 25 to row 0 */
     static const int32_t said[] = { 1, 2, 70, 3 };
     struct sk_sentence s = { 0 };
     struct mix out[3];
@@ -433,7 +438,7 @@ TEST(votes_reach_the_rows_of_their_sentence)
     key[0] = 6;
     pair_keys_put(b, 1, key, 80);
     add_block(&s.store, b);
-    hidden[1 * 16] = -50;               /* too far for anybody */
+    hidden[1 * 16] = -50;               /* lambda is 0 at this distance */
     REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 2, 3, &e), &e);
     REQUIRE_OK(sk_sentence_alloc_votes(&s, 1, 4, 2, &e), &e);
     mx = sk_mixer(sk);
@@ -441,7 +446,7 @@ TEST(votes_reach_the_rows_of_their_sentence)
     for (int turn = 0; turn < 2; turn++) {
         for (int r = 0; r < 3; r++) out[r] = (struct mix){ .keep = 1 };
         mx->step(mx, &in, out);
-        if (turn) {                     /* the sentence has left */
+        if (turn) {                     /* after the sentence has ended */
             CHECK(out[0].keep == 1 && !out[0].n);
             break;
         }
@@ -460,7 +465,8 @@ TEST(votes_reach_the_rows_of_their_sentence)
                     &(struct mixer_reading){ 0, 2, 2, hidden, 16, said });
         mx->end(mx, 1);
     }
-    /* Tokens 2 and 3 of its translation were told of; the last was alone. */
+    /* Tokens 2 and 3 were explained. Token 3 has no votes: its state is far
+     * from all keys. */
     CHECK(s.votes[0].n == 0 && s.votes[3].n == 0 && s.votes[3].lambda == 0);
     CHECK_INT(s.votes[2].n, 2);
     CHECK_NEAR(s.votes[2].lambda, 0.75, 1e-6);
@@ -472,7 +478,8 @@ TEST(votes_reach_the_rows_of_their_sentence)
     sk_sentence_release(&s);
 }
 
-/* Tokens are letters here; the vote is for the last of `stored`. */
+/* In this list each letter is a token. The vote is for the last letter of
+ * `stored`. */
 TEST(votes_that_repeat_are_found)
 {
     static const struct { const char *said, *stored; int limit; bool want; }
@@ -485,7 +492,7 @@ TEST(votes_that_repeat_are_found)
         { "ab.", "cd..", 1, false },            /* the pair has ".." */
         { "ab..", "cd..", 1, true },            /* but not "..." */
         { "ab.", "c..", 1, false },
-        { "xab", "ca", 1, false },              /* "aba" is not whole */
+        { "xab", "ca", 1, false },              /* "aba" is no repetition */
         { "xaba", "cab", 1, true },             /* "abab" */
         { "xaba", "xabab", 1, false },
         { "xaba", "yabab", 1, false },
@@ -494,7 +501,7 @@ TEST(votes_that_repeat_are_found)
         { "one two;one two", "one two;", 1, true },
         { "one two;one two", "one two;", 2, false },
         { "one two;one two;one two", "one two;", 2, true },
-        /* A phrase of 16 tokens is looked for, one of 17 is not. */
+        /* Repetitions of up to REPEAT_MAX_PHRASE = 16 tokens are found. */
         { "0123456789abcdef0123456789abcde", "xf", 1, true },
         { "0123456789abcdefg0123456789abcdef", "xg", 1, false },
     };
@@ -507,13 +514,14 @@ TEST(votes_that_repeat_are_found)
         for (int k = 0; k < m; k++) stored[k] = list[i].stored[k];
         if (!CHECK(repeats_too_often(said, n, stored, m - 1, list[i].limit)
                    == list[i].want))
-            printf("     \"%s\" + \"%s\", %d\n", list[i].said,
-                   list[i].stored, list[i].limit);
+            printf("     translation \"%s\", stored \"%s\", limit %d\n",
+                   list[i].said, list[i].stored, list[i].limit);
     }
 }
 
-/* A row that has said 70 already: the pair's vote for 70 counts no more, the
- * one for 80 keeps its weight, and the model gets the rest. */
+/* The translation in row 0 ends with token 70, so a vote for 70 would repeat it
+ * and is dropped. The vote for 80 keeps its weight. The model gets the weight
+ * of the dropped vote. */
 TEST(a_repeated_vote_goes_to_the_model)
 {
     static _Alignas(64) float hidden[2 * 16];
@@ -549,11 +557,11 @@ TEST(a_repeated_vote_goes_to_the_model)
     CHECK_NEAR(out[0].add[0], 0.375, 1e-6);
     CHECK_NEAR(out[0].keep, 0.625, 1e-6);
     CHECK(out[0].n_guesses == 1 && out[0].guesses[0].token == 80);
-    CHECK_INT(out[1].n, 2);                     /* it said 60 */
+    CHECK_INT(out[1].n, 2);                     /* row 1 ends with 60 */
     CHECK_NEAR(out[1].keep, 0.25, 1e-6);
     mx->explain(mx, 0, &(struct mixer_reading){ 0, 0, 2, hidden, 16, said });
     CHECK_INT(s.votes[0].n, 2);
-    CHECK_INT(s.votes[1].n, 1);                 /* the same explains it */
+    CHECK_INT(s.votes[1].n, 1);                 /* explain drops it, too */
     CHECK_NEAR(s.votes[1].lambda, 0.375, 1e-6);
     CHECK_INT(s.votes[1].votes[0].nb.token, 80);
     CHECK_NEAR(s.votes[1].votes[0].share, 1, 1e-6);
@@ -562,7 +570,8 @@ TEST(a_repeated_vote_goes_to_the_model)
     sk_sentence_release(&s);
 }
 
-/* A stored end of a sentence is near: the model decides alone. */
+/* The nearest key has the value EOS. With eos_abstains its vote does not count,
+ * and the model decides alone. */
 TEST(a_vote_for_the_end_may_abstain)
 {
     static _Alignas(64) float hidden[16];
@@ -597,15 +606,14 @@ TEST(a_vote_for_the_end_may_abstain)
     }
 }
 
-/* ---- against the reference ------------------------------------------------
- */
+/* ---- comparison with the reference --------------------------------------- */
 
 #define MOST 2048
 
 struct sides { int32_t src[MOST], tgt[MOST]; int n_src, n_tgt; };
 
-/* The reference reads the first 199 pieces of a memory text, 250 of a
- * sentence. */
+/* Encode the first `most` pieces of a text. The reference uses the first 199
+ * pieces of a stored text and the first 250 of a sentence. */
 static bool encode(const struct fixture *f, const char *text, int most,
                    int32_t *out, int *n)
 {
@@ -652,7 +660,7 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
     return ok;
 }
 
-/* Where an entry stands when all are counted through. */
+/* The number of an entry in the order of the datastore. */
 static int entry_number(const struct datastore *ks, const struct neighbor *nb)
 {
     int at = nb->pos;
@@ -661,7 +669,8 @@ static int entry_number(const struct datastore *ks, const struct neighbor *nb)
     return at;
 }
 
-/* Relative to the distance; the largest of a step. */
+/* Compare the neighbors and lambda of one step with the reference. Returns the
+ * largest relative difference of a distance. */
 static double check_step(const struct datastore *ks, const float *hidden,
                          const json_t *step, int k, double tau)
 {
@@ -708,7 +717,7 @@ static double check_line(const struct fixture *f, const json_t *j)
                    src, &n_src))
         return 1;
     CHECK_INT(ks.n, json_integer_value(json_object_get(j, "entries")));
-    /* One pair at a time or all together: the same keys, bit for bit. */
+    /* The keys do not depend on how many pairs share a pass. */
     CHECK_INT(again.n, ks.n);
     for (int i = 0; i < ks.n_pairs; i++)
         CHECK_MEM(again.pairs[i]->keys, ks.pairs[i]->keys,
@@ -727,7 +736,8 @@ static double check_line(const struct fixture *f, const json_t *j)
     return worst;
 }
 
-/* All 48 runs, fewer where each takes seconds. */
+/* How many of the 48 runs to compare. With sanitizers or plain C kernels each
+ * run takes seconds. */
 static int run_limit(void)
 {
     const char *san = getenv("SAN");
@@ -752,15 +762,15 @@ TEST(steps_are_the_references)
         n++;
         json_decref(j);
     }
-    printf("     steps: %d runs, worst relative distance %.2g\n", n, worst);
+    printf("     steps: %d runs, worst relative error of a distance %.2g\n", n,
+           worst);
     CHECK(worst <= 1e-3);
     CHECK(n >= 1);
     fclose(in);
     fixture_close(&f);
 }
 
-/* ---- whole translations ---------------------------------------------------
- */
+/* ---- whole translations -------------------------------------------------- */
 
 static struct search_options beam_options(void)
 {
@@ -769,7 +779,8 @@ static struct search_options beam_options(void)
         .max_source = 251 };
 }
 
-/* Is the translation the reference's? */
+/* Translate a line with its pairs. Returns whether the tokens are those of the
+ * reference. */
 static bool translate_line(const struct fixture *f, const json_t *j)
 {
     struct search_options o = beam_options();
@@ -797,7 +808,7 @@ static bool translate_line(const struct fixture *f, const json_t *j)
     job->mixer_data = &s;
     CHECK_OK(batch_add(b, &job, 1, &e), &e);
     while (!done && batch_busy_lanes(b)) done = batch_step(b);
-    /* Without the end mark. */
+    /* out_ids of the reference has no EOS. */
     same = done && done->n_hyps
            && done->hyps[0].n - done->hyps[0].ended == n_want
            && !memcmp(done->hyps[0].tokens, want,

@@ -21,7 +21,7 @@ static void desk_open(struct desk *d)
     skmt_error err;
 
     memset(d, 0, sizeof *d);
-    o.seed = 18;                /* it says the end at times */
+    o.seed = 18;                /* some translations end with EOS */
     REQUIRE(scratch_make(&d->dir));
     REQUIRE(tiny_net_write(&d->net, &o, DT_F32));
     OK(skmt_model_open(&d->model, tiny_net_file(&d->net, "m.skmt"), &err));
@@ -37,7 +37,7 @@ static void desk_close(struct desk *d)
     scratch_remove(&d->dir);
 }
 
-/* "name=value name=value". */
+/* Options from a list such as "name=value name=value". */
 static skmt_options *options(const char *list)
 {
     skmt_options *o = skmt_options_new();
@@ -46,7 +46,8 @@ static skmt_options *options(const char *list)
     int n;
 
     OK(skmt_options_set(o, "max-len-b", "8", &err));
-    /* Distances of this model are large. */
+    /* The states of this model are far apart. So tau is larger than the
+     * default. */
     OK(skmt_options_set(o, "tau", "200", &err));
     for (; sscanf(list, " %63[^=]=%63s%n", name, value, &n) == 2; list += n)
         OK(skmt_options_set(o, name, value, &err));
@@ -75,7 +76,7 @@ static skmt_result *translate(skmt_session *s, const char *text)
     return r;
 }
 
-/* Into out, which has room for 500 bytes. */
+/* Translate text into out, which has room for 500 bytes. Returns out. */
 static const char *say(skmt_session *s, const char *text, char *out)
 {
     skmt_result *r = translate(s, text);
@@ -95,8 +96,7 @@ static int64_t key_stat(skmt_keys *k, const char *what)
     return -1;
 }
 
-/* ---- exact matches ---------------------------------------------------------
- */
+/* ---- exact matches ------------------------------------------------------- */
 
 TEST(a_stored_sentence_is_taken_as_it_stands)
 {
@@ -123,7 +123,7 @@ TEST(a_stored_sentence_is_taken_as_it_stands)
     CHECK_INT(skmt_result_passes(r, 0), 0);
     CHECK_INT(skmt_result_target_pieces(r, 0, 0), 0);
     skmt_result_free(r);
-    /* One letter off is not the same. */
+    /* A text that differs in one letter is not an exact match. */
     CHECK(strcmp(say(s, "The and in", out), "Zugegeben & gut") != 0);
     skmt_session_free(s);
     s = session(&d, "exact=steer", d.tm, NULL);
@@ -152,13 +152,13 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     CHECK_INT(skmt_result_segs(r), 2);
     CHECK(!strncmp(skmt_result_text(r, 0, NULL), "first ", 6));
     skmt_result_free(r);
-    add(d.tm, NULL, line, "all of it");         /* from now on */
+    add(d.tm, NULL, line, "all of it");         /* the whole line */
     r = translate(s, line);
     CHECK_INT(skmt_result_segs(r), 1);
     CHECK_STR(skmt_result_text(r, 0, NULL), "all of it");
     skmt_result_seg_span(r, 0, &begin, &end);
     CHECK(begin == 0 && end == strlen(line));
-    /* Its source is all of it, too. */
+    /* The source of the sentence is the whole line, too. */
     skmt_result_source_piece(r, 0, skmt_result_source_pieces(r, 0) - 1, &p);
     CHECK(p.end == strlen(line) && p.id >= 0);
     skmt_result_free(r);
@@ -166,8 +166,9 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     desk_close(&d);
 }
 
-/* Sentences of more than max-source pieces are cut before the memory is asked.
- * They are looked for as they were, whatever stands beside them. */
+/* A sentence with more than max-source pieces is cut. The exact match must
+ * still be found for the whole sentence, also if other sentences are on the
+ * same line. */
 TEST(a_sentence_that_was_cut_may_be_stored)
 {
     static const char *const sentence = "The and in of the and in of the.";
@@ -193,7 +194,8 @@ TEST(a_sentence_that_was_cut_may_be_stored)
     desk_close(&d);
 }
 
-/* Many texts have the word, one is the text; and white space is the text's. */
+/* Many texts have the word of the query, and one of them is equal to it. White
+ * space at both ends of its translation is removed. */
 TEST(a_short_text_is_found_among_many)
 {
     skmt_session *s;
@@ -233,8 +235,7 @@ TEST(a_prefix_is_kept_whatever_is_stored)
     desk_close(&d);
 }
 
-/* ---- steering --------------------------------------------------------------
- */
+/* ---- steering ------------------------------------------------------------ */
 
 TEST(nothing_similar_is_the_model_alone)
 {
@@ -273,7 +274,7 @@ TEST(trust_can_be_taken_away)
         CHECK_STR(say(s, "the and in", b), a);
         skmt_session_free(s);
     }
-    /* And given: all that is ever said is what the memory says. */
+    /* With lambda 1 the memory alone decides. */
     s = session(&d, "adapter=fixed lambda=1", d.tm, NULL);
     CHECK(strcmp(say(s, "the and in", b), a) != 0);
     CHECK(strstr(b, "the") || strstr(b, "in") || strstr(b, "of"));
@@ -282,8 +283,7 @@ TEST(trust_can_be_taken_away)
     desk_close(&d);
 }
 
-/* The longest run of equal tokens that the memory voted for, the one before
- * the run included. */
+/* The length of the longest run of equal tokens that all had votes. */
 static int longest_run(const skmt_result *r)
 {
     int most = 0, run = 0;
@@ -301,15 +301,16 @@ static int longest_run(const skmt_result *r)
     return most;
 }
 
-/* Nothing but the memory is trusted, and all it knows is one token. */
+/* Lambda is 1, and the target of the only pair has a single token, once or
+ * several times. */
 TEST(a_memory_does_not_repeat_itself)
 {
     static const struct { const char *target, *limit; int least, most; }
         want[] = {
-        { "in", "0", 8, 100 },          /* until the translation is full */
+        { "in", "0", 8, 100 },          /* up to the length limit */
         { "in", "1", 1, 1 },
         { "in", "3", 3, 3 },
-        { "in in in in", "1", 2, 4 },   /* the pair itself has it so often */
+        { "in in in in", "1", 2, 4 },   /* the pair repeats it, too */
     };
 
     for (size_t i = 0; i < COUNT(want); i++) {
@@ -399,7 +400,7 @@ TEST(explanations_name_pairs_and_places)
         CHECK_INT(n, 2);
         check_votes(r, i, 2);
     }
-    /* Indexes from nowhere. */
+    /* Indexes that are out of range give zeros. */
     CHECK(skmt_result_trust(r, 0, 0, 99, &n) == 0 && n == 0);
     CHECK(skmt_result_trust(r, 5, 0, 0, NULL) == 0);
     CHECK(skmt_result_pairs(r, 7) == 0 && skmt_result_passes(r, -1) == 0);
@@ -453,11 +454,11 @@ TEST(given_pairs_are_used_in_their_order)
     desk_close(&d);
 }
 
-/* ---- keys ------------------------------------------------------------------
- */
+/* ---- keys ---------------------------------------------------------------- */
 
-/* Keys of a pair that was deleted stay until there is no more room for them;
- * they are those of its texts, and serve when it comes back. */
+/* Keys belong to texts, not to ids of pairs. The cache keeps the keys of a
+ * deleted pair until it needs the room, and uses them when a pair with the same
+ * texts is added. */
 TEST(keys_are_computed_once_for_the_same_texts)
 {
     skmt_options *o = options("");
@@ -503,8 +504,8 @@ static int64_t lookups(skmt_keys *keys)
            key_stat(keys, "misses");
 }
 
-/* A pair that has to be made is looked for before and after the queue; each
- * use of a pair is still one hit or one miss. */
+/* If keys are missing, they are looked up again before they are computed. Each
+ * use of a pair must still count as one hit or one miss. */
 TEST(a_use_of_a_pair_is_counted_once)
 {
     static const char *const texts[] = { "the and in", "the and on",
@@ -538,8 +539,8 @@ TEST(a_use_of_a_pair_is_counted_once)
     desk_close(&d);
 }
 
-/* A text that never was leaves its number to the next; its keys must not
- * speak for that. */
+/* After a rollback, the next text gets the number of the text that was rolled
+ * back. It must not get the keys of that text. */
 TEST(keys_of_an_undone_text_are_not_those_of_the_next)
 {
     char first[500], again[500], fresh[500];
@@ -565,7 +566,8 @@ TEST(keys_of_an_undone_text_are_not_those_of_the_next)
     desk_close(&d);
 }
 
-/* Whether keys were there or not, a result says the same. */
+/* The result describes a pair in the same way whether its keys were computed or
+ * were in the cache. */
 TEST(pairs_are_told_alike_with_keys_and_without)
 {
     skmt_steering p;
@@ -645,8 +647,8 @@ TEST(keys_in_a_file_serve_the_next_program)
     CHECK_INT(key_stat(keys, "misses"), 0);
     skmt_session_free(s);
     skmt_keys_free(keys);
-    /* A pair that was deleted is not found; its keys go when that is asked
-     * for. */
+    /* A deleted pair is no longer found. skmt_keys_drop_others removes its
+     * keys. */
     OK(skmt_tm_delete(d.tm, id, &err));
     OK(skmt_keys_new(&keys, d.model, o, path, &err));
     s = session(&d, "", d.tm, keys);
@@ -664,8 +666,8 @@ TEST(keys_in_a_file_serve_the_next_program)
     desk_close(&d);
 }
 
-/* In another memory, with tags or given by the caller: the same texts have the
- * same keys. */
+/* The same texts have the same keys: in another memory, with tags, or given by
+ * the caller. */
 TEST(the_same_pair_has_the_same_keys_everywhere)
 {
     static const skmt_similar given = { "the and in of", "in the of and", 1 };
@@ -703,8 +705,7 @@ TEST(the_same_pair_has_the_same_keys_everywhere)
     desk_close(&d);
 }
 
-/* ---- streams ---------------------------------------------------------------
- */
+/* ---- streams ------------------------------------------------------------- */
 
 enum { N_TEXTS = 40 };
 struct heard { char text[N_TEXTS][500]; int n; };

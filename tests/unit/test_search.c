@@ -8,7 +8,7 @@
 #include "search/topk.h"
 #include "tensor/tensor.h"
 #include "test.h"
-#include "tiny_net.h"            /* its random numbers */
+#include "tiny_net.h"            /* for random numbers */
 
 /* ---- topk ------------------------------------------------------------ */
 
@@ -36,13 +36,14 @@ static void check_topk(const float *x, int n, int k)
     CHECK_INT(topk(x, n, block_max, k, got), most);
     for (int i = 0; i < most; i++)
         if (got[i].id != want[i].id || got[i].value != want[i].value)
-            test_fail(__FILE__, __LINE__, "n %d, k %d: place %d is %d (%g), "
+            test_fail(__FILE__, __LINE__, "n %d, k %d: entry %d is %d (%g), "
                       "want %d (%g)", n, k, i, got[i].id,
                       (double)got[i].value, want[i].id,
                       (double)want[i].value);
 }
 
-/* levels: how many different values there are; few make many ties. */
+/* Fill x with random values, of which `levels` are different. A small number
+ * gives many ties. */
 static void fill(float *x, int n, int levels, uint64_t *s)
 {
     for (int i = 0; i < n; i++) {
@@ -69,7 +70,8 @@ TEST(topk_is_the_head_of_the_sorted_row)
                 }
 }
 
-/* The best ones at the edges of runs, and all of them in one run. */
+/* The largest values are at the first and last positions of runs, or all in one
+ * run. */
 TEST(topk_looks_at_the_borders_of_runs)
 {
     float x[256];
@@ -95,20 +97,21 @@ TEST(penalty_is_the_published_one)
     CHECK_NEAR(penalty(LENPEN_FAIRSEQ, 0, 40), 1, 1e-12);
 }
 
-/* ---- a made-up language ---------------------------------------------- */
+/* ---- an artificial language ------------------------------------------ */
 
 enum { MAX_VOCAB = 12, MAX_LEN = 24, MAX_BEAM = 6 };
 
 struct language {
     uint64_t seed;
-    int vocab;                  /* the end is token 0 */
-    double end;                 /* how much the end is liked */
+    int vocab;                  /* EOS is token 0 */
+    double end;                 /* added to the score of EOS */
     double sharp;               /* spread of the scores */
 };
 
 struct text { int32_t id[MAX_LEN]; float lp[MAX_LEN]; int n; };
 
-/* Log-probabilities of what may follow t; the end may not come first. */
+/* The log-probabilities of the tokens after t. EOS cannot be the first
+ * token. */
 static void row_of(const struct language *g, const struct text *t, float *lp)
 {
     uint64_t s = g->seed;
@@ -133,14 +136,14 @@ static struct text with(const struct text *t, int32_t id, float lp)
     return u;
 }
 
-/* ---- search by the book ---------------------------------------------- */
+/* ---- a simple search, by the definition ------------------------------ */
 
 struct entry { struct text t; double total, score; };
 
 struct answer {
     struct entry best[MAX_BEAM];
     int n, steps;
-    bool ended;                 /* false: best[0] was cut off */
+    bool ended;                 /* false: best[0] has no EOS */
 };
 
 struct book {
@@ -185,7 +188,8 @@ static void book_candidates(struct book *k)
     qsort(k->cand, (size_t)k->n_cand, sizeof *k->cand, by_total);
 }
 
-/* The finished pool keeps the best B; fairseq's takes the first B. */
+/* Add a finished hypothesis. GNMT keeps the best B of them, fairseq the first
+ * B. */
 static void book_finish(struct book *k, const struct entry *c)
 {
     int b = k->o->beam, i;
@@ -225,7 +229,8 @@ static void book_step(struct book *k)
     k->n_alive = n;
 }
 
-/* `bound` false: go on to the end of the sentence whatever happens. */
+/* Whether the search is over. If `bound` is false, GNMT search continues to the
+ * length limit even when no live hypothesis can win. */
 static bool book_stops(const struct book *k, bool bound)
 {
     int b = k->o->beam;
@@ -263,9 +268,10 @@ static struct answer by_the_book(const struct language *g,
     return a;
 }
 
-/* ---- the beam, driven by hand ---------------------------------------- */
+/* ---- the beam under test --------------------------------------------- */
 
-/* Offers one row best first, as long as the beam wants more. */
+/* Offer the tokens of one row to the beam, best first, until it takes no
+ * more. */
 static void offer_row(struct beam *b, int from, const struct text *t,
                       const struct language *g)
 {
@@ -288,7 +294,7 @@ static void offer_row(struct beam *b, int from, const struct text *t,
     }
 }
 
-/* A job whose results the beam fills. */
+/* Make a job with room for the results of the beam. */
 static struct job *job_for(const struct search_options *o)
 {
     struct job *j = calloc(1, sizeof *j);
@@ -327,7 +333,7 @@ static void read_job(const struct job *j, struct answer *a)
     }
 }
 
-/* Texts of the live ones follow `from` and beam_token. */
+/* Update the texts of the live hypotheses after a step of the beam. */
 static void follow(const struct beam *b, struct text *live,
                    const struct language *g)
 {
@@ -369,7 +375,8 @@ static struct answer by_the_beam(const struct language *g,
     return a;
 }
 
-/* The first n answers are the same, bit for bit. */
+/* Whether two answers are equal. Tokens and log-probabilities must be equal bit
+ * for bit. */
 static bool same(const struct answer *x, const struct answer *y)
 {
     bool ok = x->n == y->n && x->ended == y->ended;
@@ -386,7 +393,7 @@ static bool same(const struct answer *x, const struct answer *y)
     return ok;
 }
 
-/* Case number i: language, options, limit. */
+/* Make the language and the options of case i. Returns the length limit. */
 static int make_case(uint64_t i, struct language *g, struct search_options *o,
                      enum lenpen type)
 {
@@ -422,13 +429,15 @@ static void check_rules(enum lenpen type)
         struct answer got = by_the_beam(&g, &o, max_len);
 
         if (!same(&got, &want) || got.steps != want.steps)
-            test_fail(__FILE__, __LINE__, "case %llu: beam %d, limit %d: %d "
-                      "in %d steps, want %d in %d", (unsigned long long)i,
+            test_fail(__FILE__, __LINE__, "case %llu: beam %d, limit %d: got "
+                      "%d in %d steps, want %d in %d", (unsigned long long)i,
                       o.beam, max_len, got.n, got.steps, want.n, want.steps);
         ended += want.ended;
         cut += !want.ended;
     }
-    /* Both ways of ending occurred, and not just once; fairseq's all end. */
+    /* Both cases must occur often enough: searches that end with EOS and
+     * searches that reach the limit. With the rules of fairseq all end with
+     * EOS. */
     CHECK(ended > CASES / 4);
     CHECK(type == LENPEN_FAIRSEQ ? cut == 0 : cut > CASES / 100);
 }
@@ -436,8 +445,8 @@ static void check_rules(enum lenpen type)
 TEST(beam_follows_the_gnmt_rules) { check_rules(LENPEN_GNMT); }
 TEST(beam_follows_the_fairseq_rules) { check_rules(LENPEN_FAIRSEQ); }
 
-/* The early stop gives the answers of a search that runs to the limit, in as
- * many steps or fewer; and it does save some. */
+/* Early stopping must give the answers of a search that runs to the limit. It
+ * never takes more steps, and takes fewer in total. */
 static void check_early(enum lenpen type)
 {
     long with_it = 0, without = 0;
@@ -453,23 +462,24 @@ static void check_early(enum lenpen type)
         got = by_the_beam(&g, &o, max_len);
         if (!same(&got, &full) || !same(&got, &plain))
             test_fail(__FILE__, __LINE__, "case %llu: beam %d, %d-best: "
-                      "another answer", (unsigned long long)i, o.beam,
+                      "the answer differs", (unsigned long long)i, o.beam,
                       o.nbest);
         if (got.steps > plain.steps || plain.steps > full.steps)
-            test_fail(__FILE__, __LINE__, "case %llu: %d steps, without it "
-                      "%d", (unsigned long long)i, got.steps, plain.steps);
+            test_fail(__FILE__, __LINE__, "case %llu: %d steps, without "
+                      "early stopping %d", (unsigned long long)i, got.steps,
+                      plain.steps);
         with_it += got.steps;
         without += plain.steps;
     }
     CHECK(with_it * 100 < without * 97);
-    printf("     steps with the early stop: %.0f %% of those without\n",
+    printf("     steps with early stopping: %.0f %% of those without\n",
            100.0 * (double)with_it / (double)without);
 }
 
 TEST(early_stop_changes_no_answer_gnmt) { check_early(LENPEN_GNMT); }
 TEST(early_stop_changes_no_answer_fairseq) { check_early(LENPEN_FAIRSEQ); }
 
-/* ---- rules one at a time --------------------------------------------- */
+/* ---- single rules ---------------------------------------------------- */
 
 static struct search_options plain_options(int beam)
 {
@@ -477,7 +487,8 @@ static struct search_options plain_options(int beam)
                                     .lenpen = 0.6 };
 }
 
-/* At its beginning, with the end token 0; o must live as long. */
+/* Begin a search with pruning. EOS is token 0. The beam keeps a pointer to
+ * o. */
 static bool begin_pruned(struct beam *b, struct search_options *o)
 {
     struct err e;
@@ -489,7 +500,8 @@ static bool begin_pruned(struct beam *b, struct search_options *o)
     return true;
 }
 
-/* Exactly delta behind stays, a hair more goes; the best always stays. */
+/* A hypothesis is kept if it is exactly `prune` behind the best one, and
+ * dropped if it is further behind. */
 TEST(prune_drops_what_is_more_than_delta_behind)
 {
     struct search_options o;
@@ -511,8 +523,8 @@ TEST(prune_drops_what_is_more_than_delta_behind)
     beam_release(&b);
 }
 
-/* An end three and a half times as far behind is none: it would be short, and
- * hard to beat. */
+/* A finished hypothesis is dropped if it is more than 3.5 * `prune` behind the
+ * best candidate. It would be too short, but could still win. */
 TEST(prune_drops_ends_that_are_behind)
 {
     struct search_options o;
@@ -530,7 +542,8 @@ TEST(prune_drops_ends_that_are_behind)
     beam_release(&b);
 }
 
-/* Greedy takes the best token each time, the end as soon as it is that. */
+/* Greedy search takes the best token at each step and stops when that is
+ * EOS. */
 TEST(greedy_takes_the_best)
 {
     for (uint64_t i = 0; i < 500; i++) {
@@ -558,7 +571,8 @@ TEST(greedy_takes_the_best)
     }
 }
 
-/* Nothing finished at the limit: the best live one is the answer. */
+/* If no hypothesis is finished at the length limit, the best live one is the
+ * answer. */
 TEST(the_limit_cuts_the_best_live_one)
 {
     struct language g = { 4, 5, -50, 1 };
@@ -574,7 +588,7 @@ TEST(the_limit_cuts_the_best_live_one)
                a.best[0].total / penalty(LENPEN_GNMT, 0.6, 6), 1e-12);
 }
 
-/* Equal candidates keep the order they were offered in. */
+/* Candidates with equal scores stay in the order in which they were offered. */
 TEST(ties_keep_their_order)
 {
     struct search_options o = plain_options(2);
@@ -596,7 +610,8 @@ TEST(ties_keep_their_order)
 
 enum { SLOTS = 40 };
 
-/* The same tree, with each slot's holders and children counted afresh. */
+/* A simple model of the cache. It finds out which slots are needed by looking
+ * at all of them. */
 struct tree { int parent[SLOTS], held[SLOTS]; bool used[SLOTS]; };
 
 static bool needed(const struct tree *t, int slot)
@@ -616,7 +631,7 @@ static int count_used(struct tree *t)
     return n;
 }
 
-/* A random slot someone holds, or -1. */
+/* A random slot that is held, or -1. */
 static int pick_held(const struct tree *t, uint64_t *s)
 {
     int at = (int)(tiny_next(s) % SLOTS);
@@ -670,7 +685,7 @@ TEST(kvcache_counts_what_is_needed)
     kvcache_release(&c);
 }
 
-/* Slots do not overlap: each layer's keys and values are its own. */
+/* The keys and values of different slots and layers do not overlap. */
 TEST(kvcache_slots_are_apart)
 {
     struct kvcache c;

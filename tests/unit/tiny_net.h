@@ -11,7 +11,7 @@
 #include "test.h"
 
 struct tiny_net {
-    struct tiny o;              /* what it was made of; vocab filled in */
+    struct tiny o;              /* its parameters, with vocab set */
     char dir[32];
     struct weights *w;
     struct net *net;
@@ -28,7 +28,7 @@ static inline const char *tiny_net_file(const struct tiny_net *t,
     return p;
 }
 
-/* Write the folder and its m.skmt, open nothing. */
+/* Write the folder of the model and convert it to m.skmt. Opens nothing. */
 static inline bool tiny_net_write(struct tiny_net *t, const struct tiny *o,
                                   enum dtype type)
 {
@@ -43,7 +43,7 @@ static inline bool tiny_net_write(struct tiny_net *t, const struct tiny *o,
                                   NULL, NULL, &e), &e);
 }
 
-/* kernels NULL: the best. */
+/* Write and open a model. If k is NULL, the best kernels are used. */
 static inline bool tiny_net_open(struct tiny_net *t, const struct tiny *o,
                                  enum dtype type, const struct kernels *k)
 {
@@ -66,7 +66,7 @@ static inline void tiny_net_close(struct tiny_net *t)
     rmdir(t->dir);
 }
 
-/* n - 1 ordinary ids and the end mark; returns n. */
+/* Fill ids with n - 1 random tokens and EOS. Returns n. */
 static inline int tiny_source(const struct tiny_net *t, uint64_t *seed, int n,
                               int32_t *ids)
 {
