@@ -228,8 +228,8 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
                                      struct pairset *m, struct err *e)
 {
     struct job *j = s->job;
-    struct system_sentence need = { j->o.beam, j->o.nbest, j->max_len,
-                                    j->o.explain };
+    struct system_sentence need = { j->o.beam + j->o.draft, j->o.nbest,
+                                    j->max_len, j->o.explain };
     struct system_options o = system_options_of(pf);
     enum status st;
 
