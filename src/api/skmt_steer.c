@@ -251,8 +251,8 @@ const char *batch_stat(const struct batch_counts *c, int i, int64_t *value)
 {
     static const char *const names[BATCH_STATS] = { "passes", "rows", "steps",
                                                     "drafted", "used" };
-    const uint64_t values[BATCH_STATS] = { c->passes, c->rows, c->steps, c->drafted,
-                                c->drafts_used };
+    const uint64_t values[BATCH_STATS] = { c->passes, c->rows, c->steps,
+                                           c->drafted, c->drafts_used };
 
     if (i < 0 || i >= BATCH_STATS) return NULL;
     *value = (int64_t)values[i];

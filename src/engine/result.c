@@ -158,8 +158,8 @@ static enum status prefix_ids(struct sentence_builder *c, const char *prefix,
     return ST_OK;
 }
 
-/* Point the jobs of sentences `at` and later to their sentences. Needed whenever
- * the sentences have moved in memory. */
+/* Let the jobs of sentences `at` and later point to their sentences. Needed
+ * whenever the sentences have moved in memory. */
 static void result_update_job_sentences(struct result *r, int at)
 {
     for (int i = at; i < r->n_sentences; i++) {

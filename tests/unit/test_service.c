@@ -76,7 +76,7 @@ static skmt_options *options(const char *list)
     return o;
 }
 
-/* ---- what is asked --------------------------------------------------------- */
+/* ---- what is asked ------------------------------------------------------- */
 
 /* Everything that a request may have. */
 struct order {
@@ -147,7 +147,7 @@ static skmt_result *result_alone(struct shop *d, const struct order *w,
     return r;
 }
 
-/* ---- comparing results ----------------------------------------------------- */
+/* ---- comparing results --------------------------------------------------- */
 
 static void same_pairs(const skmt_result *a, const skmt_result *b, int seg)
 {
@@ -199,7 +199,7 @@ static void same_result(const skmt_result *a, const skmt_result *b)
     }
 }
 
-/* ---- a batch of different requests ------------------------------------------ */
+/* ---- a batch of different requests --------------------------------------- */
 
 static int64_t service_stat(skmt_service *s, const char *what)
 {
@@ -382,7 +382,7 @@ TEST(bad_requests_are_answered_with_errors)
     shop_close(&d);
 }
 
-/* ---- random ------------------------------------------------------------------ */
+/* ---- random -------------------------------------------------------------- */
 
 enum { THREADS = 16, SLOTS = 8 };
 

@@ -12,7 +12,7 @@
 #include "engine/session.h"
 #include "tiny_net.h"
 
-/* ---- an office: a model, a service, and requests that record answers ------ */
+/* ---- an office: a model, a service, and requests that record answers ----- */
 
 enum { MOST = 64 };
 
@@ -160,7 +160,7 @@ static void check_answer(struct office *f, int i, enum status want)
     if (f->q[i]) CHECK_INT(request_result(f->q[i]) != NULL, !want);
 }
 
-/* ---- order ---------------------------------------------------------------- */
+/* ---- order --------------------------------------------------------------- */
 
 TEST(a_request_says_what_a_session_says)
 {
@@ -235,7 +235,7 @@ TEST(answers_come_in_any_order)
     office_close(&f);
 }
 
-/* ---- cancel ---------------------------------------------------------------- */
+/* ---- cancel -------------------------------------------------------------- */
 
 TEST(cancel_in_the_queue)
 {
@@ -341,7 +341,7 @@ TEST(a_service_that_is_freed_answers_its_requests)
     }
 }
 
-/* ---- deadlines ------------------------------------------------------------ */
+/* ---- deadlines ----------------------------------------------------------- */
 
 TEST(deadlines_in_the_queue_and_in_the_batch)
 {
@@ -456,7 +456,7 @@ TEST(an_idle_worker_answers_late_requests)
     office_close(&f);
 }
 
-/* ---- a full queue ---------------------------------------------------------- */
+/* ---- a full queue -------------------------------------------------------- */
 
 enum { MOST_FILL = 200 };
 
@@ -531,7 +531,7 @@ TEST(submit_waits_while_the_queue_is_full)
     }
 }
 
-/* ---- callbacks ------------------------------------------------------------- */
+/* ---- callbacks ----------------------------------------------------------- */
 
 struct chain {
     struct office *f;
@@ -572,7 +572,7 @@ TEST(a_callback_can_submit_and_free)
     office_close(&f);
 }
 
-/* ---- many threads ---------------------------------------------------------- */
+/* ---- many threads -------------------------------------------------------- */
 
 enum { SUBMITTERS = 6, EACH = 30, TEXTS = 4 };
 
@@ -649,7 +649,7 @@ TEST(who_waits_when_the_service_is_freed_returns)
     office_close(&f);
 }
 
-/* ---- sessions --------------------------------------------------------------- */
+/* ---- sessions ------------------------------------------------------------ */
 
 struct stopper { struct session *s; atomic_bool done; };
 
@@ -700,7 +700,7 @@ TEST(a_session_can_be_canceled)
     office_close(&f);
 }
 
-/* ---- errors ------------------------------------------------------------------ */
+/* ---- errors -------------------------------------------------------------- */
 
 TEST(a_request_is_submitted_once)
 {
@@ -775,7 +775,7 @@ TEST(streams_and_sessions_limit_the_beam)
     office_close(&f);
 }
 
-/* ---- a device that fails ------------------------------------------------------ */
+/* ---- a device that fails ------------------------------------------------- */
 
 /* A backend whose executors are those of another one until fail_at passes have
  * been run. */
