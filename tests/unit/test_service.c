@@ -382,6 +382,27 @@ TEST(bad_requests_are_answered_with_errors)
     shop_close(&d);
 }
 
+/* Without a translation in another thread there is nothing to cancel. */
+TEST(canceling_an_idle_session_does_nothing)
+{
+    skmt_result *a = NULL, *b = NULL;
+    skmt_session *s = NULL;
+    skmt_error err;
+    struct shop d;
+
+    shop_open(&d);
+    OK(skmt_session_new(&s, d.model, NULL, &err));
+    skmt_session_cancel(s);
+    OK(skmt_session_translate(s, "the and in", 10, NULL, &a, &err));
+    skmt_session_cancel(s);
+    OK(skmt_session_translate(s, "the and in", 10, NULL, &b, &err));
+    same_result(a, b);
+    skmt_result_free(a);
+    skmt_result_free(b);
+    skmt_session_free(s);
+    shop_close(&d);
+}
+
 /* ---- random -------------------------------------------------------------- */
 
 enum { THREADS = 16, SLOTS = 8 };
