@@ -651,10 +651,10 @@ SKMT_API void skmt_request_free(skmt_request *q);
 /* The following functions say what is wanted. They copy what they are given,
  * and have no effect after the request was submitted. */
 
-/* Use these options instead of those of the service. Options "threads",
- * "batch", "key-cache" and "key-file-limit" are always those of the service.
- * Options that need more room than the service has ("max-source", "max-len-a"
- * and "max-len-b") are an error. */
+/* Use these options instead of those of the service; NULL means the defaults.
+ * Options "threads", "batch", "key-cache" and "key-file-limit" are always those
+ * of the service. If "max-source", "max-len-a" or "max-len-b" need more room
+ * than they do with the options of the service, the request fails. */
 SKMT_API void skmt_request_set_options(skmt_request *q, const skmt_options *o);
 /* Make the translation begin with this text. */
 SKMT_API skmt_status skmt_request_set_prefix(skmt_request *q,
@@ -673,14 +673,14 @@ SKMT_API void skmt_request_use(skmt_request *q, skmt_tm *tm, skmt_keys *keys);
 SKMT_API void skmt_request_set_priority(skmt_request *q, int priority);
 /* Answer the request with SKMT_DEADLINE if it is not finished this many
  * milliseconds from now. A request that is late is answered after at most one
- * step of the search, and at once if a thread waits for it. */
+ * pass of the decoder, and at once if a thread waits for it. */
 SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
 /* Set a function that is called when the request is answered. It runs in a
- * thread of the service, or inside skmt_service_submit, skmt_request_cancel,
- * skmt_request_wait, skmt_request_free or skmt_service_free in another thread.
- * It should be short. It may read the answer, free the request, and submit
- * other requests, which does not wait in a thread of the service. It must not
- * wait for requests or free the service. */
+ * thread of the service, inside a call of skmt_service_submit,
+ * skmt_request_cancel, skmt_request_wait or skmt_request_free for this request,
+ * or inside skmt_service_free. It should be short. It may read the answer, free
+ * the request, and submit other requests; in a thread of the service this does
+ * not wait. It must not wait for requests or free the service. */
 typedef void skmt_request_fn(void *user, skmt_request *q);
 SKMT_API skmt_status skmt_request_set_callback(skmt_request *q,
                                                skmt_request_fn *fn, void *user,

@@ -34,8 +34,10 @@ void skmt_request_free(skmt_request *q) { request_free(request_of(q)); }
 
 void skmt_request_set_options(skmt_request *q, const skmt_options *o)
 {
+    struct options all = options_or_defaults(o);
+
     if (!request_submitted(request_of(q)))
-        request_set_options(request_of(q), &o->o);
+        request_set_options(request_of(q), &all);
 }
 
 skmt_status skmt_request_set_prefix(skmt_request *q, const char *prefix,

@@ -34,9 +34,9 @@
 struct request;
 struct workers;
 
-/* Called once, by the thread that answers: a worker, or a thread inside
- * service_submit, request_cancel, request_wait, service_free or a function that
- * cancels. It may submit other requests, and may free its own. */
+/* Called once, by the thread that answers: a worker, a thread that submits,
+ * cancels or frees this request or waits for it, or one that cancels all
+ * requests. It may submit other requests, and may free its own. */
 typedef void request_fn(void *user, struct request *q);
 
 /* Where to look for pairs. All pointers are borrowed. tm is used only while the

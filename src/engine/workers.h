@@ -12,11 +12,12 @@
  * jobs, the other threads help with its matrix products (base/pool.h).
  *
  * Every turn first answers the requests whose deadline has passed, whichever
- * worker has their jobs; so does a thread that waits for a request or for room
- * in the queue, and a worker that waits for jobs. If all workers are in a turn,
- * the answer comes when the first of them begins its next turn. A turn is one
- * decoder pass; when jobs enter, it also computes the missing keys of their
- * pairs and encodes them, and late requests are answered again before its pass.
+ * worker has their jobs; so does a worker that waits for jobs. A thread that
+ * submits a request or waits for it answers it if it is late. Otherwise, if all
+ * workers are in a turn, the answer comes when the first of them begins its
+ * next turn. A turn is one decoder pass. When jobs enter, it also computes the
+ * missing keys of their pairs and encodes them, which can take longer than a
+ * pass; then late requests are answered before the pass, too.
  *
  * All functions may be called by any thread, except workers_turn and
  * workers_free. Submitting takes two calls, because the request is prepared
