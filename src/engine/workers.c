@@ -113,7 +113,8 @@ static void count_answer(struct workers_stats *s, enum status st)
 static void answer_one(struct workers *ws, struct request *q,
                        struct outbox *out)
 {
-    if (!q->err.status) result_finish(q->result, q->o.nbest, &q->err);
+    if (!q->err.status && !result_finish(q->result, q->o.nbest, &q->err))
+        err_clear(&q->err);
     atomic_store(&q->ready, true);
     if (q->fn) q->fn(q->user, q);
     pthread_mutex_lock(&ws->lock);
