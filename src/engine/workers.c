@@ -349,6 +349,17 @@ void workers_wait(struct workers *ws, struct request *q)
     request_drop(q);
 }
 
+bool workers_failed(struct workers *ws, struct err *e)
+{
+    bool failed;
+
+    pthread_mutex_lock(&ws->lock);
+    failed = ws->n_failed == ws->n;
+    if (failed) *e = ws->failure;
+    pthread_mutex_unlock(&ws->lock);
+    return failed;
+}
+
 const struct batch_limits *workers_limits(const struct workers *ws)
 {
     return &ws->limits;
