@@ -12,7 +12,7 @@
  *     skmt_free(english);
  *     skmt_model_close(model);
  *
- * There are three ways to translate:
+ * There are four ways to translate:
  *   1. skmt_translate()    One text in, one text out.
  *   2. skmt_session        Many texts, one after another. A session reuses
  *                          its buffers, and returns n-best lists, scores and
@@ -20,6 +20,9 @@
  *                          forced.
  *   3. skmt_stream         A whole corpus. Texts are batched and shared among
  *                          threads, and the results come back in order.
+ *   4. skmt_service        Requests from many threads, such as those of a
+ *                          server. Each has its own options, memory, priority
+ *                          and deadline, and is answered when it is finished.
  *
  * Errors. A function that can fail returns a skmt_status (0 is success) or
  * NULL, and describes the error in the caller's skmt_error, unless that pointer
@@ -33,15 +36,17 @@
  *
  * Threads. A skmt_model never changes; any number of threads may use it at the
  * same time. A session, a result or an options object may be used by one thread
- * at a time. The same holds for a stream, except that any thread may call
- * skmt_stream_cancel. The callback of a stream runs in a thread of the stream,
- * or inside skmt_stream_push, skmt_stream_push_with, skmt_stream_flush or
+ * at a time. The same holds for a stream and a request; the exceptions are
+ * described with their functions. Any number of threads may use a service at
+ * the same time. The callback of a stream runs in a thread of the stream, or
+ * inside skmt_stream_push, skmt_stream_push_with, skmt_stream_flush or
  * skmt_stream_use. It is called in input order and never runs concurrently with
  * itself. It must not call any skmt_stream_* function; to cancel, it returns
  * non-zero.
  *
- * Lifetime. Close a model last: after the sessions, streams, results and key
- * caches made with it, and after the memory files that were searched with it.
+ * Lifetime. Close a model last: after the sessions, streams, services, requests,
+ * results and key caches made with it, and after the memory files that were
+ * searched with it.
  *
  * Text. All text is UTF-8. A string that is passed with a length needs no
  * terminating NUL. Strings that the library returns or passes to a callback
@@ -79,7 +84,8 @@ typedef enum skmt_status {
     SKMT_ARGUMENT,      /* an argument or option is invalid */
     SKMT_TEXT,          /* a text is not valid UTF-8 */
     SKMT_LIMIT,         /* a limit was exceeded */
-    SKMT_CANCELED       /* canceled by the caller or a callback */
+    SKMT_CANCELED,      /* canceled by the caller or a callback */
+    SKMT_DEADLINE       /* the deadline of a request has passed */
 } skmt_status;
 
 typedef struct skmt_error {
@@ -258,6 +264,11 @@ SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
                                                  size_t n,
                                                  skmt_result **results,
                                                  skmt_error *err);
+
+/* Make a translation that another thread has begun with this session return
+ * soon. Its unfinished texts fail with SKMT_CANCELED. Does nothing when no
+ * translation is running. May be called by any thread. */
+SKMT_API void skmt_session_cancel(skmt_session *s);
 
 /* ---- streams --------------------------------------------------------- */
 
@@ -614,6 +625,121 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
                                            size_t len, const char *prefix,
                                            const skmt_similar *pairs, int n,
                                            skmt_error *err);
+
+/* ---- requests and services */
+
+/* A request is one text to translate, with everything that belongs to it. A
+ * service translates the requests of any number of threads together:
+ *
+ *     skmt_service_new(&service, model, NULL, &err);
+ *     skmt_request_new(&q, text, strlen(text), &err);
+ *     skmt_request_use(q, tm, NULL);
+ *     skmt_request_set_deadline(q, 2000);
+ *     if (!skmt_service_submit(service, q, 0, &err) &&
+ *         !skmt_request_wait(q, &err))
+ *         puts(skmt_result_text(skmt_request_result(q), 0, NULL));
+ *     skmt_request_free(q);
+ *
+ * A request gets the same bytes as in a session with its options, whatever
+ * other requests are translated at the same time. It is answered exactly once:
+ * with a result, with an error, with SKMT_CANCELED or with SKMT_DEADLINE.
+ *
+ * Threads. Until it is submitted, a request is used by one thread at a time.
+ * After that any thread may call skmt_request_cancel, _wait, _result and
+ * _error. */
+typedef struct skmt_request skmt_request;
+typedef struct skmt_service skmt_service;
+
+/* Make a request. The text is copied. */
+SKMT_API skmt_status skmt_request_new(skmt_request **out, const char *text,
+                                      size_t len, skmt_error *err);
+/* Free a request with its result. A request without an answer is canceled
+ * first. May be called by its callback. NULL is fine. */
+SKMT_API void skmt_request_free(skmt_request *q);
+
+/* The following functions say what is wanted. They copy what they are given,
+ * and have no effect after the request was submitted. */
+
+/* Use these options instead of those of the service; NULL means the defaults.
+ * Options "threads", "batch", "key-cache" and "key-file-limit" are always those
+ * of the service. If "max-source", "max-len-a" or "max-len-b" need more room
+ * than they do with the options of the service, the request fails. */
+SKMT_API void skmt_request_set_options(skmt_request *q, const skmt_options *o);
+/* Make the translation begin with this text. */
+SKMT_API skmt_status skmt_request_set_prefix(skmt_request *q,
+                                             const char *prefix,
+                                             skmt_error *err);
+/* Use n pairs, best first, instead of a search in a memory. */
+SKMT_API skmt_status skmt_request_set_pairs(skmt_request *q,
+                                            const skmt_similar *pairs, int n,
+                                            skmt_error *err);
+/* Use this memory. It is searched by the thread that submits the request; many
+ * requests may be submitted with the same tm at the same time, but meanwhile no
+ * thread may call another function with it. tm may be NULL. keys may be NULL:
+ * then the service keeps keys of its own. Free the keys after the service. */
+SKMT_API void skmt_request_use(skmt_request *q, skmt_tm *tm, skmt_keys *keys);
+/* Requests with a higher priority are translated first. The default is 0. */
+SKMT_API void skmt_request_set_priority(skmt_request *q, int priority);
+/* Answer the request with SKMT_DEADLINE if it is not finished this many
+ * milliseconds from now. A request that is late is answered after at most one
+ * pass of the decoder, and at once if a thread waits for it. */
+SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
+/* Set a function that is called when the request is answered. It runs in a
+ * thread of the service, inside a call of skmt_service_submit,
+ * skmt_request_cancel, skmt_request_wait or skmt_request_free for this request,
+ * or inside skmt_service_free. It should be short. It may read the answer, free
+ * the request, and submit other requests; in a thread of the service this does
+ * not wait. It must not wait for requests or free the service. */
+typedef void skmt_request_fn(void *user, skmt_request *q);
+SKMT_API skmt_status skmt_request_set_callback(skmt_request *q,
+                                               skmt_request_fn *fn, void *user,
+                                               skmt_error *err);
+
+/* Answer the request with SKMT_CANCELED, unless it has an answer. A request
+ * that is not submitted yet is answered when it is. */
+SKMT_API void skmt_request_cancel(skmt_request *q);
+/* Wait until a submitted request is answered and its callback has returned.
+ * Returns the error of the answer, as skmt_request_error does. */
+SKMT_API skmt_status skmt_request_wait(skmt_request *q, skmt_error *err);
+/* The result, which belongs to the request. NULL when the request has no answer
+ * yet, and when it failed. */
+SKMT_API skmt_result *skmt_request_result(skmt_request *q);
+/* Why the request failed; SKMT_OK if it has a result or no answer yet. */
+SKMT_API skmt_status skmt_request_error(const skmt_request *q,
+                                        skmt_error *err);
+
+/* Make a service and start its threads, as many as option "threads" says. The
+ * options are copied, and are those of requests that have none; NULL means the
+ * defaults. */
+SKMT_API skmt_status skmt_service_new(skmt_service **out,
+                                      const skmt_model *model,
+                                      const skmt_options *options,
+                                      skmt_error *err);
+/* Submit a request: cut it into sentences, search its memory, and put it into
+ * the queue. While the queue is full, this waits; with SKMT_NO_WAIT in flags it
+ * returns SKMT_LIMIT instead. If this returns SKMT_OK, the request is answered,
+ * maybe before the function returns; what is wrong with its text or its options
+ * is an answer, too. Otherwise it was not submitted, and the callback is not
+ * called. A request can be submitted once. */
+enum { SKMT_NO_WAIT = 1 };
+SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
+                                         int flags, skmt_error *err);
+/* Get statistic i: returns its name and sets *value. The names are those of
+ * skmt_session_stat, and:
+ *     answered    requests with an answer
+ *     failed      those of them that failed with an error
+ *     canceled    those answered with SKMT_CANCELED
+ *     late        those answered with SKMT_DEADLINE
+ *     live        requests without an answer
+ *     queued      sentences that wait
+ *     decoding    sentences that are being translated
+ * Returns NULL after the last. May be called by any thread. */
+SKMT_API const char *skmt_service_stat(skmt_service *s, int i,
+                                       int64_t *value);
+/* Cancel all requests, wait for the threads and for running callbacks, and free
+ * the service. Requests that were answered stay valid. No other thread may use
+ * the service at this time. NULL is fine. */
+SKMT_API void skmt_service_free(skmt_service *s);
 
 /* A pair that was found for a sentence. There are two cases:
  *

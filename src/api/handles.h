@@ -40,4 +40,8 @@ static inline struct options options_or_defaults(const skmt_options *o)
     return o ? o->o : d;
 }
 
+/* The statistics that sessions, streams and services have in common. */
+enum { BATCH_STATS = 5 };
+const char *batch_stat(const struct batch_counts *c, int i, int64_t *value);
+
 #endif

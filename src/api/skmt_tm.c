@@ -30,6 +30,7 @@ skmt_status skmt_tm_open(skmt_tm **out, const char *path, skmt_tm_mode mode,
                                     "the name of the memory file is missing");
     tm = calloc(1, sizeof *tm);
     if (!tm) return (skmt_status)err_nomem(err_of(err), "a memory file");
+    pthread_mutex_init(&tm->lock, NULL);
     strbuf_init(&tm->text, 0);
     for (int i = 0; i < 2; i++) strbuf_init(&tm->scratch[i], 0);
     st = tmfile_open(&tm->f, path, (enum store_mode)mode, err_of(err));
@@ -42,6 +43,7 @@ void skmt_tm_close(skmt_tm *tm)
 {
     if (!tm) return;
     tmfile_close(tm->f);
+    pthread_mutex_destroy(&tm->lock);
     free(tm->list);
     strbuf_release(&tm->text);
     for (int i = 0; i < 2; i++) strbuf_release(&tm->scratch[i]);

@@ -18,7 +18,8 @@
     S(ARGUMENT, "an argument or option is not valid")         \
     S(TEXT,     "the text is not valid UTF-8")                \
     S(LIMIT,    "a limit was exceeded")                       \
-    S(CANCELED, "stopped before the end")
+    S(CANCELED, "stopped before the end")                     \
+    S(DEADLINE, "the deadline has passed")
 
 enum status {
 #define S(name, text) ST_##name,

@@ -19,6 +19,9 @@ enum preset { PRESET_SK1, PRESET_SK2, PRESET_PAPER_SK1, PRESET_PAPER_SK2 };
 enum eos_mode { EOS_ABSTAINS, EOS_COUNTS };
 enum exact_mode { EXACT_AUTO, EXACT_USE, EXACT_STEER };
 
+/* The largest value of option beam. */
+enum { MAX_BEAM = 64 };
+
 /* The temperature of the SK-MT paper. */
 #define PAPER_TAU 100
 

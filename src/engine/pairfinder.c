@@ -6,8 +6,8 @@
  * datastore_builder.c.
  *
  * Invariants:
- *   - After pairfinder_run a sentence has a job, or is an exact match with a
- *     pairset, or was empty. `pending` of the result is its number of jobs.
+ *   - After pairfinder_run a sentence has a job, or a stored translation and a
+ *     pairset, or was empty.
  *   - No pairset has alternatives left when it is attached to a sentence. */
 #include "engine/pairfinder.h"
 
@@ -70,8 +70,8 @@ static enum status pairfinder_fetch(struct pairfinder *pf,
     if (st || !*usable) return st;
     if (tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
     if (!st)
-        st = steering_pair_prepare(pf->en, pf->keys->cache, source, target,
-                                   to, e);
+        st = steering_pair_prepare(pf->en, pf->keys->cache, source, target, to,
+                                   e);
     *usable = to->keys || to->n_tgt > 0;
     return st;
 }
@@ -194,16 +194,12 @@ static struct str sentence_text(const struct result *r,
 
 /* Make the target of the first pair the translation of the sentence. The
  * sentence takes ownership of the pairset. */
-static void pairfinder_use_exact(struct result *r, struct sentence *s,
-                                 struct pairset *m)
+static enum status pairfinder_use_exact(struct sentence *s, struct pairset *m,
+                                        struct err *e)
 {
-    assert(m->n > 0 && !m->n_alternatives && m->pairs[0].target);
-    assert(!s->pairset && r->pending >= (s->job != NULL));
-    r->pending -= s->job != NULL;
-    job_free(s->job);
-    s->job = NULL;
+    assert(m->n > 0 && !m->n_alternatives && !s->pairset);
     s->pairset = m;
-    s->exact = true;
+    return result_use_stored(s, m->pairs[0].target, e);
 }
 
 /* Whether lambda can be above 0 under these options. */
@@ -278,16 +274,13 @@ static enum status match_sentence(struct pairfinder *pf, struct result *r,
 
     if (st) return st;
     if (!may_reuse) pairset_drop_alternatives(m);
-    if (may_reuse && pairset_keep_exact(m, text)) {
-        pairfinder_use_exact(r, s, m);
-        return ST_OK;
-    }
+    if (may_reuse && pairset_keep_exact(m, text))
+        return pairfinder_use_exact(s, m, e);
     if (may_reuse && s->n_pieces <= SHORT_PIECES)
         st = search_more(pf, text, &more, e);
     if (more && pairset_keep_exact(more, text)) {
         pairset_free(m);
-        pairfinder_use_exact(r, s, more);
-        return ST_OK;
+        return pairfinder_use_exact(s, more, e);
     }
     pairset_free(more);
     if (!st) return pairfinder_attach(pf, s, m, e);
@@ -316,9 +309,8 @@ static enum status match_joined_sentences(struct pairfinder *pf,
         pairset_free(m);
         return st;
     }
-    pairfinder_use_exact(r, &r->sentences[first], m);
     *found = true;
-    return ST_OK;
+    return pairfinder_use_exact(&r->sentences[first], m, e);
 }
 
 /* Look for a text of several sentences that is stored as a whole. */

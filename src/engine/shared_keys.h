@@ -1,5 +1,5 @@
-/* shared_keys.h - a cache of keys, with or without a key file, that sessions
- * and streams share. The public API calls it skmt_keys. */
+/* shared_keys.h - a cache of keys, with or without a key file, that sessions,
+ * streams and services share. The public API calls it skmt_keys. */
 #ifndef ENGINE_SHARED_KEYS_H
 #define ENGINE_SHARED_KEYS_H
 

@@ -165,14 +165,14 @@ TEST(public_and_internal_statuses_agree)
 {
     static const skmt_status list[] = { SKMT_OK, SKMT_NOMEM, SKMT_IO,
         SKMT_FORMAT, SKMT_VERSION, SKMT_ARGUMENT, SKMT_TEXT, SKMT_LIMIT,
-        SKMT_CANCELED };
+        SKMT_CANCELED, SKMT_DEADLINE };
     static const char *const names[] = {
 #define S(name, text) #name,
         STATUS_LIST(S)
 #undef S
     };
     static const char *const wanted[] = { "OK", "NOMEM", "IO", "FORMAT",
-        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED" };
+        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED", "DEADLINE" };
 
     CHECK_INT(COUNT(list), ST_COUNT);
     for (int i = 0; i < ST_COUNT; i++) {
