@@ -7,7 +7,7 @@
 
 #include "api/public_pair.h"
 #include "api/tm_handle.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 #include "tm/recover.h"
 
 _Static_assert((int)SKMT_TM_READ == (int)STORE_READ &&

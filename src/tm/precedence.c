@@ -2,7 +2,7 @@
  * precedence.h states. It does not search for them. */
 #include "tm/precedence.h"
 
-#include "formats/tags.h"
+#include "pair/tags.h"
 
 enum status precedence_read(struct store *s, int64_t text, int priority,
                             struct precedence *out, struct err *e)

@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 
 #include "base/err.h"
-#include "formats/unit.h"
+#include "pair/unit.h"
 #include "tm/tmfile.h"
 
 struct recovery {

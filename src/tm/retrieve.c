@@ -19,7 +19,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 #include "text/utf8.h"
 #include "tm/precedence.h"
 

@@ -7,7 +7,7 @@
  * index_build_new, then any number of units, then import_publish, which
  * prepares the store, publishes the index and commits. Whatever fails, closing
  * both removes what was written. */
-#include "tm/import.h"
+#include "exchange/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "base/invariant.h"
 #include "base/strbuf.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 
 enum { PROGRESS_EVERY = 512 };
 

@@ -1,7 +1,7 @@
 /* export.c - writes the pairs of a memory to a file, one at a time, through
  * formats/writer.h. The file appears under its name only when it is
  * complete. */
-#include "tm/export.h"
+#include "exchange/export.h"
 
 #include "base/invariant.h"
 #include "base/strbuf.h"
