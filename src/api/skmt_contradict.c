@@ -8,7 +8,7 @@
 #include "tm/contradict.h"
 
 struct contradiction_report {
-    struct store *store;
+    struct tmfile *file;
     skmt_contradiction_fn *fn;
     void *user;
     skmt_translation *list;
@@ -35,7 +35,7 @@ static enum status fill_translation(struct contradiction_report *y, size_t i,
 {
     const struct confirmation *last = &from->precedence.last;
     struct pair p;
-    enum status st = store_get(y->store, last->pair, &p, y->e);
+    enum status st = tmfile_get(y->file, last->pair, &p, y->e);
 
     y->list[i] = (skmt_translation){ .confirmed = (int64_t)last->time,
                                      .occurrences = last->occurrences,
@@ -62,15 +62,15 @@ static int report_contradiction(void *user, struct str source,
 skmt_status skmt_tm_contradictions(skmt_tm *tm, skmt_contradiction_fn *fn,
                                    void *user, int64_t *n, skmt_error *err)
 {
-    struct contradiction_report y = { .store = tm->f->store, .fn = fn,
+    struct contradiction_report y = { .file = tm->f, .fn = fn,
                                       .user = user, .e = inner(err) };
     int64_t sources = 0;
     enum status st;
 
     err_clear(inner(err));
     strbuf_init(&y.source, 0);
-    st = contradict_list(tm->f, report_contradiction, &y, &sources,
-                         inner(err));
+    st = tmfile_contradictions(tm->f, report_contradiction, &y, &sources,
+                               inner(err));
     if (st == ST_CANCELED)
         st = y.failed ? y.failed
                       : err_set(inner(err), ST_CANCELED, "stopped");

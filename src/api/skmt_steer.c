@@ -62,6 +62,12 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     return names[i];
 }
 
+static int report_warming(void *user, const char *what, uint64_t done,
+                          uint64_t total, uint64_t units)
+{
+    return tmfile_report(user, what, done, total, units);
+}
+
 skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
                            const skmt_options *options, int64_t *made,
                            skmt_error *err)
@@ -71,7 +77,8 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(inner(err));
-    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, inner(err));
+    st = shared_keys_warm(keys->k, keys->en, &o, tmfile_source(tm->f),
+                          report_warming, tm->f, &n, inner(err));
     if (made) *made = n;
     return (skmt_status)st;
 }
@@ -83,7 +90,8 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(inner(err));
-    st = shared_keys_drop_others(keys->k, tm->f, &n, inner(err));
+    st = shared_keys_drop_others(keys->k, tmfile_source(tm->f), &n,
+                                 inner(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }
@@ -95,11 +103,16 @@ static struct session *session_of(skmt_session *s)
     return (struct session *)(void *)s;
 }
 
+static struct pair_source *source_of(skmt_tm *tm)
+{
+    return tm ? tmfile_source(tm->f) : NULL;
+}
+
 skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm, skmt_keys *keys,
                              skmt_error *err)
 {
     err_clear(inner(err));
-    return (skmt_status)session_set_memory(session_of(s), tm ? tm->f : NULL,
+    return (skmt_status)session_set_memory(session_of(s), source_of(tm),
                                            keys ? keys->k : NULL, inner(err));
 }
 
@@ -107,7 +120,7 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
                             skmt_error *err)
 {
     err_clear(inner(err));
-    return (skmt_status)stream_set_memory(s->s, tm ? tm->f : NULL,
+    return (skmt_status)stream_set_memory(s->s, source_of(tm),
                                           keys ? keys->k : NULL, inner(err));
 }
 

@@ -5,10 +5,12 @@
 
 #include "api/handles.h"
 #include "base/strbuf.h"
+#include "tm/retrieve.h"
 #include "tm/tmfile.h"
 
 struct skmt_tm {
     struct tmfile *f;
+    struct retriever *retriever;        /* NULL: no search yet */
     struct memory_info *list;   /* [n_list] memories, read by list_memories */
     size_t n_list;
     struct strbuf text;         /* the strings that skmt_tm_get returned */

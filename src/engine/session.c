@@ -40,7 +40,7 @@ enum status session_new(struct session **out, const struct engine *en,
     return st;
 }
 
-enum status session_set_memory(struct session *s, struct tmfile *tm,
+enum status session_set_memory(struct session *s, struct pair_source *source,
                                struct shared_keys *keys, struct err *e)
 {
     struct pairfinder *pf;
@@ -52,7 +52,7 @@ enum status session_set_memory(struct session *s, struct tmfile *tm,
         st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
-    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&pf, s->engine, &s->o, source, keys->cache, e);
     if (st) return st;
     pairfinder_free(s->pairfinder);
     s->pairfinder = pf;

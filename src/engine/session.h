@@ -28,10 +28,10 @@ enum status session_new(struct session **out, const struct engine *en,
                         const struct options *o, struct err *e);
 void session_free(struct session *s);           /* NULL is fine */
 
-/* Steer by this memory from now on. tm may be NULL: then only given pairs
- * steer. keys may be NULL: then the session uses keys of its own. Both are
- * borrowed. */
-enum status session_set_memory(struct session *s, struct tmfile *tm,
+/* Steer by the pairs of this source from now on. source may be NULL: then only
+ * given pairs steer. keys may be NULL: then the session uses keys of its own.
+ * Both are borrowed. */
+enum status session_set_memory(struct session *s, struct pair_source *source,
                                struct shared_keys *keys, struct err *e);
 
 struct batch_counts session_counts(const struct session *s);

@@ -269,7 +269,7 @@ static void enqueue(struct stream *s, struct result *r)
     }
 }
 
-enum status stream_set_memory(struct stream *s, struct tmfile *tm,
+enum status stream_set_memory(struct stream *s, struct pair_source *source,
                               struct shared_keys *keys, struct err *e)
 {
     struct pairfinder *pf;
@@ -280,7 +280,7 @@ enum status stream_set_memory(struct stream *s, struct tmfile *tm,
         st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
     if (st) return st;
     if (!keys) keys = s->own_keys;
-    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys->cache, e);
+    st = pairfinder_new(&pf, s->engine, &s->o, source, keys->cache, e);
     /* Texts already pushed finish with the keys that they began with. */
     if (!st) st = stream_flush(s, e);
     if (st) {

@@ -25,9 +25,9 @@ typedef int stream_fn(void *user, uint64_t number, struct result *r,
 enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
-/* Use this memory from now on, as session_set_memory does. Called by the thread
+/* Use this source from now on, as session_set_memory does. Called by the thread
  * that pushes; waits until all texts pushed before are delivered. */
-enum status stream_set_memory(struct stream *s, struct tmfile *tm,
+enum status stream_set_memory(struct stream *s, struct pair_source *source,
                               struct shared_keys *keys, struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);

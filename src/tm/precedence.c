@@ -4,13 +4,6 @@
 
 #include "pair/tags.h"
 
-enum status precedence_read(struct store *s, int64_t text, int priority,
-                            struct precedence *out, struct err *e)
-{
-    *out = (struct precedence){ .priority = priority };
-    return store_text_confirmed(s, text, &out->last, e);
-}
-
 int precedence_compare(const struct precedence *a,
                        const struct precedence *b)
 {

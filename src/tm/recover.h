@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "pair/unit.h"
-#include "tm/tmfile.h"
+#include "tm/progress.h"
 
 struct recovery {
     int64_t pairs;              /* saved */

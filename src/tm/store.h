@@ -117,6 +117,9 @@ struct pair_filter {
 enum status store_delete_where(struct store *s, const struct pair_filter *f,
                                int64_t *n, struct err *e);
 
+/* The memory of a pair. ST_ARGUMENT when there is no such pair. */
+enum status store_pair_memory(struct store *s, int64_t id, int64_t *memory,
+                              struct err *e);
 /* The strings of a pair are valid until the next call on the same store or
  * cursor. */
 enum status store_get(struct store *s, int64_t id, struct pair *out,
