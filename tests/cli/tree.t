@@ -24,12 +24,13 @@ The check finds violations, also if a reference continues on the next line.
 
   $ printf '# 1 One\n\n## 1.1 First\n\n## 1.2 Second\n\n## 1.2 Third\n' > m.md
   $ printf '/* %s 1.1, %s.md 1.2 and %s\n * 1.3 */\n' method method method > a.c
-  $ printf 'In `a.c: method` and in\n`src/a.c:\nmain, method`; `a.c` is text.\n' > b.md
+  $ printf 'In `a.c: method` and in\n`src/a.c:\nmain, method`; `a.c` is text.\n\nAn empty line, then `src/a.c: gone`.\n' > b.md
   $ printf 'int method;\n' > src/a.c
   $ printf 'Formulas (1.1, 1.4).\n' > papers.md
   $ awk -f "$TOP/tools/doc_refs.awk" m.md a.c b.md papers.md
   a.c:2: there is no section 1.3 in m.md
   b.md:3: src/a.c has no main
+  b.md:5: src/a.c has no gone
   papers.md:1: there is no section 1.4 in m.md
   m.md: there are 2 sections 1.2
   [1]
