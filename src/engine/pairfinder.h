@@ -21,7 +21,7 @@ struct similar_pair {
     double similarity;
 };
 
-struct pairfinder;
+struct pairfinder;              /* opaque */
 
 /* source may be NULL: then only given pairs are used. en, source and keys are
  * borrowed; o is copied. */

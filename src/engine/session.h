@@ -11,7 +11,7 @@
 #include "engine/result.h"
 #include "search/batch.h"
 
-struct session;
+struct session;                 /* opaque */
 
 struct request {
     const char *text;

@@ -14,7 +14,7 @@
 #include "engine/result.h"
 #include "search/batch.h"
 
-struct stream;
+struct stream;                  /* opaque */
 
 /* Called in input order, one call at a time, by a worker, push or flush. The
  * result is freed after the call; it is NULL when the text failed. A non-zero

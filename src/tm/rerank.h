@@ -56,7 +56,7 @@ struct match {
 struct matches { struct match *at; size_t n, n_more, cap; };
 void matches_release(struct matches *m);
 
-struct reranker;
+struct reranker;                /* opaque */
 enum status reranker_new(struct reranker **out, struct err *e);
 void reranker_free(struct reranker *r);         /* NULL is fine */
 

@@ -16,7 +16,7 @@ struct retrieve_query {
     uint64_t tokenizer;         /* the hash that identifies sw */
 };
 
-struct retriever;
+struct retriever;               /* opaque */
 enum status retriever_new(struct retriever **out, struct err *e);
 void retriever_free(struct retriever *rt);      /* NULL is fine */
 

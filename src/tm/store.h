@@ -32,7 +32,7 @@
 #include "pair/pair.h"
 #include "tm/problems.h"
 
-struct store;
+struct store;                   /* opaque */
 
 enum store_mode {
     STORE_READ,                 /* must exist; the file and its folder may be
@@ -142,7 +142,7 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
  * a read transaction. A pair whose text does not match its hash ends the
  * iteration with ST_FORMAT, and so do missing pairs where the file shows that
  * they are missing. */
-struct pair_cursor;
+struct pair_cursor;             /* opaque */
 enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
                              const struct pair_filter *f, struct err *e);
 /* *found is false at the end. */
@@ -152,7 +152,7 @@ void pair_cursor_close(struct pair_cursor *c);  /* NULL is fine */
 
 /* ---- imports ------------------------------------------------------------ */
 
-struct store_import;
+struct store_import;            /* opaque */
 
 /* Starts an import. origin names the first file. */
 enum status store_import_begin(struct store_import **out, struct store *s,

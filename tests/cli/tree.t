@@ -15,6 +15,22 @@ The check finds violations.
   apps/cli/bad.c:3: apps may include only what is in include/, not base/err.h
   [1]
 
+Nobody reaches into the structs of another module.
+
+  $ cd "$TOP" && find src apps tests bench tools -name '*.[ch]' | sort | xargs awk -f tools/opaque.awk
+
+The check finds a header of another module, and a struct that is said to be
+opaque and is not.
+
+  $ mkdir -p src/tm
+  $ printf '/* box_internal.h - the box.\n *\n * Also for: lid.\n */\nstruct box {\n};\n' > src/tm/box_internal.h
+  $ printf 'struct box;      /* opaque */\nstruct bag;  /* opaque */\nstruct bag {\n};\n' > src/tm/box.h
+  $ printf '#include "tm/box_internal.h"\n' | tee src/tm/box_open.c src/tm/lid.c src/tm/boxer.c > src/tm/box.c
+  $ awk -f "$TOP/tools/opaque.awk" src/tm/*.[ch]
+  src/tm/boxer.c:1: box_internal.h is for its own module
+  src/tm/box.h:3: struct bag is opaque in src/tm/box.h
+  [1]
+
 The sections of docs/method.md and the functions that comments and documents
 refer to exist.
 
