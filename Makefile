@@ -75,7 +75,10 @@ CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
 # use, examples, fuzzers and benchmarks.
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 UNIT     := $(call programs,tests/unit/test_*.c)
-HELPERS  := $(call programs,$(filter-out tests/unit/main.c \
+# tests/unit/toy_*.c are second implementations of interfaces (docs/seams.md),
+# which are linked to every unit test.
+TOYS     := $(wildcard tests/unit/toy_*.c)
+HELPERS  := $(call programs,$(filter-out tests/unit/main.c $(TOYS) \
               $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)) \
               tools/*.c)
 EXAMPLES := $(call programs,examples/*.c)
@@ -140,7 +143,8 @@ LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 LDFLAGS_test_key_cache = $(LDFLAGS_test_noalloc)
 
-$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinternal.a
+$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o \
+    $(TOYS:%.c=$(BUILD)/%.o) $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@
 
 $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a

@@ -9,7 +9,7 @@
 
 #include "engine/service.h"
 
-struct session;
+struct session;                 /* opaque */
 
 struct session_text {
     const char *text;

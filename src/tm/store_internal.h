@@ -1,5 +1,7 @@
 /* store_internal.h - declarations shared by the store_*.c files and recover.c.
  *
+ * Also for: recover.
+ *
  * Visibility is decided in one place, batch.state. A pair is visible when its
  * batch is BATCH_DONE. A text is visible when the batch that created it (its
  * id >> 32) is done and the text is not hidden. A text is hidden when it has

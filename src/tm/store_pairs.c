@@ -383,6 +383,15 @@ static enum status find_pair(struct store *s, int64_t id, int64_t *text,
     return ST_OK;
 }
 
+enum status store_pair_memory(struct store *s, int64_t id, int64_t *memory,
+                              struct err *e)
+{
+    int64_t text;
+
+    *memory = 0;
+    return find_pair(s, id, &text, memory, e);
+}
+
 /* Whether the text equals that of u already. */
 static enum status text_unchanged(struct store *s, int64_t text,
                                   const struct unit *u, bool *same,

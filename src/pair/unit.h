@@ -3,8 +3,8 @@
  * A reader fills a unit, the store keeps it, a writer writes it. Texts are
  * valid UTF-8 without NUL. Line breaks inside a text are '\n'. A unit borrows
  * all its strings. */
-#ifndef FORMATS_UNIT_H
-#define FORMATS_UNIT_H
+#ifndef PAIR_UNIT_H
+#define PAIR_UNIT_H
 
 #include <stdint.h>
 

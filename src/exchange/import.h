@@ -3,8 +3,8 @@
  * However many files an import has, their pairs become visible together, with
  * their index, or not at all. The import uses a bounded amount of memory, and
  * other writers can write while it runs. */
-#ifndef TM_IMPORT_H
-#define TM_IMPORT_H
+#ifndef EXCHANGE_IMPORT_H
+#define EXCHANGE_IMPORT_H
 
 #include "formats/reader.h"
 #include "tm/tmfile.h"

@@ -1,6 +1,6 @@
 /* export.h - writes all pairs of a memory to a file. */
-#ifndef TM_EXPORT_H
-#define TM_EXPORT_H
+#ifndef EXCHANGE_EXPORT_H
+#define EXCHANGE_EXPORT_H
 
 #include "formats/writer.h"
 #include "tm/tmfile.h"

@@ -1,267 +1,32 @@
-/* tags.c - strips inline tags, and converts them between file formats.
+/* tags_convert.c - converts the inline tags of a text between file formats.
  *
- * A tagged text is split into pieces: runs of text, and tags. What looks like a
- * tag but is not well-formed is text. The conversion writes every piece anew
- * and closes elements that were left open, so its result is always
- * well-formed.
+ * The text is split into pieces: runs of text, and tags (pair/tag_scan.h). The
+ * conversion writes every piece anew and closes elements that were left open,
+ * so its result is always well-formed.
  *
  * Invariants of struct converter: open[0..depth) are the elements that are
  * open in the output, outermost first, and depth <= MAX_NEST. in_code is the
  * depth of the outermost open code element, or 0, so in_code <= depth. Every
  * element that is pushed is popped, which writes its end. */
-#include "formats/tags.h"
+#include "formats/tags_convert.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/invariant.h"
-#include "text/utf8.h"
+#include "pair/tag_scan.h"
+#include "pair/tags.h"
 
 #define MAX_NEST 64             /* tags nested deeper are dropped */
 #define MAX_IDS 128             /* further ids may repeat */
 #define ID_BYTES 40
 
-enum tag_piece_kind {
-    PIECE_END,                  /* of the text */
-    PIECE_TEXT,
-    PIECE_OPEN, PIECE_CLOSE,    /* start tag, end tag */
-    PIECE_LONE                  /* empty-element tag */
-};
-
-struct tag_piece {
-    enum tag_piece_kind kind;
-    struct str text;            /* the whole piece, still escaped */
-    struct str name;            /* without prefix */
-    struct str attrs;           /* everything after the name */
-};
-
-/* ---- parsing ------------------------------------------------------------- */
-
-/* The names of inline elements are ASCII; inline.c ensures that. */
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' ||
-           c == ':';
-}
-
-static bool tags_is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool name_starts(char c)
-{
-    return is_name_char(c) && !(c >= '0' && c <= '9') && c != '-' && c != '.';
-}
-
-/* Parses an attribute at s[*at..] and advances *at. Returns false if there is
- * no well-formed one. */
-static bool next_attr(struct str s, size_t *at, struct str *name,
-                      struct str *value)
-{
-    size_t i = *at, from;
-    char quote;
-
-    while (i < s.n && tags_is_space(s.p[i])) i++;
-    from = i;
-    if (i == s.n || i == *at || !name_starts(s.p[i])) return false;
-    while (i < s.n && is_name_char(s.p[i])) i++;
-    *name = (struct str){ s.p + from, i - from };
-    while (i < s.n && tags_is_space(s.p[i])) i++;
-    if (i == s.n || s.p[i++] != '=') return false;
-    while (i < s.n && tags_is_space(s.p[i])) i++;
-    if (i == s.n || (s.p[i] != '"' && s.p[i] != '\'')) return false;
-    quote = s.p[i++];
-    for (from = i; i < s.n && s.p[i] != quote; i++)
-        if (s.p[i] == '<') return false;
-    if (i == s.n) return false;
-    *value = (struct str){ s.p + from, i - from };
-    *at = i + 1;
-    return true;
-}
-
-static struct str without_prefix(struct str name)
-{
-    const char *colon = memrchr(name.p, ':', name.n);
-
-    if (!colon) return name;
-    return (struct str){ colon + 1, name.n - (size_t)(colon + 1 - name.p) };
-}
-
-/* Parses the tag at the beginning of s. Returns its length, or 0 if there is no
- * well-formed tag. */
-static size_t parse_tag(struct str s, struct tag_piece *p)
-{
-    bool close = s.n > 1 && s.p[1] == '/';
-    size_t i = close ? 2 : 1, from = i;
-    struct str name, value;
-
-    assert(s.n && s.p[0] == '<');
-    if (i >= s.n || !name_starts(s.p[i])) return 0;
-    while (i < s.n && is_name_char(s.p[i])) i++;
-    p->name = without_prefix((struct str){ s.p + from, i - from });
-    from = i;
-    while (!close && next_attr(s, &i, &name, &value)) {}
-    p->attrs = (struct str){ s.p + from, i - from };
-    while (i < s.n && tags_is_space(s.p[i])) i++;
-    p->kind = close ? PIECE_CLOSE : PIECE_OPEN;
-    if (!close && i < s.n && s.p[i] == '/') {
-        p->kind = PIECE_LONE;
-        i++;
-    }
-    return i < s.n && s.p[i] == '>' && p->name.n ? i + 1 : 0;
-}
-
-/* Removes the first piece from *rest. */
-static void next_piece(struct str *rest, struct tag_piece *p)
-{
-    const char *lt = rest->n ? memchr(rest->p, '<', rest->n) : NULL;
-    size_t n = lt ? (size_t)(lt - rest->p) : rest->n;
-
-    *p = (struct tag_piece){ .kind = rest->n ? PIECE_TEXT : PIECE_END };
-    if (rest->n && n == 0) {
-        n = parse_tag(*rest, p);
-        if (!n) {                       /* a stray '<' is text */
-            n = 1;
-            p->kind = PIECE_TEXT;
-        }
-    }
-    assert(n <= rest->n && (n > 0 || p->kind == PIECE_END));
-    p->text = (struct str){ rest->p, n };
-    rest->p += n;
-    rest->n -= n;
-}
-
-static bool name_in_list(struct str name, const char *const *list)
-{
-    for (; *list; list++)
-        if (str_eq(name, str_of(*list))) return true;
-    return false;
-}
-
-/* The content of these elements is code, not text. */
-static bool is_code_element(struct str name)
-{
-    static const char *const code[] = { "bpt", "ept", "it", "ph", "ut", NULL };
-
-    return name_in_list(name, code);
-}
-
-static bool is_xml_char(uint32_t cp)
-{
-    if (cp < 0x20) return cp == '\t' || cp == '\n' || cp == '\r';
-    return cp <= 0x10FFFF && (cp & 0xFFFFF800) != 0xD800 && cp != 0xFFFE &&
-           cp != 0xFFFF;
-}
-
-/* Parses the entity at the beginning of s into *cp. Returns its length, or 0 if
- * it is not a known entity. */
-static size_t parse_entity(struct str s, uint32_t *cp)
-{
-    static const struct { const char *name; uint32_t cp; } known[] = {
-        { "amp;", '&' }, { "lt;", '<' }, { "gt;", '>' }, { "quot;", '"' },
-        { "apos;", '\'' },
-    };
-    size_t i = 2;
-    int base = 10;
-
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        size_t n = strlen(known[k].name);
-        if (s.n > n && !memcmp(s.p + 1, known[k].name, n)) {
-            *cp = known[k].cp;
-            return n + 1;
-        }
-    }
-    if (s.n < 4 || s.p[1] != '#') return 0;
-    if (s.p[2] == 'x') base = 16, i = 3;
-    for (*cp = 0; i < s.n && s.p[i] != ';' && *cp < 0x110000; i++) {
-        const char *digits = "0123456789abcdef0123456789ABCDEF";
-        const char *d = s.p[i] ? strchr(digits, s.p[i]) : NULL;
-        int v = d ? (int)((d - digits) % 16) : 16;
-        if (v >= base) return 0;
-        *cp = *cp * (uint32_t)base + (uint32_t)v;
-    }
-    if (i == s.n || s.p[i] != ';' || (i < 4 && base == 16)) return 0;
-    return is_xml_char(*cp) ? i + 1 : 0;
-}
-
-/* Appends text with its entities resolved. */
-static bool add_plain(struct strbuf *out, struct str s)
-{
-    char c[4];
-    uint32_t cp;
-
-    while (s.n) {
-        const char *amp = memchr(s.p, '&', s.n);
-        size_t n = amp ? (size_t)(amp - s.p) : s.n, used;
-
-        if (!strbuf_add(out, s.p, n)) return false;
-        s.p += n;
-        s.n -= n;
-        if (!s.n) break;
-        used = parse_entity(s, &cp);
-        if (used) n = (size_t)utf8_put(c, cp);
-        if (!(used ? strbuf_add(out, c, n) : strbuf_addc(out, '&')))
-            return false;
-        s.p += used ? used : 1;
-        s.n -= used ? used : 1;
-    }
-    return true;
-}
-
-bool tags_strip(struct str tagged, struct strbuf *out)
-{
-    struct tag_piece p;
-    size_t in_code = 0;         /* open elements, from the outermost code one */
-
-    for (next_piece(&tagged, &p); p.kind; next_piece(&tagged, &p)) {
-        if (p.kind == PIECE_OPEN && (in_code || is_code_element(p.name)))
-            in_code++;
-        else if (p.kind == PIECE_CLOSE && in_code) in_code--;
-        else if (p.kind == PIECE_TEXT && !in_code && !add_plain(out, p.text))
-            return false;
-    }
-    return true;
-}
-
-/* ---- writing ------------------------------------------------------------- */
-
-/* Appends escaped text. With `entities`, entities in it are kept. With
- * `quoted`, the result fits into an attribute value. */
-static bool add_escaped(struct strbuf *out, struct str s, bool entities,
-                        bool quoted)
-{
-    bool ok = true;
-    uint32_t cp;
-
-    for (size_t i = 0; ok && i < s.n; i++) {
-        char c = s.p[i];
-        struct str at = { s.p + i, s.n - i };
-
-        if (c == '&' && !(entities && parse_entity(at, &cp)))
-            ok = strbuf_adds(out, "&amp;");
-        else if (c == '<') ok = strbuf_adds(out, "&lt;");
-        else if (c == '>') ok = strbuf_adds(out, "&gt;");
-        else if (c == '\r') ok = strbuf_adds(out, "&#13;");
-        else if (quoted && c == '"') ok = strbuf_adds(out, "&quot;");
-        else if (quoted && c == '\n') ok = strbuf_adds(out, "&#10;");
-        else if (quoted && c == '\t') ok = strbuf_adds(out, "&#9;");
-        else ok = strbuf_addc(out, c);
-    }
-    return ok;
-}
-
-bool tags_escape(struct str plain, struct strbuf *out)
-{
-    return add_escaped(out, plain, false, false);
-}
+/* ---- attributes ---------------------------------------------------------- */
 
 static bool add_attr(struct strbuf *out, const char *name, struct str value)
 {
     return strbuf_addf(out, " %s=\"", name) &&
-           add_escaped(out, value, true, true) && strbuf_addc(out, '"');
+           tags_add_escaped(out, value, true, true) && strbuf_addc(out, '"');
 }
 
 static struct str find_attr(struct str attrs, struct str wanted)
@@ -269,7 +34,7 @@ static struct str find_attr(struct str attrs, struct str wanted)
     struct str name, value;
     size_t at = 0;
 
-    while (next_attr(attrs, &at, &name, &value))
+    while (tag_scan_attr(attrs, &at, &name, &value))
         if (str_eq(name, wanted)) return value;
     return (struct str){ NULL, 0 };
 }
@@ -285,10 +50,10 @@ static bool add_attrs(struct strbuf *out, struct str attrs)
     size_t at = 0;
     bool ok = true;
 
-    while (ok && next_attr(attrs, &at, &name, &value)) {
+    while (ok && tag_scan_attr(attrs, &at, &name, &value)) {
         if (find_attr(attrs, name).p != value.p) continue;     /* repeated */
         ok = strbuf_addf(out, " %.*s=\"", (int)name.n, name.p) &&
-             add_escaped(out, value, true, true) && strbuf_addc(out, '"');
+             tags_add_escaped(out, value, true, true) && strbuf_addc(out, '"');
     }
     return ok;
 }
@@ -382,7 +147,7 @@ static void choose_id(struct converter *c, struct str wanted,
     int n = wanted.n < ID_BYTES ? (int)wanted.n : 0;
 
     for (int i = 0; i < n; i++)
-        if (!is_name_char(wanted.p[i])) n = 0;
+        if (!tag_scan_is_name_char(wanted.p[i])) n = 0;
     snprintf(id, ID_BYTES, "%.*s", n, n ? wanted.p : "");
     for (int i = 1; !id[0] || id_taken(c, id); i++) {
         snprintf(id, ID_BYTES, "%d", i);
@@ -474,7 +239,7 @@ static void start_native(struct converter *c, const struct tag_piece *p)
     }
     tags_puts(c, ">");
     snprintf(close, sizeof close, "</%.*s>", (int)p->name.n, p->name.p);
-    tags_push(c, p->name, close, is_code_element(p->name));
+    tags_push(c, p->name, close, tag_scan_is_code(p->name));
 }
 
 static void start_pair(struct converter *c, const struct tag_piece *p,
@@ -512,7 +277,7 @@ static void start_code(struct converter *c, const struct tag_piece *p,
 {
     char close[ID_BYTES + 24] = "";
     bool content = c->to != TAGS_XLIFF2 && p->kind == PIECE_OPEN &&
-                   is_code_element(str_of(name));
+                   tag_scan_is_code(str_of(name));
 
     c->ok = c->ok && strbuf_addf(c->out, "<%s", name);
     if (id_name) put_id(c, id_name, id);
@@ -647,12 +412,13 @@ bool tags_convert(struct str tagged, enum tags_dialect to,
     struct converter c = { .to = to, .out = out, .ok = true };
     struct tag_piece p;
 
-    for (next_piece(&tagged, &p); c.ok && p.kind; next_piece(&tagged, &p)) {
+    for (tag_scan_next(&tagged, &p); c.ok && p.kind;
+         tag_scan_next(&tagged, &p)) {
         bool dropped = c.in_code && !c.open[c.in_code - 1].close[0];
 
         if (p.kind == PIECE_CLOSE) end_tag(&c, p.name);
         else if (p.kind == PIECE_TEXT && !dropped)
-            c.ok = add_escaped(out, p.text, true, false);
+            c.ok = tags_add_escaped(out, p.text, true, false);
         else if (p.kind != PIECE_TEXT && c.depth < MAX_NEST)
             start_tag(&c, &p);
     }

@@ -1,13 +1,7 @@
-/* import.c - reads files of any supported format and imports them: the pairs
- * into the store and the new texts into an index, published in one
- * transaction. Reading the formats is the job of formats/reader.h; the store's
- * side is in store_import.c.
- *
- * The order of an import, which asserts check: store_import_begin and
- * index_build_new, then any number of units, then import_publish, which
- * prepares the store, publishes the index and commits. Whatever fails, closing
- * both removes what was written. */
-#include "tm/import.h"
+/* import.c - reads files of any supported format and gives their pairs to a
+ * memory file, as one import (tm/tmfile_import.h). Reading the formats is the
+ * job of formats/reader.h. */
+#include "exchange/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +9,7 @@
 
 #include "base/invariant.h"
 #include "base/strbuf.h"
-#include "formats/tags.h"
+#include "tm/tmfile_import.h"
 
 enum { PROGRESS_EVERY = 512 };
 
@@ -23,14 +17,12 @@ struct import_run {
     struct tmfile *t;
     const struct import_options *o;
     struct memory_info memory;
-    struct store_import *im;
-    struct index_build *build;
+    struct tmfile_import *im;
     struct import_counts *counts;
     uint64_t done, total;       /* bytes of the files before this one, and of
                                    all files */
     bool learn_source, learn_target;    /* the language is not known yet */
     bool languages_unset;       /* one was not known at the beginning */
-    struct strbuf plain;        /* a source without its tags */
     struct strbuf extra;        /* the head of the last file that has one */
 };
 
@@ -104,40 +96,28 @@ static enum status choose_languages(struct import_run *i, struct err *e)
 static enum status import_put_unit(struct import_run *i, const struct unit *u,
                                    struct err *e)
 {
-    struct str plain = u->source;
-    int64_t text;
     bool is_new;
-    enum status st;
+    enum status st = tmfile_import_put(i->im, u, &is_new, e);
 
-    assert(i->im && i->build);
-    st = store_import_put(i->im, u, &text, &is_new, e);
     if (st) return st;
     i->counts->pairs++;
     learn_language(i->memory.source_lang, sizeof i->memory.source_lang,
                    &i->learn_source, u->source_lang);
     learn_language(i->memory.target_lang, sizeof i->memory.target_lang,
                    &i->learn_target, u->target_lang);
-    if (!is_new) return ST_OK;
-    i->counts->texts++;
+    i->counts->texts += is_new;
     assert(i->counts->texts <= i->counts->pairs);
-    if (u->tagged) {
-        strbuf_reset(&i->plain);
-        if (!tags_strip(u->source, &i->plain)) return err_nomem(e, "a text");
-        plain = (struct str){ i->plain.data, i->plain.len };
-    }
-    return index_build_add(i->build, text, plain, e);
+    return ST_OK;
 }
 
 static enum status import_report(const struct import_run *i,
                                  const struct reader *r, struct err *e)
 {
-    const struct tmfile *t = i->t;
     uint64_t done = i->done + reader_done(r);
 
-    if (!t->progress) return ST_OK;
     if (i->total && done > i->total) done = i->total;
-    if (!t->progress(t->user, "importing", done, i->total,
-                     (uint64_t)i->counts->pairs))
+    if (!tmfile_report(i->t, "importing", done, i->total,
+                       (uint64_t)i->counts->pairs))
         return ST_OK;
     return err_set(e, ST_CANCELED, "the import was stopped");
 }
@@ -150,7 +130,7 @@ static enum status import_units(struct import_run *i, struct reader *r,
 
     for (uint64_t n = 0;; n++) {
         st = n % PROGRESS_EVERY ? ST_OK : import_report(i, r, e);
-        if (!st && reader_waits(r)) st = store_import_pause(i->im, e);
+        if (!st && reader_waits(r)) st = tmfile_import_pause(i->im, e);
         if (!st) st = reader_next(r, &u, e);
         if (st || !u) return st;
         st = import_put_unit(i, u, e);
@@ -167,7 +147,7 @@ static enum status copy_file_head(struct import_run *i, const struct reader *r,
     strbuf_reset(&i->extra);
     if (!strbuf_add(&i->extra, extra.p, extra.n))
         return err_nomem(e, "the head of a file");
-    return store_import_format(i->im, format_name(reader_format(r)), e);
+    return tmfile_import_format(i->im, format_name(reader_format(r)), e);
 }
 
 static void add_reader_counts(struct import_counts *sum, const struct reader *r)
@@ -209,78 +189,28 @@ static enum status import_file(struct import_run *i, const char *path,
 static enum status import_files(struct import_run *i, const char *const *paths,
                                 size_t n, struct err *e)
 {
-    const struct analyzer standard = { 0 };
     enum status st;
 
-    assert(n > 0 && !i->im && !i->build);
-    st = store_import_begin(&i->im, i->t->store, i->memory.id,
-                            import_origin(i, paths[0]), e);
-    if (!st)
-        st = index_build_new(&i->build, i->t->store, i->memory.id, &standard,
-                             e);
+    assert(n > 0 && !i->im);
+    st = tmfile_import_begin(&i->im, i->t, i->memory.id,
+                             import_origin(i, paths[0]), e);
     for (size_t k = 0; !st && k < n; k++) {
-        if (k) st = store_import_origin(i->im, import_origin(i, paths[k]), e);
+        if (k) st = tmfile_import_origin(i->im, import_origin(i, paths[k]), e);
         if (!st) st = import_file(i, paths[k], e);
     }
     return st;
 }
 
-/* Stores the languages that were found, unless the memory has got some
- * meanwhile. */
-static enum status store_languages(struct import_run *i, struct err *e)
-{
-    struct memory_info *list = NULL, *m = NULL;
-    size_t n = 0;
-    enum status st;
-
-    if (!i->languages_unset) return ST_OK;
-    st = store_memory_list(i->t->store, &list, &n, e);
-    for (size_t k = 0; k < n; k++)
-        if (list[k].id == i->memory.id) m = &list[k];
-    if (m && !m->source_lang[0])
-        memcpy(m->source_lang, i->memory.source_lang, sizeof m->source_lang);
-    if (m && !m->target_lang[0])
-        memcpy(m->target_lang, i->memory.target_lang, sizeof m->target_lang);
-    if (m) st = tmfile_update(i->t, m, e);
-    free(list);
-    return st;
-}
-
-/* The last transaction publishes pairs, index and languages together. */
 static enum status import_publish(struct import_run *i, struct err *e)
 {
-    const int64_t *gone = NULL;
-    size_t n_gone = 0;
-    int64_t seq = 0;
-    enum status st;
+    int64_t joined;
+    enum status st =
+        tmfile_import_commit(i->im, strbuf_view(&i->extra),
+                             i->languages_unset ? &i->memory : NULL, &joined,
+                             e);
 
-    assert(i->im && i->build);
-    st = store_import_prepare(i->im, &seq, &gone, &n_gone, e);
-    if (!st)
-        st = index_build_publish(i->build, seq, store_import_batch(i->im),
-                                 gone, n_gone, e);
-    if (!st) st = store_languages(i, e);
-    if (!st) {
-        i->counts->texts -= (int64_t)n_gone;
-        st = store_import_commit(i->im, (struct str){ i->extra.data,
-                                                      i->extra.len }, e);
-        if (st) index_build_unpublish(i->build);
-    }
+    i->counts->texts -= joined;
     return st;
-}
-
-/* Drops a memory that was created for an import that failed, unless somebody
- * else has added pairs to it. */
-static void drop_new_memory(struct tmfile *t, int64_t memory)
-{
-    struct memory_counts c;
-
-    if (store_begin(t->store, NULL)) return;
-    if (store_memory_counts(t->store, memory, &c, NULL) || c.pairs ||
-        store_memory_drop(t->store, memory, NULL) ||
-        store_commit(t->store, NULL))
-        store_rollback(t->store);
-    t->stale = true;
 }
 
 static enum status check_request(const struct tmfile *t, size_t n,
@@ -305,17 +235,14 @@ enum status tm_import(struct tmfile *t, const char *memory,
 
     *out = (struct import_counts){ 0 };
     if (st) return st;
-    strbuf_init(&i.plain, 0);
     strbuf_init(&i.extra, 0);
     i.total = bytes_of_all(paths, n);
     st = tmfile_find_or_make(t, memory, &i.memory, &made, e);
     if (!st) st = choose_languages(&i, e);
     if (!st) st = import_files(&i, paths, n, e);
     if (!st) st = import_publish(&i, e);
-    store_import_close(i.im);
-    index_build_free(i.build);
-    if (st && made) drop_new_memory(t, i.memory.id);
-    strbuf_release(&i.plain);
+    tmfile_import_close(i.im);
+    if (st && made) tmfile_drop_empty(t, i.memory.id);
     strbuf_release(&i.extra);
     return st;
 }

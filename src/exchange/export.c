@@ -1,7 +1,7 @@
 /* export.c - writes the pairs of a memory to a file, one at a time, through
  * formats/writer.h. The file appears under its name only when it is
  * complete. */
-#include "tm/export.h"
+#include "exchange/export.h"
 
 #include "base/invariant.h"
 #include "base/strbuf.h"
@@ -22,9 +22,9 @@ static enum status write_pairs(struct tmfile *t, struct pair_cursor *c,
         st = writer_put(w, &p.unit, e);
         if (st) return st;
         ++*n;
-        if (t->progress && *n % PROGRESS_EVERY == 0 &&
-            t->progress(t->user, "exporting", (uint64_t)*n, (uint64_t)total,
-                        (uint64_t)*n))
+        if (*n % PROGRESS_EVERY == 0 &&
+            tmfile_report(t, "exporting", (uint64_t)*n, (uint64_t)total,
+                          (uint64_t)*n))
             return err_set(e, ST_CANCELED, "the export was stopped");
     }
 }
@@ -34,8 +34,7 @@ static enum status copy_extra(struct tmfile *t, int64_t memory,
                               struct err *e)
 {
     struct str extra = { 0 };
-    enum status st = store_import_extra(t->store, memory, format_name(format),
-                                        &extra, e);
+    enum status st = tmfile_extra(t, memory, format_name(format), &extra, e);
 
     if (!st && extra.n && !strbuf_add(out, extra.p, extra.n))
         st = err_nomem(e, "the head of a file");
@@ -68,8 +67,8 @@ enum status tm_export(struct tmfile *t, const char *memory, const char *path,
     strbuf_init(&extra, 0);
     if (!st) st = tmfile_find(t, memory, &m, e);
     if (!st) st = copy_extra(t, m.id, format, &extra, e);
-    if (!st && t->progress)
-        st = store_memory_counts(t->store, m.id, &counts, e);
+    if (!st && tmfile_has_progress(t))
+        st = tmfile_counts(t, m.id, &counts, e);
     if (!st) {
         struct writer_options wo = {
             .format = format, .source_lang = m.source_lang,
@@ -83,7 +82,7 @@ enum status tm_export(struct tmfile *t, const char *memory, const char *path,
     if (!st) {
         struct pair_filter f = { .memory = m.id };
 
-        st = pair_cursor_open(&c, t->store, &f, e);
+        st = tmfile_cursor_open(&c, t, &f, e);
     }
     if (!st) st = write_pairs(t, c, w, counts.pairs, n, e);
     if (!st) st = writer_commit(w, e);

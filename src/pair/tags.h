@@ -6,10 +6,9 @@
  * and translation do not see code (the content of bpt, ept, it, ph, ut, and of
  * sub inside them); they do see the content of hi, g, pc and mrk. A text
  * without inline elements is stored as plain text, not in this form. */
-#ifndef FORMATS_TAGS_H
-#define FORMATS_TAGS_H
+#ifndef PAIR_TAGS_H
+#define PAIR_TAGS_H
 
-#include "base/err.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 
@@ -21,12 +20,9 @@ bool tags_strip(struct str tagged, struct strbuf *out);
 /* Appends plain text in the tagged form (escaped). */
 bool tags_escape(struct str plain, struct strbuf *out);
 
-/* Appends the text with the inline elements of another file format. Elements
- * that the target format also has are kept. Others become its element of the
- * same kind, paired (g, pc, bpt/ept) or standalone (x, ph, it), and are
- * numbered as needed. The result is always well-formed. */
-enum tags_dialect { TAGS_TMX, TAGS_XLIFF1, TAGS_XLIFF2 };
-bool tags_convert(struct str tagged, enum tags_dialect to,
-                  struct strbuf *out);
+/* The same for a part of a tagged text. With `entities`, entities in it are
+ * kept. With `quoted`, the result fits into an attribute value. */
+bool tags_add_escaped(struct strbuf *out, struct str s, bool entities,
+                      bool quoted);
 
 #endif
