@@ -28,7 +28,7 @@ enum status datastore_builder_new(struct datastore_builder **out,
                                   const struct options *o, struct pool *pool,
                                   struct err *e)
 {
-    struct key_builder_options ko = { ROWS, (enum key_type)o->key_type,
+    struct key_builder_options ko = { ROWS, o->key_type,
                                       options_knn_eos(o) };
     struct datastore_builder *db = calloc(1, sizeof *db);
     enum status st;

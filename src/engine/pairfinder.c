@@ -370,7 +370,7 @@ enum status make_tm_query(const struct options *o, const struct engine *en,
     *q = (struct tm_query){ .o = {
         .top = matches,
         .candidates = o->candidates > matches ? o->candidates : matches,
-        .rerank = (enum rerank)o->rerank, .length_filter = o->length_filter,
+        .rerank = o->rerank, .length_filter = o->length_filter,
         .min_similarity = o->min_similarity } };
     if (en) {
         q->sw = en->w->subword;

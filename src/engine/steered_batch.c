@@ -31,7 +31,7 @@ enum status steered_batch_new(struct steered_batch **out,
         .eos_abstains = o->eos_votes == EOS_ABSTAINS,
         .eos = en->w->cfg.eos_id,
         .weigh = { .tau = options_tau(o, en->w->cfg.knn_tau),
-                   .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
+                   .adapter = o->adapter, .lambda = o->lambda },
     };
     struct steered_batch *m = calloc(1, sizeof *m);
     enum status st;

@@ -16,9 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/enumlist.h"
 #include "base/err.h"
 
-enum key_type { KEY_INT8, KEY_F32 };
+/* Key files store these numbers: append only. */
+#define KEY_TYPES(X)                                                        \
+    X(KEY_INT8, "int8")                                                     \
+    X(KEY_F32, "f32")
+enum key_type { KEY_TYPES(ENUM_CONSTANT) };
 
 /* Identifies a pair: a hash of its two texts. The same pair has the same id in
  * every memory. */

@@ -24,10 +24,15 @@
 #ifndef TM_RETRIEVE_H
 #define TM_RETRIEVE_H
 
+#include "base/enumlist.h"
 #include "tm/index.h"
 #include "tm/similar.h"
 
-enum rerank { RERANK_TOKEN, RERANK_NONE, RERANK_AUTHORS };
+#define RERANKS(X)                                                          \
+    X(RERANK_TOKEN, "token")                                                \
+    X(RERANK_NONE, "none")                                                  \
+    X(RERANK_AUTHORS, "authors")
+enum rerank { RERANKS(ENUM_CONSTANT) };
 
 struct retrieve_options {
     int top;                    /* default 16 */
