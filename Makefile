@@ -54,6 +54,8 @@ ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
 LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
+# Only the program uses these: the line editor of skmt learn.
+APP_LIBS = $(shell pkg-config --libs libedit)
 
 # Vector kernels are compiled for their instruction set and chosen at run time.
 # All other files are compiled for the baseline of the architecture.
@@ -125,7 +127,7 @@ $(CLI_OBJ): INC = -Iinclude
 $(BUILD)/apps/cli/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
 $(BUILD)/apps/cli/findmodel.o: $(BUILD)/prefix
 $(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libskmt.a
-	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(APP_LIBS) $(LIBS) -o $@
 
 # ---- tests, examples, benchmarks ------------------------------------------
 

@@ -19,7 +19,7 @@
 #include "cli.h"
 #include "interrupt.h"
 #include "learn_call.h"
-#include "learn_edit.h"
+#include "editor.h"
 #include "tm_print.h"
 
 struct answered_line {          /* the last line with an answer */
