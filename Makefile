@@ -71,7 +71,7 @@ ifneq ($(ARCH),x86_64)
 LIB_SRC := $(filter-out $(X86_ONLY),$(LIB_SRC))
 endif
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
-CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
+CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c apps/common/*.c))
 
 # Programs, each compiled from one file: unit tests, programs that the tests
 # use, examples, fuzzers and benchmarks.
@@ -123,9 +123,9 @@ $(BUILD)/libskmt.so: $(LIB_OBJ)
 	ln -sf libskmt.so $@.$(SOVERSION)
 
 # The program is compiled with include/ only.
-$(CLI_OBJ): INC = -Iinclude
-$(BUILD)/apps/cli/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
-$(BUILD)/apps/cli/findmodel.o: $(BUILD)/prefix
+$(CLI_OBJ): INC = -Iinclude -Iapps/cli -Iapps/common
+$(BUILD)/apps/common/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
+$(BUILD)/apps/common/findmodel.o: $(BUILD)/prefix
 $(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(APP_LIBS) $(LIBS) -o $@
 
