@@ -71,7 +71,8 @@ ifneq ($(ARCH),x86_64)
 LIB_SRC := $(filter-out $(X86_ONLY),$(LIB_SRC))
 endif
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
-CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c apps/common/*.c))
+CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
+COMMON_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/common/*.c))
 
 # Programs, each compiled from one file: unit tests, programs that the tests
 # use, examples, fuzzers and benchmarks.
@@ -122,11 +123,16 @@ $(BUILD)/libskmt.so: $(LIB_OBJ)
 	    $(if $(SAN),,-Wl$(COMMA)-z$(COMMA)defs) $^ $(LIBS) -o $@
 	ln -sf libskmt.so $@.$(SOVERSION)
 
-# The program is compiled with include/ only.
-$(CLI_OBJ): INC = -Iinclude -Iapps/cli -Iapps/common
+# What the programs in apps/ share. It is not installed.
+$(BUILD)/libcommon.a: $(COMMON_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Programs are compiled with include/ and apps/common only.
+$(CLI_OBJ) $(COMMON_OBJ): INC = -Iinclude -Iapps
 $(BUILD)/apps/common/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
 $(BUILD)/apps/common/findmodel.o: $(BUILD)/prefix
-$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libskmt.a
+$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libcommon.a $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(APP_LIBS) $(LIBS) -o $@
 
 # ---- tests, examples, benchmarks ------------------------------------------

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
 #include "cli.h"
-#include "findmodel.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/textbuf.h"
 #include "help.h"
 #include "skmt_tools.h"
-#include "textbuf.h"
 
 struct info_listing { struct textbuf text; bool json; };
 

@@ -15,16 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "args.h"
 #include "cli.h"
-#include "findmodel.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/lines.h"
+#include "common/progress.h"
+#include "common/record.h"
+#include "common/steering.h"
+#include "common/textbuf.h"
 #include "help.h"
-#include "interrupt.h"
-#include "lines.h"
-#include "progress.h"
-#include "record.h"
-#include "steering.h"
-#include "textbuf.h"
 #include "result_writer.h"
 
 struct translate_job {          /* the parsed command line */

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lines.h"
-#include "textbuf.h"
+#include "common/lines.h"
+#include "common/textbuf.h"
 
 enum edit_state {
     EDIT_LINE,

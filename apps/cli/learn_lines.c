@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "common/interrupt.h"
 #include "explain.h"
-#include "interrupt.h"
 #include "learn_call.h"
 
 /* ---- errors ------------------------------------------------------------- */

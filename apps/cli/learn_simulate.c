@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "interrupt.h"
+#include "common/interrupt.h"
 #include "learn_call.h"
 #include "result_writer.h"
 

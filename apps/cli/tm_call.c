@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "findmodel.h"
-#include "interrupt.h"
-#include "record.h"
-#include "steering.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/record.h"
+#include "common/steering.h"
 #include "tm_call.h"
 #include "tm_print.h"
 

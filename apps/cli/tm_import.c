@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interrupt.h"
-#include "record.h"
+#include "common/interrupt.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 

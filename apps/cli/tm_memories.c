@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 

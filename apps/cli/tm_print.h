@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 /* The put and jput functions append to t. */
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "findmodel.h"
-#include "interrupt.h"
-#include "steering.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/steering.h"
 #include "tm_call.h"
 #include "tm_print.h"
 

@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "progress.h"
-#include "record.h"
-#include "sha256.h"
-#include "textbuf.h"
-#include "wholefile.h"
+#include "common/program.h"
+#include "common/progress.h"
+#include "common/record.h"
+#include "common/sha256.h"
+#include "common/textbuf.h"
+#include "common/wholefile.h"
 
 const struct opt record_option = {
     "record", 0, "FILE", "describe this run in FILE as JSON: version, all "
@@ -80,7 +80,7 @@ void record_parse_begin(const struct args *a)
     free((void *)(uintptr_t)record.command);
     free(record.typed_options);
     free(record.operands);
-    record.command = strdup(a->command);
+    record.command = strdup(a->command ? a->command : "");
     record.own = a->own;
     record.cap_args = a->argc + 1;
     record.typed_options = calloc((size_t)record.cap_args,

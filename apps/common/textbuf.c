@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "textbuf.h"
+#include "common/textbuf.h"
 
 void textbuf_release(struct textbuf *t)
 {

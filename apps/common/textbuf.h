@@ -4,8 +4,8 @@
  * memory runs out, or the text would be longer than TEXTBUF_MAX_MIB, `failed`
  * is set and later calls do nothing. textbuf_why() tells which of the two
  * happened. A zeroed struct is an empty buffer. */
-#ifndef TEXTBUF_H
-#define TEXTBUF_H
+#ifndef COMMON_TEXTBUF_H
+#define COMMON_TEXTBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
