@@ -25,6 +25,7 @@
 
 #include "cli.h"
 #include "common/interrupt.h"
+#include "common/utf8_scan.h"
 #include "learn_call.h"
 #include "result_writer.h"
 

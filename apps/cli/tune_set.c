@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/interrupt.h"
+#include "common/utf8_scan.h"
 #include "tune_call.h"
 
 static int tune_set_out_of_memory(void)

@@ -1,9 +1,8 @@
-/* textbuf.h - a growing text buffer, with functions that append JSON values.
+/* textbuf.h - a growing text buffer.
  *
- * JSON strings are written as valid UTF-8: invalid bytes become U+FFFD. If
- * memory runs out, or the text would be longer than TEXTBUF_MAX_MIB, `failed`
- * is set and later calls do nothing. textbuf_why() tells which of the two
- * happened. A zeroed struct is an empty buffer. */
+ * If memory runs out, or the text would be longer than TEXTBUF_MAX_MIB,
+ * `failed` is set and later calls do nothing. textbuf_why() tells which of the
+ * two happened. A zeroed struct is an empty buffer. */
 #ifndef COMMON_TEXTBUF_H
 #define COMMON_TEXTBUF_H
 
@@ -28,18 +27,5 @@ void textbuf_adds(struct textbuf *t, const char *s);
 /* At most 255 bytes are appended; the rest is cut off. */
 __attribute__((format(printf, 2, 3)))
 void textbuf_addf(struct textbuf *t, const char *fmt, ...);
-
-void jput_string(struct textbuf *t, const char *s, size_t n);
-void jput_text(struct textbuf *t, const char *s);       /* NUL-terminated */
-/* NaN and infinity are written as null. */
-void jput_number(struct textbuf *t, double v);
-/* Appends ,"key": and leaves out the comma after an opening bracket. */
-void jput_key(struct textbuf *t, const char *key);
-/* Appends a comma, except after an opening bracket. */
-void jput_comma(struct textbuf *t);
-
-/* Returns the offset of the first byte that is not valid UTF-8, or n if there
- * is none. */
-size_t utf8_first_bad(const char *s, size_t n);
 
 #endif
