@@ -81,6 +81,7 @@ UNIT     := $(call programs,tests/unit/test_*.c)
 HELPERS  := $(call programs,$(filter-out tests/unit/main.c \
               $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)) \
               tools/*.c)
+SECOND   := $(call programs,tests/apps/*.c)
 EXAMPLES := $(call programs,examples/*.c)
 EXAMPLES_CC := $(patsubst %.cc,$(BUILD)/%_cc,$(wildcard examples/*.cc))
 FUZZERS  := $(call programs,tests/fuzz/fuzz_*.c)
@@ -148,10 +149,16 @@ LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 LDFLAGS_test_key_cache = $(LDFLAGS_test_noalloc)
 
-$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinternal.a
+$(BUILD)/tests/unit/%.o: INC += -Iapps
+$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libcommon.a $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@
 
 $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# A program other than skmt that uses apps/common.
+$(BUILD)/tests/apps/%.o: INC = -Iinclude -Iapps
+$(SECOND): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcommon.a $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # The C examples use the static library, the C++ one the shared library.
@@ -168,7 +175,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
 	$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
 
 unit: $(UNIT)
-helpers: $(HELPERS)
+helpers: $(HELPERS) $(SECOND)
 examples: $(EXAMPLES) $(EXAMPLES_CC)
 benches: $(BENCHES)
 fuzzers: $(FUZZERS)
