@@ -232,7 +232,7 @@ static struct system_options system_options_of(const struct pairfinder *pf)
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
         .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
-                   .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
+                   .adapter = o->adapter, .lambda = o->lambda },
     };
 }
 
@@ -398,7 +398,7 @@ enum status make_retrieve_query(const struct options *o,
                                 struct retrieve_query *q, struct err *e)
 {
     *q = (struct retrieve_query){
-        .o = { .top = matches, .rerank = (enum rerank)o->rerank,
+        .o = { .top = matches, .rerank = o->rerank,
                .length_filter = o->length_filter,
                .min_similarity = o->min_similarity },
         .candidates = o->candidates > matches ? o->candidates : matches };

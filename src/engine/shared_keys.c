@@ -18,7 +18,7 @@ enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
 {
     struct shared_keys *k = calloc(1, sizeof *k);
     struct key_file_kind kind = { pairset_fingerprint(en, o),
-                                 (enum key_type)o->key_type, en->net->d,
+                                 o->key_type, en->net->d,
                                  en->w->cfg.vocab_size };
     enum status st = ST_OK;
 
@@ -52,7 +52,7 @@ enum status shared_keys_fit(const struct shared_keys *k,
                             struct err *e)
 {
     if (k->maker == pairset_fingerprint(en, o) &&
-        k->type == (enum key_type)o->key_type)
+        k->type == o->key_type)
         return ST_OK;
     return err_set(e, ST_ARGUMENT, "these keys were made for another model, or "
                    "for other options key-type or knn-eos (whose default "

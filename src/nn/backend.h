@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/enumlist.h"
 #include "base/err.h"
 #include "model/config.h"
 
@@ -85,7 +86,11 @@ struct projection {
  * scale per key. Rows are aligned to 64 bytes and padded with zeros to a
  * multiple of 64 bytes. The content of a serial number never changes, so a
  * device may keep a copy of it. */
-enum key_type { KEY_INT8, KEY_F32 };
+#define KEY_TYPES(X)                                                        \
+    X(KEY_INT8, "int8")                                                     \
+    X(KEY_F32, "f32")
+enum key_type { KEY_TYPES(ENUM_CONSTANT) };     /* key files store these
+                                                   numbers: append only */
 struct key_rows {
     enum key_type type;
     int n, d;

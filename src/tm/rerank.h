@@ -25,9 +25,14 @@
 #ifndef TM_RERANK_H
 #define TM_RERANK_H
 
+#include "base/enumlist.h"
 #include "tm/source.h"
 
-enum rerank { RERANK_TOKEN, RERANK_NONE, RERANK_AUTHORS };
+#define RERANKS(X)                                                          \
+    X(RERANK_TOKEN, "token")                                                \
+    X(RERANK_NONE, "none")                                                  \
+    X(RERANK_AUTHORS, "authors")
+enum rerank { RERANKS(ENUM_CONSTANT) };
 
 struct rerank_options {
     int top;                    /* default 16 */

@@ -6,13 +6,15 @@ A folder includes only headers of the folders before it.
 
 The check finds violations.
 
-  $ mkdir -p src/text src/nn apps/cli
+  $ mkdir -p src/text src/nn apps/cli apps/common
   $ printf '#include "nn/net.h"\n' > src/text/bad.c
   $ printf '#include "text/utf8.h"\n#include "base/err.h"\n#include "nn/x.h"\n' > src/nn/good.c
-  $ printf '#include "skmt.h"\n#include "cli.h"\n#include "base/err.h"\n' > apps/cli/bad.c
-  $ awk -f "$TOP/tools/layers.awk" src/text/bad.c src/nn/good.c apps/cli/bad.c
+  $ printf '#include "skmt.h"\n#include "cli.h"\n#include "base/err.h"\n#include "common/args.h"\n' > apps/cli/bad.c
+  $ printf '#include "skmt.h"\n#include "common/args.h"\n#include "cli/cli.h"\n' > apps/common/bad.c
+  $ awk -f "$TOP/tools/layers.awk" src/text/bad.c src/nn/good.c apps/cli/bad.c apps/common/bad.c
   src/text/bad.c:1: text may not include nn/net.h
-  apps/cli/bad.c:3: apps may include only what is in include/, not base/err.h
+  apps/cli/bad.c:3: apps/cli may include only what is in include/ and apps/common, not base/err.h
+  apps/common/bad.c:3: apps/common may include only what is in include/ and apps/common, not cli/cli.h
   [1]
 
 Nobody reaches into the structs of another module.

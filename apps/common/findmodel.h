@@ -5,12 +5,16 @@
  * ../share/skmt/models relative to the folder of the program, then
  * share/skmt/models of the installation prefix. Without a name, $SKMT_MODEL is
  * used, or else "de-en". */
-#ifndef FINDMODEL_H
-#define FINDMODEL_H
+#ifndef COMMON_FINDMODEL_H
+#define COMMON_FINDMODEL_H
 
 #include <stdbool.h>
 
 #include "skmt.h"
+
+#define MODEL_OPTION                                                          \
+    { "model", 'm', "FILE", "model file, or the name of an installed model; " \
+      "default $SKMT_MODEL, then de-en" }
 
 /* Whether there is a default model: $SKMT_MODEL is set, or de-en is in one of
  * the folders. Opening it may still fail. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lines.h"
+#include "common/lines.h"
 
 #define READ_BYTES (256u << 10)
 #define LINE_MAX_MIB 64u

@@ -1,15 +1,16 @@
 /* args.h - parses the command line, one option or operand at a time.
  *
- * A command lists its own options. If it also accepts options of the library,
- * their names come from the library (skmt_option_describe() and the like), so
- * that no option is defined twice. Every command accepts --record (record.h);
- * it is handled here and commands do not see it.
+ * A program, or each of its commands, lists its own options. If it also accepts
+ * options of the library, their names come from the library
+ * (skmt_option_describe() and the like), so that no option is defined twice.
+ * --record (record.h) is accepted in addition; it is handled here and commands
+ * do not see it.
  *
  * Accepted forms: --name=value, --name value, -xvalue, -x value; --name and
  * --no-name for the library's flags. "--" ends the options; "-" alone is an
  * operand. */
-#ifndef ARGS_H
-#define ARGS_H
+#ifndef COMMON_ARGS_H
+#define COMMON_ARGS_H
 
 #include <stdbool.h>
 
@@ -26,6 +27,9 @@ struct opt {
     const char *help;           /* a phrase without a period */
 };
 
+#define HELP_OPTION { "help", 'h', NULL, "show this page" }
+#define NO_MORE_OPTIONS { NULL, 0, NULL, NULL }
+
 enum arg {
     ARG_END,
     ARG_OPERAND,                /* value is set */
@@ -35,7 +39,7 @@ enum arg {
 };
 
 struct args {
-    const char *command;
+    const char *command;        /* NULL if the program has no commands */
     const struct opt *own;
     describe_fn *describe;      /* the library's options; may be NULL */
     int argc;

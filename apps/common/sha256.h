@@ -1,6 +1,6 @@
 /* sha256.h - SHA-256 checksums, as sha256sum prints them (FIPS 180-4). */
-#ifndef SHA256_H
-#define SHA256_H
+#ifndef COMMON_SHA256_H
+#define COMMON_SHA256_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,12 +7,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "interrupt.h"
+#include "common/interrupt.h"
+#include "common/program.h"
 
 /* After this time, a command that does not end by itself is ended. */
 #define END_TIMEOUT_SECONDS 5
@@ -112,14 +114,13 @@ static void take_default_action(int sig, const siginfo_t *info)
     if (info->si_code <= 0) raise(sig);     /* else the fault repeats itself */
 }
 
+static char fault_message[300];
+
 /* Several threads may get this signal; the first one prints the message. Uses
  * only async-signal-safe functions. */
 static void mapped_file_failed(int sig, siginfo_t *info, void *unused)
 {
     static atomic_flag printed = ATOMIC_FLAG_INIT;
-    static const char text[] = "skmt: a file in use (the model, an index file "
-        "of the memory or the key file) became shorter or unreadable; "
-        "stopped. Everything stored before is safe.\n";
     ssize_t written;
 
     (void)unused;
@@ -128,7 +129,7 @@ static void mapped_file_failed(int sig, siginfo_t *info, void *unused)
         return;
     }
     while (atomic_flag_test_and_set(&printed)) pause();
-    written = write(STDERR_FILENO, text, sizeof text - 1);
+    written = write(STDERR_FILENO, fault_message, strlen(fault_message));
     (void)written;
     _exit(EXIT_SIGNAL + sig);
 }
@@ -139,6 +140,10 @@ void interrupt_catch_faults(void)
                              .sa_flags = SA_SIGINFO };
     struct sigaction ignore = { .sa_handler = SIG_IGN };
 
+    snprintf(fault_message, sizeof fault_message, "%s: a file in use (the "
+             "model, an index file of the memory or the key file) became "
+             "shorter or unreadable; stopped. Everything stored before is "
+             "safe.\n", program_name());
     sigemptyset(&bus.sa_mask);
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGBUS, &bus, NULL);

@@ -7,10 +7,10 @@
  * the reports of the command; record_finish(). */
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "progress.h"
-#include "record.h"
-#include "sha256.h"
-#include "textbuf.h"
-#include "wholefile.h"
+#include "common/jput.h"
+#include "common/program.h"
+#include "common/progress.h"
+#include "common/record.h"
+#include "common/sha256.h"
+#include "common/textbuf.h"
+#include "common/wholefile.h"
 
 const struct opt record_option = {
     "record", 0, "FILE", "describe this run in FILE as JSON: version, all "
@@ -80,7 +81,7 @@ void record_parse_begin(const struct args *a)
     free((void *)(uintptr_t)record.command);
     free(record.typed_options);
     free(record.operands);
-    record.command = strdup(a->command);
+    record.command = strdup(a->command ? a->command : "");
     record.own = a->own;
     record.cap_args = a->argc + 1;
     record.typed_options = calloc((size_t)record.cap_args,
@@ -223,11 +224,11 @@ static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
                               const char *value)
 {
     jput_key(t, info->name);
-    if (!value) textbuf_adds(t, "null");
+    if (!value) jput_null(t);
     else if (!strcmp(info->kind, "bool"))
-        textbuf_adds(t, strcmp(value, "0") ? "true" : "false");
+        jput_bool(t, strcmp(value, "0") != 0);
     else if (!strcmp(info->kind, "int") || !strcmp(info->kind, "float"))
-        textbuf_adds(t, value);
+        jput_raw(t, value, strlen(value));
     else jput_text(t, value);
 }
 
@@ -239,7 +240,7 @@ static void read_engine_options(const skmt_model *model)
 
     if (!record.describe) return;
     textbuf_reset(&record.engine);
-    textbuf_adds(&record.engine, "{");
+    jput_object(&record.engine);
     for (int i = 0; record.describe(i, &info); i++) {
         const char *value = skmt_options_in_force(record.options, model,
                                                   is_steered(), info.name);
@@ -248,7 +249,7 @@ static void read_engine_options(const skmt_model *model)
         if (value && !strcmp(info.name, "threads"))
             record.threads = atoi(value);
     }
-    textbuf_adds(&record.engine, "}");
+    jput_object_end(&record.engine);
 }
 
 void record_options(describe_fn *describe, skmt_options *o)
@@ -265,8 +266,7 @@ static void put_path(struct textbuf *t, const char *path)
 {
     char full[PATH_MAX];
 
-    jput_key(t, "path");
-    jput_text(t, realpath(path, full) ? full : path);
+    jput_text_field(t, "path", realpath(path, full) ? full : path);
 }
 
 /* Append "bytes" and "sha256" of a file. */
@@ -276,14 +276,11 @@ static void put_checksum(struct textbuf *t, const char *path)
     uint64_t bytes;
 
     if (!sha256_file(path, hex, &bytes)) {
-        jput_key(t, "error");
-        jput_text(t, strerror(errno));
+        jput_text_field(t, "error", strerror(errno));
         return;
     }
-    jput_key(t, "bytes");
-    textbuf_addf(t, "%" PRIu64, bytes);
-    jput_key(t, "sha256");
-    jput_text(t, hex);
+    jput_int_field(t, "bytes", (int64_t)bytes);
+    jput_text_field(t, "sha256", hex);
 }
 
 int record_model(const char *path, const skmt_model *model)
@@ -298,17 +295,17 @@ int record_model(const char *path, const skmt_model *model)
     }
     read_engine_options(model);
     textbuf_reset(t);
-    textbuf_adds(t, "{");
+    jput_object(t);
     put_path(t, path);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const char *value = skmt_model_fact(model, facts[i]);
 
         jput_key(t, facts[i]);
         if (value) jput_text(t, value);
-        else textbuf_adds(t, "null");
+        else jput_null(t);
     }
     put_checksum(t, path);
-    textbuf_adds(t, "}");
+    jput_object_end(t);
     return EXIT_DONE;
 }
 
@@ -317,12 +314,15 @@ static void put_state(struct textbuf *t, skmt_tm *tm)
     skmt_tm_state s;
 
     if (skmt_tm_get_state(tm, &s, NULL)) {
-        textbuf_adds(t, "null");
+        jput_null(t);
         return;
     }
-    textbuf_addf(t, "{\"identity\":\"%016" PRIx64 "\",\"last_change\":%" PRId64
-                 ",\"pairs\":%" PRId64 ",\"texts\":%" PRId64 "}", s.identity,
-                 s.last_change, s.pairs, s.texts);
+    jput_object(t);
+    jput_hex_field(t, "identity", s.identity);
+    jput_int_field(t, "last_change", s.last_change);
+    jput_int_field(t, "pairs", s.pairs);
+    jput_int_field(t, "texts", s.texts);
+    jput_object_end(t);
 }
 
 void record_memory(const char *path, skmt_tm *tm)
@@ -343,12 +343,11 @@ static void put_text_list(struct textbuf *t, const char *key,
                           const char *const *list, int n)
 {
     jput_key(t, key);
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int i = 0; i < n; i++) {
-        jput_comma(t);
         jput_text(t, list[i]);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 /* Return the value that a command reported with record_value(), or NULL if
@@ -369,13 +368,12 @@ static void put_typed_values(struct textbuf *t, const char *option)
 
     for (int i = 0; i < record.n_typed; i++)
         n += !strcmp(record.typed_options[i].name, option);
-    if (n > 1) textbuf_adds(t, "[");
+    if (n > 1) jput_array(t);
     for (int i = 0; i < record.n_typed; i++) {
         if (strcmp(record.typed_options[i].name, option)) continue;
-        if (n > 1) jput_comma(t);
         jput_text(t, record.typed_options[i].value);
     }
-    if (n > 1) textbuf_adds(t, "]");
+    if (n > 1) jput_array_end(t);
 }
 
 static void put_own_option(struct textbuf *t, const struct opt *o)
@@ -384,47 +382,45 @@ static void put_own_option(struct textbuf *t, const struct opt *o)
     bool typed = record_last_typed(o->name) != NULL;
 
     jput_key(t, o->name);
-    if (!o->value) textbuf_adds(t, typed ? "true" : "false");
+    if (!o->value) jput_bool(t, typed);
     else if (value) jput_text(t, value);
     else if (typed) put_typed_values(t, o->name);
-    else textbuf_adds(t, "null");
+    else jput_null(t);
 }
 
 /* Append the command's own options, then the library's. */
 static void put_options(struct textbuf *t)
 {
     jput_key(t, "options");
-    textbuf_adds(t, "{");
+    jput_object(t);
     for (const struct opt *o = record.own; o && o->name; o++)
         if (strcmp(o->name, "help")) put_own_option(t, o);
-    jput_key(t, record_option.name);
-    jput_text(t, record.path);
+    jput_text_field(t, record_option.name, record.path);
     if (record.engine.len > 2) {
-        textbuf_adds(t, ",");
-        textbuf_add(t, record.engine.data + 1, record.engine.len - 2);
+        jput_raw(t, record.engine.data + 1, record.engine.len - 2);
     }
-    textbuf_adds(t, "}");
+    jput_object_end(t);
 }
 
 static void put_object(struct textbuf *t, const char *key,
                        const struct textbuf *object)
 {
     jput_key(t, key);
-    if (object->len) textbuf_add(t, object->data, object->len);
-    else textbuf_adds(t, "null");
+    if (object->len) jput_raw(t, object->data, object->len);
+    else jput_null(t);
 }
 
 static void record_put_memory(struct textbuf *t)
 {
     jput_key(t, "memory");
     if (!record.memory.len) {
-        textbuf_adds(t, "null");
+        jput_null(t);
         return;
     }
-    textbuf_adds(t, "{");
-    textbuf_add(t, record.memory.data, record.memory.len);
+    jput_object(t);
+    jput_raw(t, record.memory.data, record.memory.len);
     put_object(t, "at_end", &record.memory_end);
-    textbuf_adds(t, "}");
+    jput_object_end(t);
 }
 
 /* Return whether the value of an option is a file that the command writes. */
@@ -441,7 +437,7 @@ static bool is_output_option(const char *option)
 static void put_outputs(struct textbuf *t)
 {
     jput_key(t, "outputs");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (const struct opt *o = record.own; o && o->name; o++) {
         const struct record_value *typed = record_last_typed(o->name);
         const char *path = value_in_force(o->name);
@@ -450,63 +446,49 @@ static void put_outputs(struct textbuf *t)
         if (!path && typed) path = typed->value;
         if (!path || !is_output_option(o->name) || stat(path, &st)
             || !S_ISREG(st.st_mode)) continue;
-        jput_comma(t);
-        textbuf_adds(t, "{");
-        jput_key(t, "option");
-        jput_text(t, o->name);
+        jput_object(t);
+        jput_text_field(t, "option", o->name);
         put_path(t, path);
         put_checksum(t, path);
-        textbuf_adds(t, "}");
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 static void put_processor(struct textbuf *t)
 {
-    jput_key(t, "processor");
-    jput_text(t, skmt_cpu());
-    jput_key(t, "isa");
-    jput_text(t, skmt_isa());
-    jput_key(t, "threads");
-    textbuf_addf(t, "%d", record.threads);
+    jput_text_field(t, "processor", skmt_cpu());
+    jput_text_field(t, "isa", skmt_isa());
+    jput_int_field(t, "threads", record.threads);
 }
 
 static void put_times(struct textbuf *t)
 {
-    struct tm utc;
-    char text[32] = "";
-
-    if (gmtime_r(&record.start_time, &utc))
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    jput_key(t, "started");
-    jput_text(t, text);
-    jput_key(t, "elapsed_seconds");
-    textbuf_addf(t, "%.3f", wall_seconds() - record.start_seconds);
+    jput_time_field(t, "started", record.start_time);
+    jput_fixed_field(t, "elapsed_seconds",
+                     wall_seconds() - record.start_seconds, 3);
 }
 
 static void put_record(struct textbuf *t, int status)
 {
     char folder[PATH_MAX];
 
-    textbuf_adds(t, "{");
-    jput_key(t, "skmt_version");
-    jput_text(t, skmt_version());
-    jput_key(t, "command");
-    jput_text(t, record.command);
+    jput_object(t);
+    jput_text_field(t, "skmt_version", skmt_version());
+    jput_text_field(t, "command", record.command);
     put_text_list(t, "arguments", (const char *const *)record.argv,
                   record.argc);
     put_text_list(t, "operands", record.operands, record.n_operands);
-    jput_key(t, "directory");
-    jput_text(t, getcwd(folder, sizeof folder) ? folder : "");
+    jput_text_field(t, "directory",
+                    getcwd(folder, sizeof folder) ? folder : "");
     put_options(t);
     put_object(t, "model", &record.model);
     record_put_memory(t);
     put_outputs(t);
     put_processor(t);
     put_times(t);
-    jput_key(t, "exit_status");
-    textbuf_addf(t, "%d", status);
-    textbuf_adds(t, "}");
+    jput_int_field(t, "exit_status", status);
+    jput_object_end(t);
 }
 
 /* Rewrite the JSON with one value per line, for people to read. */

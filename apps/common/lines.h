@@ -8,8 +8,8 @@
  * lines_next() with wait = false does not block: if a pipe or terminal has no
  * data for a moment, it returns LINES_WAIT, and the caller can finish its
  * pending work before it calls again with wait = true. */
-#ifndef LINES_H
-#define LINES_H
+#ifndef COMMON_LINES_H
+#define COMMON_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "interrupt.h"
-#include "record.h"
-#include "steering.h"
+#include "common/interrupt.h"
+#include "common/program.h"
+#include "common/record.h"
+#include "common/steering.h"
 
 /* ---- options ---------------------------------------------------------- */
 
@@ -282,9 +282,9 @@ bool pair_lines_next(struct pair_lines *p, const struct input_line *text)
     p->json = NULL;
     if (st == LINES_STOPPED) return false;
     if (st != LINES_LINE) {
-        snprintf(p->message, sizeof p->message, "skmt: %s", st == LINES_FAILED
-                 ? p->in.message : "the --pairs file has fewer lines than "
-                 "the input");
+        snprintf(p->message, sizeof p->message, "%s: %s", program_name(),
+                 st == LINES_FAILED ? p->in.message : "the --pairs file has "
+                 "fewer lines than the input");
         return false;
     }
     p->json = json_loadb(line.text, line.len, 0, &why);

@@ -9,12 +9,12 @@
  *
  * Without --record, all functions do nothing. Reported strings are copied,
  * except for strings of argv. */
-#ifndef RECORD_H
-#define RECORD_H
+#ifndef COMMON_RECORD_H
+#define COMMON_RECORD_H
 
 #include <stdbool.h>
 
-#include "args.h"
+#include "common/args.h"
 #include "skmt.h"
 
 extern const struct opt record_option;  /* --record */

@@ -4,11 +4,13 @@
  *
  * The line is shown only if stderr is a terminal, and redrawn a few times per
  * second. A struct progress may be used by one thread at a time. */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#ifndef COMMON_PROGRESS_H
+#define COMMON_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define QUIET_OPTION { "quiet", 'q', NULL, "do not show progress" }
 
 struct progress {
     bool shown;                 /* false: all calls do nothing */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "findmodel.h"
-#include "record.h"
+#include "common/findmodel.h"
+#include "common/program.h"
+#include "common/record.h"
 
 #ifndef SKMT_PREFIX
 #define SKMT_PREFIX "/usr/local"

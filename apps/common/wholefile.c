@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "wholefile.h"
+#include "common/program.h"
+#include "common/wholefile.h"
 
 struct whole_file {             /* a file being written */
     char final_path[PATH_MAX];  /* with symbolic links resolved */

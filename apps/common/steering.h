@@ -4,12 +4,12 @@
  * A command that translates lists STEERING_OPTIONS among its own options,
  * passes each option to steering_option(), and calls steering_open() once the
  * model is open. */
-#ifndef STEERING_H
-#define STEERING_H
+#ifndef COMMON_STEERING_H
+#define COMMON_STEERING_H
 
-#include "args.h"
-#include "lines.h"
-#include "progress.h"
+#include "common/args.h"
+#include "common/lines.h"
+#include "common/progress.h"
 #include "skmt.h"
 
 #define STEERING_OPTIONS                                                      \

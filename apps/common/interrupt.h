@@ -8,8 +8,8 @@
  * (for example because nobody reads its output), or if there is no stream and
  * the main thread does not poll for signals. A signal that the parent
  * process ignores (nohup) stays ignored. */
-#ifndef INTERRUPT_H
-#define INTERRUPT_H
+#ifndef COMMON_INTERRUPT_H
+#define COMMON_INTERRUPT_H
 
 #include <stdbool.h>
 

@@ -2,10 +2,10 @@
  *
  * A file is written under a temporary name in the same folder and then renamed.
  * Special files (a pipe, /dev/stdout) are written directly. */
-#ifndef WHOLEFILE_H
-#define WHOLEFILE_H
+#ifndef COMMON_WHOLEFILE_H
+#define COMMON_WHOLEFILE_H
 
-#include "textbuf.h"
+#include "common/textbuf.h"
 
 /* Both functions print errors on stderr and return an exit status. */
 

@@ -3,7 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "common/progress.h"
 
 #define REDRAW_SECONDS 0.2
 

@@ -1,5 +1,4 @@
-/* args.c - parses options and operands, and suggests a name when an option or
- * command was mistyped. It does not know what any option means.
+/* args.c - parses options and operands. It does not know what any option means.
  *
  * Invariant: between calls, a->at is the index of the last argument that was
  * consumed, so 0 <= a->at <= a->argc. */
@@ -7,63 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
-#include "cli.h"
-#include "record.h"
+#include "common/args.h"
+#include "common/nearest.h"
+#include "common/program.h"
+#include "common/record.h"
 
 #define NAME_MAX_BYTES 64
-
-/* ---- suggestions ------------------------------------------------------ */
-
-/* Return the Levenshtein distance of two short names. */
-static size_t args_distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_BYTES + 1], n = strlen(b);
-
-    if (n > NAME_MAX_BYTES) return n;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            size_t best = diagonal + (a[i] != b[j]);
-
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (diagonal + 1 < best) best = diagonal + 1;
-            row[j + 1] = best;
-        }
-    }
-    return row[n];
-}
-
-void nearest_begin(struct nearest *n, const char *typed)
-{
-    n->typed = typed;
-    n->best = NULL;
-    n->distance = 1 + (strlen(typed) + 2) / 3;  /* limit for suggestions */
-}
-
-void nearest_offer(struct nearest *n, const char *name)
-{
-    size_t d;
-
-    if (strlen(n->typed) > NAME_MAX_BYTES) return;
-    d = args_distance(n->typed, name);
-    /* Suggest --attention for --att, no matter how much is missing. */
-    if (strlen(n->typed) >= 3 && !strncmp(n->typed, name, strlen(n->typed)))
-        d = 1;
-    if (d < n->distance) {
-        n->distance = d;
-        n->best = name;
-    }
-}
-
-const char *nearest_end(const struct nearest *n)
-{
-    return n->best;
-}
 
 /* ---- options ---------------------------------------------------------- */
 
@@ -80,8 +28,30 @@ static bool find_engine_option(describe_fn *describe, const char *name,
     return false;
 }
 
+struct args_text { char text[120]; };  /* a part of a message */
+
+/* Return "COMMAND: ", or "" if the program has no commands. */
+static const char *args_where(const struct args *a, struct args_text *t)
+{
+    snprintf(t->text, sizeof t->text, "%s%s", a->command ? a->command : "",
+             a->command ? ": " : "");
+    return t->text;
+}
+
+/* Return "see 'PROGRAM help COMMAND'" or "see 'PROGRAM --help'". */
+static const char *args_advice(const struct args *a, struct args_text *t)
+{
+    if (a->command)
+        snprintf(t->text, sizeof t->text, "see '%s help %s'", program_name(),
+                 a->command);
+    else
+        snprintf(t->text, sizeof t->text, "see '%s --help'", program_name());
+    return t->text;
+}
+
 static enum arg args_unknown(const struct args *a, const char *name)
 {
+    struct args_text where, advice;
     struct nearest near;
     skmt_option_info info;
     const char *best;
@@ -94,11 +64,11 @@ static enum arg args_unknown(const struct args *a, const char *name)
         nearest_offer(&near, info.name);
     best = nearest_end(&near);
     if (best)
-        complain(0, "%s: unknown option '--%s'; did you mean '--%s'?",
-                 a->command, name, best);
+        complain(0, "%sunknown option '--%s'; did you mean '--%s'?",
+                 args_where(a, &where), name, best);
     else
-        complain(0, "%s: unknown option '--%s'; see 'skmt help %s'",
-                 a->command, name, a->command);
+        complain(0, "%sunknown option '--%s'; %s", args_where(a, &where), name,
+                 args_advice(a, &advice));
     return ARG_BAD;
 }
 
@@ -106,6 +76,8 @@ static enum arg args_unknown(const struct args *a, const char *name)
  * `attached`, or the next argument. */
 static bool args_take_value(struct args *a, const char *attached)
 {
+    struct args_text advice;
+
     if (attached) {
         a->value = attached;
         return true;
@@ -114,8 +86,8 @@ static bool args_take_value(struct args *a, const char *attached)
         a->value = a->argv[++a->at];
         return true;
     }
-    complain(0, "option '%s%s' needs a value; see 'skmt help %s'",
-             a->name[1] ? "--" : "-", a->name, a->command);
+    complain(0, "option '%s%s' needs a value; %s", a->name[1] ? "--" : "-",
+             a->name, args_advice(a, &advice));
     return false;
 }
 
@@ -174,13 +146,15 @@ static enum arg long_option(struct args *a, const char *word)
 
 static enum arg short_option(struct args *a, const char *word)
 {
+    struct args_text where, advice;
+
     for (const struct opt *o = a->own; o->name; o++) {
         if (o->letter != word[0]) continue;
         if (o->value || !word[1])
             return args_own_option(a, o, word[1] ? word + 1 : NULL);
     }
-    complain(0, "%s: unknown option '-%s'; see 'skmt help %s'", a->command,
-             word, a->command);
+    complain(0, "%sunknown option '-%s'; %s", args_where(a, &where), word,
+             args_advice(a, &advice));
     return ARG_BAD;
 }
 
