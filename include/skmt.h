@@ -44,9 +44,9 @@
  * itself. It must not call any skmt_stream_* function; to cancel, it returns
  * non-zero.
  *
- * Lifetime. Close a model last: after the sessions, streams, services, requests,
- * results and key caches made with it, and after the memory files that were
- * searched with it.
+ * Lifetime. Close a model last: after the sessions, streams, services,
+ * requests, results and key caches made with it, and after the memory files
+ * that were searched with it.
  *
  * Text. All text is UTF-8. A string that is passed with a length needs no
  * terminating NUL. Strings that the library returns or passes to a callback

@@ -473,14 +473,15 @@ static void desk_close(struct desk *d)
 static int translate(struct desk *d, struct pair_source *source,
                      const char *text, char *out)
 {
-    struct request q = { .text = text, .len = strlen(text) };
+    struct session_text q = { .text = text, .len = strlen(text) };
+    struct request_memory m = { .source = source };
     struct session *s = NULL;
     struct err e;
     int n = 0;
 
     out[0] = 0;
     if (!CHECK_OK(session_new(&s, d->en, &d->o, &e), &e)) return 0;
-    if (source) CHECK_OK(session_set_memory(s, source, NULL, &e), &e);
+    if (source) CHECK_OK(session_set_memory(s, &m, &e), &e);
     if (CHECK_OK(session_run(s, &q, 1, &e), &e)) {
         snprintf(out, 500, "%s", q.result->hyps[0].text);
         if (q.result->sentences[0].pairset)
