@@ -45,7 +45,7 @@ static inline struct fake_mixer *fake_of(const struct mixer *m)
 
 /* ---- what the batch says ------------------------------------------------- */
 
-/* The row of this sentence in an earlier pass that had this state. */
+/* The last row of this sentence that had this state. */
 static inline const struct seen *fake_row_of(const struct fake_mixer *f,
                                              int32_t state)
 {
@@ -54,19 +54,21 @@ static inline const struct seen *fake_row_of(const struct fake_mixer *f,
     return NULL;
 }
 
-/* Record row i. The state before its own must have been a row of an earlier
- * pass, with the same tokens except for the last one. */
+/* Record row i. The state before its own must have been a row, with the same
+ * tokens except for the last one: of an earlier pass, or, for a draft, of this
+ * one. */
 static inline enum status fake_remember(struct fake_mixer *f,
                                         const struct mixer_rows *in, int i,
                                         struct err *e)
 {
-    struct seen s = { in->path[i][in->n_tokens], in->n_tokens, { 0 }, { 0 } };
+    struct seen s = { in->path[i][in->n_tokens[i]], in->n_tokens[i], { 0 },
+                      { 0 } };
     const struct seen *before;
     const float *state;
     size_t ld;
     enum status st = in->x->ops->read(in->x, in->row + i, 1, &state, &ld, e);
 
-    if (st || !CHECK(in->n_tokens < FAKE_LEN &&
+    if (st || !CHECK(in->n_tokens[i] < FAKE_LEN &&
                      f->n_seen < (int)COUNT(f->seen)))
         return st;
     CHECK_INT(mixer_last_tokens(in, i, s.tokens, FAKE_LEN), s.n);
@@ -181,15 +183,16 @@ static inline enum status fake_list(struct mixer *m,
     if (++f->lists == f->list_fails)
         return err_set(e, ST_LIMIT, "the mixer refuses");
     if (!CHECK(in->n > 0 && in->n <= FAKE_ROWS && !f->ends)) return ST_OK;
-    CHECK(in->n <= f->job->o.beam && in->n_tokens < f->job->max_len);
+    CHECK(in->n <= f->job->o.beam + f->job->o.draft);
     for (int i = 0; !st && i < in->n; i++) {
+        CHECK(in->n_tokens[i] < f->job->max_len);
         CHECK(out[i].keep == 1 && out[i].n == 0);
         st = fake_remember(f, in, i, e);
     }
     if (st || f->mode == ALONE) return st;
     st = fake_best(in, best, e);
     for (int i = 0; !st && i < in->n; i++)
-        fake_answer(f, i, in->n_tokens, best[i], &out[i]);
+        fake_answer(f, i, in->n_tokens[i], best[i], &out[i]);
     return st;
 }
 

@@ -675,10 +675,161 @@ TEST(giving_up_leaves_nothing_behind)
     CHECK_INT(count_other(want, got, t.n), 0);
     c = batch_counts(b);
     CHECK(c.passes > 60 && c.rows > c.passes && c.rows <= 16 * c.passes);
-    CHECK(c.steps > c.passes);
+    CHECK(c.steps > c.passes && !c.drafted && !c.drafts_used);
     batch_free(b);
     free_jobs(got, t.n);
     free_jobs(want, t.n);
+    tiny_net_close(&m);
+}
+
+/* ---- drafts ------------------------------------------------------------ */
+
+/* A mixer that only guesses. It knows the translation that is found without it
+ * and guesses its tokens, except for every `lies`-th token, which it guesses
+ * wrong. */
+struct prophet {
+    struct mixer mixer;         /* must be the first member */
+    const struct job *of;       /* the job that was decoded without it */
+    int lies;                   /* 0: never */
+    int told;                   /* explained tokens of the best translation */
+    int32_t wrong[200][64];     /* by position: guesses for what follows */
+};
+
+/* Guess the tokens from position `at` on. */
+static struct guess prophecy(struct prophet *p, int at)
+{
+    const struct hypothesis *h = &p->of->hyps[0];
+    struct guess g = { .likely = 0.9f };
+    int32_t *wrong = p->wrong[at + 1];
+
+    if (at >= 0 && at < h->n) g.token = h->tokens[at];
+    if (at + 1 >= h->n) return g;
+    g.n = h->n - at - 1 < 64 ? h->n - at - 1 : 64;
+    for (int i = 0; i < g.n; i++) {
+        wrong[i] = h->tokens[at + 1 + i];
+        if (p->lies && (at + i) % p->lies == 0) wrong[i] = 7;
+    }
+    g.ahead = wrong;
+    return g;
+}
+
+static void prophet_first(struct mixer *m, struct guess *out)
+{
+    CHECK(!out->n && !out->ahead);
+    *out = prophecy((struct prophet *)(void *)m, -1);
+}
+
+static enum status prophet_list(struct mixer *m, const struct mixer_rows *in,
+                                struct mixture *out, struct err *e)
+{
+    (void)e;
+    CHECK(in->n > 0);
+    for (int i = 0; i < in->n; i++) {
+        CHECK(!out[i].n_guesses);
+        out[i].n_guesses = 1;
+        out[i].guesses[0] = prophecy((struct prophet *)(void *)m,
+                                     in->n_tokens[i]);
+    }
+    return ST_OK;
+}
+
+static enum status prophet_explain(struct mixer *m,
+                                   const struct mixer_reading *in,
+                                   struct err *e)
+{
+    struct prophet *p = (struct prophet *)(void *)m;
+
+    (void)e;
+    CHECK(in->tokens[in->from + in->n - 1] >= 0);
+    if (in->hyp == 0) p->told += in->n;
+    return ST_OK;
+}
+
+static void prophet_end(struct mixer *m) { (void)m; }
+
+static void prophet_init(struct prophet *p, const struct job *of, int lies)
+{
+    static const struct mixer_ops ops = { .first = prophet_first,
+        .list = prophet_list, .explain = prophet_explain, .end = prophet_end };
+
+    *p = (struct prophet){ .mixer = { &ops }, .of = of, .lies = lies };
+}
+
+/* Translate all of t with drafts. The results must be those of want. */
+static struct batch_counts check_drafts(const struct tiny_net *m,
+                                        const struct texts *t,
+                                        struct job **want,
+                                        struct search_options o, int lanes,
+                                        int lies)
+{
+    static const struct way w = { 1, false, 0 };
+    struct prophet *p = calloc((size_t)t->n, sizeof *p);
+    struct job *got[MAX_TEXTS];
+    struct batch_limits limits;
+    struct batch_counts c;
+    struct batch *b;
+    struct err e;
+
+    o.draft = 8;
+    o.explain = true;
+    limits = limits_for(m->backend, &o, lanes);
+    new_jobs(got, t, m->backend, &o);
+    for (int i = 0; i < t->n; i++) {
+        prophet_init(&p[i], want[i], lies);
+        got[i]->mixer = &p[i].mixer;
+    }
+    CHECK_OK(batch_new(&b, m->backend, &limits, NULL, &e), &e);
+    run_jobs(b, got, t->n, &w);
+    for (int i = 0; i < t->n; i++) {
+        CHECK(same_job(want[i], got[i]));
+        CHECK(got[i]->n_passes <= want[i]->n_passes);
+        CHECK_INT(p[i].told, want[i]->hyps[0].n);
+    }
+    c = batch_counts(b);
+    CHECK(c.drafts_used <= c.drafted && c.drafted < c.rows);
+    batch_free(b);
+    free_jobs(got, t->n);
+    free(p);
+    return c;
+}
+
+TEST(drafts_change_nothing_but_the_passes)
+{
+    static const int lanes[] = { 1, 5 }, beams[] = { 1, 2, 4 };
+    static const double prunes[] = { 0, 0.5, 3 };
+    static const struct way w = { 1, false, 0 };
+    struct tiny to = tiny_that_ends();
+    struct job *want[MAX_TEXTS];
+    struct tiny_net m;
+    struct texts t;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    make_texts(&t, &m, 10);
+    for (size_t c = 0; c < 3 * 3 * 2; c++) {
+        struct search_options o = options(beams[c / 2 % 3]);
+        struct batch_counts right, wrong, some;
+        int n = lanes[c % 2];
+
+        o.attention = false;
+        o.prune = prunes[c / 6];
+        decode(want, &t, m.backend, &o, n, &w);
+        right = check_drafts(&m, &t, want, o, n, 0);
+        some = check_drafts(&m, &t, want, o, n, 3);
+        wrong = check_drafts(&m, &t, want, o, n, 1);
+        CHECK_INT(right.steps, wrong.steps);
+        CHECK(right.drafts_used > 0 && some.drafts_used > 0);
+        if (n == 1 && o.beam == 1) {
+            /* Greedy search reaches one state per step. Each of them is a row,
+             * drafted or not. */
+            CHECK(right.passes * 3 < right.steps);
+            CHECK(some.passes < some.steps);
+            CHECK_INT(wrong.drafts_used, 0);
+            CHECK_INT(wrong.passes, wrong.steps);
+            CHECK_INT(right.rows - right.drafted + right.drafts_used,
+                      right.steps);
+        }
+        free_jobs(want, t.n);
+    }
     tiny_net_close(&m);
 }
 

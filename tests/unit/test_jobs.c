@@ -8,7 +8,7 @@
 #include "knn/key_builder.h"
 #include "knn/sk.h"
 
-enum { N_JOBS = 36, N_KINDS = 6, MOST_BEAM = 8, PREFIX = 3 };
+enum { N_JOBS = 36, N_KINDS = 6, MOST_BEAM = 8, PREFIX = 3, DRAFTS = 5 };
 
 /* ---- jobs ---------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static struct search_options options_of(int i)
         .lenpen = alphas[i / 3 % 3], .max_len_a = i % 2 ? 0.3 : 1.2,
         .max_len_b = 4 + i % 11, .early_stop = i % 4 != 3,
         .prune = prunes[i / 2 % 4], .attention = i % 3 == i / 3 % 3,
-        .explain = i / 6 % 2 };
+        .explain = i / 6 % 2, .draft = i % 4 ? i % 4 * 2 : 0 };
 }
 
 static enum kind kind_of(int i) { return (enum kind)((i + i / N_KINDS) %
@@ -74,12 +74,14 @@ static void steer_by_sk(const struct room *r, struct job *j)
 {
     struct system_options so = { .k = 4, .weigh = { .tau = 100 },
                                  .repeat_votes = 1 };
-    struct system_sentence s = { j->o.beam, j->o.nbest, j->max_len,
-                                 j->o.explain };
+    struct system_sentence s = { j->o.beam + j->o.draft, j->o.nbest,
+                                 j->max_len, j->o.explain };
+    struct system_pair pairs[2] = { { r->keys[0], 0.9f },
+                                    { r->keys[1], 0.8f } };
     struct err e;
 
     REQUIRE_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
-    CHECK_OK(sk_system.prepare(j->mixer, NULL, r->keys, 2, &e), &e);
+    CHECK_OK(sk_system.prepare(j->mixer, NULL, pairs, 2, &e), &e);
 }
 
 static struct job *job_of(const struct room *r, int i)
@@ -148,7 +150,7 @@ static void check_same(struct job **want, struct job **got, int i)
 static struct batch *batch_for(const struct room *r, int lanes, int rows,
                                struct pool *pool)
 {
-    struct batch_limits l = { .lanes = lanes, .rows = rows,
+    struct batch_limits l = { .lanes = lanes, .rows = rows, .drafts = DRAFTS,
         .max_beam = rows < MOST_BEAM ? rows : MOST_BEAM,
         .max_source = MAX_SRC, .max_len = r->m.backend->max_pos };
     struct batch *b = NULL;
@@ -200,6 +202,7 @@ TEST(jobs_with_different_options_share_a_batch)
     static const struct way ways[] = { { 1, false, 0 }, { 1, true, 0 },
                                        { 2, false, 2 }, { 1, true, 1 } };
     struct job *want[N_JOBS], *got[N_JOBS];
+    uint64_t drafts_used = 0;
     struct room r;
 
     REQUIRE(room_open(&r));
@@ -216,7 +219,8 @@ TEST(jobs_with_different_options_share_a_batch)
         for (int i = 0; i < N_JOBS; i++) REQUIRE((got[i] = job_of(&r, i)));
         run_jobs(b, got, N_JOBS, &ways[c]);
         counts = batch_counts(b);
-        CHECK(counts.rows <= counts.passes * (uint64_t)sizes[c][1]);
+        CHECK(counts.rows <= counts.passes * (uint64_t)(sizes[c][1] + DRAFTS));
+        drafts_used += counts.drafts_used;
         for (int i = 0; i < N_JOBS; i++) {
             check_same(want, got, i);
             job_done(got[i], i);
@@ -224,6 +228,7 @@ TEST(jobs_with_different_options_share_a_batch)
         batch_free(b);
         pool_free(pool);
     }
+    CHECK(drafts_used > 0);
     for (int i = 0; i < N_JOBS; i++) job_done(want[i], i);
     room_close(&r);
 }

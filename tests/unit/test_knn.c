@@ -422,7 +422,7 @@ TEST(pairs_are_divided_evenly)
  * four tokens. */
 static struct mixer *sk_mixer(const struct system_options *o)
 {
-    static const struct system_sentence s = { .beam = 2, .nbest = 1,
+    static const struct system_sentence s = { .rows = 2, .nbest = 1,
                                               .max_len = 4, .explain = true };
     struct mixer *m = NULL;
     struct err e;
@@ -431,12 +431,13 @@ static struct mixer *sk_mixer(const struct system_options *o)
     return m;
 }
 
-/* Give the keys of one pair to a mixer. */
+/* Give the keys of one pair to a mixer. Its similarity is 0.4. */
 static void give_keys(struct mixer *m, struct pair_keys *b)
 {
+    struct system_pair pair = { b, 0.4f };
     struct err e;
 
-    CHECK_OK(sk_system.prepare(m, NULL, &b, 1, &e), &e);
+    CHECK_OK(sk_system.prepare(m, NULL, &pair, 1, &e), &e);
     pair_keys_drop(b);
 }
 
@@ -485,7 +486,12 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK(out[0].token[0] == 70 && out[0].token[1] == 80);
         CHECK_NEAR(out[0].add[0] + out[0].add[1], 0.75, 1e-6);
         CHECK(out[0].add[0] > out[0].add[1]);
-        CHECK(out[1].keep == 1 && !out[1].n);
+        CHECK(out[0].n_guesses == 2 && out[0].guesses[0].n == 1);
+        CHECK(out[0].guesses[0].token == 70 && out[0].guesses[1].token == 80);
+        CHECK_INT(out[0].guesses[0].ahead[0], 80);
+        CHECK_INT(out[0].guesses[1].n, 0);
+        CHECK_NEAR(out[0].guesses[0].likely, 0.15 + 1.8 * 0.4, 1e-6);
+        CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_guesses);
         list_rows(other, &in, out);
         CHECK(out[0].keep == 1 && !out[0].n);
         CHECK_OK(m->ops->explain(m, &(struct mixer_reading){ &f.x, 1, 2, 0, 2,
@@ -510,6 +516,51 @@ TEST(votes_reach_the_rows_of_their_sentence)
     CHECK_INT(other->ops->explanation(other, 0, 2).n, 0);
     m->ops->free(m);
     other->ops->free(other);
+}
+
+/* The first guess is the beginning of the best pair. Each voted token has one
+ * guess, from the nearest pair that votes for it. */
+TEST(guesses_follow_the_pairs)
+{
+    static _Alignas(64) float hidden[16];
+    static const int32_t targets[2][3] = { { 50, 60, 70 }, { 50, 80, 60 } };
+    struct fixed_rows f = fixed_rows(hidden, 16, 1);
+    struct system_options o = { .k = 4, .weigh = { .tau = 100 } };
+    struct mixer_rows in = { .x = &f.x, .n = 1 };
+    struct mixer *m = sk_mixer(&o);
+    struct system_pair pairs[2] = { { NULL, 0.9f }, { NULL, 0.6f } };
+    struct guess first = { 0 };
+    struct mixture out;
+    struct err e;
+
+    REQUIRE(m);
+    m->ops->first(m, &first);           /* it has no pairs yet */
+    CHECK_INT(first.n, 0);
+    /* Distances: the first entry of pair 1 is nearest, then those of pair 0,
+     * then the others of pair 1. */
+    for (int p = 0; p < 2; p++) {
+        REQUIRE_OK(pair_keys_new(&pairs[p].keys, KEY_F32, 3, 16, &e), &e);
+        for (int t = 0; t < 3; t++) {
+            float key[16] = { p ? t ? 6 + t : 1 : 2 + t };
+
+            pair_keys_put(pairs[p].keys, t, key, targets[p][t]);
+        }
+    }
+    REQUIRE_OK(sk_system.prepare(m, NULL, pairs, 2, &e), &e);
+    for (int p = 0; p < 2; p++) pair_keys_drop(pairs[p].keys);
+    m->ops->first(m, &first);
+    CHECK_INT(first.n, 3);
+    CHECK_MEM(first.ahead, targets[0], sizeof targets[0]);
+    CHECK_NEAR(first.likely, 1.25 * 0.9 - 0.25, 1e-6);
+    list_rows(m, &in, &out);
+    CHECK(out.n == 3 && out.n_guesses == 3);
+    CHECK(out.guesses[0].token == 50 && out.guesses[0].n == 2);
+    CHECK(out.guesses[0].ahead[0] == 80);       /* of pair 1 */
+    CHECK_NEAR(out.guesses[0].likely, 0.92, 1e-6);
+    CHECK(out.guesses[1].token == 60 && out.guesses[1].n == 1);
+    CHECK(out.guesses[1].ahead[0] == 70);       /* of pair 0 */
+    CHECK(out.guesses[2].token == 70 && out.guesses[2].n == 0);
+    m->ops->free(m);
 }
 
 /* In this list each letter is a token. The vote is for the last letter of
@@ -563,8 +614,9 @@ TEST(a_repeated_vote_goes_to_the_model)
                          other[] = { 0, 2 };
     static const int32_t *const path[] = { one, other };
     struct fixed_rows f = fixed_rows(hidden, 16, 2);
-    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = 1, .path = path,
-                             .state_token = tokens };
+    static const int n_tokens[] = { 1, 1 };
+    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = n_tokens,
+                             .path = path, .state_token = tokens };
     struct system_options o = { .k = 2, .repeat_votes = 1,
                                 .weigh = { .tau = 100 } };
     static const int32_t said[] = { 70, 70 };
@@ -585,6 +637,7 @@ TEST(a_repeated_vote_goes_to_the_model)
     CHECK_INT(out[0].token[0], 80);
     CHECK_NEAR(out[0].add[0], 0.375, 1e-6);
     CHECK_NEAR(out[0].keep, 0.625, 1e-6);
+    CHECK(out[0].n_guesses == 1 && out[0].guesses[0].token == 80);
     CHECK_INT(out[1].n, 2);                     /* row 1 ends with 60 */
     CHECK_NEAR(out[1].keep, 0.25, 1e-6);
     CHECK_OK(m->ops->explain(m, &(struct mixer_reading){ &f.x, 0, 2, 0, 0,
@@ -623,30 +676,12 @@ TEST(a_vote_for_the_end_may_abstain)
         list_rows(m, &in, &out);
         CHECK_INT(out.n, !abstains);
         CHECK_NEAR(out.keep, abstains ? 1 : 0.25, 1e-6);
+        CHECK(!abstains || !out.n_guesses);
         m->ops->free(m);                /* without end */
     }
 }
 
 /* ---- systems -------------------------------------------------------------- */
-
-/* Every system has a name of its own and what its interface requires. */
-TEST(systems_are_found_by_name)
-{
-    int n = 0;
-
-    for (; system_at(n); n++) {
-        const struct steering_system *s = system_at(n);
-
-        CHECK(system_named(s->name) == s);
-        CHECK(*s->title && *s->paper && s->options);
-        CHECK(s->sentence_new && s->prepare);
-        CHECK(!s->worker_new == !s->worker_free);
-    }
-    CHECK(n >= 1 && n <= MOST_SYSTEMS);
-    CHECK(system_named("sk") == &sk_system);
-    CHECK(!system_named("no such system") && !system_named(""));
-    CHECK(!system_at(-1));
-}
 
 TEST(a_system_refuses_what_it_cannot_do)
 {
@@ -889,7 +924,8 @@ static struct job *steered_job(const struct fixture *f, const json_t *j,
     struct system_options so = {
         .k = (int)json_integer_value(json_object_get(j, "k")),
         .weigh = { .tau = json_number_value(json_object_get(j, "tau")) } };
-    struct system_sentence s = { .beam = o.beam, .nbest = 1 };
+    struct system_sentence s = { .rows = o.beam, .nbest = 1 };
+    struct system_pair given[64];
     struct job *job = NULL;
     struct err e;
 
@@ -898,8 +934,9 @@ static struct job *steered_job(const struct fixture *f, const json_t *j,
         return NULL;
     s.max_len = job->max_len;
     CHECK_OK(sk_system.sentence_new(&job->mixer, &so, &s, &e), &e);
-    CHECK_OK(sk_system.prepare(job->mixer, NULL, pairs->keys, pairs->n, &e),
-             &e);
+    for (int i = 0; i < pairs->n; i++)
+        given[i] = (struct system_pair){ pairs->keys[i], 0.5f };
+    CHECK_OK(sk_system.prepare(job->mixer, NULL, given, pairs->n, &e), &e);
     return job;
 }
 
