@@ -1,8 +1,8 @@
 /* test_batch.c - a batch translates each sentence as if it were alone.
  *
- * Each sentence is decoded alone once. Every batch size, order, thread count and way
- * of refilling lanes must then give results that are equal bit for bit. naive.h
- * computes the expected numbers. */
+ * Each sentence is decoded alone once. Every batch size, order, thread count
+ * and way of refilling lanes must then give results that are equal bit for bit.
+ * naive.h computes the expected numbers. */
 #include "base/mem.h"
 #include "batch_fix.h"
 #include "fake_mixer.h"

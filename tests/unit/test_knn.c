@@ -416,7 +416,7 @@ TEST(pairs_are_divided_evenly)
     tiny_net_close(&m);
 }
 
-/* ---- the mixer of SK-MT --------------------------------------------------- */
+/* ---- the mixer of SK-MT -------------------------------------------------- */
 
 /* The mixer of a sentence of two rows, with room to explain one translation of
  * four tokens. */
@@ -681,8 +681,6 @@ TEST(a_vote_for_the_end_may_abstain)
     }
 }
 
-/* ---- systems -------------------------------------------------------------- */
-
 TEST(a_system_refuses_what_it_cannot_do)
 {
     struct system_options good = { .k = 1, .weigh = { .tau = 100 } };
@@ -745,8 +743,8 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
     struct key_builder_options o = { rows, KEY_F32, false };
     struct key_builder *kb = NULL;
     struct err e;
-    bool ok =
-        s && p && CHECK(n <= COUNT(out->keys)) && CHECK_OK(key_builder_new(&kb, f->backend, NULL, &o, &e), &e);
+    bool ok = s && p && CHECK(n <= COUNT(out->keys)) &&
+        CHECK_OK(key_builder_new(&kb, f->backend, NULL, &o, &e), &e);
 
     for (size_t i = 0; ok && i < n; i++) {
         const json_t *pair = json_array_get(tm, i);
