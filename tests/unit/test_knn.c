@@ -522,15 +522,15 @@ TEST(votes_reach_the_rows_of_their_sentence)
  * guess, from the nearest pair that votes for it. */
 TEST(guesses_follow_the_pairs)
 {
-    static _Alignas(64) float hidden[16];
+    static _Alignas(64) float hidden[2 * 16] = { 50 };
     static const int32_t targets[2][3] = { { 50, 60, 70 }, { 50, 80, 60 } };
-    struct fixed_rows f = fixed_rows(hidden, 16, 1);
+    struct fixed_rows f = fixed_rows(hidden, 16, 2);
     struct system_options o = { .k = 4, .weigh = { .tau = 100 } };
-    struct mixer_rows in = { .x = &f.x, .n = 1 };
+    struct mixer_rows in = { .x = &f.x, .n = 2 };
     struct mixer *m = sk_mixer(&o);
     struct system_pair pairs[2] = { { NULL, 0.9f }, { NULL, 0.6f } };
     struct guess first = { 0 };
-    struct mixture out;
+    struct mixture both[2], out;
     struct err e;
 
     REQUIRE(m);
@@ -552,7 +552,9 @@ TEST(guesses_follow_the_pairs)
     CHECK_INT(first.n, 3);
     CHECK_MEM(first.ahead, targets[0], sizeof targets[0]);
     CHECK_NEAR(first.likely, 1.25 * 0.9 - 0.25, 1e-6);
-    list_rows(m, &in, &out);
+    list_rows(m, &in, both);
+    CHECK_INT(both[0].n_guesses, 0);            /* far from all entries */
+    out = both[1];
     CHECK(out.n == 3 && out.n_guesses == 3);
     CHECK(out.guesses[0].token == 50 && out.guesses[0].n == 2);
     CHECK(out.guesses[0].ahead[0] == 80);       /* of pair 1 */
