@@ -156,8 +156,8 @@ static inline bool same_hyp(const struct hypothesis *a,
                                      n * (size_t)n_src * sizeof(float)));
 }
 
-/* Whether two jobs have the same results. Without drafts, they also took part
- * in the same number of passes. */
+/* Whether two jobs have the same results. Without drafts they also took the
+ * same number of passes. */
 static inline bool same_job(const struct job *a, const struct job *b)
 {
     bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 &&

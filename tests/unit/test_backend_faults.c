@@ -13,7 +13,7 @@
 
 /* ---- a batch ------------------------------------------------------------- */
 
-enum { N_JOBS = 6, LANES = 3, DRAFTS = 4 };
+enum { N_JOBS = 6, LANES = 3, DRAFTS = 5 };
 
 struct room {
     struct tiny_net m;
@@ -23,14 +23,14 @@ struct room {
     struct job *want[N_JOBS];
 };
 
-/* Jobs 0 and 3 have no mixer, 1 and 4 are steered by SK-MT, with drafts, and 2
- * and 5 have a fake mixer, which reads and projects. */
+/* Jobs 0 and 3 have no mixer, 1 and 4 are steered by SK-MT, and 2 and 5 have a
+ * fake mixer, which reads and projects. The first three may have drafts. */
 static struct job *job_of(const struct room *r, int i)
 {
     struct search_options o = options(i % 2 ? 2 : 4);
     struct system_options so = { .k = 4, .weigh = { .tau = 100 } };
     struct system_pair pair = { r->keys, 0.9f };
-    struct system_sentence s = { o.beam + DRAFTS, o.nbest, 0, true };
+    struct system_sentence s;
     struct job *j;
     struct err e;
 
@@ -38,9 +38,10 @@ static struct job *job_of(const struct room *r, int i)
     o.max_len_a = 0.2;
     o.explain = true;
     o.attention = i % 2;
-    o.draft = i % 3 == 1 ? DRAFTS : 0;
+    o.draft = i < 3 ? DRAFTS : 0;
     j = new_job(r->m.backend, &o, &r->t, i);
-    s.max_len = j->max_len;
+    s = (struct system_sentence){ o.beam + o.draft, o.nbest, j->max_len,
+                                  true };
     if (i % 3 == 2) fake_mixer_new(j, LATE, NULL);
     if (i % 3 == 1) {
         CHECK_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
@@ -133,8 +134,7 @@ static bool try_batch(struct room *r)
 static bool room_open(struct room *r)
 {
     struct tiny to = tiny_that_ends();
-    struct batch_limits l = { .lanes = 1, .rows = 4, .drafts = DRAFTS,
-                              .max_beam = 4,
+    struct batch_limits l = { .lanes = 1, .rows = 4, .max_beam = 4,
                               .max_source = MAX_SRC, .max_len = 20 };
     static const struct way w = { 1, false, 0 };
     struct batch *b;

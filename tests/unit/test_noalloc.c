@@ -159,8 +159,8 @@ static void steer(const struct tiny_net *m, struct job *j, enum key_type type)
     key_builder_free(kb);
 }
 
-/* The jobs have different options. Every third one is steered, with drafts, and
- * explained. */
+/* The jobs have different options. Every third one is steered and explained,
+ * and may have drafts. */
 static bool make_jobs(const struct tiny_net *m, bool attention,
                       struct job **jobs)
 {
@@ -199,8 +199,9 @@ static void check_jobs(struct job **jobs)
 
 static void check_decoding(enum dtype type, int threads, bool attention)
 {
-    struct batch_limits limits = { .lanes = 3, .rows = 12, .drafts = 4,
-        .max_beam = 4, .max_source = 32, .max_len = 48 };
+    struct batch_limits limits = { .lanes = 3, .rows = 12, .drafts = 6,
+                                   .max_beam = 4, .max_source = 32,
+                                   .max_len = 48 };
     struct tiny to = TINY_DEFAULT;
     struct tiny_net m;
     struct job *jobs[N_JOBS];

@@ -44,9 +44,9 @@ struct toy_mixer {
     struct toy_worker *worker;  /* borrowed; NULL after `end` */
     struct system_pair *pairs;
     int n_pairs;
-    struct toy_vote *vote;      /* [limits.beam] */
-    int32_t *token;             /* [limits.beam] */
-    float *add;                 /* [limits.beam] */
+    struct toy_vote *vote;      /* [limits.rows] */
+    int32_t *token;             /* [limits.rows] */
+    float *add;                 /* [limits.rows] */
     struct toy_reason *reasons; /* [limits.nbest, limits.max_len] or NULL */
 };
 
