@@ -1,4 +1,4 @@
-/* workers_internal.h - the structs and functions that workers.c (requests and
+/* worker.h - the structs and functions that workers.c (requests and
  * their answers) and worker.c (the turns of one worker) share.
  *
  * One lock guards everything that threads share. Decoding, joining the results
@@ -16,8 +16,8 @@
  *   - The workers hold a request from workers_begin until it is answered and
  *     has no job pending.
  *   - `busy` is the number of workers whose batches have jobs. */
-#ifndef ENGINE_WORKERS_INTERNAL_H
-#define ENGINE_WORKERS_INTERNAL_H
+#ifndef ENGINE_WORKER_H
+#define ENGINE_WORKER_H
 
 #include "engine/job_queue.h"
 #include "engine/workers.h"
