@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
+#include "common/jput.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -175,18 +176,17 @@ static void tm_import_put_json(const struct import_call *im)
     };
     struct textbuf *t = &im->c->out;
 
-    textbuf_adds(t, "{");
-    jput_field(t, "file", im->c->path);
-    jput_field(t, "memory", tm_memory_name(im->c));
+    jput_object(t);
+    jput_text_field(t, "file", im->c->path);
+    jput_text_field(t, "memory", tm_memory_name(im->c));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        jput_int(t, counts[i][1], skmt_import_count(im->import, counts[i][0]));
+        jput_int_field(t, counts[i][1],
+                       skmt_import_count(im->import, counts[i][0]));
     if (skmt_import_count(im->import, "bad") > 0)
-        jput_field(t, "rejects", im->rejects.path);
-    jput_key(t, "seconds");
-    jput_number(t, im->seconds);
-    jput_key(t, "pairs_per_second");
-    jput_number(t, pairs_per_second(im));
-    textbuf_adds(t, "}\n");
+        jput_text_field(t, "rejects", im->rejects.path);
+    jput_number_field(t, "seconds", im->seconds);
+    jput_number_field(t, "pairs_per_second", pairs_per_second(im));
+    jput_line_end(t);
 }
 
 /* Append the languages of the options, or else of the memory: "de to en". */

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
+#include "common/jput.h"
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 /* The put and jput functions append to t. */
 
@@ -21,13 +22,10 @@ void put_date(struct textbuf *t, int64_t seconds);      /* 2024-05-31 */
 void put_date_time(struct textbuf *t, int64_t seconds);
 
 /* Returns a similarity in percent, rounded down, so that only equal texts are
- * 100 % similar. All similarities that are printed are rounded by this
+ * 100% similar. All similarities that are printed are rounded by this
  * function. */
 int similarity_percent(double similarity);
 
-void jput_int(struct textbuf *t, const char *key, int64_t n);
-void jput_field(struct textbuf *t, const char *key, const char *text);
-void jput_time(struct textbuf *t, const char *key, int64_t seconds);
 /* Appends the members of a pair's object. The caller writes the braces. */
 void jput_pair(struct textbuf *t, const skmt_pair *p);
 /* Appends the object that describes a memory, with braces. */

@@ -9,7 +9,8 @@
 
 struct skmt_options {
     struct options o;
-    char text[64];              /* holds what skmt_options_get returns */
+    char text[64];              /* what skmt_options_get or
+                                   skmt_options_in_force returned last */
 };
 
 struct stream;
@@ -38,5 +39,9 @@ static inline struct options options_or_defaults(const skmt_options *o)
     options_defaults(&d);
     return o ? o->o : d;
 }
+
+/* The statistics that sessions, streams and services have in common. */
+enum { BATCH_STATS = 5 };
+const char *batch_stat(const struct batch_counts *c, int i, int64_t *value);
 
 #endif

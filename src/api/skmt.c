@@ -17,8 +17,8 @@
 _Static_assert(sizeof(skmt_error) == sizeof(struct err), "same layout");
 _Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
                "same layout");
-_Static_assert((int)SKMT_DEVICE == (int)ST_DEVICE &&
-               (int)SKMT_DEVICE + 1 == (int)ST_COUNT, "same list");
+_Static_assert((int)SKMT_DEADLINE == (int)ST_DEADLINE &&
+               (int)SKMT_DEADLINE + 1 == (int)ST_COUNT, "same list");
 
 static const struct result *result_of(const skmt_result *r)
 {
@@ -150,6 +150,11 @@ skmt_status skmt_session_new(skmt_session **out, const skmt_model *model,
     return (skmt_status)st;
 }
 
+void skmt_session_cancel(skmt_session *s)
+{
+    session_cancel((struct session *)(void *)s);
+}
+
 void skmt_session_free(skmt_session *s)
 {
     session_free((struct session *)(void *)s);
@@ -159,12 +164,12 @@ skmt_status skmt_session_translate(skmt_session *s, const char *text,
                                    size_t len, const char *prefix,
                                    skmt_result **out, skmt_error *err)
 {
-    struct request request = { .text = text, .len = len, .prefix = prefix };
+    struct session_text t = { .text = text, .len = len, .prefix = prefix };
     enum status st;
 
     err_clear(err_of(err));
-    st = session_run((struct session *)(void *)s, &request, 1, err_of(err));
-    *out = (skmt_result *)(void *)request.result;
+    st = session_run((struct session *)(void *)s, &t, 1, err_of(err));
+    *out = (skmt_result *)(void *)t.result;
     return (skmt_status)st;
 }
 
@@ -174,22 +179,21 @@ skmt_status skmt_session_translate_many(skmt_session *s,
                                         skmt_result **results,
                                         skmt_error *err)
 {
-    struct request *requests = calloc(n ? n : 1, sizeof *requests);
+    struct session_text *t = calloc(n ? n : 1, sizeof *t);
     enum status st;
 
     err_clear(err_of(err));
     for (size_t i = 0; i < n; i++) results[i] = NULL;
-    if (!requests) return (skmt_status)err_nomem(err_of(err), "texts");
+    if (!t) return (skmt_status)err_nomem(err_of(err), "texts");
     for (size_t i = 0; i < n; i++) {
-        requests[i].text = texts[i];
-        /* The length 1 makes a text that is NULL an error. */
-        requests[i].len = texts[i] ? strlen(texts[i]) : 1;
-        requests[i].prefix = prefixes ? prefixes[i] : NULL;
+        t[i].text = texts[i];
+        t[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is an error */
+        t[i].prefix = prefixes ? prefixes[i] : NULL;
     }
-    st = session_run((struct session *)(void *)s, requests, n, err_of(err));
+    st = session_run((struct session *)(void *)s, t, n, err_of(err));
     for (size_t i = 0; i < n; i++)
-        results[i] = (skmt_result *)(void *)requests[i].result;
-    free(requests);
+        results[i] = (skmt_result *)(void *)t[i].result;
+    free(t);
     return (skmt_status)st;
 }
 

@@ -4,17 +4,9 @@
 
 #include "api/tm_handle.h"
 #include "base/invariant.h"
-#include "engine/shared_keys.h"
-#include "engine/pairfinder.h"
 #include "engine/session.h"
 #include "engine/stream.h"
 #include "text/utf8.h"
-
-struct skmt_keys {
-    struct shared_keys *k;
-    const struct engine *en;
-    struct key_cache_stats stats;       /* the values of skmt_keys_stat */
-};
 
 /* ---- keys ---------------------------------------------------------------- */
 
@@ -62,6 +54,12 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     return names[i];
 }
 
+static int report_warming(void *user, const char *what, uint64_t done,
+                          uint64_t total, uint64_t units)
+{
+    return tmfile_report(user, what, done, total, units);
+}
+
 skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
                            const skmt_options *options, int64_t *made,
                            skmt_error *err)
@@ -71,7 +69,8 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(err_of(err));
-    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, err_of(err));
+    st = shared_keys_warm(keys->k, keys->en, &o, tmfile_source(tm->f),
+                          report_warming, tm->f, &n, err_of(err));
     if (made) *made = n;
     return (skmt_status)st;
 }
@@ -83,7 +82,8 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(err_of(err));
-    st = shared_keys_drop_others(keys->k, tm->f, &n, err_of(err));
+    st = shared_keys_drop_others(keys->k, tmfile_source(tm->f), &n,
+                                 err_of(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }
@@ -98,22 +98,23 @@ static struct session *session_of(skmt_session *s)
 skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm, skmt_keys *keys,
                              skmt_error *err)
 {
+    struct request_memory m = memory_of(tm, keys);
+
     err_clear(err_of(err));
-    return (skmt_status)session_set_memory(session_of(s), tm ? tm->f : NULL,
-                                           keys ? keys->k : NULL, err_of(err));
+    return (skmt_status)session_set_memory(session_of(s), &m, err_of(err));
 }
 
 skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
                             skmt_error *err)
 {
+    struct request_memory m = memory_of(tm, keys);
+
     err_clear(err_of(err));
-    return (skmt_status)stream_set_memory(s->s, tm ? tm->f : NULL,
-                                          keys ? keys->k : NULL, err_of(err));
+    return (skmt_status)stream_set_memory(s->s, &m, err_of(err));
 }
 
-/* Check and convert the pairs of the user. The caller frees *out. */
-static enum status convert_pairs(const skmt_similar *pairs, int n,
-                                 struct similar_pair **out, struct err *e)
+enum status similar_pairs_of(const skmt_similar *pairs, int n,
+                             struct similar_pair **out, struct err *e)
 {
     struct similar_pair *p = calloc(n > 0 ? (size_t)n : 1, sizeof *p);
 
@@ -143,19 +144,19 @@ skmt_status skmt_session_translate_with(
     skmt_session *s, const char *text, size_t len, const char *prefix,
     const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err)
 {
-    struct request request = { .text = text, .len = len, .prefix = prefix,
-                               .n_given = n };
+    struct session_text t = { .text = text, .len = len, .prefix = prefix,
+                              .n_given = n };
     struct similar_pair *given;
     enum status st;
 
     *out = NULL;
     err_clear(err_of(err));
-    st = convert_pairs(pairs, n, &given, err_of(err));
+    st = similar_pairs_of(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
-    request.given = given;
-    st = session_run(session_of(s), &request, 1, err_of(err));
+    t.given = given;
+    st = session_run(session_of(s), &t, 1, err_of(err));
     free(given);
-    *out = (skmt_result *)(void *)request.result;
+    *out = (skmt_result *)(void *)t.result;
     return (skmt_status)st;
 }
 
@@ -168,7 +169,7 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     enum status st;
 
     err_clear(err_of(err));
-    st = convert_pairs(pairs, n, &given, err_of(err));
+    st = similar_pairs_of(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
     st = stream_push_with(s->s, text, len, prefix, given, n, err_of(err));
     free(given);
@@ -185,31 +186,24 @@ static const struct sentence *skmt_steer_sentence_at(const skmt_result *r,
     return seg >= 0 && seg < res->n_sentences ? &res->sentences[seg] : NULL;
 }
 
-static const char *or_empty(const char *s) { return s ? s : ""; }
-
 int skmt_result_pairs(const skmt_result *r, int seg)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
 
-    return s && s->pairset ? s->pairset->n : 0;
+    return s ? pairset_count(s->pairset) : 0;
 }
 
 void skmt_result_pair(const skmt_result *r, int seg, int i,
                       skmt_steering *out)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
-    const struct steering_pair *p;
+    struct pair_report p;
 
     *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
     if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
-    p = &s->pairset->pairs[i];
-    out->similarity = p->similarity;
-    out->exact = s->exact && !i;
-    if (!s->exact && !s->pairset->has_texts) return;
-    out->source = or_empty(p->source);
-    out->target = or_empty(p->target);
-    out->memory = or_empty(p->memory);
-    out->id = p->pair;
+    p = pairset_report(s->pairset, i);
+    *out = (skmt_steering){ p.source, p.target, p.memory, p.pair,
+                            p.similarity, s->stored && !i };
 }
 
 /* Return why a token of a translation was chosen; all zeros if nothing was
@@ -221,13 +215,12 @@ static struct explanation explanation_at(const skmt_result *r, int hyp,
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
     const struct explanation none = { 0 };
 
-    if (!s || !s->pairset || !s->pairset->mixer || !s->job || hyp < 0 ||
-        hyp >= res->n_hyps)
+    if (!s || !s->job || !s->job->mixer || hyp < 0 || hyp >= res->n_hyps)
         return none;
     hyp = res->hyps[hyp].choice[seg];
     if (hyp >= s->job->n_hyps || i < 0 || i >= s->job->hyps[hyp].n)
         return none;
-    return s->pairset->mixer->ops->explanation(s->pairset->mixer, hyp, i);
+    return s->job->mixer->ops->explanation(s->job->mixer, hyp, i);
 }
 
 double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
@@ -262,15 +255,14 @@ int skmt_result_passes(const skmt_result *r, int seg)
     return s && s->job ? s->job->n_passes : 0;
 }
 
-static const char *batch_stat(const struct batch_counts *c, int i,
-                              int64_t *value)
+const char *batch_stat(const struct batch_counts *c, int i, int64_t *value)
 {
-    static const char *const names[] = { "passes", "rows", "steps", "drafted",
-                                         "used" };
-    const uint64_t values[] = { c->passes, c->rows, c->steps, c->drafted,
-                                c->drafts_used };
+    static const char *const names[BATCH_STATS] = { "passes", "rows", "steps",
+                                                    "drafted", "used" };
+    const uint64_t values[BATCH_STATS] = { c->passes, c->rows, c->steps,
+                                           c->drafted, c->drafts_used };
 
-    if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
+    if (i < 0 || i >= BATCH_STATS) return NULL;
     *value = (int64_t)values[i];
     return names[i];
 }

@@ -8,7 +8,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 
 /* Each text of a pair is cut after this many pieces, as in the reference
  * implementation. */
@@ -184,6 +184,24 @@ void pairset_drop_alternatives(struct pairset *r)
         steering_pair_release(&r->pairs[r->n + --r->n_alternatives]);
 }
 
+int pairset_count(const struct pairset *r) { return r ? r->n : 0; }
+
+static const char *text_or_empty(const char *s) { return s ? s : ""; }
+
+struct pair_report pairset_report(const struct pairset *r, int i)
+{
+    const struct steering_pair *p = &r->pairs[i];
+    struct pair_report out = { "", "", "", 0, p->similarity };
+
+    assert(i >= 0 && i < r->n);
+    if (!r->has_texts) return out;
+    out.source = text_or_empty(p->source);
+    out.target = text_or_empty(p->target);
+    out.memory = text_or_empty(p->memory);
+    out.pair = p->pair;
+    return out;
+}
+
 static bool is_exact_match(const struct steering_pair *p, struct str text)
 {
     return p->similarity >= 1 && p->source && p->target &&
@@ -220,6 +238,7 @@ bool pairset_keep_exact(struct pairset *r, struct str text)
     assert(kept > 0);
     r->n = kept;
     r->n_alternatives = 0;
+    r->has_texts = true;
     return true;
 }
 

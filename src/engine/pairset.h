@@ -41,7 +41,7 @@ struct pairset {
     int n;
     int n_alternatives;         /* after the n pairs: other translations of
                                    their sources, which do not steer */
-    bool has_texts;             /* option explain: all pairs have their texts */
+    bool has_texts;             /* all pairs have their texts */
     struct shared_keys *keys;   /* borrowed; where its keys are cached */
     const struct steering_system *system;
     struct mixer *mixer;        /* owned; NULL: the pairs do not steer */
@@ -53,6 +53,18 @@ void pairset_free(struct pairset *r);           /* NULL is fine */
 /* Release the keys and tokens of all pairs. The texts stay, for results. */
 void pairset_drop_keys(struct pairset *r);
 void pairset_drop_alternatives(struct pairset *r);
+
+/* What a result says about pair i. The texts and the memory are "" and the
+ * number is 0, unless the texts were kept: with option explain, and for exact
+ * matches. */
+struct pair_report {
+    const char *source, *target, *memory;
+    int64_t pair;
+    double similarity;
+};
+int pairset_count(const struct pairset *r);     /* NULL has none */
+struct pair_report pairset_report(const struct pairset *r, int i);
+
 /* If one of the n pairs has the sentence `text` as its source, reduce the set
  * to the exact matches: the one with the highest precedence first, then one
  * for each other translation. The pairs are in the order of tm/precedence.h

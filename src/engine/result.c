@@ -56,21 +56,20 @@ static enum status add_job(struct sentence_builder *c, struct sentence *s,
                            struct err *e)
 {
     const struct config *cfg = &c->r->engine->w->cfg;
-    int n = 0, max_pos = c->r->engine->backend->max_pos, most;
+    bool first = c->r->n_sentences == 1;
+    int max_pos = c->r->engine->backend->max_pos, n = 0, most;
 
     if (cfg->prefix_id >= 0) c->ids[n++] = cfg->prefix_id;
     for (size_t i = 0; i < s->n_pieces; i++) c->ids[n++] = s->pieces[i].id;
     if (cfg->suffix_id >= 0) c->ids[n++] = cfg->suffix_id;
     assert(n <= c->max_source);
     most = search_max_len(c->so, max_pos, n);
-    if (c->r->n_sentences == 1 && c->n_prefix >= most)
+    if (first && c->n_prefix >= most)
         return err_set(e, ST_LIMIT, "the prefix has %d pieces, but a "
                        "translation of this text has at most %d (options "
                        "max-len-a and max-len-b)", c->n_prefix, most);
-    c->r->pending++;
     return job_new(&s->job, c->so, max_pos, c->ids, n,
-                   c->r->n_sentences == 1 ? c->prefix : NULL,
-                   c->r->n_sentences == 1 ? c->n_prefix : 0, e);
+                   first ? c->prefix : NULL, first ? c->n_prefix : 0, e);
 }
 
 /* Add a sentence, or a part of one, with n pieces. Their spans are relative to
@@ -159,13 +158,15 @@ static enum status prefix_ids(struct sentence_builder *c, const char *prefix,
     return ST_OK;
 }
 
-/* Set the owner of the jobs of sentences `at` and later. Needed whenever the
- * sentences have moved in memory. */
+/* Let the jobs of sentences `at` and later point to their sentences. Needed
+ * whenever the sentences have moved in memory. */
 static void result_update_job_sentences(struct result *r, int at)
 {
-    for (int i = at; i < r->n_sentences; i++)
-        if (r->sentences[i].job)
-            r->sentences[i].job->sentence = &r->sentences[i];
+    for (int i = at; i < r->n_sentences; i++) {
+        struct sentence *s = &r->sentences[i];
+
+        if (s->job) s->job->sentence = s;
+    }
 }
 
 /* Whether the invariants in result.h hold for all sentences. */
@@ -240,19 +241,21 @@ static enum status write_target(const struct result *r, struct sentence *s,
     return st;
 }
 
-/* Use the stored translation of an exact match, without white space at its
- * ends: the white space of the input is kept instead. */
-static enum status write_exact(struct sentence *s, struct err *e)
+/* The white space at the ends of the input is kept, so that of the stored text
+ * is not needed. */
+enum status result_use_stored(struct sentence *s, const char *text,
+                              struct err *e)
 {
-    static const char space[] = " \t\r\n";
-    const char *text = s->pairset->pairs[0].target;
-    size_t n;
+    struct str t = str_trim(str_of(text));
 
-    assert(!s->job && s->pairset->n > 0);
-    text += strspn(text, space);
-    for (n = strlen(text); n && strchr(space, text[n - 1]);) n--;
-    s->targets[0].len = n;
-    s->targets[0].text = strndup(text, n);
+    assert(!s->targets && !s->stored);
+    s->targets = calloc(1, sizeof *s->targets);
+    if (!s->targets) return err_nomem(e, "a translation");
+    s->stored = true;
+    job_free(s->job);
+    s->job = NULL;
+    s->targets[0].len = t.n;
+    s->targets[0].text = strndup(t.p, t.n);
     return s->targets[0].text ? ST_OK : err_nomem(e, "a translation");
 }
 
@@ -264,10 +267,10 @@ static enum status write_targets(struct result *r, struct err *e)
         struct sentence *s = &r->sentences[i];
         int n = s->job ? s->job->n_hyps : 0;
 
+        if (s->stored) continue;
         s->targets = calloc((size_t)n + 1, sizeof *s->targets);
         if (!s->targets) return err_nomem(e, "a translation");
         for (int k = 0; k < n && !st; k++) st = write_target(r, s, k, e);
-        if (s->exact) st = write_exact(s, e);
     }
     return st;
 }
@@ -418,13 +421,12 @@ enum status result_finish(struct result *r, int nbest, struct err *e)
             r->tokens += r->sentences[i].job->hyps[0].n;
         if (r->sentences[i].pairset) pairset_drop_keys(r->sentences[i].pairset);
     }
-    if (st && e) r->err = *e;
     return st;
 }
 
 static void sentence_release(struct sentence *s)
 {
-    int n = s->exact ? 1 : s->job ? s->job->n_hyps : 0;
+    int n = s->stored ? 1 : s->job ? s->job->n_hyps : 0;
 
     for (int i = 0; s->targets && i < n; i++) {
         free(s->targets[i].text);
@@ -455,13 +457,12 @@ enum status result_join_sentences(struct result *r, int first, int n,
         memcpy(all + to->n_pieces, s->pieces, s->n_pieces * sizeof *all);
         to->n_pieces += s->n_pieces;
         to->end = s->end;
-        r->pending -= s->job != NULL;
         sentence_release(s);
     }
     r->n_sentences -= n - 1;
     memmove(to + 1, to + n, (size_t)(r->n_sentences - first - 1) * sizeof *to);
     result_update_job_sentences(r, first);
-    assert(r->pending >= 0 && result_sentences_sound(r));
+    assert(result_sentences_sound(r));
     return ST_OK;
 }
 

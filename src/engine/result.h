@@ -3,15 +3,13 @@
  *
  * result_prepare() cuts a text into sentences and makes a job for each. When
  * search has filled all jobs, result_finish() joins the translations. A result
- * owns its sentences, and a sentence owns its job and its pairset.
+ * owns its sentences, and a sentence owns its job and its pairset, of which it
+ * knows no more.
  *
  * Invariants:
- *   - sentences[i].owner is the result, and the owner of its job is the
- *     sentence.
+ *   - sentences[i].owner is the result, and job->sentence is the sentence.
  *   - The spans of the sentences ascend and do not overlap.
- *   - Before search, `pending` is the number of jobs. The stream counts it
- *     down; a session does not use it.
- *   - A sentence has no job if it is empty or an exact match. */
+ *   - A sentence has no job if it is empty or its translation is stored. */
 #ifndef ENGINE_RESULT_H
 #define ENGINE_RESULT_H
 
@@ -28,6 +26,7 @@ struct target_text {            /* one translation of a sentence, as text */
 };
 
 struct pairset;
+struct request;
 
 struct sentence {
     size_t begin, end;          /* bytes [begin, end) of the input */
@@ -37,9 +36,8 @@ struct sentence {
                                    one sentence that was too long */
     struct job *job;            /* NULL: nothing to translate */
     struct pairset *pairset;    /* pairs found in the memory, or NULL */
-    bool exact;                 /* the translation is the target of the first
-                                   pair */
-    struct target_text *targets;  /* [job->n_hyps], or [1] if exact; set by
+    bool stored;                /* its translation was in the memory */
+    struct target_text *targets;  /* [1] if stored; else [job->n_hyps], set by
                                      result_finish */
     struct result *owner;
 };
@@ -60,12 +58,9 @@ struct result {
     int n_sentences;
     struct translation *hyps;   /* [n_hyps] best first; set by result_finish */
     int n_hyps;
-    int pending;                /* jobs that search has not finished */
     int tokens;                 /* target pieces of the best translation, with
                                    EOS */
-    struct err err;             /* why the text failed */
-    uint64_t number;            /* for the stream: its place in the input */
-    struct result *next;        /* for the stream */
+    struct request *request;    /* that it answers, or NULL */
 };
 
 /* Cut a text into sentences and make their jobs. prefix is the forced beginning
@@ -80,8 +75,12 @@ enum status result_prepare(struct result **out, const struct engine *en,
  * yet. */
 enum status result_join_sentences(struct result *r, int first, int n,
                                   struct err *e);
-/* Make the translations of the text from those of its sentences, at most nbest.
- * An error is stored in r->err too. */
+/* Make this stored text, without white space at its ends, the translation of a
+ * sentence. The sentence loses its job. */
+enum status result_use_stored(struct sentence *s, const char *text,
+                              struct err *e);
+/* Make the translations of the text from those of its sentences, at most
+ * nbest. */
 enum status result_finish(struct result *r, int nbest, struct err *e);
 void result_free(struct result *r);             /* NULL is fine */
 

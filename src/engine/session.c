@@ -1,175 +1,146 @@
-/* session.c - translates a few texts in the calling thread: finds their pairs,
- * feeds their jobs to one batch, and finishes their results. For many texts on
- * several threads see stream.c. */
+/* session.c - translates a few texts in the calling thread: submits them to a
+ * service without threads, runs its turns until all are answered, and returns
+ * the results. For many texts on several threads see stream.c. */
 #include "engine/session.h"
 
 #include <stdlib.h>
 
 #include "base/invariant.h"
-#include "base/pool.h"
-#include "engine/steered_batch.h"
 
 struct session {
-    const struct engine *engine;
     struct options o;
-    struct search_options so;
-    struct batch_limits limits;
-    struct pool *pool;
-    struct steered_batch *steered_batch;
-    struct batch *batch;        /* inside steered_batch */
-    struct shared_keys *own_keys;   /* used when the caller gave no keys */
-    struct pairfinder *pairfinder;  /* NULL: no memory in use */
+    struct service *service;
+    struct request_memory memory;
+    pthread_mutex_t lock;       /* guards the following */
+    bool running;               /* a thread is in session_run */
+    bool canceled;              /* this run */
 };
 
 enum status session_new(struct session **out, const struct engine *en,
                         const struct options *o, struct err *e)
 {
     struct session *s = calloc(1, sizeof *s);
+    struct batch_limits limits = engine_batch_limits(en, o);
     enum status st;
 
     *out = NULL;
     if (!s) return err_nomem(e, "session");
-    s->engine = en;
     s->o = *o;
-    s->limits = engine_batch_limits(en, o);
-    st = engine_search_options(en, o, &s->so, e);
-    if (!st) st = pool_new(&s->pool, o->threads, e);
-    if (!st)
-        st = steered_batch_new(&s->steered_batch, en, &s->limits, s->pool, e);
-    if (!st) s->batch = steered_batch_batch(s->steered_batch);
+    pthread_mutex_init(&s->lock, NULL);
+    st = service_new(&s->service, en, o, &limits, WORKERS_WITHOUT_THREADS, e);
     if (st) session_free(s);
     else *out = s;
     return st;
 }
 
-enum status session_set_memory(struct session *s, struct tmfile *tm,
-                               struct shared_keys *keys, struct err *e)
-{
-    struct pairfinder *pf;
-    enum status st = ST_OK;
-
-    assert(!batch_busy_lanes(s->batch));
-    if (keys) st = shared_keys_fit(keys, s->engine, &s->o, e);
-    else if (!s->own_keys)
-        st = shared_keys_new(&s->own_keys, s->engine, &s->o, NULL, e);
-    if (st) return st;
-    if (!keys) keys = s->own_keys;
-    st = pairfinder_new(&pf, s->engine, &s->o, tm, keys, e);
-    if (st) return st;
-    pairfinder_free(s->pairfinder);
-    s->pairfinder = pf;
-    return ST_OK;
-}
-
-struct batch_counts session_counts(const struct session *s)
-{
-    return batch_counts(s->batch);
-}
-
 void session_free(struct session *s)
 {
     if (!s) return;
-    pairfinder_free(s->pairfinder);
-    steered_batch_free(s->steered_batch);
-    shared_keys_free(s->own_keys);
-    pool_free(s->pool);
+    service_free(s->service);
+    pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
-/* Iterates over the jobs of all requests, in order. */
-struct session_cursor {
+enum status session_set_memory(struct session *s,
+                               const struct request_memory *m, struct err *e)
+{
+    enum status st = service_check_keys(s->service, m->keys, &s->o, e);
+
+    if (!st) s->memory = *m;
+    return st;
+}
+
+struct batch_counts session_counts(struct session *s)
+{
+    return workers_stats(service_workers(s->service)).work;
+}
+
+/* ---- a run --------------------------------------------------------------- */
+
+static void session_set_running(struct session *s, bool running)
+{
+    pthread_mutex_lock(&s->lock);
+    assert(s->running != running);
+    s->running = running;
+    s->canceled = false;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool session_is_canceled(struct session *s)
+{
+    bool canceled;
+
+    pthread_mutex_lock(&s->lock);
+    canceled = s->canceled;
+    pthread_mutex_unlock(&s->lock);
+    return canceled;
+}
+
+void session_cancel(struct session *s)
+{
+    bool running;
+
+    pthread_mutex_lock(&s->lock);
+    running = s->canceled = s->running;
+    pthread_mutex_unlock(&s->lock);
+    if (running) workers_cancel_all(service_workers(s->service));
+}
+
+/* Make the request of a text and submit it. */
+static enum status session_submit(struct session *s,
+                                  const struct session_text *t,
+                                  struct request **out, struct err *e)
+{
     struct request *q;
-    size_t n, at;
-    int sentence;
-};
+    enum status st;
 
-static struct job *next_job(struct session_cursor *c)
-{
-    for (; c->at < c->n; c->at++, c->sentence = 0) {
-        struct result *r = c->q[c->at].result;
-
-        while (r && c->sentence < r->n_sentences) {
-            struct job *j = r->sentences[c->sentence++].job;
-            if (j) return j;
-        }
-    }
-    return NULL;
-}
-
-static enum status session_fill(struct session *s, struct session_cursor *c,
-                                struct err *e)
-{
-    struct job *j;
-    enum status st = ST_OK;
-
-    /* Jobs that are added together are encoded together. */
-    while (!st && batch_count_idle_lanes(s->batch)) {
-        struct job *some[16];
-        int n = 0, room = batch_count_idle_lanes(s->batch);
-
-        while (n < room && n < 16 && (j = next_job(c))) some[n++] = j;
-        if (!n) break;
-        st = steered_batch_add(s->steered_batch, some, n, e);
-    }
+    *out = NULL;
+    if (session_is_canceled(s))
+        return err_set(e, ST_CANCELED, "%s", status_text(ST_CANCELED));
+    st = request_new(&q, t->text, t->len, e);
+    if (st) return st;
+    q->memory = s->memory;
+    st = request_set_prefix(q, t->prefix, e);
+    if (!st && t->given) st = request_set_given(q, t->given, t->n_given, e);
+    /* If the run is canceled from now on, the request is live already. */
+    if (!st) st = service_submit(s->service, q, SUBMIT_WAIT, e);
+    if (!st && session_is_canceled(s)) request_cancel(q);
+    if (st) request_free(q);
+    else *out = q;
     return st;
 }
 
-static enum status session_decode(struct session *s, struct request *q,
-                                  size_t n, struct err *e)
+static void session_collect(struct session_text *t, struct request *q)
 {
-    struct session_cursor c = { q, n, 0, 0 };
-    enum status st = session_fill(s, &c, e);
-
-    while (!st && batch_busy_lanes(s->batch)) {
-        struct job *done;
-
-        st = batch_step(s->batch, &done, e);
-        if (!st) st = session_fill(s, &c, e);
-    }
-    if (st) batch_abandon(s->batch);
-    assert(!batch_busy_lanes(s->batch));
-    return st;
+    if (!q) return;
+    request_wait(q);            /* for a thread that cancels it right now */
+    t->err = request_error(q);
+    t->result = request_take_result(q);
+    request_free(q);
 }
 
-static void session_prepare(struct session *s, struct request *q)
-{
-    struct err *e = &q->err;
-
-    if (q->given && !s->pairfinder && session_set_memory(s, NULL, NULL, e))
-        return;
-    if (result_prepare(&q->result, s->engine, &s->o, &s->so, q->text, q->len,
-                       q->prefix, e))
-        return;
-    if (s->pairfinder &&
-        pairfinder_run(s->pairfinder, q->result, q->given, q->n_given, e)) {
-        result_free(q->result);
-        q->result = NULL;
-    }
-}
-
-enum status session_run(struct session *s, struct request *q, size_t n,
+enum status session_run(struct session *s, struct session_text *t, size_t n,
                         struct err *e)
 {
-    enum status st, first = ST_OK;
+    struct request **q = calloc(n ? n : 1, sizeof *q);
+    enum status first = ST_OK;
 
-    for (size_t i = 0; i < n; i++) session_prepare(s, &q[i]);
-    st = session_decode(s, q, n, e);
     for (size_t i = 0; i < n; i++) {
-        if (q[i].result && !st) {
-            err_clear(&q[i].err);
-            if (result_finish(q[i].result, s->o.nbest, &q[i].err)) {
-                result_free(q[i].result);
-                q[i].result = NULL;
-            }
-        } else if (q[i].result) {
-            result_free(q[i].result);
-            q[i].result = NULL;
-            if (e) q[i].err = *e;
-        }
-        if (!q[i].result && !first && !st) {
-            first = q[i].err.status;
-            if (e) *e = q[i].err;
-        }
+        t[i].result = NULL;
+        err_clear(&t[i].err);
     }
-    return st ? st : first;
+    if (!q) return err_nomem(e, "texts");
+    session_set_running(s, true);
+    for (size_t i = 0; i < n; i++)
+        session_submit(s, &t[i], &q[i], &t[i].err);
+    while (workers_turn(service_workers(s->service))) continue;
+    for (size_t i = 0; i < n; i++) {
+        session_collect(&t[i], q[i]);
+        if (first || !t[i].err.status) continue;
+        first = t[i].err.status;
+        if (e) *e = t[i].err;
+    }
+    session_set_running(s, false);
+    free(q);
+    return first;
 }

@@ -1,44 +1,45 @@
 /* session.h - translate single texts, or a few together, in the calling thread.
  *
- * A session is used by one thread at a time. Option threads gives it a pool,
- * which shares its matrix products. */
+ * A session is a service without threads: session_run runs the turns of its
+ * worker. It is used by one thread at a time; only session_cancel may be called
+ * by any thread. Option threads gives it a pool, which shares its matrix
+ * products. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
-#include "engine/engine.h"
-#include "engine/shared_keys.h"
-#include "engine/pairfinder.h"
-#include "engine/result.h"
-#include "search/batch.h"
+#include "engine/service.h"
 
-struct session;
+struct session;                 /* opaque */
 
-struct request {
+struct session_text {
     const char *text;
     size_t len;
     const char *prefix;         /* forced beginning, or NULL */
-    struct result *result;      /* out: owned by the caller; NULL on error */
-    struct err err;             /* out: why it failed */
     const struct similar_pair *given;   /* pairs to use instead of a search, or
                                            NULL */
     int n_given;
+    struct result *result;      /* out: owned by the caller; NULL on error */
+    struct err err;             /* out: why it failed */
 };
 
 enum status session_new(struct session **out, const struct engine *en,
                         const struct options *o, struct err *e);
 void session_free(struct session *s);           /* NULL is fine */
 
-/* Steer by this memory from now on. tm may be NULL: then only given pairs
- * steer. keys may be NULL: then the session uses keys of its own. Both are
- * borrowed. */
-enum status session_set_memory(struct session *s, struct tmfile *tm,
-                               struct shared_keys *keys, struct err *e);
+/* Steer by this memory from now on. Its source may be NULL: then only given
+ * pairs steer. Its keys may be NULL: then the session uses keys of its own. All
+ * pointers are borrowed. */
+enum status session_set_memory(struct session *s,
+                               const struct request_memory *m, struct err *e);
 
-struct batch_counts session_counts(const struct session *s);
-
-/* Translate n requests. Returns the first error; the other requests are
- * translated all the same. */
-enum status session_run(struct session *s, struct request *q, size_t n,
+/* Translate n texts. Returns the first error; the other texts are translated
+ * all the same. */
+enum status session_run(struct session *s, struct session_text *t, size_t n,
                         struct err *e);
+/* Make the session_run that another thread is in return soon. Texts that are
+ * not finished fail with ST_CANCELED. Does nothing when none is running. */
+void session_cancel(struct session *s);
+
+struct batch_counts session_counts(struct session *s);
 
 #endif

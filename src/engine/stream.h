@@ -1,22 +1,16 @@
 /* stream.h - translate a corpus: texts in, translations out in the same order,
  * on several threads.
  *
- * The pushing thread cuts texts into sentences. Workers, each with a batch of
- * its own, take sentences as their lanes become free. The thread that completes
- * the oldest text delivers it. When only one worker has sentences, the other
- * threads help it with its matrix products. */
+ * A stream is a thin layer on a service (service.h): it numbers the texts, and
+ * the thread that completes the oldest text delivers it. */
 #ifndef ENGINE_STREAM_H
 #define ENGINE_STREAM_H
 
-#include "engine/engine.h"
-#include "engine/shared_keys.h"
-#include "engine/pairfinder.h"
-#include "engine/result.h"
-#include "search/batch.h"
+#include "engine/service.h"
 
-struct stream;
+struct stream;                  /* opaque */
 
-/* Called in input order, one call at a time, by a worker, push or flush. The
+/* Called in input order, one call at a time, by a worker or by push. The
  * result is freed after the call; it is NULL when the text failed. A non-zero
  * return value cancels the stream. */
 typedef int stream_fn(void *user, uint64_t number, struct result *r,
@@ -25,10 +19,10 @@ typedef int stream_fn(void *user, uint64_t number, struct result *r,
 enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
-/* Use this memory from now on, as session_set_memory does. Called by the thread
+/* Use this source from now on, as session_set_memory does. Called by the thread
  * that pushes; waits until all texts pushed before are delivered. */
-enum status stream_set_memory(struct stream *s, struct tmfile *tm,
-                              struct shared_keys *keys, struct err *e);
+enum status stream_set_memory(struct stream *s, const struct request_memory *m,
+                              struct err *e);
 enum status stream_push(struct stream *s, const char *text, size_t len,
                         const char *prefix, struct err *e);
 /* The same with n pairs to use instead of a search in the memory. */
@@ -40,7 +34,7 @@ enum status stream_flush(struct stream *s, struct err *e);
 void stream_cancel(struct stream *s);
 void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
                    uint64_t *tokens);
-/* The counts of all workers; call it while no text is being translated. */
+/* The counts of all workers. */
 struct batch_counts stream_work(struct stream *s);
 void stream_free(struct stream *s);             /* cancels; NULL is fine */
 

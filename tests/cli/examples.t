@@ -19,6 +19,18 @@ What the examples show is what they do.
   Good morning!
   Thank you very much.
 
+Requests of several threads, with options of their own.
+
+  $ "$BUILD/examples/service" "$SKMT_MODEL" 'Guten Morgen!' | head -4
+  beam 1: Good morning!
+  beam 2: Good morning!
+  beam 4: Good morning!
+  beam 4: Good morning.
+
+  $ "$BUILD/examples/service" nowhere.skmt 'Guten Morgen!'
+  nowhere.skmt: No such file or directory
+  [1]
+
 A memory finds what was stored a moment ago, and shows how it differs.
 
   $ "$BUILD/examples/memory" my.tm 'Guten Tag, Welt.' 'Good day, world.'

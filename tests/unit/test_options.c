@@ -41,6 +41,53 @@ TEST(defaults_read_back_as_listed)
     CHECK(!option_describe(n, &info));
 }
 
+/* Set an option to each of its values "a|b|c". */
+static void check_values(struct options *o, const struct option_info *info)
+{
+    const char *at = info->kind;
+    struct err e = { 0 };
+    char value[40];
+
+    while (*at) {
+        int n = (int)strcspn(at, "|");
+
+        snprintf(value, sizeof value, "%.*s", n, at);
+        CHECK_OK(options_set(o, info->name, value, &e), &e);
+        CHECK_STR(text_of(o, info->name), value);
+        at += n + (at[n] == '|');
+    }
+    CHECK_INT(options_set(o, info->name, info->kind, &e), ST_ARGUMENT);
+    CHECK_INT(options_set(o, info->name, "", &e), ST_ARGUMENT);
+}
+
+TEST(each_value_of_an_enum_reads_back)
+{
+    bool (*const describe[])(int, struct option_info *) = {
+        option_describe, steer_option_describe, search_option_describe };
+    struct options o;
+    struct option_info info;
+    int n = 0;
+
+    options_defaults(&o);
+    for (size_t d = 0; d < COUNT(describe); d++)
+        for (int i = 0; describe[d](i, &info); i++)
+            if (strchr(info.kind, '|')) {
+                check_values(&o, &info);
+                n++;
+            }
+    CHECK_INT(n, 10);
+    CHECK_INT(o.lenpen_type, LENPEN_FAIRSEQ);
+    CHECK_INT(o.split, SPLIT_NONE);
+    CHECK_INT(o.invalid, INVALID_REPLACE);
+    CHECK_INT(o.preset, PRESET_PAPER_SK2);
+    CHECK_INT(o.adapter, ADAPTER_NONE);
+    CHECK_INT(o.eos_votes, EOS_COUNTS);
+    CHECK_INT(o.exact, EXACT_STEER);
+    CHECK_INT(o.key_type, KEY_F32);
+    CHECK_INT(o.rerank, RERANK_AUTHORS);
+    CHECK_INT(o.analyzer, ANALYZER_SUBWORD);
+}
+
 /* The defaults must be those of docs/method.md. */
 TEST(defaults_are_those_of_the_method)
 {
@@ -165,15 +212,14 @@ TEST(public_and_internal_statuses_agree)
 {
     static const skmt_status list[] = { SKMT_OK, SKMT_NOMEM, SKMT_IO,
         SKMT_FORMAT, SKMT_VERSION, SKMT_ARGUMENT, SKMT_TEXT, SKMT_LIMIT,
-        SKMT_CANCELED, SKMT_DEADLINE, SKMT_DEVICE };
+        SKMT_CANCELED, SKMT_DEADLINE };
     static const char *const names[] = {
 #define S(name, text) #name,
         STATUS_LIST(S)
 #undef S
     };
     static const char *const wanted[] = { "OK", "NOMEM", "IO", "FORMAT",
-        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED", "DEADLINE",
-        "DEVICE" };
+        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED", "DEADLINE" };
 
     CHECK_INT(COUNT(list), ST_COUNT);
     for (int i = 0; i < ST_COUNT; i++) {

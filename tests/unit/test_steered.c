@@ -136,11 +136,13 @@ static struct session *session_for(struct samples *s, const struct how *h)
     keys = &s->keys[o.key_type];
     if (!CHECK_OK(session_new(&ss, s->en, &o, &e), &e)) return NULL;
     if (!*keys) CHECK_OK(shared_keys_new(keys, s->en, &o, NULL, &e), &e);
-    if (*keys) CHECK_OK(session_set_memory(ss, NULL, *keys, &e), &e);
+    if (*keys)
+        CHECK_OK(session_set_memory(ss, &(struct request_memory){
+                                        .keys = *keys }, &e), &e);
     return ss;
 }
 
-static void take_output(struct outputs *out, int i, struct request *q)
+static void take_output(struct outputs *out, int i, struct session_text *q)
 {
     struct result *r = q->result;
 
@@ -158,7 +160,7 @@ static void translate(struct samples *s, const struct how *h,
 {
     bool sk1 = h->preset && strstr(h->preset, "sk1");
     struct session *ss = session_for(s, h);
-    struct request q[MOST_LINES];
+    struct session_text q[MOST_LINES];
     struct err e;
 
     memset(out, 0, sizeof *out);
@@ -167,7 +169,8 @@ static void translate(struct samples *s, const struct how *h,
         int n = it->n_pairs;
 
         if (sk1 && n > SK1_PAIRS) n = SK1_PAIRS;
-        q[i] = (struct request){ .text = it->src, .len = strlen(it->src) };
+        q[i] = (struct session_text){ .text = it->src,
+                                      .len = strlen(it->src) };
         if (!h->preset) continue;
         q[i].given = it->pairs;
         q[i].n_given = n;

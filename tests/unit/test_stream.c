@@ -55,7 +55,7 @@ static char *make_text(int i, uint64_t *s)
 /* Translates text i with a session and stores the result in c->want. */
 static void find_want(struct corpus *c, struct session *s, int i)
 {
-    struct request q = { .text = c->text[i], .len = strlen(c->text[i]) };
+    struct session_text q = { .text = c->text[i], .len = strlen(c->text[i]) };
     struct err e;
 
     if (session_run(s, &q, 1, &e)) return;
@@ -226,7 +226,7 @@ TEST(a_prefix_applies_to_its_own_text_only)
 
     REQUIRE(corpus_open(&c));
     for (int i = 0; i < 2; i++) {
-        struct request q = { .text = "the and in", .len = 10,
+        struct session_text q = { .text = "the and in", .len = 10,
                              .prefix = i ? "the" : NULL };
         struct session *one;
 

@@ -1,0 +1,84 @@
+/* workers.h - a queue of jobs, and workers that decode them.
+ *
+ * A worker is a batch with its scratch memory. In a turn it takes jobs from the
+ * queue, runs one decoder pass over its batch, and hands the finished jobs
+ * back. A request is answered when its last job is finished, so requests are
+ * answered in any order. Jobs with a higher priority are taken first, equal
+ * ones in the order in which they were submitted. The jobs of a batch may
+ * belong to requests with different options.
+ *
+ * Each worker has a thread that runs its turns. Workers without threads have
+ * one worker, and the owner calls workers_turn itself. When only one worker has
+ * jobs, the other threads help with its matrix products (base/pool.h).
+ *
+ * Every turn first answers the requests whose deadline has passed, whichever
+ * worker has their jobs; so does a worker that waits for jobs. A thread that
+ * submits a request or waits for it answers it if it is late. Otherwise, if all
+ * workers are in a turn, the answer comes when the first of them begins its
+ * next turn. A turn is one decoder pass. When jobs enter, it also computes the
+ * missing keys of their pairs and encodes them, which can take longer than a
+ * pass; then late requests are answered before the pass, too.
+ *
+ * All functions may be called by any thread, except workers_turn and
+ * workers_free. Submitting takes two calls, because the request is prepared
+ * between them. */
+#ifndef ENGINE_WORKERS_H
+#define ENGINE_WORKERS_H
+
+#include "engine/request.h"
+#include "search/batch.h"
+
+struct workers;
+
+enum workers_mode { WORKERS_WITH_THREADS, WORKERS_WITHOUT_THREADS };
+
+/* Make the workers, and start `threads` threads. Without threads, the products
+ * of the one worker are shared among `threads` threads of a pool. en is
+ * borrowed. */
+enum status workers_new(struct workers **out, const struct engine *en,
+                        const struct batch_limits *limits, int threads,
+                        enum workers_mode mode, struct err *e);
+/* Cancel all requests, end the threads and wait until no callback runs. Must
+ * not be called by a callback. The struct itself is freed when no request
+ * refers to it. NULL is fine. */
+void workers_free(struct workers *ws);
+void workers_drop(struct workers *ws);          /* for request.c */
+
+/* Begin to submit a request. Fails with ST_ARGUMENT if it was submitted before,
+ * with ST_LIMIT if the queue is full and wait is false, and with ST_CANCELED or
+ * the error of the workers if no worker can run. If it succeeds, the request
+ * will be answered. */
+enum status workers_begin(struct workers *ws, struct request *q, bool wait,
+                          struct err *e);
+/* Submit the jobs of r, which becomes the result of the request; or answer the
+ * request with the error `why`. Waits while the queue is full if `wait` is set,
+ * except in a callback of a worker, which could wait for itself. r is freed if
+ * the request has been answered meanwhile. */
+void workers_enter(struct workers *ws, struct request *q, struct result *r,
+                   const struct err *why, bool wait);
+
+/* Answer this request, or all requests, with ST_CANCELED. */
+void workers_cancel(struct workers *ws, struct request *q);
+void workers_cancel_all(struct workers *ws);
+/* Wait until the request is answered and its callback has returned. */
+void workers_wait(struct workers *ws, struct request *q);
+
+/* Run one turn of the only worker. Returns false when there is nothing left to
+ * do. */
+bool workers_turn(struct workers *ws);
+
+/* Whether no worker can run anymore; *e is the reason then. */
+bool workers_failed(struct workers *ws, struct err *e);
+
+const struct batch_limits *workers_limits(const struct workers *ws);
+
+struct workers_stats {
+    struct batch_counts work;   /* of all turns that have ended */
+    uint64_t answered;          /* requests: all of them, */
+    uint64_t failed, canceled, late;    /* and those without a result */
+    uint64_t live;              /* requests without an answer */
+    uint64_t queued, decoding;  /* jobs */
+};
+struct workers_stats workers_stats(struct workers *ws);
+
+#endif
