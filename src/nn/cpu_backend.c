@@ -4,8 +4,8 @@
  *
  * Invariants:
  *   - hidden has the decoder states of the n_rows rows of the last pass.
- *   - cache exists if limits.slots > 0; an executor without slots can only
- *     force known translations.
+ *   - cache exists if limits.slots > 0, and forced if not: an executor either
+ *     has slots, or forces known translations.
  *   - Nothing is allocated after cpu_executor_new. */
 #include "nn/cpu_backend.h"
 
@@ -146,6 +146,7 @@ static enum status cpu_force(struct executor *x, const struct source *src,
         const struct forced_text *t = &text[i];
 
         assert(t->source >= 0 && t->source < n_src);
+        assert(t->rows >= 0 && t->rows <= x->limits.max_len);
         assert(p.n + t->rows <= x->limits.rows);
         for (int k = 0; k < t->rows; k++)
             c->rows[p.n++] = (struct decoder_row){ &c->parts[t->source],
@@ -306,8 +307,10 @@ static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
 static enum status cpu_executor_init(struct cpu_executor *c, struct err *e)
 {
     const struct executor_limits *l = &c->x.limits;
-    enum status st = workspace_init(&c->ws, c->net, c->pool,
-                                    max_of(l->rows, l->max_source),
+    /* All sources of a forced pass together fit its rows. A source that is
+     * encoded into a lane may be longer. */
+    int rows = l->slots ? max_of(l->rows, l->max_source) : l->rows;
+    enum status st = workspace_init(&c->ws, c->net, c->pool, rows,
                                     max_of(l->max_source, l->max_len), e);
 
     if (!st && l->slots)
@@ -332,6 +335,8 @@ static enum status cpu_executor_new(const struct backend *b,
     *out = NULL;
     if (!c) return err_nomem(e, "a worker");
     assert(l->rows > 0 && l->lanes >= 0 && l->slots >= 0);
+    assert(!l->lanes == !l->slots);
+    assert(l->max_source <= b->max_pos && l->max_len <= b->max_pos);
     c->x = (struct executor){ &cpu_executor_ops, b, *l };
     c->net = cb->net;
     c->pool = pool;

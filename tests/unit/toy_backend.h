@@ -292,7 +292,7 @@ static inline void toy_force_text(struct toy_executor *t, uint64_t source,
 {
     uint64_t path = 0;
 
-    assert(text->rows > 0 && text->rows <= t->base.backend->max_pos);
+    assert(text->rows >= 0 && text->rows <= t->base.limits.max_len);
     assert(text->rows <= t->base.limits.rows - t->n_rows);
     for (int i = 0; i < text->rows; i++) {
         int32_t token = i ? text->tokens[i - 1]
@@ -312,7 +312,11 @@ static inline enum status toy_force(struct executor *x,
     enum status st = toy_use_device(t, e);
     int n_tokens = 0;
 
-    for (int i = 0; i < n_src; i++) n_tokens += src[i].n;
+    assert(!x->limits.lanes && !x->limits.slots);
+    for (int i = 0; i < n_src; i++) {
+        assert(src[i].n > 0 && src[i].n <= x->limits.max_source);
+        n_tokens += src[i].n;
+    }
     assert(n_tokens <= x->limits.rows);
     t->n_rows = 0;
     for (int i = 0; !st && i < n; i++) {
@@ -435,8 +439,8 @@ static inline enum status toy_distances(struct executor *x, int row, int n,
     enum status st = toy_use_device(t, e);
     bool sound = toy_keys_sound(keys) && toy_serial_sound(t, keys);
 
-    assert(row >= 0 && n >= 0 && row + n <= t->n_rows);
-    assert(from >= 0 && n_keys >= 0 && from + n_keys <= keys->n);
+    assert(row >= 0 && n > 0 && row + n <= t->n_rows);
+    assert(from >= 0 && n_keys > 0 && from + n_keys <= keys->n);
     assert(sound);
     for (int i = 0; !st && sound && i < n; i++)
         for (int k = 0; k < n_keys; k++)
@@ -505,6 +509,8 @@ static inline enum status toy_executor_new(const struct backend *b,
     (void)pool;
     *out = NULL;
     if (!t) return err_nomem(e, "toy executor");
+    assert(l->rows > 0 && l->lanes >= 0 && !l->lanes == !l->slots);
+    assert(l->max_source <= b->max_pos && l->max_len <= b->max_pos);
     t->base = (struct executor){ &toy_executor_ops, b, *l };
     t->lanes = toy_room(l->lanes, sizeof *t->lanes);
     t->slots = toy_room(l->slots, sizeof *t->slots);
