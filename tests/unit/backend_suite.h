@@ -472,12 +472,14 @@ enum { SUITE_TURNS = 20 };
 
 struct suite_thread {
     const struct backend *b;
+    pthread_barrier_t *both;    /* NULL: it is the only thread */
     int source;                 /* tokens of its source */
     float *states;              /* [2, d] */
     bool same;                  /* in all turns */
 };
 
-/* Run a hypothesis again and again with an executor of its own. */
+/* Run a hypothesis again and again with an executor of its own. Its states are
+ * read when the other thread has run a pass, too. */
 static inline void *suite_thread_main(void *arg)
 {
     struct suite_thread *t = arg;
@@ -492,7 +494,9 @@ static inline void *suite_thread_main(void *arg)
         suite_encode(x, 1, t->source);
         suite_append(x, &h, t->b->cfg->start_id);
         suite_append(x, &h, suite_token(t->b, t->source));
-        suite_run_part(x, &h, 0, NULL, turn ? again : t->states);
+        suite_run_part(x, &h, 0, NULL, again);
+        if (t->both) pthread_barrier_wait(t->both);
+        suite_read(x, 0, 2, turn ? again : t->states);
         if (turn && memcmp(again, t->states, n * sizeof *again))
             t->same = false;
         for (int i = 0; i < h.n; i++) x->ops->slot_drop(x, h.path[i]);
@@ -507,15 +511,18 @@ static inline void suite_threads(const struct backend *b)
 {
     size_t n = 2 * (size_t)b->d;
     float *states = calloc(4 * n, sizeof *states);
+    pthread_barrier_t both;
     struct suite_thread t[4];
     pthread_t id[2];
 
+    pthread_barrier_init(&both, NULL, 2);
     for (int i = 0; i < 4; i++)
-        t[i] = (struct suite_thread){ b, 3 + i % 2, states + (size_t)i * n,
-                                      false };
+        t[i] = (struct suite_thread){ b, i < 2 ? &both : NULL, 3 + i % 2,
+                                      states + (size_t)i * n, false };
     for (int i = 0; i < 2; i++)
         CHECK(!pthread_create(&id[i], NULL, suite_thread_main, &t[i]));
     for (int i = 0; i < 2; i++) pthread_join(id[i], NULL);
+    pthread_barrier_destroy(&both);
     for (int i = 2; i < 4; i++) {
         suite_thread_main(&t[i]);
         CHECK(t[i].same && t[i - 2].same);
