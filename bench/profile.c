@@ -245,7 +245,7 @@ static void report(double seconds, long tokens, const struct batch *b)
     putchar('\n');
     for (int i = 0; i < OPS; i++) {
         if (!spent[i].calls) continue;
-        printf("%-28s %7.3f s %5.1f %%  %9.2f us per call", op_name[i],
+        printf("%-28s %7.3f s %5.1f%%  %9.2f us per call", op_name[i],
                spent[i].seconds, 100 * spent[i].seconds / seconds,
                1e6 * spent[i].seconds / (double)spent[i].calls);
         if (i <= SPARSE)
@@ -255,7 +255,7 @@ static void report(double seconds, long tokens, const struct batch *b)
         putchar('\n');
     }
     if (inputs > 0)
-        printf("zero inputs after a ReLU: %.1f %%\n",
+        printf("zero inputs after a ReLU: %.1f%%\n",
                100 * zeros / inputs);
 }
 

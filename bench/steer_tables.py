@@ -49,7 +49,7 @@ for s in dict.fromkeys(r["set"] for r in table):
         print(f"\n{r['whole']}, the first {r['sentences']:,} sentences, with "
               "a cache that is empty at first, batch 1, with retrieval: "
               f"{r['ms']:.1f} ms per sentence, plain NMT {r['plain']:.1f} ms "
-              f"(**{r['ratio']:.2f}x**). {100 * reused:.0f} % of the keys were "
+              f"(**{r['ratio']:.2f}x**). {100 * reused:.0f}% of the keys were "
               f"found in the cache, which held {mb(r['key_bytes'])} at the "
               "end.")
     if s in bounds:

@@ -25,31 +25,34 @@
  *                          and deadline, and is answered when it is finished.
  *
  * Errors. A function that can fail returns a skmt_status (0 is success) or
- * NULL, and fills in an error message: the skmt_error of the caller, unless
- * that pointer is NULL. The library never prints, exits or aborts on bad input
- * or damaged files, and installs no signal handlers. A failed internal
- * assertion is a bug in skmt and does abort; -DNDEBUG removes assertions.
+ * NULL, and describes the error in the caller's skmt_error, unless that pointer
+ * is NULL. The library never prints, exits or aborts on bad input or damaged
+ * files, and installs no signal handlers. A failed internal assertion is a bug
+ * in skmt and does abort; -DNDEBUG removes assertions.
  *
  * On a CPU with AMX the library asks Linux for permission to use tiles, unless
- * SKMT_ISA selects other kernels; after that, sigaltstack() requires at least
- * getauxval(AT_MINSIGSTKSZ) bytes.
+ * the environment variable SKMT_ISA selects other kernels; after that,
+ * sigaltstack() requires at least getauxval(AT_MINSIGSTKSZ) bytes.
  *
  * Threads. A skmt_model never changes; any number of threads may use it at the
  * same time. A session, a result or an options object may be used by one thread
  * at a time. The same holds for a stream and a request; the exceptions are
  * described with their functions. Any number of threads may use a service at
  * the same time. The callback of a stream runs in a thread of the stream, or
- * inside skmt_stream_push or skmt_stream_flush. It is called in input order and
- * never runs concurrently with itself. It must not call any skmt_stream_*
- * function; to cancel, it returns non-zero.
+ * inside skmt_stream_push, skmt_stream_push_with, skmt_stream_flush or
+ * skmt_stream_use. It is called in input order and never runs concurrently with
+ * itself. It must not call any skmt_stream_* function; to cancel, it returns
+ * non-zero.
  *
- * Lifetime. Close a model after all sessions, streams, services, requests and
- * results that use it, and after all memory files that were searched with it.
+ * Lifetime. Close a model last: after the sessions, streams, services,
+ * requests, results and key caches made with it, and after the memory files
+ * that were searched with it.
  *
  * Text. All text is UTF-8. A string that is passed with a length needs no
- * terminating NUL; returned strings have one. Where a function accepts NULL,
- * its description says so; every function that frees or closes an object
- * accepts NULL.
+ * terminating NUL. Strings that the library returns or passes to a callback
+ * have one, except *text of skmt_lines_next and `raw` of skmt_reject_fn. Where
+ * a function accepts NULL, its description says so; every function that frees
+ * or closes an object accepts NULL.
  *
  * ABI. Handles are opaque, the size and layout of public structs never change,
  * and every function is a plain C function, so that foreign-function interfaces
@@ -175,7 +178,8 @@ SKMT_API void skmt_free(void *p);                   /* NULL is fine */
  * "split"). `hyp` is the index of a translation of the whole text, best first;
  * `seg` is the index of a sentence, in the order of the text. All indices begin
  * at 0. For an index out of range, the functions return 0, "", or a piece with
- * id -1. Pointers are valid until the result is freed.
+ * id -1. Pointers are valid until the result is freed. A result uses the model:
+ * free it before the model is closed.
  *
  * Spans [begin, end) in the input are byte offsets into the input text after
  * any replacement of invalid bytes: with option "invalid" set to "replace",
@@ -204,9 +208,9 @@ SKMT_API void skmt_result_seg_span(const skmt_result *r, int seg,
 /* The score of the translation of a sentence. */
 SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
 
-/* A piece: a unit of the model's vocabulary. [begin, end) is its span: for a
- * source piece in the input, for a target piece in the translation of the whole
- * text (skmt_result_text). */
+/* A piece is a unit of the model's vocabulary. [begin, end) is the span of a
+ * source piece in the input, or of a target piece in the translation of the
+ * whole text (skmt_result_text). */
 typedef struct skmt_piece {
     int32_t id;
     float logprob;              /* of a target piece; 0 for source pieces */
@@ -357,7 +361,8 @@ typedef struct skmt_tm_info {
     int64_t created;            /* seconds since 1970, UTC */
     int64_t pairs;              /* number of pairs */
     int64_t texts;              /* number of texts: distinct combinations of
-                                   source and target */
+                                   source and target, or all pairs if
+                                   keep_duplicates is not 0 */
     int64_t source_bytes, target_bytes;         /* of all texts */
 } skmt_tm_info;
 /* Get the number of memories in the file. */
@@ -397,8 +402,9 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
  * or `target`. One with inline tags also has a tagged form, in `source_tagged`
  * or `target_tagged`: an XML fragment that contains the tags as elements, with
  * &, < and > of the text escaped. The caller passes the tagged form if there
- * are tags, else the plain form. The library always returns the plain form; it
- * also returns the tagged form if the pair is stored with tags, else NULL.
+ * are tags, else the plain form. The library always returns both plain forms.
+ * If the source or the target is stored with tags, it also returns both tagged
+ * forms; otherwise both are NULL.
  *
  * The other strings that the library returns are never NULL. The other strings
  * that the caller passes may be NULL. */
@@ -439,8 +445,9 @@ SKMT_API skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id,
 SKMT_API skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err);
 /* Delete all pairs that match the given strings, in one transaction. A NULL
  * string matches everything, and NULL for `memory` means all memories. At least
- * one of `origin`, `document`, `source` and `target` must be given. *n is the
- * number of pairs deleted; n may be NULL. */
+ * one of `origin`, `document`, `source` and `target` must be given. For a pair
+ * stored with tags, `source` and `target` are compared with its tagged forms.
+ * *n is the number of pairs deleted; n may be NULL. */
 SKMT_API skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                                           const char *origin,
                                           const char *document,
@@ -549,10 +556,10 @@ SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
  * "key-cache", and in a key file if one is named, so that they are not computed
  * again. A key file is created when it does not exist.
  *
- * Keys depend only on the source and target of a pair. So pairs with the same
- * source and target share their keys, also across memories, and one key file
- * may serve several memories. Where pairs are counted below, those with the
- * same source and target count once.
+ * For a given model and options, keys depend only on the source and target of
+ * a pair. So pairs with the same source and target share their keys, also
+ * across memories, and one key file may serve several memories. Where pairs are
+ * counted below, those with the same source and target count once.
  *
  * Any number of sessions, streams and threads may share a skmt_keys. Their
  * options must agree in "key-type" and in "knn-eos", whose default depends on
@@ -596,7 +603,9 @@ SKMT_API skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
 /* Use the memory file `tm` from now on. Keep it open while the session or
  * stream uses it. It is searched in the thread that calls a translate or push
  * function. `tm` may be NULL: then only pairs that the caller gives are used.
- * `keys` may be NULL: then the session or stream has a cache of its own. */
+ * `keys` may be NULL: then the session or stream has a cache of its own.
+ * skmt_stream_use first waits until all texts that were pushed have been
+ * delivered. */
 SKMT_API skmt_status skmt_session_use(skmt_session *s, skmt_tm *tm,
                                       skmt_keys *keys, skmt_error *err);
 SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
@@ -803,22 +812,23 @@ SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
 /* Change a setting. The keys are:
  *     format             tmx, xliff, po, tsv, csv or text; detected from the
  *                        content when not set
- *     source-lang        the languages to import
- *     target-lang
+ *     source-lang, target-lang
+ *                        the languages to import
  *     target-file        with format text: the file with the targets
- *     source-column      with tables: the numbers of the columns, from 1
- *     target-column
- *     document-column
+ *     source-column, target-column, document-column
+ *                        with tables: the numbers of the columns, from 1
  *     header             yes: the first row of a table is a header
  *     no-header          yes: the first row of a table is a pair; if neither is
- *                        set, a row that looks like a header is skipped
+ *                        set, it is skipped if it looks like a header
  *     fuzzy              yes: also import units marked fuzzy or not approved
  *     skip-bad           yes: skip bad units instead of stopping
  *     origin             recorded instead of the name of the file */
 SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
                                      const char *value, skmt_error *err);
 /* Set a function that is called for every unit that is skipped because of the
- * setting "skip-bad". Return non-zero to stop the import. */
+ * setting "skip-bad". `raw` has the raw_len bytes of the unit, without a
+ * terminating NUL; raw_len is 0 if they are not available. Return non-zero to
+ * stop the import. */
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);
@@ -834,7 +844,7 @@ SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
  * "texts" the number of new texts among them. The other counts are of skipped
  * units: "empty" (source or target is empty), "other-language" (not in the
  * languages to import), "unfinished" (marked fuzzy or not approved), "bad"
- * (cannot be read) and "headers" (rows of tables that look like headers).
+ * (cannot be read) and "headers" (first rows of tables that look like headers).
  * Returns -1 when there is no such count. */
 SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
 
@@ -973,11 +983,19 @@ SKMT_API skmt_status skmt_score_get(const skmt_score *s, const char *metric,
 SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
                                        const char **title,
                                        const char **signature);
-/* Get detail i of a score: returns its name and sets *value. "bleu" has
- * "correct1" .. "precision4", "bp", "hyp_len" and "ref_len"; "ter" has "edits"
- * and "ref_len"; "r" and "r-all" have "r0", "r1", "r2_5", "r6_9" and "r10" (NaN
- * if there are no such words), then "found_r0" .. and "words_r0" .. Returns
- * NULL after the last. */
+/* Get detail i of a score: returns its name and sets *value. The names are, in
+ * this order:
+ *     bleu             correct1, correct2, correct3, correct4,
+ *                      total1, total2, total3, total4, hyp_len, ref_len,
+ *                      precision1, precision2, precision3, precision4, bp
+ *     ter              edits, ref_len
+ *     r, r-all         r0, r1, r2_5, r6_9, r10,
+ *                      found_r0, found_r1, found_r2_5, found_r6_9, found_r10,
+ *                      words_r0, words_r1, words_r2_5, words_r6_9, words_r10
+ * "chrf" and "chrf-eps" have no details. The numbers in the names of "r" and
+ * "r-all" are those of the earlier references that contain a word; r10 means 10
+ * or more. r0, r1, r2_5, r6_9 and r10 are NaN if there are no such words.
+ * Returns NULL after the last. */
 SKMT_API const char *skmt_score_detail(const skmt_score *s,
                                        const char *metric, int i,
                                        double *value);
@@ -1037,8 +1055,9 @@ typedef struct skmt_lines skmt_lines;
 
 SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
                                      skmt_error *err);
-/* Get the next line, without its line end. *text is valid until the next call;
- * it is NULL after the last line. */
+/* Get the next line, without its line end. *text has *len bytes and no
+ * terminating NUL. It is valid until the next call; it is NULL after the last
+ * line. */
 SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
                                      size_t *len, skmt_error *err);
 SKMT_API void skmt_lines_close(skmt_lines *l);      /* NULL is fine */

@@ -81,7 +81,7 @@ static void explain_html_put_head(struct textbuf *t)
                  "word show the weight of the memory in it: ");
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         begin_shaded(t, steps[i]);
-        textbuf_addf(t, "&nbsp;%.0f&nbsp;%%&nbsp;</span> ", 100 * steps[i]);
+        textbuf_addf(t, "&nbsp;%.0f%%&nbsp;</span> ", 100 * steps[i]);
     }
     textbuf_adds(t, "Point at a word, or reach it with the Tab key, to see the "
                  "votes for it. Click it to go to the stored token that voted "
@@ -101,7 +101,7 @@ static void explain_html_put_foot(struct textbuf *t, const struct html *h)
     textbuf_adds(t, " steered, ");
     put_count(t, (int64_t)(h->sentences - h->exact - h->steered));
     textbuf_addf(t, " by the model alone. Mean weight of the memory in a "
-                 "translated token: %.0f&nbsp;%%.</p>\n</footer>\n</body>\n"
+                 "translated token: %.0f%%.</p>\n</footer>\n</body>\n"
                  "</html>\n",
                  h->tokens ? 100 * h->weight_sum / (double)h->tokens : 0);
 }
@@ -196,8 +196,8 @@ static void put_vote(struct html *h, const struct explain *x,
     explain_html_put_id(h, x);
     textbuf_addf(t, "p%dt%d\">pair %d</a></td>", v->pair + 1, v->position,
                  v->pair + 1);
-    textbuf_addf(t, "<td class=\"n\">%d&nbsp;%%</td><td class=\"n\">%d</td>"
-                 "<td class=\"n\">%.4g</td><td class=\"n\">%.0f&nbsp;%%</td>"
+    textbuf_addf(t, "<td class=\"n\">%d%%</td><td class=\"n\">%d</td>"
+                 "<td class=\"n\">%.4g</td><td class=\"n\">%.0f%%</td>"
                  "<td>", similarity_percent(x->pairs[v->pair].match.similarity),
                  v->position, v->distance, 100 * v->share);
     explain_html_put_piece(t, v->text);
@@ -409,7 +409,7 @@ static void explain_html_put_pair(struct html *h, const struct explain *x,
     textbuf_adds(t, "<li id=\"");
     explain_html_put_id(h, x);
     textbuf_addf(t, "p%d\">", i + 1);
-    textbuf_addf(t, "<p class=\"head\">Pair %d: %d&nbsp;%% similar", i + 1,
+    textbuf_addf(t, "<p class=\"head\">Pair %d: %d%% similar", i + 1,
                  similarity_percent(p->match.similarity));
     if (p->match.id) {
         textbuf_addf(t, ", id %lld of ", (long long)p->match.id);

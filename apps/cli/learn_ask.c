@@ -24,7 +24,8 @@
 
 struct answered_line {          /* the last line with an answer */
     bool exists;
-    bool changed_memory;        /* the answer was stored; undo must delete it */
+    bool changed_memory;        /* the answer changed the memory; undo must
+                                   reverse it */
     struct input_line line;     /* its text is `source` */
     struct textbuf source;      /* with a NUL */
     struct textbuf output;      /* the line of output, not yet written */
@@ -111,7 +112,7 @@ static void print_translation(const struct learn_dialog *d)
         print_alternatives(d);
     }
     if (!exact && similarity > 0)
-        fprintf(stderr, "(the most similar stored sentence: %d %%)\n",
+        fprintf(stderr, "(the most similar stored sentence: %d%%)\n",
                 similarity_percent(similarity));
     if (d->editor.plain) fprintf(stderr, "%s\n", d->c->text.data);
 }
@@ -155,8 +156,8 @@ static char *unescape_slash(char *text)
     return text[0] == '/' && text[1] == '/' ? text + 1 : text;
 }
 
-/* Interpret an answer. *target gets the text to store, or the translation if
- * nothing is to be stored. */
+/* Interpret an answer. For ANSWER_STORE, *target is set to the text to store;
+ * for ANSWER_SKIP, to the translation. Otherwise it is not set. */
 static enum answer_kind parse_answer(const struct learn_dialog *d,
                                      char *answer, const char **target)
 {
@@ -201,8 +202,8 @@ static bool store_answer(struct learn_dialog *d, const char *source,
                              : "already stored as pair %lld",
             (long long)o->id);
     if (o->n_replaced)
-        fprintf(stderr, "; it replaces %d other pair%s", o->n_replaced,
-                o->n_replaced == 1 ? "" : "s");
+        fprintf(stderr, "; it replaces %d other translation%s",
+                o->n_replaced, o->n_replaced == 1 ? "" : "s");
     fputc('\n', stderr);
     return true;
 }
@@ -273,7 +274,7 @@ static int finish_blank_line(struct learn_dialog *d,
 /* Undo the last answer and move it to *undone. */
 static int undo_last(struct learn_dialog *d, struct answered_line *undone)
 {
-    int64_t id = d->c->last.outcome.id;
+    struct learn_outcome o = d->c->last.outcome;
     skmt_error err;
 
     memset(undone, 0, sizeof *undone);
@@ -283,7 +284,10 @@ static int undo_last(struct learn_dialog *d, struct answered_line *undone)
     }
     if (d->last.changed_memory) {
         if (learn_undo(d->c, &err)) return learn_failed(d->c, &err);
-        fprintf(stderr, "undone: pair %lld removed\n", (long long)id);
+        if (o.added)
+            fprintf(stderr, "undone: pair %lld removed\n", (long long)o.id);
+        else
+            fputs("undone: the replaced pairs are restored\n", stderr);
     }
     *undone = d->last;
     memset(&d->last, 0, sizeof d->last);
@@ -310,8 +314,9 @@ static int ask_translate(struct learn_dialog *d, const struct input_line *line)
 
 static int undo_and_ask(struct learn_dialog *d, bool *done);
 
-/* Carry out one answer. *finished: the line has its answer; if it is false, ask
- * again with *begin as the initial text. */
+/* Carry out one answer. *finished is set to whether the line has its answer. If
+ * it does not, the caller must ask again, with *begin as the initial text,
+ * unless *done is set because the person ended the dialog. */
 static int apply_answer(struct learn_dialog *d, const struct input_line *line,
                         char *answer, const char **begin, bool *finished,
                         bool *done)
@@ -337,7 +342,8 @@ static int apply_answer(struct learn_dialog *d, const struct input_line *line,
     return *begin ? EXIT_DONE : ask_out_of_memory();
 }
 
-/* Ask until the line has an answer. *done: the person ended the dialog. */
+/* Ask until the line has an answer. *done is set if the person ends the
+ * dialog. */
 static int ask_line(struct learn_dialog *d, const struct input_line *line,
                     bool *done)
 {

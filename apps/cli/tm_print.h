@@ -21,7 +21,7 @@ void put_date(struct textbuf *t, int64_t seconds);      /* 2024-05-31 */
 void put_date_time(struct textbuf *t, int64_t seconds);
 
 /* Returns a similarity in percent, rounded down, so that only equal texts are
- * 100 % similar. All similarities that are printed are rounded by this
+ * 100% similar. All similarities that are printed are rounded by this
  * function. */
 int similarity_percent(double similarity);
 

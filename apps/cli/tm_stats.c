@@ -110,7 +110,8 @@ static void tm_stats_count(struct histogram *h, double similarity)
     if (similarity >= 1 - 1e-9) h->exact++;
 }
 
-/* Search for a line and count the similarity of its best match. */
+/* Search for the first column of a line and count the similarity of the best
+ * match, or 0 if there is none. Blank lines are not counted. */
 static int tm_stats_measure(struct tm_call *c, const struct input_line *line,
                             struct histogram *h)
 {
@@ -180,7 +181,7 @@ static void put_bucket(struct textbuf *t, const struct histogram *h, int i,
     textbuf_addf(t, "[%.1f, %.1f%c", i / 10.0, (i + 1) / 10.0,
                  i + 1 < BUCKETS ? ')' : ']');
     put_aligned(t, h->count[i], 12);
-    textbuf_addf(t, "  %5.1f %%%s%.*s\n", 100 * tm_stats_share(h, h->count[i]),
+    textbuf_addf(t, "  %6.1f%%%s%.*s\n", 100 * tm_stats_share(h, h->count[i]),
                  width ? "  " : "", width, bar);
 }
 
@@ -190,7 +191,7 @@ static void put_histogram(struct textbuf *t, const struct histogram *h)
 
     for (int i = 0; i < BUCKETS; i++)
         if (h->count[i] > max_count) max_count = h->count[i];
-    textbuf_addf(t, "\nsimilarity   sentences  percent  in %s\n", h->unit);
+    textbuf_addf(t, "\nsimilarity       lines  percent  in %s\n", h->unit);
     for (int i = 0; i < BUCKETS; i++) put_bucket(t, h, i, max_count);
     textbuf_adds(t, "all       ");
     put_aligned(t, h->lines, 12);
@@ -198,7 +199,7 @@ static void put_histogram(struct textbuf *t, const struct histogram *h)
                  h->lines ? h->sum / (double)h->lines : 0.0);
     put_count(t, h->exact);
     textbuf_adds(t, "\n");
-    textbuf_addf(t, "%.2f s, %.2f ms a sentence\n", h->seconds,
+    textbuf_addf(t, "%.2f s, %.2f ms per line\n", h->seconds,
                  h->lines ? 1000 * h->seconds / (double)h->lines : 0.0);
 }
 

@@ -20,7 +20,8 @@
 #define LEGEND_H 32
 #define PANEL_MIN_W 400         /* room for a title and a legend */
 #define TOP_H 66                /* height of the title of the picture */
-#define TITLE_CHAR_W 10         /* maximum width of its characters */
+#define TITLE_CHAR_W 10         /* estimated width of a character in it, on the
+                                   high side */
 #define PICTURE_MIN_W 700       /* room for the line below the title */
 #define N_SWATCHES 6
 #define SWATCH_W 20
@@ -39,8 +40,7 @@ struct panel {
 
 /* ---- elements --------------------------------------------------------- */
 
-/* Append the text of an element. Characters that XML does not allow become
- * '?'. */
+/* Append the text of an element. Control characters become '?'. */
 static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static void tune_svg_put_escaped(struct textbuf *t, const char *s, size_t n)
     }
 }
 
-/* Append a text that may not be valid UTF-8. Invalid bytes become '?'. */
+/* Append a text that might not be valid UTF-8. Invalid bytes become '?'. */
 static void tune_svg_put_text(struct textbuf *t, const struct textbuf *from)
 {
     size_t at = 0;
@@ -237,7 +237,8 @@ static void put_begin(struct textbuf *t, int width, int height)
                  width, height);
     textbuf_adds(t, "<title id=\"title\">skmt tune: scores by settings"
                  "</title>\n<desc id=\"desc\">Tables of translation scores. "
-                 "Darker is better; the best of each is framed.</desc>\n"
+                 "Darker is better; the best score in each "
+                 "table is framed.</desc>\n"
                  "<style>text { font: 13px sans-serif; fill: #1a1a1a } "
                  ".title { font-size: 16px; font-weight: bold } ");
     textbuf_adds(t, ".bold { font-weight: bold } .small { font-size: 12px } "

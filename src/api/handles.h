@@ -9,7 +9,8 @@
 
 struct skmt_options {
     struct options o;
-    char text[64];              /* holds what skmt_options_get returns */
+    char text[64];              /* what skmt_options_get or
+                                   skmt_options_in_force returned last */
 };
 
 struct stream;

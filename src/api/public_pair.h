@@ -13,7 +13,8 @@
 enum status public_pair(struct strbuf *buffer, const struct pair *p,
                         const struct memory_info *m, skmt_pair *out,
                         struct err *e);
-/* Set all numbers to 0 and all strings to "". */
+/* Set all numbers to 0, the tagged strings to NULL and all other strings to
+ * "". */
 void public_pair_empty(skmt_pair *out);
 
 #endif

@@ -222,7 +222,7 @@ written; - stores nothing.
   |three.de:4  Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
   |= The cat sits.
-  |stored as pair 2; it replaces 1 other pair
+  |stored as pair 2; it replaces 1 other translation
   |2 pairs stored in talk.tm
   |
   status 0
@@ -249,7 +249,7 @@ as in --explain.
   $ timeout 60 python3 alt.py | grep -o '^|(.*'
   |(stored translation of the same sentence)
   |(another stored translation, pair 1 of main: That is it.)
-  |(the most similar stored sentence: 90 %)
+  |(the most similar stored sentence: 90%)
 
 Sources can be typed, too, also longer than the screen. The last answer can be
 undone: the pair it replaced is restored, and its line is asked for again.
@@ -269,7 +269,7 @@ undone: the pair it replaced is restored, and its line is asked for again.
   |> Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
   |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word 
-  |stored as pair 3; it replaces 1 other pair
+  |stored as pair 3; it replaces 1 other translation
   |> Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
   |= /undo
@@ -285,7 +285,7 @@ undone: the pair it replaced is restored, and its line is asked for again.
   |= /undone
   |unknown command '/undone'; the commands are /undo and /help; if a text begins with /, type // instead of /
   |= First.
-  |stored as pair 5; it replaces 1 other pair
+  |stored as pair 5; it replaces 1 other translation
   |
   |standard input:3  Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
@@ -296,7 +296,7 @@ undone: the pair it replaced is restored, and its line is asked for again.
   |standard input:3  Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
   |= The cat sits.
-  |stored as pair 6; it replaces 1 other pair
+  |stored as pair 6; it replaces 1 other translation
   |> 
   |2 pairs stored in talk.tm
   |
@@ -321,7 +321,7 @@ Undo restores every pair with its document and its author.
   >       (b"> \r\033[2C", "/undo\n"), (re.compile(rb"undone[^\0]*= Good [a-z]*\r\033\["), "\x15\x04")])
   > END
   $ timeout 60 python3 docs.py | grep -e 'stored as' -e undone
-  |stored as pair 6; it replaces 2 other pairs
+  |stored as pair 6; it replaces 2 other translations
   |undone: pair 6 removed
   $ bash list.sh
   Guten Abend/Good day/e/
@@ -329,6 +329,22 @@ Undo restores every pair with its document and its author.
   Guten Morgen/Good day/b/author b
   Guten Morgen/Good day/c/author c
   Guten Morgen/Good hello/d/
+
+An answer that is already stored adds no pair, but it replaces the other
+translations. Undo restores them.
+
+  $ skmt tm create both.tm > /dev/null; printf 'Guten Morgen\tGood hello\nGuten Morgen\tGood day\n' | skmt tm add both.tm > /dev/null
+  $ cat > both.py <<'END'
+  > from talk import talk
+  > talk(["skmt", "learn", "-M", "both.tm"],
+  >      [(b"> ", "Guten Morgen\n"), (b"correction> ", "Good day\n"), (b"\n> ", "/undo\n"), (b"correction> ", "-\n"), (b"\n> ", "\x04")], "dumb")
+  > END
+  $ timeout 60 python3 both.py | grep -e 'stored as' -e undone
+  |already stored as pair 2; it replaces 1 other translation
+  |undone: the replaced pairs are restored
+  $ skmt tm export both.tm --format tsv | LC_ALL=C sort
+  Guten Morgen	Good day
+  Guten Morgen	Good hello
 
 An answer that is undone is removed from the output, also from a pipe, and the
 blank lines after it stay in their place. An unknown command is not stored. A
@@ -399,7 +415,7 @@ If the disk is full, the answer can be tried again.
   |= Full.
   |skmt: not stored: talk.tm: * (glob)
   |= Full.
-  |stored as pair 7; it replaces 1 other pair
+  |stored as pair 7; it replaces 1 other translation
   |> 
   |1 pair stored in talk.tm
   |

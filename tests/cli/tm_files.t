@@ -205,19 +205,19 @@ How well the memory covers a text: the first column is searched, line by line.
   $ printf 'a b c d e f g h i j\tx\nk l m n o p q r s t\ty\n' | skmt tm import two.tm - > /dev/null
   $ printf 'a b c d e f g h i j\tother\n\na b c d e f g h i x\nk l m n o x x x x x\nk y x\nzzz\n' > test
   $ skmt tm stats two.tm --no-model --against test | sed -n '/^similarity/,$p'
-  similarity   sentences  percent  in words
-  [0.0, 0.1)           1   20.0 %  #################### (glob)
-  [0.1, 0.2)           1   20.0 %  #################### (glob)
-  [0.2, 0.3)           0    0.0 %
-  [0.3, 0.4)           0    0.0 %
-  [0.4, 0.5)           0    0.0 %
-  [0.5, 0.6)           1   20.0 %  #################### (glob)
-  [0.6, 0.7)           0    0.0 %
-  [0.7, 0.8)           0    0.0 %
-  [0.8, 0.9)           0    0.0 %
-  [0.9, 1.0]           2   40.0 %  ########################################
+  similarity       lines  percent  in words
+  [0.0, 0.1)           1    20.0%  #################### (glob)
+  [0.1, 0.2)           1    20.0%  #################### (glob)
+  [0.2, 0.3)           0     0.0%
+  [0.3, 0.4)           0     0.0%
+  [0.4, 0.5)           0     0.0%
+  [0.5, 0.6)           1    20.0%  #################### (glob)
+  [0.6, 0.7)           0     0.0%
+  [0.7, 0.8)           0     0.0%
+  [0.8, 0.9)           0     0.0%
+  [0.9, 1.0]           2    40.0%  ########################################
   all                  5           mean 0.500, exact 1
-  * s, * ms a sentence (glob)
+  * s, * ms per line (glob)
   $ skmt tm stats two.tm --no-model --against - --json < test | python3 -c 'import json,sys; s = json.load(sys.stdin)["similarity"]; print(s["unit"], s["sentences"], s["exact"], s["mean"], [b["count"] for b in s["buckets"]], s["buckets"][9]["share"])'
   words 5 1 0.5 [1, 1, 0, 0, 0, 1, 0, 0, 0, 2] 0.4
   $ skmt tm stats two.tm --against missing.txt

@@ -16,6 +16,7 @@ struct stage {
     atomic_int added;           /* texts 0 .. added - 1 are stored */
     atomic_int removed;         /* doomed texts 0 .. removed - 1 are removed */
     atomic_int imported;        /* bundles 0 .. imported - 1 are stored */
+    atomic_int ready;           /* threads that have opened the file */
     atomic_bool done;
 };
 
@@ -114,7 +115,10 @@ static void *reader(void *arg)
                      a->state % 2 ? SKMT_TM_READ : SKMT_TM_WRITE, &err) ||
         skmt_options_set(wide, "matches", "200", &err))
         a->failed++;
-    while (!a->failed && !atomic_load(&a->stage->done)) look_once(a, tm, wide);
+    atomic_fetch_add(&a->stage->ready, 1);
+    do {
+        if (!a->failed) look_once(a, tm, wide);
+    } while (!a->failed && !atomic_load(&a->stage->done));
     skmt_tm_close(tm);
     skmt_options_free(wide);
     return NULL;
@@ -127,14 +131,16 @@ static void *merger(void *arg)
     skmt_error err;
 
     a->failed += skmt_tm_open(&tm, a->stage->path, SKMT_TM_WRITE, &err) != 0;
-    while (!a->failed && !atomic_load(&a->stage->done)) {
+    atomic_fetch_add(&a->stage->ready, 1);
+    do {
+        if (a->failed) break;
         if (skmt_tm_compact(tm, &err)) {
             fprintf(stderr, "compact: %s\n", err.message);
             a->failed++;
         }
         a->merges++;
         usleep(20000);
-    }
+    } while (!a->failed && !atomic_load(&a->stage->done));
     skmt_tm_close(tm);
     return NULL;
 }
@@ -220,6 +226,9 @@ TEST(readers_see_what_was_acknowledged)
         CHECK(!pthread_create(&actors[i].thread, NULL,
                               i < READERS ? reader : merger, &actors[i]));
     }
+    /* On a busy machine the threads may start late. Without them the writer
+     * would be alone. */
+    while (atomic_load(&st.ready) <= READERS) usleep(1000);
     for (int i = 0; good && i < ADDS; i++) good = write_once(&st, tm, doomed,
                                                              i);
     atomic_store(&st.done, true);
