@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     skmt_options *options = skmt_options_new();
     skmt_session *session = NULL;
     skmt_result *result = NULL;
-    skmt_status st = SKMT_NOMEM;
+    skmt_status st = SKMT_ERR_NOMEM;
 
     if (argc != 3) {
         fprintf(stderr, "usage: session MODEL TEXT\n");

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     skmt_model *model = NULL;
     skmt_options *options = skmt_options_new();
     skmt_stream *stream = NULL;
-    skmt_status st = SKMT_NOMEM;
+    skmt_status st = SKMT_ERR_NOMEM;
     char *line = NULL;
     size_t cap = 0;
     ssize_t len;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         st = skmt_stream_push(stream, line, (size_t)len, NULL, &err);
     }
     if (!st) st = skmt_stream_flush(stream, &err);
-    if (st && st != SKMT_CANCELED) fprintf(stderr, "%s\n", err.message);
+    if (st && st != SKMT_ERR_CANCELED) fprintf(stderr, "%s\n", err.message);
 
     free(line);
     skmt_stream_free(stream);

@@ -75,17 +75,20 @@ extern "C" {
 
 /* ---- errors ---------------------------------------------------------- */
 
+/* Later versions may add constants, so a program should treat an unknown status
+ * as an error. */
 typedef enum skmt_status {
     SKMT_OK = 0,
-    SKMT_NOMEM,         /* out of memory */
-    SKMT_IO,            /* a file could not be read or written */
-    SKMT_FORMAT,        /* a file is damaged or has the wrong format */
-    SKMT_VERSION,       /* a file was made for another version of skmt */
-    SKMT_ARGUMENT,      /* an argument or option is invalid */
-    SKMT_TEXT,          /* a text is not valid UTF-8 */
-    SKMT_LIMIT,         /* a limit was exceeded */
-    SKMT_CANCELED,      /* canceled by the caller or a callback */
-    SKMT_DEADLINE       /* the deadline of a request has passed */
+    SKMT_ERR_NOMEM = 1,         /* out of memory */
+    SKMT_ERR_IO = 2,            /* a file could not be read or written */
+    SKMT_ERR_FORMAT = 3,        /* a file is damaged or has the wrong format */
+    SKMT_ERR_VERSION = 4,       /* a file was made for another version of
+                                   skmt */
+    SKMT_ERR_ARGUMENT = 5,      /* an argument or option is invalid */
+    SKMT_ERR_TEXT = 6,          /* a text is not valid UTF-8 */
+    SKMT_ERR_LIMIT = 7,         /* a limit was exceeded */
+    SKMT_ERR_CANCELED = 8,      /* canceled by the caller or a callback */
+    SKMT_ERR_DEADLINE = 9       /* the deadline of a request has passed */
 } skmt_status;
 
 typedef struct skmt_error {
@@ -266,7 +269,7 @@ SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
                                                  skmt_error *err);
 
 /* Make a translation that another thread has begun with this session return
- * soon. Its unfinished texts fail with SKMT_CANCELED. Does nothing when no
+ * soon. Its unfinished texts fail with SKMT_ERR_CANCELED. Does nothing when no
  * translation is running. May be called by any thread. */
 SKMT_API void skmt_session_cancel(skmt_session *s);
 
@@ -426,7 +429,7 @@ typedef struct skmt_pair {
 } skmt_pair;
 
 /* Add a pair. *id is set to its id; id may be NULL. A source or target of more
- * than 16 MiB is an error (SKMT_LIMIT), also when a pair is replaced or
+ * than 16 MiB is an error (SKMT_ERR_LIMIT), also when a pair is replaced or
  * imported. */
 SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
                                  const char *source, const char *target,
@@ -642,7 +645,8 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
  *
  * A request gets the same bytes as in a session with its options, whatever
  * other requests are translated at the same time. It is answered exactly once:
- * with a result, with an error, with SKMT_CANCELED or with SKMT_DEADLINE.
+ * with a result, with an error, with SKMT_ERR_CANCELED or with
+ * SKMT_ERR_DEADLINE.
  *
  * Threads. Until it is submitted, a request is used by one thread at a time.
  * After that any thread may call skmt_request_cancel, _wait, _result and
@@ -680,7 +684,7 @@ SKMT_API skmt_status skmt_request_set_pairs(skmt_request *q,
 SKMT_API void skmt_request_use(skmt_request *q, skmt_tm *tm, skmt_keys *keys);
 /* Requests with a higher priority are translated first. The default is 0. */
 SKMT_API void skmt_request_set_priority(skmt_request *q, int priority);
-/* Answer the request with SKMT_DEADLINE if it is not finished this many
+/* Answer the request with SKMT_ERR_DEADLINE if it is not finished this many
  * milliseconds from now. A request that is late is answered after at most one
  * pass of the decoder, and at once if a thread waits for it. */
 SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
@@ -695,7 +699,7 @@ SKMT_API skmt_status skmt_request_set_callback(skmt_request *q,
                                                skmt_request_fn *fn, void *user,
                                                skmt_error *err);
 
-/* Answer the request with SKMT_CANCELED, unless it has an answer. A request
+/* Answer the request with SKMT_ERR_CANCELED, unless it has an answer. A request
  * that is not submitted yet is answered when it is. */
 SKMT_API void skmt_request_cancel(skmt_request *q);
 /* Wait until a submitted request is answered and its callback has returned.
@@ -717,10 +721,10 @@ SKMT_API skmt_status skmt_service_new(skmt_service **out,
                                       skmt_error *err);
 /* Submit a request: cut it into sentences, search its memory, and put it into
  * the queue. While the queue is full, this waits; with SKMT_NO_WAIT in flags it
- * returns SKMT_LIMIT instead. If this returns SKMT_OK, the request is answered,
- * maybe before the function returns; what is wrong with its text or its options
- * is an answer, too. Otherwise it was not submitted, and the callback is not
- * called. A request can be submitted once. */
+ * returns SKMT_ERR_LIMIT instead. If this returns SKMT_OK, the request is
+ * answered, maybe before the function returns; what is wrong with its text or
+ * its options is an answer, too. Otherwise it was not submitted, and the
+ * callback is not called. A request can be submitted once. */
 enum { SKMT_NO_WAIT = 1 };
 SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
                                          int flags, skmt_error *err);
@@ -728,8 +732,8 @@ SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
  * skmt_session_stat, and:
  *     answered    requests with an answer
  *     failed      those of them that failed with an error
- *     canceled    those answered with SKMT_CANCELED
- *     late        those answered with SKMT_DEADLINE
+ *     canceled    those answered with SKMT_ERR_CANCELED
+ *     late        those answered with SKMT_ERR_DEADLINE
  *     live        requests without an answer
  *     queued      sentences that wait
  *     decoding    sentences that are being translated
@@ -886,11 +890,11 @@ SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
                                             void *user, int64_t *n,
                                             skmt_error *err);
 /* Rebuild the index from the memory file. If the memory file is damaged, this
- * function changes nothing and returns SKMT_FORMAT. */
+ * function changes nothing and returns SKMT_ERR_FORMAT. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 /* Make the memory file and its index smaller: remove what was deleted, and
  * merge the files of the index. If the memory file is damaged, this function
- * changes nothing and returns SKMT_FORMAT. */
+ * changes nothing and returns SKMT_ERR_FORMAT. */
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
 /* Copy everything that is readable in a damaged memory file to a new file,
  * which must not exist. The old file is not changed. A pair is saved if its

@@ -219,8 +219,8 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
     }
     c->memory = strdup(name);
     if (c->memory) return SKMT_OK;
-    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-    return SKMT_NOMEM;
+    *err = (skmt_error){ SKMT_ERR_NOMEM, "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
 static int learn_open_memory(struct learn_call *c)

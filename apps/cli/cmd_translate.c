@@ -358,7 +358,7 @@ static int translate_push_line(struct translate_run *r,
                                   r->pairs.pairs, r->pairs.n, &err)
           : skmt_stream_push(r->stream, line->text, line->len, prefix, &err)))
         return EXIT_DONE;
-    if (err.status != SKMT_CANCELED)
+    if (err.status != SKMT_ERR_CANCELED)
         translate_bad_line(r, line, err.message);
     return EXIT_TROUBLE;
 }
@@ -378,7 +378,7 @@ static void read_and_push(struct translate_run *r)
         if (st == LINES_STOPPED) return;
         if (st == LINES_END || st == LINES_FAILED) break;
     }
-    if (skmt_stream_flush(r->stream, &err) && err.status != SKMT_CANCELED)
+    if (skmt_stream_flush(r->stream, &err) && err.status != SKMT_ERR_CANCELED)
         writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", err.message);
     if (r->in.message[0])
         writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", r->in.message);
@@ -500,9 +500,9 @@ static int translate_all(struct translate_run *r)
     r->load_seconds = wall_seconds() - begin;
     if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
                         &r->out, &err))
-        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
-                                                    : EXIT_TROUBLE,
-                        "%s%s", err.status == SKMT_ARGUMENT ? "--" : "",
+        return complain(err.status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                        : EXIT_TROUBLE,
+                        "%s%s", err.status == SKMT_ERR_ARGUMENT ? "--" : "",
                         err.message);
     if ((status = steering_open(j->steering, r->model, j->options,
                                 SKMT_TM_READ, j->quiet)))

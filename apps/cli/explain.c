@@ -30,7 +30,7 @@ void explain_release(struct explain *x)
 
 static bool explain_out_of_memory(skmt_error *err)
 {
-    err->status = SKMT_NOMEM;
+    err->status = SKMT_ERR_NOMEM;
     snprintf(err->message, sizeof err->message, "out of memory");
     return false;
 }

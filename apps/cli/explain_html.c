@@ -491,7 +491,7 @@ static void explain_html_put_sentence(struct html *h, const struct explain *x)
 
 static bool explain_html_failed(const struct html *h, int why, skmt_error *err)
 {
-    err->status = SKMT_IO;
+    err->status = SKMT_ERR_IO;
     snprintf(err->message, sizeof err->message, "writing %s: %s", h->path,
              strerror(why));
     return false;
@@ -537,7 +537,7 @@ bool html_open(struct html *h, const char *path, const skmt_model *model,
     h->target_lang = skmt_model_fact(model, "target_lang");
     h->file = fopen(path, "we");
     if (!h->file) {
-        err->status = SKMT_IO;
+        err->status = SKMT_ERR_IO;
         snprintf(err->message, sizeof err->message, "%s: %s", path,
                  strerror(errno));
         return false;

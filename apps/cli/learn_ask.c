@@ -412,7 +412,7 @@ static int process_line(struct learn_dialog *d, struct input_line *line,
     d->c->n_lines++;
     if (!line->len) return finish_blank_line(d, line);
     if (learn_translate(d->c, line->text, line->len, &err)) {
-        status = err.status == SKMT_TEXT || err.status == SKMT_LIMIT
+        status = err.status == SKMT_ERR_TEXT || err.status == SKMT_ERR_LIMIT
                      ? learn_bad_line(d->c, line, err.message)
                      : learn_failed(d->c, &err);
         return d->types_sources && status == EXIT_TROUBLE ? EXIT_DONE : status;

@@ -31,7 +31,8 @@ int learn_failed(struct learn_call *c, const skmt_error *err)
 {
     progress_end(&c->progress);
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
-    return complain(err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE,
+    return complain(err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                     : EXIT_TROUBLE,
                     "%s", err->message);
 }
 
@@ -75,8 +76,8 @@ skmt_status learn_translate(struct learn_call *c, const char *source,
     textbuf_add(&c->source, source, len);
     copy_translation(c);
     if (!c->source.failed && !c->text.failed) return SKMT_OK;
-    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-    return SKMT_NOMEM;
+    *err = (skmt_error){ SKMT_ERR_NOMEM, "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
 double learn_similarity(const struct learn_call *c, bool *exact)
@@ -230,7 +231,7 @@ static int next_correction(struct learn_call *c, struct lines *in,
 
 static bool is_about_text(const skmt_error *err)
 {
-    return err->status == SKMT_TEXT || err->status == SKMT_LIMIT;
+    return err->status == SKMT_ERR_TEXT || err->status == SKMT_ERR_LIMIT;
 }
 
 static int learn_lines_line_failed(struct learn_call *c,

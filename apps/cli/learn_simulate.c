@@ -330,7 +330,7 @@ static int simulate_result(void *user, uint64_t number, skmt_result *r,
 static int learn_simulate_failed(struct simulation *s, const skmt_error *err)
 {
     /* After a cancel, the callback or a signal has the reason. */
-    if (err->status != SKMT_CANCELED)
+    if (err->status != SKMT_ERR_CANCELED)
         snprintf(s->message, sizeof s->message, "skmt: %s", err->message);
     return EXIT_TROUBLE;
 }
@@ -339,7 +339,7 @@ static int learn_simulate_line_failed(struct simulation *s,
                                       const struct input_line *line,
                                       const skmt_error *err)
 {
-    if (err->status != SKMT_TEXT && err->status != SKMT_LIMIT)
+    if (err->status != SKMT_ERR_TEXT && err->status != SKMT_ERR_LIMIT)
         return learn_simulate_failed(s, err);
     snprintf(s->message, sizeof s->message, "%s:%llu: %s", line->file,
              (unsigned long long)line->number, err->message);
@@ -356,7 +356,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
     struct input_line line = { .file = s->c->simulate,
                                .number = i + 1,
                                .bytes = 1 };
-    skmt_error err = { SKMT_NOMEM, "out of memory" };
+    skmt_error err = { SKMT_ERR_NOMEM, "out of memory" };
 
     if (!writer_expect(&s->scored, &line)
         || (s->to_output && !writer_expect(&s->out, &line))

@@ -74,8 +74,8 @@ static skmt_status save_deleted(struct stored_pair *s, const skmt_pair *p,
         list[s->n_deleted] = *p;
         if (pair_copy_strings(&list[s->n_deleted++])) return SKMT_OK;
     }
-    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-    return SKMT_NOMEM;
+    *err = (skmt_error){ SKMT_ERR_NOMEM, "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
 void stored_release(struct stored_pair *s)
@@ -199,8 +199,8 @@ static skmt_status learn_store_look_up(struct learn_call *c,
     s->source = strdup(source);
     s->target = strdup(target);
     if (!s->source || !s->target) {
-        *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-        return SKMT_NOMEM;
+        *err = (skmt_error){ SKMT_ERR_NOMEM, "out of memory" };
+        return SKMT_ERR_NOMEM;
     }
     if (c->keep_alternatives) return SKMT_OK;
     return skmt_tm_search(c->steering.tm, source, strlen(source),

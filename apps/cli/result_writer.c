@@ -389,7 +389,8 @@ static void result_writer_write_out(struct result_writer *w)
 static void text_failed(struct result_writer *w, const struct origin *o,
                         const skmt_error *err)
 {
-    if (err->status == SKMT_CANCELED) writer_fail(w, EXIT_TROUBLE, "%s", "");
+    if (err->status == SKMT_ERR_CANCELED)
+        writer_fail(w, EXIT_TROUBLE, "%s", "");
     else writer_fail(w, EXIT_TROUBLE, "%s:%llu: %s", o->file,
                      (unsigned long long)o->number, err->message);
 }

@@ -300,8 +300,8 @@ static int read_file(struct score_call *c, struct score_file *f,
     int status;
 
     if (skmt_score_new(&r.score, c->metrics, &err))
-        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
-                                                    : EXIT_TROUBLE,
+        return complain(err.status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                        : EXIT_TROUBLE,
                         "%s", err.message);
     f->scores[0] = r.score;
     status = score_read_each_line(c, f->name, score_read_add_line, &r);

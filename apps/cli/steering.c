@@ -107,9 +107,10 @@ int steering_settings(const struct steering *s, skmt_options *o)
 static int steering_failed(struct steering *s, const skmt_error *err)
 {
     progress_end(&s->progress);
-    if (err->status == SKMT_CANCELED && interrupt_signal())
+    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return EXIT_SIGNAL + interrupt_signal();
-    return complain(err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE,
+    return complain(err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                     : EXIT_TROUBLE,
                     "%s", err->message);
 }
 

@@ -188,7 +188,8 @@ static bool names_a_line(const skmt_error *err)
 {
     const char *at = err->message;
 
-    if (err->status == SKMT_IO || err->status == SKMT_ARGUMENT) return false;
+    if (err->status == SKMT_ERR_IO || err->status == SKMT_ERR_ARGUMENT)
+        return false;
     while ((at = strchr(at, ':'))) {
         size_t n = strspn(++at, "0123456789");
 
@@ -200,11 +201,11 @@ static bool names_a_line(const skmt_error *err)
 int tm_failed(struct tm_call *c, const skmt_error *err)
 {
     progress_end(&c->progress);
-    if (err->status == SKMT_CANCELED && interrupt_signal())
+    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return tm_stopped(c);
     if (names_a_line(err)) fprintf(stderr, "%s\n", err->message);
     else complain(0, "%s", err->message);
-    return err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+    return err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
 /* ---- memories, confirmation ------------------------------------------- */

@@ -14,7 +14,7 @@ static int pair_failed(struct tm_call *c, const skmt_error *err)
 {
     int status = tm_failed(c, err);
 
-    return err->status == SKMT_ARGUMENT ? EXIT_TROUBLE : status;
+    return err->status == SKMT_ERR_ARGUMENT ? EXIT_TROUBLE : status;
 }
 
 /* ---- add -------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static int tm_pairs_add_line(struct tm_call *c, struct input_line *line,
         return tm_bad_line(line, "expected a source, a tab and a target");
     *tab = 0;
     if (!add_one(c, line->text, tab + 1, &err)) return tm_print(c);
-    if (err.status == SKMT_TEXT || err.status == SKMT_LIMIT)
+    if (err.status == SKMT_ERR_TEXT || err.status == SKMT_ERR_LIMIT)
         return tm_bad_line(line, err.message);
     return tm_failed(c, &err);
 }

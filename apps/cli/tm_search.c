@@ -188,7 +188,8 @@ static void jput_matches(struct search_call *s, const skmt_matches *m,
 static int search_failed(struct search_call *s, const struct input_line *line,
                          const skmt_error *err)
 {
-    if (!line->file || err->status != SKMT_TEXT) return tm_failed(s->c, err);
+    if (!line->file || err->status != SKMT_ERR_TEXT)
+        return tm_failed(s->c, err);
     progress_end(&s->c->progress);
     return tm_bad_line(line, err->message);
 }

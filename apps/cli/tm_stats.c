@@ -124,7 +124,7 @@ static int tm_stats_measure(struct tm_call *c, const struct input_line *line,
     if (strspn(line->text, " ") >= len) return EXIT_DONE;
     if (skmt_tm_search(c->tm, line->text, len, c->options, c->model, &m,
                        &err)) {
-        if (err.status != SKMT_TEXT) return tm_failed(c, &err);
+        if (err.status != SKMT_ERR_TEXT) return tm_failed(c, &err);
         return tm_bad_line(line, err.message);
     }
     if (skmt_matches_count(m) > 0) skmt_matches_get(m, 0, &best);

@@ -82,7 +82,7 @@ static int tm_warm_stopped(struct tm_call *c, const struct tm_warm_context *w,
 {
     int status = tm_failed(c, err);
 
-    if (err->status == SKMT_CANCELED)
+    if (err->status == SKMT_ERR_CANCELED)
         complain(0, "stopped; the keys of the %lld pairs computed so far are "
                  "kept in %s", (long long)w->n_computed, w->file);
     return status;

@@ -249,7 +249,7 @@ static int pass_failed(const struct tune_pass *p, const skmt_error *err)
 {
     if (p->status) return p->status;
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
-    if (err->status == SKMT_ARGUMENT)
+    if (err->status == SKMT_ERR_ARGUMENT)
         return complain(EXIT_USAGE, "--%s", err->message);
     return complain(EXIT_TROUBLE, "%s", err->message);
 }

@@ -22,7 +22,7 @@ static int tune_set_stopped(void) { return EXIT_SIGNAL + interrupt_signal(); }
 
 static int tune_set_failed(const skmt_error *err)
 {
-    if (err->status == SKMT_CANCELED && interrupt_signal())
+    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return tune_set_stopped();
     return complain(EXIT_TROUBLE, "%s", err->message);
 }

@@ -17,8 +17,12 @@
 _Static_assert(sizeof(skmt_error) == sizeof(struct err), "same layout");
 _Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
                "same layout");
-_Static_assert((int)SKMT_DEADLINE == (int)ST_DEADLINE &&
-               (int)SKMT_DEADLINE + 1 == (int)ST_COUNT, "same list");
+/* The list of statuses is the same. */
+#define SKMT_ERR_OK SKMT_OK
+#define S(name, text) \
+    _Static_assert((int)SKMT_ERR_##name == (int)ST_##name, "same list");
+STATUS_LIST(S)
+#undef S
 
 static const struct result *result_of(const skmt_result *r)
 {

@@ -444,12 +444,13 @@ static void check_invalid(skmt_session *s, const char *text, size_t len,
     skmt_result *r = (skmt_result *)(void *)s;
     skmt_error e;
 
-    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, &e), SKMT_TEXT);
+    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, &e),
+              SKMT_ERR_TEXT);
     CHECK(r == NULL);
-    CHECK_INT(e.status, SKMT_TEXT);
+    CHECK_INT(e.status, SKMT_ERR_TEXT);
     CHECK_STR(e.message, message);
     CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, NULL),
-              SKMT_TEXT);
+              SKMT_ERR_TEXT);
 }
 
 TEST(invalid_bytes_are_reported_or_replaced)
@@ -493,7 +494,7 @@ TEST(translate_many_translates_all_valid_texts)
     REQUIRE(fixture_open(&f));
     s = session(&f, OPTIONS("beam", "2", "batch", "2"));
     CHECK_INT(skmt_session_translate_many(s, texts, prefixes, 4, r, &e),
-              SKMT_TEXT);
+              SKMT_ERR_TEXT);
     CHECK_STR(e.message, "byte 1 is not valid UTF-8 (0xFF)");
     CHECK(r[0] && !r[1] && r[2] && r[3]);
     for (int i = 0; i < 4; i++) {
@@ -518,11 +519,11 @@ TEST(files_that_are_not_models_are_refused)
     skmt_model *m = (skmt_model *)(void *)&m;
     skmt_error e;
 
-    CHECK_INT(skmt_model_open(&m, "/no/such/model.skmt", &e), SKMT_IO);
+    CHECK_INT(skmt_model_open(&m, "/no/such/model.skmt", &e), SKMT_ERR_IO);
     CHECK(m == NULL && strstr(e.message, "/no/such/model.skmt"));
-    CHECK_INT(skmt_model_open(&m, NULL, &e), SKMT_ARGUMENT);
-    CHECK_INT(skmt_model_open(&m, "Makefile", NULL), SKMT_FORMAT);
-    CHECK_INT(skmt_model_open(&m, ".", &e), SKMT_IO);
+    CHECK_INT(skmt_model_open(&m, NULL, &e), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_model_open(&m, "Makefile", NULL), SKMT_ERR_FORMAT);
+    CHECK_INT(skmt_model_open(&m, ".", &e), SKMT_ERR_IO);
 }
 
 TEST(options_that_do_not_fit_are_refused)
@@ -535,17 +536,17 @@ TEST(options_that_do_not_fit_are_refused)
 
     REQUIRE(fixture_open(&f));
     o = OPTIONS("nbest", "5", "beam", "4");
-    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ERR_ARGUMENT);
     CHECK(s == NULL);
     CHECK_STR(e.message,
               "nbest: 5 translations need a beam of at least 5, but beam is "
               "4");
     CHECK_INT(skmt_stream_new(&st, f.model, o, same_text, NULL, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(st == NULL);
     CHECK_INT(skmt_options_set(o, "nbest", "1", &e), SKMT_OK);
     CHECK_INT(skmt_options_set(o, "max-source", "63", &e), SKMT_OK);
-    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ERR_ARGUMENT);
     CHECK(strstr(e.message, "max-source: 63 is too large; this model allows "
                  "at most 62 pieces"));
     CHECK_INT(skmt_options_set(o, "max-source", "62", &e), SKMT_OK);
@@ -608,20 +609,20 @@ TEST(a_null_text_is_an_argument_error)
 
     REQUIRE(fixture_open(&f));
     CHECK(skmt_translate(f.model, NULL, &e) == NULL);
-    CHECK_INT(e.status, SKMT_ARGUMENT);
+    CHECK_INT(e.status, SKMT_ERR_ARGUMENT);
     s = session(&f, OPTIONS("beam", "2"));
     CHECK_INT(skmt_session_translate(s, NULL, 5, NULL, &r, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(r == NULL);
     CHECK_INT(skmt_session_translate(s, NULL, 0, NULL, &r, &e), SKMT_OK);
     CHECK_STR(skmt_result_text(r, 0, NULL), "");
     skmt_result_free(r);
     CHECK_INT(skmt_session_translate_many(s, texts, NULL, 2, two, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(two[0] != NULL && two[1] == NULL);
     skmt_result_free(two[0]);
     CHECK_INT(skmt_stream_new(&st, f.model, NULL, NULL, NULL, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(st == NULL);
     skmt_session_free(s);
     fixture_close(&f);
@@ -676,10 +677,10 @@ TEST(a_prefix_that_cannot_be_kept_is_refused)
     REQUIRE(fixture_open(&f));
     s = session(&f, OPTIONS("beam", "2", "max-len-a", "0", "max-len-b", "4"));
     CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a b c d e f g h", &r,
-                                     &e), SKMT_LIMIT);
+                                     &e), SKMT_ERR_LIMIT);
     CHECK(strstr(e.message, "the prefix has") && strstr(e.message, "max-len"));
     CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
-              SKMT_TEXT);
+              SKMT_ERR_TEXT);
     CHECK(strstr(e.message, "byte 3 of the prefix"));
     skmt_session_free(s);
     s = session(&f, OPTIONS("invalid", "replace"));
@@ -765,7 +766,7 @@ TEST(null_is_accepted_where_the_header_allows_it)
     skmt_session_free(NULL);
     skmt_stream_free(NULL);
     skmt_free(NULL);
-    CHECK_INT(skmt_options_set(o, "beam", "x", NULL), SKMT_ARGUMENT);
+    CHECK_INT(skmt_options_set(o, "beam", "x", NULL), SKMT_ERR_ARGUMENT);
     skmt_options_free(o);
     REQUIRE(fixture_open(&f));
     text = skmt_translate(f.model, "the", NULL);

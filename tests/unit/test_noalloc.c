@@ -463,7 +463,7 @@ static void sweep_calls(skmt_status (*use)(skmt_error *), int least)
             arm(all ? NEVER : k, all ? k : NEVER);
             st = use(&e);
             disarm();
-            CHECK_INT(st, SKMT_NOMEM);
+            CHECK_INT(st, SKMT_ERR_NOMEM);
             check_status((enum status)st, (struct err *)(void *)&e, k);
         }
 }
@@ -550,7 +550,7 @@ static skmt_status use_new_memory(int at, int from, int *calls_made,
 
     if (!scratch_make_small(&s) ||
         !scratch_write(&s, "in.tsv", "eins\tone\nzwei\ttwo\ndrei\tthree\n"))
-        return SKMT_IO;
+        return SKMT_ERR_IO;
     memset(e, 0, sizeof *e);
     arm(at, from);
     st = use_memory(&s, e);

@@ -163,9 +163,9 @@ TEST(numbers_are_the_same_in_every_locale)
  * same texts. */
 TEST(public_and_internal_statuses_agree)
 {
-    static const skmt_status list[] = { SKMT_OK, SKMT_NOMEM, SKMT_IO,
-        SKMT_FORMAT, SKMT_VERSION, SKMT_ARGUMENT, SKMT_TEXT, SKMT_LIMIT,
-        SKMT_CANCELED, SKMT_DEADLINE };
+    static const skmt_status list[] = { SKMT_OK, SKMT_ERR_NOMEM, SKMT_ERR_IO,
+        SKMT_ERR_FORMAT, SKMT_ERR_VERSION, SKMT_ERR_ARGUMENT, SKMT_ERR_TEXT,
+        SKMT_ERR_LIMIT, SKMT_ERR_CANCELED, SKMT_ERR_DEADLINE };
     static const char *const names[] = {
 #define S(name, text) #name,
         STATUS_LIST(S)
@@ -214,7 +214,7 @@ TEST(steering_options_have_a_list_of_their_own)
         CHECK_STR(info.fallback, want[i].fallback);
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
         CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
-                  SKMT_ARGUMENT);
+                  SKMT_ERR_ARGUMENT);
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
     }
@@ -347,7 +347,7 @@ TEST(retrieval_options_have_a_list_of_their_own)
         CHECK_STR(info.fallback, want[i].fallback);
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
         CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
-                  SKMT_ARGUMENT);
+                  SKMT_ERR_ARGUMENT);
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
         for (int k = 0; skmt_option_describe(k, &other); k++)
@@ -377,8 +377,8 @@ TEST(public_and_internal_options_agree)
     CHECK(!skmt_option_describe(i, &pub));
     CHECK_INT(skmt_options_set(o, "beam", "9", &e), SKMT_OK);
     CHECK_STR(skmt_options_get(o, "beam"), "9");
-    CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ARGUMENT);
-    CHECK_INT(e.status, SKMT_ARGUMENT);
+    CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ERR_ARGUMENT);
+    CHECK_INT(e.status, SKMT_ERR_ARGUMENT);
     CHECK_STR(skmt_options_get(o, "beam"), "9");
     CHECK(skmt_options_get(o, "no-such") == NULL);
     skmt_options_free(o);

@@ -445,10 +445,10 @@ TEST(given_pairs_are_used_in_their_order)
     CHECK_INT(skmt_result_pairs(r, 0), 1);
     skmt_result_free(r);
     CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, &bad, 1, &r,
-                                          &err), SKMT_TEXT);
+                                          &err), SKMT_ERR_TEXT);
     CHECK(r == NULL);
     CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, pairs, -1, &r,
-                                          &err), SKMT_ARGUMENT);
+                                          &err), SKMT_ERR_ARGUMENT);
     skmt_session_free(s);
     skmt_session_free(plain);
     desk_close(&d);
@@ -599,13 +599,13 @@ TEST(keys_of_other_options_are_refused)
     desk_open(&d);
     OK(skmt_keys_new(&keys, d.model, o, NULL, &err));
     s = session(&d, "", NULL, NULL);
-    CHECK_INT(skmt_session_use(s, d.tm, keys, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_use(s, d.tm, keys, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "key-type") != NULL);
     skmt_session_free(s);
     skmt_keys_free(keys);
     OK(skmt_keys_new(&keys, d.model, eos, NULL, &err));
     s = session(&d, "", NULL, NULL);
-    CHECK_INT(skmt_session_use(s, d.tm, keys, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_use(s, d.tm, keys, &err), SKMT_ERR_ARGUMENT);
     skmt_session_free(s);
     skmt_keys_free(keys);
     skmt_options_free(o);

@@ -295,11 +295,11 @@ TEST(a_request_has_the_options_of_the_service_by_default)
     OK(skmt_request_new(&q, "the and in", 10, &err));
     CHECK(skmt_request_result(q) == NULL);
     CHECK_INT(skmt_request_error(q, &err), SKMT_OK);
-    CHECK_INT(skmt_request_wait(q, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_request_wait(q, &err), SKMT_ERR_ARGUMENT);
     OK(skmt_service_submit(s, q, SKMT_NO_WAIT, &err));
     OK(skmt_request_wait(q, &err));
     CHECK_INT(skmt_result_hyps(skmt_request_result(q)), 3);
-    CHECK_INT(skmt_service_submit(s, q, 0, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_service_submit(s, q, 0, &err), SKMT_ERR_ARGUMENT);
     skmt_service_free(s);
     /* The result outlives the service. */
     CHECK(strlen(skmt_result_text(skmt_request_result(q), 0, NULL)) > 0);
@@ -360,16 +360,16 @@ TEST(bad_requests_are_answered_with_errors)
     skmt_request_cancel(q[2]);
     skmt_request_set_options(q[3], o);
     skmt_request_use(q[4], d.tm[0], keys);
-    CHECK_INT(skmt_request_set_pairs(q[1], &bad, 1, &err), SKMT_TEXT);
-    CHECK_INT(skmt_request_set_pairs(q[1], given, -1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_request_set_pairs(q[1], &bad, 1, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_request_set_pairs(q[1], given, -1, &err), SKMT_ERR_ARGUMENT);
     for (size_t i = 0; i < COUNT(q); i++)
         OK(skmt_service_submit(s, q[i], 0, &err));
-    CHECK_INT(skmt_request_wait(q[0], &err), SKMT_TEXT);
-    CHECK_INT(err.status, SKMT_TEXT);
-    CHECK_INT(skmt_request_wait(q[1], NULL), SKMT_DEADLINE);
-    CHECK_INT(skmt_request_wait(q[2], NULL), SKMT_CANCELED);
+    CHECK_INT(skmt_request_wait(q[0], &err), SKMT_ERR_TEXT);
+    CHECK_INT(err.status, SKMT_ERR_TEXT);
+    CHECK_INT(skmt_request_wait(q[1], NULL), SKMT_ERR_DEADLINE);
+    CHECK_INT(skmt_request_wait(q[2], NULL), SKMT_ERR_CANCELED);
     skmt_request_wait(q[3], NULL);
-    CHECK_INT(skmt_request_wait(q[4], &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_request_wait(q[4], &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "key-type") != NULL);
     CHECK_INT(service_stat(s, "late"), 1);
     CHECK_INT(service_stat(s, "canceled"), 1);
@@ -436,9 +436,9 @@ static void check_text(struct crowd *c, int order, skmt_request *q)
 
     CHECK((r != NULL) == (st == SKMT_OK));
     if (r) CHECK_STR(skmt_result_text(r, 0, NULL), c->want[order]);
-    else CHECK(st == SKMT_CANCELED || st == SKMT_DEADLINE);
+    else CHECK(st == SKMT_ERR_CANCELED || st == SKMT_ERR_DEADLINE);
     atomic_fetch_add(st == SKMT_OK ? &c->done
-                     : st == SKMT_CANCELED ? &c->canceled : &c->late, 1);
+                     : st == SKMT_ERR_CANCELED ? &c->canceled : &c->late, 1);
 }
 
 static void answered(void *user, skmt_request *q)
@@ -489,7 +489,7 @@ static void random_request(struct crowd *c, uint64_t *seed)
     if (way == 1) lend(c, at, q);
     st = skmt_service_submit(c->s, q, way == 2 ? SKMT_NO_WAIT : 0, &err);
     if (st) {
-        CHECK(st == SKMT_LIMIT && way == 2);
+        CHECK(st == SKMT_ERR_LIMIT && way == 2);
         free(w);
         skmt_request_free(q);
         return;

@@ -96,10 +96,10 @@ TEST(opening_says_what_is_wrong)
 
     REQUIRE(scratch_make(&s));
     CHECK_INT(skmt_tm_open(&tm, scratch_path(&s, "none.tm"), SKMT_TM_WRITE,
-                           &err), SKMT_IO);
+                           &err), SKMT_ERR_IO);
     CHECK(tm == NULL && strstr(err.message, "none.tm"));
-    CHECK_INT(skmt_tm_open(&tm, NULL, SKMT_TM_READ, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_open(&tm, "x", (skmt_tm_mode)7, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_open(&tm, NULL, SKMT_TM_READ, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_open(&tm, "x", (skmt_tm_mode)7, &err), SKMT_ERR_ARGUMENT);
     skmt_tm_close(open_tm(&s, SKMT_TM_CREATE));
     tm = open_tm(&s, SKMT_TM_READ);
     CHECK(skmt_tm_add(tm, NULL, "a", "b", &id, &err) != SKMT_OK);
@@ -160,7 +160,7 @@ TEST(memories_are_made_renamed_and_dropped)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     OK(skmt_tm_create(tm, &set, &err));
-    CHECK(skmt_tm_create(tm, &set, &err) == SKMT_ARGUMENT);
+    CHECK(skmt_tm_create(tm, &set, &err) == SKMT_ERR_ARGUMENT);
     set = (skmt_tm_info){ .name = "medical" };
     OK(skmt_tm_create(tm, &set, &err));
     OK(skmt_tm_count(tm, &n, &err));
@@ -176,13 +176,13 @@ TEST(memories_are_made_renamed_and_dropped)
     CHECK_INT(got.source_bytes, 2 * 10);
     CHECK_INT(got.target_bytes, 2 * 7);
     CHECK_INT(found(tm, "Gesetz"), 2);
-    CHECK_INT(skmt_tm_get_info(tm, 2, &got, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_get_info(tm, -1, &got, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_get_info(tm, 2, &got, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_get_info(tm, -1, &got, &err), SKMT_ERR_ARGUMENT);
 
     /* There are two memories, and none is called main: a name is needed. */
-    CHECK_INT(skmt_tm_add(tm, NULL, "a", "b", NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_add(tm, NULL, "a", "b", NULL, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "law") && strstr(err.message, "medical"));
-    CHECK_INT(skmt_tm_add(tm, "new", "a", "b", NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_add(tm, "new", "a", "b", NULL, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "law"));
 
     OK(skmt_tm_set(tm, "medical", "name", "main", &err));
@@ -190,8 +190,8 @@ TEST(memories_are_made_renamed_and_dropped)
     OK(skmt_tm_set(tm, "main", "source-lang", "fr", &err));
     OK(skmt_tm_set(tm, "main", "target-lang", "it-CH", &err));
     CHECK_INT(skmt_tm_set(tm, "main", "priority", "much", &err),
-              SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_set(tm, "main", "color", "red", &err), SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_set(tm, "main", "color", "red", &err), SKMT_ERR_ARGUMENT);
     OK(skmt_tm_get_info(tm, 1, &got, &err));
     CHECK_STR(got.name, "main");
     CHECK_STR(got.source_lang, "fr");
@@ -201,7 +201,7 @@ TEST(memories_are_made_renamed_and_dropped)
     CHECK_INT(found(tm, "Gesetz"), 3);
     OK(skmt_tm_drop(tm, "law", &err));
     CHECK_INT(found(tm, "Gesetz"), 1);
-    CHECK_INT(skmt_tm_drop(tm, "law", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_drop(tm, "law", &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
     scratch_remove(&s);
@@ -218,9 +218,9 @@ TEST(a_first_memory_takes_the_name_it_is_given)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     /* A pair that is rejected does not create a memory either. */
-    CHECK_INT(skmt_tm_add(tm, "mine", "\xff", "b", NULL, &err), SKMT_TEXT);
-    CHECK_INT(skmt_tm_add(tm, "mine", "", "b", NULL, &err), SKMT_TEXT);
-    CHECK_INT(skmt_tm_add(tm, "mine", NULL, "b", NULL, &err), SKMT_TEXT);
+    CHECK_INT(skmt_tm_add(tm, "mine", "\xff", "b", NULL, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_tm_add(tm, "mine", "", "b", NULL, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_tm_add(tm, "mine", NULL, "b", NULL, &err), SKMT_ERR_TEXT);
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 0);
     add(tm, "mine", "a", "b");
@@ -287,10 +287,10 @@ TEST(a_pair_keeps_all_it_was_given)
 
     OK(skmt_tm_delete(tm, id, &err));
     CHECK_INT(found(tm, "grün"), 0);
-    CHECK_INT(skmt_tm_get(tm, id, &p, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_get(tm, id, &p, &err), SKMT_ERR_ARGUMENT);
     CHECK_STR(p.source, "");
-    CHECK_INT(skmt_tm_delete(tm, id, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_replace(tm, id, "a", "b", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_delete(tm, id, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_replace(tm, id, "a", "b", &err), SKMT_ERR_ARGUMENT);
     CHECK(add(tm, NULL, "a", "b") > id);        /* ids are not used again */
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
@@ -311,15 +311,15 @@ TEST(a_text_has_the_limit_that_an_import_has)
     memset(text, 'a', limit + 1);
     text[limit + 1] = 0;
     tm = open_tm(&s, SKMT_TM_CREATE);
-    CHECK_INT(skmt_tm_add(tm, NULL, text, "b", &id, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_add(tm, NULL, text, "b", &id, &err), SKMT_ERR_LIMIT);
     CHECK_STR(err.message, "the source text has 16777217 bytes; the limit is "
               "16777216 bytes (16 MiB)");
-    CHECK_INT(skmt_tm_add(tm, NULL, "b", text, &id, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_add(tm, NULL, "b", text, &id, &err), SKMT_ERR_LIMIT);
     p = (skmt_pair){ .source = "a", .target = "b", .document = text };
-    CHECK_INT(skmt_tm_add_pair(tm, NULL, &p, &id, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_add_pair(tm, NULL, &p, &id, &err), SKMT_ERR_LIMIT);
     CHECK(strstr(err.message, "the document's name has 16777217 bytes"));
     id = add(tm, NULL, "a", "b");
-    CHECK_INT(skmt_tm_replace(tm, id, NULL, text, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_replace(tm, id, NULL, text, &err), SKMT_ERR_LIMIT);
     CHECK(strstr(err.message, "the target text has"));
     text[limit] = 0;                            /* exactly the limit */
     OK(skmt_tm_replace(tm, id, NULL, text, &err));
@@ -348,7 +348,7 @@ TEST(pairs_are_deleted_by_what_they_have)
         OK(skmt_tm_add_pair(tm, NULL, &p, NULL, &err));
     }
     CHECK_INT(skmt_tm_delete_where(tm, NULL, NULL, NULL, NULL, NULL, &n, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     OK(skmt_tm_delete_where(tm, NULL, NULL, "d1", "eins zwei", "even", &n,
                             &err));
     CHECK_INT(n, 2);
@@ -360,7 +360,7 @@ TEST(pairs_are_deleted_by_what_they_have)
     OK(skmt_tm_delete_where(tm, "main", NULL, "none", NULL, NULL, &n, &err));
     CHECK_INT(n, 0);
     CHECK_INT(skmt_tm_delete_where(tm, "x", NULL, "d2", NULL, NULL, &n, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
     scratch_remove(&s);
@@ -384,20 +384,21 @@ TEST(a_transaction_is_all_or_nothing)
     add(tm, NULL, "neu zwei", "new");
     CHECK_INT(found(tm, "neu"), 2);             /* we see our own adds */
     CHECK_INT(found(other, "neu"), 0);
-    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, NULL, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_compact(tm, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_rebuild(tm, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, NULL, &err),
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_compact(tm, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_rebuild(tm, &err), SKMT_ERR_ARGUMENT);
     skmt_tm_rollback(tm);
     skmt_tm_rollback(tm);                       /* has no effect */
     CHECK_INT(found(tm, "neu"), 0);
     CHECK_INT(found(tm, "alt"), 1);
-    CHECK_INT(skmt_tm_commit(tm, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_commit(tm, &err), SKMT_ERR_ARGUMENT);
 
     OK(skmt_tm_begin(tm, &err));
     add(tm, NULL, "neu drei", "new");
     add(tm, NULL, "neu vier", "new");
     /* A rejected pair does not undo the others. */
-    CHECK_INT(skmt_tm_add(tm, NULL, "", "b", NULL, &err), SKMT_TEXT);
+    CHECK_INT(skmt_tm_add(tm, NULL, "", "b", NULL, &err), SKMT_ERR_TEXT);
     OK(skmt_tm_commit(tm, &err));
     CHECK_INT(found(tm, "neu"), 2);
     CHECK_INT(found(other, "neu"), 2);
@@ -422,7 +423,7 @@ TEST(a_cursor_gives_every_pair_as_of_its_opening)
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    CHECK_INT(skmt_tm_cursor_open(&c, tm, NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_cursor_open(&c, tm, NULL, &err), SKMT_ERR_ARGUMENT);
     CHECK(c == NULL);
     for (int i = 0; i < 5; i++) add(tm, NULL, i % 2 ? "a" : "b", "t");
     OK(skmt_tm_cursor_open(&c, tm, NULL, &err));
@@ -524,11 +525,11 @@ TEST(files_come_in_and_go_out)
     CHECK_STR(whole_file(scratch_path(&s, "o.en")),
               "one\ntwo\none\nthree\none\n");
     CHECK_INT(skmt_tm_export(tm, NULL, scratch_path(&s, "out.what"), NULL,
-                             NULL, &n, &err), SKMT_ARGUMENT);
+                             NULL, &n, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_export(tm, NULL, scratch_path(&s, "o.tsv"), "doc", NULL,
-                             &n, &err), SKMT_ARGUMENT);
+                             &n, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_export(tm, "no", scratch_path(&s, "o.tsv"), NULL, NULL,
-                             &n, &err), SKMT_ARGUMENT);
+                             &n, &err), SKMT_ERR_ARGUMENT);
 
     OK(skmt_tm_delete_where(tm, NULL, "a.tsv", NULL, NULL, NULL, &n, &err));
     CHECK_INT(n, 3);
@@ -568,13 +569,13 @@ TEST(an_import_that_fails_changes_nothing)
     bad = scratch_path(&s, "bad.tsv");
     good = scratch_path(&s, "good.tsv");
     tm = open_tm(&s, SKMT_TM_CREATE);
-    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 1, how, &err), SKMT_FORMAT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 1, how, &err), SKMT_ERR_FORMAT);
     CHECK(strstr(err.message, "bad.tsv:2"));
-    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 0, how, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 0, how, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_import(tm, NULL, (const char *[]){ good, bad }, 2, NULL,
-                             &err), SKMT_FORMAT);
+                             &err), SKMT_ERR_FORMAT);
     skmt_tm_progress(tm, on_progress, &seen);
-    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_CANCELED);
+    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ERR_CANCELED);
     skmt_tm_progress(tm, NULL, NULL);
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 0);
@@ -589,7 +590,7 @@ TEST(an_import_that_fails_changes_nothing)
     CHECK_INT(found(tm, "eins"), 1);
     OK(skmt_tm_set(tm, NULL, "source-lang", "de-CH", &err));
     OK(skmt_import_set(how, "source-lang", "fr", &err));
-    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "de-CH"));
     OK(skmt_import_set(how, "source-lang", "de", &err));
     OK(skmt_tm_import(tm, NULL, &good, 1, how, &err));
@@ -678,7 +679,7 @@ TEST(settings_of_an_import_are_checked)
 
     for (size_t i = 0; i < COUNT(set); i++) {
         CHECK_INT(skmt_import_set(how, set[i].key, set[i].value, &err),
-                  set[i].good ? SKMT_OK : SKMT_ARGUMENT);
+                  set[i].good ? SKMT_OK : SKMT_ERR_ARGUMENT);
         CHECK(set[i].good == !err.message[0]);
     }
     skmt_import_free(how);

@@ -53,14 +53,14 @@ TEST(a_search_refuses_what_is_no_text)
     tm = open_tm(&s, SKMT_TM_CREATE);
     add(tm, NULL, "a", "b");
     CHECK_INT(skmt_tm_search(tm, "a\xc3(", 3, NULL, NULL, &m, &err),
-              SKMT_TEXT);
+              SKMT_ERR_TEXT);
     CHECK(m == NULL && strstr(err.message, "byte 1"));
     CHECK_INT(skmt_tm_search(tm, NULL, 3, NULL, NULL, &m, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     OK(skmt_tm_search(tm, NULL, 0, NULL, NULL, &m, &err));
     skmt_matches_free(m);
     OK(skmt_options_set(o, "analyzer", "subword", &err));
-    CHECK_INT(skmt_tm_search(tm, "a", 1, o, NULL, &m, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_search(tm, "a", 1, o, NULL, &m, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "model"));
     skmt_options_free(o);
     skmt_tm_close(tm);
@@ -99,7 +99,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     OK(skmt_tm_use(tm, some, 2, &err));
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
               "low-exact new-near low-near low-blue ");
-    CHECK_INT(skmt_tm_use(tm, bad, 1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_use(tm, bad, 1, &err), SKMT_ERR_ARGUMENT);
     OK(skmt_tm_set(other, "low", "priority", "5", &err));
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
               "low-exact low-near new-near low-blue ");
