@@ -22,6 +22,7 @@
 #   CROSS=aarch64-linux-gnu-   build for another processor; see
 #                     scripts/deps-cross
 
+# The version is also in include/skmt.h and docs/man/skmt.1.
 VERSION   = 0.1.0
 SOVERSION = 0
 BUILD    ?= $(if $(SAN),build/san,$(if $(PARANOID),build/paranoid,build))

@@ -73,6 +73,21 @@ extern "C" {
 #define SKMT_API
 #endif
 
+/* ---- version --------------------------------------------------------- */
+
+/* The version of this header, also as a number that can be compared: 10203 is
+ * version 1.2.3. */
+#define SKMT_VERSION "0.1.0"
+#define SKMT_VERSION_MAJOR 0
+#define SKMT_VERSION_MINOR 1
+#define SKMT_VERSION_PATCH 0
+#define SKMT_VERSION_NUMBER \
+    (SKMT_VERSION_MAJOR * 10000 + SKMT_VERSION_MINOR * 100 + SKMT_VERSION_PATCH)
+
+/* The version of the library that the program runs with. */
+SKMT_API const char *skmt_version(void);
+SKMT_API int skmt_version_number(void);
+
 /* ---- errors ---------------------------------------------------------- */
 
 /* Later versions may add constants, so a program should treat an unknown status
@@ -98,7 +113,6 @@ typedef struct skmt_error {
 
 /* A few words for a status, such as "out of memory". */
 SKMT_API const char *skmt_status_text(skmt_status status);
-SKMT_API const char *skmt_version(void);            /* "0.1.0" */
 
 /* ---- model ----------------------------------------------------------- */
 

@@ -36,7 +36,8 @@ const char *skmt_status_text(skmt_status status)
     return status_text((enum status)status);
 }
 
-const char *skmt_version(void) { return SKMT_VERSION_TEXT; }
+const char *skmt_version(void) { return SKMT_VERSION; }
+int skmt_version_number(void) { return SKMT_VERSION_NUMBER; }
 const char *skmt_isa(void) { return isa_name(kernels_pick(NULL)->isa); }
 const char *skmt_cpu(void) { return cpu_name(); }
 
