@@ -245,8 +245,7 @@ int main(int argc, char **argv)
     static struct bench b = { .reps = 3, .batch = 16, .threads = 1,
                               .beam = 1 };
 
-    b.options = skmt_options_new();
-    if (!b.options) die("out of memory");
+    if (skmt_options_new(&b.options, NULL)) die("out of memory");
     set(&b, "beam", "1");
     set(&b, "split", "none");
     parse(&b, argc, argv);

@@ -178,12 +178,12 @@ static void print_info(struct bench *b)
 
 static void import(struct bench *b)
 {
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     double begin = clock_seconds(), seconds;
     int64_t pairs;
     skmt_error e;
 
-    if (!how) die("out of memory");
+    if (skmt_import_new(&how, NULL)) die("out of memory");
     open_memory(b, SKMT_TM_CREATE);
     check(skmt_import_set(how, "format", "tsv", &e), &e);
     check(skmt_tm_import(b->tm, NULL, &b->file, 1, how, &e), &e);

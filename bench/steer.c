@@ -179,11 +179,12 @@ struct row {
 static skmt_options *options_for(const char *preset, int batch,
                                  const char *cache)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     char text[16];
     skmt_error e;
 
     snprintf(text, sizeof text, "%d", batch);
+    check(skmt_options_new(&o, &e), &e);
     check(skmt_options_set(o, "batch", text, &e), &e);
     check(skmt_options_set(o, "split", "none", &e), &e);
     check(skmt_options_set(o, "exact", "steer", &e), &e);

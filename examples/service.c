@@ -49,11 +49,9 @@ static void *run_client(void *arg)
 
 static skmt_status start_client(struct client *c, int i, skmt_error *err)
 {
-    skmt_status st;
+    skmt_status st = skmt_options_new(&c->options, err);
 
-    c->options = skmt_options_new();
-    if (!c->options) return SKMT_ERR_NOMEM;
-    st = skmt_options_set(c->options, "beam", wanted[i][0], err);
+    if (!st) st = skmt_options_set(c->options, "beam", wanted[i][0], err);
     if (!st) st = skmt_options_set(c->options, "nbest", wanted[i][1], err);
     if (st) return st;
     return pthread_create(&c->thread, NULL, run_client, c) ? SKMT_ERR_NOMEM

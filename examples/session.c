@@ -31,17 +31,17 @@ int main(int argc, char **argv)
 {
     skmt_error err;
     skmt_model *model = NULL;
-    skmt_options *options = skmt_options_new();
+    skmt_options *options = NULL;
     skmt_session *session = NULL;
     skmt_result *result = NULL;
-    skmt_status st = SKMT_ERR_NOMEM;
+    skmt_status st;
 
     if (argc != 3) {
         fprintf(stderr, "usage: session MODEL TEXT\n");
         return 2;
     }
-    memset(&err, 0, sizeof err);
-    if (options) st = skmt_options_set(options, "nbest", "3", &err);
+    st = skmt_options_new(&options, &err);
+    if (!st) st = skmt_options_set(options, "nbest", "3", &err);
     if (!st) st = skmt_model_open(&model, argv[1], &err);
     if (!st) st = skmt_session_new(&session, model, options, &err);
     /* A session reuses its buffers: translate as many texts as you like. */

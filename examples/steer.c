@@ -38,7 +38,7 @@ static void print_pairs(const skmt_result *r)
 
 int main(int argc, char **argv)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o = NULL;
     skmt_model *model = NULL;
     skmt_tm *tm = NULL;
     skmt_session *s = NULL;
@@ -52,6 +52,7 @@ int main(int argc, char **argv)
     }
     st = skmt_model_open(&model, argv[1], &err);
     if (!st) st = skmt_tm_open(&tm, argv[2], SKMT_TM_WRITE, &err);
+    if (!st) st = skmt_options_new(&o, &err);
     if (!st) st = skmt_options_set(o, "explain", "1", &err);
     if (!st) st = skmt_session_new(&s, model, o, &err);
     if (!st) st = skmt_session_use(s, tm, NULL, &err);

@@ -27,9 +27,9 @@ int main(int argc, char **argv)
 {
     skmt_error err;
     skmt_model *model = NULL;
-    skmt_options *options = skmt_options_new();
+    skmt_options *options = NULL;
     skmt_stream *stream = NULL;
-    skmt_status st = SKMT_ERR_NOMEM;
+    skmt_status st;
     char *line = NULL;
     size_t cap = 0;
     ssize_t len;
@@ -38,8 +38,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: stream MODEL < TEXT\n");
         return 2;
     }
-    memset(&err, 0, sizeof err);
-    if (options) st = skmt_options_set(options, "threads", "2", &err);
+    st = skmt_options_new(&options, &err);
+    if (!st) st = skmt_options_set(options, "threads", "2", &err);
     if (!st) st = skmt_model_open(&model, argv[1], &err);
     if (!st)
         st = skmt_stream_new(&stream, model, options, print_line, stdout,

@@ -24,6 +24,10 @@
  *                          server. Each has its own options, memory, priority
  *                          and deadline, and is answered when it is finished.
  *
+ * Objects. skmt_X_new makes an object of type skmt_X, and skmt_X_open one that
+ * belongs to a file. They set *out, to NULL after an error. skmt_X_free or
+ * skmt_X_close frees it; both accept NULL.
+ *
  * Errors. A function that can fail returns a skmt_status (0 is success) or
  * NULL, and describes the error in the caller's skmt_error, unless that pointer
  * is NULL. The library never prints, exits or aborts on bad input or damaged
@@ -51,8 +55,7 @@
  * Text. All text is UTF-8. A string that is passed with a length needs no
  * terminating NUL. Strings that the library returns or passes to a callback
  * have one, except *text of skmt_lines_next and `raw` of skmt_reject_fn. Where
- * a function accepts NULL, its description says so; every function that frees
- * or closes an object accepts NULL.
+ * a function accepts NULL, its description says so.
  *
  * ABI. Handles are opaque, the size and layout of public structs never change,
  * and every function is a plain C function, so that foreign-function interfaces
@@ -122,7 +125,7 @@ typedef struct skmt_model skmt_model;
  * same file share the memory of the weights. */
 SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
                                      skmt_error *err);
-SKMT_API void skmt_model_close(skmt_model *model);  /* NULL is fine */
+SKMT_API void skmt_model_close(skmt_model *model);
 
 /* Get a property of the model by its name: "name", "source_lang",
  * "target_lang", "type" ("int8", ..), "checksum" (16 hexadecimal digits for the
@@ -143,9 +146,9 @@ SKMT_API const char *skmt_cpu(void);
 
 typedef struct skmt_options skmt_options;
 
-/* Make an options object with all defaults. Returns NULL when out of memory. */
-SKMT_API skmt_options *skmt_options_new(void);
-SKMT_API void skmt_options_free(skmt_options *o);   /* NULL is fine */
+/* Make an options object with all defaults. */
+SKMT_API skmt_status skmt_options_new(skmt_options **out, skmt_error *err);
+SKMT_API void skmt_options_free(skmt_options *o);
 
 /* Set an option by name. Names and values are those of the command line,
  * without the dashes:
@@ -187,7 +190,7 @@ SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
  * translation with skmt_free. */
 SKMT_API char *skmt_translate(const skmt_model *model, const char *text,
                               skmt_error *err);
-SKMT_API void skmt_free(void *p);                   /* NULL is fine */
+SKMT_API void skmt_free(void *p);
 
 /* ---- results --------------------------------------------------------- */
 
@@ -204,7 +207,7 @@ SKMT_API void skmt_free(void *p);                   /* NULL is fine */
  * U+FFFD. */
 typedef struct skmt_result skmt_result;
 
-SKMT_API void skmt_result_free(skmt_result *r);     /* NULL is fine */
+SKMT_API void skmt_result_free(skmt_result *r);
 /* The number of translations of the text: at least 1, at most option
  * "nbest". */
 SKMT_API int skmt_result_hyps(const skmt_result *r);
@@ -263,7 +266,7 @@ SKMT_API skmt_status skmt_session_new(skmt_session **out,
                                       const skmt_model *model,
                                       const skmt_options *options,
                                       skmt_error *err);
-SKMT_API void skmt_session_free(skmt_session *s);   /* NULL is fine */
+SKMT_API void skmt_session_free(skmt_session *s);
 
 /* Translate one text. If `prefix` is not NULL, the translation begins with it.
  * The caller frees the result. */
@@ -319,7 +322,7 @@ SKMT_API void skmt_stream_cancel(skmt_stream *s);
  * pointer may be NULL. */
 SKMT_API void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
                                  uint64_t *sentences, uint64_t *tokens);
-/* Cancel the stream, wait for its threads, and free it. NULL is fine. */
+/* Cancel the stream, wait for its threads, and free it. */
 SKMT_API void skmt_stream_free(skmt_stream *s);
 
 /* ---- translation memory ----------------------------------------------- */
@@ -351,7 +354,7 @@ typedef enum skmt_tm_mode {
 
 SKMT_API skmt_status skmt_tm_open(skmt_tm **out, const char *path,
                                   skmt_tm_mode mode, skmt_error *err);
-SKMT_API void skmt_tm_close(skmt_tm *tm);           /* NULL is fine */
+SKMT_API void skmt_tm_close(skmt_tm *tm);
 
 /* If `relaxed` is not 0, do not wait for the disk after each change. A power
  * failure may then lose the changes of the last seconds; a killed process loses
@@ -547,7 +550,7 @@ SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
  * match, or, for '+', into the text. Returns 1, or 0 after the last span. */
 SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
                                char *kind, size_t *begin, size_t *end);
-SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
+SKMT_API void skmt_matches_free(skmt_matches *m);
 
 /* ---- steering a translation */
 
@@ -588,7 +591,7 @@ typedef struct skmt_keys skmt_keys;
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const skmt_options *options,
                                    const char *file, skmt_error *err);
-/* Free the keys after all sessions and streams that use them. NULL is fine. */
+/* Free the keys after all sessions and streams that use them. */
 SKMT_API void skmt_keys_free(skmt_keys *keys);
 /* Get statistic i: returns its name and sets *value. The names are:
  *     hits             lookups of a pair whose keys were in RAM
@@ -672,7 +675,7 @@ typedef struct skmt_service skmt_service;
 SKMT_API skmt_status skmt_request_new(skmt_request **out, const char *text,
                                       size_t len, skmt_error *err);
 /* Free a request with its result. A request without an answer is canceled
- * first. May be called by its callback. NULL is fine. */
+ * first. May be called by its callback. */
 SKMT_API void skmt_request_free(skmt_request *q);
 
 /* The following functions say what is wanted. They copy what they are given,
@@ -756,7 +759,7 @@ SKMT_API const char *skmt_service_stat(skmt_service *s, int i,
                                        int64_t *value);
 /* Cancel all requests, wait for the threads and for running callbacks, and free
  * the service. Requests that were answered stay valid. No other thread may use
- * the service at this time. NULL is fine. */
+ * the service at this time. */
 SKMT_API void skmt_service_free(skmt_service *s);
 
 /* A pair that was found for a sentence. There are two cases:
@@ -824,9 +827,8 @@ SKMT_API const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value);
 
 /* The settings of an import, and its counts. */
 typedef struct skmt_import skmt_import;
-/* Returns NULL when out of memory. */
-SKMT_API skmt_import *skmt_import_new(void);
-SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
+SKMT_API skmt_status skmt_import_new(skmt_import **out, skmt_error *err);
+SKMT_API void skmt_import_free(skmt_import *i);
 /* Change a setting. The keys are:
  *     format             tmx, xliff, po, tsv, csv or text; detected from the
  *                        content when not set
@@ -977,7 +979,7 @@ typedef struct skmt_score skmt_score;
 /* Make a skmt_score. `metrics` is a list such as "bleu,ter". */
 SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
                                     skmt_error *err);
-SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
+SKMT_API void skmt_score_free(skmt_score *s);
 /* Add a line of a translation and its reference. */
 SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
                                     size_t hyp_len, const char *ref,
@@ -1043,7 +1045,7 @@ SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
 typedef struct skmt_words skmt_words;
 
 SKMT_API skmt_status skmt_words_new(skmt_words **out, skmt_error *err);
-SKMT_API void skmt_words_free(skmt_words *w);       /* NULL is fine */
+SKMT_API void skmt_words_free(skmt_words *w);
 /* Count the words of a text. */
 SKMT_API skmt_status skmt_words_learn(skmt_words *w, const char *text,
                                       size_t len, skmt_error *err);
@@ -1078,7 +1080,7 @@ SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
  * line. */
 SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
                                      size_t *len, skmt_error *err);
-SKMT_API void skmt_lines_close(skmt_lines *l);      /* NULL is fine */
+SKMT_API void skmt_lines_close(skmt_lines *l);
 
 #ifdef __cplusplus
 }

@@ -315,8 +315,8 @@ int cmd_learn(int argc, char **argv)
     int status, closed;
 
     c.files = calloc((size_t)argc + 1, sizeof *c.files);
-    c.options = skmt_options_new();
-    c.alternative_options = skmt_options_new();
+    skmt_options_new(&c.options, NULL);
+    skmt_options_new(&c.alternative_options, NULL);
     if (!c.files || !c.options || !c.alternative_options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = learn_parse(&c, argc, argv)))

@@ -128,7 +128,7 @@ static int run_subcommand(const struct subcommand *s, int argc, char **argv)
     snprintf(command, sizeof command, "tm %s", s->name);
     c.operands = calloc((size_t)argc + 1, sizeof *c.operands);
     c.typed_options = calloc((size_t)argc + 1, sizeof *c.typed_options);
-    c.options = skmt_options_new();
+    skmt_options_new(&c.options, NULL);
     assert(help_find(command));         /* every subcommand has a page */
     if (!c.operands || !c.typed_options || !c.options)
         status = complain(EXIT_TROUBLE, "out of memory");

@@ -554,7 +554,7 @@ int cmd_translate(int argc, char **argv)
     int status;
 
     j.files = calloc((size_t)argc + 1, sizeof *j.files);
-    j.options = skmt_options_new();
+    skmt_options_new(&j.options, NULL);
     if (!j.files || !j.options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = translate_parse(&j, argc, argv)))

@@ -192,9 +192,9 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
 
 static int set_other_settings(struct tune_call *c)
 {
-    skmt_options *defaults = skmt_options_new();
+    skmt_options *defaults;
 
-    if (!defaults) return tune_out_of_memory();
+    if (skmt_options_new(&defaults, NULL)) return tune_out_of_memory();
     add_changed_options(c, defaults, skmt_option_describe, "# found with ");
     add_changed_options(c, defaults, skmt_steer_option_describe, "");
     add_changed_options(c, defaults, skmt_search_option_describe, "");
@@ -513,7 +513,7 @@ int cmd_tune(int argc, char **argv)
     int status;
 
     memcpy(c.axes, paper_axes, sizeof c.axes);
-    c.options = skmt_options_new();
+    skmt_options_new(&c.options, NULL);
     if (!c.options) status = tune_out_of_memory();
     else status = tune_parse(&c, argc, argv);
     if (!status) status = c.help ? help_command("tune") : run_tune(&c);

@@ -270,13 +270,11 @@ static bool make_tokenizer(struct explain *x, skmt_error *err)
         { "beam", "1" }, { "batch", "1" }, { "max-len-a", "0" },
         { "max-len-b", "1" }, { "split", "none" }, { "invalid", "replace" },
     };
-    skmt_options *o = skmt_options_new();
-    bool ok = o != NULL;
+    skmt_options *o;
+    bool ok;
 
-    if (x->tokenizer) {
-        skmt_options_free(o);
-        return true;
-    }
+    if (x->tokenizer) return true;
+    ok = !skmt_options_new(&o, NULL);
     if (!ok) explain_out_of_memory(err);
     for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++)
         ok = !skmt_options_set(o, settings[i][0], settings[i][1], err);

@@ -301,8 +301,8 @@ int cmd_tm_import(struct tm_call *c)
     struct import_call im = { .c = c };
     int status;
 
-    im.import = skmt_import_new();
-    if (!im.import) return complain(EXIT_TROUBLE, "out of memory");
+    if (skmt_import_new(&im.import, NULL))
+        return complain(EXIT_TROUBLE, "out of memory");
     status = set_import_options(&im);
     if (!status) status = rejects_begin(&im);
     if (!status) status = tm_open(c, SKMT_TM_WRITE);

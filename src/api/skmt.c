@@ -78,12 +78,13 @@ const char *skmt_model_fact_name(const skmt_model *model, int i)
 
 /* ---- options --------------------------------------------------------- */
 
-skmt_options *skmt_options_new(void)
+skmt_status skmt_options_new(skmt_options **out, skmt_error *err)
 {
-    skmt_options *o = calloc(1, sizeof *o);
-
-    if (o) options_defaults(&o->o);
-    return o;
+    err_clear(err_of(err));
+    *out = calloc(1, sizeof **out);
+    if (!*out) return (skmt_status)err_nomem(err_of(err), "options");
+    options_defaults(&(*out)->o);
+    return SKMT_OK;
 }
 
 void skmt_options_free(skmt_options *o) { free(o); }
@@ -205,15 +206,14 @@ skmt_status skmt_session_translate_many(skmt_session *s,
 char *skmt_translate(const skmt_model *model, const char *text,
                      skmt_error *err)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_session *s = NULL;
     skmt_result *r = NULL;
     char *out = NULL;
 
-    err_clear(err_of(err));
-    if (!o || !text) {
-        if (!o) err_nomem(err_of(err), "options");
-        else err_set(err_of(err), ST_ARGUMENT, "the text is NULL");
+    if (skmt_options_new(&o, err)) return NULL;
+    if (!text) {
+        err_set(err_of(err), ST_ARGUMENT, "the text is NULL");
         skmt_options_free(o);
         return NULL;
     }

@@ -39,7 +39,12 @@ static const struct import_setting {
 #undef AT
 };
 
-skmt_import *skmt_import_new(void) { return calloc(1, sizeof(skmt_import)); }
+skmt_status skmt_import_new(skmt_import **out, skmt_error *err)
+{
+    err_clear(err_of(err));
+    *out = calloc(1, sizeof **out);
+    return *out ? SKMT_OK : (skmt_status)err_nomem(err_of(err), "an import");
+}
 
 void skmt_import_free(skmt_import *im)
 {

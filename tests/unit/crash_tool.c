@@ -229,10 +229,11 @@ static void do_import(struct writer *w)
 {
     struct word word = { .work = IMPORT, .n = 100 + below(4901) };
     const char *file = table[w->number];
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     char origin[TEXT_SIZE];
     skmt_error e;
 
+    check(skmt_import_new(&how, &e), &e, "import");
     word.serial = take_serials(w, word.n);
     write_table(file, &word);
     origin_name(word.serial, origin);

@@ -56,9 +56,10 @@ static void fixture_close(struct fixture *f)
 /* A list of options: names and values in turn, then NULL. */
 static skmt_options *options(const char *const *set)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_error e;
 
+    CHECK(!skmt_options_new(&o, &e));
     for (; *set; set += 2)
         if (skmt_options_set(o, set[0], set[1], &e))
             test_fail(__FILE__, __LINE__, "%s", e.message);
@@ -160,11 +161,11 @@ TEST(models_have_facts)
  * option leaves the choice to it. */
 TEST(options_in_force_are_resolved)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     struct fixture f;
     skmt_error e;
 
-    REQUIRE(o && fixture_open(&f));
+    REQUIRE(!skmt_options_new(&o, &e) && fixture_open(&f));
     CHECK_STR(skmt_options_get(o, "k"), "0");
     CHECK_STR(skmt_options_in_force(o, f.model, 1, "k"), "2");
     CHECK_STR(skmt_options_in_force(o, f.model, 1, "matches"), "16");

@@ -313,13 +313,14 @@ static void text_pairs_free(struct text_pairs *p)
 /* Translate all lines and count those that are equal to the expected ones. */
 static int count_same(const char *model_path, const struct text_pairs *p)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_model *model = NULL;
     skmt_session *s = NULL;
     skmt_result *r[64] = { NULL };
     skmt_error e;
     int same = 0;
 
+    CHECK(!skmt_options_new(&o, &e));
     CHECK(!skmt_options_set(o, "split", "none", &e));
     if (skmt_model_open(&model, model_path, &e)
         || skmt_session_new(&s, model, o, &e)

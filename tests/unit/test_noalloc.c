@@ -493,7 +493,7 @@ static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)
 static skmt_status use_memory(const struct scratch *s, skmt_error *e)
 {
     const char *tsv = scratch_path(s, "in.tsv");
-    skmt_import *how = skmt_import_new();
+    skmt_import *how = NULL;
     skmt_tm_cursor *c = NULL;
     skmt_tm *tm = NULL;
     skmt_status st;
@@ -501,11 +501,13 @@ static skmt_status use_memory(const struct scratch *s, skmt_error *e)
     int64_t id;
     int more = 1;
 
-    st = skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_CREATE, e);
+    st = skmt_import_new(&how, e);
+    if (!st)
+        st = skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_CREATE, e);
     if (!st) skmt_tm_relaxed(tm, 1);
     if (!st) st = skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, e);
     if (!st) st = look_for(tm, "Guten Abend", e);
-    if (!st && how) st = skmt_import_set(how, "source-lang", "de", e);
+    if (!st) st = skmt_import_set(how, "source-lang", "de", e);
     if (!st) st = skmt_tm_import(tm, NULL, &tsv, 1, how, e);
     if (!st) st = skmt_tm_begin(tm, e);
     if (!st) st = skmt_tm_replace(tm, id, "Guten Morgen", NULL, e);

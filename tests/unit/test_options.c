@@ -203,11 +203,11 @@ TEST(steering_options_have_a_list_of_their_own)
         { "key-type", "int8", "f32", "f16" },
         { "explain", "0", "1", "x" },
     };
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_option_info info;
     skmt_error e;
 
-    REQUIRE(o != NULL);
+    REQUIRE(!skmt_options_new(&o, &e));
     for (int i = 0; i < (int)COUNT(want); i++) {
         REQUIRE(skmt_steer_option_describe(i, &info));
         CHECK_STR(info.name, want[i].name);
@@ -336,11 +336,11 @@ TEST(retrieval_options_have_a_list_of_their_own)
         { "min-similarity", "0", "0.7", "1.1" },
         { "analyzer", "standard", "subword", "" },
     };
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_option_info info, other;
     skmt_error e;
 
-    REQUIRE(o != NULL);
+    REQUIRE(!skmt_options_new(&o, &e));
     for (int i = 0; i < (int)COUNT(want); i++) {
         REQUIRE(skmt_search_option_describe(i, &info));
         CHECK_STR(info.name, want[i].name);
@@ -361,13 +361,13 @@ TEST(retrieval_options_have_a_list_of_their_own)
 /* The public list of options is the internal one. */
 TEST(public_and_internal_options_agree)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_option_info pub;
     struct option_info in;
     skmt_error e;
     int i = 0;
 
-    REQUIRE(o != NULL);
+    REQUIRE(!skmt_options_new(&o, &e));
     for (; option_describe(i, &in); i++) {
         CHECK(skmt_option_describe(i, &pub));
         CHECK_STR(pub.name, in.name);

@@ -40,11 +40,12 @@ static void desk_close(struct desk *d)
 /* Options from a list such as "name=value name=value". */
 static skmt_options *options(const char *list)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     char name[64], value[64];
     skmt_error err;
     int n;
 
+    OK(skmt_options_new(&o, &err));
     OK(skmt_options_set(o, "max-len-b", "8", &err));
     /* The states of this model are far apart. So tau is larger than the
      * default. */

@@ -63,11 +63,12 @@ static void shop_close(struct shop *d)
 /* "name=value name=value". */
 static skmt_options *options(const char *list)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     char name[64], value[64];
     skmt_error err;
     int n;
 
+    OK(skmt_options_new(&o, &err));
     OK(skmt_options_set(o, "max-len-b", "8", &err));
     /* Distances of this model are large. */
     OK(skmt_options_set(o, "tau", "200", &err));

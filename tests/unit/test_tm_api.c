@@ -474,7 +474,7 @@ static int on_progress(void *user, const char *what, uint64_t done,
 TEST(files_come_in_and_go_out)
 {
     const char *paths[2];
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     struct seen seen = { 0 };
     struct scratch s;
     skmt_tm_info info;
@@ -483,6 +483,7 @@ TEST(files_come_in_and_go_out)
     skmt_tm *tm;
     int64_t n;
 
+    OK(skmt_import_new(&how, &err));
     REQUIRE(scratch_make(&s));
     scratch_write(&s, "a.tsv", "eins\tone\nzwei\ttwo\n\tempty\neins\tone\n");
     scratch_write(&s, "b.tsv", "drei\tthree\neins\tone\n");
@@ -555,7 +556,7 @@ static int count_rejects(void *user, const char *file, uint64_t line,
 
 TEST(an_import_that_fails_changes_nothing)
 {
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     struct seen seen = { .stop_at = 2 };
     struct scratch s;
     const char *bad, *good;
@@ -563,6 +564,7 @@ TEST(an_import_that_fails_changes_nothing)
     skmt_tm *tm;
     int n = 7, rejects = 0;
 
+    OK(skmt_import_new(&how, &err));
     REQUIRE(scratch_make(&s));
     scratch_write(&s, "bad.tsv", "eins\tone\nzwei\ndrei\tthree\n");
     scratch_write(&s, "good.tsv", "eins\tone\n");
@@ -606,9 +608,10 @@ static void *import_fifo(void *user)
 {
     struct piped *p = user;
     skmt_tm *tm = open_tm(p->s, SKMT_TM_WRITE);
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     skmt_error err;
 
+    OK(skmt_import_new(&how, &err));
     skmt_import_set(how, "format", "tsv", &err);
     CHECK_INT(skmt_tm_import(tm, NULL, &p->fifo, 1, how, &err), SKMT_OK);
     p->pairs = skmt_import_count(how, "pairs");
@@ -674,9 +677,10 @@ TEST(settings_of_an_import_are_checked)
         { "fuzzy", "1", 1 }, { "origin", "where", 1 }, { "origin", "", 1 },
         { "color", "red", 0 }, { "format", NULL, 0 }, { NULL, "x", 0 },
     };
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     skmt_error err;
 
+    OK(skmt_import_new(&how, &err));
     for (size_t i = 0; i < COUNT(set); i++) {
         CHECK_INT(skmt_import_set(how, set[i].key, set[i].value, &err),
                   set[i].good ? SKMT_OK : SKMT_ERR_ARGUMENT);

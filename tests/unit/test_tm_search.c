@@ -43,12 +43,14 @@ TEST(options_choose_and_order_the_matches)
 
 TEST(a_search_refuses_what_is_no_text)
 {
-    skmt_options *o = skmt_options_new();
-    skmt_matches *m = (skmt_matches *)o;
+    skmt_options *o;
+    skmt_matches *m;
     struct scratch s;
     skmt_error err;
     skmt_tm *tm;
 
+    OK(skmt_options_new(&o, &err));
+    m = (skmt_matches *)(void *)o;
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     add(tm, NULL, "a", "b");
@@ -154,7 +156,7 @@ TEST(differences_add_up_to_both_texts)
 TEST(a_model_lends_its_pieces)
 {
     struct tiny o = TINY_DEFAULT;
-    skmt_options *so = skmt_options_new();
+    skmt_options *so;
     char path[64];
     struct scratch s;
     skmt_model *model = NULL;
@@ -163,6 +165,7 @@ TEST(a_model_lends_its_pieces)
     skmt_error err;
     skmt_tm *tm;
 
+    OK(skmt_options_new(&so, &err));
     REQUIRE(scratch_make(&s));
     REQUIRE(tiny_write(s.dir, &o));
     snprintf(path, sizeof path, "%s/m.skmt", s.dir);

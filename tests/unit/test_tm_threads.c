@@ -106,13 +106,14 @@ static void look_once(struct actor *a, skmt_tm *tm, const skmt_options *wide)
 static void *reader(void *arg)
 {
     struct actor *a = arg;
-    skmt_options *wide = skmt_options_new();
+    skmt_options *wide = NULL;
     skmt_tm *tm = NULL;
     skmt_error err;
 
     /* Some handles may write and merge, others may not. */
     if (skmt_tm_open(&tm, a->stage->path,
                      a->state % 2 ? SKMT_TM_READ : SKMT_TM_WRITE, &err) ||
+        skmt_options_new(&wide, &err) ||
         skmt_options_set(wide, "matches", "200", &err))
         a->failed++;
     atomic_fetch_add(&a->stage->ready, 1);
@@ -150,14 +151,15 @@ static void *merger(void *arg)
 static bool import_bundle(struct stage *st, skmt_tm *tm, int i)
 {
     const char *file = st->table;
-    skmt_import *how = skmt_import_new();
+    skmt_import *how = NULL;
     FILE *f = fopen(file, "w");
     skmt_error err;
     bool good;
 
     for (int k = 0; f && k < BUNDLE; k++)
         fprintf(f, "Bund%d mit Zeile%d\tline %d\n", i, k, k);
-    good = f && !fclose(f) && how &&
+    good = f && !fclose(f) &&
+           !skmt_import_new(&how, &err) &&
            !skmt_import_set(how, "format", "tsv", &err) &&
            !skmt_tm_import(tm, NULL, &file, 1, how, &err);
     skmt_import_free(how);

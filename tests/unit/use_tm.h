@@ -59,11 +59,12 @@ static inline const char *targets(skmt_tm *tm, const char *text,
                                   const char *const *set)
 {
     static char out[1000];
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_matches *m;
     skmt_match one;
     skmt_error err;
 
+    OK(skmt_options_new(&o, &err));
     out[0] = 0;
     for (; set && *set; set += 2)
         OK(skmt_options_set(o, set[0], set[1], &err));
