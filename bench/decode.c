@@ -189,8 +189,7 @@ static double translate(struct bench *b, size_t n)
 
     b->tokens = 0;
     for (size_t i = 0; i < n; i++)
-        check(skmt_stream_push(b->stream, b->lines[i], strlen(b->lines[i]),
-                               NULL, &e), &e);
+        check(skmt_stream_push(b->stream, b->lines[i], NULL, &e), &e);
     check(skmt_stream_flush(b->stream, &e), &e);
     return now() - begin;
 }

@@ -211,8 +211,7 @@ static double search_ms(struct bench *b, const char *text)
     skmt_error e;
     size_t bytes = 0;
 
-    check(skmt_tm_search(b->tm, text, strlen(text), NULL, b->model, &found,
-                         &e), &e);
+    check(skmt_tm_search(b->tm, text, NULL, b->model, &found, &e), &e);
     for (int i = 0; i < skmt_matches_count(found); i++) {
         skmt_matches_get(found, i, &m);
         bytes += strlen(m.pair.source) + strlen(m.pair.target);
@@ -343,8 +342,7 @@ static void finder(struct bench *b, int in, int out, long run)
     while (receive_bytes(in, &i, sizeof i)) {
         nth_text(text, sizeof text, run, i);
         ms = now_ms();
-        check(skmt_tm_search(b->tm, text, strlen(text), NULL, NULL, &found,
-                             &e), &e);
+        check(skmt_tm_search(b->tm, text, NULL, NULL, &found, &e), &e);
         ms = now_ms() - ms;
         if (!skmt_matches_count(found)) die("the addition was not found");
         skmt_matches_get(found, 0, &m);

@@ -124,7 +124,7 @@ static void find_pairs(struct text *t)
     skmt_matches *m;
     skmt_error e;
 
-    check(skmt_tm_search(tm, t->src, t->len, NULL, model, &m, &e), &e);
+    check(skmt_tm_search(tm, t->src, NULL, model, &m, &e), &e);
     t->pairs = calloc((size_t)skmt_matches_count(m) + 1, sizeof *t->pairs);
     for (int i = 0; i < skmt_matches_count(m); i++) {
         skmt_match it;
@@ -233,9 +233,9 @@ static double run_all(const struct row *w, skmt_keys *keys)
         const struct text *t = &texts[i];
 
         check(w->mode == PAPER || w->mode == DECODE
-                  ? skmt_stream_push_with(s, t->src, t->len, NULL, t->pairs,
+                  ? skmt_stream_push_with(s, t->src, NULL, t->pairs,
                                           pairs_of(w->preset, t), &e)
-                  : skmt_stream_push(s, t->src, t->len, NULL, &e), &e);
+                  : skmt_stream_push(s, t->src, NULL, &e), &e);
     }
     check(skmt_stream_flush(s, &e), &e);
     start = cpu_now() - start;
@@ -360,12 +360,12 @@ static double translate(skmt_session *s, const struct way *w,
     skmt_error e;
 
     if (w->preset && pairs_given) {
-        check(skmt_tm_search(tm, t->src, t->len, o, model, &m, &e), &e);
-        check(skmt_session_translate_with(s, t->src, t->len, NULL, t->pairs,
+        check(skmt_tm_search(tm, t->src, o, model, &m, &e), &e);
+        check(skmt_session_translate_with(s, t->src, NULL, t->pairs,
                                           pairs_of(w->preset, t), &r, &e),
               &e);
     } else {
-        check(skmt_session_translate(s, t->src, t->len, NULL, &r, &e), &e);
+        check(skmt_session_translate(s, t->src, NULL, &r, &e), &e);
     }
     start = cpu_now() - start;
     skmt_matches_free(m);
@@ -598,7 +598,7 @@ static double plain_macs(const struct weights *w)
 
     check(skmt_stream_new(&s, model, o, ignore, NULL, &e), &e);
     for (int i = 0; i < n_texts; i++) {
-        check(skmt_stream_push(s, texts[i].src, texts[i].len, NULL, &e), &e);
+        check(skmt_stream_push(s, texts[i].src, NULL, &e), &e);
         sum += encoder_macs(&w->cfg) * (double)(pieces_of(w, texts[i].src) + 1);
     }
     check(skmt_stream_flush(s, &e), &e);

@@ -6,7 +6,6 @@
  * For each match it prints the similarity, the target, and the source with the
  * differences marked: [-only in the memory-], {+only in the text+}. */
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -34,7 +33,7 @@ static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
 
     /* Without options the search returns the 16 best matches; without a model
      * the similarity counts words instead of pieces. */
-    st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &found, err);
+    st = skmt_tm_search(tm, text, NULL, NULL, &found, err);
     if (st) return st;
     for (int i = 0; i < skmt_matches_count(found); i++) {
         skmt_matches_get(found, i, &m);

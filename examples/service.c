@@ -4,7 +4,6 @@
  *     ./service de-en.skmt 'Guten Morgen!' */
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -26,8 +25,7 @@ struct client {
 
 static skmt_status ask(struct client *c, int i)
 {
-    skmt_status st = skmt_request_new(&c->requests[i], c->text,
-                                      strlen(c->text), &c->err);
+    skmt_status st = skmt_request_new(&c->requests[i], c->text, &c->err);
 
     if (st) return st;
     skmt_request_set_options(c->requests[i], c->options);

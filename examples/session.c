@@ -5,7 +5,6 @@
  * prints the best translation, then each of the three best with its score and
  * its pieces with their log-probabilities. */
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -46,8 +45,7 @@ int main(int argc, char **argv)
     if (!st) st = skmt_session_new(&session, model, options, &err);
     /* A session reuses its buffers: translate as many texts as you like. */
     if (!st)
-        st = skmt_session_translate(session, argv[2], strlen(argv[2]), NULL,
-                                    &result, &err);
+        st = skmt_session_translate(session, argv[2], NULL, &result, &err);
     if (!st) print_result(result);
     else fprintf(stderr, "%s\n", err.message);
 

@@ -5,7 +5,6 @@
  * Prints the translation, the share of the memory in the probability of each
  * piece, and the similar pairs that were found. */
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -56,9 +55,7 @@ int main(int argc, char **argv)
     if (!st) st = skmt_options_set(o, "explain", "1", &err);
     if (!st) st = skmt_session_new(&s, model, o, &err);
     if (!st) st = skmt_session_use(s, tm, NULL, &err);
-    if (!st)
-        st = skmt_session_translate(s, argv[3], strlen(argv[3]), NULL, &r,
-                                    &err);
+    if (!st) st = skmt_session_translate(s, argv[3], NULL, &r, &err);
     if (!st) {
         print_words(r);
         print_pairs(r);

@@ -4,7 +4,6 @@
  *     ./stream de-en.skmt < german.txt > english.txt */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -45,8 +44,8 @@ int main(int argc, char **argv)
         st = skmt_stream_new(&stream, model, options, print_line, stdout,
                              &err);
     while (!st && (len = getline(&line, &cap, stdin)) > 0) {
-        if (line[len - 1] == '\n') len--;
-        st = skmt_stream_push(stream, line, (size_t)len, NULL, &err);
+        if (line[len - 1] == '\n') line[len - 1] = 0;
+        st = skmt_stream_push(stream, line, NULL, &err);
     }
     if (!st) st = skmt_stream_flush(stream, &err);
     if (st && st != SKMT_ERR_CANCELED) fprintf(stderr, "%s\n", err.message);

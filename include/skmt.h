@@ -52,10 +52,11 @@
  * requests, results and key caches made with it, and after the memory files
  * that were searched with it.
  *
- * Text. All text is UTF-8. A string that is passed with a length needs no
- * terminating NUL. Strings that the library returns or passes to a callback
- * have one, except *text of skmt_lines_next and `raw` of skmt_reject_fn. Where
- * a function accepts NULL, its description says so.
+ * Text. Every string, also a file name, is UTF-8 and ends with a NUL: strings
+ * that the caller passes, and strings that the library returns or passes to a
+ * callback. So a text cannot contain a NUL byte. (`raw` of skmt_reject_fn has a
+ * length, because it can contain any bytes.) Where a function accepts NULL, its
+ * description says so.
  *
  * ABI. Handles are opaque, the size and layout of public structs never change,
  * and every function is a plain C function, so that foreign-function interfaces
@@ -271,10 +272,10 @@ SKMT_API void skmt_session_free(skmt_session *s);
 /* Translate one text. If `prefix` is not NULL, the translation begins with it.
  * The caller frees the result. */
 SKMT_API skmt_status skmt_session_translate(skmt_session *s, const char *text,
-                                            size_t len, const char *prefix,
+                                            const char *prefix,
                                             skmt_result **out,
                                             skmt_error *err);
-/* Translate n NUL-terminated texts together. If a text cannot be translated,
+/* Translate n texts together. If a text cannot be translated,
  * its element of `results` is NULL, and the other texts are still translated;
  * the function then returns the error of the first text that failed. `prefixes`
  * may be NULL, and its elements may be NULL. */
@@ -310,8 +311,7 @@ SKMT_API skmt_status skmt_stream_new(skmt_stream **out,
                                      skmt_error *err);
 /* Submit the next text, which is copied. Waits while the queue is full. */
 SKMT_API skmt_status skmt_stream_push(skmt_stream *s, const char *text,
-                                      size_t len, const char *prefix,
-                                      skmt_error *err);
+                                      const char *prefix, skmt_error *err);
 /* Wait until all texts that were pushed have been delivered. When it returns,
  * no callback is running. More texts may be pushed afterwards. */
 SKMT_API skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err);
@@ -338,7 +338,7 @@ SKMT_API void skmt_stream_free(skmt_stream *s);
  *     skmt_tm *tm;
  *     skmt_tm_open(&tm, "my.tm", SKMT_TM_CREATE, &err);
  *     skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, &err);
- *     skmt_tm_search(tm, "Guten Tag!", 10, NULL, NULL, &matches, &err);
+ *     skmt_tm_search(tm, "Guten Tag!", NULL, NULL, &matches, &err);
  *
  * A skmt_tm may be used by one thread at a time. Several threads and processes
  * may open the same file: readers never wait, and writers wait for each other.
@@ -416,7 +416,7 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
 
 /* ---- pairs of a memory */
 
-/* A pair. All strings are NUL-terminated.
+/* A pair.
  *
  * A source or target without inline tags has one form: plain text, in `source`
  * or `target`. One with inline tags also has a tagged form, in `source_tagged`
@@ -537,7 +537,7 @@ typedef struct skmt_match {
  * Two sources are the same if they differ only in inline tags or in white space
  * at the ends. If a sentence is stored word for word, a session or stream that
  * uses the memory takes the first translation (option "exact"). */
-SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
+SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text,
                                     const skmt_options *options,
                                     const skmt_model *model,
                                     skmt_matches **out, skmt_error *err);
@@ -562,7 +562,7 @@ SKMT_API void skmt_matches_free(skmt_matches *m);
  * SK-MT paper.
  *
  *     skmt_session_use(session, tm, NULL, &err);
- *     skmt_session_translate(session, text, len, NULL, &result, &err);
+ *     skmt_session_translate(session, text, NULL, &result, &err);
  *
  * A pair that is added to `tm` takes effect immediately: the translation of the
  * next similar sentence can use it. */
@@ -639,10 +639,10 @@ typedef struct skmt_similar {
     double similarity;          /* 0 to 1; returned by skmt_result_pair */
 } skmt_similar;
 SKMT_API skmt_status skmt_session_translate_with(
-    skmt_session *s, const char *text, size_t len, const char *prefix,
+    skmt_session *s, const char *text, const char *prefix,
     const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err);
 SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
-                                           size_t len, const char *prefix,
+                                           const char *prefix,
                                            const skmt_similar *pairs, int n,
                                            skmt_error *err);
 
@@ -652,7 +652,7 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
  * service translates the requests of any number of threads together:
  *
  *     skmt_service_new(&service, model, NULL, &err);
- *     skmt_request_new(&q, text, strlen(text), &err);
+ *     skmt_request_new(&q, text, &err);
  *     skmt_request_use(q, tm, NULL);
  *     skmt_request_set_deadline(q, 2000);
  *     if (!skmt_service_submit(service, q, 0, &err) &&
@@ -673,7 +673,7 @@ typedef struct skmt_service skmt_service;
 
 /* Make a request. The text is copied. */
 SKMT_API skmt_status skmt_request_new(skmt_request **out, const char *text,
-                                      size_t len, skmt_error *err);
+                                      skmt_error *err);
 /* Free a request with its result. A request without an answer is canceled
  * first. May be called by its callback. */
 SKMT_API void skmt_request_free(skmt_request *q);
@@ -846,9 +846,9 @@ SKMT_API void skmt_import_free(skmt_import *i);
 SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
                                      const char *value, skmt_error *err);
 /* Set a function that is called for every unit that is skipped because of the
- * setting "skip-bad". `raw` has the raw_len bytes of the unit, without a
- * terminating NUL; raw_len is 0 if they are not available. Return non-zero to
- * stop the import. */
+ * setting "skip-bad". `raw` has the raw_len bytes of the unit, and then a
+ * NUL; raw_len is 0 if they are not available. Return non-zero to stop the
+ * import. */
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);

@@ -342,21 +342,25 @@ static int translate_push_line(struct translate_run *r,
 {
     const char *prefix;
     skmt_error err;
+    char *nul;
 
     if (!r->job->replace_invalid && check_line_text(r, line))
         return EXIT_TROUBLE;
     if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
     if (!writer_expect(&r->out, line))
         return translate_bad_line(r, line, "out of memory");
+    /* The library would take a NUL for the end of the text. With --invalid
+     * replace, which allows it, it becomes a space. */
+    while ((nul = memchr(line->text, 0, line->len))) *nul = ' ';
     if (r->job->pairs && !pair_lines_next(&r->pairs, line)) {
         skmt_stream_flush(r->stream, NULL);
         writer_fail(&r->out, EXIT_TROUBLE, "%s", r->pairs.message);
         return EXIT_TROUBLE;
     }
     if (!(r->job->pairs
-          ? skmt_stream_push_with(r->stream, line->text, line->len, prefix,
+          ? skmt_stream_push_with(r->stream, line->text, prefix,
                                   r->pairs.pairs, r->pairs.n, &err)
-          : skmt_stream_push(r->stream, line->text, line->len, prefix, &err)))
+          : skmt_stream_push(r->stream, line->text, prefix, &err)))
         return EXIT_DONE;
     if (err.status != SKMT_ERR_CANCELED)
         translate_bad_line(r, line, err.message);

@@ -306,7 +306,7 @@ static bool explain_locate(struct explain *x, const struct explain_pair *pair,
     skmt_result *split;
 
     if (!make_tokenizer(x, err)
-        || skmt_session_translate(x->tokenizer, pair->match.target, len, NULL,
+        || skmt_session_translate(x->tokenizer, pair->match.target, NULL,
                                   &split, err)) return false;
     for (int i = pair->first; i < pair->first + pair->n; i++) {
         struct explain_place *p = &x->places[i];

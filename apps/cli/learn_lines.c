@@ -69,8 +69,7 @@ skmt_status learn_translate(struct learn_call *c, const char *source,
     if (is_last_source(c, source, len)) return SKMT_OK;
     skmt_result_free(c->result);
     c->result = NULL;
-    st = skmt_session_translate(c->session, source, len, NULL, &c->result,
-                                err);
+    st = skmt_session_translate(c->session, source, NULL, &c->result, err);
     if (st) return st;
     textbuf_reset(&c->source);
     textbuf_add(&c->source, source, len);

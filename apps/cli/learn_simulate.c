@@ -360,7 +360,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
 
     if (!writer_expect(&s->scored, &line)
         || (s->to_output && !writer_expect(&s->out, &line))
-        || skmt_stream_push(s->stream, source, strlen(source), NULL, &err))
+        || skmt_stream_push(s->stream, source, NULL, &err))
         return learn_simulate_failed(s, &err);
     if (!memory || !*source || !*reference) return EXIT_DONE;
     if (skmt_tm_add(s->tm, memory, source, reference, NULL, &err))

@@ -203,8 +203,8 @@ static skmt_status learn_store_look_up(struct learn_call *c,
         return SKMT_ERR_NOMEM;
     }
     if (c->keep_alternatives) return SKMT_OK;
-    return skmt_tm_search(c->steering.tm, source, strlen(source),
-                          c->alternative_options, c->model, &s->before, err);
+    return skmt_tm_search(c->steering.tm, source, c->alternative_options,
+                          c->model, &s->before, err);
 }
 
 /* Keep the correction for undo, unless it changed nothing. */

@@ -203,8 +203,12 @@ static int search_line(struct tm_call *c, struct input_line *line, void *user)
     skmt_matches *m = NULL;
     skmt_error err;
 
-    if (!blank && skmt_tm_search(c->tm, line->text, line->len, c->options,
-                                 c->model, &m, &err))
+    if (memchr(line->text, 0, line->len)) {
+        progress_end(&c->progress);
+        return tm_bad_line(line, "the line contains a NUL byte");
+    }
+    if (!blank && skmt_tm_search(c->tm, line->text, c->options, c->model, &m,
+                                 &err))
         return search_failed(s, line, &err);
     if (c->json) jput_matches(s, m, line);
     else put_matches(s, m, line->text, line->len);

@@ -215,8 +215,8 @@ static skmt_status tune_grid_push_line(skmt_stream *stream,
                                        const struct tune_set *s, size_t i,
                                        skmt_error *err)
 {
-    return skmt_stream_push(stream, s->text.data + s->lines[i].source,
-                            s->lines[i].source_len, NULL, err);
+    return skmt_stream_push(stream, s->text.data + s->lines[i].source, NULL,
+                            err);
 }
 
 static skmt_status push_sentence(skmt_stream *stream,
@@ -225,7 +225,7 @@ static skmt_status push_sentence(skmt_stream *stream,
 {
     int n = sentence->n_pairs < max_pairs ? sentence->n_pairs : max_pairs;
 
-    return skmt_stream_push_with(stream, sentence->text, sentence->len, NULL,
+    return skmt_stream_push_with(stream, sentence->query, NULL,
                                  sentence->pairs, n, err);
 }
 

@@ -76,8 +76,9 @@ static bool tune_set_add_line(struct tune_set *s, uint64_t number,
     s->lines = lines;
     s->lines[s->n++] = (struct tune_line){
         .number = number, .source = s->text.len, .source_len = source_len,
-        .target = s->text.len + source_len, .target_len = target_len };
+        .target = s->text.len + source_len + 1, .target_len = target_len };
     textbuf_add(&s->text, source, source_len);
+    textbuf_add(&s->text, "", 1);
     textbuf_add(&s->text, target, target_len);
     return !s->text.failed;
 }
@@ -325,10 +326,13 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
     assert(!s->n_sentences || s->sentences[s->n_sentences - 1].line <= line);
     if (!all) return false;
     s->sentences = all;
-    sentence = &all[s->n_sentences++];
+    sentence = &all[s->n_sentences];
     *sentence = (struct tune_sentence){
         .text = s->text.data + s->lines[line].source + begin,
         .len = end - begin, .line = line };
+    sentence->query = strndup(sentence->text, sentence->len);
+    if (!sentence->query) return false;
+    s->n_sentences++;
     s->lines[line].n_sentences++;
     set_gap(s, sentence);
     return true;
@@ -448,8 +452,8 @@ int tune_set_search(struct tune_call *c)
         struct tune_sentence *sentence = &s->sentences[i];
 
         if (interrupt_signal()) status = tune_set_stopped();
-        else if (skmt_tm_search(c->steering.tm, sentence->text, sentence->len,
-                                c->options, c->model, &found, &err))
+        else if (skmt_tm_search(c->steering.tm, sentence->query, c->options,
+                                c->model, &found, &err))
             status = tune_set_failed(&err);
         if (status) break;
         status = copy_matches(s, sentence, found, max_pairs);
@@ -463,7 +467,10 @@ int tune_set_search(struct tune_call *c)
 
 void tune_set_release(struct tune_set *s)
 {
-    for (size_t i = 0; i < s->n_sentences; i++) free(s->sentences[i].pairs);
+    for (size_t i = 0; i < s->n_sentences; i++) {
+        free(s->sentences[i].query);
+        free(s->sentences[i].pairs);
+    }
     free(s->sentences);
     free(s->lines);
     textbuf_release(&s->text);

@@ -167,10 +167,11 @@ void skmt_session_free(skmt_session *s)
 }
 
 skmt_status skmt_session_translate(skmt_session *s, const char *text,
-                                   size_t len, const char *prefix,
-                                   skmt_result **out, skmt_error *err)
+                                   const char *prefix, skmt_result **out,
+                                   skmt_error *err)
 {
-    struct session_text t = { .text = text, .len = len, .prefix = prefix };
+    struct session_text t = { .text = text, .len = length_of(text),
+                              .prefix = prefix };
     enum status st;
 
     err_clear(err_of(err));
@@ -193,7 +194,7 @@ skmt_status skmt_session_translate_many(skmt_session *s,
     if (!t) return (skmt_status)err_nomem(err_of(err), "texts");
     for (size_t i = 0; i < n; i++) {
         t[i].text = texts[i];
-        t[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is an error */
+        t[i].len = length_of(texts[i]);
         t[i].prefix = prefixes ? prefixes[i] : NULL;
     }
     st = session_run((struct session *)(void *)s, t, n, err_of(err));
@@ -220,7 +221,7 @@ char *skmt_translate(const skmt_model *model, const char *text,
     /* One text has few sentences, and unused lanes would cost memory. */
     o->o.batch = 4;
     if (!skmt_session_new(&s, model, o, err) &&
-        !skmt_session_translate(s, text, strlen(text), NULL, &r, err)) {
+        !skmt_session_translate(s, text, NULL, &r, err)) {
         out = strdup(skmt_result_text(r, 0, NULL));
         if (!out) err_nomem(err_of(err), "a translation");
     }
@@ -406,11 +407,12 @@ skmt_status skmt_stream_new(skmt_stream **out, const skmt_model *model,
     return (skmt_status)st;
 }
 
-skmt_status skmt_stream_push(skmt_stream *s, const char *text, size_t len,
+skmt_status skmt_stream_push(skmt_stream *s, const char *text,
                              const char *prefix, skmt_error *err)
 {
     err_clear(err_of(err));
-    return (skmt_status)stream_push(s->s, text, len, prefix, err_of(err));
+    return (skmt_status)stream_push(s->s, text, length_of(text), prefix,
+                                    err_of(err));
 }
 
 skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err)

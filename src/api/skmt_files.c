@@ -15,6 +15,7 @@ struct skmt_import {
     struct import_counts counts;
     skmt_reject_fn *reject;
     void *user;
+    struct strbuf raw;          /* the bytes that `reject` gets */
 };
 
 enum setting_kind { SETTING_TEXT, SETTING_COLUMN, SETTING_FLAG };
@@ -43,7 +44,9 @@ skmt_status skmt_import_new(skmt_import **out, skmt_error *err)
 {
     err_clear(err_of(err));
     *out = calloc(1, sizeof **out);
-    return *out ? SKMT_OK : (skmt_status)err_nomem(err_of(err), "an import");
+    if (!*out) return (skmt_status)err_nomem(err_of(err), "an import");
+    strbuf_init(&(*out)->raw, 0);
+    return SKMT_OK;
 }
 
 void skmt_import_free(skmt_import *im)
@@ -53,6 +56,7 @@ void skmt_import_free(skmt_import *im)
     free(im->target_lang);
     free(im->target_file);
     free(im->origin);
+    strbuf_release(&im->raw);
     free(im);
 }
 
@@ -151,11 +155,13 @@ int64_t skmt_import_count(const skmt_import *im, const char *what)
 
 static int on_reject(void *user, const struct reject *r)
 {
-    const skmt_import *im = user;
+    skmt_import *im = user;
 
-    return im->reject ? im->reject(im->user, r->file, r->line, r->column,
-                                   r->why, r->raw.n ? r->raw.p : "", r->raw.n)
-                      : 0;
+    if (!im->reject) return 0;
+    strbuf_reset(&im->raw);
+    if (r->raw.n) strbuf_add(&im->raw, r->raw.p, r->raw.n);
+    return im->reject(im->user, r->file, r->line, r->column, r->why,
+                      im->raw.data, im->raw.len);
 }
 
 skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,

@@ -18,14 +18,14 @@ static struct service *service_of(skmt_service *s)
 
 /* ---- making a request ---------------------------------------------------- */
 
-skmt_status skmt_request_new(skmt_request **out, const char *text, size_t len,
+skmt_status skmt_request_new(skmt_request **out, const char *text,
                              skmt_error *err)
 {
     struct request *q;
     enum status st;
 
     err_clear(err_of(err));
-    st = request_new(&q, text, len, err_of(err));
+    st = request_new(&q, text, length_of(text), err_of(err));
     *out = (skmt_request *)(void *)q;
     return (skmt_status)st;
 }

@@ -17,38 +17,31 @@ struct public_match {
 
 struct skmt_matches {
     char *query;
-    size_t query_len;
     struct public_match *at;
     size_t n;
 };
 
-static enum status skmt_search_check_text(const char *text, size_t len,
-                                          struct err *e)
+static enum status skmt_search_check_text(struct str text, struct err *e)
 {
     size_t good;
 
-    if (!text && len)
-        return err_set(e, ST_ARGUMENT, "the text is NULL");
-    good = len ? utf8_check(text, len) : 0;
-    if (good == len) return ST_OK;
+    if (!text.p) return err_set(e, ST_ARGUMENT, "the text is NULL");
+    good = utf8_check(text.p, text.n);
+    if (good == text.n) return ST_OK;
     return err_set(e, ST_TEXT, "the text is not valid UTF-8: byte %zu is "
-                   "0x%02X", good, (unsigned char)text[good]);
+                   "0x%02X", good, (unsigned char)text.p[good]);
 }
 
-static enum status matches_new(skmt_matches **out, const char *text,
-                               size_t len, size_t n, struct err *e)
+static enum status matches_new(skmt_matches **out, const char *text, size_t n,
+                               struct err *e)
 {
     skmt_matches *m = calloc(1, sizeof *m);
 
     *out = m;
     if (!m) return err_nomem(e, "matches");
-    m->query = malloc(len + 1);
+    m->query = strdup(text);
     m->at = calloc(n ? n : 1, sizeof *m->at);
-    if (!m->query || !m->at) return err_nomem(e, "matches");
-    if (len) memcpy(m->query, text, len);
-    m->query[len] = 0;
-    m->query_len = len;
-    return ST_OK;
+    return m->query && m->at ? ST_OK : err_nomem(e, "matches");
 }
 
 /* Read the pair of a match. A pair that was deleted meanwhile is left out. */
@@ -85,7 +78,7 @@ static enum status read_matches(skmt_tm *tm, const struct matches *from,
     return st ? st : end;
 }
 
-skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
+skmt_status skmt_tm_search(skmt_tm *tm, const char *text,
                            const skmt_options *options,
                            const skmt_model *model, skmt_matches **out,
                            skmt_error *err)
@@ -99,12 +92,12 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
 
     *out = NULL;
     err_clear(e);
-    st = skmt_search_check_text(text, len, e);
+    st = skmt_search_check_text(str_of(text), e);
     if (!st) st = make_tm_query(&o, model ? engine_of(model) : NULL,
                                 options_matches(&o), &q, e);
     if (!st)
-        st = tmfile_search(tm->f, (struct str){ text, len }, &q, &found, e);
-    if (!st) st = matches_new(&m, text, len, found.n, e);
+        st = tmfile_search(tm->f, str_of(text), &q, &found, e);
+    if (!st) st = matches_new(&m, text, found.n, e);
     if (!st) st = read_matches(tm, &found, m, e);
     matches_release(&found);
     if (st) skmt_matches_free(m);
@@ -142,8 +135,7 @@ int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
     if (!match) return 0;
     if (!match->compared)
         match->compared = !differences(str_of(match->m.pair.source),
-                                       (struct str){ m->query, m->query_len },
-                                       &match->edits, NULL);
+                                       str_of(m->query), &match->edits, NULL);
     if (!match->compared || k < 0 || (size_t)k >= match->edits.n) return 0;
     s = &match->edits.at[k];
     *kind = kinds[s->kind];

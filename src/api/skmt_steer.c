@@ -133,11 +133,11 @@ enum status similar_pairs_of(const skmt_similar *pairs, int n,
 }
 
 skmt_status skmt_session_translate_with(
-    skmt_session *s, const char *text, size_t len, const char *prefix,
+    skmt_session *s, const char *text, const char *prefix,
     const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err)
 {
-    struct session_text t = { .text = text, .len = len, .prefix = prefix,
-                              .n_given = n };
+    struct session_text t = { .text = text, .len = length_of(text),
+                              .prefix = prefix, .n_given = n };
     struct similar_pair *given;
     enum status st;
 
@@ -152,7 +152,7 @@ skmt_status skmt_session_translate_with(
     return (skmt_status)st;
 }
 
-skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
+skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
                                   const char *prefix,
                                   const skmt_similar *pairs, int n,
                                   skmt_error *err)
@@ -163,7 +163,8 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     err_clear(err_of(err));
     st = similar_pairs_of(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
-    st = stream_push_with(s->s, text, len, prefix, given, n, err_of(err));
+    st = stream_push_with(s->s, text, length_of(text), prefix, given, n,
+                          err_of(err));
     free(given);
     return (skmt_status)st;
 }

@@ -314,8 +314,7 @@ static bool finds(skmt_tm *tm, int64_t serial)
     bool same = false;
 
     source_text(serial, source);
-    check(skmt_tm_search(tm, source, strlen(source), NULL, NULL, &found, &e),
-          &e, "search");
+    check(skmt_tm_search(tm, source, NULL, NULL, &found, &e), &e, "search");
     if (skmt_matches_count(found)) {
         skmt_matches_get(found, 0, &m);
         same = !strcmp(m.pair.source, source);

@@ -86,7 +86,7 @@ static skmt_result *translate(skmt_session *s, const char *text,
     skmt_result *r = NULL;
     skmt_error e;
 
-    if (skmt_session_translate(s, text, strlen(text), prefix, &r, &e))
+    if (skmt_session_translate(s, text, prefix, &r, &e))
         test_fail(__FILE__, __LINE__, "\"%.60s\": %s", text, e.message);
     return r;
 }
@@ -126,7 +126,7 @@ TEST(translate_session_and_stream_agree)
     skmt_session_free(s);
     REQUIRE(skmt_stream_new(&stream, f.model, NULL, same_text, want, &e) ==
             SKMT_OK);
-    CHECK_INT(skmt_stream_push(stream, text, strlen(text), NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_stream_push(stream, text, NULL, &e), SKMT_OK);
     CHECK_INT(skmt_stream_flush(stream, &e), SKMT_OK);
     skmt_stream_counts(stream, &n, NULL, NULL);
     CHECK_INT(n, 1);
@@ -439,19 +439,17 @@ TEST(blank_texts_stay_blank)
 
 /* ---- bad input ------------------------------------------------------- */
 
-static void check_invalid(skmt_session *s, const char *text, size_t len,
+static void check_invalid(skmt_session *s, const char *text,
                           const char *message)
 {
     skmt_result *r = (skmt_result *)(void *)s;
     skmt_error e;
 
-    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, &e),
-              SKMT_ERR_TEXT);
+    CHECK_INT(skmt_session_translate(s, text, NULL, &r, &e), SKMT_ERR_TEXT);
     CHECK(r == NULL);
     CHECK_INT(e.status, SKMT_ERR_TEXT);
     CHECK_STR(e.message, message);
-    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, NULL),
-              SKMT_ERR_TEXT);
+    CHECK_INT(skmt_session_translate(s, text, NULL, &r, NULL), SKMT_ERR_TEXT);
 }
 
 TEST(invalid_bytes_are_reported_or_replaced)
@@ -465,10 +463,9 @@ TEST(invalid_bytes_are_reported_or_replaced)
     REQUIRE(fixture_open(&f));
     strict = session(&f, OPTIONS("beam", "1"));
     lax = session(&f, OPTIONS("beam", "1", "invalid", "replace"));
-    check_invalid(strict, bad, 8, "byte 5 is not valid UTF-8 (0xC3)");
-    check_invalid(strict, over, 1, "byte 1 is not valid UTF-8 (0xF5)");
-    check_invalid(strict, cut, 3, "byte 2 is not valid UTF-8 (0xE2)");
-    check_invalid(strict, "a\0b", 3, "byte 2 is not valid UTF-8 (0x00)");
+    check_invalid(strict, bad, "byte 5 is not valid UTF-8 (0xC3)");
+    check_invalid(strict, over, "byte 1 is not valid UTF-8 (0xF5)");
+    check_invalid(strict, cut, "byte 2 is not valid UTF-8 (0xE2)");
     r = translate(lax, bad, NULL);
     clean = translate(lax, "the \xef\xbf\xbd( an", NULL);
     CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(clean, 0, NULL));
@@ -605,6 +602,7 @@ TEST(a_null_text_is_an_argument_error)
     struct fixture f;
     skmt_session *s;
     skmt_result *r, *two[2];
+    skmt_request *q;
     skmt_stream *st;
     skmt_error e;
 
@@ -612,12 +610,10 @@ TEST(a_null_text_is_an_argument_error)
     CHECK(skmt_translate(f.model, NULL, &e) == NULL);
     CHECK_INT(e.status, SKMT_ERR_ARGUMENT);
     s = session(&f, OPTIONS("beam", "2"));
-    CHECK_INT(skmt_session_translate(s, NULL, 5, NULL, &r, &e),
+    CHECK_INT(skmt_session_translate(s, NULL, NULL, &r, &e),
               SKMT_ERR_ARGUMENT);
     CHECK(r == NULL);
-    CHECK_INT(skmt_session_translate(s, NULL, 0, NULL, &r, &e), SKMT_OK);
-    CHECK_STR(skmt_result_text(r, 0, NULL), "");
-    skmt_result_free(r);
+    CHECK_STR(e.message, "the text is NULL");
     CHECK_INT(skmt_session_translate_many(s, texts, NULL, 2, two, &e),
               SKMT_ERR_ARGUMENT);
     CHECK(two[0] != NULL && two[1] == NULL);
@@ -625,6 +621,12 @@ TEST(a_null_text_is_an_argument_error)
     CHECK_INT(skmt_stream_new(&st, f.model, NULL, NULL, NULL, &e),
               SKMT_ERR_ARGUMENT);
     CHECK(st == NULL);
+    CHECK_INT(skmt_stream_new(&st, f.model, NULL, same_text, NULL, &e),
+              SKMT_OK);
+    CHECK_INT(skmt_stream_push(st, NULL, NULL, &e), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_request_new(&q, NULL, &e), SKMT_ERR_ARGUMENT);
+    CHECK(q == NULL);
+    skmt_stream_free(st);
     skmt_session_free(s);
     fixture_close(&f);
 }
@@ -677,15 +679,15 @@ TEST(a_prefix_that_cannot_be_kept_is_refused)
 
     REQUIRE(fixture_open(&f));
     s = session(&f, OPTIONS("beam", "2", "max-len-a", "0", "max-len-b", "4"));
-    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a b c d e f g h", &r,
+    CHECK_INT(skmt_session_translate(s, "ein Haus", "a b c d e f g h", &r,
                                      &e), SKMT_ERR_LIMIT);
     CHECK(strstr(e.message, "the prefix has") && strstr(e.message, "max-len"));
-    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
+    CHECK_INT(skmt_session_translate(s, "ein Haus", "a \xFF", &r, &e),
               SKMT_ERR_TEXT);
     CHECK(strstr(e.message, "byte 3 of the prefix"));
     skmt_session_free(s);
     s = session(&f, OPTIONS("invalid", "replace"));
-    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
+    CHECK_INT(skmt_session_translate(s, "ein Haus", "a \xFF", &r, &e),
               SKMT_OK);
     skmt_result_free(r);
     skmt_session_free(s);

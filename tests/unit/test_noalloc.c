@@ -479,7 +479,7 @@ TEST(no_failed_allocation_spoils_lines) { sweep_calls(use_lines, 3); }
 static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)
 {
     skmt_matches *m = NULL;
-    skmt_status st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &m, e);
+    skmt_status st = skmt_tm_search(tm, text, NULL, NULL, &m, e);
     size_t begin, end;
     char kind;
 

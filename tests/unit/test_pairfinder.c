@@ -73,7 +73,7 @@ static skmt_result *translate(skmt_session *s, const char *text)
     skmt_result *r = NULL;
     skmt_error err;
 
-    OK(skmt_session_translate(s, text, strlen(text), NULL, &r, &err));
+    OK(skmt_session_translate(s, text, NULL, &r, &err));
     return r;
 }
 
@@ -229,7 +229,7 @@ TEST(a_prefix_is_kept_whatever_is_stored)
     desk_open(&d);
     add(d.tm, NULL, "the and in", "something else");
     s = session(&d, "", d.tm, NULL);
-    OK(skmt_session_translate(s, "the and in", 10, "and", &r, &err));
+    OK(skmt_session_translate(s, "the and in", "and", &r, &err));
     CHECK(r && !strncmp(skmt_result_text(r, 0, NULL), "and", 3));
     skmt_result_free(r);
     skmt_session_free(s);
@@ -427,28 +427,25 @@ TEST(given_pairs_are_used_in_their_order)
     desk_open(&d);
     s = session(&d, "explain=1 adapter=fixed lambda=0.9", NULL, NULL);
     plain = session(&d, "", NULL, NULL);
-    OK(skmt_session_translate_with(s, "the and in", 10, NULL, pairs, 3, &r,
-                                   &err));
+    OK(skmt_session_translate_with(s, "the and in", NULL, pairs, 3, &r, &err));
     CHECK_INT(skmt_result_pairs(r, 0), 2);
     skmt_result_pair(r, 0, 1, &p);
     CHECK(p.similarity == 0.125 && p.id == 0);
     CHECK_STR(p.target, "on the and");
     CHECK(strcmp(skmt_result_text(r, 0, NULL), say(plain, "the and in", a)));
     skmt_result_free(r);
-    OK(skmt_session_translate_with(s, "the and in", 10, NULL, pairs, 0, &r,
-                                   &err));
+    OK(skmt_session_translate_with(s, "the and in", NULL, pairs, 0, &r, &err));
     CHECK_STR(skmt_result_text(r, 0, NULL), a);
     skmt_result_free(r);
     skmt_session_free(s);
     s = session(&d, "matches=1", NULL, NULL);
-    OK(skmt_session_translate_with(s, "the and in", 10, NULL, pairs, 3, &r,
-                                   &err));
+    OK(skmt_session_translate_with(s, "the and in", NULL, pairs, 3, &r, &err));
     CHECK_INT(skmt_result_pairs(r, 0), 1);
     skmt_result_free(r);
-    CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, &bad, 1, &r,
+    CHECK_INT(skmt_session_translate_with(s, "the", NULL, &bad, 1, &r,
                                           &err), SKMT_ERR_TEXT);
     CHECK(r == NULL);
-    CHECK_INT(skmt_session_translate_with(s, "the", 3, NULL, pairs, -1, &r,
+    CHECK_INT(skmt_session_translate_with(s, "the", NULL, pairs, -1, &r,
                                           &err), SKMT_ERR_ARGUMENT);
     skmt_session_free(s);
     skmt_session_free(plain);
@@ -696,8 +693,7 @@ TEST(the_same_pair_has_the_same_keys_everywhere)
     OK(skmt_keys_warm(keys, d.tm, o, &made, &err));
     CHECK_INT(made, 0);
     s = session(&d, "", NULL, keys);
-    OK(skmt_session_translate_with(s, "the and", 7, NULL, &given, 1, &r,
-                                   &err));
+    OK(skmt_session_translate_with(s, "the and", NULL, &given, 1, &r, &err));
     CHECK_INT(key_stat(keys, "misses"), 1);
     skmt_result_free(r);
     skmt_session_free(s);
@@ -764,7 +760,7 @@ TEST(streams_say_what_sessions_say)
             OK(skmt_stream_new(&st, d.model, o, hear, &h, &err));
             OK(skmt_stream_use(st, d.tm, NULL, &err));
             for (int i = 0; i < N_TEXTS; i++)
-                OK(skmt_stream_push(st, text[i], strlen(text[i]), NULL, &err));
+                OK(skmt_stream_push(st, text[i], NULL, &err));
             OK(skmt_stream_flush(st, &err));
             CHECK_INT(h.n, N_TEXTS);
             for (int i = 0; i < N_TEXTS; i++) {

@@ -385,7 +385,7 @@ static void search_set(skmt_tm *tm, const skmt_model *model, const char *path,
     while ((o = lines_next(&l))) {
         const char *src = field(o, "src");
 
-        if (skmt_tm_search(tm, src, strlen(src), NULL, model, &m, &err))
+        if (skmt_tm_search(tm, src, NULL, model, &m, &err))
             test_fail(__FILE__, __LINE__, "%s", err.message);
         else
             compare(v, o, m);

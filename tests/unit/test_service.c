@@ -114,7 +114,7 @@ static skmt_request *request_for(struct shop *d, const struct order *w)
     skmt_request *q = NULL;
     skmt_error err;
 
-    OK(skmt_request_new(&q, w->text, strlen(w->text), &err));
+    OK(skmt_request_new(&q, w->text, &err));
     skmt_request_set_options(q, o);
     if (w->prefix) OK(skmt_request_set_prefix(q, w->prefix, &err));
     if (w->pairs) OK(skmt_request_set_pairs(q, w->pairs, w->n_pairs, &err));
@@ -136,11 +136,10 @@ static skmt_result *result_alone(struct shop *d, const struct order *w,
     OK(skmt_session_new(&s, d->model, o, &err));
     if (w->memory >= 0) OK(skmt_session_use(s, d->tm[w->memory], NULL, &err));
     if (w->pairs)
-        OK(skmt_session_translate_with(s, w->text, strlen(w->text), w->prefix,
+        OK(skmt_session_translate_with(s, w->text, w->prefix,
                                        w->pairs, w->n_pairs, &r, &err));
     else
-        OK(skmt_session_translate(s, w->text, strlen(w->text), w->prefix, &r,
-                                  &err));
+        OK(skmt_session_translate(s, w->text, w->prefix, &r, &err));
     CHECK_STR(skmt_session_stat(s, 0, &n), "passes");
     if (passes) *passes = n;
     skmt_session_free(s);
@@ -233,7 +232,7 @@ static skmt_request *hold_thread(skmt_service *s, struct gate *g)
     skmt_error err;
 
     pthread_mutex_lock(&g->lock);
-    OK(skmt_request_new(&q, "the", 3, &err));
+    OK(skmt_request_new(&q, "the", &err));
     OK(skmt_request_set_callback(q, wait_at_gate, g, &err));
     OK(skmt_service_submit(s, q, 0, &err));
     while (!atomic_load(&g->reached)) usleep(500);
@@ -293,7 +292,7 @@ TEST(a_request_has_the_options_of_the_service_by_default)
 
     shop_open(&d);
     OK(skmt_service_new(&s, d.model, o, &err));
-    OK(skmt_request_new(&q, "the and in", 10, &err));
+    OK(skmt_request_new(&q, "the and in", &err));
     CHECK(skmt_request_result(q) == NULL);
     CHECK_INT(skmt_request_error(q, &err), SKMT_OK);
     CHECK_INT(skmt_request_wait(q, &err), SKMT_ERR_ARGUMENT);
@@ -322,7 +321,7 @@ TEST(a_submitted_request_does_not_change)
 
     shop_open(&d);
     OK(skmt_service_new(&s, d.model, NULL, &err));
-    OK(skmt_request_new(&q, "the and in", 10, &err));
+    OK(skmt_request_new(&q, "the and in", &err));
     skmt_request_set_priority(q, 3);
     skmt_request_set_deadline(q, 1000000);
     OK(skmt_service_submit(s, q, 0, &err));
@@ -356,7 +355,7 @@ TEST(bad_requests_are_answered_with_errors)
     OK(skmt_service_new(&s, d.model, NULL, &err));
     OK(skmt_keys_new(&keys, d.model, f32, NULL, &err));
     for (size_t i = 0; i < COUNT(q); i++)
-        OK(skmt_request_new(&q[i], i ? "the" : "\xff", i ? 3 : 1, &err));
+        OK(skmt_request_new(&q[i], i ? "the" : "\xff", &err));
     skmt_request_set_deadline(q[1], -1);
     skmt_request_cancel(q[2]);
     skmt_request_set_options(q[3], o);
@@ -394,9 +393,9 @@ TEST(canceling_an_idle_session_does_nothing)
     shop_open(&d);
     OK(skmt_session_new(&s, d.model, NULL, &err));
     skmt_session_cancel(s);
-    OK(skmt_session_translate(s, "the and in", 10, NULL, &a, &err));
+    OK(skmt_session_translate(s, "the and in", NULL, &a, &err));
     skmt_session_cancel(s);
-    OK(skmt_session_translate(s, "the and in", 10, NULL, &b, &err));
+    OK(skmt_session_translate(s, "the and in", NULL, &b, &err));
     same_result(a, b);
     skmt_result_free(a);
     skmt_result_free(b);

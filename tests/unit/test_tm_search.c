@@ -54,15 +54,15 @@ TEST(a_search_refuses_what_is_no_text)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     add(tm, NULL, "a", "b");
-    CHECK_INT(skmt_tm_search(tm, "a\xc3(", 3, NULL, NULL, &m, &err),
+    CHECK_INT(skmt_tm_search(tm, "a\xc3(", NULL, NULL, &m, &err),
               SKMT_ERR_TEXT);
     CHECK(m == NULL && strstr(err.message, "byte 1"));
-    CHECK_INT(skmt_tm_search(tm, NULL, 3, NULL, NULL, &m, &err),
+    CHECK_INT(skmt_tm_search(tm, NULL, NULL, NULL, &m, &err),
               SKMT_ERR_ARGUMENT);
-    OK(skmt_tm_search(tm, NULL, 0, NULL, NULL, &m, &err));
+    OK(skmt_tm_search(tm, "", NULL, NULL, &m, &err));
     skmt_matches_free(m);
     OK(skmt_options_set(o, "analyzer", "subword", &err));
-    CHECK_INT(skmt_tm_search(tm, "a", 1, o, NULL, &m, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_search(tm, "a", o, NULL, &m, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "model"));
     skmt_options_free(o);
     skmt_tm_close(tm);
@@ -179,7 +179,7 @@ TEST(a_model_lends_its_pieces)
     skmt_matches_get(m, 0, &words);
     CHECK_NEAR(words.similarity, 0.5, 0);
     skmt_matches_free(m);
-    OK(skmt_tm_search(tm, "abc abc", 7, NULL, model, &m, &err));
+    OK(skmt_tm_search(tm, "abc abc", NULL, model, &m, &err));
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &pieces);
     CHECK(pieces.similarity > 0.5 && pieces.similarity < 1);
@@ -187,7 +187,7 @@ TEST(a_model_lends_its_pieces)
     skmt_matches_free(m);
 
     OK(skmt_options_set(so, "analyzer", "subword", &err));
-    OK(skmt_tm_search(tm, "abc abc", 7, so, model, &m, &err));
+    OK(skmt_tm_search(tm, "abc abc", so, model, &m, &err));
     REQUIRE(m && skmt_matches_count(m) == 2);   /* both have the letters */
     skmt_matches_get(m, 0, &pieces);
     CHECK_STR(pieces.pair.target, "x");

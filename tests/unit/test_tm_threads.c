@@ -49,7 +49,7 @@ static int hits(skmt_tm *tm, const char *text, const char *word,
     skmt_error err;
     int n = 0;
 
-    if (skmt_tm_search(tm, text, strlen(text), o, NULL, &m, &err)) return -1;
+    if (skmt_tm_search(tm, text, o, NULL, &m, &err)) return -1;
     for (int i = 0; i < skmt_matches_count(m); i++) {
         size_t len = strlen(word);
 

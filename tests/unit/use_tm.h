@@ -39,7 +39,7 @@ static inline skmt_matches *search(skmt_tm *tm, const char *text,
     skmt_matches *m = NULL;
     skmt_error err;
 
-    OK(skmt_tm_search(tm, text, strlen(text), o, NULL, &m, &err));
+    OK(skmt_tm_search(tm, text, o, NULL, &m, &err));
     return m;
 }
 
