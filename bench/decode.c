@@ -234,7 +234,7 @@ static void report(const struct bench *b)
            "\"seconds_best\":%.4f,\"seconds_median\":%.4f,"
            "\"tokens_per_second\":%.1f,\"load_seconds\":%.3f,"
            "\"max_rss_mb\":%.1f}\n", skmt_version(), skmt_isa(),
-           skmt_model_fact(b->model, "type"), b->beam, b->batch, b->threads,
+           skmt_model_get(b->model, "type"), b->beam, b->batch, b->threads,
            b->n_lines, b->tokens, best, median, (double)b->tokens / best,
            b->load_seconds, peak_rss_mb());
 }

@@ -187,7 +187,7 @@ static void import(struct bench *b)
     open_memory(b, SKMT_TM_CREATE);
     check(skmt_import_set(how, "format", "tsv", &e), &e);
     check(skmt_tm_import(b->tm, NULL, &b->file, 1, how, &e), &e);
-    pairs = skmt_import_count(how, "pairs");
+    skmt_import_stat(how, 0, &pairs);
     skmt_tm_close(b->tm);       /* closing may finish the work: time it too */
     seconds = clock_seconds() - begin;
     printf("{\"what\":\"import\",\"pairs\":%" PRId64 ",\"seconds\":%.3f,"

@@ -52,6 +52,12 @@
  * requests, results and key caches made with it, and after the memory files
  * that were searched with it.
  *
+ * Lists. skmt_model_fact and the functions skmt_X_stat list facts and counts:
+ * they return the name of item i, counted from 0, and set *value. After the
+ * last item they return NULL. Later versions may add items.
+ *
+ *     for (i = 0; (name = skmt_keys_stat(keys, i, &value)); i++) ..
+ *
  * Text. Every string, also a file name, is UTF-8 and ends with a NUL: strings
  * that the caller passes, and strings that the library returns or passes to a
  * callback. So a text cannot contain a NUL byte. (`raw` of skmt_reject_fn has a
@@ -128,15 +134,16 @@ SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
                                      skmt_error *err);
 SKMT_API void skmt_model_close(skmt_model *model);
 
-/* Get a property of the model by its name: "name", "source_lang",
- * "target_lang", "type" ("int8", ..), "checksum" (16 hexadecimal digits for the
- * whole file), "d_model", "encoder_layers" and others, as printed by
- * `skmt info`. Returns NULL when there is no such property.
- * skmt_model_fact_name returns the name of property i, or NULL after the last.
- * The strings are valid until the model is closed. */
-SKMT_API const char *skmt_model_fact(const skmt_model *model,
-                                     const char *name);
-SKMT_API const char *skmt_model_fact_name(const skmt_model *model, int i);
+/* Get fact i about the model: returns its name and sets *value. The names are
+ * "name", "source_lang", "target_lang", "type" ("int8", ..), "checksum" (16
+ * hexadecimal digits for the whole file), "d_model", "encoder_layers" and
+ * others, as printed by `skmt info`. Returns NULL after the last. The strings
+ * are valid until the model is closed. */
+SKMT_API const char *skmt_model_fact(const skmt_model *model, int i,
+                                     const char **value);
+/* Get a fact by its name. Returns NULL when there is no such fact. */
+SKMT_API const char *skmt_model_get(const skmt_model *model,
+                                    const char *name);
 
 /* The kernels in use ("amx", "avx512", "avx2" or "ref"), and the name of the
  * processor. */
@@ -180,10 +187,16 @@ typedef struct skmt_option_info {
     const char *fallback;       /* the default, as text */
     const char *help;           /* a phrase in English */
 } skmt_option_info;
-/* Describe translation option i, counted from 0. Returns 1, or 0 after the
- * last. skmt_search_option_describe and skmt_steer_option_describe describe the
- * options for searching a memory and for steering by it. */
-SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
+/* The groups of options. An options object has the options of all groups. */
+typedef enum skmt_option_group {
+    SKMT_OPTIONS_TRANSLATE = 0, /* for translating */
+    SKMT_OPTIONS_STEER = 1,     /* for steering a translation by a memory */
+    SKMT_OPTIONS_SEARCH = 2     /* for searching a memory */
+} skmt_option_group;
+/* Describe option i of a group, counted from 0. Returns 1, or 0 after the
+ * last. */
+SKMT_API int skmt_option_describe(skmt_option_group group, int i,
+                                  skmt_option_info *out);
 
 /* ---- translating one text -------------------------------------------- */
 
@@ -318,10 +331,6 @@ SKMT_API skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err);
 /* Cancel the stream: texts that are not delivered yet are dropped. May be
  * called by any thread, but not by a signal handler. */
 SKMT_API void skmt_stream_cancel(skmt_stream *s);
-/* The number of texts, sentences and target pieces delivered so far. Each
- * pointer may be NULL. */
-SKMT_API void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
-                                 uint64_t *sentences, uint64_t *tokens);
 /* Cancel the stream, wait for its threads, and free it. */
 SKMT_API void skmt_stream_free(skmt_stream *s);
 
@@ -505,10 +514,6 @@ SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
 SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
                                  int n, skmt_error *err);
 
-/* Describe search option i, counted from 0. Returns 1, or 0 after the last.
- * skmt_options_set sets these options like all others. */
-SKMT_API int skmt_search_option_describe(int i, skmt_option_info *out);
-
 typedef struct skmt_matches skmt_matches;
 /* A match is a text that a search has found. */
 typedef struct skmt_match {
@@ -566,10 +571,6 @@ SKMT_API void skmt_matches_free(skmt_matches *m);
  *
  * A pair that is added to `tm` takes effect immediately: the translation of the
  * next similar sentence can use it. */
-
-/* Describe steering option i, counted from 0. Returns 1, or 0 after the last.
- * skmt_options_set sets these options like all others. */
-SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
 
 /* A cache of the keys of stored pairs. Keys are decoder states that the model
  * computes from a pair. They are kept in RAM, up to the size of option
@@ -820,7 +821,12 @@ SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
  * Returns NULL after the last. */
 SKMT_API const char *skmt_session_stat(skmt_session *s, int i,
                                        int64_t *value);
-/* The same for all threads of a stream. Call it after a flush. */
+/* The same for all threads of a stream, and:
+ *     texts       texts delivered
+ *     sentences   their sentences
+ *     tokens      the target pieces of their best translations
+ * May be called by any thread. Values of several calls belong together only
+ * after a flush. */
 SKMT_API const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value);
 
 /* ---- import and export */
@@ -828,7 +834,7 @@ SKMT_API const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value);
 /* The settings of an import, and its counts. */
 typedef struct skmt_import skmt_import;
 SKMT_API skmt_status skmt_import_new(skmt_import **out, skmt_error *err);
-SKMT_API void skmt_import_free(skmt_import *i);
+SKMT_API void skmt_import_free(skmt_import *im);
 /* Change a setting. The keys are:
  *     format             tmx, xliff, po, tsv, csv or text; detected from the
  *                        content when not set
@@ -843,7 +849,7 @@ SKMT_API void skmt_import_free(skmt_import *i);
  *     fuzzy              yes: also import units marked fuzzy or not approved
  *     skip-bad           yes: skip bad units instead of stopping
  *     origin             recorded instead of the name of the file */
-SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
+SKMT_API skmt_status skmt_import_set(skmt_import *im, const char *key,
                                      const char *value, skmt_error *err);
 /* Set a function that is called for every unit that is skipped because of the
  * setting "skip-bad". `raw` has the raw_len bytes of the unit, and then a
@@ -852,7 +858,7 @@ SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);
-SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
+SKMT_API void skmt_import_rejects(skmt_import *im, skmt_reject_fn *fn,
                                   void *user);
 /* Import n files into a memory, atomically: all pairs become visible at once,
  * or none. "-" is standard input. `how` has the settings and receives the
@@ -860,13 +866,19 @@ SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
 SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                                     const char *const *paths, int n,
                                     skmt_import *how, skmt_error *err);
-/* Get a count of the last import. "pairs" is the number of pairs imported,
- * "texts" the number of new texts among them. The other counts are of skipped
- * units: "empty" (source or target is empty), "other-language" (not in the
- * languages to import), "unfinished" (marked fuzzy or not approved), "bad"
- * (cannot be read) and "headers" (first rows of tables that look like headers).
- * Returns -1 when there is no such count. */
-SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
+/* Get count i of the last import: returns its name and sets *value. The names
+ * are:
+ *     pairs            pairs imported
+ *     texts            new texts among them
+ * and of units that were skipped:
+ *     empty            their source or target is empty
+ *     other_language   they are not in the languages to import
+ *     unfinished       they are marked fuzzy or not approved
+ *     bad              they cannot be read
+ *     headers          first rows of tables that look like headers
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_import_stat(const skmt_import *im, int i,
+                                      int64_t *value);
 
 /* Write a memory to a file; "-" is standard output. If `format` is NULL, the
  * ending of the file name decides. With format "text", the sources are written

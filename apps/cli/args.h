@@ -1,7 +1,7 @@
 /* args.h - parses the command line, one option or operand at a time.
  *
  * A command lists its own options. If it also accepts options of the library,
- * their names come from the library (skmt_option_describe() and the like), so
+ * their names come from the library (skmt_option_describe), so
  * that no option is defined twice. Every command accepts --record (record.h);
  * it is handled here and commands do not see it.
  *

@@ -49,7 +49,7 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
                                const char *path)
 {
     struct textbuf *t = &l->text;
-    const char *name;
+    const char *name, *value;
 
     if (l->json) {
         jput_key(t, "file");
@@ -59,10 +59,7 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
         textbuf_adds(t, path);
         textbuf_adds(t, "\n");
     }
-    for (int i = 0; (name = skmt_model_fact_name(m, i)); i++) {
-        const char *value = skmt_model_fact(m, name);
-
-        if (!value) continue;
+    for (int i = 0; (name = skmt_model_fact(m, i, &value)); i++) {
         if (l->json) {
             jput_key(t, name);
             if (cmd_info_is_number(value)) textbuf_adds(t, value);

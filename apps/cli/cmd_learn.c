@@ -194,8 +194,8 @@ static skmt_status create_first_memory(const struct learn_call *c, skmt_tm *tm,
 {
     skmt_tm_info settings = {
         .name = c->steering.n_names ? c->steering.names[0] : "main",
-        .source_lang = skmt_model_fact(c->model, "source_lang"),
-        .target_lang = skmt_model_fact(c->model, "target_lang") };
+        .source_lang = skmt_model_get(c->model, "source_lang"),
+        .target_lang = skmt_model_get(c->model, "target_lang") };
     int n;
     skmt_status st = skmt_tm_count(tm, &n, err);
 

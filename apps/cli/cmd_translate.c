@@ -432,15 +432,20 @@ static void print_stats(struct translate_run *r)
     textbuf_release(&t);
 }
 
-/* Copy the statistics of the stream, which must still be open. */
-static void save_work_stats(struct translate_run *r)
+/* Copy the statistics of the stream, which must still be open. with_work: also
+ * those of its workers and keys. */
+static void save_stats(struct translate_run *r, bool with_work)
 {
     const char *name;
     int64_t n;
 
-    for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++)
-        textbuf_addf(&r->work_stats, ",\"%s\":%lld", name, (long long)n);
-    for (int i = 0; r->job->steering->keys
+    for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++) {
+        if (!strcmp(name, "sentences")) r->sentences = (uint64_t)n;
+        else if (!strcmp(name, "tokens")) r->tokens = (uint64_t)n;
+        else if (with_work && strcmp(name, "texts"))
+            textbuf_addf(&r->work_stats, ",\"%s\":%lld", name, (long long)n);
+    }
+    for (int i = 0; with_work && r->job->steering->keys
          && (name = skmt_keys_stat(r->job->steering->keys, i, &n)); i++)
         textbuf_addf(&r->work_stats, ",\"keys_%s\":%lld", name, (long long)n);
 }
@@ -451,13 +456,10 @@ static int translate_finish(struct translate_run *r)
 {
     struct result_writer *w = &r->out;
     skmt_error err;
-    uint64_t texts;
 
     if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
-    skmt_stream_counts(r->stream, &texts, &r->sentences, &r->tokens);
     /* After a cancel, workers still change the statistics. */
-    if (r->job->stats && !writer_status(w) && !interrupt_signal())
-        save_work_stats(r);
+    save_stats(r, r->job->stats && !writer_status(w) && !interrupt_signal());
     interrupt_stream(NULL);
     skmt_stream_free(r->stream);        /* no callback runs after this */
     r->stream = NULL;

@@ -171,7 +171,7 @@ static int choose_adapter(struct tune_call *c, bool given)
 /* Append the options that differ from their defaults to other_settings.
  * prefix: makes them comments if they do not belong in a settings file. */
 static void add_changed_options(struct tune_call *c, skmt_options *defaults,
-                                describe_fn *describe, const char *prefix)
+                                skmt_option_group group, const char *prefix)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
@@ -179,7 +179,7 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
         NULL };
     skmt_option_info info;
 
-    for (int i = 0; describe(i, &info); i++) {
+    for (int i = 0; skmt_option_describe(group, i, &info); i++) {
         const char *value = skmt_options_get(c->options, info.name);
         const char *fallback = skmt_options_get(defaults, info.name);
 
@@ -195,9 +195,9 @@ static int set_other_settings(struct tune_call *c)
     skmt_options *defaults;
 
     if (skmt_options_new(&defaults, NULL)) return tune_out_of_memory();
-    add_changed_options(c, defaults, skmt_option_describe, "# found with ");
-    add_changed_options(c, defaults, skmt_steer_option_describe, "");
-    add_changed_options(c, defaults, skmt_search_option_describe, "");
+    add_changed_options(c, defaults, SKMT_OPTIONS_TRANSLATE, "# found with ");
+    add_changed_options(c, defaults, SKMT_OPTIONS_STEER, "");
+    add_changed_options(c, defaults, SKMT_OPTIONS_SEARCH, "");
     skmt_options_free(defaults);
     return c->other_settings.failed ? tune_out_of_memory() : EXIT_DONE;
 }

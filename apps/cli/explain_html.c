@@ -533,8 +533,8 @@ bool html_open(struct html *h, const char *path, const skmt_model *model,
 {
     memset(h, 0, sizeof *h);
     h->path = path;
-    h->source_lang = skmt_model_fact(model, "source_lang");
-    h->target_lang = skmt_model_fact(model, "target_lang");
+    h->source_lang = skmt_model_get(model, "source_lang");
+    h->target_lang = skmt_model_get(model, "target_lang");
     h->file = fopen(path, "we");
     if (!h->file) {
         err->status = SKMT_ERR_IO;

@@ -301,7 +301,7 @@ int record_model(const char *path, const skmt_model *model)
     textbuf_adds(t, "{");
     put_path(t, path);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        const char *value = skmt_model_fact(model, facts[i]);
+        const char *value = skmt_model_get(model, facts[i]);
 
         jput_key(t, facts[i]);
         if (value) jput_text(t, value);

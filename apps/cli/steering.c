@@ -48,14 +48,14 @@ bool steering_has_memory(const struct steering *s)
 
 int steered_option_describe(int i, skmt_option_info *out)
 {
-    static describe_fn *const lists[] = { skmt_option_describe,
-        skmt_steer_option_describe, skmt_search_option_describe };
+    static const skmt_option_group groups[] = { SKMT_OPTIONS_TRANSLATE,
+        SKMT_OPTIONS_STEER, SKMT_OPTIONS_SEARCH };
 
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
         int n = 0;
 
-        if (lists[k](i, out)) return 1;
-        while (lists[k](n, out)) n++;
+        if (skmt_option_describe(groups[k], i, out)) return 1;
+        while (skmt_option_describe(groups[k], n, out)) n++;
         i -= n;
     }
     return 0;

@@ -168,7 +168,7 @@ static const struct opt warm_options[] = {
  * the library, because a person reads them. */
 static int describe_search(int i, skmt_option_info *out)
 {
-    if (!skmt_search_option_describe(i, out)) return 0;
+    if (!skmt_option_describe(SKMT_OPTIONS_SEARCH, i, out)) return 0;
     if (!strcmp(out->name, "matches")) out->fallback = "5";
     return 1;
 }
@@ -177,7 +177,7 @@ static int describe_search(int i, skmt_option_info *out)
  * match, so the options that limit the number of matches are left out. */
 static int describe_best_match(int i, skmt_option_info *out)
 {
-    for (int k = 0; skmt_search_option_describe(k, out); k++) {
+    for (int k = 0; skmt_option_describe(SKMT_OPTIONS_SEARCH, k, out); k++) {
         if (!strcmp(out->name, "matches")
             || !strcmp(out->name, "min-similarity")) continue;
         if (i-- == 0) return 1;
@@ -194,11 +194,11 @@ static int describe_keys(int i, skmt_option_info *out)
 
     if (i > 0) {
         if (i > (int)(sizeof names / sizeof *names)) return 0;
-        for (int k = 0; skmt_steer_option_describe(k, out); k++)
+        for (int k = 0; skmt_option_describe(SKMT_OPTIONS_STEER, k, out); k++)
             if (!strcmp(out->name, names[i - 1])) return 1;
         return 0;
     }
-    for (int k = 0; skmt_option_describe(k, out); k++)
+    for (int k = 0; skmt_option_describe(SKMT_OPTIONS_TRANSLATE, k, out); k++)
         if (!strcmp(out->name, "threads")) return 1;
     return 0;
 }

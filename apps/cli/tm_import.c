@@ -117,9 +117,20 @@ static int set_import_options(struct import_call *im)
 
 /* ---- the summary ------------------------------------------------------ */
 
+/* Get a count of the import by its name; 0 if there is none. */
+static int64_t import_count(const struct import_call *im, const char *what)
+{
+    const char *name;
+    int64_t n;
+
+    for (int i = 0; (name = skmt_import_stat(im->import, i, &n)); i++)
+        if (!strcmp(name, what)) return n;
+    return 0;
+}
+
 static double pairs_per_second(const struct import_call *im)
 {
-    return (double)skmt_import_count(im->import, "pairs")
+    return (double)import_count(im, "pairs")
            / (im->seconds > 1e-3 ? im->seconds : 1e-3);
 }
 
@@ -138,16 +149,16 @@ static void put_left_out(struct textbuf *t, int64_t n, const char *why,
 static void put_counts(const struct import_call *im)
 {
     struct textbuf *t = &im->c->out;
-    int64_t empty = skmt_import_count(im->import, "empty");
-    int64_t other = skmt_import_count(im->import, "other-language");
-    int64_t unfinished = skmt_import_count(im->import, "unfinished");
-    int64_t bad = skmt_import_count(im->import, "bad");
-    int64_t headers = skmt_import_count(im->import, "headers");
+    int64_t empty = import_count(im, "empty");
+    int64_t other = import_count(im, "other_language");
+    int64_t unfinished = import_count(im, "unfinished");
+    int64_t bad = import_count(im, "bad");
+    int64_t headers = import_count(im, "headers");
     const char *separator = "left out: ";
 
-    put_noun(t, skmt_import_count(im->import, "pairs"), "pair", "pairs");
+    put_noun(t, import_count(im, "pairs"), "pair", "pairs");
     textbuf_adds(t, " imported, ");
-    put_count(t, skmt_import_count(im->import, "texts"));
+    put_count(t, import_count(im, "texts"));
     textbuf_adds(t, " of them new\n");
     if (empty + other + unfinished + bad + headers > 0) {
         put_left_out(t, empty, "empty", &separator);
@@ -167,20 +178,16 @@ static void put_counts(const struct import_call *im)
 
 static void tm_import_put_json(const struct import_call *im)
 {
-    static const char *const counts[][2] = {
-        { "pairs", "pairs" }, { "texts", "texts" }, { "empty", "empty" },
-        { "other-language", "other_language" },
-        { "unfinished", "unfinished" }, { "bad", "bad" },
-        { "headers", "headers" }
-    };
     struct textbuf *t = &im->c->out;
+    const char *name;
+    int64_t n;
 
     textbuf_adds(t, "{");
     jput_field(t, "file", im->c->path);
     jput_field(t, "memory", tm_memory_name(im->c));
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        jput_int(t, counts[i][1], skmt_import_count(im->import, counts[i][0]));
-    if (skmt_import_count(im->import, "bad") > 0)
+    for (int i = 0; (name = skmt_import_stat(im->import, i, &n)); i++)
+        jput_int(t, name, n);
+    if (import_count(im, "bad") > 0)
         jput_field(t, "rejects", im->rejects.path);
     jput_key(t, "seconds");
     jput_number(t, im->seconds);
@@ -218,16 +225,16 @@ static void put_reason(struct textbuf *t, int64_t n, const char *why)
 static int explain_empty_import(const struct import_call *im,
                                 const skmt_tm_info *m)
 {
-    int64_t other = skmt_import_count(im->import, "other-language");
+    int64_t other = import_count(im, "other_language");
     struct textbuf t = { 0 };
 
     put_reason(&t, other, "in languages other than ");
     if (other > 0) put_languages(&t, im, m);
-    put_reason(&t, skmt_import_count(im->import, "empty"),
+    put_reason(&t, import_count(im, "empty"),
                "without a source or a target text");
-    put_reason(&t, skmt_import_count(im->import, "unfinished"),
+    put_reason(&t, import_count(im, "unfinished"),
                "unfinished (import them with --fuzzy)");
-    put_reason(&t, skmt_import_count(im->import, "bad"), "unreadable");
+    put_reason(&t, import_count(im, "bad"), "unreadable");
     if (!t.len) {
         complain(0, "nothing was imported: there are no pairs in %s",
                  im->c->n_operands == 1 ? im->c->operands[0] : "these files");
@@ -248,7 +255,7 @@ static int print_import_notes(const struct import_call *im)
     int status = tm_memory_info(c, &m);
 
     if (status) return status;
-    if (!skmt_import_count(im->import, "pairs"))
+    if (!import_count(im, "pairs"))
         return explain_empty_import(im, &m);
     if (!m.source_lang[0] == !m.target_lang[0]) return EXIT_DONE;
     missing = m.source_lang[0] ? "target" : "source";

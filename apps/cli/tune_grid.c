@@ -96,7 +96,7 @@ static int nearest_on_axis(const struct tune_axis *x, double value)
 
 static double model_tau(const skmt_model *model)
 {
-    const char *fact = skmt_model_fact(model, "knn_tau");
+    const char *fact = skmt_model_get(model, "knn_tau");
     double tau = fact ? strtod(fact, NULL) : 0;
 
     return tau > 0 ? tau : FIRST_TAU;

@@ -60,20 +60,23 @@ void skmt_model_close(skmt_model *model)
     engine_close((struct engine *)(void *)model);
 }
 
-const char *skmt_model_fact(const skmt_model *model, const char *name)
+const char *skmt_model_fact(const skmt_model *model, int i,
+                            const char **value)
+{
+    const struct engine *en = engine_of(model);
+    bool exists = i >= 0 && i < en->n_facts;
+
+    *value = exists ? en->facts[i].value : NULL;
+    return exists ? en->facts[i].name : NULL;
+}
+
+const char *skmt_model_get(const skmt_model *model, const char *name)
 {
     const struct engine *en = engine_of(model);
 
     for (int i = 0; i < en->n_facts; i++)
         if (!strcmp(en->facts[i].name, name)) return en->facts[i].value;
     return NULL;
-}
-
-const char *skmt_model_fact_name(const skmt_model *model, int i)
-{
-    const struct engine *en = engine_of(model);
-
-    return i >= 0 && i < en->n_facts ? en->facts[i].name : NULL;
 }
 
 /* ---- options --------------------------------------------------------- */
@@ -111,31 +114,15 @@ const char *skmt_options_in_force(skmt_options *o, const skmt_model *model,
                                                                  : NULL;
 }
 
-int skmt_option_describe(int i, skmt_option_info *out)
+_Static_assert((int)SKMT_OPTIONS_TRANSLATE == (int)OPTIONS_TRANSLATE &&
+               (int)SKMT_OPTIONS_STEER == (int)OPTIONS_STEER &&
+               (int)SKMT_OPTIONS_SEARCH == (int)OPTIONS_SEARCH, "same list");
+
+int skmt_option_describe(skmt_option_group group, int i, skmt_option_info *out)
 {
     struct option_info info;
 
-    if (!option_describe(i, &info)) return 0;
-    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
-                               info.help };
-    return 1;
-}
-
-int skmt_steer_option_describe(int i, skmt_option_info *out)
-{
-    struct option_info info;
-
-    if (!steer_option_describe(i, &info)) return 0;
-    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
-                               info.help };
-    return 1;
-}
-
-int skmt_search_option_describe(int i, skmt_option_info *out)
-{
-    struct option_info info;
-
-    if (!search_option_describe(i, &info)) return 0;
+    if (!option_describe((enum option_group)group, i, &info)) return 0;
     *out = (skmt_option_info){ info.name, info.kind, info.fallback,
                                info.help };
     return 1;
@@ -422,12 +409,6 @@ skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err)
 }
 
 void skmt_stream_cancel(skmt_stream *s) { stream_cancel(s->s); }
-
-void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
-                        uint64_t *sentences, uint64_t *tokens)
-{
-    stream_counts(s->s, texts, sentences, tokens);
-}
 
 void skmt_stream_free(skmt_stream *s)
 {

@@ -136,19 +136,20 @@ skmt_status skmt_import_set(skmt_import *im, const char *setting,
                                 "\"%.60s\"", setting);
 }
 
-int64_t skmt_import_count(const skmt_import *im, const char *what)
+const char *skmt_import_stat(const skmt_import *im, int i, int64_t *value)
 {
     const struct { const char *name; int64_t n; } counts[] = {
         { "pairs", im->counts.pairs }, { "texts", im->counts.texts },
         { "empty", im->counts.empty },
-        { "other-language", im->counts.other_language },
+        { "other_language", im->counts.other_language },
         { "unfinished", im->counts.unfinished }, { "bad", im->counts.bad },
         { "headers", im->counts.headers },
     };
 
-    for (size_t k = 0; what && k < sizeof counts / sizeof *counts; k++)
-        if (!strcmp(counts[k].name, what)) return counts[k].n;
-    return -1;
+    *value = 0;
+    if (i < 0 || (size_t)i >= sizeof counts / sizeof *counts) return NULL;
+    *value = counts[i].n;
+    return counts[i].name;
 }
 
 /* ---- importing and exporting --------------------------------------------- */

@@ -175,6 +175,7 @@ const char *skmt_service_stat(skmt_service *s, int i, int64_t *value)
 
     if (i < BATCH_STATS) return batch_stat(&st.work, i, value);
     i -= BATCH_STATS;
+    *value = 0;
     if (i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];
     return names[i];

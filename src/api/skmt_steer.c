@@ -43,6 +43,7 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     };
     const struct key_cache_stats *s = &keys->stats;
 
+    *value = 0;
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
     if (i == 0 && key_cache_stats(keys->k->cache, &keys->stats, NULL))
         keys->stats = (struct key_cache_stats){ 0 };
@@ -255,6 +256,7 @@ const char *batch_stat(const struct batch_counts *c, int i, int64_t *value)
     const uint64_t values[BATCH_STATS] = { c->passes, c->rows, c->steps,
                                            c->drafted, c->drafts_used };
 
+    *value = 0;
     if (i < 0 || i >= BATCH_STATS) return NULL;
     *value = (int64_t)values[i];
     return names[i];
@@ -269,7 +271,15 @@ const char *skmt_session_stat(skmt_session *s, int i, int64_t *value)
 
 const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value)
 {
+    static const char *const names[] = { "texts", "sentences", "tokens" };
     struct batch_counts c = stream_work(s->s);
+    uint64_t n[3];
 
-    return batch_stat(&c, i, value);
+    if (i < BATCH_STATS) return batch_stat(&c, i, value);
+    i -= BATCH_STATS;
+    *value = 0;
+    if (i >= (int)(sizeof names / sizeof *names)) return NULL;
+    stream_counts(s->s, &n[0], &n[1], &n[2]);
+    *value = (int64_t)n[i];
+    return names[i];
 }

@@ -317,20 +317,17 @@ static bool describe(int i, int from, int n, struct option_info *out)
     return true;
 }
 
-bool option_describe(int i, struct option_info *out)
+bool option_describe(enum option_group group, int i, struct option_info *out)
 {
-    return describe(i, 0, N_TRANSLATION, out);
-}
+    static const struct { int from, n; } groups[] = {
+        [OPTIONS_TRANSLATE] = { 0, N_TRANSLATION },
+        [OPTIONS_STEER] = { N_TRANSLATION, N_STEERING },
+        [OPTIONS_SEARCH] = { N_TRANSLATION + N_STEERING,
+                             N_OPTIONS - N_TRANSLATION - N_STEERING },
+    };
 
-bool steer_option_describe(int i, struct option_info *out)
-{
-    return describe(i, N_TRANSLATION, N_STEERING, out);
-}
-
-bool search_option_describe(int i, struct option_info *out)
-{
-    return describe(i, N_TRANSLATION + N_STEERING,
-                    N_OPTIONS - N_TRANSLATION - N_STEERING, out);
+    if ((unsigned)group >= sizeof groups / sizeof *groups) return false;
+    return describe(i, groups[group].from, groups[group].n, out);
 }
 
 /* ---- presets ------------------------------------------------------------- */

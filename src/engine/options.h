@@ -59,11 +59,11 @@ enum status options_set(struct options *o, const char *name,
  * no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
                  int size);
-/* Describe option i of translating, of steering, or of searching. Returns false
- * after the last one. */
-bool option_describe(int i, struct option_info *out);
-bool steer_option_describe(int i, struct option_info *out);
-bool search_option_describe(int i, struct option_info *out);
+/* The lists that the options come from: options.def, steer.def and
+ * retrieval.def. */
+enum option_group { OPTIONS_TRANSLATE, OPTIONS_STEER, OPTIONS_SEARCH };
+/* Describe option i of a group. Returns false after the last one. */
+bool option_describe(enum option_group group, int i, struct option_info *out);
 
 /* The values that are used: the value that was set, or the default of the
  * preset. Other code must call these functions and not read the fields. */

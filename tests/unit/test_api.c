@@ -102,6 +102,17 @@ static int same_text(void *user, uint64_t number, skmt_result *r,
     return 0;
 }
 
+/* -1 if there is no such count. */
+static int64_t stream_count(skmt_stream *s, const char *what)
+{
+    const char *name;
+    int64_t n;
+
+    for (int i = 0; (name = skmt_stream_stat(s, i, &n)); i++)
+        if (!strcmp(name, what)) return n;
+    return -1;
+}
+
 TEST(translate_session_and_stream_agree)
 {
     static const char text[] = "in the and of. The schein is on!";
@@ -112,7 +123,7 @@ TEST(translate_session_and_stream_agree)
     skmt_error e;
     char *want;
     size_t len;
-    uint64_t n = 0;
+    int64_t n;
 
     REQUIRE(fixture_open(&f));
     want = skmt_translate(f.model, text, &e);
@@ -128,8 +139,12 @@ TEST(translate_session_and_stream_agree)
             SKMT_OK);
     CHECK_INT(skmt_stream_push(stream, text, NULL, &e), SKMT_OK);
     CHECK_INT(skmt_stream_flush(stream, &e), SKMT_OK);
-    skmt_stream_counts(stream, &n, NULL, NULL);
-    CHECK_INT(n, 1);
+    CHECK_INT(stream_count(stream, "texts"), 1);
+    CHECK_INT(stream_count(stream, "sentences"), 2);
+    CHECK(stream_count(stream, "tokens") > 0);
+    CHECK(stream_count(stream, "passes") > 0);
+    CHECK_INT(stream_count(stream, "words"), -1);
+    CHECK(skmt_stream_stat(stream, -1, &n) == NULL && n == 0);
     skmt_stream_free(stream);
     skmt_free(want);
     fixture_close(&f);
@@ -138,20 +153,20 @@ TEST(translate_session_and_stream_agree)
 TEST(models_have_facts)
 {
     struct fixture f;
-    const char *name;
+    const char *name, *value;
     int n = 0;
 
     REQUIRE(fixture_open(&f));
-    for (; (name = skmt_model_fact_name(f.model, n)); n++)
-        CHECK(skmt_model_fact(f.model, name) != NULL);
-    CHECK(n > 10);
-    CHECK_STR(skmt_model_fact(f.model, "name"), "tiny");
-    CHECK_STR(skmt_model_fact(f.model, "type"), "int8");
-    CHECK_STR(skmt_model_fact(f.model, "d_model"), "32");
-    CHECK_STR(skmt_model_fact(f.model, "source_lang"), "xx");
-    CHECK_INT(strlen(skmt_model_fact(f.model, "checksum")), 16);
-    CHECK(skmt_model_fact(f.model, "color") == NULL);
-    CHECK(skmt_model_fact_name(f.model, -1) == NULL);
+    for (; (name = skmt_model_fact(f.model, n, &value)); n++)
+        CHECK_STR(skmt_model_get(f.model, name), value);
+    CHECK(n > 10 && value == NULL);
+    CHECK_STR(skmt_model_get(f.model, "name"), "tiny");
+    CHECK_STR(skmt_model_get(f.model, "type"), "int8");
+    CHECK_STR(skmt_model_get(f.model, "d_model"), "32");
+    CHECK_STR(skmt_model_get(f.model, "source_lang"), "xx");
+    CHECK_INT(strlen(skmt_model_get(f.model, "checksum")), 16);
+    CHECK(skmt_model_get(f.model, "color") == NULL);
+    CHECK(skmt_model_fact(f.model, -1, &value) == NULL);
     CHECK(strlen(skmt_version()) >= 5 && strlen(skmt_isa()) >= 3);
     CHECK(strlen(skmt_cpu()) > 0);
     fixture_close(&f);

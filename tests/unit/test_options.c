@@ -20,7 +20,7 @@ static void list_all(const struct options *o, char *out)
 {
     struct option_info info;
 
-    for (int i = 0; option_describe(i, &info); i++)
+    for (int i = 0; option_describe(OPTIONS_TRANSLATE, i, &info); i++)
         out += sprintf(out, "%s=%s\n", info.name, text_of(o, info.name));
 }
 
@@ -31,14 +31,14 @@ TEST(defaults_read_back_as_listed)
     int n = 0;
 
     options_defaults(&o);
-    for (; option_describe(n, &info); n++) {
+    for (; option_describe(OPTIONS_TRANSLATE, n, &info); n++) {
         CHECK_STR(text_of(&o, info.name), info.fallback);
         CHECK(strlen(info.help) > 3 &&
               info.help[strlen(info.help) - 1] != '.');
     }
     CHECK(n >= 10);
-    CHECK(!option_describe(-1, &info));
-    CHECK(!option_describe(n, &info));
+    CHECK(!option_describe(OPTIONS_TRANSLATE, -1, &info));
+    CHECK(!option_describe(OPTIONS_TRANSLATE, n, &info));
 }
 
 /* The defaults must be those of docs/method.md. */
@@ -209,7 +209,7 @@ TEST(steering_options_have_a_list_of_their_own)
 
     REQUIRE(!skmt_options_new(&o, &e));
     for (int i = 0; i < (int)COUNT(want); i++) {
-        REQUIRE(skmt_steer_option_describe(i, &info));
+        REQUIRE(skmt_option_describe(SKMT_OPTIONS_STEER, i, &info));
         CHECK_STR(info.name, want[i].name);
         CHECK_STR(info.fallback, want[i].fallback);
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
@@ -218,7 +218,7 @@ TEST(steering_options_have_a_list_of_their_own)
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
     }
-    CHECK(!skmt_steer_option_describe((int)COUNT(want), &info));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_STEER, (int)COUNT(want), &info));
     skmt_options_free(o);
 }
 
@@ -342,7 +342,7 @@ TEST(retrieval_options_have_a_list_of_their_own)
 
     REQUIRE(!skmt_options_new(&o, &e));
     for (int i = 0; i < (int)COUNT(want); i++) {
-        REQUIRE(skmt_search_option_describe(i, &info));
+        REQUIRE(skmt_option_describe(SKMT_OPTIONS_SEARCH, i, &info));
         CHECK_STR(info.name, want[i].name);
         CHECK_STR(info.fallback, want[i].fallback);
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
@@ -350,11 +350,14 @@ TEST(retrieval_options_have_a_list_of_their_own)
                   SKMT_ERR_ARGUMENT);
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
-        for (int k = 0; skmt_option_describe(k, &other); k++)
+        for (int k = 0;
+             skmt_option_describe(SKMT_OPTIONS_TRANSLATE, k, &other); k++)
             CHECK(strcmp(other.name, info.name) != 0);
     }
-    CHECK(!skmt_search_option_describe((int)COUNT(want), &info));
-    CHECK(!skmt_search_option_describe(-1, &info));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_SEARCH, (int)COUNT(want), &info));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_SEARCH, -1, &info));
+    CHECK(!skmt_option_describe((skmt_option_group)99, 0, &info));
+    CHECK(!skmt_option_describe((skmt_option_group)-1, 0, &info));
     skmt_options_free(o);
 }
 
@@ -368,13 +371,13 @@ TEST(public_and_internal_options_agree)
     int i = 0;
 
     REQUIRE(!skmt_options_new(&o, &e));
-    for (; option_describe(i, &in); i++) {
-        CHECK(skmt_option_describe(i, &pub));
+    for (; option_describe(OPTIONS_TRANSLATE, i, &in); i++) {
+        CHECK(skmt_option_describe(SKMT_OPTIONS_TRANSLATE, i, &pub));
         CHECK_STR(pub.name, in.name);
         CHECK_STR(pub.kind, in.kind);
         CHECK_STR(pub.fallback, skmt_options_get(o, pub.name));
     }
-    CHECK(!skmt_option_describe(i, &pub));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_TRANSLATE, i, &pub));
     CHECK_INT(skmt_options_set(o, "beam", "9", &e), SKMT_OK);
     CHECK_STR(skmt_options_get(o, "beam"), "9");
     CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ERR_ARGUMENT);

@@ -494,11 +494,11 @@ TEST(files_come_in_and_go_out)
     OK(skmt_import_set(how, "source-lang", "de", &err));
     OK(skmt_import_set(how, "target-lang", "en", &err));
     OK(skmt_tm_import(tm, NULL, paths, 2, how, &err));
-    CHECK_INT(skmt_import_count(how, "pairs"), 5);
-    CHECK_INT(skmt_import_count(how, "texts"), 3);
-    CHECK_INT(skmt_import_count(how, "empty"), 1);
-    CHECK_INT(skmt_import_count(how, "bad"), 0);
-    CHECK_INT(skmt_import_count(how, "color"), -1);
+    CHECK_INT(import_count(how, "pairs"), 5);
+    CHECK_INT(import_count(how, "texts"), 3);
+    CHECK_INT(import_count(how, "empty"), 1);
+    CHECK_INT(import_count(how, "bad"), 0);
+    CHECK_INT(import_count(how, "color"), -1);
     CHECK(seen.calls >= 2 && seen.done == seen.total && seen.units == 5);
     CHECK_INT(seen.total, 34 + 20);
     OK(skmt_tm_get_info(tm, 0, &info, &err));
@@ -587,8 +587,8 @@ TEST(an_import_that_fails_changes_nothing)
     skmt_import_rejects(how, count_rejects, &rejects);
     OK(skmt_tm_import(tm, NULL, &bad, 1, how, &err));
     CHECK_INT(rejects, 1);
-    CHECK_INT(skmt_import_count(how, "bad"), 1);
-    CHECK_INT(skmt_import_count(how, "pairs"), 2);
+    CHECK_INT(import_count(how, "bad"), 1);
+    CHECK_INT(import_count(how, "pairs"), 2);
     CHECK_INT(found(tm, "eins"), 1);
     OK(skmt_tm_set(tm, NULL, "source-lang", "de-CH", &err));
     OK(skmt_import_set(how, "source-lang", "fr", &err));
@@ -614,7 +614,7 @@ static void *import_fifo(void *user)
     OK(skmt_import_new(&how, &err));
     skmt_import_set(how, "format", "tsv", &err);
     CHECK_INT(skmt_tm_import(tm, NULL, &p->fifo, 1, how, &err), SKMT_OK);
-    p->pairs = skmt_import_count(how, "pairs");
+    p->pairs = import_count(how, "pairs");
     skmt_import_free(how);
     skmt_tm_close(tm);
     return NULL;

@@ -100,4 +100,15 @@ static inline int problems(skmt_tm *tm)
     return n;
 }
 
+/* A count of an import; -1 if there is none with this name. */
+static inline int64_t import_count(const skmt_import *im, const char *name)
+{
+    const char *it;
+    int64_t value;
+
+    for (int i = 0; (it = skmt_import_stat(im, i, &value)); i++)
+        if (!strcmp(it, name)) return value;
+    return -1;
+}
+
 #endif
