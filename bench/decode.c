@@ -152,7 +152,7 @@ static void read_lines(struct bench *b)
 
 static void print_pieces(const skmt_result *r)
 {
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
 
     for (int s = 0; s < skmt_result_segs(r); s++)
         for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
@@ -166,7 +166,7 @@ static int delivered(void *user, uint64_t line, skmt_result *r,
                      const skmt_error *e)
 {
     struct bench *b = user;
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
 
     (void)line;
     if (!r) die(e->message);

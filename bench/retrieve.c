@@ -167,7 +167,7 @@ static void print_stats(struct bench *b)
 
 static void print_info(struct bench *b)
 {
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_error e;
 
     check(skmt_tm_get_info(b->tm, 0, &info, &e), &e);
@@ -207,14 +207,14 @@ static double search_ms(struct bench *b, const char *text)
 {
     double begin = now_ms();
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_error e;
     size_t bytes = 0;
 
     check(skmt_tm_search(b->tm, text, NULL, b->model, &found, &e), &e);
     for (int i = 0; i < skmt_matches_count(found); i++) {
         skmt_matches_get(found, i, &m);
-        bytes += strlen(m.pair.source) + strlen(m.pair.target);
+        bytes += strlen(m.pair->source) + strlen(m.pair->target);
     }
     skmt_matches_free(found);
     return bytes == (size_t)-1 ? 0 : now_ms() - begin;
@@ -331,7 +331,7 @@ static void finder(struct bench *b, int in, int out, long run)
 {
     char text[100];
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_error e;
     double ms;
     int i;
@@ -346,7 +346,7 @@ static void finder(struct bench *b, int in, int out, long run)
         ms = now_ms() - ms;
         if (!skmt_matches_count(found)) die("the addition was not found");
         skmt_matches_get(found, 0, &m);
-        if (strcmp(m.pair.source, text)) die("the addition was not found");
+        if (strcmp(m.pair->source, text)) die("the addition was not found");
         skmt_matches_free(found);
         send_bytes(out, &ms, sizeof ms);
     }

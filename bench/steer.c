@@ -113,7 +113,7 @@ static void read_given_pairs(struct text *t, const json_t *list)
         const json_t *p = json_array_get(list, i);
 
         t->pairs[t->n++] = (skmt_similar){
-            json_string_value(json_array_get(p, 0)),
+            sizeof(skmt_similar), json_string_value(json_array_get(p, 0)),
             json_string_value(json_array_get(p, 1)),
             json_number_value(json_array_get(p, 2)) };
     }
@@ -127,11 +127,12 @@ static void find_pairs(struct text *t)
     check(skmt_tm_search(tm, t->src, NULL, model, &m, &e), &e);
     t->pairs = calloc((size_t)skmt_matches_count(m) + 1, sizeof *t->pairs);
     for (int i = 0; i < skmt_matches_count(m); i++) {
-        skmt_match it;
+        skmt_match it = SKMT_INIT(skmt_match);
 
         skmt_matches_get(m, i, &it);
-        t->pairs[t->n++] = (skmt_similar){ strdup(it.pair.source),
-                                           strdup(it.pair.target),
+        t->pairs[t->n++] = (skmt_similar){ sizeof(skmt_similar),
+                                           strdup(it.pair->source),
+                                           strdup(it.pair->target),
                                            it.similarity };
     }
     skmt_matches_free(m);
@@ -636,7 +637,7 @@ static void count_tokens(const char *path)
     struct err e;
     skmt_tm_cursor *c;
     skmt_error se;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     int found = 0;
     long long pairs = 0, tokens = 0;
 

@@ -13,14 +13,14 @@ static void print_difference(const skmt_matches *found, int i,
                              const char *text)
 {
     size_t begin, end;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     char kind;
 
     skmt_matches_get(found, i, &m);
     for (int k = 0; skmt_matches_edit(found, i, k, &kind, &begin, &end); k++)
         printf("%s%.*s%s", kind == '-' ? "[-" : kind == '+' ? "{+" : "",
                (int)(end - begin),
-               (kind == '+' ? text : m.pair.source) + begin,
+               (kind == '+' ? text : m.pair->source) + begin,
                kind == '-' ? "-]" : kind == '+' ? "+}" : "");
     putchar('\n');
 }
@@ -28,7 +28,7 @@ static void print_difference(const skmt_matches *found, int i,
 static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
 {
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_status st;
 
     /* Without options the search returns the 16 best matches; without a model
@@ -37,7 +37,7 @@ static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
     if (st) return st;
     for (int i = 0; i < skmt_matches_count(found); i++) {
         skmt_matches_get(found, i, &m);
-        printf("%.0f%%  %s\n      ", 100 * m.similarity, m.pair.target);
+        printf("%.0f%%  %s\n      ", 100 * m.similarity, m.pair->target);
         print_difference(found, i, text);
     }
     skmt_matches_free(found);

@@ -16,7 +16,7 @@ static void print_result(const skmt_result *r)
                skmt_result_score(r, h));
         for (int s = 0; s < skmt_result_segs(r); s++) {
             for (int i = 0; i < skmt_result_target_pieces(r, h, s); i++) {
-                skmt_piece p;
+                skmt_piece p = SKMT_INIT(skmt_piece);
 
                 skmt_result_target_piece(r, h, s, i, &p);
                 printf(" %s:%.2f", p.text, p.logprob);

@@ -14,7 +14,7 @@ static void print_words(const skmt_result *r)
 
     printf("%s\n", text);
     for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_target_piece(r, 0, 0, i, &p);
         printf("%4.0f%%  %.*s\n",
@@ -26,7 +26,7 @@ static void print_words(const skmt_result *r)
 static void print_pairs(const skmt_result *r)
 {
     for (int i = 0; i < skmt_result_pairs(r, 0); i++) {
-        skmt_steering pair;
+        skmt_steering pair = SKMT_INIT(skmt_steering);
 
         skmt_result_pair(r, 0, i, &pair);
         printf("%.0f%% similar%s: %s = %s\n", 100 * pair.similarity,

@@ -64,14 +64,38 @@
  * length, because it can contain any bytes.) Where a function accepts NULL, its
  * description says so.
  *
- * ABI. Handles are opaque, the size and layout of public structs never change,
- * and every function is a plain C function, so that foreign-function interfaces
- * can use all of them. */
+ * Structs. A struct that the caller allocates begins with its size, which the
+ * caller sets; SKMT_INIT does that and sets the other members to 0:
+ *
+ *     skmt_pair pair = SKMT_INIT(skmt_pair);
+ *
+ * Later versions may add members at the end. The library writes no more than
+ * `size` bytes, and takes members that do not fit into them for 0. So a program
+ * that was compiled with an older skmt.h works with a newer library. A size
+ * that no version has, such as 0, is SKMT_ERR_ARGUMENT; a function without a
+ * status then writes nothing.
+ *
+ * ABI. Handles are opaque, and every function is a plain C function, so that
+ * foreign-function interfaces can use all of them. */
 #ifndef SKMT_H
 #define SKMT_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The initial value of a struct that begins with its size. */
+#ifdef __cplusplus
+template <class T> inline T skmt_init()
+{
+    T t = T();
+
+    t.size = sizeof t;
+    return t;
+}
+#define SKMT_INIT(type) (skmt_init<type>())
+#else
+#define SKMT_INIT(type) ((type){ .size = sizeof(type) })
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,9 +140,12 @@ typedef enum skmt_status {
     SKMT_ERR_DEADLINE = 9       /* the deadline of a request has passed */
 } skmt_status;
 
+/* An error. The library fills it in, so the caller need not initialize it. It
+ * has no `size`: it always has 512 bytes. */
 typedef struct skmt_error {
     int32_t status;             /* a skmt_status */
     char message[500];          /* what is wrong, without a final period */
+    int32_t reserved[2];        /* 0; for later versions */
 } skmt_error;
 
 /* A few words for a status, such as "out of memory". */
@@ -180,6 +207,7 @@ SKMT_API const char *skmt_options_in_force(skmt_options *o,
 
 /* A description of an option, for help pages and forms. */
 typedef struct skmt_option_info {
+    size_t size;                /* sizeof(skmt_option_info) */
     const char *name;           /* such as "beam" */
     const char *kind;           /* "int", "float", "bool", "size" (such as
                                    256M), or a list of the possible values,
@@ -246,6 +274,7 @@ SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
  * source piece in the input, or of a target piece in the translation of the
  * whole text (skmt_result_text). */
 typedef struct skmt_piece {
+    size_t size;                /* sizeof(skmt_piece) */
     int32_t id;
     float logprob;              /* of a target piece; 0 for source pieces */
     size_t begin, end;
@@ -382,6 +411,7 @@ SKMT_API void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
 /* A description of a memory. The strings are valid until the next call with the
  * same skmt_tm. */
 typedef struct skmt_tm_info {
+    size_t size;                /* sizeof(skmt_tm_info) */
     const char *name;
     const char *source_lang, *target_lang;      /* "" when not known */
     int32_t priority;           /* among equally similar matches, those of the
@@ -402,6 +432,7 @@ SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
 /* A few numbers that identify the content of a file. If none of them has
  * changed, the texts in the file have not changed. */
 typedef struct skmt_tm_state {
+    size_t size;                /* sizeof(skmt_tm_state) */
     uint64_t identity;          /* random, chosen when the file was created */
     int64_t last_change;        /* number of the latest change of its texts */
     int64_t pairs, texts;       /* of all its memories */
@@ -438,6 +469,7 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
  * The other strings that the library returns are never NULL. The other strings
  * that the caller passes may be NULL. */
 typedef struct skmt_pair {
+    size_t size;                /* sizeof(skmt_pair) */
     int64_t id;                 /* unique; not reused after the pair is
                                    deleted */
     const char *memory;         /* the name of its memory */
@@ -517,7 +549,9 @@ SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
 typedef struct skmt_matches skmt_matches;
 /* A match is a text that a search has found. */
 typedef struct skmt_match {
-    skmt_pair pair;             /* the oldest pair of the text */
+    size_t size;                /* sizeof(skmt_match) */
+    const skmt_pair *pair;      /* the oldest pair of the text; valid until the
+                                   matches are freed */
     double similarity;          /* 0 to 1 */
     double score;               /* BM25 */
     int64_t occurrences;        /* number of pairs that share this text */
@@ -634,8 +668,10 @@ SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
 
 /* Translate with n pairs that the caller has found, best first, instead of
  * searching a memory. If n is larger than the option "matches" (or the preset's
- * value), the rest are ignored. */
+ * value), the rest are ignored. All elements of the array have the same
+ * size. */
 typedef struct skmt_similar {
+    size_t size;                /* sizeof(skmt_similar) */
     const char *source, *target;
     double similarity;          /* 0 to 1; returned by skmt_result_pair */
 } skmt_similar;
@@ -776,6 +812,7 @@ SKMT_API void skmt_service_free(skmt_service *s);
  *
  * The similarity is set in both cases. */
 typedef struct skmt_steering {
+    size_t size;                /* sizeof(skmt_steering) */
     const char *source, *target;
     const char *memory;         /* its name; "" for a pair from the caller */
     int64_t id;                 /* 0 for a pair from the caller */
@@ -794,6 +831,7 @@ SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
                                   int i, int *votes);
 /* The vote of one stored state. */
 typedef struct skmt_vote {
+    size_t size;                /* sizeof(skmt_vote) */
     int32_t pair;               /* index for skmt_result_pair */
     int32_t position;           /* of the token in the pair's target, from 0 */
     int32_t id;                 /* the token that got the vote */
@@ -900,15 +938,17 @@ SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    skmt_error *err);
 /* One of several translations of a source. */
 typedef struct skmt_translation {
-    skmt_pair pair;             /* the pair that was confirmed last */
+    size_t size;                /* sizeof(skmt_translation) */
+    const skmt_pair *pair;      /* the pair that was confirmed last */
     int64_t confirmed;          /* its `changed` time */
     int64_t occurrences;        /* number of pairs that share this text */
     int32_t priority;           /* of its memory */
 } skmt_translation;
-/* Called by skmt_tm_contradictions. The strings are valid until the function
- * returns. It must not use the skmt_tm. Return non-zero to stop. */
+/* Called by skmt_tm_contradictions with n translations of a source. All
+ * pointers are valid until the function returns. It must not use the skmt_tm.
+ * Return non-zero to stop. */
 typedef int skmt_contradiction_fn(void *user, const char *source,
-                                  const skmt_translation *list, int n);
+                                  const skmt_translation *const *list, int n);
 /* Call `fn` for each source that has different translations in the memories
  * that `tm` uses. `list` has all of them in order of precedence (see
  * skmt_tm_search). A sentence that is equal to the source gets the translation
@@ -931,6 +971,7 @@ SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
  * written, or when pairs were lost and none was saved. `fn` and `out` may be
  * NULL. */
 typedef struct skmt_recovery {
+    size_t size;                /* sizeof(skmt_recovery) */
     int64_t pairs;              /* pairs saved */
     int64_t doubtful;           /* saved pairs whose source and target are
                                    right, but whose document, author, times or

@@ -347,7 +347,7 @@ static const char *library_heading(const char *command)
 
 static void print_library_options(const char *command, describe_fn *describe)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     printf("\n%s\n", library_heading(command));
     for (int i = 0; describe(i, &info); i++) {
@@ -385,7 +385,7 @@ static void print_option_line(const char *command, const struct opt *o)
 
 static void list_page_options(const struct page *p)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     for (const struct opt *o = p->own; o && o->name; o++) {
         if (!o[1].name) print_option_line(p->command, &record_option);

@@ -193,6 +193,7 @@ static skmt_status create_first_memory(const struct learn_call *c, skmt_tm *tm,
                                        skmt_error *err)
 {
     skmt_tm_info settings = {
+        .size = sizeof settings,
         .name = c->steering.n_names ? c->steering.names[0] : "main",
         .source_lang = skmt_model_get(c->model, "source_lang"),
         .target_lang = skmt_model_get(c->model, "target_lang") };
@@ -208,7 +209,7 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
                                  skmt_error *err)
 {
     const char *name = c->steering.n_names ? c->steering.names[0] : NULL;
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_status st;
     int n;
 
@@ -219,7 +220,8 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
     }
     c->memory = strdup(name);
     if (c->memory) return SKMT_OK;
-    *err = (skmt_error){ SKMT_ERR_NOMEM, "out of memory" };
+    *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                         .message = "out of memory" };
     return SKMT_ERR_NOMEM;
 }
 

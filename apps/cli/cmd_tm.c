@@ -86,7 +86,7 @@ static int check_operands(const struct tm_call *c, const struct subcommand *s)
  * differ from the library's. */
 static int cmd_tm_set_defaults(struct tm_call *c, describe_fn *describe)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
     skmt_error err;
 
     for (int i = 0; describe && describe(i, &info); i++)

@@ -349,14 +349,14 @@ static int translate_push_line(struct translate_run *r,
     if (next_prefix(r, line, &prefix)) return EXIT_TROUBLE;
     if (!writer_expect(&r->out, line))
         return translate_bad_line(r, line, "out of memory");
-    /* The library would take a NUL for the end of the text. With --invalid
-     * replace, which allows it, it becomes a space. */
-    while ((nul = memchr(line->text, 0, line->len))) *nul = ' ';
     if (r->job->pairs && !pair_lines_next(&r->pairs, line)) {
         skmt_stream_flush(r->stream, NULL);
         writer_fail(&r->out, EXIT_TROUBLE, "%s", r->pairs.message);
         return EXIT_TROUBLE;
     }
+    /* The library would take a NUL for the end of the text. With --invalid
+     * replace, which allows it, it becomes a space. */
+    while ((nul = memchr(line->text, 0, line->len))) *nul = ' ';
     if (!(r->job->pairs
           ? skmt_stream_push_with(r->stream, line->text, prefix,
                                   r->pairs.pairs, r->pairs.n, &err)

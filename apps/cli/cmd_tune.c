@@ -177,7 +177,7 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
         "threads", "batch", "nbest", "attention", "invalid", "early-stop",
         NULL };
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     for (int i = 0; skmt_option_describe(group, i, &info); i++) {
         const char *value = skmt_options_get(c->options, info.name);

@@ -149,7 +149,7 @@ static bool find_words(struct explain *x)
 
     for (int i = 0; i < n; i++) {
         bool last;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         last = i + 1 == n && p.begin == p.end;
@@ -209,13 +209,13 @@ static bool add_votes(struct explain *x, int word, double *weight)
     memset(weight, 0, (size_t)x->n_pairs * sizeof *weight);
     for (int i = w->first; i < w->first + w->n; i++) {
         double lambda;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int n;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
         for (int k = 0; k < n; k++) {
-            skmt_vote v;
+            skmt_vote v = SKMT_INIT(skmt_vote);
 
             skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
             if (v.pair < 0 || v.pair >= x->n_pairs) continue;
@@ -310,7 +310,7 @@ static bool explain_locate(struct explain *x, const struct explain_pair *pair,
                                   &split, err)) return false;
     for (int i = pair->first; i < pair->first + pair->n; i++) {
         struct explain_place *p = &x->places[i];
-        skmt_piece piece;
+        skmt_piece piece = SKMT_INIT(skmt_piece);
 
         p->begin = p->end = 0;
         if (!piece_at(split, p->position, &piece) || piece.id != p->id
@@ -332,6 +332,7 @@ static bool explain_add_pairs(struct explain *x)
         if (!explain_grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
             return false;
         x->pairs[i] = (struct explain_pair){ .n = 0 };
+        x->pairs[i].match = SKMT_INIT(skmt_steering);
         skmt_result_pair(x->r, x->seg, i, &x->pairs[i].match);
         x->n_pairs++;
     }
@@ -370,7 +371,7 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
     jput_key(t, "pairs");
     textbuf_adds(t, "[");
     for (int i = 0; i < n; i++) {
-        skmt_steering s;
+        skmt_steering s = SKMT_INIT(skmt_steering);
 
         skmt_result_pair(r, seg, i, &s);
         if (s.exact) n = 1;
@@ -405,11 +406,11 @@ int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
     int n = 0;
 
     for (; seg < end; seg++) {
-        skmt_steering s;
+        skmt_steering s = SKMT_INIT(skmt_steering);
 
         skmt_result_pair(r, seg, 0, &s);
         for (int i = 1; s.exact && i < skmt_result_pairs(r, seg); i++) {
-            skmt_steering other;
+            skmt_steering other = SKMT_INIT(skmt_steering);
 
             skmt_result_pair(r, seg, i, &other);
             if (!n++) textbuf_adds(t, "[");
@@ -430,7 +431,7 @@ void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
     jput_key(t, "votes");
     textbuf_adds(t, "[");
     for (int k = 0; k < n; k++) {
-        skmt_vote v;
+        skmt_vote v = SKMT_INIT(skmt_vote);
 
         skmt_result_vote(r, hyp, seg, i, k, &v);
         jput_comma(t);

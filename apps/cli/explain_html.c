@@ -208,13 +208,13 @@ static void put_vote(struct html *h, const struct explain *x,
 static void put_token(struct html *h, const struct explain *x, int i)
 {
     struct textbuf *t = &h->t;
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
     int n;
     double lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
 
     skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
     for (int k = 0; k < n || k == 0; k++) {
-        skmt_vote v = { .pair = -1 };
+        skmt_vote v = { .size = sizeof v, .pair = -1 };
 
         textbuf_adds(t, "<tr>");
         if (k == 0) {
@@ -270,7 +270,7 @@ static const struct explain_place *link_target(const struct explain *x,
 static void put_link(struct html *h, const struct explain *x, int word)
 {
     const struct explain_place *p = link_target(x, word);
-    skmt_vote v = { .pair = -1 };
+    skmt_vote v = { .size = sizeof v, .pair = -1 };
     int n = 0, i = x->words[word].first;
 
     for (; !p && !n && i < x->words[word].first + x->words[word].n; i++) {
@@ -292,7 +292,7 @@ static void put_pieces(struct html *h, const struct explain *x,
 
     for (int i = w->first; i < w->first + w->n; i++) {
         double weight = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         if (p.begin < w->begin) p.begin = w->begin;

@@ -76,12 +76,12 @@ static void explain_text_put_translation(struct explain_output *o,
 
     for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
         int n = skmt_result_target_pieces(r, hyp, sentence);
-        skmt_steering s;
+        skmt_steering s = SKMT_INIT(skmt_steering);
 
         skmt_result_pair(r, sentence, 0, &s);
         if (s.exact) weight = 1;
         for (int i = 0; i < n; i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, hyp, sentence, i, &p);
             if (p.begin > at)
@@ -133,7 +133,7 @@ static int find_vote_runs(const struct explain *x,
     int n = 0;
 
     for (int i = w->first; i < w->first + w->n; i++) {
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int votes;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
@@ -141,7 +141,7 @@ static int find_vote_runs(const struct explain *x,
         /* This is only called for the number of votes. */
         skmt_result_trust(x->r, x->hyp, x->seg, i, &votes);
         for (int k = 0; k < votes; k++) {
-            skmt_vote v;
+            skmt_vote v = SKMT_INIT(skmt_vote);
 
             skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
             if (v.pair >= 0 && v.pair < x->n_pairs)

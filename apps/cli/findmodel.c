@@ -76,7 +76,7 @@ int model_find(skmt_model **out, const char *name, const char **path)
 {
     const char *default_name = getenv("SKMT_MODEL");
     char tried[4 * PATH_MAX] = "";
-    skmt_error err = { 0, "" };
+    skmt_error err = { 0 };
 
     *out = NULL;
     if (!name && default_name && default_name[0]) name = default_name;

@@ -75,7 +75,8 @@ skmt_status learn_translate(struct learn_call *c, const char *source,
     textbuf_add(&c->source, source, len);
     copy_translation(c);
     if (!c->source.failed && !c->text.failed) return SKMT_OK;
-    *err = (skmt_error){ SKMT_ERR_NOMEM, "out of memory" };
+    *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                         .message = "out of memory" };
     return SKMT_ERR_NOMEM;
 }
 
@@ -86,7 +87,7 @@ double learn_similarity(const struct learn_call *c, bool *exact)
 
     *exact = false;
     for (int sentence = 0; sentence < n; sentence++) {
-        skmt_steering s;
+        skmt_steering s = SKMT_INIT(skmt_steering);
 
         if (!skmt_result_pairs(c->result, sentence)) continue;
         skmt_result_pair(c->result, sentence, 0, &s);

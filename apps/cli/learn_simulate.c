@@ -356,7 +356,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
     struct input_line line = { .file = s->c->simulate,
                                .number = i + 1,
                                .bytes = 1 };
-    skmt_error err = { SKMT_ERR_NOMEM, "out of memory" };
+    skmt_error err = { .status = SKMT_ERR_NOMEM, .message = "out of memory" };
 
     if (!writer_expect(&s->scored, &line)
         || (s->to_output && !writer_expect(&s->out, &line))
@@ -371,7 +371,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
 /* Create an empty memory for a document and search only that one. */
 static int begin_document(struct simulation *s, const char *memory)
 {
-    skmt_tm_info settings = { .name = memory };
+    skmt_tm_info settings = { .size = sizeof settings, .name = memory };
     skmt_error err;
 
     if (!skmt_tm_create(s->tm, &settings, &err)

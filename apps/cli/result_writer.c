@@ -218,7 +218,7 @@ static void put_source(struct textbuf *t, const skmt_result *r, int seg)
     jput_key(t, "source");
     textbuf_adds(t, "[");
     for (int i = 0; i < n; i++) {
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_source_piece(r, seg, i, &p);
         jput_comma(t);
@@ -250,7 +250,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
     textbuf_adds(t, "[");
     for (int i = 0; i < n; i++) {
         const float *row;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int width = 0;
 
         skmt_result_target_piece(r, hyp, seg, i, &p);
@@ -270,7 +270,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
 /* Mark a sentence whose stored translation was reused; it has no tokens. */
 static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
 {
-    skmt_steering pair;
+    skmt_steering pair = SKMT_INIT(skmt_steering);
 
     skmt_result_pair(r, seg, 0, &pair);
     if (!pair.exact) return;

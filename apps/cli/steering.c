@@ -239,8 +239,9 @@ static bool pair_lines_append(struct pair_lines *p, const json_t *pair)
     if (!source || !target || (similarity && !json_is_number(similarity)))
         return false;
     assert(p->n < p->cap);
-    p->pairs[p->n++] = (skmt_similar){ source, target,
-                                       json_number_value(similarity) };
+    p->pairs[p->n++] = (skmt_similar){
+        .size = sizeof(skmt_similar), .source = source, .target = target,
+        .similarity = json_number_value(similarity) };
     return true;
 }
 

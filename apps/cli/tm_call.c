@@ -213,7 +213,7 @@ int tm_failed(struct tm_call *c, const skmt_error *err)
 const char *tm_memory_name(struct tm_call *c)
 {
     const char *name = tm_value(c, "name");
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     int n = 0;
 
     if (!name && !skmt_tm_count(c->tm, &n, NULL) && n == 1
@@ -240,7 +240,7 @@ int tm_memory_info(struct tm_call *c, skmt_tm_info *out)
 int tm_put_memories(struct tm_call *c, tm_row_fn *row)
 {
     struct textbuf *t = &c->out;
-    skmt_tm_info m;
+    skmt_tm_info m = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     int n;
 

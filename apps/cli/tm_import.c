@@ -251,7 +251,7 @@ static int print_import_notes(const struct import_call *im)
 {
     struct tm_call *c = im->c;
     const char *missing;
-    skmt_tm_info m;
+    skmt_tm_info m = SKMT_INIT(skmt_tm_info);
     int status = tm_memory_info(c, &m);
 
     if (status) return status;

@@ -23,7 +23,8 @@ static int pair_failed(struct tm_call *c, const skmt_error *err)
 static skmt_status add_one(struct tm_call *c, const char *source,
                            const char *target, skmt_error *err)
 {
-    skmt_pair pair = { .source = source, .target = target,
+    skmt_pair pair = { .size = sizeof pair,
+                       .source = source, .target = target,
                        .document = tm_value(c, "document"),
                        .author = tm_value(c, "author") };
     int64_t id = 0;
@@ -122,7 +123,7 @@ static void tm_pairs_put_pair(struct textbuf *t, const skmt_pair *p)
 static int print_pair(struct tm_call *c, int64_t id)
 {
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
 
     if (skmt_tm_get(c->tm, id, &p, &err)) return pair_failed(c, &err);
     if (c->json) {
@@ -231,7 +232,7 @@ static skmt_status replace_by_empty(struct tm_call *c, const skmt_tm_info *m,
 static int delete_all(struct tm_call *c)
 {
     char question[512];
-    skmt_tm_info m;
+    skmt_tm_info m = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     int64_t n;
     int status = tm_open(c, SKMT_TM_WRITE);

@@ -61,7 +61,7 @@ static void put_differences(struct search_call *s, const skmt_matches *m, int i,
     char kind;
 
     for (int k = 0; skmt_matches_edit(m, i, k, &kind, &begin, &end); k++)
-        put_edit(s, kind, (kind == '+' ? text : match->pair.source) + begin,
+        put_edit(s, kind, (kind == '+' ? text : match->pair->source) + begin,
                  end - begin);
 }
 
@@ -70,7 +70,7 @@ static void put_differences(struct search_call *s, const skmt_matches *m, int i,
 static void put_provenance(struct search_call *s, const skmt_match *match)
 {
     struct textbuf *t = &s->c->out;
-    const skmt_pair *p = &match->pair;
+    const skmt_pair *p = match->pair;
 
     textbuf_addf(t, "id %lld", (long long)p->id);
     if (p->origin[0]) {
@@ -96,7 +96,7 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
                       const char *text)
 {
     struct textbuf *t = &s->c->out;
-    skmt_match match;
+    skmt_match match = SKMT_INIT(skmt_match);
 
     skmt_matches_get(m, i, &match);
     tm_search_put_style(s, bold);
@@ -105,7 +105,7 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
     textbuf_adds(t, "  ");
     put_differences(s, m, i, &match, text);
     textbuf_adds(t, "\n      ");
-    put_visible(t, match.pair.target, strlen(match.pair.target));
+    put_visible(t, match.pair->target, strlen(match.pair->target));
     textbuf_adds(t, "\n      ");
     tm_search_put_style(s, dim);
     put_provenance(s, &match);
@@ -148,7 +148,7 @@ static void jput_edits(struct textbuf *t, const skmt_matches *m, int i)
 
 static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
 {
-    skmt_match match;
+    skmt_match match = SKMT_INIT(skmt_match);
 
     skmt_matches_get(m, i, &match);
     textbuf_adds(t, "{");
@@ -157,7 +157,7 @@ static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
     jput_key(t, "score");
     jput_number(t, match.score);
     jput_int(t, "occurrences", match.occurrences);
-    jput_pair(t, &match.pair);
+    jput_pair(t, match.pair);
     jput_edits(t, m, i);
     textbuf_adds(t, "}");
 }

@@ -116,7 +116,7 @@ static int tm_stats_measure(struct tm_call *c, struct input_line *line,
                             struct histogram *h)
 {
     skmt_matches *m;
-    skmt_match best = { .similarity = 0 };
+    skmt_match best = SKMT_INIT(skmt_match);
     skmt_error err;
 
     if (memchr(line->text, 0, line->len))

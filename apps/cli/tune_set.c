@@ -177,7 +177,7 @@ static bool is_selected_memory(const struct steering *s, const char *name)
  * *pairs is 0 if the memory is not selected. */
 static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
 {
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     bool selected;
 
@@ -221,7 +221,7 @@ static int visit_pairs(struct tune_call *c, struct pair_selector *sel,
 {
     int status = EXIT_DONE, found = 1;
     skmt_tm_cursor *cur;
-    skmt_pair pair;
+    skmt_pair pair = SKMT_INIT(skmt_pair);
     skmt_error err;
 
     if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
@@ -400,14 +400,16 @@ static int copy_matches(struct tune_set *s, struct tune_sentence *sentence,
 
     if (!found) return tune_set_out_of_memory();
     for (int i = 0; i < skmt_matches_count(m) && n < max_pairs; i++) {
-        skmt_match match;
+        skmt_match match = SKMT_INIT(skmt_match);
 
         skmt_matches_get(m, i, &match);
-        if (is_left_out(s, sentence, match.pair.source)) continue;
+        if (is_left_out(s, sentence, match.pair->source)) continue;
         same = same || equal_trimmed(sentence->text, sentence->len,
-                                     match.pair.source);
-        found[n++] = (skmt_similar){ match.pair.source, match.pair.target,
-                                     match.similarity };
+                                     match.pair->source);
+        found[n++] = (skmt_similar){ .size = sizeof *found,
+                                     .source = match.pair->source,
+                                     .target = match.pair->target,
+                                     .similarity = match.similarity };
     }
     if (n) s->similarity += found[0].similarity;
     if (same) s->n_same++;

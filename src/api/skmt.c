@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/handles.h"
+#include "api/sized.h"
 #include "base/invariant.h"
 #include "engine/result.h"
 #include "engine/session.h"
@@ -17,6 +18,7 @@
 _Static_assert(sizeof(skmt_error) == sizeof(struct err), "same layout");
 _Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
                "same layout");
+_Static_assert(sizeof(skmt_error) == 512, "programs rely on it");
 /* The list of statuses is the same. */
 #define SKMT_ERR_OK SKMT_OK
 #define S(name, text) \
@@ -123,9 +125,9 @@ int skmt_option_describe(skmt_option_group group, int i, skmt_option_info *out)
     struct option_info info;
 
     if (!option_describe((enum option_group)group, i, &info)) return 0;
-    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
-                               info.help };
-    return 1;
+    return !sized_put(SIZED_skmt_option_info, out, &(skmt_option_info){
+        .name = info.name, .kind = info.kind, .fallback = info.fallback,
+        .help = info.help }, NULL);
 }
 
 /* ---- translating ----------------------------------------------------- */
@@ -315,12 +317,15 @@ void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                               skmt_piece *out)
 {
     const struct sentence *s = skmt_sentence_at(r, seg);
-    const struct piece *p;
+    skmt_piece piece = { .id = -1, .text = "" };
 
-    *out = (skmt_piece){ -1, 0, 0, 0, "" };
-    if (!s || i < 0 || (size_t)i >= s->n_pieces) return;
-    p = &s->pieces[i];
-    *out = (skmt_piece){ p->id, 0, p->begin, p->end, piece_text(r, p->id) };
+    if (s && i >= 0 && (size_t)i < s->n_pieces) {
+        const struct piece *p = &s->pieces[i];
+
+        piece = (skmt_piece){ .id = p->id, .begin = p->begin, .end = p->end,
+                              .text = piece_text(r, p->id) };
+    }
+    sized_put(SIZED_skmt_piece, out, &piece, NULL);
 }
 
 int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
@@ -335,16 +340,19 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
     const struct translation *whole = translation_at(r, hyp);
-    const struct target_text *t;
-    size_t at;
+    skmt_piece piece = { .id = -1, .text = "" };
 
-    *out = (skmt_piece){ -1, 0, 0, 0, "" };
-    if (!h || i < 0 || i >= h->n) return;
-    t = &skmt_sentence_at(r, seg)->targets[whole->choice[seg]];
-    at = whole->offset[seg];
-    *out = (skmt_piece){ h->tokens[i], h->logprobs[i],
-                         at + (i ? t->ends[i - 1] : 0), at + t->ends[i],
-                         piece_text(r, h->tokens[i]) };
+    if (h && i >= 0 && i < h->n) {
+        const struct target_text *t =
+            &skmt_sentence_at(r, seg)->targets[whole->choice[seg]];
+        size_t at = whole->offset[seg];
+
+        piece = (skmt_piece){ .id = h->tokens[i], .logprob = h->logprobs[i],
+                              .begin = at + (i ? t->ends[i - 1] : 0),
+                              .end = at + t->ends[i],
+                              .text = piece_text(r, h->tokens[i]) };
+    }
+    sized_put(SIZED_skmt_piece, out, &piece, NULL);
 }
 
 const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 
 #include "api/public_pair.h"
+#include "api/sized.h"
 #include "api/tm_handle.h"
 #include "engine/pairfinder.h"
 #include "text/utf8.h"
 
 struct public_match {
-    skmt_match m;
-    struct strbuf text;         /* the strings of m.pair */
+    skmt_match m;               /* points to `pair` */
+    skmt_pair pair;
+    struct strbuf text;         /* the strings of the pair */
     struct stretches edits;     /* differences from the query */
     bool compared;              /* edits is set; it is computed when it is
                                    first needed */
@@ -58,10 +60,11 @@ static enum status read_match(skmt_tm *tm, const struct match *from,
     if (st || !occurrences || !m) return st;
     to->n++;
     strbuf_init(&match->text, 0);
+    match->m.pair = &match->pair;
     match->m.similarity = from->similarity;
     match->m.score = from->score;
     match->m.occurrences = occurrences;
-    return public_pair(&match->text, &p, m, &match->m.pair, e);
+    return public_pair(&match->text, &p, m, &match->pair, e);
 }
 
 /* Read all matches in one transaction, because a transaction takes a tenth of
@@ -118,8 +121,8 @@ void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out)
 {
     const struct public_match *match = match_at(m, i);
 
-    *out = match ? match->m : (skmt_match){ 0 };
-    if (!match) public_pair_empty(&out->pair);
+    sized_put(SIZED_skmt_match, out, match ? &match->m : &(skmt_match){
+        .pair = public_pair_none() }, NULL);
 }
 
 int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
@@ -134,7 +137,7 @@ int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
     *begin = *end = 0;
     if (!match) return 0;
     if (!match->compared)
-        match->compared = !differences(str_of(match->m.pair.source),
+        match->compared = !differences(str_of(match->pair.source),
                                        str_of(m->query), &match->edits, NULL);
     if (!match->compared || k < 0 || (size_t)k >= match->edits.n) return 0;
     s = &match->edits.at[k];

@@ -2,6 +2,7 @@
  * memory and explains how pairs influenced a result. */
 #include <stdlib.h>
 
+#include "api/sized.h"
 #include "api/tm_handle.h"
 #include "base/invariant.h"
 #include "engine/session.h"
@@ -106,31 +107,45 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
     return (skmt_status)stream_set_memory(s->s, &m, err_of(err));
 }
 
+/* Convert and check element i of an array of the caller, whose elements have
+ * the size of the first. */
+static enum status similar_pair_of(const skmt_similar *pairs, int i,
+                                   struct similar_pair *out, struct err *e)
+{
+    size_t size = sized_size(pairs);
+    const char *at = (const char *)pairs + (size_t)i * size;
+    skmt_similar p;
+    enum status st = sized_get(SIZED_skmt_similar, &p, at, e);
+
+    if (st) return st;
+    if (p.size != size)
+        return err_set(e, ST_ARGUMENT, "the size of pair %d is %zu, and that "
+                       "of the first one is %zu", i + 1, p.size, size);
+    *out = (struct similar_pair){ str_of(p.source), str_of(p.target),
+                                  p.similarity };
+    if (utf8_check(out->source.p, out->source.n) == out->source.n &&
+        utf8_check(out->target.p, out->target.n) == out->target.n)
+        return ST_OK;
+    return err_set(e, ST_TEXT, "pair %d is not valid UTF-8", i + 1);
+}
+
 enum status similar_pairs_of(const skmt_similar *pairs, int n,
                              struct similar_pair **out, struct err *e)
 {
-    struct similar_pair *p = calloc(n > 0 ? (size_t)n : 1, sizeof *p);
+    struct similar_pair *p;
+    enum status st = ST_OK;
 
-    *out = p;
-    if (!p) return err_nomem(e, "pairs");
-    if (n < 0) {
-        free(p);
-        *out = NULL;
+    *out = NULL;
+    if (n < 0)
         return err_set(e, ST_ARGUMENT, "the number of pairs is negative: %d",
                        n);
-    }
-    for (int i = 0; i < n; i++) {
-        p[i] = (struct similar_pair){ str_of(pairs[i].source),
-                                      str_of(pairs[i].target),
-                                      pairs[i].similarity };
-        if (utf8_check(p[i].source.p, p[i].source.n) == p[i].source.n &&
-            utf8_check(p[i].target.p, p[i].target.n) == p[i].target.n)
-            continue;
-        free(p);
-        *out = NULL;
-        return err_set(e, ST_TEXT, "pair %d is not valid UTF-8", i + 1);
-    }
-    return ST_OK;
+    p = calloc(n ? (size_t)n : 1, sizeof *p);
+    if (!p) return err_nomem(e, "pairs");
+    for (int i = 0; i < n && !st; i++)
+        st = similar_pair_of(pairs, i, &p[i], e);
+    if (st) free(p);
+    else *out = p;
+    return st;
 }
 
 skmt_status skmt_session_translate_with(
@@ -191,13 +206,17 @@ void skmt_result_pair(const skmt_result *r, int seg, int i,
                       skmt_steering *out)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
-    struct pair_report p;
+    skmt_steering pair = { .source = "", .target = "", .memory = "" };
 
-    *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
-    if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
-    p = pairset_report(s->pairset, i);
-    *out = (skmt_steering){ p.source, p.target, p.memory, p.pair,
-                            p.similarity, s->stored && !i };
+    if (i >= 0 && i < skmt_result_pairs(r, seg)) {
+        struct pair_report p = pairset_report(s->pairset, i);
+
+        pair = (skmt_steering){ .source = p.source, .target = p.target,
+                                .memory = p.memory, .id = p.pair,
+                                .similarity = p.similarity,
+                                .exact = s->stored && !i };
+    }
+    sized_put(SIZED_skmt_steering, out, &pair, NULL);
 }
 
 /* Return why a token of a translation was chosen; all zeros if nothing was
@@ -232,14 +251,18 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
     const struct engine *en =
         ((const struct result *)(const void *)r)->engine;
     struct explanation why = explanation_at(r, hyp, seg, i);
-    const struct vote *v;
+    skmt_vote found = { .pair = -1, .position = -1, .id = -1, .text = "" };
 
-    *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
-    if (vote < 0 || vote >= why.n) return;
-    v = &why.votes[vote];
-    assert(v->pair >= 0 && v->pair < skmt_result_pairs(r, seg));
-    *out = (skmt_vote){ v->pair, v->pos, v->token, en->piece_text[v->token],
-                        (double)v->distance, (double)v->share };
+    if (vote >= 0 && vote < why.n) {
+        const struct vote *v = &why.votes[vote];
+
+        assert(v->pair >= 0 && v->pair < skmt_result_pairs(r, seg));
+        found = (skmt_vote){ .pair = v->pair, .position = v->pos,
+                             .id = v->token, .text = en->piece_text[v->token],
+                             .distance = (double)v->distance,
+                             .share = (double)v->share };
+    }
+    sized_put(SIZED_skmt_vote, out, &found, NULL);
 }
 
 int skmt_result_passes(const skmt_result *r, int seg)

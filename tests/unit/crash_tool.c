@@ -309,7 +309,7 @@ static bool finds(skmt_tm *tm, int64_t serial)
 {
     char source[TEXT_SIZE];
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_error e;
     bool same = false;
 
@@ -317,7 +317,7 @@ static bool finds(skmt_tm *tm, int64_t serial)
     check(skmt_tm_search(tm, source, NULL, NULL, &found, &e), &e, "search");
     if (skmt_matches_count(found)) {
         skmt_matches_get(found, 0, &m);
-        same = !strcmp(m.pair.source, source);
+        same = !strcmp(m.pair->source, source);
     }
     skmt_matches_free(found);
     return same;
@@ -415,7 +415,7 @@ static void scan(skmt_tm *tm)
 {
     char source[TEXT_SIZE], target[TEXT_SIZE];
     skmt_tm_cursor *c;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_error e;
     int64_t serial;
     int found;

@@ -219,7 +219,7 @@ static double piece_sum(const skmt_result *r, int hyp)
 
     for (int s = 0; s < skmt_result_segs(r); s++)
         for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, hyp, s, i, &p);
             sum += (double)p.logprob;
@@ -279,7 +279,7 @@ static void check_source(const skmt_result *r, const char *text)
         skmt_result_seg_span(r, s, &begin, &end);
         CHECK(begin >= at && begin <= end && end <= len);
         for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_source_piece(r, s, i, &p);
             CHECK(p.begin >= at && p.begin <= p.end && p.end <= len);
@@ -307,7 +307,7 @@ static void check_target(const skmt_result *r, int hyp)
     CHECK_INT(len, strlen(text));
     for (int s = 0; s < skmt_result_segs(r); s++)
         for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, hyp, s, i, &p);
             if (i) CHECK_INT(p.begin, at);
@@ -580,7 +580,7 @@ static int ids_past(const struct fixture *f, const char *text)
 
     for (int h = 0; r && h < skmt_result_hyps(r); h++)
         for (int i = 0; i < skmt_result_target_pieces(r, h, 0); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, h, 0, i, &p);
             if (p.id < TINY_PIECES) continue;
@@ -659,7 +659,7 @@ TEST(indices_out_of_range_give_nothing)
     REQUIRE(r != NULL);
     for (size_t i = 0; i < COUNT(odd); i++) {
         size_t len = 5, begin = 5, end = 5;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int n = 5;
 
         CHECK_STR(skmt_result_text(r, odd[i], &len), "");

@@ -497,7 +497,7 @@ static skmt_status use_memory(const struct scratch *s, skmt_error *e)
     skmt_tm_cursor *c = NULL;
     skmt_tm *tm = NULL;
     skmt_status st;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     int64_t id;
     int more = 1;
 
@@ -528,7 +528,7 @@ static skmt_status use_memory(const struct scratch *s, skmt_error *e)
  * absent. */
 static void check_left(const struct scratch *s)
 {
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_tm *tm = NULL;
     skmt_error e;
     int n = 0, problems = -1;

@@ -204,7 +204,7 @@ TEST(steering_options_have_a_list_of_their_own)
         { "explain", "0", "1", "x" },
     };
     skmt_options *o;
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
     skmt_error e;
 
     REQUIRE(!skmt_options_new(&o, &e));
@@ -337,7 +337,7 @@ TEST(retrieval_options_have_a_list_of_their_own)
         { "analyzer", "standard", "subword", "" },
     };
     skmt_options *o;
-    skmt_option_info info, other;
+    skmt_option_info info = SKMT_INIT(skmt_option_info), other = info;
     skmt_error e;
 
     REQUIRE(!skmt_options_new(&o, &e));
@@ -365,7 +365,7 @@ TEST(retrieval_options_have_a_list_of_their_own)
 TEST(public_and_internal_options_agree)
 {
     skmt_options *o;
-    skmt_option_info pub;
+    skmt_option_info pub = SKMT_INIT(skmt_option_info);
     struct option_info in;
     skmt_error e;
     int i = 0;

@@ -101,7 +101,7 @@ static int64_t key_stat(skmt_keys *k, const char *what)
 
 TEST(a_stored_sentence_is_taken_as_it_stands)
 {
-    skmt_steering p;
+    skmt_steering p = SKMT_INIT(skmt_steering);
     skmt_session *s;
     skmt_result *r;
     struct desk d;
@@ -142,7 +142,7 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     static const char line[] = "the in. Then and of the.";
     skmt_session *s;
     skmt_result *r;
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
     struct desk d;
     size_t begin, end;
 
@@ -288,7 +288,7 @@ TEST(trust_can_be_taken_away)
 static int longest_run(const skmt_result *r)
 {
     int most = 0, run = 0;
-    skmt_piece before = { .id = -1 }, now;
+    skmt_piece before = { .id = -1 }, now = SKMT_INIT(skmt_piece);
 
     for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
         int votes;
@@ -361,7 +361,7 @@ static void check_votes(const skmt_result *r, int i, int n_pairs)
     double sum = 0, last = -1;
     int n;
     double trust = skmt_result_trust(r, 0, 0, i, &n);
-    skmt_vote v;
+    skmt_vote v = SKMT_INIT(skmt_vote);
 
     CHECK(trust >= 0 && trust <= 1 && n <= 2);
     for (int k = 0; k < n; k++) {
@@ -380,7 +380,7 @@ TEST(explanations_name_pairs_and_places)
 {
     skmt_session *s;
     skmt_result *r;
-    skmt_steering p;
+    skmt_steering p = SKMT_INIT(skmt_steering);
     struct desk d;
     int n;
 
@@ -413,15 +413,15 @@ TEST(explanations_name_pairs_and_places)
 TEST(given_pairs_are_used_in_their_order)
 {
     static const skmt_similar pairs[] = {
-        { "the and in of", "in the of and", 0.25 },
-        { "an empty one", "", 0.2 },
-        { "the and on", "on the and", 0.125 } };
-    skmt_similar bad = { "\xff", "x", 0 };
+        { sizeof *pairs, "the and in of", "in the of and", 0.25 },
+        { sizeof *pairs, "an empty one", "", 0.2 },
+        { sizeof *pairs, "the and on", "on the and", 0.125 } };
+    skmt_similar bad = { sizeof bad, "\xff", "x", 0 };
     skmt_session *s, *plain;
     skmt_result *r = NULL;
     char a[500];
     skmt_error err;
-    skmt_steering p;
+    skmt_steering p = SKMT_INIT(skmt_steering);
     struct desk d;
 
     desk_open(&d);
@@ -568,7 +568,7 @@ TEST(keys_of_an_undone_text_are_not_those_of_the_next)
  * were in the cache. */
 TEST(pairs_are_told_alike_with_keys_and_without)
 {
-    skmt_steering p;
+    skmt_steering p = SKMT_INIT(skmt_steering);
     skmt_session *s;
     skmt_result *r;
     struct desk d;
@@ -668,9 +668,12 @@ TEST(keys_in_a_file_serve_the_next_program)
  * the caller. */
 TEST(the_same_pair_has_the_same_keys_everywhere)
 {
-    static const skmt_similar given = { "the and in of", "in the of and", 1 };
+    static const skmt_similar given = { sizeof given, "the and in of",
+                                        "in the of and", 1 };
+    static const skmt_tm_info second = { .size = sizeof second,
+                                         .name = "second" };
     static const skmt_pair tagged = {
-        .source = "", .target = "",
+        .size = sizeof tagged, .source = "", .target = "",
         .source_tagged = "the <hi>and</hi> in of",
         .target_tagged = "in <hi>the</hi> of and" };
     skmt_options *o = options("");
@@ -683,7 +686,7 @@ TEST(the_same_pair_has_the_same_keys_everywhere)
 
     desk_open(&d);
     add(d.tm, NULL, given.source, given.target);
-    OK(skmt_tm_create(d.tm, &(skmt_tm_info){ .name = "second" }, &err));
+    OK(skmt_tm_create(d.tm, &second, &err));
     add(d.tm, "second", given.source, given.target);
     OK(skmt_keys_new(&keys, d.model, o, scratch_path(&d.dir, "keys"), &err));
     OK(skmt_keys_warm(keys, d.tm, o, &made, &err));

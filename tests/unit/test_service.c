@@ -88,8 +88,9 @@ struct order {
     int n_pairs;
 };
 
-static const skmt_similar given[] = { { "the and in", "of the in and", 0.5 },
-                                      { "and of", "the an", 0.25 } };
+static const skmt_similar given[] = {
+    { sizeof *given, "the and in", "of the in and", 0.5 },
+    { sizeof *given, "and of", "the an", 0.25 } };
 
 static const struct order orders[] = {
     { "the and in of this. And on the!", NULL, "", -1, NULL, 0 },
@@ -153,7 +154,7 @@ static void same_pairs(const skmt_result *a, const skmt_result *b, int seg)
 {
     CHECK_INT(skmt_result_pairs(a, seg), skmt_result_pairs(b, seg));
     for (int i = 0; i < skmt_result_pairs(b, seg); i++) {
-        skmt_steering x, y;
+        skmt_steering x = SKMT_INIT(skmt_steering), y = x;
 
         skmt_result_pair(a, seg, i, &x);
         skmt_result_pair(b, seg, i, &y);
@@ -170,7 +171,7 @@ static void same_piece(const skmt_result *a, const skmt_result *b, int hyp,
     int n, m, columns;
     const float *u = skmt_result_attention(a, hyp, seg, i, &columns);
     const float *v = skmt_result_attention(b, hyp, seg, i, NULL);
-    skmt_piece x, y;
+    skmt_piece x = SKMT_INIT(skmt_piece), y = x;
 
     skmt_result_target_piece(a, hyp, seg, i, &x);
     skmt_result_target_piece(b, hyp, seg, i, &y);
@@ -342,7 +343,7 @@ TEST(a_submitted_request_does_not_change)
 
 TEST(bad_requests_are_answered_with_errors)
 {
-    static const skmt_similar bad = { "\xff", "x", 0 };
+    static const skmt_similar bad = { sizeof bad, "\xff", "x", 0 };
     skmt_options *o = options("max-source=31 max-len-b=1000");
     skmt_options *f32 = options("key-type=f32");
     skmt_service *s = NULL;

@@ -14,7 +14,7 @@ TEST(what_was_added_is_found_by_the_next_search)
 {
     struct scratch s;
     skmt_matches *m;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_tm *tm;
     int64_t id;
 
@@ -26,26 +26,26 @@ TEST(what_was_added_is_found_by_the_next_search)
     m = search(tm, "Guten Tag!", NULL);
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &one);
-    CHECK_INT(one.pair.id, id);
-    CHECK_STR(one.pair.memory, "main");
-    CHECK_STR(one.pair.source, "Guten Tag");
-    CHECK_STR(one.pair.target, "Good day");
-    CHECK(one.pair.source_tagged == NULL && one.pair.target_tagged == NULL);
-    CHECK_STR(one.pair.origin, "");
-    CHECK_INT(one.pair.position, 0);
-    CHECK(one.pair.created > 1600000000);
+    CHECK_INT(one.pair->id, id);
+    CHECK_STR(one.pair->memory, "main");
+    CHECK_STR(one.pair->source, "Guten Tag");
+    CHECK_STR(one.pair->target, "Good day");
+    CHECK(one.pair->source_tagged == NULL && one.pair->target_tagged == NULL);
+    CHECK_STR(one.pair->origin, "");
+    CHECK_INT(one.pair->position, 0);
+    CHECK(one.pair->created > 1600000000);
     CHECK_NEAR(one.similarity, 2.0 / 3, 1e-9);  /* three words, one edit */
     CHECK(one.score > 0);
     CHECK_INT(one.occurrences, 1);
     skmt_matches_get(m, 1, &one);
-    CHECK(one.pair.id == 0 && !strcmp(one.pair.source, ""));
+    CHECK(one.pair->id == 0 && !strcmp(one.pair->source, ""));
     skmt_matches_free(m);
 
     add(tm, NULL, "Guten Tag", "Good day");     /* a second occurrence */
     m = search(tm, "Guten Tag", NULL);
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &one);
-    CHECK_INT(one.pair.id, id);                 /* the oldest pair */
+    CHECK_INT(one.pair->id, id);                 /* the oldest pair */
     CHECK_INT(one.occurrences, 2);
     CHECK_NEAR(one.similarity, 1, 0);
     skmt_matches_free(m);
@@ -117,7 +117,8 @@ TEST(opening_says_what_is_wrong)
 
 TEST(the_state_tells_what_was_changed)
 {
-    skmt_tm_state first, added, again, other;
+    skmt_tm_state first = SKMT_INIT(skmt_tm_state), added = first;
+    skmt_tm_state again = first, other = first;
     struct scratch s;
     skmt_error err;
     skmt_tm *tm;
@@ -149,9 +150,10 @@ TEST(the_state_tells_what_was_changed)
 
 TEST(memories_are_made_renamed_and_dropped)
 {
-    skmt_tm_info set = { .name = "law", .source_lang = "de",
-                         .target_lang = "en", .priority = 3,
-                         .keep_duplicates = 1 }, got;
+    skmt_tm_info set = { .size = sizeof set, .name = "law",
+                         .source_lang = "de", .target_lang = "en",
+                         .priority = 3, .keep_duplicates = 1 };
+    skmt_tm_info got = SKMT_INIT(skmt_tm_info);
     struct scratch s;
     skmt_error err;
     skmt_tm *tm;
@@ -161,7 +163,7 @@ TEST(memories_are_made_renamed_and_dropped)
     tm = open_tm(&s, SKMT_TM_CREATE);
     OK(skmt_tm_create(tm, &set, &err));
     CHECK(skmt_tm_create(tm, &set, &err) == SKMT_ERR_ARGUMENT);
-    set = (skmt_tm_info){ .name = "medical" };
+    set = (skmt_tm_info){ .size = sizeof set, .name = "medical" };
     OK(skmt_tm_create(tm, &set, &err));
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 2);
@@ -210,7 +212,7 @@ TEST(memories_are_made_renamed_and_dropped)
 TEST(a_first_memory_takes_the_name_it_is_given)
 {
     struct scratch s;
-    skmt_tm_info got;
+    skmt_tm_info got = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     skmt_tm *tm;
     int n = 7;
@@ -238,6 +240,7 @@ TEST(a_first_memory_takes_the_name_it_is_given)
 TEST(a_pair_keeps_all_it_was_given)
 {
     const skmt_pair given = {
+        .size = sizeof given,
         .source_tagged = "Ein <g id=\"1\">rotes</g> Haus &amp; Hof",
         .target = "A red house & yard", .source_lang = "de-AT",
         .target_lang = "en-GB", .document = "d.xlf", .unit = "u7",
@@ -245,7 +248,7 @@ TEST(a_pair_keeps_all_it_was_given)
         .changed = 1100000000 };
     struct scratch s;
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int64_t id;
 
@@ -303,7 +306,7 @@ TEST(a_text_has_the_limit_that_an_import_has)
     char *text = malloc(limit + 2);
     struct scratch s;
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int64_t id;
 
@@ -315,7 +318,9 @@ TEST(a_text_has_the_limit_that_an_import_has)
     CHECK_STR(err.message, "the source text has 16777217 bytes; the limit is "
               "16777216 bytes (16 MiB)");
     CHECK_INT(skmt_tm_add(tm, NULL, "b", text, &id, &err), SKMT_ERR_LIMIT);
-    p = (skmt_pair){ .source = "a", .target = "b", .document = text };
+    p.source = "a";
+    p.target = "b";
+    p.document = text;
     CHECK_INT(skmt_tm_add_pair(tm, NULL, &p, &id, &err), SKMT_ERR_LIMIT);
     CHECK(strstr(err.message, "the document's name has 16777217 bytes"));
     id = add(tm, NULL, "a", "b");
@@ -341,7 +346,8 @@ TEST(pairs_are_deleted_by_what_they_have)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     for (int i = 0; i < 6; i++) {
-        skmt_pair p = { .source = i < 4 ? "eins zwei" : "zwei drei",
+        skmt_pair p = { .size = sizeof p,
+                        .source = i < 4 ? "eins zwei" : "zwei drei",
                         .target = i % 2 ? "odd" : "even",
                         .document = i < 3 ? "d1" : "d2" };
 
@@ -417,7 +423,7 @@ TEST(a_cursor_gives_every_pair_as_of_its_opening)
     skmt_tm_cursor *c = NULL;
     int64_t last = 0;
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int n = 0, more = 1;
 
@@ -477,9 +483,9 @@ TEST(files_come_in_and_go_out)
     skmt_import *how;
     struct seen seen = { 0 };
     struct scratch s;
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int64_t n;
 

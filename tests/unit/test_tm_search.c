@@ -72,7 +72,7 @@ TEST(a_search_refuses_what_is_no_text)
 TEST(memories_are_merged_by_similarity_priority_and_age)
 {
     const char *const some[] = { "low", "new" }, *const bad[] = { "what" };
-    skmt_tm_info set = { .name = "high", .priority = 1 };
+    skmt_tm_info set = { .size = sizeof set, .name = "high", .priority = 1 };
     struct scratch s;
     skmt_error err;
     skmt_tm *tm, *other;
@@ -80,7 +80,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     OK(skmt_tm_create(tm, &set, &err));
-    set = (skmt_tm_info){ .name = "low" };
+    set = (skmt_tm_info){ .size = sizeof set, .name = "low" };
     OK(skmt_tm_create(tm, &set, &err));
     add(tm, "high", "der rote Ball", "high-far");
     add(tm, "high", "der rote Ball rollt", "high-near");
@@ -93,7 +93,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     /* Another handle creates a memory with the priority of low. Of equal
      * matches the newer one comes first. */
     other = open_tm(&s, SKMT_TM_WRITE);
-    set = (skmt_tm_info){ .name = "new" };
+    set = (skmt_tm_info){ .size = sizeof set, .name = "new" };
     OK(skmt_tm_create(other, &set, &err));
     add(other, "new", "der rote Ball rollt", "new-near");
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
@@ -123,7 +123,7 @@ TEST(differences_add_up_to_both_texts)
     size_t begin, end;
     struct scratch s;
     skmt_matches *m;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_tm *tm;
     int n = 0;
 
@@ -136,10 +136,10 @@ TEST(differences_add_up_to_both_texts)
     for (; skmt_matches_edit(m, 0, n, &kind, &begin, &end); n++) {
         REQUIRE(end > begin && strchr("=-+", kind));
         if (kind != '+')
-            strncat(theirs, one.pair.source + begin, end - begin);
+            strncat(theirs, one.pair->source + begin, end - begin);
         if (kind == '+') strncat(ours, text + begin, end - begin);
         if (kind == '=')
-            strncat(ours, one.pair.source + begin, end - begin);
+            strncat(ours, one.pair->source + begin, end - begin);
     }
     CHECK_STR(theirs, "Guten Tag, Welt");
     CHECK_STR(ours, text);
@@ -161,7 +161,7 @@ TEST(a_model_lends_its_pieces)
     struct scratch s;
     skmt_model *model = NULL;
     skmt_matches *m = NULL;
-    skmt_match words, pieces;
+    skmt_match words = SKMT_INIT(skmt_match), pieces = words;
     skmt_error err;
     skmt_tm *tm;
 
@@ -190,7 +190,7 @@ TEST(a_model_lends_its_pieces)
     OK(skmt_tm_search(tm, "abc abc", so, model, &m, &err));
     REQUIRE(m && skmt_matches_count(m) == 2);   /* both have the letters */
     skmt_matches_get(m, 0, &pieces);
-    CHECK_STR(pieces.pair.target, "x");
+    CHECK_STR(pieces.pair->target, "x");
     skmt_matches_free(m);
     CHECK_INT(found(tm, "abc"), 1);             /* words again */
     CHECK_INT(problems(tm), 0);

@@ -45,7 +45,7 @@ static int hits(skmt_tm *tm, const char *text, const char *word,
                 const skmt_options *o)
 {
     skmt_matches *m = NULL;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_error err;
     int n = 0;
 
@@ -54,8 +54,8 @@ static int hits(skmt_tm *tm, const char *text, const char *word,
         size_t len = strlen(word);
 
         skmt_matches_get(m, i, &one);
-        n += !strncmp(one.pair.source, word, len)
-             && one.pair.source[len] == ' ';
+        n += !strncmp(one.pair->source, word, len)
+             && one.pair->source[len] == ' ';
     }
     skmt_matches_free(m);
     return n;

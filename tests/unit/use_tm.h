@@ -61,7 +61,7 @@ static inline const char *targets(skmt_tm *tm, const char *text,
     static char out[1000];
     skmt_options *o;
     skmt_matches *m;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_error err;
 
     OK(skmt_options_new(&o, &err));
@@ -71,7 +71,7 @@ static inline const char *targets(skmt_tm *tm, const char *text,
     m = search(tm, text, o);
     for (int i = 0; m && i < skmt_matches_count(m); i++) {
         skmt_matches_get(m, i, &one);
-        strcat(strcat(out, one.pair.target), " ");
+        strcat(strcat(out, one.pair->target), " ");
     }
     skmt_matches_free(m);
     skmt_options_free(o);
