@@ -150,11 +150,14 @@ static int read_lines(const char *path, const struct engine *en,
     return k;
 }
 
-/* Translates all results and returns the number of tokens. Like the worker of
- * a stream, it refills the lanes when a quarter of them is free. */
-static long decode(struct batch *b, struct result **r, int n, int lanes)
+/* Translates all results and returns the number of tokens, or -1 on failure.
+ * Like the worker of a stream, it refills the lanes when a quarter of them is
+ * free. */
+static long decode(struct batch *b, struct result **r, int n, int lanes,
+                   struct err *e)
 {
     long tokens = 0;
+    struct job *done;
 
     for (int at = 0; at < n || batch_busy_lanes(b);) {
         int room = batch_count_idle_lanes(b);
@@ -169,11 +172,11 @@ static long decode(struct batch *b, struct result **r, int n, int lanes)
                 if (x->n_sentences && x->sentences[0].job)
                     some[k++] = x->sentences[0].job;
             }
-            batch_add(b, some, k, NULL);
+            if (batch_add(b, some, k, e)) return -1;
             room = batch_count_idle_lanes(b);
         }
-        for (struct job *j = batch_step(b); j; j = j->next)
-            tokens += j->hyps[0].n;
+        if (batch_step(b, &done, e)) return -1;
+        for (; done; done = done->next) tokens += done->hyps[0].n;
     }
     return tokens;
 }
@@ -214,7 +217,7 @@ static long make_keys(const struct engine *en, const char *path, int rows,
     int n;
 
     if (!f) err_set(e, ST_IO, "cannot open %s", path);
-    if (!f || key_builder_new(&kb, en->net, NULL, &ko, e)) return -1;
+    if (!f || key_builder_new(&kb, en->backend, NULL, &ko, e)) return -1;
     while ((n = read_pairs(f, en, in, PAIRS, e)) > 0) {
         for (int i = 0; i < n; i++)
             work[i] = (struct key_pair){ in[i].ids, in[i].n_src,
@@ -224,6 +227,7 @@ static long make_keys(const struct engine *en, const char *path, int rows,
             if (tokens >= 0) tokens += in[i].n_tgt;
             pair_keys_drop(work[i].keys);
             free(in[i].ids);
+            in[i] = (struct steering_pair){ 0 };
         }
         if (tokens < 0) break;
     }
@@ -265,6 +269,7 @@ int main(int argc, char **argv)
     struct engine *en;
     struct options o;
     struct search_options so;
+    struct batch_limits limits;
     struct batch *b;
     struct kernels table;
     struct err e = { 0 };
@@ -292,12 +297,14 @@ int main(int argc, char **argv)
     }
     for (int i = 3; i < argc; i += 2)
         if (options_set(&o, argv[i], argv[i + 1], &e)) goto failed;
+    limits = engine_batch_limits(en, &o);
     if (engine_search_options(en, &o, &so, &e) ||
-        batch_new(&b, en->net, &so, NULL, NULL, &e))
+        batch_new(&b, en->backend, &limits, NULL, &e))
         goto failed;
     n = read_lines(argv[2], en, &o, &so, results, 100000);
     start = clock_seconds();
-    tokens = decode(b, results, n, so.lanes);
+    tokens = decode(b, results, n, limits.lanes, &e);
+    if (tokens < 0) goto failed;
     report(clock_seconds() - start, tokens, b);
     for (int i = 0; i < n; i++) result_free(results[i]);
     batch_free(b);

@@ -162,7 +162,8 @@ enum status service_submit(struct service *s, struct request *q,
     request_hold(q);
     st = workers_begin(s->workers, q, wait, e);
     if (!st) {
-        service_prepare(s, q, &r, &why);
+        /* A step that succeeds may have written a message all the same. */
+        if (!service_prepare(s, q, &r, &why)) err_clear(&why);
         request_drop_inputs(q);
         workers_enter(s->workers, q, r, &why, wait);
     }

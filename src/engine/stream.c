@@ -76,6 +76,13 @@ static void deliver_one(struct stream *s, struct stream_text *t)
     pthread_cond_broadcast(&s->room);
 }
 
+static void stream_fail(struct stream *s, const struct err *why)
+{
+    if (!s->failure.status && !s->canceled) s->failure = *why;
+    s->canceled = true;
+    pthread_cond_broadcast(&s->room);
+}
+
 /* Deliver the texts that are answered. Called with the lock held. Returns true
  * if a callback canceled the stream. */
 static bool deliver(struct stream *s)
@@ -89,15 +96,20 @@ static bool deliver(struct stream *s)
     return s->canceled;
 }
 
+/* A text that fails is delivered as such. When no worker is left, all texts
+ * would fail: then the stream fails. */
 static void on_answer(void *user, struct request *q)
 {
     struct stream_text *t = user;
     struct stream *s = t->s;
+    struct err why;
+    bool failed = request_error(q).status &&
+                  workers_failed(service_workers(s->service), &why);
     bool canceled;
 
-    (void)q;
     pthread_mutex_lock(&s->lock);
     t->answered = true;
+    if (failed) stream_fail(s, &why);
     canceled = deliver(s);
     pthread_mutex_unlock(&s->lock);
     if (canceled) stream_cancel(s);
@@ -246,8 +258,7 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
     st = service_submit(s->service, t->q, SUBMIT_WAIT, &why);
     if (!st) return ST_OK;
     pthread_mutex_lock(&s->lock);
-    if (!s->failure.status) s->failure = why;
-    s->canceled = true;
+    stream_fail(s, &why);
     st = stream_stopped(s, e);
     pthread_mutex_unlock(&s->lock);
     return st;

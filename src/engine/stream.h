@@ -10,7 +10,7 @@
 
 struct stream;
 
-/* Called in input order, one call at a time, by a worker, push or flush. The
+/* Called in input order, one call at a time, by a worker or by push. The
  * result is freed after the call; it is NULL when the text failed. A non-zero
  * return value cancels the stream. */
 typedef int stream_fn(void *user, uint64_t number, struct result *r,

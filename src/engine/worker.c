@@ -117,8 +117,8 @@ void worker_abandon(struct worker *w, const struct err *why,
     worker_update_busy(w);
 }
 
-/* The device of the worker has failed. The other workers continue; when none is
- * left, no request can be decoded. */
+/* The device of the worker has failed, and its batch can only be freed. The
+ * other workers continue; when none is left, no request can be decoded. */
 static void worker_fail(struct worker *w, const struct err *e,
                         struct outbox *out)
 {
@@ -157,6 +157,8 @@ static void begin_turn(struct worker *w, struct outbox *out)
     pthread_mutex_lock(&ws->lock);
     if (st) fail_taken(w, n, &e, out);
     for (int i = 0; i < n && !st; i++) w->held[w->n_held++] = w->taken[i];
+    /* Keys need memory. Every other error is one of the device. */
+    if (st && st != ST_NOMEM) worker_fail(w, &e, out);
     worker_update_busy(w);
     /* Computing keys may have taken long. */
     if (n) workers_claim_late(ws, out);

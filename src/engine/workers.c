@@ -113,7 +113,8 @@ static void count_answer(struct workers_stats *s, enum status st)
 static void answer_one(struct workers *ws, struct request *q,
                        struct outbox *out)
 {
-    if (!q->err.status) result_finish(q->result, q->o.nbest, &q->err);
+    if (!q->err.status && !result_finish(q->result, q->o.nbest, &q->err))
+        err_clear(&q->err);
     atomic_store(&q->ready, true);
     if (q->fn) q->fn(q->user, q);
     pthread_mutex_lock(&ws->lock);
@@ -346,6 +347,17 @@ void workers_wait(struct workers *ws, struct request *q)
     }
     pthread_mutex_unlock(&ws->lock);
     request_drop(q);
+}
+
+bool workers_failed(struct workers *ws, struct err *e)
+{
+    bool failed;
+
+    pthread_mutex_lock(&ws->lock);
+    failed = ws->n_failed == ws->n;
+    if (failed) *e = ws->failure;
+    pthread_mutex_unlock(&ws->lock);
+    return failed;
 }
 
 const struct batch_limits *workers_limits(const struct workers *ws)

@@ -67,6 +67,9 @@ void workers_wait(struct workers *ws, struct request *q);
  * do. */
 bool workers_turn(struct workers *ws);
 
+/* Whether no worker can run anymore; *e is the reason then. */
+bool workers_failed(struct workers *ws, struct err *e);
+
 const struct batch_limits *workers_limits(const struct workers *ws);
 
 struct workers_stats {

@@ -231,10 +231,10 @@ static const struct mixer_ops sk_ops = {
 
 static bool sk_alloc(struct sk *sk, const struct system_sentence *s)
 {
-    size_t k = (size_t)sk->o.k, rows = (size_t)s->beam;
+    size_t k = (size_t)sk->o.k, rows = (size_t)s->rows;
     size_t n = (size_t)s->nbest * (size_t)s->max_len;
 
-    sk->rows = s->beam;
+    sk->rows = s->rows;
     sk->nb = calloc(rows * k, sizeof *sk->nb);
     sk->mixtures = calloc(rows, sizeof *sk->mixtures);
     if (!sk->nb || !sk->mixtures) return false;
@@ -258,7 +258,7 @@ static enum status sk_new(struct mixer **out, const struct system_options *o,
         return err_set(e, ST_ARGUMENT, "k must be from 1 to %d, tau above 0 "
                        "and repeat-votes from 0 to %d", KNN_MAX_K,
                        REPEAT_MAX_LIMIT);
-    assert(s->beam > 0 && s->nbest > 0 && s->max_len > 0);
+    assert(s->rows > 0 && s->nbest > 0 && s->max_len > 0);
     sk = calloc(1, sizeof *sk);
     if (!sk) return err_nomem(e, "neighbor search");
     sk->mixer.ops = &sk_ops;

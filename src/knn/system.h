@@ -38,7 +38,8 @@ struct system_options {
 
 /* The sentence that a mixer is made for. */
 struct system_sentence {
-    int beam;                   /* most rows of the sentence in a pass */
+    int rows;                   /* most rows of the sentence in a pass: its
+                                   beam and its drafts */
     int nbest, max_len;         /* most translations, and tokens of each */
     bool explain;               /* room for explanations is needed */
 };

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "convert/convert.h"
-#include "nn/net.h"
+#include "nn/cpu_backend.h"
 #include "test.h"
 
 #define SHIPPED_MODEL "models/de-en.skmt"
@@ -22,6 +22,7 @@
 struct fixture {
     struct weights *w;
     struct net *net;
+    struct backend *backend;    /* runs the net on the CPU */
     bool exact;                 /* f32, like the reference */
 };
 
@@ -88,11 +89,13 @@ static inline bool fixture_open(struct fixture *f, const char *path,
     memset(f, 0, sizeof *f);
     f->exact = exact;
     return CHECK_OK(weights_open(&f->w, path, &e), &e) &&
-           CHECK_OK(net_open(&f->net, f->w, NULL, &e), &e);
+           CHECK_OK(net_open(&f->net, f->w, NULL, &e), &e) &&
+           CHECK_OK(cpu_backend_new(&f->backend, f->net, &e), &e);
 }
 
 static inline void fixture_close(struct fixture *f)
 {
+    backend_close(f->backend);
     net_close(f->net);
     weights_close(f->w);
 }

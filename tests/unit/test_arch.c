@@ -6,7 +6,7 @@
  * precision. In f32 the results agree within rounding, so that any wrong mask,
  * position, norm, residual or scale shows. bf16 and int8 have larger bounds. */
 #include "naive.h"
-#include "search/forced.h"
+#include "nn/forced.h"
 
 struct arch {
     const char *name;

@@ -20,8 +20,8 @@
 #include "base/mem.h"
 #include "convert/convert.h"
 #include "nn/encoder.h"
+#include "nn/forced.h"
 #include "search/batch.h"
-#include "search/forced.h"
 #include "golden.h"
 
 /* ---- layers ---------------------------------------------------------- */
@@ -213,9 +213,18 @@ TEST(forced_log_probabilities_are_the_references)
 
 static struct search_options golden_options(void)
 {
-    return (struct search_options){ .beam = 4, .nbest = 1, .lanes = 8,
-        .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 64, .early_stop = true,
-        .max_source = 251 };
+    return (struct search_options){ .beam = 4, .nbest = 1, .lenpen = 0.6,
+        .max_len_a = 1.2, .max_len_b = 64, .early_stop = true };
+}
+
+static struct batch_limits golden_limits(const struct fixture *f,
+                                         const struct search_options *o)
+{
+    enum { LANES = 8, MAX_SOURCE = 251 };
+
+    return (struct batch_limits){ .lanes = LANES, .rows = LANES * o->beam,
+        .max_beam = o->beam, .max_source = MAX_SOURCE,
+        .max_len = search_max_len(o, f->backend->max_pos, MAX_SOURCE) };
 }
 
 struct tally { int n, same, scores; };
@@ -244,8 +253,10 @@ static void check_job(const struct fixture *f, struct job *j, json_t *want,
 static void compare_beam(const struct comparison *c)
 {
     struct search_options o = golden_options();
+    struct batch_limits limits;
     struct fixture f;
     struct batch *b;
+    struct job *done;
     struct tally t = { 0, 0, 0 };
     FILE *in = fopen(c->file, "r");
     int limit = line_limit(2), taken = 0;
@@ -254,7 +265,8 @@ static void compare_beam(const struct comparison *c)
 
     REQUIRE(in != NULL);
     REQUIRE(fixture_open(&f, c->model, c->exact));
-    REQUIRE_OK(batch_new(&b, f.net, &o, NULL, NULL, &e), &e);
+    limits = golden_limits(&f, &o);
+    REQUIRE_OK(batch_new(&b, f.backend, &limits, NULL, &e), &e);
     while (more || batch_busy_lanes(b)) {
         while (more && batch_count_idle_lanes(b)) {
             json_t *line = taken++ < limit ? golden_line(in) : NULL;
@@ -265,14 +277,18 @@ static void compare_beam(const struct comparison *c)
             if (!line) { more = false; break; }
             n = ids_of(json_object_get(line, "src_ids"), src);
             src[n++] = f.w->cfg.eos_id;
-            REQUIRE_OK(job_new(&j, &o, f.net, src, n, NULL, 0, &e), &e);
-            j->mixer_data = line;
+            REQUIRE_OK(job_new(&j, &o, f.backend->max_pos, src, n, NULL, 0,
+                               &e), &e);
+            j->sentence = (struct sentence *)(void *)line;
             CHECK_OK(batch_add(b, &j, 1, &e), &e);
         }
-        for (struct job *j = batch_step(b), *next; j; j = next) {
+        REQUIRE_OK(batch_step(b, &done, &e), &e);
+        for (struct job *j = done, *next; j; j = next) {
+            json_t *line = (json_t *)(void *)j->sentence;
+
             next = j->next;
-            check_job(&f, j, j->mixer_data, &t);
-            json_decref(j->mixer_data);
+            check_job(&f, j, line, &t);
+            json_decref(line);
             job_free(j);
         }
     }

@@ -1,15 +1,15 @@
 /* test_knn.c - keys, neighbors, votes and lambda, compared with their
  * definitions and with results of PyTorch. */
+#include "fixed_rows.h"
 #include "golden.h"
 #include "key_fix.h"
 
-#include "base/mem.h"
 #include "knn/key_builder.h"
 #include "knn/repeat.h"
 #include "knn/sk.h"
 #include "knn/weigh.h"
+#include "nn/forced.h"
 #include "search/batch.h"
-#include "search/forced.h"
 #include "text/subword.h"
 #include "tiny_net.h"
 
@@ -29,7 +29,7 @@ static void fill_store(struct datastore *ks, enum key_type type, int d, int n)
     struct err e;
     uint32_t x = 7;
 
-    memset(ks, 0, sizeof *ks);
+    datastore_init(ks);
     for (int i = 0, some; i < n; i += some) {
         struct pair_keys *b;
         float key[600];
@@ -46,6 +46,18 @@ static void fill_store(struct datastore *ks, enum key_type type, int d, int n)
         }
         add_block(ks, b);
     }
+}
+
+/* The k nearest of the first n rows. Returns how many each of them has. */
+static int nearest(const struct datastore *ks, struct executor *x, int n,
+                   int k, struct neighbor *out)
+{
+    struct finder_query q = { x, 0, n };
+    int found = -1;
+    struct err e;
+
+    CHECK_OK(finder_nearest(&ks->finder, &q, k, out, &found, &e), &e);
+    return found;
 }
 
 static double true_d2(const struct datastore *ks, const struct neighbor *nb,
@@ -65,7 +77,7 @@ TEST(nearest_are_the_smallest_distances)
 {
     static const int dims[] = { 1, 15, 16, 17, 64, 100, 512 };
     static _Alignas(64) float query[11 * 512];
-    const struct kernels *kn = kernels_pick(NULL);
+    struct fixed_rows f = fixed_rows(query, 512, 11);
 
     for (size_t c = 0; c < 2 * COUNT(dims); c++) {
         struct neighbor nb[11 * 200], few[11 * 6];
@@ -76,7 +88,7 @@ TEST(nearest_are_the_smallest_distances)
         CHECK_INT(ks.n, 150);
         for (int j = 0; j < 11 * 512; j++)
             query[j] = (float)(j * 7 % 13) / 3 - 2;
-        n = datastore_nearest(&ks, kn, query, 512, 11, 200, nb);
+        n = nearest(&ks, &f.x, 11, 200, nb);
         CHECK_INT(n, 150);
         for (int q = 0; q < 11; q++)
             for (int i = 0; i < n; i++) {
@@ -88,12 +100,15 @@ TEST(nearest_are_the_smallest_distances)
                 if (i) CHECK(it[-1].d2 <= it->d2);
             }
         for (int k = 1; k < 6; k++) {
-            CHECK_INT(datastore_nearest(&ks, kn, query, 512, 11, k, few), k);
+            CHECK_INT(nearest(&ks, &f.x, 11, k, few), k);
             for (int q = 0; q < 11; q++)
                 CHECK_MEM(few + q * k, nb + q * 200,
                           (size_t)k * sizeof *few);
         }
+        CHECK_INT(nearest(&ks, &f.x, 0, 3, few), 0);
+        CHECK(datastore_sound(&ks));
         datastore_release(&ks);
+        CHECK_INT(nearest(&ks, &f.x, 11, 3, few), 0);
     }
 }
 
@@ -157,36 +172,22 @@ TEST(compact_keys_by_the_kernels_are_the_same)
     }
 }
 
-TEST(what_comes_after_a_neighbor)
-{
-    const int32_t *ahead;
-    struct datastore ks;
-    struct neighbor nb = { .pair = 1, .pos = 3 };
-
-    fill_store(&ks, KEY_INT8, 16, 30);
-    CHECK(ks.n_pairs > 1 && ks.pairs[0]->n == 7);
-    CHECK_INT(datastore_ahead(&ks, &nb, &ahead), ks.pairs[1]->n - 4);
-    CHECK_INT(ahead[0], 7 + 4);
-    nb.pos = ks.pairs[1]->n - 1;
-    CHECK_INT(datastore_ahead(&ks, &nb, &ahead), 0);
-    datastore_release(&ks);
-}
-
 TEST(equal_distances_keep_the_order_of_entries)
 {
     static _Alignas(64) float query[16];
+    struct fixed_rows f = fixed_rows(query, 16, 1);
     struct neighbor nb[3];
-    struct datastore ks = { 0 };
+    struct datastore ks;
     struct pair_keys *b;
     struct err e;
 
+    datastore_init(&ks);
     for (int i = 0; i < 5; i++) {
         REQUIRE_OK(pair_keys_new(&b, KEY_F32, 1, 16, &e), &e);
         pair_keys_put(b, 0, query, i);
         add_block(&ks, b);
     }
-    CHECK_INT(datastore_nearest(&ks, kernels_pick(NULL), query, 16, 1, 3, nb),
-              3);
+    CHECK_INT(nearest(&ks, &f.x, 1, 3, nb), 3);
     for (int i = 0; i < 3; i++)
         CHECK(nb[i].token == i && nb[i].pair == i && nb[i].pos == 0);
     datastore_release(&ks);
@@ -279,7 +280,7 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
     struct err e;
 
     make_pairs(m, &t);
-    REQUIRE_OK(key_builder_new(&kb, m->net, NULL, &o, &e), &e);
+    REQUIRE_OK(key_builder_new(&kb, m->backend, NULL, &o, &e), &e);
     REQUIRE_OK(key_builder_run(kb, t.p, TINY_PAIRS, &e), &e);
     for (int i = 0; i < TINY_PAIRS; i++) {
         const struct key_pair *p = &t.p[i];
@@ -334,8 +335,8 @@ TEST(a_source_that_pairs_share_is_read_once)
 
     REQUIRE(tiny_net_open(&m, &t, DT_I8, NULL));
     REQUIRE_OK(pool_new(&pool, 2, &e), &e);
-    REQUIRE_OK(key_builder_new(&kb, m.net, pool, &o, &e), &e);
-    REQUIRE_OK(key_builder_new(&alone, m.net, NULL, &o, &e), &e);
+    REQUIRE_OK(key_builder_new(&kb, m.backend, pool, &o, &e), &e);
+    REQUIRE_OK(key_builder_new(&alone, m.backend, NULL, &o, &e), &e);
     n_src = tiny_source(&m, &seed, SRC, src);
     for (int i = 0; i < N; i++) {
         tiny_source(&m, &seed, 2, tgt[i]);
@@ -405,7 +406,7 @@ TEST(pairs_are_divided_evenly)
         }
         times = 0;
         fewest = 1000;
-        REQUIRE_OK(key_builder_new(&kb, m.net, NULL, &o, &e), &e);
+        REQUIRE_OK(key_builder_new(&kb, m.backend, NULL, &o, &e), &e);
         REQUIRE_OK(key_builder_run(kb, p, N, &e), &e);
         CHECK_INT(times, room[c][1]);
         CHECK_INT(fewest, room[c][2]);
@@ -415,37 +416,66 @@ TEST(pairs_are_divided_evenly)
     tiny_net_close(&m);
 }
 
-/* Row 0 is near two keys of its sentence. Row 1 belongs to the same sentence
- * but is far from all keys. Row 2 belongs to a sentence without pairs. */
+/* ---- the mixer of SK-MT --------------------------------------------------- */
+
+/* The mixer of a sentence of two rows, with room to explain one translation of
+ * four tokens. */
+static struct mixer *sk_mixer(const struct system_options *o)
+{
+    static const struct system_sentence s = { .beam = 2, .nbest = 1,
+                                              .max_len = 4, .explain = true };
+    struct mixer *m = NULL;
+    struct err e;
+
+    CHECK_OK(sk_system.sentence_new(&m, o, &s, &e), &e);
+    return m;
+}
+
+/* Give the keys of one pair to a mixer. */
+static void give_keys(struct mixer *m, struct pair_keys *b)
+{
+    struct err e;
+
+    CHECK_OK(sk_system.prepare(m, NULL, &b, 1, &e), &e);
+    pair_keys_drop(b);
+}
+
+/* Let a mixer name the tokens of the rows. */
+static void list_rows(struct mixer *m, const struct mixer_rows *in,
+                      struct mixture *out)
+{
+    struct err e;
+
+    for (int r = 0; r < in->n; r++) out[r] = (struct mixture){ .keep = 1 };
+    CHECK_OK(m->ops->list(m, in, out, &e), &e);
+}
+
+/* Rows 1 and 2 belong to the sentence. Row 1 is near two of its keys, row 2 is
+ * far from all. Another sentence has no pairs. */
 TEST(votes_reach_the_rows_of_their_sentence)
 {
     static _Alignas(64) float hidden[3 * 16];
-    struct sk_options o = { .k = 2, .weigh = { .tau = 100 } };
-    int lane[3] = { 1, 1, 0 };
-    struct mixer_step in = { .rows = 3, .d = 16, .hidden = hidden,
-                             .ld_hidden = 16, .lane = lane };
-    float key[16] = { 5 };              /* squared distance 25 to row 0 */
+    struct fixed_rows f = fixed_rows(hidden, 16, 3);
+    struct system_options o = { .k = 2, .weigh = { .tau = 100 } };
+    struct mixer_rows in = { .x = &f.x, .row = 1, .n = 2 };
+    float key[16] = { 5 };              /* squared distance 25 to row 1 */
     static const int32_t said[] = { 1, 2, 70, 3 };
-    struct sk_sentence s = { 0 };
-    struct mix out[3];
+    struct mixer *m = sk_mixer(&o), *other = sk_mixer(&o);
+    struct mixture out[2];
+    struct explanation why;
     struct pair_keys *b;
-    struct mixer *mx;
-    struct sk *sk;
     struct err e;
 
+    REQUIRE(m && other);
+    CHECK(!m->ops->mix);                /* the weights are set by list */
     REQUIRE_OK(pair_keys_new(&b, KEY_F32, 2, 16, &e), &e);
     pair_keys_put(b, 0, key, 70);
     key[0] = 6;
     pair_keys_put(b, 1, key, 80);
-    add_block(&s.store, b);
-    hidden[1 * 16] = -50;               /* lambda is 0 at this distance */
-    REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 2, 3, &e), &e);
-    REQUIRE_OK(sk_sentence_alloc_votes(&s, 1, 4, 2, &e), &e);
-    mx = sk_mixer(sk);
-    CHECK(!mx->begin(mx, 0, NULL, &e) && !mx->begin(mx, 1, &s, &e));
+    give_keys(m, b);
+    hidden[2 * 16] = -50;               /* lambda is 0 at this distance */
     for (int turn = 0; turn < 2; turn++) {
-        for (int r = 0; r < 3; r++) out[r] = (struct mix){ .keep = 1 };
-        mx->step(mx, &in, out);
+        list_rows(m, &in, out);
         if (turn) {                     /* after the sentence has ended */
             CHECK(out[0].keep == 1 && !out[0].n);
             break;
@@ -455,27 +485,31 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK(out[0].token[0] == 70 && out[0].token[1] == 80);
         CHECK_NEAR(out[0].add[0] + out[0].add[1], 0.75, 1e-6);
         CHECK(out[0].add[0] > out[0].add[1]);
-        CHECK(out[0].n_guesses == 2 && out[0].guesses[0].n == 1);
-        CHECK(out[0].guesses[0].token == 70 && out[0].guesses[1].token == 80);
-        CHECK_INT(out[0].guesses[0].ahead[0], 80);
-        CHECK_INT(out[0].guesses[1].n, 0);
-        CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_guesses);
-        CHECK(out[2].keep == 1 && !out[2].n);
-        mx->explain(mx, 1,
-                    &(struct mixer_reading){ 0, 2, 2, hidden, 16, said });
-        mx->end(mx, 1);
+        CHECK(out[1].keep == 1 && !out[1].n);
+        list_rows(other, &in, out);
+        CHECK(out[0].keep == 1 && !out[0].n);
+        CHECK_OK(m->ops->explain(m, &(struct mixer_reading){ &f.x, 1, 2, 0, 2,
+                                                             said }, &e), &e);
+        m->ops->end(m);
     }
     /* Tokens 2 and 3 were explained. Token 3 has no votes: its state is far
      * from all keys. */
-    CHECK(s.votes[0].n == 0 && s.votes[3].n == 0 && s.votes[3].lambda == 0);
-    CHECK_INT(s.votes[2].n, 2);
-    CHECK_NEAR(s.votes[2].lambda, 0.75, 1e-6);
-    CHECK_INT(s.votes[2].votes[0].nb.token, 70);
-    CHECK_INT(s.votes[2].votes[1].nb.pos, 1);
-    CHECK_NEAR(s.votes[2].votes[0].share + s.votes[2].votes[1].share, 1,
-               1e-6);
-    sk_free(sk);
-    sk_sentence_release(&s);
+    CHECK_INT(m->ops->explanation(m, 0, 0).n, 0);
+    why = m->ops->explanation(m, 0, 3);
+    CHECK(why.n == 0 && why.weight == 0);
+    why = m->ops->explanation(m, 0, 2);
+    CHECK_INT(why.n, 2);
+    CHECK_NEAR(why.weight, 0.75, 1e-6);
+    CHECK_INT(why.votes[0].token, 70);
+    CHECK_NEAR(why.votes[0].distance, 25, 1e-4);
+    CHECK(why.votes[1].pair == 0 && why.votes[1].pos == 1);
+    CHECK_NEAR(why.votes[0].share + why.votes[1].share, 1, 1e-6);
+    /* No such token, no such translation. */
+    CHECK_INT(m->ops->explanation(m, 0, 4).n, 0);
+    CHECK_INT(m->ops->explanation(m, 1, 0).n, 0);
+    CHECK_INT(other->ops->explanation(other, 0, 2).n, 0);
+    m->ops->free(m);
+    other->ops->free(other);
 }
 
 /* In this list each letter is a token. The vote is for the last letter of
@@ -528,46 +562,41 @@ TEST(a_repeated_vote_goes_to_the_model)
     static const int32_t tokens[] = { 0, 70, 60 }, one[] = { 0, 1 },
                          other[] = { 0, 2 };
     static const int32_t *const path[] = { one, other };
-    static const int lane[] = { 0, 0 }, n_tokens[] = { 1, 1 };
-    struct mixer_step in = { .rows = 2, .d = 16, .hidden = hidden,
-        .ld_hidden = 16, .lane = lane, .n_tokens = n_tokens, .path = path,
-        .state_token = tokens };
-    struct sk_options o = { .k = 2, .repeat_votes = 1,
-                            .weigh = { .tau = 100 } };
+    struct fixed_rows f = fixed_rows(hidden, 16, 2);
+    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = 1, .path = path,
+                             .state_token = tokens };
+    struct system_options o = { .k = 2, .repeat_votes = 1,
+                                .weigh = { .tau = 100 } };
     static const int32_t said[] = { 70, 70 };
     float key[16] = { 5 };
-    struct sk_sentence s = { 0 };
-    struct mix out[2] = { { .keep = 1 }, { .keep = 1 } };
+    struct mixer *m = sk_mixer(&o);
+    struct mixture out[2];
+    struct explanation why;
     struct pair_keys *b;
-    struct mixer *mx;
-    struct sk *sk;
     struct err e;
 
+    REQUIRE(m);
     REQUIRE_OK(pair_keys_new(&b, KEY_F32, 2, 16, &e), &e);
     pair_keys_put(b, 0, key, 70);
     pair_keys_put(b, 1, key, 80);
-    add_block(&s.store, b);
-    REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 2, &e), &e);
-    REQUIRE_OK(sk_sentence_alloc_votes(&s, 1, 2, 2, &e), &e);
-    mx = sk_mixer(sk);
-    CHECK(!mx->begin(mx, 0, &s, &e));
-    mx->step(mx, &in, out);
+    give_keys(m, b);
+    list_rows(m, &in, out);
     CHECK_INT(out[0].n, 1);
     CHECK_INT(out[0].token[0], 80);
     CHECK_NEAR(out[0].add[0], 0.375, 1e-6);
     CHECK_NEAR(out[0].keep, 0.625, 1e-6);
-    CHECK(out[0].n_guesses == 1 && out[0].guesses[0].token == 80);
     CHECK_INT(out[1].n, 2);                     /* row 1 ends with 60 */
     CHECK_NEAR(out[1].keep, 0.25, 1e-6);
-    mx->explain(mx, 0, &(struct mixer_reading){ 0, 0, 2, hidden, 16, said });
-    CHECK_INT(s.votes[0].n, 2);
-    CHECK_INT(s.votes[1].n, 1);                 /* explain drops it, too */
-    CHECK_NEAR(s.votes[1].lambda, 0.375, 1e-6);
-    CHECK_INT(s.votes[1].votes[0].nb.token, 80);
-    CHECK_NEAR(s.votes[1].votes[0].share, 1, 1e-6);
-    mx->end(mx, 0);
-    sk_free(sk);
-    sk_sentence_release(&s);
+    CHECK_OK(m->ops->explain(m, &(struct mixer_reading){ &f.x, 0, 2, 0, 0,
+                                                         said }, &e), &e);
+    CHECK_INT(m->ops->explanation(m, 0, 0).n, 2);
+    why = m->ops->explanation(m, 0, 1);
+    CHECK_INT(why.n, 1);                        /* explain drops it, too */
+    CHECK_NEAR(why.weight, 0.375, 1e-6);
+    CHECK_INT(why.votes[0].token, 80);
+    CHECK_NEAR(why.votes[0].share, 1, 1e-6);
+    m->ops->end(m);
+    m->ops->free(m);
 }
 
 /* The nearest key has the value EOS. With eos_abstains its vote does not count,
@@ -575,34 +604,69 @@ TEST(a_repeated_vote_goes_to_the_model)
 TEST(a_vote_for_the_end_may_abstain)
 {
     static _Alignas(64) float hidden[16];
-    static const int lane[] = { 0 };
-    struct mixer_step in = { .rows = 1, .d = 16, .hidden = hidden,
-                             .ld_hidden = 16, .lane = lane };
+    struct fixed_rows f = fixed_rows(hidden, 16, 1);
+    struct mixer_rows in = { .x = &f.x, .n = 1 };
     const float key[16] = { 5 };
 
     for (int abstains = 0; abstains < 2; abstains++) {
-        struct sk_options o = { .k = 1, .weigh = { .tau = 100 }, .eos = 3,
-                                .eos_abstains = abstains };
-        struct mix out = { .keep = 1 };
-        struct sk_sentence s = { 0 };
+        struct system_options o = { .k = 1, .weigh = { .tau = 100 }, .eos = 3,
+                                    .eos_abstains = abstains };
+        struct mixer *m = sk_mixer(&o);
+        struct mixture out;
         struct pair_keys *b;
-        struct mixer *mx;
-        struct sk *sk;
         struct err e;
 
+        REQUIRE(m);
         REQUIRE_OK(pair_keys_new(&b, KEY_F32, 1, 16, &e), &e);
         pair_keys_put(b, 0, key, 3);
-        add_block(&s.store, b);
-        REQUIRE_OK(sk_new(&sk, &o, kernels_pick(NULL), 1, 1, &e), &e);
-        mx = sk_mixer(sk);
-        CHECK(!mx->begin(mx, 0, &s, &e));
-        mx->step(mx, &in, &out);
+        give_keys(m, b);
+        list_rows(m, &in, &out);
         CHECK_INT(out.n, !abstains);
         CHECK_NEAR(out.keep, abstains ? 1 : 0.25, 1e-6);
-        CHECK(!abstains || !out.n_guesses);
-        mx->end(mx, 0);
-        sk_free(sk);
-        sk_sentence_release(&s);
+        m->ops->free(m);                /* without end */
+    }
+}
+
+/* ---- systems -------------------------------------------------------------- */
+
+/* Every system has a name of its own and what its interface requires. */
+TEST(systems_are_found_by_name)
+{
+    int n = 0;
+
+    for (; system_at(n); n++) {
+        const struct steering_system *s = system_at(n);
+
+        CHECK(system_named(s->name) == s);
+        CHECK(*s->title && *s->paper && s->options);
+        CHECK(s->sentence_new && s->prepare);
+        CHECK(!s->worker_new == !s->worker_free);
+    }
+    CHECK(n >= 1 && n <= MOST_SYSTEMS);
+    CHECK(system_named("sk") == &sk_system);
+    CHECK(!system_named("no such system") && !system_named(""));
+    CHECK(!system_at(-1));
+}
+
+TEST(a_system_refuses_what_it_cannot_do)
+{
+    struct system_options good = { .k = 1, .weigh = { .tau = 100 } };
+    struct system_sentence s = { 4, 1, 10, false };
+
+    for (int i = 0; i < 5; i++) {
+        struct system_options o = good;
+        struct mixer *m;
+        struct err e;
+        enum status st;
+
+        if (i == 1) o.k = 0;
+        if (i == 2) o.k = KNN_MAX_K + 1;
+        if (i == 3) o.repeat_votes = REPEAT_MAX_LIMIT + 1;
+        if (i == 4) o.weigh.tau = 0;
+        st = sk_system.sentence_new(&m, &o, &s, &e);
+        CHECK_INT(st, i ? ST_ARGUMENT : ST_OK);
+        CHECK(!m == !!i);
+        if (m) m->ops->free(m);
     }
 }
 
@@ -629,8 +693,16 @@ static bool encode(const struct fixture *f, const char *text, int most,
     return ok;
 }
 
+/* The keys of the pairs of a sentence. */
+struct pair_list { struct pair_keys *keys[64]; int n; };
+
+static void pair_list_drop(struct pair_list *l)
+{
+    for (int i = 0; i < l->n; i++) pair_keys_drop(l->keys[i]);
+}
+
 static bool build(const struct fixture *f, const json_t *tm, int rows,
-                  struct datastore *ks)
+                  struct pair_list *out)
 {
     size_t n = json_array_size(tm);
     struct sides *s = calloc(n + 1, sizeof *s);
@@ -639,7 +711,7 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
     struct key_builder *kb = NULL;
     struct err e;
     bool ok =
-        s && p && CHECK_OK(key_builder_new(&kb, f->net, NULL, &o, &e), &e);
+        s && p && CHECK(n <= COUNT(out->keys)) && CHECK_OK(key_builder_new(&kb, f->backend, NULL, &o, &e), &e);
 
     for (size_t i = 0; ok && i < n; i++) {
         const json_t *pair = json_array_get(tm, i);
@@ -653,7 +725,7 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
                                   NULL };
     }
     if (ok) ok = CHECK_OK(key_builder_run(kb, p, (int)n, &e), &e);
-    for (size_t i = 0; ok && i < n; i++) add_block(ks, p[i].keys);
+    for (size_t i = 0; ok && i < n; i++) out->keys[out->n++] = p[i].keys;
     key_builder_free(kb);
     free(s);
     free(p);
@@ -669,19 +741,23 @@ static int entry_number(const struct datastore *ks, const struct neighbor *nb)
     return at;
 }
 
-/* Compare the neighbors and lambda of one step with the reference. Returns the
- * largest relative difference of a distance. */
-static double check_step(const struct datastore *ks, const float *hidden,
+/* Compare the neighbors and lambda of one step, which is row t of the last
+ * pass, with the reference. Returns the largest relative difference of a
+ * distance. */
+static double check_step(const struct datastore *ks, struct executor *x, int t,
                          const json_t *step, int k, double tau)
 {
     const json_t *d2 = json_object_get(step, "d2");
     const json_t *at = json_object_get(step, "at");
     struct weigh_options o = { .tau = tau };
+    struct finder_query q = { x, t, 1 };
     struct neighbor nb[KNN_MAX_K];
     struct knn_mixture v;
-    int n = datastore_nearest(ks, kernels_pick(NULL), hidden, 512, 1, k, nb);
     double worst = 0;
+    int n = 0;
+    struct err e;
 
+    CHECK_OK(finder_nearest(&ks->finder, &q, k, nb, &n, &e), &e);
     CHECK_INT(n, (int)json_array_size(d2));
     for (int i = 0; i < n; i++) {
         double want = json_number_value(json_array_get(d2, (size_t)i));
@@ -698,41 +774,67 @@ static double check_step(const struct datastore *ks, const float *hidden,
     return worst;
 }
 
+/* Run the translation of a line through the decoder. */
+static struct executor *run_line(const struct fixture *f, const int32_t *src,
+                                 int n_src, const int32_t *out, int n_out)
+{
+    struct source source = { src, n_src };
+    struct forced_text text = { 0, out, n_out + 1 };
+    struct executor_limits l = { .max_source = n_src, .max_len = n_out + 1,
+        .rows = n_src > n_out + 1 ? n_src : n_out + 1 };
+    struct executor *x = NULL;
+    struct err e;
+
+    if (CHECK_OK(f->backend->ops->executor_new(f->backend, &l, NULL, &x, &e),
+                 &e))
+        CHECK_OK(x->ops->force(x, &source, 1, &text, 1, &e), &e);
+    return x;
+}
+
+/* Put the keys of a line's pairs into a datastore. They are computed twice: the
+ * keys do not depend on how many pairs share a pass. */
+static bool build_store(const struct fixture *f, const json_t *j,
+                        struct datastore *ks)
+{
+    struct pair_list some = { .n = 0 }, again = { .n = 0 };
+    struct err e;
+
+    if (!build(f, json_object_get(j, "tm"), 1024, &some)
+        || !build(f, json_object_get(j, "tm"), 1, &again))
+        return false;
+    for (int i = 0; i < some.n; i++) {
+        CHECK(key_same(some.keys[i], again.keys[i]));
+        CHECK_OK(datastore_add(ks, some.keys[i], &e), &e);
+    }
+    pair_list_drop(&some);
+    pair_list_drop(&again);
+    return true;
+}
+
 static double check_line(const struct fixture *f, const json_t *j)
 {
     const json_t *steps = json_object_get(j, "steps");
     int32_t src[MOST], out[MOST];
     int n_src = 0, n_out = ids_of(json_object_get(j, "out_ids"), out);
     int k = (int)json_integer_value(json_object_get(j, "k"));
-    struct forced fc = { .src = src, .tgt = out, .n_tgt = n_out };
-    struct datastore ks = { 0 }, again = { 0 };
+    double tau = json_number_value(json_object_get(j, "tau"));
+    struct datastore ks;
+    struct executor *x;
     double worst = 0;
-    struct err e;
 
-    fc.hidden = mem_alloc((size_t)(n_out + 1) * (size_t)f->net->d,
-                          sizeof(float));
-    if (!CHECK(fc.hidden) || !build(f, json_object_get(j, "tm"), 1024, &ks)
-        || !build(f, json_object_get(j, "tm"), 1, &again)
+    datastore_init(&ks);
+    if (!build_store(f, j, &ks)
         || !encode(f, json_string_value(json_object_get(j, "src")), 250,
                    src, &n_src))
         return 1;
     CHECK_INT(ks.n, json_integer_value(json_object_get(j, "entries")));
-    /* The keys do not depend on how many pairs share a pass. */
-    CHECK_INT(again.n, ks.n);
-    for (int i = 0; i < ks.n_pairs; i++)
-        CHECK_MEM(again.pairs[i]->keys, ks.pairs[i]->keys,
-                  (size_t)ks.pairs[i]->n * ks.pairs[i]->ld * sizeof(float));
     src[n_src++] = f->w->cfg.eos_id;
-    fc.n_src = n_src;
-    CHECK_OK(forced_run(f->net, NULL, &fc, &e), &e);
-    for (size_t t = 0; t < json_array_size(steps); t++)
-        worst = fmax(worst, check_step(&ks, fc.hidden + t * (size_t)f->net->d,
-                                       json_array_get(steps, t), k,
-                                       json_number_value(
-                                           json_object_get(j, "tau"))));
-    mem_free(fc.hidden);
+    x = run_line(f, src, n_src, out, n_out);
+    for (size_t t = 0; x && t < json_array_size(steps); t++)
+        worst = fmax(worst, check_step(&ks, x, (int)t,
+                                       json_array_get(steps, t), k, tau));
+    executor_free(x);
     datastore_release(&ks);
-    datastore_release(&again);
     return worst;
 }
 
@@ -774,49 +876,74 @@ TEST(steps_are_the_references)
 
 static struct search_options beam_options(void)
 {
-    return (struct search_options){ .beam = 4, .nbest = 1, .lanes = 1,
-        .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 64, .early_stop = true,
-        .max_source = 251 };
+    return (struct search_options){ .beam = 4, .nbest = 1, .lenpen = 0.6,
+        .max_len_a = 1.2, .max_len_b = 64, .early_stop = true };
+}
+
+/* Make a job and its mixer, which gets the keys. */
+static struct job *steered_job(const struct fixture *f, const json_t *j,
+                               const int32_t *src, int n_src,
+                               const struct pair_list *pairs)
+{
+    struct search_options o = beam_options();
+    struct system_options so = {
+        .k = (int)json_integer_value(json_object_get(j, "k")),
+        .weigh = { .tau = json_number_value(json_object_get(j, "tau")) } };
+    struct system_sentence s = { .beam = o.beam, .nbest = 1 };
+    struct job *job = NULL;
+    struct err e;
+
+    if (!CHECK_OK(job_new(&job, &o, f->backend->max_pos, src, n_src, NULL, 0,
+                          &e), &e))
+        return NULL;
+    s.max_len = job->max_len;
+    CHECK_OK(sk_system.sentence_new(&job->mixer, &so, &s, &e), &e);
+    CHECK_OK(sk_system.prepare(job->mixer, NULL, pairs->keys, pairs->n, &e),
+             &e);
+    return job;
+}
+
+/* Decode a job, alone. */
+static bool decode_job(const struct fixture *f, struct job *job)
+{
+    struct batch_limits limits = { .lanes = 1, .rows = job->o.beam,
+        .max_beam = job->o.beam, .max_source = 251, .max_len = job->max_len };
+    struct batch *b = NULL;
+    struct job *done = NULL;
+    struct err e;
+    bool ok = CHECK_OK(batch_new(&b, f->backend, &limits, NULL, &e), &e) &&
+              CHECK_OK(batch_add(b, &job, 1, &e), &e);
+
+    while (ok && !done) ok = CHECK_OK(batch_step(b, &done, &e), &e);
+    batch_free(b);
+    return ok && done == job;
 }
 
 /* Translate a line with its pairs. Returns whether the tokens are those of the
  * reference. */
 static bool translate_line(const struct fixture *f, const json_t *j)
 {
-    struct search_options o = beam_options();
-    struct sk_options so = {
-        .k = (int)json_integer_value(json_object_get(j, "k")),
-        .weigh = { .tau = json_number_value(json_object_get(j, "tau")) } };
     int32_t src[MOST], want[MOST];
     int n_src = 0, n_want = ids_of(json_object_get(j, "out_ids"), want);
-    struct batch *b = NULL;
-    struct sk *sk = NULL;
-    struct job *job = NULL, *done = NULL;
-    struct sk_sentence s = { 0 };
+    struct pair_list pairs = { .n = 0 };
+    const struct hypothesis *h;
+    struct job *job;
     bool same;
-    struct err e;
 
-    if (!build(f, json_object_get(j, "tm"), 1024, &s.store)
+    if (!build(f, json_object_get(j, "tm"), 1024, &pairs)
         || !encode(f, json_string_value(json_object_get(j, "src")), 250, src,
                    &n_src))
         return false;
     src[n_src++] = f->w->cfg.eos_id;
-    CHECK_OK(sk_new(&sk, &so, f->net->k, o.lanes, o.lanes * o.beam, &e),
-             &e);
-    CHECK_OK(batch_new(&b, f->net, &o, NULL, sk_mixer(sk), &e), &e);
-    CHECK_OK(job_new(&job, &o, f->net, src, n_src, NULL, 0, &e), &e);
-    job->mixer_data = &s;
-    CHECK_OK(batch_add(b, &job, 1, &e), &e);
-    while (!done && batch_busy_lanes(b)) done = batch_step(b);
+    job = steered_job(f, j, src, n_src, &pairs);
+    pair_list_drop(&pairs);
+    if (!job) return false;
     /* out_ids of the reference has no EOS. */
-    same = done && done->n_hyps
-           && done->hyps[0].n - done->hyps[0].ended == n_want
-           && !memcmp(done->hyps[0].tokens, want,
-                      (size_t)n_want * sizeof *want);
+    h = &job->hyps[0];
+    same = decode_job(f, job) && job->n_hyps && h->n - h->ended == n_want
+           && !memcmp(h->tokens, want, (size_t)n_want * sizeof *want);
+    job->mixer->ops->free(job->mixer);
     job_free(job);
-    batch_free(b);
-    sk_free(sk);
-    sk_sentence_release(&s);
     return same;
 }
 
@@ -840,21 +967,4 @@ TEST(translations_are_the_references)
     CHECK(n >= 1 && same * 100 >= n * 98);
     fclose(in);
     fixture_close(&f);
-}
-
-TEST(a_system_refuses_what_it_cannot_do)
-{
-    struct sk_options o = { .k = 0, .weigh = { .tau = 100 } };
-    struct sk *sk;
-    struct err e;
-
-    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
-    o.k = KNN_MAX_K + 1;
-    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
-    o.k = 1;
-    o.repeat_votes = REPEAT_MAX_LIMIT + 1;
-    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
-    o.repeat_votes = 0;
-    o.weigh.tau = 0;
-    CHECK(sk_new(&sk, &o, kernels_pick(NULL), 1, 4, &e) == ST_ARGUMENT && !sk);
 }

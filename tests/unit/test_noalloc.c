@@ -12,6 +12,8 @@
 #include "engine/engine.h"
 #include "engine/session.h"
 #include "engine/stream.h"
+#include "knn/key_builder.h"
+#include "knn/sk.h"
 #include "scratch_dir.h"
 #include "search/batch.h"
 #include "skmt.h"
@@ -120,6 +122,7 @@ enum { N_JOBS = 9 };
 static void decode_all(struct batch *b, struct job **jobs)
 {
     int at = 0, done = 0;
+    struct job *list;
     struct err e;
 
     while (done < N_JOBS) {
@@ -128,38 +131,88 @@ static void decode_all(struct batch *b, struct job **jobs)
         if (k > N_JOBS - at) k = N_JOBS - at;
         if (k) CHECK_OK(batch_add(b, jobs + at, k, &e), &e);
         at += k;
-        for (struct job *j = batch_step(b); j; j = j->next) done++;
+        REQUIRE_OK(batch_step(b, &list, &e), &e);
+        for (; list; list = list->next) done++;
+    }
+}
+
+/* Steer a job by a pair: its own source, and some tokens. */
+static void steer(const struct tiny_net *m, struct job *j, enum key_type type)
+{
+    static const int32_t tgt[] = { 40, 41, 42, 43, 44, 45 };
+    struct key_builder_options ko = { 64, type, true };
+    struct key_pair p = { j->src, j->n_src, tgt, COUNT(tgt), NULL };
+    struct system_options so = { .k = 4, .weigh = { .tau = 1000 },
+                                 .repeat_votes = 2 };
+    struct system_sentence s = { j->o.beam, j->o.nbest, j->max_len,
+                                 j->o.explain };
+    struct key_builder *kb;
+    struct err e;
+
+    REQUIRE_OK(key_builder_new(&kb, m->backend, NULL, &ko, &e), &e);
+    CHECK_OK(key_builder_run(kb, &p, 1, &e), &e);
+    CHECK_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
+    CHECK_OK(sk_system.prepare(j->mixer, NULL, &p.keys, 1, &e), &e);
+    pair_keys_drop(p.keys);
+    key_builder_free(kb);
+}
+
+/* The jobs have different options. Every third one is steered and
+ * explained. */
+static bool make_jobs(const struct tiny_net *m, bool attention,
+                      struct job **jobs)
+{
+    uint64_t s = 4;
+    struct err e;
+
+    for (int i = 0; i < N_JOBS; i++) {
+        struct search_options o = { .beam = i % 2 ? 2 : 4, .nbest = 2,
+            .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 10,
+            .early_stop = true, .attention = attention,
+            .explain = i % 3 == 2, .prune = i % 4 == 3 ? 3 : 0 };
+        int32_t ids[32], n = tiny_source(m, &s, 1 + i * 31 / N_JOBS, ids);
+
+        if (!CHECK_OK(job_new(&jobs[i], &o, m->backend->max_pos, ids, n, ids,
+                              i % 3, &e), &e))
+            return false;
+        if (i % 3 == 2) steer(m, jobs[i], i == 2 ? KEY_F32 : KEY_INT8);
+    }
+    return true;
+}
+
+static void check_jobs(struct job **jobs)
+{
+    for (int i = 0; i < N_JOBS; i++) {
+        struct job *j = jobs[i];
+
+        CHECK(j->n_hyps > 0 && j->hyps[0].n > 0);
+        if (j->mixer) {
+            CHECK(j->mixer->ops->explanation(j->mixer, 0, 0).n > 0);
+            j->mixer->ops->free(j->mixer);
+        }
+        job_free(j);
     }
 }
 
 static void check_decoding(enum dtype type, int threads, bool attention)
 {
-    struct search_options o = { .beam = 4, .nbest = 2, .lanes = 3,
-        .lenpen = 0.6, .max_len_a = 1.2, .max_len_b = 10, .early_stop = true,
-        .max_source = 32, .attention = attention };
+    struct batch_limits limits = { .lanes = 3, .rows = 12, .max_beam = 4,
+                                   .max_source = 32, .max_len = 48 };
     struct tiny to = TINY_DEFAULT;
     struct tiny_net m;
     struct job *jobs[N_JOBS];
     struct pool *pool;
     struct batch *b;
     struct err e;
-    uint64_t s = 4;
 
     REQUIRE(tiny_net_open(&m, &to, type, NULL));
     REQUIRE_OK(pool_new(&pool, threads, &e), &e);
-    REQUIRE_OK(batch_new(&b, m.net, &o, pool, NULL, &e), &e);
-    for (int i = 0; i < N_JOBS; i++) {
-        int32_t ids[32], n = tiny_source(&m, &s, 1 + i * 31 / N_JOBS, ids);
-
-        REQUIRE_OK(job_new(&jobs[i], &o, m.net, ids, n, NULL, 0, &e), &e);
-    }
+    REQUIRE_OK(batch_new(&b, m.backend, &limits, pool, &e), &e);
+    REQUIRE(make_jobs(&m, attention, jobs));
     arm(NEVER, 0);
     decode_all(b, jobs);
     CHECK_INT(disarm(), 0);
-    for (int i = 0; i < N_JOBS; i++) {
-        CHECK(jobs[i]->n_hyps > 0 && jobs[i]->hyps[0].n > 0);
-        job_free(jobs[i]);
-    }
+    check_jobs(jobs);
     batch_free(b);
     pool_free(pool);
     tiny_net_close(&m);

@@ -4,8 +4,8 @@
  * is compared with a simple search that keeps and sorts whole lists and follows
  * method 0.4 (or the rules of fairseq) literally. */
 #include "nn/kvcache.h"
+#include "nn/topk.h"
 #include "search/beam.h"
-#include "search/topk.h"
 #include "tensor/tensor.h"
 #include "test.h"
 #include "tiny_net.h"            /* for random numbers */
@@ -14,16 +14,16 @@
 
 static int by_value(const void *a, const void *b)
 {
-    const struct topk_entry *x = a, *y = b;
+    const struct token_logit *x = a, *y = b;
 
-    if (x->value != y->value) return x->value < y->value ? 1 : -1;
-    return x->id - y->id;
+    if (x->logit != y->logit) return x->logit < y->logit ? 1 : -1;
+    return x->token - y->token;
 }
 
 static void check_topk(const float *x, int n, int k)
 {
     float block_max[32];
-    struct topk_entry got[TOPK_MAX], want[1024];
+    struct token_logit got[PROJECT_BEST], want[1024];
     int blocks = (n + PANEL - 1) / PANEL, most = k < n ? k : n;
 
     for (int b = 0; b < blocks; b++) {
@@ -31,15 +31,15 @@ static void check_topk(const float *x, int n, int k)
         for (int i = b * PANEL; i < n && i < (b + 1) * PANEL; i++)
             block_max[b] = fmaxf(block_max[b], x[i]);
     }
-    for (int i = 0; i < n; i++) want[i] = (struct topk_entry){ x[i], i };
+    for (int i = 0; i < n; i++) want[i] = (struct token_logit){ x[i], i };
     qsort(want, (size_t)n, sizeof *want, by_value);
     CHECK_INT(topk(x, n, block_max, k, got), most);
     for (int i = 0; i < most; i++)
-        if (got[i].id != want[i].id || got[i].value != want[i].value)
+        if (got[i].token != want[i].token || got[i].logit != want[i].logit)
             test_fail(__FILE__, __LINE__, "n %d, k %d: entry %d is %d (%g), "
-                      "want %d (%g)", n, k, i, got[i].id,
-                      (double)got[i].value, want[i].id,
-                      (double)want[i].value);
+                      "want %d (%g)", n, k, i, got[i].token,
+                      (double)got[i].logit, want[i].token,
+                      (double)want[i].logit);
 }
 
 /* Fill x with random values, of which `levels` are different. A small number
@@ -56,7 +56,7 @@ TEST(topk_is_the_head_of_the_sorted_row)
 {
     static const int sizes[] = { 1, 2, 5, 63, 64, 65, 127, 128, 129, 310,
                                  1000 };
-    static const int ks[] = { 1, 2, 5, 8, 11, 64, 131, TOPK_MAX };
+    static const int ks[] = { 1, 2, 5, 8, 11, 64, 131, PROJECT_BEST };
     static const int levels[] = { 1, 2, 7, 100, 1000000 };
     uint64_t s = 5;
     float x[1000];
@@ -349,29 +349,39 @@ static void follow(const struct beam *b, struct text *live,
     }
 }
 
-static struct answer by_the_beam(const struct language *g,
-                                 const struct search_options *o, int max_len)
+/* Search with a beam that may have served other searches before. */
+static struct answer by_this_beam(struct beam *b, const struct language *g,
+                                  const struct search_options *o, int max_len)
 {
     struct text live[MAX_BEAM];
     struct answer a;
-    struct beam b;
     struct job *j = job_for(o);
-    struct err e;
     bool decided = false;
 
     memset(&a, 0, sizeof a);
     memset(live, 0, sizeof live);
-    CHECK_OK(beam_init(&b, o, 0, MAX_LEN, &e), &e);
-    beam_begin(&b, max_len);
+    beam_begin(b, o, max_len);
     for (; !decided; a.steps++) {
-        for (int i = 0; i < b.n_live; i++) offer_row(&b, i, &live[i], g);
-        decided = beam_advance(&b);
-        follow(&b, live, g);
+        for (int i = 0; i < b->n_live; i++) offer_row(b, i, &live[i], g);
+        decided = beam_advance(b);
+        follow(b, live, g);
     }
-    beam_results(&b, j);
+    beam_results(b, j);
     read_job(j, &a);
-    beam_release(&b);
     job_drop(j, o);
+    return a;
+}
+
+static struct answer by_the_beam(const struct language *g,
+                                 const struct search_options *o, int max_len)
+{
+    struct answer a;
+    struct beam b;
+    struct err e;
+
+    CHECK_OK(beam_init(&b, o->beam, max_len, 0, &e), &e);
+    a = by_this_beam(&b, g, o, max_len);
+    beam_release(&b);
     return a;
 }
 
@@ -479,6 +489,29 @@ static void check_early(enum lenpen type)
 TEST(early_stop_changes_no_answer_gnmt) { check_early(LENPEN_GNMT); }
 TEST(early_stop_changes_no_answer_fairseq) { check_early(LENPEN_FAIRSEQ); }
 
+/* A beam that has room for more serves searches of any size, one after the
+ * other, with the options of each. */
+TEST(a_beam_may_have_more_room_than_a_search_needs)
+{
+    struct beam b;
+    struct err e;
+
+    REQUIRE_OK(beam_init(&b, MAX_BEAM, MAX_LEN, 0, &e), &e);
+    for (uint64_t i = 0; i < 1000; i++) {
+        struct language g;
+        struct search_options o;
+        int max_len = make_case(i, &g, &o, i % 3 ? LENPEN_GNMT
+                                                 : LENPEN_FAIRSEQ);
+        struct answer want = by_the_beam(&g, &o, max_len);
+        struct answer got = by_this_beam(&b, &g, &o, max_len);
+
+        if (!same(&got, &want) || got.steps != want.steps)
+            test_fail(__FILE__, __LINE__, "case %llu: the answer differs",
+                      (unsigned long long)i);
+    }
+    beam_release(&b);
+}
+
 /* ---- single rules ---------------------------------------------------- */
 
 static struct search_options plain_options(int beam)
@@ -495,8 +528,8 @@ static bool begin_pruned(struct beam *b, struct search_options *o)
 
     *o = plain_options(4);
     o->prune = 2;
-    if (!CHECK_OK(beam_init(b, o, 0, 8, &e), &e)) return false;
-    beam_begin(b, 8);
+    if (!CHECK_OK(beam_init(b, o->beam, 8, 0, &e), &e)) return false;
+    beam_begin(b, o, 8);
     return true;
 }
 
@@ -595,8 +628,8 @@ TEST(ties_keep_their_order)
     struct beam b;
     struct err e;
 
-    REQUIRE_OK(beam_init(&b, &o, 0, 8, &e), &e);
-    beam_begin(&b, 8);
+    REQUIRE_OK(beam_init(&b, o.beam, 8, 0, &e), &e);
+    beam_begin(&b, &o, 8);
     for (int i = 1; i < 9; i++)
         CHECK_INT(beam_offer(&b, 0, i, -1), i <= 4);
     beam_advance(&b);

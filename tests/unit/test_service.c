@@ -383,6 +383,35 @@ TEST(bad_requests_are_answered_with_errors)
     shop_close(&d);
 }
 
+/* The first search after an import finds a file of the index missing and makes
+ * it. That is no error. */
+TEST(an_imported_memory_can_be_searched_at_once)
+{
+    const char *path;
+    skmt_service *s = NULL;
+    skmt_request *q = NULL;
+    skmt_error err;
+    struct shop d;
+
+    shop_open(&d);
+    path = scratch_path(&d.dir, "in.tsv");
+    REQUIRE(scratch_write(&d.dir, "in.tsv", "the and in\tZugegeben\n"
+                          "of the\tin the of\nand this\tthis and\n"));
+    OK(skmt_tm_create(d.tm[0], &(skmt_tm_info){ .name = "imported" }, &err));
+    OK(skmt_tm_import(d.tm[0], "imported", &path, 1, NULL, &err));
+    OK(skmt_service_new(&s, d.model, NULL, &err));
+    OK(skmt_request_new(&q, "the and in", 10, &err));
+    skmt_request_use(q, d.tm[0], NULL);
+    OK(skmt_service_submit(s, q, 0, &err));
+    OK(skmt_request_wait(q, &err));
+    if (skmt_request_result(q))
+        CHECK_STR(skmt_result_text(skmt_request_result(q), 0, NULL),
+                  "Zugegeben");
+    skmt_request_free(q);
+    skmt_service_free(s);
+    shop_close(&d);
+}
+
 /* Without a translation in another thread there is nothing to cancel. */
 TEST(canceling_an_idle_session_does_nothing)
 {

@@ -7,7 +7,7 @@
 
 #include "../../tools/tiny_model.h"
 #include "convert/convert.h"
-#include "nn/net.h"
+#include "nn/cpu_backend.h"
 #include "test.h"
 
 struct tiny_net {
@@ -15,6 +15,7 @@ struct tiny_net {
     char dir[32];
     struct weights *w;
     struct net *net;
+    struct backend *backend;    /* runs the net on the CPU */
 };
 
 static inline const char *tiny_net_file(const struct tiny_net *t,
@@ -52,11 +53,13 @@ static inline bool tiny_net_open(struct tiny_net *t, const struct tiny *o,
     return tiny_net_write(t, o, type) &&
            CHECK_OK(weights_open(&t->w, tiny_net_file(t, "m.skmt"), &e),
                     &e) &&
-           CHECK_OK(net_open(&t->net, t->w, k, &e), &e);
+           CHECK_OK(net_open(&t->net, t->w, k, &e), &e) &&
+           CHECK_OK(cpu_backend_new(&t->backend, t->net, &e), &e);
 }
 
 static inline void tiny_net_close(struct tiny_net *t)
 {
+    backend_close(t->backend);
     net_close(t->net);
     weights_close(t->w);
     unlink(tiny_net_file(t, "m.skmt"));
