@@ -387,6 +387,8 @@ TEST(bad_requests_are_answered_with_errors)
  * it. That is no error. */
 TEST(an_imported_memory_can_be_searched_at_once)
 {
+    const skmt_tm_info imported = { .size = sizeof imported,
+                                    .name = "imported" };
     const char *path;
     skmt_service *s = NULL;
     skmt_request *q = NULL;
@@ -397,10 +399,10 @@ TEST(an_imported_memory_can_be_searched_at_once)
     path = scratch_path(&d.dir, "in.tsv");
     REQUIRE(scratch_write(&d.dir, "in.tsv", "the and in\tZugegeben\n"
                           "of the\tin the of\nand this\tthis and\n"));
-    OK(skmt_tm_create(d.tm[0], &(skmt_tm_info){ .name = "imported" }, &err));
+    OK(skmt_tm_create(d.tm[0], &imported, &err));
     OK(skmt_tm_import(d.tm[0], "imported", &path, 1, NULL, &err));
     OK(skmt_service_new(&s, d.model, NULL, &err));
-    OK(skmt_request_new(&q, "the and in", 10, &err));
+    OK(skmt_request_new(&q, "the and in", &err));
     skmt_request_use(q, d.tm[0], NULL);
     OK(skmt_service_submit(s, q, 0, &err));
     OK(skmt_request_wait(q, &err));
