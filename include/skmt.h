@@ -151,34 +151,9 @@ typedef struct skmt_error {
 /* A few words for a status, such as "out of memory". */
 SKMT_API const char *skmt_status_text(skmt_status status);
 
-/* ---- model ----------------------------------------------------------- */
-
-typedef struct skmt_model skmt_model;
-
-/* Open a model: map a .skmt file and verify all of it. Processes that open the
- * same file share the memory of the weights. */
-SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
-                                     skmt_error *err);
-SKMT_API void skmt_model_close(skmt_model *model);
-
-/* Get fact i about the model: returns its name and sets *value. The names are
- * "name", "source_lang", "target_lang", "type" ("int8", ..), "checksum" (16
- * hexadecimal digits for the whole file), "d_model", "encoder_layers" and
- * others, as printed by `skmt info`. Returns NULL after the last. The strings
- * are valid until the model is closed. */
-SKMT_API const char *skmt_model_fact(const skmt_model *model, int i,
-                                     const char **value);
-/* Get a fact by its name. Returns NULL when there is no such fact. */
-SKMT_API const char *skmt_model_get(const skmt_model *model,
-                                    const char *name);
-
-/* The kernels in use ("amx", "avx512", "avx2" or "ref"), and the name of the
- * processor. */
-SKMT_API const char *skmt_isa(void);
-SKMT_API const char *skmt_cpu(void);
-
 /* ---- options --------------------------------------------------------- */
 
+typedef struct skmt_model skmt_model;
 typedef struct skmt_options skmt_options;
 
 /* Make an options object with all defaults. */
@@ -219,12 +194,43 @@ typedef struct skmt_option_info {
 typedef enum skmt_option_group {
     SKMT_OPTIONS_TRANSLATE = 0, /* for translating */
     SKMT_OPTIONS_STEER = 1,     /* for steering a translation by a memory */
-    SKMT_OPTIONS_SEARCH = 2     /* for searching a memory */
+    SKMT_OPTIONS_SEARCH = 2,    /* for searching a memory */
+    SKMT_OPTIONS_MODEL = 3      /* for opening a model */
 } skmt_option_group;
 /* Describe option i of a group, counted from 0. Returns 1, or 0 after the
  * last. */
 SKMT_API int skmt_option_describe(skmt_option_group group, int i,
                                   skmt_option_info *out);
+
+/* ---- model ----------------------------------------------------------- */
+
+/* Open a model: map a .skmt file and verify all of it. Processes that open the
+ * same file share the memory of the weights. */
+SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
+                                     skmt_error *err);
+/* The same with options: "device" is the device that runs the model. So far
+ * there is only "cpu", the default. The other options have no effect; NULL
+ * means the defaults. */
+SKMT_API skmt_status skmt_model_open_with(skmt_model **out, const char *path,
+                                          const skmt_options *options,
+                                          skmt_error *err);
+SKMT_API void skmt_model_close(skmt_model *model);
+
+/* Get fact i about the model: returns its name and sets *value. The names are
+ * "name", "source_lang", "target_lang", "type" ("int8", ..), "checksum" (16
+ * hexadecimal digits for the whole file), "d_model", "encoder_layers" and
+ * others, as printed by `skmt info`. Returns NULL after the last. The strings
+ * are valid until the model is closed. */
+SKMT_API const char *skmt_model_fact(const skmt_model *model, int i,
+                                     const char **value);
+/* Get a fact by its name. Returns NULL when there is no such fact. */
+SKMT_API const char *skmt_model_get(const skmt_model *model,
+                                    const char *name);
+
+/* The kernels in use ("amx", "avx512", "avx2" or "ref"), and the name of the
+ * processor. */
+SKMT_API const char *skmt_isa(void);
+SKMT_API const char *skmt_cpu(void);
 
 /* ---- translating one text -------------------------------------------- */
 

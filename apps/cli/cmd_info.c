@@ -77,7 +77,7 @@ static int info(const char *name, bool json, bool tensors)
     struct info_listing l = { { 0 }, json };
     const char *path = NULL;
     skmt_model *m;
-    int status = model_find(&m, name, &path);
+    int status = model_find(&m, name, NULL, &path);
 
     if (status) return status;
     if (json) textbuf_adds(&l.text, "{");

@@ -288,7 +288,8 @@ static int learn_run(struct learn_call *c)
     if (!interrupt_start())
         return complain(EXIT_TROUBLE, "cannot create a thread");
     check_isa();
-    if ((status = model_find(&c->model, c->model_name, NULL))) return status;
+    if ((status = model_find(&c->model, c->model_name, c->options, NULL)))
+        return status;
     /* From here on, a signal lets the current line finish. */
     interrupt_set_polled(true);
     return c->simulate ? learn_simulate(c) : learn_with_memory(c);

@@ -500,7 +500,8 @@ static int translate_all(struct translate_run *r)
         return complain(EXIT_TROUBLE, "cannot create a thread");
     check_isa();
     begin = wall_seconds();
-    if ((status = model_find(&r->model, j->model, &path))) return status;
+    if ((status = model_find(&r->model, j->model, j->options, &path)))
+        return status;
     if (!stat(path, &file) && (status = check_not_output(j, &file, "model")))
         return status;
     r->load_seconds = wall_seconds() - begin;

@@ -300,7 +300,8 @@ static int open_all(struct tune_call *c)
     int status;
 
     check_isa();
-    if ((status = model_find(&c->model, c->model_name, &path))) return status;
+    if ((status = model_find(&c->model, c->model_name, c->options, &path)))
+        return status;
     if ((status = check_output(c, c->output, path))
         || (status = check_output(c, c->svg, path))
         || (status = tune_check_not_same(c->svg, c->output,

@@ -49,7 +49,7 @@ bool steering_has_memory(const struct steering *s)
 int steered_option_describe(int i, skmt_option_info *out)
 {
     static const skmt_option_group groups[] = { SKMT_OPTIONS_TRANSLATE,
-        SKMT_OPTIONS_STEER, SKMT_OPTIONS_SEARCH };
+        SKMT_OPTIONS_STEER, SKMT_OPTIONS_SEARCH, SKMT_OPTIONS_MODEL };
 
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
         int n = 0;

@@ -161,7 +161,7 @@ static int open_model(struct tm_call *c)
                         "--model and --no-model cannot be used together");
     if (tm_has_option(c, "no-model") || (!name && !has_default_model()))
         return EXIT_DONE;
-    return model_find(&c->model, name, NULL);
+    return model_find(&c->model, name, c->options, NULL);
 }
 
 int tm_open_search(struct tm_call *c, bool with_model)

@@ -130,7 +130,8 @@ int cmd_tm_warm(struct tm_call *c)
     int status = tm_warm_check_file(w.file);
 
     if (!status) status = tm_open_search(c, false);
-    if (!status) status = model_find(&c->model, tm_value(c, "model"), NULL);
+    if (!status)
+        status = model_find(&c->model, tm_value(c, "model"), c->options, NULL);
     if (status) return status;
     check_isa();
     status = warm_keys(c, &w, &keys);

@@ -46,11 +46,18 @@ const char *skmt_cpu(void) { return cpu_name(); }
 skmt_status skmt_model_open(skmt_model **out, const char *path,
                             skmt_error *err)
 {
+    return skmt_model_open_with(out, path, NULL, err);
+}
+
+skmt_status skmt_model_open_with(skmt_model **out, const char *path,
+                                 const skmt_options *options, skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
     struct engine *en = NULL;
     enum status st;
 
     err_clear(err_of(err));
-    st = path ? engine_open(&en, path, err_of(err))
+    st = path ? engine_open_with(&en, path, &o, err_of(err))
               : err_set(err_of(err), ST_ARGUMENT, "the name of the model file "
                         "is missing");
     *out = (skmt_model *)(void *)en;
@@ -118,7 +125,8 @@ const char *skmt_options_in_force(skmt_options *o, const skmt_model *model,
 
 _Static_assert((int)SKMT_OPTIONS_TRANSLATE == (int)OPTIONS_TRANSLATE &&
                (int)SKMT_OPTIONS_STEER == (int)OPTIONS_STEER &&
-               (int)SKMT_OPTIONS_SEARCH == (int)OPTIONS_SEARCH, "same list");
+               (int)SKMT_OPTIONS_SEARCH == (int)OPTIONS_SEARCH &&
+               (int)SKMT_OPTIONS_MODEL == (int)OPTIONS_MODEL, "same list");
 
 int skmt_option_describe(skmt_option_group group, int i, skmt_option_info *out)
 {

@@ -122,7 +122,18 @@ static enum status list_pieces(struct engine *en, struct err *e)
     return ST_OK;
 }
 
-enum status engine_open(struct engine **out, const char *path, struct err *e)
+static enum status open_backend(struct engine *en, enum device device,
+                                struct err *e)
+{
+    switch (device) {
+    case DEVICE_CPU: return cpu_backend_new(&en->backend, en->net, e);
+    }
+    return err_set(e, ST_ARGUMENT, "device: there is no device %d",
+                   (int)device);
+}
+
+enum status engine_open_with(struct engine **out, const char *path,
+                             const struct options *o, struct err *e)
 {
     struct engine *en = calloc(1, sizeof *en);
     enum status st;
@@ -131,7 +142,7 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
     if (!en) return err_nomem(e, "model");
     st = weights_open(&en->w, path, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
-    if (!st) st = cpu_backend_new(&en->backend, en->net, e);
+    if (!st) st = open_backend(en, (enum device)o->device, e);
     if (!st) st = list_pieces(en, e);
     if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
         st = err_nomem(e, "model");
@@ -142,6 +153,14 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
     list_facts(en);
     *out = en;
     return ST_OK;
+}
+
+enum status engine_open(struct engine **out, const char *path, struct err *e)
+{
+    struct options o;
+
+    options_defaults(&o);
+    return engine_open_with(out, path, &o, e);
 }
 
 void engine_close(struct engine *en)

@@ -21,6 +21,10 @@ struct engine {
     char *piece_block;          /* the memory of piece_text */
 };
 
+/* Open a model as the options of open.def say. */
+enum status engine_open_with(struct engine **out, const char *path,
+                             const struct options *o, struct err *e);
+/* The same with the defaults. */
 enum status engine_open(struct engine **out, const char *path, struct err *e);
 void engine_close(struct engine *en);           /* NULL is fine */
 

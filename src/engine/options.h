@@ -1,9 +1,9 @@
-/* options.h - all options of translating, of steering by a memory and of
- * searching a memory, as one struct whose fields are set by name.
+/* options.h - all options of translating, of steering by a memory, of searching
+ * a memory and of opening a model, as one struct whose fields are set by name.
  *
- * options.def, steer.def and retrieval.def list them; the struct and the parser
- * are generated from these lists. A struct options is plain data and may be
- * copied. */
+ * options.def, steer.def, retrieval.def and open.def list them; the struct and
+ * the parser are generated from these lists. A struct options is plain data and
+ * may be copied. */
 #ifndef ENGINE_OPTIONS_H
 #define ENGINE_OPTIONS_H
 
@@ -18,6 +18,7 @@ enum analyzer_mode { ANALYZER_STANDARD, ANALYZER_SUBWORD };
 enum preset { PRESET_SK1, PRESET_SK2, PRESET_PAPER_SK1, PRESET_PAPER_SK2 };
 enum eos_mode { EOS_ABSTAINS, EOS_COUNTS };
 enum exact_mode { EXACT_AUTO, EXACT_USE, EXACT_STEER };
+enum device { DEVICE_CPU };
 
 /* The largest value of option beam. */
 enum { MAX_BEAM = 64 };
@@ -35,6 +36,7 @@ struct options {
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
+#include "engine/open.def"
 #undef INT
 #undef REAL
 #undef FLAG
@@ -59,9 +61,11 @@ enum status options_set(struct options *o, const char *name,
  * no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
                  int size);
-/* The lists that the options come from: options.def, steer.def and
- * retrieval.def. */
-enum option_group { OPTIONS_TRANSLATE, OPTIONS_STEER, OPTIONS_SEARCH };
+/* The lists that the options come from: options.def, steer.def, retrieval.def
+ * and open.def. */
+enum option_group {
+    OPTIONS_TRANSLATE, OPTIONS_STEER, OPTIONS_SEARCH, OPTIONS_MODEL
+};
 /* Describe option i of a group. Returns false after the last one. */
 bool option_describe(enum option_group group, int i, struct option_info *out);
 

@@ -172,6 +172,31 @@ TEST(models_have_facts)
     fixture_close(&f);
 }
 
+/* A model that is opened with options translates like any other. */
+TEST(models_are_opened_with_options)
+{
+    skmt_options *o = OPTIONS("device", "cpu", "beam", "1");
+    skmt_model *m = (skmt_model *)(void *)&m;
+    struct fixture f;
+    skmt_error e;
+    char *want, *got;
+
+    REQUIRE(fixture_open(&f));
+    want = skmt_translate(f.model, "the and in", &e);
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(!skmt_model_open_with(&m, f.path, i ? o : NULL, &e));
+        got = skmt_translate(m, "the and in", &e);
+        CHECK_STR(got, want);
+        skmt_free(got);
+        skmt_model_close(m);
+    }
+    CHECK_INT(skmt_model_open_with(&m, "/no/such/model", o, &e), SKMT_ERR_IO);
+    CHECK(m == NULL);
+    skmt_free(want);
+    skmt_options_free(o);
+    fixture_close(&f);
+}
+
 /* skmt_options_in_force() returns the value that the library chooses where an
  * option leaves the choice to it. */
 TEST(options_in_force_are_resolved)

@@ -368,16 +368,26 @@ TEST(public_and_internal_options_agree)
     skmt_option_info pub = SKMT_INIT(skmt_option_info);
     struct option_info in;
     skmt_error e;
-    int i = 0;
 
     REQUIRE(!skmt_options_new(&o, &e));
-    for (; option_describe(OPTIONS_TRANSLATE, i, &in); i++) {
-        CHECK(skmt_option_describe(SKMT_OPTIONS_TRANSLATE, i, &pub));
-        CHECK_STR(pub.name, in.name);
-        CHECK_STR(pub.kind, in.kind);
-        CHECK_STR(pub.fallback, skmt_options_get(o, pub.name));
+    for (int group = 0; group <= SKMT_OPTIONS_MODEL; group++) {
+        int i = 0;
+
+        for (; option_describe((enum option_group)group, i, &in); i++) {
+            CHECK(skmt_option_describe((skmt_option_group)group, i, &pub));
+            CHECK_STR(pub.name, in.name);
+            CHECK_STR(pub.kind, in.kind);
+            CHECK_STR(pub.help, in.help);
+            CHECK_STR(pub.fallback, skmt_options_get(o, pub.name));
+        }
+        CHECK(i > 0);
+        CHECK(!skmt_option_describe((skmt_option_group)group, i, &pub));
     }
-    CHECK(!skmt_option_describe(SKMT_OPTIONS_TRANSLATE, i, &pub));
+    CHECK(skmt_option_describe(SKMT_OPTIONS_MODEL, 0, &pub));
+    CHECK_STR(pub.name, "device");
+    CHECK_INT(skmt_options_set(o, "device", "cpu", &e), SKMT_OK);
+    CHECK_INT(skmt_options_set(o, "device", "gpu", &e), SKMT_ERR_ARGUMENT);
+    CHECK_STR(e.message, "device: \"gpu\" is not one of cpu");
     CHECK_INT(skmt_options_set(o, "beam", "9", &e), SKMT_OK);
     CHECK_STR(skmt_options_get(o, "beam"), "9");
     CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ERR_ARGUMENT);
