@@ -55,6 +55,8 @@ ALLCFLAGS = -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) -g -fPIC -pthread \
             $(CPPFLAGS) $(CFLAGS)
 INC      = -Isrc -Iinclude
 LIBS     = -lsqlite3 -lexpat -lz -llzma -lzstd -ljansson -lutf8proc -lm -pthread
+# Only the program uses these: the line editor of skmt learn.
+APP_LIBS = $(shell pkg-config --libs libedit)
 
 # Vector kernels are compiled for their instruction set and chosen at run time.
 # All other files are compiled for the baseline of the architecture.
@@ -71,14 +73,19 @@ LIB_SRC := $(filter-out $(X86_ONLY),$(LIB_SRC))
 endif
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/cli/*.c))
+COMMON_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard apps/common/*.c))
 
 # Programs, each compiled from one file: unit tests, programs that the tests
 # use, examples, fuzzers and benchmarks.
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 UNIT     := $(call programs,tests/unit/test_*.c)
-HELPERS  := $(call programs,$(filter-out tests/unit/main.c \
+# tests/unit/toy_*.c are second implementations of interfaces (docs/seams.md),
+# which are linked to every unit test.
+TOYS     := $(wildcard tests/unit/toy_*.c)
+HELPERS  := $(call programs,$(filter-out tests/unit/main.c $(TOYS) \
               $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)) \
               tools/*.c)
+SECOND   := $(call programs,tests/apps/*.c)
 EXAMPLES := $(call programs,examples/*.c)
 EXAMPLES_CC := $(patsubst %.cc,$(BUILD)/%_cc,$(wildcard examples/*.cc))
 FUZZERS  := $(call programs,tests/fuzz/fuzz_*.c)
@@ -121,12 +128,17 @@ $(BUILD)/libskmt.so: $(LIB_OBJ)
 	    $(if $(SAN),,-Wl$(COMMA)-z$(COMMA)defs) $^ $(LIBS) -o $@
 	ln -sf libskmt.so $@.$(SOVERSION)
 
-# The program is compiled with include/ only.
-$(CLI_OBJ): INC = -Iinclude
-$(BUILD)/apps/cli/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
-$(BUILD)/apps/cli/findmodel.o: $(BUILD)/prefix
-$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libskmt.a
-	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+# What the programs in apps/ share. It is not installed.
+$(BUILD)/libcommon.a: $(COMMON_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Programs are compiled with include/ and apps/common only.
+$(CLI_OBJ) $(COMMON_OBJ): INC = -Iinclude -Iapps
+$(BUILD)/apps/common/findmodel.o: ALLCFLAGS += -DSKMT_PREFIX='"$(PREFIX)"'
+$(BUILD)/apps/common/findmodel.o: $(BUILD)/prefix
+$(BUILD)/skmt: $(CLI_OBJ) $(BUILD)/libcommon.a $(BUILD)/libskmt.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(APP_LIBS) $(LIBS) -o $@
 
 # ---- tests, examples, benchmarks ------------------------------------------
 
@@ -141,10 +153,17 @@ LDFLAGS_test_noalloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=posix_memalign,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 LDFLAGS_test_key_cache = $(LDFLAGS_test_noalloc)
 
-$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(BUILD)/libinternal.a
+$(BUILD)/tests/unit/%.o: INC += -Iapps
+$(UNIT): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o \
+    $(TOYS:%.c=$(BUILD)/%.o) $(BUILD)/libcommon.a $(BUILD)/libinternal.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $(LDFLAGS_$*) $^ $(LIBS) -o $@
 
 $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# A program other than skmt that uses apps/common.
+$(BUILD)/tests/apps/%.o: INC = -Iinclude -Iapps
+$(SECOND): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcommon.a $(BUILD)/libskmt.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # The C examples use the static library, the C++ one the shared library.
@@ -161,7 +180,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libinternal.a
 	$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
 
 unit: $(UNIT)
-helpers: $(HELPERS)
+helpers: $(HELPERS) $(SECOND)
 examples: $(EXAMPLES) $(EXAMPLES_CC)
 benches: $(BENCHES)
 fuzzers: $(FUZZERS)

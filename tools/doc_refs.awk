@@ -102,7 +102,8 @@ FNR == 1 {
 FILENAME ~ /\.md$/ {
     text = open_span == "" || $0 == "" ? $0 : open_span " " $0
     n_spans = split(text, spans, "`")
-    open_span = n_spans % 2 || $0 ~ /^```/ ? "" : "`" spans[n_spans]
+    ends = $0 == "" || n_spans % 2 || $0 ~ /^```/
+    open_span = ends ? "" : "`" spans[n_spans]
     for (i = 2; i <= n_spans - (open_span != ""); i += 2) {
         gsub(/[ \t]+/, " ", spans[i])
         if (spans[i] ~ /^[a-z]+\/[A-Za-z0-9_\/.]+: [a-z]/)

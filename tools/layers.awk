@@ -3,12 +3,13 @@
 #
 #     find src apps include -name '*.[ch]' | xargs awk -f tools/layers.awk
 #
-# A program in apps/ may include headers of include/ and of its own folder.
-# include/ may not include headers of src/. Prints file:line of each #include
-# that breaks these rules, and exits with 1 if there is any.
+# A program in apps/ may include headers of include/, of apps/common and of its
+# own folder; apps/common only those of include/ and its own. include/ may not
+# include headers of src/. Prints file:line of each #include that breaks these
+# rules, and exits with 1 if there is any.
 BEGIN {
-    n = split("base text formats tm tensor model convert nn knn search" \
-              " metrics engine api", order, " ")
+    n = split("base text pair tm formats exchange tensor model convert nn" \
+              " knn search metrics engine api", order, " ")
     for (i = 1; i <= n; i++) level[order[i]] = i
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -17,7 +18,11 @@ BEGIN {
     split(FILENAME, here, "/")
     folder = path
     if (!sub(/\/.*/, "", folder)) next           # in the same folder
-    if (here[1] != "src")
+    if (here[1] == "apps" && folder == "common") next
+    if (here[1] == "apps")
+        complain("apps/" here[2] " may include only what is in include/" \
+                 " and apps/common, not " path)
+    else if (here[1] != "src")
         complain(here[1] " may include only what is in include/, not " path)
     else if (!(folder in level))
         complain("the folder of " path " is not in the list of tools/layers.awk")

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
 #include "cli.h"
+#include "common/args.h"
+#include "common/interrupt.h"
+#include "common/progress.h"
+#include "common/record.h"
 #include "help.h"
-#include "interrupt.h"
-#include "progress.h"
-#include "record.h"
 #include "skmt_tools.h"
 
 static void show_convert_progress(void *user, int done, int total)

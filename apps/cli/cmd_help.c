@@ -10,12 +10,10 @@
 #include <string.h>
 
 #include "cli.h"
+#include "common/nearest.h"
+#include "common/option_help.h"
+#include "common/steering.h"
 #include "help.h"
-#include "record.h"
-#include "steering.h"
-
-#define WIDTH 78
-#define INDENT 26
 
 const struct opt translate_options[] = {
     MODEL_OPTION,
@@ -273,71 +271,6 @@ static const struct page *page_at(size_t i)
     return p->command ? p : NULL;
 }
 
-/* Print text with a hanging indent, wrapped at WIDTH. at: the column where the
- * cursor is. */
-static void print_wrapped(const char *text, int at)
-{
-    if (at >= INDENT - 1) {
-        putchar('\n');
-        at = 0;
-    }
-    printf("%*s", INDENT - at, "");
-    at = INDENT;
-    while (*text) {
-        int len = (int)strcspn(text, " ");
-
-        if (at > INDENT && at + 1 + len > WIDTH) {
-            printf("\n%*s", INDENT, "");
-            at = INDENT;
-        }
-        if (at > INDENT) at += printf(" ");
-        at += printf("%.*s", len, text);
-        text += len + (text[len] == ' ');
-    }
-    putchar('\n');
-}
-
-static void print_option(const struct opt *o)
-{
-    int at = o->letter ? printf("  -%c, --%s", o->letter, o->name)
-                       : printf("      --%s", o->name);
-
-    if (o->value) at += printf(" %s", o->value);
-    print_wrapped(o->help, at);
-}
-
-/* Print a command's own options. --record, which every command has, is printed
- * before the last of them, --help. */
-static void print_own_options(const struct opt *list)
-{
-    for (const struct opt *o = list; o->name; o++) {
-        if (!o[1].name) print_option(&record_option);
-        print_option(o);
-    }
-}
-
-/* Return the placeholder for the value of a library option: N, X, or the list
- * of its possible values. */
-static const char *placeholder(const skmt_option_info *info)
-{
-    if (!strcmp(info->kind, "int")) return "N";
-    if (!strcmp(info->kind, "float")) return "X";
-    if (!strcmp(info->kind, "bool")) return "";
-    return info->kind;
-}
-
-static bool is_on_by_default(const char *fallback)
-{
-    return strcmp(fallback, "0") && strcmp(fallback, "false")
-           && strcmp(fallback, "no") && strcmp(fallback, "off");
-}
-
-/* Whether an option is a flag whose default depends on another option. */
-static bool is_auto_flag(const skmt_option_info *info)
-{
-    return !strcmp(info->kind, "bool") && !strcmp(info->fallback, "auto");
-}
-
 static const char *library_heading(const char *command)
 {
     if (strncmp(command, "tm ", 3)) return "Translation options:";
@@ -345,59 +278,15 @@ static const char *library_heading(const char *command)
                                       : "Options for computing keys:";
 }
 
-static void print_library_options(const char *command, describe_fn *describe)
-{
-    skmt_option_info info = SKMT_INIT(skmt_option_info);
-
-    printf("\n%s\n", library_heading(command));
-    for (int i = 0; describe(i, &info); i++) {
-        bool flag = !strcmp(info.kind, "bool");
-        const char *value = placeholder(&info);
-        char help[1000];
-        int at = printf("      --%s%s%s%s",
-                        is_auto_flag(&info) ? "[no-]"
-                        : flag && is_on_by_default(info.fallback) ? "no-" : "",
-                        info.name, *value ? " " : "", value);
-
-        if (flag)
-            snprintf(help, sizeof help, "%s%s",
-                     is_on_by_default(info.fallback) && !is_auto_flag(&info)
-                     ? "do not " : "", info.help);
-        else
-            snprintf(help, sizeof help, "%s (default %s)", info.help,
-                     info.fallback);
-        print_wrapped(help, at);
-    }
-}
-
-/* Print the command as one word: "tm import" becomes tm-import. */
-static void print_command(const char *command)
-{
-    for (; *command; command++) putchar(*command == ' ' ? '-' : *command);
-}
-
-static void print_option_line(const char *command, const struct opt *o)
-{
-    print_command(command);
-    printf("\t%s\t%.1s\t%s\t\t%s\n", o->name, &o->letter,
-           o->value ? o->value : "", o->help);
-}
-
+/* Print the options of a page; "tm import" is written as one word. */
 static void list_page_options(const struct page *p)
 {
-    skmt_option_info info = SKMT_INIT(skmt_option_info);
+    char command[64];
 
-    for (const struct opt *o = p->own; o && o->name; o++) {
-        if (!o[1].name) print_option_line(p->command, &record_option);
-        print_option_line(p->command, o);
-    }
-    for (int i = 0; p->describe && p->describe(i, &info); i++) {
-        print_command(p->command);
-        printf("\t%s\t\t%s\t%s\t%s\n", info.name, placeholder(&info),
-               strcmp(info.kind, "bool") || is_auto_flag(&info)
-               ? info.fallback
-               : is_on_by_default(info.fallback) ? "on" : "off", info.help);
-    }
+    snprintf(command, sizeof command, "%s", p->command);
+    for (char *at = command; *at; at++)
+        if (*at == ' ') *at = '-';
+    option_help_table(command, p->own, p->describe);
 }
 
 static int list_all_options(void)
@@ -443,9 +332,12 @@ int help_command(const char *name)
     fputs(p->text, stdout);
     if (p->own) {
         puts("\nOptions:");
-        print_own_options(p->own);
+        option_help_own(p->own);
     }
-    if (p->describe) print_library_options(p->command, p->describe);
+    if (p->describe) {
+        printf("\n%s\n", library_heading(p->command));
+        option_help_library(p->describe);
+    }
     return EXIT_DONE;
 }
 

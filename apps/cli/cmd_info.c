@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
 #include "cli.h"
-#include "findmodel.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/jput.h"
+#include "common/textbuf.h"
 #include "help.h"
 #include "skmt_tools.h"
-#include "textbuf.h"
 
 struct info_listing { struct textbuf text; bool json; };
 
@@ -26,15 +27,14 @@ static void put_tensor(void *user, const char *name, const char *type,
                      name, type, rows, cols, bytes, checksum);
         return;
     }
-    jput_comma(t);
-    textbuf_adds(t, "{");
-    jput_key(t, "name");
-    jput_text(t, name);
-    jput_key(t, "type");
-    jput_text(t, type);
-    textbuf_addf(t, ",\"rows\":%" PRId64 ",\"cols\":%" PRId64
-                 ",\"bytes\":%" PRIu64 ",\"checksum\":\"%016" PRIx64 "\"}",
-                 rows, cols, bytes, checksum);
+    jput_object(t);
+    jput_text_field(t, "name", name);
+    jput_text_field(t, "type", type);
+    jput_int_field(t, "rows", rows);
+    jput_int_field(t, "cols", cols);
+    jput_int_field(t, "bytes", (int64_t)bytes);
+    jput_hex_field(t, "checksum", checksum);
+    jput_object_end(t);
 }
 
 /* Whether s is a whole number that can be written as a JSON number. */
@@ -52,8 +52,7 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
     const char *name, *value;
 
     if (l->json) {
-        jput_key(t, "file");
-        jput_text(t, path);
+        jput_text_field(t, "file", path);
     } else {
         textbuf_addf(t, "%-18s ", "file");
         textbuf_adds(t, path);
@@ -62,7 +61,7 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
     for (int i = 0; (name = skmt_model_fact(m, i, &value)); i++) {
         if (l->json) {
             jput_key(t, name);
-            if (cmd_info_is_number(value)) textbuf_adds(t, value);
+            if (cmd_info_is_number(value)) jput_raw(t, value, strlen(value));
             else jput_text(t, value);
         } else {
             textbuf_addf(t, "%-18s ", name);
@@ -80,19 +79,19 @@ static int info(const char *name, bool json, bool tensors)
     int status = model_find(&m, name, NULL, &path);
 
     if (status) return status;
-    if (json) textbuf_adds(&l.text, "{");
+    if (json) jput_object(&l.text);
     cmd_info_put_facts(&l, m, path);
     if (tensors) {
         if (json) {
             jput_key(&l.text, "tensors");
-            textbuf_adds(&l.text, "[");
+            jput_array(&l.text);
         } else {
             textbuf_adds(&l.text, "\n");
         }
         skmt_model_tensors(m, put_tensor, &l);
-        if (json) textbuf_adds(&l.text, "]");
+        if (json) jput_array_end(&l.text);
     }
-    if (json) textbuf_adds(&l.text, "}\n");
+    if (json) jput_line_end(&l.text);
     if (l.text.failed)
         status = complain(EXIT_TROUBLE, "%s", textbuf_why(&l.text));
     else fwrite(l.text.data, 1, l.text.len, stdout);

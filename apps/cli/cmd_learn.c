@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "args.h"
 #include "cli.h"
-#include "findmodel.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
 #include "help.h"
-#include "interrupt.h"
 #include "learn_call.h"
 
 /* ---- command line ------------------------------------------------------- */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "cli.h"
+#include "common/args.h"
+#include "common/record.h"
 #include "help.h"
-#include "record.h"
 #include "score_call.h"
 
 #define DEFAULT_METRICS "bleu,chrf,ter"

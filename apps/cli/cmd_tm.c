@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "interrupt.h"
-#include "record.h"
+#include "common/args.h"
+#include "common/interrupt.h"
+#include "common/nearest.h"
+#include "common/record.h"
 #include "tm_call.h"
 
 static const struct subcommand {

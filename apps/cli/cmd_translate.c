@@ -15,16 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "args.h"
 #include "cli.h"
-#include "findmodel.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/jput.h"
+#include "common/lines.h"
+#include "common/progress.h"
+#include "common/record.h"
+#include "common/steering.h"
+#include "common/textbuf.h"
+#include "common/utf8_scan.h"
 #include "help.h"
-#include "interrupt.h"
-#include "lines.h"
-#include "progress.h"
-#include "record.h"
-#include "steering.h"
-#include "textbuf.h"
 #include "result_writer.h"
 
 struct translate_job {          /* the parsed command line */
@@ -411,23 +413,24 @@ static void print_stats(struct translate_run *r)
     static const char *const shown[] = { "threads", "beam", "batch" };
     struct textbuf t = { 0 };
 
-    textbuf_addf(&t, "{\"lines\":%llu,\"sentences\":%llu,\"tokens\":%llu",
-                 (unsigned long long)r->out.lines,
-                 (unsigned long long)r->sentences,
-                 (unsigned long long)r->tokens);
-    textbuf_addf(&t, ",\"load_seconds\":%.3f,\"decode_seconds\":%.3f",
-                 r->load_seconds, writer_busy_seconds(&r->out));
-    textbuf_addf(&t, ",\"peak_rss_mb\":%.1f", peak_rss_mb());
-    textbuf_add(&t, r->work_stats.data, r->work_stats.len);
+    jput_object(&t);
+    jput_int_field(&t, "lines", (int64_t)r->out.lines);
+    jput_int_field(&t, "sentences", (int64_t)r->sentences);
+    jput_int_field(&t, "tokens", (int64_t)r->tokens);
+    jput_fixed_field(&t, "load_seconds", r->load_seconds, 3);
+    jput_fixed_field(&t, "decode_seconds", writer_busy_seconds(&r->out), 3);
+    jput_fixed_field(&t, "peak_rss_mb", peak_rss_mb(), 1);
+    if (r->work_stats.len)
+        jput_raw(&t, r->work_stats.data, r->work_stats.len);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const char *value = engine_value(r->job, shown[i]);
+
         jput_key(&t, shown[i]);
-        textbuf_adds(&t, engine_value(r->job, shown[i]));
+        jput_raw(&t, value, strlen(value));
     }
-    jput_key(&t, "isa");
-    jput_text(&t, skmt_isa());
-    jput_key(&t, "cpu");
-    jput_text(&t, skmt_cpu());
-    textbuf_adds(&t, "}\n");
+    jput_text_field(&t, "isa", skmt_isa());
+    jput_text_field(&t, "cpu", skmt_cpu());
+    jput_line_end(&t);
     if (!t.failed) fwrite(t.data, 1, t.len, stderr);
     textbuf_release(&t);
 }
@@ -436,18 +439,22 @@ static void print_stats(struct translate_run *r)
  * those of its workers and keys. */
 static void save_stats(struct translate_run *r, bool with_work)
 {
+    skmt_keys *keys = r->job->steering->keys;
     const char *name;
+    char key[64];
     int64_t n;
 
     for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++) {
         if (!strcmp(name, "sentences")) r->sentences = (uint64_t)n;
         else if (!strcmp(name, "tokens")) r->tokens = (uint64_t)n;
         else if (with_work && strcmp(name, "texts"))
-            textbuf_addf(&r->work_stats, ",\"%s\":%lld", name, (long long)n);
+            jput_int_field(&r->work_stats, name, n);
     }
-    for (int i = 0; with_work && r->job->steering->keys
-         && (name = skmt_keys_stat(r->job->steering->keys, i, &n)); i++)
-        textbuf_addf(&r->work_stats, ",\"keys_%s\":%lld", name, (long long)n);
+    for (int i = 0; with_work && keys && (name = skmt_keys_stat(keys, i, &n));
+         i++) {
+        snprintf(key, sizeof key, "keys_%s", name);
+        jput_int_field(&r->work_stats, key, n);
+    }
 }
 
 /* ---- the command ------------------------------------------------------ */

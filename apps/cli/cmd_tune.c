@@ -13,13 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "args.h"
-#include "findmodel.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/record.h"
+#include "common/wholefile.h"
 #include "help.h"
-#include "interrupt.h"
-#include "record.h"
 #include "tune_call.h"
-#include "wholefile.h"
 
 #define DEFAULT_LIMIT 200
 #define KEY_CACHE "1G"          /* enough for about 4,000 sentences */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/jput.h"
 #include "explain.h"
 #include "tm_print.h"
 
@@ -369,35 +370,32 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
     int n = skmt_result_pairs(r, seg);
 
     jput_key(t, "pairs");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int i = 0; i < n; i++) {
         skmt_steering s = SKMT_INIT(skmt_steering);
 
         skmt_result_pair(r, seg, i, &s);
         if (s.exact) n = 1;
-        jput_comma(t);
-        textbuf_adds(t, "{");
-        jput_int(t, "id", s.id);
-        jput_field(t, "memory", s.memory);
-        jput_field(t, "source", s.source);
-        jput_field(t, "target", s.target);
-        jput_key(t, "similarity");
-        jput_number(t, s.similarity);
-        jput_key(t, "exact");
-        textbuf_adds(t, s.exact ? "true}" : "false}");
+        jput_object(t);
+        jput_int_field(t, "id", s.id);
+        jput_text_field(t, "memory", s.memory);
+        jput_text_field(t, "source", s.source);
+        jput_text_field(t, "target", s.target);
+        jput_number_field(t, "similarity", s.similarity);
+        jput_bool_field(t, "exact", s.exact);
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 static void jput_alternative(struct textbuf *t, const skmt_steering *s)
 {
-    jput_comma(t);
-    textbuf_adds(t, "{");
-    jput_int(t, "id", s->id);
-    jput_field(t, "memory", s->memory);
-    jput_field(t, "source", s->source);
-    jput_field(t, "target", s->target);
-    textbuf_adds(t, "}");
+    jput_object(t);
+    jput_int_field(t, "id", s->id);
+    jput_text_field(t, "memory", s->memory);
+    jput_text_field(t, "source", s->source);
+    jput_text_field(t, "target", s->target);
+    jput_object_end(t);
 }
 
 int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
@@ -413,11 +411,11 @@ int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
             skmt_steering other = SKMT_INIT(skmt_steering);
 
             skmt_result_pair(r, seg, i, &other);
-            if (!n++) textbuf_adds(t, "[");
+            if (!n++) jput_array(t);
             jput_alternative(t, &other);
         }
     }
-    if (n) textbuf_adds(t, "]");
+    if (n) jput_array_end(t);
     return n;
 }
 
@@ -426,24 +424,20 @@ void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
 {
     int n;
 
-    jput_key(t, "trust");
-    jput_number(t, skmt_result_trust(r, hyp, seg, i, &n));
+    jput_number_field(t, "trust", skmt_result_trust(r, hyp, seg, i, &n));
     jput_key(t, "votes");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int k = 0; k < n; k++) {
         skmt_vote v = SKMT_INIT(skmt_vote);
 
         skmt_result_vote(r, hyp, seg, i, k, &v);
-        jput_comma(t);
-        textbuf_adds(t, "{");
-        jput_int(t, "pair", v.pair);
-        jput_int(t, "position", v.position);
-        jput_field(t, "token", v.text);
-        jput_key(t, "distance");
-        jput_number(t, v.distance);
-        jput_key(t, "share");
-        jput_number(t, v.share);
-        textbuf_adds(t, "}");
+        jput_object(t);
+        jput_int_field(t, "pair", v.pair);
+        jput_int_field(t, "position", v.position);
+        jput_text_field(t, "token", v.text);
+        jput_number_field(t, "distance", v.distance);
+        jput_number_field(t, "share", v.share);
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }

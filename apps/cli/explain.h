@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 struct explain_word {           /* the text between two spaces */
     int first, n;               /* its tokens */

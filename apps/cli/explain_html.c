@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/utf8_scan.h"
 #include "explain_html.h"
 #include "tm_print.h"
 

@@ -5,15 +5,11 @@
 #ifndef HELP_H
 #define HELP_H
 
-#include "args.h"
+#include "common/args.h"
+#include "common/findmodel.h"
+#include "common/progress.h"
 
-/* Options that several commands have. --help is the last of every list. */
-#define MODEL_OPTION                                                    \
-    { "model", 'm', "FILE", "model file, or the name of an installed model; " \
-      "default $SKMT_MODEL, then de-en" }
-#define QUIET_OPTION { "quiet", 'q', NULL, "do not show progress" }
-#define HELP_OPTION { "help", 'h', NULL, "show this page" }
-#define NO_MORE_OPTIONS { NULL, 0, NULL, NULL }
+/* --help (HELP_OPTION) is the last of every list of options. */
 
 struct page {
     const char *command;        /* "translate", "tm import"; NULL ends a list */

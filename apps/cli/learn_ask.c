@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "interrupt.h"
+#include "common/interrupt.h"
+#include "editor.h"
 #include "learn_call.h"
-#include "learn_edit.h"
 #include "tm_print.h"
 
 struct answered_line {          /* the last line with an answer */

@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lines.h"
-#include "progress.h"
+#include "common/lines.h"
+#include "common/progress.h"
+#include "common/steering.h"
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "steering.h"
-#include "textbuf.h"
 
 struct learn_outcome {          /* the result of storing a correction */
     int64_t id;                 /* of its pair; 0: none */

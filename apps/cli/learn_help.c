@@ -1,6 +1,6 @@
 /* learn_help.c - the help page and the options of "skmt learn". */
+#include "common/steering.h"
 #include "help.h"
-#include "steering.h"
 
 const struct opt learn_options[] = {
     MODEL_OPTION,

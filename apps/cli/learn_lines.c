@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "common/interrupt.h"
+#include "common/jput.h"
 #include "explain.h"
-#include "interrupt.h"
 #include "learn_call.h"
 
 /* ---- errors ------------------------------------------------------------- */
@@ -155,28 +156,22 @@ static int write_json(struct learn_call *c, bool translated,
     struct textbuf *t = &c->out;
 
     textbuf_reset(t);
-    textbuf_adds(t, "{");
-    jput_key(t, "line");
-    textbuf_addf(t, "%llu", (unsigned long long)c->n_lines);
-    jput_key(t, "text");
-    jput_text(t, c->text.data);
+    jput_object(t);
+    jput_int_field(t, "line", (int64_t)c->n_lines);
+    jput_text_field(t, "text", c->text.data);
     if (translated) {
-        jput_key(t, "similarity");
-        jput_number(t, similarity);
-        jput_key(t, "exact");
-        textbuf_adds(t, exact ? "true" : "false");
+        jput_number_field(t, "similarity", similarity);
+        jput_bool_field(t, "exact", exact);
     }
     if (translated && c->alternatives.len) {
         jput_key(t, "alternatives");
-        textbuf_add(t, c->alternatives.data, c->alternatives.len);
+        jput_raw(t, c->alternatives.data, c->alternatives.len);
     }
     if (stored) {
-        jput_key(t, "stored");
-        textbuf_addf(t, "%lld", (long long)c->outcome.id);
-        jput_key(t, "replaced");
-        textbuf_addf(t, "%d", c->outcome.n_replaced);
+        jput_int_field(t, "stored", c->outcome.id);
+        jput_int_field(t, "replaced", c->outcome.n_replaced);
     }
-    textbuf_adds(t, "}\n");
+    jput_line_end(t);
     return learn_lines_write_out(c);
 }
 

@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "interrupt.h"
+#include "common/interrupt.h"
+#include "common/utf8_scan.h"
 #include "learn_call.h"
 #include "result_writer.h"
 

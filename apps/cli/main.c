@@ -1,17 +1,13 @@
-/* main.c - the main program of the skmt tool: finds the command and runs it.
- * It also prints error messages (complain) and writes the record of the run
- * (record.h) at the end. */
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdbool.h>
+/* main.c - the main program of the skmt tool: finds the command and runs it. It
+ * also writes the record of the run (record.h) at the end. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
-#include "interrupt.h"
-#include "record.h"
+#include "common/interrupt.h"
+#include "common/nearest.h"
+#include "common/record.h"
+#include "skmt.h"
 
 const struct command commands[] = {
     { "translate", "translate lines of text", cmd_translate },
@@ -24,29 +20,6 @@ const struct command commands[] = {
     { "help", "show the options and examples of a command", cmd_help },
     { NULL, NULL, NULL }
 };
-
-int complain(int status, const char *fmt, ...)
-{
-    va_list ap;
-
-    flockfile(stderr);
-    fputs("skmt: ", stderr);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fputc('\n', stderr);
-    funlockfile(stderr);
-    return status;
-}
-
-void check_isa(void)
-{
-    const char *want = getenv("SKMT_ISA");
-
-    if (want && *want && strcmp(want, skmt_isa()))
-        complain(0, "SKMT_ISA asks for '%s' kernels, which are not available "
-                 "on this processor; using '%s'", want, skmt_isa());
-}
 
 static int print_version(void)
 {
@@ -95,32 +68,13 @@ static int dispatch(int argc, char **argv)
     return main_unknown(argv[1]);
 }
 
-/* If a standard stream is closed, the next file or pipe that is opened would
- * get its number. /dev/null takes its place, opened such that access still
- * fails: fd 0 cannot be read, 1 and 2 cannot be written. */
-static bool fill_standard_fds(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0
-            && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY)
-               != fd)
-            return false;
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     int status;
 
-    if (!fill_standard_fds()) return EXIT_TROUBLE;
+    if (!program_start("skmt")) return EXIT_TROUBLE;
     interrupt_catch_faults();
     record_start(argc, argv);
-    status = dispatch(argc, argv);
-    /* Output through stdio (help, info) fails here if the disk is full. */
-    if (fflush(stdout) || ferror(stdout)) {
-        int trouble = complain(EXIT_TROUBLE, "cannot write to standard output");
-
-        if (status == EXIT_DONE) status = trouble;
-    }
+    status = program_finish(dispatch(argc, argv));
     return record_finish(status);
 }

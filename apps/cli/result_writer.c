@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "common/jput.h"
 #include "result_writer.h"
 
 void writer_init(struct result_writer *w)
@@ -196,18 +197,14 @@ static void put_explained(struct result_writer *w, const skmt_result *r)
 
 static void put_span(struct textbuf *t, size_t begin, size_t end)
 {
-    jput_key(t, "begin");
-    textbuf_addf(t, "%zu", begin);
-    jput_key(t, "end");
-    textbuf_addf(t, "%zu", end);
+    jput_int_field(t, "begin", (int64_t)begin);
+    jput_int_field(t, "end", (int64_t)end);
 }
 
 static void result_writer_put_piece(struct textbuf *t, const skmt_piece *p)
 {
-    jput_key(t, "id");
-    textbuf_addf(t, "%d", (int)p->id);
-    jput_key(t, "piece");
-    jput_text(t, p->text);
+    jput_int_field(t, "id", p->id);
+    jput_text_field(t, "piece", p->text);
     put_span(t, p->begin, p->end);
 }
 
@@ -216,28 +213,24 @@ static void put_source(struct textbuf *t, const skmt_result *r, int seg)
     int n = skmt_result_source_pieces(r, seg);
 
     jput_key(t, "source");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int i = 0; i < n; i++) {
         skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_source_piece(r, seg, i, &p);
-        jput_comma(t);
-        textbuf_adds(t, "{");
+        jput_object(t);
         result_writer_put_piece(t, &p);
-        textbuf_adds(t, "}");
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 static void put_attention(struct textbuf *t, const float *row, int n)
 {
     jput_key(t, "attention");
-    textbuf_adds(t, "[");
-    for (int i = 0; i < n; i++) {
-        jput_comma(t);
-        jput_number(t, row[i]);
-    }
-    textbuf_adds(t, "]");
+    jput_array(t);
+    for (int i = 0; i < n; i++) jput_number(t, row[i]);
+    jput_array_end(t);
 }
 
 static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
@@ -247,7 +240,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
     int n = skmt_result_target_pieces(r, hyp, seg);
 
     jput_key(t, "tokens");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int i = 0; i < n; i++) {
         const float *row;
         skmt_piece p = SKMT_INIT(skmt_piece);
@@ -255,16 +248,14 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
 
         skmt_result_target_piece(r, hyp, seg, i, &p);
         row = skmt_result_attention(r, hyp, seg, i, &width);
-        jput_comma(t);
-        textbuf_adds(t, "{");
+        jput_object(t);
         result_writer_put_piece(t, &p);
-        jput_key(t, "logprob");
-        jput_number(t, p.logprob);
+        jput_number_field(t, "logprob", p.logprob);
         if (row) put_attention(t, row, width);
         if (w->explained) explain_json_token(t, r, hyp, seg, i);
-        textbuf_adds(t, "}");
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 /* Mark a sentence whose stored translation was reused; it has no tokens. */
@@ -274,8 +265,7 @@ static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
 
     skmt_result_pair(r, seg, 0, &pair);
     if (!pair.exact) return;
-    jput_key(t, "exact");
-    textbuf_adds(t, "true");
+    jput_bool_field(t, "exact", true);
     if (skmt_result_pairs(r, seg) < 2) return;
     jput_key(t, "alternatives");
     explain_json_alternatives(t, r, seg, seg + 1);
@@ -287,24 +277,22 @@ static void put_segments(struct result_writer *w, const skmt_result *r, int hyp)
     int n = skmt_result_segs(r);
 
     jput_key(t, "segments");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int seg = 0; seg < n; seg++) {
         size_t begin = 0, end = 0;
 
         skmt_result_seg_span(r, seg, &begin, &end);
-        jput_comma(t);
-        textbuf_adds(t, "{");
+        jput_object(t);
         put_span(t, begin, end);
-        jput_key(t, "score");
-        jput_number(t, skmt_result_seg_score(r, hyp, seg));
+        jput_number_field(t, "score", skmt_result_seg_score(r, hyp, seg));
         /* These are the same for all translations. */
         if (hyp == 0) put_source(t, r, seg);
         if (hyp == 0 && w->explained) explain_json_pairs(t, r, seg);
         if (hyp == 0) put_exact(t, r, seg);
         put_tokens(w, r, hyp, seg);
-        textbuf_adds(t, "}");
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 static void put_hypothesis(struct result_writer *w, const skmt_result *r,
@@ -316,10 +304,8 @@ static void put_hypothesis(struct result_writer *w, const skmt_result *r,
 
     jput_key(t, "text");
     jput_string(t, text, len);
-    jput_key(t, "score");
-    jput_number(t, skmt_result_score(r, hyp));
-    jput_key(t, "logprob");
-    jput_number(t, skmt_result_logprob(r, hyp));
+    jput_number_field(t, "score", skmt_result_score(r, hyp));
+    jput_number_field(t, "logprob", skmt_result_logprob(r, hyp));
     put_segments(w, r, hyp);
 }
 
@@ -329,27 +315,21 @@ static void result_writer_put_json(struct result_writer *w,
     struct textbuf *t = &w->line;
     int n = skmt_result_hyps(r);
 
-    textbuf_adds(t, "{");
-    jput_key(t, "line");
-    textbuf_addf(t, "%llu", (unsigned long long)w->lines + 1);
-    if (n > 0) {
-        put_hypothesis(w, r, 0);
-    } else {
-        jput_key(t, "text");
-        textbuf_adds(t, "\"\"");
-    }
+    jput_object(t);
+    jput_int_field(t, "line", (int64_t)w->lines + 1);
+    if (n > 0) put_hypothesis(w, r, 0);
+    else jput_text_field(t, "text", "");
     if (w->ranked) {
         jput_key(t, "nbest");
-        textbuf_adds(t, "[");
+        jput_array(t);
         for (int h = 0; h < n; h++) {
-            jput_comma(t);
-            textbuf_adds(t, "{");
+            jput_object(t);
             put_hypothesis(w, r, h);
-            textbuf_adds(t, "}");
+            jput_object_end(t);
         }
-        textbuf_adds(t, "]");
+        jput_array_end(t);
     }
-    textbuf_adds(t, "}\n");
+    jput_line_end(t);
 }
 
 /* ---- writing ---------------------------------------------------------- */

@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/lines.h"
+#include "common/progress.h"
+#include "common/textbuf.h"
 #include "explain.h"
 #include "explain_html.h"
-#include "lines.h"
-#include "progress.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 struct origin {                 /* the input line of an expected result */
     const char *file;

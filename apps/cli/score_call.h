@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 #define BOUNDS_MAX 16
 #define GROUPS_MAX (BOUNDS_MAX + 2)     /* plus above the last bound, and all */

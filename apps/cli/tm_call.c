@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "findmodel.h"
-#include "interrupt.h"
-#include "record.h"
-#include "steering.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/record.h"
+#include "common/steering.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -247,12 +247,8 @@ int tm_put_memories(struct tm_call *c, tm_row_fn *row)
     if (skmt_tm_count(c->tm, &n, &err)) return tm_failed(c, &err);
     for (int i = 0; i < n; i++) {
         if (skmt_tm_get_info(c->tm, i, &m, &err)) return tm_failed(c, &err);
-        if (c->json) {
-            jput_comma(t);
-            jput_memory(t, &m);
-        } else {
-            row(t, &m);
-        }
+        if (c->json) jput_memory(t, &m);
+        else row(t, &m);
     }
     return EXIT_DONE;
 }

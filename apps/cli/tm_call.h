@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "cli.h"
+#include "common/lines.h"
+#include "common/progress.h"
+#include "common/textbuf.h"
 #include "help.h"
-#include "lines.h"
-#include "progress.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 struct tm_option { const char *name, *value; };  /* value NULL: a flag */
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
+#include "common/jput.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -182,18 +183,16 @@ static void tm_import_put_json(const struct import_call *im)
     const char *name;
     int64_t n;
 
-    textbuf_adds(t, "{");
-    jput_field(t, "file", im->c->path);
-    jput_field(t, "memory", tm_memory_name(im->c));
+    jput_object(t);
+    jput_text_field(t, "file", im->c->path);
+    jput_text_field(t, "memory", tm_memory_name(im->c));
     for (int i = 0; (name = skmt_import_stat(im->import, i, &n)); i++)
-        jput_int(t, name, n);
+        jput_int_field(t, name, n);
     if (import_count(im, "bad") > 0)
-        jput_field(t, "rejects", im->rejects.path);
-    jput_key(t, "seconds");
-    jput_number(t, im->seconds);
-    jput_key(t, "pairs_per_second");
-    jput_number(t, pairs_per_second(im));
-    textbuf_adds(t, "}\n");
+        jput_text_field(t, "rejects", im->rejects.path);
+    jput_number_field(t, "seconds", im->seconds);
+    jput_number_field(t, "pairs_per_second", pairs_per_second(im));
+    jput_line_end(t);
 }
 
 /* Append the languages of the options, or else of the memory: "de to en". */

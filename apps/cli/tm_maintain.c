@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interrupt.h"
-#include "record.h"
+#include "common/interrupt.h"
+#include "common/jput.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -17,10 +18,10 @@ static int print_exported(struct tm_call *c, const char *path, int64_t n)
     struct textbuf *t = &c->out;
 
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", path);
-        jput_int(t, "pairs", n);
-        textbuf_adds(t, "}\n");
+        jput_object(t);
+        jput_text_field(t, "file", path);
+        jput_int_field(t, "pairs", n);
+        jput_line_end(t);
     } else {
         put_noun(t, n, "pair", "pairs");
         textbuf_adds(t, " written to ");
@@ -62,7 +63,6 @@ static void put_problem(void *user, const char *sentence)
 
     progress_end(&c->progress);
     if (c->json) {
-        jput_comma(t);
         jput_text(t, sentence);
     } else {
         put_visible(t, sentence, strlen(sentence));
@@ -92,15 +92,13 @@ static void tm_maintain_put_translation(struct textbuf *t,
 static void jput_translation(struct textbuf *t, const skmt_translation *tr,
                              bool is_used)
 {
-    jput_comma(t);
-    textbuf_adds(t, "{");
-    jput_key(t, "wins");
-    textbuf_adds(t, is_used ? "true" : "false");
-    jput_int(t, "priority", tr->priority);
-    jput_time(t, "confirmed", tr->confirmed);
-    jput_int(t, "occurrences", tr->occurrences);
+    jput_object(t);
+    jput_bool_field(t, "wins", is_used);
+    jput_int_field(t, "priority", tr->priority);
+    jput_time_field(t, "confirmed", tr->confirmed);
+    jput_int_field(t, "occurrences", tr->occurrences);
     jput_pair(t, tr->pair);
-    textbuf_adds(t, "}");
+    jput_object_end(t);
 }
 
 /* Append a source and its translations. This is the callback of
@@ -112,11 +110,10 @@ static int put_contradiction(void *user, const char *source,
     struct textbuf *t = &c->out;
 
     if (c->json) {
-        jput_comma(t);
-        textbuf_adds(t, "{");
-        jput_field(t, "source", source);
+        jput_object(t);
+        jput_text_field(t, "source", source);
         jput_key(t, "translations");
-        textbuf_adds(t, "[");
+        jput_array(t);
     } else {
         put_visible(t, source, strlen(source));
         textbuf_adds(t, "\n");
@@ -125,7 +122,10 @@ static int put_contradiction(void *user, const char *source,
         if (c->json) jput_translation(t, list[i], i == 0);
         else tm_maintain_put_translation(t, list[i], i == 0);
     }
-    if (c->json) textbuf_adds(t, "]}");
+    if (c->json) {
+        jput_array_end(t);
+        jput_object_end(t);
+    }
     return t->failed || interrupt_signal() || (!c->json && tm_print(c));
 }
 
@@ -139,17 +139,18 @@ static int check_contradictions(struct tm_call *c)
 
     if (status) return status;
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", c->path);
+        jput_object(t);
+        jput_text_field(t, "file", c->path);
         jput_key(t, "contradictions");
-        textbuf_adds(t, "[");
+        jput_array(t);
     }
     if (skmt_tm_contradictions(c->tm, put_contradiction, c, &n, &err)) {
         if (t->failed) return tm_print(c);
         return tm_failed(c, &err);
     }
     if (c->json) {
-        textbuf_adds(t, "]}\n");
+        jput_array_end(t);
+        jput_line_end(t);
     } else {
         textbuf_adds(t, c->path);
         textbuf_adds(t, ": ");
@@ -173,15 +174,16 @@ int cmd_tm_check(struct tm_call *c)
     status = tm_open(c, SKMT_TM_READ);
     if (status) return status;
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", c->path);
+        jput_object(t);
+        jput_text_field(t, "file", c->path);
         jput_key(t, "problems");
-        textbuf_adds(t, "[");
+        jput_array(t);
     }
     if (skmt_tm_check(c->tm, put_problem, c, &n, &err))
         return tm_failed(c, &err);
     if (c->json) {
-        textbuf_adds(t, "]}\n");
+        jput_array_end(t);
+        jput_line_end(t);
     } else {
         textbuf_adds(t, c->path);
         if (n) textbuf_addf(t, ": %d problem%s\n", n, n == 1 ? "" : "s");
@@ -211,12 +213,11 @@ static int print_size(struct tm_call *c, double seconds)
     struct textbuf *t = &c->out;
 
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", c->path);
-        jput_int(t, "bytes", disk_bytes(c));
-        jput_key(t, "seconds");
-        jput_number(t, seconds);
-        textbuf_adds(t, "}\n");
+        jput_object(t);
+        jput_text_field(t, "file", c->path);
+        jput_int_field(t, "bytes", disk_bytes(c));
+        jput_number_field(t, "seconds", seconds);
+        jput_line_end(t);
     } else {
         textbuf_adds(t, c->path);
         textbuf_adds(t, ": ");
@@ -291,12 +292,12 @@ int cmd_tm_recover(struct tm_call *c)
     if (!skmt_tm_open(&c->tm, c->operands[0], SKMT_TM_READ, &err))
         record_memory(c->operands[0], c->tm);
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", c->operands[0]);
-        jput_int(t, "pairs", r.pairs);
-        jput_int(t, "doubtful", r.doubtful);
-        jput_int(t, "lost", r.lost);
-        textbuf_adds(t, "}\n");
+        jput_object(t);
+        jput_text_field(t, "file", c->operands[0]);
+        jput_int_field(t, "pairs", r.pairs);
+        jput_int_field(t, "doubtful", r.doubtful);
+        jput_int_field(t, "lost", r.lost);
+        jput_line_end(t);
     } else {
         put_recovered(c, &r);
     }

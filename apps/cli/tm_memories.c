@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "common/jput.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -47,10 +48,10 @@ int cmd_tm_create(struct tm_call *c)
     if ((status = tm_memories_check_new(c))) return status;
     if (skmt_tm_create(c->tm, &settings, &err)) return tm_failed(c, &err);
     if (c->json) {
-        textbuf_adds(&c->out, "{");
-        jput_field(&c->out, "file", c->path);
-        jput_field(&c->out, "memory", settings.name);
-        textbuf_adds(&c->out, "}\n");
+        jput_object(&c->out);
+        jput_text_field(&c->out, "file", c->path);
+        jput_text_field(&c->out, "memory", settings.name);
+        jput_line_end(&c->out);
     } else {
         textbuf_adds(&c->out, c->path);
         textbuf_adds(&c->out, ": created memory '");
@@ -84,16 +85,19 @@ static int tm_memories_list(struct tm_call *c)
     int status;
 
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", c->path);
+        jput_object(t);
+        jput_text_field(t, "file", c->path);
         jput_key(t, "memories");
-        textbuf_adds(t, "[");
+        jput_array(t);
     } else {
         textbuf_addf(t, "%12s  %12s  %8s  %-14s  %s\n", "pairs", "texts",
                      "priority", "languages", "memory");
     }
     if ((status = tm_put_memories(c, tm_memories_put_row))) return status;
-    if (c->json) textbuf_adds(t, "]}\n");
+    if (c->json) {
+        jput_array_end(t);
+        jput_line_end(t);
+    }
     return tm_print(c);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/jput.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -36,10 +37,13 @@ static skmt_status add_one(struct tm_call *c, const char *source,
     }
     st = skmt_tm_add_pair(c->tm, tm_value(c, "name"), &pair, &id, err);
     if (st) return st;
-    if (c->json) textbuf_adds(&c->out, "{");
-    if (c->json) jput_int(&c->out, "id", id);
-    else textbuf_addf(&c->out, "%lld", (long long)id);
-    textbuf_adds(&c->out, c->json ? "}\n" : "\n");
+    if (c->json) {
+        jput_object(&c->out);
+        jput_int_field(&c->out, "id", id);
+        jput_line_end(&c->out);
+    } else {
+        textbuf_addf(&c->out, "%lld\n", (long long)id);
+    }
     return SKMT_OK;
 }
 
@@ -127,9 +131,9 @@ static int print_pair(struct tm_call *c, int64_t id)
 
     if (skmt_tm_get(c->tm, id, &p, &err)) return pair_failed(c, &err);
     if (c->json) {
-        textbuf_adds(&c->out, "{");
+        jput_object(&c->out);
         jput_pair(&c->out, &p);
-        textbuf_adds(&c->out, "}\n");
+        jput_line_end(&c->out);
     } else {
         tm_pairs_put_pair(&c->out, &p);
     }
@@ -172,9 +176,9 @@ static int print_deleted(struct tm_call *c, int64_t n)
     struct textbuf *t = &c->out;
 
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_int(t, "deleted", n);
-        textbuf_adds(t, "}\n");
+        jput_object(t);
+        jput_int_field(t, "deleted", n);
+        jput_line_end(t);
     } else {
         put_noun(t, n, "pair", "pairs");
         textbuf_adds(t, " deleted\n");

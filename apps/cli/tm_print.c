@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/jput.h"
 #include "tm_print.h"
 
 /* Return the length in bytes of a control character at s, or 0 if there is
@@ -88,62 +89,41 @@ int similarity_percent(double similarity)
     return (int)(similarity * 100 + 1e-9);
 }
 
-void jput_int(struct textbuf *t, const char *key, int64_t n)
-{
-    jput_key(t, key);
-    textbuf_addf(t, "%" PRId64, n);
-}
-
-void jput_field(struct textbuf *t, const char *key, const char *text)
-{
-    jput_key(t, key);
-    jput_text(t, text);
-}
-
-void jput_time(struct textbuf *t, const char *key, int64_t seconds)
-{
-    jput_key(t, key);
-    textbuf_adds(t, "\"");
-    put_time(t, seconds, "%Y-%m-%dT%H:%M:%SZ");
-    textbuf_adds(t, "\"");
-}
-
 void jput_pair(struct textbuf *t, const skmt_pair *p)
 {
-    jput_int(t, "id", p->id);
-    jput_field(t, "memory", p->memory);
-    jput_field(t, "source", p->source);
-    jput_field(t, "target", p->target);
-    if (p->source_tagged) jput_field(t, "source_tagged", p->source_tagged);
-    if (p->target_tagged) jput_field(t, "target_tagged", p->target_tagged);
-    jput_field(t, "source_lang", p->source_lang);
-    jput_field(t, "target_lang", p->target_lang);
-    jput_field(t, "origin", p->origin);
-    jput_int(t, "position", p->position);
-    jput_field(t, "document", p->document);
-    jput_field(t, "unit", p->unit);
-    jput_field(t, "author", p->author);
-    jput_time(t, "created", p->created);
-    jput_time(t, "changed", p->changed);
+    jput_int_field(t, "id", p->id);
+    jput_text_field(t, "memory", p->memory);
+    jput_text_field(t, "source", p->source);
+    jput_text_field(t, "target", p->target);
+    if (p->source_tagged) jput_text_field(t, "source_tagged", p->source_tagged);
+    if (p->target_tagged) jput_text_field(t, "target_tagged", p->target_tagged);
+    jput_text_field(t, "source_lang", p->source_lang);
+    jput_text_field(t, "target_lang", p->target_lang);
+    jput_text_field(t, "origin", p->origin);
+    jput_int_field(t, "position", p->position);
+    jput_text_field(t, "document", p->document);
+    jput_text_field(t, "unit", p->unit);
+    jput_text_field(t, "author", p->author);
+    jput_time_field(t, "created", p->created);
+    jput_time_field(t, "changed", p->changed);
     if (p->extra[0]) {                  /* extra is a JSON object */
         jput_key(t, "extra");
-        textbuf_adds(t, p->extra);
+        jput_raw(t, p->extra, strlen(p->extra));
     }
 }
 
 void jput_memory(struct textbuf *t, const skmt_tm_info *m)
 {
-    textbuf_adds(t, "{");
-    jput_field(t, "name", m->name);
-    jput_field(t, "source_lang", m->source_lang);
-    jput_field(t, "target_lang", m->target_lang);
-    jput_int(t, "priority", m->priority);
-    jput_key(t, "keep_duplicates");
-    textbuf_adds(t, m->keep_duplicates ? "true" : "false");
-    jput_time(t, "created", m->created);
-    jput_int(t, "pairs", m->pairs);
-    jput_int(t, "texts", m->texts);
-    jput_int(t, "source_bytes", m->source_bytes);
-    jput_int(t, "target_bytes", m->target_bytes);
-    textbuf_adds(t, "}");
+    jput_object(t);
+    jput_text_field(t, "name", m->name);
+    jput_text_field(t, "source_lang", m->source_lang);
+    jput_text_field(t, "target_lang", m->target_lang);
+    jput_int_field(t, "priority", m->priority);
+    jput_bool_field(t, "keep_duplicates", m->keep_duplicates);
+    jput_time_field(t, "created", m->created);
+    jput_int_field(t, "pairs", m->pairs);
+    jput_int_field(t, "texts", m->texts);
+    jput_int_field(t, "source_bytes", m->source_bytes);
+    jput_int_field(t, "target_bytes", m->target_bytes);
+    jput_object_end(t);
 }

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
+#include "common/jput.h"
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "textbuf.h"
 
 /* The put and jput functions append to t. */
 
@@ -25,9 +26,6 @@ void put_date_time(struct textbuf *t, int64_t seconds);
  * function. */
 int similarity_percent(double similarity);
 
-void jput_int(struct textbuf *t, const char *key, int64_t n);
-void jput_field(struct textbuf *t, const char *key, const char *text);
-void jput_time(struct textbuf *t, const char *key, int64_t seconds);
 /* Appends the members of a pair's object. The caller writes the braces. */
 void jput_pair(struct textbuf *t, const skmt_pair *p);
 /* Appends the object that describes a memory, with braces. */

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "common/jput.h"
+#include "common/record.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -137,13 +138,16 @@ static void jput_edits(struct textbuf *t, const skmt_matches *m, int i)
     char kind;
 
     jput_key(t, "edits");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int k = 0; skmt_matches_edit(m, i, k, &kind, &begin, &end); k++) {
-        jput_comma(t);
-        textbuf_addf(t, "{\"kind\":\"%c\",\"begin\":%zu,\"end\":%zu}", kind,
-                     begin, end);
+        jput_object(t);
+        jput_key(t, "kind");
+        jput_string(t, &kind, 1);
+        jput_int_field(t, "begin", (int64_t)begin);
+        jput_int_field(t, "end", (int64_t)end);
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
@@ -151,15 +155,13 @@ static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
     skmt_match match = SKMT_INIT(skmt_match);
 
     skmt_matches_get(m, i, &match);
-    textbuf_adds(t, "{");
-    jput_key(t, "similarity");
-    jput_number(t, match.similarity);
-    jput_key(t, "score");
-    jput_number(t, match.score);
-    jput_int(t, "occurrences", match.occurrences);
+    jput_object(t);
+    jput_number_field(t, "similarity", match.similarity);
+    jput_number_field(t, "score", match.score);
+    jput_int_field(t, "occurrences", match.occurrences);
     jput_pair(t, match.pair);
     jput_edits(t, m, i);
-    textbuf_adds(t, "}");
+    jput_object_end(t);
 }
 
 static void jput_matches(struct search_call *s, const skmt_matches *m,
@@ -168,17 +170,15 @@ static void jput_matches(struct search_call *s, const skmt_matches *m,
     struct textbuf *t = &s->c->out;
     int n = m ? skmt_matches_count(m) : 0;
 
-    textbuf_adds(t, "{");
-    jput_int(t, "line", (int64_t)line->number);
+    jput_object(t);
+    jput_int_field(t, "line", (int64_t)line->number);
     jput_key(t, "text");
     jput_string(t, line->text, line->len);
     jput_key(t, "matches");
-    textbuf_adds(t, "[");
-    for (int i = 0; i < n; i++) {
-        jput_comma(t);
-        jput_match(t, m, i);
-    }
-    textbuf_adds(t, "]}\n");
+    jput_array(t);
+    for (int i = 0; i < n; i++) jput_match(t, m, i);
+    jput_array_end(t);
+    jput_line_end(t);
 }
 
 /* ---- searching -------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/jput.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -66,7 +67,7 @@ static void tm_stats_put_facts(struct tm_call *c)
 
     for (int i = 0; (name = skmt_tm_stat(c->tm, i, &value)); i++) {
         if (c->json) {
-            jput_int(t, name, value);
+            jput_int_field(t, name, value);
         } else {
             tm_stats_put_name(t, name);
             put_count(t, value);
@@ -81,16 +82,16 @@ static int tm_stats_put_all(struct tm_call *c)
     int status;
 
     if (c->json) {
-        jput_field(t, "file", c->path);
+        jput_text_field(t, "file", c->path);
         jput_key(t, "memories");
-        textbuf_adds(t, "[");
+        jput_array(t);
     } else {
         tm_stats_put_name(t, "file");
         textbuf_adds(t, c->path);
         textbuf_adds(t, "\n");
     }
     if ((status = tm_put_memories(c, put_memory))) return status;
-    if (c->json) textbuf_adds(t, "]");
+    if (c->json) jput_array_end(t);
     tm_stats_put_facts(c);
     return EXIT_DONE;
 }
@@ -206,23 +207,24 @@ static void put_histogram(struct textbuf *t, const struct histogram *h)
 static void jput_histogram(struct textbuf *t, const struct histogram *h)
 {
     jput_key(t, "similarity");
-    textbuf_adds(t, "{");
-    jput_field(t, "unit", h->unit);
-    jput_int(t, "sentences", h->lines);
-    jput_int(t, "exact", h->exact);
-    jput_key(t, "mean");
-    jput_number(t, h->lines ? h->sum / (double)h->lines : 0);
-    jput_key(t, "seconds");
-    jput_number(t, h->seconds);
+    jput_object(t);
+    jput_text_field(t, "unit", h->unit);
+    jput_int_field(t, "sentences", h->lines);
+    jput_int_field(t, "exact", h->exact);
+    jput_number_field(t, "mean", h->lines ? h->sum / (double)h->lines : 0);
+    jput_number_field(t, "seconds", h->seconds);
     jput_key(t, "buckets");
-    textbuf_adds(t, "[");
+    jput_array(t);
     for (int i = 0; i < BUCKETS; i++) {
-        jput_comma(t);
-        textbuf_addf(t, "{\"from\":%.1f,\"to\":%.1f,\"count\":%lld,"
-                     "\"share\":%.7g}", i / 10.0, (i + 1) / 10.0,
-                     (long long)h->count[i], tm_stats_share(h, h->count[i]));
+        jput_object(t);
+        jput_fixed_field(t, "from", i / 10.0, 1);
+        jput_fixed_field(t, "to", (i + 1) / 10.0, 1);
+        jput_int_field(t, "count", h->count[i]);
+        jput_number_field(t, "share", tm_stats_share(h, h->count[i]));
+        jput_object_end(t);
     }
-    textbuf_adds(t, "]}");
+    jput_array_end(t);
+    jput_object_end(t);
 }
 
 static int measure_all(struct tm_call *c, const char *path,
@@ -248,11 +250,11 @@ int cmd_tm_stats(struct tm_call *c)
     int status = tm_open_search(c, against != NULL);
 
     if (!status && against) status = measure_all(c, against, &h);
-    if (!status && c->json) textbuf_adds(&c->out, "{");
+    if (!status && c->json) jput_object(&c->out);
     if (!status) status = tm_stats_put_all(c);
     if (status) return status;
     if (against && c->json) jput_histogram(&c->out, &h);
     if (against && !c->json) put_histogram(&c->out, &h);
-    if (c->json) textbuf_adds(&c->out, "}\n");
+    if (c->json) jput_line_end(&c->out);
     return tm_print(c);
 }

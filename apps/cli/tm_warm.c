@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "findmodel.h"
-#include "interrupt.h"
-#include "steering.h"
+#include "common/findmodel.h"
+#include "common/interrupt.h"
+#include "common/jput.h"
+#include "common/steering.h"
 #include "tm_call.h"
 #include "tm_print.h"
 
@@ -46,17 +47,16 @@ static int print_warmed(struct tm_call *c, const struct tm_warm_context *w)
     struct textbuf *t = &c->out;
 
     if (c->json) {
-        textbuf_adds(t, "{");
-        jput_field(t, "file", c->path);
-        jput_field(t, "key_file", w->file);
-        jput_int(t, "made", w->n_computed);
-        jput_int(t, "there", w->n_found);
-        jput_int(t, "removed", w->n_removed);
-        jput_int(t, "pairs", w->n_in_file);
-        jput_int(t, "bytes", key_file_bytes(w->file));
-        jput_key(t, "seconds");
-        jput_number(t, w->seconds);
-        textbuf_adds(t, "}\n");
+        jput_object(t);
+        jput_text_field(t, "file", c->path);
+        jput_text_field(t, "key_file", w->file);
+        jput_int_field(t, "made", w->n_computed);
+        jput_int_field(t, "there", w->n_found);
+        jput_int_field(t, "removed", w->n_removed);
+        jput_int_field(t, "pairs", w->n_in_file);
+        jput_int_field(t, "bytes", key_file_bytes(w->file));
+        jput_number_field(t, "seconds", w->seconds);
+        jput_line_end(t);
         return tm_print(c);
     }
     put_noun(t, w->n_computed, "pair", "pairs");

@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 #include "cli.h"
-#include "progress.h"
+#include "common/progress.h"
+#include "common/steering.h"
+#include "common/textbuf.h"
 #include "skmt.h"
-#include "steering.h"
-#include "textbuf.h"
 
 /* ---- the grid */
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "common/interrupt.h"
 #include "tune_call.h"
 
 /* The values of lambda and tau until they are tuned. */

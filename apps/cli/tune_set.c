@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interrupt.h"
+#include "common/interrupt.h"
+#include "common/utf8_scan.h"
 #include "tune_call.h"
 
 static int tune_set_out_of_memory(void)

@@ -7,6 +7,7 @@
  * a frame. */
 #include <string.h>
 
+#include "common/utf8_scan.h"
 #include "tune_call.h"
 
 #define MARGIN 24

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/jput.h"
 #include "tm_print.h"
 #include "tune_call.h"
 
@@ -297,22 +298,20 @@ void tune_text_settings(struct textbuf *t, const struct tune_call *c)
 static void jput_scores(struct textbuf *t, const struct tune_point *p)
 {
     for (int i = 0; i < N_METRICS; i++) {
-        jput_key(t, tune_metrics[i].name);
-        jput_number(t, p->score[i]);
+        jput_number_field(t, tune_metrics[i].name, p->score[i]);
     }
 }
 
 static void jput_setting(struct textbuf *t, const struct tune_call *c,
                          const int at[N_AXES])
 {
-    textbuf_adds(t, "{");
+    jput_object(t);
     for (int a = 0; a < N_AXES; a++) {
         if (a == AXIS_LAMBDA && !c->fixed) continue;
-        jput_key(t, c->axes[a].name);
-        jput_number(t, tune_value(c, a, at));
+        jput_number_field(t, c->axes[a].name, tune_value(c, a, at));
     }
     jput_scores(t, tune_point_at(c, at));
-    textbuf_adds(t, "}");
+    jput_object_end(t);
 }
 
 static void jput_keys(struct textbuf *t, skmt_keys *keys)
@@ -320,10 +319,10 @@ static void jput_keys(struct textbuf *t, skmt_keys *keys)
     const char *name;
     int64_t value;
 
-    textbuf_adds(t, "{");
+    jput_object(t);
     for (int i = 0; (name = skmt_keys_stat(keys, i, &value)); i++)
-        jput_int(t, name, value);
-    textbuf_adds(t, "}");
+        jput_int_field(t, name, value);
+    jput_object_end(t);
 }
 
 static void jput_points(struct textbuf *t, const struct tune_call *c)
@@ -331,40 +330,38 @@ static void jput_points(struct textbuf *t, const struct tune_call *c)
     const struct tune_table all = { .varies = { true, true, true, true } };
     int at[N_AXES];
 
-    textbuf_adds(t, "[");
+    jput_array(t);
     tune_table_first(&all, at);
     do {
         if (!tune_point_at(c, at)->is_scored) continue;
-        jput_comma(t);
         jput_setting(t, c, at);
     } while (tune_table_next(c, &all, at));
-    textbuf_adds(t, "]");
+    jput_array_end(t);
 }
 
 void tune_text_json(struct tune_call *c)
 {
     struct textbuf *t = &c->out;
 
-    textbuf_adds(t, "{");
-    jput_field(t, "memory", c->steering.memory);
-    if (c->dev) jput_field(t, "dev", c->dev);
-    jput_int(t, "lines", (int64_t)c->set.n);
-    jput_int(t, "of_lines", (int64_t)c->set.n_all);
-    jput_int(t, "sentences", (int64_t)c->set.n_sentences);
-    jput_key(t, "similarity");
-    jput_number(t, c->set.similarity);
-    jput_int(t, "stored_sentences", (int64_t)c->set.n_same);
-    jput_field(t, "adapter", c->fixed ? "fixed" : "distance");
-    jput_field(t, "metric", tune_metrics[c->metric].name);
+    jput_object(t);
+    jput_text_field(t, "memory", c->steering.memory);
+    if (c->dev) jput_text_field(t, "dev", c->dev);
+    jput_int_field(t, "lines", (int64_t)c->set.n);
+    jput_int_field(t, "of_lines", (int64_t)c->set.n_all);
+    jput_int_field(t, "sentences", (int64_t)c->set.n_sentences);
+    jput_number_field(t, "similarity", c->set.similarity);
+    jput_int_field(t, "stored_sentences", (int64_t)c->set.n_same);
+    jput_text_field(t, "adapter", c->fixed ? "fixed" : "distance");
+    jput_text_field(t, "metric", tune_metrics[c->metric].name);
     jput_key(t, "without_memory");
-    textbuf_adds(t, "{");
+    jput_object(t);
     jput_scores(t, &c->model_only);
-    textbuf_adds(t, "}");
+    jput_object_end(t);
     jput_key(t, "settings");
     jput_points(t, c);
     jput_key(t, "best");
     jput_setting(t, c, c->best);
     jput_key(t, "keys");
     jput_keys(t, c->steering.keys);
-    textbuf_adds(t, "}\n");
+    jput_line_end(t);
 }

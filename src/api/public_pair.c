@@ -2,7 +2,7 @@
  * and fills a skmt_pair with pointers to the copies. */
 #include "api/public_pair.h"
 
-#include "formats/tags.h"
+#include "pair/tags.h"
 
 /* All strings of a skmt_pair. The buffer may move while it grows, so offsets
  * are recorded first and turned into pointers at the end. */

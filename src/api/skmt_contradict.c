@@ -14,7 +14,7 @@ struct public_translation {
 };
 
 struct contradiction_report {
-    struct store *store;
+    struct tmfile *file;
     skmt_contradiction_fn *fn;
     void *user;
     struct public_translation **all;    /* [n_all] */
@@ -48,7 +48,7 @@ static enum status fill_translation(struct contradiction_report *report,
     const struct confirmation *last = &from->precedence.last;
     struct public_translation *to = report->all[i];
     struct pair p;
-    enum status st = store_get(report->store, last->pair, &p, report->e);
+    enum status st = tmfile_get(report->file, last->pair, &p, report->e);
 
     to->t = (skmt_translation){
         .size = sizeof to->t, .pair = &to->pair,
@@ -77,15 +77,15 @@ static int report_contradiction(void *user, struct str source,
 skmt_status skmt_tm_contradictions(skmt_tm *tm, skmt_contradiction_fn *fn,
                                    void *user, int64_t *n, skmt_error *err)
 {
-    struct contradiction_report report = { .store = tm->f->store, .fn = fn,
-                                           .user = user, .e = err_of(err) };
+    struct contradiction_report report = { .file = tm->f, .fn = fn,
+                                      .user = user, .e = err_of(err) };
     int64_t sources = 0;
     enum status st;
 
     err_clear(err_of(err));
     strbuf_init(&report.source, 0);
-    st = contradict_list(tm->f, report_contradiction, &report, &sources,
-                         err_of(err));
+    st = tmfile_contradictions(tm->f, report_contradiction, &report, &sources,
+                               err_of(err));
     if (st == ST_CANCELED)
         st = report.error ? report.error
                           : err_set(err_of(err), ST_CANCELED, "stopped");

@@ -1,11 +1,11 @@
 /* skmt_files.c - the part of include/skmt.h for importing and exporting pairs.
- * tm/import.c and tm/export.c do the work. */
+ * The work is done in exchange/import.c and exchange/export.c. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "api/tm_handle.h"
-#include "tm/export.h"
-#include "tm/import.h"
+#include "exchange/export.h"
+#include "exchange/import.h"
 
 /* ---- settings of an import ----------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "api/tm_handle.h"
 #include "engine/pairfinder.h"
 #include "text/utf8.h"
+#include "tm/similar.h"
 
 struct public_match {
     skmt_match m;               /* points to `pair` */
@@ -46,39 +47,39 @@ static enum status matches_new(skmt_matches **out, const char *text, size_t n,
     return m->query && m->at ? ST_OK : err_nomem(e, "matches");
 }
 
-/* Read the pair of a match. A pair that was deleted meanwhile is left out. */
-static enum status read_match(skmt_tm *tm, const struct match *from,
-                              skmt_matches *to, struct err *e)
-{
-    struct public_match *match = &to->at[to->n];
-    const struct memory_info *m = tmfile_info(tm->f, from->memory);
-    int64_t occurrences = 0;
-    struct pair p;
-    enum status st;
+struct match_reading { const struct matches *from; skmt_matches *to; };
 
-    st = store_text_pair(tm->f->store, from->text, &p, &occurrences, e);
-    if (st || !occurrences || !m) return st;
-    to->n++;
-    strbuf_init(&match->text, 0);
-    match->m.pair = &match->pair;
-    match->m.similarity = from->similarity;
-    match->m.score = from->score;
-    match->m.occurrences = occurrences;
-    return public_pair(&match->text, &p, m, &match->pair, e);
+/* Copy the pair of a match. A pair that was deleted meanwhile is left out. */
+static enum status take_match(void *user, size_t i,
+                              const struct source_pair *p, struct err *e)
+{
+    const struct match_reading *r = user;
+    struct public_match *it = &r->to->at[r->to->n];
+
+    if (!p->found) return ST_OK;
+    r->to->n++;
+    strbuf_init(&it->text, 0);
+    it->m.pair = &it->pair;
+    it->m.similarity = r->from->at[i].similarity;
+    it->m.score = r->from->at[i].score;
+    it->m.occurrences = p->occurrences;
+    return public_pair(&it->text, &p->pair, p->memory, &it->pair, e);
 }
 
-/* Read all matches in one transaction, because a transaction takes a tenth of
- * the time of a search. */
-static enum status read_matches(skmt_tm *tm, const struct matches *from,
-                                skmt_matches *to, struct err *e)
+static enum status skmt_search_take_matches(skmt_tm *tm,
+                                            const struct matches *from,
+                                            skmt_matches *to, struct err *e)
 {
-    enum status st = store_begin_read(tm->f->store, e), end;
+    struct match_reading r = { from, to };
+    struct source_want *w = calloc(from->n + 1, sizeof *w);
+    enum status st;
 
-    if (st) return st;
-    for (size_t i = 0; !st && i < from->n; i++)
-        st = read_match(tm, &from->at[i], to, e);
-    end = store_commit(tm->f->store, st ? NULL : e);
-    return st ? st : end;
+    if (!w) return err_nomem(e, "matches");
+    for (size_t i = 0; i < from->n; i++)
+        w[i] = (struct source_want){ from->at[i].id, FETCH_RECORD };
+    st = source_fetch(tmfile_source(tm->f), w, from->n, take_match, &r, e);
+    free(w);
+    return st;
 }
 
 skmt_status skmt_tm_search(skmt_tm *tm, const char *text,
@@ -90,18 +91,19 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text,
     struct err *e = err_of(err);
     struct matches found = { 0 };
     skmt_matches *m = NULL;
-    struct tm_query q;
+    struct retrieve_query q;
     enum status st;
 
     *out = NULL;
     err_clear(e);
     st = skmt_search_check_text(str_of(text), e);
-    if (!st) st = make_tm_query(&o, model ? engine_of(model) : NULL,
-                                options_matches(&o), &q, e);
-    if (!st)
-        st = tmfile_search(tm->f, str_of(text), &q, &found, e);
+    if (!st) st = make_retrieve_query(&o, model ? engine_of(model) : NULL,
+                                      options_matches(&o), &q, e);
+    if (!st && !tm->retriever) st = retriever_new(&tm->retriever, e);
+    if (!st) st = retrieve(tm->retriever, tmfile_source(tm->f), str_of(text),
+                           &q, &found, e);
     if (!st) st = matches_new(&m, text, found.n, e);
-    if (!st) st = read_matches(tm, &found, m, e);
+    if (!st) st = skmt_search_take_matches(tm, &found, m, e);
     matches_release(&found);
     if (st) skmt_matches_free(m);
     else *out = m;

@@ -56,6 +56,12 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     return names[i];
 }
 
+static int report_warming(void *user, const char *what, uint64_t done,
+                          uint64_t total, uint64_t units)
+{
+    return tmfile_report(user, what, done, total, units);
+}
+
 skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
                            const skmt_options *options, int64_t *made,
                            skmt_error *err)
@@ -65,7 +71,8 @@ skmt_status skmt_keys_warm(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(err_of(err));
-    st = shared_keys_warm(keys->k, keys->en, &o, tm->f, &n, err_of(err));
+    st = shared_keys_warm(keys->k, keys->en, &o, tmfile_source(tm->f),
+                          report_warming, tm->f, &n, err_of(err));
     if (made) *made = n;
     return (skmt_status)st;
 }
@@ -77,7 +84,8 @@ skmt_status skmt_keys_drop_others(skmt_keys *keys, skmt_tm *tm,
     enum status st;
 
     err_clear(err_of(err));
-    st = shared_keys_drop_others(keys->k, tm->f, &n, err_of(err));
+    st = shared_keys_drop_others(keys->k, tmfile_source(tm->f), &n,
+                                 err_of(err));
     if (removed) *removed = n;
     return (skmt_status)st;
 }

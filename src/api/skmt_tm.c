@@ -8,7 +8,7 @@
 #include "api/public_pair.h"
 #include "api/sized.h"
 #include "api/tm_handle.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 #include "tm/recover.h"
 
 _Static_assert((int)SKMT_TM_READ == (int)STORE_READ &&
@@ -44,6 +44,7 @@ void skmt_tm_close(skmt_tm *tm)
 {
     if (!tm) return;
     tmfile_close(tm->f);
+    retriever_free(tm->retriever);
     pthread_mutex_destroy(&tm->lock);
     free(tm->list);
     strbuf_release(&tm->text);
@@ -53,13 +54,12 @@ void skmt_tm_close(skmt_tm *tm)
 
 void skmt_tm_relaxed(skmt_tm *tm, int relaxed)
 {
-    store_relaxed(tm->f->store, relaxed != 0);
+    tmfile_relaxed(tm->f, relaxed != 0);
 }
 
 void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
 {
-    tm->f->progress = fn;
-    tm->f->user = user;
+    tmfile_set_progress(tm->f, fn, user);
 }
 
 /* ---- memories ------------------------------------------------------------ */
@@ -69,7 +69,7 @@ static enum status list_memories(skmt_tm *tm, struct err *e)
     free(tm->list);
     tm->list = NULL;
     tm->n_list = 0;
-    return store_memory_list(tm->f->store, &tm->list, &tm->n_list, e);
+    return tmfile_list(tm->f, &tm->list, &tm->n_list, e);
 }
 
 skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)
@@ -98,7 +98,7 @@ skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
         st = err_set(err_of(err), ST_ARGUMENT, "there is no memory number %d; "
                      "the file has %zu", i, tm->n_list);
     if (!st)
-        st = store_memory_counts(tm->f->store, tm->list[i].id, &c, err_of(err));
+        st = tmfile_counts(tm->f, tm->list[i].id, &c, err_of(err));
     if (st) return (skmt_status)st;
     m = &tm->list[i];
     sized_put(SIZED_skmt_tm_info, out, &(skmt_tm_info){
@@ -113,8 +113,8 @@ skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
 skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
                               skmt_error *err)
 {
-    struct store *store = tm->f->store;
-    skmt_tm_state state = { .identity = store_uuid(store) };
+    skmt_tm_state state = {
+        .identity = source_identity(tmfile_source(tm->f)) };
     enum status st;
 
     err_clear(err_of(err));
@@ -124,10 +124,10 @@ skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
         struct memory_counts c = { 0 };
         int64_t change = 0;
 
-        st = store_memory_counts(store, tm->list[i].id, &c, err_of(err));
+        st = tmfile_counts(tm->f, tm->list[i].id, &c, err_of(err));
         if (!st)
-            st = store_last_change(store, tm->list[i].id, &change,
-                                   err_of(err));
+            st = tmfile_last_change(tm->f, tm->list[i].id, &change,
+                                    err_of(err));
         state.pairs += c.pairs;
         state.texts += c.texts;
         if (change > state.last_change) state.last_change = change;
@@ -264,22 +264,11 @@ static enum status fill_unit(skmt_tm *tm, const skmt_pair *p, struct unit *u,
     return st;
 }
 
-/* Commit the transaction, or roll it back after an error. */
-static enum status skmt_tm_finish(struct tmfile *f, enum status st,
-                                  struct err *e)
-{
-    if (!st) return tmfile_commit(f, e);
-    tmfile_rollback(f);
-    return st;
-}
-
 skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
                              const skmt_pair *pair, int64_t *id,
                              skmt_error *err)
 {
     struct err *e = err_of(err);
-    bool own_transaction = !tm->f->depth, made;
-    struct memory_info m;
     int64_t new_id = 0;
     struct unit u;
     skmt_pair p;
@@ -288,14 +277,7 @@ skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
     err_clear(e);
     st = sized_get(SIZED_skmt_pair, &p, pair, e);
     if (!st) st = fill_unit(tm, &p, &u, e);
-    if (st) return (skmt_status)st;
-    /* A new memory and its first pair are stored together. */
-    if (own_transaction) st = tmfile_begin(tm->f, e);
-    if (st) return (skmt_status)st;
-    st = tmfile_find_or_make(tm->f, memory, &m, &made, e);
-    if (!st) st = store_add(tm->f->store, m.id, &u, &new_id, e);
-    if (own_transaction) st = skmt_tm_finish(tm->f, st, e);
-    if (!st) tmfile_changed(tm->f, m.id);
+    if (!st) st = tmfile_add(tm->f, memory, &u, &new_id, e);
     if (!st && id) *id = new_id;
     return (skmt_status)st;
 }
@@ -342,7 +324,7 @@ skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id, const char *source,
                             const char *target, skmt_error *err)
 {
     struct err *e = err_of(err);
-    bool own_transaction = !tm->f->depth;
+    bool own_transaction = !tmfile_inside(tm->f);
     struct pair old = { 0 };
     struct unit u;
     enum status st = ST_OK;
@@ -350,18 +332,18 @@ skmt_status skmt_tm_replace(skmt_tm *tm, int64_t id, const char *source,
     err_clear(e);
     if (own_transaction) st = tmfile_begin(tm->f, e);
     if (st) return (skmt_status)st;
-    st = store_get(tm->f->store, id, &old, e);
+    st = tmfile_get(tm->f, id, &old, e);
     if (!st) st = replacement_unit(tm, &old, source, target, &u, e);
-    if (!st) st = store_replace(tm->f->store, id, &u, e);
-    if (own_transaction) st = skmt_tm_finish(tm->f, st, e);
-    if (!st) tmfile_changed(tm->f, old.memory);
+    if (!st) st = tmfile_replace(tm->f, id, &u, e);
+    if (own_transaction && !st) st = tmfile_commit(tm->f, e);
+    else if (own_transaction) tmfile_rollback(tm->f);
     return (skmt_status)st;
 }
 
 skmt_status skmt_tm_delete(skmt_tm *tm, int64_t id, skmt_error *err)
 {
     err_clear(err_of(err));
-    return (skmt_status)store_delete(tm->f->store, id, err_of(err));
+    return (skmt_status)tmfile_delete(tm->f, id, err_of(err));
 }
 
 skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
@@ -383,8 +365,7 @@ skmt_status skmt_tm_delete_where(skmt_tm *tm, const char *memory,
                                     "source or a target");
     if (memory) st = tmfile_find(tm->f, memory, &m, err_of(err));
     if (!st && memory) f.memory = m.id;
-    if (!st)
-        st = store_delete_where(tm->f->store, &f, &n_deleted, err_of(err));
+    if (!st) st = tmfile_delete_where(tm->f, &f, &n_deleted, err_of(err));
     if (!st && n) *n = n_deleted;
     return (skmt_status)st;
 }
@@ -415,7 +396,7 @@ skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
     err_clear(err_of(err));
     st = sized_put(SIZED_skmt_pair, out, public_pair_none(), err_of(err));
     if (!st) st = list_memories(tm, err_of(err));
-    if (!st) st = store_get(tm->f->store, id, &p, err_of(err));
+    if (!st) st = tmfile_get(tm->f, id, &p, err_of(err));
     if (st) return (skmt_status)st;
     for (size_t i = 0; i < tm->n_list; i++)
         if (tm->list[i].id == p.memory) m = &tm->list[i];
@@ -445,7 +426,7 @@ skmt_status skmt_tm_cursor_open(skmt_tm_cursor **out, skmt_tm *tm,
     strbuf_init(&c->text, 0);
     st = tmfile_find(tm->f, memory, &c->memory, err_of(err));
     f.memory = c->memory.id;
-    if (!st) st = pair_cursor_open(&c->c, tm->f->store, &f, err_of(err));
+    if (!st) st = tmfile_cursor_open(&c->c, tm->f, &f, err_of(err));
     if (st) skmt_tm_cursor_close(c);
     else *out = c;
     return (skmt_status)st;
@@ -537,7 +518,7 @@ const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value)
     if (i < 0 || i >= N) return NULL;
     if (i == 0) {
         bool known = !tmfile_stats(tm->f, &s, NULL);
-        const int64_t all[N] = { store_disk_bytes(tm->f->store), s.bytes,
+        const int64_t all[N] = { tmfile_disk_bytes(tm->f), s.bytes,
             s.symbol_bytes, s.segments, s.tail_docs, s.dead_docs, s.terms,
             s.total_terms };
 

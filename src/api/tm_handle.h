@@ -6,10 +6,13 @@
 #include "api/handles.h"
 #include "base/strbuf.h"
 #include "engine/request.h"
+#include "tm/retrieve.h"
+#include "tm/tmfile.h"
 
 struct skmt_tm {
     struct tmfile *f;
     pthread_mutex_t lock;       /* held while a request searches the file */
+    struct retriever *retriever;        /* NULL: no search yet */
     struct memory_info *list;   /* [n_list] memories, read by list_memories */
     size_t n_list;
     struct strbuf text;         /* the strings that skmt_tm_get returned */
@@ -27,7 +30,8 @@ struct skmt_keys {
 /* tm and keys may be NULL. */
 static inline struct request_memory memory_of(skmt_tm *tm, skmt_keys *keys)
 {
-    return (struct request_memory){ tm ? tm->f : NULL, tm ? &tm->lock : NULL,
+    return (struct request_memory){ tm ? tmfile_source(tm->f) : NULL,
+                                    tm ? &tm->lock : NULL,
                                     keys ? keys->k : NULL };
 }
 

@@ -64,8 +64,9 @@ int sqlfile_configure(const struct sqlfile_kind *k, sqlite3 *db);
  * `pages` pages of page_bytes each. */
 int sqlfile_use_log(const struct sqlfile_kind *k, sqlite3 *db, int pages,
                     int page_bytes);
-/* Run the statements that sqlite3_mprintf() makes of the arguments: %Q and %lld
- * work as there. */
+/* Run the statements that sqlite3_mprintf() makes of the arguments. The format
+ * has only conversions of printf, so that the compiler can check them. */
+__attribute__((format(printf, 2, 3)))
 int sqlfile_exec(sqlite3 *db, const char *format, ...);
 
 /* In a folder that cannot be written, SQLite 3.40 cannot read a database that

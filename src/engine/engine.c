@@ -215,7 +215,7 @@ enum status engine_search_options(const struct engine *en,
                        "model allows at most %d pieces", longest, most);
     *out = (struct search_options){
         .beam = o->beam, .nbest = o->nbest,
-        .lenpen_type = (enum lenpen)o->lenpen_type, .lenpen = o->lenpen,
+        .lenpen_type = o->lenpen_type, .lenpen = o->lenpen,
         .max_len_a = o->max_len_a, .max_len_b = o->max_len_b,
         .early_stop = o->early_stop, .prune = o->prune > 0 ? o->prune : 0,
         .attention = o->attention, .explain = o->explain,

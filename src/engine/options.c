@@ -17,26 +17,31 @@ enum option_kind {
 };
 
 struct option {
-    struct option_info info;
+    struct option_info info;    /* KIND_ENUM: without fallback */
     enum option_kind kind;
     size_t offset;
-    double low, high;
+    double low, high;           /* KIND_INT, KIND_REAL */
+    const char *const *words;   /* KIND_ENUM: the values, then NULL */
+    int usual;                  /* KIND_ENUM: the default */
 };
 
 #define AT(field) offsetof(struct options, field)
 static const struct option all_options[] = {
-#define INT(field, name, def, low, high, help) \
-    { { name, "int", #def, help }, KIND_INT, AT(field), low, high },
-#define REAL(field, name, def, low, high, help) \
-    { { name, "float", #def, help }, KIND_REAL, AT(field), low, high },
-#define FLAG(field, name, def, help) \
-    { { name, "bool", #def, help }, KIND_FLAG, AT(field), 0, 1 },
-#define AUTO_FLAG(field, name, help) \
-    { { name, "bool", "auto", help }, KIND_AUTO_FLAG, AT(field), 0, 1 },
-#define ENUM(field, name, def, first, values, help) \
-    { { name, values, first, help }, KIND_ENUM, AT(field), 0, 0 },
-#define SIZE(field, name, def, text, help) \
-    { { name, "size", text, help }, KIND_SIZE, AT(field), 0, 0 },
+#define INT(field, name, def, min, max, help)                               \
+    { { name, "int", #def, help }, KIND_INT, AT(field),                     \
+      .low = min, .high = max },
+#define REAL(field, name, def, min, max, help)                              \
+    { { name, "float", #def, help }, KIND_REAL, AT(field),                  \
+      .low = min, .high = max },
+#define FLAG(field, name, def, help)                                        \
+    { { name, "bool", #def, help }, KIND_FLAG, .offset = AT(field) },
+#define AUTO_FLAG(field, name, help)                                        \
+    { { name, "bool", "auto", help }, KIND_AUTO_FLAG, .offset = AT(field) },
+#define ENUM(field, name, type, list, def, help)                            \
+    { { name, ENUM_CHOICES(list), NULL, help }, KIND_ENUM, AT(field),       \
+      .words = ENUM_WORDS(list), .usual = def },
+#define SIZE(field, name, def, text, help)                                  \
+    { { name, "size", text, help }, KIND_SIZE, .offset = AT(field) },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -57,7 +62,7 @@ enum {
 #define REAL(field, name, def, low, high, help) + 1
 #define FLAG(field, name, def, help) + 1
 #define AUTO_FLAG(field, name, help) + 1
-#define ENUM(field, name, def, first, values, help) + 1
+#define ENUM(field, name, type, list, def, help) + 1
 #define SIZE(field, name, def, text, help) + 1
     N_TRANSLATION = 0
 #include "engine/options.def"
@@ -80,7 +85,7 @@ void options_defaults(struct options *o)
 #define REAL(field, name, def, low, high, help) .field = def,
 #define FLAG(field, name, def, help) .field = def,
 #define AUTO_FLAG(field, name, help) .field = -1,
-#define ENUM(field, name, def, first, values, help) .field = def,
+#define ENUM(field, name, type, list, def, help) .field = def,
 #define SIZE(field, name, def, text, help) .field = def,
 #include "engine/options.def"
 #include "engine/steer.def"
@@ -102,17 +107,12 @@ static const struct option *options_find(const char *name)
     return NULL;
 }
 
-/* The index of the value in a list "a|b|c"; -1 when it is not in the list. */
-static int choice(const char *values, const char *value)
+/* The index of the value in a list of words; -1 when it is not in the list. */
+static int choice(const char *const *words, const char *value)
 {
-    size_t n = strlen(value);
-
-    for (int i = 0;; i++) {
-        size_t k = strcspn(values, "|");
-        if (k == n && !strncmp(values, value, n)) return i;
-        if (!values[k]) return -1;
-        values += k + 1;
-    }
+    for (int i = 0; words[i]; i++)
+        if (!strcmp(words[i], value)) return i;
+    return -1;
 }
 
 static enum status bad_value(const struct option *op, const char *value,
@@ -261,7 +261,7 @@ enum status options_set(struct options *o, const char *name,
             return bad_value(op, value, e);
         break;
     case KIND_ENUM:
-        c = choice(op->info.kind, value);
+        c = choice(op->words, value);
         if (c < 0) return bad_value(op, value, e);
         *(int *)(void *)field = c;
         break;
@@ -271,12 +271,6 @@ enum status options_set(struct options *o, const char *name,
         break;
     }
     return ST_OK;
-}
-
-static void nth_choice(const char *values, int i, char *out, int size)
-{
-    for (; i > 0; i--) values += strcspn(values, "|") + 1;
-    snprintf(out, (size_t)size, "%.*s", (int)strcspn(values, "|"), values);
 }
 
 bool options_get(const struct options *o, const char *name, char *out,
@@ -303,8 +297,8 @@ bool options_get(const struct options *o, const char *name, char *out,
         snprintf(out, (size_t)size, "%s", c < 0 ? "auto" : c ? "1" : "0");
         break;
     case KIND_ENUM:
-        nth_choice(op->info.kind, *(const int *)(const void *)field, out,
-                   size);
+        c = *(const int *)(const void *)field;
+        snprintf(out, (size_t)size, "%s", op->words[c]);
         break;
     case KIND_SIZE:
         write_size(*(const int64_t *)(const void *)field, out, size);
@@ -315,9 +309,13 @@ bool options_get(const struct options *o, const char *name, char *out,
 
 static bool describe(int i, int from, int n, struct option_info *out)
 {
+    const struct option *op;
+
     assert(from >= 0 && n >= 0 && from + n <= N_OPTIONS);
     if (i < 0 || i >= n) return false;
-    *out = all_options[from + i].info;
+    op = &all_options[from + i];
+    *out = op->info;
+    if (op->kind == KIND_ENUM) out->fallback = op->words[op->usual];
     return true;
 }
 
@@ -363,10 +361,13 @@ static const struct preset_values presets[] = {
                            .exact = EXACT_STEER },
 };
 
+_Static_assert(sizeof presets / sizeof *presets ==
+               sizeof ENUM_WORDS(PRESETS) / sizeof(char *) - 1,
+               "each preset has its values");
+
 static const struct preset_values *preset_of(const struct options *o)
 {
-    assert(o->preset >= 0 &&
-           (size_t)o->preset < sizeof presets / sizeof *presets);
+    assert((size_t)o->preset < sizeof presets / sizeof *presets);
     return &presets[o->preset];
 }
 
@@ -404,8 +405,7 @@ int options_repeat_votes(const struct options *o)
 
 enum exact_mode options_exact(const struct options *o)
 {
-    return o->exact == EXACT_AUTO ? preset_of(o)->exact
-                                  : (enum exact_mode)o->exact;
+    return o->exact == EXACT_AUTO ? preset_of(o)->exact : o->exact;
 }
 
 double options_prune_steered(const struct options *o)

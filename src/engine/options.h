@@ -10,15 +10,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/enumlist.h"
 #include "base/err.h"
+#include "knn/pair_keys.h"
+#include "knn/weigh.h"
+#include "search/penalty.h"
+#include "tm/retrieve.h"
 
-enum split_mode { SPLIT_AUTO, SPLIT_NONE };
-enum invalid_mode { INVALID_ERROR, INVALID_REPLACE };
-enum analyzer_mode { ANALYZER_STANDARD, ANALYZER_SUBWORD };
-enum preset { PRESET_SK1, PRESET_SK2, PRESET_PAPER_SK1, PRESET_PAPER_SK2 };
-enum eos_mode { EOS_ABSTAINS, EOS_COUNTS };
-enum exact_mode { EXACT_AUTO, EXACT_USE, EXACT_STEER };
-enum device { DEVICE_CPU };
+/* The enums of options. Those that a lower layer uses are defined there. */
+#define SPLIT_MODES(X) X(SPLIT_AUTO, "auto") X(SPLIT_NONE, "none")
+enum split_mode { SPLIT_MODES(ENUM_CONSTANT) };
+
+#define INVALID_MODES(X) X(INVALID_ERROR, "error") X(INVALID_REPLACE, "replace")
+enum invalid_mode { INVALID_MODES(ENUM_CONSTANT) };
+
+#define ANALYZER_MODES(X)                                                   \
+    X(ANALYZER_STANDARD, "standard")                                        \
+    X(ANALYZER_SUBWORD, "subword")
+enum analyzer_mode { ANALYZER_MODES(ENUM_CONSTANT) };
+
+#define PRESETS(X)                                                          \
+    X(PRESET_SK1, "sk1")                                                    \
+    X(PRESET_SK2, "sk2")                                                    \
+    X(PRESET_PAPER_SK1, "paper-sk1")                                        \
+    X(PRESET_PAPER_SK2, "paper-sk2")
+enum preset { PRESETS(ENUM_CONSTANT) };
+
+#define EOS_MODES(X) X(EOS_ABSTAINS, "abstain") X(EOS_COUNTS, "count")
+enum eos_mode { EOS_MODES(ENUM_CONSTANT) };
+
+#define EXACT_MODES(X)                                                      \
+    X(EXACT_AUTO, "auto")                                                   \
+    X(EXACT_USE, "use")                                                     \
+    X(EXACT_STEER, "steer")
+enum exact_mode { EXACT_MODES(ENUM_CONSTANT) };
+
+#define DEVICES(X) X(DEVICE_CPU, "cpu")
+enum device { DEVICES(ENUM_CONSTANT) };
 
 /* The largest value of option beam. */
 enum { MAX_BEAM = 64 };
@@ -31,7 +59,8 @@ struct options {
 #define REAL(field, name, def, low, high, help) double field;
 #define FLAG(field, name, def, help) bool field;
 #define AUTO_FLAG(field, name, help) int field;     /* -1: automatic */
-#define ENUM(field, name, def, first, values, help) int field;
+#define ENUM(field, name, type, list, def, help) enum type field;           \
+    _Static_assert(sizeof(enum type) == sizeof(int), "set and read as int");
 #define SIZE(field, name, def, text, help) int64_t field;
 #include "engine/options.def"
 #include "engine/steer.def"

@@ -1,4 +1,4 @@
-/* pairfinder.c - searches a memory for pairs whose source is similar to each
+/* pairfinder.c - searches a source of pairs for those that are similar to each
  * sentence of a text. The pairs steer the translation of the sentence. If a
  * stored source is equal to the sentence (an exact match), its translation is
  * reused and the sentence is not decoded. The texts, tokens and keys of the
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "base/mem.h"
 
 /* Sentences of at most SHORT_PIECES pieces are searched again with this many
  * candidates; see search_more. */
@@ -24,126 +25,138 @@ enum { SHORT_PIECES = 6, MORE_CANDIDATES = 4096 };
 struct pairfinder {
     const struct engine *en;
     struct options o;
-    struct tmfile *tm;          /* NULL: only given pairs */
+    struct pair_source *source; /* NULL: only given pairs */
     struct shared_keys *keys;
-    struct tm_query q;
+    struct retriever *retriever;
+    struct retrieve_query q;
     struct matches found;
+    struct source_want *wants;  /* what to fetch of the matches */
+    size_t *wanted;             /* wants[i] is of found.at[wanted[i]] */
+    size_t wants_cap, wanted_cap;
     struct strbuf plain[2];     /* source and target without tags */
 };
 
-/* ---- pairs from a memory ------------------------------------------------- */
+/* ---- pairs from a source ------------------------------------------------- */
 
-/* Copy the texts of a match, for explanations and for exact matches. They stay
- * NULL when the pair was deleted meanwhile. */
-static enum status pairfinder_copy_texts(struct pairfinder *pf,
-                                         const struct match *m,
+/* A fetch of the pairs of matches into a pairset. */
+struct pair_fetch { struct pairfinder *pf; struct pairset *r; };
+
+/* Copy the texts of a pair, for explanations and for exact matches. */
+static enum status pairfinder_copy_texts(const struct source_pair *p,
+                                         struct str source, struct str target,
                                          struct steering_pair *to,
                                          struct err *e)
 {
-    const struct memory_info *info = tmfile_info(pf->tm, m->memory);
-    struct str source, target;
-    int64_t n;
-    struct pair p;
-    enum status st = store_text_pair(pf->tm->store, m->text, &p, &n, e);
-
-    if (st || !n || !info) return st;
-    source = p.unit.source;
-    target = p.unit.target;
-    if (p.unit.tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
-    to->pair = p.id;
-    return st ? st
-              : steering_pair_copy_texts(to, source, target, info->name, e);
+    to->pair = p->pair.id;
+    return steering_pair_copy_texts(to, source, target, p->memory->name, e);
 }
 
-/* Read a match from the store, and get its keys or tokens. *usable is false
- * when the pair was deleted meanwhile or a text is empty. */
-static enum status pairfinder_fetch(struct pairfinder *pf,
-                                    const struct match *m,
-                                    struct steering_pair *to, bool *usable,
-                                    struct err *e)
-{
-    struct str source, target;
-    bool tagged;
-    enum status st = store_text(pf->tm->store, m->text, &source, &target,
-                                &tagged, usable, e);
-
-    if (st || !*usable) return st;
-    if (tagged) st = steering_pair_plain(pf->plain, &source, &target, e);
-    if (!st)
-        st = steering_pair_prepare(pf->en, pf->keys->cache, source, target, to,
-                                   e);
-    *usable = to->keys || to->n_tgt > 0;
-    return st;
-}
-
-/* Add a match to the pairs that steer. */
-static enum status pairfinder_add_match(struct pairfinder *pf,
+/* Add a pair to those that steer, with its keys or tokens. A pair with an empty
+ * text cannot steer and is left out. */
+static enum status pairfinder_add_match(struct pair_fetch *f,
                                         const struct match *m,
-                                        struct pairset *r, struct err *e)
+                                        const struct source_pair *p,
+                                        struct str source, struct str target,
+                                        struct err *e)
 {
-    struct steering_pair *to = &r->pairs[r->n++];
-    bool usable = false;
+    struct pairfinder *pf = f->pf;
+    struct steering_pair *to = &f->r->pairs[f->r->n++];
     enum status st;
 
     *to = (struct steering_pair){ .similarity = m->similarity };
-    st = pairfinder_fetch(pf, m, to, &usable, e);
-    if (!st && usable && (pf->o.explain || m->similarity >= 1))
-        st = pairfinder_copy_texts(pf, m, to, e);
-    if (st || usable) return st;
+    st = steering_pair_prepare(pf->en, pf->keys->cache, source, target, to, e);
+    if (st) return st;
+    if (to->keys || to->n_tgt > 0)
+        return p->memory ? pairfinder_copy_texts(p, source, target, to, e)
+                         : ST_OK;
     steering_pair_release(to);
-    r->n--;
+    f->r->n--;
     return ST_OK;
 }
 
-/* Add the other translations of the sources that were found. They do not steer;
- * only their texts are needed, and only if their source may be the sentence
- * itself. */
-static enum status pairfinder_add_alternatives(struct pairfinder *pf,
-                                               struct pairset *r,
-                                               struct err *e)
+/* Add another translation of a source that was found. It does not steer; only
+ * its texts are needed. */
+static enum status pairfinder_add_alternative(struct pair_fetch *f,
+                                              const struct match *m,
+                                              const struct source_pair *p,
+                                              struct str source,
+                                              struct str target,
+                                              struct err *e)
 {
-    const struct matches *found = &pf->found;
-    enum status st = ST_OK;
+    struct pairset *r = f->r;
+    struct steering_pair *to = &r->pairs[r->n + r->n_alternatives++];
 
-    for (size_t i = found->n; !st && i < found->n + found->n_more; i++) {
-        const struct match *m = &found->at[i];
-        struct steering_pair *to = &r->pairs[r->n + r->n_alternatives];
-
-        if (m->similarity < 1) continue;
-        *to = (struct steering_pair){ .similarity = m->similarity };
-        r->n_alternatives++;
-        st = pairfinder_copy_texts(pf, m, to, e);
-        if (st || to->target) continue;
-        r->n_alternatives--;    /* deleted meanwhile */
-    }
-    return st;
+    *to = (struct steering_pair){ .similarity = m->similarity };
+    return pairfinder_copy_texts(p, source, target, to, e);
 }
 
-/* Read all matches in one transaction of the store. */
-static enum status pairfinder_add_matches(struct pairfinder *pf,
-                                          struct pairset *r, struct err *e)
+/* Take a pair that was fetched. One that was deleted meanwhile is left out. */
+static enum status pairfinder_take(void *user, size_t i,
+                                   const struct source_pair *p, struct err *e)
 {
-    enum status st = store_begin_read(pf->tm->store, e), end;
+    struct pair_fetch *f = user;
+    size_t k = f->pf->wanted[i];
+    const struct match *m = &f->pf->found.at[k];
+    struct str source = p->pair.unit.source, target = p->pair.unit.target;
+    enum status st = ST_OK;
 
+    if (!p->found) return ST_OK;
+    if (p->pair.unit.tagged)
+        st = steering_pair_plain(f->pf->plain, &source, &target, e);
     if (st) return st;
+    return k < f->pf->found.n
+           ? pairfinder_add_match(f, m, p, source, target, e)
+           : pairfinder_add_alternative(f, m, p, source, target, e);
+}
+
+/* List what to fetch: all matches, and those other translations of their
+ * sources whose source may be the sentence itself. */
+static enum status pairfinder_list_wants(struct pairfinder *pf, size_t *n,
+                                         struct err *e)
+{
+    const struct matches *found = &pf->found;
+    size_t all = found->n + found->n_more;
+
+    *n = 0;
+    if (!mem_grow(&pf->wants, &pf->wants_cap, all, sizeof *pf->wants) ||
+        !mem_grow(&pf->wanted, &pf->wanted_cap, all, sizeof *pf->wanted))
+        return err_nomem(e, "translation memory search");
+    for (size_t i = 0; i < all; i++) {
+        bool exact = found->at[i].similarity >= 1;
+        bool texts = exact || (pf->o.explain && i < found->n);
+
+        if (i >= found->n && !exact) continue;
+        pf->wanted[*n] = i;
+        pf->wants[(*n)++] = (struct source_want){
+            found->at[i].id, texts ? FETCH_RECORD : FETCH_TEXTS };
+    }
+    return ST_OK;
+}
+
+static enum status pairfinder_fetch(struct pairfinder *pf, struct pairset *r,
+                                    struct err *e)
+{
+    struct pair_fetch f = { pf, r };
+    size_t n;
+    enum status st = pairfinder_list_wants(pf, &n, e);
+
     r->has_texts = pf->o.explain;
-    for (size_t i = 0; !st && i < pf->found.n; i++)
-        st = pairfinder_add_match(pf, &pf->found.at[i], r, e);
-    if (!st) st = pairfinder_add_alternatives(pf, r, e);
-    end = store_commit(pf->tm->store, st ? NULL : e);
+    if (!st)
+        st = source_fetch(pf->source, pf->wants, n, pairfinder_take, &f, e);
     assert((size_t)(r->n + r->n_alternatives) <=
            pf->found.n + pf->found.n_more);
-    return st ? st : end;
+    return st;
 }
 
 static enum status pairfinder_search(struct pairfinder *pf, struct str text,
                                      struct pairset **out, struct err *e)
 {
-    enum status st = tmfile_search(pf->tm, text, &pf->q, &pf->found, e);
+    enum status st = retrieve(pf->retriever, pf->source, text, &pf->q,
+                              &pf->found, e);
 
     *out = NULL;
     if (!st) st = pairset_new(out, pf->found.n + pf->found.n_more, e);
-    if (!st) st = pairfinder_add_matches(pf, *out, e);
+    if (!st) st = pairfinder_fetch(pf, *out, e);
     if (st) {
         pairset_free(*out);
         *out = NULL;
@@ -219,7 +232,7 @@ static struct system_options system_options_of(const struct pairfinder *pf)
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
         .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
-                   .adapter = (enum adapter)o->adapter, .lambda = o->lambda },
+                   .adapter = o->adapter, .lambda = o->lambda },
     };
 }
 
@@ -251,14 +264,14 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
 static enum status search_more(struct pairfinder *pf, struct str text,
                                struct pairset **out, struct err *e)
 {
-    struct retrieve_options o = pf->q.o;
+    struct retrieve_query q = pf->q;
     enum status st;
 
-    pf->q.o.candidates = MORE_CANDIDATES;
+    pf->q.candidates = MORE_CANDIDATES;
     pf->q.o.min_similarity = 1;
     pf->q.o.length_filter = false;
     st = pairfinder_search(pf, text, out, e);
-    pf->q.o = o;
+    pf->q = q;
     return st;
 }
 
@@ -355,7 +368,7 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
     bool done = false;
     enum status st = ST_OK;
 
-    if (!given && !pf->tm) return ST_OK;
+    if (!given && !pf->source) return ST_OK;
     for (int i = 0; i < r->n_sentences; i++)
         if (r->sentences[i].job && r->sentences[i].job->n_prefix)
             may_reuse = false;
@@ -380,14 +393,15 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
 
 /* ---- creation and destruction -------------------------------------------- */
 
-enum status make_tm_query(const struct options *o, const struct engine *en,
-                          int matches, struct tm_query *q, struct err *e)
+enum status make_retrieve_query(const struct options *o,
+                                const struct engine *en, int matches,
+                                struct retrieve_query *q, struct err *e)
 {
-    *q = (struct tm_query){ .o = {
-        .top = matches,
-        .candidates = o->candidates > matches ? o->candidates : matches,
-        .rerank = (enum rerank)o->rerank, .length_filter = o->length_filter,
-        .min_similarity = o->min_similarity } };
+    *q = (struct retrieve_query){
+        .o = { .top = matches, .rerank = o->rerank,
+               .length_filter = o->length_filter,
+               .min_similarity = o->min_similarity },
+        .candidates = o->candidates > matches ? o->candidates : matches };
     if (en) {
         q->sw = en->w->subword;
         q->tokenizer = en->w->tokenizer;
@@ -401,7 +415,8 @@ enum status make_tm_query(const struct options *o, const struct engine *en,
 }
 
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
-                           const struct options *o, struct tmfile *tm,
+                           const struct options *o,
+                           struct pair_source *source,
                            struct shared_keys *keys, struct err *e)
 {
     struct pairfinder *pf = calloc(1, sizeof *pf);
@@ -411,11 +426,12 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     if (!pf) return err_nomem(e, "translation memory search");
     pf->en = en;
     pf->o = *o;
-    pf->tm = tm;
+    pf->source = source;
     pf->keys = keys;
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
-    st = make_tm_query(o, en, options_pairs(o), &pf->q, e);
+    st = make_retrieve_query(o, en, options_pairs(o), &pf->q, e);
+    if (!st) st = retriever_new(&pf->retriever, e);
     if (st) pairfinder_free(pf);
     else *out = pf;
     return st;
@@ -424,7 +440,10 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
 void pairfinder_free(struct pairfinder *pf)
 {
     if (!pf) return;
+    retriever_free(pf->retriever);
     matches_release(&pf->found);
+    free(pf->wants);
+    free(pf->wanted);
     strbuf_release(&pf->plain[0]);
     strbuf_release(&pf->plain[1]);
     free(pf);

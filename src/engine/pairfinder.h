@@ -1,6 +1,6 @@
 /* pairfinder.h - find the stored pairs for the sentences of a text.
  *
- *     sentence -> search (tm/tmfile.h) -> pairs, each with its keys from the
+ *     sentence -> tm/retrieve.h -> pairs, each with its keys from the
  *                 cache or with the tokens to compute them from
  *
  * A sentence that is stored itself gets the stored translation, and its job is
@@ -13,7 +13,7 @@
 #include "engine/pairset.h"
 #include "engine/result.h"
 #include "engine/shared_keys.h"
-#include "tm/tmfile.h"
+#include "tm/retrieve.h"
 
 /* A pair that the caller of the API has found. */
 struct similar_pair {
@@ -21,12 +21,13 @@ struct similar_pair {
     double similarity;
 };
 
-struct pairfinder;
+struct pairfinder;              /* opaque */
 
-/* tm may be NULL: then only given pairs are used. en, tm and keys are borrowed;
- * o is copied. */
+/* source may be NULL: then only given pairs are used. en, source and keys are
+ * borrowed; o is copied. */
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
-                           const struct options *o, struct tmfile *tm,
+                           const struct options *o,
+                           struct pair_source *source,
                            struct shared_keys *keys, struct err *e);
 void pairfinder_free(struct pairfinder *pf);    /* NULL is fine */
 
@@ -40,7 +41,8 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
 
 /* Make the query for a search of up to `matches` pairs under these options. en
  * may be NULL if the analyzer does not need the model's vocabulary. */
-enum status make_tm_query(const struct options *o, const struct engine *en,
-                          int matches, struct tm_query *q, struct err *e);
+enum status make_retrieve_query(const struct options *o,
+                                const struct engine *en, int matches,
+                                struct retrieve_query *q, struct err *e);
 
 #endif

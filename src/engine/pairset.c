@@ -8,7 +8,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 
 /* Each text of a pair is cut after this many pieces, as in the reference
  * implementation. */

@@ -39,11 +39,11 @@ struct workers;
  * requests. It may submit other requests, and may free its own. */
 typedef void request_fn(void *user, struct request *q);
 
-/* Where to look for pairs. All pointers are borrowed. tm is used only while the
- * request is prepared; keys must exist until the service is freed. */
+/* Where to look for pairs. All pointers are borrowed. source is used only while
+ * the request is prepared; keys must exist until the service is freed. */
 struct request_memory {
-    struct tmfile *tm;          /* NULL: only given pairs are used */
-    pthread_mutex_t *lock;      /* held while tm is searched, or NULL */
+    struct pair_source *source; /* NULL: only given pairs are used */
+    pthread_mutex_t *lock;      /* held while it is searched, or NULL */
     struct shared_keys *keys;   /* NULL: those of the service */
 };
 

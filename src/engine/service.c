@@ -115,13 +115,13 @@ static enum status find_pairs(struct service *s, struct request *q,
                               struct result *r, struct err *e)
 {
     struct shared_keys *keys = q->memory.keys;
-    pthread_mutex_t *lock = q->memory.tm ? q->memory.lock : NULL;
+    pthread_mutex_t *lock = q->memory.source ? q->memory.lock : NULL;
     struct pairfinder *pf = NULL;
     enum status st = keys ? shared_keys_fit(keys, s->engine, &q->o, e)
                           : own_keys(s, &q->o, &keys, e);
 
     if (!st)
-        st = pairfinder_new(&pf, s->engine, &q->o, q->memory.tm, keys, e);
+        st = pairfinder_new(&pf, s->engine, &q->o, q->memory.source, keys, e);
     if (st) return st;
     if (lock) pthread_mutex_lock(lock);
     st = pairfinder_run(pf, r, q->given, q->n_given, e);
@@ -143,7 +143,7 @@ static enum status service_prepare(struct service *s, struct request *q,
     if (!st)
         st = result_prepare(out, s->engine, &q->o, &so, q->text, q->len,
                             q->prefix, e);
-    if (!st && (q->memory.tm || q->given)) st = find_pairs(s, q, *out, e);
+    if (!st && (q->memory.source || q->given)) st = find_pairs(s, q, *out, e);
     if (!st) return ST_OK;
     result_free(*out);
     *out = NULL;

@@ -9,7 +9,7 @@
 
 #include "engine/service.h"
 
-struct session;
+struct session;                 /* opaque */
 
 struct session_text {
     const char *text;
@@ -26,9 +26,9 @@ enum status session_new(struct session **out, const struct engine *en,
                         const struct options *o, struct err *e);
 void session_free(struct session *s);           /* NULL is fine */
 
-/* Steer by this memory from now on. tm may be NULL: then only given pairs
- * steer. keys may be NULL: then the session uses keys of its own. All pointers
- * are borrowed. */
+/* Steer by this memory from now on. Its source may be NULL: then only given
+ * pairs steer. Its keys may be NULL: then the session uses keys of its own. All
+ * pointers are borrowed. */
 enum status session_set_memory(struct session *s,
                                const struct request_memory *m, struct err *e);
 

@@ -18,7 +18,7 @@ enum status shared_keys_new(struct shared_keys **out, const struct engine *en,
 {
     struct shared_keys *k = calloc(1, sizeof *k);
     struct key_file_kind kind = { pairset_fingerprint(en, o),
-                                 (enum key_type)o->key_type, en->net->d,
+                                 o->key_type, en->net->d,
                                  en->w->cfg.vocab_size };
     enum status st = ST_OK;
 
@@ -52,51 +52,43 @@ enum status shared_keys_fit(const struct shared_keys *k,
                             struct err *e)
 {
     if (k->maker == pairset_fingerprint(en, o) &&
-        k->type == (enum key_type)o->key_type)
+        k->type == o->key_type)
         return ST_OK;
     return err_set(e, ST_ARGUMENT, "these keys were made for another model, or "
                    "for other options key-type or knn-eos (whose default "
                    "depends on preset)");
 }
 
-/* ---- the texts of the memories in use ------------------------------------ */
+/* ---- the pairs of a source ----------------------------------------------- */
 
-/* The ids of the texts. They are collected before the texts are read, because
- * the store cannot be queried during a scan. */
-struct texts { int64_t *at; size_t n, cap; };
+/* The ids of all pairs. They are collected before pairs are fetched, because a
+ * source cannot be asked while it lists its changes. */
+struct wants { struct source_want *at; size_t n, cap; };
 
-static int collect_text(void *user, const struct change *c)
+static int collect_want(void *user, const struct source_change *c)
 {
-    struct texts *t = user;
+    struct wants *w = user;
 
-    if (!mem_grow(&t->at, &t->cap, t->n + 1, sizeof *t->at)) return 1;
-    t->at[t->n++] = c->text;
+    assert(!c->removed);
+    if (!mem_grow(&w->at, &w->cap, w->n + 1, sizeof *w->at)) return 1;
+    w->at[w->n++] = (struct source_want){ c->id, FETCH_TEXTS };
     return 0;
 }
 
-static enum status list_texts(struct tmfile *tm, struct texts *t,
+static enum status list_wants(struct pair_source *source, struct wants *w,
                               struct err *e)
 {
-    struct memory_info *list = NULL;
-    size_t n = 0;
-    enum status st = store_memory_list(tm->store, &list, &n, e);
+    struct source_mark beginning = { 0 };
+    enum source_news news;
+    enum status st = source_changes(source, &beginning, collect_want, w, &news,
+                                    e);
 
-    for (size_t i = 0; !st && i < n; i++) {
-        bool chosen = tm->all;
-
-        for (size_t k = 0; k < tm->n_chosen; k++)
-            chosen |= tm->chosen[k] == list[i].id;
-        if (chosen) st = store_scan(tm->store, list[i].id, collect_text, t, e);
-        if (st == ST_CANCELED) st = err_nomem(e, "key cache");
-    }
-    free(list);
-    return st;
+    return st == ST_CANCELED ? err_nomem(e, "key cache") : st;
 }
 
 struct plain_text {             /* a pair without its tags */
     struct strbuf buffers[2];
     struct str source, target;
-    bool exists;                /* it was not deleted meanwhile */
 };
 
 static void plain_text_init(struct plain_text *p)
@@ -111,29 +103,34 @@ static void plain_text_release(struct plain_text *p)
     strbuf_release(&p->buffers[1]);
 }
 
-static enum status plain_text_read(struct plain_text *p, struct tmfile *tm,
-                                   int64_t text, struct err *e)
+static enum status plain_text_set(struct plain_text *p,
+                                  const struct source_pair *from,
+                                  struct err *e)
 {
-    bool tagged;
-    enum status st = store_text(tm->store, text, &p->source, &p->target,
-                                &tagged, &p->exists, e);
+    const struct unit *u = &from->pair.unit;
 
-    if (st || !p->exists || !tagged) return st;
+    p->source = u->source;
+    p->target = u->target;
+    if (!u->tagged) return ST_OK;
     return steering_pair_plain(p->buffers, &p->source, &p->target, e);
 }
 
 /* ---- computing keys ahead of time ---------------------------------------- */
 
-enum { WARM_PAIRS = 64 };       /* pairs whose keys are computed together */
+enum { WARM_PAIRS = 64,         /* pairs whose keys are computed together */
+       WARM_REPORT = 1024 };    /* pairs between two reports */
 
 struct warm_context {
     struct shared_keys *k;
     const struct engine *en;
-    struct tmfile *tm;
+    struct pair_source *source;
+    tm_progress_fn *progress;
+    void *user;
     struct datastore_builder *builder;
     struct steering_pair pairs[WARM_PAIRS], *list[WARM_PAIRS];
     int n;                      /* pairs that wait for their keys */
-    int64_t texts_seen, total, made;
+    size_t pairs_seen, total;
+    int64_t made;
     struct plain_text plain;
 };
 
@@ -156,9 +153,8 @@ static enum status shared_keys_flush(struct warm_context *w, struct err *e)
     st = datastore_builder_make(w->builder, w->k, w->list, w->n, e);
     if (!st) w->made += w->n;
     release_pairs(w);
-    if (!st && w->tm->progress &&
-        w->tm->progress(w->tm->user, "keys", (uint64_t)w->texts_seen,
-                        (uint64_t)w->total, (uint64_t)w->texts_seen))
+    if (!st && w->progress &&
+        w->progress(w->user, "keys", w->pairs_seen, w->total, w->pairs_seen))
         st = err_set(e, ST_CANCELED, "%s", status_text(ST_CANCELED));
     return st;
 }
@@ -171,15 +167,18 @@ static bool is_waiting(const struct warm_context *w, struct key_id id)
     return false;
 }
 
-static enum status warm_text(struct warm_context *w, int64_t text,
-                             struct err *e)
+/* Let a pair wait if its keys are missing. */
+static enum status warm_pair(void *user, size_t i,
+                             const struct source_pair *from, struct err *e)
 {
+    struct warm_context *w = user;
     struct steering_pair *p = &w->pairs[w->n];
     struct plain_text *t = &w->plain;
-    enum status st = plain_text_read(t, w->tm, text, e);
+    enum status st = from->found ? plain_text_set(t, from, e) : ST_OK;
 
+    (void)i;
     assert(w->n < WARM_PAIRS);
-    if (st || !t->exists ||
+    if (st || !from->found ||
         is_waiting(w, steering_pair_id(t->source, t->target)))
         return st;
     *p = (struct steering_pair){ 0 };
@@ -193,17 +192,31 @@ static enum status warm_text(struct warm_context *w, int64_t text,
     return st;
 }
 
-static enum status warm_texts(struct warm_context *w, const struct texts *t,
-                              struct err *e)
+/* How many pairs to fetch next: no more than can wait, and none beyond the
+ * next report. */
+static size_t warm_next(const struct warm_context *w)
+{
+    size_t n = (size_t)(WARM_PAIRS - w->n);
+
+    if (n > WARM_REPORT - w->pairs_seen % WARM_REPORT)
+        n = WARM_REPORT - w->pairs_seen % WARM_REPORT;
+    return n < w->total - w->pairs_seen ? n : w->total - w->pairs_seen;
+}
+
+static enum status warm_all(struct warm_context *w, const struct wants *all,
+                            struct err *e)
 {
     enum status st = ST_OK;
 
-    w->total = (int64_t)t->n;
+    w->total = all->n;
     plain_text_init(&w->plain);
-    for (size_t i = 0; !st && i < t->n; i++) {
-        st = warm_text(w, t->at[i], e);
-        w->texts_seen++;
-        if (!st && (w->n == WARM_PAIRS || w->texts_seen % 1024 == 0))
+    while (!st && w->pairs_seen < all->n) {
+        size_t n = warm_next(w);
+
+        st = source_fetch(w->source, all->at + w->pairs_seen, n, warm_pair, w,
+                          e);
+        w->pairs_seen += n;
+        if (!st && (w->n == WARM_PAIRS || w->pairs_seen % WARM_REPORT == 0))
             st = shared_keys_flush(w, e);
     }
     if (!st) st = shared_keys_flush(w, e);
@@ -213,75 +226,89 @@ static enum status warm_texts(struct warm_context *w, const struct texts *t,
 }
 
 enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
-                             const struct options *o, struct tmfile *tm,
+                             const struct options *o,
+                             struct pair_source *source,
+                             tm_progress_fn *progress, void *user,
                              int64_t *made, struct err *e)
 {
     struct warm_context *w = calloc(1, sizeof *w);
     struct pool *pool = NULL;
-    struct texts t = { 0 };
+    struct wants all = { 0 };
     enum status st =
         w ? shared_keys_fit(k, en, o, e) : err_nomem(e, "key cache");
 
     *made = 0;
     if (!st) st = pool_new(&pool, o->threads, e);
-    if (!st) st = list_texts(tm, &t, e);
+    if (!st) st = list_wants(source, &all, e);
     if (!st) st = datastore_builder_new(&w->builder, en, pool, e);
     if (!st) {
         w->k = k;
         w->en = en;
-        w->tm = tm;
-        st = warm_texts(w, &t, e);
+        w->source = source;
+        w->progress = progress;
+        w->user = user;
+        st = warm_all(w, &all, e);
         *made = w->made;
     }
     if (!st && k->file) st = key_file_compact(k->file, e);
     if (w) datastore_builder_free(w->builder);
     free(w);
-    free(t.at);
+    free(all.at);
     pool_free(pool);
     return st;
 }
 
 /* ---- removing the keys of other pairs ------------------------------------ */
 
-/* Write the sorted ids of all pairs to ids, which has room for t->n. */
-static enum status shared_keys_list_ids(struct tmfile *tm,
-                                        const struct texts *t,
-                                        struct key_id *ids, size_t *n,
-                                        struct err *e)
-{
-    struct plain_text p;
-    enum status st = ST_OK;
+struct id_list { struct key_id *at; size_t n; struct plain_text plain; };
 
-    *n = 0;
-    plain_text_init(&p);
-    for (size_t i = 0; !st && i < t->n; i++) {
-        st = plain_text_read(&p, tm, t->at[i], e);
-        if (!st && p.exists) ids[(*n)++] = steering_pair_id(p.source, p.target);
-    }
-    plain_text_release(&p);
-    qsort(ids, *n, sizeof *ids, key_id_compare);
+static enum status add_pair_id(void *user, size_t i,
+                               const struct source_pair *p, struct err *e)
+{
+    struct id_list *l = user;
+    enum status st = p->found ? plain_text_set(&l->plain, p, e) : ST_OK;
+
+    (void)i;
+    if (!st && p->found)
+        l->at[l->n++] = steering_pair_id(l->plain.source, l->plain.target);
     return st;
 }
 
-enum status shared_keys_drop_others(struct shared_keys *k, struct tmfile *tm,
+/* The sorted ids of all pairs. The caller frees ids->at. */
+static enum status shared_keys_list_ids(struct pair_source *source,
+                                        struct id_list *ids, struct err *e)
+{
+    struct wants all = { 0 };
+    enum status st = list_wants(source, &all, e);
+
+    plain_text_init(&ids->plain);
+    if (!st) ids->at = malloc((all.n + 1) * sizeof *ids->at);
+    if (!st && !ids->at) st = err_nomem(e, "key cache");
+    for (size_t i = 0; !st && i < all.n; i += WARM_REPORT) {
+        size_t n = all.n - i < WARM_REPORT ? all.n - i : WARM_REPORT;
+
+        st = source_fetch(source, all.at + i, n, add_pair_id, ids, e);
+    }
+    plain_text_release(&ids->plain);
+    free(all.at);
+    if (!st) qsort(ids->at, ids->n, sizeof *ids->at, key_id_compare);
+    return st;
+}
+
+enum status shared_keys_drop_others(struct shared_keys *k,
+                                    struct pair_source *source,
                                     int64_t *removed, struct err *e)
 {
-    struct texts t = { 0 };
-    struct key_id *ids = NULL;
+    struct id_list ids = { 0 };
     uint64_t n_removed = 0;
-    size_t n;
     enum status st;
 
     *removed = 0;
     if (!k->file) return ST_OK;
-    st = list_texts(tm, &t, e);
-    if (!st) ids = malloc((t.n + 1) * sizeof *ids);
-    if (!st && !ids) st = err_nomem(e, "key cache");
-    if (!st) st = shared_keys_list_ids(tm, &t, ids, &n, e);
-    if (!st) st = key_file_keep_only(k->file, ids, n, &n_removed, e);
+    st = shared_keys_list_ids(source, &ids, e);
+    if (!st) st = key_file_keep_only(k->file, ids.at, ids.n, &n_removed, e);
     if (!st) st = key_file_compact(k->file, e);
     *removed = (int64_t)n_removed;
-    free(ids);
-    free(t.at);
+    free(ids.at);
     return st;
 }

@@ -5,7 +5,8 @@
 
 #include "engine/engine.h"
 #include "knn/key_cache.h"
-#include "tm/tmfile.h"
+#include "tm/progress.h"
+#include "tm/source.h"
 
 struct shared_keys {
     struct key_cache *cache;
@@ -26,17 +27,20 @@ enum status shared_keys_fit(const struct shared_keys *k,
                             const struct engine *en, const struct options *o,
                             struct err *e);
 
-/* Compute the missing keys of all pairs in the memories that tm uses; *made is
- * the number of pairs. With a key file, as many are stored as its limit allows,
- * and the file is compacted; without one, as many are kept as the cache
+/* Compute the missing keys of all pairs of the source; *made is the number of
+ * pairs. progress may be NULL. With a key file, as many are stored as its limit
+ * allows, and the file is compacted; without one, as many are kept as the cache
  * allows. */
 enum status shared_keys_warm(struct shared_keys *k, const struct engine *en,
-                             const struct options *o, struct tmfile *tm,
+                             const struct options *o,
+                             struct pair_source *source,
+                             tm_progress_fn *progress, void *user,
                              int64_t *made, struct err *e);
-/* Remove from the key file the keys of all pairs that are not in the memories
- * that tm uses, and compact it; *removed is the number of pairs. Does nothing
- * without a key file. */
-enum status shared_keys_drop_others(struct shared_keys *k, struct tmfile *tm,
+/* Remove from the key file the keys of all pairs that are not in the source,
+ * and compact it; *removed is the number of pairs. Does nothing without a key
+ * file. */
+enum status shared_keys_drop_others(struct shared_keys *k,
+                                    struct pair_source *source,
                                     int64_t *removed, struct err *e);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "engine/service.h"
 
-struct stream;
+struct stream;                  /* opaque */
 
 /* Called in input order, one call at a time, by a worker or by push. The
  * result is freed after the call; it is NULL when the text failed. A non-zero
@@ -19,7 +19,7 @@ typedef int stream_fn(void *user, uint64_t number, struct result *r,
 enum status stream_new(struct stream **out, const struct engine *en,
                        const struct options *o, stream_fn *fn, void *user,
                        struct err *e);
-/* Use this memory from now on, as session_set_memory does. Called by the thread
+/* Use this source from now on, as session_set_memory does. Called by the thread
  * that pushes; waits until all texts pushed before are delivered. */
 enum status stream_set_memory(struct stream *s, const struct request_memory *m,
                               struct err *e);

@@ -1,12 +1,12 @@
 /* worker.c - the turns of one worker: it removes the jobs of requests that were
  * answered early, takes jobs from the queue, runs a decoder pass, and hands the
- * finished jobs back. The invariants are in workers_internal.h. */
+ * finished jobs back. The invariants are in worker.h. */
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/invariant.h"
 #include "engine/steered_batch.h"
-#include "engine/workers_internal.h"
+#include "engine/worker.h"
 
 static _Thread_local const struct workers *thread_of;
 

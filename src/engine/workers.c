@@ -1,6 +1,6 @@
 /* workers.c - submits, cancels and answers requests, watches their deadlines,
  * and makes and frees the workers. The turns of a worker are in worker.c, and
- * the invariants of both files are in workers_internal.h. */
+ * the invariants of both files are in worker.h. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/invariant.h"
 #include "base/pool.h"
-#include "engine/workers_internal.h"
+#include "engine/worker.h"
 
 static bool queue_is_full(const struct workers *ws)
 {

@@ -6,8 +6,8 @@
 #include "formats/inline.h"
 
 #include "base/invariant.h"
-#include "formats/tags.h"
 #include "formats/xml_write.h"
+#include "pair/tags.h"
 
 void inline_init(struct inline_text *t, size_t limit)
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "base/strbuf.h"
-#include "formats/unit.h"
+#include "pair/unit.h"
 
 struct inline_text {
     struct strbuf text;

@@ -15,8 +15,8 @@
 #include "formats/oneline.h"
 #include "formats/output.h"
 #include "formats/reader.h"
-#include "formats/tags.h"
 #include "formats/writer.h"
+#include "pair/tags.h"
 
 enum { SOURCE, TARGET, SIDES };
 

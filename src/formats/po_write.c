@@ -20,8 +20,8 @@
 #include "formats/extra.h"
 #include "formats/output.h"
 #include "formats/po.h"
-#include "formats/tags.h"
 #include "formats/writer.h"
+#include "pair/tags.h"
 
 /* How often each msgid was written. The key is the hash of msgid, context and
  * domain. */

@@ -12,7 +12,7 @@
 #define FORMATS_READER_H
 
 #include "base/err.h"
-#include "formats/unit.h"
+#include "pair/unit.h"
 
 /* enum, name on the command line, usual file name extension */
 #define FORMAT_LIST(F)                  \

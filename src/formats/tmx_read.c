@@ -23,10 +23,10 @@
 #include "formats/gather.h"
 #include "formats/inline.h"
 #include "formats/reader.h"
-#include "formats/tags.h"
 #include "formats/tmx.h"
 #include "formats/xml.h"
 #include "formats/xml_write.h"
+#include "pair/tags.h"
 
 #define MAX_TUV 1000
 #define MAX_OTHERS ((size_t)256 << 10)  /* keep other languages of smaller

@@ -21,8 +21,8 @@
 #include "formats/output.h"
 #include "formats/reader.h"
 #include "formats/table_header.h"
-#include "formats/tags.h"
 #include "formats/writer.h"
+#include "pair/tags.h"
 
 #define SNIFF_BYTES ((size_t)64 << 10)  /* read to guess the delimiter */
 

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "formats/reader.h"
-#include "formats/unit.h"
+#include "pair/unit.h"
 
 struct writer_options {
     enum format format;         /* not FORMAT_AUTO */

@@ -13,7 +13,7 @@
 #include "base/invariant.h"
 #include "formats/extra.h"
 #include "formats/output.h"
-#include "formats/tags.h"
+#include "formats/tags_convert.h"
 #include "formats/writer.h"
 #include "formats/xliff.h"
 #include "formats/xml_write.h"

@@ -7,7 +7,7 @@
 
 #include "base/invariant.h"
 #include "formats/output.h"
-#include "formats/unit.h"
+#include "pair/unit.h"
 #include "text/utf8.h"
 
 static const char *xml_escape(unsigned char c, bool attr)

@@ -137,7 +137,7 @@ static int read_totals(struct key_file *f, enum key_file_sql_query q,
                        struct totals *t)
 {
     sqlite3_stmt *st;
-    int rc = key_file_sql_first(&f->db, q, "");
+    int rc = key_file_sql_first(&f->db, q, SQL_NONE);
 
     memset(t, 0, sizeof *t);
     if (rc == SQLITE_DONE) return SQLITE_CORRUPT;
@@ -163,7 +163,7 @@ static int finish_removal(struct key_file *f, struct totals *t,
     if (n < 0 || n > MAX_BLOB) n = 0;   /* as in KEY_FILE_SQL_COUNT */
     rc = key_file_sql_rest(&f->db, q, rc);
     if (!rc)
-        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_REMOVE_KEYS, "i", place);
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_REMOVE_KEYS, SQL(place));
     t->blocks--;
     t->keys -= n;
     return rc;
@@ -173,14 +173,15 @@ static int remove_pair(struct key_file *f, struct totals *t, struct key_id id)
 {
     return finish_removal(
         f, t, KEY_FILE_SQL_REMOVE,
-        key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE, "k", id));
+        key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE,
+                           SQL(key_file_sql_key(id))));
 }
 
 /* Begin a transaction and read the totals. The first time they are counted from
  * the tables, because the totals in table head may be damaged. */
 static int key_file_begin(struct key_file *f, struct totals *t)
 {
-    int rc = key_file_sql_run(&f->db, KEY_FILE_SQL_BEGIN, "");
+    int rc = key_file_sql_run(&f->db, KEY_FILE_SQL_BEGIN, SQL_NONE);
 
     if (!rc)
         rc = read_totals(
@@ -195,9 +196,9 @@ static enum status key_file_end(struct key_file *f, struct totals *t, int rc,
     enum status st;
 
     if (!rc)
-        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_SET_TOTALS, "ii", t->blocks,
-                              t->keys);
-    if (!rc) rc = key_file_sql_run(&f->db, KEY_FILE_SQL_COMMIT, "");
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_SET_TOTALS,
+                              SQL(t->blocks, t->keys));
+    if (!rc) rc = key_file_sql_run(&f->db, KEY_FILE_SQL_COMMIT, SQL_NONE);
     if (!rc) {
         f->counted = true;
         return ST_OK;
@@ -230,8 +231,9 @@ static int write_uses(struct key_file *f, struct totals *t)
     pthread_mutex_unlock(&f->touch_lock);
     assert(oldest == 0 || n == MAX_TOUCHED);
     for (size_t i = 0; !rc && i < n; i++)
-        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_USE, "ki",
-                              ids[(oldest + i) % n], tick(t));
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_USE,
+                              SQL(key_file_sql_key(ids[(oldest + i) % n]),
+                                  tick(t)));
     free(ids);
     return rc;
 }
@@ -325,7 +327,8 @@ enum status key_file_get(struct key_file *f, struct key_id id,
 
     *out = NULL;
     pthread_mutex_lock(&f->lock);
-    rc = key_file_sql_first(&f->db, KEY_FILE_SQL_GET, "k", id);
+    rc = key_file_sql_first(&f->db, KEY_FILE_SQL_GET,
+                            SQL(key_file_sql_key(id)));
     if (rc == SQLITE_ROW) {
         st = read_keys(f, id, out, e);
         sqlite3_reset(f->db.stmt[KEY_FILE_SQL_GET]);
@@ -354,15 +357,15 @@ static int key_file_add_pair(struct key_file *f, struct totals *t,
 
     if (rc) return rc;
     if (!pack_keys(f, b, size + 1)) return SQLITE_NOMEM;
-    rc = key_file_sql_run(&f->db, KEY_FILE_SQL_ADD_KEYS, "ib",
-                          (int64_t)sum_of(id, f->packed, size),
-                          (const void *)f->packed, size);
+    rc = key_file_sql_run(&f->db, KEY_FILE_SQL_ADD_KEYS,
+                          SQL(sum_of(id, f->packed, size),
+                              sql_blob(f->packed, size)));
     if (rc) return rc;
     place = sqlite3_last_insert_rowid(f->db.sql);
     t->blocks++;
     t->keys += b->n;
-    return key_file_sql_run(&f->db, KEY_FILE_SQL_ADD, "kiii", id, place,
-                            (int64_t)b->n, tick(t));
+    return key_file_sql_run(&f->db, KEY_FILE_SQL_ADD,
+                            SQL(key_file_sql_key(id), place, b->n, tick(t)));
 }
 
 /* Remove the least recently used pair. A pair used after `since` is removed
@@ -373,7 +376,7 @@ static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
 {
     bool any = false;
     int64_t used = 0;
-    int rc = key_file_sql_first(&f->db, KEY_FILE_SQL_OLDEST, "");
+    int rc = key_file_sql_first(&f->db, KEY_FILE_SQL_OLDEST, SQL_NONE);
 
     if (rc == SQLITE_ROW) {
         any = sqlite3_column_type(f->db.stmt[KEY_FILE_SQL_OLDEST], 0) !=
@@ -386,7 +389,7 @@ static int remove_oldest(struct key_file *f, struct totals *t, int64_t since,
     if (rc || *none) return rc;
     return finish_removal(
         f, t, KEY_FILE_SQL_REMOVE_OLDEST,
-        key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE_OLDEST, ""));
+        key_file_sql_first(&f->db, KEY_FILE_SQL_REMOVE_OLDEST, SQL_NONE));
 }
 
 /* Evict pairs when the file is above its limit. A tenth of the limit is freed,
@@ -450,9 +453,10 @@ static int key_file_list_ids(struct key_file *f, const struct key_id *last,
 {
     int64_t most = TRIM_ROWS;
     int rc =
-        last ? key_file_sql_first(&f->db, KEY_FILE_SQL_LIST, "ki", *last, most)
-             : key_file_sql_first(&f->db, KEY_FILE_SQL_LIST, "bi",
-                                  (const void *)"", (size_t)0, most);
+        last ? key_file_sql_first(&f->db, KEY_FILE_SQL_LIST,
+                                  SQL(key_file_sql_key(*last), most))
+             : key_file_sql_first(&f->db, KEY_FILE_SQL_LIST,
+                                  SQL(sql_blob("", 0), most));
     sqlite3_stmt *st = f->db.stmt[KEY_FILE_SQL_LIST];   /* prepared above */
 
     *n = 0;
@@ -570,11 +574,11 @@ static int release_free_pages(struct key_file *f)
 
     while (!rc && pages > 0 && pages < before) {
         before = pages;
-        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_SHRINK, "");
+        rc = key_file_sql_run(&f->db, KEY_FILE_SQL_SHRINK, SQL_NONE);
         if (!rc)
             rc = key_file_sql_number(&f->db, KEY_FILE_SQL_FREE_PAGES, &pages);
     }
-    if (!rc) rc = key_file_sql_run(&f->db, KEY_FILE_SQL_CHECKPOINT, "");
+    if (!rc) rc = key_file_sql_run(&f->db, KEY_FILE_SQL_CHECKPOINT, SQL_NONE);
     return rc;
 }
 

@@ -8,7 +8,6 @@
 #include "knn/key_file_sql.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,11 +59,12 @@ enum status key_file_sql_failed(struct key_file_sql *db, int rc, struct err *e)
 
 /* ---- statements ---------------------------------------------------------- */
 
-static int bind_id(sqlite3_stmt *st, int i, struct key_id id)
+/* Ids are stored big-endian, so that SQLite sorts them by value. */
+struct sql_value key_file_sql_key(struct key_id id)
 {
     uint64_t big[2] = { __builtin_bswap64(id.hi), __builtin_bswap64(id.lo) };
 
-    return sqlite3_bind_blob(st, i, big, sizeof big, SQLITE_TRANSIENT);
+    return sql_id((const unsigned char *)big);
 }
 
 struct key_id key_file_sql_id(sqlite3_stmt *row, int column)
@@ -76,28 +76,8 @@ struct key_id key_file_sql_id(sqlite3_stmt *row, int column)
                             __builtin_bswap64(big[1]) };
 }
 
-static int key_file_sql_bind_all(sqlite3_stmt *st, const char *types,
-                                 va_list ap)
-{
-    int rc = SQLITE_OK;
-
-    for (int i = 1; !rc && types[i - 1]; i++) {
-        if (types[i - 1] == 'i') {
-            rc = sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
-        } else if (types[i - 1] == 'k') {
-            rc = bind_id(st, i, va_arg(ap, struct key_id));
-        } else {
-            const void *p = va_arg(ap, const void *);
-            rc = sqlite3_bind_blob64(st, i, p, va_arg(ap, size_t),
-                                     SQLITE_STATIC);
-        }
-    }
-    return rc;
-}
-
-static int key_file_sql_first_row(struct key_file_sql *db,
-                                  enum key_file_sql_query q, const char *types,
-                                  va_list ap)
+int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
+                       struct sql_values values)
 {
     sqlite3_stmt **st = &db->stmt[q];
     int rc = SQLITE_OK;
@@ -107,21 +87,9 @@ static int key_file_sql_first_row(struct key_file_sql *db,
     if (!*st)
         rc = sqlite3_prepare_v3(db->sql, sql_of[q], -1,
                                 SQLITE_PREPARE_PERSISTENT, st, NULL);
-    if (!rc) rc = key_file_sql_bind_all(*st, types, ap);
+    if (!rc) rc = sql_bind(*st, values);
     if (!rc) rc = sqlite3_step(*st);
     if (rc != SQLITE_ROW) sqlite3_reset(*st);
-    return rc;
-}
-
-int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
-                       const char *types, ...)
-{
-    va_list ap;
-    int rc;
-
-    va_start(ap, types);
-    rc = key_file_sql_first_row(db, q, types, ap);
-    va_end(ap);
     return rc;
 }
 
@@ -134,21 +102,15 @@ int key_file_sql_rest(struct key_file_sql *db, enum key_file_sql_query q,
 }
 
 int key_file_sql_run(struct key_file_sql *db, enum key_file_sql_query q,
-                     const char *types, ...)
+                     struct sql_values values)
 {
-    va_list ap;
-    int rc;
-
-    va_start(ap, types);
-    rc = key_file_sql_first_row(db, q, types, ap);
-    va_end(ap);
-    return key_file_sql_rest(db, q, rc);
+    return key_file_sql_rest(db, q, key_file_sql_first(db, q, values));
 }
 
 int key_file_sql_number(struct key_file_sql *db, enum key_file_sql_query q,
                         int64_t *n)
 {
-    int rc = key_file_sql_first(db, q, "");
+    int rc = key_file_sql_first(db, q, SQL_NONE);
 
     *n = 0;
     if (rc == SQLITE_ROW) *n = sqlite3_column_int64(db->stmt[q], 0);
@@ -158,7 +120,7 @@ int key_file_sql_number(struct key_file_sql *db, enum key_file_sql_query q,
 void key_file_sql_undo(struct key_file_sql *db)
 {
     if (!sqlite3_get_autocommit(db->sql))
-        key_file_sql_run(db, KEY_FILE_SQL_ROLLBACK, "");
+        key_file_sql_run(db, KEY_FILE_SQL_ROLLBACK, SQL_NONE);
 }
 
 /* ---- creating a file ----------------------------------------------------- */
@@ -189,7 +151,7 @@ static int key_file_sql_transact(struct key_file_sql *db, const char *begin,
     int rc = sqlfile_exec(db->sql, "%s", begin);
 
     if (!rc) rc = fn(db);
-    if (!rc) rc = key_file_sql_run(db, KEY_FILE_SQL_COMMIT, "");
+    if (!rc) rc = key_file_sql_run(db, KEY_FILE_SQL_COMMIT, SQL_NONE);
     if (rc) key_file_sql_undo(db);
     return rc;
 }
@@ -278,7 +240,7 @@ static enum status key_file_sql_check_head(struct key_file_sql *db,
 {
     sqlite3_stmt *st;
     int64_t maker, type, d;
-    int rc = key_file_sql_first(db, KEY_FILE_SQL_HEAD, "");
+    int rc = key_file_sql_first(db, KEY_FILE_SQL_HEAD, SQL_NONE);
 
     if (rc == SQLITE_DONE) return key_file_sql_damaged(db, "no head", e);
     if (rc != SQLITE_ROW) return key_file_sql_failed(db, rc, e);

@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "base/sql.h"
 #include "knn/key_file.h"
 
 #define KEY_FILE_SQL_QUERIES(Q)                                             \
@@ -70,15 +71,15 @@ enum status key_file_sql_failed(struct key_file_sql *db, int rc, struct err *e);
 
 /* Run a statement up to its first row. Returns SQLITE_ROW, and the columns can
  * be read from db->stmt[q] until key_file_sql_rest; SQLITE_DONE when there is
- * no row; or an error. types has a letter for each parameter: i for int64_t, k
- * for struct key_id, b for const void * and size_t (the bytes must stay valid
- * while the statement runs). */
+ * no row; or an error. */
 int key_file_sql_first(struct key_file_sql *db, enum key_file_sql_query q,
-                       const char *types, ...);
+                       struct sql_values values);
 /* Run a statement to its end after key_file_sql_first returned rc. Returns
  * SQLITE_OK or an error. */
 int key_file_sql_rest(struct key_file_sql *db, enum key_file_sql_query q,
                       int rc);
+/* An id as the value of a parameter. */
+struct sql_value key_file_sql_key(struct key_id id);
 /* Read an id from a column of the current row, which must have 16 bytes. */
 struct key_id key_file_sql_id(sqlite3_stmt *row, int column);
 /* Run a statement without parameters and read the number that it returns; 0
@@ -87,7 +88,7 @@ int key_file_sql_number(struct key_file_sql *db, enum key_file_sql_query q,
                         int64_t *n);
 /* Run a whole statement and ignore its rows. */
 int key_file_sql_run(struct key_file_sql *db, enum key_file_sql_query q,
-                     const char *types, ...);
+                     struct sql_values values);
 /* Roll back the transaction, if one is open. */
 void key_file_sql_undo(struct key_file_sql *db);
 

@@ -14,9 +14,14 @@
 #ifndef KNN_WEIGH_H
 #define KNN_WEIGH_H
 
+#include "base/enumlist.h"
 #include "knn/datastore.h"
 
-enum adapter { ADAPTER_DISTANCE, ADAPTER_FIXED, ADAPTER_NONE };
+#define ADAPTERS(X)                                                         \
+    X(ADAPTER_DISTANCE, "distance")                                         \
+    X(ADAPTER_FIXED, "fixed")                                               \
+    X(ADAPTER_NONE, "none")
+enum adapter { ADAPTERS(ENUM_CONSTANT) };
 
 struct weigh_options {
     double tau;

@@ -18,7 +18,7 @@
  *
  * An implementation has a struct backend, and a struct executor, as the first
  * members of its own structs. A function that returns a status fails when the
- * device fails; the executor can only be freed then. */
+ * device fails. After that it always fails; state_drop and free still work. */
 #ifndef NN_BACKEND_H
 #define NN_BACKEND_H
 
@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/enumlist.h"
 #include "base/err.h"
 #include "model/config.h"
 
@@ -40,7 +41,8 @@ struct executor_limits {
     int max_source;             /* longest source, with special tokens */
     int rows;                   /* most rows of a pass */
     int max_len;                /* most positions of a path */
-    int states;                 /* most states in use; 0: none are needed */
+    int states;                 /* most states in use; 0: only translations
+                                   that are known are run (force) */
 };
 
 struct source {
@@ -85,7 +87,11 @@ struct projection {
  * scale per key. Rows are aligned to 64 bytes and padded with zeros to a
  * multiple of 64 bytes. The content of a serial number never changes, so a
  * device may keep a copy of it. */
-enum key_type { KEY_INT8, KEY_F32 };
+#define KEY_TYPES(X)                                                        \
+    X(KEY_INT8, "int8")                                                     \
+    X(KEY_F32, "f32")
+enum key_type { KEY_TYPES(ENUM_CONSTANT) };     /* key files store these
+                                                   numbers: append only */
 struct key_rows {
     enum key_type type;
     int n, d;
@@ -119,8 +125,8 @@ struct executor_ops {
     enum status (*run)(struct executor *x, const struct pass_row *rows, int n,
                        float *attention, size_t ld, struct err *e);
     /* Encode n_src sources and run the rows of n texts, one text after the
-     * other. Lanes and states are not touched. All sources together, and all
-     * texts together, have at most limits.rows rows. */
+     * other. The executor has neither lanes nor states. All sources together,
+     * and all texts together, have at most limits.rows rows. */
     enum status (*force)(struct executor *x, const struct source *src,
                          int n_src, const struct forced_text *text, int n,
                          struct err *e);

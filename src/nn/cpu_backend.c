@@ -140,6 +140,7 @@ static enum status cpu_force(struct executor *x, const struct source *src,
     struct decoder_pass p = { .rows = c->rows, .hidden = c->hidden };
 
     (void)e;
+    assert(!x->limits.states);
     encode_forced(c, src, n_src);
     for (int i = 0; i < n; i++) {
         const struct forced_text *t = &text[i];

@@ -55,8 +55,9 @@ enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e);
 
 /* Run one decoder pass, and take as many steps as its states allow. *done is
- * set to the jobs that are finished, linked by next. After an error only
- * batch_abandon and batch_free may be called. */
+ * set to the jobs that are finished, linked by next. After an error the jobs
+ * must be abandoned, or the batch freed. An abandoned batch can be used again,
+ * unless the backend has failed. */
 enum status batch_step(struct batch *b, struct job **done, struct err *e);
 
 /* Take a job out of its lane before it is finished; its results stay empty.

@@ -11,7 +11,12 @@
 
 #include <math.h>
 
-enum lenpen { LENPEN_GNMT, LENPEN_FAIRSEQ };
+#include "base/enumlist.h"
+
+#define LENPENS(X)                                                          \
+    X(LENPEN_GNMT, "gnmt")                                                  \
+    X(LENPEN_FAIRSEQ, "fairseq")
+enum lenpen { LENPENS(ENUM_CONSTANT) };
 
 static inline double penalty(enum lenpen type, double alpha, int n)
 {

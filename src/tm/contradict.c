@@ -17,7 +17,7 @@
 struct hashed_text {
     uint64_t hash;              /* of its source */
     int64_t text;
-    size_t memory;              /* index in tmfile.infos */
+    size_t memory;              /* index in contradict.memories */
 };
 
 struct text_run {               /* texts with the same hash; n >= 2 */
@@ -32,7 +32,9 @@ struct loaded_text {            /* a text of the present run */
 };
 
 struct contradict {
-    struct tmfile *t;
+    struct store *store;
+    const struct memory_info *memories; /* [n_memories] */
+    size_t n_memories;
     contradict_fn *fn;
     void *user;
     int64_t *n_sources;
@@ -119,7 +121,7 @@ static enum status find_runs(struct contradict *c)
 /* Read a text into the buffer. A text that is no longer visible is skipped. */
 static enum status load_text(struct contradict *c, const struct hashed_text *h)
 {
-    const struct memory_info *m = &c->t->infos[h->memory];
+    const struct memory_info *m = &c->memories[h->memory];
     struct loaded_text *to;
     struct str source, target;
     bool tagged, found;
@@ -130,9 +132,10 @@ static enum status load_text(struct contradict *c, const struct hashed_text *h)
         return err_nomem(c->e, "a list of texts");
     to = &c->loaded[c->n_loaded];
     to->entry.memory = m;
-    st = precedence_read(c->t->store, h->text, m->priority,
-                         &to->entry.precedence, c->e);
-    if (!st) st = store_text(c->t->store, h->text, &source, &target, &tagged,
+    to->entry.precedence.priority = m->priority;
+    st = store_text_confirmed(c->store, h->text, &to->entry.precedence.last,
+                              c->e);
+    if (!st) st = store_text(c->store, h->text, &source, &target, &tagged,
                              &found, c->e);
     if (st || !found || !to->entry.precedence.last.occurrences) return st;
     st = precedence_source(source, tagged, &c->plain, &source, c->e);
@@ -214,29 +217,30 @@ static enum status contradict_scan(struct contradict *c)
 {
     enum status st = ST_OK;
 
-    for (c->memory = 0; !st && c->memory < c->t->n; c->memory++)
-        st = store_scan(c->t->store, c->t->infos[c->memory].id,
+    for (c->memory = 0; !st && c->memory < c->n_memories; c->memory++)
+        st = store_scan(c->store, c->memories[c->memory].id,
                         contradict_take_text, c, c->e);
     if (st == ST_CANCELED) st = err_nomem(c->e, "a list of texts");
     return st ? st : find_runs(c);
 }
 
-enum status contradict_list(struct tmfile *t, contradict_fn *fn, void *user,
+enum status contradict_list(struct store *s, const struct memory_info *memories,
+                            size_t n, contradict_fn *fn, void *user,
                             int64_t *n_sources, struct err *e)
 {
-    struct contradict c = { .t = t, .fn = fn, .user = user,
-                            .n_sources = n_sources, .e = e };
-    enum status st = tmfile_refresh(t, e), ended;
+    struct contradict c = { .store = s, .memories = memories, .n_memories = n,
+                            .fn = fn, .user = user, .n_sources = n_sources,
+                            .e = e };
+    enum status st = store_begin_read(s, e), ended;
 
     *n_sources = 0;
+    if (st) return st;
     strbuf_init(&c.plain, 0);
     strbuf_init(&c.buffer, 0);
-    if (!st) st = store_begin_read(t->store, e);
-    if (st) return st;
     st = contradict_scan(&c);
     for (size_t i = 0; !st && i < c.n_runs; i++)
         st = report_run(&c, &c.runs[i]);
-    ended = store_commit(t->store, st ? NULL : e);
+    ended = store_commit(s, st ? NULL : e);
     contradict_release(&c);
     return st ? st : ended;
 }

@@ -9,7 +9,7 @@
 #define TM_CONTRADICT_H
 
 #include "tm/precedence.h"
-#include "tm/tmfile.h"
+#include "tm/store.h"
 
 struct contradiction {          /* one of the translations of a source */
     const struct memory_info *memory;
@@ -22,9 +22,10 @@ struct contradiction {          /* one of the translations of a source */
 typedef int contradict_fn(void *user, struct str source,
                           const struct contradiction *list, size_t n);
 
-/* Call fn for the sources of all memories in use, as of one moment. The source
- * with the oldest text comes first. *n_sources is the number of calls. */
-enum status contradict_list(struct tmfile *t, contradict_fn *fn, void *user,
+/* Call fn for the sources of the n memories, as of one moment. The source with
+ * the oldest text comes first. *n_sources is the number of calls. */
+enum status contradict_list(struct store *s, const struct memory_info *memories,
+                            size_t n, contradict_fn *fn, void *user,
                             int64_t *n_sources, struct err *e);
 
 #endif

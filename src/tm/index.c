@@ -15,7 +15,7 @@
 
 #include "base/invariant.h"
 #include "base/mem.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 #include "tm/index_internal.h"
 
 #define PROGRESS_STEP 4096

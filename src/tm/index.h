@@ -20,7 +20,7 @@
 #include "tm/analyze.h"
 #include "tm/store.h"
 
-struct index;
+struct index;                   /* opaque */
 
 /* Called from time to time during long work. Return non-zero to stop; the
  * interrupted function then returns ST_CANCELED. what: "indexing", "encoding",
@@ -70,7 +70,7 @@ enum status index_symbols(struct index *ix, const struct hit *h,
 
 /* ---- building during an import ------------------------------------------ */
 
-struct index_build;
+struct index_build;             /* opaque */
 /* Collects the new texts of an import in order of id. Memory is bounded: a
  * full builder is written to a segment file at once. */
 enum status index_build_new(struct index_build **out, struct store *s,

@@ -12,7 +12,7 @@
 
 #include "tm/index.h"
 
-struct merger;
+struct merger;                  /* opaque */
 
 struct merge_job {
     int64_t memory;

@@ -2,14 +2,7 @@
  * precedence.h states. It does not search for them. */
 #include "tm/precedence.h"
 
-#include "formats/tags.h"
-
-enum status precedence_read(struct store *s, int64_t text, int priority,
-                            struct precedence *out, struct err *e)
-{
-    *out = (struct precedence){ .priority = priority };
-    return store_text_confirmed(s, text, &out->last, e);
-}
+#include "pair/tags.h"
 
 int precedence_compare(const struct precedence *a,
                        const struct precedence *b)

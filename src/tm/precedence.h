@@ -4,27 +4,25 @@
  * at either end do not count):
  *
  *   1. the memory with the higher priority;
- *   2. the translation that was confirmed most recently (store_text_confirmed:
- *      an add, an import, an edit or a repeated add confirms a pair);
+ *   2. the translation that was confirmed most recently (an add, an import, an
+ *      edit or a repeated add confirms a pair; struct confirmation);
  *   3. among equal times, which the pairs of one import usually have, the later
  *      import, and within an import the order of its file.
  *
- * tm/retrieve orders matches by this rule; tm/contradict lists the sources for
+ * tm/rerank orders matches by this rule; tm/contradict lists the sources for
  * which it decides. */
 #ifndef TM_PRECEDENCE_H
 #define TM_PRECEDENCE_H
 
+#include "base/err.h"
 #include "base/strbuf.h"
-#include "tm/store.h"
+#include "pair/pair.h"
 
 struct precedence {
     int priority;               /* of the memory */
     struct confirmation last;
 };
 
-/* last.occurrences is 0 when the text no longer exists. */
-enum status precedence_read(struct store *s, int64_t text, int priority,
-                            struct precedence *out, struct err *e);
 /* A total order for sorting: less than 0 when a comes before b, and 0 only when
  * both are the same pair. */
 int precedence_compare(const struct precedence *a,

@@ -210,7 +210,7 @@ static bool column_is_number(sqlite3_stmt *row, int i)
            sqlite3_column_type(row, i) == SQLITE_INTEGER;
 }
 
-/* Times have a fraction of a second; see struct stamp. */
+/* Times may have a fraction of a second; see clock_value in store_pairs.c. */
 static bool column_is_time(sqlite3_stmt *row, int i)
 {
     return column_is_number(row, i) ||
@@ -263,7 +263,7 @@ static bool name_is_free(struct recovering *r, const char *name)
 {
     int64_t id = 0;
 
-    return !query_int(r->to, Q_MEMORY_NAMED, &id, NULL, "z", name) && !id;
+    return !query_int(r->to, Q_MEMORY_NAMED, SQL(name), &id, NULL) && !id;
 }
 
 /* Writes a memory with the values of `row` that are valid; row may be NULL. */
@@ -592,7 +592,7 @@ static void recover_run_sql(struct recovering *r, const char *sql)
 static void set_counters(struct recovering *r)
 {
     if (!r->st)
-        r->st = query_run(r->to, Q_PAIRS_SET, r->e, "i", r->top_pair);
+        r->st = query_run(r->to, Q_PAIRS_SET, SQL(r->top_pair), r->e);
     recover_run_sql(r, "UPDATE batch SET texts = max(texts, ifnull((SELECT"
                     " max(id & 0xffffffff) FROM text t WHERE t.id BETWEEN"
                     " (batch.id << 32) AND (batch.id << 32 | 0xffffffff)),"

@@ -8,8 +8,8 @@
 #include <sqlite3.h>
 
 #include "base/err.h"
-#include "formats/unit.h"
-#include "tm/tmfile.h"
+#include "pair/unit.h"
+#include "tm/progress.h"
 
 struct recovery {
     int64_t pairs;              /* saved */

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct similar;
+struct similar;                 /* opaque */
 
 enum status similar_new(struct similar **out, struct err *e);
 void similar_free(struct similar *s);           /* NULL is fine */

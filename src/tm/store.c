@@ -21,7 +21,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,51 +146,7 @@ const char *store_sql(enum query q)
     return sql_of[q];
 }
 
-static int bind_str(sqlite3_stmt *st, int i, struct str v)
-{
-    return sqlite3_bind_text64(st, i, v.p ? v.p : "", v.n, SQLITE_STATIC,
-                               SQLITE_UTF8);
-}
-
-static int bind_stamp(sqlite3_stmt *st, int i, struct stamp t)
-{
-    if (t.given) return sqlite3_bind_int64(st, i, t.given);
-    return t.clock > 0 ? sqlite3_bind_double(st, i, t.clock)
-                       : sqlite3_bind_null(st, i);
-}
-
-/* Strings are bound without a copy: they must stay valid while the statement
- * runs. */
-static int store_bind_all(sqlite3_stmt *st, const char *types, va_list ap)
-{
-    int rc = SQLITE_OK;
-
-    assert(sqlite3_bind_parameter_count(st) == (int)strlen(types));
-
-    for (int i = 1; *types && rc == SQLITE_OK; i++) {
-        char type = *types++;
-        if (type == 'i' || type == 'n') {
-            int64_t v = va_arg(ap, int64_t);
-            rc = type == 'n' && !v ? sqlite3_bind_null(st, i)
-                                   : sqlite3_bind_int64(st, i, v);
-        } else if (type == 's') {
-            rc = bind_stamp(st, i, va_arg(ap, struct stamp));
-        } else if (type == 'z') {
-            rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
-                                   SQLITE_STATIC);
-        } else {
-            struct str v = va_arg(ap, struct str);
-
-            assert(type == 't' || type == 'x');
-            rc = type == 't' && !v.n ? sqlite3_bind_null(st, i)
-                                     : bind_str(st, i, v);
-        }
-    }
-    return rc;
-}
-
-static int query_bind(struct store *s, enum query q, const char *types,
-                      va_list ap)
+static int query_bind(struct store *s, enum query q, struct sql_values values)
 {
     int rc = SQLITE_OK;
 
@@ -199,7 +154,7 @@ static int query_bind(struct store *s, enum query q, const char *types,
     if (!s->stmt[q])
         rc = sqlite3_prepare_v3(s->db, sql_of[q], -1,
                                 SQLITE_PREPARE_PERSISTENT, &s->stmt[q], NULL);
-    return rc ? rc : store_bind_all(s->stmt[q], types, ap);
+    return rc ? rc : sql_bind(s->stmt[q], values);
 }
 
 /* Evaluates rc, the result of sqlite3_step. The statement is reset unless it
@@ -216,39 +171,23 @@ static enum status query_stepped(struct store *s, enum query q, int rc,
     return st;
 }
 
-static enum status query_begin(struct store *s, enum query q, bool *found,
-                               struct err *e, const char *types, va_list ap)
+enum status query_first(struct store *s, enum query q,
+                        struct sql_values values, bool *found, struct err *e)
 {
-    int rc = query_bind(s, q, types, ap);
+    int rc = query_bind(s, q, values);
 
     *found = false;
     if (rc) return store_failed(s, rc, e);
     return query_stepped(s, q, sqlite3_step(s->stmt[q]), found, e);
 }
 
-enum status query_run(struct store *s, enum query q, struct err *e,
-                      const char *types, ...)
+enum status query_run(struct store *s, enum query q, struct sql_values values,
+                      struct err *e)
 {
-    enum status st;
     bool found;
-    va_list ap;
+    enum status st = query_first(s, q, values, &found, e);
 
-    va_start(ap, types);
-    st = query_begin(s, q, &found, e, types, ap);
-    va_end(ap);
     while (found) st = query_next(s, q, &found, e);
-    return st;
-}
-
-enum status query_first(struct store *s, enum query q, bool *found,
-                        struct err *e, const char *types, ...)
-{
-    enum status st;
-    va_list ap;
-
-    va_start(ap, types);
-    st = query_begin(s, q, found, e, types, ap);
-    va_end(ap);
     return st;
 }
 
@@ -265,17 +204,13 @@ void query_end(struct store *s, enum query q)
     sqlite3_reset(s->stmt[q]);
 }
 
-enum status query_int(struct store *s, enum query q, int64_t *value,
-                      struct err *e, const char *types, ...)
+enum status query_int(struct store *s, enum query q, struct sql_values values,
+                      int64_t *value, struct err *e)
 {
-    enum status st;
     bool found;
-    va_list ap;
+    enum status st = query_first(s, q, values, &found, e);
 
     *value = 0;
-    va_start(ap, types);
-    st = query_begin(s, q, &found, e, types, ap);
-    va_end(ap);
     if (found) {
         *value = sqlite3_column_int64(s->stmt[q], 0);
         /* An UPDATE or INSERT ... RETURNING is complete only at its end. */
@@ -301,7 +236,8 @@ enum status set_sync(struct store *s, int level, struct err *e)
     assert(level == 1 || level == 2);
     assert(!s->depth && !s->chunk);
     if (s->sync != level)
-        st = query_run(s, level == 1 ? Q_SYNC_NORMAL : Q_SYNC_FULL, e, "");
+        st = query_run(s, level == 1 ? Q_SYNC_NORMAL : Q_SYNC_FULL, SQL_NONE,
+                       e);
     if (!st) s->sync = level;
     return st;
 }
@@ -323,7 +259,7 @@ enum status write_begin(struct store *s, struct err *e)
 {
     assert(s->writable && !s->depth && !s->chunk);
     s->changes_before = sqlite3_total_changes64(s->db);
-    return query_run(s, Q_BEGIN, e, "");
+    return query_run(s, Q_BEGIN, SQL_NONE, e);
 }
 
 enum status write_commit(struct store *s, struct err *e)
@@ -332,8 +268,8 @@ enum status write_commit(struct store *s, struct err *e)
 
     assert(store_in_write(s) && s->depth <= 1);
     if (s->has_sums && sqlite3_total_changes64(s->db) != s->changes_before)
-        st = query_run(s, Q_TOUCH, e, "");
-    return st ? st : query_run(s, Q_COMMIT, e, "");
+        st = query_run(s, Q_TOUCH, SQL_NONE, e);
+    return st ? st : query_run(s, Q_COMMIT, SQL_NONE, e);
 }
 
 enum status store_begin(struct store *s, struct err *e)
@@ -359,12 +295,12 @@ enum status store_begin_read(struct store *s, struct err *e)
 
     if (s->depth) return begin_nested(s, false, e);
     st = chunk_settle(s, e);
-    if (!st) st = query_run(s, Q_BEGIN_READ, e, "");
+    if (!st) st = query_run(s, Q_BEGIN_READ, SQL_NONE, e);
     if (st) return st;
     s->depth = 1;
     s->view = true;
     /* SQLite takes its snapshot of the file at the first read. */
-    st = query_int(s, Q_UUID, &uuid, e, "");
+    st = query_int(s, Q_UUID, SQL_NONE, &uuid, e);
     if (st) store_rollback(s);
     return st;
 }
@@ -379,7 +315,8 @@ static void end_transaction(struct store *s)
 void store_rollback(struct store *s)
 {
     if (!s->depth) return;
-    if (!sqlite3_get_autocommit(s->db)) query_run(s, Q_ROLLBACK, NULL, "");
+    if (!sqlite3_get_autocommit(s->db))
+        query_run(s, Q_ROLLBACK, SQL_NONE, NULL);
     s->rollbacks++;
     if (!s->view) imports_rolled_back(s);
     end_transaction(s);
@@ -398,7 +335,7 @@ enum status store_commit(struct store *s, struct err *e)
     }
     st = s->lost ? err_set(e, ST_IO, "%s: an earlier error ended this "
                            "transaction; nothing was changed", s->path)
-       : s->view ? query_run(s, Q_COMMIT, e, "") : write_commit(s, e);
+       : s->view ? query_run(s, Q_COMMIT, SQL_NONE, e) : write_commit(s, e);
     if (st) store_rollback(s);
     else end_transaction(s);
     return st;
@@ -410,7 +347,7 @@ enum status op_begin(struct store *s, struct err *e)
     enum status st = store_begin(s, e);
 
     if (st || outer) return st;
-    st = query_run(s, Q_SAVE, e, "");
+    st = query_run(s, Q_SAVE, SQL_NONE, e);
     if (st) s->depth--;
     return st;
 }
@@ -432,12 +369,12 @@ enum status op_end(struct store *s, enum status st, struct err *e)
                                  "back", s->path);
     }
     if (st) {
-        query_run(s, Q_UNDO, NULL, "");
-        query_run(s, Q_RELEASE, NULL, "");
+        query_run(s, Q_UNDO, SQL_NONE, NULL);
+        query_run(s, Q_RELEASE, SQL_NONE, NULL);
         s->rollbacks++;
         return st;
     }
-    return query_run(s, Q_RELEASE, e, "");
+    return query_run(s, Q_RELEASE, SQL_NONE, e);
 }
 
 void store_relaxed(struct store *s, bool relaxed)
@@ -671,7 +608,7 @@ static void store_disconnect(struct store *s)
 static enum status read_uuid(struct store *s, struct err *e)
 {
     int64_t uuid;
-    enum status st = query_int(s, Q_UUID, &uuid, e, "");
+    enum status st = query_int(s, Q_UUID, SQL_NONE, &uuid, e);
 
     s->uuid = (uint64_t)uuid;
     if (!st && !uuid)
@@ -752,7 +689,7 @@ enum status store_version(struct store *s, uint32_t *version, struct err *e)
     enum status st = reopen_if_changed(s, e);
 
     *version = 0;
-    if (!st) st = query_int(s, Q_VERSION, &others, e, "");
+    if (!st) st = query_int(s, Q_VERSION, SQL_NONE, &others, e);
     if (st) return st;
     *version = (uint32_t)others + (uint32_t)sqlite3_total_changes64(s->db) +
                s->rollbacks;

@@ -29,11 +29,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/str.h"
-#include "formats/unit.h"
+#include "pair/pair.h"
 #include "tm/problems.h"
 
-struct store;
+struct store;                   /* opaque */
 
 enum store_mode {
     STORE_READ,                 /* must exist; the file and its folder may be
@@ -71,16 +70,6 @@ bool store_inside(const struct store *s);
 
 /* ---- memories ----------------------------------------------------------- */
 
-struct memory_info {
-    int64_t id;
-    char name[128];             /* printable UTF-8, unique in the file */
-    char source_lang[36], target_lang[36];  /* "" when not known */
-    int priority;               /* higher wins among equal matches; usually
-                                   0 */
-    bool keep_duplicates;
-    int64_t created;            /* seconds since 1970 */
-};
-
 /* Uses name, languages, priority and keep_duplicates of the settings. */
 enum status store_memory_create(struct store *s,
                                 const struct memory_info *settings,
@@ -107,14 +96,6 @@ enum status store_memory_counts(struct store *s, int64_t memory,
 
 /* ---- pairs -------------------------------------------------------------- */
 
-struct pair {                   /* its strings are valid until the next call
-                                   on the same store or cursor */
-    int64_t id, memory, text;
-    struct unit unit;           /* line is 0 */
-    struct str origin;          /* file it was imported from, "" when added */
-    int64_t position;           /* in that file, from 1; 0 when added */
-};
-
 /* ST_TEXT when a text is empty, is not UTF-8 or contains a NUL. The unit's
  * created and changed default to now. */
 enum status store_add(struct store *s, int64_t memory, const struct unit *u,
@@ -136,20 +117,18 @@ struct pair_filter {
 enum status store_delete_where(struct store *s, const struct pair_filter *f,
                                int64_t *n, struct err *e);
 
+/* The memory of a pair. ST_ARGUMENT when there is no such pair. */
+enum status store_pair_memory(struct store *s, int64_t id, int64_t *memory,
+                              struct err *e);
+/* The strings of a pair are valid until the next call on the same store or
+ * cursor. */
 enum status store_get(struct store *s, int64_t id, struct pair *out,
                       struct err *e);
 /* The oldest visible pair of a text; *n is the number of its visible pairs,
  * and 0 when it has none. */
 enum status store_text_pair(struct store *s, int64_t text, struct pair *out,
                             int64_t *n, struct err *e);
-/* The occurrence of a text that was confirmed last. Adding, importing or
- * replacing a pair confirms its text, and so does adding it again. */
-struct confirmation {
-    double time;                /* the pair's `changed`, seconds since 1970 */
-    int64_t pair, batch;        /* among equal times the later batch, and in
-                                   it the lower pair id */
-    int64_t occurrences;        /* visible pairs of the text; 0: none */
-};
+/* *out has 0 occurrences when the text does not exist. */
 enum status store_text_confirmed(struct store *s, int64_t text,
                                  struct confirmation *out, struct err *e);
 /* Only source and target, for ranking. This is the fastest way to read a text.
@@ -163,7 +142,7 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
  * a read transaction. A pair whose text does not match its hash ends the
  * iteration with ST_FORMAT, and so do missing pairs where the file shows that
  * they are missing. */
-struct pair_cursor;
+struct pair_cursor;             /* opaque */
 enum status pair_cursor_open(struct pair_cursor **out, struct store *s,
                              const struct pair_filter *f, struct err *e);
 /* *found is false at the end. */
@@ -173,7 +152,7 @@ void pair_cursor_close(struct pair_cursor *c);  /* NULL is fine */
 
 /* ---- imports ------------------------------------------------------------ */
 
-struct store_import;
+struct store_import;            /* opaque */
 
 /* Starts an import. origin names the first file. */
 enum status store_import_begin(struct store_import **out, struct store *s,

@@ -129,7 +129,7 @@ static enum status unlink_unneeded(struct store *s, const char *path)
     enum status st = op_begin(s, NULL);
 
     if (st) return st;
-    st = query_int(s, Q_BATCH_NOT_DONE, &batch, NULL, "i", (int64_t)0);
+    st = query_int(s, Q_BATCH_NOT_DONE, SQL(0), &batch, NULL);
     if (!st && !batch) unlink(path);
     return op_end(s, st, NULL);
 }
@@ -152,8 +152,8 @@ void lock_file_drop(struct store *s)
 static enum status create_filter(struct store_import *im, struct err *e)
 {
     int64_t any;
-    enum status st = query_int(im->s, Q_BATCH_TEXTS, &any, e, "i",
-                               im->memory.id);
+    enum status st = query_int(im->s, Q_BATCH_TEXTS, SQL(im->memory.id), &any,
+                               e);
 
     if (!st && !any) im->filter = calloc(FILTER_BITS / 64, sizeof *im->filter);
     return st;
@@ -182,17 +182,18 @@ static enum status import_new_batch(struct store_import *im,
                                     const char *origin, struct err *e)
 {
     struct store *s = im->s;
-    struct stamp started = { 0, now_exact() };
+    double started = now_exact();
     enum status st = memory_get(s, im->memory.id, &im->memory, e);
 
     assert(store_in_write(s));
 
-    im->created = (int64_t)started.clock;
-    if (!st) st = query_int(s, Q_CHANGE_TOP, &im->change_at_begin, e, "");
+    im->created = (int64_t)started;
+    if (!st) st = query_int(s, Q_CHANGE_TOP, SQL_NONE, &im->change_at_begin, e);
     if (!st) st = create_filter(im, e);
     if (!st)
-        st = query_int(s, Q_BATCH_ADD, &im->batch, e, "iiizs", im->memory.id,
-                       (int64_t)1, (int64_t)BATCH_OPEN, origin, started);
+        st = query_int(s, Q_BATCH_ADD,
+                       SQL(im->memory.id, 1, BATCH_OPEN, origin, started),
+                       &im->batch, e);
     if (st) return st;
     im->lock = batch_lock(s, im->batch);
     if (im->lock < 0)
@@ -265,8 +266,8 @@ static enum status check_batch_open(struct store_import *im, struct err *e)
 {
     bool found;
     int state = -1;
-    enum status st = query_first(im->s, Q_BATCH_STATE, &found, e, "i",
-                                 im->batch);
+    enum status st = query_first(im->s, Q_BATCH_STATE, SQL(im->batch), &found,
+                                 e);
 
     if (st) return st;
     if (found) {
@@ -357,7 +358,8 @@ static void chunk_abort(struct store_import *im)
     struct store *s = im->s;
 
     assert(s->chunk == im && im->state == OPEN);
-    if (!sqlite3_get_autocommit(s->db)) query_run(s, Q_ROLLBACK, NULL, "");
+    if (!sqlite3_get_autocommit(s->db))
+        query_run(s, Q_ROLLBACK, SQL_NONE, NULL);
     s->rollbacks++;
     s->chunk = NULL;
     import_enter(im, FAILED);
@@ -372,7 +374,7 @@ enum status chunk_settle(struct store *s, struct err *e)
     if (!im) return ST_OK;
     assert(store_sound(s) && im->s == s && im->state == OPEN);
     st = write_hashes(im, e);
-    if (!st) st = query_run(s, Q_PAIRS_SET, e, "i", im->pair_id);
+    if (!st) st = query_run(s, Q_PAIRS_SET, SQL(im->pair_id), e);
     if (!st) st = write_commit(s, e);
     if (st) chunk_abort(im);
     s->chunk = NULL;
@@ -392,7 +394,7 @@ static enum status chunk_open(struct store_import *im, struct err *e)
     if (st) return st;
     s->chunk = im;
     st = check_batch_open(im, e);
-    if (!st) st = query_int(s, Q_PAIRS, &im->pair_id, e, "");
+    if (!st) st = query_int(s, Q_PAIRS, SQL_NONE, &im->pair_id, e);
     if (st) chunk_abort(im);
     im->rows_in_chunk = 0;
     im->bytes_in_chunk = 0;
@@ -494,8 +496,8 @@ enum status store_import_put(struct store_import *im, const struct unit *u,
 static enum status move_pairs(struct store_import *im, int64_t from,
                               int64_t to, struct err *e)
 {
-    enum status st = query_run(im->s, Q_PAIRS_MOVE, e, "iii", from, im->batch,
-                               to);
+    enum status st = query_run(im->s, Q_PAIRS_MOVE,
+                               SQL(from, im->batch, to), e);
 
     if (!st) st = text_delete(im->s, from, e);
     return st;
@@ -521,8 +523,9 @@ static enum status join_equal(struct store_import *im, struct err *e)
     sqlite3_stmt *row;
     bool found;
     size_t n;
-    enum status st = query_first(s, Q_JOIN_EQUAL, &found, e, "iii",
-                                 im->memory.id, im->batch, im->change_at_begin);
+    enum status st = query_first(s, Q_JOIN_EQUAL,
+                                 SQL(im->memory.id, im->batch,
+                                     im->change_at_begin), &found, e);
 
     im->n_joined = 0;
     while (!st && found) {
@@ -556,8 +559,8 @@ static enum status replace_hidden(struct store_import *im, sqlite3_stmt *row,
     st = import_new_text(im, &u, hash, text, e);
     if (!st) st = hash_insert(im->s, hash, *text, e);
     if (!st)
-        st = query_int(im->s, Q_CHANGE_ADD, &seq, e, "iii", im->memory.id,
-                       *text, *text);
+        st = query_int(im->s, Q_CHANGE_ADD, SQL(im->memory.id, *text, *text),
+                       &seq, e);
     return st;
 }
 
@@ -573,15 +576,15 @@ static enum status replace_all_hidden(struct store_import *im, struct err *e)
     enum status st = ST_OK;
 
     while (!st) {
-        st = query_first(s, Q_JOIN_HIDDEN, &found, e, "ii", im->memory.id,
-                         im->batch);
+        st = query_first(s, Q_JOIN_HIDDEN, SQL(im->memory.id, im->batch),
+                         &found, e);
         if (st || !found) break;
         hidden = sqlite3_column_int64(s->stmt[Q_JOIN_HIDDEN], 0);
         st = replace_hidden(im, s->stmt[Q_JOIN_HIDDEN], &text, e);
         query_end(s, Q_JOIN_HIDDEN);
         if (!st) st = move_pairs(im, hidden, text, e);
     }
-    return st ? st : query_run(s, Q_HIDDEN_CLEAN, e, "");
+    return st ? st : query_run(s, Q_HIDDEN_CLEAN, SQL_NONE, e);
 }
 
 static enum status store_import_do_prepare(struct store_import *im,
@@ -595,12 +598,11 @@ static enum status store_import_do_prepare(struct store_import *im,
     assert(store_in_write(s) && !s->chunk && !im->n_hashes);
     if (!st && join) st = join_equal(im, e);
     if (!st)
-        st = query_int(s, Q_CHANGE_ADD, seq, e, "iii", im->memory.id, first,
-                       last);
+        st = query_int(s, Q_CHANGE_ADD,
+                       SQL(im->memory.id, first, last), seq, e);
     if (!st && join) st = replace_all_hidden(im, e);
     if (!st)
-        st = query_run(s, Q_BATCH_FINISH, e, "iii", im->batch, im->texts,
-                       *seq);
+        st = query_run(s, Q_BATCH_FINISH, SQL(im->batch, im->texts, *seq), e);
     return st;
 }
 
@@ -644,8 +646,9 @@ enum status store_import_commit(struct store_import *im, struct str extra,
         st = store_import_prepare(im, &seq, &gone, &n_gone, e);
     if (!st && im->state != PREPARED) st = import_check_open(im, e);
     if (!st) {
-        st = query_run(s, Q_BATCH_EXTRA, e, "itt", im->batch,
-                       str_of(im->format), extra);
+        st = query_run(s, Q_BATCH_EXTRA,
+                       SQL(im->batch, sql_text_or_null(str_of(im->format)),
+                           sql_text_or_null(extra)), e);
         if (st) store_rollback(s);
     }
     if (!st) st = store_commit(s, e);
@@ -687,8 +690,8 @@ enum status store_import_extra(struct store *s, int64_t memory,
                                struct err *e)
 {
     bool found;
-    enum status st = query_first(s, Q_BATCH_HEAD, &found, e, "iz", memory,
-                                 format);
+    enum status st = query_first(s, Q_BATCH_HEAD, SQL(memory, format), &found,
+                                 e);
 
     *extra = (struct str){ NULL, 0 };
     if (st || !found) return st;

@@ -25,13 +25,13 @@ bool store_inside(const struct store *s)
 enum status store_last_change(struct store *s, int64_t memory, int64_t *seq,
                               struct err *e)
 {
-    return query_int(s, Q_CHANGE_LAST, seq, e, "i", memory);
+    return query_int(s, Q_CHANGE_LAST, SQL(memory), seq, e);
 }
 
 enum status store_log_start(struct store *s, int64_t memory, int64_t *seq,
                             struct err *e)
 {
-    return query_int(s, Q_LOG_START, seq, e, "i", memory);
+    return query_int(s, Q_LOG_START, SQL(memory), seq, e);
 }
 
 /* ---- changes ------------------------------------------------------------- */
@@ -77,8 +77,8 @@ static enum status report_change(struct store *s, sqlite3_stmt *row,
 
     assert(sqlite3_column_count(row) == 6);
     if (sqlite3_column_int(row, 1) == CHANGE_ADD) {
-        st = query_first(s, Q_CHANGE_TEXTS, &found, e, "ii", c.text,
-                         sqlite3_column_int64(row, 3));
+        st = query_first(s, Q_CHANGE_TEXTS,
+                         SQL(c.text, sqlite3_column_int64(row, 3)), &found, e);
         return st ? st : report_adds(s, Q_CHANGE_TEXTS, found, c.seq, fn, user,
                                      e);
     }
@@ -90,8 +90,9 @@ enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,
                           struct err *e)
 {
     bool found;
-    enum status st = query_first(s, Q_CHANGES, &found, e, "iii", memory,
-                                 adds_after, removes_after);
+    enum status st = query_first(s, Q_CHANGES,
+                                 SQL(memory, adds_after, removes_after), &found,
+                                 e);
 
     while (!st && found) {
         st = report_change(s, s->stmt[Q_CHANGES], fn, user, e);
@@ -104,14 +105,14 @@ enum status store_changes(struct store *s, int64_t memory, int64_t adds_after,
 enum status store_count_adds(struct store *s, int64_t memory,
                              int64_t adds_after, int64_t *n, struct err *e)
 {
-    return query_int(s, Q_CHANGE_COUNT, n, e, "ii", memory, adds_after);
+    return query_int(s, Q_CHANGE_COUNT, SQL(memory, adds_after), n, e);
 }
 
 enum status store_scan(struct store *s, int64_t memory, change_fn *fn,
                        void *user, struct err *e)
 {
     bool found;
-    enum status st = query_first(s, Q_SCAN, &found, e, "i", memory);
+    enum status st = query_first(s, Q_SCAN, SQL(memory), &found, e);
 
     return st ? st : report_adds(s, Q_SCAN, found, 0, fn, user, e);
 }
@@ -130,8 +131,8 @@ static enum status read_manifest_row(struct store *s, int64_t memory,
 {
     sqlite3_stmt *row;
     bool found;
-    enum status st = query_first(s, Q_MANIFEST, &found, e, "ii", memory,
-                                 (int64_t)analyzer);
+    enum status st = query_first(s, Q_MANIFEST, SQL(memory, analyzer), &found,
+                                 e);
 
     memset(m, 0, sizeof *m);
     if (st || !found) return st;
@@ -150,8 +151,8 @@ static enum status read_segments(struct store *s, int64_t memory,
     sqlite3_stmt *row;
     size_t cap = 0;
     bool found;
-    enum status st = query_first(s, Q_MANIFEST_SEGMENTS, &found, e, "ii",
-                                 memory, (int64_t)analyzer);
+    enum status st = query_first(s, Q_MANIFEST_SEGMENTS, SQL(memory, analyzer),
+                                 &found, e);
 
     while (!st && found) {
         row = s->stmt[Q_MANIFEST_SEGMENTS];
@@ -189,22 +190,20 @@ enum status manifest_generation(struct store *s, int64_t memory,
                                 uint64_t analyzer, int64_t *generation,
                                 struct err *e)
 {
-    return query_int(s, Q_MANIFEST, generation, e, "ii", memory,
-                     (int64_t)analyzer);
+    return query_int(s, Q_MANIFEST, SQL(memory, analyzer), generation, e);
 }
 
 static enum status write_segments(struct store *s, int64_t memory,
                                   uint64_t analyzer, const struct manifest *m,
                                   struct err *e)
 {
-    enum status st = query_run(s, Q_SEGMENT_DELETE, e, "ii", memory,
-                               (int64_t)analyzer);
+    enum status st = query_run(s, Q_SEGMENT_DELETE, SQL(memory, analyzer), e);
 
     assert(store_in_write(s) && (m->segments || !m->n_segments));
     for (size_t i = 0; !st && i < m->n_segments; i++)
-        st = query_run(s, Q_SEGMENT_ADD, e, "iiiiii", memory,
-                       (int64_t)analyzer, (int64_t)i, m->segments[i].number,
-                       m->segments[i].docs, (int64_t)m->segments[i].checksum);
+        st = query_run(s, Q_SEGMENT_ADD,
+                       SQL(memory, analyzer, i, m->segments[i].number,
+                           m->segments[i].docs, m->segments[i].checksum), e);
     return st;
 }
 
@@ -222,16 +221,16 @@ static enum status trim_log(struct store *s, int64_t memory,
 
     assert(store_in_write(s) && s->max_log >= 0);
     while (!st && found) {
-        st = query_first(s, Q_LAGGARD, &found, e, "iii", memory,
-                         (int64_t)analyzer, s->max_log);
+        st = query_first(s, Q_LAGGARD, SQL(memory, analyzer, s->max_log),
+                         &found, e);
         if (st || !found) break;
         row = s->stmt[Q_LAGGARD];
         laggard = sqlite3_column_int64(row, 0);
         query_end(s, Q_LAGGARD);
-        st = query_run(s, Q_MANIFEST_DELETE, e, "ii", memory, laggard);
-        if (!st) st = query_run(s, Q_SEGMENT_DELETE, e, "ii", memory, laggard);
+        st = query_run(s, Q_MANIFEST_DELETE, SQL(memory, laggard), e);
+        if (!st) st = query_run(s, Q_SEGMENT_DELETE, SQL(memory, laggard), e);
     }
-    return st ? st : query_run(s, Q_TRIM, e, "i", memory);
+    return st ? st : query_run(s, Q_TRIM, SQL(memory), e);
 }
 
 /* No two manifests of a file ever have the same generation. So a manifest that
@@ -250,10 +249,10 @@ store_index_write_manifest(struct store *s, int64_t memory, uint64_t analyzer,
     if (!st && now != expected)
         st = err_set(e, ST_CANCELED, "%s: another process has changed the "
                      "index meanwhile", s->path);
-    if (!st) st = query_int(s, Q_GENERATION, &generation, e, "");
+    if (!st) st = query_int(s, Q_GENERATION, SQL_NONE, &generation, e);
     if (!st)
-        st = query_run(s, Q_MANIFEST_SET, e, "iiiii", memory,
-                       (int64_t)analyzer, generation, m->seq, m->clean);
+        st = query_run(s, Q_MANIFEST_SET,
+                       SQL(memory, analyzer, generation, m->seq, m->clean), e);
     if (!st) st = write_segments(s, memory, analyzer, m, e);
     if (!st) st = trim_log(s, memory, analyzer, e);
     if (!st) m->generation = generation;
@@ -278,7 +277,7 @@ enum status store_live_segments(struct store *s, int64_t **numbers, size_t *n,
 {
     size_t cap = 0;
     bool found;
-    enum status st = query_first(s, Q_SEGMENT_LIST, &found, e, "");
+    enum status st = query_first(s, Q_SEGMENT_LIST, SQL_NONE, &found, e);
 
     *numbers = NULL;
     *n = 0;
@@ -304,7 +303,7 @@ enum status store_index_segments(struct store *s,
 {
     size_t cap = 0;
     bool found;
-    enum status st = query_first(s, Q_SEGMENT_ROWS, &found, e, "");
+    enum status st = query_first(s, Q_SEGMENT_ROWS, SQL_NONE, &found, e);
 
     *list = NULL;
     *n = 0;

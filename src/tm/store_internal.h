@@ -1,5 +1,7 @@
 /* store_internal.h - declarations shared by the store_*.c files and recover.c.
  *
+ * Also for: recover.
+ *
  * Visibility is decided in one place, batch.state. A pair is visible when its
  * batch is BATCH_DONE. A text is visible when the batch that created it (its
  * id >> 32) is done and the text is not hidden. A text is hidden when it has
@@ -30,6 +32,7 @@
 #include <sqlite3.h>
 
 #include "base/invariant.h"
+#include "base/sql.h"
 #include "base/strbuf.h"
 #include "tm/store.h"
 
@@ -338,36 +341,20 @@ enum status store_damaged(const char *path, const char *why, struct err *e);
 /* Creates an empty database file; see sqlfile_make. */
 int store_make_file(const char *path, sqlite3 **db);
 
-/* A time as it is stored: `given`, whole seconds that came with the pair, if
- * that is not 0; otherwise `clock`, with its fraction, if that is not 0;
- * otherwise NULL. The fraction distinguishes pairs that were stored within one
- * second; a reader that asks SQLite for an integer gets whole seconds. */
-struct stamp {
-    int64_t given;
-    double clock;
-};
-
-/* Runs statement q to its end. `types` has one letter for each parameter of
- * the statement, and the values follow in that order:
- *   i  int64_t
- *   n  int64_t; 0 becomes NULL
- *   t  struct str; an empty one becomes NULL
- *   x  struct str; an empty one stays an empty text
- *   z  const char *; may be NULL
- *   s  struct stamp */
-enum status query_run(struct store *s, enum query q, struct err *e,
-                      const char *types, ...);
+/* Runs statement q to its end with these values (base/sql.h). */
+enum status query_run(struct store *s, enum query q, struct sql_values values,
+                      struct err *e);
 /* Runs statement q up to its first row. The columns are in s->stmt[q] until
  * query_next or query_end. When *found is false, or after an error, the
  * statement has ended already and query_end is not needed. */
-enum status query_first(struct store *s, enum query q, bool *found,
-                        struct err *e, const char *types, ...);
+enum status query_first(struct store *s, enum query q,
+                        struct sql_values values, bool *found, struct err *e);
 enum status query_next(struct store *s, enum query q, bool *found,
                        struct err *e);
 void query_end(struct store *s, enum query q);
 /* The first column of the only row; 0 when there is no row. */
-enum status query_int(struct store *s, enum query q, int64_t *value,
-                      struct err *e, const char *types, ...);
+enum status query_int(struct store *s, enum query q, struct sql_values values,
+                      int64_t *value, struct err *e);
 struct str column_str(sqlite3_stmt *st, int column);    /* NULL: empty */
 
 const char *store_sql(enum query q);

@@ -43,17 +43,17 @@ static enum status wipe_pairs(struct store *s, int64_t batch, int64_t from,
                               struct err *e)
 {
     int64_t top, to;
-    enum status st = query_int(s, Q_PAIRS, &top, e, "");
+    enum status st = query_int(s, Q_PAIRS, SQL_NONE, &top, e);
 
     assert(s->wipe_rows > 0);
     for (; !st && from <= top && !wipe_time_is_up(s); from = to + 1) {
         to = from + s->wipe_rows - 1;
         st = op_begin(s, e);
         if (st) return st;
-        st = query_run(s, Q_WIPE_PAIRS, e, "iii", from, to, batch);
-        if (!st) st = query_run(s, Q_WIPE_HIDDEN_HASHES, e, "");
-        if (!st) st = query_run(s, Q_WIPE_HIDDEN, e, "");
-        if (!st) st = query_run(s, Q_HIDDEN_CLEAN, e, "");
+        st = query_run(s, Q_WIPE_PAIRS, SQL(from, to, batch), e);
+        if (!st) st = query_run(s, Q_WIPE_HIDDEN_HASHES, SQL_NONE, e);
+        if (!st) st = query_run(s, Q_WIPE_HIDDEN, SQL_NONE, e);
+        if (!st) st = query_run(s, Q_HIDDEN_CLEAN, SQL_NONE, e);
         st = op_end(s, st, e);
     }
     return st;
@@ -70,16 +70,13 @@ static enum status wipe_texts(struct store *s, int64_t batch, struct err *e)
     do {
         st = op_begin(s, e);
         if (st) return st;
-        st = query_run(s, Q_WIPE_PAIRS_OF, e, "ii", batch,
-                       (int64_t)s->wipe_rows);
+        st = query_run(s, Q_WIPE_PAIRS_OF, SQL(batch, s->wipe_rows), e);
         if (!st)
-            st = query_run(s, Q_WIPE_HASHES, e, "ii", batch,
-                           (int64_t)s->wipe_rows);
+            st = query_run(s, Q_WIPE_HASHES, SQL(batch, s->wipe_rows), e);
         if (!st)
-            st = query_run(s, Q_WIPE_TEXTS, e, "ii", batch,
-                           (int64_t)s->wipe_rows);
+            st = query_run(s, Q_WIPE_TEXTS, SQL(batch, s->wipe_rows), e);
         n = sqlite3_changes(s->db);
-        if (!st) st = query_run(s, Q_HIDDEN_CLEAN, e, "");
+        if (!st) st = query_run(s, Q_HIDDEN_CLEAN, SQL_NONE, e);
         st = op_end(s, st, e);
     } while (!st && n && !wipe_time_is_up(s));
     return st;
@@ -90,7 +87,7 @@ static enum status delete_batch(struct store *s, int64_t batch, struct err *e)
     int64_t first_pair;
     int state;
     bool found;
-    enum status st = query_first(s, Q_BATCH_STATE, &found, e, "i", batch);
+    enum status st = query_first(s, Q_BATCH_STATE, SQL(batch), &found, e);
 
     if (st || !found) return st;
     state = sqlite3_column_int(s->stmt[Q_BATCH_STATE], 0);
@@ -102,7 +99,7 @@ static enum status delete_batch(struct store *s, int64_t batch, struct err *e)
     if (st || wipe_time_is_up(s)) return st;
     st = op_begin(s, e);
     if (st) return st;
-    return op_end(s, query_run(s, Q_BATCH_DELETE, e, "i", batch), e);
+    return op_end(s, query_run(s, Q_BATCH_DELETE, SQL(batch), e), e);
 }
 
 enum status batch_wipe(struct store *s, int64_t batch, double seconds,
@@ -135,17 +132,16 @@ static enum status sweep_batch(struct store *s, int64_t batch, struct err *e)
 static enum status sweep_memories(struct store *s, struct err *e)
 {
     int64_t memory = 0;
-    enum status st = query_int(s, Q_MEMORY_DROPPED, &memory, e, "");
+    enum status st = query_int(s, Q_MEMORY_DROPPED, SQL_NONE, &memory, e);
 
     while (!st && memory && !wipe_time_is_up(s)) {
         st = op_begin(s, e);
         if (st) return st;
-        st = query_run(s, Q_WIPE_CHANGES, e, "ii", memory,
-                       (int64_t)s->wipe_rows);
+        st = query_run(s, Q_WIPE_CHANGES, SQL(memory, s->wipe_rows), e);
         if (!st && !sqlite3_changes(s->db))
-            st = query_run(s, Q_MEMORY_DELETE, e, "i", memory);
+            st = query_run(s, Q_MEMORY_DELETE, SQL(memory), e);
         st = op_end(s, st, e);
-        if (!st) st = query_int(s, Q_MEMORY_DROPPED, &memory, e, "");
+        if (!st) st = query_int(s, Q_MEMORY_DROPPED, SQL_NONE, &memory, e);
     }
     return st;
 }
@@ -157,7 +153,7 @@ enum status store_sweep(struct store *s, double seconds, struct err *e)
 
     set_wipe_limit(s, seconds);
     do {
-        st = query_int(s, Q_BATCH_NOT_DONE, &batch, e, "i", batch);
+        st = query_int(s, Q_BATCH_NOT_DONE, SQL(batch), &batch, e);
         if (!st && batch) st = sweep_batch(s, batch, e);
     } while (!st && batch && !wipe_time_is_up(s));
     if (!st) st = sweep_memories(s, e);

@@ -52,7 +52,7 @@ static enum status check_name_free(struct store *s, const char *name,
                                    int64_t id, struct err *e)
 {
     int64_t other;
-    enum status st = query_int(s, Q_MEMORY_NAMED, &other, e, "z", name);
+    enum status st = query_int(s, Q_MEMORY_NAMED, SQL(name), &other, e);
 
     if (!st && other && other != id)
         st = err_set(e, ST_ARGUMENT, "%s: a memory named \"%s\" exists "
@@ -86,7 +86,7 @@ enum status memory_get(struct store *s, int64_t id, struct memory_info *out,
                        struct err *e)
 {
     bool found;
-    enum status st = query_first(s, Q_MEMORY, &found, e, "i", id);
+    enum status st = query_first(s, Q_MEMORY, SQL(id), &found, e);
 
     if (st) return st;
     if (!found)
@@ -102,7 +102,7 @@ enum status store_memory_list(struct store *s, struct memory_info **list,
 {
     size_t cap = 0;
     bool found;
-    enum status st = query_first(s, Q_MEMORIES, &found, e, "");
+    enum status st = query_first(s, Q_MEMORIES, SQL_NONE, &found, e);
 
     *list = NULL;
     *n = 0;
@@ -148,7 +148,7 @@ enum status store_memory_find(struct store *s, const char *name,
                               struct memory_info *out, struct err *e)
 {
     int64_t id;
-    enum status st = query_int(s, Q_MEMORY_NAMED, &id, e, "z", name);
+    enum status st = query_int(s, Q_MEMORY_NAMED, SQL(name), &id, e);
 
     if (st) return st;
     return id ? memory_get(s, id, out, e) : no_such_memory(s, name, e);
@@ -164,7 +164,7 @@ enum status store_memory_counts(struct store *s, int64_t memory,
     memset(out, 0, sizeof *out);
     st = store_begin_read(s, e);
     if (st) return st;
-    st = query_first(s, Q_COUNT_TEXTS, &found, e, "i", memory);
+    st = query_first(s, Q_COUNT_TEXTS, SQL(memory), &found, e);
     if (!st && found) {
         row = s->stmt[Q_COUNT_TEXTS];
         out->texts = sqlite3_column_int64(row, 0);
@@ -172,7 +172,7 @@ enum status store_memory_counts(struct store *s, int64_t memory,
         out->target_bytes = sqlite3_column_int64(row, 2);
         query_end(s, Q_COUNT_TEXTS);
     }
-    if (!st) st = query_int(s, Q_COUNT_PAIRS, &out->pairs, e, "i", memory);
+    if (!st) st = query_int(s, Q_COUNT_PAIRS, SQL(memory), &out->pairs, e);
     end = store_commit(s, st ? NULL : e);
     return st ? st : end;
 }
@@ -191,10 +191,11 @@ enum status store_memory_create(struct store *s,
     if (st) return st;
     st = check_name_free(s, m->name, 0, e);
     if (!st)
-        st = query_int(s, Q_MEMORY_ADD, id, e, "zttiii", m->name,
-                       str_of(m->source_lang), str_of(m->target_lang),
-                       (int64_t)m->priority, (int64_t)m->keep_duplicates,
-                       now_seconds());
+        st = query_int(s, Q_MEMORY_ADD,
+                       SQL(m->name, sql_text_or_null(str_of(m->source_lang)),
+                           sql_text_or_null(str_of(m->target_lang)),
+                           m->priority, m->keep_duplicates,
+                           now_seconds()), id, e);
     return op_end(s, st, e);
 }
 
@@ -209,9 +210,11 @@ enum status store_memory_update(struct store *s, const struct memory_info *m,
     st = memory_get(s, m->id, &old, e);
     if (!st) st = check_name_free(s, m->name, m->id, e);
     if (!st)
-        st = query_run(s, Q_MEMORY_SET, e, "iztti", m->id, m->name,
-                       str_of(m->source_lang), str_of(m->target_lang),
-                       (int64_t)m->priority);
+        st = query_run(s, Q_MEMORY_SET,
+                       SQL(m->id, m->name,
+                           sql_text_or_null(str_of(m->source_lang)),
+                           sql_text_or_null(str_of(m->target_lang)),
+                           m->priority), e);
     return op_end(s, st, e);
 }
 
@@ -224,10 +227,10 @@ static enum status mark_dropped(struct store *s, int64_t memory,
     enum status st = memory_get(s, memory, &old, e);
 
     assert(store_in_write(s));
-    if (!st) st = query_run(s, Q_MEMORY_DROP, e, "i", memory);
-    if (!st) st = query_run(s, Q_MEMORY_DROP_BATCHES, e, "i", memory);
-    if (!st) st = query_run(s, Q_MANIFEST_DROP, e, "i", memory);
-    if (!st) st = query_run(s, Q_SEGMENT_DROP, e, "i", memory);
+    if (!st) st = query_run(s, Q_MEMORY_DROP, SQL(memory), e);
+    if (!st) st = query_run(s, Q_MEMORY_DROP_BATCHES, SQL(memory), e);
+    if (!st) st = query_run(s, Q_MANIFEST_DROP, SQL(memory), e);
+    if (!st) st = query_run(s, Q_SEGMENT_DROP, SQL(memory), e);
     return st;
 }
 

@@ -116,7 +116,7 @@ enum status report_damaged_text(struct store *s, int64_t text, struct err *e)
     int64_t pair = 0;
     char why[80];
 
-    if (!query_int(s, Q_PAIR_FIRST, &pair, NULL, "i", text) && pair)
+    if (!query_int(s, Q_PAIR_FIRST, SQL(text), &pair, NULL) && pair)
         return report_damaged_pair(s->path, pair, e);
     snprintf(why, sizeof why, "text %lld does not match its hash",
              (long long)text);
@@ -139,7 +139,7 @@ static enum status batch_visible(struct store *s, int64_t batch,
     enum status st = ST_OK;
 
     if (batch != current_batch)
-        st = query_int(s, Q_BATCH_STATE, &state, e, "i", batch);
+        st = query_int(s, Q_BATCH_STATE, SQL(batch), &state, e);
     *visible = state == BATCH_DONE;
     return st;
 }
@@ -151,8 +151,8 @@ enum status text_find(struct store *s, int64_t memory, const struct unit *u,
     sqlite3_stmt *row;
     int64_t at;
     bool found, visible = false;
-    enum status st = query_first(s, Q_TEXT_FIND, &found, e, "iii", hash,
-                                 memory, (int64_t)u->tagged);
+    enum status st = query_first(s, Q_TEXT_FIND, SQL(hash, memory, u->tagged),
+                                 &found, e);
 
     *id = 0;
     while (!st && found) {
@@ -174,23 +174,22 @@ enum status text_insert(struct store *s, int64_t id, int64_t memory,
                         const struct unit *u, int64_t hash, struct err *e)
 {
     assert(store_in_write(s));
-    return query_run(s, Q_TEXT_ADD, e, "iiiixx", id, memory, hash,
-                     (int64_t)u->tagged, u->source, u->target);
+    return query_run(s, Q_TEXT_ADD,
+                     SQL(id, memory, hash, u->tagged, u->source, u->target), e);
 }
 
 enum status hash_insert(struct store *s, int64_t hash, int64_t text,
                         struct err *e)
 {
     assert(store_in_write(s));
-    return query_run(s, Q_HASH_ADD, e, "ii", hash, text);
+    return query_run(s, Q_HASH_ADD, SQL(hash, text), e);
 }
 
 enum status text_equals(struct store *s, int64_t id, const struct unit *u,
                         bool *equal, struct err *e)
 {
     bool found;
-    enum status st = query_first(s, Q_TEXT_ROW, &found, e, "ii", id,
-                                 (int64_t)u->tagged);
+    enum status st = query_first(s, Q_TEXT_ROW, SQL(id, u->tagged), &found, e);
 
     *equal = !st && found && same_text(s->stmt[Q_TEXT_ROW], 1, u);
     if (!st && found) query_end(s, Q_TEXT_ROW);
@@ -199,10 +198,10 @@ enum status text_equals(struct store *s, int64_t id, const struct unit *u,
 
 enum status text_delete(struct store *s, int64_t text, struct err *e)
 {
-    enum status st = query_run(s, Q_HASH_DELETE, e, "i", text);
+    enum status st = query_run(s, Q_HASH_DELETE, SQL(text), e);
 
     assert(store_in_write(s));
-    return st ? st : query_run(s, Q_TEXT_DELETE, e, "i", text);
+    return st ? st : query_run(s, Q_TEXT_DELETE, SQL(text), e);
 }
 
 /* The batch for a single add: the newest batch of the memory if that is not an
@@ -213,7 +212,7 @@ static enum status batch_for_single_adds(struct store *s, int64_t memory,
 {
     sqlite3_stmt *row;
     bool found;
-    enum status st = query_first(s, Q_BATCH_NEWEST, &found, e, "i", memory);
+    enum status st = query_first(s, Q_BATCH_NEWEST, SQL(memory), &found, e);
 
     assert(store_in_write(s));
     *batch = 0;
@@ -226,9 +225,9 @@ static enum status batch_for_single_adds(struct store *s, int64_t memory,
         query_end(s, Q_BATCH_NEWEST);
     }
     if (!st && !*batch)
-        st = query_int(s, Q_BATCH_ADD, batch, e, "iiizi", memory, (int64_t)0,
-                       (int64_t)BATCH_DONE, (const char *)NULL,
-                       now_seconds());
+        st = query_int(s, Q_BATCH_ADD,
+                       SQL(memory, 0, BATCH_DONE, sql_null(), now_seconds()),
+                       batch, e);
     return st;
 }
 
@@ -238,12 +237,12 @@ static enum status add_visible_text(struct store *s, int64_t memory,
                                     int64_t hash, int64_t *id, struct err *e)
 {
     int64_t count, seq;
-    enum status st = query_int(s, Q_BATCH_TEXT, &count, e, "i", batch);
+    enum status st = query_int(s, Q_BATCH_TEXT, SQL(batch), &count, e);
 
     *id = batch << 32 | count;
     if (!st) st = text_insert(s, *id, memory, u, hash, e);
     if (!st) st = hash_insert(s, hash, *id, e);
-    if (!st) st = query_int(s, Q_CHANGE_ADD, &seq, e, "iii", memory, *id, *id);
+    if (!st) st = query_int(s, Q_CHANGE_ADD, SQL(memory, *id, *id), &seq, e);
     return st;
 }
 
@@ -270,15 +269,15 @@ static enum status text_lost_pair(struct store *s, int64_t text,
                                   struct err *e)
 {
     int64_t visible;
-    enum status st = query_int(s, Q_TEXT_SEEN, &visible, e, "i", text);
+    enum status st = query_int(s, Q_TEXT_SEEN, SQL(text), &visible, e);
 
     assert(store_in_write(s));
     if (st || visible) return st;
-    st = query_run(s, Q_CHANGE_REMOVE, e, "i", text);
+    st = query_run(s, Q_CHANGE_REMOVE, SQL(text), e);
     if (!st) st = text_delete(s, text, e);
     if (st || sqlite3_changes(s->db)) return st;
-    st = query_run(s, Q_TEXT_HIDE, e, "i", text);
-    if (!st) st = query_run(s, Q_HIDDEN_ADD, e, "i", text);
+    st = query_run(s, Q_TEXT_HIDE, SQL(text), e);
+    if (!st) st = query_run(s, Q_HIDDEN_ADD, SQL(text), e);
     return st;
 }
 
@@ -287,6 +286,12 @@ static enum status text_lost_pair(struct store *s, int64_t text,
 static struct str null_if_equal(struct str v, const char *usual)
 {
     return str_eq(v, str_of(usual)) ? (struct str){ NULL, 0 } : v;
+}
+
+/* The column of a language: NULL if it is that of the memory. */
+static struct sql_value lang_value(struct str lang, const char *of_memory)
+{
+    return sql_text_or_null(null_if_equal(lang, of_memory));
 }
 
 /* Whether all columns with metadata are NULL. */
@@ -299,29 +304,37 @@ static bool is_plain_pair(const struct pair_row *r,
            !null_if_equal(u->target_lang, m->target_lang).n;
 }
 
+/* Times are stored in seconds: whole ones if the time came with the pair, and
+ * with a fraction if it is that of our clock. The fraction distinguishes pairs
+ * that were stored within one second; a reader that asks SQLite for an integer
+ * gets whole seconds. */
+static struct sql_value clock_value(double now)
+{
+    return now > 0 ? sql_real(now) : sql_null();
+}
+
 /* The column `created`. A pair that comes without a time of creation gets the
  * present time if it is added on its own (r->now), else NULL. NULL stands for
  * the time of the batch; it is also stored if the two times are equal. */
-static struct stamp created_stamp(const struct pair_row *r,
-                                  const struct unit *u)
+static struct sql_value created_value(const struct pair_row *r,
+                                      const struct unit *u)
 {
-    if (!u->created) return (struct stamp){ 0, r->now };
-    return (struct stamp){ u->created != r->batch_created ? u->created : 0,
-                           0 };
+    if (!u->created) return clock_value(r->now);
+    return u->created != r->batch_created ? sql_int(u->created) : sql_null();
 }
 
 /* The column `changed`. NULL stands for the time of creation; it is stored if
  * the two times are equal, or if the pair comes without a time of change. One
  * exception: a pair that is added on its own with a time of creation only gets
  * the present time. */
-static struct stamp changed_stamp(const struct pair_row *r,
-                                  const struct unit *u)
+static struct sql_value changed_value(const struct pair_row *r,
+                                      const struct unit *u)
 {
     int64_t created = u->created || r->now > 0 ? u->created
                                                : r->batch_created;
 
-    if (!u->changed) return (struct stamp){ 0, u->created ? r->now : 0 };
-    return (struct stamp){ u->changed != created ? u->changed : 0, 0 };
+    if (!u->changed) return u->created ? clock_value(r->now) : sql_null();
+    return u->changed != created ? sql_int(u->changed) : sql_null();
 }
 
 enum status pair_insert(struct store *s, const struct pair_row *r,
@@ -330,14 +343,18 @@ enum status pair_insert(struct store *s, const struct pair_row *r,
 {
     assert(store_in_write(s));
     if (is_plain_pair(r, m, u))
-        return query_run(s, Q_PAIR_ADD_PLAIN, e, "iiin", r->id, r->text,
-                         r->batch, r->position);
-    return query_run(s, Q_PAIR_ADD, e, "iiintttsstttt", r->id, r->text,
-                     r->batch, r->position, u->document, u->id, u->author,
-                     created_stamp(r, u), changed_stamp(r, u),
-                     null_if_equal(u->source_lang, m->source_lang),
-                     null_if_equal(u->target_lang, m->target_lang), u->extra,
-                     str_of(r->origin));
+        return query_run(s, Q_PAIR_ADD_PLAIN,
+                         SQL(r->id, r->text, r->batch,
+                             sql_int_or_null(r->position)), e);
+    return query_run(s, Q_PAIR_ADD,
+                     SQL(r->id, r->text, r->batch, sql_int_or_null(r->position),
+                         sql_text_or_null(u->document), sql_text_or_null(u->id),
+                         sql_text_or_null(u->author),
+                         created_value(r, u), changed_value(r, u),
+                         lang_value(u->source_lang, m->source_lang),
+                         lang_value(u->target_lang, m->target_lang),
+                         sql_text_or_null(u->extra),
+                         sql_text_or_null(str_of(r->origin))), e);
 }
 
 static enum status add_pair(struct store *s, int64_t memory,
@@ -350,7 +367,7 @@ static enum status add_pair(struct store *s, int64_t memory,
 
     if (!st) st = batch_for_single_adds(s, memory, &r.batch, e);
     if (!st) st = find_or_add_text(s, &m, r.batch, u, &r.text, e);
-    if (!st) st = query_int(s, Q_PAIR_ID, &r.id, e, "");
+    if (!st) st = query_int(s, Q_PAIR_ID, SQL_NONE, &r.id, e);
     if (!st) st = pair_insert(s, &r, &m, u, e);
     *id = r.id;
     return st;
@@ -371,7 +388,7 @@ static enum status find_pair(struct store *s, int64_t id, int64_t *text,
                              int64_t *memory, struct err *e)
 {
     bool found;
-    enum status st = query_first(s, Q_PAIR_TEXT, &found, e, "i", id);
+    enum status st = query_first(s, Q_PAIR_TEXT, SQL(id), &found, e);
 
     if (st) return st;
     if (!found)
@@ -383,6 +400,15 @@ static enum status find_pair(struct store *s, int64_t id, int64_t *text,
     return ST_OK;
 }
 
+enum status store_pair_memory(struct store *s, int64_t id, int64_t *memory,
+                              struct err *e)
+{
+    int64_t text;
+
+    *memory = 0;
+    return find_pair(s, id, &text, memory, e);
+}
+
 /* Whether the text equals that of u already. */
 static enum status text_unchanged(struct store *s, int64_t text,
                                   const struct unit *u, bool *same,
@@ -390,7 +416,7 @@ static enum status text_unchanged(struct store *s, int64_t text,
 {
     sqlite3_stmt *row;
     bool found;
-    enum status st = query_first(s, Q_TEXT_GET, &found, e, "i", text);
+    enum status st = query_first(s, Q_TEXT_GET, SQL(text), &found, e);
 
     *same = false;
     if (st || !found) return st;
@@ -415,13 +441,15 @@ static enum status replace_pair(struct store *s, int64_t id,
     if (!st && !same) st = batch_for_single_adds(s, memory, &batch, e);
     if (!st && !same) st = find_or_add_text(s, &m, batch, u, &text, e);
     if (!st)
-        st = query_run(s, Q_PAIR_SET, e, "iisititt" "ttt", id, text,
-                       (struct stamp){ 0, now_exact() },
-                       (int64_t)(u->source_lang.n != 0),
-                       null_if_equal(u->source_lang, m.source_lang),
-                       (int64_t)(u->target_lang.n != 0),
-                       null_if_equal(u->target_lang, m.target_lang), u->id,
-                       u->document, u->author, u->extra);
+        st = query_run(s, Q_PAIR_SET,
+                       SQL(id, text, now_exact(), u->source_lang.n != 0,
+                           lang_value(u->source_lang, m.source_lang),
+                           u->target_lang.n != 0,
+                           lang_value(u->target_lang, m.target_lang),
+                           sql_text_or_null(u->id),
+                           sql_text_or_null(u->document),
+                           sql_text_or_null(u->author),
+                           sql_text_or_null(u->extra)), e);
     if (!st && text != old) st = text_lost_pair(s, old, e);
     return st;
 }
@@ -441,7 +469,7 @@ static enum status delete_pair(struct store *s, int64_t id, struct err *e)
     int64_t text = 0, memory;
     enum status st = find_pair(s, id, &text, &memory, e);
 
-    if (!st) st = query_run(s, Q_PAIR_DELETE, e, "i", id);
+    if (!st) st = query_run(s, Q_PAIR_DELETE, SQL(id), e);
     if (!st) st = text_lost_pair(s, text, e);
     return st;
 }
@@ -608,7 +636,7 @@ static bool copy_pair_strings(struct store *s, struct pair *p)
 static enum status get_pair(struct store *s, int64_t id, struct pair *out,
                             bool *found, struct err *e)
 {
-    enum status st = query_first(s, Q_PAIR_GET, found, e, "i", id);
+    enum status st = query_first(s, Q_PAIR_GET, SQL(id), found, e);
 
     memset(out, 0, sizeof *out);
     if (st || !*found) return st;
@@ -637,7 +665,7 @@ enum status store_text_pair(struct store *s, int64_t text, struct pair *out,
 {
     int64_t id;
     bool found;
-    enum status st = query_first(s, Q_PAIR_FIRST, &found, e, "i", text);
+    enum status st = query_first(s, Q_PAIR_FIRST, SQL(text), &found, e);
 
     memset(out, 0, sizeof *out);
     *n = 0;
@@ -655,7 +683,7 @@ enum status store_text_confirmed(struct store *s, int64_t text,
 {
     sqlite3_stmt *row;
     bool found;
-    enum status st = query_first(s, Q_PAIR_CONFIRMED, &found, e, "i", text);
+    enum status st = query_first(s, Q_PAIR_CONFIRMED, SQL(text), &found, e);
 
     *out = (struct confirmation){ 0 };
     if (st || !found) return st;
@@ -673,7 +701,7 @@ enum status store_text(struct store *s, int64_t text, struct str *source,
                        struct err *e)
 {
     struct str *const both[] = { source, target };
-    enum status st = query_first(s, Q_TEXT_GET, found, e, "i", text);
+    enum status st = query_first(s, Q_TEXT_GET, SQL(text), found, e);
 
     if (st || !*found) return st;
     if (!text_row_sound(s->stmt[Q_TEXT_GET], 0)) {

@@ -8,7 +8,7 @@
 #include "base/invariant.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "formats/tags.h"
+#include "pair/tags.h"
 
 #define SYMFILE_MAGIC "SKMTSYM"
 #define SYMFILE_VERSION 1

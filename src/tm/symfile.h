@@ -13,7 +13,7 @@
 #include "tm/store.h"
 #include "text/subword.h"
 
-struct symfile;
+struct symfile;                 /* opaque */
 
 /* ST_FORMAT: the file is missing, damaged, or belongs to another segment. */
 enum status symfile_open(struct symfile **out, const char *path,

@@ -1,28 +1,16 @@
-/* tmfile.c - keeps a store, its indexes, the retriever and the merger together
- * and up to date. tmfile.h states the invariants. Retrieval itself is in
- * retrieve.c, and imports are in import.c. */
-#include "tm/tmfile.h"
-
+/* tmfile.c - opens a memory file, finds its memories, keeps track of those in
+ * use and of their indexes, and maintains them. tmfile_internal.h states the
+ * invariants. Changes of pairs are in tmfile_changes.c, searching in
+ * tmfile_source.c, and imports in tmfile_import.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/invariant.h"
-#include "base/mem.h"
-#include "tm/merger.h"
-
-enum {
-    CHECK_EVERY = 256,          /* changes between two checks of a tail */
-    TAIL_LIMIT = 2048           /* texts in the tail that make a segment */
-};
-#define MERGE_EVERY_SECONDS 0.5 /* between two merge requests of searches */
+#include "tm/tmfile_internal.h"
 
 bool tmfile_sound(const struct tmfile *t)
 {
-    if (t->depth < 0 || (t->depth && !store_inside(t->store))) return false;
-    for (size_t i = 0; t->retriever && i < t->n; i++)
-        if (!t->indexes[i]) return false;
-    return true;
+    return t->depth >= 0 && (!t->depth || store_inside(t->store));
 }
 
 /* ---- open and close ------------------------------------------------------ */
@@ -35,6 +23,7 @@ enum status tmfile_open(struct tmfile **out, const char *path,
 
     *out = NULL;
     if (!t) return err_nomem(e, "a translation memory");
+    t->source.ops = &tmfile_source_ops;
     t->all = t->stale = true;
     st = store_open(&t->store, path, mode, e);
     if (st) tmfile_close(t);
@@ -42,32 +31,40 @@ enum status tmfile_open(struct tmfile **out, const char *path,
     return st;
 }
 
-/* The next search opens the indexes again. */
-static void close_indexes(struct tmfile *t)
-{
-    retriever_free(t->retriever);
-    t->retriever = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        index_close(t->indexes[i]);
-        t->indexes[i] = NULL;
-    }
-}
-
-static void check_tails(struct tmfile *t, int64_t least);
-
 void tmfile_close(struct tmfile *t)
 {
     if (!t) return;
     if (t->depth) tmfile_rollback(t);
-    if (t->store) check_tails(t, 1);
-    close_indexes(t);
+    if (t->store) tmfile_check_tails(t, 1);
+    tmfile_close_indexes(t);
     free(t->infos);
     free(t->indexes);
     free(t->chosen);
     free(t->touched);
+    terms_release(&t->terms);
+    free(t->hits);
     merger_free(t->merger);
     store_close(t->store);
     free(t);
+}
+
+void tmfile_relaxed(struct tmfile *t, bool relaxed)
+{
+    store_relaxed(t->store, relaxed);
+}
+
+void tmfile_set_progress(struct tmfile *t, tm_progress_fn *fn, void *user)
+{
+    t->progress = fn;
+    t->user = user;
+}
+
+bool tmfile_has_progress(const struct tmfile *t) { return t->progress; }
+
+int tmfile_report(const struct tmfile *t, const char *what, uint64_t done,
+                  uint64_t total, uint64_t units)
+{
+    return t->progress ? t->progress(t->user, what, done, total, units) : 0;
 }
 
 /* ---- memories by name ---------------------------------------------------- */
@@ -145,6 +142,24 @@ enum status tmfile_find_or_make(struct tmfile *t, const char *name,
     return ST_OK;
 }
 
+enum status tmfile_list(struct tmfile *t, struct memory_info **list, size_t *n,
+                        struct err *e)
+{
+    return store_memory_list(t->store, list, n, e);
+}
+
+enum status tmfile_counts(struct tmfile *t, int64_t memory,
+                          struct memory_counts *out, struct err *e)
+{
+    return store_memory_counts(t->store, memory, out, e);
+}
+
+enum status tmfile_last_change(struct tmfile *t, int64_t memory, int64_t *seq,
+                               struct err *e)
+{
+    return store_last_change(t->store, memory, seq, e);
+}
+
 enum status tmfile_create(struct tmfile *t, const struct memory_info *settings,
                           struct err *e)
 {
@@ -170,130 +185,16 @@ enum status tmfile_drop(struct tmfile *t, const char *name, struct err *e)
     return st ? st : store_memory_drop(t->store, m.id, e);
 }
 
-/* ---- changes ------------------------------------------------------------- */
-
-enum status tmfile_begin(struct tmfile *t, struct err *e)
+void tmfile_drop_empty(struct tmfile *t, int64_t memory)
 {
-    enum status st = store_begin(t->store, e);
+    struct memory_counts c;
 
-    if (!st && !t->depth++) t->searched = false;
-    assert(tmfile_sound(t));
-    return st;
-}
-
-enum status tmfile_commit(struct tmfile *t, struct err *e)
-{
-    enum status st;
-
-    if (!t->depth)
-        return err_set(e, ST_ARGUMENT, "there is nothing to commit: no "
-                       "transaction was begun");
-    assert(tmfile_sound(t));
-    st = store_commit(t->store, e);
-    if (st) {
-        tmfile_rollback(t);
-        return st;
-    }
-    if (!--t->depth) check_tails(t, CHECK_EVERY);
-    return ST_OK;
-}
-
-/* Indexes that were searched inside the transaction contain texts that were
- * rolled back, so they are closed. */
-void tmfile_rollback(struct tmfile *t)
-{
-    if (!t->depth) return;
-    store_rollback(t->store);
-    t->depth = 0;
+    if (store_begin(t->store, NULL)) return;
+    if (store_memory_counts(t->store, memory, &c, NULL) || c.pairs ||
+        store_memory_drop(t->store, memory, NULL) ||
+        store_commit(t->store, NULL))
+        store_rollback(t->store);
     t->stale = true;
-    if (t->searched) close_indexes(t);
-}
-
-enum status tmfile_alone(const struct tmfile *t, const char *what,
-                         struct err *e)
-{
-    if (!t->depth) return ST_OK;
-    return err_set(e, ST_ARGUMENT, "%s cannot be part of a transaction: "
-                   "commit first", what);
-}
-
-void tmfile_changed(struct tmfile *t, int64_t memory)
-{
-    struct touched *it = NULL;
-
-    for (size_t i = 0; i < t->n_touched && !it; i++)
-        if (t->touched[i].memory == memory) it = &t->touched[i];
-    if (!it) {
-        if (!mem_grow(&t->touched, &t->touched_cap, t->n_touched + 1,
-                      sizeof *t->touched))
-            return;             /* another process will merge the tail */
-        it = &t->touched[t->n_touched++];
-        *it = (struct touched){ .memory = memory };
-    }
-    assert(it->changes >= 0 && t->n_touched <= t->touched_cap);
-    it->changes++;
-    if (!t->depth && it->changes >= CHECK_EVERY) check_tails(t, CHECK_EVERY);
-}
-
-/* ---- merging in the background ------------------------------------------- */
-
-static void request_merge(struct tmfile *t, int64_t memory,
-                          const struct analyzer *a)
-{
-    struct merge_job job = { .memory = memory, .analyzer = *a, .sw = t->sw,
-                             .tokenizer = t->tokenizer };
-
-    if (t->depth || !store_writable(t->store)) return;
-    if (!t->merger && merger_new(&t->merger, store_path(t->store), NULL))
-        return;
-    merger_poke(t->merger, &job);
-}
-
-/* Called after a search. When merging fails, or another process is merging,
- * asking again at every search would not help; so it asks at most every
- * MERGE_EVERY_SECONDS. */
-static void request_merges(struct tmfile *t)
-{
-    double now = clock_seconds();
-
-    if (now < t->merge_requested + MERGE_EVERY_SECONDS) return;
-    t->merge_requested = now;
-    for (size_t i = 0; i < t->n; i++)
-        if (index_wants_merge(t->indexes[i]))
-            request_merge(t, t->infos[i].id, &t->analyzer);
-}
-
-static void check_tail(struct tmfile *t, int64_t memory,
-                       const struct analyzer *a)
-{
-    struct manifest m = { 0 };
-    int64_t n = 0;
-
-    if (!manifest_read(t->store, memory, a->id, &m, NULL) &&
-        !store_count_adds(t->store, memory, m.seq, &n, NULL) && n > TAIL_LIMIT)
-        request_merge(t, memory, a);
-    manifest_release(&m);
-}
-
-/* Checks the tails of the memories that have had at least `least` changes. */
-static void check_tails(struct tmfile *t, int64_t least)
-{
-    const struct analyzer standard = { 0 };
-
-    for (size_t i = 0; i < t->n_touched; i++) {
-        struct touched *it = &t->touched[i];
-
-        if (it->changes < least) continue;
-        it->changes = 0;
-        check_tail(t, it->memory, &standard);
-        if (t->analyzer.id) check_tail(t, it->memory, &t->analyzer);
-    }
-}
-
-static void stop_merger(struct tmfile *t)
-{
-    merger_free(t->merger);
-    t->merger = NULL;
 }
 
 /* ---- the memories in use ------------------------------------------------- */
@@ -331,8 +232,7 @@ static enum status replace_memories(struct tmfile *t,
                 indexes[i] = t->indexes[k];
                 t->indexes[k] = NULL;
             }
-    close_indexes(t);
-    assert(!t->retriever);      /* it borrows the arrays */
+    tmfile_close_indexes(t);
     free(t->infos);
     free(t->indexes);
     t->infos = list;
@@ -341,8 +241,7 @@ static enum status replace_memories(struct tmfile *t,
     return ST_OK;
 }
 
-/* Reads the list of memories again if the store has changed. */
-static enum status follow_store(struct tmfile *t, struct err *e)
+enum status tmfile_follow(struct tmfile *t, struct err *e)
 {
     struct memory_info *list = NULL;
     size_t n = 0, used = 0;
@@ -389,33 +288,27 @@ enum status tmfile_use(struct tmfile *t, const char *const *names, size_t n,
     return ST_OK;
 }
 
-enum status tmfile_refresh(struct tmfile *t, struct err *e)
-{
-    return follow_store(t, e);
-}
+/* ---- indexes ------------------------------------------------------------- */
 
-const struct memory_info *tmfile_info(const struct tmfile *t, int64_t memory)
+void tmfile_close_indexes(struct tmfile *t)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (t->infos[i].id == memory) return &t->infos[i];
-    return NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        index_close(t->indexes[i]);
+        t->indexes[i] = NULL;
+    }
 }
-
-/* ---- searching ----------------------------------------------------------- */
 
 static int tmfile_index_progress(void *user, const char *what, uint64_t done,
                                  uint64_t total)
 {
-    struct tmfile *t = user;
-
-    return t->progress ? t->progress(t->user, what, done, total, 0) : 0;
+    return tmfile_report(user, what, done, total, 0);
 }
 
-static enum status open_indexes(struct tmfile *t, struct err *e)
+enum status tmfile_open_indexes(struct tmfile *t, struct err *e)
 {
     const struct index_options o = { .progress = tmfile_index_progress,
                                      .user = t };
-    enum status st = follow_store(t, e);
+    enum status st = tmfile_follow(t, e);
 
     t->searched = true;
     for (size_t i = 0; !st && i < t->n; i++)
@@ -423,41 +316,6 @@ static enum status open_indexes(struct tmfile *t, struct err *e)
             st = index_open(&t->indexes[i], t->store, t->infos[i].id,
                             &t->analyzer, &o, e);
     assert(st || t->n == 0 || t->indexes[t->n - 1]);
-    return st;
-}
-
-static enum status prepare_search(struct tmfile *t, const struct tm_query *q,
-                              struct err *e)
-{
-    enum status st;
-
-    if (t->analyzer.id != q->analyzer.id ||
-        t->analyzer.subword != q->analyzer.subword) {
-        close_indexes(t);
-        t->analyzer = q->analyzer;
-    }
-    if (t->sw != q->sw || t->tokenizer != q->tokenizer) {
-        retriever_free(t->retriever);
-        t->retriever = NULL;
-        t->sw = q->sw;
-        t->tokenizer = q->tokenizer;
-    }
-    st = open_indexes(t, e);
-    if (st || t->retriever) return st;
-    return retriever_new(&t->retriever, t->store, t->indexes, t->infos, t->n,
-                         &t->analyzer, t->sw, t->tokenizer, e);
-}
-
-enum status tmfile_search(struct tmfile *t, struct str text,
-                          const struct tm_query *q, struct matches *out,
-                          struct err *e)
-{
-    enum status st = prepare_search(t, q, e);
-
-    out->n = out->n_more = 0;
-    assert(st || (t->retriever && tmfile_sound(t)));
-    if (!st) st = retrieve(t->retriever, text, &q->o, out, e);
-    if (!st) request_merges(t);
     return st;
 }
 
@@ -470,7 +328,7 @@ enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
     enum status st;
 
     *n_problems = 0;
-    stop_merger(t);
+    tmfile_stop_merger(t);
     st = store_check(t->store, fn, user, n_problems, e);
     damaged = *n_problems > 0;
     if (!st) st = index_check_files(t->store, fn, user, n_problems, e);
@@ -479,7 +337,7 @@ enum status tmfile_check(struct tmfile *t, problem_fn *fn, void *user,
         err_clear(e);
         return ST_OK;
     }
-    if (!st) st = open_indexes(t, e);
+    if (!st) st = tmfile_open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++) {
         st = index_refresh(t->indexes[i], e);
         if (!st) st = index_check(t->indexes[i], fn, user, n_problems, e);
@@ -492,9 +350,9 @@ enum status tmfile_rebuild(struct tmfile *t, struct err *e)
     enum status st = tmfile_alone(t, "building the index", e);
 
     if (st) return st;
-    stop_merger(t);
+    tmfile_stop_merger(t);
     st = store_require_sound(t->store, "building the index", e);
-    if (!st) st = open_indexes(t, e);
+    if (!st) st = tmfile_open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++)
         st = index_rebuild(t->indexes[i], e);
     return st ? st : index_sweep(t->store, e);
@@ -505,9 +363,9 @@ enum status tmfile_compact(struct tmfile *t, struct err *e)
     enum status st = tmfile_alone(t, "compacting", e);
 
     if (st) return st;
-    stop_merger(t);
+    tmfile_stop_merger(t);
     st = store_require_sound(t->store, "compacting", e);
-    if (!st) st = open_indexes(t, e);
+    if (!st) st = tmfile_open_indexes(t, e);
     for (size_t i = 0; !st && i < t->n; i++) {
         st = index_refresh(t->indexes[i], e);
         if (!st) st = index_merge(t->indexes[i], true, e);
@@ -532,7 +390,7 @@ enum status tmfile_stats(struct tmfile *t, struct index_stats *out,
                          struct err *e)
 {
     struct index_stats one;
-    enum status st = open_indexes(t, e);
+    enum status st = tmfile_open_indexes(t, e);
 
     *out = (struct index_stats){ 0 };
     for (size_t i = 0; !st && i < t->n; i++) {
@@ -542,4 +400,20 @@ enum status tmfile_stats(struct tmfile *t, struct index_stats *out,
         add_stats(out, &one);
     }
     return st;
+}
+
+int64_t tmfile_disk_bytes(struct tmfile *t)
+{
+    return store_disk_bytes(t->store);
+}
+
+enum status tmfile_contradictions(struct tmfile *t, contradict_fn *fn,
+                                  void *user, int64_t *n_sources,
+                                  struct err *e)
+{
+    enum status st = tmfile_follow(t, e);
+
+    *n_sources = 0;
+    if (st) return st;
+    return contradict_list(t->store, t->infos, t->n, fn, user, n_sources, e);
 }

@@ -165,44 +165,13 @@ a file.)
 At a terminal, each translation can be edited. The edited text is stored and
 written; - stores nothing.
 
-  $ cat > talk.py <<'END'
-  > import os, pty, re, resource, sys
-  > def talk(argv, steps, term="xterm"):
-  >     pid, fd = pty.fork()
-  >     if pid == 0:
-  >         os.environ["TERM"] = term
-  >         os.execvp(argv[0], argv)
-  >     seen = b""
-  >     def until(what):
-  >         got = b""
-  >         while not (what.search(got) if isinstance(what, re.Pattern) else what in got):
-  >             try:
-  >                 part = os.read(fd, 4096)
-  >             except OSError:
-  >                 break
-  >             if not part:
-  >                 break
-  >             got += part
-  >         return got
-  >     for wait, send in steps:
-  >         seen += until(wait)
-  >         if callable(send):
-  >             send(pid)
-  >         else:
-  >             os.write(fd, send.encode())
-  >     seen += until(b"\0")
-  >     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-  >     # Of each line what stood there in the end.
-  >     for line in seen.decode().replace("\r\n", "\n").split("\n"):
-  >         print("|" + line.split("\033[K")[-1].split("\r")[0])
-  >     print("status", status)
-  > END
+  $ cp "$TOP/tests/cli/terminal.py" .
   $ cat > edit.py <<'END'
-  > from talk import talk
+  > from terminal import talk
   > HOME, END, RIGHT, WORD, DELETE = "\033[H", "\033[F", "\033[C", "\033[1;5C", "\033[3~"
   > talk(["skmt", "learn", "-M", "talk.tm", "three.de", "-o", "three.en"],
-  >      [(b"mat.\r\033[32C", "\x17rug." + HOME + DELETE + "t" + WORD + "se" + 4 * RIGHT + "s a\u0308\x7f\x08" + END + "!\x02\x08\n"),
-  >       (b"rug!\r\033[35C", "\x01\x0b-\n")])
+  >      [("mat.", "\x17rug." + HOME + DELETE + "t" + WORD + "se" + 4 * RIGHT + "s a\u0308\x7f\x08" + END + "!\x02\x08\n"),
+  >       ("rug!", "\x01\x0b-\n")])
   > END
   $ printf 'Die Katze sitzt auf der Matte.\n\nDie Katze sitzt auf der Matte.\nDie Katze sitzt auf der Matte.\tThe cat sits.\n' > three.de
   $ timeout 60 python3 edit.py
@@ -242,9 +211,9 @@ as in --explain.
   True
   $ cat > alt.py <<'END'
   > import re
-  > from talk import talk
+  > from terminal import talk
   > talk(["skmt", "learn", "-M", "alt.tm", "alt.de"],
-  >      [(b"it.\r\033[", "\x15-\n"), (re.compile(rb"%\)[^\0]*= [^\n]*\r\033\["), "\x15-\n")])
+  >      [(re.compile("^= .*\\.$"), "\x15-\n"), (re.compile("^= .*\\.$"), "\x15-\n")])
   > END
   $ timeout 60 python3 alt.py | grep -o '^|(.*'
   |(stored translation of the same sentence)
@@ -255,20 +224,20 @@ Sources can be typed, too, also longer than the screen. The last answer can be
 undone: the pair it replaced is restored, and its line is asked for again.
 
   $ cat > undo.py <<'END'
-  > from talk import talk
+  > from terminal import talk
   > cat = "Die Katze sitzt auf der Matte."
   > talk(["skmt", "learn", "-M", "talk.tm"],
-  >      [(b"> \r\033[2C", "/undo\n"), (b"> \r\033[2C", cat + "\n"), (b"sits.\r\033[", "\x15A cat. " + 30 * "word " + "\n"),
-  >       (b"> \r\033[2C", cat + "\n"), (b"\033[78C", "\x15/undo\n"), (b"sits.\r\033[", "\x15/undo\n"),
-  >       (b"sits.\r\033[", "\x15/undone\n"), (b"/undone\r\033[", "\x15First.\n"), (b"First.\r\033[", "\n"),
-  >       (b"> \r\033[2C", "/undo\n"), (b"First.\r\033[", "\x15The cat sits.\n"), (b"> \r\033[2C", "\x04")])
+  >      [("> ", "/undo\n"), ("> ", cat + "\n"), ("sits.", "\x15A cat. " + 30 * "word " + "\n"),
+  >       ("> ", cat + "\n"), ("word", "\x15/undo\n"), ("sits.", "\x15/undo\n"),
+  >       ("sits.", "\x15/undone\n"), ("/undone", "\x15First.\n"), ("First.", "\n"),
+  >       ("> ", "/undo\n"), ("First.", "\x15The cat sits.\n"), ("> ", "\x04")])
   > END
   $ timeout 60 python3 undo.py | tail -n +5
   |> /undo
   |there is no answer to undo
   |> Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
-  |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word 
+  |= A cat. word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word
   |stored as pair 3; it replaces 1 other translation
   |> Die Katze sitzt auf der Matte.
   |(stored translation of the same sentence)
@@ -297,7 +266,7 @@ undone: the pair it replaced is restored, and its line is asked for again.
   |(stored translation of the same sentence)
   |= The cat sits.
   |stored as pair 6; it replaces 1 other translation
-  |> 
+  |>
   |2 pairs stored in talk.tm
   |
   status 0
@@ -315,10 +284,10 @@ Undo restores every pair with its document and its author.
   > END
   $ cat > docs.py <<'END'
   > import re
-  > from talk import talk
+  > from terminal import talk
   > talk(["skmt", "learn", "-M", "docs.tm"],
-  >      [(b"> \r\033[2C", "Guten Morgen\n"), (re.compile(rb"= Good [a-z]*\r\033\["), "\x15Good morning\n"),
-  >       (b"> \r\033[2C", "/undo\n"), (re.compile(rb"undone[^\0]*= Good [a-z]*\r\033\["), "\x15\x04")])
+  >      [("> ", "Guten Morgen\n"), (re.compile("^= Good [a-z]*$"), "\x15Good morning\n"),
+  >       ("> ", "/undo\n"), (re.compile("^= Good [a-z]*$"), "\x15\x04")])
   > END
   $ timeout 60 python3 docs.py | grep -e 'stored as' -e undone
   |stored as pair 6; it replaces 2 other translations
@@ -335,9 +304,9 @@ translations. Undo restores them.
 
   $ skmt tm create both.tm > /dev/null; printf 'Guten Morgen\tGood hello\nGuten Morgen\tGood day\n' | skmt tm add both.tm > /dev/null
   $ cat > both.py <<'END'
-  > from talk import talk
+  > from terminal import talk
   > talk(["skmt", "learn", "-M", "both.tm"],
-  >      [(b"> ", "Guten Morgen\n"), (b"correction> ", "Good day\n"), (b"\n> ", "/undo\n"), (b"correction> ", "-\n"), (b"\n> ", "\x04")], "dumb")
+  >      [("> ", "Guten Morgen\n"), ("correction> ", "Good day\n"), ("> ", "/undo\n"), ("correction> ", "-\n"), ("> ", "\x04")], "dumb")
   > END
   $ timeout 60 python3 both.py | grep -e 'stored as' -e undone
   |already stored as pair 2; it replaces 1 other translation
@@ -354,11 +323,11 @@ one can be accepted.
   $ printf 'Guten Morgen!\n\nVielen Dank.\nVielen Dank.\nGuten Morgen!\n' > five.de
   $ cat > again.py <<'END'
   > import os, sys
-  > from talk import talk
+  > from terminal import talk
   > talk(["sh", "-c", sys.argv[1]],
-  >      [(b"morning!\r\033[", "\x15Wrong.\n"), (b"much.\r\033[", "\x15/undo\n"), (b"morning!\r\033[", "\x15Morning!\n"),
-  >       (b"much.\r\033[", "\x15/skip it\n"), (b"it\r\033[", "\x15//thanks\n"), (b"//thanks\r\033[", "\n"),
-  >       (b"Morning!\r\033[", "\x04")])
+  >      [("morning!", "\x15Wrong.\n"), ("much.", "\x15/undo\n"), ("morning!", "\x15Morning!\n"),
+  >       ("much.", "\x15/skip it\n"), ("it", "\x15//thanks\n"), ("//thanks", "\n"),
+  >       ("Morning!", "\x04")])
   > END
   $ for to in '-o five.en' '> five.en' '| cat > five.en'; do rm -rf five.tm* five.en; timeout 60 python3 again.py "skmt learn -M five.tm five.de $to" > screen; cat five.en; echo --; done
   Morning!
@@ -405,30 +374,66 @@ If the disk is full, the answer can be tried again.
 
   $ cat > full.py <<'END'
   > import re, resource
-  > from talk import talk
+  > from terminal import talk
   > def room(n): return lambda pid: resource.prlimit(pid, resource.RLIMIT_FSIZE, (n, resource.RLIM_INFINITY))
   > talk(["skmt", "learn", "-M", "talk.tm"],
-  >      [(b"> \r\033[2C", "Die Katze sitzt auf der Matte.\n"), (b"sits.\r\033[", room(1024)), (b"", "\x15Full.\n"),
-  >       (re.compile(b"not stored.*= Full.\r\033.7C", re.S), room(resource.RLIM_INFINITY)), (b"", "\n"), (b"> \r\033[2C", "\x04")])
+  >      [("> ", "Die Katze sitzt auf der Matte.\n"), ("sits.", room(1024)), ("", "\x15Full.\n"),
+  >       ("= Full.", room(resource.RLIM_INFINITY)), ("", "\n"), ("> ", "\x04")])
   > END
   $ timeout 60 python3 full.py | tail -n +7
   |= Full.
   |skmt: not stored: talk.tm: * (glob)
   |= Full.
   |stored as pair 7; it replaces 1 other translation
-  |> 
+  |>
   |1 pair stored in talk.tm
   |
   status 0
+
+The editor moves over whole characters, in any locale; earlier lines can be
+fetched. Ctrl-D and Ctrl-C end the dialog, also in the middle of a long line.
+
+  $ cat > keys.py <<'END'
+  > from terminal import talk
+  > UP, DOWN, LEFT, DELETE = "\033[A", "\033[B", "\033[D", "\033[3~"
+  > talk(["skmt", "learn", "-M", "keys.tm"],
+  >      [("> ", "Ja.\n"), ("= Yes.", "\x15Gr\u00f6\u00dfe: \u65e5\u672c\u8a9e!" + 3 * LEFT + "\x08" + DELETE + 3 * LEFT + "\x7fss\n"),
+  >       ("> ", UP + UP + "\n"), ("!", "\x15" + UP + UP + UP + DOWN + " and\tagain\x16\n"),
+  >       ("> ", "Nein.\n"), ("No.", "\x04")])
+  > talk(["skmt", "learn", "-M", "keys.tm"], [("> ", "Ja.\n"), ("again", "\x15" + 60 * "word " + "\033[H"), ("= ", "\x03")])
+  > END
+  $ LC_ALL=C PYTHONUTF8=1 timeout 60 python3 keys.py | grep -v -e '^|[ET]' -e '^|Commands' -e '^|text'
+  |empty line or -.
+  |> Ja.
+  |= Grösse: 語!
+  |stored as pair 1
+  |> Ja.
+  |(stored translation of the same sentence)
+  |= Grösse: 語! and again
+  |stored as pair 2; it replaces 1 other translation
+  |> Nein.
+  |= No.
+  |2 pairs stored in keys.tm
+  |
+  status 0
+  |empty line or -.
+  |> Ja.
+  |(stored translation of the same sentence)
+  |= word word word * word (glob)
+  |0 pairs stored in keys.tm
+  |
+  status 130
+  $ skmt tm export keys.tm --format tsv
+  Ja.	Grösse: 語! and again
 
 Ctrl-C ends the dialog; stored pairs stay. On a terminal without cursor
 control, the whole line is typed.
 
   $ cat > plain.py <<'END'
-  > from talk import talk
+  > from terminal import talk
   > talk(["skmt", "learn", "-M", "plain.tm"],
-  >      [(b"> ", "Guten Morgen!\n"), (b"correction> ", "Morning!\n"), (b"\n> ", "Guten Morgen!\n"), (b"correction> ", "-\n"),
-  >       (b"\n> ", "Vielen Dank.\n"), (b"correction> ", "\n"), (b"\n> ", "\n"), (b"> ", "Ja.\n"), (b"correction> ", "\x03")], "dumb")
+  >      [("> ", "Guten Morgen!\n"), ("correction> ", "Morning!\n"), ("> ", "Guten Morgen!\n"), ("correction> ", "-\n"),
+  >       ("> ", "Vielen Dank.\n"), ("correction> ", "\n"), ("> ", "\n"), ("> ", "Ja.\n"), ("correction> ", "\x03")], "dumb")
   > END
   $ timeout 60 python3 plain.py
   |Press Enter to store the translation, or type the text to store instead of it.
@@ -445,9 +450,9 @@ control, the whole line is typed.
   |correction> -
   |> Vielen Dank.
   |Thank you very much.
-  |correction> 
+  |correction>
   |stored as pair 2
-  |> 
+  |>
   |> Ja.
   |Yes.
   |correction> ^C

@@ -6,13 +6,31 @@ A folder includes only headers of the folders before it.
 
 The check finds violations.
 
-  $ mkdir -p src/text src/nn apps/cli
+  $ mkdir -p src/text src/nn apps/cli apps/common
   $ printf '#include "nn/net.h"\n' > src/text/bad.c
   $ printf '#include "text/utf8.h"\n#include "base/err.h"\n#include "nn/x.h"\n' > src/nn/good.c
-  $ printf '#include "skmt.h"\n#include "cli.h"\n#include "base/err.h"\n' > apps/cli/bad.c
-  $ awk -f "$TOP/tools/layers.awk" src/text/bad.c src/nn/good.c apps/cli/bad.c
+  $ printf '#include "skmt.h"\n#include "cli.h"\n#include "base/err.h"\n#include "common/args.h"\n' > apps/cli/bad.c
+  $ printf '#include "skmt.h"\n#include "common/args.h"\n#include "cli/cli.h"\n' > apps/common/bad.c
+  $ awk -f "$TOP/tools/layers.awk" src/text/bad.c src/nn/good.c apps/cli/bad.c apps/common/bad.c
   src/text/bad.c:1: text may not include nn/net.h
-  apps/cli/bad.c:3: apps may include only what is in include/, not base/err.h
+  apps/cli/bad.c:3: apps/cli may include only what is in include/ and apps/common, not base/err.h
+  apps/common/bad.c:3: apps/common may include only what is in include/ and apps/common, not cli/cli.h
+  [1]
+
+Nobody reaches into the structs of another module.
+
+  $ cd "$TOP" && find src apps tests bench tools -name '*.[ch]' | sort | xargs awk -f tools/opaque.awk
+
+The check finds a header of another module, and a struct that is said to be
+opaque and is not.
+
+  $ mkdir -p src/tm
+  $ printf '/* box_internal.h - the box.\n *\n * Also for: lid.\n */\nstruct box {\n};\n' > src/tm/box_internal.h
+  $ printf 'struct box;      /* opaque */\nstruct bag;  /* opaque */\nstruct bag {\n};\n' > src/tm/box.h
+  $ printf '#include "tm/box_internal.h"\n' | tee src/tm/box_open.c src/tm/lid.c src/tm/boxer.c > src/tm/box.c
+  $ awk -f "$TOP/tools/opaque.awk" src/tm/*.[ch]
+  src/tm/boxer.c:1: box_internal.h is for its own module
+  src/tm/box.h:3: struct bag is opaque in src/tm/box.h
   [1]
 
 The sections of docs/method.md and the functions that comments and documents
@@ -24,12 +42,13 @@ The check finds violations, also if a reference continues on the next line.
 
   $ printf '# 1 One\n\n## 1.1 First\n\n## 1.2 Second\n\n## 1.2 Third\n' > m.md
   $ printf '/* %s 1.1, %s.md 1.2 and %s\n * 1.3 */\n' method method method > a.c
-  $ printf 'In `a.c: method` and in\n`src/a.c:\nmain, method`; `a.c` is text.\n' > b.md
+  $ printf 'In `a.c: method` and in\n`src/a.c:\nmain, method`; `a.c` is text.\n\nAn empty line, then `src/a.c: gone`.\n' > b.md
   $ printf 'int method;\n' > src/a.c
   $ printf 'Formulas (1.1, 1.4).\n' > papers.md
   $ awk -f "$TOP/tools/doc_refs.awk" m.md a.c b.md papers.md
   a.c:2: there is no section 1.3 in m.md
   b.md:3: src/a.c has no main
+  b.md:5: src/a.c has no gone
   papers.md:1: there is no section 1.4 in m.md
   m.md: there are 2 sections 1.2
   [1]

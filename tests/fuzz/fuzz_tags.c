@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/tags.h"
+#include "formats/tags_convert.h"
 #include "formats/xml_write.h"
+#include "pair/tags.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,9 +17,10 @@
 #include <unistd.h>
 
 #include "formats/reader.h"
-#include "formats/tags.h"
+#include "formats/tags_convert.h"
 #include "formats/writer.h"
 #include "formats/xml_write.h"
+#include "pair/tags.h"
 
 static struct unit *units;
 static size_t n_units;

@@ -49,7 +49,7 @@ static inline struct batch_limits limits_for(const struct backend *b,
                                              int lanes)
 {
     return (struct batch_limits){ .lanes = lanes, .rows = lanes * o->beam,
-        .max_beam = o->beam, .max_source = MAX_SRC,
+        .drafts = o->draft, .max_beam = o->beam, .max_source = MAX_SRC,
         .max_len = search_max_len(o, b->max_pos, MAX_SRC) };
 }
 
@@ -156,10 +156,12 @@ static inline bool same_hyp(const struct hypothesis *a,
                                      n * (size_t)n_src * sizeof(float)));
 }
 
+/* Whether two jobs have the same results. Without drafts they also took the
+ * same number of passes. */
 static inline bool same_job(const struct job *a, const struct job *b)
 {
     bool ok = a->n_hyps == b->n_hyps && a->n_hyps > 0 &&
-              a->n_passes == b->n_passes;
+              (a->o.draft || b->o.draft || a->n_passes == b->n_passes);
 
     for (int i = 0; ok && i < a->n_hyps; i++)
         ok = same_hyp(&a->hyps[i], &b->hyps[i], a->n_src);

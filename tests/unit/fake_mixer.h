@@ -3,14 +3,16 @@
  *
  * With a naive model (naive.h) it also compares the decoder states of the final
  * translations with those of the plain transformer, and in mode LATE the
- * logits of the listed tokens. All functions are static. */
+ * logits of the listed tokens. If it knows the translation that a search
+ * without it finds, it guesses the next tokens, right or wrong. All functions
+ * are static. */
 #ifndef FAKE_MIXER_H
 #define FAKE_MIXER_H
 
 #include "naive.h"
 #include "search/job.h"
 
-enum { FAKE_ROWS = 16, FAKE_PASS = 256, FAKE_LEN = 64, FAKE_HYPS = 8,
+enum { FAKE_ROWS = 24, FAKE_PASS = 256, FAKE_LEN = 64, FAKE_HYPS = 8,
        N_LIGHT = 5 };
 
 /* ALONE changes nothing. FORCE gives probability 1 to the tokens 10, 11, 12 and
@@ -32,6 +34,12 @@ struct fake_mixer {
     int lists, mixes, explains, ends;   /* calls so far */
     int list_fails, explain_fails;      /* the call that fails, from 1 */
     int told[FAKE_HYPS];        /* explained tokens of each translation */
+    int most_rows;              /* of this sentence in a pass */
+    const struct job *known;    /* what it guesses; NULL: nothing */
+    int lies;                   /* 0: all guesses are right; 1: none; else
+                                   tokens 1, 1 + lies .. are wrong */
+    int32_t ahead[FAKE_LEN + 1][FAKE_LEN];  /* guesses, by the position of the
+                                               token before them, from -1 */
     struct seen seen[FAKE_ROWS * FAKE_LEN];
     int n_seen;
     int32_t token[FAKE_ROWS][N_LIGHT];
@@ -45,7 +53,7 @@ static inline struct fake_mixer *fake_of(const struct mixer *m)
 
 /* ---- what the batch says ------------------------------------------------- */
 
-/* The row of this sentence in an earlier pass that had this state. */
+/* The last row of this sentence that had this state. */
 static inline const struct seen *fake_row_of(const struct fake_mixer *f,
                                              int32_t state)
 {
@@ -54,19 +62,20 @@ static inline const struct seen *fake_row_of(const struct fake_mixer *f,
     return NULL;
 }
 
-/* Record row i. The state before its own must have been a row of an earlier
- * pass, with the same tokens except for the last one. */
+/* Record row i. The state before its own must have been an earlier row, with
+ * the same tokens except for the last one. */
 static inline enum status fake_remember(struct fake_mixer *f,
                                         const struct mixer_rows *in, int i,
                                         struct err *e)
 {
-    struct seen s = { in->path[i][in->n_tokens], in->n_tokens, { 0 }, { 0 } };
+    struct seen s = { .n = in->n_tokens[i],
+                      .own = in->path[i][in->n_tokens[i]] };
     const struct seen *before;
     const float *state;
     size_t ld;
     enum status st = in->x->ops->read(in->x, in->row + i, 1, &state, &ld, e);
 
-    if (st || !CHECK(in->n_tokens < FAKE_LEN &&
+    if (st || !CHECK(s.n < FAKE_LEN && s.n < f->job->max_len &&
                      f->n_seen < (int)COUNT(f->seen)))
         return st;
     CHECK_INT(mixer_last_tokens(in, i, s.tokens, FAKE_LEN), s.n);
@@ -170,6 +179,27 @@ static inline void fake_answer(struct fake_mixer *f, int i, int depth,
     f->token[i][2] = preferred(best);
 }
 
+/* Guess what follows token `at` of the translation; -1: the start. */
+static inline struct guess fake_guess(struct fake_mixer *f, int at)
+{
+    const struct hypothesis *h = &f->known->hyps[0];
+    struct guess g = { .likely = 0.9f, .ahead = f->ahead[at + 1] };
+
+    if (at >= 0 && at < h->n) g.token = h->tokens[at];
+    for (; at + 1 + g.n < h->n; g.n++) {
+        bool lie = f->lies && (at + g.n) % f->lies == 0;
+
+        f->ahead[at + 1][g.n] = lie ? 7 : h->tokens[at + 1 + g.n];
+    }
+    return g;
+}
+
+static inline void fake_first(struct mixer *m, struct guess *out)
+{
+    CHECK(!out->n && !out->ahead && !out->token);
+    if (fake_of(m)->known) *out = fake_guess(fake_of(m), -1);
+}
+
 static inline enum status fake_list(struct mixer *m,
                                     const struct mixer_rows *in,
                                     struct mixture *out, struct err *e)
@@ -181,15 +211,19 @@ static inline enum status fake_list(struct mixer *m,
     if (++f->lists == f->list_fails)
         return err_set(e, ST_LIMIT, "the mixer refuses");
     if (!CHECK(in->n > 0 && in->n <= FAKE_ROWS && !f->ends)) return ST_OK;
-    CHECK(in->n <= f->job->o.beam && in->n_tokens < f->job->max_len);
+    CHECK(in->n <= f->job->o.beam + f->job->o.draft);
+    if (in->n > f->most_rows) f->most_rows = in->n;
     for (int i = 0; !st && i < in->n; i++) {
-        CHECK(out[i].keep == 1 && out[i].n == 0);
+        CHECK(out[i].keep == 1 && out[i].n == 0 && out[i].n_guesses == 0);
         st = fake_remember(f, in, i, e);
+        if (!f->known) continue;
+        out[i].n_guesses = 1;
+        out[i].guesses[0] = fake_guess(f, in->n_tokens[i]);
     }
     if (st || f->mode == ALONE) return st;
     st = fake_best(in, best, e);
     for (int i = 0; !st && i < in->n; i++)
-        fake_answer(f, i, in->n_tokens, best[i], &out[i]);
+        fake_answer(f, i, in->n_tokens[i], best[i], &out[i]);
     return st;
 }
 
@@ -289,9 +323,9 @@ static inline void fake_free(struct mixer *m) { free(m); }
 static inline struct fake_mixer *fake_mixer_new(struct job *j, enum mode mode,
                                                 const struct naive *nv)
 {
-    static const struct mixer_ops early = { .list = fake_list,
-        .explain = fake_explain, .explanation = fake_explanation,
-        .end = fake_end, .free = fake_free };
+    static const struct mixer_ops early = { .first = fake_first,
+        .list = fake_list, .explain = fake_explain,
+        .explanation = fake_explanation, .end = fake_end, .free = fake_free };
     static struct mixer_ops late;
     struct fake_mixer *f = calloc(1, sizeof *f);
 

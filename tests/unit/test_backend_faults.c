@@ -13,7 +13,7 @@
 
 /* ---- a batch ------------------------------------------------------------- */
 
-enum { N_JOBS = 6, LANES = 3 };
+enum { N_JOBS = 6, LANES = 3, DRAFTS = 5 };
 
 struct room {
     struct tiny_net m;
@@ -24,12 +24,13 @@ struct room {
 };
 
 /* Jobs 0 and 3 have no mixer, 1 and 4 are steered by SK-MT, and 2 and 5 have a
- * fake mixer, which reads and projects. */
+ * fake mixer, which reads and projects. The first three may have drafts. */
 static struct job *job_of(const struct room *r, int i)
 {
     struct search_options o = options(i % 2 ? 2 : 4);
     struct system_options so = { .k = 4, .weigh = { .tau = 100 } };
-    struct system_sentence s = { o.beam, o.nbest, 0, true };
+    struct system_pair pair = { r->keys, 0.9f };
+    struct system_sentence s;
     struct job *j;
     struct err e;
 
@@ -37,12 +38,14 @@ static struct job *job_of(const struct room *r, int i)
     o.max_len_a = 0.2;
     o.explain = true;
     o.attention = i % 2;
+    o.draft = i < 3 ? DRAFTS : 0;
     j = new_job(r->m.backend, &o, &r->t, i);
-    s.max_len = j->max_len;
+    s = (struct system_sentence){ o.beam + o.draft, o.nbest, j->max_len,
+                                  true };
     if (i % 3 == 2) fake_mixer_new(j, LATE, NULL);
     if (i % 3 == 1) {
         CHECK_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
-        CHECK_OK(sk_system.prepare(j->mixer, NULL, &r->keys, 1, &e), &e);
+        CHECK_OK(sk_system.prepare(j->mixer, NULL, &pair, 1, &e), &e);
     }
     return j;
 }
@@ -95,7 +98,8 @@ static enum status decode_jobs(struct batch *b, struct job **jobs, int *n_done,
 /* Decode all jobs; an armed call may fail. Returns whether one did. */
 static bool try_batch(struct room *r)
 {
-    struct batch_limits l = { .lanes = LANES, .rows = 4 * LANES, .max_beam = 4,
+    struct batch_limits l = { .lanes = LANES, .rows = 4 * LANES,
+                              .drafts = DRAFTS, .max_beam = 4,
                               .max_source = MAX_SRC, .max_len = 20 };
     struct job *jobs[N_JOBS];
     struct batch *b = NULL;

@@ -1,8 +1,8 @@
 /* test_batch.c - a batch translates each sentence as if it were alone.
  *
- * Each sentence is decoded alone once. Every batch size, order, thread count and way
- * of refilling lanes must then give results that are equal bit for bit. naive.h
- * computes the expected numbers. */
+ * Each sentence is decoded alone once. Every batch size, order, thread count
+ * and way of refilling lanes must then give results that are equal bit for
+ * bit, and so must drafts. naive.h computes the expected numbers. */
 #include "base/mem.h"
 #include "batch_fix.h"
 #include "fake_mixer.h"
@@ -675,9 +675,197 @@ TEST(giving_up_leaves_nothing_behind)
     CHECK_INT(count_other(want, got, t.n), 0);
     c = batch_counts(b);
     CHECK(c.passes > 60 && c.rows > c.passes && c.rows <= 16 * c.passes);
-    CHECK(c.steps > c.passes);
+    CHECK(c.steps > c.passes && !c.drafted && !c.drafts_used);
     batch_free(b);
     free_jobs(got, t.n);
+    free_jobs(want, t.n);
+    tiny_net_close(&m);
+}
+
+/* ---- drafts ------------------------------------------------------------ */
+
+/* Give each job a mixer that guesses the translation in `known`. */
+static void add_guessers(struct job **jobs, struct job **known, int n,
+                         enum mode mode, int lies)
+{
+    for (int i = 0; i < n; i++) {
+        struct fake_mixer *f = fake_mixer_new(jobs[i], mode, NULL);
+
+        f->known = known[i];
+        f->lies = lies;
+    }
+}
+
+/* The results must be those of want, all tokens must be explained, and drafts
+ * may only save passes. Returns the most rows that a sentence had in a pass. */
+static int check_drafted(struct job **want, struct job **got, int n)
+{
+    int most = 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct fake_mixer *f = fake_of(got[i]->mixer);
+
+        CHECK(same_job(want[i], got[i]));
+        CHECK(got[i]->n_passes <= want[i]->n_passes);
+        CHECK(f->lists <= got[i]->n_passes);
+        for (int k = 0; k < got[i]->n_hyps; k++)
+            CHECK_INT(f->told[k], got[i]->hyps[k].n);
+        if (f->most_rows > most) most = f->most_rows;
+    }
+    return most;
+}
+
+/* Translate all of t with drafts. The results must be those of want. */
+static struct batch_counts decode_with_drafts(const struct backend *backend,
+                                              const struct texts *t,
+                                              struct job **want, int lanes,
+                                              enum mode mode, int lies)
+{
+    static const struct way w = { 1, false, 0 };
+    struct search_options o = want[0]->o;
+    struct job *got[MAX_TEXTS];
+    struct batch_limits limits;
+    struct batch_counts c = { 0 };
+    struct batch *b;
+    struct err e;
+    int most;
+
+    o.draft = 8;
+    o.explain = true;
+    limits = limits_for(backend, &o, lanes);
+    new_jobs(got, t, backend, &o);
+    add_guessers(got, want, t->n, mode, lies);
+    if (!CHECK_OK(batch_new(&b, backend, &limits, NULL, &e), &e)) return c;
+    run_jobs(b, got, t->n, &w);
+    c = batch_counts(b);
+    CHECK(c.drafts_used <= c.drafted && c.drafted < c.rows);
+    CHECK(c.drafted <= 8 * c.passes);
+    most = check_drafted(want, got, t->n);
+    CHECK(most <= o.beam + o.draft);
+    if (!lies && lanes == 1) CHECK(most > o.beam);
+    batch_free(b);
+    free_mixers(got, t->n);
+    free_jobs(got, t->n);
+    return c;
+}
+
+/* Greedy search in one lane reaches one state per step. Each of them is a row,
+ * drafted or not. */
+static void check_greedy_counts(const struct batch_counts *right,
+                                const struct batch_counts *some,
+                                const struct batch_counts *wrong)
+{
+    CHECK(right->passes * 3 < right->steps);
+    CHECK(some->passes < some->steps && some->passes > right->passes);
+    CHECK_INT(wrong->drafts_used, 0);
+    CHECK_INT(wrong->passes, wrong->steps);
+    CHECK_INT(right->rows - right->drafted + right->drafts_used,
+              right->steps);
+}
+
+TEST(drafts_change_nothing_but_the_passes)
+{
+    static const int lanes[] = { 1, 5 }, beams[] = { 1, 2, 4 };
+    static const double prunes[] = { 0, 0.5, 3 };
+    static const struct way w = { 1, false, 0 };
+    struct tiny to = tiny_that_ends();
+    struct job *want[MAX_TEXTS];
+    struct tiny_net m;
+    struct texts t;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    make_texts(&t, &m, 10);
+    for (size_t c = 0; c < 2 * 3 * 3 * 2; c++) {
+        struct search_options o = options(beams[c / 2 % 3]);
+        struct batch_counts right, some, wrong;
+        int n = lanes[c % 2];
+
+        o.attention = c % 4 == 3;
+        o.prune = prunes[c / 6 % 3];
+        o.lenpen_type = c / 18 ? LENPEN_FAIRSEQ : LENPEN_GNMT;
+        decode(want, &t, m.backend, &o, n, &w);
+        right = decode_with_drafts(m.backend, &t, want, n, ALONE, 0);
+        some = decode_with_drafts(m.backend, &t, want, n, ALONE, 3);
+        wrong = decode_with_drafts(m.backend, &t, want, n, ALONE, 1);
+        CHECK_INT(right.steps, wrong.steps);
+        CHECK_INT(right.steps, some.steps);
+        CHECK(right.drafts_used > 0 && some.drafts_used > 0);
+        if (n == 1 && o.beam == 1) check_greedy_counts(&right, &some, &wrong);
+        free_jobs(want, t.n);
+    }
+    tiny_net_close(&m);
+}
+
+/* The same with mixers that change the distributions. What they say of a row
+ * does not depend on whether it is a draft. */
+TEST(drafts_do_not_change_mixtures)
+{
+    static const int beams[] = { 1, 3 };
+    static const struct way w = { 1, false, 0 };
+    struct tiny to = tiny_that_ends();
+    struct job *want[MAX_TEXTS];
+    struct tiny_net m;
+    struct texts t;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
+    make_texts(&t, &m, 8);
+    for (int c = 0; c < 6; c++) {
+        enum mode mode = (enum mode)(FORCE + c / 2);
+        struct search_options o = options(beams[c % 2]);
+        struct batch_limits limits = limits_for(m.backend, &o, 3);
+        struct batch_counts right, some;
+        struct batch *b;
+        struct err e;
+
+        new_jobs(want, &t, m.backend, &o);
+        for (int i = 0; i < t.n; i++) fake_mixer_new(want[i], mode, NULL);
+        REQUIRE_OK(batch_new(&b, m.backend, &limits, NULL, &e), &e);
+        run_jobs(b, want, t.n, &w);
+        batch_free(b);
+        right = decode_with_drafts(m.backend, &t, want, 3, mode, 0);
+        some = decode_with_drafts(m.backend, &t, want, 3, mode, 2);
+        CHECK_INT(right.steps, some.steps);
+        CHECK(right.drafts_used > 0);
+        free_mixers(want, t.n);
+        free_jobs(want, t.n);
+    }
+    tiny_net_close(&m);
+}
+
+/* The batch allows fewer drafts than the jobs ask for, or none. */
+TEST(a_batch_limits_the_drafts)
+{
+    static const struct way w = { 1, false, 0 };
+    struct search_options o = options(1);
+    struct tiny to = tiny_that_ends();
+    struct job *want[MAX_TEXTS], *got[MAX_TEXTS];
+    struct tiny_net m;
+    struct texts t;
+
+    REQUIRE(tiny_net_open(&m, &to, DT_I8, NULL));
+    make_texts(&t, &m, 6);
+    decode(want, &t, m.backend, &o, 2, &w);
+    o.draft = 8;
+    o.explain = true;
+    for (int most = 0; most <= 2; most++) {
+        struct batch_limits limits = limits_for(m.backend, &o, 2);
+        struct batch_counts c;
+        struct batch *b;
+        struct err e;
+
+        limits.drafts = most;
+        new_jobs(got, &t, m.backend, &o);
+        add_guessers(got, want, t.n, ALONE, 0);
+        REQUIRE_OK(batch_new(&b, m.backend, &limits, NULL, &e), &e);
+        run_jobs(b, got, t.n, &w);
+        check_drafted(want, got, t.n);
+        c = batch_counts(b);
+        CHECK(c.drafted <= (uint64_t)most * c.passes);
+        CHECK((c.drafted > 0) == (most > 0));
+        batch_free(b);
+        free_mixers(got, t.n);
+        free_jobs(got, t.n);
+    }
     free_jobs(want, t.n);
     tiny_net_close(&m);
 }

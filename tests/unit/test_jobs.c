@@ -1,14 +1,14 @@
 /* test_jobs.c - jobs with different options in one batch.
  *
- * Each job is decoded alone once, in a batch that is just large enough for it.
- * In a batch with other jobs it must give the same results, bit for bit. Jobs
- * may be removed at any time. */
+ * Each job is decoded alone once, without drafts, in a batch that is just large
+ * enough for it. In a batch with other jobs it must give the same results, bit
+ * for bit. Jobs may be removed at any time. */
 #include "batch_fix.h"
 #include "fake_mixer.h"
 #include "knn/key_builder.h"
 #include "knn/sk.h"
 
-enum { N_JOBS = 36, N_KINDS = 6, MOST_BEAM = 8, PREFIX = 3 };
+enum { N_JOBS = 36, N_KINDS = 6, MOST_BEAM = 8, PREFIX = 3, DRAFTS = 6 };
 
 /* ---- jobs ---------------------------------------------------------------- */
 
@@ -74,30 +74,37 @@ static void steer_by_sk(const struct room *r, struct job *j)
 {
     struct system_options so = { .k = 4, .weigh = { .tau = 100 },
                                  .repeat_votes = 1 };
-    struct system_sentence s = { j->o.beam, j->o.nbest, j->max_len,
-                                 j->o.explain };
+    struct system_sentence s = { j->o.beam + j->o.draft, j->o.nbest,
+                                 j->max_len, j->o.explain };
+    struct system_pair pairs[] = { { r->keys[0], 0.9f }, { r->keys[1], 0.8f } };
     struct err e;
 
     REQUIRE_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
-    CHECK_OK(sk_system.prepare(j->mixer, NULL, r->keys, 2, &e), &e);
+    CHECK_OK(sk_system.prepare(j->mixer, NULL, pairs, 2, &e), &e);
 }
 
-static struct job *job_of(const struct room *r, int i)
+/* Job i. `known` is NULL or the same job with its results, found without
+ * drafts: then most jobs have drafts, and a fake mixer guesses these results,
+ * most of them right. */
+static struct job *job_of(const struct room *r, int i, const struct job *known)
 {
     static const int32_t prefix[PREFIX] = { 30, 31, 32 };
     struct search_options o = options_of(i);
     struct job *j = NULL;
     enum kind kind = kind_of(i);
+    struct fake_mixer *f;
     struct err e;
 
+    if (known && i % 5) o.draft = 2 * (i % 5);
     if (!CHECK_OK(job_new(&j, &o, r->m.backend->max_pos, r->t.ids[i],
                           r->t.n_ids[i], prefix, i % 8 == 5 ? PREFIX : 0, &e),
                   &e))
         return NULL;
-    if (kind == WITH_SK)
-        steer_by_sk(r, j);
-    else if (kind != NO_MIXER)
-        fake_mixer_new(j, (enum mode)(kind - WITH_ALONE), NULL);
+    if (kind == WITH_SK) steer_by_sk(r, j);
+    if (kind == WITH_SK || kind == NO_MIXER) return j;
+    f = fake_mixer_new(j, (enum mode)(kind - WITH_ALONE), NULL);
+    f->known = known;
+    f->lies = i % 7;
     return j;
 }
 
@@ -123,7 +130,7 @@ static bool same_explanation(const struct explanation *a,
     return same;
 }
 
-/* Whether two mixers explain their translations alike. */
+/* Whether two mixers explain their translations in the same way. */
 static bool same_reasons(const struct job *a, const struct job *b)
 {
     bool same = true;
@@ -148,7 +155,7 @@ static void check_same(struct job **want, struct job **got, int i)
 static struct batch *batch_for(const struct room *r, int lanes, int rows,
                                struct pool *pool)
 {
-    struct batch_limits l = { .lanes = lanes, .rows = rows,
+    struct batch_limits l = { .lanes = lanes, .rows = rows, .drafts = DRAFTS,
         .max_beam = rows < MOST_BEAM ? rows : MOST_BEAM,
         .max_source = MAX_SRC, .max_len = r->m.backend->max_pos };
     struct batch *b = NULL;
@@ -166,9 +173,10 @@ static void decode_alone(const struct room *r, struct job **jobs)
     for (int i = 0; i < N_JOBS; i++) {
         struct batch *b;
 
-        REQUIRE((jobs[i] = job_of(r, i)));
+        REQUIRE((jobs[i] = job_of(r, i, NULL)));
         REQUIRE((b = batch_for(r, 1, jobs[i]->o.beam, NULL)));
         run_jobs(b, &jobs[i], 1, &w);
+        CHECK_INT(batch_counts(b).drafted, 0);
         batch_free(b);
     }
 }
@@ -196,9 +204,10 @@ TEST(jobs_with_different_options_share_a_batch)
 {
     /* lanes, rows */
     static const int sizes[][2] = { { 6, 24 }, { 36, 160 }, { 3, 8 },
-                                    { 20, 30 } };
+                                    { 20, 30 }, { 1, 8 }, { 2, 12 } };
     static const struct way ways[] = { { 1, false, 0 }, { 1, true, 0 },
-                                       { 2, false, 2 }, { 1, true, 1 } };
+                                       { 2, false, 2 }, { 1, true, 1 },
+                                       { 1, false, 1 }, { 1, false, 0 } };
     struct job *want[N_JOBS], *got[N_JOBS];
     struct room r;
 
@@ -213,10 +222,14 @@ TEST(jobs_with_different_options_share_a_batch)
 
         REQUIRE_OK(pool_new(&pool, ways[c].threads, &e), &e);
         REQUIRE((b = batch_for(&r, sizes[c][0], sizes[c][1], pool)));
-        for (int i = 0; i < N_JOBS; i++) REQUIRE((got[i] = job_of(&r, i)));
+        for (int i = 0; i < N_JOBS; i++)
+            REQUIRE((got[i] = job_of(&r, i, c % 2 ? want[i] : NULL)));
         run_jobs(b, got, N_JOBS, &ways[c]);
         counts = batch_counts(b);
-        CHECK(counts.rows <= counts.passes * (uint64_t)sizes[c][1]);
+        CHECK(counts.rows - counts.drafted <=
+              counts.passes * (uint64_t)sizes[c][1]);
+        CHECK(counts.drafted <= counts.passes * DRAFTS);
+        CHECK((counts.drafts_used > 0) == (c % 2));
         for (int i = 0; i < N_JOBS; i++) {
             check_same(want, got, i);
             job_done(got[i], i);
@@ -257,7 +270,7 @@ TEST(a_job_can_be_removed)
 
         REQUIRE(b);
         for (int i = first; i < first + 3; i++)
-            REQUIRE((got[i] = job_of(&r, i)));
+            REQUIRE((got[i] = job_of(&r, i, first % 2 ? want[i] : NULL)));
         CHECK(!batch_remove(b, got[first + 1]));
         CHECK_OK(batch_add(b, got + first, 3, &e), &e);
         for (int s = 0; s < first % 5; s++) {
@@ -270,7 +283,7 @@ TEST(a_job_can_be_removed)
             CHECK_INT(batch_busy_lanes(b), 2);
             CHECK(!batch_remove(b, got[first + 1]));
             job_done(got[first + 1], first + 1);
-            REQUIRE((got[first + 1] = job_of(&r, first + 1)));
+            REQUIRE((got[first + 1] = job_of(&r, first + 1, NULL)));
             step_until(b, 1);
             CHECK_OK(batch_add(b, &got[first + 1], 1, &e), &e);
         }
@@ -305,7 +318,8 @@ TEST(removing_leaves_nothing_behind)
 
         if (!in[at]) {
             number[at] = (int)(tiny_next(&s) % N_JOBS);
-            REQUIRE((in[at] = job_of(&r, number[at])));
+            REQUIRE((in[at] = job_of(&r, number[at], turn % 3 ? NULL
+                                     : want[number[at]])));
             CHECK_OK(batch_add(b, &in[at], 1, &e), &e);
         } else if (tiny_next(&s) % 4 == 0) {
             CHECK(batch_remove(b, in[at]));
@@ -330,7 +344,8 @@ TEST(removing_leaves_nothing_behind)
             job_done(in[i], number[i]);
         }
     CHECK_INT(batch_busy_lanes(b), 0);
-    for (int i = 0; i < N_JOBS; i++) REQUIRE((got[i] = job_of(&r, i)));
+    for (int i = 0; i < N_JOBS; i++)
+        REQUIRE((got[i] = job_of(&r, i, want[i])));
     run_jobs(b, got, N_JOBS, &(struct way){ 1, false, 0 });
     for (int i = 0; i < N_JOBS; i++) {
         check_same(want, got, i);
@@ -359,7 +374,9 @@ TEST(a_batch_can_be_used_after_abandoning)
         struct job *some[3];
         enum status st = ST_OK;
 
-        for (int i = 0; i < 3; i++) REQUIRE((some[i] = job_of(&r, FIRST + i)));
+        for (int i = 0; i < 3; i++)
+            REQUIRE((some[i] = job_of(&r, FIRST + i, i == 1 ? NULL
+                                      : want[FIRST + i])));
         REQUIRE(kind_of(FIRST + 1) == WITH_LATE);
         fake_of(some[1]->mixer)->list_fails =
             1 + turn % want[FIRST + 1]->n_passes;
@@ -370,7 +387,8 @@ TEST(a_batch_can_be_used_after_abandoning)
         CHECK_INT(batch_count_idle_lanes(b), 6);
         for (int i = 0; i < 3; i++) job_done(some[i], FIRST + i);
     }
-    for (int i = 0; i < N_JOBS; i++) REQUIRE((got[i] = job_of(&r, i)));
+    for (int i = 0; i < N_JOBS; i++)
+        REQUIRE((got[i] = job_of(&r, i, want[i])));
     run_jobs(b, got, N_JOBS, &w);
     for (int i = 0; i < N_JOBS; i++) {
         check_same(want, got, i);

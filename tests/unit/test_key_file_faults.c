@@ -179,13 +179,13 @@ TEST(a_busy_file_is_told)
     REQUIRE(!sqlite3_open(x.path, &other));
     CHECK(!sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL));
     key_file_sql_wait(&db, 20);
-    rc = key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, "");
+    rc = key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, SQL_NONE);
     CHECK_INT(rc & 0xff, SQLITE_BUSY);
     CHECK_INT(key_file_sql_failed(&db, rc, &x.e), ST_IO);
     CHECK(strstr(x.e.msg, "kept the file locked") != NULL);
     CHECK(!reads(&x, 1));       /* readers do not wait */
     sqlite3_close(other);
-    CHECK_INT(key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, ""), SQLITE_OK);
+    CHECK_INT(key_file_sql_run(&db, KEY_FILE_SQL_BEGIN, SQL_NONE), SQLITE_OK);
     key_file_sql_undo(&db);
     key_file_sql_close(&db);
     teardown(&x);

@@ -416,13 +416,13 @@ TEST(pairs_are_divided_evenly)
     tiny_net_close(&m);
 }
 
-/* ---- the mixer of SK-MT --------------------------------------------------- */
+/* ---- the mixer of SK-MT -------------------------------------------------- */
 
 /* The mixer of a sentence of two rows, with room to explain one translation of
  * four tokens. */
 static struct mixer *sk_mixer(const struct system_options *o)
 {
-    static const struct system_sentence s = { .beam = 2, .nbest = 1,
+    static const struct system_sentence s = { .rows = 2, .nbest = 1,
                                               .max_len = 4, .explain = true };
     struct mixer *m = NULL;
     struct err e;
@@ -434,9 +434,10 @@ static struct mixer *sk_mixer(const struct system_options *o)
 /* Give the keys of one pair to a mixer. */
 static void give_keys(struct mixer *m, struct pair_keys *b)
 {
+    struct system_pair pair = { b, 0.4f };
     struct err e;
 
-    CHECK_OK(sk_system.prepare(m, NULL, &b, 1, &e), &e);
+    CHECK_OK(sk_system.prepare(m, NULL, &pair, 1, &e), &e);
     pair_keys_drop(b);
 }
 
@@ -485,7 +486,11 @@ TEST(votes_reach_the_rows_of_their_sentence)
         CHECK(out[0].token[0] == 70 && out[0].token[1] == 80);
         CHECK_NEAR(out[0].add[0] + out[0].add[1], 0.75, 1e-6);
         CHECK(out[0].add[0] > out[0].add[1]);
-        CHECK(out[1].keep == 1 && !out[1].n);
+        CHECK(out[0].n_guesses == 2 && out[0].guesses[0].n == 1);
+        CHECK(out[0].guesses[0].token == 70 && out[0].guesses[1].token == 80);
+        CHECK_INT(out[0].guesses[0].ahead[0], 80);
+        CHECK_INT(out[0].guesses[1].n, 0);
+        CHECK(out[1].keep == 1 && !out[1].n && !out[1].n_guesses);
         list_rows(other, &in, out);
         CHECK(out[0].keep == 1 && !out[0].n);
         CHECK_OK(m->ops->explain(m, &(struct mixer_reading){ &f.x, 1, 2, 0, 2,
@@ -562,9 +567,10 @@ TEST(a_repeated_vote_goes_to_the_model)
     static const int32_t tokens[] = { 0, 70, 60 }, one[] = { 0, 1 },
                          other[] = { 0, 2 };
     static const int32_t *const path[] = { one, other };
+    static const int n_tokens[] = { 1, 1 };
     struct fixed_rows f = fixed_rows(hidden, 16, 2);
-    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = 1, .path = path,
-                             .state_token = tokens };
+    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = n_tokens,
+                             .path = path, .state_token = tokens };
     struct system_options o = { .k = 2, .repeat_votes = 1,
                                 .weigh = { .tau = 100 } };
     static const int32_t said[] = { 70, 70 };
@@ -585,6 +591,7 @@ TEST(a_repeated_vote_goes_to_the_model)
     CHECK_INT(out[0].token[0], 80);
     CHECK_NEAR(out[0].add[0], 0.375, 1e-6);
     CHECK_NEAR(out[0].keep, 0.625, 1e-6);
+    CHECK(out[0].n_guesses == 1 && out[0].guesses[0].token == 80);
     CHECK_INT(out[1].n, 2);                     /* row 1 ends with 60 */
     CHECK_NEAR(out[1].keep, 0.25, 1e-6);
     CHECK_OK(m->ops->explain(m, &(struct mixer_reading){ &f.x, 0, 2, 0, 0,
@@ -623,11 +630,68 @@ TEST(a_vote_for_the_end_may_abstain)
         list_rows(m, &in, &out);
         CHECK_INT(out.n, !abstains);
         CHECK_NEAR(out.keep, abstains ? 1 : 0.25, 1e-6);
+        CHECK(!abstains || !out.n_guesses);
         m->ops->free(m);                /* without end */
     }
 }
 
-/* ---- systems -------------------------------------------------------------- */
+/* Keys at the squared distances 0, 1, 4 .. of the state 0, with the tokens
+ * `first`, first + 1 .. */
+static struct pair_keys *keys_in_a_row(int n, int32_t first)
+{
+    struct pair_keys *b = NULL;
+    struct err e;
+
+    CHECK_OK(pair_keys_new(&b, KEY_F32, n, 16, &e), &e);
+    for (int i = 0; b && i < n; i++) {
+        const float key[16] = { (float)i };
+
+        pair_keys_put(b, i, key, first + i);
+    }
+    return b;
+}
+
+/* Each voted token has one guess: what follows in the pair of its nearest
+ * neighbor. The first guess is the best pair from its beginning. */
+TEST(guesses_are_what_follows_in_the_pairs)
+{
+    enum { N = 7 };
+    static _Alignas(64) float hidden[2 * 16];
+    struct fixed_rows f = fixed_rows(hidden, 16, 2);
+    struct mixer_rows in = { .x = &f.x, .n = 2 };
+    struct system_options o = { .k = 8, .weigh = { .tau = 1000 } };
+    struct system_pair pairs[] = { { keys_in_a_row(N, 40), 0.9f },
+                                   { keys_in_a_row(2, 40), 0.3f } };
+    struct mixer *m = sk_mixer(&o);
+    struct guess first = { 0 };
+    struct mixture out[2];
+    struct err e;
+
+    REQUIRE(m && pairs[0].keys && pairs[1].keys);
+    hidden[16] = N - 1;                 /* row 1 is near the end of pair 0 */
+    m->ops->first(m, &first);
+    CHECK(!first.n && !first.ahead);    /* there are no pairs yet */
+    CHECK_OK(sk_system.prepare(m, NULL, pairs, 2, &e), &e);
+    m->ops->first(m, &first);
+    CHECK_INT(first.n, N);
+    CHECK(first.ahead == pairs[0].keys->token && first.likely > 0.5f);
+    list_rows(m, &in, out);
+    CHECK_INT(out[0].n_guesses, MIXTURE_GUESSES);
+    for (int i = 0; i < MIXTURE_GUESSES; i++) {
+        const struct guess *g = &out[0].guesses[i];
+
+        CHECK_INT(g->token, 40 + i);    /* the first pair wins */
+        CHECK_INT(g->n, N - 1 - i);
+        CHECK(g->ahead == pairs[0].keys->token + i + 1);
+        CHECK(g->likely > 0.5f && g->likely <= 1);
+    }
+    CHECK(out[1].guesses[0].token == 46 && out[1].guesses[0].n == 0);
+    CHECK(out[1].guesses[1].token == 45 && out[1].guesses[1].n == 1);
+    for (int i = 0; i < 2; i++) pair_keys_drop(pairs[i].keys);
+    m->ops->free(m);
+}
+
+/* ---- systems ------------------------------------------------------------- */
 
 /* Every system has a name of its own and what its interface requires. */
 TEST(systems_are_found_by_name)
@@ -710,8 +774,8 @@ static bool build(const struct fixture *f, const json_t *tm, int rows,
     struct key_builder_options o = { rows, KEY_F32, false };
     struct key_builder *kb = NULL;
     struct err e;
-    bool ok =
-        s && p && CHECK(n <= COUNT(out->keys)) && CHECK_OK(key_builder_new(&kb, f->backend, NULL, &o, &e), &e);
+    bool ok = s && p && CHECK(n <= COUNT(out->keys)) &&
+              CHECK_OK(key_builder_new(&kb, f->backend, NULL, &o, &e), &e);
 
     for (size_t i = 0; ok && i < n; i++) {
         const json_t *pair = json_array_get(tm, i);
@@ -889,7 +953,8 @@ static struct job *steered_job(const struct fixture *f, const json_t *j,
     struct system_options so = {
         .k = (int)json_integer_value(json_object_get(j, "k")),
         .weigh = { .tau = json_number_value(json_object_get(j, "tau")) } };
-    struct system_sentence s = { .beam = o.beam, .nbest = 1 };
+    struct system_sentence s = { .rows = o.beam, .nbest = 1 };
+    struct system_pair give[COUNT(pairs->keys)];
     struct job *job = NULL;
     struct err e;
 
@@ -897,9 +962,10 @@ static struct job *steered_job(const struct fixture *f, const json_t *j,
                           &e), &e))
         return NULL;
     s.max_len = job->max_len;
+    for (int i = 0; i < pairs->n; i++)
+        give[i] = (struct system_pair){ pairs->keys[i], 0.5f };
     CHECK_OK(sk_system.sentence_new(&job->mixer, &so, &s, &e), &e);
-    CHECK_OK(sk_system.prepare(job->mixer, NULL, pairs->keys, pairs->n, &e),
-             &e);
+    CHECK_OK(sk_system.prepare(job->mixer, NULL, give, pairs->n, &e), &e);
     return job;
 }
 

@@ -41,6 +41,53 @@ TEST(defaults_read_back_as_listed)
     CHECK(!option_describe(OPTIONS_TRANSLATE, n, &info));
 }
 
+/* Set an option to each of its values "a|b|c". */
+static void check_values(struct options *o, const struct option_info *info)
+{
+    const char *at = info->kind;
+    struct err e = { 0 };
+    char value[40];
+
+    while (*at) {
+        int n = (int)strcspn(at, "|");
+
+        snprintf(value, sizeof value, "%.*s", n, at);
+        CHECK_OK(options_set(o, info->name, value, &e), &e);
+        CHECK_STR(text_of(o, info->name), value);
+        at += n + (at[n] == '|');
+    }
+    CHECK_INT(options_set(o, info->name, info->kind, &e), ST_ARGUMENT);
+    CHECK_INT(options_set(o, info->name, "", &e), ST_ARGUMENT);
+}
+
+TEST(each_value_of_an_enum_reads_back)
+{
+    static const enum option_group groups[] = {
+        OPTIONS_TRANSLATE, OPTIONS_STEER, OPTIONS_SEARCH, OPTIONS_MODEL };
+    struct options o;
+    struct option_info info;
+    int n = 0;
+
+    options_defaults(&o);
+    for (size_t g = 0; g < COUNT(groups); g++)
+        for (int i = 0; option_describe(groups[g], i, &info); i++)
+            if (strchr(info.kind, '|')) {
+                check_values(&o, &info);
+                n++;
+            }
+    CHECK_INT(n, 10);
+    CHECK_INT(o.lenpen_type, LENPEN_FAIRSEQ);
+    CHECK_INT(o.split, SPLIT_NONE);
+    CHECK_INT(o.invalid, INVALID_REPLACE);
+    CHECK_INT(o.preset, PRESET_PAPER_SK2);
+    CHECK_INT(o.adapter, ADAPTER_NONE);
+    CHECK_INT(o.eos_votes, EOS_COUNTS);
+    CHECK_INT(o.exact, EXACT_STEER);
+    CHECK_INT(o.key_type, KEY_F32);
+    CHECK_INT(o.rerank, RERANK_AUTHORS);
+    CHECK_INT(o.analyzer, ANALYZER_SUBWORD);
+}
+
 /* The defaults must be those of docs/method.md. */
 TEST(defaults_are_those_of_the_method)
 {

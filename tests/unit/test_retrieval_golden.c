@@ -14,6 +14,7 @@
 #include "open_subword.h"
 #include "scratch_dir.h"
 #include "skmt.h"
+#include "tm/retrieve.h"
 #include "tm/tmfile.h"
 
 /* ---- lines of JSON, compressed or not ----------------------------------- */
@@ -66,7 +67,9 @@ static const char *field(const json_t *o, const char *name)
 
 struct fixture {
     struct scratch s;
-    struct tmfile *t;
+    struct store *store;        /* writes */
+    struct tmfile *t;           /* searches; another connection */
+    struct retriever *rt;
     int64_t memory;
     struct index *ix;
     struct terms terms;
@@ -78,18 +81,22 @@ static bool fixture_open(struct fixture *f)
 
     memset(f, 0, sizeof *f);
     if (!scratch_make(&f->s)) return false;
-    if (!CHECK_OK(tmfile_open(&f->t, scratch_path(&f->s, "a.tm"),
-                              STORE_CREATE, &e), &e))
+    if (!CHECK_OK(store_open(&f->store, scratch_path(&f->s, "a.tm"),
+                             STORE_CREATE, &e), &e) ||
+        !CHECK_OK(tmfile_open(&f->t, scratch_path(&f->s, "a.tm"),
+                              STORE_WRITE, &e), &e))
         return false;
-    store_relaxed(f->t->store, true);
-    return true;
+    store_relaxed(f->store, true);
+    return CHECK_OK(retriever_new(&f->rt, &e), &e);
 }
 
 static void fixture_close(struct fixture *f)
 {
     index_close(f->ix);
     terms_release(&f->terms);
+    retriever_free(f->rt);
     tmfile_close(f->t);
+    store_close(f->store);
     scratch_remove(&f->s);
 }
 
@@ -103,10 +110,9 @@ static bool fixture_memory(struct fixture *f, const char *name)
     snprintf(m.name, sizeof m.name, "%s", name);
     index_close(f->ix);
     f->ix = NULL;
-    return CHECK_OK(store_memory_create(f->t->store, &m, &f->memory, &e),
-                    &e) &&
-           CHECK_OK(index_open(&f->ix, f->t->store, f->memory, &standard,
-                               NULL, &e), &e);
+    return CHECK_OK(store_memory_create(f->store, &m, &f->memory, &e), &e) &&
+           CHECK_OK(index_open(&f->ix, f->store, f->memory, &standard, NULL,
+                               &e), &e);
 }
 
 /* The target is the number, so that equal sources are distinct texts. */
@@ -119,7 +125,7 @@ static bool fixture_add(struct fixture *f, const char *source, int number)
 
     snprintf(target, sizeof target, "%d", number);
     u.target = str_of(target);
-    return CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
+    return CHECK_OK(store_add(f->store, f->memory, &u, &id, &e), &e);
 }
 
 /* score[i] is the score of text i, or 0 if it was not found. `order` has the
@@ -141,7 +147,7 @@ static int score_all(struct fixture *f, const char *query, int n,
                                &e), &e);
     for (int i = 0; i < n; i++) score[i] = 0;
     for (size_t i = 0; ok && i < n_hits; i++) {
-        ok = CHECK_OK(store_text(f->t->store, hits[i].text, &source, &target,
+        ok = CHECK_OK(store_text(f->store, hits[i].text, &source, &target,
                                  &tagged, &found, &e), &e) && CHECK(found);
         if (ok) order[i] = atoi(strndupa(target.p, target.n));
         ok = ok && CHECK(order[i] >= 0 && order[i] < n);
@@ -284,7 +290,7 @@ TEST(all_is_ranked_as_the_authors_did)
 /* ---- a small memory ------------------------------------------------------ */
 
 static void check_query(struct fixture *f, const json_t *o,
-                        const struct tm_query *q)
+                        const struct retrieve_query *q)
 {
     const json_t *want = json_object_get(o, "matches");
     struct str source, target;
@@ -292,14 +298,14 @@ static void check_query(struct fixture *f, const json_t *o,
     bool tagged, found;
     struct err e;
 
-    if (!CHECK_OK(tmfile_search(f->t, str_of(field(o, "query")), q, &m, &e),
-                  &e))
+    if (!CHECK_OK(retrieve(f->rt, tmfile_source(f->t),
+                           str_of(field(o, "query")), q, &m, &e), &e))
         return;
     CHECK_INT(m.n, json_array_size(want));
     for (size_t i = 0; i < m.n && i < json_array_size(want); i++) {
         const json_t *w = json_array_get(want, i);
 
-        CHECK_OK(store_text(f->t->store, m.at[i].text, &source, &target,
+        CHECK_OK(store_text(f->store, m.at[i].id, &source, &target,
                             &tagged, &found, &e), &e);
         CHECK_INT(atoi(strndupa(target.p, target.n)),
                   json_integer_value(json_array_get(w, 0)));
@@ -311,8 +317,8 @@ static void check_query(struct fixture *f, const json_t *o,
 
 TEST(a_small_memory_is_searched_as_by_a_slow_script)
 {
-    struct tm_query q = { .o = { .top = 16, .candidates = 64 },
-                        .tokenizer = 7 };
+    struct retrieve_query q = { .o.top = 16, .candidates = 64,
+                                .tokenizer = 7 };
     struct test_subword sw;
     struct fixture f;
     struct lines l;

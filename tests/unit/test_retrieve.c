@@ -2,28 +2,40 @@
  * matches. */
 #include "scratch_dir.h"
 #include "test.h"
+#include "tm/retrieve.h"
 #include "tm/tmfile.h"
 
 struct fixture {
     struct scratch s;
     struct tmfile *t;
-    int64_t memory;
+    struct retriever *rt;
+    const char *memory;         /* the one that pairs are added to */
 };
+
+/* Create a memory. Pairs are added to it from now on. */
+static bool fixture_memory(struct fixture *f, const struct memory_info *m)
+{
+    struct err e;
+
+    f->memory = m->name;
+    return CHECK_OK(tmfile_create(f->t, m, &e), &e);
+}
 
 static bool fixture_open(struct fixture *f)
 {
-    struct memory_info m = { .name = "m" };
+    static const struct memory_info m = { .name = "m" };
     struct err e;
 
     memset(f, 0, sizeof *f);
     return scratch_make(&f->s) &&
            CHECK_OK(tmfile_open(&f->t, scratch_path(&f->s, "a.tm"),
                                 STORE_CREATE, &e), &e) &&
-           CHECK_OK(store_memory_create(f->t->store, &m, &f->memory, &e), &e);
+           CHECK_OK(retriever_new(&f->rt, &e), &e) && fixture_memory(f, &m);
 }
 
 static void fixture_close(struct fixture *f)
 {
+    retriever_free(f->rt);
     tmfile_close(f->t);
     scratch_remove(&f->s);
 }
@@ -36,34 +48,45 @@ static void put(struct fixture *f, const char *source, const char *target,
     struct err e;
     int64_t id;
 
-    CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
+    CHECK_OK(tmfile_add(f->t, f->memory, &u, &id, &e), &e);
+}
+
+static enum status note_target(void *user, size_t i,
+                               const struct source_pair *p, struct err *e)
+{
+    struct str target = p->pair.unit.target;
+    char **at = user;
+
+    (void)i;
+    (void)e;
+    CHECK(p->found);
+    *at += sprintf(*at, "%.*s|", (int)target.n, target.p);
+    return ST_OK;
 }
 
 /* The targets of the matches, each followed by "|". */
 static const char *find(struct fixture *f, const char *text,
-                        const struct retrieve_options *o, struct matches *m)
+                        const struct retrieve_query *q, struct matches *m)
 {
     static char out[1000];
-    struct tm_query q = { .o = *o };
-    struct str source, target;
-    bool tagged, found;
+    struct pair_source *from = tmfile_source(f->t);
     struct err e;
     char *at = out;
 
     out[0] = 0;
-    if (!CHECK_OK(tmfile_search(f->t, str_of(text), &q, m, &e), &e))
+    if (!CHECK_OK(retrieve(f->rt, from, str_of(text), q, m, &e), &e))
         return out;
     for (size_t i = 0; i < m->n; i++) {
-        CHECK_OK(store_text(f->t->store, m->at[i].text, &source, &target,
-                            &tagged, &found, &e), &e);
-        at += sprintf(at, "%.*s|", (int)target.n, target.p);
+        struct source_want w = { m->at[i].id, FETCH_TEXTS };
+
+        CHECK_OK(source_fetch(from, &w, 1, note_target, &at, &e), &e);
     }
     return out;
 }
 
 TEST(equal_matches_keep_the_order_of_bm25)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64 };
     struct matches m = { 0 };
     struct fixture f;
 
@@ -83,8 +106,8 @@ TEST(equal_matches_keep_the_order_of_bm25)
     CHECK_NEAR(m.at[3].similarity, 0.25, 0);
     CHECK(m.at[0].score > m.at[1].score);
     CHECK_NEAR(m.at[1].score, m.at[2].score, 0);
-    CHECK(m.at[1].text < m.at[2].text);
-    CHECK(m.at[0].memory == f.memory && m.at[0].priority == 0);
+    CHECK(m.at[1].id < m.at[2].id);
+    CHECK(m.at[0].memory > 0 && m.at[0].priority == 0);
     matches_release(&m);
     fixture_close(&f);
 }
@@ -92,8 +115,8 @@ TEST(equal_matches_keep_the_order_of_bm25)
 /* With RERANK_NONE BM25's order stays, and similarities are still computed. */
 TEST(ranking_may_be_left_out)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64,
-                                  .rerank = RERANK_NONE };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64,
+                                .o.rerank = RERANK_NONE };
     struct matches m = { 0 };
     struct fixture f;
 
@@ -104,7 +127,7 @@ TEST(ranking_may_be_left_out)
     CHECK_STR(find(&f, "das und das und noch selten", &o, &m),
               "near|far|one|");
     for (size_t i = 0; i < m.n; i++) CHECK_INT(m.at[i].rank, (int)i);
-    o.candidates = o.top = 1;
+    o.candidates = o.o.top = 1;
     CHECK_STR(find(&f, "selten", &o, &m), "one|");
     CHECK_NEAR(m.at[0].similarity, 1, 0);
     matches_release(&m);
@@ -114,8 +137,8 @@ TEST(ranking_may_be_left_out)
 /* Edits are divided by characters, so a text of long words is more similar. */
 TEST(the_authors_measure_divides_by_characters)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64,
-                                  .rerank = RERANK_AUTHORS };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64,
+                                .o.rerank = RERANK_AUTHORS };
     struct matches m = { 0 };
     struct fixture f;
 
@@ -127,11 +150,11 @@ TEST(the_authors_measure_divides_by_characters)
     REQUIRE(m.n == 2);
     CHECK_NEAR(m.at[0].similarity, 1 - 2.0 / 23, 1e-12);
     CHECK_NEAR(m.at[1].similarity, 1 - 1.0 / 8, 1e-12);
-    o.rerank = RERANK_TOKEN;
+    o.o.rerank = RERANK_TOKEN;
     CHECK_STR(find(&f, "ab cd ef", &o, &m), "short|long|");
     CHECK_NEAR(m.at[0].similarity, 2.0 / 3, 1e-12);
-    o.rerank = RERANK_AUTHORS;
-    o.min_similarity = 0.9;
+    o.o.rerank = RERANK_AUTHORS;
+    o.o.min_similarity = 0.9;
     CHECK_STR(find(&f, "ab cd ef", &o, &m), "long|");
     matches_release(&m);
     fixture_close(&f);
@@ -140,7 +163,7 @@ TEST(the_authors_measure_divides_by_characters)
 /* 0.5 |source| < |target| < 2 |source|, in characters and without tags. */
 TEST(the_length_filter_has_open_ends)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64 };
     struct matches m = { 0 };
     struct fixture f;
 
@@ -153,15 +176,15 @@ TEST(the_length_filter_has_open_ends)
     put(&f, "<g id=\"1\">wort</g> f", "<g id=\"1\">&amp;234</g>", true);
     put(&f, "<g id=\"1\">wort</g> g", "<g id=\"1\">&amp;23</g>", true);
     put(&f, "x", "y", false);
-    o.length_filter = true;
+    o.o.length_filter = true;
     CHECK_STR(find(&f, "wort", &o, &m),
               "12345678901|1234|äöüß|<g id=\"1\">&amp;234</g>|");
     CHECK_STR(find(&f, "x", &o, &m), "");               /* single characters */
     /* The limit `top` applies after the filter. */
-    o.top = 2;
+    o.o.top = 2;
     CHECK_STR(find(&f, "wort", &o, &m), "12345678901|1234|");
-    o.length_filter = false;
-    o.top = 16;
+    o.o.length_filter = false;
+    o.o.top = 16;
     find(&f, "wort", &o, &m);
     CHECK_INT(m.n, 7);
     matches_release(&m);
@@ -182,21 +205,19 @@ static void put_each(struct fixture *f, const char *letters)
 /* `candidates` is the limit of each memory, not of all together. */
 TEST(candidates_are_counted_per_memory)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 2 };
+    struct retrieve_query o = { .o.top = 16, .candidates = 2 };
     struct memory_info other = { .name = "other" };
     struct matches m = { 0 };
     struct fixture f;
-    struct err e;
 
     REQUIRE(fixture_open(&f));
     put_each(&f, "abcd");
-    REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
+    REQUIRE(fixture_memory(&f, &other));
     put_each(&f, "efgh");
-    f.t->stale = true;
     /* All are equally similar: each memory keeps its order, and of the heads
      * the newer one comes first. */
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|b|");
-    o.top = 3;
+    o.o.top = 3;
     CHECK_STR(find(&f, "gleich", &o, &m), "e|f|a|");
     matches_release(&m);
     fixture_close(&f);
@@ -212,13 +233,13 @@ static int64_t put_dated(struct fixture *f, const char *source,
     int64_t id = 0;
     struct err e;
 
-    CHECK_OK(store_add(f->t->store, f->memory, &u, &id, &e), &e);
+    CHECK_OK(tmfile_add(f->t, f->memory, &u, &id, &e), &e);
     return id;
 }
 
 TEST(the_translation_confirmed_last_comes_first)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64 };
     struct unit edited = { .source = str_of("das Haus brennt"),
                            .target = str_of("edited") };
     struct matches m = { 0 };
@@ -238,10 +259,10 @@ TEST(the_translation_confirmed_last_comes_first)
     CHECK_STR(find(&f, "das Haus brennt", &o, &m),
               "three|two|one|other source|");
     /* The first translation may be one that was beyond the limit. */
-    o.top = 1;
+    o.o.top = 1;
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "three|");
     CHECK_INT(m.n_more, 2);
-    REQUIRE_OK(store_replace(f.t->store, id, &edited, &e), &e);
+    REQUIRE_OK(tmfile_replace(f.t, id, &edited, &e), &e);
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "edited|");
     put(&f, "das Haus brennt", "two", false);           /* added again */
     CHECK_STR(find(&f, "das Haus brennt", &o, &m), "two|");
@@ -253,23 +274,21 @@ TEST(the_translation_confirmed_last_comes_first)
 
 TEST(a_memory_of_higher_priority_has_the_first_translation)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64 };
     struct memory_info other = { .name = "other", .priority = 1 };
     struct memory_info equal = { .name = "equal" };
     struct matches m = { 0 };
     struct fixture f;
-    int64_t first;
-    struct err e;
+    const char *first;
 
     REQUIRE(fixture_open(&f));
     first = f.memory;
     put_dated(&f, "ja ja", "a", 900, 900);
     put_dated(&f, "ja nein", "in between", 100, 100);
-    REQUIRE_OK(store_memory_create(f.t->store, &other, &f.memory, &e), &e);
+    REQUIRE(fixture_memory(&f, &other));
     put_dated(&f, "ja ja", "b", 100, 100);
-    REQUIRE_OK(store_memory_create(f.t->store, &equal, &f.memory, &e), &e);
+    REQUIRE(fixture_memory(&f, &equal));
     put_dated(&f, "ja ja", "c", 500, 500);
-    f.t->stale = true;
     CHECK_STR(find(&f, "ja ja", &o, &m), "b|a|c|in between|");
     f.memory = first;
     put_dated(&f, "ja ja", "d", 400, 400);
@@ -282,7 +301,7 @@ TEST(a_memory_of_higher_priority_has_the_first_translation)
  * not among the candidates but must be found. */
 TEST(the_first_translation_may_be_no_candidate)
 {
-    struct retrieve_options o = { .top = 2, .candidates = 4 };
+    struct retrieve_query o = { .o.top = 2, .candidates = 4 };
     struct matches m = { 0 };
     struct fixture f;
 
@@ -300,20 +319,18 @@ TEST(the_first_translation_may_be_no_candidate)
 /* Equal translations are not reordered. */
 TEST(duplicates_that_are_kept_keep_their_order)
 {
-    struct retrieve_options o = { .top = 16, .candidates = 64 };
+    struct retrieve_query o = { .o.top = 16, .candidates = 64 };
     struct memory_info twice = { .name = "twice", .keep_duplicates = true };
     struct matches m = { 0 };
     struct fixture f;
-    struct err e;
 
     REQUIRE(fixture_open(&f));
-    REQUIRE_OK(store_memory_create(f.t->store, &twice, &f.memory, &e), &e);
+    REQUIRE(fixture_memory(&f, &twice));
     put(&f, "ja ja", "a", false);
     put(&f, "ja ja", "a", false);
-    f.t->stale = true;
     CHECK_STR(find(&f, "ja ja", &o, &m), "a|a|");
     REQUIRE(m.n == 2);
-    CHECK(m.at[0].text < m.at[1].text);
+    CHECK(m.at[0].id < m.at[1].id);
     matches_release(&m);
     fixture_close(&f);
 }

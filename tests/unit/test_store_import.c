@@ -443,7 +443,7 @@ static int64_t some_pair(struct player *p)
 {
     int64_t top = 0;
 
-    query_int(p->s, Q_PAIRS, &top, NULL, "");
+    query_int(p->s, Q_PAIRS, SQL_NONE, &top, NULL);
     return top - dice(&p->seed, 40);
 }
 

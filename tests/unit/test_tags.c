@@ -1,6 +1,7 @@
 /* test_tags.c - tagged texts: stripping the tags, and converting them to other
  * formats. */
-#include "formats/tags.h"
+#include "formats/tags_convert.h"
+#include "pair/tags.h"
 #include "test.h"
 
 static const char *strip(const char *s)

@@ -1,5 +1,6 @@
 /* test_tm_api.c - tests translation memories through the public API: memories,
  * pairs, files and maintenance. Searches are in test_tm_search.c. */
+#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -603,6 +604,35 @@ TEST(an_import_that_fails_changes_nothing)
     OK(skmt_import_set(how, "source-lang", "de", &err));
     OK(skmt_tm_import(tm, NULL, &good, 1, how, &err));
     CHECK_INT(problems(tm), 0);
+    skmt_import_free(how);
+    skmt_tm_close(tm);
+    scratch_remove(&s);
+}
+
+/* The index of a failed import is written before the languages are stored. */
+TEST(an_import_with_a_bad_language_leaves_no_index_files)
+{
+    skmt_import *how;
+    struct scratch s;
+    const char *path;
+    skmt_error err;
+    glob_t g;
+    skmt_tm *tm;
+
+    REQUIRE(scratch_make(&s));
+    OK(skmt_import_new(&how, &err));
+    scratch_write(&s, "good.tsv", "eins\tone\n");
+    path = scratch_path(&s, "good.tsv");
+    tm = open_tm(&s, SKMT_TM_CREATE);
+    OK(skmt_import_set(how, "source-lang", "d\x01", &err));
+    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, how, &err), SKMT_ERR_ARGUMENT);
+    CHECK(strstr(err.message, "a language must be"));
+    CHECK_INT(found(tm, "eins"), 0);
+    CHECK_INT(glob(scratch_path(&s, "a.tm.index/*.seg"), 0, NULL, &g),
+              GLOB_NOMATCH);
+    OK(skmt_import_set(how, "source-lang", "de", &err));
+    OK(skmt_tm_import(tm, NULL, &path, 1, how, &err));
+    CHECK_INT(found(tm, "eins"), 1);
     skmt_import_free(how);
     skmt_tm_close(tm);
     scratch_remove(&s);

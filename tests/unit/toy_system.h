@@ -44,9 +44,9 @@ struct toy_mixer {
     struct toy_worker *worker;  /* borrowed; NULL after `end` */
     struct system_pair *pairs;
     int n_pairs;
-    struct toy_vote *vote;      /* [limits.beam] */
-    int32_t *token;             /* [limits.beam] */
-    float *add;                 /* [limits.beam] */
+    struct toy_vote *vote;      /* [limits.rows] */
+    int32_t *token;             /* [limits.rows] */
+    float *add;                 /* [limits.rows] */
     struct toy_reason *reasons; /* [limits.nbest, limits.max_len] or NULL */
 };
 
@@ -108,7 +108,7 @@ static inline enum status toy_list(struct mixer *base,
     struct toy_mixer *m = (struct toy_mixer *)base;
 
     (void)e;
-    assert(in->n <= m->limits.beam);
+    assert(in->n <= m->limits.rows);
     for (int i = 0; i < in->n; i++) {
         int32_t last = -1;
 
@@ -245,7 +245,7 @@ static inline enum status toy_sentence_new(struct mixer **out,
                                            const struct system_sentence *s,
                                            struct err *e)
 {
-    size_t beam = (size_t)s->beam;
+    size_t rows = (size_t)s->rows;
     size_t reasons = (size_t)s->nbest * (size_t)s->max_len;
     struct toy_mixer *m;
 
@@ -257,9 +257,9 @@ static inline enum status toy_sentence_new(struct mixer **out,
     m->base.ops = &toy_mixer_ops;
     m->lambda = (float)o->weigh.lambda;
     m->limits = *s;
-    m->vote = calloc(beam, sizeof *m->vote);
-    m->token = calloc(beam, sizeof *m->token);
-    m->add = calloc(beam, sizeof *m->add);
+    m->vote = calloc(rows, sizeof *m->vote);
+    m->token = calloc(rows, sizeof *m->token);
+    m->add = calloc(rows, sizeof *m->add);
     if (s->explain) m->reasons = calloc(reasons, sizeof *m->reasons);
     if (!m->vote || !m->token || !m->add || (s->explain && !m->reasons)) {
         toy_mixer_free(&m->base);

@@ -1,0 +1,16 @@
+/* wholefile.h - writes files such that they appear complete or not at all.
+ *
+ * A file is written under a temporary name in the same folder and then renamed.
+ * Special files (a pipe, /dev/stdout) are written directly. */
+#ifndef COMMON_WHOLEFILE_H
+#define COMMON_WHOLEFILE_H
+
+#include "common/textbuf.h"
+
+/* Both functions print errors on stderr and return an exit status. */
+
+/* Checks whether the file can be written, before the work begins. */
+int whole_file_check(const char *path);
+int whole_file_write(const char *path, const struct textbuf *text);
+
+#endif
