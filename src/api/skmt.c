@@ -66,7 +66,7 @@ skmt_status skmt_model_open_with(skmt_model **out, const char *path,
 
 void skmt_model_close(skmt_model *model)
 {
-    engine_close((struct engine *)(void *)model);
+    engine_close(engine_of(model));
 }
 
 const char *skmt_model_fact(const skmt_model *model, int i,

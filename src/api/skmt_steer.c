@@ -22,9 +22,9 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
     *out = NULL;
     err_clear(err_of(err));
     if (!k) return (skmt_status)err_nomem(err_of(err), "key cache");
-    k->en = engine_of(model);
+    k->en = engine_hold(engine_of(model));
     st = shared_keys_new(&k->k, k->en, &o, file, err_of(err));
-    if (st) free(k);
+    if (st) skmt_keys_free(k);
     else *out = k;
     return (skmt_status)st;
 }
@@ -33,6 +33,7 @@ void skmt_keys_free(skmt_keys *keys)
 {
     if (!keys) return;
     shared_keys_free(keys->k);
+    engine_close(keys->en);
     free(keys);
 }
 

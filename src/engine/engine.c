@@ -140,6 +140,7 @@ enum status engine_open_with(struct engine **out, const char *path,
 
     *out = NULL;
     if (!en) return err_nomem(e, "model");
+    atomic_init(&en->holders, 1);
     st = weights_open(&en->w, path, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
     if (!st) st = open_backend(en, (enum device)o->device, e);
@@ -163,9 +164,18 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
     return engine_open_with(out, path, &o, e);
 }
 
-void engine_close(struct engine *en)
+const struct engine *engine_hold(const struct engine *en)
 {
-    if (!en) return;
+    atomic_fetch_add(&((struct engine *)(uintptr_t)en)->holders, 1);
+    return en;
+}
+
+void engine_close(const struct engine *const_en)
+{
+    struct engine *en = (struct engine *)(uintptr_t)const_en;
+
+    if (!en || atomic_fetch_sub(&en->holders, 1) > 1) return;
+    assert(!en->holders);
     backend_close(en->backend);
     net_close(en->net);
     weights_close(en->w);

@@ -198,7 +198,7 @@ enum status result_prepare(struct result **out, const struct engine *en,
     } else if (len > UINT32_MAX / 4) {
         st = err_set(e, ST_LIMIT, "the text is longer than a gigabyte");
     } else {
-        c.r->engine = en;
+        c.r->engine = engine_hold(en);
         st = result_take_text(c.r, o, text, len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = result_split_into_sentences(&c, e);
@@ -473,5 +473,6 @@ void result_free(struct result *r)
     free(r->sentences);
     free(r->hyps);
     free(r->source);
+    engine_close(r->engine);
     free(r);
 }
