@@ -154,7 +154,7 @@ static void print_pieces(const skmt_result *r)
 {
     skmt_piece p = SKMT_INIT(skmt_piece);
 
-    for (int s = 0; s < skmt_result_segs(r); s++)
+    for (int s = 0; s < skmt_result_sentences(r); s++)
         for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
             skmt_result_source_piece(r, s, i, &p);
             printf("%s%s", s + i ? " " : "", p.text);
@@ -171,7 +171,7 @@ static int delivered(void *user, uint64_t line, skmt_result *r,
     (void)line;
     if (!r) die(e->message);
     if (b->print_pieces) print_pieces(r);
-    for (int s = 0; s < skmt_result_segs(r); s++) {
+    for (int s = 0; s < skmt_result_sentences(r); s++) {
         int n = skmt_result_target_pieces(r, 0, s);
 
         b->tokens += n;

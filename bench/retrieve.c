@@ -439,7 +439,7 @@ static void adder(struct bench *b, int in, int out)
         read_lines(b);
     }
     open_memory(b, SKMT_TM_WRITE);
-    skmt_tm_relaxed(b->tm, 1);
+    skmt_tm_set_relaxed(b->tm, 1);
     fcntl(in, F_SETFL, O_NONBLOCK);
     for (;;) {
         struct timespec nap = { 0, 200000 };

@@ -62,7 +62,7 @@ static void print_client(const struct client *c, int i)
     skmt_result *r = skmt_request_result(c->requests[0]);
 
     for (int h = 0; h < skmt_result_hyps(r); h++)
-        printf("beam %s: %s\n", wanted[i][0], skmt_result_text(r, h, NULL));
+        printf("beam %s: %s\n", wanted[i][0], skmt_result_text(r, h));
 }
 
 int main(int argc, char **argv)

@@ -10,11 +10,11 @@
 
 static void print_result(const skmt_result *r)
 {
-    puts(skmt_result_text(r, 0, NULL));
+    puts(skmt_result_text(r, 0));
     for (int h = 0; h < skmt_result_hyps(r); h++) {
-        printf("%d. %s (%.3f)\n  ", h + 1, skmt_result_text(r, h, NULL),
+        printf("%d. %s (%.3f)\n  ", h + 1, skmt_result_text(r, h),
                skmt_result_score(r, h));
-        for (int s = 0; s < skmt_result_segs(r); s++) {
+        for (int s = 0; s < skmt_result_sentences(r); s++) {
             for (int i = 0; i < skmt_result_target_pieces(r, h, s); i++) {
                 skmt_piece p = SKMT_INIT(skmt_piece);
 

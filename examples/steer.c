@@ -10,7 +10,7 @@
 
 static void print_words(const skmt_result *r)
 {
-    const char *text = skmt_result_text(r, 0, NULL);
+    const char *text = skmt_result_text(r, 0);
 
     printf("%s\n", text);
     for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
@@ -18,7 +18,7 @@ static void print_words(const skmt_result *r)
 
         skmt_result_target_piece(r, 0, 0, i, &p);
         printf("%4.0f%%  %.*s\n",
-               100 * skmt_result_trust(r, 0, 0, i, NULL),
+               100 * skmt_result_weight(r, 0, 0, i, NULL),
                (int)(p.end - p.begin), text + p.begin);
     }
 }
@@ -26,7 +26,7 @@ static void print_words(const skmt_result *r)
 static void print_pairs(const skmt_result *r)
 {
     for (int i = 0; i < skmt_result_pairs(r, 0); i++) {
-        skmt_steering pair = SKMT_INIT(skmt_steering);
+        skmt_found_pair pair = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, 0, i, &pair);
         printf("%.0f%% similar%s: %s = %s\n", 100 * pair.similarity,

@@ -18,7 +18,7 @@ static int print_line(void *user, uint64_t number, skmt_result *result,
                 err->message);
         return 1;                       /* cancel the stream */
     }
-    fprintf(out, "%s\n", skmt_result_text(result, 0, NULL));
+    fprintf(out, "%s\n", skmt_result_text(result, 0));
     return ferror(out);
 }
 

@@ -48,9 +48,11 @@
  * itself. It must not call any skmt_stream_* function; to cancel, it returns
  * non-zero.
  *
- * Lifetime. Close a model last: after the sessions, streams, services,
- * requests, results and key caches made with it, and after the memory files
- * that were searched with it.
+ * Lifetime. A model may be closed at any time: sessions, streams, services,
+ * results and keys that were made with it keep it as long as they need it, and
+ * a memory file keeps what it needs of the models it was searched with. In all
+ * other cases an object that is passed to a function must stay valid as long as
+ * the description of the function says.
  *
  * Lists. skmt_model_fact and the functions skmt_X_stat list facts and counts:
  * they return the name of item i, counted from 0, and set *value. After the
@@ -244,10 +246,9 @@ SKMT_API void skmt_free(void *p);
 
 /* The translations of one input text. A text may have several sentences (option
  * "split"). `hyp` is the index of a translation of the whole text, best first;
- * `seg` is the index of a sentence, in the order of the text. All indices begin
- * at 0. For an index out of range, the functions return 0, "", or a piece with
- * id -1. Pointers are valid until the result is freed. A result uses the model:
- * free it before the model is closed.
+ * `sentence` is the index of a sentence, in the order of the text. All indices
+ * begin at 0. For an index out of range, the functions return 0, "", or a piece
+ * with id -1. Pointers are valid until the result is freed.
  *
  * Spans [begin, end) in the input are byte offsets into the input text after
  * any replacement of invalid bytes: with option "invalid" set to "replace",
@@ -259,9 +260,9 @@ SKMT_API void skmt_result_free(skmt_result *r);
 /* The number of translations of the text: at least 1, at most option
  * "nbest". */
 SKMT_API int skmt_result_hyps(const skmt_result *r);
-/* A translation of the whole text. *len is its length; len may be NULL. */
-SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp,
-                                      size_t *len);
+/* A translation of the whole text. A NUL that the model produces is replaced by
+ * a space. */
+SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp);
 /* The score of a translation: the sum of the scores of its sentences. The score
  * of a sentence is its log-probability divided by the length penalty. */
 SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
@@ -269,12 +270,13 @@ SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
 SKMT_API double skmt_result_logprob(const skmt_result *r, int hyp);
 
 /* The number of sentences. */
-SKMT_API int skmt_result_segs(const skmt_result *r);
+SKMT_API int skmt_result_sentences(const skmt_result *r);
 /* The span of a sentence in the input. */
-SKMT_API void skmt_result_seg_span(const skmt_result *r, int seg,
-                                   size_t *begin, size_t *end);
+SKMT_API void skmt_result_sentence_span(const skmt_result *r, int sentence,
+                                        size_t *begin, size_t *end);
 /* The score of the translation of a sentence. */
-SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
+SKMT_API double skmt_result_sentence_score(const skmt_result *r, int hyp,
+                                           int sentence);
 
 /* A piece is a unit of the model's vocabulary. [begin, end) is the span of a
  * source piece in the input, or of a target piece in the translation of the
@@ -288,23 +290,24 @@ typedef struct skmt_piece {
 } skmt_piece;
 
 /* The number of source pieces of a sentence. */
-SKMT_API int skmt_result_source_pieces(const skmt_result *r, int seg);
+SKMT_API int skmt_result_source_pieces(const skmt_result *r, int sentence);
 /* Get source piece i of a sentence. */
-SKMT_API void skmt_result_source_piece(const skmt_result *r, int seg, int i,
-                                       skmt_piece *out);
+SKMT_API void skmt_result_source_piece(const skmt_result *r, int sentence,
+                                       int i, skmt_piece *out);
 /* The number of target pieces of a sentence. */
-SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg);
+SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp,
+                                       int sentence);
 /* Get target piece i of a sentence. The last piece is EOS, with an empty span,
  * unless the translation was cut off at its maximum length. */
-SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp, int seg,
-                                       int i, skmt_piece *out);
+SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp,
+                                       int sentence, int i, skmt_piece *out);
 /* The cross-attention weights of target piece i in the last layer, averaged
  * over the heads. There is one weight for each source piece of the sentence and
  * for each special token that the model adds (most models add EOS at the end).
  * *n is the number of weights; n may be NULL. Returns NULL without option
  * "attention". */
 SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
-                                            int seg, int i, int *n);
+                                            int sentence, int i, int *n);
 
 /* ---- sessions -------------------------------------------------------- */
 
@@ -376,7 +379,7 @@ SKMT_API void skmt_stream_free(skmt_stream *s);
  * Pairs of a memory with the same source and target share one text, unless the
  * memory keeps duplicates. Texts are indexed, and a search finds each text
  * once. When a function that changes the file returns, the change is on disk
- * (unless skmt_tm_relaxed was called), and the next search by any thread or
+ * (unless skmt_tm_set_relaxed was called), and the next search by any thread or
  * process finds it.
  *
  *     skmt_tm *tm;
@@ -403,7 +406,7 @@ SKMT_API void skmt_tm_close(skmt_tm *tm);
 /* If `relaxed` is not 0, do not wait for the disk after each change. A power
  * failure may then lose the changes of the last seconds; a killed process loses
  * none. */
-SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
+SKMT_API void skmt_tm_set_relaxed(skmt_tm *tm, int relaxed);
 
 /* Set a function that long operations call from time to time. `what` names the
  * operation. Its progress is `done` out of `total`; `total` is 0 if it is not
@@ -411,7 +414,7 @@ SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
  * Return non-zero to stop the operation. `fn` may be NULL. */
 typedef int skmt_tm_progress_fn(void *user, const char *what, uint64_t done,
                                 uint64_t total, uint64_t units);
-SKMT_API void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
+SKMT_API void skmt_tm_on_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
                                void *user);
 
 /* A description of a memory. The strings are valid until the next call with the
@@ -700,7 +703,7 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
  *     skmt_request_set_deadline(q, 2000);
  *     if (!skmt_service_submit(service, q, 0, &err) &&
  *         !skmt_request_wait(q, &err))
- *         puts(skmt_result_text(skmt_request_result(q), 0, NULL));
+ *         puts(skmt_result_text(skmt_request_result(q), 0));
  *     skmt_request_free(q);
  *
  * A request gets the same bytes as in a session with its options, whatever
@@ -755,7 +758,7 @@ SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
  * the request, and submit other requests; in a thread of the service this does
  * not wait. It must not wait for requests or free the service. */
 typedef void skmt_request_fn(void *user, skmt_request *q);
-SKMT_API skmt_status skmt_request_set_callback(skmt_request *q,
+SKMT_API skmt_status skmt_request_on_answer(skmt_request *q,
                                                skmt_request_fn *fn, void *user,
                                                skmt_error *err);
 
@@ -817,23 +820,23 @@ SKMT_API void skmt_service_free(skmt_service *s);
  *    `exact` is 0. All fields are set, with or without option "explain".
  *
  * The similarity is set in both cases. */
-typedef struct skmt_steering {
-    size_t size;                /* sizeof(skmt_steering) */
+typedef struct skmt_found_pair {
+    size_t size;                /* sizeof(skmt_found_pair) */
     const char *source, *target;
     const char *memory;         /* its name; "" for a pair from the caller */
     int64_t id;                 /* 0 for a pair from the caller */
     double similarity;
     int32_t exact;              /* 1: its target is the translation */
-} skmt_steering;
+} skmt_found_pair;
 /* The number of pairs that were found for a sentence. */
-SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
+SKMT_API int skmt_result_pairs(const skmt_result *r, int sentence);
 /* Get pair i of a sentence. */
-SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
-                               skmt_steering *out);
+SKMT_API void skmt_result_pair(const skmt_result *r, int sentence, int i,
+                               skmt_found_pair *out);
 /* The weight of the memory (lambda, 0 to 1) in the choice of target piece i.
  * *votes is the number of stored states that voted; votes may be NULL. Both are
  * 0 without option "explain". */
-SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
+SKMT_API double skmt_result_weight(const skmt_result *r, int hyp, int sentence,
                                   int i, int *votes);
 /* The vote of one stored state. */
 typedef struct skmt_vote {
@@ -848,11 +851,11 @@ typedef struct skmt_vote {
                                    sum to 1 */
 } skmt_vote;
 /* Get a vote on target piece i. Vote 0 is that of the nearest stored state. */
-SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
-                               int vote, skmt_vote *out);
+SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int sentence,
+                               int i, int vote, skmt_vote *out);
 /* The number of decoder passes that a sentence took part in. With drafts
  * (option "draft") it can be smaller than the number of its steps. */
-SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
+SKMT_API int skmt_result_passes(const skmt_result *r, int sentence);
 
 /* Get statistic i of the work done so far: returns its name and sets *value.
  * The names are:
@@ -902,7 +905,7 @@ SKMT_API skmt_status skmt_import_set(skmt_import *im, const char *key,
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);
-SKMT_API void skmt_import_rejects(skmt_import *im, skmt_reject_fn *fn,
+SKMT_API void skmt_import_on_reject(skmt_import *im, skmt_reject_fn *fn,
                                   void *user);
 /* Import n files into a memory, atomically: all pairs become visible at once,
  * or none. "-" is standard input. `how` has the settings and receives the
@@ -1006,140 +1009,6 @@ SKMT_API skmt_status skmt_tm_recover(const char *old_path,
  * uses. Returns NULL after the last. All values are determined when i is 0; a
  * value that could not be determined is -1. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
-
-/* ---- scores ------------------------------------------------------------ */
-
-/* Score translations against references:
- *
- *     skmt_score *s;
- *     skmt_score_new(&s, "bleu,chrf,ter", &err);
- *     skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), &err);  ..
- *     skmt_score_get(s, "bleu", &value, &err);
- *
- * "bleu", "chrf" (chrF2) and "ter" give the same results as sacrebleu with its
- * default settings. BLEU uses the tokenizer 13a, n-grams up to order 4 and
- * exponential smoothing. TER counts shifts as edits; a lower TER is better. All
- * scores are in percent.
- *
- * "chrf-eps" is an older definition of chrF2 that some published scores use: an
- * F-score is computed for each n-gram order and averaged over all six orders.
- *
- * "r" is the R-indicator. It measures how quickly a system picks up words from
- * earlier corrections. The words of each reference are divided into groups by
- * how many earlier references of the same document contain them. R of a group
- * is the percentage of its words that the translation of the line also contains
- * (skmt_score_detail). The score is the same percentage for all groups
- * together. "r" ignores English stop words; "r-all" counts them.
- *
- * Only counts are stored, not the texts. A skmt_score may be used by one thread
- * at a time. */
-typedef struct skmt_score skmt_score;
-
-/* Make a skmt_score. `metrics` is a list such as "bleu,ter". */
-SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
-                                    skmt_error *err);
-SKMT_API void skmt_score_free(skmt_score *s);
-/* Add a line of a translation and its reference. */
-SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
-                                    size_t hyp_len, const char *ref,
-                                    size_t ref_len, skmt_error *err);
-/* Start a new document: lines that are added from now on belong to it. */
-SKMT_API void skmt_score_document(skmt_score *s);
-/* The number of lines added so far. *documents is the number of documents;
- * documents may be NULL. */
-SKMT_API size_t skmt_score_size(const skmt_score *s, size_t *documents);
-/* Make a new skmt_score with the lines of those documents that have min_lines
- * to max_lines lines. The counts of each line are copied. */
-SKMT_API skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
-                                       size_t min_lines, size_t max_lines,
-                                       skmt_error *err);
-/* Get the score of all lines so far; 0 when there are none. */
-SKMT_API skmt_status skmt_score_get(const skmt_score *s, const char *metric,
-                                    double *value, skmt_error *err);
-/* The name of metric i; NULL after the last. *title is its title, such as
- * "chrF2"; *signature is a text that says how it was computed, such as
- * "nrefs:1|case:mixed|..". Both pointers may be NULL. */
-SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
-                                       const char **title,
-                                       const char **signature);
-/* Get detail i of a score: returns its name and sets *value. The names are, in
- * this order:
- *     bleu             correct1, correct2, correct3, correct4,
- *                      total1, total2, total3, total4, hyp_len, ref_len,
- *                      precision1, precision2, precision3, precision4, bp
- *     ter              edits, ref_len
- *     r, r-all         r0, r1, r2_5, r6_9, r10,
- *                      found_r0, found_r1, found_r2_5, found_r6_9, found_r10,
- *                      words_r0, words_r1, words_r2_5, words_r6_9, words_r10
- * "chrf" and "chrf-eps" have no details. The numbers in the names of "r" and
- * "r-all" are those of the earlier references that contain a word; r10 means 10
- * or more. r0, r1, r2_5, r6_9 and r10 are NaN if there are no such words.
- * Returns NULL after the last. */
-SKMT_API const char *skmt_score_detail(const skmt_score *s,
-                                       const char *metric, int i,
-                                       double *value);
-/* Compute the 95% confidence interval of a score by bootstrap resampling of
- * the lines. The same seed gives the same interval; 1000 resamples are
- * usual. */
-SKMT_API skmt_status skmt_score_interval(const skmt_score *s,
-                                         const char *metric, int resamples,
-                                         uint64_t seed, double *low,
-                                         double *high, skmt_error *err);
-/* Test whether the scores of a and b differ significantly, by paired
- * resampling. Both must have the same lines with the same references. *p is the
- * p-value. */
-SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
-                                        const skmt_score *b,
-                                        const char *metric, int resamples,
-                                        uint64_t seed, double *p,
-                                        skmt_error *err);
-
-/* ---- words by frequency */
-
-/* Compute how well words are translated depending on their frequency. First
- * learn the frequencies, from the references or from training data; then add
- * the lines. Text is split into words as by the Moses tokenizer for English;
- * case is kept. In each line, a word of the reference is matched at most once.
- * A skmt_words may be used by one thread at a time. */
-typedef struct skmt_words skmt_words;
-
-SKMT_API skmt_status skmt_words_new(skmt_words **out, skmt_error *err);
-SKMT_API void skmt_words_free(skmt_words *w);
-/* Count the words of a text. */
-SKMT_API skmt_status skmt_words_learn(skmt_words *w, const char *text,
-                                      size_t len, skmt_error *err);
-/* Add a line of a translation and its reference. */
-SKMT_API skmt_status skmt_words_add(skmt_words *w, const char *hyp,
-                                    size_t hyp_len, const char *ref,
-                                    size_t ref_len, skmt_error *err);
-/* Remove all lines, but keep the frequencies. */
-SKMT_API void skmt_words_reset(skmt_words *w);
-
-typedef struct skmt_words_info {
-    const char *frequency;      /* "<1", "1", .. "[5,10)" .. ">=1000" */
-    int64_t matched, hyp_words, ref_words;
-    double precision, recall, f1;       /* in percent */
-} skmt_words_info;
-/* Get the results for frequency range i, rarest words first. Returns 0 after
- * the last. */
-SKMT_API int skmt_words_get(const skmt_words *w, int i, skmt_words_info *out);
-/* A text that says how words were counted, to print beside the results. */
-SKMT_API const char *skmt_words_signature(void);
-
-/* ---- lines of a file */
-
-/* Read a text file line by line. The file may be compressed with gzip, xz or
- * zstd, and may be in UTF-16; "-" is standard input. */
-typedef struct skmt_lines skmt_lines;
-
-SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
-                                     skmt_error *err);
-/* Get the next line, without its line end. *text has *len bytes and no
- * terminating NUL. It is valid until the next call; it is NULL after the last
- * line. */
-SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
-                                     size_t *len, skmt_error *err);
-SKMT_API void skmt_lines_close(skmt_lines *l);
 
 #ifdef __cplusplus
 }

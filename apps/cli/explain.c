@@ -118,7 +118,7 @@ static bool explain_add_word(struct explain *x, int i, const skmt_piece *p)
 static void extend_word(struct explain *x, struct explain_word *w, int i,
                         const skmt_piece *p)
 {
-    double weight = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+    double weight = skmt_result_weight(x->r, x->hyp, x->seg, i, NULL);
 
     assert(i == w->first + w->n);
     if (w->end == w->begin) {   /* forget spaces before the word */
@@ -156,7 +156,7 @@ static bool find_words(struct explain *x)
         last = i + 1 == n && p.begin == p.end;
         if (i == 0) x->begin = p.begin;
         x->end = p.end;
-        if (last && skmt_result_trust(x->r, x->hyp, x->seg, i, NULL) <= 0)
+        if (last && skmt_result_weight(x->r, x->hyp, x->seg, i, NULL) <= 0)
             break;
         if (last || begins_word(x, &p))
             if (!explain_add_word(x, i, &p)) return false;
@@ -214,7 +214,7 @@ static bool add_votes(struct explain *x, int word, double *weight)
         int n;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
-        lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        lambda = skmt_result_weight(x->r, x->hyp, x->seg, i, &n);
         for (int k = 0; k < n; k++) {
             skmt_vote v = SKMT_INIT(skmt_vote);
 
@@ -287,7 +287,7 @@ static bool make_tokenizer(struct explain *x, skmt_error *err)
 /* Get piece i of the source, counted over all sentences of a result. */
 static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
 {
-    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
+    for (int sentence = 0; sentence < skmt_result_sentences(r); sentence++) {
         int n = skmt_result_source_pieces(r, sentence);
 
         if (i < n) {
@@ -333,7 +333,7 @@ static bool explain_add_pairs(struct explain *x)
         if (!explain_grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
             return false;
         x->pairs[i] = (struct explain_pair){ .n = 0 };
-        x->pairs[i].match = SKMT_INIT(skmt_steering);
+        x->pairs[i].match = SKMT_INIT(skmt_found_pair);
         skmt_result_pair(x->r, x->seg, i, &x->pairs[i].match);
         x->n_pairs++;
     }
@@ -348,7 +348,7 @@ bool explain_load(struct explain *x, const skmt_result *r, int hyp, int seg,
     x->hyp = hyp;
     x->seg = seg;
     x->n_words = x->n_places = x->n_pairs = 0;
-    x->text = skmt_result_text(r, hyp, NULL);
+    x->text = skmt_result_text(r, hyp);
     x->begin = x->end = 0;
     if (!explain_add_pairs(x)) return explain_out_of_memory(err);
     if (x->exact) {
@@ -372,7 +372,7 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
     jput_key(t, "pairs");
     jput_array(t);
     for (int i = 0; i < n; i++) {
-        skmt_steering s = SKMT_INIT(skmt_steering);
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, seg, i, &s);
         if (s.exact) n = 1;
@@ -388,7 +388,7 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
     jput_array_end(t);
 }
 
-static void jput_alternative(struct textbuf *t, const skmt_steering *s)
+static void jput_alternative(struct textbuf *t, const skmt_found_pair *s)
 {
     jput_object(t);
     jput_int_field(t, "id", s->id);
@@ -404,11 +404,11 @@ int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
     int n = 0;
 
     for (; seg < end; seg++) {
-        skmt_steering s = SKMT_INIT(skmt_steering);
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, seg, 0, &s);
         for (int i = 1; s.exact && i < skmt_result_pairs(r, seg); i++) {
-            skmt_steering other = SKMT_INIT(skmt_steering);
+            skmt_found_pair other = SKMT_INIT(skmt_found_pair);
 
             skmt_result_pair(r, seg, i, &other);
             if (!n++) jput_array(t);
@@ -424,7 +424,7 @@ void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
 {
     int n;
 
-    jput_number_field(t, "trust", skmt_result_trust(r, hyp, seg, i, &n));
+    jput_number_field(t, "trust", skmt_result_weight(r, hyp, seg, i, &n));
     jput_key(t, "votes");
     jput_array(t);
     for (int k = 0; k < n; k++) {

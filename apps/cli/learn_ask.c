@@ -84,12 +84,12 @@ static void print_alternatives(const struct learn_dialog *d)
 {
     const skmt_result *r = d->c->result;
 
-    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
-        skmt_steering s = SKMT_INIT(skmt_steering);
+    for (int sentence = 0; sentence < skmt_result_sentences(r); sentence++) {
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, sentence, 0, &s);
         for (int i = 1; s.exact && i < skmt_result_pairs(r, sentence); i++) {
-            skmt_steering other = SKMT_INIT(skmt_steering);
+            skmt_found_pair other = SKMT_INIT(skmt_found_pair);
 
             skmt_result_pair(r, sentence, i, &other);
             fprintf(stderr, "(another stored translation, pair %lld of %s: ",

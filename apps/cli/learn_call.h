@@ -16,7 +16,7 @@
 #include "common/progress.h"
 #include "common/steering.h"
 #include "common/textbuf.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 struct learn_outcome {          /* the result of storing a correction */
     int64_t id;                 /* of its pair; 0: none */

@@ -44,12 +44,9 @@ int learn_failed(struct learn_call *c, const skmt_error *err)
 static void copy_translation(struct learn_call *c)
 {
     struct textbuf *t = &c->text;
-    size_t len = 0;
-    const char *text = skmt_result_hyps(c->result)
-                           ? skmt_result_text(c->result, 0, &len) : "";
 
     textbuf_reset(t);
-    textbuf_add(t, text, len);
+    textbuf_adds(t, skmt_result_text(c->result, 0));
     textbuf_add(t, "", 1);
     for (size_t i = 0; i + 1 < t->len; i++)
         if (strchr("\n\r", t->data[i])) t->data[i] = ' ';
@@ -84,11 +81,11 @@ skmt_status learn_translate(struct learn_call *c, const char *source,
 double learn_similarity(const struct learn_call *c, bool *exact)
 {
     double best = 0;
-    int n = skmt_result_segs(c->result);
+    int n = skmt_result_sentences(c->result);
 
     *exact = false;
     for (int sentence = 0; sentence < n; sentence++) {
-        skmt_steering s = SKMT_INIT(skmt_steering);
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         if (!skmt_result_pairs(c->result, sentence)) continue;
         skmt_result_pair(c->result, sentence, 0, &s);
@@ -249,7 +246,7 @@ static int learn_lines_learn_line(struct learn_call *c, struct input_line *line,
     similarity = learn_similarity(c, &exact);
     textbuf_reset(&c->alternatives);
     explain_json_alternatives(&c->alternatives, c->result, 0,
-                              skmt_result_segs(c->result));
+                              skmt_result_sentences(c->result));
     if (correction && learn_store(c, line->text, correction, &err))
         return learn_lines_line_failed(c, line, &err);
     if (c->json)

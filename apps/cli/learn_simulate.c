@@ -306,7 +306,7 @@ static int learn_simulate_open_memory(struct simulation *s)
     if (skmt_tm_open(&s->tm, path, SKMT_TM_CREATE, &err))
         status = learn_failed(s->c, &err);
     else
-        skmt_tm_relaxed(s->tm, 1);
+        skmt_tm_set_relaxed(s->tm, 1);
     free(path);
     return status;
 }

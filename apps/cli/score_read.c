@@ -287,7 +287,10 @@ static void copy_word_results(struct score_call *c, struct score_file *f,
     int n = 0;
 
     if (!words) return;
-    while (n < FREQUENCIES_MAX && skmt_words_get(words, n, &f->words[n])) n++;
+    for (; n < FREQUENCIES_MAX; n++) {
+        f->words[n] = SKMT_INIT(skmt_words_info);
+        if (!skmt_words_get(words, n, &f->words[n])) break;
+    }
     c->n_frequencies = n;
     skmt_words_reset(words);
 }

@@ -104,8 +104,8 @@ int tm_open(struct tm_call *c, skmt_tm_mode mode)
     if (status) return status;
     if (skmt_tm_open(&c->tm, c->path, mode, &err)) return tm_failed(c, &err);
     record_opened(c);
-    skmt_tm_progress(c->tm, tm_show_progress, c);
-    skmt_tm_relaxed(c->tm, tm_has_option(c, "relaxed"));
+    skmt_tm_on_progress(c->tm, tm_show_progress, c);
+    skmt_tm_set_relaxed(c->tm, tm_has_option(c, "relaxed"));
     return EXIT_DONE;
 }
 
@@ -131,7 +131,7 @@ int tm_open_read(struct tm_call *c)
             return tm_failed(c, &err);
     }
     record_opened(c);
-    skmt_tm_progress(c->tm, tm_show_progress, c);
+    skmt_tm_on_progress(c->tm, tm_show_progress, c);
     return EXIT_DONE;
 }
 

@@ -45,7 +45,7 @@ static void tm_import_write_raw(FILE *f, const char *raw, size_t len)
 }
 
 /* Write a unit that is skipped to the file of rejects. Returns 1 to stop the
- * import. This is the callback of skmt_import_rejects(). */
+ * import. This is the callback of skmt_import_on_reject(). */
 static int write_reject(void *user, const char *file, uint64_t line,
                         uint64_t column, const char *why, const char *raw,
                         size_t raw_len)
@@ -87,7 +87,7 @@ static int rejects_begin(struct import_call *im)
     snprintf(im->rejects.path, size, "%s%s", path ? path : c->path,
              path ? "" : ".rejects");
     record_value("rejects", im->rejects.path);
-    skmt_import_rejects(im->import, write_reject, &im->rejects);
+    skmt_import_on_reject(im->import, write_reject, &im->rejects);
     return EXIT_DONE;
 }
 

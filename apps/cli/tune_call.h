@@ -21,7 +21,7 @@
 #include "common/progress.h"
 #include "common/steering.h"
 #include "common/textbuf.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 /* ---- the grid */
 

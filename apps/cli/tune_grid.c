@@ -154,11 +154,11 @@ static int score_line(struct tune_pass *p, size_t i)
 /* Add the sentences of a line. A line without sentences gets an empty one. */
 static int add_sentences(struct tune_pass *p, size_t line, const skmt_result *r)
 {
-    int n = skmt_result_segs(r);
+    int n = skmt_result_sentences(r);
     size_t begin = 0, end = 0;
 
     for (int i = 0; i < (n ? n : 1); i++) {
-        if (n) skmt_result_seg_span(r, i, &begin, &end);
+        if (n) skmt_result_sentence_span(r, i, &begin, &end);
         if (!tune_set_add_sentence(&p->c->set, line, begin, end))
             return complain(EXIT_TROUBLE, "out of memory");
     }
@@ -168,11 +168,9 @@ static int add_sentences(struct tune_pass *p, size_t line, const skmt_result *r)
 static int add_line_result(struct tune_pass *p, size_t line,
                            const skmt_result *r)
 {
-    size_t len;
-    const char *text = skmt_result_text(r, 0, &len);
     int status = add_sentences(p, line, r);
 
-    textbuf_add(&p->line, text, len);
+    textbuf_adds(&p->line, skmt_result_text(r, 0));
     return status ? status : score_line(p, line);
 }
 
@@ -181,11 +179,9 @@ static int add_sentence_result(struct tune_pass *p, size_t i,
 {
     const struct tune_set *s = &p->c->set;
     const struct tune_sentence *sentence = &s->sentences[i];
-    size_t len;
-    const char *text = skmt_result_text(r, 0, &len);
 
     textbuf_add(&p->line, sentence->gap, sentence->gap_len);
-    textbuf_add(&p->line, text, len);
+    textbuf_adds(&p->line, skmt_result_text(r, 0));
     if (i + 1 < s->n_sentences && sentence[1].line == sentence->line)
         return EXIT_DONE;
     return score_line(p, sentence->line);

@@ -187,7 +187,7 @@ int steering_open(struct steering *s, const skmt_model *model,
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
-    if (!quiet) skmt_tm_progress(s->tm, show_steering_progress, s);
+    if (!quiet) skmt_tm_on_progress(s->tm, show_steering_progress, s);
     if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
         return steering_failed(s, &err);
     return EXIT_DONE;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 /* The structs, and their last members in the first release. */
 #define SIZED_STRUCTS(S)                                                    \
@@ -25,9 +25,10 @@
     S(skmt_pair, changed)                                                   \
     S(skmt_match, occurrences)                                              \
     S(skmt_similar, similarity)                                             \
-    S(skmt_steering, exact)                                                 \
+    S(skmt_found_pair, exact)                                               \
     S(skmt_vote, share)                                                     \
-    S(skmt_recovery, lost)
+    S(skmt_recovery, lost)                                                  \
+    S(skmt_words_info, f1)
 
 /* What the helper has to know about a struct. */
 struct sized {

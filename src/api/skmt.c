@@ -219,7 +219,7 @@ char *skmt_translate(const skmt_model *model, const char *text,
     o->o.batch = 4;
     if (!skmt_session_new(&s, model, o, err) &&
         !skmt_session_translate(s, text, NULL, &r, err)) {
-        out = strdup(skmt_result_text(r, 0, NULL));
+        out = strdup(skmt_result_text(r, 0));
         if (!out) err_nomem(err_of(err), "a translation");
     }
     skmt_result_free(r);
@@ -267,11 +267,10 @@ static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 
 int skmt_result_hyps(const skmt_result *r) { return result_of(r)->n_hyps; }
 
-const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
+const char *skmt_result_text(const skmt_result *r, int hyp)
 {
     const struct translation *h = translation_at(r, hyp);
 
-    if (len) *len = h ? h->len : 0;
     return h ? h->text : "";
 }
 
@@ -289,10 +288,13 @@ double skmt_result_logprob(const skmt_result *r, int hyp)
     return h ? h->logprob : 0;
 }
 
-int skmt_result_segs(const skmt_result *r) { return result_of(r)->n_sentences; }
+int skmt_result_sentences(const skmt_result *r)
+{
+    return result_of(r)->n_sentences;
+}
 
-void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
-                          size_t *end)
+void skmt_result_sentence_span(const skmt_result *r, int seg, size_t *begin,
+                               size_t *end)
 {
     const struct sentence *s = skmt_sentence_at(r, seg);
 
@@ -300,7 +302,7 @@ void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
     *end = s ? s->end : 0;
 }
 
-double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
+double skmt_result_sentence_score(const skmt_result *r, int hyp, int seg)
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
 

@@ -60,7 +60,7 @@ void skmt_import_free(skmt_import *im)
     free(im);
 }
 
-void skmt_import_rejects(skmt_import *im, skmt_reject_fn *fn, void *user)
+void skmt_import_on_reject(skmt_import *im, skmt_reject_fn *fn, void *user)
 {
     im->reject = fn;
     im->user = user;

@@ -93,7 +93,7 @@ static void call_public(void *user, struct request *q)
     c->fn(c->user, (skmt_request *)(void *)q);
 }
 
-skmt_status skmt_request_set_callback(skmt_request *q, skmt_request_fn *fn,
+skmt_status skmt_request_on_answer(skmt_request *q, skmt_request_fn *fn,
                                       void *user, skmt_error *err)
 {
     struct public_callback *c;

@@ -212,20 +212,20 @@ int skmt_result_pairs(const skmt_result *r, int seg)
 }
 
 void skmt_result_pair(const skmt_result *r, int seg, int i,
-                      skmt_steering *out)
+                      skmt_found_pair *out)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
-    skmt_steering pair = { .source = "", .target = "", .memory = "" };
+    skmt_found_pair pair = { .source = "", .target = "", .memory = "" };
 
     if (i >= 0 && i < skmt_result_pairs(r, seg)) {
         struct pair_report p = pairset_report(s->pairset, i);
 
-        pair = (skmt_steering){ .source = p.source, .target = p.target,
-                                .memory = p.memory, .id = p.pair,
-                                .similarity = p.similarity,
-                                .exact = s->stored && !i };
+        pair = (skmt_found_pair){ .source = p.source, .target = p.target,
+                                  .memory = p.memory, .id = p.pair,
+                                  .similarity = p.similarity,
+                                  .exact = s->stored && !i };
     }
-    sized_put(SIZED_skmt_steering, out, &pair, NULL);
+    sized_put(SIZED_skmt_found_pair, out, &pair, NULL);
 }
 
 /* Return why a token of a translation was chosen; all zeros if nothing was
@@ -245,8 +245,8 @@ static struct explanation explanation_at(const skmt_result *r, int hyp,
     return s->job->mixer->ops->explanation(s->job->mixer, hyp, i);
 }
 
-double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
-                         int *votes)
+double skmt_result_weight(const skmt_result *r, int hyp, int seg, int i,
+                          int *votes)
 {
     struct explanation why = explanation_at(r, hyp, seg, i);
 

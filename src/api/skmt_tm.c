@@ -52,12 +52,12 @@ void skmt_tm_close(skmt_tm *tm)
     free(tm);
 }
 
-void skmt_tm_relaxed(skmt_tm *tm, int relaxed)
+void skmt_tm_set_relaxed(skmt_tm *tm, int relaxed)
 {
     tmfile_relaxed(tm->f, relaxed != 0);
 }
 
-void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
+void skmt_tm_on_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
 {
     tmfile_set_progress(tm->f, fn, user);
 }

@@ -229,6 +229,9 @@ static enum status write_target(const struct result *r, struct sentence *s,
     st = subword_decode_ends(r->engine->w->subword, h->tokens, (size_t)h->n,
                              &sb, t->ends, e);
     t->len = sb.len;
+    /* A model can produce a NUL, but a C string cannot contain one. */
+    for (size_t k = 0; k < sb.len; k++)
+        if (!sb.data[k]) sb.data[k] = ' ';
     if (!st && !(t->text = strbuf_take(&sb)))
         st = err_nomem(e, "a translation");
     strbuf_release(&sb);

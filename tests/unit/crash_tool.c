@@ -370,7 +370,7 @@ _Noreturn static void writer(int number, int fd, int64_t next)
     check(skmt_tm_open(&w.tm, path, SKMT_TM_CREATE, &e), &e, "open");
     /* Without waiting for the disk a killed process loses nothing, and more
      * operations are done before the kill. */
-    skmt_tm_relaxed(w.tm, (int)below(2));
+    skmt_tm_set_relaxed(w.tm, (int)below(2));
     while (!enough) do_something(&w);
     skmt_tm_close(w.tm);
     _exit(0);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../tools/tiny_model.h"
+#include "scratch_dir.h"
 #include "skmt_tools.h"
 #include "test.h"
 
@@ -98,7 +99,7 @@ static int same_text(void *user, uint64_t number, skmt_result *r,
 {
     CHECK_INT(number, 0);
     CHECK_INT(e->status, SKMT_OK);
-    if (CHECK(r != NULL)) CHECK_STR(skmt_result_text(r, 0, NULL), user);
+    if (CHECK(r != NULL)) CHECK_STR(skmt_result_text(r, 0), user);
     return 0;
 }
 
@@ -122,7 +123,6 @@ TEST(translate_session_and_stream_agree)
     skmt_result *r;
     skmt_error e;
     char *want;
-    size_t len;
     int64_t n;
 
     REQUIRE(fixture_open(&f));
@@ -131,8 +131,7 @@ TEST(translate_session_and_stream_agree)
     CHECK(strlen(want) > 0);
     REQUIRE(skmt_session_new(&s, f.model, NULL, &e) == SKMT_OK);
     r = translate(s, text, NULL);
-    CHECK_STR(skmt_result_text(r, 0, &len), want);
-    CHECK_INT(len, strlen(want));
+    CHECK_STR(skmt_result_text(r, 0), want);
     skmt_result_free(r);
     skmt_session_free(s);
     REQUIRE(skmt_stream_new(&stream, f.model, NULL, same_text, want, &e) ==
@@ -233,8 +232,8 @@ static double seg_sum(const skmt_result *r, int hyp)
 {
     double sum = 0;
 
-    for (int i = 0; i < skmt_result_segs(r); i++)
-        sum += skmt_result_seg_score(r, hyp, i);
+    for (int i = 0; i < skmt_result_sentences(r); i++)
+        sum += skmt_result_sentence_score(r, hyp, i);
     return sum;
 }
 
@@ -242,7 +241,7 @@ static double piece_sum(const skmt_result *r, int hyp)
 {
     double sum = 0;
 
-    for (int s = 0; s < skmt_result_segs(r); s++)
+    for (int s = 0; s < skmt_result_sentences(r); s++)
         for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
             skmt_piece p = SKMT_INIT(skmt_piece);
 
@@ -270,7 +269,7 @@ TEST(nbest_lists_are_sorted_by_score)
 
         CHECK_INT(skmt_result_hyps(a), 1);
         CHECK(n >= 1 && n <= 5);
-        CHECK_STR(skmt_result_text(a, 0, NULL), skmt_result_text(b, 0, NULL));
+        CHECK_STR(skmt_result_text(a, 0), skmt_result_text(b, 0));
         CHECK_NEAR(skmt_result_score(a, 0), skmt_result_score(b, 0), 0);
         for (int h = 0; h < n; h++) {
             CHECK_NEAR(skmt_result_score(b, h), seg_sum(b, h), 1e-9);
@@ -300,8 +299,8 @@ static void check_source(const skmt_result *r, const char *text)
 {
     size_t len = strlen(text), at = 0, begin, end;
 
-    for (int s = 0; s < skmt_result_segs(r); s++) {
-        skmt_result_seg_span(r, s, &begin, &end);
+    for (int s = 0; s < skmt_result_sentences(r); s++) {
+        skmt_result_sentence_span(r, s, &begin, &end);
         CHECK(begin >= at && begin <= end && end <= len);
         for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
             skmt_piece p = SKMT_INIT(skmt_piece);
@@ -326,11 +325,10 @@ static void check_source(const skmt_result *r, const char *text)
  * sentences there is only white space. */
 static void check_target(const skmt_result *r, int hyp)
 {
-    size_t len, at = 0;
-    const char *text = skmt_result_text(r, hyp, &len);
+    const char *text = skmt_result_text(r, hyp);
+    size_t len = strlen(text), at = 0;
 
-    CHECK_INT(len, strlen(text));
-    for (int s = 0; s < skmt_result_segs(r); s++)
+    for (int s = 0; s < skmt_result_sentences(r); s++)
         for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
             skmt_piece p = SKMT_INIT(skmt_piece);
 
@@ -386,18 +384,18 @@ TEST(sentences_are_joined_again)
     s = session(&f, OPTIONS("beam", "2"));
     for (int i = 0; i < 3; i++) {
         r = translate(s, alone[i], NULL);
-        CHECK_INT(skmt_result_segs(r), 1);
-        strcat(want, skmt_result_text(r, 0, NULL));
+        CHECK_INT(skmt_result_sentences(r), 1);
+        strcat(want, skmt_result_text(r, 0));
         strcat(want, i == 0 ? " " : i == 1 ? "\n" : "");
         skmt_result_free(r);
     }
     r = translate(s, text, NULL);
-    CHECK_INT(skmt_result_segs(r), 3);
-    CHECK_STR(skmt_result_text(r, 0, NULL), want);
+    CHECK_INT(skmt_result_sentences(r), 3);
+    CHECK_STR(skmt_result_text(r, 0), want);
     skmt_result_free(r);
     whole = session(&f, OPTIONS("beam", "2", "split", "none"));
     r = translate(whole, text, NULL);
-    CHECK_INT(skmt_result_segs(r), 1);
+    CHECK_INT(skmt_result_sentences(r), 1);
     check_source(r, text);
     skmt_result_free(r);
     skmt_session_free(whole);
@@ -419,8 +417,8 @@ TEST(long_texts_are_split_and_nothing_is_dropped)
     s = session(&f, OPTIONS("beam", "1", "max-len-a", "0", "max-len-b", "3"));
     r = translate(s, text, NULL);
     REQUIRE(r != NULL);
-    CHECK(skmt_result_segs(r) > 3000 * 4 / 32);
-    for (int i = 0; i < skmt_result_segs(r); i++)
+    CHECK(skmt_result_sentences(r) > 3000 * 4 / 32);
+    for (int i = 0; i < skmt_result_sentences(r); i++)
         CHECK(skmt_result_source_pieces(r, i) <= 32 &&
               skmt_result_source_pieces(r, i) > 0 &&
               skmt_result_target_pieces(r, 0, i) > 0);
@@ -446,8 +444,8 @@ TEST(overlong_words_are_split)
     s = session(&f, OPTIONS("beam", "1", "max-len-a", "0", "max-len-b", "3",
                             "max-source", "5"));
     r = translate(s, text, NULL);
-    CHECK(skmt_result_segs(r) >= 2000 / 3 / 5);
-    for (int i = 0; i < skmt_result_segs(r); i++)
+    CHECK(skmt_result_sentences(r) >= 2000 / 3 / 5);
+    for (int i = 0; i < skmt_result_sentences(r); i++)
         CHECK(skmt_result_source_pieces(r, i) <= 5);
     check_source(r, text);
     skmt_result_free(r);
@@ -465,11 +463,9 @@ TEST(blank_texts_stay_blank)
     s = session(&f, OPTIONS("beam", "2"));
     for (size_t i = 0; i < COUNT(texts); i++) {
         skmt_result *r = translate(s, texts[i], NULL);
-        size_t len = 9;
 
         CHECK_INT(skmt_result_hyps(r), 1);
-        CHECK_STR(skmt_result_text(r, 0, &len), "");
-        CHECK_INT(len, 0);
+        CHECK_STR(skmt_result_text(r, 0), "");
         CHECK_NEAR(skmt_result_score(r, 0), 0, 0);
         skmt_result_free(r);
     }
@@ -508,7 +504,7 @@ TEST(invalid_bytes_are_reported_or_replaced)
     check_invalid(strict, cut, "byte 2 is not valid UTF-8 (0xE2)");
     r = translate(lax, bad, NULL);
     clean = translate(lax, "the \xef\xbf\xbd( an", NULL);
-    CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(clean, 0, NULL));
+    CHECK_STR(skmt_result_text(r, 0), skmt_result_text(clean, 0));
     skmt_result_free(r);
     skmt_result_free(clean);
     r = translate(strict, "the", NULL);         /* the session still works */
@@ -538,8 +534,8 @@ TEST(translate_many_translates_all_valid_texts)
     for (int i = 0; i < 4; i++) {
         if (!r[i]) continue;
         one = translate(s, texts[i], prefixes[i]);
-        CHECK_STR(skmt_result_text(r[i], 0, NULL),
-                  skmt_result_text(one, 0, NULL));
+        CHECK_STR(skmt_result_text(r[i], 0),
+                  skmt_result_text(one, 0));
         skmt_result_free(one);
         skmt_result_free(r[i]);
     }
@@ -683,16 +679,16 @@ TEST(indices_out_of_range_give_nothing)
     r = translate(s, "ein Haus", NULL);
     REQUIRE(r != NULL);
     for (size_t i = 0; i < COUNT(odd); i++) {
-        size_t len = 5, begin = 5, end = 5;
+        size_t begin = 5, end = 5;
         skmt_piece p = SKMT_INIT(skmt_piece);
         int n = 5;
 
-        CHECK_STR(skmt_result_text(r, odd[i], &len), "");
-        skmt_result_seg_span(r, odd[i], &begin, &end);
-        CHECK(len == 0 && begin == 0 && end == 0);
+        CHECK_STR(skmt_result_text(r, odd[i]), "");
+        skmt_result_sentence_span(r, odd[i], &begin, &end);
+        CHECK(begin == 0 && end == 0);
         CHECK(skmt_result_score(r, odd[i]) == 0);
         CHECK(skmt_result_logprob(r, odd[i]) == 0);
-        CHECK(skmt_result_seg_score(r, 0, odd[i]) == 0);
+        CHECK(skmt_result_sentence_score(r, 0, odd[i]) == 0);
         CHECK_INT(skmt_result_source_pieces(r, odd[i]), 0);
         CHECK_INT(skmt_result_target_pieces(r, odd[i], 0), 0);
         skmt_result_source_piece(r, 0, i ? 1 << 20 : -1, &p);
@@ -746,17 +742,17 @@ TEST(a_prefix_begins_the_translation)
     s = session(&f, OPTIONS("beam", "3"));
     for (size_t i = 0; i < COUNT(prefixes); i++) {
         r = translate(s, "In the an. Of is!", prefixes[i]);
-        if (strncmp(skmt_result_text(r, 0, NULL), prefixes[i],
+        if (strncmp(skmt_result_text(r, 0), prefixes[i],
                     strlen(prefixes[i])))
             test_fail(__FILE__, __LINE__, "\"%s\" does not begin with %s",
-                      skmt_result_text(r, 0, NULL), prefixes[i]);
-        CHECK_INT(skmt_result_segs(r), 1);      /* not split into sentences */
+                      skmt_result_text(r, 0), prefixes[i]);
+        CHECK_INT(skmt_result_sentences(r), 1);     /* it was not split */
         check_target(r, 0);
         skmt_result_free(r);
     }
     plain = translate(s, "In the an.", NULL);
     r = translate(s, "In the an.", "");
-    CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(plain, 0, NULL));
+    CHECK_STR(skmt_result_text(r, 0), skmt_result_text(plain, 0));
     skmt_result_free(r);
     skmt_result_free(plain);
     skmt_session_free(s);
@@ -775,7 +771,7 @@ TEST(attention_is_returned_if_requested)
     without = session(&f, OPTIONS("nbest", "2"));
     r = translate(with, "In the an. Of is!", NULL);
     for (int h = 0; h < skmt_result_hyps(r); h++)
-        for (int s = 0; s < skmt_result_segs(r); s++)
+        for (int s = 0; s < skmt_result_sentences(r); s++)
             for (int i = 0; i < skmt_result_target_pieces(r, h, s); i++) {
                 const float *a = skmt_result_attention(r, h, s, i, &n);
                 double sum = 0;
@@ -818,5 +814,45 @@ TEST(null_is_accepted_where_the_header_allows_it)
     CHECK(skmt_translate(f.model, "\xff", NULL) == NULL);
     CHECK_INT(skmt_session_new(&s, f.model, NULL, NULL), SKMT_OK);
     skmt_session_free(s);
+    fixture_close(&f);
+}
+
+/* The objects of a model need it after it was closed: they keep it. */
+TEST(a_model_may_be_closed_first)
+{
+    skmt_matches *m = NULL;
+    skmt_session *s = NULL;
+    skmt_keys *keys = NULL;
+    skmt_result *r;
+    struct fixture f;
+    struct scratch dir;
+    skmt_tm *tm = NULL;
+    skmt_error e;
+    char *want;
+
+    REQUIRE(fixture_open(&f) && scratch_make(&dir));
+    want = skmt_translate(f.model, "ein Haus", &e);
+    REQUIRE(!skmt_session_new(&s, f.model, NULL, &e));
+    REQUIRE(!skmt_keys_new(&keys, f.model, NULL, NULL, &e));
+    REQUIRE(!skmt_tm_open(&tm, scratch_path(&dir, "a.tm"), SKMT_TM_CREATE, &e));
+    CHECK_INT(skmt_tm_add(tm, NULL, "das", "the", NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_tm_search(tm, "das", NULL, f.model, &m, &e), SKMT_OK);
+    skmt_matches_free(m);
+    skmt_model_close(f.model);
+    f.model = NULL;
+    r = translate(s, "ein Haus", NULL);
+    CHECK_STR(skmt_result_text(r, 0), want);
+    CHECK_INT(skmt_session_use(s, tm, keys, &e), SKMT_OK);
+    skmt_result_free(translate(s, "das Haus", NULL));
+    skmt_session_free(s);
+    CHECK(skmt_result_target_pieces(r, 0, 0) > 0);
+    skmt_result_free(r);
+    CHECK_INT(skmt_tm_add(tm, NULL, "die", "the", NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_keys_warm(keys, tm, NULL, NULL, &e), SKMT_OK);
+    skmt_keys_free(keys);
+    /* The file merges its index when it is closed, with the pieces. */
+    skmt_tm_close(tm);
+    skmt_free(want);
+    scratch_remove(&dir);
     fixture_close(&f);
 }

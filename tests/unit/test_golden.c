@@ -344,13 +344,13 @@ static int count_same(const char *model_path, const struct text_pairs *p)
                                        (size_t)p->n, r, &e))
         test_fail(__FILE__, __LINE__, "%s", e.message);
     for (int i = 0; i < p->n; i++) {
-        bool ok = r[i] && !strcmp(skmt_result_text(r[i], 0, NULL), p->want[i]);
+        bool ok = r[i] && !strcmp(skmt_result_text(r[i], 0), p->want[i]);
 
         same += ok;
         if (!ok && r[i])
             printf("     %s %s\n       %s\n       want: %s\n",
                    p->exact ? "changed:" : "differs:", p->src[i],
-                   skmt_result_text(r[i], 0, NULL), p->want[i]);
+                   skmt_result_text(r[i], 0), p->want[i]);
         skmt_result_free(r[i]);
     }
     skmt_session_free(s);

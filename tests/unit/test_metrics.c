@@ -15,7 +15,7 @@
 #include "metrics/metric.h"
 #include "metrics/ter.h"
 #include "metrics/tok13a.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 #include "test.h"
 
 /* ---- tokens ------------------------------------------------------------- */
@@ -506,7 +506,7 @@ TEST(lines_without_documents_form_one_document)
 
 TEST(word_handles_return_accuracy_by_frequency)
 {
-    skmt_words_info info;
+    skmt_words_info info = SKMT_INIT(skmt_words_info);
     skmt_words *w = NULL;
     skmt_error err;
     int n = 0;

@@ -16,7 +16,7 @@
 #include "knn/sk.h"
 #include "scratch_dir.h"
 #include "search/batch.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 #include "tiny_net.h"
 
 /* ---- the allocator --------------------------------------------------- */
@@ -565,7 +565,7 @@ static skmt_status use_memory(const struct scratch *s, skmt_error *e)
     st = skmt_import_new(&how, e);
     if (!st)
         st = skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_CREATE, e);
-    if (!st) skmt_tm_relaxed(tm, 1);
+    if (!st) skmt_tm_set_relaxed(tm, 1);
     if (!st) st = skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, e);
     if (!st) st = look_for(tm, "Guten Abend", e);
     if (!st) st = skmt_import_set(how, "source-lang", "de", e);

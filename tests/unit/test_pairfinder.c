@@ -26,7 +26,7 @@ static void desk_open(struct desk *d)
     REQUIRE(tiny_net_write(&d->net, &o, DT_F32));
     OK(skmt_model_open(&d->model, tiny_net_file(&d->net, "m.skmt"), &err));
     d->tm = open_tm(&d->dir, SKMT_TM_CREATE);
-    skmt_tm_relaxed(d->tm, 1);
+    skmt_tm_set_relaxed(d->tm, 1);
 }
 
 static void desk_close(struct desk *d)
@@ -82,7 +82,7 @@ static const char *say(skmt_session *s, const char *text, char *out)
 {
     skmt_result *r = translate(s, text);
 
-    snprintf(out, 500, "%s", r ? skmt_result_text(r, 0, NULL) : "failed");
+    snprintf(out, 500, "%s", r ? skmt_result_text(r, 0) : "failed");
     skmt_result_free(r);
     return out;
 }
@@ -101,7 +101,7 @@ static int64_t key_stat(skmt_keys *k, const char *what)
 
 TEST(a_stored_sentence_is_taken_as_it_stands)
 {
-    skmt_steering p = SKMT_INIT(skmt_steering);
+    skmt_found_pair p = SKMT_INIT(skmt_found_pair);
     skmt_session *s;
     skmt_result *r;
     struct desk d;
@@ -114,7 +114,7 @@ TEST(a_stored_sentence_is_taken_as_it_stands)
     s = session(&d, "", d.tm, NULL);
     r = translate(s, "  the and in ");
     REQUIRE(r != NULL);
-    CHECK_STR(skmt_result_text(r, 0, NULL), "Zugegeben & gut");
+    CHECK_STR(skmt_result_text(r, 0), "Zugegeben & gut");
     CHECK_INT(skmt_result_pairs(r, 0), 1);
     skmt_result_pair(r, 0, 0, &p);
     CHECK(p.exact && p.similarity == 1 && p.id == id);
@@ -150,14 +150,14 @@ TEST(a_line_may_be_stored_whole_or_by_sentence)
     add(d.tm, NULL, "the in.", "first");
     s = session(&d, "", d.tm, NULL);
     r = translate(s, line);
-    CHECK_INT(skmt_result_segs(r), 2);
-    CHECK(!strncmp(skmt_result_text(r, 0, NULL), "first ", 6));
+    CHECK_INT(skmt_result_sentences(r), 2);
+    CHECK(!strncmp(skmt_result_text(r, 0), "first ", 6));
     skmt_result_free(r);
     add(d.tm, NULL, line, "all of it");         /* the whole line */
     r = translate(s, line);
-    CHECK_INT(skmt_result_segs(r), 1);
-    CHECK_STR(skmt_result_text(r, 0, NULL), "all of it");
-    skmt_result_seg_span(r, 0, &begin, &end);
+    CHECK_INT(skmt_result_sentences(r), 1);
+    CHECK_STR(skmt_result_text(r, 0), "all of it");
+    skmt_result_sentence_span(r, 0, &begin, &end);
     CHECK(begin == 0 && end == strlen(line));
     /* The source of the sentence is the whole line, too. */
     skmt_result_source_piece(r, 0, skmt_result_source_pieces(r, 0) - 1, &p);
@@ -187,7 +187,7 @@ TEST(a_sentence_that_was_cut_may_be_stored)
     snprintf(want, sizeof want, "%s Zugegeben %s",
              say(alone, "Of in!", before), say(alone, "The of!", after));
     r = translate(alone, sentence);
-    CHECK(skmt_result_segs(r) > 1);
+    CHECK(skmt_result_sentences(r) > 1);
     skmt_result_free(r);
     CHECK_STR(say(s, text, out), want);
     skmt_session_free(alone);
@@ -230,7 +230,7 @@ TEST(a_prefix_is_kept_whatever_is_stored)
     add(d.tm, NULL, "the and in", "something else");
     s = session(&d, "", d.tm, NULL);
     OK(skmt_session_translate(s, "the and in", "and", &r, &err));
-    CHECK(r && !strncmp(skmt_result_text(r, 0, NULL), "and", 3));
+    CHECK(r && !strncmp(skmt_result_text(r, 0), "and", 3));
     skmt_result_free(r);
     skmt_session_free(s);
     desk_close(&d);
@@ -294,7 +294,7 @@ static int longest_run(const skmt_result *r)
         int votes;
 
         skmt_result_target_piece(r, 0, 0, i, &now);
-        skmt_result_trust(r, 0, 0, i, &votes);
+        skmt_result_weight(r, 0, 0, i, &votes);
         run = !votes ? 0 : now.id == before.id ? run + 1 : 1;
         if (run > most) most = run;
         before = now;
@@ -360,7 +360,7 @@ static void check_votes(const skmt_result *r, int i, int n_pairs)
 {
     double sum = 0, last = -1;
     int n;
-    double trust = skmt_result_trust(r, 0, 0, i, &n);
+    double trust = skmt_result_weight(r, 0, 0, i, &n);
     skmt_vote v = SKMT_INIT(skmt_vote);
 
     CHECK(trust >= 0 && trust <= 1 && n <= 2);
@@ -380,7 +380,7 @@ TEST(explanations_name_pairs_and_places)
 {
     skmt_session *s;
     skmt_result *r;
-    skmt_steering p = SKMT_INIT(skmt_steering);
+    skmt_found_pair p = SKMT_INIT(skmt_found_pair);
     struct desk d;
     int n;
 
@@ -397,13 +397,13 @@ TEST(explanations_name_pairs_and_places)
     }
     CHECK(skmt_result_target_pieces(r, 0, 0) > 0);
     for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
-        CHECK_NEAR(skmt_result_trust(r, 0, 0, i, &n), 0.5, 1e-6);
+        CHECK_NEAR(skmt_result_weight(r, 0, 0, i, &n), 0.5, 1e-6);
         CHECK_INT(n, 2);
         check_votes(r, i, 2);
     }
     /* Indexes that are out of range give zeros. */
-    CHECK(skmt_result_trust(r, 0, 0, 99, &n) == 0 && n == 0);
-    CHECK(skmt_result_trust(r, 5, 0, 0, NULL) == 0);
+    CHECK(skmt_result_weight(r, 0, 0, 99, &n) == 0 && n == 0);
+    CHECK(skmt_result_weight(r, 5, 0, 0, NULL) == 0);
     CHECK(skmt_result_pairs(r, 7) == 0 && skmt_result_passes(r, -1) == 0);
     skmt_result_free(r);
     skmt_session_free(s);
@@ -421,7 +421,7 @@ TEST(given_pairs_are_used_in_their_order)
     skmt_result *r = NULL;
     char a[500];
     skmt_error err;
-    skmt_steering p = SKMT_INIT(skmt_steering);
+    skmt_found_pair p = SKMT_INIT(skmt_found_pair);
     struct desk d;
 
     desk_open(&d);
@@ -432,10 +432,10 @@ TEST(given_pairs_are_used_in_their_order)
     skmt_result_pair(r, 0, 1, &p);
     CHECK(p.similarity == 0.125 && p.id == 0);
     CHECK_STR(p.target, "on the and");
-    CHECK(strcmp(skmt_result_text(r, 0, NULL), say(plain, "the and in", a)));
+    CHECK(strcmp(skmt_result_text(r, 0), say(plain, "the and in", a)));
     skmt_result_free(r);
     OK(skmt_session_translate_with(s, "the and in", NULL, pairs, 0, &r, &err));
-    CHECK_STR(skmt_result_text(r, 0, NULL), a);
+    CHECK_STR(skmt_result_text(r, 0), a);
     skmt_result_free(r);
     skmt_session_free(s);
     s = session(&d, "matches=1", NULL, NULL);
@@ -568,7 +568,7 @@ TEST(keys_of_an_undone_text_are_not_those_of_the_next)
  * were in the cache. */
 TEST(pairs_are_told_alike_with_keys_and_without)
 {
-    skmt_steering p = SKMT_INIT(skmt_steering);
+    skmt_found_pair p = SKMT_INIT(skmt_found_pair);
     skmt_session *s;
     skmt_result *r;
     struct desk d;
@@ -717,7 +717,7 @@ static int hear(void *user, uint64_t number, skmt_result *r,
 
     CHECK_INT(number, h->n);
     snprintf(h->text[h->n++], 500, "%s",
-             r ? skmt_result_text(r, 0, NULL) : e->message);
+             r ? skmt_result_text(r, 0) : e->message);
     return 0;
 }
 

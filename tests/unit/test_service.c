@@ -46,7 +46,7 @@ static void shop_open(struct shop *d)
     for (int i = 0; i < MEMORIES; i++) {
         OK(skmt_tm_open(&d->tm[i], scratch_path(&d->dir, i ? "1.tm" : "0.tm"),
                         SKMT_TM_CREATE, &err));
-        skmt_tm_relaxed(d->tm[i], 1);
+        skmt_tm_set_relaxed(d->tm[i], 1);
         for (size_t k = 0; k < COUNT(stored[i]); k++)
             add(d->tm[i], NULL, stored[i][k][0], stored[i][k][1]);
     }
@@ -154,7 +154,7 @@ static void same_pairs(const skmt_result *a, const skmt_result *b, int seg)
 {
     CHECK_INT(skmt_result_pairs(a, seg), skmt_result_pairs(b, seg));
     for (int i = 0; i < skmt_result_pairs(b, seg); i++) {
-        skmt_steering x = SKMT_INIT(skmt_steering), y = x;
+        skmt_found_pair x = SKMT_INIT(skmt_found_pair), y = x;
 
         skmt_result_pair(a, seg, i, &x);
         skmt_result_pair(b, seg, i, &y);
@@ -176,8 +176,8 @@ static void same_piece(const skmt_result *a, const skmt_result *b, int hyp,
     skmt_result_target_piece(a, hyp, seg, i, &x);
     skmt_result_target_piece(b, hyp, seg, i, &y);
     CHECK(x.id == y.id && x.logprob == y.logprob && x.end == y.end);
-    CHECK(skmt_result_trust(a, hyp, seg, i, &n) ==
-          skmt_result_trust(b, hyp, seg, i, &m) && n == m);
+    CHECK(skmt_result_weight(a, hyp, seg, i, &n) ==
+          skmt_result_weight(b, hyp, seg, i, &m) && n == m);
     CHECK((u != NULL) == (v != NULL));
     if (u && v) CHECK_MEM(u, v, (size_t)columns * sizeof *u);
 }
@@ -186,12 +186,12 @@ static void same_result(const skmt_result *a, const skmt_result *b)
 {
     REQUIRE(a && b);
     CHECK_INT(skmt_result_hyps(a), skmt_result_hyps(b));
-    CHECK_INT(skmt_result_segs(a), skmt_result_segs(b));
-    for (int s = 0; s < skmt_result_segs(b); s++) same_pairs(a, b, s);
+    CHECK_INT(skmt_result_sentences(a), skmt_result_sentences(b));
+    for (int s = 0; s < skmt_result_sentences(b); s++) same_pairs(a, b, s);
     for (int h = 0; h < skmt_result_hyps(b); h++) {
-        CHECK_STR(skmt_result_text(a, h, NULL), skmt_result_text(b, h, NULL));
+        CHECK_STR(skmt_result_text(a, h), skmt_result_text(b, h));
         CHECK(skmt_result_score(a, h) == skmt_result_score(b, h));
-        for (int s = 0; s < skmt_result_segs(b); s++) {
+        for (int s = 0; s < skmt_result_sentences(b); s++) {
             CHECK_INT(skmt_result_target_pieces(a, h, s),
                       skmt_result_target_pieces(b, h, s));
             for (int i = 0; i < skmt_result_target_pieces(b, h, s); i++)
@@ -234,7 +234,7 @@ static skmt_request *hold_thread(skmt_service *s, struct gate *g)
 
     pthread_mutex_lock(&g->lock);
     OK(skmt_request_new(&q, "the", &err));
-    OK(skmt_request_set_callback(q, wait_at_gate, g, &err));
+    OK(skmt_request_on_answer(q, wait_at_gate, g, &err));
     OK(skmt_service_submit(s, q, 0, &err));
     while (!atomic_load(&g->reached)) usleep(500);
     return q;
@@ -303,7 +303,7 @@ TEST(a_request_has_the_options_of_the_service_by_default)
     CHECK_INT(skmt_service_submit(s, q, 0, &err), SKMT_ERR_ARGUMENT);
     skmt_service_free(s);
     /* The result outlives the service. */
-    CHECK(strlen(skmt_result_text(skmt_request_result(q), 0, NULL)) > 0);
+    CHECK(strlen(skmt_result_text(skmt_request_result(q), 0)) > 0);
     skmt_request_free(q);
     skmt_request_free(NULL);
     skmt_service_free(NULL);
@@ -332,7 +332,7 @@ TEST(a_submitted_request_does_not_change)
     skmt_request_use(q, d.tm[0], NULL);
     OK(skmt_request_set_prefix(q, "Never", &err));
     OK(skmt_request_set_pairs(q, given, 2, &err));
-    OK(skmt_request_set_callback(q, NULL, NULL, &err));
+    OK(skmt_request_on_answer(q, NULL, NULL, &err));
     OK(skmt_request_wait(q, &err));
     CHECK_INT(skmt_result_hyps(skmt_request_result(q)), 1);
     skmt_request_free(q);
@@ -407,7 +407,7 @@ TEST(an_imported_memory_can_be_searched_at_once)
     OK(skmt_service_submit(s, q, 0, &err));
     OK(skmt_request_wait(q, &err));
     if (skmt_request_result(q))
-        CHECK_STR(skmt_result_text(skmt_request_result(q), 0, NULL),
+        CHECK_STR(skmt_result_text(skmt_request_result(q), 0),
                   "Zugegeben");
     skmt_request_free(q);
     skmt_service_free(s);
@@ -467,7 +467,7 @@ static void check_text(struct crowd *c, int order, skmt_request *q)
     skmt_status st = skmt_request_error(q, NULL);
 
     CHECK((r != NULL) == (st == SKMT_OK));
-    if (r) CHECK_STR(skmt_result_text(r, 0, NULL), c->want[order]);
+    if (r) CHECK_STR(skmt_result_text(r, 0), c->want[order]);
     else CHECK(st == SKMT_ERR_CANCELED || st == SKMT_ERR_DEADLINE);
     atomic_fetch_add(st == SKMT_OK ? &c->done
                      : st == SKMT_ERR_CANCELED ? &c->canceled : &c->late, 1);
@@ -514,7 +514,7 @@ static void random_request(struct crowd *c, uint64_t *seed)
     skmt_status st;
 
     *w = (struct waiter){ c, order, way == 0 };
-    OK(skmt_request_set_callback(q, answered, w, &err));
+    OK(skmt_request_on_answer(q, answered, w, &err));
     skmt_request_set_priority(q, (int)(tiny_next(seed) % 3));
     if (tiny_next(seed) % 4 == 0)
         skmt_request_set_deadline(q, (int64_t)(tiny_next(seed) % 30));
@@ -566,7 +566,7 @@ TEST(threads_submit_and_cancel_at_random)
     for (int i = 0; i < ORDERS; i++) {
         skmt_result *r = result_alone(&d, &orders[i], NULL);
 
-        c.want[i] = strdup(skmt_result_text(r, 0, NULL));
+        c.want[i] = strdup(skmt_result_text(r, 0));
         skmt_result_free(r);
     }
     OK(skmt_service_new(&c.s, d.model, o, &err));

@@ -495,7 +495,7 @@ TEST(files_come_in_and_go_out)
     scratch_write(&s, "a.tsv", "eins\tone\nzwei\ttwo\n\tempty\neins\tone\n");
     scratch_write(&s, "b.tsv", "drei\tthree\neins\tone\n");
     tm = open_tm(&s, SKMT_TM_CREATE);
-    skmt_tm_progress(tm, on_progress, &seen);
+    skmt_tm_on_progress(tm, on_progress, &seen);
     paths[0] = scratch_path(&s, "a.tsv");
     paths[1] = scratch_path(&s, "b.tsv");
     OK(skmt_import_set(how, "source-lang", "de", &err));
@@ -583,15 +583,15 @@ TEST(an_import_that_fails_changes_nothing)
     CHECK_INT(skmt_tm_import(tm, NULL, &bad, 0, how, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_import(tm, NULL, (const char *[]){ good, bad }, 2, NULL,
                              &err), SKMT_ERR_FORMAT);
-    skmt_tm_progress(tm, on_progress, &seen);
+    skmt_tm_on_progress(tm, on_progress, &seen);
     CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ERR_CANCELED);
-    skmt_tm_progress(tm, NULL, NULL);
+    skmt_tm_on_progress(tm, NULL, NULL);
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 0);
     CHECK_INT(found(tm, "eins"), 0);
 
     OK(skmt_import_set(how, "skip-bad", "yes", &err));
-    skmt_import_rejects(how, count_rejects, &rejects);
+    skmt_import_on_reject(how, count_rejects, &rejects);
     OK(skmt_tm_import(tm, NULL, &bad, 1, how, &err));
     CHECK_INT(rejects, 1);
     CHECK_INT(import_count(how, "bad"), 1);
@@ -738,7 +738,7 @@ TEST(the_index_is_tidied_beside_the_work)
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    skmt_tm_relaxed(tm, 1);
+    skmt_tm_set_relaxed(tm, 1);
     for (int round = 0; round < 3; round++) {
         OK(skmt_tm_begin(tm, &err));
         for (int i = 0; i < 1500; i++) {
@@ -802,7 +802,7 @@ TEST(readers_go_on_while_one_writes)
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    skmt_tm_relaxed(tm, 1);
+    skmt_tm_set_relaxed(tm, 1);
     add(tm, NULL, "anfang", "t");
     for (int i = 0; i < 3; i++) {
         r[i] = (struct reader){ &s, 300, 0 };

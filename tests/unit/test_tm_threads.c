@@ -197,7 +197,7 @@ static skmt_tm *begin(struct stage *st, int64_t *doomed)
 
     OK(skmt_tm_open(&tm, st->path, SKMT_TM_CREATE, &err));
     if (!tm) return NULL;
-    skmt_tm_relaxed(tm, 1);
+    skmt_tm_set_relaxed(tm, 1);
     OK(skmt_tm_begin(tm, &err));
     for (int i = 0; i < FIRST; i++) {
         text_of(text, i < ADDS / 3 + 1 ? "Alt" : "Mehr", i);
