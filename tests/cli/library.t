@@ -28,8 +28,7 @@ Each header compiles on its own, as C and as C++.
 
 The sizes of public structs and the values of constants are fixed.
 
-  $ f=$TOP/tests/cli/public_sizes.c
-  $ $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$TOP/include" -c "$f" -o c.o
-  $ $CXX -std=c++11 -x c++ -pedantic -Wall -Wextra -Werror -Wno-unused-local-typedefs -I"$TOP/include" -c "$f" -o cc.o
-  $ sed 's/SIZE(skmt_error, 512)/SIZE(skmt_error, 8)/' "$f" > bad.c; $CC -std=c99 -I"$TOP/include" -c bad.c 2>&1 | grep -c 'same_skmt_error'
+  $ $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$TOP/include" -c "$TOP/tests/cli/public_sizes.c" -o c.o
+  $ $CXX -std=c++11 -x c++ -pedantic -Wall -Wextra -Werror -Wno-unused-local-typedefs -I"$TOP/include" -c "$TOP/tests/cli/public_sizes.c" -o cc.o
+  $ sed 's/SIZE(skmt_error, 512)/SIZE(skmt_error, 8)/' "$TOP/tests/cli/public_sizes.c" > bad.c; $CC -std=c99 -I"$TOP/include" -c bad.c 2>&1 | grep -c 'same_skmt_error'
   1
