@@ -22,6 +22,7 @@
 #   CROSS=aarch64-linux-gnu-   build for another processor; see
 #                     scripts/deps-cross
 
+# The version is also in include/skmt.h and docs/man/skmt.1.
 VERSION   = 0.1.0
 SOVERSION = 0
 BUILD    ?= $(if $(SAN),build/san,$(if $(PARANOID),build/paranoid,build))
@@ -241,6 +242,7 @@ install: all
 	ln -sf libskmt.so.$(VERSION) $(TOLIB)/libskmt.so.$(SOVERSION)
 	ln -sf libskmt.so.$(SOVERSION) $(TOLIB)/libskmt.so
 	install -D -m 644 include/skmt.h $(TO)/include/skmt.h
+	install -D -m 644 include/skmt_tools.h $(TO)/include/skmt_tools.h
 	install -d $(TOLIB)/pkgconfig
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	    skmt.pc.in > $(TOLIB)/pkgconfig/skmt.pc
@@ -250,7 +252,8 @@ install: all
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall:
-	rm -f $(TO)/bin/skmt $(TO)/include/skmt.h $(TO)/share/man/man1/skmt.1
+	rm -f $(TO)/bin/skmt $(TO)/include/skmt.h $(TO)/include/skmt_tools.h \
+	    $(TO)/share/man/man1/skmt.1
 	rm -f $(TOLIB)/libskmt.a $(TOLIB)/libskmt.so $(TOLIB)/libskmt.so.$(SOVERSION) \
 	    $(TOLIB)/libskmt.so.$(VERSION) $(TOLIB)/pkgconfig/skmt.pc
 	rm -f $(patsubst models/%,$(TO)/share/skmt/models/%,$(MODELS))

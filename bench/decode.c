@@ -152,9 +152,9 @@ static void read_lines(struct bench *b)
 
 static void print_pieces(const skmt_result *r)
 {
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
 
-    for (int s = 0; s < skmt_result_segs(r); s++)
+    for (int s = 0; s < skmt_result_sentences(r); s++)
         for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
             skmt_result_source_piece(r, s, i, &p);
             printf("%s%s", s + i ? " " : "", p.text);
@@ -166,12 +166,12 @@ static int delivered(void *user, uint64_t line, skmt_result *r,
                      const skmt_error *e)
 {
     struct bench *b = user;
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
 
     (void)line;
     if (!r) die(e->message);
     if (b->print_pieces) print_pieces(r);
-    for (int s = 0; s < skmt_result_segs(r); s++) {
+    for (int s = 0; s < skmt_result_sentences(r); s++) {
         int n = skmt_result_target_pieces(r, 0, s);
 
         b->tokens += n;
@@ -189,8 +189,7 @@ static double translate(struct bench *b, size_t n)
 
     b->tokens = 0;
     for (size_t i = 0; i < n; i++)
-        check(skmt_stream_push(b->stream, b->lines[i], strlen(b->lines[i]),
-                               NULL, &e), &e);
+        check(skmt_stream_push(b->stream, b->lines[i], NULL, &e), &e);
     check(skmt_stream_flush(b->stream, &e), &e);
     return now() - begin;
 }
@@ -235,7 +234,7 @@ static void report(const struct bench *b)
            "\"seconds_best\":%.4f,\"seconds_median\":%.4f,"
            "\"tokens_per_second\":%.1f,\"load_seconds\":%.3f,"
            "\"max_rss_mb\":%.1f}\n", skmt_version(), skmt_isa(),
-           skmt_model_fact(b->model, "type"), b->beam, b->batch, b->threads,
+           skmt_model_get(b->model, "type"), b->beam, b->batch, b->threads,
            b->n_lines, b->tokens, best, median, (double)b->tokens / best,
            b->load_seconds, peak_rss_mb());
 }
@@ -245,8 +244,7 @@ int main(int argc, char **argv)
     static struct bench b = { .reps = 3, .batch = 16, .threads = 1,
                               .beam = 1 };
 
-    b.options = skmt_options_new();
-    if (!b.options) die("out of memory");
+    if (skmt_options_new(&b.options, NULL)) die("out of memory");
     set(&b, "beam", "1");
     set(&b, "split", "none");
     parse(&b, argc, argv);

@@ -167,7 +167,7 @@ static void print_stats(struct bench *b)
 
 static void print_info(struct bench *b)
 {
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_error e;
 
     check(skmt_tm_get_info(b->tm, 0, &info, &e), &e);
@@ -178,16 +178,16 @@ static void print_info(struct bench *b)
 
 static void import(struct bench *b)
 {
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     double begin = clock_seconds(), seconds;
     int64_t pairs;
     skmt_error e;
 
-    if (!how) die("out of memory");
+    if (skmt_import_new(&how, NULL)) die("out of memory");
     open_memory(b, SKMT_TM_CREATE);
     check(skmt_import_set(how, "format", "tsv", &e), &e);
     check(skmt_tm_import(b->tm, NULL, &b->file, 1, how, &e), &e);
-    pairs = skmt_import_count(how, "pairs");
+    skmt_import_stat(how, 0, &pairs);
     skmt_tm_close(b->tm);       /* closing may finish the work: time it too */
     seconds = clock_seconds() - begin;
     printf("{\"what\":\"import\",\"pairs\":%" PRId64 ",\"seconds\":%.3f,"
@@ -207,15 +207,14 @@ static double search_ms(struct bench *b, const char *text)
 {
     double begin = now_ms();
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_error e;
     size_t bytes = 0;
 
-    check(skmt_tm_search(b->tm, text, strlen(text), NULL, b->model, &found,
-                         &e), &e);
+    check(skmt_tm_search(b->tm, text, NULL, b->model, &found, &e), &e);
     for (int i = 0; i < skmt_matches_count(found); i++) {
         skmt_matches_get(found, i, &m);
-        bytes += strlen(m.pair.source) + strlen(m.pair.target);
+        bytes += strlen(m.pair->source) + strlen(m.pair->target);
     }
     skmt_matches_free(found);
     return bytes == (size_t)-1 ? 0 : now_ms() - begin;
@@ -332,7 +331,7 @@ static void finder(struct bench *b, int in, int out, long run)
 {
     char text[100];
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_error e;
     double ms;
     int i;
@@ -343,12 +342,11 @@ static void finder(struct bench *b, int in, int out, long run)
     while (receive_bytes(in, &i, sizeof i)) {
         nth_text(text, sizeof text, run, i);
         ms = now_ms();
-        check(skmt_tm_search(b->tm, text, strlen(text), NULL, NULL, &found,
-                             &e), &e);
+        check(skmt_tm_search(b->tm, text, NULL, NULL, &found, &e), &e);
         ms = now_ms() - ms;
         if (!skmt_matches_count(found)) die("the addition was not found");
         skmt_matches_get(found, 0, &m);
-        if (strcmp(m.pair.source, text)) die("the addition was not found");
+        if (strcmp(m.pair->source, text)) die("the addition was not found");
         skmt_matches_free(found);
         send_bytes(out, &ms, sizeof ms);
     }
@@ -441,7 +439,7 @@ static void adder(struct bench *b, int in, int out)
         read_lines(b);
     }
     open_memory(b, SKMT_TM_WRITE);
-    skmt_tm_relaxed(b->tm, 1);
+    skmt_tm_set_relaxed(b->tm, 1);
     fcntl(in, F_SETFL, O_NONBLOCK);
     for (;;) {
         struct timespec nap = { 0, 200000 };

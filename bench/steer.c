@@ -113,7 +113,7 @@ static void read_given_pairs(struct text *t, const json_t *list)
         const json_t *p = json_array_get(list, i);
 
         t->pairs[t->n++] = (skmt_similar){
-            json_string_value(json_array_get(p, 0)),
+            sizeof(skmt_similar), json_string_value(json_array_get(p, 0)),
             json_string_value(json_array_get(p, 1)),
             json_number_value(json_array_get(p, 2)) };
     }
@@ -124,14 +124,15 @@ static void find_pairs(struct text *t)
     skmt_matches *m;
     skmt_error e;
 
-    check(skmt_tm_search(tm, t->src, t->len, NULL, model, &m, &e), &e);
+    check(skmt_tm_search(tm, t->src, NULL, model, &m, &e), &e);
     t->pairs = calloc((size_t)skmt_matches_count(m) + 1, sizeof *t->pairs);
     for (int i = 0; i < skmt_matches_count(m); i++) {
-        skmt_match it;
+        skmt_match it = SKMT_INIT(skmt_match);
 
         skmt_matches_get(m, i, &it);
-        t->pairs[t->n++] = (skmt_similar){ strdup(it.pair.source),
-                                           strdup(it.pair.target),
+        t->pairs[t->n++] = (skmt_similar){ sizeof(skmt_similar),
+                                           strdup(it.pair->source),
+                                           strdup(it.pair->target),
                                            it.similarity };
     }
     skmt_matches_free(m);
@@ -179,11 +180,12 @@ struct row {
 static skmt_options *options_for(const char *preset, int batch,
                                  const char *cache)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     char text[16];
     skmt_error e;
 
     snprintf(text, sizeof text, "%d", batch);
+    check(skmt_options_new(&o, &e), &e);
     check(skmt_options_set(o, "batch", text, &e), &e);
     check(skmt_options_set(o, "split", "none", &e), &e);
     check(skmt_options_set(o, "exact", "steer", &e), &e);
@@ -232,9 +234,9 @@ static double run_all(const struct row *w, skmt_keys *keys)
         const struct text *t = &texts[i];
 
         check(w->mode == PAPER || w->mode == DECODE
-                  ? skmt_stream_push_with(s, t->src, t->len, NULL, t->pairs,
+                  ? skmt_stream_push_with(s, t->src, NULL, t->pairs,
                                           pairs_of(w->preset, t), &e)
-                  : skmt_stream_push(s, t->src, t->len, NULL, &e), &e);
+                  : skmt_stream_push(s, t->src, NULL, &e), &e);
     }
     check(skmt_stream_flush(s, &e), &e);
     start = cpu_now() - start;
@@ -359,12 +361,12 @@ static double translate(skmt_session *s, const struct way *w,
     skmt_error e;
 
     if (w->preset && pairs_given) {
-        check(skmt_tm_search(tm, t->src, t->len, o, model, &m, &e), &e);
-        check(skmt_session_translate_with(s, t->src, t->len, NULL, t->pairs,
+        check(skmt_tm_search(tm, t->src, o, model, &m, &e), &e);
+        check(skmt_session_translate_with(s, t->src, NULL, t->pairs,
                                           pairs_of(w->preset, t), &r, &e),
               &e);
     } else {
-        check(skmt_session_translate(s, t->src, t->len, NULL, &r, &e), &e);
+        check(skmt_session_translate(s, t->src, NULL, &r, &e), &e);
     }
     start = cpu_now() - start;
     skmt_matches_free(m);
@@ -597,7 +599,7 @@ static double plain_macs(const struct weights *w)
 
     check(skmt_stream_new(&s, model, o, ignore, NULL, &e), &e);
     for (int i = 0; i < n_texts; i++) {
-        check(skmt_stream_push(s, texts[i].src, texts[i].len, NULL, &e), &e);
+        check(skmt_stream_push(s, texts[i].src, NULL, &e), &e);
         sum += encoder_macs(&w->cfg) * (double)(pieces_of(w, texts[i].src) + 1);
     }
     check(skmt_stream_flush(s, &e), &e);
@@ -635,7 +637,7 @@ static void count_tokens(const char *path)
     struct err e;
     skmt_tm_cursor *c;
     skmt_error se;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     int found = 0;
     long long pairs = 0, tokens = 0;
 

@@ -8,7 +8,8 @@ import sys
 
 
 class Error(ctypes.Structure):
-    _fields_ = [("status", ctypes.c_int32), ("message", ctypes.c_char * 500)]
+    _fields_ = [("status", ctypes.c_int32), ("message", ctypes.c_char * 500),
+                ("reserved", ctypes.c_int32 * 2)]
 
 
 class Translator:

@@ -6,7 +6,6 @@
  * For each match it prints the similarity, the target, and the source with the
  * differences marked: [-only in the memory-], {+only in the text+}. */
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -14,14 +13,14 @@ static void print_difference(const skmt_matches *found, int i,
                              const char *text)
 {
     size_t begin, end;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     char kind;
 
     skmt_matches_get(found, i, &m);
     for (int k = 0; skmt_matches_edit(found, i, k, &kind, &begin, &end); k++)
         printf("%s%.*s%s", kind == '-' ? "[-" : kind == '+' ? "{+" : "",
                (int)(end - begin),
-               (kind == '+' ? text : m.pair.source) + begin,
+               (kind == '+' ? text : m.pair->source) + begin,
                kind == '-' ? "-]" : kind == '+' ? "+}" : "");
     putchar('\n');
 }
@@ -29,16 +28,16 @@ static void print_difference(const skmt_matches *found, int i,
 static skmt_status find(skmt_tm *tm, const char *text, skmt_error *err)
 {
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_status st;
 
     /* Without options the search returns the 16 best matches; without a model
      * the similarity counts words instead of pieces. */
-    st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &found, err);
+    st = skmt_tm_search(tm, text, NULL, NULL, &found, err);
     if (st) return st;
     for (int i = 0; i < skmt_matches_count(found); i++) {
         skmt_matches_get(found, i, &m);
-        printf("%.0f%%  %s\n      ", 100 * m.similarity, m.pair.target);
+        printf("%.0f%%  %s\n      ", 100 * m.similarity, m.pair->target);
         print_difference(found, i, text);
     }
     skmt_matches_free(found);

@@ -4,7 +4,6 @@
  *     ./service de-en.skmt 'Guten Morgen!' */
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -26,8 +25,7 @@ struct client {
 
 static skmt_status ask(struct client *c, int i)
 {
-    skmt_status st = skmt_request_new(&c->requests[i], c->text,
-                                      strlen(c->text), &c->err);
+    skmt_status st = skmt_request_new(&c->requests[i], c->text, &c->err);
 
     if (st) return st;
     skmt_request_set_options(c->requests[i], c->options);
@@ -49,14 +47,12 @@ static void *run_client(void *arg)
 
 static skmt_status start_client(struct client *c, int i, skmt_error *err)
 {
-    skmt_status st;
+    skmt_status st = skmt_options_new(&c->options, err);
 
-    c->options = skmt_options_new();
-    if (!c->options) return SKMT_NOMEM;
-    st = skmt_options_set(c->options, "beam", wanted[i][0], err);
+    if (!st) st = skmt_options_set(c->options, "beam", wanted[i][0], err);
     if (!st) st = skmt_options_set(c->options, "nbest", wanted[i][1], err);
     if (st) return st;
-    return pthread_create(&c->thread, NULL, run_client, c) ? SKMT_NOMEM
+    return pthread_create(&c->thread, NULL, run_client, c) ? SKMT_ERR_NOMEM
                                                            : SKMT_OK;
 }
 
@@ -66,7 +62,7 @@ static void print_client(const struct client *c, int i)
     skmt_result *r = skmt_request_result(c->requests[0]);
 
     for (int h = 0; h < skmt_result_hyps(r); h++)
-        printf("beam %s: %s\n", wanted[i][0], skmt_result_text(r, h, NULL));
+        printf("beam %s: %s\n", wanted[i][0], skmt_result_text(r, h));
 }
 
 int main(int argc, char **argv)

@@ -5,21 +5,20 @@
  * Prints the translation, the share of the memory in the probability of each
  * piece, and the similar pairs that were found. */
 #include <stdio.h>
-#include <string.h>
 
 #include <skmt.h>
 
 static void print_words(const skmt_result *r)
 {
-    const char *text = skmt_result_text(r, 0, NULL);
+    const char *text = skmt_result_text(r, 0);
 
     printf("%s\n", text);
     for (int i = 0; i < skmt_result_target_pieces(r, 0, 0); i++) {
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_target_piece(r, 0, 0, i, &p);
         printf("%4.0f%%  %.*s\n",
-               100 * skmt_result_trust(r, 0, 0, i, NULL),
+               100 * skmt_result_weight(r, 0, 0, i, NULL),
                (int)(p.end - p.begin), text + p.begin);
     }
 }
@@ -27,7 +26,7 @@ static void print_words(const skmt_result *r)
 static void print_pairs(const skmt_result *r)
 {
     for (int i = 0; i < skmt_result_pairs(r, 0); i++) {
-        skmt_steering pair;
+        skmt_found_pair pair = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, 0, i, &pair);
         printf("%.0f%% similar%s: %s = %s\n", 100 * pair.similarity,
@@ -38,7 +37,7 @@ static void print_pairs(const skmt_result *r)
 
 int main(int argc, char **argv)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o = NULL;
     skmt_model *model = NULL;
     skmt_tm *tm = NULL;
     skmt_session *s = NULL;
@@ -52,12 +51,11 @@ int main(int argc, char **argv)
     }
     st = skmt_model_open(&model, argv[1], &err);
     if (!st) st = skmt_tm_open(&tm, argv[2], SKMT_TM_WRITE, &err);
+    if (!st) st = skmt_options_new(&o, &err);
     if (!st) st = skmt_options_set(o, "explain", "1", &err);
     if (!st) st = skmt_session_new(&s, model, o, &err);
     if (!st) st = skmt_session_use(s, tm, NULL, &err);
-    if (!st)
-        st = skmt_session_translate(s, argv[3], strlen(argv[3]), NULL, &r,
-                                    &err);
+    if (!st) st = skmt_session_translate(s, argv[3], NULL, &r, &err);
     if (!st) {
         print_words(r);
         print_pairs(r);

@@ -4,7 +4,6 @@
  *     ./stream de-en.skmt < german.txt > english.txt */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <skmt.h>
 
@@ -19,7 +18,7 @@ static int print_line(void *user, uint64_t number, skmt_result *result,
                 err->message);
         return 1;                       /* cancel the stream */
     }
-    fprintf(out, "%s\n", skmt_result_text(result, 0, NULL));
+    fprintf(out, "%s\n", skmt_result_text(result, 0));
     return ferror(out);
 }
 
@@ -27,9 +26,9 @@ int main(int argc, char **argv)
 {
     skmt_error err;
     skmt_model *model = NULL;
-    skmt_options *options = skmt_options_new();
+    skmt_options *options = NULL;
     skmt_stream *stream = NULL;
-    skmt_status st = SKMT_NOMEM;
+    skmt_status st;
     char *line = NULL;
     size_t cap = 0;
     ssize_t len;
@@ -38,18 +37,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: stream MODEL < TEXT\n");
         return 2;
     }
-    memset(&err, 0, sizeof err);
-    if (options) st = skmt_options_set(options, "threads", "2", &err);
+    st = skmt_options_new(&options, &err);
+    if (!st) st = skmt_options_set(options, "threads", "2", &err);
     if (!st) st = skmt_model_open(&model, argv[1], &err);
     if (!st)
         st = skmt_stream_new(&stream, model, options, print_line, stdout,
                              &err);
     while (!st && (len = getline(&line, &cap, stdin)) > 0) {
-        if (line[len - 1] == '\n') len--;
-        st = skmt_stream_push(stream, line, (size_t)len, NULL, &err);
+        if (line[len - 1] == '\n') line[len - 1] = 0;
+        st = skmt_stream_push(stream, line, NULL, &err);
     }
     if (!st) st = skmt_stream_flush(stream, &err);
-    if (st && st != SKMT_CANCELED) fprintf(stderr, "%s\n", err.message);
+    if (st && st != SKMT_ERR_CANCELED) fprintf(stderr, "%s\n", err.message);
 
     free(line);
     skmt_stream_free(stream);

@@ -35,14 +35,12 @@ public:
     {
         skmt_error err;
         skmt_result *r = nullptr;
-        size_t len = 0;
 
-        if (skmt_session_translate(session_.get(), text.data(), text.size(),
-                                   nullptr, &r, &err))
+        if (skmt_session_translate(session_.get(), text.c_str(), nullptr, &r,
+                                   &err))
             throw std::runtime_error(err.message);
         std::unique_ptr<skmt_result, closer> result(r);
-        const char *best = skmt_result_text(r, 0, &len);
-        return std::string(best, len);
+        return skmt_result_text(r, 0);
     }
 
 private:

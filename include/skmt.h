@@ -24,6 +24,10 @@
  *                          server. Each has its own options, memory, priority
  *                          and deadline, and is answered when it is finished.
  *
+ * Objects. skmt_X_new makes an object of type skmt_X, and skmt_X_open one that
+ * belongs to a file. They set *out, to NULL after an error. skmt_X_free or
+ * skmt_X_close frees it; both accept NULL.
+ *
  * Errors. A function that can fail returns a skmt_status (0 is success) or
  * NULL, and describes the error in the caller's skmt_error, unless that pointer
  * is NULL. The library never prints, exits or aborts on bad input or damaged
@@ -44,24 +48,56 @@
  * itself. It must not call any skmt_stream_* function; to cancel, it returns
  * non-zero.
  *
- * Lifetime. Close a model last: after the sessions, streams, services,
- * requests, results and key caches made with it, and after the memory files
- * that were searched with it.
+ * Lifetime. A model may be closed at any time: sessions, streams, services,
+ * results and keys that were made with it keep it as long as they need it, and
+ * a memory file keeps what it needs of the models it was searched with. In all
+ * other cases an object that is passed to a function must stay valid as long as
+ * the description of the function says.
  *
- * Text. All text is UTF-8. A string that is passed with a length needs no
- * terminating NUL. Strings that the library returns or passes to a callback
- * have one, except *text of skmt_lines_next and `raw` of skmt_reject_fn. Where
- * a function accepts NULL, its description says so; every function that frees
- * or closes an object accepts NULL.
+ * Lists. skmt_model_fact and the functions skmt_X_stat list facts and counts:
+ * they return the name of item i, counted from 0, and set *value. After the
+ * last item they return NULL. Later versions may add items.
  *
- * ABI. Handles are opaque, the size and layout of public structs never change,
- * and every function is a plain C function, so that foreign-function interfaces
- * can use all of them. */
+ *     for (i = 0; (name = skmt_keys_stat(keys, i, &value)); i++) ..
+ *
+ * Text. Every string, also a file name, is UTF-8 and ends with a NUL: strings
+ * that the caller passes, and strings that the library returns or passes to a
+ * callback. So a text cannot contain a NUL byte. (`raw` of skmt_reject_fn has a
+ * length, because it can contain any bytes.) Where a function accepts NULL, its
+ * description says so.
+ *
+ * Structs. A struct that the caller allocates begins with its size, which the
+ * caller sets; SKMT_INIT does that and sets the other members to 0:
+ *
+ *     skmt_pair pair = SKMT_INIT(skmt_pair);
+ *
+ * Later versions may add members at the end. The library writes no more than
+ * `size` bytes, and takes members that do not fit into them for 0. So a program
+ * that was compiled with an older skmt.h works with a newer library. A size
+ * that no version has, such as 0, is SKMT_ERR_ARGUMENT; a function without a
+ * status then writes nothing.
+ *
+ * ABI. Handles are opaque, and every function is a plain C function, so that
+ * foreign-function interfaces can use all of them. */
 #ifndef SKMT_H
 #define SKMT_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The initial value of a struct that begins with its size. */
+#ifdef __cplusplus
+template <class T> inline T skmt_init()
+{
+    T t = T();
+
+    t.size = sizeof t;
+    return t;
+}
+#define SKMT_INIT(type) (skmt_init<type>())
+#else
+#define SKMT_INIT(type) ((type){ .size = sizeof(type) })
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,62 +109,58 @@ extern "C" {
 #define SKMT_API
 #endif
 
+/* ---- version --------------------------------------------------------- */
+
+/* The version of this header, also as a number that can be compared: 10203 is
+ * version 1.2.3. */
+#define SKMT_VERSION "0.1.0"
+#define SKMT_VERSION_MAJOR 0
+#define SKMT_VERSION_MINOR 1
+#define SKMT_VERSION_PATCH 0
+#define SKMT_VERSION_NUMBER \
+    (SKMT_VERSION_MAJOR * 10000 + SKMT_VERSION_MINOR * 100 + SKMT_VERSION_PATCH)
+
+/* The version of the library that the program runs with. */
+SKMT_API const char *skmt_version(void);
+SKMT_API int skmt_version_number(void);
+
 /* ---- errors ---------------------------------------------------------- */
 
+/* Later versions may add constants, so a program should treat an unknown status
+ * as an error. */
 typedef enum skmt_status {
     SKMT_OK = 0,
-    SKMT_NOMEM,         /* out of memory */
-    SKMT_IO,            /* a file could not be read or written */
-    SKMT_FORMAT,        /* a file is damaged or has the wrong format */
-    SKMT_VERSION,       /* a file was made for another version of skmt */
-    SKMT_ARGUMENT,      /* an argument or option is invalid */
-    SKMT_TEXT,          /* a text is not valid UTF-8 */
-    SKMT_LIMIT,         /* a limit was exceeded */
-    SKMT_CANCELED,      /* canceled by the caller or a callback */
-    SKMT_DEADLINE       /* the deadline of a request has passed */
+    SKMT_ERR_NOMEM = 1,         /* out of memory */
+    SKMT_ERR_IO = 2,            /* a file could not be read or written */
+    SKMT_ERR_FORMAT = 3,        /* a file is damaged or has the wrong format */
+    SKMT_ERR_VERSION = 4,       /* a file was made for another version of
+                                   skmt */
+    SKMT_ERR_ARGUMENT = 5,      /* an argument or option is invalid */
+    SKMT_ERR_TEXT = 6,          /* a text is not valid UTF-8 */
+    SKMT_ERR_LIMIT = 7,         /* a limit was exceeded */
+    SKMT_ERR_CANCELED = 8,      /* canceled by the caller or a callback */
+    SKMT_ERR_DEADLINE = 9       /* the deadline of a request has passed */
 } skmt_status;
 
+/* An error. The library fills it in, so the caller need not initialize it. It
+ * has no `size`: it always has 512 bytes. */
 typedef struct skmt_error {
     int32_t status;             /* a skmt_status */
     char message[500];          /* what is wrong, without a final period */
+    int32_t reserved[2];        /* 0; for later versions */
 } skmt_error;
 
 /* A few words for a status, such as "out of memory". */
 SKMT_API const char *skmt_status_text(skmt_status status);
-SKMT_API const char *skmt_version(void);            /* "0.1.0" */
-
-/* ---- model ----------------------------------------------------------- */
-
-typedef struct skmt_model skmt_model;
-
-/* Open a model: map a .skmt file and verify all of it. Processes that open the
- * same file share the memory of the weights. */
-SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
-                                     skmt_error *err);
-SKMT_API void skmt_model_close(skmt_model *model);  /* NULL is fine */
-
-/* Get a property of the model by its name: "name", "source_lang",
- * "target_lang", "type" ("int8", ..), "checksum" (16 hexadecimal digits for the
- * whole file), "d_model", "encoder_layers" and others, as printed by
- * `skmt info`. Returns NULL when there is no such property.
- * skmt_model_fact_name returns the name of property i, or NULL after the last.
- * The strings are valid until the model is closed. */
-SKMT_API const char *skmt_model_fact(const skmt_model *model,
-                                     const char *name);
-SKMT_API const char *skmt_model_fact_name(const skmt_model *model, int i);
-
-/* The kernels in use ("amx", "avx512", "avx2" or "ref"), and the name of the
- * processor. */
-SKMT_API const char *skmt_isa(void);
-SKMT_API const char *skmt_cpu(void);
 
 /* ---- options --------------------------------------------------------- */
 
+typedef struct skmt_model skmt_model;
 typedef struct skmt_options skmt_options;
 
-/* Make an options object with all defaults. Returns NULL when out of memory. */
-SKMT_API skmt_options *skmt_options_new(void);
-SKMT_API void skmt_options_free(skmt_options *o);   /* NULL is fine */
+/* Make an options object with all defaults. */
+SKMT_API skmt_status skmt_options_new(skmt_options **out, skmt_error *err);
+SKMT_API void skmt_options_free(skmt_options *o);
 
 /* Set an option by name. Names and values are those of the command line,
  * without the dashes:
@@ -152,6 +184,7 @@ SKMT_API const char *skmt_options_in_force(skmt_options *o,
 
 /* A description of an option, for help pages and forms. */
 typedef struct skmt_option_info {
+    size_t size;                /* sizeof(skmt_option_info) */
     const char *name;           /* such as "beam" */
     const char *kind;           /* "int", "float", "bool", "size" (such as
                                    256M), or a list of the possible values,
@@ -159,10 +192,47 @@ typedef struct skmt_option_info {
     const char *fallback;       /* the default, as text */
     const char *help;           /* a phrase in English */
 } skmt_option_info;
-/* Describe translation option i, counted from 0. Returns 1, or 0 after the
- * last. skmt_search_option_describe and skmt_steer_option_describe describe the
- * options for searching a memory and for steering by it. */
-SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
+/* The groups of options. An options object has the options of all groups. */
+typedef enum skmt_option_group {
+    SKMT_OPTIONS_TRANSLATE = 0, /* for translating */
+    SKMT_OPTIONS_STEER = 1,     /* for steering a translation by a memory */
+    SKMT_OPTIONS_SEARCH = 2,    /* for searching a memory */
+    SKMT_OPTIONS_MODEL = 3      /* for opening a model */
+} skmt_option_group;
+/* Describe option i of a group, counted from 0. Returns 1, or 0 after the
+ * last. */
+SKMT_API int skmt_option_describe(skmt_option_group group, int i,
+                                  skmt_option_info *out);
+
+/* ---- model ----------------------------------------------------------- */
+
+/* Open a model: map a .skmt file and verify all of it. Processes that open the
+ * same file share the memory of the weights. */
+SKMT_API skmt_status skmt_model_open(skmt_model **out, const char *path,
+                                     skmt_error *err);
+/* The same with options: "device" is the device that runs the model. So far
+ * there is only "cpu", the default. The other options have no effect; NULL
+ * means the defaults. */
+SKMT_API skmt_status skmt_model_open_with(skmt_model **out, const char *path,
+                                          const skmt_options *options,
+                                          skmt_error *err);
+SKMT_API void skmt_model_close(skmt_model *model);
+
+/* Get fact i about the model: returns its name and sets *value. The names are
+ * "name", "source_lang", "target_lang", "type" ("int8", ..), "checksum" (16
+ * hexadecimal digits for the whole file), "d_model", "encoder_layers" and
+ * others, as printed by `skmt info`. Returns NULL after the last. The strings
+ * are valid until the model is closed. */
+SKMT_API const char *skmt_model_fact(const skmt_model *model, int i,
+                                     const char **value);
+/* Get a fact by its name. Returns NULL when there is no such fact. */
+SKMT_API const char *skmt_model_get(const skmt_model *model,
+                                    const char *name);
+
+/* The kernels in use ("amx", "avx512", "avx2" or "ref"), and the name of the
+ * processor. */
+SKMT_API const char *skmt_isa(void);
+SKMT_API const char *skmt_cpu(void);
 
 /* ---- translating one text -------------------------------------------- */
 
@@ -170,16 +240,15 @@ SKMT_API int skmt_option_describe(int i, skmt_option_info *out);
  * translation with skmt_free. */
 SKMT_API char *skmt_translate(const skmt_model *model, const char *text,
                               skmt_error *err);
-SKMT_API void skmt_free(void *p);                   /* NULL is fine */
+SKMT_API void skmt_free(void *p);
 
 /* ---- results --------------------------------------------------------- */
 
 /* The translations of one input text. A text may have several sentences (option
  * "split"). `hyp` is the index of a translation of the whole text, best first;
- * `seg` is the index of a sentence, in the order of the text. All indices begin
- * at 0. For an index out of range, the functions return 0, "", or a piece with
- * id -1. Pointers are valid until the result is freed. A result uses the model:
- * free it before the model is closed.
+ * `sentence` is the index of a sentence, in the order of the text. All indices
+ * begin at 0. For an index out of range, the functions return 0, "", or a piece
+ * with id -1. Pointers are valid until the result is freed.
  *
  * Spans [begin, end) in the input are byte offsets into the input text after
  * any replacement of invalid bytes: with option "invalid" set to "replace",
@@ -187,13 +256,13 @@ SKMT_API void skmt_free(void *p);                   /* NULL is fine */
  * U+FFFD. */
 typedef struct skmt_result skmt_result;
 
-SKMT_API void skmt_result_free(skmt_result *r);     /* NULL is fine */
+SKMT_API void skmt_result_free(skmt_result *r);
 /* The number of translations of the text: at least 1, at most option
  * "nbest". */
 SKMT_API int skmt_result_hyps(const skmt_result *r);
-/* A translation of the whole text. *len is its length; len may be NULL. */
-SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp,
-                                      size_t *len);
+/* A translation of the whole text. A NUL that the model produces is replaced by
+ * a space. */
+SKMT_API const char *skmt_result_text(const skmt_result *r, int hyp);
 /* The score of a translation: the sum of the scores of its sentences. The score
  * of a sentence is its log-probability divided by the length penalty. */
 SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
@@ -201,17 +270,19 @@ SKMT_API double skmt_result_score(const skmt_result *r, int hyp);
 SKMT_API double skmt_result_logprob(const skmt_result *r, int hyp);
 
 /* The number of sentences. */
-SKMT_API int skmt_result_segs(const skmt_result *r);
+SKMT_API int skmt_result_sentences(const skmt_result *r);
 /* The span of a sentence in the input. */
-SKMT_API void skmt_result_seg_span(const skmt_result *r, int seg,
-                                   size_t *begin, size_t *end);
+SKMT_API void skmt_result_sentence_span(const skmt_result *r, int sentence,
+                                        size_t *begin, size_t *end);
 /* The score of the translation of a sentence. */
-SKMT_API double skmt_result_seg_score(const skmt_result *r, int hyp, int seg);
+SKMT_API double skmt_result_sentence_score(const skmt_result *r, int hyp,
+                                           int sentence);
 
 /* A piece is a unit of the model's vocabulary. [begin, end) is the span of a
  * source piece in the input, or of a target piece in the translation of the
  * whole text (skmt_result_text). */
 typedef struct skmt_piece {
+    size_t size;                /* sizeof(skmt_piece) */
     int32_t id;
     float logprob;              /* of a target piece; 0 for source pieces */
     size_t begin, end;
@@ -219,23 +290,24 @@ typedef struct skmt_piece {
 } skmt_piece;
 
 /* The number of source pieces of a sentence. */
-SKMT_API int skmt_result_source_pieces(const skmt_result *r, int seg);
+SKMT_API int skmt_result_source_pieces(const skmt_result *r, int sentence);
 /* Get source piece i of a sentence. */
-SKMT_API void skmt_result_source_piece(const skmt_result *r, int seg, int i,
-                                       skmt_piece *out);
+SKMT_API void skmt_result_source_piece(const skmt_result *r, int sentence,
+                                       int i, skmt_piece *out);
 /* The number of target pieces of a sentence. */
-SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg);
+SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp,
+                                       int sentence);
 /* Get target piece i of a sentence. The last piece is EOS, with an empty span,
  * unless the translation was cut off at its maximum length. */
-SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp, int seg,
-                                       int i, skmt_piece *out);
+SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp,
+                                       int sentence, int i, skmt_piece *out);
 /* The cross-attention weights of target piece i in the last layer, averaged
  * over the heads. There is one weight for each source piece of the sentence and
  * for each special token that the model adds (most models add EOS at the end).
  * *n is the number of weights; n may be NULL. Returns NULL without option
  * "attention". */
 SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
-                                            int seg, int i, int *n);
+                                            int sentence, int i, int *n);
 
 /* ---- sessions -------------------------------------------------------- */
 
@@ -246,15 +318,15 @@ SKMT_API skmt_status skmt_session_new(skmt_session **out,
                                       const skmt_model *model,
                                       const skmt_options *options,
                                       skmt_error *err);
-SKMT_API void skmt_session_free(skmt_session *s);   /* NULL is fine */
+SKMT_API void skmt_session_free(skmt_session *s);
 
 /* Translate one text. If `prefix` is not NULL, the translation begins with it.
  * The caller frees the result. */
 SKMT_API skmt_status skmt_session_translate(skmt_session *s, const char *text,
-                                            size_t len, const char *prefix,
+                                            const char *prefix,
                                             skmt_result **out,
                                             skmt_error *err);
-/* Translate n NUL-terminated texts together. If a text cannot be translated,
+/* Translate n texts together. If a text cannot be translated,
  * its element of `results` is NULL, and the other texts are still translated;
  * the function then returns the error of the first text that failed. `prefixes`
  * may be NULL, and its elements may be NULL. */
@@ -266,7 +338,7 @@ SKMT_API skmt_status skmt_session_translate_many(skmt_session *s,
                                                  skmt_error *err);
 
 /* Make a translation that another thread has begun with this session return
- * soon. Its unfinished texts fail with SKMT_CANCELED. Does nothing when no
+ * soon. Its unfinished texts fail with SKMT_ERR_CANCELED. Does nothing when no
  * translation is running. May be called by any thread. */
 SKMT_API void skmt_session_cancel(skmt_session *s);
 
@@ -290,19 +362,14 @@ SKMT_API skmt_status skmt_stream_new(skmt_stream **out,
                                      skmt_error *err);
 /* Submit the next text, which is copied. Waits while the queue is full. */
 SKMT_API skmt_status skmt_stream_push(skmt_stream *s, const char *text,
-                                      size_t len, const char *prefix,
-                                      skmt_error *err);
+                                      const char *prefix, skmt_error *err);
 /* Wait until all texts that were pushed have been delivered. When it returns,
  * no callback is running. More texts may be pushed afterwards. */
 SKMT_API skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err);
 /* Cancel the stream: texts that are not delivered yet are dropped. May be
  * called by any thread, but not by a signal handler. */
 SKMT_API void skmt_stream_cancel(skmt_stream *s);
-/* The number of texts, sentences and target pieces delivered so far. Each
- * pointer may be NULL. */
-SKMT_API void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
-                                 uint64_t *sentences, uint64_t *tokens);
-/* Cancel the stream, wait for its threads, and free it. NULL is fine. */
+/* Cancel the stream, wait for its threads, and free it. */
 SKMT_API void skmt_stream_free(skmt_stream *s);
 
 /* ---- translation memory ----------------------------------------------- */
@@ -312,13 +379,13 @@ SKMT_API void skmt_stream_free(skmt_stream *s);
  * Pairs of a memory with the same source and target share one text, unless the
  * memory keeps duplicates. Texts are indexed, and a search finds each text
  * once. When a function that changes the file returns, the change is on disk
- * (unless skmt_tm_relaxed was called), and the next search by any thread or
+ * (unless skmt_tm_set_relaxed was called), and the next search by any thread or
  * process finds it.
  *
  *     skmt_tm *tm;
  *     skmt_tm_open(&tm, "my.tm", SKMT_TM_CREATE, &err);
  *     skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, &err);
- *     skmt_tm_search(tm, "Guten Tag!", 10, NULL, NULL, &matches, &err);
+ *     skmt_tm_search(tm, "Guten Tag!", NULL, NULL, &matches, &err);
  *
  * A skmt_tm may be used by one thread at a time. Several threads and processes
  * may open the same file: readers never wait, and writers wait for each other.
@@ -334,12 +401,12 @@ typedef enum skmt_tm_mode {
 
 SKMT_API skmt_status skmt_tm_open(skmt_tm **out, const char *path,
                                   skmt_tm_mode mode, skmt_error *err);
-SKMT_API void skmt_tm_close(skmt_tm *tm);           /* NULL is fine */
+SKMT_API void skmt_tm_close(skmt_tm *tm);
 
 /* If `relaxed` is not 0, do not wait for the disk after each change. A power
  * failure may then lose the changes of the last seconds; a killed process loses
  * none. */
-SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
+SKMT_API void skmt_tm_set_relaxed(skmt_tm *tm, int relaxed);
 
 /* Set a function that long operations call from time to time. `what` names the
  * operation. Its progress is `done` out of `total`; `total` is 0 if it is not
@@ -347,12 +414,13 @@ SKMT_API void skmt_tm_relaxed(skmt_tm *tm, int relaxed);
  * Return non-zero to stop the operation. `fn` may be NULL. */
 typedef int skmt_tm_progress_fn(void *user, const char *what, uint64_t done,
                                 uint64_t total, uint64_t units);
-SKMT_API void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
+SKMT_API void skmt_tm_on_progress(skmt_tm *tm, skmt_tm_progress_fn *fn,
                                void *user);
 
 /* A description of a memory. The strings are valid until the next call with the
  * same skmt_tm. */
 typedef struct skmt_tm_info {
+    size_t size;                /* sizeof(skmt_tm_info) */
     const char *name;
     const char *source_lang, *target_lang;      /* "" when not known */
     int32_t priority;           /* among equally similar matches, those of the
@@ -373,6 +441,7 @@ SKMT_API skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
 /* A few numbers that identify the content of a file. If none of them has
  * changed, the texts in the file have not changed. */
 typedef struct skmt_tm_state {
+    size_t size;                /* sizeof(skmt_tm_state) */
     uint64_t identity;          /* random, chosen when the file was created */
     int64_t last_change;        /* number of the latest change of its texts */
     int64_t pairs, texts;       /* of all its memories */
@@ -396,7 +465,7 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
 
 /* ---- pairs of a memory */
 
-/* A pair. All strings are NUL-terminated.
+/* A pair.
  *
  * A source or target without inline tags has one form: plain text, in `source`
  * or `target`. One with inline tags also has a tagged form, in `source_tagged`
@@ -409,6 +478,7 @@ SKMT_API skmt_status skmt_tm_drop(skmt_tm *tm, const char *memory,
  * The other strings that the library returns are never NULL. The other strings
  * that the caller passes may be NULL. */
 typedef struct skmt_pair {
+    size_t size;                /* sizeof(skmt_pair) */
     int64_t id;                 /* unique; not reused after the pair is
                                    deleted */
     const char *memory;         /* the name of its memory */
@@ -426,7 +496,7 @@ typedef struct skmt_pair {
 } skmt_pair;
 
 /* Add a pair. *id is set to its id; id may be NULL. A source or target of more
- * than 16 MiB is an error (SKMT_LIMIT), also when a pair is replaced or
+ * than 16 MiB is an error (SKMT_ERR_LIMIT), also when a pair is replaced or
  * imported. */
 SKMT_API skmt_status skmt_tm_add(skmt_tm *tm, const char *memory,
                                  const char *source, const char *target,
@@ -485,14 +555,12 @@ SKMT_API void skmt_tm_cursor_close(skmt_tm_cursor *c);
 SKMT_API skmt_status skmt_tm_use(skmt_tm *tm, const char *const *memories,
                                  int n, skmt_error *err);
 
-/* Describe search option i, counted from 0. Returns 1, or 0 after the last.
- * skmt_options_set sets these options like all others. */
-SKMT_API int skmt_search_option_describe(int i, skmt_option_info *out);
-
 typedef struct skmt_matches skmt_matches;
 /* A match is a text that a search has found. */
 typedef struct skmt_match {
-    skmt_pair pair;             /* the oldest pair of the text */
+    size_t size;                /* sizeof(skmt_match) */
+    const skmt_pair *pair;      /* the oldest pair of the text; valid until the
+                                   matches are freed */
     double similarity;          /* 0 to 1 */
     double score;               /* BM25 */
     int64_t occurrences;        /* number of pairs that share this text */
@@ -517,7 +585,7 @@ typedef struct skmt_match {
  * Two sources are the same if they differ only in inline tags or in white space
  * at the ends. If a sentence is stored word for word, a session or stream that
  * uses the memory takes the first translation (option "exact"). */
-SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
+SKMT_API skmt_status skmt_tm_search(skmt_tm *tm, const char *text,
                                     const skmt_options *options,
                                     const skmt_model *model,
                                     skmt_matches **out, skmt_error *err);
@@ -530,7 +598,7 @@ SKMT_API void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out);
  * match, or, for '+', into the text. Returns 1, or 0 after the last span. */
 SKMT_API int skmt_matches_edit(const skmt_matches *m, int i, int k,
                                char *kind, size_t *begin, size_t *end);
-SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
+SKMT_API void skmt_matches_free(skmt_matches *m);
 
 /* ---- steering a translation */
 
@@ -542,14 +610,10 @@ SKMT_API void skmt_matches_free(skmt_matches *m);   /* NULL is fine */
  * SK-MT paper.
  *
  *     skmt_session_use(session, tm, NULL, &err);
- *     skmt_session_translate(session, text, len, NULL, &result, &err);
+ *     skmt_session_translate(session, text, NULL, &result, &err);
  *
  * A pair that is added to `tm` takes effect immediately: the translation of the
  * next similar sentence can use it. */
-
-/* Describe steering option i, counted from 0. Returns 1, or 0 after the last.
- * skmt_options_set sets these options like all others. */
-SKMT_API int skmt_steer_option_describe(int i, skmt_option_info *out);
 
 /* A cache of the keys of stored pairs. Keys are decoder states that the model
  * computes from a pair. They are kept in RAM, up to the size of option
@@ -571,7 +635,7 @@ typedef struct skmt_keys skmt_keys;
 SKMT_API skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
                                    const skmt_options *options,
                                    const char *file, skmt_error *err);
-/* Free the keys after all sessions and streams that use them. NULL is fine. */
+/* Free the keys after all sessions and streams that use them. */
 SKMT_API void skmt_keys_free(skmt_keys *keys);
 /* Get statistic i: returns its name and sets *value. The names are:
  *     hits             lookups of a pair whose keys were in RAM
@@ -613,16 +677,18 @@ SKMT_API skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm,
 
 /* Translate with n pairs that the caller has found, best first, instead of
  * searching a memory. If n is larger than the option "matches" (or the preset's
- * value), the rest are ignored. */
+ * value), the rest are ignored. All elements of the array have the same
+ * size. */
 typedef struct skmt_similar {
+    size_t size;                /* sizeof(skmt_similar) */
     const char *source, *target;
     double similarity;          /* 0 to 1; returned by skmt_result_pair */
 } skmt_similar;
 SKMT_API skmt_status skmt_session_translate_with(
-    skmt_session *s, const char *text, size_t len, const char *prefix,
+    skmt_session *s, const char *text, const char *prefix,
     const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err);
 SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
-                                           size_t len, const char *prefix,
+                                           const char *prefix,
                                            const skmt_similar *pairs, int n,
                                            skmt_error *err);
 
@@ -632,17 +698,18 @@ SKMT_API skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
  * service translates the requests of any number of threads together:
  *
  *     skmt_service_new(&service, model, NULL, &err);
- *     skmt_request_new(&q, text, strlen(text), &err);
+ *     skmt_request_new(&q, text, &err);
  *     skmt_request_use(q, tm, NULL);
  *     skmt_request_set_deadline(q, 2000);
  *     if (!skmt_service_submit(service, q, 0, &err) &&
  *         !skmt_request_wait(q, &err))
- *         puts(skmt_result_text(skmt_request_result(q), 0, NULL));
+ *         puts(skmt_result_text(skmt_request_result(q), 0));
  *     skmt_request_free(q);
  *
  * A request gets the same bytes as in a session with its options, whatever
  * other requests are translated at the same time. It is answered exactly once:
- * with a result, with an error, with SKMT_CANCELED or with SKMT_DEADLINE.
+ * with a result, with an error, with SKMT_ERR_CANCELED or with
+ * SKMT_ERR_DEADLINE.
  *
  * Threads. Until it is submitted, a request is used by one thread at a time.
  * After that any thread may call skmt_request_cancel, _wait, _result and
@@ -652,9 +719,9 @@ typedef struct skmt_service skmt_service;
 
 /* Make a request. The text is copied. */
 SKMT_API skmt_status skmt_request_new(skmt_request **out, const char *text,
-                                      size_t len, skmt_error *err);
+                                      skmt_error *err);
 /* Free a request with its result. A request without an answer is canceled
- * first. May be called by its callback. NULL is fine. */
+ * first. May be called by its callback. */
 SKMT_API void skmt_request_free(skmt_request *q);
 
 /* The following functions say what is wanted. They copy what they are given,
@@ -680,7 +747,7 @@ SKMT_API skmt_status skmt_request_set_pairs(skmt_request *q,
 SKMT_API void skmt_request_use(skmt_request *q, skmt_tm *tm, skmt_keys *keys);
 /* Requests with a higher priority are translated first. The default is 0. */
 SKMT_API void skmt_request_set_priority(skmt_request *q, int priority);
-/* Answer the request with SKMT_DEADLINE if it is not finished this many
+/* Answer the request with SKMT_ERR_DEADLINE if it is not finished this many
  * milliseconds from now. A request that is late is answered after at most one
  * pass of the decoder, and at once if a thread waits for it. */
 SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
@@ -691,11 +758,11 @@ SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
  * the request, and submit other requests; in a thread of the service this does
  * not wait. It must not wait for requests or free the service. */
 typedef void skmt_request_fn(void *user, skmt_request *q);
-SKMT_API skmt_status skmt_request_set_callback(skmt_request *q,
+SKMT_API skmt_status skmt_request_on_answer(skmt_request *q,
                                                skmt_request_fn *fn, void *user,
                                                skmt_error *err);
 
-/* Answer the request with SKMT_CANCELED, unless it has an answer. A request
+/* Answer the request with SKMT_ERR_CANCELED, unless it has an answer. A request
  * that is not submitted yet is answered when it is. */
 SKMT_API void skmt_request_cancel(skmt_request *q);
 /* Wait until a submitted request is answered and its callback has returned.
@@ -717,10 +784,10 @@ SKMT_API skmt_status skmt_service_new(skmt_service **out,
                                       skmt_error *err);
 /* Submit a request: cut it into sentences, search its memory, and put it into
  * the queue. While the queue is full, this waits; with SKMT_NO_WAIT in flags it
- * returns SKMT_LIMIT instead. If this returns SKMT_OK, the request is answered,
- * maybe before the function returns; what is wrong with its text or its options
- * is an answer, too. Otherwise it was not submitted, and the callback is not
- * called. A request can be submitted once. */
+ * returns SKMT_ERR_LIMIT instead. If this returns SKMT_OK, the request is
+ * answered, maybe before the function returns; what is wrong with its text or
+ * its options is an answer, too. Otherwise it was not submitted, and the
+ * callback is not called. A request can be submitted once. */
 enum { SKMT_NO_WAIT = 1 };
 SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
                                          int flags, skmt_error *err);
@@ -728,8 +795,8 @@ SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
  * skmt_session_stat, and:
  *     answered    requests with an answer
  *     failed      those of them that failed with an error
- *     canceled    those answered with SKMT_CANCELED
- *     late        those answered with SKMT_DEADLINE
+ *     canceled    those answered with SKMT_ERR_CANCELED
+ *     late        those answered with SKMT_ERR_DEADLINE
  *     live        requests without an answer
  *     queued      sentences that wait
  *     decoding    sentences that are being translated
@@ -738,7 +805,7 @@ SKMT_API const char *skmt_service_stat(skmt_service *s, int i,
                                        int64_t *value);
 /* Cancel all requests, wait for the threads and for running callbacks, and free
  * the service. Requests that were answered stay valid. No other thread may use
- * the service at this time. NULL is fine. */
+ * the service at this time. */
 SKMT_API void skmt_service_free(skmt_service *s);
 
 /* A pair that was found for a sentence. There are two cases:
@@ -753,25 +820,27 @@ SKMT_API void skmt_service_free(skmt_service *s);
  *    `exact` is 0. All fields are set, with or without option "explain".
  *
  * The similarity is set in both cases. */
-typedef struct skmt_steering {
+typedef struct skmt_found_pair {
+    size_t size;                /* sizeof(skmt_found_pair) */
     const char *source, *target;
     const char *memory;         /* its name; "" for a pair from the caller */
     int64_t id;                 /* 0 for a pair from the caller */
     double similarity;
     int32_t exact;              /* 1: its target is the translation */
-} skmt_steering;
+} skmt_found_pair;
 /* The number of pairs that were found for a sentence. */
-SKMT_API int skmt_result_pairs(const skmt_result *r, int seg);
+SKMT_API int skmt_result_pairs(const skmt_result *r, int sentence);
 /* Get pair i of a sentence. */
-SKMT_API void skmt_result_pair(const skmt_result *r, int seg, int i,
-                               skmt_steering *out);
+SKMT_API void skmt_result_pair(const skmt_result *r, int sentence, int i,
+                               skmt_found_pair *out);
 /* The weight of the memory (lambda, 0 to 1) in the choice of target piece i.
  * *votes is the number of stored states that voted; votes may be NULL. Both are
  * 0 without option "explain". */
-SKMT_API double skmt_result_trust(const skmt_result *r, int hyp, int seg,
+SKMT_API double skmt_result_weight(const skmt_result *r, int hyp, int sentence,
                                   int i, int *votes);
 /* The vote of one stored state. */
 typedef struct skmt_vote {
+    size_t size;                /* sizeof(skmt_vote) */
     int32_t pair;               /* index for skmt_result_pair */
     int32_t position;           /* of the token in the pair's target, from 0 */
     int32_t id;                 /* the token that got the vote */
@@ -782,11 +851,11 @@ typedef struct skmt_vote {
                                    sum to 1 */
 } skmt_vote;
 /* Get a vote on target piece i. Vote 0 is that of the nearest stored state. */
-SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i,
-                               int vote, skmt_vote *out);
+SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int sentence,
+                               int i, int vote, skmt_vote *out);
 /* The number of decoder passes that a sentence took part in. With drafts
  * (option "draft") it can be smaller than the number of its steps. */
-SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
+SKMT_API int skmt_result_passes(const skmt_result *r, int sentence);
 
 /* Get statistic i of the work done so far: returns its name and sets *value.
  * The names are:
@@ -799,16 +868,20 @@ SKMT_API int skmt_result_passes(const skmt_result *r, int seg);
  * Returns NULL after the last. */
 SKMT_API const char *skmt_session_stat(skmt_session *s, int i,
                                        int64_t *value);
-/* The same for all threads of a stream. Call it after a flush. */
+/* The same for all threads of a stream, and:
+ *     texts       texts delivered
+ *     sentences   their sentences
+ *     tokens      the target pieces of their best translations
+ * May be called by any thread. Values of several calls belong together only
+ * after a flush. */
 SKMT_API const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value);
 
 /* ---- import and export */
 
 /* The settings of an import, and its counts. */
 typedef struct skmt_import skmt_import;
-/* Returns NULL when out of memory. */
-SKMT_API skmt_import *skmt_import_new(void);
-SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
+SKMT_API skmt_status skmt_import_new(skmt_import **out, skmt_error *err);
+SKMT_API void skmt_import_free(skmt_import *im);
 /* Change a setting. The keys are:
  *     format             tmx, xliff, po, tsv, csv or text; detected from the
  *                        content when not set
@@ -823,16 +896,16 @@ SKMT_API void skmt_import_free(skmt_import *i);     /* NULL is fine */
  *     fuzzy              yes: also import units marked fuzzy or not approved
  *     skip-bad           yes: skip bad units instead of stopping
  *     origin             recorded instead of the name of the file */
-SKMT_API skmt_status skmt_import_set(skmt_import *i, const char *key,
+SKMT_API skmt_status skmt_import_set(skmt_import *im, const char *key,
                                      const char *value, skmt_error *err);
 /* Set a function that is called for every unit that is skipped because of the
- * setting "skip-bad". `raw` has the raw_len bytes of the unit, without a
- * terminating NUL; raw_len is 0 if they are not available. Return non-zero to
- * stop the import. */
+ * setting "skip-bad". `raw` has the raw_len bytes of the unit, and then a
+ * NUL; raw_len is 0 if they are not available. Return non-zero to stop the
+ * import. */
 typedef int skmt_reject_fn(void *user, const char *file, uint64_t line,
                            uint64_t column, const char *why, const char *raw,
                            size_t raw_len);
-SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
+SKMT_API void skmt_import_on_reject(skmt_import *im, skmt_reject_fn *fn,
                                   void *user);
 /* Import n files into a memory, atomically: all pairs become visible at once,
  * or none. "-" is standard input. `how` has the settings and receives the
@@ -840,13 +913,19 @@ SKMT_API void skmt_import_rejects(skmt_import *i, skmt_reject_fn *fn,
 SKMT_API skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                                     const char *const *paths, int n,
                                     skmt_import *how, skmt_error *err);
-/* Get a count of the last import. "pairs" is the number of pairs imported,
- * "texts" the number of new texts among them. The other counts are of skipped
- * units: "empty" (source or target is empty), "other-language" (not in the
- * languages to import), "unfinished" (marked fuzzy or not approved), "bad"
- * (cannot be read) and "headers" (first rows of tables that look like headers).
- * Returns -1 when there is no such count. */
-SKMT_API int64_t skmt_import_count(const skmt_import *i, const char *what);
+/* Get count i of the last import: returns its name and sets *value. The names
+ * are:
+ *     pairs            pairs imported
+ *     texts            new texts among them
+ * and of units that were skipped:
+ *     empty            their source or target is empty
+ *     other_language   they are not in the languages to import
+ *     unfinished       they are marked fuzzy or not approved
+ *     bad              they cannot be read
+ *     headers          first rows of tables that look like headers
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_import_stat(const skmt_import *im, int i,
+                                      int64_t *value);
 
 /* Write a memory to a file; "-" is standard output. If `format` is NULL, the
  * ending of the file name decides. With format "text", the sources are written
@@ -868,15 +947,17 @@ SKMT_API skmt_status skmt_tm_check(skmt_tm *tm, skmt_problem_fn *fn,
                                    skmt_error *err);
 /* One of several translations of a source. */
 typedef struct skmt_translation {
-    skmt_pair pair;             /* the pair that was confirmed last */
+    size_t size;                /* sizeof(skmt_translation) */
+    const skmt_pair *pair;      /* the pair that was confirmed last */
     int64_t confirmed;          /* its `changed` time */
     int64_t occurrences;        /* number of pairs that share this text */
     int32_t priority;           /* of its memory */
 } skmt_translation;
-/* Called by skmt_tm_contradictions. The strings are valid until the function
- * returns. It must not use the skmt_tm. Return non-zero to stop. */
+/* Called by skmt_tm_contradictions with n translations of a source. All
+ * pointers are valid until the function returns. It must not use the skmt_tm.
+ * Return non-zero to stop. */
 typedef int skmt_contradiction_fn(void *user, const char *source,
-                                  const skmt_translation *list, int n);
+                                  const skmt_translation *const *list, int n);
 /* Call `fn` for each source that has different translations in the memories
  * that `tm` uses. `list` has all of them in order of precedence (see
  * skmt_tm_search). A sentence that is equal to the source gets the translation
@@ -886,11 +967,11 @@ SKMT_API skmt_status skmt_tm_contradictions(skmt_tm *tm,
                                             void *user, int64_t *n,
                                             skmt_error *err);
 /* Rebuild the index from the memory file. If the memory file is damaged, this
- * function changes nothing and returns SKMT_FORMAT. */
+ * function changes nothing and returns SKMT_ERR_FORMAT. */
 SKMT_API skmt_status skmt_tm_rebuild(skmt_tm *tm, skmt_error *err);
 /* Make the memory file and its index smaller: remove what was deleted, and
  * merge the files of the index. If the memory file is damaged, this function
- * changes nothing and returns SKMT_FORMAT. */
+ * changes nothing and returns SKMT_ERR_FORMAT. */
 SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
 /* Copy everything that is readable in a damaged memory file to a new file,
  * which must not exist. The old file is not changed. A pair is saved if its
@@ -899,6 +980,7 @@ SKMT_API skmt_status skmt_tm_compact(skmt_tm *tm, skmt_error *err);
  * written, or when pairs were lost and none was saved. `fn` and `out` may be
  * NULL. */
 typedef struct skmt_recovery {
+    size_t size;                /* sizeof(skmt_recovery) */
     int64_t pairs;              /* pairs saved */
     int64_t doubtful;           /* saved pairs whose source and target are
                                    right, but whose document, author, times or
@@ -927,140 +1009,6 @@ SKMT_API skmt_status skmt_tm_recover(const char *old_path,
  * uses. Returns NULL after the last. All values are determined when i is 0; a
  * value that could not be determined is -1. */
 SKMT_API const char *skmt_tm_stat(skmt_tm *tm, int i, int64_t *value);
-
-/* ---- scores ------------------------------------------------------------ */
-
-/* Score translations against references:
- *
- *     skmt_score *s;
- *     skmt_score_new(&s, "bleu,chrf,ter", &err);
- *     skmt_score_add(s, hyp, strlen(hyp), ref, strlen(ref), &err);  ..
- *     skmt_score_get(s, "bleu", &value, &err);
- *
- * "bleu", "chrf" (chrF2) and "ter" give the same results as sacrebleu with its
- * default settings. BLEU uses the tokenizer 13a, n-grams up to order 4 and
- * exponential smoothing. TER counts shifts as edits; a lower TER is better. All
- * scores are in percent.
- *
- * "chrf-eps" is an older definition of chrF2 that some published scores use: an
- * F-score is computed for each n-gram order and averaged over all six orders.
- *
- * "r" is the R-indicator. It measures how quickly a system picks up words from
- * earlier corrections. The words of each reference are divided into groups by
- * how many earlier references of the same document contain them. R of a group
- * is the percentage of its words that the translation of the line also contains
- * (skmt_score_detail). The score is the same percentage for all groups
- * together. "r" ignores English stop words; "r-all" counts them.
- *
- * Only counts are stored, not the texts. A skmt_score may be used by one thread
- * at a time. */
-typedef struct skmt_score skmt_score;
-
-/* Make a skmt_score. `metrics` is a list such as "bleu,ter". */
-SKMT_API skmt_status skmt_score_new(skmt_score **out, const char *metrics,
-                                    skmt_error *err);
-SKMT_API void skmt_score_free(skmt_score *s);       /* NULL is fine */
-/* Add a line of a translation and its reference. */
-SKMT_API skmt_status skmt_score_add(skmt_score *s, const char *hyp,
-                                    size_t hyp_len, const char *ref,
-                                    size_t ref_len, skmt_error *err);
-/* Start a new document: lines that are added from now on belong to it. */
-SKMT_API void skmt_score_document(skmt_score *s);
-/* The number of lines added so far. *documents is the number of documents;
- * documents may be NULL. */
-SKMT_API size_t skmt_score_size(const skmt_score *s, size_t *documents);
-/* Make a new skmt_score with the lines of those documents that have min_lines
- * to max_lines lines. The counts of each line are copied. */
-SKMT_API skmt_status skmt_score_select(skmt_score **out, const skmt_score *s,
-                                       size_t min_lines, size_t max_lines,
-                                       skmt_error *err);
-/* Get the score of all lines so far; 0 when there are none. */
-SKMT_API skmt_status skmt_score_get(const skmt_score *s, const char *metric,
-                                    double *value, skmt_error *err);
-/* The name of metric i; NULL after the last. *title is its title, such as
- * "chrF2"; *signature is a text that says how it was computed, such as
- * "nrefs:1|case:mixed|..". Both pointers may be NULL. */
-SKMT_API const char *skmt_score_metric(const skmt_score *s, int i,
-                                       const char **title,
-                                       const char **signature);
-/* Get detail i of a score: returns its name and sets *value. The names are, in
- * this order:
- *     bleu             correct1, correct2, correct3, correct4,
- *                      total1, total2, total3, total4, hyp_len, ref_len,
- *                      precision1, precision2, precision3, precision4, bp
- *     ter              edits, ref_len
- *     r, r-all         r0, r1, r2_5, r6_9, r10,
- *                      found_r0, found_r1, found_r2_5, found_r6_9, found_r10,
- *                      words_r0, words_r1, words_r2_5, words_r6_9, words_r10
- * "chrf" and "chrf-eps" have no details. The numbers in the names of "r" and
- * "r-all" are those of the earlier references that contain a word; r10 means 10
- * or more. r0, r1, r2_5, r6_9 and r10 are NaN if there are no such words.
- * Returns NULL after the last. */
-SKMT_API const char *skmt_score_detail(const skmt_score *s,
-                                       const char *metric, int i,
-                                       double *value);
-/* Compute the 95% confidence interval of a score by bootstrap resampling of
- * the lines. The same seed gives the same interval; 1000 resamples are
- * usual. */
-SKMT_API skmt_status skmt_score_interval(const skmt_score *s,
-                                         const char *metric, int resamples,
-                                         uint64_t seed, double *low,
-                                         double *high, skmt_error *err);
-/* Test whether the scores of a and b differ significantly, by paired
- * resampling. Both must have the same lines with the same references. *p is the
- * p-value. */
-SKMT_API skmt_status skmt_score_compare(const skmt_score *a,
-                                        const skmt_score *b,
-                                        const char *metric, int resamples,
-                                        uint64_t seed, double *p,
-                                        skmt_error *err);
-
-/* ---- words by frequency */
-
-/* Compute how well words are translated depending on their frequency. First
- * learn the frequencies, from the references or from training data; then add
- * the lines. Text is split into words as by the Moses tokenizer for English;
- * case is kept. In each line, a word of the reference is matched at most once.
- * A skmt_words may be used by one thread at a time. */
-typedef struct skmt_words skmt_words;
-
-SKMT_API skmt_status skmt_words_new(skmt_words **out, skmt_error *err);
-SKMT_API void skmt_words_free(skmt_words *w);       /* NULL is fine */
-/* Count the words of a text. */
-SKMT_API skmt_status skmt_words_learn(skmt_words *w, const char *text,
-                                      size_t len, skmt_error *err);
-/* Add a line of a translation and its reference. */
-SKMT_API skmt_status skmt_words_add(skmt_words *w, const char *hyp,
-                                    size_t hyp_len, const char *ref,
-                                    size_t ref_len, skmt_error *err);
-/* Remove all lines, but keep the frequencies. */
-SKMT_API void skmt_words_reset(skmt_words *w);
-
-typedef struct skmt_words_info {
-    const char *frequency;      /* "<1", "1", .. "[5,10)" .. ">=1000" */
-    int64_t matched, hyp_words, ref_words;
-    double precision, recall, f1;       /* in percent */
-} skmt_words_info;
-/* Get the results for frequency range i, rarest words first. Returns 0 after
- * the last. */
-SKMT_API int skmt_words_get(const skmt_words *w, int i, skmt_words_info *out);
-/* A text that says how words were counted, to print beside the results. */
-SKMT_API const char *skmt_words_signature(void);
-
-/* ---- lines of a file */
-
-/* Read a text file line by line. The file may be compressed with gzip, xz or
- * zstd, and may be in UTF-16; "-" is standard input. */
-typedef struct skmt_lines skmt_lines;
-
-SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
-                                     skmt_error *err);
-/* Get the next line, without its line end. *text has *len bytes and no
- * terminating NUL. It is valid until the next call; it is NULL after the last
- * line. */
-SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
-                                     size_t *len, skmt_error *err);
-SKMT_API void skmt_lines_close(skmt_lines *l);      /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ static int convert(const char *from, const char *type, const char *output,
     sig = interrupt_pending();
     if (st) complain(0, "%s", err.message);
     if (sig) return EXIT_SIGNAL + sig;
-    if (st) return st == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+    if (st) return st == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
     return EXIT_DONE;
 }
 

@@ -49,7 +49,7 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
                                const char *path)
 {
     struct textbuf *t = &l->text;
-    const char *name;
+    const char *name, *value;
 
     if (l->json) {
         jput_text_field(t, "file", path);
@@ -58,10 +58,7 @@ static void cmd_info_put_facts(struct info_listing *l, const skmt_model *m,
         textbuf_adds(t, path);
         textbuf_adds(t, "\n");
     }
-    for (int i = 0; (name = skmt_model_fact_name(m, i)); i++) {
-        const char *value = skmt_model_fact(m, name);
-
-        if (!value) continue;
+    for (int i = 0; (name = skmt_model_fact(m, i, &value)); i++) {
         if (l->json) {
             jput_key(t, name);
             if (cmd_info_is_number(value)) jput_raw(t, value, strlen(value));
@@ -79,7 +76,7 @@ static int info(const char *name, bool json, bool tensors)
     struct info_listing l = { { 0 }, json };
     const char *path = NULL;
     skmt_model *m;
-    int status = model_find(&m, name, &path);
+    int status = model_find(&m, name, NULL, &path);
 
     if (status) return status;
     if (json) jput_object(&l.text);

@@ -193,9 +193,10 @@ static skmt_status create_first_memory(const struct learn_call *c, skmt_tm *tm,
                                        skmt_error *err)
 {
     skmt_tm_info settings = {
+        .size = sizeof settings,
         .name = c->steering.n_names ? c->steering.names[0] : "main",
-        .source_lang = skmt_model_fact(c->model, "source_lang"),
-        .target_lang = skmt_model_fact(c->model, "target_lang") };
+        .source_lang = skmt_model_get(c->model, "source_lang"),
+        .target_lang = skmt_model_get(c->model, "target_lang") };
     int n;
     skmt_status st = skmt_tm_count(tm, &n, err);
 
@@ -208,7 +209,7 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
                                  skmt_error *err)
 {
     const char *name = c->steering.n_names ? c->steering.names[0] : NULL;
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_status st;
     int n;
 
@@ -219,8 +220,9 @@ static skmt_status choose_memory(struct learn_call *c, skmt_tm *tm,
     }
     c->memory = strdup(name);
     if (c->memory) return SKMT_OK;
-    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-    return SKMT_NOMEM;
+    *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                         .message = "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
 static int learn_open_memory(struct learn_call *c)
@@ -286,7 +288,8 @@ static int learn_run(struct learn_call *c)
     if (!interrupt_start())
         return complain(EXIT_TROUBLE, "cannot create a thread");
     check_isa();
-    if ((status = model_find(&c->model, c->model_name, NULL))) return status;
+    if ((status = model_find(&c->model, c->model_name, c->options, NULL)))
+        return status;
     /* From here on, a signal lets the current line finish. */
     interrupt_set_polled(true);
     return c->simulate ? learn_simulate(c) : learn_with_memory(c);
@@ -315,8 +318,8 @@ int cmd_learn(int argc, char **argv)
     int status, closed;
 
     c.files = calloc((size_t)argc + 1, sizeof *c.files);
-    c.options = skmt_options_new();
-    c.alternative_options = skmt_options_new();
+    skmt_options_new(&c.options, NULL);
+    skmt_options_new(&c.alternative_options, NULL);
     if (!c.files || !c.options || !c.alternative_options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = learn_parse(&c, argc, argv)))

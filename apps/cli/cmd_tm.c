@@ -87,7 +87,7 @@ static int check_operands(const struct tm_call *c, const struct subcommand *s)
  * differ from the library's. */
 static int cmd_tm_set_defaults(struct tm_call *c, describe_fn *describe)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
     skmt_error err;
 
     for (int i = 0; describe && describe(i, &info); i++)
@@ -129,7 +129,7 @@ static int run_subcommand(const struct subcommand *s, int argc, char **argv)
     snprintf(command, sizeof command, "tm %s", s->name);
     c.operands = calloc((size_t)argc + 1, sizeof *c.operands);
     c.typed_options = calloc((size_t)argc + 1, sizeof *c.typed_options);
-    c.options = skmt_options_new();
+    skmt_options_new(&c.options, NULL);
     assert(help_find(command));         /* every subcommand has a page */
     if (!c.operands || !c.typed_options || !c.options)
         status = complain(EXIT_TROUBLE, "out of memory");

@@ -344,6 +344,7 @@ static int translate_push_line(struct translate_run *r,
 {
     const char *prefix;
     skmt_error err;
+    char *nul;
 
     if (!r->job->replace_invalid && check_line_text(r, line))
         return EXIT_TROUBLE;
@@ -355,12 +356,15 @@ static int translate_push_line(struct translate_run *r,
         writer_fail(&r->out, EXIT_TROUBLE, "%s", r->pairs.message);
         return EXIT_TROUBLE;
     }
+    /* The library would take a NUL for the end of the text. With --invalid
+     * replace, which allows it, it becomes a space. */
+    while ((nul = memchr(line->text, 0, line->len))) *nul = ' ';
     if (!(r->job->pairs
-          ? skmt_stream_push_with(r->stream, line->text, line->len, prefix,
+          ? skmt_stream_push_with(r->stream, line->text, prefix,
                                   r->pairs.pairs, r->pairs.n, &err)
-          : skmt_stream_push(r->stream, line->text, line->len, prefix, &err)))
+          : skmt_stream_push(r->stream, line->text, prefix, &err)))
         return EXIT_DONE;
-    if (err.status != SKMT_CANCELED)
+    if (err.status != SKMT_ERR_CANCELED)
         translate_bad_line(r, line, err.message);
     return EXIT_TROUBLE;
 }
@@ -380,7 +384,7 @@ static void read_and_push(struct translate_run *r)
         if (st == LINES_STOPPED) return;
         if (st == LINES_END || st == LINES_FAILED) break;
     }
-    if (skmt_stream_flush(r->stream, &err) && err.status != SKMT_CANCELED)
+    if (skmt_stream_flush(r->stream, &err) && err.status != SKMT_ERR_CANCELED)
         writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", err.message);
     if (r->in.message[0])
         writer_fail(&r->out, EXIT_TROUBLE, "skmt: %s", r->in.message);
@@ -431,17 +435,23 @@ static void print_stats(struct translate_run *r)
     textbuf_release(&t);
 }
 
-/* Copy the statistics of the stream, which must still be open. */
-static void save_work_stats(struct translate_run *r)
+/* Copy the statistics of the stream, which must still be open. with_work: also
+ * those of its workers and keys. */
+static void save_stats(struct translate_run *r, bool with_work)
 {
     skmt_keys *keys = r->job->steering->keys;
     const char *name;
     char key[64];
     int64_t n;
 
-    for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++)
-        jput_int_field(&r->work_stats, name, n);
-    for (int i = 0; keys && (name = skmt_keys_stat(keys, i, &n)); i++) {
+    for (int i = 0; (name = skmt_stream_stat(r->stream, i, &n)); i++) {
+        if (!strcmp(name, "sentences")) r->sentences = (uint64_t)n;
+        else if (!strcmp(name, "tokens")) r->tokens = (uint64_t)n;
+        else if (with_work && strcmp(name, "texts"))
+            jput_int_field(&r->work_stats, name, n);
+    }
+    for (int i = 0; with_work && keys && (name = skmt_keys_stat(keys, i, &n));
+         i++) {
         snprintf(key, sizeof key, "keys_%s", name);
         jput_int_field(&r->work_stats, key, n);
     }
@@ -453,13 +463,10 @@ static int translate_finish(struct translate_run *r)
 {
     struct result_writer *w = &r->out;
     skmt_error err;
-    uint64_t texts;
 
     if (writer_status(w) || interrupt_signal()) skmt_stream_cancel(r->stream);
-    skmt_stream_counts(r->stream, &texts, &r->sentences, &r->tokens);
     /* After a cancel, workers still change the statistics. */
-    if (r->job->stats && !writer_status(w) && !interrupt_signal())
-        save_work_stats(r);
+    save_stats(r, r->job->stats && !writer_status(w) && !interrupt_signal());
     interrupt_stream(NULL);
     skmt_stream_free(r->stream);        /* no callback runs after this */
     r->stream = NULL;
@@ -500,15 +507,16 @@ static int translate_all(struct translate_run *r)
         return complain(EXIT_TROUBLE, "cannot create a thread");
     check_isa();
     begin = wall_seconds();
-    if ((status = model_find(&r->model, j->model, &path))) return status;
+    if ((status = model_find(&r->model, j->model, j->options, &path)))
+        return status;
     if (!stat(path, &file) && (status = check_not_output(j, &file, "model")))
         return status;
     r->load_seconds = wall_seconds() - begin;
     if (skmt_stream_new(&r->stream, r->model, j->options, writer_result,
                         &r->out, &err))
-        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
-                                                    : EXIT_TROUBLE,
-                        "%s%s", err.status == SKMT_ARGUMENT ? "--" : "",
+        return complain(err.status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                        : EXIT_TROUBLE,
+                        "%s%s", err.status == SKMT_ERR_ARGUMENT ? "--" : "",
                         err.message);
     if ((status = steering_open(j->steering, r->model, j->options,
                                 SKMT_TM_READ, j->quiet)))
@@ -560,7 +568,7 @@ int cmd_translate(int argc, char **argv)
     int status;
 
     j.files = calloc((size_t)argc + 1, sizeof *j.files);
-    j.options = skmt_options_new();
+    skmt_options_new(&j.options, NULL);
     if (!j.files || !j.options)
         status = complain(EXIT_TROUBLE, "out of memory");
     else if (!(status = translate_parse(&j, argc, argv)))

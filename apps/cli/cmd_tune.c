@@ -171,15 +171,15 @@ static int choose_adapter(struct tune_call *c, bool given)
 /* Append the options that differ from their defaults to other_settings.
  * prefix: makes them comments if they do not belong in a settings file. */
 static void add_changed_options(struct tune_call *c, skmt_options *defaults,
-                                describe_fn *describe, const char *prefix)
+                                skmt_option_group group, const char *prefix)
 {
     static const char *const hidden[] = { "matches", "k", "tau", "lambda",
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
         "threads", "batch", "nbest", "attention", "invalid", "early-stop",
         NULL };
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
-    for (int i = 0; describe(i, &info); i++) {
+    for (int i = 0; skmt_option_describe(group, i, &info); i++) {
         const char *value = skmt_options_get(c->options, info.name);
         const char *fallback = skmt_options_get(defaults, info.name);
 
@@ -192,12 +192,12 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
 
 static int set_other_settings(struct tune_call *c)
 {
-    skmt_options *defaults = skmt_options_new();
+    skmt_options *defaults;
 
-    if (!defaults) return tune_out_of_memory();
-    add_changed_options(c, defaults, skmt_option_describe, "# found with ");
-    add_changed_options(c, defaults, skmt_steer_option_describe, "");
-    add_changed_options(c, defaults, skmt_search_option_describe, "");
+    if (skmt_options_new(&defaults, NULL)) return tune_out_of_memory();
+    add_changed_options(c, defaults, SKMT_OPTIONS_TRANSLATE, "# found with ");
+    add_changed_options(c, defaults, SKMT_OPTIONS_STEER, "");
+    add_changed_options(c, defaults, SKMT_OPTIONS_SEARCH, "");
     skmt_options_free(defaults);
     return c->other_settings.failed ? tune_out_of_memory() : EXIT_DONE;
 }
@@ -300,7 +300,8 @@ static int open_all(struct tune_call *c)
     int status;
 
     check_isa();
-    if ((status = model_find(&c->model, c->model_name, &path))) return status;
+    if ((status = model_find(&c->model, c->model_name, c->options, &path)))
+        return status;
     if ((status = check_output(c, c->output, path))
         || (status = check_output(c, c->svg, path))
         || (status = tune_check_not_same(c->svg, c->output,
@@ -513,7 +514,7 @@ int cmd_tune(int argc, char **argv)
     int status;
 
     memcpy(c.axes, paper_axes, sizeof c.axes);
-    c.options = skmt_options_new();
+    skmt_options_new(&c.options, NULL);
     if (!c.options) status = tune_out_of_memory();
     else status = tune_parse(&c, argc, argv);
     if (!status) status = c.help ? help_command("tune") : run_tune(&c);

@@ -31,7 +31,7 @@ void explain_release(struct explain *x)
 
 static bool explain_out_of_memory(skmt_error *err)
 {
-    err->status = SKMT_NOMEM;
+    err->status = SKMT_ERR_NOMEM;
     snprintf(err->message, sizeof err->message, "out of memory");
     return false;
 }
@@ -118,7 +118,7 @@ static bool explain_add_word(struct explain *x, int i, const skmt_piece *p)
 static void extend_word(struct explain *x, struct explain_word *w, int i,
                         const skmt_piece *p)
 {
-    double weight = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+    double weight = skmt_result_weight(x->r, x->hyp, x->seg, i, NULL);
 
     assert(i == w->first + w->n);
     if (w->end == w->begin) {   /* forget spaces before the word */
@@ -150,13 +150,13 @@ static bool find_words(struct explain *x)
 
     for (int i = 0; i < n; i++) {
         bool last;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         last = i + 1 == n && p.begin == p.end;
         if (i == 0) x->begin = p.begin;
         x->end = p.end;
-        if (last && skmt_result_trust(x->r, x->hyp, x->seg, i, NULL) <= 0)
+        if (last && skmt_result_weight(x->r, x->hyp, x->seg, i, NULL) <= 0)
             break;
         if (last || begins_word(x, &p))
             if (!explain_add_word(x, i, &p)) return false;
@@ -210,13 +210,13 @@ static bool add_votes(struct explain *x, int word, double *weight)
     memset(weight, 0, (size_t)x->n_pairs * sizeof *weight);
     for (int i = w->first; i < w->first + w->n; i++) {
         double lambda;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int n;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
-        lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        lambda = skmt_result_weight(x->r, x->hyp, x->seg, i, &n);
         for (int k = 0; k < n; k++) {
-            skmt_vote v;
+            skmt_vote v = SKMT_INIT(skmt_vote);
 
             skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
             if (v.pair < 0 || v.pair >= x->n_pairs) continue;
@@ -271,13 +271,11 @@ static bool make_tokenizer(struct explain *x, skmt_error *err)
         { "beam", "1" }, { "batch", "1" }, { "max-len-a", "0" },
         { "max-len-b", "1" }, { "split", "none" }, { "invalid", "replace" },
     };
-    skmt_options *o = skmt_options_new();
-    bool ok = o != NULL;
+    skmt_options *o;
+    bool ok;
 
-    if (x->tokenizer) {
-        skmt_options_free(o);
-        return true;
-    }
+    if (x->tokenizer) return true;
+    ok = !skmt_options_new(&o, NULL);
     if (!ok) explain_out_of_memory(err);
     for (size_t i = 0; ok && i < sizeof settings / sizeof *settings; i++)
         ok = !skmt_options_set(o, settings[i][0], settings[i][1], err);
@@ -289,7 +287,7 @@ static bool make_tokenizer(struct explain *x, skmt_error *err)
 /* Get piece i of the source, counted over all sentences of a result. */
 static bool piece_at(const skmt_result *r, int i, skmt_piece *out)
 {
-    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
+    for (int sentence = 0; sentence < skmt_result_sentences(r); sentence++) {
         int n = skmt_result_source_pieces(r, sentence);
 
         if (i < n) {
@@ -309,11 +307,11 @@ static bool explain_locate(struct explain *x, const struct explain_pair *pair,
     skmt_result *split;
 
     if (!make_tokenizer(x, err)
-        || skmt_session_translate(x->tokenizer, pair->match.target, len, NULL,
+        || skmt_session_translate(x->tokenizer, pair->match.target, NULL,
                                   &split, err)) return false;
     for (int i = pair->first; i < pair->first + pair->n; i++) {
         struct explain_place *p = &x->places[i];
-        skmt_piece piece;
+        skmt_piece piece = SKMT_INIT(skmt_piece);
 
         p->begin = p->end = 0;
         if (!piece_at(split, p->position, &piece) || piece.id != p->id
@@ -335,6 +333,7 @@ static bool explain_add_pairs(struct explain *x)
         if (!explain_grow(&x->pairs, &x->cap_pairs, i, sizeof *x->pairs))
             return false;
         x->pairs[i] = (struct explain_pair){ .n = 0 };
+        x->pairs[i].match = SKMT_INIT(skmt_found_pair);
         skmt_result_pair(x->r, x->seg, i, &x->pairs[i].match);
         x->n_pairs++;
     }
@@ -349,7 +348,7 @@ bool explain_load(struct explain *x, const skmt_result *r, int hyp, int seg,
     x->hyp = hyp;
     x->seg = seg;
     x->n_words = x->n_places = x->n_pairs = 0;
-    x->text = skmt_result_text(r, hyp, NULL);
+    x->text = skmt_result_text(r, hyp);
     x->begin = x->end = 0;
     if (!explain_add_pairs(x)) return explain_out_of_memory(err);
     if (x->exact) {
@@ -373,7 +372,7 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
     jput_key(t, "pairs");
     jput_array(t);
     for (int i = 0; i < n; i++) {
-        skmt_steering s;
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, seg, i, &s);
         if (s.exact) n = 1;
@@ -389,7 +388,7 @@ void explain_json_pairs(struct textbuf *t, const skmt_result *r, int seg)
     jput_array_end(t);
 }
 
-static void jput_alternative(struct textbuf *t, const skmt_steering *s)
+static void jput_alternative(struct textbuf *t, const skmt_found_pair *s)
 {
     jput_object(t);
     jput_int_field(t, "id", s->id);
@@ -405,11 +404,11 @@ int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
     int n = 0;
 
     for (; seg < end; seg++) {
-        skmt_steering s;
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, seg, 0, &s);
         for (int i = 1; s.exact && i < skmt_result_pairs(r, seg); i++) {
-            skmt_steering other;
+            skmt_found_pair other = SKMT_INIT(skmt_found_pair);
 
             skmt_result_pair(r, seg, i, &other);
             if (!n++) jput_array(t);
@@ -425,11 +424,11 @@ void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
 {
     int n;
 
-    jput_number_field(t, "trust", skmt_result_trust(r, hyp, seg, i, &n));
+    jput_number_field(t, "trust", skmt_result_weight(r, hyp, seg, i, &n));
     jput_key(t, "votes");
     jput_array(t);
     for (int k = 0; k < n; k++) {
-        skmt_vote v;
+        skmt_vote v = SKMT_INIT(skmt_vote);
 
         skmt_result_vote(r, hyp, seg, i, k, &v);
         jput_object(t);

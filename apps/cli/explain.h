@@ -6,7 +6,7 @@
  * come from a stream or session with option "explain".
  *
  * The weight of a token is lambda, the weight of the memory in the decision for
- * it, from 0 to 1 (skmt_result_trust()). A struct explain may be used by one
+ * it, from 0 to 1 (skmt_result_weight()). A struct explain may be used by one
  * thread at a time. */
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
@@ -38,7 +38,7 @@ struct explain_place {          /* a token of a pair's target that voted */
 };
 
 struct explain_pair {
-    skmt_steering match;        /* the pair and its similarity */
+    skmt_found_pair match;        /* the pair and its similarity */
     int first, n;               /* its places; n is 0 if it did not vote */
 };
 

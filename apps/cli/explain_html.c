@@ -209,13 +209,13 @@ static void put_vote(struct html *h, const struct explain *x,
 static void put_token(struct html *h, const struct explain *x, int i)
 {
     struct textbuf *t = &h->t;
-    skmt_piece p;
+    skmt_piece p = SKMT_INIT(skmt_piece);
     int n;
-    double lambda = skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+    double lambda = skmt_result_weight(x->r, x->hyp, x->seg, i, &n);
 
     skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
     for (int k = 0; k < n || k == 0; k++) {
-        skmt_vote v = { .pair = -1 };
+        skmt_vote v = { .size = sizeof v, .pair = -1 };
 
         textbuf_adds(t, "<tr>");
         if (k == 0) {
@@ -271,11 +271,11 @@ static const struct explain_place *link_target(const struct explain *x,
 static void put_link(struct html *h, const struct explain *x, int word)
 {
     const struct explain_place *p = link_target(x, word);
-    skmt_vote v = { .pair = -1 };
+    skmt_vote v = { .size = sizeof v, .pair = -1 };
     int n = 0, i = x->words[word].first;
 
     for (; !p && !n && i < x->words[word].first + x->words[word].n; i++) {
-        skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        skmt_result_weight(x->r, x->hyp, x->seg, i, &n);
         skmt_result_vote(x->r, x->hyp, x->seg, i, 0, &v);
     }
     textbuf_adds(&h->t, "<a href=\"#");
@@ -292,8 +292,8 @@ static void put_pieces(struct html *h, const struct explain *x,
     struct textbuf *t = &h->t;
 
     for (int i = w->first; i < w->first + w->n; i++) {
-        double weight = skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
-        skmt_piece p;
+        double weight = skmt_result_weight(x->r, x->hyp, x->seg, i, NULL);
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         if (p.begin < w->begin) p.begin = w->begin;
@@ -314,7 +314,7 @@ static bool has_votes(const struct explain *x, const struct explain_word *w)
     int n = 0;
 
     for (int i = w->first; !n && i < w->first + w->n; i++)
-        skmt_result_trust(x->r, x->hyp, x->seg, i, &n);
+        skmt_result_weight(x->r, x->hyp, x->seg, i, &n);
     return n > 0;
 }
 
@@ -465,7 +465,7 @@ static void explain_html_count(struct html *h, const struct explain *x)
     h->exact += x->exact;
     h->steered += !x->exact && explain_n_voting(x) > 0;
     for (int i = 0; i < n; i++)
-        h->weight_sum += skmt_result_trust(x->r, x->hyp, x->seg, i, NULL);
+        h->weight_sum += skmt_result_weight(x->r, x->hyp, x->seg, i, NULL);
     h->tokens += (uint64_t)n;
 }
 
@@ -474,7 +474,7 @@ static void explain_html_put_sentence(struct html *h, const struct explain *x)
     struct textbuf *t = &h->t;
     size_t begin = 0, end = 0;
 
-    skmt_result_seg_span(x->r, x->seg, &begin, &end);
+    skmt_result_sentence_span(x->r, x->seg, &begin, &end);
     if (end > h->source.len) end = h->source.len;
     if (begin > end) begin = end;
     textbuf_adds(t, "<p class=\"src\"");
@@ -492,7 +492,7 @@ static void explain_html_put_sentence(struct html *h, const struct explain *x)
 
 static bool explain_html_failed(const struct html *h, int why, skmt_error *err)
 {
-    err->status = SKMT_IO;
+    err->status = SKMT_ERR_IO;
     snprintf(err->message, sizeof err->message, "writing %s: %s", h->path,
              strerror(why));
     return false;
@@ -513,7 +513,7 @@ static bool explain_html_flush(struct html *h, skmt_error *err)
 bool html_add(struct html *h, struct explain *x, const skmt_result *r,
               const char *source, size_t len, skmt_error *err)
 {
-    int n = skmt_result_segs(r);
+    int n = skmt_result_sentences(r);
 
     h->lines++;
     if (n == 0) return true;            /* a blank line */
@@ -534,11 +534,11 @@ bool html_open(struct html *h, const char *path, const skmt_model *model,
 {
     memset(h, 0, sizeof *h);
     h->path = path;
-    h->source_lang = skmt_model_fact(model, "source_lang");
-    h->target_lang = skmt_model_fact(model, "target_lang");
+    h->source_lang = skmt_model_get(model, "source_lang");
+    h->target_lang = skmt_model_get(model, "target_lang");
     h->file = fopen(path, "we");
     if (!h->file) {
-        err->status = SKMT_IO;
+        err->status = SKMT_ERR_IO;
         snprintf(err->message, sizeof err->message, "%s: %s", path,
                  strerror(errno));
         return false;

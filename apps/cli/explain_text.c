@@ -70,24 +70,24 @@ static void put_weighted(struct explain_output *o, const char *s, size_t n,
 static void explain_text_put_translation(struct explain_output *o,
                                          const skmt_result *r, int hyp)
 {
-    size_t len = 0, at = 0;
-    const char *text = skmt_result_text(r, hyp, &len);
+    const char *text = skmt_result_text(r, hyp);
+    size_t len = strlen(text), at = 0;
     double weight = 0;          /* of the text from `at` to the next token */
 
-    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
+    for (int sentence = 0; sentence < skmt_result_sentences(r); sentence++) {
         int n = skmt_result_target_pieces(r, hyp, sentence);
-        skmt_steering s;
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, sentence, 0, &s);
         if (s.exact) weight = 1;
         for (int i = 0; i < n; i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, hyp, sentence, i, &p);
             if (p.begin > at)
                 put_weighted(o, text + at, p.begin - at, weight);
             put_weighted(o, text + p.begin, p.end - p.begin,
-                         skmt_result_trust(r, hyp, sentence, i, NULL));
+                         skmt_result_weight(r, hyp, sentence, i, NULL));
             at = p.end;
             weight = 0;
         }
@@ -133,15 +133,15 @@ static int find_vote_runs(const struct explain *x,
     int n = 0;
 
     for (int i = w->first; i < w->first + w->n; i++) {
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int votes;
 
         skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
         if (!explain_counts(x, w, &p)) continue;
         /* This is only called for the number of votes. */
-        skmt_result_trust(x->r, x->hyp, x->seg, i, &votes);
+        skmt_result_weight(x->r, x->hyp, x->seg, i, &votes);
         for (int k = 0; k < votes; k++) {
-            skmt_vote v;
+            skmt_vote v = SKMT_INIT(skmt_vote);
 
             skmt_result_vote(x->r, x->hyp, x->seg, i, k, &v);
             if (v.pair >= 0 && v.pair < x->n_pairs)
@@ -365,7 +365,7 @@ bool explain_put(struct explain *x, struct textbuf *t, const skmt_result *r,
                  int hyp, bool color, skmt_error *err)
 {
     struct explain_output o = { x, t, color };
-    int n = skmt_result_segs(r);
+    int n = skmt_result_sentences(r);
 
     explain_text_put_translation(&o, r, hyp);
     for (int sentence = 0; sentence < n; sentence++) {

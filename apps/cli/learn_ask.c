@@ -84,12 +84,12 @@ static void print_alternatives(const struct learn_dialog *d)
 {
     const skmt_result *r = d->c->result;
 
-    for (int sentence = 0; sentence < skmt_result_segs(r); sentence++) {
-        skmt_steering s;
+    for (int sentence = 0; sentence < skmt_result_sentences(r); sentence++) {
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         skmt_result_pair(r, sentence, 0, &s);
         for (int i = 1; s.exact && i < skmt_result_pairs(r, sentence); i++) {
-            skmt_steering other;
+            skmt_found_pair other = SKMT_INIT(skmt_found_pair);
 
             skmt_result_pair(r, sentence, i, &other);
             fprintf(stderr, "(another stored translation, pair %lld of %s: ",
@@ -412,7 +412,7 @@ static int process_line(struct learn_dialog *d, struct input_line *line,
     d->c->n_lines++;
     if (!line->len) return finish_blank_line(d, line);
     if (learn_translate(d->c, line->text, line->len, &err)) {
-        status = err.status == SKMT_TEXT || err.status == SKMT_LIMIT
+        status = err.status == SKMT_ERR_TEXT || err.status == SKMT_ERR_LIMIT
                      ? learn_bad_line(d->c, line, err.message)
                      : learn_failed(d->c, &err);
         return d->types_sources && status == EXIT_TROUBLE ? EXIT_DONE : status;

@@ -16,7 +16,7 @@
 #include "common/progress.h"
 #include "common/steering.h"
 #include "common/textbuf.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 struct learn_outcome {          /* the result of storing a correction */
     int64_t id;                 /* of its pair; 0: none */
@@ -66,8 +66,9 @@ struct learn_call {
 
 /* ---- one line (learn_lines.c) */
 
-/* Translates a source into c->result and c->text. The previous source is not
- * translated again unless the memory has changed since. */
+/* Translates a source, which has len bytes and a NUL, into c->result and
+ * c->text. The previous source is not translated again unless the memory has
+ * changed since. */
 skmt_status learn_translate(struct learn_call *c, const char *source,
                             size_t len, skmt_error *err);
 /* Returns the highest similarity, from 0 to 1, of a pair to a sentence of the

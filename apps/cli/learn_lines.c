@@ -32,7 +32,8 @@ int learn_failed(struct learn_call *c, const skmt_error *err)
 {
     progress_end(&c->progress);
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
-    return complain(err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE,
+    return complain(err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                     : EXIT_TROUBLE,
                     "%s", err->message);
 }
 
@@ -43,12 +44,9 @@ int learn_failed(struct learn_call *c, const skmt_error *err)
 static void copy_translation(struct learn_call *c)
 {
     struct textbuf *t = &c->text;
-    size_t len = 0;
-    const char *text = skmt_result_hyps(c->result)
-                           ? skmt_result_text(c->result, 0, &len) : "";
 
     textbuf_reset(t);
-    textbuf_add(t, text, len);
+    textbuf_adds(t, skmt_result_text(c->result, 0));
     textbuf_add(t, "", 1);
     for (size_t i = 0; i + 1 < t->len; i++)
         if (strchr("\n\r", t->data[i])) t->data[i] = ' ';
@@ -69,25 +67,25 @@ skmt_status learn_translate(struct learn_call *c, const char *source,
     if (is_last_source(c, source, len)) return SKMT_OK;
     skmt_result_free(c->result);
     c->result = NULL;
-    st = skmt_session_translate(c->session, source, len, NULL, &c->result,
-                                err);
+    st = skmt_session_translate(c->session, source, NULL, &c->result, err);
     if (st) return st;
     textbuf_reset(&c->source);
     textbuf_add(&c->source, source, len);
     copy_translation(c);
     if (!c->source.failed && !c->text.failed) return SKMT_OK;
-    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-    return SKMT_NOMEM;
+    *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                         .message = "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
 double learn_similarity(const struct learn_call *c, bool *exact)
 {
     double best = 0;
-    int n = skmt_result_segs(c->result);
+    int n = skmt_result_sentences(c->result);
 
     *exact = false;
     for (int sentence = 0; sentence < n; sentence++) {
-        skmt_steering s;
+        skmt_found_pair s = SKMT_INIT(skmt_found_pair);
 
         if (!skmt_result_pairs(c->result, sentence)) continue;
         skmt_result_pair(c->result, sentence, 0, &s);
@@ -225,7 +223,7 @@ static int next_correction(struct learn_call *c, struct lines *in,
 
 static bool is_about_text(const skmt_error *err)
 {
-    return err->status == SKMT_TEXT || err->status == SKMT_LIMIT;
+    return err->status == SKMT_ERR_TEXT || err->status == SKMT_ERR_LIMIT;
 }
 
 static int learn_lines_line_failed(struct learn_call *c,
@@ -248,7 +246,7 @@ static int learn_lines_learn_line(struct learn_call *c, struct input_line *line,
     similarity = learn_similarity(c, &exact);
     textbuf_reset(&c->alternatives);
     explain_json_alternatives(&c->alternatives, c->result, 0,
-                              skmt_result_segs(c->result));
+                              skmt_result_sentences(c->result));
     if (correction && learn_store(c, line->text, correction, &err))
         return learn_lines_line_failed(c, line, &err);
     if (c->json)

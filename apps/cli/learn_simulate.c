@@ -306,7 +306,7 @@ static int learn_simulate_open_memory(struct simulation *s)
     if (skmt_tm_open(&s->tm, path, SKMT_TM_CREATE, &err))
         status = learn_failed(s->c, &err);
     else
-        skmt_tm_relaxed(s->tm, 1);
+        skmt_tm_set_relaxed(s->tm, 1);
     free(path);
     return status;
 }
@@ -331,7 +331,7 @@ static int simulate_result(void *user, uint64_t number, skmt_result *r,
 static int learn_simulate_failed(struct simulation *s, const skmt_error *err)
 {
     /* After a cancel, the callback or a signal has the reason. */
-    if (err->status != SKMT_CANCELED)
+    if (err->status != SKMT_ERR_CANCELED)
         snprintf(s->message, sizeof s->message, "skmt: %s", err->message);
     return EXIT_TROUBLE;
 }
@@ -340,7 +340,7 @@ static int learn_simulate_line_failed(struct simulation *s,
                                       const struct input_line *line,
                                       const skmt_error *err)
 {
-    if (err->status != SKMT_TEXT && err->status != SKMT_LIMIT)
+    if (err->status != SKMT_ERR_TEXT && err->status != SKMT_ERR_LIMIT)
         return learn_simulate_failed(s, err);
     snprintf(s->message, sizeof s->message, "%s:%llu: %s", line->file,
              (unsigned long long)line->number, err->message);
@@ -357,11 +357,11 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
     struct input_line line = { .file = s->c->simulate,
                                .number = i + 1,
                                .bytes = 1 };
-    skmt_error err = { SKMT_NOMEM, "out of memory" };
+    skmt_error err = { .status = SKMT_ERR_NOMEM, .message = "out of memory" };
 
     if (!writer_expect(&s->scored, &line)
         || (s->to_output && !writer_expect(&s->out, &line))
-        || skmt_stream_push(s->stream, source, strlen(source), NULL, &err))
+        || skmt_stream_push(s->stream, source, NULL, &err))
         return learn_simulate_failed(s, &err);
     if (!memory || !*source || !*reference) return EXIT_DONE;
     if (skmt_tm_add(s->tm, memory, source, reference, NULL, &err))
@@ -372,7 +372,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
 /* Create an empty memory for a document and search only that one. */
 static int begin_document(struct simulation *s, const char *memory)
 {
-    skmt_tm_info settings = { .name = memory };
+    skmt_tm_info settings = { .size = sizeof settings, .name = memory };
     skmt_error err;
 
     if (!skmt_tm_create(s->tm, &settings, &err)

@@ -74,8 +74,9 @@ static skmt_status save_deleted(struct stored_pair *s, const skmt_pair *p,
         list[s->n_deleted] = *p;
         if (pair_copy_strings(&list[s->n_deleted++])) return SKMT_OK;
     }
-    *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-    return SKMT_NOMEM;
+    *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                         .message = "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
 void stored_release(struct stored_pair *s)
@@ -109,9 +110,9 @@ static bool is_stored_translation(const struct learn_call *c,
                                   skmt_match *m, bool *same)
 {
     skmt_matches_get(s->before, i, m);
-    *same = !strcmp(m->pair.target, s->target);
-    return !strcmp(m->pair.source, s->source)
-           && !strcmp(m->pair.memory, c->memory);
+    *same = !strcmp(m->pair->target, s->target);
+    return !strcmp(m->pair->source, s->source)
+           && !strcmp(m->pair->memory, c->memory);
 }
 
 /* Save every pair of the memory with the texts of p. */
@@ -120,7 +121,7 @@ static skmt_status save_occurrences(struct learn_call *c,
                                     skmt_error *err)
 {
     skmt_tm_cursor *cursor;
-    skmt_pair other;
+    skmt_pair other = SKMT_INIT(skmt_pair);
     int found = 1;
     skmt_status st = skmt_tm_cursor_open(&cursor, c->steering.tm, c->memory,
                                          err);
@@ -140,7 +141,7 @@ static skmt_status delete_alternative(struct learn_call *c,
                                       struct stored_pair *s,
                                       const skmt_match *m, skmt_error *err)
 {
-    const skmt_pair *p = &m->pair;
+    const skmt_pair *p = m->pair;
     skmt_status st = m->occurrences > 1 ? save_occurrences(c, s, p, err)
                                         : save_deleted(s, p, err);
 
@@ -161,15 +162,15 @@ static skmt_status delete_alternatives(struct learn_call *c,
     skmt_status st = SKMT_OK;
 
     for (int i = 0; !st && i < n; i++) {
-        skmt_match m;
+        skmt_match m = SKMT_INIT(skmt_match);
         bool same;
 
         if (!is_stored_translation(c, s, i, &m, &same)) {
-            others |= !same && !strcmp(m.pair.source, s->source);
+            others |= !same && !strcmp(m.pair->source, s->source);
             continue;
         }
         if (same) {
-            s->outcome.id = m.pair.id;
+            s->outcome.id = m.pair->id;
             *confirm = others;
             continue;
         }
@@ -181,7 +182,8 @@ static skmt_status delete_alternatives(struct learn_call *c,
 static skmt_status learn_store_add(struct learn_call *c, struct stored_pair *s,
                                    bool confirm, skmt_error *err)
 {
-    skmt_pair pair = { .source = s->source, .target = s->target,
+    skmt_pair pair = { .size = sizeof pair,
+                       .source = s->source, .target = s->target,
                        .document = c->document, .author = c->author };
 
     if (s->outcome.id && !confirm) return SKMT_OK;      /* already stored */
@@ -199,12 +201,13 @@ static skmt_status learn_store_look_up(struct learn_call *c,
     s->source = strdup(source);
     s->target = strdup(target);
     if (!s->source || !s->target) {
-        *err = (skmt_error){ SKMT_NOMEM, "out of memory" };
-        return SKMT_NOMEM;
+        *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                             .message = "out of memory" };
+        return SKMT_ERR_NOMEM;
     }
     if (c->keep_alternatives) return SKMT_OK;
-    return skmt_tm_search(c->steering.tm, source, strlen(source),
-                          c->alternative_options, c->model, &s->before, err);
+    return skmt_tm_search(c->steering.tm, source, c->alternative_options,
+                          c->model, &s->before, err);
 }
 
 /* Keep the correction for undo, unless it changed nothing. */

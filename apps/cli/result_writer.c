@@ -135,11 +135,11 @@ static struct origin result_writer_pop(struct result_writer *w)
 
 /* A model can produce any character. Replace line ends, so that lines of
  * output correspond to lines of input. */
-static void put_one_line(struct textbuf *t, const char *s, size_t n)
+static void put_one_line(struct textbuf *t, const char *s)
 {
     size_t from = t->len;
 
-    textbuf_add(t, s, n);
+    textbuf_adds(t, s);
     for (size_t i = from; i < t->len; i++)
         if (t->data[i] == '\n' || t->data[i] == '\r') t->data[i] = ' ';
 }
@@ -147,11 +147,7 @@ static void put_one_line(struct textbuf *t, const char *s, size_t n)
 static void result_writer_put_plain(struct result_writer *w,
                                     const skmt_result *r, bool cr)
 {
-    size_t len = 0;
-    const char *text = skmt_result_hyps(r) ? skmt_result_text(r, 0, &len)
-                                           : "";
-
-    put_one_line(&w->line, text, len);
+    put_one_line(&w->line, skmt_result_text(r, 0));
     textbuf_adds(&w->line, cr ? "\r\n" : "\n");
 }
 
@@ -162,14 +158,13 @@ static void put_ranked(struct result_writer *w, const skmt_result *r, bool cr)
     int n = skmt_result_hyps(r);
 
     for (int h = 0; h < n || h == 0; h++) {
-        size_t len = 0, from;
-        const char *text = n ? skmt_result_text(r, h, &len) : "";
+        size_t from;
 
         textbuf_addf(&w->line, "%llu\t%d\t%.4f\t",
                      (unsigned long long)w->lines + 1, h + 1,
                      n ? skmt_result_score(r, h) : 0.0);
         from = w->line.len;
-        put_one_line(&w->line, text, len);
+        put_one_line(&w->line, skmt_result_text(r, h));
         /* A tab would begin a fifth field. */
         for (size_t i = from; i < w->line.len; i++)
             if (w->line.data[i] == '\t') w->line.data[i] = ' ';
@@ -215,7 +210,7 @@ static void put_source(struct textbuf *t, const skmt_result *r, int seg)
     jput_key(t, "source");
     jput_array(t);
     for (int i = 0; i < n; i++) {
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
 
         skmt_result_source_piece(r, seg, i, &p);
         jput_object(t);
@@ -243,7 +238,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
     jput_array(t);
     for (int i = 0; i < n; i++) {
         const float *row;
-        skmt_piece p;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int width = 0;
 
         skmt_result_target_piece(r, hyp, seg, i, &p);
@@ -261,7 +256,7 @@ static void put_tokens(struct result_writer *w, const skmt_result *r, int hyp,
 /* Mark a sentence whose stored translation was reused; it has no tokens. */
 static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
 {
-    skmt_steering pair;
+    skmt_found_pair pair = SKMT_INIT(skmt_found_pair);
 
     skmt_result_pair(r, seg, 0, &pair);
     if (!pair.exact) return;
@@ -274,17 +269,17 @@ static void put_exact(struct textbuf *t, const skmt_result *r, int seg)
 static void put_segments(struct result_writer *w, const skmt_result *r, int hyp)
 {
     struct textbuf *t = &w->line;
-    int n = skmt_result_segs(r);
+    int n = skmt_result_sentences(r);
 
     jput_key(t, "segments");
     jput_array(t);
     for (int seg = 0; seg < n; seg++) {
         size_t begin = 0, end = 0;
 
-        skmt_result_seg_span(r, seg, &begin, &end);
+        skmt_result_sentence_span(r, seg, &begin, &end);
         jput_object(t);
         put_span(t, begin, end);
-        jput_number_field(t, "score", skmt_result_seg_score(r, hyp, seg));
+        jput_number_field(t, "score", skmt_result_sentence_score(r, hyp, seg));
         /* These are the same for all translations. */
         if (hyp == 0) put_source(t, r, seg);
         if (hyp == 0 && w->explained) explain_json_pairs(t, r, seg);
@@ -299,11 +294,8 @@ static void put_hypothesis(struct result_writer *w, const skmt_result *r,
                            int hyp)
 {
     struct textbuf *t = &w->line;
-    size_t len = 0;
-    const char *text = skmt_result_text(r, hyp, &len);
 
-    jput_key(t, "text");
-    jput_string(t, text, len);
+    jput_text_field(t, "text", skmt_result_text(r, hyp));
     jput_number_field(t, "score", skmt_result_score(r, hyp));
     jput_number_field(t, "logprob", skmt_result_logprob(r, hyp));
     put_segments(w, r, hyp);
@@ -369,7 +361,8 @@ static void result_writer_write_out(struct result_writer *w)
 static void text_failed(struct result_writer *w, const struct origin *o,
                         const skmt_error *err)
 {
-    if (err->status == SKMT_CANCELED) writer_fail(w, EXIT_TROUBLE, "%s", "");
+    if (err->status == SKMT_ERR_CANCELED)
+        writer_fail(w, EXIT_TROUBLE, "%s", "");
     else writer_fail(w, EXIT_TROUBLE, "%s:%llu: %s", o->file,
                      (unsigned long long)o->number, err->message);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/textbuf.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 #define BOUNDS_MAX 16
 #define GROUPS_MAX (BOUNDS_MAX + 2)     /* plus above the last bound, and all */
@@ -82,7 +82,7 @@ result_at(const struct score_call *c, int file, int group, int metric)
 }
 
 /* Besides its score, the R-indicator has a value for each of five classes of
- * words: its first five details (see skmt.h). */
+ * words: its first five details (see skmt_tools.h). */
 #define R_CLASSES 5
 bool is_r_indicator(const char *metric);
 

@@ -287,7 +287,10 @@ static void copy_word_results(struct score_call *c, struct score_file *f,
     int n = 0;
 
     if (!words) return;
-    while (n < FREQUENCIES_MAX && skmt_words_get(words, n, &f->words[n])) n++;
+    for (; n < FREQUENCIES_MAX; n++) {
+        f->words[n] = SKMT_INIT(skmt_words_info);
+        if (!skmt_words_get(words, n, &f->words[n])) break;
+    }
     c->n_frequencies = n;
     skmt_words_reset(words);
 }
@@ -300,8 +303,8 @@ static int read_file(struct score_call *c, struct score_file *f,
     int status;
 
     if (skmt_score_new(&r.score, c->metrics, &err))
-        return complain(err.status == SKMT_ARGUMENT ? EXIT_USAGE
-                                                    : EXIT_TROUBLE,
+        return complain(err.status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                        : EXIT_TROUBLE,
                         "%s", err.message);
     f->scores[0] = r.score;
     status = score_read_each_line(c, f->name, score_read_add_line, &r);

@@ -104,8 +104,8 @@ int tm_open(struct tm_call *c, skmt_tm_mode mode)
     if (status) return status;
     if (skmt_tm_open(&c->tm, c->path, mode, &err)) return tm_failed(c, &err);
     record_opened(c);
-    skmt_tm_progress(c->tm, tm_show_progress, c);
-    skmt_tm_relaxed(c->tm, tm_has_option(c, "relaxed"));
+    skmt_tm_on_progress(c->tm, tm_show_progress, c);
+    skmt_tm_set_relaxed(c->tm, tm_has_option(c, "relaxed"));
     return EXIT_DONE;
 }
 
@@ -131,7 +131,7 @@ int tm_open_read(struct tm_call *c)
             return tm_failed(c, &err);
     }
     record_opened(c);
-    skmt_tm_progress(c->tm, tm_show_progress, c);
+    skmt_tm_on_progress(c->tm, tm_show_progress, c);
     return EXIT_DONE;
 }
 
@@ -161,7 +161,7 @@ static int open_model(struct tm_call *c)
                         "--model and --no-model cannot be used together");
     if (tm_has_option(c, "no-model") || (!name && !has_default_model()))
         return EXIT_DONE;
-    return model_find(&c->model, name, NULL);
+    return model_find(&c->model, name, c->options, NULL);
 }
 
 int tm_open_search(struct tm_call *c, bool with_model)
@@ -188,7 +188,8 @@ static bool names_a_line(const skmt_error *err)
 {
     const char *at = err->message;
 
-    if (err->status == SKMT_IO || err->status == SKMT_ARGUMENT) return false;
+    if (err->status == SKMT_ERR_IO || err->status == SKMT_ERR_ARGUMENT)
+        return false;
     while ((at = strchr(at, ':'))) {
         size_t n = strspn(++at, "0123456789");
 
@@ -200,11 +201,11 @@ static bool names_a_line(const skmt_error *err)
 int tm_failed(struct tm_call *c, const skmt_error *err)
 {
     progress_end(&c->progress);
-    if (err->status == SKMT_CANCELED && interrupt_signal())
+    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return tm_stopped(c);
     if (names_a_line(err)) fprintf(stderr, "%s\n", err->message);
     else complain(0, "%s", err->message);
-    return err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+    return err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
 /* ---- memories, confirmation ------------------------------------------- */
@@ -212,7 +213,7 @@ int tm_failed(struct tm_call *c, const skmt_error *err)
 const char *tm_memory_name(struct tm_call *c)
 {
     const char *name = tm_value(c, "name");
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     int n = 0;
 
     if (!name && !skmt_tm_count(c->tm, &n, NULL) && n == 1
@@ -239,7 +240,7 @@ int tm_memory_info(struct tm_call *c, skmt_tm_info *out)
 int tm_put_memories(struct tm_call *c, tm_row_fn *row)
 {
     struct textbuf *t = &c->out;
-    skmt_tm_info m;
+    skmt_tm_info m = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     int n;
 

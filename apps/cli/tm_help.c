@@ -164,41 +164,45 @@ static const struct opt warm_options[] = {
 
 /* ---- options of the library --------------------------------------------- */
 
-/* Describe the search options. The default number of matches is lower than in
- * the library, because a person reads them. */
+/* Describe the search options and those of opening a model. The default number
+ * of matches is lower than in the library, because a person reads them. */
 static int describe_search(int i, skmt_option_info *out)
 {
-    if (!skmt_search_option_describe(i, out)) return 0;
-    if (!strcmp(out->name, "matches")) out->fallback = "5";
-    return 1;
+    for (int k = 0; skmt_option_describe(SKMT_OPTIONS_SEARCH, k, out); k++) {
+        if (i-- > 0) continue;
+        if (!strcmp(out->name, "matches")) out->fallback = "5";
+        return 1;
+    }
+    return skmt_option_describe(SKMT_OPTIONS_MODEL, i, out);
 }
 
-/* Describe the search options of "tm stats --against". It uses only the best
- * match, so the options that limit the number of matches are left out. */
+/* Describe the options of "tm stats --against". It uses only the best match, so
+ * the options that limit the number of matches are left out. */
 static int describe_best_match(int i, skmt_option_info *out)
 {
-    for (int k = 0; skmt_search_option_describe(k, out); k++) {
+    for (int k = 0; skmt_option_describe(SKMT_OPTIONS_SEARCH, k, out); k++) {
         if (!strcmp(out->name, "matches")
             || !strcmp(out->name, "min-similarity")) continue;
         if (i-- == 0) return 1;
     }
-    return 0;
+    return skmt_option_describe(SKMT_OPTIONS_MODEL, i, out);
 }
 
-/* Describe the options of "tm warm": --threads, and those that determine the
- * keys of a pair and the size of the key file. */
+/* Describe the options of "tm warm": --threads, those that determine the keys
+ * of a pair and the size of the key file, and those of opening a model. */
 static int describe_keys(int i, skmt_option_info *out)
 {
     static const char *const names[] = { "key-type", "preset", "knn-eos",
                                          "key-file-limit" };
+    int n = (int)(sizeof names / sizeof *names);
 
+    if (i > n) return skmt_option_describe(SKMT_OPTIONS_MODEL, i - n - 1, out);
     if (i > 0) {
-        if (i > (int)(sizeof names / sizeof *names)) return 0;
-        for (int k = 0; skmt_steer_option_describe(k, out); k++)
+        for (int k = 0; skmt_option_describe(SKMT_OPTIONS_STEER, k, out); k++)
             if (!strcmp(out->name, names[i - 1])) return 1;
         return 0;
     }
-    for (int k = 0; skmt_option_describe(k, out); k++)
+    for (int k = 0; skmt_option_describe(SKMT_OPTIONS_TRANSLATE, k, out); k++)
         if (!strcmp(out->name, "threads")) return 1;
     return 0;
 }

@@ -45,7 +45,7 @@ static void tm_import_write_raw(FILE *f, const char *raw, size_t len)
 }
 
 /* Write a unit that is skipped to the file of rejects. Returns 1 to stop the
- * import. This is the callback of skmt_import_rejects(). */
+ * import. This is the callback of skmt_import_on_reject(). */
 static int write_reject(void *user, const char *file, uint64_t line,
                         uint64_t column, const char *why, const char *raw,
                         size_t raw_len)
@@ -87,7 +87,7 @@ static int rejects_begin(struct import_call *im)
     snprintf(im->rejects.path, size, "%s%s", path ? path : c->path,
              path ? "" : ".rejects");
     record_value("rejects", im->rejects.path);
-    skmt_import_rejects(im->import, write_reject, &im->rejects);
+    skmt_import_on_reject(im->import, write_reject, &im->rejects);
     return EXIT_DONE;
 }
 
@@ -118,9 +118,20 @@ static int set_import_options(struct import_call *im)
 
 /* ---- the summary ------------------------------------------------------ */
 
+/* Get a count of the import by its name; 0 if there is none. */
+static int64_t import_count(const struct import_call *im, const char *what)
+{
+    const char *name;
+    int64_t n;
+
+    for (int i = 0; (name = skmt_import_stat(im->import, i, &n)); i++)
+        if (!strcmp(name, what)) return n;
+    return 0;
+}
+
 static double pairs_per_second(const struct import_call *im)
 {
-    return (double)skmt_import_count(im->import, "pairs")
+    return (double)import_count(im, "pairs")
            / (im->seconds > 1e-3 ? im->seconds : 1e-3);
 }
 
@@ -139,16 +150,16 @@ static void put_left_out(struct textbuf *t, int64_t n, const char *why,
 static void put_counts(const struct import_call *im)
 {
     struct textbuf *t = &im->c->out;
-    int64_t empty = skmt_import_count(im->import, "empty");
-    int64_t other = skmt_import_count(im->import, "other-language");
-    int64_t unfinished = skmt_import_count(im->import, "unfinished");
-    int64_t bad = skmt_import_count(im->import, "bad");
-    int64_t headers = skmt_import_count(im->import, "headers");
+    int64_t empty = import_count(im, "empty");
+    int64_t other = import_count(im, "other_language");
+    int64_t unfinished = import_count(im, "unfinished");
+    int64_t bad = import_count(im, "bad");
+    int64_t headers = import_count(im, "headers");
     const char *separator = "left out: ";
 
-    put_noun(t, skmt_import_count(im->import, "pairs"), "pair", "pairs");
+    put_noun(t, import_count(im, "pairs"), "pair", "pairs");
     textbuf_adds(t, " imported, ");
-    put_count(t, skmt_import_count(im->import, "texts"));
+    put_count(t, import_count(im, "texts"));
     textbuf_adds(t, " of them new\n");
     if (empty + other + unfinished + bad + headers > 0) {
         put_left_out(t, empty, "empty", &separator);
@@ -168,21 +179,16 @@ static void put_counts(const struct import_call *im)
 
 static void tm_import_put_json(const struct import_call *im)
 {
-    static const char *const counts[][2] = {
-        { "pairs", "pairs" }, { "texts", "texts" }, { "empty", "empty" },
-        { "other-language", "other_language" },
-        { "unfinished", "unfinished" }, { "bad", "bad" },
-        { "headers", "headers" }
-    };
     struct textbuf *t = &im->c->out;
+    const char *name;
+    int64_t n;
 
     jput_object(t);
     jput_text_field(t, "file", im->c->path);
     jput_text_field(t, "memory", tm_memory_name(im->c));
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        jput_int_field(t, counts[i][1],
-                       skmt_import_count(im->import, counts[i][0]));
-    if (skmt_import_count(im->import, "bad") > 0)
+    for (int i = 0; (name = skmt_import_stat(im->import, i, &n)); i++)
+        jput_int_field(t, name, n);
+    if (import_count(im, "bad") > 0)
         jput_text_field(t, "rejects", im->rejects.path);
     jput_number_field(t, "seconds", im->seconds);
     jput_number_field(t, "pairs_per_second", pairs_per_second(im));
@@ -218,16 +224,16 @@ static void put_reason(struct textbuf *t, int64_t n, const char *why)
 static int explain_empty_import(const struct import_call *im,
                                 const skmt_tm_info *m)
 {
-    int64_t other = skmt_import_count(im->import, "other-language");
+    int64_t other = import_count(im, "other_language");
     struct textbuf t = { 0 };
 
     put_reason(&t, other, "in languages other than ");
     if (other > 0) put_languages(&t, im, m);
-    put_reason(&t, skmt_import_count(im->import, "empty"),
+    put_reason(&t, import_count(im, "empty"),
                "without a source or a target text");
-    put_reason(&t, skmt_import_count(im->import, "unfinished"),
+    put_reason(&t, import_count(im, "unfinished"),
                "unfinished (import them with --fuzzy)");
-    put_reason(&t, skmt_import_count(im->import, "bad"), "unreadable");
+    put_reason(&t, import_count(im, "bad"), "unreadable");
     if (!t.len) {
         complain(0, "nothing was imported: there are no pairs in %s",
                  im->c->n_operands == 1 ? im->c->operands[0] : "these files");
@@ -244,11 +250,11 @@ static int print_import_notes(const struct import_call *im)
 {
     struct tm_call *c = im->c;
     const char *missing;
-    skmt_tm_info m;
+    skmt_tm_info m = SKMT_INIT(skmt_tm_info);
     int status = tm_memory_info(c, &m);
 
     if (status) return status;
-    if (!skmt_import_count(im->import, "pairs"))
+    if (!import_count(im, "pairs"))
         return explain_empty_import(im, &m);
     if (!m.source_lang[0] == !m.target_lang[0]) return EXIT_DONE;
     missing = m.source_lang[0] ? "target" : "source";
@@ -301,8 +307,8 @@ int cmd_tm_import(struct tm_call *c)
     struct import_call im = { .c = c };
     int status;
 
-    im.import = skmt_import_new();
-    if (!im.import) return complain(EXIT_TROUBLE, "out of memory");
+    if (skmt_import_new(&im.import, NULL))
+        return complain(EXIT_TROUBLE, "out of memory");
     status = set_import_options(&im);
     if (!status) status = rejects_begin(&im);
     if (!status) status = tm_open(c, SKMT_TM_WRITE);

@@ -77,9 +77,9 @@ static void tm_maintain_put_translation(struct textbuf *t,
                                         bool is_used)
 {
     textbuf_adds(t, is_used ? "  * " : "    ");
-    put_visible(t, tr->pair.target, strlen(tr->pair.target));
-    textbuf_addf(t, "\n      id %lld, ", (long long)tr->pair.id);
-    put_visible(t, tr->pair.memory, strlen(tr->pair.memory));
+    put_visible(t, tr->pair->target, strlen(tr->pair->target));
+    textbuf_addf(t, "\n      id %lld, ", (long long)tr->pair->id);
+    put_visible(t, tr->pair->memory, strlen(tr->pair->memory));
     textbuf_adds(t, ", ");
     put_date_time(t, tr->confirmed);
     if (tr->occurrences > 1) {
@@ -97,14 +97,14 @@ static void jput_translation(struct textbuf *t, const skmt_translation *tr,
     jput_int_field(t, "priority", tr->priority);
     jput_time_field(t, "confirmed", tr->confirmed);
     jput_int_field(t, "occurrences", tr->occurrences);
-    jput_pair(t, &tr->pair);
+    jput_pair(t, tr->pair);
     jput_object_end(t);
 }
 
 /* Append a source and its translations. This is the callback of
  * skmt_tm_contradictions(). */
 static int put_contradiction(void *user, const char *source,
-                             const skmt_translation *list, int n)
+                             const skmt_translation *const *list, int n)
 {
     struct tm_call *c = user;
     struct textbuf *t = &c->out;
@@ -119,8 +119,8 @@ static int put_contradiction(void *user, const char *source,
         textbuf_adds(t, "\n");
     }
     for (int i = 0; i < n; i++) {
-        if (c->json) jput_translation(t, &list[i], i == 0);
-        else tm_maintain_put_translation(t, &list[i], i == 0);
+        if (c->json) jput_translation(t, list[i], i == 0);
+        else tm_maintain_put_translation(t, list[i], i == 0);
     }
     if (c->json) {
         jput_array_end(t);
@@ -278,7 +278,7 @@ static void put_recovered(struct tm_call *c, const skmt_recovery *r)
 int cmd_tm_recover(struct tm_call *c)
 {
     struct textbuf *t = &c->out;
-    skmt_recovery r;
+    skmt_recovery r = SKMT_INIT(skmt_recovery);
     skmt_error err;
     int status;
 

@@ -26,7 +26,8 @@ static int tm_memories_check_new(struct tm_call *c)
 int cmd_tm_create(struct tm_call *c)
 {
     const char *name = tm_value(c, "name"), *priority;
-    skmt_tm_info settings = { .name = name ? name : "main" };
+    skmt_tm_info settings = { .size = sizeof settings,
+                              .name = name ? name : "main" };
     int64_t number = 0;
     skmt_error err;
     int status;

@@ -15,7 +15,7 @@ static int pair_failed(struct tm_call *c, const skmt_error *err)
 {
     int status = tm_failed(c, err);
 
-    return err->status == SKMT_ARGUMENT ? EXIT_TROUBLE : status;
+    return err->status == SKMT_ERR_ARGUMENT ? EXIT_TROUBLE : status;
 }
 
 /* ---- add -------------------------------------------------------------- */
@@ -24,7 +24,8 @@ static int pair_failed(struct tm_call *c, const skmt_error *err)
 static skmt_status add_one(struct tm_call *c, const char *source,
                            const char *target, skmt_error *err)
 {
-    skmt_pair pair = { .source = source, .target = target,
+    skmt_pair pair = { .size = sizeof pair,
+                       .source = source, .target = target,
                        .document = tm_value(c, "document"),
                        .author = tm_value(c, "author") };
     int64_t id = 0;
@@ -61,7 +62,7 @@ static int tm_pairs_add_line(struct tm_call *c, struct input_line *line,
         return tm_bad_line(line, "expected a source, a tab and a target");
     *tab = 0;
     if (!add_one(c, line->text, tab + 1, &err)) return tm_print(c);
-    if (err.status == SKMT_TEXT || err.status == SKMT_LIMIT)
+    if (err.status == SKMT_ERR_TEXT || err.status == SKMT_ERR_LIMIT)
         return tm_bad_line(line, err.message);
     return tm_failed(c, &err);
 }
@@ -126,7 +127,7 @@ static void tm_pairs_put_pair(struct textbuf *t, const skmt_pair *p)
 static int print_pair(struct tm_call *c, int64_t id)
 {
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
 
     if (skmt_tm_get(c->tm, id, &p, &err)) return pair_failed(c, &err);
     if (c->json) {
@@ -235,7 +236,7 @@ static skmt_status replace_by_empty(struct tm_call *c, const skmt_tm_info *m,
 static int delete_all(struct tm_call *c)
 {
     char question[512];
-    skmt_tm_info m;
+    skmt_tm_info m = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     int64_t n;
     int status = tm_open(c, SKMT_TM_WRITE);

@@ -62,7 +62,7 @@ static void put_differences(struct search_call *s, const skmt_matches *m, int i,
     char kind;
 
     for (int k = 0; skmt_matches_edit(m, i, k, &kind, &begin, &end); k++)
-        put_edit(s, kind, (kind == '+' ? text : match->pair.source) + begin,
+        put_edit(s, kind, (kind == '+' ? text : match->pair->source) + begin,
                  end - begin);
 }
 
@@ -71,7 +71,7 @@ static void put_differences(struct search_call *s, const skmt_matches *m, int i,
 static void put_provenance(struct search_call *s, const skmt_match *match)
 {
     struct textbuf *t = &s->c->out;
-    const skmt_pair *p = &match->pair;
+    const skmt_pair *p = match->pair;
 
     textbuf_addf(t, "id %lld", (long long)p->id);
     if (p->origin[0]) {
@@ -97,7 +97,7 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
                       const char *text)
 {
     struct textbuf *t = &s->c->out;
-    skmt_match match;
+    skmt_match match = SKMT_INIT(skmt_match);
 
     skmt_matches_get(m, i, &match);
     tm_search_put_style(s, bold);
@@ -106,7 +106,7 @@ static void put_match(struct search_call *s, const skmt_matches *m, int i,
     textbuf_adds(t, "  ");
     put_differences(s, m, i, &match, text);
     textbuf_adds(t, "\n      ");
-    put_visible(t, match.pair.target, strlen(match.pair.target));
+    put_visible(t, match.pair->target, strlen(match.pair->target));
     textbuf_adds(t, "\n      ");
     tm_search_put_style(s, dim);
     put_provenance(s, &match);
@@ -152,14 +152,14 @@ static void jput_edits(struct textbuf *t, const skmt_matches *m, int i)
 
 static void jput_match(struct textbuf *t, const skmt_matches *m, int i)
 {
-    skmt_match match;
+    skmt_match match = SKMT_INIT(skmt_match);
 
     skmt_matches_get(m, i, &match);
     jput_object(t);
     jput_number_field(t, "similarity", match.similarity);
     jput_number_field(t, "score", match.score);
     jput_int_field(t, "occurrences", match.occurrences);
-    jput_pair(t, &match.pair);
+    jput_pair(t, match.pair);
     jput_edits(t, m, i);
     jput_object_end(t);
 }
@@ -188,7 +188,8 @@ static void jput_matches(struct search_call *s, const skmt_matches *m,
 static int search_failed(struct search_call *s, const struct input_line *line,
                          const skmt_error *err)
 {
-    if (!line->file || err->status != SKMT_TEXT) return tm_failed(s->c, err);
+    if (!line->file || err->status != SKMT_ERR_TEXT)
+        return tm_failed(s->c, err);
     progress_end(&s->c->progress);
     return tm_bad_line(line, err->message);
 }
@@ -202,8 +203,12 @@ static int search_line(struct tm_call *c, struct input_line *line, void *user)
     skmt_matches *m = NULL;
     skmt_error err;
 
-    if (!blank && skmt_tm_search(c->tm, line->text, line->len, c->options,
-                                 c->model, &m, &err))
+    if (memchr(line->text, 0, line->len)) {
+        progress_end(&c->progress);
+        return tm_bad_line(line, "the line contains a NUL byte");
+    }
+    if (!blank && skmt_tm_search(c->tm, line->text, c->options, c->model, &m,
+                                 &err))
         return search_failed(s, line, &err);
     if (c->json) jput_matches(s, m, line);
     else put_matches(s, m, line->text, line->len);

@@ -113,19 +113,19 @@ static void tm_stats_count(struct histogram *h, double similarity)
 
 /* Search for the first column of a line and count the similarity of the best
  * match, or 0 if there is none. Blank lines are not counted. */
-static int tm_stats_measure(struct tm_call *c, const struct input_line *line,
+static int tm_stats_measure(struct tm_call *c, struct input_line *line,
                             struct histogram *h)
 {
-    const char *tab = memchr(line->text, '\t', line->len);
-    size_t len = tab ? (size_t)(tab - line->text) : line->len;
     skmt_matches *m;
-    skmt_match best = { .similarity = 0 };
+    skmt_match best = SKMT_INIT(skmt_match);
     skmt_error err;
 
-    if (strspn(line->text, " ") >= len) return EXIT_DONE;
-    if (skmt_tm_search(c->tm, line->text, len, c->options, c->model, &m,
-                       &err)) {
-        if (err.status != SKMT_TEXT) return tm_failed(c, &err);
+    if (memchr(line->text, 0, line->len))
+        return tm_bad_line(line, "the line contains a NUL byte");
+    line->text[strcspn(line->text, "\t")] = 0;
+    if (!line->text[strspn(line->text, " ")]) return EXIT_DONE;
+    if (skmt_tm_search(c->tm, line->text, c->options, c->model, &m, &err)) {
+        if (err.status != SKMT_ERR_TEXT) return tm_failed(c, &err);
         return tm_bad_line(line, err.message);
     }
     if (skmt_matches_count(m) > 0) skmt_matches_get(m, 0, &best);

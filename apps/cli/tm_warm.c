@@ -82,7 +82,7 @@ static int tm_warm_stopped(struct tm_call *c, const struct tm_warm_context *w,
 {
     int status = tm_failed(c, err);
 
-    if (err->status == SKMT_CANCELED)
+    if (err->status == SKMT_ERR_CANCELED)
         complain(0, "stopped; the keys of the %lld pairs computed so far are "
                  "kept in %s", (long long)w->n_computed, w->file);
     return status;
@@ -130,7 +130,8 @@ int cmd_tm_warm(struct tm_call *c)
     int status = tm_warm_check_file(w.file);
 
     if (!status) status = tm_open_search(c, false);
-    if (!status) status = model_find(&c->model, tm_value(c, "model"), NULL);
+    if (!status)
+        status = model_find(&c->model, tm_value(c, "model"), c->options, NULL);
     if (status) return status;
     check_isa();
     status = warm_keys(c, &w, &keys);

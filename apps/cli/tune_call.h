@@ -21,7 +21,7 @@
 #include "common/progress.h"
 #include "common/steering.h"
 #include "common/textbuf.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 
 /* ---- the grid */
 
@@ -57,13 +57,15 @@ struct tune_table {
 
 struct tune_line {
     uint64_t number;            /* of the line in its file, or of the pair */
-    size_t source, source_len;  /* offset in the text of the set */
+    size_t source, source_len;  /* offset in the text of the set; a NUL follows
+                                   the source */
     size_t target, target_len;
     size_t n_sentences;
 };
 
 struct tune_sentence {
     const char *text, *gap;     /* [len]; [gap_len] blanks before it */
+    char *query;                /* a copy of the text, with a NUL at the end */
     size_t len, gap_len;
     size_t line;                /* index in the lines of the set */
     skmt_similar *pairs;        /* [n_pairs] best first; one block of memory

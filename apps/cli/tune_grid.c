@@ -96,7 +96,7 @@ static int nearest_on_axis(const struct tune_axis *x, double value)
 
 static double model_tau(const skmt_model *model)
 {
-    const char *fact = skmt_model_fact(model, "knn_tau");
+    const char *fact = skmt_model_get(model, "knn_tau");
     double tau = fact ? strtod(fact, NULL) : 0;
 
     return tau > 0 ? tau : FIRST_TAU;
@@ -154,11 +154,11 @@ static int score_line(struct tune_pass *p, size_t i)
 /* Add the sentences of a line. A line without sentences gets an empty one. */
 static int add_sentences(struct tune_pass *p, size_t line, const skmt_result *r)
 {
-    int n = skmt_result_segs(r);
+    int n = skmt_result_sentences(r);
     size_t begin = 0, end = 0;
 
     for (int i = 0; i < (n ? n : 1); i++) {
-        if (n) skmt_result_seg_span(r, i, &begin, &end);
+        if (n) skmt_result_sentence_span(r, i, &begin, &end);
         if (!tune_set_add_sentence(&p->c->set, line, begin, end))
             return complain(EXIT_TROUBLE, "out of memory");
     }
@@ -168,11 +168,9 @@ static int add_sentences(struct tune_pass *p, size_t line, const skmt_result *r)
 static int add_line_result(struct tune_pass *p, size_t line,
                            const skmt_result *r)
 {
-    size_t len;
-    const char *text = skmt_result_text(r, 0, &len);
     int status = add_sentences(p, line, r);
 
-    textbuf_add(&p->line, text, len);
+    textbuf_adds(&p->line, skmt_result_text(r, 0));
     return status ? status : score_line(p, line);
 }
 
@@ -181,11 +179,9 @@ static int add_sentence_result(struct tune_pass *p, size_t i,
 {
     const struct tune_set *s = &p->c->set;
     const struct tune_sentence *sentence = &s->sentences[i];
-    size_t len;
-    const char *text = skmt_result_text(r, 0, &len);
 
     textbuf_add(&p->line, sentence->gap, sentence->gap_len);
-    textbuf_add(&p->line, text, len);
+    textbuf_adds(&p->line, skmt_result_text(r, 0));
     if (i + 1 < s->n_sentences && sentence[1].line == sentence->line)
         return EXIT_DONE;
     return score_line(p, sentence->line);
@@ -215,8 +211,8 @@ static skmt_status tune_grid_push_line(skmt_stream *stream,
                                        const struct tune_set *s, size_t i,
                                        skmt_error *err)
 {
-    return skmt_stream_push(stream, s->text.data + s->lines[i].source,
-                            s->lines[i].source_len, NULL, err);
+    return skmt_stream_push(stream, s->text.data + s->lines[i].source, NULL,
+                            err);
 }
 
 static skmt_status push_sentence(skmt_stream *stream,
@@ -225,7 +221,7 @@ static skmt_status push_sentence(skmt_stream *stream,
 {
     int n = sentence->n_pairs < max_pairs ? sentence->n_pairs : max_pairs;
 
-    return skmt_stream_push_with(stream, sentence->text, sentence->len, NULL,
+    return skmt_stream_push_with(stream, sentence->query, NULL,
                                  sentence->pairs, n, err);
 }
 
@@ -249,7 +245,7 @@ static int pass_failed(const struct tune_pass *p, const skmt_error *err)
 {
     if (p->status) return p->status;
     if (interrupt_signal()) return EXIT_SIGNAL + interrupt_signal();
-    if (err->status == SKMT_ARGUMENT)
+    if (err->status == SKMT_ERR_ARGUMENT)
         return complain(EXIT_USAGE, "--%s", err->message);
     return complain(EXIT_TROUBLE, "%s", err->message);
 }

@@ -23,7 +23,7 @@ static int tune_set_stopped(void) { return EXIT_SIGNAL + interrupt_signal(); }
 
 static int tune_set_failed(const skmt_error *err)
 {
-    if (err->status == SKMT_CANCELED && interrupt_signal())
+    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return tune_set_stopped();
     return complain(EXIT_TROUBLE, "%s", err->message);
 }
@@ -77,8 +77,9 @@ static bool tune_set_add_line(struct tune_set *s, uint64_t number,
     s->lines = lines;
     s->lines[s->n++] = (struct tune_line){
         .number = number, .source = s->text.len, .source_len = source_len,
-        .target = s->text.len + source_len, .target_len = target_len };
+        .target = s->text.len + source_len + 1, .target_len = target_len };
     textbuf_add(&s->text, source, source_len);
+    textbuf_add(&s->text, "", 1);
     textbuf_add(&s->text, target, target_len);
     return !s->text.failed;
 }
@@ -177,7 +178,7 @@ static bool is_selected_memory(const struct steering *s, const char *name)
  * *pairs is 0 if the memory is not selected. */
 static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
 {
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     bool selected;
 
@@ -221,7 +222,7 @@ static int visit_pairs(struct tune_call *c, struct pair_selector *sel,
 {
     int status = EXIT_DONE, found = 1;
     skmt_tm_cursor *cur;
-    skmt_pair pair;
+    skmt_pair pair = SKMT_INIT(skmt_pair);
     skmt_error err;
 
     if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
@@ -326,10 +327,13 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
     assert(!s->n_sentences || s->sentences[s->n_sentences - 1].line <= line);
     if (!all) return false;
     s->sentences = all;
-    sentence = &all[s->n_sentences++];
+    sentence = &all[s->n_sentences];
     *sentence = (struct tune_sentence){
         .text = s->text.data + s->lines[line].source + begin,
         .len = end - begin, .line = line };
+    sentence->query = strndup(sentence->text, sentence->len);
+    if (!sentence->query) return false;
+    s->n_sentences++;
     s->lines[line].n_sentences++;
     set_gap(s, sentence);
     return true;
@@ -397,14 +401,16 @@ static int copy_matches(struct tune_set *s, struct tune_sentence *sentence,
 
     if (!found) return tune_set_out_of_memory();
     for (int i = 0; i < skmt_matches_count(m) && n < max_pairs; i++) {
-        skmt_match match;
+        skmt_match match = SKMT_INIT(skmt_match);
 
         skmt_matches_get(m, i, &match);
-        if (is_left_out(s, sentence, match.pair.source)) continue;
+        if (is_left_out(s, sentence, match.pair->source)) continue;
         same = same || equal_trimmed(sentence->text, sentence->len,
-                                     match.pair.source);
-        found[n++] = (skmt_similar){ match.pair.source, match.pair.target,
-                                     match.similarity };
+                                     match.pair->source);
+        found[n++] = (skmt_similar){ .size = sizeof *found,
+                                     .source = match.pair->source,
+                                     .target = match.pair->target,
+                                     .similarity = match.similarity };
     }
     if (n) s->similarity += found[0].similarity;
     if (same) s->n_same++;
@@ -449,8 +455,8 @@ int tune_set_search(struct tune_call *c)
         struct tune_sentence *sentence = &s->sentences[i];
 
         if (interrupt_signal()) status = tune_set_stopped();
-        else if (skmt_tm_search(c->steering.tm, sentence->text, sentence->len,
-                                c->options, c->model, &found, &err))
+        else if (skmt_tm_search(c->steering.tm, sentence->query, c->options,
+                                c->model, &found, &err))
             status = tune_set_failed(&err);
         if (status) break;
         status = copy_matches(s, sentence, found, max_pairs);
@@ -464,7 +470,10 @@ int tune_set_search(struct tune_call *c)
 
 void tune_set_release(struct tune_set *s)
 {
-    for (size_t i = 0; i < s->n_sentences; i++) free(s->sentences[i].pairs);
+    for (size_t i = 0; i < s->n_sentences; i++) {
+        free(s->sentences[i].query);
+        free(s->sentences[i].pairs);
+    }
     free(s->sentences);
     free(s->lines);
     textbuf_release(&s->text);

@@ -53,7 +53,7 @@ static enum arg args_unknown(const struct args *a, const char *name)
 {
     struct args_text where, advice;
     struct nearest near;
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
     const char *best;
 
     nearest_begin(&near, name);
@@ -105,7 +105,7 @@ static enum arg args_own_option(struct args *a, const struct opt *o,
 static enum arg engine_option(struct args *a, const char *name,
                               const char *attached)
 {
-    static skmt_option_info info;       /* a->name points into it */
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     if (find_engine_option(a->describe, name, &info)) {
         a->name = info.name;

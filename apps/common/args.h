@@ -2,9 +2,9 @@
  *
  * A program, or each of its commands, lists its own options. If it also accepts
  * options of the library, their names come from the library
- * (skmt_option_describe() and the like), so that no option is defined twice.
- * --record (record.h) is accepted in addition; it is handled here and commands
- * do not see it.
+ * (skmt_option_describe), so that no option is defined twice. --record
+ * (record.h) is accepted in addition; it is handled here and commands do not
+ * see it.
  *
  * Accepted forms: --name=value, --name value, -xvalue, -x value; --name and
  * --no-name for the library's flags. "--" ends the options; "-" alone is an

@@ -72,11 +72,12 @@ bool has_default_model(void)
            findmodel_search(DEFAULT_MODEL, tried, sizeof tried);
 }
 
-int model_find(skmt_model **out, const char *name, const char **path)
+int model_find(skmt_model **out, const char *name, const skmt_options *o,
+               const char **path)
 {
     const char *default_name = getenv("SKMT_MODEL");
     char tried[4 * PATH_MAX] = "";
-    skmt_error err = { 0, "" };
+    skmt_error err = { 0 };
 
     *out = NULL;
     if (!name && default_name && default_name[0]) name = default_name;
@@ -91,7 +92,7 @@ int model_find(skmt_model **out, const char *name, const char **path)
                         name ? name : "", tried);
     }
     if (path) *path = found_path;
-    if (skmt_model_open(out, found_path, &err))
+    if (skmt_model_open_with(out, found_path, o, &err))
         return complain(EXIT_MODEL, "%s", err.message);
     return record_model(found_path, *out);
 }

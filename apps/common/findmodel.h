@@ -20,9 +20,10 @@
  * the folders. Opening it may still fail. */
 bool has_default_model(void);
 
-/* Opens the model `name`, which may be NULL. *path (may be NULL) gets the path
- * of the file; the string is static. On failure, prints an error and returns
- * an exit status. */
-int model_find(skmt_model **out, const char *name, const char **path);
+/* Opens the model `name`, which may be NULL, with these options (--device).
+ * *path (may be NULL) gets the path of the file; the string is static. On
+ * failure, prints an error and returns an exit status. */
+int model_find(skmt_model **out, const char *name, const skmt_options *o,
+               const char **path);
 
 #endif

@@ -74,7 +74,7 @@ static bool is_auto_flag(const skmt_option_info *info)
 
 void option_help_library(describe_fn *describe)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     for (int i = 0; describe(i, &info); i++) {
         bool flag = !strcmp(info.kind, "bool");
@@ -105,7 +105,7 @@ static void print_option_line(const char *before, const struct opt *o)
 void option_help_table(const char *before, const struct opt *list,
                        describe_fn *describe)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     for (const struct opt *o = list; o && o->name; o++) {
         if (!o[1].name) print_option_line(before, &record_option);

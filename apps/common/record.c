@@ -236,7 +236,7 @@ static void put_engine_option(struct textbuf *t, const skmt_option_info *info,
  * NULL) to record.engine. */
 static void read_engine_options(const skmt_model *model)
 {
-    skmt_option_info info;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     if (!record.describe) return;
     textbuf_reset(&record.engine);
@@ -298,7 +298,7 @@ int record_model(const char *path, const skmt_model *model)
     jput_object(t);
     put_path(t, path);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        const char *value = skmt_model_fact(model, facts[i]);
+        const char *value = skmt_model_get(model, facts[i]);
 
         jput_key(t, facts[i]);
         if (value) jput_text(t, value);
@@ -311,7 +311,7 @@ int record_model(const char *path, const skmt_model *model)
 
 static void put_state(struct textbuf *t, skmt_tm *tm)
 {
-    skmt_tm_state s;
+    skmt_tm_state s = SKMT_INIT(skmt_tm_state);
 
     if (skmt_tm_get_state(tm, &s, NULL)) {
         jput_null(t);

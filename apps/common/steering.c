@@ -48,14 +48,14 @@ bool steering_has_memory(const struct steering *s)
 
 int steered_option_describe(int i, skmt_option_info *out)
 {
-    static describe_fn *const lists[] = { skmt_option_describe,
-        skmt_steer_option_describe, skmt_search_option_describe };
+    static const skmt_option_group groups[] = { SKMT_OPTIONS_TRANSLATE,
+        SKMT_OPTIONS_STEER, SKMT_OPTIONS_SEARCH, SKMT_OPTIONS_MODEL };
 
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
         int n = 0;
 
-        if (lists[k](i, out)) return 1;
-        while (lists[k](n, out)) n++;
+        if (skmt_option_describe(groups[k], i, out)) return 1;
+        while (skmt_option_describe(groups[k], n, out)) n++;
         i -= n;
     }
     return 0;
@@ -107,9 +107,10 @@ int steering_settings(const struct steering *s, skmt_options *o)
 static int steering_failed(struct steering *s, const skmt_error *err)
 {
     progress_end(&s->progress);
-    if (err->status == SKMT_CANCELED && interrupt_signal())
+    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return EXIT_SIGNAL + interrupt_signal();
-    return complain(err->status == SKMT_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE,
+    return complain(err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE
+                                                     : EXIT_TROUBLE,
                     "%s", err->message);
 }
 
@@ -186,7 +187,7 @@ int steering_open(struct steering *s, const skmt_model *model,
     if (!s->memory) return EXIT_DONE;
     if ((status = steering_open_memory(s, mode))) return status;
     record_memory(s->memory, s->tm);
-    if (!quiet) skmt_tm_progress(s->tm, show_steering_progress, s);
+    if (!quiet) skmt_tm_on_progress(s->tm, show_steering_progress, s);
     if (s->n_names && skmt_tm_use(s->tm, s->names, s->n_names, &err))
         return steering_failed(s, &err);
     return EXIT_DONE;
@@ -238,8 +239,9 @@ static bool pair_lines_append(struct pair_lines *p, const json_t *pair)
     if (!source || !target || (similarity && !json_is_number(similarity)))
         return false;
     assert(p->n < p->cap);
-    p->pairs[p->n++] = (skmt_similar){ source, target,
-                                       json_number_value(similarity) };
+    p->pairs[p->n++] = (skmt_similar){
+        .size = sizeof(skmt_similar), .source = source, .target = target,
+        .similarity = json_number_value(similarity) };
     return true;
 }
 

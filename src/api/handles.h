@@ -3,6 +3,8 @@
 #ifndef API_HANDLES_H
 #define API_HANDLES_H
 
+#include <string.h>
+
 #include "engine/engine.h"
 #include "engine/options.h"
 #include "skmt.h"
@@ -30,6 +32,11 @@ static inline struct err *err_of(skmt_error *e)
 static inline const struct engine *engine_of(const skmt_model *m)
 {
     return (const struct engine *)(const void *)m;
+}
+
+static inline size_t length_of(const char *text)
+{
+    return text ? strlen(text) : 0;
 }
 
 static inline struct options options_or_defaults(const skmt_options *o)

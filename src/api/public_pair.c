@@ -7,13 +7,24 @@
 /* All strings of a skmt_pair. The buffer may move while it grows, so offsets
  * are recorded first and turned into pointers at the end. */
 #define STRINGS(S)                                                      \
-    S(memory) S(source) S(target) S(source_tagged) S(target_tagged)     \
-    S(source_lang) S(target_lang) S(origin) S(document) S(unit)         \
-    S(author) S(extra)
+    S(memory) S(source) S(target) S(source_lang) S(target_lang)         \
+    S(origin) S(document) S(unit) S(author) S(extra)
+/* Those that can be NULL. */
+#define TAGGED_STRINGS(S) S(source_tagged) S(target_tagged)
+
+static const skmt_pair no_pair = {
+    .size = sizeof no_pair,
+#define S(field) .field = "",
+    STRINGS(S)
+#undef S
+};
+
+const skmt_pair *public_pair_none(void) { return &no_pair; }
 
 struct string_offsets {         /* in the buffer */
 #define S(field) size_t field;
     STRINGS(S)
+    TAGGED_STRINGS(S)
 #undef S
 };
 
@@ -69,25 +80,17 @@ enum status public_pair(struct strbuf *buffer, const struct pair *p,
     struct string_offsets at;
 
     strbuf_reset(buffer);
-    public_pair_empty(out);
+    *out = no_pair;
     if (!public_pair_put_all(buffer, &at, p, m)) return err_nomem(e, "a pair");
 #define S(field) out->field = buffer->data + at.field;
     STRINGS(S)
+    if (p->unit.tagged) {
+        TAGGED_STRINGS(S)
+    }
 #undef S
-    if (!p->unit.tagged) out->source_tagged = out->target_tagged = NULL;
     out->id = p->id;
     out->position = p->position;
     out->created = p->unit.created;
     out->changed = p->unit.changed;
     return ST_OK;
-}
-
-void public_pair_empty(skmt_pair *out)
-{
-    *out = (skmt_pair){
-#define S(field) .field = "",
-        STRINGS(S)
-#undef S
-    };
-    out->source_tagged = out->target_tagged = NULL;
 }

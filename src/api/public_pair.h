@@ -13,8 +13,8 @@
 enum status public_pair(struct strbuf *buffer, const struct pair *p,
                         const struct memory_info *m, skmt_pair *out,
                         struct err *e);
-/* Set all numbers to 0, the tagged strings to NULL and all other strings to
- * "". */
-void public_pair_empty(skmt_pair *out);
+/* A pair that does not exist: its numbers are 0, its tagged strings are NULL,
+ * and its other strings are "". */
+const skmt_pair *public_pair_none(void);
 
 #endif

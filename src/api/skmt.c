@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/handles.h"
+#include "api/sized.h"
 #include "base/invariant.h"
 #include "engine/result.h"
 #include "engine/session.h"
@@ -17,8 +18,13 @@
 _Static_assert(sizeof(skmt_error) == sizeof(struct err), "same layout");
 _Static_assert(offsetof(skmt_error, message) == offsetof(struct err, msg),
                "same layout");
-_Static_assert((int)SKMT_DEADLINE == (int)ST_DEADLINE &&
-               (int)SKMT_DEADLINE + 1 == (int)ST_COUNT, "same list");
+_Static_assert(sizeof(skmt_error) == 512, "programs rely on it");
+/* The list of statuses is the same. */
+#define SKMT_ERR_OK SKMT_OK
+#define S(name, text) \
+    _Static_assert((int)SKMT_ERR_##name == (int)ST_##name, "same list");
+STATUS_LIST(S)
+#undef S
 
 static const struct result *result_of(const skmt_result *r)
 {
@@ -32,18 +38,26 @@ const char *skmt_status_text(skmt_status status)
     return status_text((enum status)status);
 }
 
-const char *skmt_version(void) { return SKMT_VERSION_TEXT; }
+const char *skmt_version(void) { return SKMT_VERSION; }
+int skmt_version_number(void) { return SKMT_VERSION_NUMBER; }
 const char *skmt_isa(void) { return isa_name(kernels_pick(NULL)->isa); }
 const char *skmt_cpu(void) { return cpu_name(); }
 
 skmt_status skmt_model_open(skmt_model **out, const char *path,
                             skmt_error *err)
 {
+    return skmt_model_open_with(out, path, NULL, err);
+}
+
+skmt_status skmt_model_open_with(skmt_model **out, const char *path,
+                                 const skmt_options *options, skmt_error *err)
+{
+    struct options o = options_or_defaults(options);
     struct engine *en = NULL;
     enum status st;
 
     err_clear(err_of(err));
-    st = path ? engine_open(&en, path, err_of(err))
+    st = path ? engine_open_with(&en, path, &o, err_of(err))
               : err_set(err_of(err), ST_ARGUMENT, "the name of the model file "
                         "is missing");
     *out = (skmt_model *)(void *)en;
@@ -52,10 +66,20 @@ skmt_status skmt_model_open(skmt_model **out, const char *path,
 
 void skmt_model_close(skmt_model *model)
 {
-    engine_close((struct engine *)(void *)model);
+    engine_close(engine_of(model));
 }
 
-const char *skmt_model_fact(const skmt_model *model, const char *name)
+const char *skmt_model_fact(const skmt_model *model, int i,
+                            const char **value)
+{
+    const struct engine *en = engine_of(model);
+    bool exists = i >= 0 && i < en->n_facts;
+
+    *value = exists ? en->facts[i].value : NULL;
+    return exists ? en->facts[i].name : NULL;
+}
+
+const char *skmt_model_get(const skmt_model *model, const char *name)
 {
     const struct engine *en = engine_of(model);
 
@@ -64,21 +88,15 @@ const char *skmt_model_fact(const skmt_model *model, const char *name)
     return NULL;
 }
 
-const char *skmt_model_fact_name(const skmt_model *model, int i)
-{
-    const struct engine *en = engine_of(model);
-
-    return i >= 0 && i < en->n_facts ? en->facts[i].name : NULL;
-}
-
 /* ---- options --------------------------------------------------------- */
 
-skmt_options *skmt_options_new(void)
+skmt_status skmt_options_new(skmt_options **out, skmt_error *err)
 {
-    skmt_options *o = calloc(1, sizeof *o);
-
-    if (o) options_defaults(&o->o);
-    return o;
+    err_clear(err_of(err));
+    *out = calloc(1, sizeof **out);
+    if (!*out) return (skmt_status)err_nomem(err_of(err), "options");
+    options_defaults(&(*out)->o);
+    return SKMT_OK;
 }
 
 void skmt_options_free(skmt_options *o) { free(o); }
@@ -105,34 +123,19 @@ const char *skmt_options_in_force(skmt_options *o, const skmt_model *model,
                                                                  : NULL;
 }
 
-int skmt_option_describe(int i, skmt_option_info *out)
+_Static_assert((int)SKMT_OPTIONS_TRANSLATE == (int)OPTIONS_TRANSLATE &&
+               (int)SKMT_OPTIONS_STEER == (int)OPTIONS_STEER &&
+               (int)SKMT_OPTIONS_SEARCH == (int)OPTIONS_SEARCH &&
+               (int)SKMT_OPTIONS_MODEL == (int)OPTIONS_MODEL, "same list");
+
+int skmt_option_describe(skmt_option_group group, int i, skmt_option_info *out)
 {
     struct option_info info;
 
-    if (!option_describe(i, &info)) return 0;
-    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
-                               info.help };
-    return 1;
-}
-
-int skmt_steer_option_describe(int i, skmt_option_info *out)
-{
-    struct option_info info;
-
-    if (!steer_option_describe(i, &info)) return 0;
-    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
-                               info.help };
-    return 1;
-}
-
-int skmt_search_option_describe(int i, skmt_option_info *out)
-{
-    struct option_info info;
-
-    if (!search_option_describe(i, &info)) return 0;
-    *out = (skmt_option_info){ info.name, info.kind, info.fallback,
-                               info.help };
-    return 1;
+    if (!option_describe((enum option_group)group, i, &info)) return 0;
+    return !sized_put(SIZED_skmt_option_info, out, &(skmt_option_info){
+        .name = info.name, .kind = info.kind, .fallback = info.fallback,
+        .help = info.help }, NULL);
 }
 
 /* ---- translating ----------------------------------------------------- */
@@ -161,10 +164,11 @@ void skmt_session_free(skmt_session *s)
 }
 
 skmt_status skmt_session_translate(skmt_session *s, const char *text,
-                                   size_t len, const char *prefix,
-                                   skmt_result **out, skmt_error *err)
+                                   const char *prefix, skmt_result **out,
+                                   skmt_error *err)
 {
-    struct session_text t = { .text = text, .len = len, .prefix = prefix };
+    struct session_text t = { .text = text, .len = length_of(text),
+                              .prefix = prefix };
     enum status st;
 
     err_clear(err_of(err));
@@ -187,7 +191,7 @@ skmt_status skmt_session_translate_many(skmt_session *s,
     if (!t) return (skmt_status)err_nomem(err_of(err), "texts");
     for (size_t i = 0; i < n; i++) {
         t[i].text = texts[i];
-        t[i].len = texts[i] ? strlen(texts[i]) : 1;     /* NULL is an error */
+        t[i].len = length_of(texts[i]);
         t[i].prefix = prefixes ? prefixes[i] : NULL;
     }
     st = session_run((struct session *)(void *)s, t, n, err_of(err));
@@ -200,23 +204,22 @@ skmt_status skmt_session_translate_many(skmt_session *s,
 char *skmt_translate(const skmt_model *model, const char *text,
                      skmt_error *err)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_session *s = NULL;
     skmt_result *r = NULL;
     char *out = NULL;
 
-    err_clear(err_of(err));
-    if (!o || !text) {
-        if (!o) err_nomem(err_of(err), "options");
-        else err_set(err_of(err), ST_ARGUMENT, "the text is NULL");
+    if (skmt_options_new(&o, err)) return NULL;
+    if (!text) {
+        err_set(err_of(err), ST_ARGUMENT, "the text is NULL");
         skmt_options_free(o);
         return NULL;
     }
     /* One text has few sentences, and unused lanes would cost memory. */
     o->o.batch = 4;
     if (!skmt_session_new(&s, model, o, err) &&
-        !skmt_session_translate(s, text, strlen(text), NULL, &r, err)) {
-        out = strdup(skmt_result_text(r, 0, NULL));
+        !skmt_session_translate(s, text, NULL, &r, err)) {
+        out = strdup(skmt_result_text(r, 0));
         if (!out) err_nomem(err_of(err), "a translation");
     }
     skmt_result_free(r);
@@ -264,11 +267,10 @@ static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 
 int skmt_result_hyps(const skmt_result *r) { return result_of(r)->n_hyps; }
 
-const char *skmt_result_text(const skmt_result *r, int hyp, size_t *len)
+const char *skmt_result_text(const skmt_result *r, int hyp)
 {
     const struct translation *h = translation_at(r, hyp);
 
-    if (len) *len = h ? h->len : 0;
     return h ? h->text : "";
 }
 
@@ -286,10 +288,13 @@ double skmt_result_logprob(const skmt_result *r, int hyp)
     return h ? h->logprob : 0;
 }
 
-int skmt_result_segs(const skmt_result *r) { return result_of(r)->n_sentences; }
+int skmt_result_sentences(const skmt_result *r)
+{
+    return result_of(r)->n_sentences;
+}
 
-void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
-                          size_t *end)
+void skmt_result_sentence_span(const skmt_result *r, int seg, size_t *begin,
+                               size_t *end)
 {
     const struct sentence *s = skmt_sentence_at(r, seg);
 
@@ -297,7 +302,7 @@ void skmt_result_seg_span(const skmt_result *r, int seg, size_t *begin,
     *end = s ? s->end : 0;
 }
 
-double skmt_result_seg_score(const skmt_result *r, int hyp, int seg)
+double skmt_result_sentence_score(const skmt_result *r, int hyp, int seg)
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
 
@@ -322,12 +327,15 @@ void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                               skmt_piece *out)
 {
     const struct sentence *s = skmt_sentence_at(r, seg);
-    const struct piece *p;
+    skmt_piece piece = { .id = -1, .text = "" };
 
-    *out = (skmt_piece){ -1, 0, 0, 0, "" };
-    if (!s || i < 0 || (size_t)i >= s->n_pieces) return;
-    p = &s->pieces[i];
-    *out = (skmt_piece){ p->id, 0, p->begin, p->end, piece_text(r, p->id) };
+    if (s && i >= 0 && (size_t)i < s->n_pieces) {
+        const struct piece *p = &s->pieces[i];
+
+        piece = (skmt_piece){ .id = p->id, .begin = p->begin, .end = p->end,
+                              .text = piece_text(r, p->id) };
+    }
+    sized_put(SIZED_skmt_piece, out, &piece, NULL);
 }
 
 int skmt_result_target_pieces(const skmt_result *r, int hyp, int seg)
@@ -342,16 +350,19 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
     const struct translation *whole = translation_at(r, hyp);
-    const struct target_text *t;
-    size_t at;
+    skmt_piece piece = { .id = -1, .text = "" };
 
-    *out = (skmt_piece){ -1, 0, 0, 0, "" };
-    if (!h || i < 0 || i >= h->n) return;
-    t = &skmt_sentence_at(r, seg)->targets[whole->choice[seg]];
-    at = whole->offset[seg];
-    *out = (skmt_piece){ h->tokens[i], h->logprobs[i],
-                         at + (i ? t->ends[i - 1] : 0), at + t->ends[i],
-                         piece_text(r, h->tokens[i]) };
+    if (h && i >= 0 && i < h->n) {
+        const struct target_text *t =
+            &skmt_sentence_at(r, seg)->targets[whole->choice[seg]];
+        size_t at = whole->offset[seg];
+
+        piece = (skmt_piece){ .id = h->tokens[i], .logprob = h->logprobs[i],
+                              .begin = at + (i ? t->ends[i - 1] : 0),
+                              .end = at + t->ends[i],
+                              .text = piece_text(r, h->tokens[i]) };
+    }
+    sized_put(SIZED_skmt_piece, out, &piece, NULL);
 }
 
 const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
@@ -401,11 +412,12 @@ skmt_status skmt_stream_new(skmt_stream **out, const skmt_model *model,
     return (skmt_status)st;
 }
 
-skmt_status skmt_stream_push(skmt_stream *s, const char *text, size_t len,
+skmt_status skmt_stream_push(skmt_stream *s, const char *text,
                              const char *prefix, skmt_error *err)
 {
     err_clear(err_of(err));
-    return (skmt_status)stream_push(s->s, text, len, prefix, err_of(err));
+    return (skmt_status)stream_push(s->s, text, length_of(text), prefix,
+                                    err_of(err));
 }
 
 skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err)
@@ -415,12 +427,6 @@ skmt_status skmt_stream_flush(skmt_stream *s, skmt_error *err)
 }
 
 void skmt_stream_cancel(skmt_stream *s) { stream_cancel(s->s); }
-
-void skmt_stream_counts(const skmt_stream *s, uint64_t *texts,
-                        uint64_t *sentences, uint64_t *tokens)
-{
-    stream_counts(s->s, texts, sentences, tokens);
-}
 
 void skmt_stream_free(skmt_stream *s)
 {

@@ -7,14 +7,19 @@
 #include "base/mem.h"
 #include "tm/contradict.h"
 
+struct public_translation {
+    skmt_translation t;         /* points to `pair` */
+    skmt_pair pair;
+    struct strbuf text;         /* the strings of the pair */
+};
+
 struct contradiction_report {
     struct tmfile *file;
     skmt_contradiction_fn *fn;
     void *user;
-    skmt_translation *list;
-    struct strbuf *texts;       /* [n_texts] texts[i] holds the strings
-                                   that list[i] points to */
-    size_t cap_list, cap_texts, n_texts;
+    struct public_translation **all;    /* [n_all] */
+    const skmt_translation **list;      /* [n_all] list[i] is &all[i]->t */
+    size_t cap_all, cap_list, n_all;
     struct strbuf source;
     struct err *e;
     enum status error;          /* the error that ended the list; ST_OK if fn
@@ -24,10 +29,16 @@ struct contradiction_report {
 static enum status report_grow(struct contradiction_report *report, size_t n)
 {
     if (!mem_grow(&report->list, &report->cap_list, n, sizeof *report->list) ||
-        !mem_grow(&report->texts, &report->cap_texts, n, sizeof *report->texts))
+        !mem_grow(&report->all, &report->cap_all, n, sizeof *report->all))
         return err_nomem(report->e, "translations");
-    for (; report->n_texts < n; report->n_texts++)
-        strbuf_init(&report->texts[report->n_texts], 0);
+    while (report->n_all < n) {
+        struct public_translation *t = calloc(1, sizeof *t);
+
+        if (!t) return err_nomem(report->e, "translations");
+        strbuf_init(&t->text, 0);
+        report->list[report->n_all] = &t->t;
+        report->all[report->n_all++] = t;
+    }
     return ST_OK;
 }
 
@@ -35,14 +46,16 @@ static enum status fill_translation(struct contradiction_report *report,
                                     size_t i, const struct contradiction *from)
 {
     const struct confirmation *last = &from->precedence.last;
+    struct public_translation *to = report->all[i];
     struct pair p;
     enum status st = tmfile_get(report->file, last->pair, &p, report->e);
 
-    report->list[i] = (skmt_translation){
+    to->t = (skmt_translation){
+        .size = sizeof to->t, .pair = &to->pair,
         .confirmed = (int64_t)last->time, .occurrences = last->occurrences,
         .priority = from->precedence.priority };
-    return st ? st : public_pair(&report->texts[i], &p, from->memory,
-                                 &report->list[i].pair, report->e);
+    return st ? st : public_pair(&to->text, &p, from->memory, &to->pair,
+                                 report->e);
 }
 
 static int report_contradiction(void *user, struct str source,
@@ -76,10 +89,12 @@ skmt_status skmt_tm_contradictions(skmt_tm *tm, skmt_contradiction_fn *fn,
     if (st == ST_CANCELED)
         st = report.error ? report.error
                           : err_set(err_of(err), ST_CANCELED, "stopped");
-    for (size_t i = 0; i < report.n_texts; i++)
-        strbuf_release(&report.texts[i]);
+    for (size_t i = 0; i < report.n_all; i++) {
+        strbuf_release(&report.all[i]->text);
+        free(report.all[i]);
+    }
     strbuf_release(&report.source);
-    free(report.texts);
+    free(report.all);
     free(report.list);
     if (n) *n = sources;
     return (skmt_status)st;

@@ -15,6 +15,7 @@ struct skmt_import {
     struct import_counts counts;
     skmt_reject_fn *reject;
     void *user;
+    struct strbuf raw;          /* the bytes that `reject` gets */
 };
 
 enum setting_kind { SETTING_TEXT, SETTING_COLUMN, SETTING_FLAG };
@@ -39,7 +40,14 @@ static const struct import_setting {
 #undef AT
 };
 
-skmt_import *skmt_import_new(void) { return calloc(1, sizeof(skmt_import)); }
+skmt_status skmt_import_new(skmt_import **out, skmt_error *err)
+{
+    err_clear(err_of(err));
+    *out = calloc(1, sizeof **out);
+    if (!*out) return (skmt_status)err_nomem(err_of(err), "an import");
+    strbuf_init(&(*out)->raw, 0);
+    return SKMT_OK;
+}
 
 void skmt_import_free(skmt_import *im)
 {
@@ -48,10 +56,11 @@ void skmt_import_free(skmt_import *im)
     free(im->target_lang);
     free(im->target_file);
     free(im->origin);
+    strbuf_release(&im->raw);
     free(im);
 }
 
-void skmt_import_rejects(skmt_import *im, skmt_reject_fn *fn, void *user)
+void skmt_import_on_reject(skmt_import *im, skmt_reject_fn *fn, void *user)
 {
     im->reject = fn;
     im->user = user;
@@ -127,30 +136,33 @@ skmt_status skmt_import_set(skmt_import *im, const char *setting,
                                 "\"%.60s\"", setting);
 }
 
-int64_t skmt_import_count(const skmt_import *im, const char *what)
+const char *skmt_import_stat(const skmt_import *im, int i, int64_t *value)
 {
     const struct { const char *name; int64_t n; } counts[] = {
         { "pairs", im->counts.pairs }, { "texts", im->counts.texts },
         { "empty", im->counts.empty },
-        { "other-language", im->counts.other_language },
+        { "other_language", im->counts.other_language },
         { "unfinished", im->counts.unfinished }, { "bad", im->counts.bad },
         { "headers", im->counts.headers },
     };
 
-    for (size_t k = 0; what && k < sizeof counts / sizeof *counts; k++)
-        if (!strcmp(counts[k].name, what)) return counts[k].n;
-    return -1;
+    *value = 0;
+    if (i < 0 || (size_t)i >= sizeof counts / sizeof *counts) return NULL;
+    *value = counts[i].n;
+    return counts[i].name;
 }
 
 /* ---- importing and exporting --------------------------------------------- */
 
 static int on_reject(void *user, const struct reject *r)
 {
-    const skmt_import *im = user;
+    skmt_import *im = user;
 
-    return im->reject ? im->reject(im->user, r->file, r->line, r->column,
-                                   r->why, r->raw.n ? r->raw.p : "", r->raw.n)
-                      : 0;
+    if (!im->reject) return 0;
+    strbuf_reset(&im->raw);
+    if (r->raw.n) strbuf_add(&im->raw, r->raw.p, r->raw.n);
+    return im->reject(im->user, r->file, r->line, r->column, r->why,
+                      im->raw.data, im->raw.len);
 }
 
 skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,

@@ -1,10 +1,11 @@
-/* skmt_lines.c - the part of include/skmt.h that reads a text file line by
- * line. Decompression and charsets are handled in formats/input.c. */
+/* skmt_lines.c - the part of include/skmt_tools.h that reads a text file line
+ * by line. Decompression and charsets are handled in formats/input.c. */
 #include <stdlib.h>
 
 #include "api/handles.h"
 #include "formats/input.h"
 #include "formats/linescan.h"
+#include "skmt_tools.h"
 
 #define LINE_MAX_MIB 64
 

@@ -18,14 +18,14 @@ static struct service *service_of(skmt_service *s)
 
 /* ---- making a request ---------------------------------------------------- */
 
-skmt_status skmt_request_new(skmt_request **out, const char *text, size_t len,
+skmt_status skmt_request_new(skmt_request **out, const char *text,
                              skmt_error *err)
 {
     struct request *q;
     enum status st;
 
     err_clear(err_of(err));
-    st = request_new(&q, text, len, err_of(err));
+    st = request_new(&q, text, length_of(text), err_of(err));
     *out = (skmt_request *)(void *)q;
     return (skmt_status)st;
 }
@@ -93,7 +93,7 @@ static void call_public(void *user, struct request *q)
     c->fn(c->user, (skmt_request *)(void *)q);
 }
 
-skmt_status skmt_request_set_callback(skmt_request *q, skmt_request_fn *fn,
+skmt_status skmt_request_on_answer(skmt_request *q, skmt_request_fn *fn,
                                       void *user, skmt_error *err)
 {
     struct public_callback *c;
@@ -175,6 +175,7 @@ const char *skmt_service_stat(skmt_service *s, int i, int64_t *value)
 
     if (i < BATCH_STATS) return batch_stat(&st.work, i, value);
     i -= BATCH_STATS;
+    *value = 0;
     if (i >= (int)(sizeof names / sizeof *names)) return NULL;
     *value = (int64_t)values[i];
     return names[i];

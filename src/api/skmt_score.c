@@ -1,5 +1,5 @@
-/* skmt_score.c - the part of include/skmt.h that scores translations. It stores
- * the counts of each line; the metrics themselves are in metrics/.
+/* skmt_score.c - the part of include/skmt_tools.h that scores translations. It
+ * stores the counts of each line; the metrics themselves are in metrics/.
  *
  * Invariants of a skmt_score:
  *   - rows has n rows of width numbers; a row is the hash of the reference and
@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "metrics/bootstrap.h"
 #include "metrics/metric.h"
+#include "skmt_tools.h"
 #include "text/utf8.h"
 
 #define METRICS_MAX 8

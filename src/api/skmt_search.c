@@ -3,14 +3,16 @@
 #include <stdlib.h>
 
 #include "api/public_pair.h"
+#include "api/sized.h"
 #include "api/tm_handle.h"
 #include "engine/pairfinder.h"
 #include "text/utf8.h"
 #include "tm/similar.h"
 
 struct public_match {
-    skmt_match m;
-    struct strbuf text;         /* the strings of m.pair */
+    skmt_match m;               /* points to `pair` */
+    skmt_pair pair;
+    struct strbuf text;         /* the strings of the pair */
     struct stretches edits;     /* differences from the query */
     bool compared;              /* edits is set; it is computed when it is
                                    first needed */
@@ -18,38 +20,31 @@ struct public_match {
 
 struct skmt_matches {
     char *query;
-    size_t query_len;
     struct public_match *at;
     size_t n;
 };
 
-static enum status skmt_search_check_text(const char *text, size_t len,
-                                          struct err *e)
+static enum status skmt_search_check_text(struct str text, struct err *e)
 {
     size_t good;
 
-    if (!text && len)
-        return err_set(e, ST_ARGUMENT, "the text is NULL");
-    good = len ? utf8_check(text, len) : 0;
-    if (good == len) return ST_OK;
+    if (!text.p) return err_set(e, ST_ARGUMENT, "the text is NULL");
+    good = utf8_check(text.p, text.n);
+    if (good == text.n) return ST_OK;
     return err_set(e, ST_TEXT, "the text is not valid UTF-8: byte %zu is "
-                   "0x%02X", good, (unsigned char)text[good]);
+                   "0x%02X", good, (unsigned char)text.p[good]);
 }
 
-static enum status matches_new(skmt_matches **out, const char *text,
-                               size_t len, size_t n, struct err *e)
+static enum status matches_new(skmt_matches **out, const char *text, size_t n,
+                               struct err *e)
 {
     skmt_matches *m = calloc(1, sizeof *m);
 
     *out = m;
     if (!m) return err_nomem(e, "matches");
-    m->query = malloc(len + 1);
+    m->query = strdup(text);
     m->at = calloc(n ? n : 1, sizeof *m->at);
-    if (!m->query || !m->at) return err_nomem(e, "matches");
-    if (len) memcpy(m->query, text, len);
-    m->query[len] = 0;
-    m->query_len = len;
-    return ST_OK;
+    return m->query && m->at ? ST_OK : err_nomem(e, "matches");
 }
 
 struct match_reading { const struct matches *from; skmt_matches *to; };
@@ -64,10 +59,11 @@ static enum status take_match(void *user, size_t i,
     if (!p->found) return ST_OK;
     r->to->n++;
     strbuf_init(&it->text, 0);
+    it->m.pair = &it->pair;
     it->m.similarity = r->from->at[i].similarity;
     it->m.score = r->from->at[i].score;
     it->m.occurrences = p->occurrences;
-    return public_pair(&it->text, &p->pair, p->memory, &it->m.pair, e);
+    return public_pair(&it->text, &p->pair, p->memory, &it->pair, e);
 }
 
 static enum status skmt_search_take_matches(skmt_tm *tm,
@@ -86,7 +82,7 @@ static enum status skmt_search_take_matches(skmt_tm *tm,
     return st;
 }
 
-skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
+skmt_status skmt_tm_search(skmt_tm *tm, const char *text,
                            const skmt_options *options,
                            const skmt_model *model, skmt_matches **out,
                            skmt_error *err)
@@ -100,13 +96,13 @@ skmt_status skmt_tm_search(skmt_tm *tm, const char *text, size_t len,
 
     *out = NULL;
     err_clear(e);
-    st = skmt_search_check_text(text, len, e);
+    st = skmt_search_check_text(str_of(text), e);
     if (!st) st = make_retrieve_query(&o, model ? engine_of(model) : NULL,
                                       options_matches(&o), &q, e);
     if (!st && !tm->retriever) st = retriever_new(&tm->retriever, e);
-    if (!st) st = retrieve(tm->retriever, tmfile_source(tm->f),
-                           (struct str){ text, len }, &q, &found, e);
-    if (!st) st = matches_new(&m, text, len, found.n, e);
+    if (!st) st = retrieve(tm->retriever, tmfile_source(tm->f), str_of(text),
+                           &q, &found, e);
+    if (!st) st = matches_new(&m, text, found.n, e);
     if (!st) st = skmt_search_take_matches(tm, &found, m, e);
     matches_release(&found);
     if (st) skmt_matches_free(m);
@@ -127,8 +123,8 @@ void skmt_matches_get(const skmt_matches *m, int i, skmt_match *out)
 {
     const struct public_match *match = match_at(m, i);
 
-    *out = match ? match->m : (skmt_match){ 0 };
-    if (!match) public_pair_empty(&out->pair);
+    sized_put(SIZED_skmt_match, out, match ? &match->m : &(skmt_match){
+        .pair = public_pair_none() }, NULL);
 }
 
 int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
@@ -143,9 +139,8 @@ int skmt_matches_edit(const skmt_matches *m, int i, int k, char *kind,
     *begin = *end = 0;
     if (!match) return 0;
     if (!match->compared)
-        match->compared = !differences(str_of(match->m.pair.source),
-                                       (struct str){ m->query, m->query_len },
-                                       &match->edits, NULL);
+        match->compared = !differences(str_of(match->pair.source),
+                                       str_of(m->query), &match->edits, NULL);
     if (!match->compared || k < 0 || (size_t)k >= match->edits.n) return 0;
     s = &match->edits.at[k];
     *kind = kinds[s->kind];

@@ -2,6 +2,7 @@
  * memory and explains how pairs influenced a result. */
 #include <stdlib.h>
 
+#include "api/sized.h"
 #include "api/tm_handle.h"
 #include "base/invariant.h"
 #include "engine/session.h"
@@ -21,9 +22,9 @@ skmt_status skmt_keys_new(skmt_keys **out, const skmt_model *model,
     *out = NULL;
     err_clear(err_of(err));
     if (!k) return (skmt_status)err_nomem(err_of(err), "key cache");
-    k->en = engine_of(model);
+    k->en = engine_hold(engine_of(model));
     st = shared_keys_new(&k->k, k->en, &o, file, err_of(err));
-    if (st) free(k);
+    if (st) skmt_keys_free(k);
     else *out = k;
     return (skmt_status)st;
 }
@@ -32,6 +33,7 @@ void skmt_keys_free(skmt_keys *keys)
 {
     if (!keys) return;
     shared_keys_free(keys->k);
+    engine_close(keys->en);
     free(keys);
 }
 
@@ -43,6 +45,7 @@ const char *skmt_keys_stat(skmt_keys *keys, int i, int64_t *value)
     };
     const struct key_cache_stats *s = &keys->stats;
 
+    *value = 0;
     if (i < 0 || i >= (int)(sizeof names / sizeof *names)) return NULL;
     if (i == 0 && key_cache_stats(keys->k->cache, &keys->stats, NULL))
         keys->stats = (struct key_cache_stats){ 0 };
@@ -113,39 +116,53 @@ skmt_status skmt_stream_use(skmt_stream *s, skmt_tm *tm, skmt_keys *keys,
     return (skmt_status)stream_set_memory(s->s, &m, err_of(err));
 }
 
+/* Convert and check element i of an array of the caller, whose elements have
+ * the size of the first. */
+static enum status similar_pair_of(const skmt_similar *pairs, int i,
+                                   struct similar_pair *out, struct err *e)
+{
+    size_t size = sized_size(pairs);
+    const char *at = (const char *)pairs + (size_t)i * size;
+    skmt_similar p;
+    enum status st = sized_get(SIZED_skmt_similar, &p, at, e);
+
+    if (st) return st;
+    if (p.size != size)
+        return err_set(e, ST_ARGUMENT, "the size of pair %d is %zu, and that "
+                       "of the first one is %zu", i + 1, p.size, size);
+    *out = (struct similar_pair){ str_of(p.source), str_of(p.target),
+                                  p.similarity };
+    if (utf8_check(out->source.p, out->source.n) == out->source.n &&
+        utf8_check(out->target.p, out->target.n) == out->target.n)
+        return ST_OK;
+    return err_set(e, ST_TEXT, "pair %d is not valid UTF-8", i + 1);
+}
+
 enum status similar_pairs_of(const skmt_similar *pairs, int n,
                              struct similar_pair **out, struct err *e)
 {
-    struct similar_pair *p = calloc(n > 0 ? (size_t)n : 1, sizeof *p);
+    struct similar_pair *p;
+    enum status st = ST_OK;
 
-    *out = p;
-    if (!p) return err_nomem(e, "pairs");
-    if (n < 0) {
-        free(p);
-        *out = NULL;
+    *out = NULL;
+    if (n < 0)
         return err_set(e, ST_ARGUMENT, "the number of pairs is negative: %d",
                        n);
-    }
-    for (int i = 0; i < n; i++) {
-        p[i] = (struct similar_pair){ str_of(pairs[i].source),
-                                      str_of(pairs[i].target),
-                                      pairs[i].similarity };
-        if (utf8_check(p[i].source.p, p[i].source.n) == p[i].source.n &&
-            utf8_check(p[i].target.p, p[i].target.n) == p[i].target.n)
-            continue;
-        free(p);
-        *out = NULL;
-        return err_set(e, ST_TEXT, "pair %d is not valid UTF-8", i + 1);
-    }
-    return ST_OK;
+    p = calloc(n ? (size_t)n : 1, sizeof *p);
+    if (!p) return err_nomem(e, "pairs");
+    for (int i = 0; i < n && !st; i++)
+        st = similar_pair_of(pairs, i, &p[i], e);
+    if (st) free(p);
+    else *out = p;
+    return st;
 }
 
 skmt_status skmt_session_translate_with(
-    skmt_session *s, const char *text, size_t len, const char *prefix,
+    skmt_session *s, const char *text, const char *prefix,
     const skmt_similar *pairs, int n, skmt_result **out, skmt_error *err)
 {
-    struct session_text t = { .text = text, .len = len, .prefix = prefix,
-                              .n_given = n };
+    struct session_text t = { .text = text, .len = length_of(text),
+                              .prefix = prefix, .n_given = n };
     struct similar_pair *given;
     enum status st;
 
@@ -160,7 +177,7 @@ skmt_status skmt_session_translate_with(
     return (skmt_status)st;
 }
 
-skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
+skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
                                   const char *prefix,
                                   const skmt_similar *pairs, int n,
                                   skmt_error *err)
@@ -171,7 +188,8 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text, size_t len,
     err_clear(err_of(err));
     st = similar_pairs_of(pairs, n, &given, err_of(err));
     if (st) return (skmt_status)st;
-    st = stream_push_with(s->s, text, len, prefix, given, n, err_of(err));
+    st = stream_push_with(s->s, text, length_of(text), prefix, given, n,
+                          err_of(err));
     free(given);
     return (skmt_status)st;
 }
@@ -194,16 +212,20 @@ int skmt_result_pairs(const skmt_result *r, int seg)
 }
 
 void skmt_result_pair(const skmt_result *r, int seg, int i,
-                      skmt_steering *out)
+                      skmt_found_pair *out)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);
-    struct pair_report p;
+    skmt_found_pair pair = { .source = "", .target = "", .memory = "" };
 
-    *out = (skmt_steering){ .source = "", .target = "", .memory = "" };
-    if (i < 0 || i >= skmt_result_pairs(r, seg)) return;
-    p = pairset_report(s->pairset, i);
-    *out = (skmt_steering){ p.source, p.target, p.memory, p.pair,
-                            p.similarity, s->stored && !i };
+    if (i >= 0 && i < skmt_result_pairs(r, seg)) {
+        struct pair_report p = pairset_report(s->pairset, i);
+
+        pair = (skmt_found_pair){ .source = p.source, .target = p.target,
+                                  .memory = p.memory, .id = p.pair,
+                                  .similarity = p.similarity,
+                                  .exact = s->stored && !i };
+    }
+    sized_put(SIZED_skmt_found_pair, out, &pair, NULL);
 }
 
 /* Return why a token of a translation was chosen; all zeros if nothing was
@@ -223,8 +245,8 @@ static struct explanation explanation_at(const skmt_result *r, int hyp,
     return s->job->mixer->ops->explanation(s->job->mixer, hyp, i);
 }
 
-double skmt_result_trust(const skmt_result *r, int hyp, int seg, int i,
-                         int *votes)
+double skmt_result_weight(const skmt_result *r, int hyp, int seg, int i,
+                          int *votes)
 {
     struct explanation why = explanation_at(r, hyp, seg, i);
 
@@ -238,14 +260,18 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
     const struct engine *en =
         ((const struct result *)(const void *)r)->engine;
     struct explanation why = explanation_at(r, hyp, seg, i);
-    const struct vote *v;
+    skmt_vote found = { .pair = -1, .position = -1, .id = -1, .text = "" };
 
-    *out = (skmt_vote){ .pair = -1, .position = -1, .id = -1, .text = "" };
-    if (vote < 0 || vote >= why.n) return;
-    v = &why.votes[vote];
-    assert(v->pair >= 0 && v->pair < skmt_result_pairs(r, seg));
-    *out = (skmt_vote){ v->pair, v->pos, v->token, en->piece_text[v->token],
-                        (double)v->distance, (double)v->share };
+    if (vote >= 0 && vote < why.n) {
+        const struct vote *v = &why.votes[vote];
+
+        assert(v->pair >= 0 && v->pair < skmt_result_pairs(r, seg));
+        found = (skmt_vote){ .pair = v->pair, .position = v->pos,
+                             .id = v->token, .text = en->piece_text[v->token],
+                             .distance = (double)v->distance,
+                             .share = (double)v->share };
+    }
+    sized_put(SIZED_skmt_vote, out, &found, NULL);
 }
 
 int skmt_result_passes(const skmt_result *r, int seg)
@@ -262,6 +288,7 @@ const char *batch_stat(const struct batch_counts *c, int i, int64_t *value)
     const uint64_t values[BATCH_STATS] = { c->passes, c->rows, c->steps,
                                            c->drafted, c->drafts_used };
 
+    *value = 0;
     if (i < 0 || i >= BATCH_STATS) return NULL;
     *value = (int64_t)values[i];
     return names[i];
@@ -276,7 +303,15 @@ const char *skmt_session_stat(skmt_session *s, int i, int64_t *value)
 
 const char *skmt_stream_stat(skmt_stream *s, int i, int64_t *value)
 {
+    static const char *const names[] = { "texts", "sentences", "tokens" };
     struct batch_counts c = stream_work(s->s);
+    uint64_t n[3];
 
-    return batch_stat(&c, i, value);
+    if (i < BATCH_STATS) return batch_stat(&c, i, value);
+    i -= BATCH_STATS;
+    *value = 0;
+    if (i >= (int)(sizeof names / sizeof *names)) return NULL;
+    stream_counts(s->s, &n[0], &n[1], &n[2]);
+    *value = (int64_t)n[i];
+    return names[i];
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/public_pair.h"
+#include "api/sized.h"
 #include "api/tm_handle.h"
 #include "pair/tags.h"
 #include "tm/recover.h"
@@ -51,12 +52,12 @@ void skmt_tm_close(skmt_tm *tm)
     free(tm);
 }
 
-void skmt_tm_relaxed(skmt_tm *tm, int relaxed)
+void skmt_tm_set_relaxed(skmt_tm *tm, int relaxed)
 {
     tmfile_relaxed(tm->f, relaxed != 0);
 }
 
-void skmt_tm_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
+void skmt_tm_on_progress(skmt_tm *tm, skmt_tm_progress_fn *fn, void *user)
 {
     tmfile_set_progress(tm->f, fn, user);
 }
@@ -84,13 +85,15 @@ skmt_status skmt_tm_count(skmt_tm *tm, int *n, skmt_error *err)
 skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
                              skmt_error *err)
 {
+    static const skmt_tm_info none = { .name = "", .source_lang = "",
+                                       .target_lang = "" };
     struct memory_counts c;
     const struct memory_info *m;
     enum status st;
 
-    *out = (skmt_tm_info){ .name = "", .source_lang = "", .target_lang = "" };
     err_clear(err_of(err));
-    st = list_memories(tm, err_of(err));
+    st = sized_put(SIZED_skmt_tm_info, out, &none, err_of(err));
+    if (!st) st = list_memories(tm, err_of(err));
     if (!st && (i < 0 || (size_t)i >= tm->n_list))
         st = err_set(err_of(err), ST_ARGUMENT, "there is no memory number %d; "
                      "the file has %zu", i, tm->n_list);
@@ -98,24 +101,25 @@ skmt_status skmt_tm_get_info(skmt_tm *tm, int i, skmt_tm_info *out,
         st = tmfile_counts(tm->f, tm->list[i].id, &c, err_of(err));
     if (st) return (skmt_status)st;
     m = &tm->list[i];
-    *out = (skmt_tm_info){
+    sized_put(SIZED_skmt_tm_info, out, &(skmt_tm_info){
         .name = m->name, .source_lang = m->source_lang,
         .target_lang = m->target_lang, .priority = m->priority,
         .keep_duplicates = m->keep_duplicates, .created = m->created,
         .pairs = c.pairs, .texts = c.texts, .source_bytes = c.source_bytes,
-        .target_bytes = c.target_bytes };
+        .target_bytes = c.target_bytes }, NULL);
     return SKMT_OK;
 }
 
 skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
                               skmt_error *err)
 {
+    skmt_tm_state state = {
+        .identity = source_identity(tmfile_source(tm->f)) };
     enum status st;
 
     err_clear(err_of(err));
-    *out = (skmt_tm_state){
-        .identity = source_identity(tmfile_source(tm->f)) };
-    st = list_memories(tm, err_of(err));
+    st = sized_put(SIZED_skmt_tm_state, out, &state, err_of(err));
+    if (!st) st = list_memories(tm, err_of(err));
     for (size_t i = 0; !st && i < tm->n_list; i++) {
         struct memory_counts c = { 0 };
         int64_t change = 0;
@@ -124,10 +128,11 @@ skmt_status skmt_tm_get_state(skmt_tm *tm, skmt_tm_state *out,
         if (!st)
             st = tmfile_last_change(tm->f, tm->list[i].id, &change,
                                     err_of(err));
-        out->pairs += c.pairs;
-        out->texts += c.texts;
-        if (change > out->last_change) out->last_change = change;
+        state.pairs += c.pairs;
+        state.texts += c.texts;
+        if (change > state.last_change) state.last_change = change;
     }
+    sized_put(SIZED_skmt_tm_state, out, &state, NULL);
     return (skmt_status)st;
 }
 
@@ -144,17 +149,19 @@ skmt_status skmt_tm_create(skmt_tm *tm, const skmt_tm_info *settings,
 {
     struct err *e = err_of(err);
     struct memory_info m = { 0 };
+    skmt_tm_info s;
     enum status st;
 
     err_clear(e);
-    m.priority = settings->priority;
-    m.keep_duplicates = settings->keep_duplicates != 0;
-    st = copy_text(m.name, sizeof m.name, "a memory's name", settings->name,
-                   e);
+    st = sized_get(SIZED_skmt_tm_info, &s, settings, e);
+    if (st) return (skmt_status)st;
+    m.priority = s.priority;
+    m.keep_duplicates = s.keep_duplicates != 0;
+    st = copy_text(m.name, sizeof m.name, "a memory's name", s.name, e);
     if (!st) st = copy_text(m.source_lang, sizeof m.source_lang,
-                            "the source language", settings->source_lang, e);
+                            "the source language", s.source_lang, e);
     if (!st) st = copy_text(m.target_lang, sizeof m.target_lang,
-                            "the target language", settings->target_lang, e);
+                            "the target language", s.target_lang, e);
     if (!st) st = tmfile_create(tm->f, &m, e);
     return (skmt_status)st;
 }
@@ -264,10 +271,12 @@ skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
     struct err *e = err_of(err);
     int64_t new_id = 0;
     struct unit u;
+    skmt_pair p;
     enum status st;
 
     err_clear(e);
-    st = fill_unit(tm, pair, &u, e);
+    st = sized_get(SIZED_skmt_pair, &p, pair, e);
+    if (!st) st = fill_unit(tm, &p, &u, e);
     if (!st) st = tmfile_add(tm->f, memory, &u, &new_id, e);
     if (!st && id) *id = new_id;
     return (skmt_status)st;
@@ -276,7 +285,8 @@ skmt_status skmt_tm_add_pair(skmt_tm *tm, const char *memory,
 skmt_status skmt_tm_add(skmt_tm *tm, const char *memory, const char *source,
                         const char *target, int64_t *id, skmt_error *err)
 {
-    skmt_pair pair = { .source = source, .target = target };
+    skmt_pair pair = { .size = sizeof pair, .source = source,
+                       .target = target };
 
     return skmt_tm_add_pair(tm, memory, &pair, id, err);
 }
@@ -379,17 +389,20 @@ skmt_status skmt_tm_get(skmt_tm *tm, int64_t id, skmt_pair *out,
 {
     static const struct memory_info none;
     const struct memory_info *m = &none;
+    skmt_pair pair;
     struct pair p;
     enum status st;
 
-    public_pair_empty(out);
     err_clear(err_of(err));
-    st = list_memories(tm, err_of(err));
+    st = sized_put(SIZED_skmt_pair, out, public_pair_none(), err_of(err));
+    if (!st) st = list_memories(tm, err_of(err));
     if (!st) st = tmfile_get(tm->f, id, &p, err_of(err));
     if (st) return (skmt_status)st;
     for (size_t i = 0; i < tm->n_list; i++)
         if (tm->list[i].id == p.memory) m = &tm->list[i];
-    return (skmt_status)public_pair(&tm->text, &p, m, out, err_of(err));
+    st = public_pair(&tm->text, &p, m, &pair, err_of(err));
+    if (!st) sized_put(SIZED_skmt_pair, out, &pair, NULL);
+    return (skmt_status)st;
 }
 
 /* ---- all pairs ----------------------------------------------------------- */
@@ -423,15 +436,17 @@ skmt_status skmt_tm_cursor_next(skmt_tm_cursor *c, skmt_pair *out, int *found,
                                 skmt_error *err)
 {
     bool exists = false;
+    skmt_pair pair;
     struct pair p;
     enum status st;
 
-    public_pair_empty(out);
     err_clear(err_of(err));
-    st = pair_cursor_next(c->c, &p, &exists, err_of(err));
+    st = sized_put(SIZED_skmt_pair, out, public_pair_none(), err_of(err));
+    if (!st) st = pair_cursor_next(c->c, &p, &exists, err_of(err));
     if (!st && exists)
-        st = public_pair(&c->text, &p, &c->memory, out, err_of(err));
+        st = public_pair(&c->text, &p, &c->memory, &pair, err_of(err));
     *found = !st && exists;
+    if (*found) sized_put(SIZED_skmt_pair, out, &pair, NULL);
     return (skmt_status)st;
 }
 
@@ -473,6 +488,7 @@ skmt_status skmt_tm_recover(const char *old_path, const char *new_path,
                             skmt_tm_progress_fn *fn, void *user,
                             skmt_recovery *out, skmt_error *err)
 {
+    static const skmt_recovery none = { 0 };
     struct recovery found = { 0 };
     enum status st;
 
@@ -480,9 +496,13 @@ skmt_status skmt_tm_recover(const char *old_path, const char *new_path,
     if (!old_path || !new_path)
         return (skmt_status)err_set(err_of(err), ST_ARGUMENT,
                                     "the name of the memory file is missing");
+    if (out && (st = sized_put(SIZED_skmt_recovery, out, &none, err_of(err))))
+        return (skmt_status)st;
     st = tm_recover(old_path, new_path, fn, user, &found, err_of(err));
     if (out)
-        *out = (skmt_recovery){ found.pairs, found.doubtful, found.lost };
+        sized_put(SIZED_skmt_recovery, out, &(skmt_recovery){
+            .pairs = found.pairs, .doubtful = found.doubtful,
+            .lost = found.lost }, NULL);
     return (skmt_status)st;
 }
 

@@ -1,8 +1,9 @@
-/* skmt_words.c - the part of include/skmt.h that computes word accuracy by
- * frequency. The counting is done in metrics/wordfreq.c. */
+/* skmt_words.c - the part of include/skmt_tools.h that computes the accuracy of
+ * words by frequency. The counting is done in metrics/wordfreq.c. */
 #include <stdlib.h>
 
 #include "api/handles.h"
+#include "api/sized.h"
 #include "metrics/wordfreq.h"
 #include "text/utf8.h"
 
@@ -73,12 +74,15 @@ skmt_status skmt_words_add(skmt_words *w, const char *hyp, size_t hyp_len,
 int skmt_words_get(const skmt_words *w, int i, skmt_words_info *out)
 {
     struct wordfreq_figure f;
+    skmt_words_info info;
 
     if (i < 0 || i >= WORDFREQ_BUCKETS) return 0;
     wordfreq_get(&w->w, i, &f);
-    *out = (skmt_words_info){ f.frequency, f.n.matched, f.n.hyp, f.n.ref,
-                              f.precision, f.recall, f.f1 };
-    return 1;
+    info = (skmt_words_info){
+        .frequency = f.frequency, .matched = f.n.matched, .hyp_words = f.n.hyp,
+        .ref_words = f.n.ref, .precision = f.precision, .recall = f.recall,
+        .f1 = f.f1 };
+    return !sized_put(SIZED_skmt_words_info, out, &info, NULL);
 }
 
 const char *skmt_words_signature(void)

@@ -39,6 +39,7 @@ void err_clear(struct err *e)
     if (!e) return;
     e->status = ST_OK;
     e->msg[0] = '\0';
+    memset(e->reserved, 0, sizeof e->reserved);
 }
 
 const char *status_text(enum status st)

@@ -33,6 +33,7 @@ enum status {
 struct err {
     enum status status;
     char msg[500];
+    int reserved[2];            /* makes it as large as skmt_error */
 };
 
 /* Fill in e (which may be NULL) and return st, so that reporting a failure

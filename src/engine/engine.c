@@ -122,16 +122,28 @@ static enum status list_pieces(struct engine *en, struct err *e)
     return ST_OK;
 }
 
-enum status engine_open(struct engine **out, const char *path, struct err *e)
+static enum status open_backend(struct engine *en, enum device device,
+                                struct err *e)
+{
+    switch (device) {
+    case DEVICE_CPU: return cpu_backend_new(&en->backend, en->net, e);
+    }
+    return err_set(e, ST_ARGUMENT, "device: there is no device %d",
+                   (int)device);
+}
+
+enum status engine_open_with(struct engine **out, const char *path,
+                             const struct options *o, struct err *e)
 {
     struct engine *en = calloc(1, sizeof *en);
     enum status st;
 
     *out = NULL;
     if (!en) return err_nomem(e, "model");
+    atomic_init(&en->holders, 1);
     st = weights_open(&en->w, path, e);
     if (!st) st = net_open(&en->net, en->w, NULL, e);
-    if (!st) st = cpu_backend_new(&en->backend, en->net, e);
+    if (!st) st = open_backend(en, (enum device)o->device, e);
     if (!st) st = list_pieces(en, e);
     if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
         st = err_nomem(e, "model");
@@ -144,9 +156,26 @@ enum status engine_open(struct engine **out, const char *path, struct err *e)
     return ST_OK;
 }
 
-void engine_close(struct engine *en)
+enum status engine_open(struct engine **out, const char *path, struct err *e)
 {
-    if (!en) return;
+    struct options o;
+
+    options_defaults(&o);
+    return engine_open_with(out, path, &o, e);
+}
+
+const struct engine *engine_hold(const struct engine *en)
+{
+    atomic_fetch_add(&((struct engine *)(uintptr_t)en)->holders, 1);
+    return en;
+}
+
+void engine_close(const struct engine *const_en)
+{
+    struct engine *en = (struct engine *)(uintptr_t)const_en;
+
+    if (!en || atomic_fetch_sub(&en->holders, 1) > 1) return;
+    assert(!en->holders);
     backend_close(en->backend);
     net_close(en->net);
     weights_close(en->w);

@@ -1,7 +1,10 @@
 /* engine.h - a model opened for translation. It never changes after
- * engine_open, so any number of sessions and streams may share it. */
+ * engine_open, so any number of sessions and streams may share it. What uses
+ * the model for longer than a call holds it. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
+
+#include <stdatomic.h>
 
 #include "base/err.h"
 #include "engine/options.h"
@@ -12,6 +15,7 @@
 struct fact { char name[24]; char value[128]; };
 
 struct engine {
+    atomic_int holders;
     struct weights *w;
     struct net *net;
     struct backend *backend;    /* runs the model */
@@ -21,8 +25,15 @@ struct engine {
     char *piece_block;          /* the memory of piece_text */
 };
 
+/* Open a model as the options of open.def say. There is one holder then. */
+enum status engine_open_with(struct engine **out, const char *path,
+                             const struct options *o, struct err *e);
+/* The same with the defaults. */
 enum status engine_open(struct engine **out, const char *path, struct err *e);
-void engine_close(struct engine *en);           /* NULL is fine */
+/* Add a holder. Returns en. */
+const struct engine *engine_hold(const struct engine *en);
+/* Remove a holder; the last one frees the model. NULL is fine. */
+void engine_close(const struct engine *en);
 
 /* The longest sentence, in pieces without special tokens, under these
  * options. Longer ones are cut. */

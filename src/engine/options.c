@@ -1,6 +1,6 @@
 /* options.c - the table of all options, the parser of their values, and the
  * defaults that depend on the preset. The options are listed in options.def,
- * steer.def and retrieval.def. */
+ * steer.def, retrieval.def and open.def. */
 #include "engine/options.h"
 
 #include <errno.h>
@@ -45,6 +45,7 @@ static const struct option all_options[] = {
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
+#include "engine/open.def"
 #undef INT
 #undef REAL
 #undef FLAG
@@ -55,7 +56,7 @@ static const struct option all_options[] = {
 enum { N_OPTIONS = sizeof all_options / sizeof *all_options };
 
 /* The table has N_TRANSLATION options of translating first, then N_STEERING of
- * steering, then those of searching. */
+ * steering, N_SEARCH of searching, and those of opening a model. */
 enum {
 #define INT(field, name, def, low, high, help) + 1
 #define REAL(field, name, def, low, high, help) + 1
@@ -67,6 +68,8 @@ enum {
 #include "engine/options.def"
     , N_STEERING = 0
 #include "engine/steer.def"
+    , N_SEARCH = 0
+#include "engine/retrieval.def"
 #undef INT
 #undef REAL
 #undef FLAG
@@ -87,6 +90,7 @@ void options_defaults(struct options *o)
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
+#include "engine/open.def"
 #undef INT
 #undef REAL
 #undef FLAG
@@ -315,20 +319,19 @@ static bool describe(int i, int from, int n, struct option_info *out)
     return true;
 }
 
-bool option_describe(int i, struct option_info *out)
+bool option_describe(enum option_group group, int i, struct option_info *out)
 {
-    return describe(i, 0, N_TRANSLATION, out);
-}
+    enum { BEFORE_SEARCH = N_TRANSLATION + N_STEERING };
+    static const struct { int from, n; } groups[] = {
+        [OPTIONS_TRANSLATE] = { 0, N_TRANSLATION },
+        [OPTIONS_STEER] = { N_TRANSLATION, N_STEERING },
+        [OPTIONS_SEARCH] = { BEFORE_SEARCH, N_SEARCH },
+        [OPTIONS_MODEL] = { BEFORE_SEARCH + N_SEARCH,
+                            N_OPTIONS - BEFORE_SEARCH - N_SEARCH },
+    };
 
-bool steer_option_describe(int i, struct option_info *out)
-{
-    return describe(i, N_TRANSLATION, N_STEERING, out);
-}
-
-bool search_option_describe(int i, struct option_info *out)
-{
-    return describe(i, N_TRANSLATION + N_STEERING,
-                    N_OPTIONS - N_TRANSLATION - N_STEERING, out);
+    if ((unsigned)group >= sizeof groups / sizeof *groups) return false;
+    return describe(i, groups[group].from, groups[group].n, out);
 }
 
 /* ---- presets ------------------------------------------------------------- */

@@ -1,9 +1,9 @@
-/* options.h - all options of translating, of steering by a memory and of
- * searching a memory, as one struct whose fields are set by name.
+/* options.h - all options of translating, of steering by a memory, of searching
+ * a memory and of opening a model, as one struct whose fields are set by name.
  *
- * options.def, steer.def and retrieval.def list them; the struct and the parser
- * are generated from these lists. A struct options is plain data and may be
- * copied. */
+ * options.def, steer.def, retrieval.def and open.def list them; the struct and
+ * the parser are generated from these lists. A struct options is plain data and
+ * may be copied. */
 #ifndef ENGINE_OPTIONS_H
 #define ENGINE_OPTIONS_H
 
@@ -45,6 +45,9 @@ enum eos_mode { EOS_MODES(ENUM_CONSTANT) };
     X(EXACT_STEER, "steer")
 enum exact_mode { EXACT_MODES(ENUM_CONSTANT) };
 
+#define DEVICES(X) X(DEVICE_CPU, "cpu")
+enum device { DEVICES(ENUM_CONSTANT) };
+
 /* The largest value of option beam. */
 enum { MAX_BEAM = 64 };
 
@@ -62,6 +65,7 @@ struct options {
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
+#include "engine/open.def"
 #undef INT
 #undef REAL
 #undef FLAG
@@ -86,11 +90,13 @@ enum status options_set(struct options *o, const char *name,
  * no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
                  int size);
-/* Describe option i of translating, of steering, or of searching. Returns false
- * after the last one. */
-bool option_describe(int i, struct option_info *out);
-bool steer_option_describe(int i, struct option_info *out);
-bool search_option_describe(int i, struct option_info *out);
+/* The lists that the options come from: options.def, steer.def, retrieval.def
+ * and open.def. */
+enum option_group {
+    OPTIONS_TRANSLATE, OPTIONS_STEER, OPTIONS_SEARCH, OPTIONS_MODEL
+};
+/* Describe option i of a group. Returns false after the last one. */
+bool option_describe(enum option_group group, int i, struct option_info *out);
 
 /* The values that are used: the value that was set, or the default of the
  * preset. Other code must call these functions and not read the fields. */

@@ -14,9 +14,11 @@
 enum status request_new(struct request **out, const char *text, size_t len,
                         struct err *e)
 {
-    struct request *q = calloc(1, sizeof *q);
+    struct request *q;
 
     *out = NULL;
+    if (!text) return err_set(e, ST_ARGUMENT, "the text is NULL");
+    q = calloc(1, sizeof *q);
     if (!q) return err_nomem(e, "a text");
     q->len = len;
     q->deadline = INFINITY;
@@ -25,12 +27,12 @@ enum status request_new(struct request **out, const char *text, size_t len,
     atomic_init(&q->ready, false);
     atomic_init(&q->workers, NULL);
     clock_cond_init(&q->answered);
-    if (text) q->text = malloc(len + 1);
-    if (text && !q->text) {
+    q->text = malloc(len + 1);
+    if (!q->text) {
         request_drop(q);
         return err_nomem(e, "a text");
     }
-    if (len && text) memcpy(q->text, text, len);
+    memcpy(q->text, text, len);
     *out = q;
     return ST_OK;
 }

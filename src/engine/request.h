@@ -86,7 +86,8 @@ struct request {
     struct err err;
 };
 
-/* The text is copied. */
+/* The text is copied. It has no NUL bytes. Fails with ST_ARGUMENT if it is
+ * NULL. */
 enum status request_new(struct request **out, const char *text, size_t len,
                         struct err *e);
 /* Give the request up. It is canceled if it has been submitted and has no

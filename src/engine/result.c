@@ -31,11 +31,9 @@ static enum status result_take_text(struct result *r, const struct options *o,
                                     const char *text, size_t len, struct err *e)
 {
     size_t bad = utf8_check(text, len);
-    const void *nul = memchr(text, '\0', len);
     struct strbuf sb;
 
-    if (nul && (size_t)((const char *)nul - text) < bad)
-        bad = (size_t)((const char *)nul - text);
+    assert(!memchr(text, '\0', len));
     if (bad < len && o->invalid == INVALID_ERROR)
         return err_set(e, ST_TEXT, "byte %zu is not valid UTF-8 (0x%02X)",
                        bad + 1, (unsigned char)text[bad]);
@@ -45,8 +43,6 @@ static enum status result_take_text(struct result *r, const struct options *o,
         strbuf_release(&sb);
         return err_nomem(e, "a text");
     }
-    for (size_t i = 0; i < sb.len; i++)
-        if (!sb.data[i]) sb.data[i] = ' ';      /* NUL becomes a space */
     r->source_len = sb.len;
     r->source = strbuf_take(&sb);
     return r->source ? ST_OK : err_nomem(e, "a text");
@@ -199,13 +195,11 @@ enum status result_prepare(struct result **out, const struct engine *en,
     c.ids = malloc((size_t)c.max_source * sizeof *c.ids);
     if (!c.r || !c.ids) {
         st = err_nomem(e, "a text");
-    } else if (!text && len) {
-        st = err_set(e, ST_ARGUMENT, "the text is NULL");
     } else if (len > UINT32_MAX / 4) {
         st = err_set(e, ST_LIMIT, "the text is longer than a gigabyte");
     } else {
-        c.r->engine = en;
-        st = result_take_text(c.r, o, text ? text : "", len, e);
+        c.r->engine = engine_hold(en);
+        st = result_take_text(c.r, o, text, len, e);
         if (!st && prefix) st = prefix_ids(&c, prefix, &pp, &pids, e);
         if (!st) st = result_split_into_sentences(&c, e);
         if (!st) result_update_job_sentences(c.r, 0);
@@ -235,6 +229,9 @@ static enum status write_target(const struct result *r, struct sentence *s,
     st = subword_decode_ends(r->engine->w->subword, h->tokens, (size_t)h->n,
                              &sb, t->ends, e);
     t->len = sb.len;
+    /* A model can produce a NUL, but a C string cannot contain one. */
+    for (size_t k = 0; k < sb.len; k++)
+        if (!sb.data[k]) sb.data[k] = ' ';
     if (!st && !(t->text = strbuf_take(&sb)))
         st = err_nomem(e, "a translation");
     strbuf_release(&sb);
@@ -479,5 +476,6 @@ void result_free(struct result *r)
     free(r->sentences);
     free(r->hyps);
     free(r->source);
+    engine_close(r->engine);
     free(r);
 }

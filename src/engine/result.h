@@ -63,9 +63,9 @@ struct result {
     struct request *request;    /* that it answers, or NULL */
 };
 
-/* Cut a text into sentences and make their jobs. prefix is the forced beginning
- * of the translation, or NULL; a text with a prefix is one sentence. *out is
- * NULL after an error. */
+/* Cut a text without NUL bytes into sentences and make their jobs. prefix is
+ * the forced beginning of the translation, or NULL; a text with a prefix is one
+ * sentence. *out is NULL after an error. */
 enum status result_prepare(struct result **out, const struct engine *en,
                            const struct options *o,
                            const struct search_options *so, const char *text,

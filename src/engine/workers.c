@@ -185,7 +185,7 @@ enum status workers_new(struct workers **out, const struct engine *en,
 
     *out = NULL;
     if (!ws) return err_nomem(e, "workers");
-    ws->engine = en;
+    ws->engine = engine_hold(en);
     ws->limits = *limits;
     ws->n = start ? threads : 1;
     /* Enough to keep all lanes full until the next text is submitted. */
@@ -238,6 +238,7 @@ void workers_drop(struct workers *ws)
     pthread_cond_destroy(&ws->work);
     pthread_cond_destroy(&ws->room);
     pthread_cond_destroy(&ws->quiet);
+    engine_close(ws->engine);
     free(ws);
 }
 

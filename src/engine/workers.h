@@ -33,8 +33,8 @@ struct workers;
 enum workers_mode { WORKERS_WITH_THREADS, WORKERS_WITHOUT_THREADS };
 
 /* Make the workers, and start `threads` threads. Without threads, the products
- * of the one worker are shared among `threads` threads of a pool. en is
- * borrowed. */
+ * of the one worker are shared among `threads` threads of a pool. The
+ * workers hold en. */
 enum status workers_new(struct workers **out, const struct engine *en,
                         const struct batch_limits *limits, int threads,
                         enum workers_mode mode, struct err *e);

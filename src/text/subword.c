@@ -9,6 +9,7 @@
  * text up to covered_to, and their spans ascend. */
 #include "text/subword.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@
 #include "text/utf8.h"
 
 struct subword {
-    struct subword_model model;
+    atomic_int holders;
+    void *bytes;                        /* the model file */
+    struct subword_model model;         /* points into them */
     struct normalizer norm, denorm;     /* denorm applies if it has a map */
 };
 
@@ -37,7 +40,14 @@ enum status subword_open(struct subword **out, const void *model, size_t size,
 
     *out = NULL;
     if (!sw) return err_nomem(e, "the tokenizer");
-    st = subword_model_init(&sw->model, model, size, e);
+    sw->holders = 1;
+    sw->bytes = malloc(size ? size : 1);
+    if (!sw->bytes) {
+        subword_close(sw);
+        return err_nomem(e, "the tokenizer");
+    }
+    if (size) memcpy(sw->bytes, model, size);
+    st = subword_model_init(&sw->model, sw->bytes, size, e);
     if (!st) st = normalizer_init(&sw->norm, &sw->model.norm, e);
     if (!st) st = normalizer_init(&sw->denorm, &sw->model.denorm, e);
     if (st) {
@@ -50,11 +60,29 @@ enum status subword_open(struct subword **out, const void *model, size_t size,
     return ST_OK;
 }
 
-void subword_close(struct subword *sw)
+const struct subword *subword_hold(const struct subword *sw)
 {
-    if (!sw) return;
+    if (sw) atomic_fetch_add(&((struct subword *)(uintptr_t)sw)->holders, 1);
+    return sw;
+}
+
+void subword_close(const struct subword *const_sw)
+{
+    struct subword *sw = (struct subword *)(uintptr_t)const_sw;
+
+    if (!sw || atomic_fetch_sub(&sw->holders, 1) > 1) return;
+    assert(!sw->holders);
     subword_model_release(&sw->model);
+    free(sw->bytes);
     free(sw);
+}
+
+void subword_replace(const struct subword **at, const struct subword *sw)
+{
+    const struct subword *old = *at;
+
+    *at = subword_hold(sw);
+    subword_close(old);
 }
 
 int subword_size(const struct subword *sw)

@@ -3,7 +3,9 @@
  * It reads the .model file that SentencePiece writes (unigram or BPE, byte
  * fallback, with its own normalization map) and gives the same ids as
  * spm_encode. In addition it tells which bytes of the caller's text each piece
- * comes from. A struct subword is immutable and may be shared by threads. */
+ * comes from. A struct subword is immutable and may be shared by threads. It
+ * counts its holders, so that a memory can keep the tokenizer of a model that
+ * was closed. */
 #ifndef TEXT_SUBWORD_H
 #define TEXT_SUBWORD_H
 
@@ -36,10 +38,15 @@ struct pieces {                 /* a growing array */
 };
 void pieces_release(struct pieces *p);
 
-/* The bytes are borrowed and must outlive the subword (a mapped model). */
+/* Read a model, whose bytes are copied. There is one holder then. */
 enum status subword_open(struct subword **out, const void *model, size_t size,
                          struct err *e);
-void subword_close(struct subword *sw);         /* NULL is allowed */
+/* Add a holder. Returns sw, which may be NULL. */
+const struct subword *subword_hold(const struct subword *sw);
+/* Remove a holder; the last one frees the subword. NULL is allowed. */
+void subword_close(const struct subword *sw);
+/* Hold sw instead of *at. Both may be NULL. */
+void subword_replace(const struct subword **at, const struct subword *sw);
 
 int subword_size(const struct subword *sw);     /* ids are 0 .. size-1 */
 /* Returns the text of a piece as stored, with U+2581 for a space. It is not

@@ -45,6 +45,7 @@ enum status index_open(struct index **out, struct store *s, int64_t memory,
     if (!ix) return err_nomem(e, "index");
     ix->s = s;
     ix->a = *a;
+    subword_hold(a->subword);
     if (o) ix->o = *o;
     if (!ix->o.tail_limit) ix->o.tail_limit = TAIL_LIMIT;
     ix->key = (struct seg_key){ store_uuid(s), a->id, memory };
@@ -78,6 +79,8 @@ void index_close(struct index *ix)
     terms_release(&ix->terms);
     strbuf_release(&ix->plain);
     symbols_release(&ix->symbols);
+    subword_close(ix->a.subword);
+    subword_close(ix->sw);
     free(ix->dir);
     free(ix);
 }
@@ -765,7 +768,7 @@ enum status index_use_symbols(struct index *ix, const struct subword *sw,
             ix->syms[i] = NULL;
             ix->no_symfiles = false;
         }
-    ix->sw = sw;
+    subword_replace(&ix->sw, sw);
     ix->tokenizer = tokenizer;
     ix->with_symbols = true;
     for (size_t i = 0; sw && !st && i < ix->n_segs; i++)

@@ -34,7 +34,7 @@ struct index_options {
                                    segment; 0: 2048 */
 };
 
-/* The analyzer's tokenizer is borrowed. */
+/* The index holds the analyzer's tokenizer until it is closed. */
 enum status index_open(struct index **out, struct store *s, int64_t memory,
                        const struct analyzer *a,
                        const struct index_options *o, struct err *e);

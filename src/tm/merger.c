@@ -58,6 +58,12 @@ static void merge_one(const char *path, const struct merge_job *job)
     store_close(s);
 }
 
+static void job_release(const struct merge_job *job)
+{
+    subword_close(job->analyzer.subword);
+    subword_close(job->sw);
+}
+
 static void *merger_work(void *arg)
 {
     struct merger *m = arg;
@@ -69,6 +75,7 @@ static void *merger_work(void *arg)
 
         pthread_mutex_unlock(&m->lock);
         merge_one(m->path, &job);
+        job_release(&job);
         pthread_mutex_lock(&m->lock);
         assert(m->running && m->n_jobs > 0);
         m->n_jobs--;
@@ -110,14 +117,17 @@ void merger_poke(struct merger *m, const struct merge_job *job)
 
     pthread_mutex_lock(&m->lock);
     if (!merger_listed(m, job) &&
-        mem_grow(&m->jobs, &m->cap_jobs, m->n_jobs + 1, sizeof *m->jobs))
+        mem_grow(&m->jobs, &m->cap_jobs, m->n_jobs + 1, sizeof *m->jobs)) {
         m->jobs[m->n_jobs++] = *job;
+        subword_hold(job->analyzer.subword);
+        subword_hold(job->sw);
+    }
     idle = m->n_jobs && !m->running;
     m->running = m->running || idle;
     pthread_mutex_unlock(&m->lock);
     if (idle && !merger_start_thread(m)) {
         m->running = false;
-        m->n_jobs = 0;
+        while (m->n_jobs) job_release(&m->jobs[--m->n_jobs]);
     }
 }
 

@@ -16,16 +16,15 @@ struct merger;                  /* opaque */
 
 struct merge_job {
     int64_t memory;
-    struct analyzer analyzer;   /* its tokenizer is borrowed until
-                                   merger_free */
+    struct analyzer analyzer;
     const struct subword *sw;   /* write files of subword ids for this
                                    tokenizer; NULL: no such files */
     uint64_t tokenizer;         /* its id */
 };
 
 enum status merger_new(struct merger **out, const char *path, struct err *e);
-/* Queue a job. A job for the same memory and analyzer that is queued or running
- * already is not queued again. */
+/* Queue a job, and hold its tokenizers until it is done. A job for the same
+ * memory and analyzer that is queued or running already is not queued again. */
 void merger_poke(struct merger *m, const struct merge_job *job);
 /* Waits until all jobs are done. NULL is fine. */
 void merger_free(struct merger *m);

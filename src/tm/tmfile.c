@@ -43,6 +43,8 @@ void tmfile_close(struct tmfile *t)
     free(t->touched);
     terms_release(&t->terms);
     free(t->hits);
+    subword_close(t->analyzer.subword);
+    subword_close(t->sw);
     merger_free(t->merger);
     store_close(t->store);
     free(t);

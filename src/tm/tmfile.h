@@ -13,8 +13,8 @@
  * Every change of the pairs goes through a function of this header, or of
  * tmfile_import.h, and each of them tells the merger about it.
  *
- * A struct tmfile belongs to one thread at a time. The tokenizers of its
- * searches must stay valid until it is closed. */
+ * A struct tmfile belongs to one thread at a time. It holds the tokenizers of
+ * its searches. */
 #ifndef TM_TMFILE_H
 #define TM_TMFILE_H
 

@@ -35,7 +35,7 @@ struct tmfile {
     bool stale;                 /* infos must be read again */
     uint32_t version;           /* of the store, when infos were read */
 
-    /* The last search. */
+    /* The last search. Its tokenizers are held. */
     struct analyzer analyzer;   /* of the indexes */
     const struct subword *sw;   /* of the symbols */
     uint64_t tokenizer;

@@ -29,9 +29,10 @@ static enum status prepare_search(struct tmfile *t,
     if (t->analyzer.id != q->analyzer.id ||
         t->analyzer.subword != q->analyzer.subword) {
         tmfile_close_indexes(t);
-        t->analyzer = q->analyzer;
+        subword_replace(&t->analyzer.subword, q->analyzer.subword);
+        t->analyzer.id = q->analyzer.id;
     }
-    t->sw = q->sw;
+    subword_replace(&t->sw, q->sw);
     t->tokenizer = q->tokenizer;
     return tmfile_open_indexes(t, e);
 }

@@ -111,11 +111,11 @@ static int run(struct call *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct call c = { .files = calloc((size_t)argc + 1, sizeof *c.files),
-                      .options = skmt_options_new() };
+    struct call c = { .files = calloc((size_t)argc + 1, sizeof *c.files) };
     int status;
 
     if (!program_start("second")) return EXIT_TROUBLE;
+    skmt_options_new(&c.options, NULL);
     interrupt_catch_faults();
     record_start(argc, argv);
     status = program_finish(run(&c, argc, argv));

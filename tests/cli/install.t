@@ -8,6 +8,7 @@ is compiled in, so this is done with a copy of the build.
   $ (cd stage && find . -type f -o -type l) | sort
   ./opt/skmt/bin/skmt
   ./opt/skmt/include/skmt.h
+  ./opt/skmt/include/skmt_tools.h
   ./opt/skmt/lib/libskmt.a
   ./opt/skmt/lib/libskmt.so
   ./opt/skmt/lib/libskmt.so.0

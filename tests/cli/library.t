@@ -25,3 +25,10 @@ handle signals.
 Each header compiles on its own, as C and as C++.
 
   $ for h in skmt skmt_tools; do echo "#include \"$h.h\"" > h.c; cp h.c h.cc; $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$TOP/include" -c h.c && $CXX -std=c++98 -pedantic -Wno-long-long -Wall -Wextra -Werror -I"$TOP/include" -c h.cc; done
+
+The sizes of public structs and the values of constants are fixed.
+
+  $ $CC -std=c99 -pedantic -Wall -Wextra -Werror -I"$TOP/include" -c "$TOP/tests/cli/public_sizes.c" -o c.o
+  $ $CXX -std=c++11 -x c++ -pedantic -Wall -Wextra -Werror -Wno-unused-local-typedefs -I"$TOP/include" -c "$TOP/tests/cli/public_sizes.c" -o cc.o
+  $ sed 's/SIZE(skmt_error, 512)/SIZE(skmt_error, 8)/' "$TOP/tests/cli/public_sizes.c" > bad.c; $CC -std=c99 -I"$TOP/include" -c bad.c 2>&1 | grep -c 'same_skmt_error'
+  1

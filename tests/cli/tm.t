@@ -212,6 +212,11 @@ A line that is not a pair is reported; the pairs before it stay.
   $ printf 'a\0b\tc\n' | skmt tm add my.tm
   standard input:1: the line contains a NUL byte
   [1]
+  $ printf 'a\0b\n' | skmt tm search my.tm
+  standard input:1: the line contains a NUL byte
+  [1]
+  $ printf 'a\0b\n' | skmt tm stats my.tm --against - | tail -n 1
+  standard input:1: the line contains a NUL byte
   $ skmt tm add my.tm '' 'nothing'
   skmt: * (glob)
   [1]

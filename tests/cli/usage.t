@@ -76,6 +76,17 @@ Misspelled words get a suggestion.
   skmt: translate: unknown option '-x'; see 'skmt help translate'
   [2]
 
+Every command that runs a model, or uses its pieces, takes --device.
+
+  $ for c in translate 'learn -M x.tm' tune 'tm search x.tm' 'tm stats x.tm' 'tm warm x.tm'; do skmt $c --device gpu; done
+  skmt: --device: "gpu" is not one of cpu
+  skmt: --device: "gpu" is not one of cpu
+  skmt: --device: "gpu" is not one of cpu
+  skmt: --device: "gpu" is not one of cpu
+  skmt: --device: "gpu" is not one of cpu
+  skmt: --device: "gpu" is not one of cpu
+  [2]
+
   $ skmt translate --beam
   skmt: option '--beam' needs a value; see 'skmt help translate'
   [2]

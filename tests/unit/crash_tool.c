@@ -229,10 +229,11 @@ static void do_import(struct writer *w)
 {
     struct word word = { .work = IMPORT, .n = 100 + below(4901) };
     const char *file = table[w->number];
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     char origin[TEXT_SIZE];
     skmt_error e;
 
+    check(skmt_import_new(&how, &e), &e, "import");
     word.serial = take_serials(w, word.n);
     write_table(file, &word);
     origin_name(word.serial, origin);
@@ -308,16 +309,15 @@ static bool finds(skmt_tm *tm, int64_t serial)
 {
     char source[TEXT_SIZE];
     skmt_matches *found;
-    skmt_match m;
+    skmt_match m = SKMT_INIT(skmt_match);
     skmt_error e;
     bool same = false;
 
     source_text(serial, source);
-    check(skmt_tm_search(tm, source, strlen(source), NULL, NULL, &found, &e),
-          &e, "search");
+    check(skmt_tm_search(tm, source, NULL, NULL, &found, &e), &e, "search");
     if (skmt_matches_count(found)) {
         skmt_matches_get(found, 0, &m);
-        same = !strcmp(m.pair.source, source);
+        same = !strcmp(m.pair->source, source);
     }
     skmt_matches_free(found);
     return same;
@@ -370,7 +370,7 @@ _Noreturn static void writer(int number, int fd, int64_t next)
     check(skmt_tm_open(&w.tm, path, SKMT_TM_CREATE, &e), &e, "open");
     /* Without waiting for the disk a killed process loses nothing, and more
      * operations are done before the kill. */
-    skmt_tm_relaxed(w.tm, (int)below(2));
+    skmt_tm_set_relaxed(w.tm, (int)below(2));
     while (!enough) do_something(&w);
     skmt_tm_close(w.tm);
     _exit(0);
@@ -415,7 +415,7 @@ static void scan(skmt_tm *tm)
 {
     char source[TEXT_SIZE], target[TEXT_SIZE];
     skmt_tm_cursor *c;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_error e;
     int64_t serial;
     int found;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../tools/tiny_model.h"
+#include "scratch_dir.h"
 #include "skmt_tools.h"
 #include "test.h"
 
@@ -56,9 +57,10 @@ static void fixture_close(struct fixture *f)
 /* A list of options: names and values in turn, then NULL. */
 static skmt_options *options(const char *const *set)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_error e;
 
+    CHECK(!skmt_options_new(&o, &e));
     for (; *set; set += 2)
         if (skmt_options_set(o, set[0], set[1], &e))
             test_fail(__FILE__, __LINE__, "%s", e.message);
@@ -85,7 +87,7 @@ static skmt_result *translate(skmt_session *s, const char *text,
     skmt_result *r = NULL;
     skmt_error e;
 
-    if (skmt_session_translate(s, text, strlen(text), prefix, &r, &e))
+    if (skmt_session_translate(s, text, prefix, &r, &e))
         test_fail(__FILE__, __LINE__, "\"%.60s\": %s", text, e.message);
     return r;
 }
@@ -97,8 +99,19 @@ static int same_text(void *user, uint64_t number, skmt_result *r,
 {
     CHECK_INT(number, 0);
     CHECK_INT(e->status, SKMT_OK);
-    if (CHECK(r != NULL)) CHECK_STR(skmt_result_text(r, 0, NULL), user);
+    if (CHECK(r != NULL)) CHECK_STR(skmt_result_text(r, 0), user);
     return 0;
+}
+
+/* -1 if there is no such count. */
+static int64_t stream_count(skmt_stream *s, const char *what)
+{
+    const char *name;
+    int64_t n;
+
+    for (int i = 0; (name = skmt_stream_stat(s, i, &n)); i++)
+        if (!strcmp(name, what)) return n;
+    return -1;
 }
 
 TEST(translate_session_and_stream_agree)
@@ -110,8 +123,7 @@ TEST(translate_session_and_stream_agree)
     skmt_result *r;
     skmt_error e;
     char *want;
-    size_t len;
-    uint64_t n = 0;
+    int64_t n;
 
     REQUIRE(fixture_open(&f));
     want = skmt_translate(f.model, text, &e);
@@ -119,16 +131,19 @@ TEST(translate_session_and_stream_agree)
     CHECK(strlen(want) > 0);
     REQUIRE(skmt_session_new(&s, f.model, NULL, &e) == SKMT_OK);
     r = translate(s, text, NULL);
-    CHECK_STR(skmt_result_text(r, 0, &len), want);
-    CHECK_INT(len, strlen(want));
+    CHECK_STR(skmt_result_text(r, 0), want);
     skmt_result_free(r);
     skmt_session_free(s);
     REQUIRE(skmt_stream_new(&stream, f.model, NULL, same_text, want, &e) ==
             SKMT_OK);
-    CHECK_INT(skmt_stream_push(stream, text, strlen(text), NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_stream_push(stream, text, NULL, &e), SKMT_OK);
     CHECK_INT(skmt_stream_flush(stream, &e), SKMT_OK);
-    skmt_stream_counts(stream, &n, NULL, NULL);
-    CHECK_INT(n, 1);
+    CHECK_INT(stream_count(stream, "texts"), 1);
+    CHECK_INT(stream_count(stream, "sentences"), 2);
+    CHECK(stream_count(stream, "tokens") > 0);
+    CHECK(stream_count(stream, "passes") > 0);
+    CHECK_INT(stream_count(stream, "words"), -1);
+    CHECK(skmt_stream_stat(stream, -1, &n) == NULL && n == 0);
     skmt_stream_free(stream);
     skmt_free(want);
     fixture_close(&f);
@@ -137,22 +152,47 @@ TEST(translate_session_and_stream_agree)
 TEST(models_have_facts)
 {
     struct fixture f;
-    const char *name;
+    const char *name, *value;
     int n = 0;
 
     REQUIRE(fixture_open(&f));
-    for (; (name = skmt_model_fact_name(f.model, n)); n++)
-        CHECK(skmt_model_fact(f.model, name) != NULL);
-    CHECK(n > 10);
-    CHECK_STR(skmt_model_fact(f.model, "name"), "tiny");
-    CHECK_STR(skmt_model_fact(f.model, "type"), "int8");
-    CHECK_STR(skmt_model_fact(f.model, "d_model"), "32");
-    CHECK_STR(skmt_model_fact(f.model, "source_lang"), "xx");
-    CHECK_INT(strlen(skmt_model_fact(f.model, "checksum")), 16);
-    CHECK(skmt_model_fact(f.model, "color") == NULL);
-    CHECK(skmt_model_fact_name(f.model, -1) == NULL);
+    for (; (name = skmt_model_fact(f.model, n, &value)); n++)
+        CHECK_STR(skmt_model_get(f.model, name), value);
+    CHECK(n > 10 && value == NULL);
+    CHECK_STR(skmt_model_get(f.model, "name"), "tiny");
+    CHECK_STR(skmt_model_get(f.model, "type"), "int8");
+    CHECK_STR(skmt_model_get(f.model, "d_model"), "32");
+    CHECK_STR(skmt_model_get(f.model, "source_lang"), "xx");
+    CHECK_INT(strlen(skmt_model_get(f.model, "checksum")), 16);
+    CHECK(skmt_model_get(f.model, "color") == NULL);
+    CHECK(skmt_model_fact(f.model, -1, &value) == NULL);
     CHECK(strlen(skmt_version()) >= 5 && strlen(skmt_isa()) >= 3);
     CHECK(strlen(skmt_cpu()) > 0);
+    fixture_close(&f);
+}
+
+/* A model that is opened with options translates like any other. */
+TEST(models_are_opened_with_options)
+{
+    skmt_options *o = OPTIONS("device", "cpu", "beam", "1");
+    skmt_model *m = (skmt_model *)(void *)&m;
+    struct fixture f;
+    skmt_error e;
+    char *want, *got;
+
+    REQUIRE(fixture_open(&f));
+    want = skmt_translate(f.model, "the and in", &e);
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(!skmt_model_open_with(&m, f.path, i ? o : NULL, &e));
+        got = skmt_translate(m, "the and in", &e);
+        CHECK_STR(got, want);
+        skmt_free(got);
+        skmt_model_close(m);
+    }
+    CHECK_INT(skmt_model_open_with(&m, "/no/such/model", o, &e), SKMT_ERR_IO);
+    CHECK(m == NULL);
+    skmt_free(want);
+    skmt_options_free(o);
     fixture_close(&f);
 }
 
@@ -160,11 +200,11 @@ TEST(models_have_facts)
  * option leaves the choice to it. */
 TEST(options_in_force_are_resolved)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     struct fixture f;
     skmt_error e;
 
-    REQUIRE(o && fixture_open(&f));
+    REQUIRE(!skmt_options_new(&o, &e) && fixture_open(&f));
     CHECK_STR(skmt_options_get(o, "k"), "0");
     CHECK_STR(skmt_options_in_force(o, f.model, 1, "k"), "2");
     CHECK_STR(skmt_options_in_force(o, f.model, 1, "matches"), "16");
@@ -192,8 +232,8 @@ static double seg_sum(const skmt_result *r, int hyp)
 {
     double sum = 0;
 
-    for (int i = 0; i < skmt_result_segs(r); i++)
-        sum += skmt_result_seg_score(r, hyp, i);
+    for (int i = 0; i < skmt_result_sentences(r); i++)
+        sum += skmt_result_sentence_score(r, hyp, i);
     return sum;
 }
 
@@ -201,9 +241,9 @@ static double piece_sum(const skmt_result *r, int hyp)
 {
     double sum = 0;
 
-    for (int s = 0; s < skmt_result_segs(r); s++)
+    for (int s = 0; s < skmt_result_sentences(r); s++)
         for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, hyp, s, i, &p);
             sum += (double)p.logprob;
@@ -229,7 +269,7 @@ TEST(nbest_lists_are_sorted_by_score)
 
         CHECK_INT(skmt_result_hyps(a), 1);
         CHECK(n >= 1 && n <= 5);
-        CHECK_STR(skmt_result_text(a, 0, NULL), skmt_result_text(b, 0, NULL));
+        CHECK_STR(skmt_result_text(a, 0), skmt_result_text(b, 0));
         CHECK_NEAR(skmt_result_score(a, 0), skmt_result_score(b, 0), 0);
         for (int h = 0; h < n; h++) {
             CHECK_NEAR(skmt_result_score(b, h), seg_sum(b, h), 1e-9);
@@ -259,11 +299,11 @@ static void check_source(const skmt_result *r, const char *text)
 {
     size_t len = strlen(text), at = 0, begin, end;
 
-    for (int s = 0; s < skmt_result_segs(r); s++) {
-        skmt_result_seg_span(r, s, &begin, &end);
+    for (int s = 0; s < skmt_result_sentences(r); s++) {
+        skmt_result_sentence_span(r, s, &begin, &end);
         CHECK(begin >= at && begin <= end && end <= len);
         for (int i = 0; i < skmt_result_source_pieces(r, s); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_source_piece(r, s, i, &p);
             CHECK(p.begin >= at && p.begin <= p.end && p.end <= len);
@@ -285,13 +325,12 @@ static void check_source(const skmt_result *r, const char *text)
  * sentences there is only white space. */
 static void check_target(const skmt_result *r, int hyp)
 {
-    size_t len, at = 0;
-    const char *text = skmt_result_text(r, hyp, &len);
+    const char *text = skmt_result_text(r, hyp);
+    size_t len = strlen(text), at = 0;
 
-    CHECK_INT(len, strlen(text));
-    for (int s = 0; s < skmt_result_segs(r); s++)
+    for (int s = 0; s < skmt_result_sentences(r); s++)
         for (int i = 0; i < skmt_result_target_pieces(r, hyp, s); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, hyp, s, i, &p);
             if (i) CHECK_INT(p.begin, at);
@@ -345,18 +384,18 @@ TEST(sentences_are_joined_again)
     s = session(&f, OPTIONS("beam", "2"));
     for (int i = 0; i < 3; i++) {
         r = translate(s, alone[i], NULL);
-        CHECK_INT(skmt_result_segs(r), 1);
-        strcat(want, skmt_result_text(r, 0, NULL));
+        CHECK_INT(skmt_result_sentences(r), 1);
+        strcat(want, skmt_result_text(r, 0));
         strcat(want, i == 0 ? " " : i == 1 ? "\n" : "");
         skmt_result_free(r);
     }
     r = translate(s, text, NULL);
-    CHECK_INT(skmt_result_segs(r), 3);
-    CHECK_STR(skmt_result_text(r, 0, NULL), want);
+    CHECK_INT(skmt_result_sentences(r), 3);
+    CHECK_STR(skmt_result_text(r, 0), want);
     skmt_result_free(r);
     whole = session(&f, OPTIONS("beam", "2", "split", "none"));
     r = translate(whole, text, NULL);
-    CHECK_INT(skmt_result_segs(r), 1);
+    CHECK_INT(skmt_result_sentences(r), 1);
     check_source(r, text);
     skmt_result_free(r);
     skmt_session_free(whole);
@@ -378,8 +417,8 @@ TEST(long_texts_are_split_and_nothing_is_dropped)
     s = session(&f, OPTIONS("beam", "1", "max-len-a", "0", "max-len-b", "3"));
     r = translate(s, text, NULL);
     REQUIRE(r != NULL);
-    CHECK(skmt_result_segs(r) > 3000 * 4 / 32);
-    for (int i = 0; i < skmt_result_segs(r); i++)
+    CHECK(skmt_result_sentences(r) > 3000 * 4 / 32);
+    for (int i = 0; i < skmt_result_sentences(r); i++)
         CHECK(skmt_result_source_pieces(r, i) <= 32 &&
               skmt_result_source_pieces(r, i) > 0 &&
               skmt_result_target_pieces(r, 0, i) > 0);
@@ -405,8 +444,8 @@ TEST(overlong_words_are_split)
     s = session(&f, OPTIONS("beam", "1", "max-len-a", "0", "max-len-b", "3",
                             "max-source", "5"));
     r = translate(s, text, NULL);
-    CHECK(skmt_result_segs(r) >= 2000 / 3 / 5);
-    for (int i = 0; i < skmt_result_segs(r); i++)
+    CHECK(skmt_result_sentences(r) >= 2000 / 3 / 5);
+    for (int i = 0; i < skmt_result_sentences(r); i++)
         CHECK(skmt_result_source_pieces(r, i) <= 5);
     check_source(r, text);
     skmt_result_free(r);
@@ -424,11 +463,9 @@ TEST(blank_texts_stay_blank)
     s = session(&f, OPTIONS("beam", "2"));
     for (size_t i = 0; i < COUNT(texts); i++) {
         skmt_result *r = translate(s, texts[i], NULL);
-        size_t len = 9;
 
         CHECK_INT(skmt_result_hyps(r), 1);
-        CHECK_STR(skmt_result_text(r, 0, &len), "");
-        CHECK_INT(len, 0);
+        CHECK_STR(skmt_result_text(r, 0), "");
         CHECK_NEAR(skmt_result_score(r, 0), 0, 0);
         skmt_result_free(r);
     }
@@ -438,18 +475,17 @@ TEST(blank_texts_stay_blank)
 
 /* ---- bad input ------------------------------------------------------- */
 
-static void check_invalid(skmt_session *s, const char *text, size_t len,
+static void check_invalid(skmt_session *s, const char *text,
                           const char *message)
 {
     skmt_result *r = (skmt_result *)(void *)s;
     skmt_error e;
 
-    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, &e), SKMT_TEXT);
+    CHECK_INT(skmt_session_translate(s, text, NULL, &r, &e), SKMT_ERR_TEXT);
     CHECK(r == NULL);
-    CHECK_INT(e.status, SKMT_TEXT);
+    CHECK_INT(e.status, SKMT_ERR_TEXT);
     CHECK_STR(e.message, message);
-    CHECK_INT(skmt_session_translate(s, text, len, NULL, &r, NULL),
-              SKMT_TEXT);
+    CHECK_INT(skmt_session_translate(s, text, NULL, &r, NULL), SKMT_ERR_TEXT);
 }
 
 TEST(invalid_bytes_are_reported_or_replaced)
@@ -463,13 +499,12 @@ TEST(invalid_bytes_are_reported_or_replaced)
     REQUIRE(fixture_open(&f));
     strict = session(&f, OPTIONS("beam", "1"));
     lax = session(&f, OPTIONS("beam", "1", "invalid", "replace"));
-    check_invalid(strict, bad, 8, "byte 5 is not valid UTF-8 (0xC3)");
-    check_invalid(strict, over, 1, "byte 1 is not valid UTF-8 (0xF5)");
-    check_invalid(strict, cut, 3, "byte 2 is not valid UTF-8 (0xE2)");
-    check_invalid(strict, "a\0b", 3, "byte 2 is not valid UTF-8 (0x00)");
+    check_invalid(strict, bad, "byte 5 is not valid UTF-8 (0xC3)");
+    check_invalid(strict, over, "byte 1 is not valid UTF-8 (0xF5)");
+    check_invalid(strict, cut, "byte 2 is not valid UTF-8 (0xE2)");
     r = translate(lax, bad, NULL);
     clean = translate(lax, "the \xef\xbf\xbd( an", NULL);
-    CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(clean, 0, NULL));
+    CHECK_STR(skmt_result_text(r, 0), skmt_result_text(clean, 0));
     skmt_result_free(r);
     skmt_result_free(clean);
     r = translate(strict, "the", NULL);         /* the session still works */
@@ -493,14 +528,14 @@ TEST(translate_many_translates_all_valid_texts)
     REQUIRE(fixture_open(&f));
     s = session(&f, OPTIONS("beam", "2", "batch", "2"));
     CHECK_INT(skmt_session_translate_many(s, texts, prefixes, 4, r, &e),
-              SKMT_TEXT);
+              SKMT_ERR_TEXT);
     CHECK_STR(e.message, "byte 1 is not valid UTF-8 (0xFF)");
     CHECK(r[0] && !r[1] && r[2] && r[3]);
     for (int i = 0; i < 4; i++) {
         if (!r[i]) continue;
         one = translate(s, texts[i], prefixes[i]);
-        CHECK_STR(skmt_result_text(r[i], 0, NULL),
-                  skmt_result_text(one, 0, NULL));
+        CHECK_STR(skmt_result_text(r[i], 0),
+                  skmt_result_text(one, 0));
         skmt_result_free(one);
         skmt_result_free(r[i]);
     }
@@ -518,11 +553,11 @@ TEST(files_that_are_not_models_are_refused)
     skmt_model *m = (skmt_model *)(void *)&m;
     skmt_error e;
 
-    CHECK_INT(skmt_model_open(&m, "/no/such/model.skmt", &e), SKMT_IO);
+    CHECK_INT(skmt_model_open(&m, "/no/such/model.skmt", &e), SKMT_ERR_IO);
     CHECK(m == NULL && strstr(e.message, "/no/such/model.skmt"));
-    CHECK_INT(skmt_model_open(&m, NULL, &e), SKMT_ARGUMENT);
-    CHECK_INT(skmt_model_open(&m, "Makefile", NULL), SKMT_FORMAT);
-    CHECK_INT(skmt_model_open(&m, ".", &e), SKMT_IO);
+    CHECK_INT(skmt_model_open(&m, NULL, &e), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_model_open(&m, "Makefile", NULL), SKMT_ERR_FORMAT);
+    CHECK_INT(skmt_model_open(&m, ".", &e), SKMT_ERR_IO);
 }
 
 TEST(options_that_do_not_fit_are_refused)
@@ -535,17 +570,17 @@ TEST(options_that_do_not_fit_are_refused)
 
     REQUIRE(fixture_open(&f));
     o = OPTIONS("nbest", "5", "beam", "4");
-    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ERR_ARGUMENT);
     CHECK(s == NULL);
     CHECK_STR(e.message,
               "nbest: 5 translations need a beam of at least 5, but beam is "
               "4");
     CHECK_INT(skmt_stream_new(&st, f.model, o, same_text, NULL, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(st == NULL);
     CHECK_INT(skmt_options_set(o, "nbest", "1", &e), SKMT_OK);
     CHECK_INT(skmt_options_set(o, "max-source", "63", &e), SKMT_OK);
-    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_new(&s, f.model, o, &e), SKMT_ERR_ARGUMENT);
     CHECK(strstr(e.message, "max-source: 63 is too large; this model allows "
                  "at most 62 pieces"));
     CHECK_INT(skmt_options_set(o, "max-source", "62", &e), SKMT_OK);
@@ -566,7 +601,7 @@ static int ids_past(const struct fixture *f, const char *text)
 
     for (int h = 0; r && h < skmt_result_hyps(r); h++)
         for (int i = 0; i < skmt_result_target_pieces(r, h, 0); i++) {
-            skmt_piece p;
+            skmt_piece p = SKMT_INIT(skmt_piece);
 
             skmt_result_target_piece(r, h, 0, i, &p);
             if (p.id < TINY_PIECES) continue;
@@ -603,26 +638,31 @@ TEST(a_null_text_is_an_argument_error)
     struct fixture f;
     skmt_session *s;
     skmt_result *r, *two[2];
+    skmt_request *q;
     skmt_stream *st;
     skmt_error e;
 
     REQUIRE(fixture_open(&f));
     CHECK(skmt_translate(f.model, NULL, &e) == NULL);
-    CHECK_INT(e.status, SKMT_ARGUMENT);
+    CHECK_INT(e.status, SKMT_ERR_ARGUMENT);
     s = session(&f, OPTIONS("beam", "2"));
-    CHECK_INT(skmt_session_translate(s, NULL, 5, NULL, &r, &e),
-              SKMT_ARGUMENT);
+    CHECK_INT(skmt_session_translate(s, NULL, NULL, &r, &e),
+              SKMT_ERR_ARGUMENT);
     CHECK(r == NULL);
-    CHECK_INT(skmt_session_translate(s, NULL, 0, NULL, &r, &e), SKMT_OK);
-    CHECK_STR(skmt_result_text(r, 0, NULL), "");
-    skmt_result_free(r);
+    CHECK_STR(e.message, "the text is NULL");
     CHECK_INT(skmt_session_translate_many(s, texts, NULL, 2, two, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(two[0] != NULL && two[1] == NULL);
     skmt_result_free(two[0]);
     CHECK_INT(skmt_stream_new(&st, f.model, NULL, NULL, NULL, &e),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(st == NULL);
+    CHECK_INT(skmt_stream_new(&st, f.model, NULL, same_text, NULL, &e),
+              SKMT_OK);
+    CHECK_INT(skmt_stream_push(st, NULL, NULL, &e), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_request_new(&q, NULL, &e), SKMT_ERR_ARGUMENT);
+    CHECK(q == NULL);
+    skmt_stream_free(st);
     skmt_session_free(s);
     fixture_close(&f);
 }
@@ -639,16 +679,16 @@ TEST(indices_out_of_range_give_nothing)
     r = translate(s, "ein Haus", NULL);
     REQUIRE(r != NULL);
     for (size_t i = 0; i < COUNT(odd); i++) {
-        size_t len = 5, begin = 5, end = 5;
-        skmt_piece p;
+        size_t begin = 5, end = 5;
+        skmt_piece p = SKMT_INIT(skmt_piece);
         int n = 5;
 
-        CHECK_STR(skmt_result_text(r, odd[i], &len), "");
-        skmt_result_seg_span(r, odd[i], &begin, &end);
-        CHECK(len == 0 && begin == 0 && end == 0);
+        CHECK_STR(skmt_result_text(r, odd[i]), "");
+        skmt_result_sentence_span(r, odd[i], &begin, &end);
+        CHECK(begin == 0 && end == 0);
         CHECK(skmt_result_score(r, odd[i]) == 0);
         CHECK(skmt_result_logprob(r, odd[i]) == 0);
-        CHECK(skmt_result_seg_score(r, 0, odd[i]) == 0);
+        CHECK(skmt_result_sentence_score(r, 0, odd[i]) == 0);
         CHECK_INT(skmt_result_source_pieces(r, odd[i]), 0);
         CHECK_INT(skmt_result_target_pieces(r, odd[i], 0), 0);
         skmt_result_source_piece(r, 0, i ? 1 << 20 : -1, &p);
@@ -675,15 +715,15 @@ TEST(a_prefix_that_cannot_be_kept_is_refused)
 
     REQUIRE(fixture_open(&f));
     s = session(&f, OPTIONS("beam", "2", "max-len-a", "0", "max-len-b", "4"));
-    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a b c d e f g h", &r,
-                                     &e), SKMT_LIMIT);
+    CHECK_INT(skmt_session_translate(s, "ein Haus", "a b c d e f g h", &r,
+                                     &e), SKMT_ERR_LIMIT);
     CHECK(strstr(e.message, "the prefix has") && strstr(e.message, "max-len"));
-    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
-              SKMT_TEXT);
+    CHECK_INT(skmt_session_translate(s, "ein Haus", "a \xFF", &r, &e),
+              SKMT_ERR_TEXT);
     CHECK(strstr(e.message, "byte 3 of the prefix"));
     skmt_session_free(s);
     s = session(&f, OPTIONS("invalid", "replace"));
-    CHECK_INT(skmt_session_translate(s, "ein Haus", 8, "a \xFF", &r, &e),
+    CHECK_INT(skmt_session_translate(s, "ein Haus", "a \xFF", &r, &e),
               SKMT_OK);
     skmt_result_free(r);
     skmt_session_free(s);
@@ -702,17 +742,17 @@ TEST(a_prefix_begins_the_translation)
     s = session(&f, OPTIONS("beam", "3"));
     for (size_t i = 0; i < COUNT(prefixes); i++) {
         r = translate(s, "In the an. Of is!", prefixes[i]);
-        if (strncmp(skmt_result_text(r, 0, NULL), prefixes[i],
+        if (strncmp(skmt_result_text(r, 0), prefixes[i],
                     strlen(prefixes[i])))
             test_fail(__FILE__, __LINE__, "\"%s\" does not begin with %s",
-                      skmt_result_text(r, 0, NULL), prefixes[i]);
-        CHECK_INT(skmt_result_segs(r), 1);      /* not split into sentences */
+                      skmt_result_text(r, 0), prefixes[i]);
+        CHECK_INT(skmt_result_sentences(r), 1);     /* it was not split */
         check_target(r, 0);
         skmt_result_free(r);
     }
     plain = translate(s, "In the an.", NULL);
     r = translate(s, "In the an.", "");
-    CHECK_STR(skmt_result_text(r, 0, NULL), skmt_result_text(plain, 0, NULL));
+    CHECK_STR(skmt_result_text(r, 0), skmt_result_text(plain, 0));
     skmt_result_free(r);
     skmt_result_free(plain);
     skmt_session_free(s);
@@ -731,7 +771,7 @@ TEST(attention_is_returned_if_requested)
     without = session(&f, OPTIONS("nbest", "2"));
     r = translate(with, "In the an. Of is!", NULL);
     for (int h = 0; h < skmt_result_hyps(r); h++)
-        for (int s = 0; s < skmt_result_segs(r); s++)
+        for (int s = 0; s < skmt_result_sentences(r); s++)
             for (int i = 0; i < skmt_result_target_pieces(r, h, s); i++) {
                 const float *a = skmt_result_attention(r, h, s, i, &n);
                 double sum = 0;
@@ -765,7 +805,7 @@ TEST(null_is_accepted_where_the_header_allows_it)
     skmt_session_free(NULL);
     skmt_stream_free(NULL);
     skmt_free(NULL);
-    CHECK_INT(skmt_options_set(o, "beam", "x", NULL), SKMT_ARGUMENT);
+    CHECK_INT(skmt_options_set(o, "beam", "x", NULL), SKMT_ERR_ARGUMENT);
     skmt_options_free(o);
     REQUIRE(fixture_open(&f));
     text = skmt_translate(f.model, "the", NULL);
@@ -774,5 +814,45 @@ TEST(null_is_accepted_where_the_header_allows_it)
     CHECK(skmt_translate(f.model, "\xff", NULL) == NULL);
     CHECK_INT(skmt_session_new(&s, f.model, NULL, NULL), SKMT_OK);
     skmt_session_free(s);
+    fixture_close(&f);
+}
+
+/* The objects of a model need it after it was closed: they keep it. */
+TEST(a_model_may_be_closed_first)
+{
+    skmt_matches *m = NULL;
+    skmt_session *s = NULL;
+    skmt_keys *keys = NULL;
+    skmt_result *r;
+    struct fixture f;
+    struct scratch dir;
+    skmt_tm *tm = NULL;
+    skmt_error e;
+    char *want;
+
+    REQUIRE(fixture_open(&f) && scratch_make(&dir));
+    want = skmt_translate(f.model, "ein Haus", &e);
+    REQUIRE(!skmt_session_new(&s, f.model, NULL, &e));
+    REQUIRE(!skmt_keys_new(&keys, f.model, NULL, NULL, &e));
+    REQUIRE(!skmt_tm_open(&tm, scratch_path(&dir, "a.tm"), SKMT_TM_CREATE, &e));
+    CHECK_INT(skmt_tm_add(tm, NULL, "das", "the", NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_tm_search(tm, "das", NULL, f.model, &m, &e), SKMT_OK);
+    skmt_matches_free(m);
+    skmt_model_close(f.model);
+    f.model = NULL;
+    r = translate(s, "ein Haus", NULL);
+    CHECK_STR(skmt_result_text(r, 0), want);
+    CHECK_INT(skmt_session_use(s, tm, keys, &e), SKMT_OK);
+    skmt_result_free(translate(s, "das Haus", NULL));
+    skmt_session_free(s);
+    CHECK(skmt_result_target_pieces(r, 0, 0) > 0);
+    skmt_result_free(r);
+    CHECK_INT(skmt_tm_add(tm, NULL, "die", "the", NULL, &e), SKMT_OK);
+    CHECK_INT(skmt_keys_warm(keys, tm, NULL, NULL, &e), SKMT_OK);
+    skmt_keys_free(keys);
+    /* The file merges its index when it is closed, with the pieces. */
+    skmt_tm_close(tm);
+    skmt_free(want);
+    scratch_remove(&dir);
     fixture_close(&f);
 }

@@ -329,13 +329,14 @@ static void text_pairs_free(struct text_pairs *p)
 /* Translate all lines and count those that are equal to the expected ones. */
 static int count_same(const char *model_path, const struct text_pairs *p)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_model *model = NULL;
     skmt_session *s = NULL;
     skmt_result *r[64] = { NULL };
     skmt_error e;
     int same = 0;
 
+    CHECK(!skmt_options_new(&o, &e));
     CHECK(!skmt_options_set(o, "split", "none", &e));
     if (skmt_model_open(&model, model_path, &e)
         || skmt_session_new(&s, model, o, &e)
@@ -343,13 +344,13 @@ static int count_same(const char *model_path, const struct text_pairs *p)
                                        (size_t)p->n, r, &e))
         test_fail(__FILE__, __LINE__, "%s", e.message);
     for (int i = 0; i < p->n; i++) {
-        bool ok = r[i] && !strcmp(skmt_result_text(r[i], 0, NULL), p->want[i]);
+        bool ok = r[i] && !strcmp(skmt_result_text(r[i], 0), p->want[i]);
 
         same += ok;
         if (!ok && r[i])
             printf("     %s %s\n       %s\n       want: %s\n",
                    p->exact ? "changed:" : "differs:", p->src[i],
-                   skmt_result_text(r[i], 0, NULL), p->want[i]);
+                   skmt_result_text(r[i], 0), p->want[i]);
         skmt_result_free(r[i]);
     }
     skmt_session_free(s);

@@ -15,7 +15,7 @@
 #include "metrics/metric.h"
 #include "metrics/ter.h"
 #include "metrics/tok13a.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 #include "test.h"
 
 /* ---- tokens ------------------------------------------------------------- */
@@ -330,27 +330,27 @@ TEST(score_handles_report_errors)
     skmt_error err;
     double v;
 
-    CHECK_INT(skmt_score_new(&s, "bleu,meteor", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_new(&s, "bleu,meteor", &err), SKMT_ERR_ARGUMENT);
     CHECK(!s);
     CHECK_STR(err.message, "metrics: \"meteor\" is not one of bleu, chrf, "
               "chrf-eps, ter, r, r-all");
-    CHECK_INT(skmt_score_new(&s, "ter,ter", &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_score_new(&s, "", &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_score_new(&s, NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_new(&s, "ter,ter", &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_score_new(&s, "", &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_score_new(&s, NULL, &err), SKMT_ERR_ARGUMENT);
     REQUIRE(skmt_score_new(&s, "bleu", &err) == SKMT_OK);
-    CHECK_INT(skmt_score_add(s, "\xFF", 1, "a", 1, &err), SKMT_TEXT);
-    CHECK_INT(skmt_score_add(s, "a", 1, "a\xFF", 2, &err), SKMT_TEXT);
+    CHECK_INT(skmt_score_add(s, "\xFF", 1, "a", 1, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_score_add(s, "a", 1, "a\xFF", 2, &err), SKMT_ERR_TEXT);
     CHECK_STR(err.message, "the reference is not valid UTF-8: byte 1 is 0xFF");
-    CHECK_INT(skmt_score_add(s, NULL, 1, "a", 1, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_score_get(s, "ter", &v, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_score_add(s, NULL, 1, "a", 1, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_score_get(s, "ter", &v, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_score_get(s, "bleu", &v, &err), SKMT_OK);
     CHECK(v == 0);
     CHECK_INT(skmt_score_interval(s, "bleu", 10, 1, &v, &v, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_score_add(s, NULL, 0, NULL, 0, &err), SKMT_OK);
     other = score_small(small_ref);
     CHECK_INT(skmt_score_compare(s, other, "bleu", 10, 1, &v, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK_STR(err.message, "cannot compare systems that have different "
               "numbers of lines, 1 and 3");
     skmt_score_free(s);
@@ -371,7 +371,7 @@ TEST(score_handles_compare_systems)
     REQUIRE(skmt_score_new(&c, "chrf", &err) == SKMT_OK);
     for (int i = 0; i < 3; i++) skmt_score_add(c, "a", 1, "b", 1, &err);
     CHECK_INT(skmt_score_compare(a, c, "chrf", 10, 7, &p, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "different references"));
     skmt_score_free(a);
     skmt_score_free(b);
@@ -479,7 +479,7 @@ TEST(documents_are_selected_by_length)
     CHECK_INT(skmt_score_compare(some, some, "r", 10, 1, &p, &err), SKMT_OK);
     CHECK(p == 1);
     CHECK_INT(skmt_score_compare(some, s, "r", 10, 1, &p, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     /* A line that is added to a selection begins a new document. */
     CHECK_INT(skmt_score_add(some, "zinc", 4, "zinc", 4, &err), SKMT_OK);
     CHECK_NEAR(detail(some, "r", 10), 3, 0);
@@ -506,7 +506,7 @@ TEST(lines_without_documents_form_one_document)
 
 TEST(word_handles_return_accuracy_by_frequency)
 {
-    skmt_words_info info;
+    skmt_words_info info = SKMT_INIT(skmt_words_info);
     skmt_words *w = NULL;
     skmt_error err;
     int n = 0;
@@ -527,10 +527,10 @@ TEST(word_handles_return_accuracy_by_frequency)
     CHECK(!skmt_words_get(w, -1, &info));
     skmt_words_reset(w);
     CHECK(skmt_words_get(w, 2, &info) && !info.hyp_words);
-    CHECK_INT(skmt_words_learn(w, "\xFF", 1, &err), SKMT_TEXT);
+    CHECK_INT(skmt_words_learn(w, "\xFF", 1, &err), SKMT_ERR_TEXT);
     CHECK_STR(err.message, "the text is not valid UTF-8: byte 0 is 0xFF");
-    CHECK_INT(skmt_words_add(w, "a\xFF", 2, "", 0, &err), SKMT_TEXT);
-    CHECK_INT(skmt_words_add(w, NULL, 0, NULL, 1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_words_add(w, "a\xFF", 2, "", 0, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_words_add(w, NULL, 0, NULL, 1, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_words_add(w, NULL, 0, NULL, 0, &err), SKMT_OK);
     CHECK(strstr(skmt_words_signature(), "tok:moses-en|skmt:"));
     skmt_words_free(w);
@@ -559,7 +559,7 @@ TEST(files_are_read_line_by_line)
     CHECK(l && !skmt_lines_next(l, &text, &n, &err) && !text);
     skmt_lines_close(l);
     unlink(path);
-    CHECK_INT(skmt_lines_open(&l, path, &err), SKMT_IO);
+    CHECK_INT(skmt_lines_open(&l, path, &err), SKMT_ERR_IO);
     CHECK(!l && strstr(err.message, path));
     skmt_lines_close(NULL);
 }

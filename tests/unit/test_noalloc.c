@@ -16,7 +16,7 @@
 #include "knn/sk.h"
 #include "scratch_dir.h"
 #include "search/batch.h"
-#include "skmt.h"
+#include "skmt_tools.h"
 #include "tiny_net.h"
 
 /* ---- the allocator --------------------------------------------------- */
@@ -524,7 +524,7 @@ static void sweep_calls(skmt_status (*use)(skmt_error *), int least)
             arm(all ? NEVER : k, all ? k : NEVER);
             st = use(&e);
             disarm();
-            CHECK_INT(st, SKMT_NOMEM);
+            CHECK_INT(st, SKMT_ERR_NOMEM);
             check_status((enum status)st, (struct err *)(void *)&e, k);
         }
 }
@@ -540,7 +540,7 @@ TEST(no_failed_allocation_spoils_lines) { sweep_calls(use_lines, 3); }
 static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)
 {
     skmt_matches *m = NULL;
-    skmt_status st = skmt_tm_search(tm, text, strlen(text), NULL, NULL, &m, e);
+    skmt_status st = skmt_tm_search(tm, text, NULL, NULL, &m, e);
     size_t begin, end;
     char kind;
 
@@ -554,19 +554,21 @@ static skmt_status look_for(skmt_tm *tm, const char *text, skmt_error *e)
 static skmt_status use_memory(const struct scratch *s, skmt_error *e)
 {
     const char *tsv = scratch_path(s, "in.tsv");
-    skmt_import *how = skmt_import_new();
+    skmt_import *how = NULL;
     skmt_tm_cursor *c = NULL;
     skmt_tm *tm = NULL;
     skmt_status st;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     int64_t id;
     int more = 1;
 
-    st = skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_CREATE, e);
-    if (!st) skmt_tm_relaxed(tm, 1);
+    st = skmt_import_new(&how, e);
+    if (!st)
+        st = skmt_tm_open(&tm, scratch_path(s, "a.tm"), SKMT_TM_CREATE, e);
+    if (!st) skmt_tm_set_relaxed(tm, 1);
     if (!st) st = skmt_tm_add(tm, NULL, "Guten Tag", "Good day", &id, e);
     if (!st) st = look_for(tm, "Guten Abend", e);
-    if (!st && how) st = skmt_import_set(how, "source-lang", "de", e);
+    if (!st) st = skmt_import_set(how, "source-lang", "de", e);
     if (!st) st = skmt_tm_import(tm, NULL, &tsv, 1, how, e);
     if (!st) st = skmt_tm_begin(tm, e);
     if (!st) st = skmt_tm_replace(tm, id, "Guten Morgen", NULL, e);
@@ -587,7 +589,7 @@ static skmt_status use_memory(const struct scratch *s, skmt_error *e)
  * absent. */
 static void check_left(const struct scratch *s)
 {
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_tm *tm = NULL;
     skmt_error e;
     int n = 0, problems = -1;
@@ -611,7 +613,7 @@ static skmt_status use_new_memory(int at, int from, int *calls_made,
 
     if (!scratch_make_small(&s) ||
         !scratch_write(&s, "in.tsv", "eins\tone\nzwei\ttwo\ndrei\tthree\n"))
-        return SKMT_IO;
+        return SKMT_ERR_IO;
     memset(e, 0, sizeof *e);
     arm(at, from);
     st = use_memory(&s, e);

@@ -20,7 +20,7 @@ static void list_all(const struct options *o, char *out)
 {
     struct option_info info;
 
-    for (int i = 0; option_describe(i, &info); i++)
+    for (int i = 0; option_describe(OPTIONS_TRANSLATE, i, &info); i++)
         out += sprintf(out, "%s=%s\n", info.name, text_of(o, info.name));
 }
 
@@ -31,14 +31,14 @@ TEST(defaults_read_back_as_listed)
     int n = 0;
 
     options_defaults(&o);
-    for (; option_describe(n, &info); n++) {
+    for (; option_describe(OPTIONS_TRANSLATE, n, &info); n++) {
         CHECK_STR(text_of(&o, info.name), info.fallback);
         CHECK(strlen(info.help) > 3 &&
               info.help[strlen(info.help) - 1] != '.');
     }
     CHECK(n >= 10);
-    CHECK(!option_describe(-1, &info));
-    CHECK(!option_describe(n, &info));
+    CHECK(!option_describe(OPTIONS_TRANSLATE, -1, &info));
+    CHECK(!option_describe(OPTIONS_TRANSLATE, n, &info));
 }
 
 /* Set an option to each of its values "a|b|c". */
@@ -62,15 +62,15 @@ static void check_values(struct options *o, const struct option_info *info)
 
 TEST(each_value_of_an_enum_reads_back)
 {
-    bool (*const describe[])(int, struct option_info *) = {
-        option_describe, steer_option_describe, search_option_describe };
+    static const enum option_group groups[] = {
+        OPTIONS_TRANSLATE, OPTIONS_STEER, OPTIONS_SEARCH, OPTIONS_MODEL };
     struct options o;
     struct option_info info;
     int n = 0;
 
     options_defaults(&o);
-    for (size_t d = 0; d < COUNT(describe); d++)
-        for (int i = 0; describe[d](i, &info); i++)
+    for (size_t g = 0; g < COUNT(groups); g++)
+        for (int i = 0; option_describe(groups[g], i, &info); i++)
             if (strchr(info.kind, '|')) {
                 check_values(&o, &info);
                 n++;
@@ -210,9 +210,9 @@ TEST(numbers_are_the_same_in_every_locale)
  * same texts. */
 TEST(public_and_internal_statuses_agree)
 {
-    static const skmt_status list[] = { SKMT_OK, SKMT_NOMEM, SKMT_IO,
-        SKMT_FORMAT, SKMT_VERSION, SKMT_ARGUMENT, SKMT_TEXT, SKMT_LIMIT,
-        SKMT_CANCELED, SKMT_DEADLINE };
+    static const skmt_status list[] = { SKMT_OK, SKMT_ERR_NOMEM, SKMT_ERR_IO,
+        SKMT_ERR_FORMAT, SKMT_ERR_VERSION, SKMT_ERR_ARGUMENT, SKMT_ERR_TEXT,
+        SKMT_ERR_LIMIT, SKMT_ERR_CANCELED, SKMT_ERR_DEADLINE };
     static const char *const names[] = {
 #define S(name, text) #name,
         STATUS_LIST(S)
@@ -250,22 +250,22 @@ TEST(steering_options_have_a_list_of_their_own)
         { "key-type", "int8", "f32", "f16" },
         { "explain", "0", "1", "x" },
     };
-    skmt_options *o = skmt_options_new();
-    skmt_option_info info;
+    skmt_options *o;
+    skmt_option_info info = SKMT_INIT(skmt_option_info);
     skmt_error e;
 
-    REQUIRE(o != NULL);
+    REQUIRE(!skmt_options_new(&o, &e));
     for (int i = 0; i < (int)COUNT(want); i++) {
-        REQUIRE(skmt_steer_option_describe(i, &info));
+        REQUIRE(skmt_option_describe(SKMT_OPTIONS_STEER, i, &info));
         CHECK_STR(info.name, want[i].name);
         CHECK_STR(info.fallback, want[i].fallback);
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
         CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
-                  SKMT_ARGUMENT);
+                  SKMT_ERR_ARGUMENT);
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
     }
-    CHECK(!skmt_steer_option_describe((int)COUNT(want), &info));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_STEER, (int)COUNT(want), &info));
     skmt_options_free(o);
 }
 
@@ -383,49 +383,62 @@ TEST(retrieval_options_have_a_list_of_their_own)
         { "min-similarity", "0", "0.7", "1.1" },
         { "analyzer", "standard", "subword", "" },
     };
-    skmt_options *o = skmt_options_new();
-    skmt_option_info info, other;
+    skmt_options *o;
+    skmt_option_info info = SKMT_INIT(skmt_option_info), other = info;
     skmt_error e;
 
-    REQUIRE(o != NULL);
+    REQUIRE(!skmt_options_new(&o, &e));
     for (int i = 0; i < (int)COUNT(want); i++) {
-        REQUIRE(skmt_search_option_describe(i, &info));
+        REQUIRE(skmt_option_describe(SKMT_OPTIONS_SEARCH, i, &info));
         CHECK_STR(info.name, want[i].name);
         CHECK_STR(info.fallback, want[i].fallback);
         CHECK_STR(skmt_options_get(o, info.name), want[i].fallback);
         CHECK_INT(skmt_options_set(o, info.name, want[i].bad, &e),
-                  SKMT_ARGUMENT);
+                  SKMT_ERR_ARGUMENT);
         CHECK_INT(skmt_options_set(o, info.name, want[i].other, &e), SKMT_OK);
         CHECK_STR(skmt_options_get(o, info.name), want[i].other);
-        for (int k = 0; skmt_option_describe(k, &other); k++)
+        for (int k = 0;
+             skmt_option_describe(SKMT_OPTIONS_TRANSLATE, k, &other); k++)
             CHECK(strcmp(other.name, info.name) != 0);
     }
-    CHECK(!skmt_search_option_describe((int)COUNT(want), &info));
-    CHECK(!skmt_search_option_describe(-1, &info));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_SEARCH, (int)COUNT(want), &info));
+    CHECK(!skmt_option_describe(SKMT_OPTIONS_SEARCH, -1, &info));
+    CHECK(!skmt_option_describe((skmt_option_group)99, 0, &info));
+    CHECK(!skmt_option_describe((skmt_option_group)-1, 0, &info));
     skmt_options_free(o);
 }
 
 /* The public list of options is the internal one. */
 TEST(public_and_internal_options_agree)
 {
-    skmt_options *o = skmt_options_new();
-    skmt_option_info pub;
+    skmt_options *o;
+    skmt_option_info pub = SKMT_INIT(skmt_option_info);
     struct option_info in;
     skmt_error e;
-    int i = 0;
 
-    REQUIRE(o != NULL);
-    for (; option_describe(i, &in); i++) {
-        CHECK(skmt_option_describe(i, &pub));
-        CHECK_STR(pub.name, in.name);
-        CHECK_STR(pub.kind, in.kind);
-        CHECK_STR(pub.fallback, skmt_options_get(o, pub.name));
+    REQUIRE(!skmt_options_new(&o, &e));
+    for (int group = 0; group <= SKMT_OPTIONS_MODEL; group++) {
+        int i = 0;
+
+        for (; option_describe((enum option_group)group, i, &in); i++) {
+            CHECK(skmt_option_describe((skmt_option_group)group, i, &pub));
+            CHECK_STR(pub.name, in.name);
+            CHECK_STR(pub.kind, in.kind);
+            CHECK_STR(pub.help, in.help);
+            CHECK_STR(pub.fallback, skmt_options_get(o, pub.name));
+        }
+        CHECK(i > 0);
+        CHECK(!skmt_option_describe((skmt_option_group)group, i, &pub));
     }
-    CHECK(!skmt_option_describe(i, &pub));
+    CHECK(skmt_option_describe(SKMT_OPTIONS_MODEL, 0, &pub));
+    CHECK_STR(pub.name, "device");
+    CHECK_INT(skmt_options_set(o, "device", "cpu", &e), SKMT_OK);
+    CHECK_INT(skmt_options_set(o, "device", "gpu", &e), SKMT_ERR_ARGUMENT);
+    CHECK_STR(e.message, "device: \"gpu\" is not one of cpu");
     CHECK_INT(skmt_options_set(o, "beam", "9", &e), SKMT_OK);
     CHECK_STR(skmt_options_get(o, "beam"), "9");
-    CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ARGUMENT);
-    CHECK_INT(e.status, SKMT_ARGUMENT);
+    CHECK_INT(skmt_options_set(o, "beam", "no", &e), SKMT_ERR_ARGUMENT);
+    CHECK_INT(e.status, SKMT_ERR_ARGUMENT);
     CHECK_STR(skmt_options_get(o, "beam"), "9");
     CHECK(skmt_options_get(o, "no-such") == NULL);
     skmt_options_free(o);

@@ -46,7 +46,7 @@ static void shop_open(struct shop *d)
     for (int i = 0; i < MEMORIES; i++) {
         OK(skmt_tm_open(&d->tm[i], scratch_path(&d->dir, i ? "1.tm" : "0.tm"),
                         SKMT_TM_CREATE, &err));
-        skmt_tm_relaxed(d->tm[i], 1);
+        skmt_tm_set_relaxed(d->tm[i], 1);
         for (size_t k = 0; k < COUNT(stored[i]); k++)
             add(d->tm[i], NULL, stored[i][k][0], stored[i][k][1]);
     }
@@ -63,11 +63,12 @@ static void shop_close(struct shop *d)
 /* "name=value name=value". */
 static skmt_options *options(const char *list)
 {
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     char name[64], value[64];
     skmt_error err;
     int n;
 
+    OK(skmt_options_new(&o, &err));
     OK(skmt_options_set(o, "max-len-b", "8", &err));
     /* Distances of this model are large. */
     OK(skmt_options_set(o, "tau", "200", &err));
@@ -87,8 +88,9 @@ struct order {
     int n_pairs;
 };
 
-static const skmt_similar given[] = { { "the and in", "of the in and", 0.5 },
-                                      { "and of", "the an", 0.25 } };
+static const skmt_similar given[] = {
+    { sizeof *given, "the and in", "of the in and", 0.5 },
+    { sizeof *given, "and of", "the an", 0.25 } };
 
 static const struct order orders[] = {
     { "the and in of this. And on the!", NULL, "", -1, NULL, 0 },
@@ -113,7 +115,7 @@ static skmt_request *request_for(struct shop *d, const struct order *w)
     skmt_request *q = NULL;
     skmt_error err;
 
-    OK(skmt_request_new(&q, w->text, strlen(w->text), &err));
+    OK(skmt_request_new(&q, w->text, &err));
     skmt_request_set_options(q, o);
     if (w->prefix) OK(skmt_request_set_prefix(q, w->prefix, &err));
     if (w->pairs) OK(skmt_request_set_pairs(q, w->pairs, w->n_pairs, &err));
@@ -135,11 +137,10 @@ static skmt_result *result_alone(struct shop *d, const struct order *w,
     OK(skmt_session_new(&s, d->model, o, &err));
     if (w->memory >= 0) OK(skmt_session_use(s, d->tm[w->memory], NULL, &err));
     if (w->pairs)
-        OK(skmt_session_translate_with(s, w->text, strlen(w->text), w->prefix,
+        OK(skmt_session_translate_with(s, w->text, w->prefix,
                                        w->pairs, w->n_pairs, &r, &err));
     else
-        OK(skmt_session_translate(s, w->text, strlen(w->text), w->prefix, &r,
-                                  &err));
+        OK(skmt_session_translate(s, w->text, w->prefix, &r, &err));
     CHECK_STR(skmt_session_stat(s, 0, &n), "passes");
     if (passes) *passes = n;
     skmt_session_free(s);
@@ -153,7 +154,7 @@ static void same_pairs(const skmt_result *a, const skmt_result *b, int seg)
 {
     CHECK_INT(skmt_result_pairs(a, seg), skmt_result_pairs(b, seg));
     for (int i = 0; i < skmt_result_pairs(b, seg); i++) {
-        skmt_steering x, y;
+        skmt_found_pair x = SKMT_INIT(skmt_found_pair), y = x;
 
         skmt_result_pair(a, seg, i, &x);
         skmt_result_pair(b, seg, i, &y);
@@ -170,13 +171,13 @@ static void same_piece(const skmt_result *a, const skmt_result *b, int hyp,
     int n, m, columns;
     const float *u = skmt_result_attention(a, hyp, seg, i, &columns);
     const float *v = skmt_result_attention(b, hyp, seg, i, NULL);
-    skmt_piece x, y;
+    skmt_piece x = SKMT_INIT(skmt_piece), y = x;
 
     skmt_result_target_piece(a, hyp, seg, i, &x);
     skmt_result_target_piece(b, hyp, seg, i, &y);
     CHECK(x.id == y.id && x.logprob == y.logprob && x.end == y.end);
-    CHECK(skmt_result_trust(a, hyp, seg, i, &n) ==
-          skmt_result_trust(b, hyp, seg, i, &m) && n == m);
+    CHECK(skmt_result_weight(a, hyp, seg, i, &n) ==
+          skmt_result_weight(b, hyp, seg, i, &m) && n == m);
     CHECK((u != NULL) == (v != NULL));
     if (u && v) CHECK_MEM(u, v, (size_t)columns * sizeof *u);
 }
@@ -185,12 +186,12 @@ static void same_result(const skmt_result *a, const skmt_result *b)
 {
     REQUIRE(a && b);
     CHECK_INT(skmt_result_hyps(a), skmt_result_hyps(b));
-    CHECK_INT(skmt_result_segs(a), skmt_result_segs(b));
-    for (int s = 0; s < skmt_result_segs(b); s++) same_pairs(a, b, s);
+    CHECK_INT(skmt_result_sentences(a), skmt_result_sentences(b));
+    for (int s = 0; s < skmt_result_sentences(b); s++) same_pairs(a, b, s);
     for (int h = 0; h < skmt_result_hyps(b); h++) {
-        CHECK_STR(skmt_result_text(a, h, NULL), skmt_result_text(b, h, NULL));
+        CHECK_STR(skmt_result_text(a, h), skmt_result_text(b, h));
         CHECK(skmt_result_score(a, h) == skmt_result_score(b, h));
-        for (int s = 0; s < skmt_result_segs(b); s++) {
+        for (int s = 0; s < skmt_result_sentences(b); s++) {
             CHECK_INT(skmt_result_target_pieces(a, h, s),
                       skmt_result_target_pieces(b, h, s));
             for (int i = 0; i < skmt_result_target_pieces(b, h, s); i++)
@@ -232,8 +233,8 @@ static skmt_request *hold_thread(skmt_service *s, struct gate *g)
     skmt_error err;
 
     pthread_mutex_lock(&g->lock);
-    OK(skmt_request_new(&q, "the", 3, &err));
-    OK(skmt_request_set_callback(q, wait_at_gate, g, &err));
+    OK(skmt_request_new(&q, "the", &err));
+    OK(skmt_request_on_answer(q, wait_at_gate, g, &err));
     OK(skmt_service_submit(s, q, 0, &err));
     while (!atomic_load(&g->reached)) usleep(500);
     return q;
@@ -292,17 +293,17 @@ TEST(a_request_has_the_options_of_the_service_by_default)
 
     shop_open(&d);
     OK(skmt_service_new(&s, d.model, o, &err));
-    OK(skmt_request_new(&q, "the and in", 10, &err));
+    OK(skmt_request_new(&q, "the and in", &err));
     CHECK(skmt_request_result(q) == NULL);
     CHECK_INT(skmt_request_error(q, &err), SKMT_OK);
-    CHECK_INT(skmt_request_wait(q, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_request_wait(q, &err), SKMT_ERR_ARGUMENT);
     OK(skmt_service_submit(s, q, SKMT_NO_WAIT, &err));
     OK(skmt_request_wait(q, &err));
     CHECK_INT(skmt_result_hyps(skmt_request_result(q)), 3);
-    CHECK_INT(skmt_service_submit(s, q, 0, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_service_submit(s, q, 0, &err), SKMT_ERR_ARGUMENT);
     skmt_service_free(s);
     /* The result outlives the service. */
-    CHECK(strlen(skmt_result_text(skmt_request_result(q), 0, NULL)) > 0);
+    CHECK(strlen(skmt_result_text(skmt_request_result(q), 0)) > 0);
     skmt_request_free(q);
     skmt_request_free(NULL);
     skmt_service_free(NULL);
@@ -321,7 +322,7 @@ TEST(a_submitted_request_does_not_change)
 
     shop_open(&d);
     OK(skmt_service_new(&s, d.model, NULL, &err));
-    OK(skmt_request_new(&q, "the and in", 10, &err));
+    OK(skmt_request_new(&q, "the and in", &err));
     skmt_request_set_priority(q, 3);
     skmt_request_set_deadline(q, 1000000);
     OK(skmt_service_submit(s, q, 0, &err));
@@ -331,7 +332,7 @@ TEST(a_submitted_request_does_not_change)
     skmt_request_use(q, d.tm[0], NULL);
     OK(skmt_request_set_prefix(q, "Never", &err));
     OK(skmt_request_set_pairs(q, given, 2, &err));
-    OK(skmt_request_set_callback(q, NULL, NULL, &err));
+    OK(skmt_request_on_answer(q, NULL, NULL, &err));
     OK(skmt_request_wait(q, &err));
     CHECK_INT(skmt_result_hyps(skmt_request_result(q)), 1);
     skmt_request_free(q);
@@ -342,7 +343,7 @@ TEST(a_submitted_request_does_not_change)
 
 TEST(bad_requests_are_answered_with_errors)
 {
-    static const skmt_similar bad = { "\xff", "x", 0 };
+    static const skmt_similar bad = { sizeof bad, "\xff", "x", 0 };
     skmt_options *o = options("max-source=31 max-len-b=1000");
     skmt_options *f32 = options("key-type=f32");
     skmt_service *s = NULL;
@@ -355,21 +356,21 @@ TEST(bad_requests_are_answered_with_errors)
     OK(skmt_service_new(&s, d.model, NULL, &err));
     OK(skmt_keys_new(&keys, d.model, f32, NULL, &err));
     for (size_t i = 0; i < COUNT(q); i++)
-        OK(skmt_request_new(&q[i], i ? "the" : "\xff", i ? 3 : 1, &err));
+        OK(skmt_request_new(&q[i], i ? "the" : "\xff", &err));
     skmt_request_set_deadline(q[1], -1);
     skmt_request_cancel(q[2]);
     skmt_request_set_options(q[3], o);
     skmt_request_use(q[4], d.tm[0], keys);
-    CHECK_INT(skmt_request_set_pairs(q[1], &bad, 1, &err), SKMT_TEXT);
-    CHECK_INT(skmt_request_set_pairs(q[1], given, -1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_request_set_pairs(q[1], &bad, 1, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_request_set_pairs(q[1], given, -1, &err), SKMT_ERR_ARGUMENT);
     for (size_t i = 0; i < COUNT(q); i++)
         OK(skmt_service_submit(s, q[i], 0, &err));
-    CHECK_INT(skmt_request_wait(q[0], &err), SKMT_TEXT);
-    CHECK_INT(err.status, SKMT_TEXT);
-    CHECK_INT(skmt_request_wait(q[1], NULL), SKMT_DEADLINE);
-    CHECK_INT(skmt_request_wait(q[2], NULL), SKMT_CANCELED);
+    CHECK_INT(skmt_request_wait(q[0], &err), SKMT_ERR_TEXT);
+    CHECK_INT(err.status, SKMT_ERR_TEXT);
+    CHECK_INT(skmt_request_wait(q[1], NULL), SKMT_ERR_DEADLINE);
+    CHECK_INT(skmt_request_wait(q[2], NULL), SKMT_ERR_CANCELED);
     skmt_request_wait(q[3], NULL);
-    CHECK_INT(skmt_request_wait(q[4], &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_request_wait(q[4], &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "key-type") != NULL);
     CHECK_INT(service_stat(s, "late"), 1);
     CHECK_INT(service_stat(s, "canceled"), 1);
@@ -386,6 +387,8 @@ TEST(bad_requests_are_answered_with_errors)
  * it. That is no error. */
 TEST(an_imported_memory_can_be_searched_at_once)
 {
+    const skmt_tm_info imported = { .size = sizeof imported,
+                                    .name = "imported" };
     const char *path;
     skmt_service *s = NULL;
     skmt_request *q = NULL;
@@ -396,15 +399,15 @@ TEST(an_imported_memory_can_be_searched_at_once)
     path = scratch_path(&d.dir, "in.tsv");
     REQUIRE(scratch_write(&d.dir, "in.tsv", "the and in\tZugegeben\n"
                           "of the\tin the of\nand this\tthis and\n"));
-    OK(skmt_tm_create(d.tm[0], &(skmt_tm_info){ .name = "imported" }, &err));
+    OK(skmt_tm_create(d.tm[0], &imported, &err));
     OK(skmt_tm_import(d.tm[0], "imported", &path, 1, NULL, &err));
     OK(skmt_service_new(&s, d.model, NULL, &err));
-    OK(skmt_request_new(&q, "the and in", 10, &err));
+    OK(skmt_request_new(&q, "the and in", &err));
     skmt_request_use(q, d.tm[0], NULL);
     OK(skmt_service_submit(s, q, 0, &err));
     OK(skmt_request_wait(q, &err));
     if (skmt_request_result(q))
-        CHECK_STR(skmt_result_text(skmt_request_result(q), 0, NULL),
+        CHECK_STR(skmt_result_text(skmt_request_result(q), 0),
                   "Zugegeben");
     skmt_request_free(q);
     skmt_service_free(s);
@@ -422,9 +425,9 @@ TEST(canceling_an_idle_session_does_nothing)
     shop_open(&d);
     OK(skmt_session_new(&s, d.model, NULL, &err));
     skmt_session_cancel(s);
-    OK(skmt_session_translate(s, "the and in", 10, NULL, &a, &err));
+    OK(skmt_session_translate(s, "the and in", NULL, &a, &err));
     skmt_session_cancel(s);
-    OK(skmt_session_translate(s, "the and in", 10, NULL, &b, &err));
+    OK(skmt_session_translate(s, "the and in", NULL, &b, &err));
     same_result(a, b);
     skmt_result_free(a);
     skmt_result_free(b);
@@ -464,10 +467,10 @@ static void check_text(struct crowd *c, int order, skmt_request *q)
     skmt_status st = skmt_request_error(q, NULL);
 
     CHECK((r != NULL) == (st == SKMT_OK));
-    if (r) CHECK_STR(skmt_result_text(r, 0, NULL), c->want[order]);
-    else CHECK(st == SKMT_CANCELED || st == SKMT_DEADLINE);
+    if (r) CHECK_STR(skmt_result_text(r, 0), c->want[order]);
+    else CHECK(st == SKMT_ERR_CANCELED || st == SKMT_ERR_DEADLINE);
     atomic_fetch_add(st == SKMT_OK ? &c->done
-                     : st == SKMT_CANCELED ? &c->canceled : &c->late, 1);
+                     : st == SKMT_ERR_CANCELED ? &c->canceled : &c->late, 1);
 }
 
 static void answered(void *user, skmt_request *q)
@@ -511,14 +514,14 @@ static void random_request(struct crowd *c, uint64_t *seed)
     skmt_status st;
 
     *w = (struct waiter){ c, order, way == 0 };
-    OK(skmt_request_set_callback(q, answered, w, &err));
+    OK(skmt_request_on_answer(q, answered, w, &err));
     skmt_request_set_priority(q, (int)(tiny_next(seed) % 3));
     if (tiny_next(seed) % 4 == 0)
         skmt_request_set_deadline(q, (int64_t)(tiny_next(seed) % 30));
     if (way == 1) lend(c, at, q);
     st = skmt_service_submit(c->s, q, way == 2 ? SKMT_NO_WAIT : 0, &err);
     if (st) {
-        CHECK(st == SKMT_LIMIT && way == 2);
+        CHECK(st == SKMT_ERR_LIMIT && way == 2);
         free(w);
         skmt_request_free(q);
         return;
@@ -563,7 +566,7 @@ TEST(threads_submit_and_cancel_at_random)
     for (int i = 0; i < ORDERS; i++) {
         skmt_result *r = result_alone(&d, &orders[i], NULL);
 
-        c.want[i] = strdup(skmt_result_text(r, 0, NULL));
+        c.want[i] = strdup(skmt_result_text(r, 0));
         skmt_result_free(r);
     }
     OK(skmt_service_new(&c.s, d.model, o, &err));

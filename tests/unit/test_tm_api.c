@@ -15,7 +15,7 @@ TEST(what_was_added_is_found_by_the_next_search)
 {
     struct scratch s;
     skmt_matches *m;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_tm *tm;
     int64_t id;
 
@@ -27,26 +27,26 @@ TEST(what_was_added_is_found_by_the_next_search)
     m = search(tm, "Guten Tag!", NULL);
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &one);
-    CHECK_INT(one.pair.id, id);
-    CHECK_STR(one.pair.memory, "main");
-    CHECK_STR(one.pair.source, "Guten Tag");
-    CHECK_STR(one.pair.target, "Good day");
-    CHECK(one.pair.source_tagged == NULL && one.pair.target_tagged == NULL);
-    CHECK_STR(one.pair.origin, "");
-    CHECK_INT(one.pair.position, 0);
-    CHECK(one.pair.created > 1600000000);
+    CHECK_INT(one.pair->id, id);
+    CHECK_STR(one.pair->memory, "main");
+    CHECK_STR(one.pair->source, "Guten Tag");
+    CHECK_STR(one.pair->target, "Good day");
+    CHECK(one.pair->source_tagged == NULL && one.pair->target_tagged == NULL);
+    CHECK_STR(one.pair->origin, "");
+    CHECK_INT(one.pair->position, 0);
+    CHECK(one.pair->created > 1600000000);
     CHECK_NEAR(one.similarity, 2.0 / 3, 1e-9);  /* three words, one edit */
     CHECK(one.score > 0);
     CHECK_INT(one.occurrences, 1);
     skmt_matches_get(m, 1, &one);
-    CHECK(one.pair.id == 0 && !strcmp(one.pair.source, ""));
+    CHECK(one.pair->id == 0 && !strcmp(one.pair->source, ""));
     skmt_matches_free(m);
 
     add(tm, NULL, "Guten Tag", "Good day");     /* a second occurrence */
     m = search(tm, "Guten Tag", NULL);
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &one);
-    CHECK_INT(one.pair.id, id);                 /* the oldest pair */
+    CHECK_INT(one.pair->id, id);                 /* the oldest pair */
     CHECK_INT(one.occurrences, 2);
     CHECK_NEAR(one.similarity, 1, 0);
     skmt_matches_free(m);
@@ -97,10 +97,10 @@ TEST(opening_says_what_is_wrong)
 
     REQUIRE(scratch_make(&s));
     CHECK_INT(skmt_tm_open(&tm, scratch_path(&s, "none.tm"), SKMT_TM_WRITE,
-                           &err), SKMT_IO);
+                           &err), SKMT_ERR_IO);
     CHECK(tm == NULL && strstr(err.message, "none.tm"));
-    CHECK_INT(skmt_tm_open(&tm, NULL, SKMT_TM_READ, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_open(&tm, "x", (skmt_tm_mode)7, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_open(&tm, NULL, SKMT_TM_READ, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_open(&tm, "x", (skmt_tm_mode)7, &err), SKMT_ERR_ARGUMENT);
     skmt_tm_close(open_tm(&s, SKMT_TM_CREATE));
     tm = open_tm(&s, SKMT_TM_READ);
     CHECK(skmt_tm_add(tm, NULL, "a", "b", &id, &err) != SKMT_OK);
@@ -118,7 +118,8 @@ TEST(opening_says_what_is_wrong)
 
 TEST(the_state_tells_what_was_changed)
 {
-    skmt_tm_state first, added, again, other;
+    skmt_tm_state first = SKMT_INIT(skmt_tm_state), added = first;
+    skmt_tm_state again = first, other = first;
     struct scratch s;
     skmt_error err;
     skmt_tm *tm;
@@ -150,9 +151,10 @@ TEST(the_state_tells_what_was_changed)
 
 TEST(memories_are_made_renamed_and_dropped)
 {
-    skmt_tm_info set = { .name = "law", .source_lang = "de",
-                         .target_lang = "en", .priority = 3,
-                         .keep_duplicates = 1 }, got;
+    skmt_tm_info set = { .size = sizeof set, .name = "law",
+                         .source_lang = "de", .target_lang = "en",
+                         .priority = 3, .keep_duplicates = 1 };
+    skmt_tm_info got = SKMT_INIT(skmt_tm_info);
     struct scratch s;
     skmt_error err;
     skmt_tm *tm;
@@ -161,8 +163,8 @@ TEST(memories_are_made_renamed_and_dropped)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     OK(skmt_tm_create(tm, &set, &err));
-    CHECK(skmt_tm_create(tm, &set, &err) == SKMT_ARGUMENT);
-    set = (skmt_tm_info){ .name = "medical" };
+    CHECK(skmt_tm_create(tm, &set, &err) == SKMT_ERR_ARGUMENT);
+    set = (skmt_tm_info){ .size = sizeof set, .name = "medical" };
     OK(skmt_tm_create(tm, &set, &err));
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 2);
@@ -177,13 +179,13 @@ TEST(memories_are_made_renamed_and_dropped)
     CHECK_INT(got.source_bytes, 2 * 10);
     CHECK_INT(got.target_bytes, 2 * 7);
     CHECK_INT(found(tm, "Gesetz"), 2);
-    CHECK_INT(skmt_tm_get_info(tm, 2, &got, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_get_info(tm, -1, &got, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_get_info(tm, 2, &got, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_get_info(tm, -1, &got, &err), SKMT_ERR_ARGUMENT);
 
     /* There are two memories, and none is called main: a name is needed. */
-    CHECK_INT(skmt_tm_add(tm, NULL, "a", "b", NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_add(tm, NULL, "a", "b", NULL, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "law") && strstr(err.message, "medical"));
-    CHECK_INT(skmt_tm_add(tm, "new", "a", "b", NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_add(tm, "new", "a", "b", NULL, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "law"));
 
     OK(skmt_tm_set(tm, "medical", "name", "main", &err));
@@ -191,8 +193,8 @@ TEST(memories_are_made_renamed_and_dropped)
     OK(skmt_tm_set(tm, "main", "source-lang", "fr", &err));
     OK(skmt_tm_set(tm, "main", "target-lang", "it-CH", &err));
     CHECK_INT(skmt_tm_set(tm, "main", "priority", "much", &err),
-              SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_set(tm, "main", "color", "red", &err), SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_set(tm, "main", "color", "red", &err), SKMT_ERR_ARGUMENT);
     OK(skmt_tm_get_info(tm, 1, &got, &err));
     CHECK_STR(got.name, "main");
     CHECK_STR(got.source_lang, "fr");
@@ -202,7 +204,7 @@ TEST(memories_are_made_renamed_and_dropped)
     CHECK_INT(found(tm, "Gesetz"), 3);
     OK(skmt_tm_drop(tm, "law", &err));
     CHECK_INT(found(tm, "Gesetz"), 1);
-    CHECK_INT(skmt_tm_drop(tm, "law", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_drop(tm, "law", &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
     scratch_remove(&s);
@@ -211,7 +213,7 @@ TEST(memories_are_made_renamed_and_dropped)
 TEST(a_first_memory_takes_the_name_it_is_given)
 {
     struct scratch s;
-    skmt_tm_info got;
+    skmt_tm_info got = SKMT_INIT(skmt_tm_info);
     skmt_error err;
     skmt_tm *tm;
     int n = 7;
@@ -219,9 +221,9 @@ TEST(a_first_memory_takes_the_name_it_is_given)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     /* A pair that is rejected does not create a memory either. */
-    CHECK_INT(skmt_tm_add(tm, "mine", "\xff", "b", NULL, &err), SKMT_TEXT);
-    CHECK_INT(skmt_tm_add(tm, "mine", "", "b", NULL, &err), SKMT_TEXT);
-    CHECK_INT(skmt_tm_add(tm, "mine", NULL, "b", NULL, &err), SKMT_TEXT);
+    CHECK_INT(skmt_tm_add(tm, "mine", "\xff", "b", NULL, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_tm_add(tm, "mine", "", "b", NULL, &err), SKMT_ERR_TEXT);
+    CHECK_INT(skmt_tm_add(tm, "mine", NULL, "b", NULL, &err), SKMT_ERR_TEXT);
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 0);
     add(tm, "mine", "a", "b");
@@ -239,6 +241,7 @@ TEST(a_first_memory_takes_the_name_it_is_given)
 TEST(a_pair_keeps_all_it_was_given)
 {
     const skmt_pair given = {
+        .size = sizeof given,
         .source_tagged = "Ein <g id=\"1\">rotes</g> Haus &amp; Hof",
         .target = "A red house & yard", .source_lang = "de-AT",
         .target_lang = "en-GB", .document = "d.xlf", .unit = "u7",
@@ -246,7 +249,7 @@ TEST(a_pair_keeps_all_it_was_given)
         .changed = 1100000000 };
     struct scratch s;
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int64_t id;
 
@@ -288,10 +291,10 @@ TEST(a_pair_keeps_all_it_was_given)
 
     OK(skmt_tm_delete(tm, id, &err));
     CHECK_INT(found(tm, "grün"), 0);
-    CHECK_INT(skmt_tm_get(tm, id, &p, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_get(tm, id, &p, &err), SKMT_ERR_ARGUMENT);
     CHECK_STR(p.source, "");
-    CHECK_INT(skmt_tm_delete(tm, id, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_replace(tm, id, "a", "b", &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_delete(tm, id, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_replace(tm, id, "a", "b", &err), SKMT_ERR_ARGUMENT);
     CHECK(add(tm, NULL, "a", "b") > id);        /* ids are not used again */
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
@@ -304,7 +307,7 @@ TEST(a_text_has_the_limit_that_an_import_has)
     char *text = malloc(limit + 2);
     struct scratch s;
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int64_t id;
 
@@ -312,15 +315,17 @@ TEST(a_text_has_the_limit_that_an_import_has)
     memset(text, 'a', limit + 1);
     text[limit + 1] = 0;
     tm = open_tm(&s, SKMT_TM_CREATE);
-    CHECK_INT(skmt_tm_add(tm, NULL, text, "b", &id, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_add(tm, NULL, text, "b", &id, &err), SKMT_ERR_LIMIT);
     CHECK_STR(err.message, "the source text has 16777217 bytes; the limit is "
               "16777216 bytes (16 MiB)");
-    CHECK_INT(skmt_tm_add(tm, NULL, "b", text, &id, &err), SKMT_LIMIT);
-    p = (skmt_pair){ .source = "a", .target = "b", .document = text };
-    CHECK_INT(skmt_tm_add_pair(tm, NULL, &p, &id, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_add(tm, NULL, "b", text, &id, &err), SKMT_ERR_LIMIT);
+    p.source = "a";
+    p.target = "b";
+    p.document = text;
+    CHECK_INT(skmt_tm_add_pair(tm, NULL, &p, &id, &err), SKMT_ERR_LIMIT);
     CHECK(strstr(err.message, "the document's name has 16777217 bytes"));
     id = add(tm, NULL, "a", "b");
-    CHECK_INT(skmt_tm_replace(tm, id, NULL, text, &err), SKMT_LIMIT);
+    CHECK_INT(skmt_tm_replace(tm, id, NULL, text, &err), SKMT_ERR_LIMIT);
     CHECK(strstr(err.message, "the target text has"));
     text[limit] = 0;                            /* exactly the limit */
     OK(skmt_tm_replace(tm, id, NULL, text, &err));
@@ -342,14 +347,15 @@ TEST(pairs_are_deleted_by_what_they_have)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     for (int i = 0; i < 6; i++) {
-        skmt_pair p = { .source = i < 4 ? "eins zwei" : "zwei drei",
+        skmt_pair p = { .size = sizeof p,
+                        .source = i < 4 ? "eins zwei" : "zwei drei",
                         .target = i % 2 ? "odd" : "even",
                         .document = i < 3 ? "d1" : "d2" };
 
         OK(skmt_tm_add_pair(tm, NULL, &p, NULL, &err));
     }
     CHECK_INT(skmt_tm_delete_where(tm, NULL, NULL, NULL, NULL, NULL, &n, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     OK(skmt_tm_delete_where(tm, NULL, NULL, "d1", "eins zwei", "even", &n,
                             &err));
     CHECK_INT(n, 2);
@@ -361,7 +367,7 @@ TEST(pairs_are_deleted_by_what_they_have)
     OK(skmt_tm_delete_where(tm, "main", NULL, "none", NULL, NULL, &n, &err));
     CHECK_INT(n, 0);
     CHECK_INT(skmt_tm_delete_where(tm, "x", NULL, "d2", NULL, NULL, &n, &err),
-              SKMT_ARGUMENT);
+              SKMT_ERR_ARGUMENT);
     CHECK_INT(problems(tm), 0);
     skmt_tm_close(tm);
     scratch_remove(&s);
@@ -385,20 +391,21 @@ TEST(a_transaction_is_all_or_nothing)
     add(tm, NULL, "neu zwei", "new");
     CHECK_INT(found(tm, "neu"), 2);             /* we see our own adds */
     CHECK_INT(found(other, "neu"), 0);
-    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, NULL, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_compact(tm, &err), SKMT_ARGUMENT);
-    CHECK_INT(skmt_tm_rebuild(tm, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, NULL, &err),
+              SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_compact(tm, &err), SKMT_ERR_ARGUMENT);
+    CHECK_INT(skmt_tm_rebuild(tm, &err), SKMT_ERR_ARGUMENT);
     skmt_tm_rollback(tm);
     skmt_tm_rollback(tm);                       /* has no effect */
     CHECK_INT(found(tm, "neu"), 0);
     CHECK_INT(found(tm, "alt"), 1);
-    CHECK_INT(skmt_tm_commit(tm, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_commit(tm, &err), SKMT_ERR_ARGUMENT);
 
     OK(skmt_tm_begin(tm, &err));
     add(tm, NULL, "neu drei", "new");
     add(tm, NULL, "neu vier", "new");
     /* A rejected pair does not undo the others. */
-    CHECK_INT(skmt_tm_add(tm, NULL, "", "b", NULL, &err), SKMT_TEXT);
+    CHECK_INT(skmt_tm_add(tm, NULL, "", "b", NULL, &err), SKMT_ERR_TEXT);
     OK(skmt_tm_commit(tm, &err));
     CHECK_INT(found(tm, "neu"), 2);
     CHECK_INT(found(other, "neu"), 2);
@@ -417,13 +424,13 @@ TEST(a_cursor_gives_every_pair_as_of_its_opening)
     skmt_tm_cursor *c = NULL;
     int64_t last = 0;
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int n = 0, more = 1;
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    CHECK_INT(skmt_tm_cursor_open(&c, tm, NULL, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_cursor_open(&c, tm, NULL, &err), SKMT_ERR_ARGUMENT);
     CHECK(c == NULL);
     for (int i = 0; i < 5; i++) add(tm, NULL, i % 2 ? "a" : "b", "t");
     OK(skmt_tm_cursor_open(&c, tm, NULL, &err));
@@ -474,30 +481,31 @@ static int on_progress(void *user, const char *what, uint64_t done,
 TEST(files_come_in_and_go_out)
 {
     const char *paths[2];
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     struct seen seen = { 0 };
     struct scratch s;
-    skmt_tm_info info;
+    skmt_tm_info info = SKMT_INIT(skmt_tm_info);
     skmt_error err;
-    skmt_pair p;
+    skmt_pair p = SKMT_INIT(skmt_pair);
     skmt_tm *tm;
     int64_t n;
 
+    OK(skmt_import_new(&how, &err));
     REQUIRE(scratch_make(&s));
     scratch_write(&s, "a.tsv", "eins\tone\nzwei\ttwo\n\tempty\neins\tone\n");
     scratch_write(&s, "b.tsv", "drei\tthree\neins\tone\n");
     tm = open_tm(&s, SKMT_TM_CREATE);
-    skmt_tm_progress(tm, on_progress, &seen);
+    skmt_tm_on_progress(tm, on_progress, &seen);
     paths[0] = scratch_path(&s, "a.tsv");
     paths[1] = scratch_path(&s, "b.tsv");
     OK(skmt_import_set(how, "source-lang", "de", &err));
     OK(skmt_import_set(how, "target-lang", "en", &err));
     OK(skmt_tm_import(tm, NULL, paths, 2, how, &err));
-    CHECK_INT(skmt_import_count(how, "pairs"), 5);
-    CHECK_INT(skmt_import_count(how, "texts"), 3);
-    CHECK_INT(skmt_import_count(how, "empty"), 1);
-    CHECK_INT(skmt_import_count(how, "bad"), 0);
-    CHECK_INT(skmt_import_count(how, "color"), -1);
+    CHECK_INT(import_count(how, "pairs"), 5);
+    CHECK_INT(import_count(how, "texts"), 3);
+    CHECK_INT(import_count(how, "empty"), 1);
+    CHECK_INT(import_count(how, "bad"), 0);
+    CHECK_INT(import_count(how, "color"), -1);
     CHECK(seen.calls >= 2 && seen.done == seen.total && seen.units == 5);
     CHECK_INT(seen.total, 34 + 20);
     OK(skmt_tm_get_info(tm, 0, &info, &err));
@@ -525,11 +533,11 @@ TEST(files_come_in_and_go_out)
     CHECK_STR(whole_file(scratch_path(&s, "o.en")),
               "one\ntwo\none\nthree\none\n");
     CHECK_INT(skmt_tm_export(tm, NULL, scratch_path(&s, "out.what"), NULL,
-                             NULL, &n, &err), SKMT_ARGUMENT);
+                             NULL, &n, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_export(tm, NULL, scratch_path(&s, "o.tsv"), "doc", NULL,
-                             &n, &err), SKMT_ARGUMENT);
+                             &n, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_export(tm, "no", scratch_path(&s, "o.tsv"), NULL, NULL,
-                             &n, &err), SKMT_ARGUMENT);
+                             &n, &err), SKMT_ERR_ARGUMENT);
 
     OK(skmt_tm_delete_where(tm, NULL, "a.tsv", NULL, NULL, NULL, &n, &err));
     CHECK_INT(n, 3);
@@ -555,7 +563,7 @@ static int count_rejects(void *user, const char *file, uint64_t line,
 
 TEST(an_import_that_fails_changes_nothing)
 {
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     struct seen seen = { .stop_at = 2 };
     struct scratch s;
     const char *bad, *good;
@@ -563,34 +571,35 @@ TEST(an_import_that_fails_changes_nothing)
     skmt_tm *tm;
     int n = 7, rejects = 0;
 
+    OK(skmt_import_new(&how, &err));
     REQUIRE(scratch_make(&s));
     scratch_write(&s, "bad.tsv", "eins\tone\nzwei\ndrei\tthree\n");
     scratch_write(&s, "good.tsv", "eins\tone\n");
     bad = scratch_path(&s, "bad.tsv");
     good = scratch_path(&s, "good.tsv");
     tm = open_tm(&s, SKMT_TM_CREATE);
-    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 1, how, &err), SKMT_FORMAT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 1, how, &err), SKMT_ERR_FORMAT);
     CHECK(strstr(err.message, "bad.tsv:2"));
-    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 0, how, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &bad, 0, how, &err), SKMT_ERR_ARGUMENT);
     CHECK_INT(skmt_tm_import(tm, NULL, (const char *[]){ good, bad }, 2, NULL,
-                             &err), SKMT_FORMAT);
-    skmt_tm_progress(tm, on_progress, &seen);
-    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_CANCELED);
-    skmt_tm_progress(tm, NULL, NULL);
+                             &err), SKMT_ERR_FORMAT);
+    skmt_tm_on_progress(tm, on_progress, &seen);
+    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ERR_CANCELED);
+    skmt_tm_on_progress(tm, NULL, NULL);
     OK(skmt_tm_count(tm, &n, &err));
     CHECK_INT(n, 0);
     CHECK_INT(found(tm, "eins"), 0);
 
     OK(skmt_import_set(how, "skip-bad", "yes", &err));
-    skmt_import_rejects(how, count_rejects, &rejects);
+    skmt_import_on_reject(how, count_rejects, &rejects);
     OK(skmt_tm_import(tm, NULL, &bad, 1, how, &err));
     CHECK_INT(rejects, 1);
-    CHECK_INT(skmt_import_count(how, "bad"), 1);
-    CHECK_INT(skmt_import_count(how, "pairs"), 2);
+    CHECK_INT(import_count(how, "bad"), 1);
+    CHECK_INT(import_count(how, "pairs"), 2);
     CHECK_INT(found(tm, "eins"), 1);
     OK(skmt_tm_set(tm, NULL, "source-lang", "de-CH", &err));
     OK(skmt_import_set(how, "source-lang", "fr", &err));
-    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &good, 1, how, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "de-CH"));
     OK(skmt_import_set(how, "source-lang", "de", &err));
     OK(skmt_tm_import(tm, NULL, &good, 1, how, &err));
@@ -603,7 +612,7 @@ TEST(an_import_that_fails_changes_nothing)
 /* The index of a failed import is written before the languages are stored. */
 TEST(an_import_with_a_bad_language_leaves_no_index_files)
 {
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     struct scratch s;
     const char *path;
     skmt_error err;
@@ -611,11 +620,12 @@ TEST(an_import_with_a_bad_language_leaves_no_index_files)
     skmt_tm *tm;
 
     REQUIRE(scratch_make(&s));
+    OK(skmt_import_new(&how, &err));
     scratch_write(&s, "good.tsv", "eins\tone\n");
     path = scratch_path(&s, "good.tsv");
     tm = open_tm(&s, SKMT_TM_CREATE);
     OK(skmt_import_set(how, "source-lang", "d\x01", &err));
-    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, how, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_import(tm, NULL, &path, 1, how, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "a language must be"));
     CHECK_INT(found(tm, "eins"), 0);
     CHECK_INT(glob(scratch_path(&s, "a.tm.index/*.seg"), 0, NULL, &g),
@@ -634,12 +644,13 @@ static void *import_fifo(void *user)
 {
     struct piped *p = user;
     skmt_tm *tm = open_tm(p->s, SKMT_TM_WRITE);
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     skmt_error err;
 
+    OK(skmt_import_new(&how, &err));
     skmt_import_set(how, "format", "tsv", &err);
     CHECK_INT(skmt_tm_import(tm, NULL, &p->fifo, 1, how, &err), SKMT_OK);
-    p->pairs = skmt_import_count(how, "pairs");
+    p->pairs = import_count(how, "pairs");
     skmt_import_free(how);
     skmt_tm_close(tm);
     return NULL;
@@ -702,12 +713,13 @@ TEST(settings_of_an_import_are_checked)
         { "fuzzy", "1", 1 }, { "origin", "where", 1 }, { "origin", "", 1 },
         { "color", "red", 0 }, { "format", NULL, 0 }, { NULL, "x", 0 },
     };
-    skmt_import *how = skmt_import_new();
+    skmt_import *how;
     skmt_error err;
 
+    OK(skmt_import_new(&how, &err));
     for (size_t i = 0; i < COUNT(set); i++) {
         CHECK_INT(skmt_import_set(how, set[i].key, set[i].value, &err),
-                  set[i].good ? SKMT_OK : SKMT_ARGUMENT);
+                  set[i].good ? SKMT_OK : SKMT_ERR_ARGUMENT);
         CHECK(set[i].good == !err.message[0]);
     }
     skmt_import_free(how);
@@ -726,7 +738,7 @@ TEST(the_index_is_tidied_beside_the_work)
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    skmt_tm_relaxed(tm, 1);
+    skmt_tm_set_relaxed(tm, 1);
     for (int round = 0; round < 3; round++) {
         OK(skmt_tm_begin(tm, &err));
         for (int i = 0; i < 1500; i++) {
@@ -790,7 +802,7 @@ TEST(readers_go_on_while_one_writes)
 
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
-    skmt_tm_relaxed(tm, 1);
+    skmt_tm_set_relaxed(tm, 1);
     add(tm, NULL, "anfang", "t");
     for (int i = 0; i < 3; i++) {
         r[i] = (struct reader){ &s, 300, 0 };

@@ -43,24 +43,26 @@ TEST(options_choose_and_order_the_matches)
 
 TEST(a_search_refuses_what_is_no_text)
 {
-    skmt_options *o = skmt_options_new();
-    skmt_matches *m = (skmt_matches *)o;
+    skmt_options *o;
+    skmt_matches *m;
     struct scratch s;
     skmt_error err;
     skmt_tm *tm;
 
+    OK(skmt_options_new(&o, &err));
+    m = (skmt_matches *)(void *)o;
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     add(tm, NULL, "a", "b");
-    CHECK_INT(skmt_tm_search(tm, "a\xc3(", 3, NULL, NULL, &m, &err),
-              SKMT_TEXT);
+    CHECK_INT(skmt_tm_search(tm, "a\xc3(", NULL, NULL, &m, &err),
+              SKMT_ERR_TEXT);
     CHECK(m == NULL && strstr(err.message, "byte 1"));
-    CHECK_INT(skmt_tm_search(tm, NULL, 3, NULL, NULL, &m, &err),
-              SKMT_ARGUMENT);
-    OK(skmt_tm_search(tm, NULL, 0, NULL, NULL, &m, &err));
+    CHECK_INT(skmt_tm_search(tm, NULL, NULL, NULL, &m, &err),
+              SKMT_ERR_ARGUMENT);
+    OK(skmt_tm_search(tm, "", NULL, NULL, &m, &err));
     skmt_matches_free(m);
     OK(skmt_options_set(o, "analyzer", "subword", &err));
-    CHECK_INT(skmt_tm_search(tm, "a", 1, o, NULL, &m, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_search(tm, "a", o, NULL, &m, &err), SKMT_ERR_ARGUMENT);
     CHECK(strstr(err.message, "model"));
     skmt_options_free(o);
     skmt_tm_close(tm);
@@ -70,7 +72,7 @@ TEST(a_search_refuses_what_is_no_text)
 TEST(memories_are_merged_by_similarity_priority_and_age)
 {
     const char *const some[] = { "low", "new" }, *const bad[] = { "what" };
-    skmt_tm_info set = { .name = "high", .priority = 1 };
+    skmt_tm_info set = { .size = sizeof set, .name = "high", .priority = 1 };
     struct scratch s;
     skmt_error err;
     skmt_tm *tm, *other;
@@ -78,7 +80,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     REQUIRE(scratch_make(&s));
     tm = open_tm(&s, SKMT_TM_CREATE);
     OK(skmt_tm_create(tm, &set, &err));
-    set = (skmt_tm_info){ .name = "low" };
+    set = (skmt_tm_info){ .size = sizeof set, .name = "low" };
     OK(skmt_tm_create(tm, &set, &err));
     add(tm, "high", "der rote Ball", "high-far");
     add(tm, "high", "der rote Ball rollt", "high-near");
@@ -91,7 +93,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     /* Another handle creates a memory with the priority of low. Of equal
      * matches the newer one comes first. */
     other = open_tm(&s, SKMT_TM_WRITE);
-    set = (skmt_tm_info){ .name = "new" };
+    set = (skmt_tm_info){ .size = sizeof set, .name = "new" };
     OK(skmt_tm_create(other, &set, &err));
     add(other, "new", "der rote Ball rollt", "new-near");
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
@@ -99,7 +101,7 @@ TEST(memories_are_merged_by_similarity_priority_and_age)
     OK(skmt_tm_use(tm, some, 2, &err));
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
               "low-exact new-near low-near low-blue ");
-    CHECK_INT(skmt_tm_use(tm, bad, 1, &err), SKMT_ARGUMENT);
+    CHECK_INT(skmt_tm_use(tm, bad, 1, &err), SKMT_ERR_ARGUMENT);
     OK(skmt_tm_set(other, "low", "priority", "5", &err));
     CHECK_STR(TARGETS(tm, "der rote Ball rollt weg", NULL),
               "low-exact low-near new-near low-blue ");
@@ -121,7 +123,7 @@ TEST(differences_add_up_to_both_texts)
     size_t begin, end;
     struct scratch s;
     skmt_matches *m;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_tm *tm;
     int n = 0;
 
@@ -134,10 +136,10 @@ TEST(differences_add_up_to_both_texts)
     for (; skmt_matches_edit(m, 0, n, &kind, &begin, &end); n++) {
         REQUIRE(end > begin && strchr("=-+", kind));
         if (kind != '+')
-            strncat(theirs, one.pair.source + begin, end - begin);
+            strncat(theirs, one.pair->source + begin, end - begin);
         if (kind == '+') strncat(ours, text + begin, end - begin);
         if (kind == '=')
-            strncat(ours, one.pair.source + begin, end - begin);
+            strncat(ours, one.pair->source + begin, end - begin);
     }
     CHECK_STR(theirs, "Guten Tag, Welt");
     CHECK_STR(ours, text);
@@ -154,15 +156,16 @@ TEST(differences_add_up_to_both_texts)
 TEST(a_model_lends_its_pieces)
 {
     struct tiny o = TINY_DEFAULT;
-    skmt_options *so = skmt_options_new();
+    skmt_options *so;
     char path[64];
     struct scratch s;
     skmt_model *model = NULL;
     skmt_matches *m = NULL;
-    skmt_match words, pieces;
+    skmt_match words = SKMT_INIT(skmt_match), pieces = words;
     skmt_error err;
     skmt_tm *tm;
 
+    OK(skmt_options_new(&so, &err));
     REQUIRE(scratch_make(&s));
     REQUIRE(tiny_write(s.dir, &o));
     snprintf(path, sizeof path, "%s/m.skmt", s.dir);
@@ -176,7 +179,7 @@ TEST(a_model_lends_its_pieces)
     skmt_matches_get(m, 0, &words);
     CHECK_NEAR(words.similarity, 0.5, 0);
     skmt_matches_free(m);
-    OK(skmt_tm_search(tm, "abc abc", 7, NULL, model, &m, &err));
+    OK(skmt_tm_search(tm, "abc abc", NULL, model, &m, &err));
     REQUIRE(m && skmt_matches_count(m) == 1);
     skmt_matches_get(m, 0, &pieces);
     CHECK(pieces.similarity > 0.5 && pieces.similarity < 1);
@@ -184,10 +187,10 @@ TEST(a_model_lends_its_pieces)
     skmt_matches_free(m);
 
     OK(skmt_options_set(so, "analyzer", "subword", &err));
-    OK(skmt_tm_search(tm, "abc abc", 7, so, model, &m, &err));
+    OK(skmt_tm_search(tm, "abc abc", so, model, &m, &err));
     REQUIRE(m && skmt_matches_count(m) == 2);   /* both have the letters */
     skmt_matches_get(m, 0, &pieces);
-    CHECK_STR(pieces.pair.target, "x");
+    CHECK_STR(pieces.pair->target, "x");
     skmt_matches_free(m);
     CHECK_INT(found(tm, "abc"), 1);             /* words again */
     CHECK_INT(problems(tm), 0);

@@ -45,17 +45,17 @@ static int hits(skmt_tm *tm, const char *text, const char *word,
                 const skmt_options *o)
 {
     skmt_matches *m = NULL;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_error err;
     int n = 0;
 
-    if (skmt_tm_search(tm, text, strlen(text), o, NULL, &m, &err)) return -1;
+    if (skmt_tm_search(tm, text, o, NULL, &m, &err)) return -1;
     for (int i = 0; i < skmt_matches_count(m); i++) {
         size_t len = strlen(word);
 
         skmt_matches_get(m, i, &one);
-        n += !strncmp(one.pair.source, word, len)
-             && one.pair.source[len] == ' ';
+        n += !strncmp(one.pair->source, word, len)
+             && one.pair->source[len] == ' ';
     }
     skmt_matches_free(m);
     return n;
@@ -106,13 +106,14 @@ static void look_once(struct actor *a, skmt_tm *tm, const skmt_options *wide)
 static void *reader(void *arg)
 {
     struct actor *a = arg;
-    skmt_options *wide = skmt_options_new();
+    skmt_options *wide = NULL;
     skmt_tm *tm = NULL;
     skmt_error err;
 
     /* Some handles may write and merge, others may not. */
     if (skmt_tm_open(&tm, a->stage->path,
                      a->state % 2 ? SKMT_TM_READ : SKMT_TM_WRITE, &err) ||
+        skmt_options_new(&wide, &err) ||
         skmt_options_set(wide, "matches", "200", &err))
         a->failed++;
     atomic_fetch_add(&a->stage->ready, 1);
@@ -150,14 +151,15 @@ static void *merger(void *arg)
 static bool import_bundle(struct stage *st, skmt_tm *tm, int i)
 {
     const char *file = st->table;
-    skmt_import *how = skmt_import_new();
+    skmt_import *how = NULL;
     FILE *f = fopen(file, "w");
     skmt_error err;
     bool good;
 
     for (int k = 0; f && k < BUNDLE; k++)
         fprintf(f, "Bund%d mit Zeile%d\tline %d\n", i, k, k);
-    good = f && !fclose(f) && how &&
+    good = f && !fclose(f) &&
+           !skmt_import_new(&how, &err) &&
            !skmt_import_set(how, "format", "tsv", &err) &&
            !skmt_tm_import(tm, NULL, &file, 1, how, &err);
     skmt_import_free(how);
@@ -195,7 +197,7 @@ static skmt_tm *begin(struct stage *st, int64_t *doomed)
 
     OK(skmt_tm_open(&tm, st->path, SKMT_TM_CREATE, &err));
     if (!tm) return NULL;
-    skmt_tm_relaxed(tm, 1);
+    skmt_tm_set_relaxed(tm, 1);
     OK(skmt_tm_begin(tm, &err));
     for (int i = 0; i < FIRST; i++) {
         text_of(text, i < ADDS / 3 + 1 ? "Alt" : "Mehr", i);

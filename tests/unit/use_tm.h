@@ -39,7 +39,7 @@ static inline skmt_matches *search(skmt_tm *tm, const char *text,
     skmt_matches *m = NULL;
     skmt_error err;
 
-    OK(skmt_tm_search(tm, text, strlen(text), o, NULL, &m, &err));
+    OK(skmt_tm_search(tm, text, o, NULL, &m, &err));
     return m;
 }
 
@@ -59,18 +59,19 @@ static inline const char *targets(skmt_tm *tm, const char *text,
                                   const char *const *set)
 {
     static char out[1000];
-    skmt_options *o = skmt_options_new();
+    skmt_options *o;
     skmt_matches *m;
-    skmt_match one;
+    skmt_match one = SKMT_INIT(skmt_match);
     skmt_error err;
 
+    OK(skmt_options_new(&o, &err));
     out[0] = 0;
     for (; set && *set; set += 2)
         OK(skmt_options_set(o, set[0], set[1], &err));
     m = search(tm, text, o);
     for (int i = 0; m && i < skmt_matches_count(m); i++) {
         skmt_matches_get(m, i, &one);
-        strcat(strcat(out, one.pair.target), " ");
+        strcat(strcat(out, one.pair->target), " ");
     }
     skmt_matches_free(m);
     skmt_options_free(o);
@@ -97,6 +98,17 @@ static inline int problems(skmt_tm *tm)
 
     OK(skmt_tm_check(tm, NULL, NULL, &n, &err));
     return n;
+}
+
+/* A count of an import; -1 if there is none with this name. */
+static inline int64_t import_count(const skmt_import *im, const char *name)
+{
+    const char *it;
+    int64_t value;
+
+    for (int i = 0; (it = skmt_import_stat(im, i, &value)); i++)
+        if (!strcmp(it, name)) return value;
+    return -1;
 }
 
 #endif
