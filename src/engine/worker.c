@@ -8,9 +8,9 @@
 #include "engine/steered_batch.h"
 #include "engine/worker.h"
 
-static _Thread_local const struct workers *thread_of;
+static _Thread_local bool is_worker_thread;
 
-const struct workers *worker_thread_of(void) { return thread_of; }
+bool in_worker_thread(void) { return is_worker_thread; }
 
 static void worker_update_busy(struct worker *w)
 {
@@ -49,11 +49,11 @@ static void leave_early(struct worker *w, struct outbox *out)
 static int jobs_wanted(const struct workers *ws, const struct worker *w)
 {
     int room = batch_count_idle_lanes(w->batch), lanes = ws->limits.lanes;
-    int working = ws->n - ws->n_failed, most = 0;
+    int working = ws->n - ws->n_failed, most;
     long share = (ws->queue.n + working - 1) / working;
 
     if (w->n_held && room < (lanes + 3) / 4) return 0;
-    if (ws->queue.first) most = batch_fitting(w->batch, ws->queue.first);
+    most = batch_fitting(w->batch, job_queue_jobs(&ws->queue));
     assert(w->n_held || !ws->queue.first || most > 0);
     /* When the queue is shorter than all lanes, workers share it evenly. */
     return share < most ? (int)share : most;
@@ -203,7 +203,7 @@ static void *worker_main(void *arg)
     struct workers *ws = w->ws;
     struct outbox out = { 0 };
 
-    thread_of = ws;
+    is_worker_thread = true;
     pthread_mutex_lock(&ws->lock);
     while (await_work(w)) worker_turn(w);
     /* All requests are answered by now. */

@@ -532,45 +532,324 @@ TEST(submit_waits_while_the_queue_is_full)
     }
 }
 
+/* Submit request i with this priority; it must not wait. */
+static enum status try_priority(struct service *s, struct request **list,
+                                int i, int priority)
+{
+    enum status st;
+    struct err e;
+
+    CHECK_OK(request_new(&list[i], "the and", 7, &e), &e);
+    list[i]->priority = priority;
+    st = service_submit(s, list[i], SUBMIT_NO_WAIT, &e);
+    if (st) request_free(list[i]);
+    return st;
+}
+
+/* A higher priority than that of some job finds room until the queue has twice
+ * as many jobs. */
+TEST(a_full_queue_has_room_for_higher_priorities)
+{
+    static struct request *list[MOST_FILL];
+    struct request *busy;
+    struct office f;
+    struct door d;
+    int n, most;
+
+    REQUIRE(office_open(&f, 2, 1));
+    close_door(&f, &d, &busy);
+    most = n = fill_queue(&f, list);
+    CHECK_INT(try_priority(f.s, list, n, -1), ST_LIMIT);
+    CHECK_INT(try_priority(f.s, list, n, 0), ST_LIMIT);
+    while (n < MOST_FILL && !try_priority(f.s, list, n, 1)) n++;
+    CHECK_INT(n, 2 * most);
+    CHECK_INT(try_priority(f.s, list, n, 2), ST_LIMIT);
+    open_door(&d, busy);
+    for (int i = 0; i < n; i++) {
+        request_wait(list[i]);
+        CHECK_INT(request_error(list[i]).status, ST_OK);
+        request_free(list[i]);
+    }
+    office_close(&f);
+}
+
+/* The request of a service, and what its callback submits to another one. */
+struct relay {
+    struct service *to;
+    atomic_int status;          /* of that submission; -1: none yet */
+};
+
+static void submit_there(void *user, struct request *q)
+{
+    struct relay *r = user;
+    struct request *next;
+    struct err e;
+
+    (void)q;
+    CHECK_OK(request_new(&next, "the", 3, &e), &e);
+    atomic_store(&r->status, service_submit(r->to, next, SUBMIT_WAIT, &e));
+    request_free(next);
+}
+
+/* Two services that wait for each other would wait forever. */
+TEST(a_callback_does_not_wait_for_another_service)
+{
+    static struct request *list[MOST_FILL];
+    struct office f[2];
+    struct relay r;
+    struct request *busy, *q;
+    struct door d;
+    struct err e;
+    int n;
+
+    REQUIRE(office_open(&f[0], 1, 1) && office_open(&f[1], 1, 1));
+    close_door(&f[1], &d, &busy);
+    n = fill_queue(&f[1], list);
+    while (n < MOST_FILL && !try_priority(f[1].s, list, n, 1)) n++;
+    r = (struct relay){ f[1].s, -1 };
+    REQUIRE_OK(request_new(&q, "the", 3, &e), &e);
+    request_set_callback(q, submit_there, &r, NULL);
+    CHECK_OK(service_submit(f[0].s, q, SUBMIT_WAIT, &e), &e);
+    for (int i = 0; i < 5000 && atomic_load(&r.status) < 0; i++) usleep(1000);
+    CHECK_INT(atomic_load(&r.status), ST_LIMIT);
+    open_door(&d, busy);
+    request_free(q);
+    for (int i = 0; i < n; i++) request_free(list[i]);
+    office_close(&f[0]);
+    office_close(&f[1]);
+}
+
 /* ---- callbacks ----------------------------------------------------------- */
 
 struct chain {
     struct office *f;
+    const char *text;
+    int each;                   /* requests to submit for each answer */
     atomic_int left;
-    atomic_int answered;
+    atomic_int answered, refused;
 };
 
-/* Submits two more requests for each answer, as long as some are left, and
- * frees the one that was answered. The queue is soon full, and the worker that
- * runs this must not wait for room. */
+static void submit_more(void *user, struct request *q);
+
+static void submit_link(struct chain *c)
+{
+    struct request *q;
+    enum status st;
+    struct err e;
+
+    CHECK_OK(request_new(&q, c->text, strlen(c->text), &e), &e);
+    request_set_callback(q, submit_more, c, NULL);
+    st = service_submit(c->f->s, q, SUBMIT_WAIT, &e);
+    if (!st) return;
+    CHECK_INT(st, ST_LIMIT);
+    request_free(q);
+    atomic_fetch_add(&c->refused, 1);
+}
+
+/* Submits more requests for each answer, as long as some are left, and frees
+ * the one that was answered. If the queue is full, the worker that runs this
+ * must not wait for room. */
 static void submit_more(void *user, struct request *q)
 {
     struct chain *c = user;
-    struct err e;
 
     CHECK(request_result(q) != NULL);
     request_free(q);
-    for (int i = 0; i < 2 && atomic_fetch_sub(&c->left, 1) > 0; i++) {
-        CHECK_OK(request_new(&q, "the and", 7, &e), &e);
-        request_set_callback(q, submit_more, c, NULL);
-        CHECK_OK(service_submit(c->f->s, q, SUBMIT_WAIT, &e), &e);
-    }
+    for (int i = 0; i < c->each && atomic_fetch_sub(&c->left, 1) > 0; i++)
+        submit_link(c);
     atomic_fetch_add(&c->answered, 1);
 }
 
-TEST(a_callback_can_submit_and_free)
+/* Follow a chain of n requests to its end. Returns how many were refused. */
+static int run_chain(const char *text, int each, int n)
 {
     struct office f;
-    struct chain c = { &f, 400, 0 };
-    struct request *q;
+    struct chain c = { &f, text, each, n - 1, 0, 0 };
+
+    if (!CHECK(office_open(&f, 1, 1))) return -1;
+    submit_link(&c);
+    while (atomic_load(&c.answered) + atomic_load(&c.refused) < n)
+        usleep(1000);
+    office_close(&f);
+    return atomic_load(&c.refused);
+}
+
+/* With one request for each answer there is always room; with two, the queue
+ * is soon full. */
+TEST(a_callback_can_submit_and_free)
+{
+    CHECK_INT(run_chain("the and", 1, 100), 0);
+    CHECK(run_chain("the and", 2, 400) > 0);
+}
+
+/* A blank text is answered when it is submitted. If its callback were called
+ * at once, the stack would overflow. */
+TEST(callbacks_are_not_nested)
+{
+    CHECK_INT(run_chain("", 1, 200000), 0);
+}
+
+enum { DOMINOES = 50000 };
+struct dominoes { struct request *q[DOMINOES]; int at; };
+
+static void cancel_next(void *user, struct request *q)
+{
+    struct dominoes *d = user;
+
+    CHECK(q == d->q[d->at]);
+    if (++d->at < DOMINOES) request_cancel(d->q[d->at]);
+}
+
+TEST(a_callback_can_cancel_other_requests)
+{
+    static struct dominoes d;
+    struct office f;
     struct err e;
 
-    REQUIRE(office_open(&f, 1, 1));
-    CHECK_OK(request_new(&q, "the", 3, &e), &e);
-    request_set_callback(q, submit_more, &c, NULL);
-    CHECK_OK(service_submit(f.s, q, SUBMIT_WAIT, &e), &e);
-    while (atomic_load(&c.answered) < 401) usleep(1000);
+    REQUIRE(office_open(&f, 1, 0));
+    for (int i = 0; i < DOMINOES; i++) {
+        CHECK_OK(request_new(&d.q[i], "the", 3, &e), &e);
+        request_set_callback(d.q[i], cancel_next, &d, NULL);
+        CHECK_OK(service_submit(f.s, d.q[i], SUBMIT_WAIT, &e), &e);
+    }
+    request_cancel(d.q[0]);
+    CHECK_INT(d.at, DOMINOES);
+    CHECK_INT(stats(&f).live + stats(&f).queued, 0);
+    for (int i = 0; i < DOMINOES; i++) request_free(d.q[i]);
     office_close(&f);
+}
+
+static void wait_for_blank(void *user, struct request *q)
+{
+    struct office *f = user;
+
+    (void)q;
+    ask(f, 1, "", 0);
+    CHECK_INT(f->n_calls[1], 0);
+    request_wait(f->q[1]);
+    check_answer(f, 1, ST_OK);
+}
+
+/* The answer that it waits for is to be given by its own thread. */
+TEST(a_callback_can_wait_for_what_is_answered_at_once)
+{
+    struct office f;
+    struct err e;
+
+    REQUIRE(office_open(&f, 1, 0));
+    REQUIRE_OK(request_new(&f.q[0], "", 0, &e), &e);
+    request_set_callback(f.q[0], wait_for_blank, &f, NULL);
+    submit(&f, 0);
+    CHECK_INT(f.n_calls[1], 1);
+    office_close(&f);
+}
+
+/* ---- freeing ------------------------------------------------------------- */
+
+struct freer { struct request *q; atomic_bool done; };
+
+static void *free_elsewhere(void *arg)
+{
+    struct freer *r = arg;
+
+    request_free(r->q);
+    atomic_store(&r->done, true);
+    return NULL;
+}
+
+/* The callback of a request runs in a worker while another thread frees it. */
+TEST(free_waits_for_a_callback_that_runs)
+{
+    struct freer r = { NULL, false };
+    struct office f;
+    struct door d;
+    pthread_t thread;
+
+    REQUIRE(office_open(&f, 1, 1));
+    close_door(&f, &d, &r.q);
+    REQUIRE(!pthread_create(&thread, NULL, free_elsewhere, &r));
+    usleep(20000);
+    CHECK(!atomic_load(&r.done));
+    pthread_mutex_unlock(&d.lock);
+    pthread_join(thread, NULL);
+    pthread_mutex_destroy(&d.lock);
+    office_close(&f);
+}
+
+struct leaver { atomic_bool reached, go; };
+
+static void free_own(void *user, struct request *q)
+{
+    (void)user;
+    request_free(q);
+}
+
+static void wait_until_told(void *user)
+{
+    struct leaver *l = user;
+
+    atomic_store(&l->reached, true);
+    while (!atomic_load(&l->go)) usleep(500);
+}
+
+static void *cancel_elsewhere(void *arg)
+{
+    request_cancel(arg);
+    return NULL;
+}
+
+/* A thread cancels a request whose callback frees it. Before that thread is
+ * done, the service is freed, and the request was the last to need the
+ * workers. ThreadSanitizer sees if they are used. */
+TEST(who_cancels_may_be_the_last_to_use_the_workers)
+{
+    struct leaver l = { false, false };
+    struct request *q;
+    struct office f;
+    pthread_t thread;
+    struct err e;
+
+    REQUIRE(office_open(&f, 1, 0));
+    REQUIRE_OK(request_new(&q, "the", 3, &e), &e);
+    request_set_callback(q, free_own, &l, wait_until_told);
+    CHECK_OK(service_submit(f.s, q, SUBMIT_WAIT, &e), &e);
+    REQUIRE(!pthread_create(&thread, NULL, cancel_elsewhere, q));
+    while (!atomic_load(&l.reached)) usleep(500);
+    service_free(f.s);
+    f.s = NULL;
+    atomic_store(&l.go, true);
+    pthread_join(thread, NULL);
+    office_close(&f);
+}
+
+/* The time to cancel n requests of a queue, by the time to submit them. */
+TEST(a_long_queue_is_canceled_in_one_pass)
+{
+    enum { N = 20000 };
+    static struct request *q[N];
+
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        double start = clock_seconds(), submitted, canceled;
+        struct office f;
+        struct err e;
+
+        REQUIRE(office_open(&f, 1, 0));
+        for (int i = 0; i < N; i++) {
+            CHECK_OK(request_new(&q[i], "the", 3, &e), &e);
+            CHECK_OK(service_submit(f.s, q[i], SUBMIT_WAIT, &e), &e);
+        }
+        submitted = clock_seconds() - start;
+        start = clock_seconds();
+        if (!one_by_one) workers_cancel_all(service_workers(f.s));
+        for (int i = N - 1; i >= 0; i--) request_cancel(q[i]);
+        canceled = clock_seconds() - start;
+        CHECK_INT(stats(&f).canceled, N);
+        if (canceled > 5 * submitted)
+            test_fail(__FILE__, __LINE__, "%g s to cancel, %g s to submit",
+                      canceled, submitted);
+        for (int i = 0; i < N; i++) request_free(q[i]);
+        office_close(&f);
+    }
 }
 
 /* ---- many threads -------------------------------------------------------- */
