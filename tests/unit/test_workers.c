@@ -980,6 +980,69 @@ TEST(a_session_can_be_canceled)
     office_close(&f);
 }
 
+struct one_shot {
+    struct session *s;
+    atomic_int running, returned;       /* the number of the attempt */
+    atomic_bool done;
+};
+
+static void *cancel_once(void *arg)
+{
+    struct one_shot *c = arg;
+    int n = 0;
+
+    while (!atomic_load(&c->done)) {
+        if (atomic_load(&c->running) == n) {
+            usleep(50);
+            continue;
+        }
+        n = atomic_load(&c->running);
+        session_cancel(c->s);
+        atomic_store(&c->returned, n);
+    }
+    return NULL;
+}
+
+/* Run a text. Returns 1 if it was canceled. */
+static int run_one(struct session *s)
+{
+    struct session_text t = { .text = "the and", .len = 7 };
+    struct err e;
+    enum status st = session_run(s, &t, 1, &e);
+
+    CHECK(st == ST_OK || st == ST_CANCELED);
+    result_free(t.result);
+    return st == ST_CANCELED;
+}
+
+/* A run that is about to end is canceled, and the next one begins at once. */
+TEST(a_call_cancels_one_run)
+{
+    struct one_shot c = { NULL, 0, 0, false };
+    struct office f;
+    pthread_t thread;
+    struct err e;
+    int canceled = 0;
+
+    REQUIRE(office_open(&f, 1, 0));
+    REQUIRE_OK(session_new(&c.s, f.en, &f.o, &e), &e);
+    REQUIRE(!pthread_create(&thread, NULL, cancel_once, &c));
+    for (int i = 1; i <= 300; i++) {
+        int n = 0;
+
+        atomic_store(&c.running, i);
+        while (atomic_load(&c.returned) != i) n += run_one(c.s);
+        n += run_one(c.s);
+        CHECK(n <= 1);
+        canceled += n;
+    }
+    CHECK(canceled > 0);
+    atomic_store(&c.done, true);
+    pthread_join(thread, NULL);
+    session_free(c.s);
+    office_close(&f);
+}
+
 /* ---- errors -------------------------------------------------------------- */
 
 TEST(a_request_is_submitted_once)
