@@ -12,7 +12,10 @@
  * ST_DEADLINE. The thread that changes the state to "answering" gives the
  * answer: it calls the callback, and then changes the state to "answered".
  * Nobody waits for the jobs of a request that was answered early; they leave
- * the queue at once, and the batches at the next turn of their workers.
+ * the queue at once, and the batches at the next turn of their workers. How
+ * soon a late request is answered is said in workers.h. While a request is
+ * prepared, it can be answered, but the thread that submits it continues to
+ * search its memory.
  *
  * A request is counted by its holders: the caller from request_new to
  * request_free, and the workers until the request is answered and no batch has

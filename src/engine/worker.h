@@ -29,6 +29,7 @@ struct worker {
     struct steered_batch *steered_batch;
     struct batch *batch;        /* inside steered_batch */
     struct job **taken;         /* [lanes] scratch */
+    struct err *why;            /* [lanes] what is wrong with each of them */
     struct job **held;          /* [n_held] the jobs in the batch */
     int n_held;
     bool busy;                  /* counted in ws->busy */

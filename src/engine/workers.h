@@ -26,13 +26,25 @@
  * when it has returned. So callbacks may submit requests that are answered at
  * once, as often as they like.
  *
- * Every turn first answers the requests whose deadline has passed, whichever
- * worker has their jobs; so does a worker that waits for jobs. A thread that
- * submits a request or waits for it answers it if it is late. Otherwise, if all
- * workers are in a turn, the answer comes when the first of them begins its
- * next turn. A turn is one decoder pass. When jobs enter, it also computes the
- * missing keys of their pairs and encodes them, which can take longer than a
- * pass; then late requests are answered before the pass, too.
+ * A canceled request is answered by the thread that cancels it. Every turn
+ * first answers the requests whose deadline has passed, whichever worker has
+ * their jobs; so does a worker that waits for jobs. A thread that submits a
+ * request or waits for it answers it if it is late. Otherwise, if all workers
+ * are busy, the answer comes when the first of them has done one of these:
+ *   - a turn without new jobs: one decoder pass; and for each job that it
+ *     finishes and that wants attention or an explanation, the passes that
+ *     decode its translations again;
+ *   - encoding the jobs that enter;
+ *   - computing a group of missing keys (KEY_GROUP_ROWS in
+ *     datastore_builder.h), about four passes of 256 rows;
+ *   - callbacks, which it calls one after the other.
+ *
+ * An error of one job, such as no memory for its keys or an error of its
+ * steering system, fails its request only. If the device of a worker fails, the
+ * requests that have jobs in its batch fail, and the worker ends. It is not
+ * replaced: the other workers do its work, and a service whose devices have
+ * failed must be made again. When no worker is left, all requests fail, those
+ * that are submitted later, too.
  *
  * All functions may be called by any thread, except workers_turn and
  * workers_free. Submitting takes two calls, because the request is prepared

@@ -1127,6 +1127,9 @@ static const struct backend *strong;
 static enum status (*strong_run)(struct executor *x,
                                  const struct pass_row *rows, int n,
                                  float *attention, size_t ld, struct err *e);
+static enum status (*strong_force)(struct executor *x, const struct source *src,
+                                   int n_src, const struct forced_text *text,
+                                   int n, struct err *e);
 static atomic_int passes_left;
 
 static enum status weak_run(struct executor *x, const struct pass_row *rows,
@@ -1135,6 +1138,30 @@ static enum status weak_run(struct executor *x, const struct pass_row *rows,
     if (atomic_fetch_sub(&passes_left, 1) == 1)
         return err_set(e, ST_IO, "the device has failed");
     return strong_run(x, rows, n, attention, ld, e);
+}
+
+/* How computing keys fails. */
+static struct {
+    int most_rows;              /* no memory for more, unless 0 */
+    bool broken;                /* it always fails */
+    int slow_us;
+    atomic_int calls;
+} keys_fail;
+
+static enum status weak_force(struct executor *x, const struct source *src,
+                              int n_src, const struct forced_text *text,
+                              int n, struct err *e)
+{
+    int rows = 0;
+
+    for (int i = 0; i < n; i++) rows += text[i].rows;
+    atomic_fetch_add(&keys_fail.calls, 1);
+    if (keys_fail.broken)
+        return err_set(e, ST_IO, "the device has failed");
+    if (keys_fail.most_rows && rows > keys_fail.most_rows)
+        return err_nomem(e, "keys");
+    if (keys_fail.slow_us) usleep((useconds_t)keys_fail.slow_us);
+    return strong_force(x, src, n_src, text, n, e);
 }
 
 static enum status weak_executor_new(const struct backend *b,
@@ -1149,6 +1176,8 @@ static enum status weak_executor_new(const struct backend *b,
     weak_ops = *(*out)->ops;
     strong_run = weak_ops.run;
     weak_ops.run = weak_run;
+    strong_force = weak_ops.force;
+    weak_ops.force = weak_force;
     (*out)->ops = &weak_ops;
     return ST_OK;
 }
@@ -1204,4 +1233,157 @@ TEST(a_failed_device_fails_its_requests)
         f.en->backend = was;
         office_close(&f);
     }
+}
+
+/* ---- errors of keys ------------------------------------------------------ */
+
+/* Open an office whose test runs the turns, with a weak backend. */
+static bool office_open_weak(struct office *f, int batch, struct backend *weak)
+{
+    static const struct backend_ops ops = { "weak", NULL, weak_executor_new };
+    struct batch_limits l;
+    struct err e;
+
+    memset(&keys_fail, 0, sizeof keys_fail);
+    atomic_store(&passes_left, 1000000);
+    if (!office_open(f, batch, 0)) return false;
+    service_free(f->s);
+    strong = f->en->backend;
+    *weak = *strong;
+    weak->ops = &ops;
+    f->en->backend = weak;
+    f->o.matches = 64;
+    l = service_limits(f->en, &f->o);
+    return CHECK_OK(service_new(&f->s, f->en, &f->o, &l,
+                                WORKERS_WITHOUT_THREADS, &e), &e);
+}
+
+static void office_close_weak(struct office *f)
+{
+    service_free(f->s);
+    f->s = NULL;
+    f->en->backend = (struct backend *)strong;
+    office_close(f);
+}
+
+/* Make request i with n pairs whose texts have this many words. */
+static void make_steered(struct office *f, int i, int n, int words)
+{
+    static const char *const word[] = { "the", "in", "and", "of" };
+    struct similar_pair pairs[64];
+    char text[64][400];
+    struct err e;
+
+    for (int k = 0; k < n; k++) {
+        char *at = text[k];
+
+        at += sprintf(at, "%d%d", i, k);
+        for (int w = 0; w < words; w++)
+            at += sprintf(at, " %s", word[(i + k + w) % 4]);
+        pairs[k] = (struct similar_pair){ str_of(text[k]), str_of(text[k]),
+                                          0.5 };
+    }
+    make(f, i, "the and in of");
+    CHECK_OK(request_set_given(f->q[i], pairs, n, &e), &e);
+}
+
+static enum status refuse_sentence(struct mixer *m, void *worker,
+                                   const struct system_pair *pairs, int n,
+                                   struct err *e)
+{
+    (void)m;
+    (void)worker;
+    (void)pairs;
+    (void)n;
+    return err_set(e, ST_FORMAT, "not this sentence");
+}
+
+/* A steering system that cannot prepare a sentence fails that request only. */
+TEST(an_error_of_a_sentence_fails_its_request)
+{
+    struct steering_system bad = *system_named("sk");
+    struct backend weak;
+    struct office f;
+
+    bad.prepare = refuse_sentence;
+    REQUIRE(office_open_weak(&f, 4, &weak));
+    for (int i = 0; i < 3; i++) {
+        make_steered(&f, i, 2, 4);
+        submit(&f, i);
+    }
+    REQUIRE(f.q[1]->result->sentences[0].pairset->mixer != NULL);
+    f.q[1]->result->sentences[0].pairset->system = &bad;
+    finish(&f);
+    ask(&f, 3, "and", 0);
+    finish(&f);
+    for (int i = 0; i < 4; i++)
+        check_answer(&f, i, i == 1 ? ST_FORMAT : ST_OK);
+    office_close_weak(&f);
+}
+
+/* The keys of all jobs together need too much memory, and those of one of them
+ * alone, too. */
+TEST(requests_without_memory_for_keys_fail)
+{
+    struct backend weak;
+    struct office f;
+
+    REQUIRE(office_open_weak(&f, 4, &weak));
+    keys_fail.most_rows = 15;
+    for (int i = 0; i < 3; i++) {
+        make_steered(&f, i, 1, i == 1 ? 20 : 4);
+        submit(&f, i);
+    }
+    finish(&f);
+    for (int i = 0; i < 3; i++)
+        check_answer(&f, i, i == 1 ? ST_NOMEM : ST_OK);
+    office_close_weak(&f);
+}
+
+TEST(a_device_that_fails_to_make_keys_fails_all_requests)
+{
+    struct backend weak;
+    struct office f;
+    struct err e;
+
+    REQUIRE(office_open_weak(&f, 2, &weak));
+    keys_fail.broken = true;
+    for (int i = 0; i < 4; i++) {
+        make_steered(&f, i, 1, 4);
+        submit(&f, i);
+    }
+    finish(&f);
+    for (int i = 0; i < 4; i++) check_answer(&f, i, ST_IO);
+    make(&f, 4, "the");
+    CHECK_INT(service_submit(f.s, f.q[4], SUBMIT_WAIT, &e), ST_IO);
+    office_close_weak(&f);
+}
+
+static void note_calls(void *user, struct request *q)
+{
+    CHECK_INT(request_error(q).status, ST_DEADLINE);
+    atomic_store((atomic_int *)user, atomic_load(&keys_fail.calls));
+}
+
+/* The only worker computes many keys. */
+TEST(late_requests_are_answered_while_keys_are_computed)
+{
+    struct backend weak;
+    struct office f;
+    atomic_int calls = 0;
+    struct err e;
+
+    REQUIRE(office_open_weak(&f, 1, &weak));
+    keys_fail.slow_us = 5000;
+    make_steered(&f, 0, 64, 40);
+    submit(&f, 0);
+    REQUIRE_OK(request_new(&f.q[1], "the", 3, &e), &e);
+    request_set_callback(f.q[1], note_calls, &calls, NULL);
+    f.q[1]->deadline = clock_seconds() + 0.001;
+    submit(&f, 1);
+    finish(&f);
+    check_answer(&f, 0, ST_OK);
+    CHECK(atomic_load(&calls) > 0);
+    CHECK(atomic_load(&calls) <= atomic_load(&keys_fail.calls) / 2);
+    office_close_weak(&f);
 }
