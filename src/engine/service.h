@@ -29,8 +29,8 @@ struct batch_limits service_limits(const struct engine *en,
 
 /* o are the options of requests that bring none. The following options are
  * always those of the service: threads, batch, key-cache and key-file-limit.
- * limits says what the options of a request may ask for at most. en is
- * borrowed. */
+ * limits says what the options of a request may ask for at most. The
+ * service holds en. */
 enum status service_new(struct service **out, const struct engine *en,
                         const struct options *o,
                         const struct batch_limits *limits,
