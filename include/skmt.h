@@ -790,13 +790,14 @@ SKMT_API skmt_status skmt_service_new(skmt_service **out,
                                       const skmt_model *model,
                                       const skmt_options *options,
                                       skmt_error *err);
-/* Submit a request: cut it into sentences, search its memory, and put it into
- * the queue. While the queue is full, this waits; with SKMT_NO_WAIT in flags it
- * returns SKMT_ERR_LIMIT instead. A request with a higher priority than some
- * waiting sentence may enter until the queue has twice as many sentences. If this returns SKMT_OK, the request is
- * answered, maybe before the function returns; what is wrong with its text or
- * its options is an answer, too. Otherwise it was not submitted, and the
- * callback is not called. A request can be submitted once. */
+/* Submit a request: cut it into sentences, search its memory, and put it
+ * into the queue. While the queue is full, this waits; with SKMT_NO_WAIT in
+ * flags it returns SKMT_ERR_LIMIT instead. A request with a higher priority
+ * than some waiting sentence may enter until the queue has twice as many
+ * sentences. If this returns SKMT_OK, the request is answered, maybe before
+ * the function returns; what is wrong with its text or its options is an
+ * answer, too. Otherwise it was not submitted, and the callback is not
+ * called. A request can be submitted once. */
 enum { SKMT_NO_WAIT = 1 };
 SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
                                          int flags, skmt_error *err);
