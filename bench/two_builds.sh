@@ -9,16 +9,20 @@
 # it prints the median speed of the rounds, and the median over the rounds of
 # the ratios of that round.
 #
+# Then it compares the speed with a memory (SK-MT, keys in the cache, searches
+# included) with plain translation, in both builds, on a few sentences of law
+# and IT.
+#
 # OLD=dir       the build to compare with   BUILD=dir   the new build (build)
 # ROUNDS=N      5                           SENTENCES=N 60
-# MODEL=file    models/de-en.skmt
+# MODEL=file    models/de-en.skmt           STEERED=N   12 sentences; 0: none
 set -eu
 cd "$(dirname "$0")/.."
 old=${OLD:?two_builds.sh: set OLD to the folder of the other build}
 build=${BUILD:-build}
 shared=${SKMT_SHARED:-../shared}
 model=${MODEL:-models/de-en.skmt}
-rounds=${ROUNDS:-5} sentences=${SENTENCES:-60}
+rounds=${ROUNDS:-5} sentences=${SENTENCES:-60} steered=${STEERED:-12}
 work=$build/bench-work
 mkdir -p "$work"
 
@@ -84,3 +88,58 @@ for row in "1 1" "4 1" "4 16"; do
     printf '| %s | %s |' "$1" "$2"
     awk "$cells" "$work/two_builds.row"
 done
+
+[ "$steered" -gt 0 ] && [ -e "$shared/corpora/law/tm.tsv.xz" ] || exit 0
+
+memory() {      # set: create its memory if necessary
+    local file=$shared/corpora/$1/tm.tsv
+    [ -e "$file" ] || file=$file.xz
+    [ -e "$work/$1.tm.done" ] && return
+    rm -rf "$work/$1.tm"*
+    "$build/skmt" tm create "$work/$1.tm" > "$work/import.log"
+    "$build/skmt" tm import --quiet "$work/$1.tm" "$file" >> "$work/import.log"
+    touch "$work/$1.tm.done"
+}
+
+# Print the warm rows of one run: set, system, batch, speed relative to plain.
+warm() {        # build set
+    "$1/bench/steer" "$model" table "$2" "$work/$2.tm" "$work/$2.two.jsonl" 1 |
+        python3 -c '
+import json, sys
+for line in sys.stdin:
+    r = json.loads(line)
+    if r["mode"] == "warm": print(r["set"], r["system"], r["batch"], r["ratio"])'
+}
+
+rows=$work/two_builds.warm
+: > "$rows"
+for s in law it; do
+    memory "$s"
+    cut -f 1 "$shared/corpora/$s/test.tsv" | python3 -c '
+import json, sys
+lines, n = [x.rstrip("\n") for x in sys.stdin], int(sys.argv[1])
+step = max(1, len(lines) // n)
+for x in lines[step // 2::step][:n]: print(json.dumps({"src": x}))' \
+        "$steered" > "$work/$s.two.jsonl"
+    for _ in $(seq "$rounds"); do
+        warm "$old" "$s" | sed 's/^/old /' >> "$rows"
+        warm "$build" "$s" | sed 's/^/new /' >> "$rows"
+    done
+done
+echo
+echo "With a memory, keys in the cache: speed relative to plain, $steered" \
+     "sentences, $rounds rounds (medians)"
+echo
+python3 - "$rows" << 'END'
+import collections, statistics, sys
+rows = collections.OrderedDict()
+for line in open(sys.argv[1]):
+    who, s, system, batch, ratio = line.split()
+    rows.setdefault((s, system, batch), {}).setdefault(who, []).append(float(ratio))
+print("| set | system | batch | old | new | new / old |")
+print("|---|---|---|---|---|---|")
+for key, r in rows.items():
+    print("| %s | %s | %s |" % key, "%.2f | %.2f | %.3f |" % (
+        statistics.median(r["old"]), statistics.median(r["new"]),
+        statistics.median(n / o for n, o in zip(r["new"], r["old"]))))
+END
