@@ -2,9 +2,10 @@
  * for the user.
  *
  * A function that can fail returns enum status (ST_OK is 0) and, on failure,
- * fills in the caller's struct err. The public header repeats this list as
- * skmt_status; a test compares the two. Nothing here allocates memory, prints
- * or exits. */
+ * fills in the caller's struct err. The public header repeats the list as
+ * skmt_status; a test compares the two. Only ST_DEVICE is missing there: it
+ * says that the device that computes translations failed. Nothing here
+ * allocates memory, prints or exits. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -25,7 +26,8 @@ enum status {
 #define S(name, text) ST_##name,
     STATUS_LIST(S)
 #undef S
-    ST_COUNT
+    ST_COUNT,
+    ST_DEVICE = ST_COUNT        /* not in the public header yet */
 };
 
 struct err {

@@ -275,6 +275,8 @@ enum status key_builder_run(struct key_builder *kb, struct key_pair *pairs,
         pair_keys_drop(pairs[i].keys);
         pairs[i].keys = NULL;
     }
+    /* An executor whose device failed can only be freed. */
+    if (st == ST_DEVICE) key_builder_release_room(kb);
     return st;
 }
 

@@ -3,7 +3,8 @@
  * turns the nearest entries into votes, and into guesses of what follows.
  *
  * Invariants:
- *   - The datastore is empty before sk_prepare and after sk_end.
+ *   - The datastore is empty, and similarity, nb and mixtures are NULL, before
+ *     sk_prepare and after sk_end, and always in a sentence without pairs.
  *   - nb and mixtures of row i belong to the last pass only. */
 #include "knn/sk.h"
 
@@ -197,21 +198,19 @@ static enum status sk_explain(struct mixer *m, const struct mixer_reading *in,
 }
 
 static struct explanation sk_explanation(const struct mixer *m, int hyp,
-                                         int token)
+                                         int pos)
 {
     const struct sk *sk = (const struct sk *)(const void *)m;
 
-    if (hyp < 0 || hyp >= sk->hyps || token < 0 || token >= sk->tokens)
+    if (hyp < 0 || hyp >= sk->hyps || pos < 0 || pos >= sk->tokens)
         return (struct explanation){ 0 };
-    return sk->why[(size_t)hyp * (size_t)sk->tokens + (size_t)token];
+    return sk->why[(size_t)hyp * (size_t)sk->tokens + (size_t)pos];
 }
 
 /* ---- creation and destruction ------------------------------------------- */
 
-/* Release the keys, which are not needed any more. The votes stay. */
-static void sk_end(struct mixer *m) { datastore_release(&sk_of(m)->store); }
-
-static void sk_free(struct mixer *m)
+/* Release what sk_prepare made. The votes stay. */
+static void sk_end(struct mixer *m)
 {
     struct sk *sk = sk_of(m);
 
@@ -219,6 +218,16 @@ static void sk_free(struct mixer *m)
     free(sk->similarity);
     free(sk->nb);
     free(sk->mixtures);
+    sk->similarity = NULL;
+    sk->nb = NULL;
+    sk->mixtures = NULL;
+}
+
+static void sk_free(struct mixer *m)
+{
+    struct sk *sk = sk_of(m);
+
+    sk_end(m);
     free(sk->why);
     free(sk->votes);
     free(sk);
@@ -229,18 +238,14 @@ static const struct mixer_ops sk_ops = {
     .explanation = sk_explanation, .end = sk_end, .free = sk_free,
 };
 
+/* Make room for explanations. */
 static bool sk_alloc(struct sk *sk, const struct system_sentence *s)
 {
-    size_t k = (size_t)sk->o.k, rows = (size_t)s->rows;
     size_t n = (size_t)s->nbest * (size_t)s->max_len;
 
-    sk->rows = s->rows;
-    sk->nb = calloc(rows * k, sizeof *sk->nb);
-    sk->mixtures = calloc(rows, sizeof *sk->mixtures);
-    if (!sk->nb || !sk->mixtures) return false;
     if (!s->explain) return true;
     sk->why = calloc(n, sizeof *sk->why);
-    sk->votes = calloc(n * k, sizeof *sk->votes);
+    sk->votes = calloc(n * (size_t)sk->o.k, sizeof *sk->votes);
     if (!sk->why || !sk->votes) return false;
     sk->hyps = s->nbest;
     sk->tokens = s->max_len;
@@ -263,6 +268,7 @@ static enum status sk_new(struct mixer **out, const struct system_options *o,
     if (!sk) return err_nomem(e, "neighbor search");
     sk->mixer.ops = &sk_ops;
     sk->o = *o;
+    sk->rows = s->rows;
     datastore_init(&sk->store);
     if (!sk_alloc(sk, s)) {
         sk_free(&sk->mixer);
@@ -277,13 +283,17 @@ static enum status sk_prepare(struct mixer *m, void *worker,
                               struct err *e)
 {
     struct sk *sk = sk_of(m);
+    size_t rows = (size_t)sk->rows;
     enum status st = ST_OK;
 
     (void)worker;
-    assert(!sk->store.n_pairs);
-    free(sk->similarity);
-    sk->similarity = calloc((size_t)n + 1, sizeof *sk->similarity);
-    if (!sk->similarity) return err_nomem(e, "neighbor search");
+    assert(!sk->store.n_pairs && !sk->nb);
+    if (!n) return ST_OK;
+    sk->similarity = calloc((size_t)n, sizeof *sk->similarity);
+    sk->nb = calloc(rows * (size_t)sk->o.k, sizeof *sk->nb);
+    sk->mixtures = calloc(rows, sizeof *sk->mixtures);
+    if (!sk->similarity || !sk->nb || !sk->mixtures)
+        return err_nomem(e, "neighbor search");
     for (int i = 0; !st && i < n; i++) {
         sk->similarity[i] = pairs[i].similarity;
         st = datastore_add(&sk->store, pairs[i].keys, e);

@@ -2,17 +2,26 @@
  * change the distribution of the next token.
  *
  *   1. sentence_new makes the mixer of a sentence, in the thread that submits
- *      the text. It allocates all that decoding will need.
+ *      the text. The sentence may wait in the queue for a long time then, so
+ *      this allocates only what must exist until the result is freed, such as
+ *      the room for explanations.
  *   2. prepare gets the keys of the sentence's pairs, in the worker, before the
- *      sentence enters the batch.
- *   3. The batch calls the mixer (nn/mixer.h) after each pass, and frees what
- *      only decoding needs when the sentence leaves.
+ *      sentence enters the batch. It allocates all that decoding needs, because
+ *      decoding allocates nothing.
+ *   3. The batch calls the mixer (nn/mixer.h) after each pass. When the
+ *      sentence leaves, `end` releases what prepare allocated.
  *   4. The result asks the mixer for explanations and frees it.
  *
- * A system may keep state for each worker, such as caches or scratch memory:
- * worker_new makes it when the worker first meets a sentence of the system.
+ * A system may keep state for each worker, such as caches or scratch memory.
+ * worker_new makes it in the thread of the worker, before the first prepare of
+ * a sentence of the system. worker_free frees it when the worker is freed; by
+ * then all its sentences have left the batch. A mixer may use the state of the
+ * worker from `prepare` to `end` only.
  *
- * knn/systems.c lists all systems. */
+ * To add a system, define a struct steering_system as knn/sk.c does, and add it
+ * to the list in knn/systems.c. The tests run system_suite.h on all listed
+ * systems. engine/pairfinder.c chooses the system of a sentence; there is no
+ * option for it yet. */
 #ifndef KNN_SYSTEM_H
 #define KNN_SYSTEM_H
 
@@ -25,10 +34,13 @@ enum {
     NEEDS_PAIRS = 1,            /* similar pairs and their keys */
 };
 
-/* The options of all systems; each uses those that it lists. */
+/* The options of all systems; each uses those that it lists. Values that come
+ * from a preset or the model are filled in. */
 struct system_options {
     int k;                      /* neighbors per step, 1 .. KNN_MAX_K */
-    struct weigh_options weigh; /* tau, adapter, lambda */
+    struct weigh_options weigh; /* tau, adapter, lambda. A system without an
+                                   adapter uses lambda, 0 to 1, as the weight
+                                   of the memory. */
     int repeat_votes;           /* how many times in a row the memory may vote
                                    for a phrase (repeat.h); 0: no limit */
     bool eos_abstains;          /* the weight of a vote for `eos` goes to the
@@ -46,29 +58,39 @@ struct system_sentence {
 
 /* A pair of the sentence. */
 struct system_pair {
-    struct pair_keys *keys;     /* borrowed */
+    struct pair_keys *keys;     /* borrowed for the call */
     float similarity;           /* of its source to the sentence, 0 to 1 */
 };
 
 struct steering_system {
-    const char *name;           /* for option "system" */
+    const char *name;           /* unique; see system_named */
     const char *title;          /* one line */
-    const char *paper;          /* author and year */
-    const char *const *options; /* names of its options, NULL-terminated */
+    const char *paper;          /* authors, title, where and when; "-": none */
+    const char *const *options; /* the names in engine/steer.def of the options
+                                   that it uses, NULL-terminated */
     unsigned needs;             /* NEEDS_.. */
 
-    /* State of a worker; both may be NULL. */
+    /* State of a worker; both may be NULL. An error of worker_new counts like
+     * one of prepare. */
     enum status (*worker_new)(void **out, const struct backend *b,
                               struct err *e);
     void (*worker_free)(void *worker);
 
-    /* Fails with ST_ARGUMENT when an option is out of range. */
+    /* Fails with ST_ARGUMENT when an option that the system uses is out of
+     * range, or with ST_NOMEM. *out is NULL then. o and s are borrowed for the
+     * call. */
     enum status (*sentence_new)(struct mixer **out,
                                 const struct system_options *o,
                                 const struct system_sentence *s,
                                 struct err *e);
-    /* The best pair is the first; the mixer takes its own references to the
-     * keys. worker is the state made by worker_new, or NULL. */
+    /* Called at most once for a mixer. The best pair is the first; n may be 0:
+     * the mixer changes nothing then. The mixer takes its own references to the
+     * keys and drops them in `end` or `free`. The array is borrowed for the
+     * call. worker is the state made by worker_new, or NULL.
+     * ST_NOMEM fails the requests of the sentences that were about to enter
+     * together; any other error stops the worker, as if its device had failed.
+     * After an error of its own or of another sentence, the sentence does not
+     * enter the batch, and only `free` of the mixer is called. */
     enum status (*prepare)(struct mixer *m, void *worker,
                            const struct system_pair *pairs, int n,
                            struct err *e);
@@ -76,7 +98,8 @@ struct steering_system {
 
 /* There are at most this many systems. */
 enum { MOST_SYSTEMS = 16 };
-/* System i, or NULL after the last; and the system of this name, or NULL. */
+/* System i of the list, or NULL if i is not in it; and the system of this name,
+ * or NULL. */
 const struct steering_system *system_at(int i);
 const struct steering_system *system_named(const char *name);
 

@@ -1,24 +1,36 @@
 /* backend.h - the interface between search and arithmetic.
  *
  * A backend is a model on a device. It never changes, and threads share it. An
- * executor is the state of one thread on that device: encoded sources, decoder
- * states, and the rows of the last pass. Callers name all of these by numbers.
- * They never see a pointer to this data, so it may be in the memory of another
+ * executor is the memory of one thread on that device: encoded sources, slots,
+ * and the rows of the last pass. Callers name all of these by numbers. They
+ * never see a pointer to this data, so it may be in the memory of another
  * device. Only ids, options and results are passed through host memory.
  *
- *   lane   the place of an encoded source, 0 .. limits.lanes - 1
- *   state  the keys and values of one decoded token, for all layers. States
- *          form a tree: each follows a parent. A state lives as long as it is
- *          held or has children.
+ *   lane   the place of an encoded source, 0 .. limits.lanes - 1. It keeps its
+ *          source until the next `encode` into it; by then all slots that were
+ *          computed in the lane are dropped.
+ *   slot   the keys and values of one decoded token, for all layers; slots are
+ *          numbered 0 .. limits.slots - 1. Slots form a tree: each follows a
+ *          parent. A slot is in use as long as it is held or has children.
  *   row    one token at one position in a pass; rows are numbered from 0
+ *   state  the final decoder vector of a row, from which the next token is
+ *          predicted
  *
  * The rows of a pass do not influence each other: the results of a row depend
- * only on its source, its path and its token. They are the same in every pass,
- * on every executor of the backend.
+ * only on its source, its path and its token. With `run` they are equal bit for
+ * bit in every pass and on every executor of the backend. With `force` they may
+ * differ from these by rounding.
+ *
+ * One thread at a time uses an executor. Different threads may use different
+ * executors of a backend at the same time.
+ *
+ * Arrays that are passed in are borrowed for the call. Only executor_new may
+ * allocate host memory. The functions of an executor that return a status fail
+ * only when the device fails: with ST_DEVICE. After that the executor may only
+ * be given slot_drop and free; there are no results of the pass.
  *
  * An implementation has a struct backend, and a struct executor, as the first
- * members of its own structs. A function that returns a status fails when the
- * device fails. After that it always fails; state_drop and free still work. */
+ * members of its own structs. No function may be NULL. */
 #ifndef NN_BACKEND_H
 #define NN_BACKEND_H
 
@@ -36,13 +48,17 @@ struct executor;
 
 /* ---- what goes in and comes out ------------------------------------------ */
 
+/* lanes and slots are both 0, or both above 0. If they are 0, `encode`, `run`
+ * and the functions of slots are not called, only `force`. If they are above 0,
+ * `force` is not called. */
 struct executor_limits {
-    int lanes;                  /* sources that are encoded at a time */
-    int max_source;             /* longest source, with special tokens */
-    int rows;                   /* most rows of a pass */
-    int max_len;                /* most positions of a path */
-    int states;                 /* most states in use; 0: only translations
-                                   that are known are run (force) */
+    int lanes;                  /* most sources that are kept at a time */
+    int max_source;             /* longest source, with special tokens; at most
+                                   backend.max_pos */
+    int rows;                   /* most rows of a pass, at least 1 */
+    int max_len;                /* most positions of a path, and most rows of a
+                                   forced text; at most backend.max_pos */
+    int slots;                  /* most slots in use at a time */
 };
 
 struct source {
@@ -50,43 +66,52 @@ struct source {
     int n;
 };
 
+/* A row computes and writes its own slot, path[pos], and reads those before it.
+ * path[i] follows path[i - 1], and path[0] has no parent. Earlier rows of the
+ * same lane have computed all slots before its own, in this pass or in passes
+ * before it. No other row computes the same slot. */
 struct pass_row {
     int lane;                   /* rows of one lane are adjacent */
     int32_t token;
     int pos;                    /* 0 for the start token */
-    const int32_t *path;        /* [pos + 1] states, the row's own last */
+    const int32_t *path;        /* [pos + 1] slots */
 };
 
-/* Teacher forcing: rows of known translations, without states. */
+/* Teacher forcing: rows of known translations, without slots. */
 struct forced_text {
     int source;                 /* index into the sources of the call */
     const int32_t *tokens;      /* [rows - 1] after the start token */
-    int rows;                   /* the start token and the tokens */
+    int rows;                   /* the start token and the tokens; 0: no rows */
 };
 
 struct token_logit { float logit; int32_t token; };
 
-/* The most tokens that a projection may ask for: twice the largest beam and a
- * few that search does not use; the most listed tokens. */
+/* The most tokens that a projection may ask for. Best tokens: twice the largest
+ * beam (64), and a few that search does not use. Listed tokens: those of a
+ * mixture (64, see mixer.h), and one that search adds: a forced token. */
 enum { PROJECT_BEST = 136, PROJECT_LISTED = 65 };
 
 /* One row: what is wanted, and the result. With z = logit - max, the model's
- * probability of a token is exp(z) / sum. */
+ * probability of a token is exp(z) / sum. An array may be NULL if its size
+ * is 0. */
 struct projection {
-    int n_best;                 /* in: how many of the best tokens; 0 .. */
+    int n_best;                 /* in: how many of the best tokens, 0 ..
+                                   PROJECT_BEST */
     struct token_logit *best;   /* [n_best] out: best first, equal ones by
                                    lower token */
     int n_found;                /* out: n_best, or the vocabulary if smaller */
-    int n_listed;
-    const int32_t *listed;      /* [n_listed] in: tokens */
-    float *listed_logit;        /* [n_listed] out */
-    float max, sum;             /* out: of the row */
+    int n_listed;               /* in: 0 .. PROJECT_LISTED */
+    const int32_t *listed;      /* [n_listed] in: tokens, in any order */
+    float *listed_logit;        /* [n_listed] out, in the same order */
+    float max, sum;             /* out, always: the largest logit, and the sum
+                                   of exp(z) over the vocabulary */
 };
 
-/* Keys that decoder states are compared with: rows of f32, or of int8 with one
- * scale per key. Rows are aligned to 64 bytes and padded with zeros to a
- * multiple of 64 bytes. The content of a serial number never changes, so a
- * device may keep a copy of it. */
+/* Keys that states are compared with: rows of f32, or of int8 with one scale
+ * per key. Rows are aligned to 64 bytes and padded with zeros to a multiple of
+ * 64 bytes. The content of a serial number never changes, so a device may keep
+ * a copy of it. No call says that a serial number is not used any more: a
+ * backend evicts copies by itself. */
 #define KEY_TYPES(X)                                                        \
     X(KEY_INT8, "int8")                                                     \
     X(KEY_F32, "f32")
@@ -94,7 +119,7 @@ enum key_type { KEY_TYPES(ENUM_CONSTANT) };     /* key files store these
                                                    numbers: append only */
 struct key_rows {
     enum key_type type;
-    int n, d;
+    int n, d;                   /* d is that of the backend */
     size_t ld;                  /* elements from one key to the next */
     const void *keys;           /* [n, ld] in host memory */
     const float *scale;         /* [n] KEY_INT8: number = scale * int8 */
@@ -109,40 +134,47 @@ struct executor_ops {
     /* Turn the use of the thread pool on or off. It is on at first. */
     void (*use_pool)(struct executor *x, bool use);
 
-    /* Encode n sources, and put source i into lane[i]. */
+    /* Encode n sources, and put source i into lane[i]. The lanes are
+     * different. */
     enum status (*encode)(struct executor *x, const struct source *src,
                           const int *lane, int n, struct err *e);
 
-    /* Take a state that follows `parent` (-1: none), held once. Returns -1 when
-     * all states are in use. Dropping -1 does nothing. */
-    int32_t (*state_new)(struct executor *x, int32_t parent);
-    void (*state_drop)(struct executor *x, int32_t state);
+    /* Take a slot that follows `parent` (-1: none). Returns -1 when all slots
+     * are in use. The caller holds the slot until it drops it, exactly once.
+     * Dropping -1 does nothing. */
+    int32_t (*slot_new)(struct executor *x, int32_t parent);
+    void (*slot_drop)(struct executor *x, int32_t slot);
 
-    /* Run n rows through the decoder. Within a pass, a row may follow the state
-     * of an earlier row. attention is NULL, or host memory [n, ld] for the
-     * cross-attention of the last layer, averaged over the heads; then all rows
-     * have the same lane, and one thread computes it. */
+    /* Run n rows through the decoder. attention is NULL, or host memory [n, ld]
+     * for the cross-attention of the last layer, averaged over the heads. Then
+     * all rows have the same lane. Each gets a number for each token of the
+     * source; they sum to 1. The rest of its ld numbers is not written. */
     enum status (*run)(struct executor *x, const struct pass_row *rows, int n,
                        float *attention, size_t ld, struct err *e);
-    /* Encode n_src sources and run the rows of n texts, one text after the
-     * other. The executor has neither lanes nor states. All sources together,
-     * and all texts together, have at most limits.rows rows. */
+    /* Encode n_src sources and run the rows of n texts; the rows are numbered
+     * text by text. All sources together have at most limits.rows tokens, and
+     * all texts together at most limits.rows rows. */
     enum status (*force)(struct executor *x, const struct source *src,
                          int n_src, const struct forced_text *text, int n,
                          struct err *e);
 
-    /* The following functions read the rows of the last pass. */
+    /* The following functions read the rows of the last pass, which is that of
+     * the last `run` or `force`. They do not change its results. */
 
-    /* Project rows 0 .. n - 1 to the vocabulary; p[i] is for row i. */
-    enum status (*project)(struct executor *x, struct projection *p, int n,
-                           struct err *e);
+    /* Project rows [row, row + n) to the vocabulary; p[i] is for row + i. n may
+     * be 0. */
+    enum status (*project)(struct executor *x, int row, int n,
+                           struct projection *p, struct err *e);
     /* Squared distances of rows [row, row + n) to keys [from, from + n_keys):
-     * out[i * ldo + j] is that of row + i and key from + j. */
+     * out[i * ldo + j] is that of row + i and key from + j. Nothing else of
+     * out is written. n and n_keys are at least 1. */
     enum status (*distances)(struct executor *x, int row, int n,
                              const struct key_rows *keys, int from, int n_keys,
                              float *out, size_t ldo, struct err *e);
-    /* Set *states to a host copy of the final decoder states of rows
-     * [row, row + n), with stride *ld. It is valid until the next call. */
+    /* Set *states to a host copy of the states of rows [row, row + n), with
+     * stride *ld, in memory of the executor. It is valid until the next call of
+     * any function of this executor. The numbers from d to *ld of a row are
+     * unspecified. n may be 0. */
     enum status (*read)(struct executor *x, int row, int n,
                         const float **states, size_t *ld, struct err *e);
 };
@@ -158,7 +190,10 @@ struct executor {
 struct backend_ops {
     const char *name;           /* such as "cpu" */
     void (*close)(struct backend *b);
-    /* pool is borrowed, and may be NULL. */
+    /* Make an executor, with all members of struct executor set. pool is
+     * borrowed, and may be NULL. Fails with ST_NOMEM when the memory of the
+     * host or the device is not enough, and with ST_DEVICE when the device
+     * fails. Several threads may call this at the same time. */
     enum status (*executor_new)(const struct backend *b,
                                 const struct executor_limits *l,
                                 struct pool *pool, struct executor **out,
@@ -167,8 +202,10 @@ struct backend_ops {
 
 struct backend {
     const struct backend_ops *ops;
-    const struct config *cfg;   /* special tokens and hyperparameters */
-    int d;                      /* size of a decoder state */
+    const struct config *cfg;   /* of its members, callers read start_id,
+                                   eos_id, pad_id, bos_id and knn_tau; the
+                                   others are for the backend itself */
+    int d;                      /* size of a state */
     int vocab;
     int max_pos;                /* most positions of a source or translation */
 };

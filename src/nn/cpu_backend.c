@@ -4,8 +4,8 @@
  *
  * Invariants:
  *   - hidden has the decoder states of the n_rows rows of the last pass.
- *   - cache exists if limits.states > 0; an executor without states can only
- *     force known translations.
+ *   - cache exists if limits.slots > 0, and forced if not: an executor either
+ *     has slots, or forces known translations.
  *   - Nothing is allocated after cpu_executor_new. */
 #include "nn/cpu_backend.h"
 
@@ -50,7 +50,7 @@ static struct cpu_executor *cpu_of(struct executor *x)
     return (struct cpu_executor *)(void *)x;
 }
 
-/* ---- sources and states ------------------------------------------------- */
+/* ---- sources and slots -------------------------------------------------- */
 
 /* Encode the first sources, as many as fit the workspace, in one pass. Returns
  * their number. */
@@ -85,14 +85,14 @@ static enum status cpu_encode(struct executor *x, const struct source *src,
     return ST_OK;
 }
 
-static int32_t cpu_state_new(struct executor *x, int32_t parent)
+static int32_t cpu_slot_new(struct executor *x, int32_t parent)
 {
     return kvcache_take(&cpu_of(x)->cache, parent);
 }
 
-static void cpu_state_drop(struct executor *x, int32_t state)
+static void cpu_slot_drop(struct executor *x, int32_t slot)
 {
-    kvcache_drop(&cpu_of(x)->cache, state);
+    kvcache_drop(&cpu_of(x)->cache, slot);
 }
 
 /* ---- passes ------------------------------------------------------------- */
@@ -140,12 +140,13 @@ static enum status cpu_force(struct executor *x, const struct source *src,
     struct decoder_pass p = { .rows = c->rows, .hidden = c->hidden };
 
     (void)e;
-    assert(!x->limits.states);
+    assert(!x->limits.slots);
     encode_forced(c, src, n_src);
     for (int i = 0; i < n; i++) {
         const struct forced_text *t = &text[i];
 
         assert(t->source >= 0 && t->source < n_src);
+        assert(t->rows >= 0 && t->rows <= x->limits.max_len);
         assert(p.n + t->rows <= x->limits.rows);
         for (int k = 0; k < t->rows; k++)
             c->rows[p.n++] = (struct decoder_row){ &c->parts[t->source],
@@ -191,19 +192,19 @@ static void project_part(void *arg, int part, int n_parts)
     for (int i = lo; i < hi; i++) project_row(w->c, i, &w->p[i]);
 }
 
-static enum status cpu_project(struct executor *x, struct projection *p, int n,
-                               struct err *e)
+static enum status cpu_project(struct executor *x, int row, int n,
+                               struct projection *p, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
 
     (void)e;
-    assert(n <= c->n_rows);
+    assert(row >= 0 && n >= 0 && row + n <= c->n_rows);
     for (int at = 0, k; at < n; at += k) {
         struct project_work w = { c, p + at, 0 };
 
         k = n - at < c->project_rows ? n - at : c->project_rows;
         w.n = k;
-        decoder_logits(&c->ws, c->hidden + (size_t)at * c->ws.ld, k,
+        decoder_logits(&c->ws, c->hidden + (size_t)(row + at) * c->ws.ld, k,
                        c->logits);
         pool_run(c->ws.pool, project_part, &w);
     }
@@ -275,8 +276,8 @@ static void cpu_executor_free(struct executor *x)
 
 static const struct executor_ops cpu_executor_ops = {
     .free = cpu_executor_free, .use_pool = cpu_use_pool,
-    .encode = cpu_encode, .state_new = cpu_state_new,
-    .state_drop = cpu_state_drop, .run = cpu_run, .force = cpu_force,
+    .encode = cpu_encode, .slot_new = cpu_slot_new,
+    .slot_drop = cpu_slot_drop, .run = cpu_run, .force = cpu_force,
     .project = cpu_project, .distances = cpu_distances, .read = cpu_read,
 };
 
@@ -306,15 +307,17 @@ static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
 static enum status cpu_executor_init(struct cpu_executor *c, struct err *e)
 {
     const struct executor_limits *l = &c->x.limits;
-    enum status st = workspace_init(&c->ws, c->net, c->pool,
-                                    max_of(l->rows, l->max_source),
+    /* All sources of a forced pass together fit its rows. A source that is
+     * encoded into a lane may be longer. */
+    int rows = l->slots ? max_of(l->rows, l->max_source) : l->rows;
+    enum status st = workspace_init(&c->ws, c->net, c->pool, rows,
                                     max_of(l->max_source, l->max_len), e);
 
-    if (!st && l->states)
-        st = kvcache_init(&c->cache, l->states,
+    if (!st && l->slots)
+        st = kvcache_init(&c->cache, l->slots,
                           c->net->w->cfg.decoder_layers, c->net->d, e);
     if (!st) st = cpu_executor_alloc(c, e);
-    if (!st && !l->states) st = crosskv_init(&c->forced, c->net, l->rows, e);
+    if (!st && !l->slots) st = crosskv_init(&c->forced, c->net, l->rows, e);
     for (int i = 0; !st && i < l->lanes; i++)
         st = crosskv_init(&c->lanes[i], c->net, l->max_source, e);
     return st;
@@ -331,11 +334,13 @@ static enum status cpu_executor_new(const struct backend *b,
 
     *out = NULL;
     if (!c) return err_nomem(e, "a worker");
-    assert(l->rows > 0 && l->lanes >= 0 && l->states >= 0);
+    assert(l->rows > 0 && l->lanes >= 0 && l->slots >= 0);
+    assert(!l->lanes == !l->slots);
+    assert(l->max_source <= b->max_pos && l->max_len <= b->max_pos);
     c->x = (struct executor){ &cpu_executor_ops, b, *l };
     c->net = cb->net;
     c->pool = pool;
-    c->project_rows = l->states || l->rows < FORCED_PROJECT_ROWS
+    c->project_rows = l->slots || l->rows < FORCED_PROJECT_ROWS
         ? l->rows : FORCED_PROJECT_ROWS;
     st = cpu_executor_init(c, e);
     if (st) cpu_executor_free(&c->x);

@@ -50,7 +50,8 @@ struct decoder_pass {
     float *cross;               /* out, or NULL: cross-attention of the last
                                    layer, heads averaged, [n, cross_ld] */
     size_t cross_ld;
-    float *cross_scratch;       /* [heads * cross_ld] when cross is set */
+    float *cross_scratch;       /* when cross is set: [heads, n], where n is
+                                   the longest source of the rows */
     layer_probe *probe;         /* or NULL */
     void *user;
 };

@@ -74,12 +74,6 @@ int32_t kvcache_take(struct kvcache *c, int32_t parent)
     return s;
 }
 
-void kvcache_hold(struct kvcache *c, int32_t slot)
-{
-    assert(slot >= 0 && slot < c->used && c->refs[slot] > 0);
-    c->refs[slot]++;
-}
-
 void kvcache_drop(struct kvcache *c, int32_t slot)
 {
     assert(slot < c->used);

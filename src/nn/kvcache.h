@@ -9,7 +9,7 @@
  *
  * Invariants:
  *   - refs[s] is 0 for a free slot. For a slot in use it is the number of its
- *     children plus the number of times it was taken or held by a caller.
+ *     children, plus 1 if the caller that took it has not dropped it yet.
  *   - A slot in use has a parent that is in use, or -1.
  *   - The free list holds each free slot below `used` exactly once.
  *
@@ -31,7 +31,7 @@ struct kvcache {
     int d;
     int slots, used;            /* used: high-water mark */
     int32_t *parent;            /* [slots], -1 for a first token */
-    int32_t *refs;              /* [slots] children and holders; 0: free */
+    int32_t *refs;              /* [slots] children, and the holder; 0: free */
     int32_t *free_list;         /* [slots] */
     int n_free;
 };
@@ -40,11 +40,10 @@ enum status kvcache_init(struct kvcache *c, int slots, int layers, int d,
                          struct err *e);
 void kvcache_release(struct kvcache *c);
 
-/* Take a slot that follows `parent` (-1: none). The caller holds it once.
- * Returns -1 when all slots are in use, which cannot happen to a caller that
- * keeps to the number of slots it asked for. */
+/* Take a slot that follows `parent` (-1: none). The caller holds it until it
+ * drops it. Returns -1 when all slots are in use, which cannot happen to a
+ * caller that keeps to the number of slots it asked for. */
 int32_t kvcache_take(struct kvcache *c, int32_t parent);
-void kvcache_hold(struct kvcache *c, int32_t slot);
 void kvcache_drop(struct kvcache *c, int32_t slot);     /* -1 is fine */
 
 /* Whether the invariants above hold. Walks all slots; for PARANOID_CHECK and

@@ -8,10 +8,10 @@
  *
  *     p'(v) = keep * p(v) + add(v)
  *
- * where add is zero except for the listed tokens. This is enough for a
- * nearest-neighbor method, and search needs to look at the listed tokens and
- * the model's best tokens only. A row with keep = 1 and no listed tokens costs
- * nothing.
+ * where add is zero except for the listed tokens, and keep plus the sum of add
+ * is 1, up to rounding. This is enough for a nearest-neighbor method, and
+ * search needs to look at the listed tokens and the model's best tokens only. A
+ * row with keep = 1 and no listed tokens costs nothing.
  *
  * After each pass the batch first calls `list`, which sees the decoder states
  * and names the tokens. Then the rows are projected. Then it calls `mix`, which
@@ -22,9 +22,29 @@
  * A mixer also explains itself: for each token of a final translation it tells
  * the weight that the memory had, and the votes.
  *
- * An implementation has a struct mixer as its first member. All functions are
- * called by the thread that runs the search; `explanation` may be called by any
- * thread once the sentence has left the batch. */
+ * The life of a mixer:
+ *   1. `first`, at most once, when the sentence enters the batch
+ *   2. for each pass with rows of the sentence: `list`, then `mix` with the
+ *      same rows, unless an error comes between them
+ *   3. `explain`, for each part of each final translation
+ *   4. `end`, when the sentence leaves the batch: it is finished, or it was
+ *      removed, or a call failed
+ *   5. `explanation`, any number of times
+ *   6. `free`. A sentence that never entered a batch goes from its creation to
+ *      `free` directly.
+ *
+ * The thread of the worker makes all calls up to `end`. Any thread may make the
+ * calls after it, also after the worker is gone. No function up to `end` may
+ * allocate memory.
+ *
+ * `list` and `explain` may fail only because a function of the executor failed,
+ * and return the error of that function. An error stops the worker, and all
+ * requests that have a sentence in its batch are answered with the error. A
+ * mixer that has nothing to say about a row leaves it unchanged; that is no
+ * error.
+ *
+ * An implementation has a struct mixer as its first member. `first` and `mix`
+ * may be NULL, the other functions not. */
 #ifndef NN_MIXER_H
 #define NN_MIXER_H
 
@@ -32,41 +52,50 @@
 
 /* The most tokens that a mixture may list. */
 enum { MIXTURE_TOKENS = 64 };
+_Static_assert((int)PROJECT_LISTED == MIXTURE_TOKENS + 1,
+               "the tokens of a mixture and one that search adds");
 
 /* The tokens that probably follow if `token` is chosen next. The memory of
- * `ahead` stays valid as long as the sentence is in the batch. */
+ * `ahead` stays valid as long as the sentence is in the batch. `likely` decides
+ * whether it is worthwhile to compute their states ahead of time: with 0 this
+ * is never done, with 1 as far as there is room. It has no influence on the
+ * translation. */
 struct guess {
     int32_t token;
     int n;
     const int32_t *ahead;       /* [n] */
-    float likely;               /* probability that a token of `ahead` is
-                                   right, provided those before it are */
+    float likely;               /* probability, 0 to 1, that a token of `ahead`
+                                   is right, provided those before it are */
 };
 enum { MIXTURE_GUESSES = 4 };
 
 /* The mixture of one row. The mixer owns both arrays. They stay valid until its
- * next `list`. */
+ * next `list` or its `end`. */
 struct mixture {
     float keep;                 /* 1 when the mixer does not change the row */
     int n;                      /* listed tokens, at most MIXTURE_TOKENS */
-    const int32_t *token;       /* [n] the listed tokens, all different */
+    const int32_t *token;       /* [n] the listed tokens, all different, in any
+                                   order; `mix` does not change them */
     const float *add;           /* [n] what is added for each of them, >= 0 */
-    /* Guesses for the tokens after the next one, best first. Search computes
-     * their states ahead of time; the result is the same without them. */
+    /* Guesses for the tokens after the next one, best first, set by `list`.
+     * Their `token`s are different. Search computes the states of the guessed
+     * tokens ahead of time; the result is the same without them. */
     int n_guesses;
     struct guess guesses[MIXTURE_GUESSES];
 };
 
-/* The rows of one sentence in a pass. Some may be drafts: states that search
- * may never reach. */
+/* The rows of one sentence in a pass. Some may be drafts: rows that search
+ * may never need. */
 struct mixer_rows {
     struct executor *x;         /* reads the states of rows [row, row + n) */
     int row, n;
-    const int *n_tokens;        /* [n] tokens of each translation so far */
-    const int32_t *const *path; /* [n][n_tokens + 1] the states from the first
+    const int *n_tokens;        /* [n] tokens of each translation so far,
+                                   without the start token: 0 for the first row
+                                   of the sentence */
+    const int32_t *const *path; /* [n][n_tokens + 1] the slots from the first
                                    of the sentence to the row's own */
-    const int32_t *state_token; /* by state: the token that led to it; for the
-                                   first state the start token */
+    const int32_t *slot_token;  /* by slot: the token that led to it; for the
+                                   first slot the start token */
 };
 
 /* Copy the last tokens of translation i of the rows to out, oldest first, at
@@ -77,12 +106,15 @@ static inline int mixer_last_tokens(const struct mixer_rows *in, int i,
     int n = in->n_tokens[i] < most ? in->n_tokens[i] : most;
     const int32_t *path = in->path[i] + in->n_tokens[i] - n;
 
-    for (int k = 0; k < n; k++) out[k] = in->state_token[path[k + 1]];
+    for (int k = 0; k < n; k++) out[k] = in->slot_token[path[k + 1]];
     return n;
 }
 
 /* A part of a final translation, run through the decoder again: token from + i
- * was chosen at the decoder state in row + i of the last pass. */
+ * was chosen at the decoder state in row + i of the last pass. The parts come
+ * in order: the translations by their index, and the parts of each from its
+ * first token to its last. n is at most limits.rows of the executor; that can
+ * be more than the rows of the sentence in a pass of the search. */
 struct mixer_reading {
     struct executor *x;
     int row, n;
@@ -96,38 +128,46 @@ struct vote {
     int32_t pair;               /* index among the pairs of the sentence */
     int32_t pos;                /* position of the token in the pair's target */
     int32_t token;
-    float distance;             /* squared; of the two states */
+    float distance;             /* squared; of the two states. 0 if the system
+                                   compares no states */
     float share;                /* of the weight; all shares sum to at most 1 */
 };
+/* In the mixture from which the token was chosen, keep was 1 - weight, and
+ * add(v) was at least weight * share, summed over the votes for v. */
 struct explanation {
     float weight;               /* lambda; 0: the model alone decided */
-    int n;
-    const struct vote *votes;   /* [n] nearest first */
+    int n;                      /* 0 if the weight is 0 */
+    const struct vote *votes;   /* [n] nearest first; valid until `free` */
 };
 
 struct mixer;
 
 struct mixer_ops {
-    /* Guess the first tokens of the translation. May be NULL. *out is zeroed by
-     * the caller; out->token is not used. */
+    /* Guess the first tokens of the translation. May be NULL; called only if
+     * search_options.draft is set. The caller has set *out to zero; out->token
+     * is not used. */
     void (*first)(struct mixer *m, struct guess *out);
     /* Name the tokens of each row. The caller has set every out[i] to "not
      * changed". */
     enum status (*list)(struct mixer *m, const struct mixer_rows *in,
                         struct mixture *out, struct err *e);
-    /* May be NULL. p[i] has the logits of the tokens in out[i]; set out[i].keep
-     * and out[i].add. */
+    /* May be NULL. Set out[i].keep and out[i].add of each row; out[i] is as
+     * `list` left it. p[i].listed_logit[k] is the logit of out[i].token[k].
+     * p[i] may list more tokens after these, for the use of search. */
     void (*mix)(struct mixer *m, const struct mixer_rows *in,
                 const struct projection *p, struct mixture *out);
     /* Record why the tokens of a final translation were chosen. Called only if
      * search_options.explain is set. */
     enum status (*explain)(struct mixer *m, const struct mixer_reading *in,
                            struct err *e);
-    /* What `explain` recorded on a token. The weight is 0 if nothing was. */
-    struct explanation (*explanation)(const struct mixer *m, int hyp,
-                                      int token);
-    /* The sentence has left the batch: release what only decoding needs. */
+    /* What `explain` recorded on the token at position pos of translation hyp,
+     * both from 0. The weight is 0 if nothing was recorded; hyp and pos may be
+     * any numbers. */
+    struct explanation (*explanation)(const struct mixer *m, int hyp, int pos);
+    /* Called exactly once for a sentence that entered a batch. Release what
+     * only decoding needs, such as keys. What `explain` recorded stays. */
     void (*end)(struct mixer *m);
+    /* Release everything. `end` may not have been called. */
     void (*free)(struct mixer *m);
 };
 

@@ -146,7 +146,7 @@ void batch_free(struct batch *b)
 
 void batch_set_pool(struct batch *b, bool use)
 {
-    b->x->ops->use_pool(b->x, use);
+    if (!b->failed) b->x->ops->use_pool(b->x, use);
 }
 
 int batch_count_idle_lanes(const struct batch *b)
@@ -233,6 +233,11 @@ static void begin_states(struct batch *b, struct lane *l)
     s->n_guesses = s->guesses[0].n > 0;
 }
 
+static enum status device_failed(struct err *e)
+{
+    return err_set(e, ST_DEVICE, "%s", status_text(ST_DEVICE));
+}
+
 /* Put a job into an idle lane. */
 static void batch_enter(struct batch *b, struct lane *l, struct job *j)
 {
@@ -259,7 +264,9 @@ enum status batch_add(struct batch *b, struct job **jobs, int n,
         b->source_lane[i] = at;
     }
     if (!n) return ST_OK;
+    if (b->failed) return device_failed(e);
     st = b->x->ops->encode(b->x, b->sources, b->source_lane, n, e);
+    b->failed = st == ST_DEVICE;
     if (st) return st;
     for (int i = 0; i < n; i++)
         batch_enter(b, &b->lanes[b->source_lane[i]], jobs[i]);
@@ -347,7 +354,7 @@ static void follow_hypotheses(struct batch *b, struct lane *l)
 }
 
 /* Make the rows of tokens [at, ..) of a final translation, as many as fit a
- * pass. *last is the state of the last one. Returns their number. */
+ * pass. *last is the slot of the last one. Returns their number. */
 static int add_final_rows(struct batch *b, struct lane *l,
                           const struct hypothesis *h, int at, int32_t *last)
 {
@@ -357,10 +364,10 @@ static int add_final_rows(struct batch *b, struct lane *l,
     for (; n < b->max_rows && at + n < h->n; n++) {
         int pos = at + n;
 
-        *last = path[pos] = b->x->ops->state_new(b->x, *last);
+        *last = path[pos] = b->x->ops->slot_new(b->x, *last);
         assert(*last >= 0);
-        /* Each state is held by its successor, and the last one by us. */
-        if (pos) b->x->ops->state_drop(b->x, path[pos - 1]);
+        /* Each slot stays for its successor; the last one is held. */
+        if (pos) b->x->ops->slot_drop(b->x, path[pos - 1]);
         b->rows[n] = (struct pass_row){ lane_index(b, l),
             pos ? h->tokens[pos - 1] : b->backend->cfg->start_id, pos, path };
     }
@@ -386,7 +393,7 @@ static enum status decode_again(struct batch *b, struct lane *l, int hyp,
             st = j->mixer->ops->explain(j->mixer, &(struct mixer_reading){
                 b->x, 0, n, hyp, at, h->tokens }, e);
     }
-    b->x->ops->state_drop(b->x, last);
+    b->x->ops->slot_drop(b->x, last);
     return st;
 }
 
@@ -441,6 +448,7 @@ enum status batch_step(struct batch *b, struct job **done, struct err *e)
     enum status st;
 
     *done = NULL;
+    if (b->failed) return device_failed(e);
     batch_add_rows(b);
     if (b->n_rows == 0) return ST_OK;
     st = batch_run_pass(b, e);
@@ -454,6 +462,7 @@ enum status batch_step(struct batch *b, struct job **done, struct err *e)
         j->next = NULL;
         tail = &j->next;
     }
+    b->failed = st == ST_DEVICE;
     PARANOID_CHECK(st || batch_sound(b));
     return st;
 }

@@ -55,9 +55,9 @@ enum status batch_add(struct batch *b, struct job **jobs, int n,
                       struct err *e);
 
 /* Run one decoder pass, and take as many steps as its states allow. *done is
- * set to the jobs that are finished, linked by next. After an error the jobs
- * must be abandoned, or the batch freed. An abandoned batch can be used again,
- * unless the backend has failed. */
+ * set to the jobs that are finished, linked by next; after an error, too. After
+ * an error call batch_abandon. The batch can be used again then, unless the
+ * device failed: batch_add and batch_step return ST_DEVICE from then on. */
 enum status batch_step(struct batch *b, struct job **done, struct err *e);
 
 /* Take a job out of its lane before it is finished; its results stay empty.

@@ -20,6 +20,7 @@ struct lane {
 struct batch {
     const struct backend *backend;
     struct executor *x;
+    bool failed;                /* the device failed; x can only be freed */
     struct batch_limits limits;
     struct lane *lanes;         /* [limits.lanes] */
     int n_busy;                 /* lanes with a job */

@@ -156,7 +156,7 @@ enum status batch_run_pass(struct batch *b, struct err *e)
         b->mix[i] = (struct mixture){ .keep = 1 };
     for (int i = 0; !st && i < b->limits.lanes; i++)
         if (b->lanes[i].job) st = list_lane(b, &b->lanes[i], e);
-    if (!st) st = b->x->ops->project(b->x, b->projected, b->n_rows, e);
+    if (!st) st = b->x->ops->project(b->x, 0, b->n_rows, b->projected, e);
     if (st) return st;
     for (int i = 0; i < b->limits.lanes; i++)
         if (b->lanes[i].job) mix_lane(b, &b->lanes[i]);

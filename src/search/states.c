@@ -41,7 +41,7 @@ void states_release(struct states *s)
 static void states_drop(struct states *s, struct state *it)
 {
     assert(it->in_use);
-    s->x->ops->state_drop(s->x, it->slot);
+    s->x->ops->slot_drop(s->x, it->slot);
     it->in_use = false;
 }
 
@@ -93,14 +93,14 @@ static void states_inherit_guess(struct state *to, const struct state *from)
 int states_new(struct states *s, int parent, int32_t token)
 {
     const struct state *from = parent < 0 ? NULL : &s->at[parent];
-    int32_t slot = s->x->ops->state_new(s->x, from ? from->slot : -1);
+    int32_t slot = s->x->ops->slot_new(s->x, from ? from->slot : -1);
     int i = slot < 0 ? -1 : states_free_index(s);
     struct continuation *next;
 
     assert(!from || from->in_use);
     assert(states_child(s, parent, token) < 0 || !from);
     if (i < 0) {
-        s->x->ops->state_drop(s->x, slot);
+        s->x->ops->slot_drop(s->x, slot);
         return -1;
     }
     next = s->at[i].next;
@@ -154,7 +154,7 @@ bool states_sound(const struct states *s)
         const struct state *it = &s->at[i];
 
         if (!it->in_use) continue;
-        if (i >= s->n || it->slot < 0 || it->slot >= s->x->limits.states ||
+        if (i >= s->n || it->slot < 0 || it->slot >= s->x->limits.slots ||
             it->n > s->width)
             return false;
         if (it->parent < 0) continue;

@@ -3,10 +3,9 @@
  * A state stands for a beginning of a translation: its parent state plus one
  * token. Each live hypothesis is at one state. Other states are drafts: they
  * are computed ahead of time because a guess says that search may reach them.
- * A state owns one state of the executor (nn/backend.h), called its slot. Once
- * a decoder pass has computed it, it is known: it holds the tokens that may
- * come next with their log-probabilities. These do not depend on why the state
- * was computed.
+ * Each state holds a slot of the executor (nn/backend.h). Once a decoder pass
+ * has computed a state, it is known: it has the tokens that may come next, with
+ * their log-probabilities. These do not depend on why it was computed.
  *
  * Invariants:
  *   - A state in use holds its slot exactly once.
@@ -27,7 +26,7 @@ struct continuation { int32_t token; float logprob; };
 
 struct state {
     int32_t token;              /* the last token of the beginning */
-    int32_t slot;               /* the state of the executor, held */
+    int32_t slot;               /* of the executor, held */
     int parent;                 /* index; -1: none, or no longer in use */
     bool in_use;
     bool known;                 /* a pass has computed it */

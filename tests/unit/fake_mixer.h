@@ -12,8 +12,7 @@
 #include "naive.h"
 #include "search/job.h"
 
-enum { FAKE_ROWS = 24, FAKE_PASS = 256, FAKE_LEN = 64, FAKE_HYPS = 8,
-       N_LIGHT = 5 };
+enum { FAKE_ROWS = 24, FAKE_LEN = 64, FAKE_HYPS = 8, N_LIGHT = 5 };
 
 /* ALONE changes nothing. FORCE gives probability 1 to the tokens 10, 11, 12 and
  * EOS in turn; in a sentence of odd length EOS follows 10. LIGHT adds 0.1 to
@@ -22,7 +21,7 @@ enum { FAKE_ROWS = 24, FAKE_PASS = 256, FAKE_LEN = 64, FAKE_HYPS = 8,
  * multiplied by 1 minus the model's probability of the token. */
 enum mode { ALONE, FORCE, LIGHT, LATE };
 
-/* A row of a pass: its state and the tokens that led to it, and enough of the
+/* A row of a pass: its slot and the tokens that led to it, and enough of the
  * decoder state to recognize it. */
 struct seen { int32_t own; int n; int32_t tokens[FAKE_LEN]; float state[4]; };
 
@@ -53,17 +52,17 @@ static inline struct fake_mixer *fake_of(const struct mixer *m)
 
 /* ---- what the batch says ------------------------------------------------- */
 
-/* The last row of this sentence that had this state. */
+/* The last row of this sentence that had this slot. */
 static inline const struct seen *fake_row_of(const struct fake_mixer *f,
-                                             int32_t state)
+                                             int32_t slot)
 {
     for (int i = f->n_seen - 1; i >= 0; i--)
-        if (f->seen[i].own == state) return &f->seen[i];
+        if (f->seen[i].own == slot) return &f->seen[i];
     return NULL;
 }
 
-/* Record row i. The state before its own must have been an earlier row, with
- * the same tokens except for the last one. */
+/* Record row i. The slot before its own must have been that of an earlier row,
+ * with the same tokens except for the last one. */
 static inline enum status fake_remember(struct fake_mixer *f,
                                         const struct mixer_rows *in, int i,
                                         struct err *e)
@@ -79,7 +78,7 @@ static inline enum status fake_remember(struct fake_mixer *f,
                      f->n_seen < (int)COUNT(f->seen)))
         return st;
     CHECK_INT(mixer_last_tokens(in, i, s.tokens, FAKE_LEN), s.n);
-    CHECK_INT(in->state_token[in->path[i][0]], in->x->backend->cfg->start_id);
+    CHECK_INT(in->slot_token[in->path[i][0]], in->x->backend->cfg->start_id);
     if (s.n) {
         before = fake_row_of(f, in->path[i][s.n - 1]);
         if (CHECK(before && before->n == s.n - 1))
@@ -136,17 +135,13 @@ static inline int32_t preferred(int32_t best)
 static inline enum status fake_best(const struct mixer_rows *in, int32_t *out,
                                     struct err *e)
 {
-    struct projection p[FAKE_PASS];
+    struct projection p[FAKE_ROWS];
     struct token_logit best[FAKE_ROWS];
     enum status st;
 
-    if (!CHECK(in->row + in->n <= FAKE_PASS)) return ST_OK;
-    memset(p, 0, sizeof p);
-    for (int i = 0; i < in->n; i++) {
-        p[in->row + i].n_best = 1;
-        p[in->row + i].best = &best[i];
-    }
-    st = in->x->ops->project(in->x, p, in->row + in->n, e);
+    for (int i = 0; i < in->n; i++)
+        p[i] = (struct projection){ .n_best = 1, .best = &best[i] };
+    st = in->x->ops->project(in->x, in->row, in->n, p, e);
     for (int i = 0; !st && i < in->n; i++) out[i] = best[i].token;
     return st;
 }

@@ -2,7 +2,7 @@
  * call that a test has chosen fails. From then on every call that can fail
  * does, like on a device that is gone.
  *
- * It also counts: calls, executors, and states that are held. All functions are
+ * It also counts: calls, executors, and slots that are held. All functions are
  * static. */
 #ifndef FAULT_BACKEND_H
 #define FAULT_BACKEND_H
@@ -23,13 +23,14 @@ struct fault_backend {
     int fails[FAULT_OPS];       /* the call that fails, from 1; 0: none */
     bool broken;                /* a call has failed */
     int executors;              /* that exist */
-    int held;                   /* states taken and not dropped */
+    int held;                   /* slots taken and not dropped */
 };
 
 struct fault_executor {
     struct executor x;          /* must be the first member */
     struct executor *inner;
     struct fault_backend *fb;
+    bool failed;                /* only slot_drop and free may be called */
 };
 
 static inline struct fault_executor *fault_of(struct executor *x)
@@ -43,8 +44,19 @@ static inline bool fault_now(struct fault_backend *fb, enum fault_op op,
 {
     if (++fb->calls[op] == fb->fails[op]) fb->broken = true;
     if (fb->broken)
-        err_set(e, ST_IO, "the device fails: %s", fault_names[op]);
+        err_set(e, ST_DEVICE, "the device fails: %s", fault_names[op]);
     return fb->broken;
+}
+
+/* The same for a call of an executor, which must not have failed before. */
+static inline bool fault_call(struct executor *x, enum fault_op op,
+                              struct err *e)
+{
+    struct fault_executor *f = fault_of(x);
+
+    CHECK(!f->failed);
+    f->failed = fault_now(f->fb, op, e);
+    return f->failed;
 }
 
 static inline void fault_free(struct executor *x)
@@ -60,6 +72,7 @@ static inline void fault_use_pool(struct executor *x, bool use)
 {
     struct executor *in = fault_of(x)->inner;
 
+    CHECK(!fault_of(x)->failed);
     in->ops->use_pool(in, use);
 }
 
@@ -69,24 +82,25 @@ static inline enum status fault_encode(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_ENCODE, e)) return ST_IO;
+    if (fault_call(x, FAULT_ENCODE, e)) return ST_DEVICE;
     return in->ops->encode(in, src, lane, n, e);
 }
 
-static inline int32_t fault_state_new(struct executor *x, int32_t parent)
+static inline int32_t fault_slot_new(struct executor *x, int32_t parent)
 {
     struct executor *in = fault_of(x)->inner;
 
+    CHECK(!fault_of(x)->failed);
     fault_of(x)->fb->held++;
-    return in->ops->state_new(in, parent);
+    return in->ops->slot_new(in, parent);
 }
 
-static inline void fault_state_drop(struct executor *x, int32_t state)
+static inline void fault_slot_drop(struct executor *x, int32_t slot)
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (state >= 0) fault_of(x)->fb->held--;
-    in->ops->state_drop(in, state);
+    if (slot >= 0) fault_of(x)->fb->held--;
+    in->ops->slot_drop(in, slot);
 }
 
 static inline enum status fault_run(struct executor *x,
@@ -96,7 +110,7 @@ static inline enum status fault_run(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_RUN, e)) return ST_IO;
+    if (fault_call(x, FAULT_RUN, e)) return ST_DEVICE;
     return in->ops->run(in, rows, n, attention, ld, e);
 }
 
@@ -107,18 +121,17 @@ static inline enum status fault_force(struct executor *x,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_FORCE, e)) return ST_IO;
+    if (fault_call(x, FAULT_FORCE, e)) return ST_DEVICE;
     return in->ops->force(in, src, n_src, text, n, e);
 }
 
-static inline enum status fault_project(struct executor *x,
-                                        struct projection *p, int n,
-                                        struct err *e)
+static inline enum status fault_project(struct executor *x, int row, int n,
+                                        struct projection *p, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_PROJECT, e)) return ST_IO;
-    return in->ops->project(in, p, n, e);
+    if (fault_call(x, FAULT_PROJECT, e)) return ST_DEVICE;
+    return in->ops->project(in, row, n, p, e);
 }
 
 static inline enum status fault_distances(struct executor *x, int row, int n,
@@ -128,7 +141,7 @@ static inline enum status fault_distances(struct executor *x, int row, int n,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_DISTANCES, e)) return ST_IO;
+    if (fault_call(x, FAULT_DISTANCES, e)) return ST_DEVICE;
     return in->ops->distances(in, row, n, keys, from, n_keys, out, ldo, e);
 }
 
@@ -138,7 +151,7 @@ static inline enum status fault_read(struct executor *x, int row, int n,
 {
     struct executor *in = fault_of(x)->inner;
 
-    if (fault_now(fault_of(x)->fb, FAULT_READ, e)) return ST_IO;
+    if (fault_call(x, FAULT_READ, e)) return ST_DEVICE;
     return in->ops->read(in, row, n, states, ld, e);
 }
 
@@ -149,14 +162,14 @@ static inline enum status fault_executor_new(const struct backend *b,
                                              struct err *e)
 {
     static const struct executor_ops ops = { fault_free, fault_use_pool,
-        fault_encode, fault_state_new, fault_state_drop, fault_run,
+        fault_encode, fault_slot_new, fault_slot_drop, fault_run,
         fault_force, fault_project, fault_distances, fault_read };
     struct fault_backend *fb = (struct fault_backend *)(uintptr_t)b;
     struct fault_executor *f;
     enum status st;
 
     *out = NULL;
-    if (fault_now(fb, FAULT_EXECUTOR, e)) return ST_IO;
+    if (fault_now(fb, FAULT_EXECUTOR, e)) return ST_DEVICE;
     f = calloc(1, sizeof *f);
     st = fb->inner->ops->executor_new(fb->inner, l, pool, &f->inner, e);
     if (st) {

@@ -109,14 +109,12 @@ static inline void system_mix(struct system_fix *f, struct executor *x,
 
     for (int i = 0; i < in->n; i++) out[i] = (struct mixture){ .keep = 1 };
     CHECK_OK(f->mixer->ops->list(f->mixer, in, out, &e), &e);
-    for (int i = 0; i < in->n; i++) {
-        p[in->row + i].n_listed = out[i].n;
-        p[in->row + i].listed = out[i].token;
-        p[in->row + i].listed_logit = logit[i];
-    }
-    CHECK_OK(x->ops->project(x, p, in->row + in->n, &e), &e);
-    if (f->mixer->ops->mix)
-        f->mixer->ops->mix(f->mixer, in, p + in->row, out);
+    for (int i = 0; i < in->n; i++)
+        p[i] = (struct projection){ .n_listed = out[i].n,
+                                    .listed = out[i].token,
+                                    .listed_logit = logit[i] };
+    CHECK_OK(x->ops->project(x, in->row, in->n, p, &e), &e);
+    if (f->mixer->ops->mix) f->mixer->ops->mix(f->mixer, in, p, out);
 }
 
 /* The mixtures of two hypotheses are distributions, and those of a row do not
@@ -124,10 +122,10 @@ static inline void system_mix(struct system_fix *f, struct executor *x,
 static inline void suite_mixes(const struct steering_system *system,
                                const struct backend *b)
 {
-    struct executor *x = suite_executor(b, SUITE_STATES);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct suite_hyp h[2] = { { .lane = 0 }, { .lane = 0 } };
     struct pass_row rows[2];
-    int32_t *state_token = calloc(SUITE_STATES, sizeof *state_token);
+    int32_t *slot_token = calloc(SUITE_SLOTS, sizeof *slot_token);
     const int32_t *path[2] = { h[0].path, h[1].path };
     struct system_fix f;
     struct err e;
@@ -137,12 +135,12 @@ static inline void suite_mixes(const struct steering_system *system,
     for (int t = 0; t < 4; t++) {
         struct mixture both[2], one;
         int n_tokens[2] = { t, t };
-        struct mixer_rows in = { x, 0, 2, n_tokens, path, state_token };
+        struct mixer_rows in = { x, 0, 2, n_tokens, path, slot_token };
         float add[MIXTURE_TOKENS];
 
         for (int i = 0; i < 2; i++) {
             suite_append(x, &h[i], t ? f.tgt[i][t - 1] : b->cfg->start_id);
-            state_token[h[i].path[t]] = h[i].token[t];
+            slot_token[h[i].path[t]] = h[i].token[t];
             rows[i] = suite_last_row(&h[i]);
         }
         CHECK_OK(x->ops->run(x, rows, 2, NULL, 0, &e), &e);
@@ -152,7 +150,7 @@ static inline void suite_mixes(const struct steering_system *system,
         one = both[1];
         if (one.n) memcpy(add, one.add, (size_t)one.n * sizeof *add);
         in = (struct mixer_rows){ x, 1, 1, n_tokens + 1, path + 1,
-                                  state_token };
+                                  slot_token };
         system_mix(&f, x, &in, both);
         CHECK(both[0].keep == one.keep && both[0].n == one.n);
         if (both[0].n == one.n && one.n)
@@ -161,7 +159,7 @@ static inline void suite_mixes(const struct steering_system *system,
     f.mixer->ops->end(f.mixer);
     system_fix_close(&f);
     executor_free(x);
-    free(state_token);
+    free(slot_token);
 }
 
 /* A search with the system is explained token by token. */

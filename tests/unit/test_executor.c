@@ -1,6 +1,6 @@
 /* test_executor.c - the operations of an executor, one by one.
  *
- * Forced decoding (nn/forced.h) runs a whole translation without states and
+ * Forced decoding (nn/forced.h) runs a whole translation without slots and
  * gives the expected numbers. The states and logits of an executor must be
  * equal to them, bit for bit, whatever rows share a pass. naive.h gives the
  * expected attention. */
@@ -10,7 +10,7 @@
 #include "nn/forced.h"
 #include "nn/topk.h"
 
-enum { N_TEXTS = 4, MAX_IDS = 40, MAX_STATES = 128 };
+enum { N_TEXTS = 4, MAX_IDS = 40, MAX_SLOTS = 128 };
 
 /* Known translations, with the numbers that forced decoding gives. */
 struct known {
@@ -85,11 +85,11 @@ static void desk_close(struct desk *d)
 }
 
 static struct executor *executor_for(const struct backend *b, int rows,
-                                     int states, struct pool *pool)
+                                     int slots, struct pool *pool)
 {
-    struct executor_limits l = { .lanes = states ? N_TEXTS : 0,
+    struct executor_limits l = { .lanes = slots ? N_TEXTS : 0,
         .max_source = MAX_IDS, .rows = rows, .max_len = MAX_IDS,
-        .states = states };
+        .slots = slots };
     struct executor *x = NULL;
     struct err e;
 
@@ -171,25 +171,30 @@ static void check_projections(struct executor *x, const struct known *const *k,
         p[i] = (struct projection){ .n_best = n_best[i % 5],
             .best = best + i * PROJECT_BEST, .n_listed = n_listed[i % 5],
             .listed = listed, .listed_logit = logit + i * PROJECT_LISTED };
-    CHECK_OK(x->ops->project(x, p, n, &e), &e);
+    CHECK_OK(x->ops->project(x, 0, n, p, &e), &e);
     for (int i = 0; i < n; i++) check_projection(&p[i], k[i], t[i]);
+    for (int row = 1; row < n; row += 5) {      /* the rows from `row` on */
+        CHECK_OK(x->ops->project(x, row, n - row, p, &e), &e);
+        for (int i = 0; i < n - row; i++)
+            check_projection(&p[i], k[row + i], t[row + i]);
+    }
     free(p);
     free(best);
     free(logit);
 }
 
 /* The paths of one hypothesis for each text. */
-struct paths { int32_t state[N_TEXTS][MAX_IDS]; };
+struct paths { int32_t slot[N_TEXTS][MAX_IDS]; };
 
-/* Take the state of row t of text i, and make this row. */
+/* Take the slot of row t of text i, and make this row. */
 static struct pass_row next_row(struct executor *x, struct paths *p,
                                 const struct known *k, int i, int t)
 {
-    int32_t *path = p->state[i];
+    int32_t *path = p->slot[i];
 
-    path[t] = x->ops->state_new(x, t ? path[t - 1] : -1);
+    path[t] = x->ops->slot_new(x, t ? path[t - 1] : -1);
     CHECK(path[t] >= 0);
-    if (t) x->ops->state_drop(x, path[t - 1]);  /* the new state holds it */
+    if (t) x->ops->slot_drop(x, path[t - 1]);  /* the new slot follows it */
     return (struct pass_row){ i, t ? k[i].tgt[t - 1]
                                    : x->backend->cfg->start_id, t, path };
 }
@@ -197,10 +202,10 @@ static struct pass_row next_row(struct executor *x, struct paths *p,
 static void run_and_check(struct executor *x, const struct pass_row *rows,
                           const struct known *const *k, int n)
 {
-    int t[MAX_STATES];
+    int t[MAX_SLOTS];
     struct err e;
 
-    REQUIRE(n > 0 && n <= MAX_STATES);
+    REQUIRE(n > 0 && n <= MAX_SLOTS);
     for (int i = 0; i < n; i++) t[i] = rows[i].pos;
     REQUIRE_OK(x->ops->run(x, rows, n, NULL, 0, &e), &e);
     for (int i = 0; i < n; i++) check_state(x, i, k[i], t[i]);
@@ -212,8 +217,8 @@ static void run_and_check(struct executor *x, const struct pass_row *rows,
 /* Run all texts at the same time, `chunk` rows of each in a pass. */
 static void run_together(struct executor *x, const struct known *k, int chunk)
 {
-    const struct known *of[MAX_STATES];
-    struct pass_row rows[MAX_STATES];
+    const struct known *of[MAX_SLOTS];
+    struct pass_row rows[MAX_SLOTS];
     struct paths p;
 
     for (int at = 0, n = 1; n; at += chunk) {
@@ -226,7 +231,7 @@ static void run_together(struct executor *x, const struct known *k, int chunk)
         if (n) run_and_check(x, rows, of, n);
     }
     for (int i = 0; i < N_TEXTS; i++)
-        x->ops->state_drop(x, p.state[i][k[i].n - 1]);
+        x->ops->slot_drop(x, p.slot[i][k[i].n - 1]);
 }
 
 static void check_running(enum dtype type)
@@ -237,7 +242,7 @@ static void check_running(enum dtype type)
 
         if (!kernels_for(isa)) continue;
         REQUIRE(desk_open(&d, type, kernels_for(isa)));
-        REQUIRE((x = executor_for(d.b, 64, MAX_STATES, NULL)));
+        REQUIRE((x = executor_for(d.b, 64, MAX_SLOTS, NULL)));
         for (int chunk = 1; chunk <= MAX_IDS; chunk = chunk * 3 + 1) {
             encode_all(x, d.text);
             run_together(x, d.text, chunk);
@@ -281,7 +286,7 @@ TEST(projections_are_distributions)
 
     REQUIRE(desk_open(&d, DT_F32, NULL));
     REQUIRE(naive_open(&nv, &d.m));
-    REQUIRE((x = executor_for(d.b, 8, MAX_STATES, NULL)));
+    REQUIRE((x = executor_for(d.b, 8, MAX_SLOTS, NULL)));
     encode_all(x, d.text);
     want = naive_run(&nv, d.text[0].src, d.text[0].n_src, NULL, 0);
     row = next_row(x, &p, d.text, 0, 0);
@@ -292,7 +297,7 @@ TEST(projections_are_distributions)
                                 .listed_logit = &logit };
         double prob;
 
-        CHECK_OK(x->ops->project(x, &q, 1, &e), &e);
+        CHECK_OK(x->ops->project(x, 0, 1, &q, &e), &e);
         prob = exp((double)logit - (double)q.max) / (double)q.sum;
         CHECK_NEAR(prob, exp(want.logprob[v]), 1e-5);
         sum += prob;
@@ -315,7 +320,7 @@ TEST(lanes_are_filled_in_any_order)
     struct err e;
 
     REQUIRE(desk_open(&d, DT_I8, NULL));
-    REQUIRE((x = executor_for(d.b, 1, MAX_STATES, NULL)));
+    REQUIRE((x = executor_for(d.b, 1, MAX_SLOTS, NULL)));
     for (int turn = 0; turn < 2; turn++) {
         struct source src[N_TEXTS];
 
@@ -331,7 +336,7 @@ TEST(lanes_are_filled_in_any_order)
 
             row.lane = order[i];
             run_and_check(x, &row, &k, 1);
-            x->ops->state_drop(x, p.state[i][0]);
+            x->ops->slot_drop(x, p.slot[i][0]);
         }
     }
     executor_free(x);
@@ -347,7 +352,7 @@ TEST(attention_is_the_plain_transformers)
 
     REQUIRE(desk_open(&d, DT_F32, NULL));
     REQUIRE(naive_open(&nv, &d.m));
-    REQUIRE((x = executor_for(d.b, MAX_IDS, MAX_STATES, NULL)));
+    REQUIRE((x = executor_for(d.b, MAX_IDS, MAX_SLOTS, NULL)));
     encode_all(x, d.text);
     for (int i = 0; i < N_TEXTS; i++) {
         const struct known *k = &d.text[i];
@@ -366,7 +371,7 @@ TEST(attention_is_the_plain_transformers)
                 CHECK_NEAR((double)got[(size_t)t * ld + (size_t)s],
                            want.attention[t * k->n_src + s], 1e-4);
         }
-        x->ops->state_drop(x, p.state[i][k->n - 1]);
+        x->ops->slot_drop(x, p.slot[i][k->n - 1]);
         free(got);
         naive_pass_release(&want);
     }
@@ -375,11 +380,11 @@ TEST(attention_is_the_plain_transformers)
     desk_close(&d);
 }
 
-/* ---- states -------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------- */
 
-/* A state lives as long as it is held or has children. Its place is used again
+/* A slot is in use as long as it is held or has children. It is used again
  * after that, and the rows there are computed like any others. */
-TEST(states_that_are_dropped_are_used_again)
+TEST(slots_that_are_dropped_are_used_again)
 {
     struct executor *x;
     struct desk d;
@@ -387,26 +392,26 @@ TEST(states_that_are_dropped_are_used_again)
 
     REQUIRE(desk_open(&d, DT_F32, NULL));
     REQUIRE((x = executor_for(d.b, 64, 4, NULL)));
-    x->ops->state_drop(x, -1);
-    a = x->ops->state_new(x, -1);
-    b = x->ops->state_new(x, a);
-    c = x->ops->state_new(x, b);
-    fork = x->ops->state_new(x, a);
+    x->ops->slot_drop(x, -1);
+    a = x->ops->slot_new(x, -1);
+    b = x->ops->slot_new(x, a);
+    c = x->ops->slot_new(x, b);
+    fork = x->ops->slot_new(x, a);
     CHECK(a >= 0 && b >= 0 && c >= 0 && fork >= 0);
     CHECK(a != b && b != c && a != c && fork != a && fork != b && fork != c);
     CHECK(a < 4 && b < 4 && c < 4 && fork < 4);
-    CHECK_INT(x->ops->state_new(x, c), -1);     /* all are in use */
-    x->ops->state_drop(x, a);                   /* has children */
-    x->ops->state_drop(x, b);                   /* has a child */
-    CHECK_INT(x->ops->state_new(x, c), -1);
-    x->ops->state_drop(x, c);                   /* b and c are free now */
-    e = x->ops->state_new(x, fork);
+    CHECK_INT(x->ops->slot_new(x, c), -1);     /* all are in use */
+    x->ops->slot_drop(x, a);                   /* has children */
+    x->ops->slot_drop(x, b);                   /* has a child */
+    CHECK_INT(x->ops->slot_new(x, c), -1);
+    x->ops->slot_drop(x, c);                   /* b and c are free now */
+    e = x->ops->slot_new(x, fork);
     CHECK(e == b || e == c);
-    x->ops->state_drop(x, e);
-    x->ops->state_drop(x, fork);                /* and so are all others */
+    x->ops->slot_drop(x, e);
+    x->ops->slot_drop(x, fork);                /* and so are all others */
     executor_free(x);
 
-    /* The longest text needs 31 states. With 62 it can be run any number of
+    /* The longest text needs 31 slots. With 62 it can be run any number of
      * times. */
     REQUIRE((x = executor_for(d.b, 64, 62, NULL)));
     encode_all(x, d.text);
@@ -418,7 +423,7 @@ TEST(states_that_are_dropped_are_used_again)
 
 /* Two hypotheses share their first tokens and then differ. Each row sees its
  * own path only. */
-TEST(hypotheses_share_states)
+TEST(hypotheses_share_slots)
 {
     enum { SHARED = 5 };
     struct executor *x;
@@ -440,10 +445,10 @@ TEST(hypotheses_share_states)
         .tgt = fork.tgt, .n_tgt = SHARED + 1, .hidden = fork.hidden,
         .logits = keep_logits, .user = &fork };
     REQUIRE_OK(forced_run(d.net, NULL, &f, &e), &e);
-    REQUIRE((x = executor_for(d.b, 8, MAX_STATES, NULL)));
+    REQUIRE((x = executor_for(d.b, 8, MAX_SLOTS, NULL)));
     encode_all(x, d.text);
     for (int t = 0; t <= SHARED; t++) {
-        path[0][t] = x->ops->state_new(x, t ? path[0][t - 1] : -1);
+        path[0][t] = x->ops->slot_new(x, t ? path[0][t - 1] : -1);
         path[1][t] = path[0][t];
         rows[0] = (struct pass_row){ 0, t ? k->tgt[t - 1]
                                           : d.b->cfg->start_id, t, path[0] };
@@ -451,7 +456,7 @@ TEST(hypotheses_share_states)
         run_and_check(x, rows, of, 1);
     }
     for (int h = 0; h < 2; h++) {
-        path[h][SHARED + 1] = x->ops->state_new(x, path[h][SHARED]);
+        path[h][SHARED + 1] = x->ops->slot_new(x, path[h][SHARED]);
         of[h] = h ? &fork : k;
         rows[h] = (struct pass_row){ 0, of[h]->tgt[SHARED], SHARED + 1,
                                      path[h] };
@@ -476,10 +481,10 @@ TEST(forced_rows_are_those_of_forced_decoding)
     for (size_t c = 0; c < 2 * COUNT(types); c++) {
         struct source src[N_TEXTS];
         struct forced_text text[COUNT(order)];
-        const struct known *of[MAX_STATES];
+        const struct known *of[MAX_SLOTS];
         struct executor *x;
         struct desk d;
-        int t[MAX_STATES], n = 0;
+        int t[MAX_SLOTS], n = 0;
         struct err e;
 
         REQUIRE(desk_open(&d, types[c / 2], NULL));
@@ -491,7 +496,7 @@ TEST(forced_rows_are_those_of_forced_decoding)
             text[i] = (struct forced_text){ order[i], k->tgt, k->n };
             for (int r = 0; r < k->n; r++, n++) of[n] = k, t[n] = r;
         }
-        CHECK(n > 64 && n <= MAX_STATES);
+        CHECK(n > 64 && n <= MAX_SLOTS);
         REQUIRE((x = executor_for(d.b, c % 2 ? n : 200, 0, NULL)));
         for (int turn = 0; turn < 2; turn++) {
             REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, COUNT(order), &e),
@@ -549,7 +554,7 @@ TEST(any_rows_can_be_read)
     struct err e;
 
     REQUIRE(desk_open(&d, DT_F32, NULL));
-    REQUIRE((x = executor_for(d.b, 64, MAX_STATES, NULL)));
+    REQUIRE((x = executor_for(d.b, 64, MAX_SLOTS, NULL)));
     n = run_text(x, d.text);
     for (int row = 0; row <= n; row += 3)
         for (int some = 0; row + some <= n; some += 5) {
@@ -639,7 +644,7 @@ TEST(distances_are_the_definition)
 
             if (!kernels_for(isa)) continue;
             REQUIRE(desk_open(&d, DT_F32, kernels_for(isa)));
-            REQUIRE((x = executor_for(d.b, 64, MAX_STATES, NULL)));
+            REQUIRE((x = executor_for(d.b, 64, MAX_SLOTS, NULL)));
             CHECK_INT(run_text(x, d.text), 31);
             REQUIRE((b = keys_near(&d.text[3], (enum key_type)type, 70,
                                    d.b->d)));
@@ -683,8 +688,8 @@ TEST(executors_do_not_disturb_each_other)
 
     REQUIRE(desk_open(&d, DT_I8, NULL));
     REQUIRE_OK(pool_new(&pool, 3, &e), &e);
-    REQUIRE((x = executor_for(d.b, 64, MAX_STATES, pool)));
-    REQUIRE((other = executor_for(d.b, 5, MAX_STATES, NULL)));
+    REQUIRE((x = executor_for(d.b, 64, MAX_SLOTS, pool)));
+    REQUIRE((other = executor_for(d.b, 5, MAX_SLOTS, NULL)));
     encode_all(x, d.text);
     encode_all(other, d.text);
     run_together(x, d.text, 3);

@@ -299,7 +299,7 @@ TEST(a_job_can_be_removed)
     room_close(&r);
 }
 
-/* Remove random jobs many times. If states were lost, the batch would run out
+/* Remove random jobs many times. If slots were lost, the batch would run out
  * of them. */
 TEST(removing_leaves_nothing_behind)
 {

@@ -570,7 +570,7 @@ TEST(a_repeated_vote_goes_to_the_model)
     static const int n_tokens[] = { 1, 1 };
     struct fixed_rows f = fixed_rows(hidden, 16, 2);
     struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = n_tokens,
-                             .path = path, .state_token = tokens };
+                             .path = path, .slot_token = tokens };
     struct system_options o = { .k = 2, .repeat_votes = 1,
                                 .weigh = { .tau = 100 } };
     static const int32_t said[] = { 70, 70 };

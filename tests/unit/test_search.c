@@ -702,9 +702,6 @@ TEST(kvcache_counts_what_is_needed)
 
         if (what < 5 || at < 0) {
             take_one(&c, &t, &s);
-        } else if (what == 5) {
-            kvcache_hold(&c, at);
-            t.held[at]++;
         } else {
             kvcache_drop(&c, at);
             t.held[at]--;

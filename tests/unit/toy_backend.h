@@ -1,15 +1,16 @@
 /* toy_backend.h - a backend without a network and without files: its decoder
- * states are hashes, and its logits are a fixed table times a state.
+ * states are hashes, and its logits are a fixed table times a state. Tokens
+ * 2 i and 2 i + 1 have equal logits, except for EOS, so there are many ties.
  *
  * A decoder state is the sum of three vectors of pseudo-random numbers: one for
  * the last token, and, with less weight, one for the source and one for the
  * path. States after the same token are near each other, so that distances
  * mean something.
  *
- * It behaves as if its data were on another device. Sources, states and rows
+ * It behaves as if its data were on another device. Sources, slots and rows
  * are private to the executor, and `read` returns a copy, which every later
  * call overwrites. Asserts check what nn/backend.h demands of callers: the
- * limits, the order of rows, the tree of states, and that the keys of a serial
+ * limits, the order of rows, the tree of slots, and that the keys of a serial
  * number do not change. All functions are static.
  *
  * Invariants of an executor:
@@ -41,7 +42,7 @@ struct toy_backend {
 
 struct toy_lane { uint64_t hash; int n; };      /* n: tokens; 0: none yet */
 
-struct toy_slot {               /* a state */
+struct toy_slot {
     int32_t parent;
     bool held, known;           /* known: a row has computed it */
     int children;
@@ -54,8 +55,8 @@ struct toy_serial { uint64_t serial, content; };
 struct toy_executor {
     struct executor base;
     struct toy_lane *lanes;     /* [limits.lanes] */
-    struct toy_slot *slots;     /* [limits.states] */
-    int32_t *slot_free;         /* [limits.states] */
+    struct toy_slot *slots;     /* [limits.slots] */
+    int32_t *slot_free;         /* [limits.slots] */
     int n_free;
     float (*rows)[TOY_D];       /* [limits.rows] */
     int n_rows;
@@ -63,7 +64,7 @@ struct toy_executor {
     struct toy_serial serials[TOY_SERIALS];
     int n_serials;              /* seen so far; the oldest are forgotten */
     int calls;
-    bool failed;                /* only states may be dropped now */
+    bool failed;                /* only slots may be dropped now */
 };
 
 /* ---- arithmetic ---------------------------------------------------------- */
@@ -154,14 +155,16 @@ static inline enum status toy_use_device(struct toy_executor *t, struct err *e)
 
     assert(!t->failed);
     t->failed = t->calls++ == b->fail_after;
-    return t->failed ? err_set(e, ST_IO, "toy backend: the device failed")
-                     : ST_OK;
+    if (!t->failed) return ST_OK;
+    return err_set(e, ST_DEVICE, "toy backend: the device failed");
 }
 
 static inline void toy_use_pool(struct executor *x, bool use)
 {
+    const struct toy_executor *t = toy_call(x);
+
     (void)use;
-    toy_call(x);
+    assert(!t->failed);
 }
 
 static inline enum status toy_encode(struct executor *x,
@@ -180,47 +183,47 @@ static inline enum status toy_encode(struct executor *x,
     return st;
 }
 
-/* ---- states -------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------- */
 
-static inline bool toy_in_use(const struct toy_executor *t, int32_t state)
+static inline bool toy_in_use(const struct toy_executor *t, int32_t slot)
 {
-    return state >= 0 && state < t->base.limits.states &&
-           (t->slots[state].held || t->slots[state].children > 0);
+    return slot >= 0 && slot < t->base.limits.slots &&
+           (t->slots[slot].held || t->slots[slot].children > 0);
 }
 
-static inline int32_t toy_state_new(struct executor *x, int32_t parent)
+static inline int32_t toy_slot_new(struct executor *x, int32_t parent)
 {
     struct toy_executor *t = toy_call(x);
-    int32_t state;
+    int32_t slot;
 
     assert(!t->failed && (parent == -1 || toy_in_use(t, parent)));
     if (!t->n_free) return -1;
-    state = t->slot_free[--t->n_free];
-    t->slots[state] = (struct toy_slot){ .parent = parent, .held = true };
+    slot = t->slot_free[--t->n_free];
+    t->slots[slot] = (struct toy_slot){ .parent = parent, .held = true };
     if (parent >= 0) t->slots[parent].children++;
-    return state;
+    return slot;
 }
 
-static inline void toy_state_drop(struct executor *x, int32_t state)
+static inline void toy_slot_drop(struct executor *x, int32_t slot)
 {
     struct toy_executor *t = toy_call(x);
 
-    if (state == -1) return;
-    assert(toy_in_use(t, state) && t->slots[state].held);
-    t->slots[state].held = false;
-    while (state >= 0 && !toy_in_use(t, state)) {
-        int32_t parent = t->slots[state].parent;
+    if (slot == -1) return;
+    assert(toy_in_use(t, slot) && t->slots[slot].held);
+    t->slots[slot].held = false;
+    while (slot >= 0 && !toy_in_use(t, slot)) {
+        int32_t parent = t->slots[slot].parent;
 
-        t->slots[state] = (struct toy_slot){ .parent = -1 };
-        t->slot_free[t->n_free++] = state;
+        t->slots[slot] = (struct toy_slot){ .parent = -1 };
+        t->slot_free[t->n_free++] = slot;
         if (parent >= 0) t->slots[parent].children--;
-        state = parent;
+        slot = parent;
     }
 }
 
 /* ---- passes -------------------------------------------------------------- */
 
-/* Whether the row is one that the interface allows: its states are a path in
+/* Whether the row is one that the interface allows: its slots are a path in
  * the tree, and those before its own are known. */
 static inline bool toy_row_sound(const struct toy_executor *t,
                                  const struct pass_row *r)
@@ -290,7 +293,7 @@ static inline void toy_force_text(struct toy_executor *t, uint64_t source,
 {
     uint64_t path = 0;
 
-    assert(text->rows > 0 && text->rows <= t->base.backend->max_pos);
+    assert(text->rows >= 0 && text->rows <= t->base.limits.max_len);
     assert(text->rows <= t->base.limits.rows - t->n_rows);
     for (int i = 0; i < text->rows; i++) {
         int32_t token = i ? text->tokens[i - 1]
@@ -310,7 +313,11 @@ static inline enum status toy_force(struct executor *x,
     enum status st = toy_use_device(t, e);
     int n_tokens = 0;
 
-    for (int i = 0; i < n_src; i++) n_tokens += src[i].n;
+    assert(!x->limits.lanes && !x->limits.slots);
+    for (int i = 0; i < n_src; i++) {
+        assert(src[i].n > 0 && src[i].n <= x->limits.max_source);
+        n_tokens += src[i].n;
+    }
     assert(n_tokens <= x->limits.rows);
     t->n_rows = 0;
     for (int i = 0; !st && i < n; i++) {
@@ -351,16 +358,16 @@ static inline void toy_project_row(const struct toy_backend *b,
     for (int i = 0; i < p->n_found; i++) p->best[i] = all[i];
 }
 
-static inline enum status toy_project(struct executor *x, struct projection *p,
-                                      int n, struct err *e)
+static inline enum status toy_project(struct executor *x, int row, int n,
+                                      struct projection *p, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
 
-    assert(n >= 0 && n <= t->n_rows);
+    assert(row >= 0 && n >= 0 && row + n <= t->n_rows);
     for (int i = 0; !st && i < n; i++)
-        toy_project_row((const struct toy_backend *)x->backend, t->rows[i],
-                        &p[i]);
+        toy_project_row((const struct toy_backend *)x->backend,
+                        t->rows[row + i], &p[i]);
     return st;
 }
 
@@ -433,8 +440,8 @@ static inline enum status toy_distances(struct executor *x, int row, int n,
     enum status st = toy_use_device(t, e);
     bool sound = toy_keys_sound(keys) && toy_serial_sound(t, keys);
 
-    assert(row >= 0 && n >= 0 && row + n <= t->n_rows);
-    assert(from >= 0 && n_keys >= 0 && from + n_keys <= keys->n);
+    assert(row >= 0 && n > 0 && row + n <= t->n_rows);
+    assert(from >= 0 && n_keys > 0 && from + n_keys <= keys->n);
     assert(sound);
     for (int i = 0; !st && sound && i < n; i++)
         for (int k = 0; k < n_keys; k++)
@@ -477,8 +484,8 @@ static const struct executor_ops toy_executor_ops = {
     .free = toy_executor_free,
     .use_pool = toy_use_pool,
     .encode = toy_encode,
-    .state_new = toy_state_new,
-    .state_drop = toy_state_drop,
+    .slot_new = toy_slot_new,
+    .slot_drop = toy_slot_drop,
     .run = toy_run,
     .force = toy_force,
     .project = toy_project,
@@ -503,17 +510,19 @@ static inline enum status toy_executor_new(const struct backend *b,
     (void)pool;
     *out = NULL;
     if (!t) return err_nomem(e, "toy executor");
+    assert(l->rows > 0 && l->lanes >= 0 && !l->lanes == !l->slots);
+    assert(l->max_source <= b->max_pos && l->max_len <= b->max_pos);
     t->base = (struct executor){ &toy_executor_ops, b, *l };
     t->lanes = toy_room(l->lanes, sizeof *t->lanes);
-    t->slots = toy_room(l->states, sizeof *t->slots);
-    t->slot_free = toy_room(l->states, sizeof *t->slot_free);
+    t->slots = toy_room(l->slots, sizeof *t->slots);
+    t->slot_free = toy_room(l->slots, sizeof *t->slot_free);
     t->rows = toy_room(l->rows, sizeof *t->rows);
     t->copy = toy_room(l->rows, sizeof *t->copy);
     if (!t->lanes || !t->slots || !t->slot_free || !t->rows || !t->copy) {
         toy_executor_free(&t->base);
         return err_nomem(e, "toy executor");
     }
-    for (int i = 0; i < l->states; i++) {
+    for (int i = 0; i < l->slots; i++) {
         t->slots[i].parent = -1;
         t->slot_free[t->n_free++] = i;
     }
@@ -545,7 +554,7 @@ static inline enum status toy_backend_new(struct backend **out, int fail_after,
                               .prefix_id = -1 };
     for (int v = 0; v < TOY_VOCAB; v++)
         for (int i = 0; i < TOY_D; i++)
-            b->table[v][i] = toy_number(toy_hash(3, (uint64_t)v), i);
+            b->table[v][i] = toy_number(toy_hash(3, (uint64_t)v / 2), i);
     b->fail_after = fail_after;
     b->base = (struct backend){ &toy_backend_ops, &b->cfg, TOY_D, TOY_VOCAB,
                                 TOY_MAX_POS };

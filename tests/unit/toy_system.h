@@ -158,37 +158,26 @@ static inline void toy_record(struct toy_mixer *m,
                                 .token = v->token, .share = 1 } };
 }
 
-/* Find the votes again, and project the rows to learn the model's
- * probabilities. A projection always begins at row 0, so the room that it needs
- * is not known in advance, and is allocated here. */
+/* Find each vote again, and project its row to learn the model's probability of
+ * the token. */
 static inline enum status toy_explain(struct mixer *base,
                                       const struct mixer_reading *in,
                                       struct err *e)
 {
     struct toy_mixer *m = (struct toy_mixer *)base;
-    size_t n = (size_t)in->n, rows = (size_t)in->row + n;
-    struct projection *p = calloc(rows, sizeof *p);
-    struct toy_vote *v = calloc(n, sizeof *v);
-    float *logit = calloc(n, sizeof *logit);
     enum status st = ST_OK;
 
-    if (!p || !v || !logit) st = err_nomem(e, "toy explanation");
     for (int i = 0; !st && i < in->n; i++) {
-        struct projection *q = &p[in->row + i];
         int at = in->from + i;
+        struct toy_vote v = toy_find(m, at ? in->tokens[at - 1] : -1);
+        float logit;
+        struct projection p = { .n_listed = 1, .listed = &v.token,
+                                .listed_logit = &logit };
 
-        v[i] = toy_find(m, at ? in->tokens[at - 1] : -1);
-        if (v[i].token < 0) continue;
-        q->n_listed = 1;
-        q->listed = &v[i].token;
-        q->listed_logit = &logit[i];
+        if (v.token < 0) continue;
+        st = in->x->ops->project(in->x, in->row + i, 1, &p, e);
+        if (!st) toy_record(m, in, i, &v, &p);
     }
-    if (!st) st = in->x->ops->project(in->x, p, (int)rows, e);
-    for (int i = 0; !st && i < in->n; i++)
-        if (v[i].token >= 0) toy_record(m, in, i, &v[i], &p[in->row + i]);
-    free(p);
-    free(v);
-    free(logit);
     return st;
 }
 
@@ -306,7 +295,7 @@ static const char *const toy_system_options[] = { "lambda", NULL };
 static const struct steering_system toy_system = {
     .name = "toy",
     .title = "vote for the token that follows in a similar pair",
-    .paper = "none",
+    .paper = "-",
     .options = toy_system_options,
     .needs = NEEDS_PAIRS,
     .worker_new = toy_worker_new,
