@@ -259,10 +259,11 @@ static enum status sk_new(struct mixer **out, const struct system_options *o,
 
     *out = NULL;
     if (o->k < 1 || o->k > KNN_MAX_K || !(o->weigh.tau > 0) ||
+        !(o->weigh.lambda >= 0 && o->weigh.lambda <= 1) ||
         o->repeat_votes < 0 || o->repeat_votes > REPEAT_MAX_LIMIT)
-        return err_set(e, ST_ARGUMENT, "k must be from 1 to %d, tau above 0 "
-                       "and repeat-votes from 0 to %d", KNN_MAX_K,
-                       REPEAT_MAX_LIMIT);
+        return err_set(e, ST_ARGUMENT, "k must be from 1 to %d, tau above 0, "
+                       "lambda from 0 to 1 and repeat-votes from 0 to %d",
+                       KNN_MAX_K, REPEAT_MAX_LIMIT);
     assert(s->rows > 0 && s->nbest > 0 && s->max_len > 0);
     sk = calloc(1, sizeof *sk);
     if (!sk) return err_nomem(e, "neighbor search");

@@ -1,14 +1,17 @@
 /* system_suite.h - checks that every steering system must pass (knn/system.h).
- * The keys are those that a backend computes for made-up pairs. All functions
- * are static. */
+ * The keys are those that a backend computes for made-up pairs. With the
+ * options of system_suite_options, the system must change some distributions.
+ * All functions are static. */
 #ifndef SYSTEM_SUITE_H
 #define SYSTEM_SUITE_H
 
 #include "backend_suite.h"
+#include "engine/options.h"
 #include "knn/key_builder.h"
 #include "knn/system.h"
 
-enum { SYSTEM_PAIRS = 3, SYSTEM_TARGET = 5, SYSTEM_BEAM = 3 };
+enum { SYSTEM_PAIRS = 3, SYSTEM_TARGET = 5, SYSTEM_BEAM = 3,
+       SYSTEM_DRAFTS = 4, SYSTEM_HYPS = 2 };
 
 struct system_fix {             /* a mixer that is ready to decode */
     const struct steering_system *system;
@@ -24,7 +27,7 @@ static inline struct system_options system_suite_options(
 {
     return (struct system_options){
         .k = 2, .eos = b->cfg->eos_id,
-        .weigh = { .tau = 1e6, .adapter = ADAPTER_DISTANCE, .lambda = 0.5 } };
+        .weigh = { .tau = 100, .adapter = ADAPTER_DISTANCE, .lambda = 0.5 } };
 }
 
 static inline void system_fix_keys(struct system_fix *f)
@@ -51,12 +54,26 @@ static inline void system_fix_keys(struct system_fix *f)
                                             0.9f - 0.2f * (float)i };
 }
 
+/* Make a mixer for the first n pairs of f. */
+static inline struct mixer *system_mixer(const struct system_fix *f,
+                                         double lambda, bool explain, int n)
+{
+    struct system_options o = system_suite_options(f->backend);
+    struct system_sentence s = { SYSTEM_BEAM + SYSTEM_DRAFTS, SYSTEM_HYPS,
+                                 SUITE_LEN, explain };
+    struct mixer *m = NULL;
+    struct err e;
+
+    o.weigh.lambda = lambda;
+    if (CHECK_OK(f->system->sentence_new(&m, &o, &s, &e), &e))
+        CHECK_OK(f->system->prepare(m, f->worker, f->pairs, n, &e), &e);
+    return m;
+}
+
 static inline void system_fix_open(struct system_fix *f,
                                    const struct steering_system *system,
                                    const struct backend *b)
 {
-    struct system_options o = system_suite_options(b);
-    struct system_sentence s = { SYSTEM_BEAM, 2, SUITE_LEN, true };
     struct err e;
 
     memset(f, 0, sizeof *f);
@@ -65,15 +82,23 @@ static inline void system_fix_open(struct system_fix *f,
     system_fix_keys(f);
     if (system->worker_new)
         CHECK_OK(system->worker_new(&f->worker, b, &e), &e);
-    CHECK_OK(system->sentence_new(&f->mixer, &o, &s, &e), &e);
-    CHECK_OK(system->prepare(f->mixer, f->worker, f->pairs, SYSTEM_PAIRS, &e),
-             &e);
+    f->mixer = system_mixer(f, 0.5, true, SYSTEM_PAIRS);
+}
+
+/* Whether the mixers have given all keys back. */
+static inline bool system_keys_released(const struct system_fix *f)
+{
+    for (int i = 0; i < SYSTEM_PAIRS; i++)
+        if (f->pairs[i].keys->refs != 1) return false;
+    return true;
 }
 
 static inline void system_fix_close(struct system_fix *f)
 {
-    if (f->mixer) f->mixer->ops->free(f->mixer);
     if (f->worker) f->system->worker_free(f->worker);
+    /* A mixer may live longer than the worker. */
+    if (f->mixer) f->mixer->ops->free(f->mixer);
+    CHECK(system_keys_released(f));
     for (int i = 0; i < SYSTEM_PAIRS; i++) pair_keys_drop(f->pairs[i].keys);
 }
 
@@ -93,8 +118,12 @@ static inline void check_mixture(const struct backend *b,
         for (int k = 0; k < i; k++) CHECK(m->token[k] != m->token[i]);
     }
     CHECK_NEAR(sum, 1, 1e-4);
+    CHECK(m->n || m->keep == 1);
+    CHECK(m->n_guesses >= 0 && m->n_guesses <= MIXTURE_GUESSES);
     for (int i = 0; i < m->n_guesses; i++) {
         CHECK(m->guesses[i].n >= 0);
+        for (int k = 0; k < i; k++)
+            CHECK(m->guesses[k].token != m->guesses[i].token);
         CHECK(m->guesses[i].likely >= 0 && m->guesses[i].likely <= 1);
     }
 }
@@ -128,6 +157,7 @@ static inline void suite_mixes(const struct steering_system *system,
     int32_t *slot_token = calloc(SUITE_SLOTS, sizeof *slot_token);
     const int32_t *path[2] = { h[0].path, h[1].path };
     struct system_fix f;
+    int changed = 0;
     struct err e;
 
     system_fix_open(&f, system, b);
@@ -148,6 +178,7 @@ static inline void suite_mixes(const struct steering_system *system,
         check_mixture(b, &both[0]);
         check_mixture(b, &both[1]);
         one = both[1];
+        changed += one.n > 0;
         if (one.n) memcpy(add, one.add, (size_t)one.n * sizeof *add);
         in = (struct mixer_rows){ x, 1, 1, n_tokens + 1, path + 1,
                                   slot_token };
@@ -156,54 +187,338 @@ static inline void suite_mixes(const struct steering_system *system,
         if (both[0].n == one.n && one.n)
             CHECK_MEM(both[0].add, add, (size_t)one.n * sizeof *add);
     }
+    CHECK(changed > 0);
     f.mixer->ops->end(f.mixer);
+    CHECK(system_keys_released(&f));
     system_fix_close(&f);
     executor_free(x);
     free(slot_token);
 }
 
-/* A search with the system is explained token by token. */
+/* ---- explanations -------------------------------------------------------- */
+
+/* The mixture of a row, copied. */
+struct system_seen {
+    double keep;
+    int n;
+    int32_t token[MIXTURE_TOKENS];
+    float add[MIXTURE_TOKENS];
+};
+
+/* What is added to a token; -1 if it is not listed. */
+static inline double system_added(const struct system_seen *s, int32_t token)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->token[i] == token) return (double)s->add[i];
+    return -1;
+}
+
+/* Decode the target of the first pair token by token, and copy the mixtures. */
+static inline void system_watch(struct system_fix *f, struct executor *x,
+                                struct system_seen *seen)
+{
+    int32_t slot_token[SUITE_SLOTS];
+    struct suite_hyp h = { .lane = 0 };
+    const int32_t *path = h.path;
+    struct err e;
+
+    for (int t = 0; t < SYSTEM_TARGET; t++) {
+        struct mixer_rows in = { x, 0, 1, &t, &path, slot_token };
+        struct mixture m;
+        struct pass_row row;
+
+        suite_append(x, &h, t ? f->tgt[0][t - 1] : f->backend->cfg->start_id);
+        slot_token[h.path[t]] = h.token[t];
+        row = suite_last_row(&h);
+        CHECK_OK(x->ops->run(x, &row, 1, NULL, 0, &e), &e);
+        system_mix(f, x, &in, &m);
+        seen[t].keep = (double)m.keep;
+        seen[t].n = m.n;
+        if (m.n) memcpy(seen[t].token, m.token, (size_t)m.n * sizeof *m.token);
+        if (m.n) memcpy(seen[t].add, m.add, (size_t)m.n * sizeof *m.add);
+    }
+}
+
+/* Let the mixer explain this target in two parts, as translation 0. */
+static inline void system_tell(const struct system_fix *f, struct executor *x)
+{
+    struct suite_hyp h = { .lane = 0 };
+    float *out = calloc(SYSTEM_TARGET * (size_t)x->backend->d, sizeof *out);
+    struct err e;
+
+    for (int t = 0; t < SYSTEM_TARGET; t++)
+        suite_append(x, &h, t ? f->tgt[0][t - 1] : f->backend->cfg->start_id);
+    suite_run_part(x, &h, 0, NULL, out);
+    for (int from = 0; from < SYSTEM_TARGET; from += 3) {
+        int n = SYSTEM_TARGET - from < 3 ? SYSTEM_TARGET - from : 3;
+        struct mixer_reading in = { x, from, n, 0, from, f->tgt[0] };
+
+        CHECK_OK(f->mixer->ops->explain(f->mixer, &in, &e), &e);
+    }
+    free(out);
+}
+
+/* The votes are entries of the pairs, nearest first, and their shares are those
+ * of the mixture. */
+static inline void check_votes(const struct system_fix *f,
+                               const struct explanation *why,
+                               const struct system_seen *seen)
+{
+    double shares = 0;
+
+    CHECK(why->weight >= 0 && why->weight <= 1);
+    CHECK(why->n >= 0 && (why->n == 0 || why->weight > 0));
+    if (seen) CHECK_NEAR(why->weight, 1 - seen->keep, 1e-4);
+    for (int i = 0; i < why->n; i++) {
+        const struct vote *v = &why->votes[i];
+        double same = 0;
+
+        if (!CHECK(v->pair >= 0 && v->pair < SYSTEM_PAIRS && v->pos >= 0 &&
+                   v->pos < SYSTEM_TARGET))
+            continue;
+        CHECK_INT(v->token, f->tgt[v->pair][v->pos]);
+        CHECK(v->share > 0 && v->distance >= 0);
+        CHECK(!i || v->distance >= v[-1].distance);
+        shares += (double)v->share;
+        for (int k = 0; k < why->n; k++)
+            if (why->votes[k].token == v->token)
+                same += (double)why->votes[k].share;
+        if (seen)
+            CHECK((double)why->weight * same <
+                  system_added(seen, v->token) + 1e-4);
+    }
+    CHECK(shares < 1 + 1e-4);
+}
+
+static inline bool system_unexplained(const struct mixer *m, int hyp, int pos)
+{
+    struct explanation why = m->ops->explanation(m, hyp, pos);
+
+    return !(why.weight > 0) && why.n == 0;
+}
+
+/* Explanations agree with the mixtures of the search, and are the same after
+ * `end`. Nothing is said on other tokens. */
 static inline void suite_explains(const struct steering_system *system,
                                   const struct backend *b)
 {
-    struct batch_limits l = { .lanes = 1, .rows = SYSTEM_BEAM,
-                              .max_beam = SYSTEM_BEAM,
-                              .max_source = SUITE_LEN, .max_len = SUITE_LEN };
-    struct search_options o = { .beam = SYSTEM_BEAM, .nbest = 2, .lenpen = 0.6,
-                                .max_len_b = SUITE_LEN, .early_stop = true,
-                                .explain = true };
-    struct batch *batch = NULL;
-    struct job *j = NULL, *done;
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
+    struct explanation before[SYSTEM_TARGET];
+    struct vote votes[SYSTEM_TARGET][KNN_MAX_K];
+    struct system_seen seen[SYSTEM_TARGET];
     struct system_fix f;
-    struct err e;
+    int explained = 0;
 
     system_fix_open(&f, system, b);
+    suite_encode(x, 0, 4);
+    CHECK(system_unexplained(f.mixer, 0, 0));
+    system_watch(&f, x, seen);
+    system_tell(&f, x);
+    for (int t = 0; t < SYSTEM_TARGET; t++) {
+        before[t] = f.mixer->ops->explanation(f.mixer, 0, t);
+        check_votes(&f, &before[t], &seen[t]);
+        explained += before[t].n > 0;
+        for (int i = 0; i < before[t].n && i < KNN_MAX_K; i++)
+            votes[t][i] = before[t].votes[i];
+    }
+    CHECK(explained > 0);
+    f.mixer->ops->end(f.mixer);
+    executor_free(x);
+    for (int t = 0; t < SYSTEM_TARGET; t++) {
+        struct explanation why = f.mixer->ops->explanation(f.mixer, 0, t);
+
+        CHECK(why.weight == before[t].weight);
+        CHECK_INT(why.n, before[t].n);
+        if (why.n)
+            CHECK_MEM(why.votes, votes[t], (size_t)why.n * sizeof **votes);
+    }
+    CHECK(system_unexplained(f.mixer, 0, SYSTEM_TARGET));
+    CHECK(system_unexplained(f.mixer, 1, 0));
+    CHECK(system_unexplained(f.mixer, 0, -1));
+    CHECK(system_unexplained(f.mixer, -1, 0));
+    CHECK(system_unexplained(f.mixer, 0, SUITE_LEN));
+    CHECK(system_unexplained(f.mixer, SYSTEM_HYPS, 0));
+    system_fix_close(&f);
+}
+
+/* ---- searches ------------------------------------------------------------ */
+
+/* Translate a sentence that is not the source of a pair; m may be NULL. */
+static inline struct job *system_search(const struct backend *b,
+                                        struct mixer *m, int beam, int drafts,
+                                        bool explain)
+{
+    struct batch_limits l = { .lanes = 1, .rows = beam, .drafts = drafts,
+                              .max_beam = beam, .max_source = SUITE_LEN,
+                              .max_len = SUITE_LEN };
+    struct search_options o = { .beam = beam, .nbest = beam > 1 ? 2 : 1,
+                                .lenpen = 0.6, .max_len_b = SUITE_LEN,
+                                .early_stop = true, .explain = explain,
+                                .draft = drafts };
+    int32_t ids[3] = { suite_token(b, 2), suite_token(b, 5),
+                       b->cfg->eos_id };
+    struct job *j = NULL, *done;
+    struct batch *batch = NULL;
+    struct err e;
+
     CHECK_OK(batch_new(&batch, b, &l, NULL, &e), &e);
-    CHECK_OK(job_new(&j, &o, b->max_pos, f.src[0], 4, NULL, 0, &e), &e);
-    j->mixer = f.mixer;
+    CHECK_OK(job_new(&j, &o, b->max_pos, ids, 3, NULL, 0, &e), &e);
+    j->mixer = m;
     CHECK_OK(batch_add(batch, &j, 1, &e), &e);
     while (batch_busy_lanes(batch))
         if (!CHECK_OK(batch_step(batch, &done, &e), &e)) break;
-    CHECK(j->n_hyps > 0);
-    for (int h = 0; h < j->n_hyps; h++)
-        for (int t = 0; t < j->hyps[h].n; t++) {
-            struct explanation why = f.mixer->ops->explanation(f.mixer, h, t);
-            double sum = 0;
-
-            CHECK(why.weight >= 0 && why.weight <= 1);
-            CHECK(why.n >= 0 && (why.n == 0 || why.weight > 0));
-            for (int i = 0; i < why.n; i++) {
-                CHECK(why.votes[i].pair >= 0 &&
-                      why.votes[i].pair < SYSTEM_PAIRS);
-                CHECK(why.votes[i].token >= 0 &&
-                      why.votes[i].token < b->vocab);
-                sum += (double)why.votes[i].share;
-            }
-            CHECK(sum < 1 + 1e-4);
-        }
-    CHECK(f.mixer->ops->explanation(f.mixer, 0, SUITE_LEN + 1).n == 0);
-    job_free(j);
     batch_free(batch);
+    CHECK(j->n_hyps > 0);
+    return j;
+}
+
+static inline void check_same_results(const struct job *a, const struct job *b)
+{
+    CHECK_INT(a->n_hyps, b->n_hyps);
+    for (int h = 0; h < a->n_hyps && h < b->n_hyps; h++) {
+        if (!CHECK(a->hyps[h].n == b->hyps[h].n)) continue;
+        CHECK_MEM(a->hyps[h].tokens, b->hyps[h].tokens,
+                  (size_t)a->hyps[h].n * sizeof(int32_t));
+        CHECK(a->hyps[h].score == b->hyps[h].score);
+    }
+}
+
+/* Whether a token of the results is explained. */
+static inline bool system_explained(const struct mixer *m, const struct job *j)
+{
+    for (int h = 0; h < j->n_hyps; h++)
+        for (int t = 0; t < j->hyps[h].n; t++)
+            if (!system_unexplained(m, h, t)) return true;
+    return false;
+}
+
+/* A search is explained if this is wanted, also the second translation. The
+ * results are the same otherwise. A mixer without pairs changes nothing. */
+static inline void suite_explains_searches(const struct steering_system *system,
+                                           const struct backend *b)
+{
+    struct system_fix f;
+    struct mixer *silent, *empty;
+    struct job *j[4];
+
+    system_fix_open(&f, system, b);
+    silent = system_mixer(&f, 0.5, false, SYSTEM_PAIRS);
+    empty = system_mixer(&f, 0.5, true, 0);
+    j[0] = system_search(b, f.mixer, SYSTEM_BEAM, 0, true);
+    j[1] = system_search(b, silent, SYSTEM_BEAM, 0, false);
+    j[2] = system_search(b, empty, SYSTEM_BEAM, SYSTEM_DRAFTS, true);
+    j[3] = system_search(b, NULL, SYSTEM_BEAM, 0, false);
+    CHECK(system_keys_released(&f));
+    check_same_results(j[0], j[1]);
+    check_same_results(j[2], j[3]);
+    CHECK(j[0]->hyps[0].score != j[3]->hyps[0].score);
+    for (int h = 0; h < j[0]->n_hyps; h++)
+        for (int t = 0; t < j[0]->hyps[h].n; t++) {
+            struct explanation why = f.mixer->ops->explanation(f.mixer, h, t);
+
+            check_votes(&f, &why, NULL);
+        }
+    CHECK(system_explained(f.mixer, j[0]));
+    CHECK(!system_explained(silent, j[1]) && !system_explained(empty, j[2]));
+    for (int i = 0; i < 4; i++) job_free(j[i]);
+    silent->ops->free(silent);
+    empty->ops->free(empty);
+    system_fix_close(&f);
+}
+
+/* Drafts do not change the results. Returns how many passes they save. */
+static inline int suite_drafts(const struct steering_system *system,
+                               const struct backend *b, double lambda)
+{
+    struct job *without, *with;
+    struct mixer *m[2];
+    struct system_fix f;
+    int saved;
+
+    system_fix_open(&f, system, b);
+    for (int i = 0; i < 2; i++)
+        m[i] = system_mixer(&f, lambda, true, SYSTEM_PAIRS);
+    without = system_search(b, m[0], 2, 0, true);
+    with = system_search(b, m[1], 2, SYSTEM_DRAFTS, true);
+    check_same_results(without, with);
+    saved = without->n_passes - with->n_passes;
+    job_free(without);
+    job_free(with);
+    for (int i = 0; i < 2; i++) m[i]->ops->free(m[i]);
+    system_fix_close(&f);
+    return saved;
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+static inline bool system_uses(const struct steering_system *system,
+                               const char *option)
+{
+    for (const char *const *o = system->options; *o; o++)
+        if (!strcmp(*o, option)) return true;
+    return false;
+}
+
+static inline void check_rejected(const struct steering_system *system,
+                                  const char *option,
+                                  const struct system_options *o)
+{
+    struct system_sentence s = { 1, 1, 4, false };
+    struct mixer *m = (struct mixer *)&s;       /* not NULL */
+    struct err e;
+
+    if (!system_uses(system, option)) return;
+    CHECK_INT(system->sentence_new(&m, o, &s, &e), ST_ARGUMENT);
+    CHECK(!m && e.status == ST_ARGUMENT && e.msg[0]);
+}
+
+/* The options of a system are options of steering, and values that are out of
+ * range are rejected. */
+static inline void suite_rejects(const struct steering_system *system,
+                                 const struct backend *b)
+{
+    static const int ks[] = { 0, -1, KNN_MAX_K + 1 };
+    static const double lambdas[] = { -0.1, 1.1, NAN }, taus[] = { 0, -1, NAN };
+    struct system_options good = system_suite_options(b), o;
+    struct option_info info;
+
+    for (const char *const *name = system->options; *name; name++) {
+        int i = 0;
+
+        while (steer_option_describe(i, &info) && strcmp(info.name, *name)) i++;
+        CHECK(steer_option_describe(i, &info));
+    }
+    for (int i = 0; i < 3; i++) {
+        o = good;
+        o.k = ks[i];
+        check_rejected(system, "k", &o);
+        o = good;
+        o.weigh.lambda = lambdas[i];
+        check_rejected(system, "lambda", &o);
+        o = good;
+        o.weigh.tau = taus[i];
+        check_rejected(system, "tau", &o);
+    }
+    o = good;
+    o.repeat_votes = -1;
+    check_rejected(system, "repeat-votes", &o);
+}
+
+/* A mixer that never enters a batch is only freed. */
+static inline void suite_frees(const struct steering_system *system,
+                               const struct backend *b)
+{
+    struct system_options o = system_suite_options(b);
+    struct system_sentence s = { 1, 1, 4, true };
+    struct mixer *m = NULL;
+    struct system_fix f;
+    struct err e;
+
+    CHECK_OK(system->sentence_new(&m, &o, &s, &e), &e);
+    CHECK(system_unexplained(m, 0, 0));
+    m->ops->free(m);
+    system_fix_open(&f, system, b);
+    CHECK(!system_keys_released(&f));
     system_fix_close(&f);
 }
 
@@ -214,6 +529,10 @@ static inline void system_suite(const struct steering_system *system,
     CHECK(system->options != NULL);
     suite_mixes(system, b);
     suite_explains(system, b);
+    suite_explains_searches(system, b);
+    CHECK(suite_drafts(system, b, 0.5) >= 0);
+    suite_rejects(system, b);
+    suite_frees(system, b);
 }
 
 #endif

@@ -71,51 +71,6 @@ TEST(systems_are_found_by_name)
 
 /* ---- searches with the toy system ---------------------------------------- */
 
-enum { STEERED_BEAM = 2, STEERED_DRAFTS = 4 };
-
-/* Make a mixer for the pairs of f. */
-static struct mixer *new_mixer(struct system_fix *f, double lambda)
-{
-    struct system_options o = system_suite_options(f->backend);
-    struct system_sentence s = { STEERED_BEAM + STEERED_DRAFTS, STEERED_BEAM,
-                                 SUITE_LEN, true };
-    struct mixer *m = NULL;
-    struct err e;
-
-    o.weigh.lambda = lambda;
-    if (CHECK_OK(f->system->sentence_new(&m, &o, &s, &e), &e))
-        CHECK_OK(f->system->prepare(m, f->worker, f->pairs, SYSTEM_PAIRS, &e),
-                 &e);
-    return m;
-}
-
-/* Translate a sentence that is not the source of a pair; m may be NULL. */
-static struct job *steered_search(const struct backend *b, struct mixer *m,
-                                  int beam, int drafts)
-{
-    struct batch_limits l = { .lanes = 1, .rows = beam, .drafts = drafts,
-                              .max_beam = beam, .max_source = SUITE_LEN,
-                              .max_len = SUITE_LEN };
-    struct search_options o = { .beam = beam, .nbest = beam, .lenpen = 0.6,
-                                .max_len_b = SUITE_LEN, .early_stop = true,
-                                .explain = true, .draft = drafts };
-    int32_t ids[3] = { suite_token(b, 2), suite_token(b, 5),
-                       b->cfg->eos_id };
-    struct job *j = NULL, *done;
-    struct batch *batch = NULL;
-    struct err e;
-
-    CHECK_OK(batch_new(&batch, b, &l, NULL, &e), &e);
-    CHECK_OK(job_new(&j, &o, b->max_pos, ids, 3, NULL, 0, &e), &e);
-    j->mixer = m;
-    CHECK_OK(batch_add(batch, &j, 1, &e), &e);
-    while (batch_busy_lanes(batch))
-        if (!CHECK_OK(batch_step(batch, &done, &e), &e)) break;
-    batch_free(batch);
-    CHECK(j->n_hyps > 0);
-    return j;
-}
-
 /* How many tokens of a translation are those of the first pair. */
 static int common_tokens(const struct system_fix *f, const struct job *j)
 {
@@ -124,17 +79,6 @@ static int common_tokens(const struct system_fix *f, const struct job *j)
     for (int t = 0; t < SYSTEM_TARGET && t < j->hyps[0].n; t++)
         n += j->hyps[0].tokens[t] == f->tgt[0][t];
     return n;
-}
-
-static void check_same_results(const struct job *a, const struct job *b)
-{
-    CHECK_INT(a->n_hyps, b->n_hyps);
-    for (int h = 0; h < a->n_hyps && h < b->n_hyps; h++) {
-        if (!CHECK(a->hyps[h].n == b->hyps[h].n)) continue;
-        CHECK_MEM(a->hyps[h].tokens, b->hyps[h].tokens,
-                  (size_t)a->hyps[h].n * sizeof(int32_t));
-        CHECK(a->hyps[h].score == b->hyps[h].score);
-    }
 }
 
 /* The explanations name the place in the pair, and the weights are those that
@@ -166,14 +110,14 @@ static void check_steering(const struct backend *b)
 
     system_fix_open(&f, &toy_system, b);
     worker = f.worker;
-    strong = new_mixer(&f, 1);
-    none = new_mixer(&f, 0);
+    strong = system_mixer(&f, 1, true, SYSTEM_PAIRS);
+    none = system_mixer(&f, 0, true, SYSTEM_PAIRS);
     CHECK_INT(worker->sentences, 3);
     CHECK_INT(worker->votes, 0);
-    plain = steered_search(b, NULL, 1, 0);
-    steered = steered_search(b, strong, 1, 0);
+    plain = system_search(b, NULL, 1, 0, true);
+    steered = system_search(b, strong, 1, 0, true);
     CHECK(worker->votes >= SYSTEM_TARGET);
-    same = steered_search(b, none, 1, 0);
+    same = system_search(b, none, 1, 0, true);
     CHECK(common_tokens(&f, plain) < SYSTEM_TARGET - 2);
     CHECK_INT(common_tokens(&f, steered), SYSTEM_TARGET);
     check_toy_reasons(strong, steered, &f);
@@ -194,58 +138,13 @@ TEST(the_toy_system_steers_towards_a_pair_on_the_toy_backend)
     with_toy(check_steering);
 }
 
-/* Drafts do not change the results. Returns how many passes they save. */
-static int check_drafts(const struct steering_system *system,
-                        const struct backend *b, double lambda)
-{
-    struct job *without, *with;
-    struct mixer *m[2];
-    struct system_fix f;
-    int saved;
-
-    system_fix_open(&f, system, b);
-    for (int i = 0; i < 2; i++) m[i] = new_mixer(&f, lambda);
-    without = steered_search(b, m[0], STEERED_BEAM, 0);
-    with = steered_search(b, m[1], STEERED_BEAM, STEERED_DRAFTS);
-    check_same_results(without, with);
-    saved = without->n_passes - with->n_passes;
-    job_free(without);
-    job_free(with);
-    for (int i = 0; i < 2; i++) m[i]->ops->free(m[i]);
-    system_fix_close(&f);
-    return saved;
-}
-
 static void check_toy_drafts(const struct backend *b)
 {
-    CHECK(check_drafts(&toy_system, b, 1) > 0);
-    CHECK(check_drafts(&toy_system, b, 0.5) >= 0);
+    CHECK(suite_drafts(&toy_system, b, 1) > 0);
 }
 
-static void check_sk_drafts(const struct backend *b)
-{
-    CHECK(check_drafts(&sk_system, b, 0.5) >= 0);
-}
-
-TEST(drafts_do_not_change_results)
+TEST(drafts_save_passes_of_the_toy_system)
 {
     with_cpu(check_toy_drafts);
-    with_cpu(check_sk_drafts);
-}
-
-TEST(drafts_do_not_change_results_on_the_toy_backend)
-{
     with_toy(check_toy_drafts);
-    with_toy(check_sk_drafts);
-}
-
-TEST(the_toy_system_rejects_a_lambda_out_of_range)
-{
-    struct system_options o = { .weigh = { .lambda = 1.5 } };
-    struct system_sentence s = { 1, 1, 4, false };
-    struct mixer *m;
-    struct err e;
-
-    CHECK_INT(toy_system.sentence_new(&m, &o, &s, &e), ST_ARGUMENT);
-    CHECK(!m);
 }
