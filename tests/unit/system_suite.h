@@ -485,8 +485,8 @@ static inline void suite_rejects(const struct steering_system *system,
     for (const char *const *name = system->options; *name; name++) {
         int i = 0;
 
-        while (steer_option_describe(i, &info) && strcmp(info.name, *name)) i++;
-        CHECK(steer_option_describe(i, &info));
+        while (option_describe(OPTIONS_STEER, i, &info) && strcmp(info.name, *name)) i++;
+        CHECK(option_describe(OPTIONS_STEER, i, &info));
     }
     for (int i = 0; i < 3; i++) {
         o = good;
