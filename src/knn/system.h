@@ -26,6 +26,7 @@
 #define KNN_SYSTEM_H
 
 #include "knn/pair_keys.h"
+#include "knn/trust.h"
 #include "knn/weigh.h"
 #include "nn/mixer.h"
 
@@ -46,6 +47,9 @@ struct system_options {
     bool eos_abstains;          /* the weight of a vote for `eos` goes to the
                                    model */
     int32_t eos;
+    const struct trust *trust;  /* the network (trust.h), borrowed while the
+                                   mixer is made; NULL: there is none */
+    double model_tau;           /* the unit of distances for the network */
 };
 
 /* The sentence that a mixer is made for. */

@@ -9,7 +9,7 @@
  * listed below. The network has about 260 parameters (u, H, h, o, c). It is
  * trained by knn/trust_train.h on pairs that were left out of a memory.
  *
- * If lambda is below TRUST_LEAST, it is 0, and the step is left to the model. */
+ * If lambda is below TRUST_LEAST, it is 0, and the model alone decides. */
 #ifndef KNN_TRUST_H
 #define KNN_TRUST_H
 

@@ -54,7 +54,7 @@ enum status trust_train(struct trust *out, const struct trust *from,
                         const struct trust_samples *valid,
                         const struct trust_training *how, struct err *e);
 
-/* ---- for comparison: the mean loss of samples, in nats per token ---------- */
+/* ---- for comparison: the mean loss of samples, in nats per token --------- */
 
 double trust_loss(const struct trust *t, const struct trust_samples *s);
 double trust_loss_model(const struct trust_samples *s);         /* lambda 0 */

@@ -175,9 +175,10 @@ bool voters_can_record(const struct voters *v, const struct mixer_reading *in,
     return in->hyp < v->hyps && v->store.n && in->from + t < v->tokens;
 }
 
-void voters_record(struct voters *v, const struct mixer_reading *in, int t,
-                   float weight, const struct neighbor *nb, const float *share,
-                   int n)
+struct explanation *voters_record(struct voters *v,
+                                  const struct mixer_reading *in, int t,
+                                  float weight, const struct neighbor *nb,
+                                  const float *share, int n)
 {
     size_t at = (size_t)in->hyp * (size_t)v->tokens + (size_t)(in->from + t);
     struct vote *votes = v->votes + at * (size_t)v->o.k;
@@ -188,6 +189,7 @@ void voters_record(struct voters *v, const struct mixer_reading *in, int t,
     for (int i = 0; i < n; i++)
         votes[i] = (struct vote){ nb[i].pair, nb[i].pos, nb[i].token, nb[i].d2,
                                   share[i] };
+    return &v->why[at];
 }
 
 struct explanation voters_explanation(const struct voters *v, int hyp, int pos)

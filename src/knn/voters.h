@@ -73,10 +73,12 @@ void voters_guess(const struct voters *v, const struct neighbor *nb, int n,
 /* Guess that the translation begins like the best pair. */
 void voters_guess_first(const struct voters *v, struct guess *out);
 
-/* Record the votes on token t of a reading, n of them, and their shares. */
-void voters_record(struct voters *v, const struct mixer_reading *in, int t,
-                   float weight, const struct neighbor *nb, const float *share,
-                   int n);
+/* Record the votes on token t of a reading, n of them, and their shares.
+ * Returns the record, so that the caller can add reasons. */
+struct explanation *voters_record(struct voters *v,
+                                  const struct mixer_reading *in, int t,
+                                  float weight, const struct neighbor *nb,
+                                  const float *share, int n);
 /* Whether a reading can be recorded: there is room for its translation, and
  * there are entries. */
 bool voters_can_record(const struct voters *v, const struct mixer_reading *in,

@@ -134,10 +134,17 @@ struct vote {
 };
 /* In the mixture from which the token was chosen, keep was 1 - weight, and
  * add(v) was at least weight * share, summed over the votes for v. */
+enum { EXPLANATION_REASONS = 3 };
+struct reason {                 /* why the weight is high or low */
+    const char *text;           /* a phrase, such as "close state" */
+    float effect;               /* > 0: it raised the weight */
+};
 struct explanation {
     float weight;               /* lambda; 0: the model alone decided */
     int n;                      /* 0 if the weight is 0 */
     const struct vote *votes;   /* [n] nearest first; valid until `free` */
+    int n_reasons;              /* 0 if the system gives none */
+    struct reason reasons[EXPLANATION_REASONS]; /* strongest first */
 };
 
 struct mixer;

@@ -140,7 +140,9 @@ static void set_continuations(struct batch *b, int row)
 
     s->n = 0;
     if (only >= 0)
-        add_continuation(b, row, only, b->projected[row].listed_logit[m->n]);
+        add_continuation(b, row, only,
+                         b->projected[row].listed_logit
+                             [b->projected[row].n_listed - 1]);
     else
         add_best_tokens(b, l, row);
     s->known = true;

@@ -485,7 +485,9 @@ static inline void suite_rejects(const struct steering_system *system,
     for (const char *const *name = system->options; *name; name++) {
         int i = 0;
 
-        while (option_describe(OPTIONS_STEER, i, &info) && strcmp(info.name, *name)) i++;
+        while (option_describe(OPTIONS_STEER, i, &info) &&
+               strcmp(info.name, *name))
+            i++;
         CHECK(option_describe(OPTIONS_STEER, i, &info));
     }
     for (int i = 0; i < 3; i++) {
