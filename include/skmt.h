@@ -139,7 +139,8 @@ typedef enum skmt_status {
     SKMT_ERR_TEXT = 6,          /* a text is not valid UTF-8 */
     SKMT_ERR_LIMIT = 7,         /* a limit was exceeded */
     SKMT_ERR_CANCELED = 8,      /* canceled by the caller or a callback */
-    SKMT_ERR_DEADLINE = 9       /* the deadline of a request has passed */
+    SKMT_ERR_DEADLINE = 9,      /* the deadline of a request has passed */
+    SKMT_ERR_DEVICE = 10        /* the device that runs the model failed */
 } skmt_status;
 
 /* An error. The library fills it in, so the caller need not initialize it. It
@@ -721,7 +722,9 @@ typedef struct skmt_service skmt_service;
 SKMT_API skmt_status skmt_request_new(skmt_request **out, const char *text,
                                       skmt_error *err);
 /* Free a request with its result. A request without an answer is canceled
- * first. May be called by its callback. */
+ * first. When this returns, its callback has returned or will never be called;
+ * so do not call this with a lock that the callback needs. May be called by a
+ * callback, also its own, and does not wait then. */
 SKMT_API void skmt_request_free(skmt_request *q);
 
 /* The following functions say what is wanted. They copy what they are given,
@@ -748,15 +751,19 @@ SKMT_API void skmt_request_use(skmt_request *q, skmt_tm *tm, skmt_keys *keys);
 /* Requests with a higher priority are translated first. The default is 0. */
 SKMT_API void skmt_request_set_priority(skmt_request *q, int priority);
 /* Answer the request with SKMT_ERR_DEADLINE if it is not finished this many
- * milliseconds from now. A request that is late is answered after at most one
- * pass of the decoder, and at once if a thread waits for it. */
+ * milliseconds from now. A request that is late is answered at once if a thread
+ * waits for it; otherwise after the pass of the decoder that is running, or a
+ * part of the keys that are being computed, and the callbacks that are
+ * running. */
 SKMT_API void skmt_request_set_deadline(skmt_request *q, int64_t ms);
 /* Set a function that is called when the request is answered. It runs in a
  * thread of the service, inside a call of skmt_service_submit,
  * skmt_request_cancel, skmt_request_wait or skmt_request_free for this request,
  * or inside skmt_service_free. It should be short. It may read the answer, free
- * the request, and submit other requests; in a thread of the service this does
- * not wait. It must not wait for requests or free the service. */
+ * the request, and submit or cancel other requests; those of the same service
+ * are answered after it has returned. In a thread of a service, submitting
+ * returns SKMT_ERR_LIMIT instead of waiting. It must not wait for requests or
+ * free the service. */
 typedef void skmt_request_fn(void *user, skmt_request *q);
 SKMT_API skmt_status skmt_request_on_answer(skmt_request *q,
                                                skmt_request_fn *fn, void *user,
@@ -777,17 +784,20 @@ SKMT_API skmt_status skmt_request_error(const skmt_request *q,
 
 /* Make a service and start its threads, as many as option "threads" says. The
  * options are copied, and are those of requests that have none; NULL means the
- * defaults. */
+ * defaults. A thread whose device fails is not replaced; when none is left, all
+ * requests fail. */
 SKMT_API skmt_status skmt_service_new(skmt_service **out,
                                       const skmt_model *model,
                                       const skmt_options *options,
                                       skmt_error *err);
-/* Submit a request: cut it into sentences, search its memory, and put it into
- * the queue. While the queue is full, this waits; with SKMT_NO_WAIT in flags it
- * returns SKMT_ERR_LIMIT instead. If this returns SKMT_OK, the request is
- * answered, maybe before the function returns; what is wrong with its text or
- * its options is an answer, too. Otherwise it was not submitted, and the
- * callback is not called. A request can be submitted once. */
+/* Submit a request: cut it into sentences, search its memory, and put it
+ * into the queue. While the queue is full, this waits; with SKMT_NO_WAIT in
+ * flags it returns SKMT_ERR_LIMIT instead. A request with a higher priority
+ * than some waiting sentence may enter until the queue has twice as many
+ * sentences. If this returns SKMT_OK, the request is answered, maybe before
+ * the function returns; what is wrong with its text or its options is an
+ * answer, too. Otherwise it was not submitted, and the callback is not
+ * called. A request can be submitted once. */
 enum { SKMT_NO_WAIT = 1 };
 SKMT_API skmt_status skmt_service_submit(skmt_service *s, skmt_request *q,
                                          int flags, skmt_error *err);

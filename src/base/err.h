@@ -3,9 +3,8 @@
  *
  * A function that can fail returns enum status (ST_OK is 0) and, on failure,
  * fills in the caller's struct err. The public header repeats the list as
- * skmt_status; a test compares the two. Only ST_DEVICE is missing there: it
- * says that the device that computes translations failed. Nothing here
- * allocates memory, prints or exits. */
+ * skmt_status; a test compares the two. Nothing here allocates memory, prints
+ * or exits. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -20,14 +19,14 @@
     S(TEXT,     "the text is not valid UTF-8")                \
     S(LIMIT,    "a limit was exceeded")                       \
     S(CANCELED, "stopped before the end")                     \
-    S(DEADLINE, "the deadline has passed")
+    S(DEADLINE, "the deadline has passed")                    \
+    S(DEVICE,   "the device failed")
 
 enum status {
 #define S(name, text) ST_##name,
     STATUS_LIST(S)
 #undef S
-    ST_COUNT,
-    ST_DEVICE = ST_COUNT        /* not in the public header yet */
+    ST_COUNT
 };
 
 struct err {

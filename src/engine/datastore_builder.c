@@ -20,6 +20,8 @@ struct datastore_builder {
     const struct engine *en;
     struct pool *pool;          /* borrowed */
     bool use_pool;
+    void (*pause)(void *user);  /* may be NULL */
+    void *pause_user;
     struct key_builder *builders[KINDS];    /* made when first needed */
     void *workers[MOST_SYSTEMS];    /* state of each system, made likewise */
     struct system_pair *pairs;  /* of one pairset, for its mixer */
@@ -63,6 +65,13 @@ void datastore_builder_free(struct datastore_builder *db)
 void datastore_builder_set_pool(struct datastore_builder *db, bool use)
 {
     db->use_pool = use;
+}
+
+void datastore_builder_set_pause(struct datastore_builder *db,
+                                 void (*fn)(void *user), void *user)
+{
+    db->pause = fn;
+    db->pause_user = user;
 }
 
 /* The builder for keys of this kind. */
@@ -138,6 +147,38 @@ static void assign_keys(struct datastore_builder *db,
     }
 }
 
+/* How many of n work items make up the next group. */
+static int work_group(const struct key_pair *work, int n)
+{
+    int i = 0, src = 0, tgt = 0;
+
+    for (; i < n; i++) {
+        src += work[i].n_src;
+        tgt += work[i].n_tgt + 1;
+        if (i && (src > KEY_GROUP_ROWS || tgt > KEY_GROUP_ROWS)) break;
+    }
+    return i;
+}
+
+/* Compute the keys of the work items, in groups if there is a pause. If this
+ * fails, no item has keys. */
+static enum status make_groups(struct datastore_builder *db,
+                               struct key_builder *kb, int n, struct err *e)
+{
+    enum status st = ST_OK;
+    int done = 0;
+
+    while (!st && done < n) {
+        int k = db->pause ? work_group(db->work + done, n - done) : n;
+
+        if (done) db->pause(db->pause_user);
+        st = key_builder_run(kb, db->work + done, k, e);
+        if (!st) done += k;
+    }
+    for (int i = 0; st && i < done; i++) pair_keys_drop(db->work[i].keys);
+    return st;
+}
+
 enum status datastore_builder_make(struct datastore_builder *db,
                                    const struct shared_keys *keys,
                                    struct steering_pair *const *pairs, int n,
@@ -149,7 +190,7 @@ enum status datastore_builder_make(struct datastore_builder *db,
 
     if (st || !n_work) return st;
     st = builder_for(db, keys, &builder, e);
-    if (!st) st = key_builder_run(builder, db->work, n_work, e);
+    if (!st) st = make_groups(db, builder, n_work, e);
     if (st) return st;
     assign_keys(db, pairs, n, n_work);
     for (int i = 0; i < n_work; i++) db->made[i] = db->work[i].keys;
@@ -239,16 +280,48 @@ static bool first_with_cache(struct pairset *const *pairsets, int i)
     return true;
 }
 
+/* Whether an error of fill_cache is one of the device. The key builder fails
+ * with these two if it has no memory or a pair is too long. */
+static bool is_device_error(enum status st)
+{
+    return st && st != ST_NOMEM && st != ST_LIMIT;
+}
+
+/* Compute the missing keys of all pairsets that use the cache of pairset i. If
+ * that fails, do it for one pairset at a time, to find those that cannot have
+ * keys. */
+static enum status fill_cache_of(struct datastore_builder *db,
+                                 struct pairset *const *pairsets, int n, int i,
+                                 struct err *why, struct err *e)
+{
+    const struct shared_keys *keys = pairsets[i]->keys;
+    enum status st = fill_cache(db, keys, pairsets, n, e);
+
+    if (!st || is_device_error(st)) return st;
+    for (int k = i; k < n; k++) {
+        if (!pairsets[k] || pairsets[k]->keys != keys) continue;
+        st = fill_cache(db, keys, &pairsets[k], 1, &why[k]);
+        if (!st) err_clear(&why[k]);
+        if (!is_device_error(st)) continue;
+        *e = why[k];
+        return st;
+    }
+    return ST_OK;
+}
+
 enum status datastore_builder_run(struct datastore_builder *db,
                                   struct pairset *const *pairsets, int n,
-                                  struct err *e)
+                                  struct err *why, struct err *e)
 {
     enum status st = ST_OK;
 
+    for (int i = 0; i < n; i++) err_clear(&why[i]);
     for (int i = 0; !st && i < n; i++)
         if (pairsets[i] && first_with_cache(pairsets, i))
-            st = fill_cache(db, pairsets[i]->keys, pairsets, n, e);
-    for (int i = 0; !st && i < n; i++)
-        if (pairsets[i]) st = prepare_mixer(db, pairsets[i], e);
+            st = fill_cache_of(db, pairsets, n, i, why, e);
+    for (int i = 0; !st && i < n; i++) {
+        if (!pairsets[i] || why[i].status) continue;
+        if (!prepare_mixer(db, pairsets[i], &why[i])) err_clear(&why[i]);
+    }
     return st;
 }

@@ -4,22 +4,35 @@
  * priority are in the order in which they were added. It does not own the jobs.
  * Its users hold the lock of the workers.
  *
+ * The jobs of a request are adjacent, so the queue is a list of requests, each
+ * with its first and last job. All jobs are linked, too, across requests. A
+ * request is removed in constant time.
+ *
  * Invariants:
  *   - n is the number of jobs.
- *   - Every job belongs to a request whose n_queued counts it. */
+ *   - A request is in the list while its n_queued is positive. It counts the
+ *     jobs from first_queued to last_queued.
+ *   - The last job of a request is linked to the first one of the next
+ *     request. */
 #ifndef ENGINE_JOB_QUEUE_H
 #define ENGINE_JOB_QUEUE_H
 
 #include "engine/request.h"
 
 struct job_queue {
-    struct job *first, *last;   /* linked by next */
+    struct request *first, *last;       /* linked by later and earlier */
     long n;
 };
 
 static inline struct request *job_request(const struct job *j)
 {
     return j->sentence->owner->request;
+}
+
+/* The jobs in their order, linked by next; NULL: none. */
+static inline struct job *job_queue_jobs(const struct job_queue *jq)
+{
+    return jq->first ? jq->first->first_queued : NULL;
 }
 
 /* Add all jobs of a request, which are then queued and pending. */

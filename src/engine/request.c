@@ -70,6 +70,9 @@ void request_free(struct request *q)
 {
     if (!q) return;
     request_cancel(q);
+    /* In a callback this could wait for itself, or for another callback that
+     * waits for this one. */
+    if (request_submitted(q) && !workers_in_callback()) request_wait(q);
     request_drop(q);
 }
 

@@ -12,7 +12,10 @@
  * ST_DEADLINE. The thread that changes the state to "answering" gives the
  * answer: it calls the callback, and then changes the state to "answered".
  * Nobody waits for the jobs of a request that was answered early; they leave
- * the queue at once, and the batches at the next turn of their workers.
+ * the queue at once, and the batches at the next turn of their workers. How
+ * soon a late request is answered is said in workers.h. While a request is
+ * prepared, it can be answered, but the thread that submits it continues to
+ * search its memory.
  *
  * A request is counted by its holders: the caller from request_new to
  * request_free, and the workers until the request is answered and no batch has
@@ -36,7 +39,10 @@ struct workers;
 
 /* Called once, by the thread that answers: a worker, a thread that submits,
  * cancels or frees this request or waits for it, or one that cancels all
- * requests. It may submit other requests, and may free its own. */
+ * requests. It may submit other requests, and may free its own. In the thread
+ * of a worker, submitting fails with ST_LIMIT instead of waiting (workers.h).
+ * Requests of the same service that it submits or cancels are answered by this
+ * thread after it has returned. */
 typedef void request_fn(void *user, struct request *q);
 
 /* Where to look for pairs. All pointers are borrowed. source is used only while
@@ -77,6 +83,8 @@ struct request {
     /* Guarded by the lock of the workers. */
     enum request_state state;
     int n_queued;               /* its jobs in the queue */
+    struct job *first_queued, *last_queued;     /* NULL: none */
+    struct request *earlier, *later;    /* in the queue (job_queue.h) */
     int n_pending;              /* its jobs in the queue and in batches */
     struct request *prev, *next;        /* in the list of live requests */
     struct request *link;       /* in the list of a thread that answers */
@@ -91,7 +99,10 @@ struct request {
 enum status request_new(struct request **out, const char *text, size_t len,
                         struct err *e);
 /* Give the request up. It is canceled if it has been submitted and has no
- * answer yet. NULL is fine. */
+ * answer yet. When this returns, its callback has returned or will never be
+ * called; so it must not be called with a lock that the callback needs. In a
+ * callback, its own or that of another request, this does not wait: then the
+ * request's callback may still run, or be called later. NULL is fine. */
 void request_free(struct request *q);
 void request_hold(struct request *q);
 void request_drop(struct request *q);           /* undoes one request_hold */
@@ -114,7 +125,8 @@ void request_set_callback(struct request *q, request_fn *fn, void *user,
                           void (*free_user)(void *user));
 
 /* Cancel a request. If it has no answer yet, it is answered with ST_CANCELED
- * before this returns, unless another thread is about to answer it. A request
+ * before this returns, unless another thread is about to answer it; in a
+ * callback of the same service, after that callback has returned. A request
  * that is not submitted yet is answered when it is. */
 void request_cancel(struct request *q);
 /* Wait until the request is answered and its callback has returned. Must not be

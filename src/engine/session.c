@@ -36,6 +36,8 @@ enum status session_new(struct session **out, const struct engine *en,
 void session_free(struct session *s)
 {
     if (!s) return;
+    pthread_mutex_lock(&s->lock);       /* for a thread in session_cancel */
+    pthread_mutex_unlock(&s->lock);
     service_free(s->service);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -76,14 +78,15 @@ static bool session_is_canceled(struct session *s)
     return canceled;
 }
 
+/* The lock is held all the time, so that this run cannot end and the next one
+ * begin meanwhile, and the session cannot be freed. The requests of a session
+ * have no callbacks, which could need the lock. */
 void session_cancel(struct session *s)
 {
-    bool running;
-
     pthread_mutex_lock(&s->lock);
-    running = s->canceled = s->running;
+    s->canceled = s->running;
+    if (s->running) workers_cancel_all(service_workers(s->service));
     pthread_mutex_unlock(&s->lock);
-    if (running) workers_cancel_all(service_workers(s->service));
 }
 
 /* Make the request of a text and submit it. */

@@ -37,7 +37,8 @@ enum status session_set_memory(struct session *s,
 enum status session_run(struct session *s, struct session_text *t, size_t n,
                         struct err *e);
 /* Make the session_run that another thread is in return soon. Texts that are
- * not finished fail with ST_CANCELED. Does nothing when none is running. */
+ * not finished fail with ST_CANCELED. Does nothing when none is running. One
+ * call cancels at most one run. */
 void session_cancel(struct session *s);
 
 struct batch_counts session_counts(struct session *s);

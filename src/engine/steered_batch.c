@@ -12,6 +12,7 @@ struct steered_batch {
     struct datastore_builder *builder;
     struct batch *batch;
     struct pairset **pairsets;  /* [lanes] scratch */
+    struct job **entering;      /* [lanes] scratch */
 };
 
 enum status steered_batch_new(struct steered_batch **out,
@@ -25,8 +26,10 @@ enum status steered_batch_new(struct steered_batch **out,
     *out = NULL;
     if (!m) return err_nomem(e, "a worker");
     m->pairsets = calloc((size_t)limits->lanes, sizeof *m->pairsets);
-    st = m->pairsets ? datastore_builder_new(&m->builder, en, pool, e)
-                     : err_nomem(e, "a worker");
+    m->entering = calloc((size_t)limits->lanes, sizeof *m->entering);
+    st = m->pairsets && m->entering
+       ? datastore_builder_new(&m->builder, en, pool, e)
+       : err_nomem(e, "a worker");
     if (!st) st = batch_new(&m->batch, en->backend, limits, pool, e);
     if (st) steered_batch_free(m);
     else *out = m;
@@ -39,6 +42,7 @@ void steered_batch_free(struct steered_batch *m)
     batch_free(m->batch);
     datastore_builder_free(m->builder);
     free(m->pairsets);
+    free(m->entering);
     free(m);
 }
 
@@ -50,11 +54,17 @@ void steered_batch_set_pool(struct steered_batch *m, bool use)
 
 struct batch *steered_batch_batch(struct steered_batch *m) { return m->batch; }
 
-enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
-                              struct err *e)
+void steered_batch_set_pause(struct steered_batch *m, void (*fn)(void *user),
+                             void *user)
 {
-    enum status st = ST_OK;
-    int steered = 0;
+    datastore_builder_set_pause(m->builder, fn, user);
+}
+
+enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
+                              struct err *why, struct err *e)
+{
+    enum status st;
+    int entering = 0;
 
     assert(n <= batch_count_idle_lanes(m->batch));
     for (int i = 0; i < n; i++) {
@@ -63,8 +73,9 @@ enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
         assert(s->job == jobs[i]);
         assert(!jobs[i]->mixer || jobs[i]->mixer == s->pairset->mixer);
         m->pairsets[i] = jobs[i]->mixer ? s->pairset : NULL;
-        steered += jobs[i]->mixer != NULL;
     }
-    if (steered) st = datastore_builder_run(m->builder, m->pairsets, n, e);
-    return st ? st : batch_add(m->batch, jobs, n, e);
+    st = datastore_builder_run(m->builder, m->pairsets, n, why, e);
+    for (int i = 0; !st && i < n; i++)
+        if (!why[i].status) m->entering[entering++] = jobs[i];
+    return st ? st : batch_add(m->batch, m->entering, entering, e);
 }

@@ -20,10 +20,16 @@ enum status steered_batch_new(struct steered_batch **out,
 void steered_batch_free(struct steered_batch *m);  /* NULL is fine */
 void steered_batch_set_pool(struct steered_batch *m, bool use);
 
-/* Compute the keys of n jobs and add them to the batch (see batch_add). Fails
- * when keys cannot be computed. */
+/* Have steered_batch_add call this now and then while it computes keys (see
+ * datastore_builder.h). */
+void steered_batch_set_pause(struct steered_batch *m, void (*fn)(void *user),
+                             void *user);
+
+/* Compute the keys of n jobs and add them to the batch (see batch_add). A job
+ * whose keys cannot be computed does not enter, and why[i] says why. Fails only
+ * when the device fails; then no job has entered. */
 enum status steered_batch_add(struct steered_batch *m, struct job **jobs, int n,
-                              struct err *e);
+                              struct err *why, struct err *e);
 /* The batch inside, for batch_step and the counts. */
 struct batch *steered_batch_batch(struct steered_batch *m);
 

@@ -40,6 +40,7 @@ struct stream {
     struct stream_text *first, **last;  /* in order, not delivered */
     long undelivered;
     bool delivering, canceled;
+    int canceling;              /* threads in stream_cancel */
     struct err failure;         /* why no more texts can be submitted */
     uint64_t n_pushed;          /* the number of the next text */
     uint64_t texts, sentences, tokens;  /* delivered */
@@ -142,19 +143,34 @@ enum status stream_new(struct stream **out, const struct engine *en,
     return st;
 }
 
+/* The thread that pushes may see at once that the stream is canceled, and free
+ * it. stream_free waits until this is done. */
 void stream_cancel(struct stream *s)
 {
     pthread_mutex_lock(&s->lock);
     s->canceled = true;
+    s->canceling++;
     pthread_cond_broadcast(&s->room);
     pthread_mutex_unlock(&s->lock);
     workers_cancel_all(service_workers(s->service));
+    pthread_mutex_lock(&s->lock);
+    s->canceling--;
+    pthread_cond_broadcast(&s->room);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void await_cancelers(struct stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->canceling) pthread_cond_wait(&s->room, &s->lock);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void stream_free(struct stream *s)
 {
     if (!s) return;
     if (s->service) stream_cancel(s);
+    await_cancelers(s);
     service_free(s->service);
     for (struct stream_text *t = s->first, *next; t; t = next) {
         next = t->next;

@@ -31,6 +31,8 @@ enum status stream_push_with(struct stream *s, const char *text, size_t len,
                              const struct similar_pair *given, int n,
                              struct err *e);
 enum status stream_flush(struct stream *s, struct err *e);
+/* May be called by any thread. A stream may be freed while another thread is in
+ * this function, but not before that thread calls it. */
 void stream_cancel(struct stream *s);
 void stream_counts(struct stream *s, uint64_t *texts, uint64_t *sentences,
                    uint64_t *tokens);

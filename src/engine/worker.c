@@ -8,9 +8,9 @@
 #include "engine/steered_batch.h"
 #include "engine/worker.h"
 
-static _Thread_local const struct workers *thread_of;
+static _Thread_local bool is_worker_thread;
 
-const struct workers *worker_thread_of(void) { return thread_of; }
+bool in_worker_thread(void) { return is_worker_thread; }
 
 static void worker_update_busy(struct worker *w)
 {
@@ -49,11 +49,11 @@ static void leave_early(struct worker *w, struct outbox *out)
 static int jobs_wanted(const struct workers *ws, const struct worker *w)
 {
     int room = batch_count_idle_lanes(w->batch), lanes = ws->limits.lanes;
-    int working = ws->n - ws->n_failed, most = 0;
+    int working = ws->n - ws->n_failed, most;
     long share = (ws->queue.n + working - 1) / working;
 
     if (w->n_held && room < (lanes + 3) / 4) return 0;
-    if (ws->queue.first) most = batch_fitting(w->batch, ws->queue.first);
+    most = batch_fitting(w->batch, job_queue_jobs(&ws->queue));
     assert(w->n_held || !ws->queue.first || most > 0);
     /* When the queue is shorter than all lanes, workers share it evenly. */
     return share < most ? (int)share : most;
@@ -69,16 +69,14 @@ static int take_jobs(struct worker *w)
     return n;
 }
 
-/* The jobs that were taken could not be added. */
-static void fail_taken(struct worker *w, int n, const struct err *e,
+/* A job that was taken could not be added. */
+static void fail_taken(struct worker *w, struct job *j, const struct err *e,
                        struct outbox *out)
 {
-    for (int i = 0; i < n; i++) {
-        struct request *q = job_request(w->taken[i]);
+    struct request *q = job_request(j);
 
-        if (q->state == REQUEST_WAITING) workers_claim(w->ws, q, e, out);
-        workers_job_left(w->taken[i], out);
-    }
+    if (q->state == REQUEST_WAITING) workers_claim(w->ws, q, e, out);
+    workers_job_left(j, out);
 }
 
 static void forget_held(struct worker *w, const struct job *j)
@@ -134,7 +132,21 @@ static void worker_fail(struct worker *w, const struct err *e,
 static enum status add_jobs(struct worker *w, int n, bool alone, struct err *e)
 {
     steered_batch_set_pool(w->steered_batch, alone);
-    return n ? steered_batch_add(w->steered_batch, w->taken, n, e) : ST_OK;
+    return n ? steered_batch_add(w->steered_batch, w->taken, n, w->why, e)
+             : ST_OK;
+}
+
+/* Computing keys may take long: answer late requests meanwhile. Called without
+ * the lock, by steered_batch_add. */
+static void worker_pause(void *user)
+{
+    struct worker *w = user;
+    struct outbox out = { 0 };
+
+    pthread_mutex_lock(&w->ws->lock);
+    workers_claim_late(w->ws, &out);
+    workers_empty(w->ws, &out);
+    pthread_mutex_unlock(&w->ws->lock);
 }
 
 /* Take jobs and put them into the batch. */
@@ -155,9 +167,13 @@ static void begin_turn(struct worker *w, struct outbox *out)
     pthread_mutex_unlock(&ws->lock);
     st = add_jobs(w, n, alone, &e);
     pthread_mutex_lock(&ws->lock);
-    if (st) fail_taken(w, n, &e, out);
-    for (int i = 0; i < n && !st; i++) w->held[w->n_held++] = w->taken[i];
-    /* Keys need memory. Every other error is one of the device. */
+    for (int i = 0; i < n; i++) {
+        const struct err *why = st ? &e : &w->why[i];
+
+        if (why->status) fail_taken(w, w->taken[i], why, out);
+        else w->held[w->n_held++] = w->taken[i];
+    }
+    /* If the device has no memory for this, it may have some later. */
     if (st && st != ST_NOMEM) worker_fail(w, &e, out);
     worker_update_busy(w);
     /* Computing keys may have taken long. */
@@ -203,7 +219,7 @@ static void *worker_main(void *arg)
     struct workers *ws = w->ws;
     struct outbox out = { 0 };
 
-    thread_of = ws;
+    is_worker_thread = true;
     pthread_mutex_lock(&ws->lock);
     while (await_work(w)) worker_turn(w);
     /* All requests are answered by now. */
@@ -223,11 +239,14 @@ enum status worker_init(struct worker *w, struct workers *ws, struct err *e)
     w->ws = ws;
     w->taken = calloc(lanes, sizeof *w->taken);
     w->held = calloc(lanes, sizeof *w->held);
-    if (!w->taken || !w->held) return err_nomem(e, "a worker");
+    w->why = calloc(lanes, sizeof *w->why);
+    if (!w->taken || !w->held || !w->why) return err_nomem(e, "a worker");
     st = steered_batch_new(&w->steered_batch, ws->engine, &ws->limits,
                            ws->pool, e);
-    if (!st) w->batch = steered_batch_batch(w->steered_batch);
-    return st;
+    if (st) return st;
+    w->batch = steered_batch_batch(w->steered_batch);
+    steered_batch_set_pause(w->steered_batch, worker_pause, w);
+    return ST_OK;
 }
 
 enum status worker_start(struct worker *w, struct err *e)
@@ -243,5 +262,6 @@ void worker_release(struct worker *w)
     if (w->started) pthread_join(w->thread, NULL);
     steered_batch_free(w->steered_batch);
     free(w->taken);
+    free(w->why);
     free(w->held);
 }

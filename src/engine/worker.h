@@ -29,6 +29,7 @@ struct worker {
     struct steered_batch *steered_batch;
     struct batch *batch;        /* inside steered_batch */
     struct job **taken;         /* [lanes] scratch */
+    struct err *why;            /* [lanes] what is wrong with each of them */
     struct job **held;          /* [n_held] the jobs in the batch */
     int n_held;
     bool busy;                  /* counted in ws->busy */
@@ -79,13 +80,14 @@ void workers_claim(struct workers *ws, struct request *q,
 void workers_claim_late(struct workers *ws, struct outbox *out);
 void workers_claim_all(struct workers *ws, const struct err *why,
                        struct outbox *out);
-/* Do what is in the outbox. The lock is released meanwhile. */
+/* Do what is in the outbox. The lock is released meanwhile. In a callback of
+ * these workers, leave it to the function that has called the callback. */
 void workers_empty(struct workers *ws, struct outbox *out);
 /* A job that was taken from the queue is not pending anymore. */
 void workers_job_left(struct job *j, struct outbox *out);
 
-/* The workers whose thread this is, or NULL. */
-const struct workers *worker_thread_of(void);
+/* Whether this is the thread of a worker, of any workers. */
+bool in_worker_thread(void);
 
 enum status worker_init(struct worker *w, struct workers *ws, struct err *e);
 enum status worker_start(struct worker *w, struct err *e);

@@ -10,9 +10,65 @@
 #include "base/pool.h"
 #include "engine/worker.h"
 
-static bool queue_is_full(const struct workers *ws)
+/* Whether a request must wait for room; workers.h has the rule. */
+static bool queue_is_full(const struct workers *ws, const struct request *q)
 {
-    return ws->queue.n >= ws->most_queued;
+    if (ws->queue.n < ws->most_queued) return false;
+    if (ws->queue.n / 2 >= ws->most_queued) return true;
+    return !in_worker_thread() && q->priority <= ws->queue.last->priority;
+}
+
+/* ---- outboxes ------------------------------------------------------------ */
+
+/* The outboxes that this thread is emptying: a callback may submit or cancel
+ * requests, of the same workers or of others. Requests of the same workers are
+ * answered when that callback has returned. So callbacks are nested at most as
+ * deep as there are services. */
+struct emptying {
+    const struct workers *ws;
+    struct outbox *out;
+    struct emptying *outer;
+};
+static _Thread_local struct emptying *innermost;
+
+bool workers_in_callback(void) { return innermost != NULL; }
+
+/* The outbox of ws that this thread is emptying, or NULL. */
+static struct outbox *outer_outbox(const struct workers *ws)
+{
+    struct emptying *x = innermost;
+
+    while (x && x->ws != ws) x = x->outer;
+    return x ? x->out : NULL;
+}
+
+static void outbox_add_answer(struct outbox *out, struct request *q)
+{
+    q->link = NULL;
+    if (!out->answers) out->last = &out->answers;
+    *out->last = q;
+    out->last = &q->link;
+}
+
+static void outbox_add_drop(struct outbox *out, struct request *q)
+{
+    q->link = out->drops;
+    out->drops = q;
+}
+
+static struct request *outbox_take(struct request **list)
+{
+    struct request *q = *list;
+
+    *list = q->link;
+    q->link = NULL;
+    return q;
+}
+
+static void outbox_move(struct outbox *to, struct outbox *from)
+{
+    while (from->answers) outbox_add_answer(to, outbox_take(&from->answers));
+    while (from->drops) outbox_add_drop(to, outbox_take(&from->drops));
 }
 
 /* ---- answers ------------------------------------------------------------- */
@@ -50,10 +106,7 @@ void workers_claim(struct workers *ws, struct request *q,
     live_remove(ws, q);
     job_queue_remove(&ws->queue, q);
     if (q->n_pending) ws->n_early++;
-    q->link = NULL;
-    if (!out->answers) out->last = &out->answers;
-    *out->last = q;
-    out->last = &q->link;
+    outbox_add_answer(out, q);
     ws->answering++;
     /* It may be waiting for room. */
     pthread_cond_broadcast(&ws->room);
@@ -122,31 +175,48 @@ static void answer_one(struct workers *ws, struct request *q,
     q->state = REQUEST_ANSWERED;
     count_answer(&ws->stats, q->err.status);
     pthread_cond_broadcast(&q->answered);
-    if (!q->n_pending) {
-        q->link = out->drops;
-        out->drops = q;
-    }
+    if (!q->n_pending) outbox_add_drop(out, q);
     if (!--ws->answering) pthread_cond_broadcast(&ws->quiet);
     pthread_mutex_unlock(&ws->lock);
 }
 
+/* Called without the lock. A callback may put more into the outbox. */
+static void answer_all(struct workers *ws, struct outbox *out)
+{
+    while (out->answers || out->drops) {
+        if (out->answers) answer_one(ws, outbox_take(&out->answers), out);
+        else request_drop(outbox_take(&out->drops));
+    }
+}
+
 void workers_empty(struct workers *ws, struct outbox *out)
 {
+    struct emptying mine = { ws, out, innermost };
+    struct outbox *outer = outer_outbox(ws);
+
     if (!out->answers && !out->drops) return;
+    if (outer) {
+        outbox_move(outer, out);
+        return;
+    }
     pthread_mutex_unlock(&ws->lock);
-    while (out->answers) {
-        struct request *q = out->answers;
-
-        out->answers = q->link;
-        answer_one(ws, q, out);
-    }
-    while (out->drops) {
-        struct request *q = out->drops;
-
-        out->drops = q->link;
-        request_drop(q);
-    }
+    innermost = &mine;
+    answer_all(ws, out);
+    innermost = mine.outer;
     pthread_mutex_lock(&ws->lock);
+}
+
+/* In a callback that waits: answer what would be answered when it has returned.
+ * Returns false if there is nothing. Called with the lock held. */
+static bool answer_outer(struct workers *ws)
+{
+    struct outbox *outer = outer_outbox(ws);
+
+    if (!outer || !outer->answers) return false;
+    pthread_mutex_unlock(&ws->lock);
+    answer_all(ws, outer);
+    pthread_mutex_lock(&ws->lock);
+    return true;
 }
 
 void workers_job_left(struct job *j, struct outbox *out)
@@ -155,9 +225,8 @@ void workers_job_left(struct job *j, struct outbox *out)
 
     assert(q->n_pending > q->n_queued);
     q->n_pending--;
-    if (q->n_pending || q->state != REQUEST_ANSWERED) return;
-    q->link = out->drops;
-    out->drops = q;
+    if (!q->n_pending && q->state == REQUEST_ANSWERED)
+        outbox_add_drop(out, q);
 }
 
 bool workers_turn(struct workers *ws)
@@ -256,7 +325,7 @@ enum status workers_begin(struct workers *ws, struct request *q, bool wait,
     } else if (ws->n_failed == ws->n) {
         st = ws->failure.status;
         if (e) *e = ws->failure;
-    } else if (!wait && queue_is_full(ws)) {
+    } else if ((!wait || in_worker_thread()) && queue_is_full(ws, q)) {
         st = err_set(e, ST_LIMIT, "the queue is full");
     } else if (!atomic_compare_exchange_strong(&q->workers, &none, ws)) {
         st = err_set(e, ST_ARGUMENT, "the request was submitted before");
@@ -277,7 +346,7 @@ enum status workers_begin(struct workers *ws, struct request *q, bool wait,
 static void await_room(struct workers *ws, struct request *q,
                        struct outbox *out)
 {
-    while (q->state == REQUEST_PREPARING && queue_is_full(ws)) {
+    while (q->state == REQUEST_PREPARING && queue_is_full(ws, q)) {
         clock_wait(&ws->room, &ws->lock, q->deadline);
         claim_if_late(ws, q, out);
     }
@@ -289,7 +358,7 @@ void workers_enter(struct workers *ws, struct request *q, struct result *r,
     struct outbox out = { 0 };
 
     pthread_mutex_lock(&ws->lock);
-    if (wait && !why->status && worker_thread_of() != ws)
+    if (wait && !why->status && !in_worker_thread())
         await_room(ws, q, &out);
     if (q->state == REQUEST_PREPARING && atomic_load(&q->canceled))
         claim_as(ws, q, ST_CANCELED, &out);
@@ -316,10 +385,14 @@ void workers_cancel(struct workers *ws, struct request *q)
 {
     struct outbox out = { 0 };
 
+    /* Its callback may free the request, which may be the last one to hold the
+     * workers. */
+    request_hold(q);
     pthread_mutex_lock(&ws->lock);
     if (is_live(q)) claim_as(ws, q, ST_CANCELED, &out);
     workers_empty(ws, &out);
     pthread_mutex_unlock(&ws->lock);
+    request_drop(q);
 }
 
 void workers_cancel_all(struct workers *ws)
@@ -341,6 +414,7 @@ void workers_wait(struct workers *ws, struct request *q)
     request_hold(q);
     pthread_mutex_lock(&ws->lock);
     while (q->state != REQUEST_ANSWERED) {
+        if (answer_outer(ws)) continue;
         clock_wait(&q->answered, &ws->lock, is_live(q) ? q->deadline
                                                        : INFINITY);
         claim_if_late(ws, q, &out);

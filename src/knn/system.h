@@ -91,10 +91,8 @@ struct steering_system {
      * the mixer changes nothing then. The mixer takes its own references to the
      * keys and drops them in `end` or `free`. The array is borrowed for the
      * call. worker is the state made by worker_new, or NULL.
-     * ST_NOMEM fails the requests of the sentences that were about to enter
-     * together; any other error stops the worker, as if its device had failed.
-     * After an error of its own or of another sentence, the sentence does not
-     * enter the batch, and only `free` of the mixer is called. */
+     * An error fails the request of the sentence, and no other. The sentence
+     * does not enter the batch then, and only `free` of the mixer is called. */
     enum status (*prepare)(struct mixer *m, void *worker,
                            const struct system_pair *pairs, int n,
                            struct err *e);

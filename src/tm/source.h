@@ -30,8 +30,10 @@ struct candidate_texts {
 
 /* Invariant: a candidate has symbols, or texts, or both. */
 struct candidate {
-    int64_t id;                 /* for source_fetch; greater than 0. A newer
-                                   pair should have a higher id. */
+    int64_t id;                 /* for source_fetch; greater than 0. It names a
+                                   text of one memory: pairs with equal texts
+                                   may share an id. A newer text should have a
+                                   higher id. */
     double score;               /* by the source's own measure, which need not
                                    be comparable between memories */
     bool has_symbols;
@@ -43,11 +45,14 @@ struct candidate {
 struct candidate_list {         /* the candidates of a memory, best first */
     const struct memory_info *memory;
     size_t begin, n;            /* in candidates.at */
-    size_t rank;                /* of the first one; others follow */
+    size_t rank;                /* of the first one; others follow. 0 in find,
+                                   q->top in find_ties. */
 };
 
-/* What memory and texts point to belongs to the source and is valid until the
- * next source_find. */
+/* Every memory in use has a list, also if it is empty. The order of equal
+ * scores is free. What memory and texts point to belongs to the source and is
+ * valid until the next source_find, also if pairs are added or removed
+ * before. */
 struct candidates {             /* initialize with zeros */
     struct candidate *at;
     size_t n, cap;
@@ -107,7 +112,9 @@ typedef enum status source_fetch_fn(void *user, size_t i,
 /* ---- changes ------------------------------------------------------------- */
 
 /* A point in the history of a source. It is valid for the source that set it,
- * as long as that is open. Zeros are the mark before everything. */
+ * as long as that is open. The meaning of the fields is up to the source, but
+ * zeros are the mark before everything: they always give SOURCE_RESET, and no
+ * source sets a mark to zeros. */
 struct source_mark { uint64_t version, change, memories; };
 
 enum source_news {
@@ -139,6 +146,8 @@ enum { SOURCE_TIES_MAX = 4096 };
 
 struct pair_source { const struct source_ops *ops; };
 
+/* The functions below empty `out` and call these; they check the results.
+ * All but find_ties must be there. */
 struct source_ops {
     enum status (*find)(struct pair_source *s, const struct source_query *q,
                         struct candidates *out, struct err *e);
@@ -155,13 +164,13 @@ struct source_ops {
 };
 
 /* The best candidates of each memory, of its present state. Replaces the
- * contents of out. A pair that is removed during the search may be among
- * them. */
+ * contents of out. A pair that has nothing in common with the text is not a
+ * candidate. A pair that is removed during the search may be among them. */
 enum status source_find(struct pair_source *s, const struct source_query *q,
                         struct candidates *out, struct err *e);
 /* The candidates of one memory that come after the first q->top and have the
- * same score as the last of these. A source may return none. Call this only
- * after source_find with the same query. */
+ * same score as the last of these. A source may return none, as one without
+ * find_ties does. Call this only after source_find with the same query. */
 enum status source_find_ties(struct pair_source *s,
                              const struct source_query *q, int64_t memory,
                              struct candidates *out, struct err *e);
@@ -170,11 +179,13 @@ enum status source_fetch(struct pair_source *s, const struct source_want *w,
                          size_t n, source_fetch_fn *fn, void *user,
                          struct err *e);
 /* Lists the changes of the memories in use since the mark, and sets the mark to
- * the present. fn may be NULL. On error the mark stays as it was. */
+ * the present. They come in any order; a pair that was added and removed since
+ * the mark may be left out. fn may be NULL. On error, and if fn stops, the mark
+ * stays as it was. */
 enum status source_changes(struct pair_source *s, struct source_mark *mark,
                            source_change_fn *fn, void *user,
                            enum source_news *news, struct err *e);
-/* A number that tells this collection of pairs from any other. */
+/* A number, not 0, that tells this collection of pairs from any other. */
 uint64_t source_identity(struct pair_source *s);
 
 #endif

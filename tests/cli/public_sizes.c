@@ -34,6 +34,7 @@ SAME(text, SKMT_ERR_TEXT, 6);
 SAME(limit, SKMT_ERR_LIMIT, 7);
 SAME(canceled, SKMT_ERR_CANCELED, 8);
 SAME(deadline, SKMT_ERR_DEADLINE, 9);
+SAME(device, SKMT_ERR_DEVICE, 10);
 SAME(tm_read, SKMT_TM_READ, 0);
 SAME(tm_write, SKMT_TM_WRITE, 1);
 SAME(tm_create, SKMT_TM_CREATE, 2);

@@ -212,14 +212,16 @@ TEST(public_and_internal_statuses_agree)
 {
     static const skmt_status list[] = { SKMT_OK, SKMT_ERR_NOMEM, SKMT_ERR_IO,
         SKMT_ERR_FORMAT, SKMT_ERR_VERSION, SKMT_ERR_ARGUMENT, SKMT_ERR_TEXT,
-        SKMT_ERR_LIMIT, SKMT_ERR_CANCELED, SKMT_ERR_DEADLINE };
+        SKMT_ERR_LIMIT, SKMT_ERR_CANCELED, SKMT_ERR_DEADLINE,
+        SKMT_ERR_DEVICE };
     static const char *const names[] = {
 #define S(name, text) #name,
         STATUS_LIST(S)
 #undef S
     };
     static const char *const wanted[] = { "OK", "NOMEM", "IO", "FORMAT",
-        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED", "DEADLINE" };
+        "VERSION", "ARGUMENT", "TEXT", "LIMIT", "CANCELED", "DEADLINE",
+        "DEVICE" };
 
     CHECK_INT(COUNT(list), ST_COUNT);
     for (int i = 0; i < ST_COUNT; i++) {

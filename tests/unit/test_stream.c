@@ -306,6 +306,29 @@ TEST(another_thread_can_cancel)
     corpus_close(&c);
 }
 
+/* This thread frees the stream as soon as it sees that another one cancels it,
+ * which may not have returned yet. */
+TEST(a_stream_can_be_freed_while_another_thread_cancels)
+{
+    struct corpus c;
+    struct err e;
+
+    REQUIRE(corpus_open(&c));
+    for (int i = 0; i < 30; i++) {
+        struct options o = options(1 + i % 2);
+        struct taker t = { .c = &c };
+        struct stream *s;
+        pthread_t other;
+
+        REQUIRE_OK(stream_new(&s, c.en, &o, take, &t, &e), &e);
+        REQUIRE(!pthread_create(&other, NULL, cancel_soon, s));
+        while (!push_all(s, &c, &e)) ;
+        stream_free(s);
+        pthread_join(other, NULL);
+    }
+    corpus_close(&c);
+}
+
 /* A stream is freed while texts are in it: they are dropped, and nothing hangs
  * or leaks. */
 TEST(a_stream_can_be_freed_at_any_time)

@@ -532,45 +532,324 @@ TEST(submit_waits_while_the_queue_is_full)
     }
 }
 
+/* Submit request i with this priority; it must not wait. */
+static enum status try_priority(struct service *s, struct request **list,
+                                int i, int priority)
+{
+    enum status st;
+    struct err e;
+
+    CHECK_OK(request_new(&list[i], "the and", 7, &e), &e);
+    list[i]->priority = priority;
+    st = service_submit(s, list[i], SUBMIT_NO_WAIT, &e);
+    if (st) request_free(list[i]);
+    return st;
+}
+
+/* A higher priority than that of some job finds room until the queue has twice
+ * as many jobs. */
+TEST(a_full_queue_has_room_for_higher_priorities)
+{
+    static struct request *list[MOST_FILL];
+    struct request *busy;
+    struct office f;
+    struct door d;
+    int n, most;
+
+    REQUIRE(office_open(&f, 2, 1));
+    close_door(&f, &d, &busy);
+    most = n = fill_queue(&f, list);
+    CHECK_INT(try_priority(f.s, list, n, -1), ST_LIMIT);
+    CHECK_INT(try_priority(f.s, list, n, 0), ST_LIMIT);
+    while (n < MOST_FILL && !try_priority(f.s, list, n, 1)) n++;
+    CHECK_INT(n, 2 * most);
+    CHECK_INT(try_priority(f.s, list, n, 2), ST_LIMIT);
+    open_door(&d, busy);
+    for (int i = 0; i < n; i++) {
+        request_wait(list[i]);
+        CHECK_INT(request_error(list[i]).status, ST_OK);
+        request_free(list[i]);
+    }
+    office_close(&f);
+}
+
+/* The request of a service, and what its callback submits to another one. */
+struct relay {
+    struct service *to;
+    atomic_int status;          /* of that submission; -1: none yet */
+};
+
+static void submit_there(void *user, struct request *q)
+{
+    struct relay *r = user;
+    struct request *next;
+    struct err e;
+
+    (void)q;
+    CHECK_OK(request_new(&next, "the", 3, &e), &e);
+    atomic_store(&r->status, service_submit(r->to, next, SUBMIT_WAIT, &e));
+    request_free(next);
+}
+
+/* Two services that wait for each other would wait forever. */
+TEST(a_callback_does_not_wait_for_another_service)
+{
+    static struct request *list[MOST_FILL];
+    struct office f[2];
+    struct relay r;
+    struct request *busy, *q;
+    struct door d;
+    struct err e;
+    int n;
+
+    REQUIRE(office_open(&f[0], 1, 1) && office_open(&f[1], 1, 1));
+    close_door(&f[1], &d, &busy);
+    n = fill_queue(&f[1], list);
+    while (n < MOST_FILL && !try_priority(f[1].s, list, n, 1)) n++;
+    r = (struct relay){ f[1].s, -1 };
+    REQUIRE_OK(request_new(&q, "the", 3, &e), &e);
+    request_set_callback(q, submit_there, &r, NULL);
+    CHECK_OK(service_submit(f[0].s, q, SUBMIT_WAIT, &e), &e);
+    for (int i = 0; i < 5000 && atomic_load(&r.status) < 0; i++) usleep(1000);
+    CHECK_INT(atomic_load(&r.status), ST_LIMIT);
+    open_door(&d, busy);
+    request_free(q);
+    for (int i = 0; i < n; i++) request_free(list[i]);
+    office_close(&f[0]);
+    office_close(&f[1]);
+}
+
 /* ---- callbacks ----------------------------------------------------------- */
 
 struct chain {
     struct office *f;
+    const char *text;
+    int each;                   /* requests to submit for each answer */
     atomic_int left;
-    atomic_int answered;
+    atomic_int answered, refused;
 };
 
-/* Submits two more requests for each answer, as long as some are left, and
- * frees the one that was answered. The queue is soon full, and the worker that
- * runs this must not wait for room. */
+static void submit_more(void *user, struct request *q);
+
+static void submit_link(struct chain *c)
+{
+    struct request *q;
+    enum status st;
+    struct err e;
+
+    CHECK_OK(request_new(&q, c->text, strlen(c->text), &e), &e);
+    request_set_callback(q, submit_more, c, NULL);
+    st = service_submit(c->f->s, q, SUBMIT_WAIT, &e);
+    if (!st) return;
+    CHECK_INT(st, ST_LIMIT);
+    request_free(q);
+    atomic_fetch_add(&c->refused, 1);
+}
+
+/* Submits more requests for each answer, as long as some are left, and frees
+ * the one that was answered. If the queue is full, the worker that runs this
+ * must not wait for room. */
 static void submit_more(void *user, struct request *q)
 {
     struct chain *c = user;
-    struct err e;
 
     CHECK(request_result(q) != NULL);
     request_free(q);
-    for (int i = 0; i < 2 && atomic_fetch_sub(&c->left, 1) > 0; i++) {
-        CHECK_OK(request_new(&q, "the and", 7, &e), &e);
-        request_set_callback(q, submit_more, c, NULL);
-        CHECK_OK(service_submit(c->f->s, q, SUBMIT_WAIT, &e), &e);
-    }
+    for (int i = 0; i < c->each && atomic_fetch_sub(&c->left, 1) > 0; i++)
+        submit_link(c);
     atomic_fetch_add(&c->answered, 1);
 }
 
-TEST(a_callback_can_submit_and_free)
+/* Follow a chain of n requests to its end. Returns how many were refused. */
+static int run_chain(const char *text, int each, int n)
 {
     struct office f;
-    struct chain c = { &f, 400, 0 };
-    struct request *q;
+    struct chain c = { &f, text, each, n - 1, 0, 0 };
+
+    if (!CHECK(office_open(&f, 1, 1))) return -1;
+    submit_link(&c);
+    while (atomic_load(&c.answered) + atomic_load(&c.refused) < n)
+        usleep(1000);
+    office_close(&f);
+    return atomic_load(&c.refused);
+}
+
+/* With one request for each answer there is always room; with two, the queue
+ * is soon full. */
+TEST(a_callback_can_submit_and_free)
+{
+    CHECK_INT(run_chain("the and", 1, 100), 0);
+    CHECK(run_chain("the and", 2, 400) > 0);
+}
+
+/* A blank text is answered when it is submitted. If its callback were called
+ * at once, the stack would overflow. */
+TEST(callbacks_are_not_nested)
+{
+    CHECK_INT(run_chain("", 1, 200000), 0);
+}
+
+enum { DOMINOES = 50000 };
+struct dominoes { struct request *q[DOMINOES]; int at; };
+
+static void cancel_next(void *user, struct request *q)
+{
+    struct dominoes *d = user;
+
+    CHECK(q == d->q[d->at]);
+    if (++d->at < DOMINOES) request_cancel(d->q[d->at]);
+}
+
+TEST(a_callback_can_cancel_other_requests)
+{
+    static struct dominoes d;
+    struct office f;
     struct err e;
 
-    REQUIRE(office_open(&f, 1, 1));
-    CHECK_OK(request_new(&q, "the", 3, &e), &e);
-    request_set_callback(q, submit_more, &c, NULL);
-    CHECK_OK(service_submit(f.s, q, SUBMIT_WAIT, &e), &e);
-    while (atomic_load(&c.answered) < 401) usleep(1000);
+    REQUIRE(office_open(&f, 1, 0));
+    for (int i = 0; i < DOMINOES; i++) {
+        CHECK_OK(request_new(&d.q[i], "the", 3, &e), &e);
+        request_set_callback(d.q[i], cancel_next, &d, NULL);
+        CHECK_OK(service_submit(f.s, d.q[i], SUBMIT_WAIT, &e), &e);
+    }
+    request_cancel(d.q[0]);
+    CHECK_INT(d.at, DOMINOES);
+    CHECK_INT(stats(&f).live + stats(&f).queued, 0);
+    for (int i = 0; i < DOMINOES; i++) request_free(d.q[i]);
     office_close(&f);
+}
+
+static void wait_for_blank(void *user, struct request *q)
+{
+    struct office *f = user;
+
+    (void)q;
+    ask(f, 1, "", 0);
+    CHECK_INT(f->n_calls[1], 0);
+    request_wait(f->q[1]);
+    check_answer(f, 1, ST_OK);
+}
+
+/* The answer that it waits for is to be given by its own thread. */
+TEST(a_callback_can_wait_for_what_is_answered_at_once)
+{
+    struct office f;
+    struct err e;
+
+    REQUIRE(office_open(&f, 1, 0));
+    REQUIRE_OK(request_new(&f.q[0], "", 0, &e), &e);
+    request_set_callback(f.q[0], wait_for_blank, &f, NULL);
+    submit(&f, 0);
+    CHECK_INT(f.n_calls[1], 1);
+    office_close(&f);
+}
+
+/* ---- freeing ------------------------------------------------------------- */
+
+struct freer { struct request *q; atomic_bool done; };
+
+static void *free_elsewhere(void *arg)
+{
+    struct freer *r = arg;
+
+    request_free(r->q);
+    atomic_store(&r->done, true);
+    return NULL;
+}
+
+/* The callback of a request runs in a worker while another thread frees it. */
+TEST(free_waits_for_a_callback_that_runs)
+{
+    struct freer r = { NULL, false };
+    struct office f;
+    struct door d;
+    pthread_t thread;
+
+    REQUIRE(office_open(&f, 1, 1));
+    close_door(&f, &d, &r.q);
+    REQUIRE(!pthread_create(&thread, NULL, free_elsewhere, &r));
+    usleep(20000);
+    CHECK(!atomic_load(&r.done));
+    pthread_mutex_unlock(&d.lock);
+    pthread_join(thread, NULL);
+    pthread_mutex_destroy(&d.lock);
+    office_close(&f);
+}
+
+struct leaver { atomic_bool reached, go; };
+
+static void free_own(void *user, struct request *q)
+{
+    (void)user;
+    request_free(q);
+}
+
+static void wait_until_told(void *user)
+{
+    struct leaver *l = user;
+
+    atomic_store(&l->reached, true);
+    while (!atomic_load(&l->go)) usleep(500);
+}
+
+static void *cancel_elsewhere(void *arg)
+{
+    request_cancel(arg);
+    return NULL;
+}
+
+/* A thread cancels a request whose callback frees it. Before that thread is
+ * done, the service is freed, and the request was the last to need the
+ * workers. ThreadSanitizer sees if they are used. */
+TEST(who_cancels_may_be_the_last_to_use_the_workers)
+{
+    struct leaver l = { false, false };
+    struct request *q;
+    struct office f;
+    pthread_t thread;
+    struct err e;
+
+    REQUIRE(office_open(&f, 1, 0));
+    REQUIRE_OK(request_new(&q, "the", 3, &e), &e);
+    request_set_callback(q, free_own, &l, wait_until_told);
+    CHECK_OK(service_submit(f.s, q, SUBMIT_WAIT, &e), &e);
+    REQUIRE(!pthread_create(&thread, NULL, cancel_elsewhere, q));
+    while (!atomic_load(&l.reached)) usleep(500);
+    service_free(f.s);
+    f.s = NULL;
+    atomic_store(&l.go, true);
+    pthread_join(thread, NULL);
+    office_close(&f);
+}
+
+/* The time to cancel n requests of a queue, by the time to submit them. */
+TEST(a_long_queue_is_canceled_in_one_pass)
+{
+    enum { N = 20000 };
+    static struct request *q[N];
+
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        double start = clock_seconds(), submitted, canceled;
+        struct office f;
+        struct err e;
+
+        REQUIRE(office_open(&f, 1, 0));
+        for (int i = 0; i < N; i++) {
+            CHECK_OK(request_new(&q[i], "the", 3, &e), &e);
+            CHECK_OK(service_submit(f.s, q[i], SUBMIT_WAIT, &e), &e);
+        }
+        submitted = clock_seconds() - start;
+        start = clock_seconds();
+        if (!one_by_one) workers_cancel_all(service_workers(f.s));
+        for (int i = N - 1; i >= 0; i--) request_cancel(q[i]);
+        canceled = clock_seconds() - start;
+        CHECK_INT(stats(&f).canceled, N);
+        if (canceled > 5 * submitted)
+            test_fail(__FILE__, __LINE__, "%g s to cancel, %g s to submit",
+                      canceled, submitted);
+        for (int i = 0; i < N; i++) request_free(q[i]);
+        office_close(&f);
+    }
 }
 
 /* ---- many threads -------------------------------------------------------- */
@@ -701,6 +980,69 @@ TEST(a_session_can_be_canceled)
     office_close(&f);
 }
 
+struct one_shot {
+    struct session *s;
+    atomic_int running, returned;       /* the number of the attempt */
+    atomic_bool done;
+};
+
+static void *cancel_once(void *arg)
+{
+    struct one_shot *c = arg;
+    int n = 0;
+
+    while (!atomic_load(&c->done)) {
+        if (atomic_load(&c->running) == n) {
+            usleep(50);
+            continue;
+        }
+        n = atomic_load(&c->running);
+        session_cancel(c->s);
+        atomic_store(&c->returned, n);
+    }
+    return NULL;
+}
+
+/* Run a text. Returns 1 if it was canceled. */
+static int run_one(struct session *s)
+{
+    struct session_text t = { .text = "the and", .len = 7 };
+    struct err e;
+    enum status st = session_run(s, &t, 1, &e);
+
+    CHECK(st == ST_OK || st == ST_CANCELED);
+    result_free(t.result);
+    return st == ST_CANCELED;
+}
+
+/* A run that is about to end is canceled, and the next one begins at once. */
+TEST(a_call_cancels_one_run)
+{
+    struct one_shot c = { NULL, 0, 0, false };
+    struct office f;
+    pthread_t thread;
+    struct err e;
+    int canceled = 0;
+
+    REQUIRE(office_open(&f, 1, 0));
+    REQUIRE_OK(session_new(&c.s, f.en, &f.o, &e), &e);
+    REQUIRE(!pthread_create(&thread, NULL, cancel_once, &c));
+    for (int i = 1; i <= 300; i++) {
+        int n = 0;
+
+        atomic_store(&c.running, i);
+        while (atomic_load(&c.returned) != i) n += run_one(c.s);
+        n += run_one(c.s);
+        CHECK(n <= 1);
+        canceled += n;
+    }
+    CHECK(canceled > 0);
+    atomic_store(&c.done, true);
+    pthread_join(thread, NULL);
+    session_free(c.s);
+    office_close(&f);
+}
+
 /* ---- errors -------------------------------------------------------------- */
 
 TEST(a_request_is_submitted_once)
@@ -785,6 +1127,9 @@ static const struct backend *strong;
 static enum status (*strong_run)(struct executor *x,
                                  const struct pass_row *rows, int n,
                                  float *attention, size_t ld, struct err *e);
+static enum status (*strong_force)(struct executor *x, const struct source *src,
+                                   int n_src, const struct forced_text *text,
+                                   int n, struct err *e);
 static atomic_int passes_left;
 
 static enum status weak_run(struct executor *x, const struct pass_row *rows,
@@ -793,6 +1138,30 @@ static enum status weak_run(struct executor *x, const struct pass_row *rows,
     if (atomic_fetch_sub(&passes_left, 1) == 1)
         return err_set(e, ST_IO, "the device has failed");
     return strong_run(x, rows, n, attention, ld, e);
+}
+
+/* How computing keys fails. */
+static struct {
+    int most_rows;              /* no memory for more, unless 0 */
+    bool broken;                /* it always fails */
+    int slow_us;
+    atomic_int calls;
+} keys_fail;
+
+static enum status weak_force(struct executor *x, const struct source *src,
+                              int n_src, const struct forced_text *text,
+                              int n, struct err *e)
+{
+    int rows = 0;
+
+    for (int i = 0; i < n; i++) rows += text[i].rows;
+    atomic_fetch_add(&keys_fail.calls, 1);
+    if (keys_fail.broken)
+        return err_set(e, ST_IO, "the device has failed");
+    if (keys_fail.most_rows && rows > keys_fail.most_rows)
+        return err_nomem(e, "keys");
+    if (keys_fail.slow_us) usleep((useconds_t)keys_fail.slow_us);
+    return strong_force(x, src, n_src, text, n, e);
 }
 
 static enum status weak_executor_new(const struct backend *b,
@@ -807,6 +1176,8 @@ static enum status weak_executor_new(const struct backend *b,
     weak_ops = *(*out)->ops;
     strong_run = weak_ops.run;
     weak_ops.run = weak_run;
+    strong_force = weak_ops.force;
+    weak_ops.force = weak_force;
     (*out)->ops = &weak_ops;
     return ST_OK;
 }
@@ -862,4 +1233,157 @@ TEST(a_failed_device_fails_its_requests)
         f.en->backend = was;
         office_close(&f);
     }
+}
+
+/* ---- errors of keys ------------------------------------------------------ */
+
+/* Open an office whose test runs the turns, with a weak backend. */
+static bool office_open_weak(struct office *f, int batch, struct backend *weak)
+{
+    static const struct backend_ops ops = { "weak", NULL, weak_executor_new };
+    struct batch_limits l;
+    struct err e;
+
+    memset(&keys_fail, 0, sizeof keys_fail);
+    atomic_store(&passes_left, 1000000);
+    if (!office_open(f, batch, 0)) return false;
+    service_free(f->s);
+    strong = f->en->backend;
+    *weak = *strong;
+    weak->ops = &ops;
+    f->en->backend = weak;
+    f->o.matches = 64;
+    l = service_limits(f->en, &f->o);
+    return CHECK_OK(service_new(&f->s, f->en, &f->o, &l,
+                                WORKERS_WITHOUT_THREADS, &e), &e);
+}
+
+static void office_close_weak(struct office *f)
+{
+    service_free(f->s);
+    f->s = NULL;
+    f->en->backend = (struct backend *)strong;
+    office_close(f);
+}
+
+/* Make request i with n pairs whose texts have this many words. */
+static void make_steered(struct office *f, int i, int n, int words)
+{
+    static const char *const word[] = { "the", "in", "and", "of" };
+    struct similar_pair pairs[64];
+    char text[64][400];
+    struct err e;
+
+    for (int k = 0; k < n; k++) {
+        char *at = text[k];
+
+        at += sprintf(at, "%d%d", i, k);
+        for (int w = 0; w < words; w++)
+            at += sprintf(at, " %s", word[(i + k + w) % 4]);
+        pairs[k] = (struct similar_pair){ str_of(text[k]), str_of(text[k]),
+                                          0.5 };
+    }
+    make(f, i, "the and in of");
+    CHECK_OK(request_set_given(f->q[i], pairs, n, &e), &e);
+}
+
+static enum status refuse_sentence(struct mixer *m, void *worker,
+                                   const struct system_pair *pairs, int n,
+                                   struct err *e)
+{
+    (void)m;
+    (void)worker;
+    (void)pairs;
+    (void)n;
+    return err_set(e, ST_FORMAT, "not this sentence");
+}
+
+/* A steering system that cannot prepare a sentence fails that request only. */
+TEST(an_error_of_a_sentence_fails_its_request)
+{
+    struct steering_system bad = *system_named("sk");
+    struct backend weak;
+    struct office f;
+
+    bad.prepare = refuse_sentence;
+    REQUIRE(office_open_weak(&f, 4, &weak));
+    for (int i = 0; i < 3; i++) {
+        make_steered(&f, i, 2, 4);
+        submit(&f, i);
+    }
+    REQUIRE(f.q[1]->result->sentences[0].pairset->mixer != NULL);
+    f.q[1]->result->sentences[0].pairset->system = &bad;
+    finish(&f);
+    ask(&f, 3, "and", 0);
+    finish(&f);
+    for (int i = 0; i < 4; i++)
+        check_answer(&f, i, i == 1 ? ST_FORMAT : ST_OK);
+    office_close_weak(&f);
+}
+
+/* The keys of all jobs together need too much memory, and those of one of them
+ * alone, too. */
+TEST(requests_without_memory_for_keys_fail)
+{
+    struct backend weak;
+    struct office f;
+
+    REQUIRE(office_open_weak(&f, 4, &weak));
+    keys_fail.most_rows = 15;
+    for (int i = 0; i < 3; i++) {
+        make_steered(&f, i, 1, i == 1 ? 20 : 4);
+        submit(&f, i);
+    }
+    finish(&f);
+    for (int i = 0; i < 3; i++)
+        check_answer(&f, i, i == 1 ? ST_NOMEM : ST_OK);
+    office_close_weak(&f);
+}
+
+TEST(a_device_that_fails_to_make_keys_fails_all_requests)
+{
+    struct backend weak;
+    struct office f;
+    struct err e;
+
+    REQUIRE(office_open_weak(&f, 2, &weak));
+    keys_fail.broken = true;
+    for (int i = 0; i < 4; i++) {
+        make_steered(&f, i, 1, 4);
+        submit(&f, i);
+    }
+    finish(&f);
+    for (int i = 0; i < 4; i++) check_answer(&f, i, ST_IO);
+    make(&f, 4, "the");
+    CHECK_INT(service_submit(f.s, f.q[4], SUBMIT_WAIT, &e), ST_IO);
+    office_close_weak(&f);
+}
+
+static void note_calls(void *user, struct request *q)
+{
+    CHECK_INT(request_error(q).status, ST_DEADLINE);
+    atomic_store((atomic_int *)user, atomic_load(&keys_fail.calls));
+}
+
+/* The only worker computes many keys. */
+TEST(late_requests_are_answered_while_keys_are_computed)
+{
+    struct backend weak;
+    struct office f;
+    atomic_int calls = 0;
+    struct err e;
+
+    REQUIRE(office_open_weak(&f, 1, &weak));
+    keys_fail.slow_us = 5000;
+    make_steered(&f, 0, 64, 40);
+    submit(&f, 0);
+    REQUIRE_OK(request_new(&f.q[1], "the", 3, &e), &e);
+    request_set_callback(f.q[1], note_calls, &calls, NULL);
+    f.q[1]->deadline = clock_seconds() + 0.001;
+    submit(&f, 1);
+    finish(&f);
+    check_answer(&f, 0, ST_OK);
+    CHECK(atomic_load(&calls) > 0);
+    CHECK(atomic_load(&calls) <= atomic_load(&keys_fail.calls) / 2);
+    office_close_weak(&f);
 }
