@@ -89,6 +89,15 @@ const struct opt tune_options[] = {
       "default bleu" },
     { "full", 0, NULL, "try all combinations, instead of one option after the "
       "other" },
+    { "learn", 0, NULL, "train the network of preset learned instead of trying "
+      "settings; pairs of the memory are then chosen at random" },
+    { "seed", 0, "N", "with --learn: seed of the random numbers; default 1" },
+    { "anew", 0, NULL, "with --learn: do not begin with the network of the "
+      "model, and keep the result even if it is not better" },
+    { "drop", 0, "FEATURE", "with --learn: hide a feature from the network, to "
+      "find out what it is worth; may be repeated" },
+    { "steps", 0, NULL, "with --learn: also print every step with its features "
+      "as JSON" },
     { "output", 'o', "FILE", "write the best settings to FILE, for use with "
       "--settings; an existing file is replaced only when tuning is done" },
     { "svg", 0, "FILE", "also draw the tables as heat maps in FILE" },

@@ -218,6 +218,7 @@ static enum status pairfinder_use_exact(struct sentence *s, struct pairset *m,
 /* Whether lambda can be above 0 under these options. */
 static bool options_steer(const struct options *o)
 {
+    if (strcmp(options_system(o), "sk")) return true;
     return o->adapter == ADAPTER_DISTANCE ||
            (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
@@ -229,8 +230,10 @@ static struct system_options system_options_of(const struct pairfinder *pf)
     const struct config *cfg = pf->en->backend->cfg;
 
     return (struct system_options){
+        .trust = o->trust.is_set ? &o->trust.net : pf->en->trust,
+        .model_tau = options_tau(&(struct options){ 0 }, cfg->knn_tau),
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
-        .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
+        .eos_abstains = options_eos_abstains(o), .eos = cfg->eos_id,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
                    .adapter = o->adapter, .lambda = o->lambda },
     };
@@ -250,7 +253,7 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
     s->pairset = m;
     if (!m->n || !options_steer(&pf->o)) return ST_OK;
     m->keys = pf->keys;
-    m->system = system_named("sk");
+    m->system = system_named(options_system(&pf->o));
     st = m->system->sentence_new(&m->mixer, &o, &need, e);
     if (st) return st;
     j->mixer = m->mixer;
@@ -414,6 +417,17 @@ enum status make_retrieve_query(const struct options *o,
     return ST_OK;
 }
 
+/* A network that was trained with another model would be useless. */
+static enum status check_trust(const struct pairfinder *pf, struct err *e)
+{
+    const struct trust_option *t = &pf->o.trust;
+
+    if (!t->is_set || !t->model || t->model == engine_weights_id(pf->en))
+        return ST_OK;
+    return err_set(e, ST_VERSION, "trust: the network was trained with another "
+                   "model; train it again with this one (skmt tune --learn)");
+}
+
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o,
                            struct pair_source *source,
@@ -426,11 +440,14 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     if (!pf) return err_nomem(e, "translation memory search");
     pf->en = en;
     pf->o = *o;
+    options_choose_preset(&pf->o, en->trust != NULL);
     pf->source = source;
     pf->keys = keys;
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
-    st = make_retrieve_query(o, en, options_pairs(o), &pf->q, e);
+    st = check_trust(pf, e);
+    if (!st)
+        st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
     if (!st) st = retriever_new(&pf->retriever, e);
     if (st) pairfinder_free(pf);
     else *out = pf;

@@ -244,7 +244,7 @@ bool pairset_keep_exact(struct pairset *r, struct str text)
 
 uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
 {
-    uint64_t parts[] = { mfile_id(en->w->file), options_knn_eos(o),
+    uint64_t parts[] = { engine_weights_id(en), options_knn_eos(o),
                          MOST_PIECES };
 
     return key_id_of(parts, sizeof parts).lo;
