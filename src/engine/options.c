@@ -397,7 +397,7 @@ static const struct preset_values presets[] = {
     [PRESET_AUTO] = SK2_VALUES,
     [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 16,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
-                         .eos_votes = EOS_COUNTS, .repeat_votes = 1,
+                         .eos_votes = EOS_ABSTAINS, .repeat_votes = 1,
                          .exact = EXACT_USE, .prune = PRUNE_STEERED },
     [PRESET_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1, .knn_eos = true,
                      .eos_votes = EOS_ABSTAINS, .repeat_votes = 1,

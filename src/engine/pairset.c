@@ -20,6 +20,7 @@ void steering_pair_release(struct steering_pair *p)
 {
     pair_keys_drop(p->keys);
     free(p->ids);
+    free(p->foreign);
     free(p->source);
     free(p->target);
     free(p->memory);
@@ -91,6 +92,36 @@ enum status steering_pair_encode(const struct engine *en, struct str source,
     if (!st) st = join_sides(en, &src, &tgt, to, e);
     pieces_release(&src);
     pieces_release(&tgt);
+    return st;
+}
+
+static bool has_piece(const int32_t *ids, int n, int32_t id)
+{
+    for (int i = 0; i < n; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+enum status steering_pair_compare(const struct engine *en, struct str source,
+                                  const int32_t *src, int n_src,
+                                  struct steering_pair *to, struct err *e)
+{
+    struct pieces p = { 0 };
+    enum status st = encode_side(en, source, &p, e);
+
+    assert(!to->foreign);
+    if (!st) {
+        to->foreign = malloc((p.n + 1) * sizeof *to->foreign);
+        if (!to->foreign) st = err_nomem(e, "translation memory search");
+    }
+    for (size_t i = 0; !st && i < p.n; i++) {
+        int32_t id = p.at[i].id;
+
+        if (!has_piece(src, n_src, id) &&
+            !has_piece(to->foreign, to->n_foreign, id))
+            to->foreign[to->n_foreign++] = id;
+    }
+    pieces_release(&p);
     return st;
 }
 
@@ -174,7 +205,9 @@ void pairset_drop_keys(struct pairset *r)
         pair_keys_drop(r->pairs[i].keys);
         r->pairs[i].keys = NULL;
         free(r->pairs[i].ids);
-        r->pairs[i].ids = NULL;
+        free(r->pairs[i].foreign);
+        r->pairs[i].ids = r->pairs[i].foreign = NULL;
+        r->pairs[i].n_foreign = 0;
     }
 }
 

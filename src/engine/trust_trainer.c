@@ -74,6 +74,7 @@ void trust_trainer_free(struct trust_trainer *t)
 /* Compute the keys of the similar pairs. *n_used is the number of those that
  * can vote; they are in t->pairs. */
 static enum status trainer_find_keys(struct trust_trainer *t,
+                                     const struct steering_pair *self,
                                      const struct similar_pair *pairs, int n,
                                      int *n_used, struct err *e)
 {
@@ -88,6 +89,9 @@ static enum status trainer_find_keys(struct trust_trainer *t,
         t->missing[*n_used] = p;
         st = steering_pair_prepare(t->en, t->keys->cache, pairs[i].source,
                                    pairs[i].target, p, e);
+        if (!st)
+            st = steering_pair_compare(t->en, pairs[i].source, self->ids,
+                                       self->n_src, p, e);
         if (st || (!p->keys && !p->n_tgt)) steering_pair_release(p);
         else ++*n_used;
     }
@@ -206,12 +210,17 @@ static enum status trainer_add_text(struct trust_trainer *t,
                                  .voters = { .rows = 0 } };
     struct system_options o = trainer_options(t);
     struct system_sentence need = { .rows = text.n + 1, .nbest = 1,
-                                    .max_len = text.n + 1 };
+                                    .max_len = text.n + 1,
+                                    .source = self->ids,
+                                    .n_source = self->n_src };
     enum status st = voters_init(&text.voters, &o, &need, TRUST_NEIGHBORS, e);
 
     for (int i = 0; i < n_pairs; i++)
-        t->prepared[i] = (struct system_pair){ t->pairs[i].keys,
-                                               (float)t->pairs[i].similarity };
+        t->prepared[i] = (struct system_pair){
+            .keys = t->pairs[i].keys,
+            .similarity = (float)t->pairs[i].similarity,
+            .foreign = t->pairs[i].foreign,
+            .n_foreign = t->pairs[i].n_foreign };
     if (!st) st = voters_prepare(&text.voters, t->prepared, n_pairs, e);
     if (!st) st = trainer_run(t, self, &text, to, e);
     voters_release(&text.voters);
@@ -228,7 +237,7 @@ enum status trust_trainer_add(struct trust_trainer *t, struct str source,
     enum status st = steering_pair_encode(t->en, source, target, &self, e);
 
     if (!st && self.n_tgt && self.n_tgt < most && self.n_src <= most) {
-        st = trainer_find_keys(t, pairs, n, &n_used, e);
+        st = trainer_find_keys(t, &self, pairs, n, &n_used, e);
         if (!st) st = trainer_add_text(t, &self, n_used, to, e);
         trainer_release_pairs(t, n_used);
     }

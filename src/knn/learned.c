@@ -47,6 +47,8 @@ void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
         row->context[row->n] =
             trust_context(v->store.pairs[nb[i].pair]->token, nb[i].pos,
                           said->token, said->n);
+        row->foreign[row->n] = voters_foreign(v, &nb[i]);
+        row->own[row->n] = voters_own(v, &nb[i]);
         learned_add_token(row, nb[i].token);
         row->n++;
     }
@@ -60,8 +62,9 @@ void learned_features(const struct voters *v, const struct learned_row *row,
     struct trust_step s = {
         .nb = row->nb, .n = row->n, .similarity = similarity,
         .context = row->context, .logprob = logprob,
+        .foreign = row->foreign, .own = row->own,
         .best_prob = 1 / p->sum, .entropy = log_sum - p->zsum / p->sum,
-        .best_token = p->n_found ? p->best[0].token : -1, .eos = v->o.eos,
+        .best_token = p->n_found ? p->best[0].token : -1,
         .tau = (float)v->o.model_tau };
 
     assert(p->n_listed >= row->n_tokens);
@@ -262,7 +265,7 @@ const struct steering_system learned_system = {
     .title = "the neighbors of SK-MT, weighed by a small network",
     .paper = "-",
     .options = learned_option_names,
-    .needs = NEEDS_PAIRS,
+    .needs = NEEDS_PAIRS | NEEDS_FOREIGN,
     .sentence_new = learned_new,
     .prepare = learned_prepare,
 };

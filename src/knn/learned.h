@@ -14,6 +14,7 @@ struct learned_row {
     struct neighbor nb[TRUST_NEIGHBORS];        /* nearest first */
     int n;
     int context[TRUST_NEIGHBORS];
+    bool foreign[TRUST_NEIGHBORS], own[TRUST_NEIGHBORS];
     int token_of[TRUST_NEIGHBORS];      /* by neighbor: index of its token */
     int n_tokens;
     int32_t token[TRUST_NEIGHBORS];     /* the distinct ones */

@@ -33,6 +33,7 @@
 /* What a system needs for a sentence. */
 enum {
     NEEDS_PAIRS = 1,            /* similar pairs and their keys */
+    NEEDS_FOREIGN = 2           /* the pieces of the pairs' sources */
 };
 
 /* The options of all systems; each uses those that it lists. Values that come
@@ -58,12 +59,19 @@ struct system_sentence {
                                    beam and its drafts */
     int nbest, max_len;         /* most translations, and tokens of each */
     bool explain;               /* room for explanations is needed */
+    const int32_t *source;      /* [n_source] its pieces, with special tokens;
+                                   borrowed until `end` */
+    int n_source;
 };
 
 /* A pair of the sentence. */
 struct system_pair {
     struct pair_keys *keys;     /* borrowed for the call */
     float similarity;           /* of its source to the sentence, 0 to 1 */
+    const int32_t *foreign;     /* [n_foreign] the pieces of its source that the
+                                   sentence does not have; borrowed until
+                                   `end`. Only with NEEDS_FOREIGN. */
+    int n_foreign;
 };
 
 struct steering_system {

@@ -55,6 +55,8 @@ static void vote_features(const struct trust_step *s,
         v[TRUST_VOTE_similarity] = s->similarity[i];
         v[TRUST_VOTE_context] = (float)s->context[i];
         v[TRUST_VOTE_model] = trust_logprob(s->logprob[i]);
+        v[TRUST_VOTE_foreign] = s->foreign[i];
+        v[TRUST_VOTE_own] = s->own[i];
     }
 }
 
@@ -84,7 +86,8 @@ void trust_features(const struct trust_step *s, struct trust_features *out)
     x[TRUST_distance_2] = d * d;
     x[TRUST_most_similar] = similar;
     x[TRUST_most_context] = (float)context / TRUST_CONTEXT;
-    x[TRUST_end] = s->nb[0].token == s->eos;
+    x[TRUST_foreign] = s->foreign[0];
+    x[TRUST_own] = s->own[0];
     vote_features(s, out);
 }
 

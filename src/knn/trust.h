@@ -43,13 +43,15 @@ enum {
     X(distance_2, "very distant state", "very close state")                 \
     X(most_similar, "similar sentence found", "no similar sentence")        \
     X(most_context, "same words found", "words not found")                  \
-    X(end, "end of a sentence", "not the end of a sentence")
+    X(foreign, "word of the stored source", "no word of the stored source") \
+    X(own, "word of this source", "no word of this source")
 #define X(name, high, low) TRUST_##name,
 enum trust_feature { TRUST_FEATURES_LIST(X) TRUST_FEATURES };
 #undef X
 
 /* The features of a neighbor. */
-#define TRUST_VOTES_LIST(X) X(near) X(similarity) X(context) X(model)
+#define TRUST_VOTES_LIST(X) \
+    X(near) X(similarity) X(context) X(model) X(foreign) X(own)
 #define X(name) TRUST_VOTE_##name,
 enum trust_vote_feature { TRUST_VOTES_LIST(X) TRUST_VOTES };
 #undef X
@@ -79,10 +81,13 @@ struct trust_step {
                                    last tokens of the translation, 0 ..
                                    TRUST_CONTEXT */
     const float *logprob;       /* [n] of its token, by the model */
+    const bool *foreign;        /* [n] its token is a piece of its pair's
+                                   source, but not of the sentence: a number or
+                                   name that does not belong here */
+    const bool *own;            /* [n] its token is a piece of the sentence */
     float best_prob;            /* the model's largest probability */
     float entropy;              /* of the model's distribution, in nats */
     int32_t best_token;         /* the model's best token; -1: not known */
-    int32_t eos;
     float tau;                  /* of the model: the unit of distances */
 };
 

@@ -31,13 +31,16 @@ enum status voters_init(struct voters *v, const struct system_options *o,
     memset(v, 0, sizeof *v);
     datastore_init(&v->store);
     if (o->k < 1 || o->k > most_k || !(o->weigh.tau > 0) ||
+        !(o->weigh.lambda >= 0 && o->weigh.lambda <= 1) ||
         o->repeat_votes < 0 || o->repeat_votes > REPEAT_MAX_LIMIT)
-        return err_set(e, ST_ARGUMENT, "k must be from 1 to %d, tau above 0 "
-                       "and repeat-votes from 0 to %d", most_k,
-                       REPEAT_MAX_LIMIT);
+        return err_set(e, ST_ARGUMENT, "k must be from 1 to %d, tau above 0, "
+                       "lambda from 0 to 1 and repeat-votes from 0 to %d",
+                       most_k, REPEAT_MAX_LIMIT);
     assert(s->rows > 0 && s->nbest > 0 && s->max_len > 0);
     v->o = *o;
     v->rows = s->rows;
+    v->source = s->source;
+    v->n_source = s->n_source;
     return voters_alloc(v, s) ? ST_OK : err_nomem(e, "neighbor search");
 }
 
@@ -50,7 +53,10 @@ enum status voters_prepare(struct voters *v, const struct system_pair *pairs,
     if (!n) return ST_OK;
     v->similarity = calloc((size_t)n, sizeof *v->similarity);
     v->nb = calloc((size_t)v->rows * (size_t)v->o.k, sizeof *v->nb);
-    if (!v->similarity || !v->nb) return err_nomem(e, "neighbor search");
+    v->pairs = calloc((size_t)n, sizeof *v->pairs);
+    if (!v->similarity || !v->nb || !v->pairs)
+        return err_nomem(e, "neighbor search");
+    memcpy(v->pairs, pairs, (size_t)n * sizeof *pairs);
     for (int i = 0; !st && i < n; i++) {
         v->similarity[i] = pairs[i].similarity;
         st = datastore_add(&v->store, pairs[i].keys, e);
@@ -63,6 +69,8 @@ void voters_end(struct voters *v)
     datastore_release(&v->store);
     free(v->similarity);
     free(v->nb);
+    free(v->pairs);
+    v->pairs = NULL;
     v->similarity = NULL;
     v->nb = NULL;
 }
@@ -118,6 +126,25 @@ bool vote_counts(const struct voters *v, const struct voters_said *said,
            !repeats_too_often(said->token, said->n,
                               v->store.pairs[nb->pair]->token, nb->pos,
                               v->o.repeat_votes);
+}
+
+static bool voters_has(const int32_t *ids, int n, int32_t id)
+{
+    for (int i = 0; i < n; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+bool voters_foreign(const struct voters *v, const struct neighbor *nb)
+{
+    const struct system_pair *p = &v->pairs[nb->pair];
+
+    return voters_has(p->foreign, p->n_foreign, nb->token);
+}
+
+bool voters_own(const struct voters *v, const struct neighbor *nb)
+{
+    return voters_has(v->source, v->n_source, nb->token);
 }
 
 /* ---- guesses ------------------------------------------------------------- */

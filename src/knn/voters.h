@@ -17,7 +17,10 @@
 struct voters {
     struct system_options o;
     struct datastore store;
+    struct system_pair *pairs;  /* [store.n_pairs] as they were given */
     float *similarity;          /* [store.n_pairs] */
+    const int32_t *source;      /* [n_source] pieces of the sentence */
+    int n_source;
     int rows;                   /* most rows of the sentence in a pass */
     struct neighbor *nb;        /* [rows, o.k] of the last pass */
     int hyps, tokens;           /* room for explanations; 0: none */
@@ -65,6 +68,11 @@ void voters_said_token(struct voters_said *said,
  * may repeat a phrase too often. */
 bool vote_counts(const struct voters *v, const struct voters_said *said,
                  const struct neighbor *nb);
+
+/* Whether the token of a neighbor is a piece of its pair's source but not of
+ * the sentence; and whether it is one of the sentence. */
+bool voters_foreign(const struct voters *v, const struct neighbor *nb);
+bool voters_own(const struct voters *v, const struct neighbor *nb);
 
 /* Add a guess for each token that got a vote: the continuation of the nearest
  * pair that voted for it. */

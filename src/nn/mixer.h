@@ -160,7 +160,8 @@ struct mixer_ops {
                         struct mixture *out, struct err *e);
     /* May be NULL. Set out[i].keep and out[i].add of each row; out[i] is as
      * `list` left it. p[i].listed_logit[k] is the logit of out[i].token[k].
-     * p[i] may list more tokens after these, for the use of search. */
+     * p[i] may list more tokens after these, for the use of search. To leave a
+     * row to the model after all, set keep to 1 and n to 0. */
     void (*mix)(struct mixer *m, const struct mixer_rows *in,
                 const struct projection *p, struct mixture *out);
     /* Record why the tokens of a final translation were chosen. Called only if

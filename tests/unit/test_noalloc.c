@@ -144,8 +144,9 @@ static void steer(const struct tiny_net *m, struct job *j, enum key_type type)
     struct key_pair p = { j->src, j->n_src, tgt, COUNT(tgt), NULL };
     struct system_options so = { .k = 4, .weigh = { .tau = 1000 },
                                  .repeat_votes = 2 };
-    struct system_sentence s = { j->o.beam + j->o.draft, j->o.nbest,
-                                 j->max_len, j->o.explain };
+    struct system_sentence s = {
+        .rows = j->o.beam + j->o.draft, .nbest = j->o.nbest,
+        .max_len = j->max_len, .explain = j->o.explain };
     struct system_pair pair;
     struct key_builder *kb;
     struct err e;
@@ -153,7 +154,7 @@ static void steer(const struct tiny_net *m, struct job *j, enum key_type type)
     REQUIRE_OK(key_builder_new(&kb, m->backend, NULL, &ko, &e), &e);
     CHECK_OK(key_builder_run(kb, &p, 1, &e), &e);
     CHECK_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
-    pair = (struct system_pair){ p.keys, 0.9f };
+    pair = (struct system_pair){ .keys = p.keys, .similarity = 0.9f };
     CHECK_OK(sk_system.prepare(j->mixer, NULL, &pair, 1, &e), &e);
     pair_keys_drop(p.keys);
     key_builder_free(kb);

@@ -13,7 +13,8 @@ static uint64_t random_state = 1;
 static double uniform(double low, double high)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (high - low) * (double)(random_state >> 11) / (double)(1ull << 53);
+    return low + (high - low) * (double)(random_state >> 11) /
+                 (double)(1ull << 53);
 }
 
 static struct trust random_network(void)
@@ -44,15 +45,17 @@ static struct trust_sample random_sample(int n)
 static const struct neighbor near_three[] = {
     { 20, 7, 0, 3 }, { 50, 9, 1, 0 }, { 350, 7, 0, 5 } };
 
-static struct trust_features features_of_three(int32_t best, int32_t eos)
+static struct trust_features features_of_three(int32_t best)
 {
+    static const bool foreign[] = { false, true, false };
+    static const bool own[] = { true, false, true };
     static const float similarity[] = { 0.5f, 0.8f, 0.5f };
     static const float logprob[] = { -2, -50, -2 };
     static const int context[] = { 1, 3, 0 };
     struct trust_step s = { .nb = near_three, .n = 3, .similarity = similarity,
                             .context = context, .logprob = logprob,
-                            .best_prob = 0.25f, .entropy = 2, .best_token = best,
-                            .eos = eos, .tau = 100 };
+                            .foreign = foreign, .own = own, .best_prob = 0.25f,
+                            .entropy = 2, .best_token = best, .tau = 100 };
     struct trust_features f;
 
     trust_features(&s, &f);
@@ -61,7 +64,7 @@ static struct trust_features features_of_three(int32_t best, int32_t eos)
 
 TEST(features_are_what_the_header_says)
 {
-    struct trust_features f = features_of_three(9, 1);
+    struct trust_features f = features_of_three(9);
 
     CHECK_INT(f.n, 3);
     CHECK_NEAR(f.x[TRUST_distance], 0.2, 1e-6);
@@ -78,14 +81,16 @@ TEST(features_are_what_the_header_says)
     CHECK_NEAR(f.x[TRUST_distance_2], 0.04, 1e-6);
     CHECK_NEAR(f.x[TRUST_most_similar], 0.8, 1e-6);
     CHECK_NEAR(f.x[TRUST_most_context], 1, 1e-6);
-    CHECK_NEAR(f.x[TRUST_end], 0, 0);
+    CHECK(f.x[TRUST_foreign] == 0 && f.x[TRUST_own] == 1);
+    CHECK(f.votes[1][TRUST_VOTE_foreign] == 1 &&
+          f.votes[1][TRUST_VOTE_own] == 0);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_near], -0.5, 1e-6);
     CHECK_NEAR(f.votes[2][TRUST_VOTE_near], -3, 1e-6);  /* limited */
     CHECK_NEAR(f.votes[1][TRUST_VOTE_similarity], 0.8, 1e-6);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_context], 3, 0);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_model], -4, 1e-6); /* limited */
-    f = features_of_three(7, 7);
-    CHECK(f.x[TRUST_same_best] == 1 && f.x[TRUST_end] == 1);
+    f = features_of_three(7);
+    CHECK(f.x[TRUST_same_best] == 1);
 }
 
 TEST(a_context_is_counted_back_from_the_entry)
