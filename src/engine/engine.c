@@ -227,7 +227,6 @@ struct options engine_resolve(const struct engine *en,
     r.knn_eos = options_knn_eos(&set);
     r.exact = options_exact(&set);
     r.repeat_votes = options_repeat_votes(&set);
-    r.eos_votes = options_eos_abstains(&set) ? EOS_ABSTAINS : EOS_COUNTS;
     r.matches = steered ? options_pairs(&set) : options_matches(&set);
     r.prune = steered ? options_prune_steered(&set)
                       : set.prune > 0 ? set.prune : 0;

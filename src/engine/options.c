@@ -382,7 +382,6 @@ struct preset_values {
     int pairs, k;
     double tau;                 /* 0: the value in the model file */
     bool knn_eos;
-    enum eos_mode eos_votes;
     int repeat_votes;
     enum exact_mode exact;
     double prune;               /* for steered sentences */
@@ -390,25 +389,22 @@ struct preset_values {
 
 #define SK2_VALUES                                                          \
     { .system = SYSTEM_SK, .pairs = 16, .k = 2, .knn_eos = true,            \
-      .eos_votes = EOS_ABSTAINS, .repeat_votes = 1, .exact = EXACT_USE,     \
-      .prune = PRUNE_STEERED }
+      .repeat_votes = 1, .exact = EXACT_USE, .prune = PRUNE_STEERED }
 
 static const struct preset_values presets[] = {
     [PRESET_AUTO] = SK2_VALUES,
     [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 16,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
-                         .eos_votes = EOS_ABSTAINS, .repeat_votes = 1,
-                         .exact = EXACT_USE, .prune = PRUNE_STEERED },
+                         .repeat_votes = 1, .exact = EXACT_USE,
+                         .prune = PRUNE_STEERED },
     [PRESET_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1, .knn_eos = true,
-                     .eos_votes = EOS_ABSTAINS, .repeat_votes = 1,
-                     .exact = EXACT_USE, .prune = PRUNE_STEERED },
+                     .repeat_votes = 1, .exact = EXACT_USE,
+                     .prune = PRUNE_STEERED },
     [PRESET_SK2] = SK2_VALUES,
     [PRESET_PAPER_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1,
-                           .tau = PAPER_TAU, .eos_votes = EOS_ABSTAINS,
-                           .exact = EXACT_STEER },
+                           .tau = PAPER_TAU, .exact = EXACT_STEER },
     [PRESET_PAPER_SK2] = { .system = SYSTEM_SK, .pairs = 16, .k = 2,
-                           .tau = PAPER_TAU, .eos_votes = EOS_ABSTAINS,
-                           .exact = EXACT_STEER },
+                           .tau = PAPER_TAU, .exact = EXACT_STEER },
 };
 
 _Static_assert(sizeof presets / sizeof *presets ==
@@ -476,12 +472,4 @@ const char *options_system(const struct options *o)
 {
     return ENUM_WORDS(SYSTEM_CHOICES)[o->system == SYSTEM_AUTO
                                       ? preset_of(o)->system : o->system];
-}
-
-bool options_eos_abstains(const struct options *o)
-{
-    enum eos_mode m = o->eos_votes == EOS_AUTO ? preset_of(o)->eos_votes
-                                               : o->eos_votes;
-
-    return m == EOS_ABSTAINS;
 }

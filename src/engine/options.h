@@ -53,10 +53,7 @@ struct trust_option {
     struct trust net;
 };
 
-#define EOS_MODES(X)                                                        \
-    X(EOS_AUTO, "auto")                                                     \
-    X(EOS_ABSTAINS, "abstain")                                              \
-    X(EOS_COUNTS, "count")
+#define EOS_MODES(X) X(EOS_ABSTAINS, "abstain") X(EOS_COUNTS, "count")
 enum eos_mode { EOS_MODES(ENUM_CONSTANT) };
 
 #define EXACT_MODES(X)                                                      \
@@ -138,6 +135,5 @@ int options_repeat_votes(const struct options *o);      /* 0: no limit */
 enum exact_mode options_exact(const struct options *o); /* never EXACT_AUTO */
 double options_prune_steered(const struct options *o);  /* 0: no pruning */
 const char *options_system(const struct options *o);    /* its name */
-bool options_eos_abstains(const struct options *o);
 
 #endif

@@ -252,7 +252,7 @@ static struct system_options system_options_of(const struct pairfinder *pf)
         .trust = o->trust.is_set ? &o->trust.net : pf->en->trust,
         .model_tau = options_tau(&(struct options){ 0 }, cfg->knn_tau),
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
-        .eos_abstains = options_eos_abstains(o), .eos = cfg->eos_id,
+        .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
                    .adapter = o->adapter, .lambda = o->lambda },
     };

@@ -198,7 +198,8 @@ static struct system_options trainer_options(const struct trust_trainer *t)
     return (struct system_options){
         .k = options_k(&t->o), .weigh = { .tau = tau }, .model_tau = tau,
         .repeat_votes = options_repeat_votes(&t->o),
-        .eos_abstains = options_eos_abstains(&t->o), .eos = cfg->eos_id };
+        .eos_abstains = t->o.eos_votes == EOS_ABSTAINS,
+        .eos = cfg->eos_id };
 }
 
 static enum status trainer_add_text(struct trust_trainer *t,

@@ -245,7 +245,7 @@ TEST(steering_options_have_a_list_of_their_own)
         { "adapter", "distance", "fixed", "both" },
         { "lambda", "0.5", "1", "1.1" },
         { "knn-eos", "auto", "1", "2" },
-        { "eos-votes", "auto", "count", "vote" },
+        { "eos-votes", "abstain", "count", "vote" },
         { "repeat-votes", "-1", "3", "9" },
         { "exact", "auto", "steer", "" },
         { "draft", "8", "0", "65" },
