@@ -20,7 +20,7 @@ struct skmt_trainer {
     struct trust net;
     char network[TRUST_TEXT];
     double stats[9];
-    char step[2000];
+    char step[4000];
 };
 
 skmt_status skmt_trainer_new(skmt_trainer **out, const skmt_model *model,

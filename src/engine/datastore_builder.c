@@ -235,7 +235,9 @@ static enum status prepare_mixer(struct datastore_builder *db,
             .keys = r->pairs[i].keys,
             .similarity = (float)r->pairs[i].similarity,
             .foreign = r->pairs[i].foreign,
-            .n_foreign = r->pairs[i].n_foreign };
+            .n_foreign = r->pairs[i].n_foreign,
+            .matched = r->pairs[i].matched,
+            .n_matched = r->pairs[i].n_matched };
     }
     return r->system->prepare(r->mixer, worker, db->pairs, r->n, e);
 }

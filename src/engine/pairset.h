@@ -30,6 +30,10 @@ struct steering_pair {
     int32_t *foreign;           /* [n_foreign] pieces of its source that the
                                    sentence does not have; NULL: not needed */
     int n_foreign;
+    uint8_t *matched;           /* [n_matched] by piece of its source: 1 if it
+                                   is part of the longest common subsequence
+                                   with the sentence; NULL: not needed */
+    int n_matched;
     double similarity;
     int64_t pair;               /* its number; 0: given by the caller */
     char *source, *target, *memory;     /* for explanations, or NULL */
@@ -84,8 +88,8 @@ struct key_id steering_pair_id(struct str source, struct str target);
 enum status steering_pair_encode(const struct engine *en, struct str source,
                                  struct str target, struct steering_pair *to,
                                  struct err *e);
-/* Set `foreign` of a pair: its source is compared with the pieces src [n_src]
- * of the sentence. */
+/* Set `foreign` and `matched` of a pair: its source is compared with the pieces
+ * src [n_src] of the sentence. */
 enum status steering_pair_compare(const struct engine *en, struct str source,
                                   const int32_t *src, int n_src,
                                   struct steering_pair *to, struct err *e);

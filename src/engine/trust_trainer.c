@@ -221,7 +221,9 @@ static enum status trainer_add_text(struct trust_trainer *t,
             .keys = t->pairs[i].keys,
             .similarity = (float)t->pairs[i].similarity,
             .foreign = t->pairs[i].foreign,
-            .n_foreign = t->pairs[i].n_foreign };
+            .n_foreign = t->pairs[i].n_foreign,
+            .matched = t->pairs[i].matched,
+            .n_matched = t->pairs[i].n_matched };
     if (!st) st = voters_prepare(&text.voters, t->prepared, n_pairs, e);
     if (!st) st = trainer_run(t, self, &text, to, e);
     voters_release(&text.voters);

@@ -49,6 +49,7 @@ void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
                           said->token, said->n);
         row->foreign[row->n] = voters_foreign(v, &nb[i]);
         row->own[row->n] = voters_own(v, &nb[i]);
+        row->matched[row->n] = voters_matched(v, &nb[i]);
         learned_add_token(row, nb[i].token);
         row->n++;
     }
@@ -62,7 +63,7 @@ void learned_features(const struct voters *v, const struct learned_row *row,
     struct trust_step s = {
         .nb = row->nb, .n = row->n, .similarity = similarity,
         .context = row->context, .logprob = logprob,
-        .foreign = row->foreign, .own = row->own,
+        .foreign = row->foreign, .own = row->own, .matched = row->matched,
         .best_prob = 1 / p->sum, .entropy = log_sum - p->zsum / p->sum,
         .best_token = p->n_found ? p->best[0].token : -1,
         .tau = (float)v->o.model_tau };

@@ -15,6 +15,7 @@ struct learned_row {
     int n;
     int context[TRUST_NEIGHBORS];
     bool foreign[TRUST_NEIGHBORS], own[TRUST_NEIGHBORS];
+    float matched[TRUST_NEIGHBORS];
     int token_of[TRUST_NEIGHBORS];      /* by neighbor: index of its token */
     int n_tokens;
     int32_t token[TRUST_NEIGHBORS];     /* the distinct ones */

@@ -72,6 +72,10 @@ struct system_pair {
                                    sentence does not have; borrowed until
                                    `end`. Only with NEEDS_FOREIGN. */
     int n_foreign;
+    const uint8_t *matched;     /* [n_matched] by piece of its source: 1 if the
+                                   sentence has it, too, in the same order;
+                                   borrowed likewise */
+    int n_matched;
 };
 
 struct steering_system {

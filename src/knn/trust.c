@@ -57,18 +57,20 @@ static void vote_features(const struct trust_step *s,
         v[TRUST_VOTE_model] = trust_logprob(s->logprob[i]);
         v[TRUST_VOTE_foreign] = s->foreign[i];
         v[TRUST_VOTE_own] = s->own[i];
+        v[TRUST_VOTE_matched] = s->matched[i];
     }
 }
 
 void trust_features(const struct trust_step *s, struct trust_features *out)
 {
     float *x = out->x, d = trust_distance(s, 0);
-    float similar = 0;
+    float similar = 0, matched = 0;
     int context = 0;
 
     assert(s->n >= 1 && s->n <= TRUST_NEIGHBORS && s->tau > 0);
     for (int i = 0; i < s->n; i++) {
         similar = fmaxf(similar, s->similarity[i]);
+        matched = fmaxf(matched, s->matched[i]);
         if (s->context[i] > context) context = s->context[i];
     }
     out->n = s->n;
@@ -88,6 +90,8 @@ void trust_features(const struct trust_step *s, struct trust_features *out)
     x[TRUST_most_context] = (float)context / TRUST_CONTEXT;
     x[TRUST_foreign] = s->foreign[0];
     x[TRUST_own] = s->own[0];
+    x[TRUST_matched] = s->matched[0];
+    x[TRUST_most_matched] = matched;
     vote_features(s, out);
 }
 

@@ -44,14 +44,16 @@ enum {
     X(most_similar, "similar sentence found", "no similar sentence")        \
     X(most_context, "same words found", "words not found")                  \
     X(foreign, "word of the stored source", "no word of the stored source") \
-    X(own, "word of this source", "no word of this source")
+    X(own, "word of this source", "no word of this source")                 \
+    X(matched, "the sources agree here", "the sources differ here")         \
+    X(most_matched, "some source agrees here", "no source agrees here")
 #define X(name, high, low) TRUST_##name,
 enum trust_feature { TRUST_FEATURES_LIST(X) TRUST_FEATURES };
 #undef X
 
 /* The features of a neighbor. */
 #define TRUST_VOTES_LIST(X) \
-    X(near) X(similarity) X(context) X(model) X(foreign) X(own)
+    X(near) X(similarity) X(context) X(model) X(foreign) X(own) X(matched)
 #define X(name) TRUST_VOTE_##name,
 enum trust_vote_feature { TRUST_VOTES_LIST(X) TRUST_VOTES };
 #undef X
@@ -85,6 +87,8 @@ struct trust_step {
                                    source, but not of the sentence: a number or
                                    name that does not belong here */
     const bool *own;            /* [n] its token is a piece of the sentence */
+    const float *matched;       /* [n] how far the source of its pair agrees
+                                   with the sentence at this place, 0 to 1 */
     float best_prob;            /* the model's largest probability */
     float entropy;              /* of the model's distribution, in nats */
     int32_t best_token;         /* the model's best token; -1: not known */

@@ -147,6 +147,24 @@ bool voters_own(const struct voters *v, const struct neighbor *nb)
     return voters_has(v->source, v->n_source, nb->token);
 }
 
+/* Pieces near the estimated place count more than those farther away. */
+float voters_matched(const struct voters *v, const struct neighbor *nb)
+{
+    const struct system_pair *p = &v->pairs[nb->pair];
+    float n = (float)p->n_matched;
+    float at = ((float)nb->pos + 0.5f) / (float)p->keys->n * n;
+    float width = 2 + 0.1f * n, sum = 0, all = 0;
+    int lo = (int)fmaxf(0, at - width), hi = (int)fminf(n, at + width + 1);
+
+    for (int i = lo; i < hi; i++) {
+        float w = fmaxf(0, 1 - fabsf((float)i + 0.5f - at) / width);
+
+        all += w;
+        sum += w * (float)p->matched[i];
+    }
+    return all > 0 ? sum / all : 0;
+}
+
 /* ---- guesses ------------------------------------------------------------- */
 
 /* An estimate of the probability that the translation continues like the pair.

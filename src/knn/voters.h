@@ -73,6 +73,10 @@ bool vote_counts(const struct voters *v, const struct voters_said *said,
  * the sentence; and whether it is one of the sentence. */
 bool voters_foreign(const struct voters *v, const struct neighbor *nb);
 bool voters_own(const struct voters *v, const struct neighbor *nb);
+/* How far the source of the pair agrees with the sentence around the place that
+ * a neighbor translates, 0 to 1. The place is estimated: a token in the middle
+ * of the target comes from the middle of the source. */
+float voters_matched(const struct voters *v, const struct neighbor *nb);
 
 /* Add a guess for each token that got a vote: the continuation of the nearest
  * pair that voted for it. */
