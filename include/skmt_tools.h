@@ -227,8 +227,10 @@ SKMT_API const char *skmt_trainer_network(skmt_trainer *t);
  *     oracle      a bound: the right neighbor, wherever there is one
  * Returns NULL after the last. All values are determined when i is 0. */
 SKMT_API const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value);
-/* Get step i with its features as JSON, for tests and experiments. Returns NULL
- * after the last. The text is valid until the next call. */
+/* Get step i as JSON, for tests and experiments: what was known at it
+ * (neighbors, best_prob, entropy ..), the features of the step (x) and of each
+ * neighbor (votes), and what the trained network makes of them (lambda, share).
+ * Returns NULL after the last. The text is valid until the next call. */
 SKMT_API const char *skmt_trainer_step(skmt_trainer *t, size_t i);
 
 #ifdef __cplusplus

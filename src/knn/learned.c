@@ -54,25 +54,34 @@ void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
     }
 }
 
-void learned_features(const struct voters *v, const struct learned_row *row,
-                      const struct projection *p, struct trust_features *out)
+struct trust_step learned_step(const struct voters *v,
+                               const struct learned_row *row,
+                               const struct projection *p,
+                               struct learned_values *of)
 {
-    float similarity[TRUST_NEIGHBORS], logprob[TRUST_NEIGHBORS];
     float log_sum = logf(p->sum);
-    struct trust_step s = {
-        .nb = row->nb, .n = row->n, .similarity = similarity,
-        .context = row->context, .logprob = logprob,
-        .foreign = row->foreign, .own = row->own,
-        .best_prob = 1 / p->sum, .entropy = log_sum - p->zsum / p->sum,
-        .best_token = p->n_found ? p->best[0].token : -1,
-        .tau = (float)v->o.model_tau };
 
     assert(p->n_listed >= row->n_tokens);
     for (int i = 0; i < row->n; i++) {
         assert(p->listed[row->token_of[i]] == row->nb[i].token);
-        similarity[i] = v->similarity[row->nb[i].pair];
-        logprob[i] = p->listed_logit[row->token_of[i]] - p->max - log_sum;
+        of->similarity[i] = v->similarity[row->nb[i].pair];
+        of->logprob[i] = p->listed_logit[row->token_of[i]] - p->max - log_sum;
     }
+    return (struct trust_step){
+        .nb = row->nb, .n = row->n, .similarity = of->similarity,
+        .context = row->context, .logprob = of->logprob,
+        .foreign = row->foreign, .own = row->own,
+        .best_prob = 1 / p->sum, .entropy = log_sum - p->zsum / p->sum,
+        .best_token = p->n_found ? p->best[0].token : -1,
+        .tau = (float)v->o.model_tau };
+}
+
+void learned_features(const struct voters *v, const struct learned_row *row,
+                      const struct projection *p, struct trust_features *out)
+{
+    struct learned_values of;
+    struct trust_step s = learned_step(v, row, p, &of);
+
     trust_features(&s, out);
 }
 
