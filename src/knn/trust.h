@@ -27,8 +27,8 @@ enum {
 
 /* The features of a step. Neighbors are numbered from 0, the nearest. D(i) is
  * the squared distance of neighbor i in units of the model's tau, at most 3; a
- * neighbor that does not exist has 3. L(i) is the model's log-probability of its
- * token, at least -20.
+ * neighbor that does not exist has 3. L(i) is the model's log-probability of
+ * its token, at least -20.
  *
  *   distance      D(0)                 agree_4       share of the first 4
  *   gap_1         D(1) - D(0)                        neighbors (or of all, if
