@@ -222,7 +222,8 @@ SKMT_API const char *skmt_trainer_network(skmt_trainer *t);
  *     plain       the model alone
  *     sk2         SK-MT with 2 neighbors and the tau of the model
  *     fixed       the best fixed weight of the memory, fixed_weight
- *     model       the network of the model; that of plain if it has none
+ *     model       what the model does by default: its network, or sk2 if it
+ *                 has none
  *     learned     the network that was trained
  *     oracle      a bound: the right neighbor, wherever there is one
  * Returns NULL after the last. All values are determined when i is 0. */

@@ -190,7 +190,7 @@ static void trainer_count(skmt_trainer *t)
     s[3] = trust_loss_sk(v, 2, 1);
     s[4] = trust_loss_fixed(v, &lambda);
     s[5] = lambda;
-    s[6] = t->en->trust ? trust_loss(t->en->trust, v) : s[2];
+    s[6] = t->en->trust ? trust_loss(t->en->trust, v) : s[3];
     s[7] = t->trained ? trust_loss(&t->net, v) : s[6];
     s[8] = trust_loss_oracle(v);
 }
