@@ -222,13 +222,16 @@ SKMT_API const char *skmt_trainer_network(skmt_trainer *t);
  *     plain       the model alone
  *     sk2         SK-MT with 2 neighbors and the tau of the model
  *     fixed       the best fixed weight of the memory, fixed_weight
- *     model       the network of the model; that of plain if it has none
+ *     model       what the model does by default: its network, or sk2 if it
+ *                 has none
  *     learned     the network that was trained
  *     oracle      a bound: the right neighbor, wherever there is one
  * Returns NULL after the last. All values are determined when i is 0. */
 SKMT_API const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value);
-/* Get step i with its features as JSON, for tests and experiments. Returns NULL
- * after the last. The text is valid until the next call. */
+/* Get step i as JSON, for tests and experiments: what was known at it
+ * (neighbors, best_prob, entropy ..), the features of the step (x) and of each
+ * neighbor (votes), and what the trained network makes of them (lambda, share).
+ * Returns NULL after the last. The text is valid until the next call. */
 SKMT_API const char *skmt_trainer_step(skmt_trainer *t, size_t i);
 
 #ifdef __cplusplus

@@ -126,9 +126,15 @@ static int parse_metric(struct tune_call *c, const char *value)
 
 static int tune_own_option(struct tune_call *c, const struct args *a)
 {
+    static const char *const of_grid[] = { "m", "k", "tau", "lambda", "metric",
+                                           "full", "svg", NULL };
+    static const char *const of_learn[] = { "seed", "anew", "drop", "steps",
+                                            NULL };
     int status;
 
     if (steering_option(&c->steering, a, &status)) return status;
+    if (is_one_of(a->name, of_grid)) c->grid_option = a->name;
+    if (is_one_of(a->name, of_learn)) c->learn_option = a->name;
     if (args_is(a, "model")) c->model_name = a->value;
     else if (args_is(a, "dev")) c->dev = a->value;
     else if (args_is(a, "output")) c->output = a->value;
@@ -192,6 +198,7 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
         "threads", "batch", "nbest", "attention", "invalid", "early-stop",
         NULL };
+    static const char *const learned[] = { "system", "trust", NULL };
     skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     for (int i = 0; skmt_option_describe(group, i, &info); i++) {
@@ -199,9 +206,11 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
         const char *fallback = skmt_options_get(defaults, info.name);
 
         if (is_one_of(info.name, hidden) || !value || !fallback
+            || (c->learn && is_one_of(info.name, learned))
             || !strcmp(value, fallback)) continue;
-        textbuf_addf(&c->other_settings, "%s%s = %s\n", prefix, info.name,
-                     value);
+        textbuf_addf(&c->other_settings, "%s%s = ", prefix, info.name);
+        textbuf_adds(&c->other_settings, value);        /* may be long */
+        textbuf_adds(&c->other_settings, "\n");
     }
 }
 
@@ -232,6 +241,11 @@ static int tune_check_options(struct tune_call *c, int argc, char **argv)
     if (!steering_has_memory(&c->steering))
         return complain(EXIT_USAGE, "tune needs --memory FILE; see 'skmt help "
                         "tune'");
+    if (c->learn && c->grid_option)
+        return complain(EXIT_USAGE, "--%s cannot be combined with --learn",
+                        c->grid_option);
+    if (!c->learn && c->learn_option)
+        return complain(EXIT_USAGE, "--%s needs --learn", c->learn_option);
     if (c->output && (!c->output[0] || !strcmp(c->output, "-")))
         return complain(EXIT_USAGE, "--output needs the name of a file");
     if (c->svg && (!c->svg[0] || !strcmp(c->svg, "-")))
@@ -245,6 +259,11 @@ static void tune_record_defaults(const struct tune_call *c)
 {
     struct textbuf list = { 0 };
 
+    record_valuef("limit", "%ld", c->limit);
+    if (c->learn) {
+        record_valuef("seed", "%ld", c->seed);
+        return;
+    }
     for (int i = 0; i < N_AXES; i++) {
         const struct tune_axis *x = &c->axes[i];
 
@@ -256,7 +275,6 @@ static void tune_record_defaults(const struct tune_call *c)
         if (!list.failed) record_value(x->name, list.data);
     }
     textbuf_release(&list);
-    record_valuef("limit", "%ld", c->limit);
     record_value("metric", tune_metrics[c->metric].name);
 }
 

@@ -97,6 +97,8 @@ struct tune_call {
     bool fixed;                 /* --adapter fixed: lambda is tuned, too */
     bool learn;                 /* train a network instead of trying settings */
     bool anew, steps;           /* --anew; --steps */
+    const char *grid_option, *learn_option;     /* that only trying settings
+                                   has, or only --learn; NULL: none given */
     long seed;
     const char *drop[16];       /* [n_drop] features that it does not see */
     int n_drop;

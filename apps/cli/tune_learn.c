@@ -17,8 +17,8 @@
 enum { VALIDATE_EVERY = 4 };
 /* With fewer steps the loss on the validation lines says nothing. */
 enum { LEAST_STEPS = 200 };
-/* A network must be better than that of the model by this much, in nats per
- * token, to be written. */
+/* A network must be better than the default of the model by this much, in nats
+ * per token, to be written. */
 #define LEAST_GAIN 0.001
 
 struct learn_stats { double steps, valid_steps, plain, sk2, fixed,
@@ -136,7 +136,7 @@ static const char *why_not(const struct learn_stats *s)
     if (s->steps < LEAST_STEPS || s->valid_steps < LEAST_STEPS / 4)
         return "there is too little to learn from";
     if (s->learned > s->model - LEAST_GAIN)
-        return "the network of the model is as good";
+        return "the default of the model is as good";
     return NULL;
 }
 
@@ -159,7 +159,7 @@ static void put_learned_text(struct tune_call *c, const struct learn_stats *s)
     put_loss(t, "model alone", s->plain);
     put_loss(t, "SK-MT2", s->sk2);
     put_loss(t, fixed, s->fixed);
-    put_loss(t, "network of the model", s->model);
+    put_loss(t, "default of the model", s->model);
     put_loss(t, "learned network", s->learned);
     put_loss(t, "bound (right neighbor)", s->oracle);
     if (why)
@@ -186,13 +186,14 @@ static void put_learned_json(struct tune_call *c, const struct learn_stats *s)
     jput_line_end(t);
 }
 
-/* The settings file. If the network is not kept, the file chooses that of the
- * model. */
+/* The settings file. If the network is not kept, the file chooses the default,
+ * which is the network of the model, if it has one. */
 void tune_learn_settings(struct textbuf *t, const struct tune_call *c)
 {
     textbuf_addf(t, "# Learned by skmt tune --learn %s from ", skmt_version());
     tune_put_lines(t, c);
-    textbuf_adds(t, "\npreset = learned\n");
+    textbuf_adds(t, c->network ? "\npreset = learned\n"
+                               : "\npreset = auto\n");
     textbuf_add(t, c->other_settings.data, c->other_settings.len);
     textbuf_adds(t, "trust = ");
     textbuf_adds(t, c->network ? c->network : "default");

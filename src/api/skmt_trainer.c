@@ -1,11 +1,13 @@
 /* skmt_trainer.c - the part of include/skmt_tools.h that trains the network of
  * learned trust. The work is done in engine/trust_trainer.c and
  * knn/trust_train.c. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/sized.h"
 #include "api/tm_handle.h"
+#include "base/invariant.h"
 #include "engine/trust_trainer.h"
 #include "text/utf8.h"
 
@@ -20,7 +22,7 @@ struct skmt_trainer {
     struct trust net;
     char network[TRUST_TEXT];
     double stats[9];
-    char step[4000];
+    char step[4000];            /* of skmt_trainer_step */
 };
 
 skmt_status skmt_trainer_new(skmt_trainer **out, const skmt_model *model,
@@ -188,7 +190,7 @@ static void trainer_count(skmt_trainer *t)
     s[3] = trust_loss_sk(v, 2, 1);
     s[4] = trust_loss_fixed(v, &lambda);
     s[5] = lambda;
-    s[6] = t->en->trust ? trust_loss(t->en->trust, v) : s[2];
+    s[6] = t->en->trust ? trust_loss(t->en->trust, v) : s[3];
     s[7] = t->trained ? trust_loss(&t->net, v) : s[6];
     s[8] = trust_loss_oracle(v);
 }
@@ -207,41 +209,86 @@ const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value)
     return names[i];
 }
 
-static int trainer_put_floats(char *at, size_t room, const float *x, int n)
-{
-    int used = 0;
+/* The JSON of a step. All numbers of the most neighbors fit in skmt_trainer's
+ * `step`: a number takes at most 16 characters. */
+struct step_text {
+    char *at;
+    size_t room;
+};
 
+__attribute__((format(printf, 2, 3)))
+static void step_addf(struct step_text *t, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(t->at, t->room, fmt, ap);
+    va_end(ap);
+    assert(n >= 0 && (size_t)n < t->room);
+    t->at += n;
+    t->room -= (size_t)n;
+}
+
+static void step_add_floats(struct step_text *t, const float *x, int n)
+{
     for (int i = 0; i < n; i++)
-        used += snprintf(at + used, room - (size_t)used, "%s%.9g", i ? "," : "",
-                         (double)x[i]);
-    return used;
+        step_addf(t, "%s%.9g", i ? "," : "[", (double)x[i]);
+    step_addf(t, n ? "]" : "[]");
+}
+
+/* What was known of a neighbor. */
+static void step_add_neighbor(struct step_text *t,
+                              const struct trust_inputs *in, int j)
+{
+    step_addf(t, "%s{\"token\":%ld,\"d2\":%.9g,\"similarity\":%.9g,"
+              "\"context\":%d,\"logprob\":%.9g,\"foreign\":%d,\"own\":%d,"
+              "\"matched\":%.9g}",
+              j ? "," : "", (long)in->nb[j].token, (double)in->nb[j].d2,
+              (double)in->similarity[j], in->context[j],
+              (double)in->logprob[j], in->foreign[j], in->own[j],
+              (double)in->matched[j]);
+}
+
+static void step_add_inputs(struct step_text *t, const struct trust_sample *s)
+{
+    const struct trust_inputs *in = &s->in;
+
+    if (s->f.n)
+        step_addf(t, "\"tau\":%.9g,\"best_prob\":%.9g,\"entropy\":%.9g,"
+                  "\"best_token\":%ld,", (double)in->tau,
+                  (double)in->best_prob, (double)in->entropy,
+                  (long)in->best_token);
+    step_addf(t, "\"neighbors\":[");
+    for (int j = 0; j < s->f.n; j++) step_add_neighbor(t, in, j);
+    step_addf(t, "],");
 }
 
 const char *skmt_trainer_step(skmt_trainer *t, size_t i)
 {
     const struct trust_sample *s;
-    struct trust_result r = { 0 };
-    size_t room = sizeof t->step;
-    char *at = t->step;
-    int n = 0;
+    struct trust_result r = { 0 }, search = { 0 };
+    struct step_text out = { t->step, sizeof t->step };
 
     if (i >= t->train.n) return NULL;
     s = &t->train.at[i];
-    if (s->f.n && t->trained) trust_run(&t->net, &s->f, &r);
-    n += snprintf(at + n, room - (size_t)n, "{\"model\":%.9g,\"hits\":%u,"
-                  "\"x\":[", (double)s->model, s->hits);
-    n += trainer_put_floats(at + n, room - (size_t)n, s->f.x,
-                            s->f.n ? TRUST_FEATURES : 0);
-    n += snprintf(at + n, room - (size_t)n, "],\"votes\":[");
-    for (int j = 0; j < s->f.n; j++) {
-        n += snprintf(at + n, room - (size_t)n, j ? ",[" : "[");
-        n += trainer_put_floats(at + n, room - (size_t)n, s->f.votes[j],
-                                TRUST_VOTES);
-        n += snprintf(at + n, room - (size_t)n, "]");
+    if (s->f.n && t->trained) {
+        trust_run(&t->net, &s->f, &r);
+        trust_decide(&t->net, &s->f, &search);
     }
-    n += snprintf(at + n, room - (size_t)n, "],\"lambda\":%.9g,\"share\":[",
-                  (double)r.lambda);
-    n += trainer_put_floats(at + n, room - (size_t)n, r.share, s->f.n);
-    snprintf(at + n, room - (size_t)n, "]}");
+    step_addf(&out, "{\"model\":%.9g,\"hits\":%u,", (double)s->model,
+              s->hits);
+    step_add_inputs(&out, s);
+    step_addf(&out, "\"x\":");
+    step_add_floats(&out, s->f.x, s->f.n ? TRUST_FEATURES : 0);
+    step_addf(&out, ",\"votes\":[");
+    for (int j = 0; j < s->f.n; j++) {
+        step_addf(&out, j ? "," : "");
+        step_add_floats(&out, s->f.votes[j], TRUST_VOTES);
+    }
+    step_addf(&out, "],\"lambda\":%.9g,\"search_lambda\":%.9g,\"share\":",
+              (double)r.lambda, (double)search.lambda);
+    step_add_floats(&out, r.share, s->f.n);
+    step_addf(&out, "}");
     return t->step;
 }

@@ -208,6 +208,16 @@ uint64_t engine_weights_id(const struct engine *en)
     return id ? id : 1;
 }
 
+enum status engine_check_trust(const struct engine *en,
+                               const struct options *o, struct err *e)
+{
+    if (!o->trust.is_set || !o->trust.model ||
+        o->trust.model == engine_weights_id(en))
+        return ST_OK;
+    return err_set(e, ST_VERSION, "trust: the network was trained with another "
+                   "model; train it again with this one (skmt tune --learn)");
+}
+
 int engine_max_source(const struct engine *en, const struct options *o)
 {
     int most = en->net->max_pos - 2;    /* a special token on each side */

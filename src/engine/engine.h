@@ -39,6 +39,10 @@ void engine_close(const struct engine *en);
 /* A checksum of the weights and the tokenizer. Unlike the checksum of the file
  * it does not depend on the settings in the file. */
 uint64_t engine_weights_id(const struct engine *en);
+/* Fail with ST_VERSION if option "trust" is a network that was trained with
+ * another model: it would be useless. */
+enum status engine_check_trust(const struct engine *en,
+                               const struct options *o, struct err *e);
 
 /* The longest sentence, in pieces without special tokens, under these
  * options. Longer ones are cut. */

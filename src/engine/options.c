@@ -44,7 +44,7 @@ static const struct option all_options[] = {
 #define SIZE(field, name, def, text, help)                                  \
     { { name, "size", text, help }, KIND_SIZE, .offset = AT(field) },
 #define TRUST(field, name, help)                                            \
-    { { name, "text", "default", help }, KIND_TRUST, .offset = AT(field) },
+    { { name, "NETWORK", "default", help }, KIND_TRUST, .offset = AT(field) },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"

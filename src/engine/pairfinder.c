@@ -440,17 +440,6 @@ enum status make_retrieve_query(const struct options *o,
     return ST_OK;
 }
 
-/* A network that was trained with another model would be useless. */
-static enum status check_trust(const struct pairfinder *pf, struct err *e)
-{
-    const struct trust_option *t = &pf->o.trust;
-
-    if (!t->is_set || !t->model || t->model == engine_weights_id(pf->en))
-        return ST_OK;
-    return err_set(e, ST_VERSION, "trust: the network was trained with another "
-                   "model; train it again with this one (skmt tune --learn)");
-}
-
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o,
                            struct pair_source *source,
@@ -469,7 +458,7 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     pf->keys = keys;
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
-    st = check_trust(pf, e);
+    st = engine_check_trust(en, o, e);
     if (!st)
         st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
     if (!st) st = retriever_new(&pf->retriever, e);

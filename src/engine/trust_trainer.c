@@ -143,6 +143,35 @@ static enum status project_step(struct trust_trainer *t, int step,
     return t->x->ops->project(t->x, step, 1, p, e);
 }
 
+static void keep_inputs(const struct trust_step *s, struct trust_inputs *out)
+{
+    for (int i = 0; i < s->n; i++) {
+        out->nb[i] = s->nb[i];
+        out->similarity[i] = s->similarity[i];
+        out->logprob[i] = s->logprob[i];
+        out->context[i] = s->context[i];
+        out->foreign[i] = s->foreign[i];
+        out->own[i] = s->own[i];
+        out->matched[i] = s->matched[i];
+    }
+    out->best_prob = s->best_prob;
+    out->entropy = s->entropy;
+    out->tau = s->tau;
+    out->best_token = s->best_token;
+}
+
+/* Compute the features of a sample. */
+static void set_features(const struct trainer_text *text,
+                         const struct learned_row *row,
+                         const struct projection *p, struct trust_sample *out)
+{
+    struct learned_values of;
+    struct trust_step step = learned_step(&text->voters, row, p, &of);
+
+    keep_inputs(&step, &out->in);
+    learned_features(&text->voters, row, p, &out->f);
+}
+
 static enum status trainer_add_step(struct trust_trainer *t,
                                     struct trainer_text *text, int step,
                                     int found, struct trust_samples *to,
@@ -164,7 +193,7 @@ static enum status trainer_add_step(struct trust_trainer *t,
     st = project_step(t, step, right, &row, &p, listed, e);
     if (st) return st;
     s.model = expf(logit[row.n_tokens] - p.max) / p.sum;
-    if (row.n) learned_features(&text->voters, &row, &p, &s.f);
+    if (row.n) set_features(text, &row, &p, &s);
     for (int j = 0; j < row.n; j++) {
         s.hits |= (uint32_t)(row.nb[j].token == right) << j;
         s.distance[j] = row.nb[j].d2 / (float)text->voters.o.model_tau;

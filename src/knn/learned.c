@@ -55,25 +55,34 @@ void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
     }
 }
 
-void learned_features(const struct voters *v, const struct learned_row *row,
-                      const struct projection *p, struct trust_features *out)
+struct trust_step learned_step(const struct voters *v,
+                               const struct learned_row *row,
+                               const struct projection *p,
+                               struct learned_values *of)
 {
-    float similarity[TRUST_NEIGHBORS], logprob[TRUST_NEIGHBORS];
     float log_sum = logf(p->sum);
-    struct trust_step s = {
-        .nb = row->nb, .n = row->n, .similarity = similarity,
-        .context = row->context, .logprob = logprob,
-        .foreign = row->foreign, .own = row->own, .matched = row->matched,
-        .best_prob = 1 / p->sum, .entropy = log_sum - p->zsum / p->sum,
-        .best_token = p->n_found ? p->best[0].token : -1,
-        .tau = (float)v->o.model_tau };
 
     assert(p->n_listed >= row->n_tokens);
     for (int i = 0; i < row->n; i++) {
         assert(p->listed[row->token_of[i]] == row->nb[i].token);
-        similarity[i] = v->similarity[row->nb[i].pair];
-        logprob[i] = p->listed_logit[row->token_of[i]] - p->max - log_sum;
+        of->similarity[i] = v->similarity[row->nb[i].pair];
+        of->logprob[i] = p->listed_logit[row->token_of[i]] - p->max - log_sum;
     }
+    return (struct trust_step){
+        .nb = row->nb, .n = row->n, .similarity = of->similarity,
+        .context = row->context, .logprob = of->logprob,
+        .foreign = row->foreign, .own = row->own, .matched = row->matched,
+        .best_prob = 1 / p->sum, .entropy = log_sum - p->zsum / p->sum,
+        .best_token = p->n_found ? p->best[0].token : -1,
+        .tau = (float)v->o.model_tau };
+}
+
+void learned_features(const struct voters *v, const struct learned_row *row,
+                      const struct projection *p, struct trust_features *out)
+{
+    struct learned_values of;
+    struct trust_step s = learned_step(v, row, p, &of);
+
     trust_features(&s, out);
 }
 
@@ -110,7 +119,7 @@ static void learned_mix_row(struct learned *l, struct learned_row *row,
     struct trust_result r;
 
     learned_features(&l->v, row, p, &f);
-    trust_run(&l->trust, &f, &r);
+    trust_decide(&l->trust, &f, &r);
     out->keep = 1 - r.lambda;
     if (!(r.lambda > 0)) {
         out->n = 0;
@@ -171,7 +180,7 @@ static enum status learned_explain_token(struct learned *l,
     st = in->x->ops->project(in->x, in->row + t, 1, &p, e);
     if (st) return st;
     learned_features(&l->v, &row, &p, &f);
-    trust_run(&l->trust, &f, &r);
+    trust_decide(&l->trust, &f, &r);
     learned_add_reasons(l, &f,
         voters_record(&l->v, in, t, r.lambda, row.nb, r.share,
                       r.lambda > 0 ? row.n : 0));

@@ -22,15 +22,25 @@ struct learned_row {
     float add[TRUST_NEIGHBORS];         /* by token */
 };
 
-/* These two functions are also used to make the samples of a training, so that
+struct learned_values {         /* of the neighbors of a row */
+    float similarity[TRUST_NEIGHBORS], logprob[TRUST_NEIGHBORS];
+};
+
+/* These functions are also used to make the samples of a training, so that
  * the network is trained on what it will see.
  *
  * Choose the votes of a row from its n neighbors. said are the tokens before
  * it. */
 void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
                     const struct voters_said *said, struct learned_row *row);
-/* Compute the features of a row. Its tokens are the first that p lists. row->n
- * must not be 0. */
+/* What is known at a row, from which its features are computed. Its tokens are
+ * the first that p lists. row->n must not be 0. The result points to row and
+ * *of. */
+struct trust_step learned_step(const struct voters *v,
+                               const struct learned_row *row,
+                               const struct projection *p,
+                               struct learned_values *of);
+/* Compute the features of a row. */
 void learned_features(const struct voters *v, const struct learned_row *row,
                       const struct projection *p, struct trust_features *out);
 

@@ -25,9 +25,24 @@ enum {
 };
 #define TRUST_LEAST 0.02f
 
-/* The features of a step. Distances are divided by the tau of the model, and
- * limited to TRUST_FAR. "nearest" is the nearest neighbor, and "its token" its
- * token. X(name, what a high value means, what a low value means) */
+/* The features of a step. Neighbors are numbered from 0, the nearest. D(i) is
+ * the squared distance of neighbor i in units of the model's tau, at most 3; a
+ * neighbor that does not exist has 3. L(i) is the model's log-probability of
+ * its token, at least -20.
+ *
+ *   distance      D(0)                 agree_4       share of the first 4
+ *   gap_1         D(1) - D(0)                        neighbors (or of all, if
+ *   gap_3         D(3) - D(0)                        there are fewer) that have
+ *   similarity    of the pair of 0                   the token of neighbor 0
+ *   context       context of 0, / 3    agree_8       the same for all
+ *   model_token   L(0) / 5             distance_2    D(0) squared
+ *   model_best    best_prob            most_similar  the largest similarity
+ *   entropy       entropy / 4          most_context  the largest context, / 3
+ *   same_best     1 if the model's     foreign       1 if neighbor 0 is
+ *                 best token is that   own           1 if neighbor 0 is
+ *                 of neighbor 0
+ *
+ * X(name, what a high value means, what a low value means) */
 #define TRUST_FEATURES_LIST(X)                                              \
     X(distance, "distant state", "close state")                             \
     X(gap_1, "no second state near", "several close states")                \
@@ -51,7 +66,8 @@ enum {
 enum trust_feature { TRUST_FEATURES_LIST(X) TRUST_FEATURES };
 #undef X
 
-/* The features of a neighbor. */
+/* The features of neighbor i: -D(i), the similarity of its pair, its context,
+ * L(i) / 5, whether it is foreign and whether it is own. */
 #define TRUST_VOTES_LIST(X) \
     X(near) X(similarity) X(context) X(model) X(foreign) X(own) X(matched)
 #define X(name) TRUST_VOTE_##name,
@@ -107,8 +123,17 @@ struct trust_result {
     float lambda;               /* 0, or at least TRUST_LEAST */
     float share[TRUST_NEIGHBORS];       /* they sum to 1 */
 };
+/* Run the network. lambda is what training made it: the probability that the
+ * memory is right. */
 void trust_run(const struct trust *t, const struct trust_features *f,
                struct trust_result *out);
+/* The same for search, with other values of lambda. Search takes the most
+ * probable sequence. A stored sentence is one sequence, while the model's
+ * probability is divided among many ways to say the same. So lambda is larger
+ * where the sources of pair and sentence agree and the model is decided, and
+ * smaller elsewhere (bench/STEERING.md has the figures). */
+void trust_decide(const struct trust *t, const struct trust_features *f,
+                  struct trust_result *out);
 
 /* The number of tokens before stored[pos] that equal the last tokens of the
  * translation, at most TRUST_CONTEXT. said[n_said] are the last tokens, oldest

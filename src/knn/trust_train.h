@@ -19,11 +19,24 @@
 
 #include "knn/trust.h"
 
+/* What was known at a step: struct trust_step without its pointers. Training
+ * does not need it; tests compute the features from it again. */
+struct trust_inputs {
+    struct neighbor nb[TRUST_NEIGHBORS];
+    float similarity[TRUST_NEIGHBORS], logprob[TRUST_NEIGHBORS];
+    int context[TRUST_NEIGHBORS];
+    bool foreign[TRUST_NEIGHBORS], own[TRUST_NEIGHBORS];
+    float matched[TRUST_NEIGHBORS];
+    float best_prob, entropy, tau;
+    int32_t best_token;
+};
+
 struct trust_sample {
     struct trust_features f;    /* n is 0: no neighbors, and lambda is 0 */
     float model;                /* p_model of the reference token */
     uint32_t hits;              /* bit j: neighbor j has that token */
     float distance[TRUST_NEIGHBORS];    /* d2 / tau, for the comparisons */
+    struct trust_inputs in;     /* of the f.n neighbors */
 };
 
 struct trust_samples {          /* a growing array */

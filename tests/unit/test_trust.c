@@ -49,12 +49,14 @@ static struct trust_features features_of_three(int32_t best)
 {
     static const bool foreign[] = { false, true, false };
     static const bool own[] = { true, false, true };
+    static const float matched[] = { 0.25f, 0.75f, 0 };
     static const float similarity[] = { 0.5f, 0.8f, 0.5f };
     static const float logprob[] = { -2, -50, -2 };
     static const int context[] = { 1, 3, 0 };
     struct trust_step s = { .nb = near_three, .n = 3, .similarity = similarity,
                             .context = context, .logprob = logprob,
-                            .foreign = foreign, .own = own, .best_prob = 0.25f,
+                            .foreign = foreign, .own = own,
+                            .matched = matched, .best_prob = 0.25f,
                             .entropy = 2, .best_token = best, .tau = 100 };
     struct trust_features f;
 
@@ -89,6 +91,9 @@ TEST(features_are_what_the_header_says)
     CHECK_NEAR(f.votes[1][TRUST_VOTE_similarity], 0.8, 1e-6);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_context], 3, 0);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_model], -4, 1e-6); /* limited */
+    CHECK_NEAR(f.x[TRUST_matched], 0.25, 1e-6);
+    CHECK_NEAR(f.x[TRUST_most_matched], 0.75, 1e-6);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_matched], 0.75, 1e-6);
     f = features_of_three(7);
     CHECK(f.x[TRUST_same_best] == 1);
 }
@@ -128,6 +133,26 @@ TEST(shares_sum_to_one_and_tiny_weights_are_zero)
         trust_run(&t, &s.f, &r);
         CHECK(r.lambda == 1);
     }
+}
+
+/* With no weights, lambda is 1/2 for the network and depends on two features
+ * for search. */
+TEST(search_trusts_places_where_the_sources_agree)
+{
+    struct trust t = { .w = { 0 } };
+    struct trust_sample s = random_sample(2);
+    struct trust_result r;
+
+    s.f.x[TRUST_matched] = 1;
+    s.f.x[TRUST_entropy] = 0.4f;
+    trust_run(&t, &s.f, &r);
+    CHECK_NEAR(r.lambda, 0.5, 1e-6);
+    trust_decide(&t, &s.f, &r);
+    CHECK_NEAR(r.lambda, 1 / (1 + exp(-2)), 1e-6);
+    s.f.x[TRUST_matched] = 0;
+    s.f.x[TRUST_entropy] = 0.9f;
+    trust_decide(&t, &s.f, &r);
+    CHECK_NEAR(r.lambda, 1 / (1 + exp(1)), 1e-6);
 }
 
 TEST(the_strongest_reasons_come_first)
