@@ -6,7 +6,7 @@
  *   p                   = lambda p_knn + (1 - lambda) p_model
  *
  * x are the features of the step and votes[j] those of its neighbor j, both
- * listed below. The network has about 260 parameters (u, H, h, o, c). It is
+ * listed below. The network has about 300 parameters (u, H, h, o, c). It is
  * trained by knn/trust_train.h on pairs that were left out of a memory.
  *
  * If lambda is below TRUST_LEAST, it is 0, and the model alone decides. */

@@ -77,9 +77,9 @@ struct mixture {
     const int32_t *token;       /* [n] the listed tokens, all different, in any
                                    order; `mix` does not change them */
     const float *add;           /* [n] what is added for each of them, >= 0 */
-    /* Guesses for the tokens after the next one, best first, set by `list`.
-     * Their `token`s are different. Search computes the states of the guessed
-     * tokens ahead of time; the result is the same without them. */
+    /* Guesses for the tokens after the next one, best first, set by `list` or
+     * `mix`. Their `token`s are different. Search computes the states of the
+     * guessed tokens ahead of time; the result is the same without them. */
     int n_guesses;
     struct guess guesses[MIXTURE_GUESSES];
 };
@@ -160,8 +160,9 @@ struct mixer_ops {
                         struct mixture *out, struct err *e);
     /* May be NULL. Set out[i].keep and out[i].add of each row; out[i] is as
      * `list` left it. p[i].listed_logit[k] is the logit of out[i].token[k].
-     * p[i] may list more tokens after these, for the use of search. To leave a
-     * row to the model after all, set keep to 1 and n to 0. */
+     * p[i] may list more tokens after these, for the use of search. If out[i]
+     * has tokens, p[i].best[0] is the model's best token. To leave a row to the
+     * model after all, set keep to 1 and n to 0. */
     void (*mix)(struct mixer *m, const struct mixer_rows *in,
                 const struct projection *p, struct mixture *out);
     /* Record why the tokens of a final translation were chosen. Called only if
