@@ -20,8 +20,8 @@
  *
  * To add a system, define a struct steering_system as knn/sk.c does, and add it
  * to the list in knn/systems.c. The tests run system_suite.h on all listed
- * systems. engine/pairfinder.c chooses the system of a sentence; there is no
- * option for it yet. */
+ * systems. engine/pairfinder.c chooses the system of a sentence by option
+ * "system". */
 #ifndef KNN_SYSTEM_H
 #define KNN_SYSTEM_H
 

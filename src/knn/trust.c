@@ -181,6 +181,10 @@ void trust_explain(const struct trust *t, const struct trust_features *f,
 
         memcpy(x, f->x, sizeof x);
         x[i] = t->mean[i];
+        /* The distance and its square are one reason. */
+        if (i == TRUST_distance)
+            x[TRUST_distance_2] = t->mean[TRUST_distance_2];
+        if (i == TRUST_distance_2) x[i] = f->x[i];
         r[i].feature = (enum trust_feature)i;
         r[i].effect = (float)(all - trust_logit(t, x));
         /* Insert it into the list, which is sorted by effect. */

@@ -143,7 +143,8 @@ int trust_context(const int32_t *stored, int pos, const int32_t *said,
                   int n_said);
 
 /* Why lambda is high or low: the features whose change to the mean would change
- * its logit most, with the amount. effect > 0: the feature raises lambda. */
+ * its logit most, with the amount. effect > 0: the feature raises lambda. The
+ * distance and its square are one reason. */
 struct trust_reason {
     enum trust_feature feature;
     float effect;

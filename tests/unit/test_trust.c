@@ -173,6 +173,13 @@ TEST(the_strongest_reasons_come_first)
     CHECK_NEAR(why[1].effect, -1, 0.01);
     CHECK_STR(trust_phrase(&t, &s.f, TRUST_context), "same words before it");
     CHECK_STR(trust_phrase(&t, &s.f, TRUST_distance), "distant state");
+    /* The distance and its square are one reason. */
+    t.w[TRUST_AT_H + TRUST_distance_2] = -0.004f;
+    trust_explain(&t, &s.f, why);
+    CHECK_INT(why[0].feature, TRUST_distance);
+    CHECK_NEAR(why[0].effect, -5, 0.01);
+    CHECK_INT(why[1].feature, TRUST_context);
+    CHECK(why[2].effect == 0);
     s.f.x[TRUST_distance] = -1;
     CHECK_STR(trust_phrase(&t, &s.f, TRUST_distance), "close state");
 }
