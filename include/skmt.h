@@ -863,6 +863,18 @@ typedef struct skmt_vote {
 /* Get a vote on target piece i. Vote 0 is that of the nearest stored state. */
 SKMT_API void skmt_result_vote(const skmt_result *r, int hyp, int sentence,
                                int i, int vote, skmt_vote *out);
+/* Why the memory got its weight in the choice of target piece i: reason k,
+ * strongest first. Returns 1, or 0 after the last. Preset "learned" gives
+ * reasons if option "explain" was set; the presets of SK-MT give none, because
+ * their weight depends on the distance alone. */
+typedef struct skmt_reason {
+    size_t size;                /* sizeof(skmt_reason) */
+    const char *text;           /* a phrase, such as "close state" */
+    double effect;              /* above 0: it raised the weight; below 0: it
+                                   lowered it */
+} skmt_reason;
+SKMT_API int skmt_result_reason(const skmt_result *r, int hyp, int sentence,
+                                int i, int k, skmt_reason *out);
 /* The number of decoder passes that a sentence took part in. With drafts
  * (option "draft") it can be smaller than the number of its steps. */
 SKMT_API int skmt_result_passes(const skmt_result *r, int sentence);

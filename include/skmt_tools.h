@@ -168,6 +168,72 @@ SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
                                      size_t *len, skmt_error *err);
 SKMT_API void skmt_lines_close(skmt_lines *l);
 
+/* ---- learned trust ------------------------------------------------------- */
+
+/* Train the network that decides how far a memory is trusted (option "trust"):
+ *
+ *     skmt_trainer_new(&t, model, options, NULL, &err);
+ *     skmt_trainer_add(t, source, target, pairs, n, 0, &err);  ..
+ *     skmt_trainer_train(t, NULL, NULL, &err);
+ *     skmt_options_set(options, "trust", skmt_trainer_network(t), &err);
+ *
+ * It learns from pairs whose translation is known, each with the similar pairs
+ * that a search finds for its source. If they come from the memory itself,
+ * leave out of the similar pairs all that have the same source. A trainer may
+ * be used by one thread at a time. */
+typedef struct skmt_trainer skmt_trainer;
+
+/* Make a trainer. The options are those of the translations that the network
+ * is for; NULL means the defaults. keys may be NULL: then the trainer has keys
+ * of its own. */
+SKMT_API skmt_status skmt_trainer_new(skmt_trainer **out,
+                                      const skmt_model *model,
+                                      const skmt_options *options,
+                                      skmt_keys *keys, skmt_error *err);
+SKMT_API void skmt_trainer_free(skmt_trainer *t);
+/* Change a setting of the training. The keys are:
+ *     seed      of the random numbers (1); the same seed gives the same network
+ *     epochs    at most this many passes over the steps (200)
+ *     patience  stop after this many epochs without a better network (20)
+ *     batch     steps of an update (128)
+ *     rate      learning rate of Adam (0.003)
+ *     begin     model: go on from the network of the model, if it has one;
+ *               random: begin anew (model)
+ *     drop      the name of a feature that the network does not see, to find
+ *               out what it is worth; may be set several times */
+SKMT_API skmt_status skmt_trainer_set(skmt_trainer *t, const char *key,
+                                      const char *value, skmt_error *err);
+/* Add the steps of a pair. The n similar pairs come best first. If `validate`
+ * is not 0, the pair is not learned from but decides which network is best. */
+SKMT_API skmt_status skmt_trainer_add(skmt_trainer *t, const char *source,
+                                      const char *target,
+                                      const skmt_similar *pairs, int n,
+                                      int validate, skmt_error *err);
+/* Train. `fn` is called after each epoch, with the loss of the validation
+ * steps; it returns non-zero to stop. fn may be NULL. */
+typedef int skmt_trainer_fn(void *user, int epoch, int epochs, double loss);
+SKMT_API skmt_status skmt_trainer_train(skmt_trainer *t, skmt_trainer_fn *fn,
+                                        void *user, skmt_error *err);
+/* The network, as a value of option "trust". NULL before the training. */
+SKMT_API const char *skmt_trainer_network(skmt_trainer *t);
+/* Get statistic i: returns its name and sets *value. The names are:
+ *     steps, valid_steps   steps to learn from, and to validate with
+ * and the loss of the validation steps, in nats per token, of
+ *     plain       the model alone
+ *     sk2         SK-MT with 2 neighbors and the tau of the model
+ *     fixed       the best fixed weight of the memory, fixed_weight
+ *     model       what the model does by default: its network, or sk2 if it
+ *                 has none
+ *     learned     the network that was trained
+ *     oracle      a bound: the right neighbor, wherever there is one
+ * Returns NULL after the last. All values are determined when i is 0. */
+SKMT_API const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value);
+/* Get step i as JSON, for tests and experiments: what was known at it
+ * (neighbors, best_prob, entropy ..), the features of the step (x) and of each
+ * neighbor (votes), and what the trained network makes of them (lambda, share).
+ * Returns NULL after the last. The text is valid until the next call. */
+SKMT_API const char *skmt_trainer_step(skmt_trainer *t, size_t i);
+
 #ifdef __cplusplus
 }
 #endif

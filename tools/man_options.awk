@@ -17,7 +17,7 @@ FILENAME == "-" {
     if ($3 != "") flag = "\\fB\\-" $3 "\\fR, " flag
     if ($4 != "") flag = flag " \\fI" roff($4) "\\fR"
     help = $6
-    if ($4 != "" && $5 != "") help = help " (default " $5 ")"
+    if ($4 != "" && $5 != "" && $5 != "default") help = help " (default " $5 ")"
     if ($4 == "" && $5 == "on") help = "do not " help
     list[$1] = list[$1] ".TP\n" flag "\n" roff(help) "\n"
     next

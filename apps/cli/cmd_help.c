@@ -89,6 +89,15 @@ const struct opt tune_options[] = {
       "default bleu" },
     { "full", 0, NULL, "try all combinations, instead of one option after the "
       "other" },
+    { "learn", 0, NULL, "train the network of preset learned instead of trying "
+      "settings; pairs of the memory are then chosen at random" },
+    { "seed", 0, "N", "with --learn: seed of the random numbers; default 1" },
+    { "anew", 0, NULL, "with --learn: do not begin with the network of the "
+      "model, and keep the result even if it is not better" },
+    { "drop", 0, "FEATURE", "with --learn: hide a feature from the network, to "
+      "find out what it is worth; may be repeated" },
+    { "steps", 0, NULL, "with --learn: also print every step with its features "
+      "as JSON" },
     { "output", 'o', "FILE", "write the best settings to FILE, for use with "
       "--settings; an existing file is replaced only when tuning is done" },
     { "svg", 0, "FILE", "also draw the tables as heat maps in FILE" },
@@ -202,7 +211,15 @@ static const char tune_page[] =
 "are used: while a pair is translated, it and all pairs with the same source\n"
 "are left out of the memory.\n"
 "\n"
+"With --learn, a small network is trained instead. It decides at each step\n"
+"how far the memory is trusted (preset learned). The model reads the lines\n"
+"together with their translations. The network learns from three of four\n"
+"lines; the others decide when to stop. The negative log-likelihood per token\n"
+"is printed; lower is better. A network that is not better than the default\n"
+"of the model is not kept.\n"
+"\n"
 "Examples:\n"
+"  skmt tune -M my.tm --learn -o my.settings\n"
 "  skmt tune -M my.tm --dev dev.tsv -o my.settings\n"
 "  skmt translate -M my.tm --settings my.settings new.txt\n"
 "  skmt tune -M my.tm -o my.settings --svg grid.svg   without a dev set\n"

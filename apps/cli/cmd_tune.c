@@ -95,15 +95,24 @@ static int parse_axis(struct tune_axis *x, const char *value)
                     x->low, x->high, x->example);
 }
 
-static int parse_limit(struct tune_call *c, const char *value)
+static int parse_whole(const char *name, const char *value, long *out)
 {
     char *end;
 
     errno = 0;
-    c->limit = strtol(value, &end, 10);
-    if (end == value || *end || errno || c->limit < 0)
-        return complain(EXIT_USAGE, "--limit: '%s' is not a whole number of 0 "
-                        "or more", value);
+    *out = strtol(value, &end, 10);
+    if (end == value || *end || errno || *out < 0)
+        return complain(EXIT_USAGE, "--%s: '%s' is not a whole number of 0 "
+                        "or more", name, value);
+    return EXIT_DONE;
+}
+
+static int add_drop(struct tune_call *c, const char *name)
+{
+    if (c->n_drop == sizeof c->drop / sizeof *c->drop)
+        return complain(EXIT_USAGE, "--drop was given more than %d times",
+                        c->n_drop);
+    c->drop[c->n_drop++] = name;
     return EXIT_DONE;
 }
 
@@ -117,18 +126,30 @@ static int parse_metric(struct tune_call *c, const char *value)
 
 static int tune_own_option(struct tune_call *c, const struct args *a)
 {
+    static const char *const of_grid[] = { "m", "k", "tau", "lambda", "metric",
+                                           "full", "svg", NULL };
+    static const char *const of_learn[] = { "seed", "anew", "drop", "steps",
+                                            NULL };
     int status;
 
     if (steering_option(&c->steering, a, &status)) return status;
+    if (is_one_of(a->name, of_grid)) c->grid_option = a->name;
+    if (is_one_of(a->name, of_learn)) c->learn_option = a->name;
     if (args_is(a, "model")) c->model_name = a->value;
     else if (args_is(a, "dev")) c->dev = a->value;
     else if (args_is(a, "output")) c->output = a->value;
     else if (args_is(a, "svg")) c->svg = a->value;
     else if (args_is(a, "full")) c->full = true;
+    else if (args_is(a, "learn")) c->learn = true;
+    else if (args_is(a, "anew")) c->anew = true;
+    else if (args_is(a, "steps")) c->steps = true;
+    else if (args_is(a, "drop")) return add_drop(c, a->value);
+    else if (args_is(a, "seed")) return parse_whole("seed", a->value, &c->seed);
     else if (args_is(a, "json")) c->json = true;
     else if (args_is(a, "quiet")) c->quiet = true;
     else if (args_is(a, "help")) c->help = true;
-    else if (args_is(a, "limit")) return parse_limit(c, a->value);
+    else if (args_is(a, "limit"))
+        return parse_whole("limit", a->value, &c->limit);
     else if (args_is(a, "metric")) return parse_metric(c, a->value);
     for (int i = 0; i < N_AXES; i++) {
         if (!args_is(a, c->axes[i].name)) continue;
@@ -177,6 +198,7 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
         "adapter", "preset", "exact", "explain", "draft", "key-cache",
         "threads", "batch", "nbest", "attention", "invalid", "early-stop",
         NULL };
+    static const char *const learned[] = { "system", "trust", NULL };
     skmt_option_info info = SKMT_INIT(skmt_option_info);
 
     for (int i = 0; skmt_option_describe(group, i, &info); i++) {
@@ -184,9 +206,11 @@ static void add_changed_options(struct tune_call *c, skmt_options *defaults,
         const char *fallback = skmt_options_get(defaults, info.name);
 
         if (is_one_of(info.name, hidden) || !value || !fallback
+            || (c->learn && is_one_of(info.name, learned))
             || !strcmp(value, fallback)) continue;
-        textbuf_addf(&c->other_settings, "%s%s = %s\n", prefix, info.name,
-                     value);
+        textbuf_addf(&c->other_settings, "%s%s = ", prefix, info.name);
+        textbuf_adds(&c->other_settings, value);        /* may be long */
+        textbuf_adds(&c->other_settings, "\n");
     }
 }
 
@@ -217,6 +241,11 @@ static int tune_check_options(struct tune_call *c, int argc, char **argv)
     if (!steering_has_memory(&c->steering))
         return complain(EXIT_USAGE, "tune needs --memory FILE; see 'skmt help "
                         "tune'");
+    if (c->learn && c->grid_option)
+        return complain(EXIT_USAGE, "--%s cannot be combined with --learn",
+                        c->grid_option);
+    if (!c->learn && c->learn_option)
+        return complain(EXIT_USAGE, "--%s needs --learn", c->learn_option);
     if (c->output && (!c->output[0] || !strcmp(c->output, "-")))
         return complain(EXIT_USAGE, "--output needs the name of a file");
     if (c->svg && (!c->svg[0] || !strcmp(c->svg, "-")))
@@ -230,6 +259,11 @@ static void tune_record_defaults(const struct tune_call *c)
 {
     struct textbuf list = { 0 };
 
+    record_valuef("limit", "%ld", c->limit);
+    if (c->learn) {
+        record_valuef("seed", "%ld", c->seed);
+        return;
+    }
     for (int i = 0; i < N_AXES; i++) {
         const struct tune_axis *x = &c->axes[i];
 
@@ -241,7 +275,6 @@ static void tune_record_defaults(const struct tune_call *c)
         if (!list.failed) record_value(x->name, list.data);
     }
     textbuf_release(&list);
-    record_valuef("limit", "%ld", c->limit);
     record_value("metric", tune_metrics[c->metric].name);
 }
 
@@ -414,6 +447,8 @@ static int cmd_tune_stopped(struct tune_call *c, int status)
     struct textbuf t = { 0 };
 
     progress_end(&c->progress);
+    if (c->learn)
+        return complain(status, "stopped before the end; no file was written");
     if (!c->n_scored)
         return complain(status, "stopped before the first setting was scored; "
                         "no file was written");
@@ -434,7 +469,8 @@ static int write_files(struct tune_call *c)
     struct textbuf settings = { 0 }, picture = { 0 };
     int status = EXIT_DONE;
 
-    tune_text_settings(&settings, c);
+    if (c->learn) tune_learn_settings(&settings, c);
+    else tune_text_settings(&settings, c);
     if (c->svg) tune_svg(&picture, c);
     if (c->svg) status = whole_file_write(c->svg, &picture);
     if (!status && c->output) status = whole_file_write(c->output, &settings);
@@ -448,6 +484,7 @@ static int cmd_tune_finish(struct tune_call *c)
     int status = write_files(c);
 
     if (status) return status;
+    if (c->learn) return print_out(c);
     if (c->json) tune_text_json(c);
     else tune_text_end(c);
     return print_out(c);
@@ -464,8 +501,13 @@ static void begin_tune_progress(struct tune_call *c, const char *stage,
 
 static int tune_all(struct tune_call *c)
 {
-    int status = tune_grid_begin(c);
+    int status;
 
+    if (c->learn) {
+        status = tune_learn(c);
+        return status ? status : cmd_tune_finish(c);
+    }
+    status = tune_grid_begin(c);
     if (!status) status = tune_set_read(c);
     if (status) return status;
     begin_tune_progress(c, "without the memory", 1);
@@ -503,6 +545,7 @@ static void tune_call_release(struct tune_call *c)
     skmt_options_free(c->options);
     skmt_model_close(c->model);
     free(c->points);
+    free(c->network);
     free(c->tables);
     textbuf_release(&c->other_settings);
     textbuf_release(&c->out);
@@ -510,7 +553,7 @@ static void tune_call_release(struct tune_call *c)
 
 int cmd_tune(int argc, char **argv)
 {
-    struct tune_call c = { .limit = DEFAULT_LIMIT };
+    struct tune_call c = { .limit = DEFAULT_LIMIT, .seed = 1 };
     int status;
 
     memcpy(c.axes, paper_axes, sizeof c.axes);

@@ -67,6 +67,18 @@ int explain_n_voting(const struct explain *x)
     return n;
 }
 
+int explain_put_reasons(const struct explain *x, struct textbuf *t, int i)
+{
+    skmt_reason why = SKMT_INIT(skmt_reason);
+    int n = 0;
+
+    for (int k = 0; skmt_result_reason(x->r, x->hyp, x->seg, i, k, &why); k++)
+        if (why.effect > 0 || why.effect < 0)
+            textbuf_addf(t, "%s%s (%s)", n++ ? ", " : "", why.text,
+                         why.effect > 0 ? "+" : "-");
+    return n;
+}
+
 /* ---- words ------------------------------------------------------------ */
 
 static bool explain_is_space(char c)
@@ -419,6 +431,26 @@ int explain_json_alternatives(struct textbuf *t, const skmt_result *r, int seg,
     return n;
 }
 
+/* Append "reasons" if the system gave reasons for the weight. */
+static void explain_json_reasons(struct textbuf *t, const skmt_result *r,
+                                 int hyp, int seg, int i)
+{
+    skmt_reason why = SKMT_INIT(skmt_reason);
+    int n = 0;
+
+    for (; skmt_result_reason(r, hyp, seg, i, n, &why); n++) {
+        if (!n) {
+            jput_key(t, "reasons");
+            jput_array(t);
+        }
+        jput_object(t);
+        jput_text_field(t, "text", why.text);
+        jput_number_field(t, "effect", why.effect);
+        jput_object_end(t);
+    }
+    if (n) jput_array_end(t);
+}
+
 void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
                         int seg, int i)
 {
@@ -440,4 +472,5 @@ void explain_json_token(struct textbuf *t, const skmt_result *r, int hyp,
         jput_object_end(t);
     }
     jput_array_end(t);
+    explain_json_reasons(t, r, hyp, seg, i);
 }

@@ -75,6 +75,12 @@ bool explain_counts(const struct explain *x, const struct explain_word *w,
 /* Returns a piece of the vocabulary without the mark for a leading space. */
 const char *explain_piece(const char *text);
 
+/* Appends what raised (+) or lowered (-) the weight of token i most, such as
+ * "close state (+), model disagrees (-)". Returns the number of reasons; if it
+ * is 0, nothing is appended. Phrases contain no characters that HTML
+ * reserves. */
+int explain_put_reasons(const struct explain *x, struct textbuf *t, int i);
+
 /* ---- as text, explain_text.c */
 
 /* Appends the translation, with its tokens colored by weight if color is true,

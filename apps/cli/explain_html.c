@@ -231,6 +231,16 @@ static void put_token(struct html *h, const struct explain *x, int i)
     }
 }
 
+/* Append a row with the reasons for the weight of a token, if there are any. */
+static void put_reasons(struct html *h, const struct explain *x, int i)
+{
+    size_t from = h->t.len;
+
+    textbuf_adds(&h->t, "<tr><td></td><td class=\"note\" colspan=\"7\">");
+    if (explain_put_reasons(x, &h->t, i)) textbuf_adds(&h->t, "</td></tr>\n");
+    else h->t.len = from;
+}
+
 static void put_votes(struct html *h, const struct explain *x, int word)
 {
     const struct explain_word *w = &x->words[word];
@@ -242,7 +252,10 @@ static void put_votes(struct html *h, const struct explain *x, int word)
     textbuf_adds(t, "<table><tr><th>token</th><th>lambda</th><th>voted by</th>"
                  "<th>similarity</th><th>position</th><th>distance</th>"
                  "<th>share</th><th>for</th></tr>\n");
-    for (int i = w->first; i < w->first + w->n; i++) put_token(h, x, i);
+    for (int i = w->first; i < w->first + w->n; i++) {
+        put_token(h, x, i);
+        put_reasons(h, x, i);
+    }
     textbuf_adds(t, "</table></div>");
 }
 

@@ -11,7 +11,13 @@
  *
  * The weight of a word is the lowest and the highest weight of its tokens. On a
  * terminal, it is also shown by color and underlining, and underlining replaces
- * the braces. */
+ * the braces.
+ *
+ * If the system gives reasons, a line below a word has those of its token with
+ * the highest weight:
+ *
+ *         98%  Having     #1 85% at 0, #2 71% at 0
+ *                         weight 0.98: close state (+), model disagrees (-) */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,6 +221,43 @@ static void explain_text_put_word(struct explain_output *o,
     textbuf_adds(o->t, "\n");
 }
 
+/* The token of a word that has the highest weight. */
+static int heaviest_token(const struct explain *x,
+                          const struct explain_word *w)
+{
+    int best = -1;
+    double most = -1;
+
+    for (int i = w->first; i < w->first + w->n; i++) {
+        double weight = skmt_result_weight(x->r, x->hyp, x->seg, i, NULL);
+        skmt_piece p = SKMT_INIT(skmt_piece);
+
+        skmt_result_target_piece(x->r, x->hyp, x->seg, i, &p);
+        if (!explain_counts(x, w, &p) || weight <= most) continue;
+        most = weight;
+        best = i;
+    }
+    return best;
+}
+
+static void explain_text_put_reasons(struct explain_output *o,
+                                     const struct explain_word *w)
+{
+    int i = heaviest_token(o->x, w);
+    size_t from = o->t->len;
+
+    if (i < 0) return;
+    explain_text_put_style(o, dim);
+    textbuf_addf(o->t, "%*sweight %.2f: ", WORD_COLUMNS + 12, "",
+                 skmt_result_weight(o->x->r, o->x->hyp, o->x->seg, i, NULL));
+    if (!explain_put_reasons(o->x, o->t, i)) {
+        o->t->len = from;
+        return;
+    }
+    explain_text_put_style(o, reset_style);
+    textbuf_adds(o->t, "\n");
+}
+
 static void explain_text_put_words(struct explain_output *o)
 {
     explain_text_put_style(o, dim);
@@ -222,8 +265,10 @@ static void explain_text_put_words(struct explain_output *o)
                  "similarity, position in its target");
     explain_text_put_style(o, reset_style);
     textbuf_adds(o->t, "\n");
-    for (int i = 0; i < o->x->n_words; i++)
+    for (int i = 0; i < o->x->n_words; i++) {
         explain_text_put_word(o, &o->x->words[i]);
+        explain_text_put_reasons(o, &o->x->words[i]);
+    }
 }
 
 /* ---- pairs that voted ------------------------------------------------- */

@@ -5,6 +5,7 @@
  *                -> tune_grid.c  the score of each setting, and the best one
  *                -> tune_text.c  tables, JSON, the settings file
  *                -> tune_svg.c   the tables as heat maps
+ *                -> tune_learn.c --learn: trains a network instead
  *
  * A setting is a point of a grid with four axes. Similar pairs are searched
  * only once, and all settings share one cache of keys. Only the main thread
@@ -94,6 +95,14 @@ struct tune_call {
     long limit;                 /* lines to tune on; 0: all */
     bool full, json, quiet, help;
     bool fixed;                 /* --adapter fixed: lambda is tuned, too */
+    bool learn;                 /* train a network instead of trying settings */
+    bool anew, steps;           /* --anew; --steps */
+    const char *grid_option, *learn_option;     /* that only trying settings
+                                   has, or only --learn; NULL: none given */
+    long seed;
+    const char *drop[16];       /* [n_drop] features that it does not see */
+    int n_drop;
+    char *network;              /* the result; NULL: that of the model */
     struct steering steering;
     skmt_options *options;
     struct textbuf other_settings;      /* "name = value" lines of options that
@@ -154,6 +163,11 @@ bool tune_table_best(const struct tune_call *c, const struct tune_table *t,
 void tune_table_first(const struct tune_table *t, int at[N_AXES]);
 bool tune_table_next(const struct tune_call *c, const struct tune_table *t,
                      int at[N_AXES]);
+
+/* ---- tune_learn.c */
+
+int tune_learn(struct tune_call *c);
+void tune_learn_settings(struct textbuf *t, const struct tune_call *c);
 
 /* ---- tables */
 

@@ -191,12 +191,37 @@ static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
     return *name ? EXIT_DONE : tune_set_out_of_memory();
 }
 
-/* Selects pairs of all memories, spread evenly. */
+/* Selects pairs of all memories, spread evenly or at random. */
 struct pair_selector {
     size_t n_all;               /* pairs of all selected memories */
     size_t n;                   /* pairs to select */
     size_t n_visited, n_selected;       /* so far */
+    bool at_random;
+    uint64_t random;            /* state of the generator */
 };
+
+/* A random number below n (splitmix64). */
+static size_t random_below(uint64_t *state, size_t n)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (size_t)((z ^ z >> 31) % n);
+}
+
+/* Whether to select the next pair. At random, each set of n pairs has the same
+ * probability (Knuth's algorithm S). */
+static bool select_next(struct pair_selector *sel)
+{
+    size_t at = sel->n_visited++;
+
+    if (sel->n_selected == sel->n) return false;
+    if (sel->at_random && at < sel->n_all)
+        return random_below(&sel->random, sel->n_all - at)
+               < sel->n - sel->n_selected;
+    return at >= spread_index(sel->n_selected, sel->n, sel->n_all);
+}
 
 /* Visit the next pair. Add it to the lines if its index is the next one that
  * spread_index() gives. */
@@ -205,10 +230,7 @@ static int visit_pair(struct tune_call *c, struct pair_selector *sel,
 {
     size_t source = strlen(p->source), target = strlen(p->target);
 
-    if (sel->n_selected == sel->n
-        || sel->n_visited++ < spread_index(sel->n_selected, sel->n,
-                                           sel->n_all))
-        return EXIT_DONE;
+    if (!select_next(sel)) return EXIT_DONE;
     sel->n_selected++;
     if (!source || !target) return EXIT_DONE;
     return tune_set_add_line(&c->set, (uint64_t)p->id, p->source, source,
@@ -276,7 +298,8 @@ static int select_pairs(struct tune_call *c, struct pair_selector *sel)
 
 static int read_pairs(struct tune_call *c)
 {
-    struct pair_selector sel = { 0 };
+    struct pair_selector sel = { .at_random = c->learn,
+                                 .random = (uint64_t)c->seed };
     int status = count_pairs(c, &sel.n_all);
 
     if (status) return status;
@@ -440,11 +463,18 @@ static int set_matches(struct tune_call *c, int max_pairs)
     return EXIT_DONE;
 }
 
-int tune_set_search(struct tune_call *c)
+/* The most pairs of a sentence that are needed. */
+static int most_pairs(struct tune_call *c)
 {
     const struct tune_axis *m = &c->axes[AXIS_M];
-    int max_pairs = (int)m->values[m->n - 1];
-    int status = set_matches(c, max_pairs);
+    const char *n = skmt_options_in_force(c->options, c->model, 1, "matches");
+
+    return c->learn && n ? atoi(n) : (int)m->values[m->n - 1];
+}
+
+int tune_set_search(struct tune_call *c)
+{
+    int max_pairs = most_pairs(c), status = set_matches(c, max_pairs);
     struct tune_set *s = &c->set;
     skmt_matches *found;
     skmt_error err;

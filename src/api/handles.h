@@ -11,7 +11,7 @@
 
 struct skmt_options {
     struct options o;
-    char text[64];              /* what skmt_options_get or
+    char text[OPTION_TEXT];     /* what skmt_options_get or
                                    skmt_options_in_force returned last */
 };
 

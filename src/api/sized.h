@@ -27,6 +27,7 @@
     S(skmt_similar, similarity)                                             \
     S(skmt_found_pair, exact)                                               \
     S(skmt_vote, share)                                                     \
+    S(skmt_reason, effect)                                                  \
     S(skmt_recovery, lost)                                                  \
     S(skmt_words_info, f1)
 

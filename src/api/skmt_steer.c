@@ -274,6 +274,20 @@ void skmt_result_vote(const skmt_result *r, int hyp, int seg, int i, int vote,
     sized_put(SIZED_skmt_vote, out, &found, NULL);
 }
 
+int skmt_result_reason(const skmt_result *r, int hyp, int seg, int i, int k,
+                       skmt_reason *out)
+{
+    struct explanation why = explanation_at(r, hyp, seg, i);
+    skmt_reason found = { .text = "" };
+    bool exists = k >= 0 && k < why.n_reasons;
+
+    if (exists)
+        found = (skmt_reason){ .text = why.reasons[k].text,
+                               .effect = (double)why.reasons[k].effect };
+    sized_put(SIZED_skmt_reason, out, &found, NULL);
+    return exists;
+}
+
 int skmt_result_passes(const skmt_result *r, int seg)
 {
     const struct sentence *s = skmt_steer_sentence_at(r, seg);

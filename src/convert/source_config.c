@@ -74,6 +74,8 @@ static const struct config_key keys[] = {
     { "source_suffix_ids", K_ONE_ID, false, AT(cfg.suffix_id), 0, NULL },
     { "source_prefix_ids", K_ONE_ID, false, AT(cfg.prefix_id), 0, NULL },
     { "knn_tau",           K_REAL,   false, AT(cfg.knn_tau), 0, NULL },
+    { "trust",             K_STRING, false, AT(cfg.trust), LEN(cfg.trust),
+      NULL },
     { "license",           K_IGNORED, false, 0, 0, NULL },
     { "description",       K_IGNORED, false, 0, 0, NULL },
 };

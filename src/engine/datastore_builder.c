@@ -231,8 +231,13 @@ static enum status prepare_mixer(struct datastore_builder *db,
         return err_nomem(e, "neighbor search");
     for (int i = 0; i < r->n; i++) {
         assert(r->pairs[i].keys);
-        db->pairs[i] = (struct system_pair){ r->pairs[i].keys,
-                                         (float)r->pairs[i].similarity };
+        db->pairs[i] = (struct system_pair){
+            .keys = r->pairs[i].keys,
+            .similarity = (float)r->pairs[i].similarity,
+            .foreign = r->pairs[i].foreign,
+            .n_foreign = r->pairs[i].n_foreign,
+            .matched = r->pairs[i].matched,
+            .n_matched = r->pairs[i].n_matched };
     }
     return r->system->prepare(r->mixer, worker, db->pairs, r->n, e);
 }

@@ -122,6 +122,17 @@ static enum status list_pieces(struct engine *en, struct err *e)
     return ST_OK;
 }
 
+/* Read the network for learned trust, if the model has one. */
+static enum status read_network(struct engine *en, struct err *e)
+{
+    uint64_t model;
+
+    if (!*en->w->cfg.trust) return ST_OK;
+    en->trust = calloc(1, sizeof *en->trust);
+    if (!en->trust) return err_nomem(e, "model");
+    return trust_read(en->trust, &model, en->w->cfg.trust, e);
+}
+
 static enum status open_backend(struct engine *en, enum device device,
                                 struct err *e)
 {
@@ -145,6 +156,7 @@ enum status engine_open_with(struct engine **out, const char *path,
     if (!st) st = net_open(&en->net, en->w, NULL, e);
     if (!st) st = open_backend(en, (enum device)o->device, e);
     if (!st) st = list_pieces(en, e);
+    if (!st) st = read_network(en, e);
     if (!st && !(en->facts = calloc(MAX_FACTS, sizeof *en->facts)))
         st = err_nomem(e, "model");
     if (st) {
@@ -182,7 +194,28 @@ void engine_close(const struct engine *const_en)
     free(en->facts);
     free(en->piece_text);
     free(en->piece_block);
+    free(en->trust);
     free(en);
+}
+
+uint64_t engine_weights_id(const struct engine *en)
+{
+    const struct mfile *f = en->w->file;
+    uint64_t id = 0;
+
+    for (int i = 0; i < mfile_count(f); i++)
+        id = (id ^ mfile_at(f, i)->sum) * 0x9e3779b97f4a7c15u + (uint64_t)i;
+    return id ? id : 1;
+}
+
+enum status engine_check_trust(const struct engine *en,
+                               const struct options *o, struct err *e)
+{
+    if (!o->trust.is_set || !o->trust.model ||
+        o->trust.model == engine_weights_id(en))
+        return ST_OK;
+    return err_set(e, ST_VERSION, "trust: the network was trained with another "
+                   "model; train it again with this one (skmt tune --learn)");
 }
 
 int engine_max_source(const struct engine *en, const struct options *o)
@@ -196,17 +229,21 @@ int engine_max_source(const struct engine *en, const struct options *o)
 struct options engine_resolve(const struct engine *en,
                               const struct options *o, bool steered)
 {
-    struct options r = *o;
+    struct options set = *o, r;
 
-    r.k = options_k(o);
-    r.knn_eos = options_knn_eos(o);
-    r.exact = options_exact(o);
-    r.repeat_votes = options_repeat_votes(o);
-    r.matches = steered ? options_pairs(o) : options_matches(o);
-    r.prune = steered ? options_prune_steered(o) : o->prune > 0 ? o->prune : 0;
+    if (en) options_choose_preset(&set, en->trust != NULL);
+    r = set;
+    r.k = options_k(&set);
+    r.knn_eos = options_knn_eos(&set);
+    r.exact = options_exact(&set);
+    r.repeat_votes = options_repeat_votes(&set);
+    r.matches = steered ? options_pairs(&set) : options_matches(&set);
+    r.prune = steered ? options_prune_steered(&set)
+                      : set.prune > 0 ? set.prune : 0;
     if (!en) return r;
-    r.tau = options_tau(o, en->w->cfg.knn_tau);
-    r.max_source = engine_max_source(en, o);
+    options_set(&r, "system", options_system(&set), NULL);
+    r.tau = options_tau(&set, en->w->cfg.knn_tau);
+    r.max_source = engine_max_source(en, &set);
     return r;
 }
 

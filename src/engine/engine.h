@@ -23,6 +23,7 @@ struct engine {
     int n_facts;
     const char **piece_text;    /* [vocab_size] pieces, NUL-terminated */
     char *piece_block;          /* the memory of piece_text */
+    struct trust *trust;        /* the network in the model file, or NULL */
 };
 
 /* Open a model as the options of open.def say. There is one holder then. */
@@ -34,6 +35,14 @@ enum status engine_open(struct engine **out, const char *path, struct err *e);
 const struct engine *engine_hold(const struct engine *en);
 /* Remove a holder; the last one frees the model. NULL is fine. */
 void engine_close(const struct engine *en);
+
+/* A checksum of the weights and the tokenizer. Unlike the checksum of the file
+ * it does not depend on the settings in the file. */
+uint64_t engine_weights_id(const struct engine *en);
+/* Fail with ST_VERSION if option "trust" is a network that was trained with
+ * another model: it would be useless. */
+enum status engine_check_trust(const struct engine *en,
+                               const struct options *o, struct err *e);
 
 /* The longest sentence, in pieces without special tokens, under these
  * options. Longer ones are cut. */

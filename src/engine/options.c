@@ -13,7 +13,8 @@
 #include "base/invariant.h"
 
 enum option_kind {
-    KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE
+    KIND_INT, KIND_REAL, KIND_FLAG, KIND_AUTO_FLAG, KIND_ENUM, KIND_SIZE,
+    KIND_TRUST
 };
 
 struct option {
@@ -42,6 +43,8 @@ static const struct option all_options[] = {
       .words = ENUM_WORDS(list), .usual = def },
 #define SIZE(field, name, def, text, help)                                  \
     { { name, "size", text, help }, KIND_SIZE, .offset = AT(field) },
+#define TRUST(field, name, help)                                            \
+    { { name, "NETWORK", "default", help }, KIND_TRUST, .offset = AT(field) },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -52,6 +55,7 @@ static const struct option all_options[] = {
 #undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
+#undef TRUST
 };
 enum { N_OPTIONS = sizeof all_options / sizeof *all_options };
 
@@ -64,6 +68,7 @@ enum {
 #define AUTO_FLAG(field, name, help) + 1
 #define ENUM(field, name, type, list, def, help) + 1
 #define SIZE(field, name, def, text, help) + 1
+#define TRUST(field, name, help) + 1
     N_TRANSLATION = 0
 #include "engine/options.def"
     , N_STEERING = 0
@@ -76,6 +81,7 @@ enum {
 #undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
+#undef TRUST
 };
 
 void options_defaults(struct options *o)
@@ -87,6 +93,7 @@ void options_defaults(struct options *o)
 #define AUTO_FLAG(field, name, help) .field = -1,
 #define ENUM(field, name, type, list, def, help) .field = def,
 #define SIZE(field, name, def, text, help) .field = def,
+#define TRUST(field, name, help) .field = { .is_set = false },
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -97,6 +104,7 @@ void options_defaults(struct options *o)
 #undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
+#undef TRUST
     };
 }
 
@@ -230,6 +238,27 @@ static void write_size(int64_t x, char *out, int size)
              units + (unit > 0 ? unit : 0));
 }
 
+static enum status options_set_trust(struct trust_option *t,
+                                     const char *value, struct err *e)
+{
+    struct trust_option now = { .is_set = strcmp(value, "default") != 0 };
+    enum status st = ST_OK;
+
+    if (now.is_set) st = trust_read(&now.net, &now.model, value, e);
+    if (!st) *t = now;
+    return st;
+}
+
+/* Write as much as fits. */
+static void options_write_trust(const struct trust_option *t, char *out,
+                                int size)
+{
+    char text[TRUST_TEXT] = "default";
+
+    if (t->is_set) trust_write(&t->net, t->model, text);
+    snprintf(out, (size_t)size, "%s", text);
+}
+
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e)
 {
@@ -269,6 +298,9 @@ enum status options_set(struct options *o, const char *name,
         if (!parse_size(value, (int64_t *)(void *)field))
             return bad_value(op, value, e);
         break;
+    case KIND_TRUST:
+        return options_set_trust((struct trust_option *)(void *)field, value,
+                                 e);
     }
     return ST_OK;
 }
@@ -302,6 +334,10 @@ bool options_get(const struct options *o, const char *name, char *out,
         break;
     case KIND_SIZE:
         write_size(*(const int64_t *)(const void *)field, out, size);
+        break;
+    case KIND_TRUST:
+        options_write_trust((const struct trust_option *)(const void *)field,
+                            out, size);
         break;
     }
     return true;
@@ -342,6 +378,7 @@ bool option_describe(enum option_group group, int i, struct option_info *out)
 
 /* The defaults of each preset for options that are not set. */
 struct preset_values {
+    enum system_choice system;
     int pairs, k;
     double tau;                 /* 0: the value in the model file */
     bool knn_eos;
@@ -350,15 +387,24 @@ struct preset_values {
     double prune;               /* for steered sentences */
 };
 
+#define SK2_VALUES                                                          \
+    { .system = SYSTEM_SK, .pairs = 16, .k = 2, .knn_eos = true,            \
+      .repeat_votes = 1, .exact = EXACT_USE, .prune = PRUNE_STEERED }
+
 static const struct preset_values presets[] = {
-    [PRESET_SK1] = { .pairs = 2, .k = 1, .knn_eos = true, .repeat_votes = 1,
-                     .exact = EXACT_USE, .prune = PRUNE_STEERED },
-    [PRESET_SK2] = { .pairs = 16, .k = 2, .knn_eos = true, .repeat_votes = 1,
-                     .exact = EXACT_USE, .prune = PRUNE_STEERED },
-    [PRESET_PAPER_SK1] = { .pairs = 2, .k = 1, .tau = PAPER_TAU,
-                           .exact = EXACT_STEER },
-    [PRESET_PAPER_SK2] = { .pairs = 16, .k = 2, .tau = PAPER_TAU,
-                           .exact = EXACT_STEER },
+    [PRESET_AUTO] = SK2_VALUES,
+    [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 16,
+                         .k = TRUST_NEIGHBORS, .knn_eos = true,
+                         .repeat_votes = 1, .exact = EXACT_USE,
+                         .prune = PRUNE_STEERED },
+    [PRESET_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1, .knn_eos = true,
+                     .repeat_votes = 1, .exact = EXACT_USE,
+                     .prune = PRUNE_STEERED },
+    [PRESET_SK2] = SK2_VALUES,
+    [PRESET_PAPER_SK1] = { .system = SYSTEM_SK, .pairs = 2, .k = 1,
+                           .tau = PAPER_TAU, .exact = EXACT_STEER },
+    [PRESET_PAPER_SK2] = { .system = SYSTEM_SK, .pairs = 16, .k = 2,
+                           .tau = PAPER_TAU, .exact = EXACT_STEER },
 };
 
 _Static_assert(sizeof presets / sizeof *presets ==
@@ -412,4 +458,18 @@ double options_prune_steered(const struct options *o)
 {
     if (o->prune >= 0) return o->prune;
     return o->nbest == 1 ? preset_of(o)->prune : 0;
+}
+
+void options_choose_preset(struct options *o, bool model_has_network)
+{
+    bool usable = model_has_network || o->trust.is_set;
+
+    if (o->preset != PRESET_AUTO) return;
+    o->preset = usable && o->system != SYSTEM_SK ? PRESET_LEARNED : PRESET_SK2;
+}
+
+const char *options_system(const struct options *o)
+{
+    return ENUM_WORDS(SYSTEM_CHOICES)[o->system == SYSTEM_AUTO
+                                      ? preset_of(o)->system : o->system];
 }

@@ -13,6 +13,7 @@
 #include "base/enumlist.h"
 #include "base/err.h"
 #include "knn/pair_keys.h"
+#include "knn/trust.h"
 #include "knn/weigh.h"
 #include "search/penalty.h"
 #include "tm/retrieve.h"
@@ -30,11 +31,27 @@ enum invalid_mode { INVALID_MODES(ENUM_CONSTANT) };
 enum analyzer_mode { ANALYZER_MODES(ENUM_CONSTANT) };
 
 #define PRESETS(X)                                                          \
+    X(PRESET_AUTO, "auto")                                                  \
+    X(PRESET_LEARNED, "learned")                                            \
     X(PRESET_SK1, "sk1")                                                    \
     X(PRESET_SK2, "sk2")                                                    \
     X(PRESET_PAPER_SK1, "paper-sk1")                                        \
     X(PRESET_PAPER_SK2, "paper-sk2")
 enum preset { PRESETS(ENUM_CONSTANT) };
+
+/* The words are the names of the systems (knn/system.h). */
+#define SYSTEM_CHOICES(X)                                                   \
+    X(SYSTEM_AUTO, "auto")                                                  \
+    X(SYSTEM_SK, "sk")                                                      \
+    X(SYSTEM_LEARNED, "learned")
+enum system_choice { SYSTEM_CHOICES(ENUM_CONSTANT) };
+
+/* A network (knn/trust.h) that was given as an option. */
+struct trust_option {
+    bool is_set;                /* false: the network of the model */
+    uint64_t model;             /* the model it belongs to; 0: any */
+    struct trust net;
+};
 
 #define EOS_MODES(X) X(EOS_ABSTAINS, "abstain") X(EOS_COUNTS, "count")
 enum eos_mode { EOS_MODES(ENUM_CONSTANT) };
@@ -62,6 +79,7 @@ struct options {
 #define ENUM(field, name, type, list, def, help) enum type field;           \
     _Static_assert(sizeof(enum type) == sizeof(int), "set and read as int");
 #define SIZE(field, name, def, text, help) int64_t field;
+#define TRUST(field, name, help) struct trust_option field;
 #include "engine/options.def"
 #include "engine/steer.def"
 #include "engine/retrieval.def"
@@ -72,12 +90,13 @@ struct options {
 #undef AUTO_FLAG
 #undef ENUM
 #undef SIZE
+#undef TRUST
 };
 
 struct option_info {
     const char *name;
-    const char *kind;           /* "int", "float", "bool", "size", or the values
-                                   of an enum: "a|b|c" */
+    const char *kind;           /* "int", "float", "bool", "size", "text", or
+                                   the values of an enum: "a|b|c" */
     const char *fallback;       /* the default, as text */
     const char *help;
 };
@@ -86,6 +105,8 @@ void options_defaults(struct options *o);
 /* Set an option by name. The error names the option and its valid values. */
 enum status options_set(struct options *o, const char *name,
                         const char *value, struct err *e);
+/* The most bytes of a value as text, with the NUL. */
+enum { OPTION_TEXT = TRUST_TEXT };
 /* Write the value as text that options_set accepts. Returns false when there is
  * no such option. */
 bool options_get(const struct options *o, const char *name, char *out,
@@ -98,6 +119,10 @@ enum option_group {
 /* Describe option i of a group. Returns false after the last one. */
 bool option_describe(enum option_group group, int i, struct option_info *out);
 
+/* Replace preset "auto": by "learned" if the network of the model or of the
+ * options can be used, else by "sk2". Without this, "auto" means "sk2". */
+void options_choose_preset(struct options *o, bool model_has_network);
+
 /* The values that are used: the value that was set, or the default of the
  * preset. Other code must call these functions and not read the fields. */
 int options_matches(const struct options *o);   /* pairs of a search */
@@ -109,5 +134,6 @@ bool options_knn_eos(const struct options *o);
 int options_repeat_votes(const struct options *o);      /* 0: no limit */
 enum exact_mode options_exact(const struct options *o); /* never EXACT_AUTO */
 double options_prune_steered(const struct options *o);  /* 0: no pruning */
+const char *options_system(const struct options *o);    /* its name */
 
 #endif

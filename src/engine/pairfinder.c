@@ -34,7 +34,26 @@ struct pairfinder {
     size_t *wanted;             /* wants[i] is of found.at[wanted[i]] */
     size_t wants_cap, wanted_cap;
     struct strbuf plain[2];     /* source and target without tags */
+    const struct steering_system *system;
+    const struct job *job;      /* of the sentence whose pairs are prepared;
+                                   NULL: it needs no comparison */
 };
+
+/* Look up the keys of a pair, or its tokens, and compare it with the sentence
+ * if the system needs that. */
+static enum status pairfinder_prepare_pair(struct pairfinder *pf,
+                                           struct str source,
+                                           struct str target,
+                                           struct steering_pair *to,
+                                           struct err *e)
+{
+    enum status st = steering_pair_prepare(pf->en, pf->keys->cache, source,
+                                           target, to, e);
+
+    if (st || !pf->job || !(pf->system->needs & NEEDS_FOREIGN)) return st;
+    return steering_pair_compare(pf->en, source, pf->job->src, pf->job->n_src,
+                                 to, e);
+}
 
 /* ---- pairs from a source ------------------------------------------------- */
 
@@ -64,7 +83,7 @@ static enum status pairfinder_add_match(struct pair_fetch *f,
     enum status st;
 
     *to = (struct steering_pair){ .similarity = m->similarity };
-    st = steering_pair_prepare(pf->en, pf->keys->cache, source, target, to, e);
+    st = pairfinder_prepare_pair(pf, source, target, to, e);
     if (st) return st;
     if (to->keys || to->n_tgt > 0)
         return p->memory ? pairfinder_copy_texts(p, source, target, to, e)
@@ -179,8 +198,8 @@ static enum status pairfinder_use_given(struct pairfinder *pf,
         struct steering_pair *to = &(*out)->pairs[(*out)->n++];
 
         to->similarity = fmin(fmax(given[i].similarity, 0), 1);
-        st = steering_pair_prepare(pf->en, pf->keys->cache, given[i].source,
-                                   given[i].target, to, e);
+        st = pairfinder_prepare_pair(pf, given[i].source, given[i].target, to,
+                                     e);
         if (!st && pf->o.explain)
             st = steering_pair_copy_texts(to, given[i].source,
                                           given[i].target, "", e);
@@ -218,6 +237,7 @@ static enum status pairfinder_use_exact(struct sentence *s, struct pairset *m,
 /* Whether lambda can be above 0 under these options. */
 static bool options_steer(const struct options *o)
 {
+    if (strcmp(options_system(o), "sk")) return true;
     return o->adapter == ADAPTER_DISTANCE ||
            (o->adapter == ADAPTER_FIXED && o->lambda > 0);
 }
@@ -229,6 +249,8 @@ static struct system_options system_options_of(const struct pairfinder *pf)
     const struct config *cfg = pf->en->backend->cfg;
 
     return (struct system_options){
+        .trust = o->trust.is_set ? &o->trust.net : pf->en->trust,
+        .model_tau = options_tau(&(struct options){ 0 }, cfg->knn_tau),
         .k = options_k(o), .repeat_votes = options_repeat_votes(o),
         .eos_abstains = o->eos_votes == EOS_ABSTAINS, .eos = cfg->eos_id,
         .weigh = { .tau = options_tau(o, cfg->knn_tau),
@@ -241,8 +263,10 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
                                      struct pairset *m, struct err *e)
 {
     struct job *j = s->job;
-    struct system_sentence need = { j->o.beam + j->o.draft, j->o.nbest,
-                                    j->max_len, j->o.explain };
+    struct system_sentence need = {
+        .rows = j->o.beam + j->o.draft, .nbest = j->o.nbest,
+        .max_len = j->max_len, .explain = j->o.explain, .source = j->src,
+        .n_source = j->n_src };
     struct system_options o = system_options_of(pf);
     enum status st;
 
@@ -250,7 +274,7 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
     s->pairset = m;
     if (!m->n || !options_steer(&pf->o)) return ST_OK;
     m->keys = pf->keys;
-    m->system = system_named("sk");
+    m->system = pf->system;
     st = m->system->sentence_new(&m->mixer, &o, &need, e);
     if (st) return st;
     j->mixer = m->mixer;
@@ -381,6 +405,7 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
         struct pairset *m;
 
         if (!s->job) continue;
+        pf->job = s->job;
         if (!given) {
             st = match_sentence(pf, r, s, may_reuse, e);
         } else {
@@ -388,6 +413,7 @@ enum status pairfinder_run(struct pairfinder *pf, struct result *r,
             if (!st) st = pairfinder_attach(pf, s, m, e);
         }
     }
+    pf->job = NULL;
     return st;
 }
 
@@ -426,11 +452,15 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     if (!pf) return err_nomem(e, "translation memory search");
     pf->en = en;
     pf->o = *o;
+    options_choose_preset(&pf->o, en->trust != NULL);
+    pf->system = system_named(options_system(&pf->o));
     pf->source = source;
     pf->keys = keys;
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
-    st = make_retrieve_query(o, en, options_pairs(o), &pf->q, e);
+    st = engine_check_trust(en, o, e);
+    if (!st)
+        st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
     if (!st) st = retriever_new(&pf->retriever, e);
     if (st) pairfinder_free(pf);
     else *out = pf;

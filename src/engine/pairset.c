@@ -20,6 +20,8 @@ void steering_pair_release(struct steering_pair *p)
 {
     pair_keys_drop(p->keys);
     free(p->ids);
+    free(p->foreign);
+    free(p->matched);
     free(p->source);
     free(p->target);
     free(p->memory);
@@ -91,6 +93,70 @@ enum status steering_pair_encode(const struct engine *en, struct str source,
     if (!st) st = join_sides(en, &src, &tgt, to, e);
     pieces_release(&src);
     pieces_release(&tgt);
+    return st;
+}
+
+static bool has_piece(const int32_t *ids, int n, int32_t id)
+{
+    for (int i = 0; i < n; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+/* Find the longest common subsequence of the pieces p and src, by dynamic
+ * programming, and mark its pieces. */
+static bool mark_matched(const struct pieces *p, const int32_t *src, int n_src,
+                         struct steering_pair *to)
+{
+    size_t n = p->n, m = (size_t)n_src, w = m + 1;
+    uint16_t *len = calloc((n + 1) * w, sizeof *len);   /* of the rest */
+
+    to->matched = calloc(n + 1, sizeof *to->matched);
+    to->n_matched = (int)n;
+    for (size_t i = n; len && i-- > 0;)
+        for (size_t j = m; j-- > 0;) {
+            uint16_t down = len[(i + 1) * w + j], right = len[i * w + j + 1];
+
+            len[i * w + j] = p->at[i].id == src[j]
+                ? (uint16_t)(len[(i + 1) * w + j + 1] + 1)
+                : down > right ? down : right;
+        }
+    for (size_t i = 0, j = 0; len && to->matched && i < n && j < m;) {
+        if (p->at[i].id == src[j]) {
+            to->matched[i++] = 1;
+            j++;
+        } else if (len[(i + 1) * w + j] >= len[i * w + j + 1]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    free(len);
+    return len && to->matched;
+}
+
+enum status steering_pair_compare(const struct engine *en, struct str source,
+                                  const int32_t *src, int n_src,
+                                  struct steering_pair *to, struct err *e)
+{
+    struct pieces p = { 0 };
+    enum status st = encode_side(en, source, &p, e);
+
+    assert(!to->foreign);
+    if (!st) {
+        to->foreign = malloc((p.n + 1) * sizeof *to->foreign);
+        if (!to->foreign) st = err_nomem(e, "translation memory search");
+    }
+    for (size_t i = 0; !st && i < p.n; i++) {
+        int32_t id = p.at[i].id;
+
+        if (!has_piece(src, n_src, id) &&
+            !has_piece(to->foreign, to->n_foreign, id))
+            to->foreign[to->n_foreign++] = id;
+    }
+    if (!st && !mark_matched(&p, src, n_src, to))
+        st = err_nomem(e, "translation memory search");
+    pieces_release(&p);
     return st;
 }
 
@@ -174,7 +240,11 @@ void pairset_drop_keys(struct pairset *r)
         pair_keys_drop(r->pairs[i].keys);
         r->pairs[i].keys = NULL;
         free(r->pairs[i].ids);
-        r->pairs[i].ids = NULL;
+        free(r->pairs[i].foreign);
+        free(r->pairs[i].matched);
+        r->pairs[i].ids = r->pairs[i].foreign = NULL;
+        r->pairs[i].matched = NULL;
+        r->pairs[i].n_foreign = r->pairs[i].n_matched = 0;
     }
 }
 
@@ -244,7 +314,7 @@ bool pairset_keep_exact(struct pairset *r, struct str text)
 
 uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
 {
-    uint64_t parts[] = { mfile_id(en->w->file), options_knn_eos(o),
+    uint64_t parts[] = { engine_weights_id(en), options_knn_eos(o),
                          MOST_PIECES };
 
     return key_id_of(parts, sizeof parts).lo;

@@ -27,6 +27,13 @@ struct steering_pair {
     int32_t *ids;               /* [n_src + n_tgt] tokens, source first */
     int n_src, n_tgt;           /* source with special tokens, target without
                                    EOS */
+    int32_t *foreign;           /* [n_foreign] pieces of its source that the
+                                   sentence does not have; NULL: not needed */
+    int n_foreign;
+    uint8_t *matched;           /* [n_matched] by piece of its source: 1 if it
+                                   is part of the longest common subsequence
+                                   with the sentence; NULL: not needed */
+    int n_matched;
     double similarity;
     int64_t pair;               /* its number; 0: given by the caller */
     char *source, *target, *memory;     /* for explanations, or NULL */
@@ -81,6 +88,11 @@ struct key_id steering_pair_id(struct str source, struct str target);
 enum status steering_pair_encode(const struct engine *en, struct str source,
                                  struct str target, struct steering_pair *to,
                                  struct err *e);
+/* Set `foreign` and `matched` of a pair: its source is compared with the pieces
+ * src [n_src] of the sentence. */
+enum status steering_pair_compare(const struct engine *en, struct str source,
+                                  const int32_t *src, int n_src,
+                                  struct steering_pair *to, struct err *e);
 /* Set the id of the pair, and its keys if the cache has them. Otherwise
  * tokenize it. A pair without keys and with n_tgt 0 cannot steer. A cache whose
  * file cannot be read has no keys. */

@@ -43,6 +43,7 @@ enum status service_new(struct service **out, const struct engine *en,
     s->o = *o;
     pthread_mutex_init(&s->lock, NULL);
     st = engine_search_options(en, o, &so, e);
+    if (!st) st = engine_check_trust(en, o, e);
     if (!st)
         st = workers_new(&s->workers, en, limits, o->threads, mode, e);
     if (st) service_free(s);

@@ -20,18 +20,20 @@
  *
  * To add a system, define a struct steering_system as knn/sk.c does, and add it
  * to the list in knn/systems.c. The tests run system_suite.h on all listed
- * systems. engine/pairfinder.c chooses the system of a sentence; there is no
- * option for it yet. */
+ * systems. engine/pairfinder.c chooses the system of a sentence by option
+ * "system". */
 #ifndef KNN_SYSTEM_H
 #define KNN_SYSTEM_H
 
 #include "knn/pair_keys.h"
+#include "knn/trust.h"
 #include "knn/weigh.h"
 #include "nn/mixer.h"
 
 /* What a system needs for a sentence. */
 enum {
     NEEDS_PAIRS = 1,            /* similar pairs and their keys */
+    NEEDS_FOREIGN = 2           /* the pieces of the pairs' sources */
 };
 
 /* The options of all systems; each uses those that it lists. Values that come
@@ -46,6 +48,9 @@ struct system_options {
     bool eos_abstains;          /* the weight of a vote for `eos` goes to the
                                    model */
     int32_t eos;
+    const struct trust *trust;  /* the network (trust.h), borrowed while the
+                                   mixer is made; NULL: there is none */
+    double model_tau;           /* the unit of distances for the network */
 };
 
 /* The sentence that a mixer is made for. */
@@ -54,12 +59,23 @@ struct system_sentence {
                                    beam and its drafts */
     int nbest, max_len;         /* most translations, and tokens of each */
     bool explain;               /* room for explanations is needed */
+    const int32_t *source;      /* [n_source] its pieces, with special tokens;
+                                   borrowed until `end` */
+    int n_source;
 };
 
 /* A pair of the sentence. */
 struct system_pair {
     struct pair_keys *keys;     /* borrowed for the call */
     float similarity;           /* of its source to the sentence, 0 to 1 */
+    const int32_t *foreign;     /* [n_foreign] the pieces of its source that the
+                                   sentence does not have; borrowed until
+                                   `end`. Only with NEEDS_FOREIGN. */
+    int n_foreign;
+    const uint8_t *matched;     /* [n_matched] by piece of its source: 1 if the
+                                   sentence has it, too, in the same order;
+                                   borrowed likewise */
+    int n_matched;
 };
 
 struct steering_system {

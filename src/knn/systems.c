@@ -1,9 +1,12 @@
 /* systems.c - the list of all steering systems. */
 #include <string.h>
 
+#include "knn/learned.h"
 #include "knn/sk.h"
 
-static const struct steering_system *const systems[] = { &sk_system };
+static const struct steering_system *const systems[] = {
+    &sk_system, &learned_system
+};
 enum { N_SYSTEMS = sizeof systems / sizeof *systems };
 _Static_assert((int)N_SYSTEMS <= (int)MOST_SYSTEMS, "raise MOST_SYSTEMS");
 

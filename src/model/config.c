@@ -16,6 +16,9 @@
 
 #include "base/invariant.h"
 
+/* Of the text form. The longest value is a network. */
+enum { LONGEST_LINE = 5000 };
+
 struct number {
     const char *key;
     size_t offset;              /* in struct config */
@@ -39,7 +42,7 @@ struct string {
 
 #define STRING(f) { AT(f), sizeof ((struct config *)0)->f }
 static const struct string strings[] = {
-    STRING(source_lang), STRING(target_lang), STRING(name),
+    STRING(source_lang), STRING(target_lang), STRING(name), STRING(trust),
 };
 
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers,
@@ -163,7 +166,7 @@ static enum status parse_line(struct config *c, char *line, keyset *keys_given,
 static enum status parse_lines(struct config *c, const char *text, size_t len,
                                keyset *keys_given, struct err *e)
 {
-    char line[256];
+    char line[LONGEST_LINE + 1];
     enum status st = ST_OK;
 
     while (len && !st) {
@@ -172,7 +175,7 @@ static enum status parse_lines(struct config *c, const char *text, size_t len,
 
         if (n >= sizeof line || memchr(text, 0, n))
             return err_set(e, ST_FORMAT, n >= sizeof line ?
-                           "config: a line is longer than 255 bytes" :
+                           "config: a line is too long" :
                            "config: the text contains a NUL byte");
         memcpy(line, text, n);
         line[n] = 0;

@@ -53,6 +53,8 @@ struct config {
 #undef F
     char source_lang[16], target_lang[16];
     char name[64];              /* the name of the model */
+    char trust[4096];           /* a network for learned trust, as text
+                                   (knn/trust.h); "": none */
 };
 /* norm is an enum norm_place, positions an enum positions, activation an enum
  * act. Two values may be 0 in the text, and config_parse() then fills them in:

@@ -105,6 +105,8 @@ struct projection {
     float *listed_logit;        /* [n_listed] out, in the same order */
     float max, sum;             /* out, always: the largest logit, and the sum
                                    of exp(z) over the vocabulary */
+    float zsum;                 /* out, always: the sum of z exp(z); the entropy
+                                   is log(sum) - zsum / sum */
 };
 
 /* Keys that states are compared with: rows of f32, or of int8 with one scale

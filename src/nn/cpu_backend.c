@@ -175,6 +175,7 @@ static void project_row(struct cpu_executor *c, int at, struct projection *p)
     net->k->row_stats(logits, net->vocab, block_max, &stats);
     p->max = stats.max;
     p->sum = stats.sum;
+    p->zsum = stats.zsum;
     p->n_found = p->n_best
         ? topk(logits, net->vocab, block_max, p->n_best, p->best) : 0;
     for (int i = 0; i < p->n_listed; i++) {

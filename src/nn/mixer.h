@@ -77,9 +77,9 @@ struct mixture {
     const int32_t *token;       /* [n] the listed tokens, all different, in any
                                    order; `mix` does not change them */
     const float *add;           /* [n] what is added for each of them, >= 0 */
-    /* Guesses for the tokens after the next one, best first, set by `list`.
-     * Their `token`s are different. Search computes the states of the guessed
-     * tokens ahead of time; the result is the same without them. */
+    /* Guesses for the tokens after the next one, best first, set by `list` or
+     * `mix`. Their `token`s are different. Search computes the states of the
+     * guessed tokens ahead of time; the result is the same without them. */
     int n_guesses;
     struct guess guesses[MIXTURE_GUESSES];
 };
@@ -134,10 +134,17 @@ struct vote {
 };
 /* In the mixture from which the token was chosen, keep was 1 - weight, and
  * add(v) was at least weight * share, summed over the votes for v. */
+enum { EXPLANATION_REASONS = 3 };
+struct reason {                 /* why the weight is high or low */
+    const char *text;           /* a phrase, such as "close state" */
+    float effect;               /* > 0: it raised the weight */
+};
 struct explanation {
     float weight;               /* lambda; 0: the model alone decided */
     int n;                      /* 0 if the weight is 0 */
     const struct vote *votes;   /* [n] nearest first; valid until `free` */
+    int n_reasons;              /* 0 if the system gives none */
+    struct reason reasons[EXPLANATION_REASONS]; /* strongest first */
 };
 
 struct mixer;
@@ -153,7 +160,9 @@ struct mixer_ops {
                         struct mixture *out, struct err *e);
     /* May be NULL. Set out[i].keep and out[i].add of each row; out[i] is as
      * `list` left it. p[i].listed_logit[k] is the logit of out[i].token[k].
-     * p[i] may list more tokens after these, for the use of search. */
+     * p[i] may list more tokens after these, for the use of search. If out[i]
+     * has tokens, p[i].best[0] is the model's best token. To leave a row to the
+     * model after all, set keep to 1 and n to 0. */
     void (*mix)(struct mixer *m, const struct mixer_rows *in,
                 const struct projection *p, struct mixture *out);
     /* Record why the tokens of a final translation were chosen. Called only if

@@ -27,7 +27,8 @@ static int32_t only_token(const struct lane *l, int pos)
 }
 
 /* Say what is needed of a row: the tokens of its mixture, then its only token,
- * or else its best tokens. */
+ * or else its best tokens. A mixer may look at the best token of any row whose
+ * tokens it named. */
 static void ask_for_row(struct batch *b, const struct lane *l, int r)
 {
     struct projection *p = &b->projected[r];
@@ -39,7 +40,7 @@ static void ask_for_row(struct batch *b, const struct lane *l, int r)
     if (n) memcpy(listed, b->mix[r].token, (size_t)n * sizeof *listed);
     if (only >= 0) listed[n++] = only;
     *p = (struct projection){
-        .n_best = only >= 0 ? 0 : beam_width(&l->beam) + BARRED_TOKENS,
+        .n_best = only < 0 ? beam_width(&l->beam) + BARRED_TOKENS : n > 1,
         .best = b->best + (size_t)r * (size_t)b->most_best,
         .n_listed = n, .listed = listed,
         .listed_logit = b->listed_logit + (size_t)r * PROJECT_LISTED };
@@ -140,7 +141,9 @@ static void set_continuations(struct batch *b, int row)
 
     s->n = 0;
     if (only >= 0)
-        add_continuation(b, row, only, b->projected[row].listed_logit[m->n]);
+        add_continuation(b, row, only,
+                         b->projected[row].listed_logit
+                             [b->projected[row].n_listed - 1]);
     else
         add_best_tokens(b, l, row);
     s->known = true;

@@ -99,6 +99,8 @@ static inline int attention_keys(const struct attention *a, int i)
 struct row_stats {
     float max;                          /* largest value of the row */
     float sum;                          /* of exp(x - max) over the row */
+    float zsum;                         /* of (x - max) exp(x - max); the
+                                           entropy is log(sum) - zsum / sum */
 };
 
 /* out[q][i] = |query q - key i|^2, the sum of squared differences, in an order

@@ -20,6 +20,7 @@ SIZE(skmt_match, 40);
 SIZE(skmt_similar, 32);
 SIZE(skmt_found_pair, 56);
 SIZE(skmt_vote, 48);
+SIZE(skmt_reason, 24);
 SIZE(skmt_recovery, 32);
 SIZE(skmt_translation, 40);
 SIZE(skmt_words_info, 64);

@@ -313,7 +313,7 @@ static inline void suite_projects_row(struct executor *x, int row)
     struct token_logit best[PROJECT_BEST];
     int32_t listed[2];
     float logit[2];
-    double sum = 0;
+    double sum = 0, zsum = 0;
     struct projection p = { .n_best = PROJECT_BEST, .best = best };
     struct err e;
 
@@ -337,8 +337,11 @@ static inline void suite_projects_row(struct executor *x, int row)
         CHECK(i < most ? logit[0] == best[i].logit
                        : logit[0] <= best[most - 1].logit);
         sum += exp((double)logit[0] - (double)p.max);
+        zsum += ((double)logit[0] - (double)p.max) *
+                exp((double)logit[0] - (double)p.max);
     }
     CHECK_NEAR(sum / (double)p.sum, 1, 1e-4);
+    CHECK_NEAR(zsum, (double)p.zsum, 1e-4 * (sum - zsum));
 }
 
 /* Rows are projected one by one and together, from any row on, with different

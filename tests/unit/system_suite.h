@@ -25,8 +25,12 @@ struct system_fix {             /* a mixer that is ready to decode */
 static inline struct system_options system_suite_options(
     const struct backend *b)
 {
+    /* A network that always gives the memory the same weight. */
+    static struct trust trust = { .w = { [TRUST_AT_U + TRUST_VOTE_near] = 1,
+                                         [TRUST_AT_O_BIAS] = 1 } };
+
     return (struct system_options){
-        .k = 2, .eos = b->cfg->eos_id,
+        .k = 2, .eos = b->cfg->eos_id, .trust = &trust, .model_tau = 100,
         .weigh = { .tau = 100, .adapter = ADAPTER_DISTANCE, .lambda = 0.5 } };
 }
 
@@ -50,8 +54,8 @@ static inline void system_fix_keys(struct system_fix *f)
         CHECK_OK(key_builder_run(kb, pairs, SYSTEM_PAIRS, &e), &e);
     key_builder_free(kb);
     for (int i = 0; i < SYSTEM_PAIRS; i++)
-        f->pairs[i] = (struct system_pair){ pairs[i].keys,
-                                            0.9f - 0.2f * (float)i };
+        f->pairs[i] = (struct system_pair){
+            .keys = pairs[i].keys, .similarity = 0.9f - 0.2f * (float)i };
 }
 
 /* Make a mixer for the first n pairs of f. */
@@ -59,8 +63,9 @@ static inline struct mixer *system_mixer(const struct system_fix *f,
                                          double lambda, bool explain, int n)
 {
     struct system_options o = system_suite_options(f->backend);
-    struct system_sentence s = { SYSTEM_BEAM + SYSTEM_DRAFTS, SYSTEM_HYPS,
-                                 SUITE_LEN, explain };
+    struct system_sentence s = {
+        .rows = SYSTEM_BEAM + SYSTEM_DRAFTS, .nbest = SYSTEM_HYPS,
+        .max_len = SUITE_LEN, .explain = explain };
     struct mixer *m = NULL;
     struct err e;
 
@@ -463,7 +468,7 @@ static inline void check_rejected(const struct steering_system *system,
                                   const char *option,
                                   const struct system_options *o)
 {
-    struct system_sentence s = { 1, 1, 4, false };
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4 };
     struct mixer *m = (struct mixer *)&s;       /* not NULL */
     struct err e;
 
@@ -511,7 +516,8 @@ static inline void suite_frees(const struct steering_system *system,
                                const struct backend *b)
 {
     struct system_options o = system_suite_options(b);
-    struct system_sentence s = { 1, 1, 4, true };
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4,
+                                 .explain = true };
     struct mixer *m = NULL;
     struct system_fix f;
     struct err e;

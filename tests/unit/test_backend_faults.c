@@ -29,7 +29,7 @@ static struct job *job_of(const struct room *r, int i)
 {
     struct search_options o = options(i % 2 ? 2 : 4);
     struct system_options so = { .k = 4, .weigh = { .tau = 100 } };
-    struct system_pair pair = { r->keys, 0.9f };
+    struct system_pair pair = { .keys = r->keys, .similarity = 0.9f };
     struct system_sentence s;
     struct job *j;
     struct err e;
@@ -40,8 +40,9 @@ static struct job *job_of(const struct room *r, int i)
     o.attention = i % 2;
     o.draft = i < 3 ? DRAFTS : 0;
     j = new_job(r->m.backend, &o, &r->t, i);
-    s = (struct system_sentence){ o.beam + o.draft, o.nbest, j->max_len,
-                                  true };
+    s = (struct system_sentence){
+        .rows = o.beam + o.draft, .nbest = o.nbest, .max_len = j->max_len,
+        .explain = true };
     if (i % 3 == 2) fake_mixer_new(j, LATE, NULL);
     if (i % 3 == 1) {
         CHECK_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);

@@ -74,9 +74,12 @@ static void steer_by_sk(const struct room *r, struct job *j)
 {
     struct system_options so = { .k = 4, .weigh = { .tau = 100 },
                                  .repeat_votes = 1 };
-    struct system_sentence s = { j->o.beam + j->o.draft, j->o.nbest,
-                                 j->max_len, j->o.explain };
-    struct system_pair pairs[] = { { r->keys[0], 0.9f }, { r->keys[1], 0.8f } };
+    struct system_sentence s = {
+        .rows = j->o.beam + j->o.draft, .nbest = j->o.nbest,
+        .max_len = j->max_len, .explain = j->o.explain };
+    struct system_pair pairs[] = {
+        { .keys = r->keys[0], .similarity = 0.9f },
+        { .keys = r->keys[1], .similarity = 0.8f } };
     struct err e;
 
     REQUIRE_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);

@@ -720,7 +720,7 @@ TEST(row_stats_agree_with_ref)
         float *want = mem_alloc((size_t)blocks, sizeof *want);
         float *got = mem_alloc((size_t)blocks + 1, sizeof *got);
         struct row_stats a, b;
-        double sum = 0;
+        double sum = 0, zsum = 0;
 
         x[n / 2] = -INFINITY;           /* a masked token */
         if (n == 1) x[0] = -4;
@@ -729,8 +729,11 @@ TEST(row_stats_agree_with_ref)
         for (int j = 0; j < n; j++) {
             CHECK(x[j] <= want[j / PANEL] && want[j / PANEL] <= a.max);
             sum += exp((double)x[j] - a.max);
+            if (x[j] > -INFINITY)
+                zsum += ((double)x[j] - a.max) * exp((double)x[j] - a.max);
         }
         CHECK_NEAR(a.sum, sum, 1e-6 * sum);
+        CHECK_NEAR(a.zsum, zsum, 1e-6 * (sum - zsum));
         FOR_EACH_ISA(k) {
             got[blocks] = 5;
             k->row_stats(x, n, got, &b);
@@ -738,6 +741,8 @@ TEST(row_stats_agree_with_ref)
             CHECK(got[blocks] == 5);
             CHECK(b.max == a.max);
             CHECK_NEAR(b.sum, a.sum, (n > 16000 ? 1e-5 : 1e-6) * a.sum);
+            CHECK_NEAR(b.zsum, a.zsum,
+                       (n > 16000 ? 1e-5 : 1e-6) * (a.sum - a.zsum));
         }
         mem_free(x);
         mem_free(want);

@@ -434,7 +434,7 @@ static struct mixer *sk_mixer(const struct system_options *o)
 /* Give the keys of one pair to a mixer. */
 static void give_keys(struct mixer *m, struct pair_keys *b)
 {
-    struct system_pair pair = { b, 0.4f };
+    struct system_pair pair = { .keys = b, .similarity = 0.4f };
     struct err e;
 
     CHECK_OK(sk_system.prepare(m, NULL, &pair, 1, &e), &e);
@@ -660,8 +660,9 @@ TEST(guesses_are_what_follows_in_the_pairs)
     struct fixed_rows f = fixed_rows(hidden, 16, 2);
     struct mixer_rows in = { .x = &f.x, .n = 2 };
     struct system_options o = { .k = 8, .weigh = { .tau = 1000 } };
-    struct system_pair pairs[] = { { keys_in_a_row(N, 40), 0.9f },
-                                   { keys_in_a_row(2, 40), 0.3f } };
+    struct system_pair pairs[] = {
+        { .keys = keys_in_a_row(N, 40), .similarity = 0.9f },
+        { .keys = keys_in_a_row(2, 40), .similarity = 0.3f } };
     struct mixer *m = sk_mixer(&o);
     struct guess first = { 0 };
     struct mixture out[2];
@@ -715,7 +716,7 @@ TEST(systems_are_found_by_name)
 TEST(a_system_refuses_what_it_cannot_do)
 {
     struct system_options good = { .k = 1, .weigh = { .tau = 100 } };
-    struct system_sentence s = { 4, 1, 10, false };
+    struct system_sentence s = { .rows = 4, .nbest = 1, .max_len = 10 };
 
     for (int i = 0; i < 5; i++) {
         struct system_options o = good;
@@ -963,7 +964,8 @@ static struct job *steered_job(const struct fixture *f, const json_t *j,
         return NULL;
     s.max_len = job->max_len;
     for (int i = 0; i < pairs->n; i++)
-        give[i] = (struct system_pair){ pairs->keys[i], 0.5f };
+        give[i] = (struct system_pair){ .keys = pairs->keys[i],
+                                        .similarity = 0.5f };
     CHECK_OK(sk_system.sentence_new(&job->mixer, &so, &s, &e), &e);
     CHECK_OK(sk_system.prepare(job->mixer, NULL, give, pairs->n, &e), &e);
     return job;

@@ -13,6 +13,7 @@
 #include "engine/session.h"
 #include "engine/stream.h"
 #include "knn/key_builder.h"
+#include "knn/learned.h"
 #include "knn/sk.h"
 #include "scratch_dir.h"
 #include "search/batch.h"
@@ -137,30 +138,37 @@ static void decode_all(struct batch *b, struct job **jobs)
 }
 
 /* Steer a job by a pair: its own source, and some tokens. */
-static void steer(const struct tiny_net *m, struct job *j, enum key_type type)
+static void steer(const struct tiny_net *m, struct job *j,
+                  const struct steering_system *system, enum key_type type)
 {
+    /* A network whose weight is never tiny. */
+    static const struct trust trust = { .w = { [TRUST_AT_H] = 1,
+                                               [TRUST_AT_O] = 1 } };
     static const int32_t tgt[] = { 40, 41, 42, 43, 44, 45 };
     struct key_builder_options ko = { 64, type, true };
     struct key_pair p = { j->src, j->n_src, tgt, COUNT(tgt), NULL };
     struct system_options so = { .k = 4, .weigh = { .tau = 1000 },
-                                 .repeat_votes = 2 };
-    struct system_sentence s = { j->o.beam + j->o.draft, j->o.nbest,
-                                 j->max_len, j->o.explain };
+                                 .repeat_votes = 2, .trust = &trust,
+                                 .model_tau = 1000 };
+    struct system_sentence s = {
+        .rows = j->o.beam + j->o.draft, .nbest = j->o.nbest,
+        .max_len = j->max_len, .explain = j->o.explain,
+        .source = j->src, .n_source = j->n_src };
     struct system_pair pair;
     struct key_builder *kb;
     struct err e;
 
     REQUIRE_OK(key_builder_new(&kb, m->backend, NULL, &ko, &e), &e);
     CHECK_OK(key_builder_run(kb, &p, 1, &e), &e);
-    CHECK_OK(sk_system.sentence_new(&j->mixer, &so, &s, &e), &e);
-    pair = (struct system_pair){ p.keys, 0.9f };
-    CHECK_OK(sk_system.prepare(j->mixer, NULL, &pair, 1, &e), &e);
+    CHECK_OK(system->sentence_new(&j->mixer, &so, &s, &e), &e);
+    pair = (struct system_pair){ .keys = p.keys, .similarity = 0.9f };
+    CHECK_OK(system->prepare(j->mixer, NULL, &pair, 1, &e), &e);
     pair_keys_drop(p.keys);
     key_builder_free(kb);
 }
 
 /* The jobs have different options. Every third one is steered and explained,
- * and may have drafts. */
+ * and may have drafts; the systems differ. */
 static bool make_jobs(const struct tiny_net *m, bool attention,
                       struct job **jobs)
 {
@@ -178,7 +186,9 @@ static bool make_jobs(const struct tiny_net *m, bool attention,
         if (!CHECK_OK(job_new(&jobs[i], &o, m->backend->max_pos, ids, n, ids,
                               i % 3, &e), &e))
             return false;
-        if (i % 3 == 2) steer(m, jobs[i], i == 2 ? KEY_F32 : KEY_INT8);
+        if (i % 3 == 2)
+            steer(m, jobs[i], i == 8 ? &sk_system : &learned_system,
+                  i == 2 ? KEY_F32 : KEY_INT8);
     }
     return true;
 }
@@ -274,6 +284,8 @@ static enum status use_session(const char *path, struct err *e)
 }
 
 /* The same with pairs that steer the translation, and with explanations. */
+static bool learns_trust;       /* steer by a network (knn/trust.h) */
+
 static enum status use_pairs(const char *path, struct err *e)
 {
     static const struct similar_pair given[] = {
@@ -294,6 +306,7 @@ static enum status use_pairs(const char *path, struct err *e)
     o.max_len_b = 4;
     o.max_len_a = 0.2;
     o.explain = true;
+    o.trust.is_set = learns_trust;
     st = engine_open(&en, path, e);
     if (!st) st = session_new(&s, en, &o, e);
     if (!st) st = session_run(s, q, COUNT(q), e);
@@ -442,6 +455,14 @@ TEST(no_failed_allocation_ends_steering_badly)
 {
     REQUIRE(wrapped());
     sweep(use_pairs);
+}
+
+TEST(no_failed_allocation_ends_learned_trust_badly)
+{
+    REQUIRE(wrapped());
+    learns_trust = true;
+    sweep(use_pairs);
+    learns_trust = false;
 }
 
 TEST(no_failed_allocation_ends_a_stream_badly)

@@ -352,8 +352,13 @@ static inline void toy_project_row(const struct toy_backend *b,
     }
     qsort(all, TOY_VOCAB, sizeof *all, toy_compare);
     p->max = all[0].logit;
-    p->sum = 0;
-    for (int i = 0; i < TOY_VOCAB; i++) p->sum += expf(all[i].logit - p->max);
+    p->sum = p->zsum = 0;
+    for (int i = 0; i < TOY_VOCAB; i++) {
+        float z = all[i].logit - p->max;
+
+        p->sum += expf(z);
+        p->zsum += z * expf(z);
+    }
     p->n_found = p->n_best < TOY_VOCAB ? p->n_best : TOY_VOCAB;
     for (int i = 0; i < p->n_found; i++) p->best[i] = all[i];
 }

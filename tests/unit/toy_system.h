@@ -192,7 +192,8 @@ static inline struct explanation toy_explanation(const struct mixer *base,
         return (struct explanation){ 0 };
     r = m->reasons + (size_t)hyp * (size_t)m->limits.max_len + token;
     if (!(r->weight > 0)) return (struct explanation){ 0 };
-    return (struct explanation){ r->weight, 1, &r->vote };
+    return (struct explanation){ .weight = r->weight, .n = 1,
+                                 .votes = &r->vote };
 }
 
 /* ---- making and freeing -------------------------------------------------- */

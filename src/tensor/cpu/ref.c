@@ -194,7 +194,7 @@ static void attention(const struct attention *a)
 static void row_stats(const float *x, int n, float *block_max,
                       struct row_stats *out)
 {
-    double sum = 0;
+    double sum = 0, zsum = 0;
 
     out->max = -INFINITY;
     for (int b = 0; b * PANEL < n; b++) {
@@ -204,8 +204,14 @@ static void row_stats(const float *x, int n, float *block_max,
         block_max[b] = max;
         out->max = fmaxf(out->max, max);
     }
-    for (int i = 0; i < n; i++) sum += expf(x[i] - out->max);
+    for (int i = 0; i < n; i++) {
+        float z = x[i] - out->max, p = expf(z);
+
+        sum += p;
+        if (p > 0) zsum += (double)z * p;
+    }
     out->sum = (float)sum;
+    out->zsum = (float)zsum;
 }
 
 /* A dequantized key element and a difference are floats, each rounded once, as

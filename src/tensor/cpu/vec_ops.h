@@ -192,6 +192,16 @@ static void layer_norm(const float *x, size_t ldx, int rows, int d,
     }
 }
 
+/* Add exp(z) to *sum and z exp(z) to *zsum. exp(-100) is 0 to a float; the
+ * limit is there for a masked token, whose logit is minus infinity. */
+INLINE void add_exp(vf z, vf *sum, vf *zsum)
+{
+    vf p = v_exp(z);
+
+    *sum = v_add(*sum, p);
+    *zsum = v_fma(v_max(z, v_set1(-100)), p, *zsum);
+}
+
 static void row_stats(const float *x, int n, float *block_max,
                       struct row_stats *out)
 {
@@ -218,16 +228,17 @@ static void row_stats(const float *x, int n, float *block_max,
 
     const vf max = v_set1(out->max);
     vf sum[4] = { v_set1(0), v_set1(0), v_set1(0), v_set1(0) };
+    vf zsum[4] = { v_set1(0), v_set1(0), v_set1(0), v_set1(0) };
     for (i = 0; i + 4 * VW <= n; i += 4 * VW) {
         UNROLL for (int c = 0; c < 4; c++)
-            sum[c] = v_add(sum[c], v_exp(v_sub(v_load(x + i + c * VW), max)));
+            add_exp(v_sub(v_load(x + i + c * VW), max), &sum[c], &zsum[c]);
     }
     for (; i + VW <= n; i += VW)
-        sum[0] = v_add(sum[0], v_exp(v_sub(v_load(x + i), max)));
+        add_exp(v_sub(v_load(x + i), max), &sum[0], &zsum[0]);
     if (i < n)
-        sum[1] = v_add(sum[1], v_exp(v_sub(v_load_n(x + i, n - i, lowest),
-                                           max)));
+        add_exp(v_sub(v_load_n(x + i, n - i, lowest), max), &sum[1], &zsum[1]);
     out->sum = v_sum(v_add(v_add(sum[0], sum[1]), v_add(sum[2], sum[3])));
+    out->zsum = v_sum(v_add(v_add(zsum[0], zsum[1]), v_add(zsum[2], zsum[3])));
 }
 
 /* --- attention ------------------------------------------------------------ */

@@ -1,0 +1,278 @@
+/* trust_trainer.c - runs pairs through the model by teacher forcing and records
+ * the features of each step. */
+#include "engine/trust_trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/invariant.h"
+#include "engine/datastore_builder.h"
+#include "knn/learned.h"
+
+/* Rows of a forced text. Stored texts are cut to fewer. */
+enum { MOST_ROWS = 512 };
+
+struct trust_trainer {
+    const struct engine *en;
+    struct options o;
+    struct shared_keys *keys;
+    struct datastore_builder *builder;
+    struct executor *x;
+    int most_pairs;
+    struct steering_pair *pairs;        /* [most_pairs] of one text */
+    struct steering_pair **missing;     /* [most_pairs] */
+    struct system_pair *prepared;       /* [most_pairs] */
+};
+
+enum status trust_trainer_new(struct trust_trainer **out,
+                              const struct engine *en, const struct options *o,
+                              struct shared_keys *keys, struct err *e)
+{
+    struct trust_trainer *t = calloc(1, sizeof *t);
+    int most = en->backend->max_pos < MOST_ROWS ? en->backend->max_pos
+                                                : MOST_ROWS;
+    struct executor_limits l = { .max_source = most, .max_len = most,
+                                 .rows = most };
+    size_t n;
+    enum status st;
+
+    *out = NULL;
+    if (!t) return err_nomem(e, "training");
+    t->en = en;
+    t->o = *o;
+    t->keys = keys;
+    t->o.system = SYSTEM_LEARNED;
+    if (t->o.preset == PRESET_AUTO) t->o.preset = PRESET_LEARNED;
+    t->most_pairs = options_pairs(&t->o);
+    n = (size_t)t->most_pairs + 1;
+    t->pairs = calloc(n, sizeof *t->pairs);
+    t->missing = calloc(n, sizeof *t->missing);
+    t->prepared = calloc(n, sizeof *t->prepared);
+    st = t->pairs && t->missing && t->prepared
+         ? datastore_builder_new(&t->builder, en, NULL, e)
+         : err_nomem(e, "training");
+    if (!st)
+        st = en->backend->ops->executor_new(en->backend, &l, NULL, &t->x, e);
+    if (st) trust_trainer_free(t);
+    else *out = t;
+    return st;
+}
+
+void trust_trainer_free(struct trust_trainer *t)
+{
+    if (!t) return;
+    executor_free(t->x);
+    datastore_builder_free(t->builder);
+    free(t->pairs);
+    free(t->missing);
+    free(t->prepared);
+    free(t);
+}
+
+/* ---- the pairs of a text ------------------------------------------------- */
+
+/* Compute the keys of the similar pairs. *n_used is the number of those that
+ * can vote; they are in t->pairs. */
+static enum status trainer_find_keys(struct trust_trainer *t,
+                                     const struct steering_pair *self,
+                                     const struct similar_pair *pairs, int n,
+                                     int *n_used, struct err *e)
+{
+    enum status st = ST_OK;
+
+    *n_used = 0;
+    if (n > t->most_pairs) n = t->most_pairs;
+    for (int i = 0; !st && i < n; i++) {
+        struct steering_pair *p = &t->pairs[*n_used];
+
+        *p = (struct steering_pair){ .similarity = pairs[i].similarity };
+        t->missing[*n_used] = p;
+        st = steering_pair_prepare(t->en, t->keys->cache, pairs[i].source,
+                                   pairs[i].target, p, e);
+        if (!st)
+            st = steering_pair_compare(t->en, pairs[i].source, self->ids,
+                                       self->n_src, p, e);
+        if (st || (!p->keys && !p->n_tgt)) steering_pair_release(p);
+        else ++*n_used;
+    }
+    if (!st)
+        st = datastore_builder_make(t->builder, t->keys, t->missing, *n_used,
+                                    e);
+    return st;
+}
+
+static void trainer_release_pairs(struct trust_trainer *t, int n)
+{
+    for (int i = 0; i < n; i++) steering_pair_release(&t->pairs[i]);
+}
+
+/* ---- the steps of a text ------------------------------------------------- */
+
+/* A text that runs through the decoder. */
+struct trainer_text {
+    const int32_t *tokens;      /* [n] without EOS */
+    int n;
+    struct voters voters;
+};
+
+static int32_t right_token(const struct trust_trainer *t,
+                           const struct trainer_text *text, int step)
+{
+    return step < text->n ? text->tokens[step]
+                          : t->en->backend->cfg->eos_id;
+}
+
+static void said_before(struct voters_said *said,
+                        const struct trainer_text *text, int step)
+{
+    struct mixer_reading in = { .from = 0, .tokens = text->tokens };
+
+    voters_said_token(said, &in, step);
+}
+
+/* The probabilities of the tokens of a row, and of the right one after them. */
+static enum status project_step(struct trust_trainer *t, int step,
+                                int32_t right, const struct learned_row *row,
+                                struct projection *p, int32_t *listed,
+                                struct err *e)
+{
+    for (int i = 0; i < row->n_tokens; i++) listed[i] = row->token[i];
+    listed[row->n_tokens] = right;
+    p->n_listed = row->n_tokens + 1;
+    p->listed = listed;
+    return t->x->ops->project(t->x, step, 1, p, e);
+}
+
+static void keep_inputs(const struct trust_step *s, struct trust_inputs *out)
+{
+    for (int i = 0; i < s->n; i++) {
+        out->nb[i] = s->nb[i];
+        out->similarity[i] = s->similarity[i];
+        out->logprob[i] = s->logprob[i];
+        out->context[i] = s->context[i];
+        out->foreign[i] = s->foreign[i];
+        out->own[i] = s->own[i];
+        out->matched[i] = s->matched[i];
+    }
+    out->best_prob = s->best_prob;
+    out->entropy = s->entropy;
+    out->tau = s->tau;
+    out->best_token = s->best_token;
+}
+
+/* Compute the features of a sample. */
+static void set_features(const struct trainer_text *text,
+                         const struct learned_row *row,
+                         const struct projection *p, struct trust_sample *out)
+{
+    struct learned_values of;
+    struct trust_step step = learned_step(&text->voters, row, p, &of);
+
+    keep_inputs(&step, &out->in);
+    learned_features(&text->voters, row, p, &out->f);
+}
+
+static enum status trainer_add_step(struct trust_trainer *t,
+                                    struct trainer_text *text, int step,
+                                    int found, struct trust_samples *to,
+                                    struct err *e)
+{
+    int32_t listed[TRUST_NEIGHBORS + 1], right = right_token(t, text, step);
+    float logit[TRUST_NEIGHBORS + 1];
+    struct token_logit best;
+    struct projection p = { .n_best = 1, .best = &best,
+                            .listed_logit = logit };
+    struct trust_sample s = { .hits = 0 };
+    struct learned_row row;
+    struct voters_said said;
+    enum status st;
+
+    said_before(&said, text, step);
+    learned_choose(&text->voters, voters_of(&text->voters, step), found, &said,
+                   &row);
+    st = project_step(t, step, right, &row, &p, listed, e);
+    if (st) return st;
+    s.model = expf(logit[row.n_tokens] - p.max) / p.sum;
+    if (row.n) set_features(text, &row, &p, &s);
+    for (int j = 0; j < row.n; j++) {
+        s.hits |= (uint32_t)(row.nb[j].token == right) << j;
+        s.distance[j] = row.nb[j].d2 / (float)text->voters.o.model_tau;
+    }
+    return trust_samples_add(to, &s) ? ST_OK : err_nomem(e, "training");
+}
+
+/* Run the text through the decoder and add its steps. */
+static enum status trainer_run(struct trust_trainer *t,
+                               const struct steering_pair *self,
+                               struct trainer_text *text,
+                               struct trust_samples *to, struct err *e)
+{
+    struct source src = { self->ids, self->n_src };
+    struct forced_text forced = { 0, text->tokens, text->n + 1 };
+    int found = 0;
+    enum status st = t->x->ops->force(t->x, &src, 1, &forced, 1, e);
+
+    if (!st)
+        st = voters_find(&text->voters, t->x, 0, text->n + 1, &found, e);
+    for (int i = 0; !st && i <= text->n; i++)
+        st = trainer_add_step(t, text, i, found, to, e);
+    return st;
+}
+
+static struct system_options trainer_options(const struct trust_trainer *t)
+{
+    const struct config *cfg = t->en->backend->cfg;
+    double tau = options_tau(&(struct options){ 0 }, cfg->knn_tau);
+
+    return (struct system_options){
+        .k = options_k(&t->o), .weigh = { .tau = tau }, .model_tau = tau,
+        .repeat_votes = options_repeat_votes(&t->o),
+        .eos_abstains = t->o.eos_votes == EOS_ABSTAINS,
+        .eos = cfg->eos_id };
+}
+
+static enum status trainer_add_text(struct trust_trainer *t,
+                                    const struct steering_pair *self,
+                                    int n_pairs, struct trust_samples *to,
+                                    struct err *e)
+{
+    struct trainer_text text = { self->ids + self->n_src, self->n_tgt,
+                                 .voters = { .rows = 0 } };
+    struct system_options o = trainer_options(t);
+    struct system_sentence need = { .rows = text.n + 1, .nbest = 1,
+                                    .max_len = text.n + 1,
+                                    .source = self->ids,
+                                    .n_source = self->n_src };
+    enum status st = voters_init(&text.voters, &o, &need, TRUST_NEIGHBORS, e);
+
+    for (int i = 0; i < n_pairs; i++)
+        t->prepared[i] = (struct system_pair){
+            .keys = t->pairs[i].keys,
+            .similarity = (float)t->pairs[i].similarity,
+            .foreign = t->pairs[i].foreign,
+            .n_foreign = t->pairs[i].n_foreign,
+            .matched = t->pairs[i].matched,
+            .n_matched = t->pairs[i].n_matched };
+    if (!st) st = voters_prepare(&text.voters, t->prepared, n_pairs, e);
+    if (!st) st = trainer_run(t, self, &text, to, e);
+    voters_release(&text.voters);
+    return st;
+}
+
+enum status trust_trainer_add(struct trust_trainer *t, struct str source,
+                              struct str target,
+                              const struct similar_pair *pairs, int n,
+                              struct trust_samples *to, struct err *e)
+{
+    int most = t->x->limits.rows, n_used = 0;
+    struct steering_pair self = { 0 };
+    enum status st = steering_pair_encode(t->en, source, target, &self, e);
+
+    if (!st && self.n_tgt && self.n_tgt < most && self.n_src <= most) {
+        st = trainer_find_keys(t, &self, pairs, n, &n_used, e);
+        if (!st) st = trainer_add_text(t, &self, n_used, to, e);
+        trainer_release_pairs(t, n_used);
+    }
+    steering_pair_release(&self);
+    return st;
+}

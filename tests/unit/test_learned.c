@@ -1,0 +1,539 @@
+/* test_learned.c - the mixer with learned trust: which votes it chooses, what
+ * the network sees, what becomes of the row, and that explanations agree with
+ * the mixtures that search used. test_trust.c tests the network itself. */
+#include "knn/learned.h"
+
+#include <math.h>
+
+#include "fixed_rows.h"
+#include "skmt.h"
+#include "skmt_tools.h"
+#include "system_suite.h"
+#include "tiny_net.h"
+
+enum { D = 16, EOS = 3 };
+
+/* ---- votes and features -------------------------------------------------- */
+
+/* Keys of a pair whose target is tokens[n]. */
+static struct pair_keys *keys_of(const int32_t *tokens, int n)
+{
+    static const float key[D] = { 1 };
+    struct pair_keys *b = NULL;
+    struct err e;
+
+    CHECK_OK(pair_keys_new(&b, KEY_F32, n, D, &e), &e);
+    for (int i = 0; b && i < n; i++) pair_keys_put(b, i, key, tokens[i]);
+    return b;
+}
+
+static const int32_t first_target[] = { 10, 11, 12, 13, EOS };
+static const int32_t second_target[] = { 20, 11, 12, 14 };
+static const int32_t sentence[] = { 13, 50, EOS };
+static const int32_t foreign_pieces[] = { 14, 20 };
+
+/* Voters of a sentence with two pairs. */
+static struct voters two_pairs(bool eos_abstains)
+{
+    struct system_options o = { .k = 8, .weigh = { .tau = 50 }, .eos = EOS,
+                                .model_tau = 50,
+                                .eos_abstains = eos_abstains };
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4,
+                                 .source = sentence,
+                                 .n_source = COUNT(sentence) };
+    struct system_pair pairs[] = {
+        { .keys = keys_of(first_target, COUNT(first_target)),
+          .similarity = 0.75f },
+        { .keys = keys_of(second_target, COUNT(second_target)),
+          .similarity = 0.5f, .foreign = foreign_pieces,
+          .n_foreign = COUNT(foreign_pieces) } };
+    struct voters v;
+    struct err e;
+
+    CHECK_OK(voters_init(&v, &o, &s, TRUST_NEIGHBORS, &e), &e);
+    CHECK_OK(voters_prepare(&v, pairs, 2, &e), &e);
+    for (int i = 0; i < 2; i++) pair_keys_drop(pairs[i].keys);
+    return v;
+}
+
+/* The translation so far is "10 11 12". */
+static const struct voters_said said_three = { { 10, 11, 12 }, 3 };
+static const struct neighbor found_four[] = {
+    { 5, 13, 0, 3 }, { 10, EOS, 0, 4 }, { 20, 14, 1, 3 }, { 30, 13, 0, 3 } };
+
+TEST(votes_that_count_are_chosen)
+{
+    struct voters v = two_pairs(true);
+    struct learned_row row;
+
+    learned_choose(&v, found_four, 4, &said_three, &row);
+    CHECK_INT(row.n, 3);                /* EOS abstains */
+    CHECK(row.nb[0].token == 13 && row.nb[1].token == 14 &&
+          row.nb[2].token == 13);
+    CHECK_INT(row.n_tokens, 2);
+    CHECK(row.token[0] == 13 && row.token[1] == 14);
+    CHECK(row.token_of[0] == 0 && row.token_of[1] == 1 &&
+          row.token_of[2] == 0);
+    CHECK(row.add[0] == 0 && row.add[1] == 0);
+    CHECK(row.context[0] == 3 && row.context[1] == 2 && row.context[2] == 3);
+    CHECK(!row.foreign[0] && row.foreign[1] && !row.foreign[2]);
+    CHECK(row.own[0] && !row.own[1] && row.own[2]);
+    learned_choose(&v, found_four + 1, 1, &said_three, &row);
+    CHECK(row.n == 0 && row.n_tokens == 0);
+    voters_release(&v);
+
+    v = two_pairs(false);
+    learned_choose(&v, found_four, 4, &said_three, &row);
+    CHECK_INT(row.n, 4);
+    CHECK_INT(row.n_tokens, 3);
+    CHECK_INT(row.nb[1].token, EOS);
+    CHECK(row.own[1]);                  /* EOS is a piece of the source, too */
+    voters_release(&v);
+}
+
+TEST(at_most_as_many_neighbors_as_the_network_sees)
+{
+    struct voters v = two_pairs(true);
+    struct neighbor nb[TRUST_NEIGHBORS + 3];
+    struct learned_row row;
+
+    for (size_t i = 0; i < COUNT(nb); i++)
+        nb[i] = (struct neighbor){ (float)i, 100 + (int32_t)i, 1, 0 };
+    learned_choose(&v, nb, (int)COUNT(nb), &said_three, &row);
+    CHECK_INT(row.n, TRUST_NEIGHBORS);
+    CHECK_INT(row.n_tokens, TRUST_NEIGHBORS);
+    CHECK_INT(row.nb[TRUST_NEIGHBORS - 1].token, 100 + TRUST_NEIGHBORS - 1);
+    voters_release(&v);
+}
+
+/* The model's probabilities are 1/2 for token 14 and 1/4 for token 13. */
+static struct projection half_and_quarter(const struct learned_row *row,
+                                          float *logit,
+                                          struct token_logit *best)
+{
+    struct projection p = { .n_best = 1, .best = best, .n_found = 1,
+                            .n_listed = row->n_tokens, .listed = row->token,
+                            .listed_logit = logit, .max = 2, .sum = 2,
+                            .zsum = -0.5f };
+
+    *best = (struct token_logit){ .token = 14 };
+    for (int i = 0; i < row->n_tokens; i++)
+        logit[i] = row->token[i] == 14 ? 2 : 2 - logf(2);
+    return p;
+}
+
+TEST(features_come_from_neighbors_and_model)
+{
+    struct voters v = two_pairs(true);
+    float logit[TRUST_NEIGHBORS];
+    struct token_logit best;
+    struct trust_features f;
+    struct learned_row row;
+    struct projection p;
+
+    learned_choose(&v, found_four, 4, &said_three, &row);
+    p = half_and_quarter(&row, logit, &best);
+    learned_features(&v, &row, &p, &f);
+    CHECK_INT(f.n, 3);
+    CHECK_NEAR(f.x[TRUST_distance], 0.1, 1e-6);         /* 5 / 50 */
+    CHECK_NEAR(f.x[TRUST_gap_1], 0.3, 1e-6);
+    CHECK_NEAR(f.x[TRUST_similarity], 0.75, 1e-6);
+    CHECK_NEAR(f.x[TRUST_context], 1, 1e-6);
+    CHECK_NEAR(f.x[TRUST_model_token], log(0.25) / 5, 1e-6);
+    CHECK_NEAR(f.x[TRUST_model_best], 0.5, 1e-6);
+    CHECK_NEAR(f.x[TRUST_entropy], (log(2) + 0.25) / 4, 1e-6);
+    CHECK_NEAR(f.x[TRUST_same_best], 0, 0);
+    CHECK_NEAR(f.x[TRUST_agree_4], 2 / 3.0, 1e-6);
+    CHECK(f.x[TRUST_foreign] == 0 && f.x[TRUST_own] == 1);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_similarity], 0.5, 1e-6);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_context], 2, 0);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_model], log(0.5) / 5, 1e-6);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_foreign], 1, 0);
+    best.token = 13;
+    learned_features(&v, &row, &p, &f);
+    CHECK_NEAR(f.x[TRUST_same_best], 1, 0);
+    p.n_found = 0;                      /* the best token is not known */
+    learned_features(&v, &row, &p, &f);
+    CHECK_NEAR(f.x[TRUST_same_best], 0, 0);
+    voters_release(&v);
+}
+
+/* ---- a row --------------------------------------------------------------- */
+
+/* A network that always gives the memory this weight, and all neighbors the
+ * same share. */
+static struct trust constant_weight(double weight)
+{
+    struct trust t = { .mean = { 0 } };
+
+    t.w[TRUST_AT_O_BIAS] = (float)log(weight / (1 - weight));
+    return t;
+}
+
+/* Let the mixer with this network mix one row. It is near two keys of one pair,
+ * with the tokens 14 and 13; the probability of token 14 is 1/2. Returns the
+ * mixer, which owns the arrays of *out. */
+static struct mixer *mix_one(const struct trust *t, struct mixture *out)
+{
+    static _Alignas(64) float hidden[D];
+    static const int32_t target[] = { 14, 13 }, slot_token[] = { 0 };
+    static const int32_t slots[] = { 0 }, *const path[] = { slots };
+    static const int n_tokens[] = { 0 };
+    struct fixed_rows f = fixed_rows(hidden, D, 1);
+    struct mixer_rows in = { .x = &f.x, .n = 1, .n_tokens = n_tokens,
+                             .path = path, .slot_token = slot_token };
+    struct system_options o = { .k = 8, .weigh = { .tau = 50 }, .eos = EOS,
+                                .model_tau = 50, .trust = t };
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4 };
+    struct system_pair pair = { .keys = keys_of(target, 2),
+                                .similarity = 0.5f };
+    struct token_logit best = { .token = 14 };
+    float logit[] = { 2, 1 };
+    struct projection p = { .n_best = 1, .best = &best, .n_found = 1,
+                            .listed_logit = logit, .max = 2, .sum = 2 };
+    struct mixer *m = NULL;
+    struct err e;
+
+    *out = (struct mixture){ .keep = 1 };
+    CHECK_OK(learned_system.sentence_new(&m, &o, &s, &e), &e);
+    CHECK_OK(learned_system.prepare(m, NULL, &pair, 1, &e), &e);
+    pair_keys_drop(pair.keys);
+    CHECK_OK(m->ops->list(m, &in, out, &e), &e);
+    CHECK_INT(out->n, 2);
+    p.n_listed = out->n;
+    p.listed = out->token;
+    m->ops->mix(m, &in, &p, out);
+    return m;
+}
+
+/* A network that gives the row of mix_one this weight in search: the pair has
+ * no source that could agree with the sentence, and the entropy of the model is
+ * log 2. */
+static struct trust weight_in_search(double weight)
+{
+    struct trust t = constant_weight(weight);
+
+    t.w[TRUST_AT_O_BIAS] -= (float)(2 * (0.4 - log(2) / 4));
+    return t;
+}
+
+TEST(a_row_gets_the_weight_of_the_network)
+{
+    struct trust t = weight_in_search(0.4);
+    struct mixture out;
+    struct mixer *m = mix_one(&t, &out);
+
+    CHECK_INT(out.n, 2);
+    CHECK_NEAR(out.keep, 0.6, 1e-6);
+    CHECK_NEAR(out.add[0], 0.2, 1e-6);
+    CHECK_NEAR(out.add[1], 0.2, 1e-6);
+    CHECK(out.n_guesses > 0);
+    m->ops->free(m);
+}
+
+TEST(a_row_with_a_tiny_weight_is_left_alone)
+{
+    static const double weights[] = { 0.0199, 1e-6 };
+    struct trust t;
+    struct mixture out;
+    struct mixer *m;
+
+    for (size_t i = 0; i < COUNT(weights); i++) {
+        t = weight_in_search(weights[i]);
+        m = mix_one(&t, &out);
+        CHECK(out.keep == 1 && out.n == 0);
+        m->ops->free(m);
+    }
+    t = weight_in_search(0.0201);
+    m = mix_one(&t, &out);
+    CHECK_NEAR(out.keep, 1 - 0.0201, 1e-6);
+    CHECK_INT(out.n, 2);
+    m->ops->free(m);
+}
+
+TEST(a_mixer_needs_a_network_and_few_neighbors)
+{
+    struct trust t = constant_weight(0.5);
+    struct system_options o = { .k = 8, .weigh = { .tau = 50 },
+                                .model_tau = 50 };
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4 };
+    struct mixer *m;
+    struct err e;
+
+    CHECK_INT(learned_system.sentence_new(&m, &o, &s, &e), ST_ARGUMENT);
+    CHECK(!m && strstr(e.msg, "no network"));
+    o.trust = &t;
+    o.k = TRUST_NEIGHBORS + 1;
+    CHECK_INT(learned_system.sentence_new(&m, &o, &s, &e), ST_ARGUMENT);
+    CHECK(!m);
+}
+
+/* ---- explanations -------------------------------------------------------- */
+
+/* A mixer that passes all calls on to another, and keeps the mixture of each
+ * step of a greedy search. */
+struct watcher {
+    struct mixer mixer;         /* must be the first member */
+    struct mixer *of;
+    struct system_seen seen[SUITE_LEN];
+    int steps;
+};
+
+static struct mixer *watched(struct mixer *m)
+{
+    return ((struct watcher *)(void *)m)->of;
+}
+
+static enum status watch_list(struct mixer *m, const struct mixer_rows *in,
+                              struct mixture *out, struct err *e)
+{
+    return watched(m)->ops->list(watched(m), in, out, e);
+}
+
+static void watch_mix(struct mixer *m, const struct mixer_rows *in,
+                      const struct projection *p, struct mixture *out)
+{
+    struct watcher *w = (struct watcher *)(void *)m;
+    struct system_seen *s;
+
+    watched(m)->ops->mix(watched(m), in, p, out);
+    if (!CHECK(in->n == 1 && in->n_tokens[0] < SUITE_LEN)) return;
+    s = &w->seen[in->n_tokens[0]];
+    s->keep = (double)out->keep;
+    s->n = out->n;
+    for (int i = 0; i < out->n; i++) {
+        s->token[i] = out->token[i];
+        s->add[i] = out->add[i];
+    }
+    w->steps++;
+}
+
+static enum status watch_explain(struct mixer *m,
+                                 const struct mixer_reading *in, struct err *e)
+{
+    return watched(m)->ops->explain(watched(m), in, e);
+}
+
+static void watch_end(struct mixer *m) { watched(m)->ops->end(watched(m)); }
+
+static const struct mixer_ops watch_ops = {
+    .list = watch_list, .mix = watch_mix, .explain = watch_explain,
+    .end = watch_end };
+
+/* A network whose weight depends on all features. */
+static struct trust varied_network(void)
+{
+    struct trust t;
+    uint64_t state = 5;
+
+    for (int i = 0; i < TRUST_PARAMS; i++)
+        t.w[i] = (float)(tiny_next(&state) % 2001) / 1000 - 1;
+    for (int i = 0; i < TRUST_FEATURES; i++) t.mean[i] = 0.25f;
+    return t;
+}
+
+/* The weight and the votes are those of the mixture, and there are reasons,
+ * the strongest first. */
+static void check_explained(const struct explanation *why,
+                            const struct system_seen *seen)
+{
+    CHECK_NEAR(why->weight, 1 - seen->keep, 1e-5);
+    CHECK_INT(why->n > 0, seen->n > 0);
+    for (int i = 0; i < seen->n; i++) {
+        double share = 0;
+
+        for (int k = 0; k < why->n; k++)
+            if (why->votes[k].token == seen->token[i])
+                share += (double)why->votes[k].share;
+        CHECK_NEAR(share * (double)why->weight, seen->add[i], 1e-5);
+    }
+    CHECK_INT(why->n_reasons, EXPLANATION_REASONS);
+    for (int i = 0; i < why->n_reasons; i++) {
+        CHECK(why->reasons[i].text[0]);
+        CHECK(!i || fabsf(why->reasons[i].effect) <=
+                    fabsf(why->reasons[i - 1].effect));
+    }
+}
+
+static struct mixer *varied_mixer(const struct system_fix *f)
+{
+    struct trust t = varied_network();
+    struct system_options o = system_suite_options(f->backend);
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = SUITE_LEN,
+                                 .explain = true };
+    struct mixer *m = NULL;
+    struct err e;
+
+    o.trust = &t;
+    o.k = TRUST_NEIGHBORS;
+    if (CHECK_OK(learned_system.sentence_new(&m, &o, &s, &e), &e))
+        CHECK_OK(learned_system.prepare(m, NULL, f->pairs, SYSTEM_PAIRS, &e),
+                 &e);
+    return m;
+}
+
+/* A greedy search whose first tokens are given. */
+static struct job *search_after(const struct backend *b, struct mixer *m,
+                                const int32_t *prefix, int n)
+{
+    struct batch_limits l = { .lanes = 1, .rows = 1, .max_beam = 1,
+                              .max_source = SUITE_LEN, .max_len = SUITE_LEN };
+    struct search_options o = { .beam = 1, .nbest = 1, .explain = true,
+                                .max_len_b = SUITE_LEN };
+    const int32_t ids[] = { suite_token(b, 2), suite_token(b, 5),
+                            b->cfg->eos_id };
+    struct job *j = NULL, *done;
+    struct batch *batch = NULL;
+    struct err e;
+
+    CHECK_OK(batch_new(&batch, b, &l, NULL, &e), &e);
+    CHECK_OK(job_new(&j, &o, b->max_pos, ids, COUNT(ids), prefix, n, &e), &e);
+    j->mixer = m;
+    CHECK_OK(batch_add(batch, &j, 1, &e), &e);
+    while (batch_busy_lanes(batch))
+        if (!CHECK_OK(batch_step(batch, &done, &e), &e)) break;
+    batch_free(batch);
+    return j;
+}
+
+/* Replace the first pair of f by the sentence of search_after and what the
+ * model makes of it, so that the model's best token is often the neighbor's. */
+static void store_translation(struct system_fix *f, int32_t *target, int n)
+{
+    const struct backend *b = f->backend;
+    const int32_t ids[] = { suite_token(b, 2), suite_token(b, 5),
+                            b->cfg->eos_id };
+    struct key_builder_options ko = { 64, KEY_F32, false };
+    struct job *plain = search_after(b, NULL, NULL, 0);
+    struct key_pair p = { ids, COUNT(ids), target, n, NULL };
+    struct key_builder *kb = NULL;
+    struct err e;
+
+    REQUIRE(plain->hyps[0].n >= n);
+    memcpy(target, plain->hyps[0].tokens, (size_t)n * sizeof *target);
+    if (CHECK_OK(key_builder_new(&kb, b, NULL, &ko, &e), &e))
+        CHECK_OK(key_builder_run(kb, &p, 1, &e), &e);
+    f->mixer->ops->end(f->mixer);
+    pair_keys_drop(f->pairs[0].keys);
+    f->pairs[0].keys = p.keys;
+    key_builder_free(kb);
+    job_free(plain);
+}
+
+/* Also where the token was given, and where the search had to end. */
+TEST(explanations_are_the_mixtures_of_the_search)
+{
+    struct tiny to = TINY_DEFAULT;
+    int32_t target[SYSTEM_TARGET];
+    struct system_fix f;
+    struct tiny_net t;
+
+    REQUIRE(tiny_net_open(&t, &to, DT_F32, NULL));
+    system_fix_open(&f, &learned_system, t.backend);
+    store_translation(&f, target, SYSTEM_TARGET);
+    for (int n_prefix = 0; n_prefix <= 3; n_prefix += 3) {
+        struct watcher w = { .mixer = { &watch_ops } };
+        struct job *j;
+
+        w.of = varied_mixer(&f);
+        REQUIRE(w.of);
+        j = search_after(t.backend, &w.mixer, target, n_prefix);
+        CHECK(j->n_hyps == 1 && j->hyps[0].n > 3);
+        CHECK_INT(w.steps, j->hyps[0].n);
+        for (int i = 0; i < j->hyps[0].n; i++) {
+            struct explanation why = w.of->ops->explanation(w.of, 0, i);
+
+            check_explained(&why, &w.seen[i]);
+        }
+        job_free(j);
+        w.of->ops->free(w.of);
+    }
+    system_fix_close(&f);
+    tiny_net_close(&t);
+}
+
+/* ---- the option ---------------------------------------------------------- */
+
+static void check_refused(skmt_options *o, const char *value, skmt_status want,
+                          const char *message)
+{
+    skmt_error e;
+
+    CHECK_INT(skmt_options_set(o, "trust", value, &e), want);
+    CHECK(strstr(e.message, message));
+    CHECK(!strchr(e.message, '\n'));
+}
+
+TEST(the_option_takes_only_sound_networks)
+{
+    struct trust t = varied_network();
+    char text[TRUST_TEXT], bad[TRUST_TEXT];
+    skmt_options *o;
+    skmt_error e;
+
+    trust_write(&t, 1, text);
+    REQUIRE(!skmt_options_new(&o, &e));
+    CHECK_INT(skmt_options_set(o, "trust", text, &e), SKMT_OK);
+    strcpy(bad, text);
+    bad[100] ^= 1;
+    check_refused(o, bad, SKMT_ERR_FORMAT, "damaged");
+    strcpy(bad, text);
+    bad[0] = '3';
+    check_refused(o, bad, SKMT_ERR_VERSION, "a form that this version");
+    strcpy(bad, text);
+    memcpy(bad + 19, "00000000", 8);
+    check_refused(o, bad, SKMT_ERR_VERSION, "other features");
+    CHECK_STR(skmt_options_get(o, "trust"), text);      /* as before */
+    CHECK_INT(skmt_options_set(o, "trust", "default", &e), SKMT_OK);
+    CHECK_STR(skmt_options_get(o, "trust"), "default");
+    skmt_options_free(o);
+}
+
+static int ignore_result(void *user, uint64_t number, skmt_result *r,
+                         const skmt_error *err)
+{
+    (void)user;
+    (void)number;
+    (void)r;
+    (void)err;
+    return 0;
+}
+
+/* Make a session and a stream with the network of this model checksum. */
+static skmt_status try_network_of(const skmt_model *model, uint64_t of)
+{
+    struct trust t = varied_network();
+    char text[TRUST_TEXT];
+    skmt_session *session = NULL;
+    skmt_stream *stream = NULL;
+    skmt_options *o = NULL;
+    skmt_status st, other;
+    skmt_error e;
+
+    trust_write(&t, of, text);
+    CHECK_INT(skmt_options_new(&o, &e), SKMT_OK);
+    CHECK_INT(skmt_options_set(o, "trust", text, &e), SKMT_OK);
+    st = skmt_session_new(&session, model, o, &e);
+    if (st) CHECK(strstr(e.message, "another model"));
+    other = skmt_stream_new(&stream, model, o, ignore_result, NULL, &e);
+    CHECK_INT(st, other);
+    skmt_session_free(session);
+    skmt_stream_free(stream);
+    skmt_options_free(o);
+    return st;
+}
+
+TEST(a_network_of_another_model_is_refused)
+{
+    struct tiny to = TINY_DEFAULT;
+    struct tiny_net t;
+    skmt_model *model;
+    skmt_error e;
+
+    REQUIRE(tiny_net_write(&t, &to, DT_I8));
+    REQUIRE(!skmt_model_open(&model, tiny_net_file(&t, "m.skmt"), &e));
+    CHECK_INT(try_network_of(model, 12345), SKMT_ERR_VERSION);
+    CHECK_INT(try_network_of(model, 0), SKMT_OK);       /* of any model */
+    skmt_model_close(model);
+    tiny_net_close(&t);
+}
