@@ -87,12 +87,14 @@
 
 /* The initial value of a struct that begins with its size. */
 #ifdef __cplusplus
+extern "C++" {
 template <class T> inline T skmt_init()
 {
     T t = T();
 
     t.size = sizeof t;
     return t;
+}
 }
 #define SKMT_INIT(type) (skmt_init<type>())
 #else

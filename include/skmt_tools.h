@@ -185,7 +185,7 @@ typedef struct skmt_trainer skmt_trainer;
 
 /* Make a trainer. The options are those of the translations that the network
  * is for; NULL means the defaults. keys may be NULL: then the trainer has keys
- * of its own. */
+ * of its own. Free the keys after the trainer. */
 SKMT_API skmt_status skmt_trainer_new(skmt_trainer **out,
                                       const skmt_model *model,
                                       const skmt_options *options,

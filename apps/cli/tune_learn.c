@@ -162,7 +162,10 @@ static void put_learned_text(struct tune_call *c, const struct learn_stats *s)
     put_loss(t, "default of the model", s->model);
     put_loss(t, "learned network", s->learned);
     put_loss(t, "bound (right neighbor)", s->oracle);
-    if (why)
+    if (why && c->network)
+        textbuf_addf(t, "\nThe learned network is kept (--anew), although %s."
+                     "\n", why);
+    else if (why)
         textbuf_addf(t, "\nThe learned network is not kept: %s.\n", why);
     else if (c->output)
         textbuf_addf(t, "\nUse it with --settings %s\n", c->output);
@@ -182,7 +185,7 @@ static void put_learned_json(struct tune_call *c, const struct learn_stats *s)
     jput_number_field(t, "model", s->model);
     jput_number_field(t, "learned", s->learned);
     jput_number_field(t, "oracle", s->oracle);
-    jput_bool_field(t, "kept", !why_not(s));
+    jput_bool_field(t, "kept", c->network != NULL);
     jput_line_end(t);
 }
 
@@ -198,6 +201,15 @@ void tune_learn_settings(struct textbuf *t, const struct tune_call *c)
     textbuf_adds(t, "trust = ");
     textbuf_adds(t, c->network ? c->network : "default");
     textbuf_adds(t, "\n");
+}
+
+/* Keep the network if it is worth it, or if --anew asks for it. */
+static int keep_network(struct tune_call *c, skmt_trainer *t,
+                        const struct learn_stats *s)
+{
+    if (why_not(s) && !c->anew) return EXIT_DONE;
+    c->network = strdup(skmt_trainer_network(t));
+    return c->network ? EXIT_DONE : complain(EXIT_TROUBLE, "out of memory");
 }
 
 int tune_learn(struct tune_call *c)
@@ -217,8 +229,9 @@ int tune_learn(struct tune_call *c)
     if (!status) status = train(c, t);
     if (!status) {
         s = stats_of(t);
-        if (!why_not(&s) || c->anew) c->network =
-            strdup(skmt_trainer_network(t));
+        status = keep_network(c, t, &s);
+    }
+    if (!status) {
         if (c->json) put_learned_json(c, &s);
         else put_learned_text(c, &s);
     }

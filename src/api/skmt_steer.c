@@ -284,8 +284,7 @@ int skmt_result_reason(const skmt_result *r, int hyp, int seg, int i, int k,
     if (exists)
         found = (skmt_reason){ .text = why.reasons[k].text,
                                .effect = (double)why.reasons[k].effect };
-    sized_put(SIZED_skmt_reason, out, &found, NULL);
-    return exists;
+    return !sized_put(SIZED_skmt_reason, out, &found, NULL) && exists;
 }
 
 int skmt_result_passes(const skmt_result *r, int seg)

@@ -31,15 +31,15 @@ skmt_status skmt_trainer_new(skmt_trainer **out, const skmt_model *model,
 {
     struct options o = options_or_defaults(options);
     skmt_trainer *t = calloc(1, sizeof *t);
-    enum status st = ST_OK;
+    enum status st;
 
     *out = NULL;
     err_clear(err_of(err));
     if (!t) return (skmt_status)err_nomem(err_of(err), "training");
     t->en = engine_hold(engine_of(model));
     t->how = trust_training_defaults();
-    if (!keys)
-        st = shared_keys_new(&t->own_keys, t->en, &o, NULL, err_of(err));
+    if (keys) st = shared_keys_fit(keys->k, t->en, &o, err_of(err));
+    else st = shared_keys_new(&t->own_keys, t->en, &o, NULL, err_of(err));
     if (!st)
         st = trust_trainer_new(&t->trainer, t->en, &o,
                                keys ? keys->k : t->own_keys, err_of(err));

@@ -126,11 +126,18 @@ static enum status list_pieces(struct engine *en, struct err *e)
 static enum status read_network(struct engine *en, struct err *e)
 {
     uint64_t model;
+    enum status st;
 
     if (!*en->w->cfg.trust) return ST_OK;
     en->trust = calloc(1, sizeof *en->trust);
     if (!en->trust) return err_nomem(e, "model");
-    return trust_read(en->trust, &model, en->w->cfg.trust, e);
+    st = trust_read(en->trust, &model, en->w->cfg.trust, e);
+    if (st != ST_VERSION) return st;
+    /* It is for another version of skmt: the model works without it. */
+    free(en->trust);
+    en->trust = NULL;
+    err_clear(e);
+    return ST_OK;
 }
 
 static enum status open_backend(struct engine *en, enum device device,

@@ -463,9 +463,12 @@ double options_prune_steered(const struct options *o)
 void options_choose_preset(struct options *o, bool model_has_network)
 {
     bool usable = model_has_network || o->trust.is_set;
+    /* Learned trust would ignore these. */
+    bool for_sk = o->system == SYSTEM_SK || o->tau > 0 ||
+                  o->adapter != ADAPTER_DISTANCE;
 
-    if (o->preset != PRESET_AUTO) return;
-    o->preset = usable && o->system != SYSTEM_SK ? PRESET_LEARNED : PRESET_SK2;
+    if (o->preset == PRESET_AUTO)
+        o->preset = usable && !for_sk ? PRESET_LEARNED : PRESET_SK2;
 }
 
 const char *options_system(const struct options *o)

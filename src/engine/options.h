@@ -119,8 +119,9 @@ enum option_group {
 /* Describe option i of a group. Returns false after the last one. */
 bool option_describe(enum option_group group, int i, struct option_info *out);
 
-/* Replace preset "auto": by "learned" if the network of the model or of the
- * options can be used, else by "sk2". Without this, "auto" means "sk2". */
+/* Replace preset "auto": by "learned" if the model or the options have a
+ * network, and no option asks for SK-MT; else by "sk2". Without this, "auto"
+ * means "sk2". */
 void options_choose_preset(struct options *o, bool model_has_network);
 
 /* The values that are used: the value that was set, or the default of the

@@ -10,10 +10,6 @@
 #include "base/mem.h"
 #include "pair/tags.h"
 
-/* Each text of a pair is cut after this many pieces, as in the reference
- * implementation. */
-enum { MOST_PIECES = 199 };
-
 /* ---- one pair ------------------------------------------------------------ */
 
 void steering_pair_release(struct steering_pair *p)
@@ -56,7 +52,7 @@ static enum status encode_side(const struct engine *en, struct str text,
     enum status st = subword_encode(en->w->subword, text.p ? text.p : "",
                                     text.n, p, e);
 
-    if (most > MOST_PIECES) most = MOST_PIECES;
+    if (most > PAIR_PIECES) most = PAIR_PIECES;
     if (p->n > most) p->n = most;
     return st;
 }
@@ -78,7 +74,7 @@ static enum status join_sides(const struct engine *en,
     to->n_src = (int)(at - to->ids);
     for (size_t i = 0; i < tgt->n; i++) *at++ = tgt->at[i].id;
     to->n_tgt = src->n ? (int)tgt->n : 0;
-    assert(to->n_src <= en->net->max_pos && to->n_tgt <= MOST_PIECES);
+    assert(to->n_src <= en->net->max_pos && to->n_tgt <= PAIR_PIECES);
     return ST_OK;
 }
 
@@ -102,6 +98,11 @@ static bool has_piece(const int32_t *ids, int n, int32_t id)
         if (ids[i] == id) return true;
     return false;
 }
+
+/* The part of a source that is compared with a sentence: enough for nearly all
+ * sources of PAIR_PIECES pieces, and not much work if a source is huge. If this
+ * cuts a character, the last piece is an unknown one. */
+enum { COMPARED_BYTES = 2048 };
 
 /* Find the longest common subsequence of the pieces p and src, by dynamic
  * programming, and mark its pieces. */
@@ -140,9 +141,11 @@ enum status steering_pair_compare(const struct engine *en, struct str source,
                                   struct steering_pair *to, struct err *e)
 {
     struct pieces p = { 0 };
-    enum status st = encode_side(en, source, &p, e);
+    enum status st;
 
     assert(!to->foreign);
+    if (source.n > COMPARED_BYTES) source.n = COMPARED_BYTES;
+    st = encode_side(en, source, &p, e);
     if (!st) {
         to->foreign = malloc((p.n + 1) * sizeof *to->foreign);
         if (!to->foreign) st = err_nomem(e, "translation memory search");
@@ -315,7 +318,7 @@ bool pairset_keep_exact(struct pairset *r, struct str text)
 uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
 {
     uint64_t parts[] = { engine_weights_id(en), options_knn_eos(o),
-                         MOST_PIECES };
+                         PAIR_PIECES };
 
     return key_id_of(parts, sizeof parts).lo;
 }

@@ -20,6 +20,10 @@
 #include "knn/key_cache.h"
 #include "knn/system.h"
 
+/* Each text of a pair is cut after this many pieces, as in the reference
+ * implementation. */
+enum { PAIR_PIECES = 199 };
+
 struct steering_pair {
     struct key_id id;           /* identifies its keys */
     struct pair_keys *keys;     /* held; NULL: to be computed */

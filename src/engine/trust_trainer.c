@@ -85,7 +85,8 @@ static enum status trainer_find_keys(struct trust_trainer *t,
     for (int i = 0; !st && i < n; i++) {
         struct steering_pair *p = &t->pairs[*n_used];
 
-        *p = (struct steering_pair){ .similarity = pairs[i].similarity };
+        *p = (struct steering_pair){
+            .similarity = fmin(fmax(pairs[i].similarity, 0), 1) };
         t->missing[*n_used] = p;
         st = steering_pair_prepare(t->en, t->keys->cache, pairs[i].source,
                                    pairs[i].target, p, e);
@@ -214,7 +215,8 @@ static enum status trainer_run(struct trust_trainer *t,
 
     if (!st)
         st = voters_find(&text->voters, t->x, 0, text->n + 1, &found, e);
-    for (int i = 0; !st && i <= text->n; i++)
+    /* A text that was cut does not end where EOS would be. */
+    for (int i = 0; !st && i < text->n + (text->n < PAIR_PIECES); i++)
         st = trainer_add_step(t, text, i, found, to, e);
     return st;
 }

@@ -161,10 +161,15 @@ static double search_offset(const float *x)
            2 * ((double)x[TRUST_entropy] - 0.4);
 }
 
+static double search_logit(const struct trust *t, const float *x)
+{
+    return trust_logit(t, x) + search_offset(x);
+}
+
 void trust_decide(const struct trust *t, const struct trust_features *f,
                   struct trust_result *out)
 {
-    trust_finish(t, f, trust_logit(t, f->x) + search_offset(f->x), out);
+    trust_finish(t, f, search_logit(t, f->x), out);
 }
 
 /* ---- reasons ------------------------------------------------------------- */
@@ -172,7 +177,7 @@ void trust_decide(const struct trust *t, const struct trust_features *f,
 void trust_explain(const struct trust *t, const struct trust_features *f,
                    struct trust_reason out[TRUST_REASONS])
 {
-    double all = trust_logit(t, f->x);
+    double all = search_logit(t, f->x);
     struct trust_reason r[TRUST_FEATURES];
 
     for (int i = 0; i < TRUST_FEATURES; i++) {
@@ -186,7 +191,7 @@ void trust_explain(const struct trust *t, const struct trust_features *f,
             x[TRUST_distance_2] = t->mean[TRUST_distance_2];
         if (i == TRUST_distance_2) x[i] = f->x[i];
         r[i].feature = (enum trust_feature)i;
-        r[i].effect = (float)(all - trust_logit(t, x));
+        r[i].effect = (float)(all - search_logit(t, x));
         /* Insert it into the list, which is sorted by effect. */
         for (struct trust_reason v = r[i];
              at > 0 && fabsf(r[at - 1].effect) < fabsf(v.effect); at--) {

@@ -32,3 +32,7 @@ The sizes of public structs and the values of constants are fixed.
   $ $CXX -std=c++11 -x c++ -pedantic -Wall -Wextra -Werror -Wno-unused-local-typedefs -I"$TOP/include" -c "$TOP/tests/cli/public_sizes.c" -o cc.o
   $ sed 's/SIZE(skmt_error, 512)/SIZE(skmt_error, 8)/' "$TOP/tests/cli/public_sizes.c" > bad.c; $CC -std=c99 -I"$TOP/include" -c bad.c 2>&1 | grep -c 'same_skmt_error'
   1
+
+A C++ program may include the header inside a block for C.
+
+  $ printf 'extern "C" {\n#include "skmt.h"\n}\nskmt_pair p = SKMT_INIT(skmt_pair);\n' > in.cc; $CXX -std=c++11 -Wall -Wextra -Werror -I"$TOP/include" -c in.cc

@@ -856,3 +856,24 @@ TEST(a_model_may_be_closed_first)
     scratch_remove(&dir);
     fixture_close(&f);
 }
+
+/* Keys of other options cannot be used by a trainer. */
+TEST(a_trainer_refuses_keys_that_do_not_fit)
+{
+    skmt_options *o = OPTIONS("knn-eos", "0");
+    skmt_trainer *t = NULL;
+    skmt_keys *keys = NULL;
+    struct fixture f;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    REQUIRE(!skmt_keys_new(&keys, f.model, o, NULL, &e));
+    CHECK_INT(skmt_trainer_new(&t, f.model, NULL, keys, &e),
+              SKMT_ERR_ARGUMENT);
+    CHECK(!t);
+    CHECK_INT(skmt_trainer_new(&t, f.model, o, keys, &e), SKMT_OK);
+    skmt_trainer_free(t);
+    skmt_keys_free(keys);
+    skmt_options_free(o);
+    fixture_close(&f);
+}

@@ -449,3 +449,26 @@ TEST(public_and_internal_options_agree)
     skmt_options_free(o);
     skmt_options_free(NULL);
 }
+
+/* Options that learned trust would ignore ask for SK-MT. */
+TEST(preset_auto_is_chosen_by_the_other_options)
+{
+    static const struct { const char *name, *value; bool sk; } cases[] = {
+        { "k", "4", false }, { "repeat-votes", "0", false },
+        { "tau", "50", true }, { "adapter", "fixed", true },
+        { "adapter", "none", true }, { "system", "sk", true },
+    };
+    struct options o;
+    struct err e;
+
+    options_defaults(&o);
+    options_choose_preset(&o, false);
+    CHECK_INT(o.preset, PRESET_SK2);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        options_defaults(&o);
+        CHECK_OK(options_set(&o, cases[i].name, cases[i].value, &e), &e);
+        options_choose_preset(&o, true);
+        CHECK_INT(o.preset, cases[i].sk ? PRESET_SK2 : PRESET_LEARNED);
+        CHECK_STR(options_system(&o), cases[i].sk ? "sk" : "learned");
+    }
+}

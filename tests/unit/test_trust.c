@@ -166,6 +166,7 @@ TEST(the_strongest_reasons_come_first)
     t.w[TRUST_AT_H + TRUST_context] = 0.002f;
     t.w[TRUST_AT_H + TRUST_distance] = -0.001f;
     for (int i = 0; i < TRUST_FEATURES; i++) s.f.x[i] = 1;
+    s.f.x[TRUST_matched] = s.f.x[TRUST_entropy] = 0;
     trust_explain(&t, &s.f, why);
     CHECK_INT(why[0].feature, TRUST_context);
     CHECK_NEAR(why[0].effect, 2, 0.01);
@@ -182,6 +183,11 @@ TEST(the_strongest_reasons_come_first)
     CHECK(why[2].effect == 0);
     s.f.x[TRUST_distance] = -1;
     CHECK_STR(trust_phrase(&t, &s.f, TRUST_distance), "close state");
+    /* What search adds is explained, too. */
+    s.f.x[TRUST_matched] = 1.5f;
+    trust_explain(&t, &s.f, why);
+    CHECK_INT(why[0].feature, TRUST_matched);
+    CHECK_NEAR(why[0].effect, 3, 0.01);
 }
 
 /* ---- text ---------------------------------------------------------------- */
