@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "engine/engine.h"
+#include "engine/trust_trainer.h"
 #include "fixed_rows.h"
 #include "skmt.h"
 #include "skmt_tools.h"
@@ -536,4 +538,151 @@ TEST(a_network_of_another_model_is_refused)
     CHECK_INT(try_network_of(model, 0), SKMT_OK);       /* of any model */
     skmt_model_close(model);
     tiny_net_close(&t);
+}
+
+/* ---- the sources of pair and sentence ------------------------------------ */
+
+/* The first five pieces of ten agree. The second of four tokens is translated
+ * from around 3.75, three pieces to each side count: the weights of those that
+ * agree sum to 2.5, of all to 3. */
+TEST(agreement_is_that_around_the_estimated_place)
+{
+    static const uint8_t matched[10] = { 1, 1, 1, 1, 1 };
+    struct voters v = two_pairs(false);
+    struct neighbor nb = { .pair = 1 };
+
+    v.pairs[1].matched = matched;
+    v.pairs[1].n_matched = COUNT(matched);
+    CHECK_NEAR(voters_matched(&v, &nb), 1, 1e-6);
+    nb.pos = 1;
+    CHECK_NEAR(voters_matched(&v, &nb), 2.5 / 3, 1e-5);
+    nb.pos = 3;
+    CHECK_NEAR(voters_matched(&v, &nb), 0, 1e-6);
+    v.pairs[1].n_matched = 0;
+    CHECK_NEAR(voters_matched(&v, &nb), 0, 0);
+    voters_release(&v);
+}
+
+struct tiny_engine { struct tiny_net t; struct engine *en; };
+
+static bool tiny_engine_open(struct tiny_engine *m)
+{
+    struct tiny to = TINY_DEFAULT;
+    struct err e;
+
+    to.max_positions = 512;
+    return tiny_net_write(&m->t, &to, DT_I8) &&
+           CHECK_OK(engine_open(&m->en, tiny_net_file(&m->t, "m.skmt"), &e),
+                    &e);
+}
+
+static void tiny_engine_close(struct tiny_engine *m)
+{
+    engine_close(m->en);
+    tiny_net_close(&m->t);
+}
+
+/* Compare a source with a sentence that has the pieces of another text. */
+static struct steering_pair compared(const struct engine *en,
+                                     const char *source, const char *text)
+{
+    struct steering_pair pair = { 0 };
+    struct pieces p = { 0 };
+    int32_t src[1000];
+    struct err e;
+
+    CHECK_OK(subword_encode(en->w->subword, text, strlen(text), &p, &e), &e);
+    CHECK(p.n <= COUNT(src));
+    for (size_t i = 0; i < p.n && i < COUNT(src); i++) src[i] = p.at[i].id;
+    CHECK_OK(steering_pair_compare(en, str_of(source), src, (int)p.n, &pair,
+                                   &e), &e);
+    pieces_release(&p);
+    return pair;
+}
+
+static int count_matched(const struct steering_pair *p)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->n_matched; i++) n += p->matched[i];
+    return n;
+}
+
+TEST(sources_are_compared_piece_by_piece)
+{
+    struct tiny_engine m;
+    struct steering_pair p;
+    char longer[1501] = "";
+    int n;
+
+    REQUIRE(tiny_engine_open(&m));
+    p = compared(m.en, "the house and in", "the house and in");
+    n = p.n_matched;
+    CHECK(n > 3 && p.n_foreign == 0);
+    CHECK_INT(count_matched(&p), n);
+    steering_pair_release(&p);
+    p = compared(m.en, "the house and in", "");
+    CHECK(p.n_matched == n && p.n_foreign > 0 && p.n_foreign <= n);
+    CHECK_INT(count_matched(&p), 0);
+    steering_pair_release(&p);
+    /* A word in the middle differs: the rest still agrees. */
+    p = compared(m.en, "the house and in", "the 7 and in");
+    CHECK(count_matched(&p) > 0 && count_matched(&p) < n);
+    CHECK(p.matched[0] && p.matched[n - 1] && p.n_foreign > 0);
+    steering_pair_release(&p);
+    for (int i = 0; i < 500; i++) memcpy(longer + 3 * i, "in ", 3);
+    p = compared(m.en, longer, "in");
+    CHECK_INT(p.n_matched, PAIR_PIECES);
+    steering_pair_release(&p);
+    tiny_engine_close(&m);
+}
+
+/* ---- samples ------------------------------------------------------------- */
+
+static struct trust_samples samples_of(const struct engine *en,
+                                       const char *target, double similarity)
+{
+    struct similar_pair pair = { str_of("the house"), str_of("the and in"),
+                                 similarity };
+    struct trust_samples s = { 0 };
+    struct trust_trainer *t = NULL;
+    struct shared_keys *keys = NULL;
+    struct options o;
+    struct err e;
+
+    options_defaults(&o);
+    CHECK_OK(shared_keys_new(&keys, en, &o, NULL, &e), &e);
+    CHECK_OK(trust_trainer_new(&t, en, &o, keys, &e), &e);
+    CHECK_OK(trust_trainer_add(t, str_of("the house"), str_of(target), &pair, 1,
+                               &s, &e), &e);
+    trust_trainer_free(t);
+    shared_keys_free(keys);
+    return s;
+}
+
+TEST(each_token_is_a_step_and_eos_unless_the_text_was_cut)
+{
+    struct tiny_engine m;
+    struct trust_samples s;
+    struct pieces p = { 0 };
+    char longer[1501] = "";
+    struct err e;
+
+    REQUIRE(tiny_engine_open(&m));
+    CHECK_OK(subword_encode(m.en->w->subword, "the and", 7, &p, &e), &e);
+    s = samples_of(m.en, "the and", 0.5);
+    CHECK_INT(s.n, p.n + 1);
+    trust_samples_release(&s);
+    pieces_release(&p);
+    for (int i = 0; i < 500; i++) memcpy(longer + 3 * i, "in ", 3);
+    s = samples_of(m.en, longer, 0.5);
+    CHECK_INT(s.n, PAIR_PIECES);
+    trust_samples_release(&s);
+    s = samples_of(m.en, "the and", NAN);
+    CHECK(s.n && s.at[0].f.x[TRUST_similarity] == 0);
+    trust_samples_release(&s);
+    s = samples_of(m.en, "the and", 7);
+    CHECK(s.n && s.at[0].f.x[TRUST_similarity] == 1);
+    trust_samples_release(&s);
+    tiny_engine_close(&m);
 }
