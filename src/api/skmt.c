@@ -246,19 +246,12 @@ static const struct translation *translation_at(const skmt_result *r, int hyp)
     return hyp >= 0 && hyp < res->n_hyps ? &res->hyps[hyp] : NULL;
 }
 
-static const struct sentence *skmt_sentence_at(const skmt_result *r, int seg)
-{
-    const struct result *res = result_of(r);
-
-    return seg >= 0 && seg < res->n_sentences ? &res->sentences[seg] : NULL;
-}
-
 /* Return the translation of a sentence within translation hyp of the whole
  * text, or NULL if there is none. */
 static const struct hypothesis *hyp_at(const skmt_result *r, int hyp, int seg)
 {
     const struct translation *whole = translation_at(r, hyp);
-    const struct sentence *s = skmt_sentence_at(r, seg);
+    const struct sentence *s = result_sentence(result_of(r), seg);
 
     if (!whole || !s || !s->job || !s->job->n_hyps) return NULL;
     assert(whole->choice[seg] >= 0 && whole->choice[seg] < s->job->n_hyps);
@@ -296,7 +289,7 @@ int skmt_result_sentences(const skmt_result *r)
 void skmt_result_sentence_span(const skmt_result *r, int seg, size_t *begin,
                                size_t *end)
 {
-    const struct sentence *s = skmt_sentence_at(r, seg);
+    const struct sentence *s = result_sentence(result_of(r), seg);
 
     *begin = s ? s->begin : 0;
     *end = s ? s->end : 0;
@@ -318,7 +311,7 @@ static const char *piece_text(const skmt_result *r, int32_t id)
 
 int skmt_result_source_pieces(const skmt_result *r, int seg)
 {
-    const struct sentence *s = skmt_sentence_at(r, seg);
+    const struct sentence *s = result_sentence(result_of(r), seg);
 
     return s ? (int)s->n_pieces : 0;
 }
@@ -326,7 +319,7 @@ int skmt_result_source_pieces(const skmt_result *r, int seg)
 void skmt_result_source_piece(const skmt_result *r, int seg, int i,
                               skmt_piece *out)
 {
-    const struct sentence *s = skmt_sentence_at(r, seg);
+    const struct sentence *s = result_sentence(result_of(r), seg);
     skmt_piece piece = { .id = -1, .text = "" };
 
     if (s && i >= 0 && (size_t)i < s->n_pieces) {
@@ -354,7 +347,7 @@ void skmt_result_target_piece(const skmt_result *r, int hyp, int seg, int i,
 
     if (h && i >= 0 && i < h->n) {
         const struct target_text *t =
-            &skmt_sentence_at(r, seg)->targets[whole->choice[seg]];
+            &result_sentence(result_of(r), seg)->targets[whole->choice[seg]];
         size_t at = whole->offset[seg];
 
         piece = (skmt_piece){ .id = h->tokens[i], .logprob = h->logprobs[i],
@@ -370,7 +363,7 @@ const float *skmt_result_attention(const skmt_result *r, int hyp, int seg,
 {
     const struct hypothesis *h = hyp_at(r, hyp, seg);
     bool exists = h && h->attention && i >= 0 && i < h->n;
-    int columns = exists ? skmt_sentence_at(r, seg)->job->n_src : 0;
+    int columns = exists ? result_sentence(result_of(r), seg)->job->n_src : 0;
 
     if (n) *n = columns;
     return exists ? h->attention + (size_t)i * (size_t)columns : NULL;

@@ -196,17 +196,14 @@ skmt_status skmt_stream_push_with(skmt_stream *s, const char *text,
 
 /* ---- pairs and votes of a result ----------------------------------------- */
 
-static const struct sentence *skmt_steer_sentence_at(const skmt_result *r,
-                                                     int seg)
+static const struct sentence *sentence_of(const skmt_result *r, int seg)
 {
-    const struct result *res = (const struct result *)(const void *)r;
-
-    return seg >= 0 && seg < res->n_sentences ? &res->sentences[seg] : NULL;
+    return result_sentence((const struct result *)(const void *)r, seg);
 }
 
 int skmt_result_pairs(const skmt_result *r, int seg)
 {
-    const struct sentence *s = skmt_steer_sentence_at(r, seg);
+    const struct sentence *s = sentence_of(r, seg);
 
     return s ? pairset_count(s->pairset) : 0;
 }
@@ -214,7 +211,7 @@ int skmt_result_pairs(const skmt_result *r, int seg)
 void skmt_result_pair(const skmt_result *r, int seg, int i,
                       skmt_found_pair *out)
 {
-    const struct sentence *s = skmt_steer_sentence_at(r, seg);
+    const struct sentence *s = sentence_of(r, seg);
     skmt_found_pair pair = { .source = "", .target = "", .memory = "" };
 
     if (i >= 0 && i < skmt_result_pairs(r, seg)) {
@@ -234,7 +231,7 @@ static struct explanation explanation_at(const skmt_result *r, int hyp,
                                          int seg, int i)
 {
     const struct result *res = (const struct result *)(const void *)r;
-    const struct sentence *s = skmt_steer_sentence_at(r, seg);
+    const struct sentence *s = sentence_of(r, seg);
     const struct explanation none = { 0 };
 
     if (!s || !s->job || !s->job->mixer || hyp < 0 || hyp >= res->n_hyps)
@@ -289,7 +286,7 @@ int skmt_result_reason(const skmt_result *r, int hyp, int seg, int i, int k,
 
 int skmt_result_passes(const skmt_result *r, int seg)
 {
-    const struct sentence *s = skmt_steer_sentence_at(r, seg);
+    const struct sentence *s = sentence_of(r, seg);
 
     return s && s->job ? s->job->n_passes : 0;
 }

@@ -92,13 +92,6 @@ enum status steering_pair_encode(const struct engine *en, struct str source,
     return st;
 }
 
-static bool has_piece(const int32_t *ids, int n, int32_t id)
-{
-    for (int i = 0; i < n; i++)
-        if (ids[i] == id) return true;
-    return false;
-}
-
 /* The part of a source that is compared with a sentence: enough for nearly all
  * sources of PAIR_PIECES pieces, and not much work if a source is huge. If this
  * cuts a character, the last piece is an unknown one. */

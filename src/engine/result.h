@@ -63,6 +63,13 @@ struct result {
     struct request *request;    /* that it answers, or NULL */
 };
 
+/* Sentence i, or NULL if there is none. */
+static inline const struct sentence *result_sentence(const struct result *r,
+                                                     int i)
+{
+    return i >= 0 && i < r->n_sentences ? &r->sentences[i] : NULL;
+}
+
 /* Cut a text without NUL bytes into sentences and make their jobs. prefix is
  * the forced beginning of the translation, or NULL; a text with a prefix is one
  * sentence. *out is NULL after an error. */

@@ -64,6 +64,14 @@ struct system_sentence {
     int n_source;
 };
 
+/* Whether id is among the n pieces. */
+static inline bool has_piece(const int32_t *ids, int n, int32_t id)
+{
+    for (int i = 0; i < n; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
 /* A pair of the sentence. */
 struct system_pair {
     struct pair_keys *keys;     /* borrowed for the call */

@@ -128,23 +128,16 @@ bool vote_counts(const struct voters *v, const struct voters_said *said,
                               v->o.repeat_votes);
 }
 
-static bool voters_has(const int32_t *ids, int n, int32_t id)
-{
-    for (int i = 0; i < n; i++)
-        if (ids[i] == id) return true;
-    return false;
-}
-
 bool voters_foreign(const struct voters *v, const struct neighbor *nb)
 {
     const struct system_pair *p = &v->pairs[nb->pair];
 
-    return voters_has(p->foreign, p->n_foreign, nb->token);
+    return has_piece(p->foreign, p->n_foreign, nb->token);
 }
 
 bool voters_own(const struct voters *v, const struct neighbor *nb)
 {
-    return voters_has(v->source, v->n_source, nb->token);
+    return has_piece(v->source, v->n_source, nb->token);
 }
 
 /* Pieces near the estimated place count more than those farther away. */
