@@ -377,15 +377,24 @@ static bool equal_trimmed(const char *text, size_t len, const char *stored)
     return n == len && !memcmp(text, stored, n);
 }
 
+/* Whether pairs with the source of a line are left out of the memory. With
+ * --learn they always are: in use, a stored sentence is not steered, so there
+ * is nothing to learn from it. */
+static bool leaves_out(const struct tune_call *c)
+{
+    return c->set.from_memory || c->learn;
+}
+
 /* Whether a pair is left out (leave-one-out), because it is the one that is
  * being translated or has the same source. */
-static bool is_left_out(const struct tune_set *s,
+static bool is_left_out(const struct tune_call *c,
                         const struct tune_sentence *sentence,
                         const char *source)
 {
+    const struct tune_set *s = &c->set;
     const struct tune_line *line = &s->lines[sentence->line];
 
-    return s->from_memory
+    return leaves_out(c)
            && (equal_trimmed(sentence->text, sentence->len, source)
                || equal_trimmed(s->text.data + line->source, line->source_len,
                                 source));
@@ -415,9 +424,10 @@ static bool copy_pairs(struct tune_sentence *sentence,
 }
 
 /* Copy the best matches that may be used, max_pairs at most. */
-static int copy_matches(struct tune_set *s, struct tune_sentence *sentence,
+static int copy_matches(struct tune_call *c, struct tune_sentence *sentence,
                         const skmt_matches *m, int max_pairs)
 {
+    struct tune_set *s = &c->set;
     skmt_similar *found = calloc((size_t)max_pairs, sizeof *found);
     bool same = false;
     int n = 0;
@@ -427,7 +437,7 @@ static int copy_matches(struct tune_set *s, struct tune_sentence *sentence,
         skmt_match match = SKMT_INIT(skmt_match);
 
         skmt_matches_get(m, i, &match);
-        if (is_left_out(s, sentence, match.pair->source)) continue;
+        if (is_left_out(c, sentence, match.pair->source)) continue;
         same = same || equal_trimmed(sentence->text, sentence->len,
                                      match.pair->source);
         found[n++] = (skmt_similar){ .size = sizeof *found,
@@ -445,12 +455,12 @@ static int copy_matches(struct tune_set *s, struct tune_sentence *sentence,
     return EXIT_DONE;
 }
 
-/* Set the number of matches that a search returns. If the lines are pairs of
- * the memory, some matches will be left out: then get all candidates. */
+/* Set the number of matches that a search returns. If some matches will be
+ * left out, get all candidates. */
 static int set_matches(struct tune_call *c, int max_pairs)
 {
     const char *candidates = skmt_options_get(c->options, "candidates");
-    int n = candidates && c->set.from_memory ? atoi(candidates) : 0;
+    int n = candidates && leaves_out(c) ? atoi(candidates) : 0;
     char text[16];
     skmt_error err;
 
@@ -489,7 +499,7 @@ int tune_set_search(struct tune_call *c)
                                 c->model, &found, &err))
             status = tune_set_failed(&err);
         if (status) break;
-        status = copy_matches(s, sentence, found, max_pairs);
+        status = copy_matches(c, sentence, found, max_pairs);
         skmt_matches_free(found);
         progress_update(&c->progress, i + 1, i + 1);
     }

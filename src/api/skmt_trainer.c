@@ -243,11 +243,12 @@ static void step_add_neighbor(struct step_text *t,
 {
     step_addf(t, "%s{\"token\":%ld,\"d2\":%.9g,\"similarity\":%.9g,"
               "\"context\":%d,\"logprob\":%.9g,\"foreign\":%d,\"own\":%d,"
-              "\"matched\":%.9g}",
+              "\"aligned\":%.9g,\"focus\":%.9g,\"shared\":%.9g}",
               j ? "," : "", (long)in->nb[j].token, (double)in->nb[j].d2,
               (double)in->similarity[j], in->context[j],
               (double)in->logprob[j], in->foreign[j], in->own[j],
-              (double)in->matched[j]);
+              (double)in->aligned[j], (double)in->focus[j],
+              (double)in->shared[j]);
 }
 
 static void step_add_inputs(struct step_text *t, const struct trust_sample *s)

@@ -63,6 +63,7 @@ static const struct config_key keys[] = {
     { "position_offset",   K_INT,    false, AT(cfg.position_offset), 0, NULL },
     { "max_positions",     K_INT,    false, AT(cfg.max_positions), 0, NULL },
     { "max_source_length", K_INT,    false, AT(cfg.max_source), 0, NULL },
+    { "attention_layer",   K_INT,    false, AT(cfg.attention_layer), 0, NULL },
     { "embedding_scale",   K_REAL,   true,  AT(cfg.embedding_scale), 0, NULL },
     { "tied_embeddings",   K_BOOL,   true,  AT(tied_embeddings), 0, NULL },
     { "output_bias",       K_BOOL,   false, AT(output_bias), 0, NULL },

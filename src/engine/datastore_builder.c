@@ -236,8 +236,9 @@ static enum status prepare_mixer(struct datastore_builder *db,
             .similarity = (float)r->pairs[i].similarity,
             .foreign = r->pairs[i].foreign,
             .n_foreign = r->pairs[i].n_foreign,
-            .matched = r->pairs[i].matched,
-            .n_matched = r->pairs[i].n_matched };
+            .match = r->pairs[i].match.token,
+            .same_word = r->pairs[i].match.same_word,
+            .n_match = r->pairs[i].match.n };
     }
     return r->system->prepare(r->mixer, worker, db->pairs, r->n, e);
 }

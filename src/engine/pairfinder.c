@@ -266,7 +266,9 @@ static enum status pairfinder_attach(struct pairfinder *pf, struct sentence *s,
     struct system_sentence need = {
         .rows = j->o.beam + j->o.draft, .nbest = j->o.nbest,
         .max_len = j->max_len, .explain = j->o.explain, .source = j->src,
-        .n_source = j->n_src };
+        .n_source = j->n_src,
+        .n_prefix = pf->en->backend->cfg->prefix_id >= 0,
+        .n_suffix = pf->en->backend->cfg->suffix_id >= 0 };
     struct system_options o = system_options_of(pf);
     enum status st;
 

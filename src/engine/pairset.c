@@ -17,7 +17,7 @@ void steering_pair_release(struct steering_pair *p)
     pair_keys_drop(p->keys);
     free(p->ids);
     free(p->foreign);
-    free(p->matched);
+    piece_match_release(&p->match);
     free(p->source);
     free(p->target);
     free(p->memory);
@@ -97,62 +97,40 @@ enum status steering_pair_encode(const struct engine *en, struct str source,
  * cuts a character, the last piece is an unknown one. */
 enum { COMPARED_BYTES = 2048 };
 
-/* Find the longest common subsequence of the pieces p and src, by dynamic
- * programming, and mark its pieces. */
-static bool mark_matched(const struct pieces *p, const int32_t *src, int n_src,
-                         struct steering_pair *to)
+/* List the pieces of a pair's source that the sentence does not have. */
+static bool list_foreign(struct steering_pair *to, const int32_t *ids, int n,
+                         const int32_t *src, int n_src)
 {
-    size_t n = p->n, m = (size_t)n_src, w = m + 1;
-    uint16_t *len = calloc((n + 1) * w, sizeof *len);   /* of the rest */
-
-    to->matched = calloc(n + 1, sizeof *to->matched);
-    to->n_matched = (int)n;
-    for (size_t i = n; len && i-- > 0;)
-        for (size_t j = m; j-- > 0;) {
-            uint16_t down = len[(i + 1) * w + j], right = len[i * w + j + 1];
-
-            len[i * w + j] = p->at[i].id == src[j]
-                ? (uint16_t)(len[(i + 1) * w + j + 1] + 1)
-                : down > right ? down : right;
-        }
-    for (size_t i = 0, j = 0; len && to->matched && i < n && j < m;) {
-        if (p->at[i].id == src[j]) {
-            to->matched[i++] = 1;
-            j++;
-        } else if (len[(i + 1) * w + j] >= len[i * w + j + 1]) {
-            i++;
-        } else {
-            j++;
-        }
-    }
-    free(len);
-    return len && to->matched;
+    to->foreign = malloc(((size_t)n + 1) * sizeof *to->foreign);
+    if (!to->foreign) return false;
+    for (int i = 0; i < n; i++)
+        if (!has_piece(src, n_src, ids[i]) &&
+            !has_piece(to->foreign, to->n_foreign, ids[i]))
+            to->foreign[to->n_foreign++] = ids[i];
+    return true;
 }
 
 enum status steering_pair_compare(const struct engine *en, struct str source,
                                   const int32_t *src, int n_src,
                                   struct steering_pair *to, struct err *e)
 {
+    int32_t ids[PAIR_PIECES];
     struct pieces p = { 0 };
     enum status st;
+    int n;
 
-    assert(!to->foreign);
+    assert(!to->foreign && !to->match.n);
     if (source.n > COMPARED_BYTES) source.n = COMPARED_BYTES;
     st = encode_side(en, source, &p, e);
-    if (!st) {
-        to->foreign = malloc((p.n + 1) * sizeof *to->foreign);
-        if (!to->foreign) st = err_nomem(e, "translation memory search");
-    }
-    for (size_t i = 0; !st && i < p.n; i++) {
-        int32_t id = p.at[i].id;
-
-        if (!has_piece(src, n_src, id) &&
-            !has_piece(to->foreign, to->n_foreign, id))
-            to->foreign[to->n_foreign++] = id;
-    }
-    if (!st && !mark_matched(&p, src, n_src, to))
-        st = err_nomem(e, "translation memory search");
+    n = (int)p.n;
+    assert(n <= PAIR_PIECES);
+    for (int i = 0; i < n; i++) ids[i] = p.at[i].id;
     pieces_release(&p);
+    if (!st && !list_foreign(to, ids, n, src, n_src))
+        st = err_nomem(e, "translation memory search");
+    if (!st)
+        st = piece_match_init(&to->match, en->w->subword, ids, n, src, n_src,
+                              e);
     return st;
 }
 
@@ -237,10 +215,9 @@ void pairset_drop_keys(struct pairset *r)
         r->pairs[i].keys = NULL;
         free(r->pairs[i].ids);
         free(r->pairs[i].foreign);
-        free(r->pairs[i].matched);
+        piece_match_release(&r->pairs[i].match);
         r->pairs[i].ids = r->pairs[i].foreign = NULL;
-        r->pairs[i].matched = NULL;
-        r->pairs[i].n_foreign = r->pairs[i].n_matched = 0;
+        r->pairs[i].n_foreign = 0;
     }
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/strbuf.h"
 #include "engine/engine.h"
+#include "engine/piece_match.h"
 #include "knn/key_cache.h"
 #include "knn/system.h"
 
@@ -34,10 +35,7 @@ struct steering_pair {
     int32_t *foreign;           /* [n_foreign] pieces of its source that the
                                    sentence does not have; NULL: not needed */
     int n_foreign;
-    uint8_t *matched;           /* [n_matched] by piece of its source: 1 if it
-                                   is part of the longest common subsequence
-                                   with the sentence; NULL: not needed */
-    int n_matched;
+    struct piece_match match;   /* of its source with the sentence */
     double similarity;
     int64_t pair;               /* its number; 0: given by the caller */
     char *source, *target, *memory;     /* for explanations, or NULL */
@@ -92,7 +90,7 @@ struct key_id steering_pair_id(struct str source, struct str target);
 enum status steering_pair_encode(const struct engine *en, struct str source,
                                  struct str target, struct steering_pair *to,
                                  struct err *e);
-/* Set `foreign` and `matched` of a pair: its source is compared with the pieces
+/* Set `foreign` and `match` of a pair: its source is compared with the tokens
  * src [n_src] of the sentence. */
 enum status steering_pair_compare(const struct engine *en, struct str source,
                                   const int32_t *src, int n_src,

@@ -22,6 +22,7 @@ struct trust_trainer {
     struct steering_pair *pairs;        /* [most_pairs] of one text */
     struct steering_pair **missing;     /* [most_pairs] */
     struct system_pair *prepared;       /* [most_pairs] */
+    unsigned texts_added;
 };
 
 enum status trust_trainer_new(struct trust_trainer **out,
@@ -153,7 +154,9 @@ static void keep_inputs(const struct trust_step *s, struct trust_inputs *out)
         out->context[i] = s->context[i];
         out->foreign[i] = s->foreign[i];
         out->own[i] = s->own[i];
-        out->matched[i] = s->matched[i];
+        out->aligned[i] = s->aligned[i];
+        out->focus[i] = s->focus[i];
+        out->shared[i] = s->shared[i];
     }
     out->best_prob = s->best_prob;
     out->entropy = s->entropy;
@@ -186,11 +189,14 @@ static enum status trainer_add_step(struct trust_trainer *t,
     struct trust_sample s = { .hits = 0 };
     struct learned_row row;
     struct voters_said said;
-    enum status st;
+    const float *attention;
+    size_t ld;
+    enum status st = t->x->ops->attention(t->x, step, 1, &attention, &ld, e);
 
+    if (st) return st;
     said_before(&said, text, step);
     learned_choose(&text->voters, voters_of(&text->voters, step), found, &said,
-                   &row);
+                   attention, false, &row);
     st = project_step(t, step, right, &row, &p, listed, e);
     if (st) return st;
     s.model = expf(logit[row.n_tokens] - p.max) / p.sum;
@@ -202,19 +208,15 @@ static enum status trainer_add_step(struct trust_trainer *t,
     return trust_samples_add(to, &s) ? ST_OK : err_nomem(e, "training");
 }
 
-/* Run the text through the decoder and add its steps. */
-static enum status trainer_run(struct trust_trainer *t,
-                               const struct steering_pair *self,
-                               struct trainer_text *text,
-                               struct trust_samples *to, struct err *e)
+/* Add the steps of a text that has run through the decoder. */
+static enum status trainer_add_steps(struct trust_trainer *t,
+                                     struct trainer_text *text,
+                                     struct trust_samples *to, struct err *e)
 {
-    struct source src = { self->ids, self->n_src };
-    struct forced_text forced = { 0, text->tokens, text->n + 1 };
     int found = 0;
-    enum status st = t->x->ops->force(t->x, &src, 1, &forced, 1, e);
+    enum status st = voters_find(&text->voters, t->x, 0, text->n + 1, &found,
+                                 e);
 
-    if (!st)
-        st = voters_find(&text->voters, t->x, 0, text->n + 1, &found, e);
     /* A text that was cut does not end where EOS would be. */
     for (int i = 0; !st && i < text->n + (text->n < PAIR_PIECES); i++)
         st = trainer_add_step(t, text, i, found, to, e);
@@ -233,31 +235,59 @@ static struct system_options trainer_options(const struct trust_trainer *t)
         .eos = cfg->eos_id };
 }
 
-static enum status trainer_add_text(struct trust_trainer *t,
+static void trainer_list_pairs(struct trust_trainer *t, int n)
+{
+    for (int i = 0; i < n; i++)
+        t->prepared[i] = (struct system_pair){
+            .keys = t->pairs[i].keys,
+            .similarity = (float)t->pairs[i].similarity,
+            .foreign = t->pairs[i].foreign,
+            .n_foreign = t->pairs[i].n_foreign,
+            .match = t->pairs[i].match.token,
+            .same_word = t->pairs[i].match.same_word,
+            .n_match = t->pairs[i].match.n };
+}
+
+/* Add the steps of a text as they are with its first n_pairs pairs. */
+static enum status trainer_add_with(struct trust_trainer *t,
                                     const struct steering_pair *self,
                                     int n_pairs, struct trust_samples *to,
                                     struct err *e)
 {
     struct trainer_text text = { self->ids + self->n_src, self->n_tgt,
                                  .voters = { .rows = 0 } };
+    const struct config *cfg = t->en->backend->cfg;
     struct system_options o = trainer_options(t);
     struct system_sentence need = { .rows = text.n + 1, .nbest = 1,
                                     .max_len = text.n + 1,
                                     .source = self->ids,
-                                    .n_source = self->n_src };
+                                    .n_source = self->n_src,
+                                    .n_prefix = cfg->prefix_id >= 0,
+                                    .n_suffix = cfg->suffix_id >= 0 };
     enum status st = voters_init(&text.voters, &o, &need, TRUST_NEIGHBORS, e);
 
-    for (int i = 0; i < n_pairs; i++)
-        t->prepared[i] = (struct system_pair){
-            .keys = t->pairs[i].keys,
-            .similarity = (float)t->pairs[i].similarity,
-            .foreign = t->pairs[i].foreign,
-            .n_foreign = t->pairs[i].n_foreign,
-            .matched = t->pairs[i].matched,
-            .n_matched = t->pairs[i].n_matched };
     if (!st) st = voters_prepare(&text.voters, t->prepared, n_pairs, e);
-    if (!st) st = trainer_run(t, self, &text, to, e);
+    if (!st) st = trainer_add_steps(t, &text, to, e);
     voters_release(&text.voters);
+    return st;
+}
+
+/* Run the text through the decoder and add its steps: with all its pairs, and
+ * once more with the first 1, 2 or 4, as if the memory were small. */
+static enum status trainer_add_text(struct trust_trainer *t,
+                                    const struct steering_pair *self,
+                                    int n_pairs, struct trust_samples *to,
+                                    struct err *e)
+{
+    struct source src = { self->ids, self->n_src };
+    struct forced_text forced = { 0, self->ids + self->n_src,
+                                  self->n_tgt + 1 };
+    int few = 1 << t->texts_added++ % 3;
+    enum status st = t->x->ops->force(t->x, &src, 1, &forced, 1, true, e);
+
+    trainer_list_pairs(t, n_pairs);
+    if (!st) st = trainer_add_with(t, self, n_pairs, to, e);
+    if (!st && few < n_pairs) st = trainer_add_with(t, self, few, to, e);
     return st;
 }
 

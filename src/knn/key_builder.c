@@ -159,6 +159,22 @@ static void fill_keys(struct key_builder *kb, struct key_pair *p,
     }
 }
 
+/* Store which piece of the source each state of the pair attends to. */
+static enum status fill_sources(struct key_builder *kb, struct key_pair *p,
+                                int row, struct err *e)
+{
+    int rows = target_rows(kb, p);
+    const float *weights;
+    size_t ld;
+    enum status st = kb->x->ops->attention(kb->x, row, rows, &weights, &ld, e);
+
+    for (int t = 0; !st && t < rows; t++)
+        pair_keys_put_from(p->keys, t,
+                           attended_piece(kb->backend->cfg,
+                                          weights + (size_t)t * ld, p->n_src));
+    return st;
+}
+
 /* Make the keys of a pair from the decoder states before its tokens, which are
  * in the rows from `row` on. */
 static enum status key_builder_make_keys(struct key_builder *kb,
@@ -173,8 +189,9 @@ static enum status key_builder_make_keys(struct key_builder *kb,
 
     if (st) return st;
     st = kb->x->ops->read(kb->x, row, rows, &states, &ld, e);
-    if (!st) fill_keys(kb, p, states, ld);
-    return st;
+    if (st) return st;
+    fill_keys(kb, p, states, ld);
+    return fill_sources(kb, p, row, e);
 }
 
 static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
@@ -188,7 +205,7 @@ static enum status run_group(struct key_builder *kb, struct key_pair *pairs,
                   sizeof *kb->sources))
         return err_nomem(e, "key cache");
     sources = list_group(kb, pairs, n);
-    st = kb->x->ops->force(kb->x, kb->sources, sources, kb->texts, n, e);
+    st = kb->x->ops->force(kb->x, kb->sources, sources, kb->texts, n, true, e);
     for (int i = 0; !st && i < n; i++) {
         st = key_builder_make_keys(kb, &pairs[i], row, e);
         row += target_rows(kb, &pairs[i]);

@@ -105,7 +105,8 @@ static size_t key_bytes(const struct key_file *f)
 {
     size_t number = f->db.kind.type == KEY_INT8 ? 1 : sizeof(float);
 
-    return sizeof(int32_t) + sizeof(float) + (size_t)f->db.kind.d * number;
+    return sizeof(int32_t) + sizeof(float) + sizeof(uint16_t) +
+           (size_t)f->db.kind.d * number;
 }
 
 static uint64_t key_file_bytes_of(const struct key_file *f, uint64_t blocks,
@@ -247,7 +248,8 @@ static uint64_t sum_of(struct key_id id, const void *bytes, size_t n)
     return XXH3_64bits_withSeed(bytes, n, id.hi ^ id.lo);
 }
 
-/* Write tokens, scales and keys without their padding to f->packed. */
+/* Write tokens, scales, source positions and keys without their padding to
+ * f->packed. */
 static bool pack_keys(struct key_file *f, const struct pair_keys *b,
                       size_t size)
 {
@@ -256,12 +258,14 @@ static bool pack_keys(struct key_file *f, const struct pair_keys *b,
     size_t row = (size_t)b->d * number;
     char *to;
 
-    assert(size >= 2 * words + n * row);
+    assert(size >= 2 * words + n * sizeof *b->from + n * row);
     if (!mem_grow(&f->packed, &f->cap_packed, size, 1)) return false;
     to = f->packed;
     memcpy(to, b->token, words);
     memcpy(to + words, b->scale, words);
     to += 2 * words;
+    memcpy(to, b->from, n * sizeof *b->from);
+    to += n * sizeof *b->from;
     for (size_t i = 0; i < n; i++)
         memcpy(to + i * row, (char *)b->keys + i * b->ld * number, row);
     return true;
@@ -277,6 +281,8 @@ static void unpack_keys(struct pair_keys *b, const char *from)
     memcpy(b->token, from, words);
     memcpy(b->scale, from + words, words);
     from += 2 * words;
+    memcpy(b->from, from, n * sizeof *b->from);
+    from += n * sizeof *b->from;
     for (size_t i = 0; i < n; i++)
         memcpy((char *)b->keys + i * b->ld * number, from + i * row, row);
 }

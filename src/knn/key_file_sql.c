@@ -19,7 +19,7 @@
 enum {
     PAGE_BYTES = 8192,
     LOG_PAGES = 2000,           /* copy the log back when it has 16 MB */
-    VERSION = 2, OLD_VERSION = 1
+    VERSION = 3
 };
 
 static const struct sqlfile_kind keys_file = {
@@ -133,7 +133,7 @@ static int create_tables(struct key_file_sql *db)
     int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
     if (!rc) rc = key_file_sql_number(db, KEY_FILE_SQL_TABLES, &tables);
-    if (rc || (tables && version != OLD_VERSION)) return rc;
+    if (rc || (tables && version >= VERSION)) return rc;
     return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS head;"
                         "PRAGMA application_id = %d;"
                         "PRAGMA user_version = %d; %s"
@@ -170,11 +170,11 @@ static int create_database(struct key_file_sql *db)
                                  create_tables);
 }
 
-/* ---- files of version 1 -------------------------------------------------- */
+/* ---- files of older versions --------------------------------------------- */
 
 /* Version 1 identified pairs by their place in a memory file, from which their
- * present id cannot be computed. So the keys are deleted, and computed again
- * when they are needed. The version number is changed last, and every step may
+ * present id cannot be computed. Version 2 had no source positions. So the keys
+ * are deleted, and computed again when they are needed. The version number is changed last, and every step may
  * be repeated: after an interruption the next program finishes the work. */
 
 static int drop_old_keys(struct key_file_sql *db)
@@ -182,7 +182,7 @@ static int drop_old_keys(struct key_file_sql *db)
     int64_t version;
     int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
-    if (rc || version != OLD_VERSION) return rc;        /* already done */
+    if (rc || version >= VERSION) return rc;            /* already done */
     return sqlfile_exec(db->sql, "DROP TABLE IF EXISTS block;"
                         "DROP TABLE IF EXISTS keys;");
 }
@@ -205,7 +205,7 @@ static enum status remake_old(struct key_file_sql *db, struct err *e)
     int64_t version = 0;
     int rc = key_file_sql_number(db, KEY_FILE_SQL_VERSION, &version);
 
-    if (!rc && version != OLD_VERSION) return ST_OK;
+    if (!rc && version >= VERSION) return ST_OK;
     if (!rc && db->read_only)
         return err_set(e, ST_VERSION, "%s: this key file was made by an older "
                        "version and cannot be replaced because it is "

@@ -15,7 +15,8 @@ struct learned_row {
     int n;
     int context[TRUST_NEIGHBORS];
     bool foreign[TRUST_NEIGHBORS], own[TRUST_NEIGHBORS];
-    float matched[TRUST_NEIGHBORS];
+    float aligned[TRUST_NEIGHBORS], focus[TRUST_NEIGHBORS];
+    float shared[TRUST_NEIGHBORS];
     int token_of[TRUST_NEIGHBORS];      /* by neighbor: index of its token */
     int n_tokens;
     int32_t token[TRUST_NEIGHBORS];     /* the distinct ones */
@@ -30,9 +31,11 @@ struct learned_values {         /* of the neighbors of a row */
  * the network is trained on what it will see.
  *
  * Choose the votes of a row from its n neighbors. said are the tokens before
- * it. */
+ * it, attention is that of the row. search: leave out neighbors that would
+ * bring in a wrong word; training keeps them. */
 void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
-                    const struct voters_said *said, struct learned_row *row);
+                    const struct voters_said *said, const float *attention,
+                    bool search, struct learned_row *row);
 /* What is known at a row, from which its features are computed. Its tokens are
  * the first that p lists. row->n must not be 0. The result points to row and
  * *of. */

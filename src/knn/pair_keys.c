@@ -31,7 +31,8 @@ enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
     size_t ld = round_up((size_t)d, ALIGN / number_size(type)),
            rows = (size_t)n;
     size_t head = round_up(sizeof(struct pair_keys), ALIGN);
-    size_t words = round_up(rows * (sizeof(int32_t) + sizeof(float)), ALIGN);
+    size_t words = round_up(rows * (sizeof(int32_t) + sizeof(float) +
+                                    sizeof(uint16_t)), ALIGN);
     size_t bytes = head + words + rows * ld * number_size(type);
     char *at = mem_zalloc(bytes, 1);
     struct pair_keys *b = (struct pair_keys *)(void *)at;
@@ -46,6 +47,7 @@ enum status pair_keys_new(struct pair_keys **out, enum key_type type, int n,
     b->ld = ld;
     b->token = (int32_t *)(void *)(at + head);
     b->scale = (float *)(void *)(b->token + n);
+    b->from = (uint16_t *)(void *)(b->scale + n);
     b->keys = at + head + words;
     b->bytes = bytes;
     b->serial = atomic_fetch_add(&next_serial, 1);
@@ -95,6 +97,12 @@ void pair_keys_put_bytes(struct pair_keys *b, int i, const uint8_t *key,
         memcpy(to + j, &eight, sizeof eight);
     }
     for (; j < d; j++) to[j] = key[j] ^ 0x80;
+}
+
+void pair_keys_put_from(struct pair_keys *b, int i, int from)
+{
+    assert(i >= 0 && i < b->n && from >= 0 && from <= UINT16_MAX);
+    b->from[i] = (uint16_t)from;
 }
 
 void pair_keys_get(const struct pair_keys *b, int i, float *out)

@@ -29,6 +29,9 @@ struct pair_keys {
     size_t ld;                  /* d rounded up; the rest is zeros */
     int32_t *token;             /* [n] the values: the token after each state */
     float *scale;               /* [n] KEY_INT8: number = scale * int8 */
+    uint16_t *from;             /* [n] the piece of the pair's source that the
+                                   state attends to most: counted from 0,
+                                   without special tokens */
     void *keys;                 /* [n, ld], aligned to 64 bytes */
     size_t bytes;               /* size of the whole allocation */
     uint64_t serial;            /* unique in the process, see struct key_rows */
@@ -45,6 +48,9 @@ void pair_keys_put(struct pair_keys *b, int i, const float *key, int32_t token);
  * bytes are those that pair_keys_put would store. */
 void pair_keys_put_bytes(struct pair_keys *b, int i, const uint8_t *key,
                          float scale, int32_t token);
+
+/* Set the source position of key i. It is 0 at first. */
+void pair_keys_put_from(struct pair_keys *b, int i, int from);
 
 /* The keys in the form in which a backend reads them. */
 struct key_rows pair_keys_rows(const struct pair_keys *b);

@@ -62,6 +62,7 @@ struct system_sentence {
     const int32_t *source;      /* [n_source] its pieces, with special tokens;
                                    borrowed until `end` */
     int n_source;
+    int n_prefix, n_suffix;     /* special tokens at its two ends */
 };
 
 /* Whether id is among the n pieces. */
@@ -80,10 +81,14 @@ struct system_pair {
                                    sentence does not have; borrowed until
                                    `end`. Only with NEEDS_FOREIGN. */
     int n_foreign;
-    const uint8_t *matched;     /* [n_matched] by piece of its source: 1 if the
-                                   sentence has it, too, in the same order;
-                                   borrowed likewise */
-    int n_matched;
+    const int32_t *match;       /* [n_match] by piece of its source: the equal
+                                   token of the sentence, or -1; borrowed
+                                   likewise. Long sources may be cut, so
+                                   n_match may be less than positions in
+                                   keys->from. */
+    const float *same_word;     /* [n_match] by piece of its source: how far it
+                                   belongs to the same word in both, 0 to 1 */
+    int n_match;
 };
 
 struct steering_system {

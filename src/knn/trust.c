@@ -57,20 +57,23 @@ static void vote_features(const struct trust_step *s,
         v[TRUST_VOTE_model] = trust_logprob(s->logprob[i]);
         v[TRUST_VOTE_foreign] = s->foreign[i];
         v[TRUST_VOTE_own] = s->own[i];
-        v[TRUST_VOTE_matched] = s->matched[i];
+        v[TRUST_VOTE_aligned] = s->aligned[i];
+        v[TRUST_VOTE_focus] = s->focus[i];
+        v[TRUST_VOTE_shared] = s->shared[i];
     }
 }
 
 void trust_features(const struct trust_step *s, struct trust_features *out)
 {
     float *x = out->x, d = trust_distance(s, 0);
-    float similar = 0, matched = 0;
+    float similar = 0, focus = 0, shared = 0;
     int context = 0;
 
     assert(s->n >= 1 && s->n <= TRUST_NEIGHBORS && s->tau > 0);
     for (int i = 0; i < s->n; i++) {
         similar = fmaxf(similar, s->similarity[i]);
-        matched = fmaxf(matched, s->matched[i]);
+        focus = fmaxf(focus, s->focus[i]);
+        shared = fmaxf(shared, s->shared[i]);
         if (s->context[i] > context) context = s->context[i];
     }
     out->n = s->n;
@@ -90,8 +93,11 @@ void trust_features(const struct trust_step *s, struct trust_features *out)
     x[TRUST_most_context] = (float)context / TRUST_CONTEXT;
     x[TRUST_foreign] = s->foreign[0];
     x[TRUST_own] = s->own[0];
-    x[TRUST_matched] = s->matched[0];
-    x[TRUST_most_matched] = matched;
+    x[TRUST_aligned] = s->aligned[0];
+    x[TRUST_focus] = s->focus[0];
+    x[TRUST_most_focus] = focus;
+    x[TRUST_shared] = s->shared[0];
+    x[TRUST_most_shared] = shared;
     vote_features(s, out);
 }
 
@@ -157,8 +163,9 @@ void trust_run(const struct trust *t, const struct trust_features *f,
  * lines of the dev sets of IT, Koran and law. */
 static double search_offset(const float *x)
 {
-    return 1 + 2 * ((double)x[TRUST_matched] - 0.5) -
-           2 * ((double)x[TRUST_entropy] - 0.4);
+    return 0.75 + 2 * ((double)x[TRUST_shared] - 0.5) -
+           2 * ((double)x[TRUST_entropy] - 0.4) +
+           ((double)x[TRUST_similarity] - 0.4);
 }
 
 static double search_logit(const struct trust *t, const float *x)

@@ -60,8 +60,11 @@ enum {
     X(most_context, "same words found", "words not found")                  \
     X(foreign, "word of the stored source", "no word of the stored source") \
     X(own, "word of this source", "no word of this source")                 \
-    X(matched, "the sources agree here", "the sources differ here")         \
-    X(most_matched, "some source agrees here", "no source agrees here")
+    X(aligned, "same source word", "another source word")                   \
+    X(focus, "translates the same word", "translates another word")         \
+    X(most_focus, "same word found", "word not found")                      \
+    X(shared, "the sources agree here", "the sources differ here")          \
+    X(most_shared, "some source agrees here", "no source agrees here")
 #define X(name, high, low) TRUST_##name,
 enum trust_feature { TRUST_FEATURES_LIST(X) TRUST_FEATURES };
 #undef X
@@ -69,7 +72,8 @@ enum trust_feature { TRUST_FEATURES_LIST(X) TRUST_FEATURES };
 /* The features of neighbor i: -D(i), the similarity of its pair, its context,
  * L(i) / 5, whether it is foreign and whether it is own. */
 #define TRUST_VOTES_LIST(X) \
-    X(near) X(similarity) X(context) X(model) X(foreign) X(own) X(matched)
+    X(near) X(similarity) X(context) X(model) X(foreign) X(own) \
+    X(aligned) X(focus) X(shared)
 #define X(name) TRUST_VOTE_##name,
 enum trust_vote_feature { TRUST_VOTES_LIST(X) TRUST_VOTES };
 #undef X
@@ -103,8 +107,10 @@ struct trust_step {
                                    source, but not of the sentence: a number or
                                    name that does not belong here */
     const bool *own;            /* [n] its token is a piece of the sentence */
-    const float *matched;       /* [n] how far the source of its pair agrees
-                                   with the sentence at this place, 0 to 1 */
+    const float *aligned, *focus, *shared;      /* [n] see struct voters_place:
+                                   whether its source piece is in the sentence,
+                                   and how much the step attends to that piece
+                                   and to pieces of the pair */
     float best_prob;            /* the model's largest probability */
     float entropy;              /* of the model's distribution, in nats */
     int32_t best_token;         /* the model's best token; -1: not known */

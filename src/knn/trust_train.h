@@ -26,7 +26,8 @@ struct trust_inputs {
     float similarity[TRUST_NEIGHBORS], logprob[TRUST_NEIGHBORS];
     int context[TRUST_NEIGHBORS];
     bool foreign[TRUST_NEIGHBORS], own[TRUST_NEIGHBORS];
-    float matched[TRUST_NEIGHBORS];
+    float aligned[TRUST_NEIGHBORS], focus[TRUST_NEIGHBORS];
+    float shared[TRUST_NEIGHBORS];
     float best_prob, entropy, tau;
     int32_t best_token;
 };

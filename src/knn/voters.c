@@ -41,6 +41,8 @@ enum status voters_init(struct voters *v, const struct system_options *o,
     v->rows = s->rows;
     v->source = s->source;
     v->n_source = s->n_source;
+    v->first_piece = s->n_prefix;
+    v->end_piece = s->n_source - s->n_suffix;
     return voters_alloc(v, s) ? ST_OK : err_nomem(e, "neighbor search");
 }
 
@@ -140,22 +142,32 @@ bool voters_own(const struct voters *v, const struct neighbor *nb)
     return has_piece(v->source, v->n_source, nb->token);
 }
 
-/* Pieces near the estimated place count more than those farther away. */
-float voters_matched(const struct voters *v, const struct neighbor *nb)
+/* The weight of a row on all pieces of the sentence. Many heads attend to the
+ * end of the source when nothing else is needed, so special tokens are left
+ * out. If hardly any weight is left, it means little. */
+static float piece_weight(const struct voters *v, const float *attention)
+{
+    float sum = 0;
+
+    for (int i = v->first_piece; i < v->end_piece; i++) sum += attention[i];
+    return fmaxf(sum, 0.25f);
+}
+
+struct voters_place voters_place(const struct voters *v,
+                                 const struct neighbor *nb,
+                                 const float *attention)
 {
     const struct system_pair *p = &v->pairs[nb->pair];
-    float n = (float)p->n_matched;
-    float at = ((float)nb->pos + 0.5f) / (float)p->keys->n * n;
-    float width = 2 + 0.1f * n, sum = 0, all = 0;
-    int lo = (int)fmaxf(0, at - width), hi = (int)fminf(n, at + width + 1);
+    float all = piece_weight(v, attention), shared = 0;
+    int from = v->store.pairs[nb->pair]->from[nb->pos];
+    int32_t at = from < p->n_match ? p->match[from] : -1;
 
-    for (int i = lo; i < hi; i++) {
-        float w = fmaxf(0, 1 - fabsf((float)i + 0.5f - at) / width);
-
-        all += w;
-        sum += w * (float)p->matched[i];
-    }
-    return all > 0 ? sum / all : 0;
+    for (int i = 0; i < p->n_match; i++)
+        if (p->match[i] >= 0)
+            shared += attention[p->match[i]] * p->same_word[i];
+    return (struct voters_place){ .aligned = at >= 0 ? p->same_word[from] : 0,
+                                  .focus = at >= 0 ? attention[at] / all : 0,
+                                  .shared = shared / all };
 }
 
 /* ---- guesses ------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct voters {
     float *similarity;          /* [store.n_pairs] */
     const int32_t *source;      /* [n_source] pieces of the sentence */
     int n_source;
+    int first_piece, end_piece; /* its tokens that are not special */
     int rows;                   /* most rows of the sentence in a pass */
     struct neighbor *nb;        /* [rows, o.k] of the last pass */
     int hyps, tokens;           /* room for explanations; 0: none */
@@ -73,10 +74,21 @@ bool vote_counts(const struct voters *v, const struct voters_said *said,
  * the sentence; and whether it is one of the sentence. */
 bool voters_foreign(const struct voters *v, const struct neighbor *nb);
 bool voters_own(const struct voters *v, const struct neighbor *nb);
-/* How far the source of the pair agrees with the sentence around the place that
- * a neighbor translates, 0 to 1. The place is estimated: a token in the middle
- * of the target comes from the middle of the source. */
-float voters_matched(const struct voters *v, const struct neighbor *nb);
+/* Where a neighbor and a row come from. The decoder attends to the source: the
+ * neighbor to a piece of its pair's source (pair_keys.from), the row to pieces
+ * of the sentence. All values are from 0 to 1. */
+struct voters_place {
+    float aligned;              /* how far the sentence has the word that the
+                                   neighbor attends to (system_pair.same_word);
+                                   0: it does not */
+    float focus;                /* how much the row attends to that piece */
+    float shared;               /* how much it attends to words that the pair's
+                                   source has, too */
+};
+/* attention is that of the row [n_source]. */
+struct voters_place voters_place(const struct voters *v,
+                                 const struct neighbor *nb,
+                                 const float *attention);
 
 /* Add a guess for each token that got a vote: the continuation of the nearest
  * pair that voted for it. */

@@ -235,6 +235,10 @@ static enum status check_together(const struct config *c, struct err *e)
         return err_set(e, ST_FORMAT, "config: position_offset=%d plus "
                        "max_source=%d is greater than max_positions=%d",
                        c->position_offset, c->max_source, c->max_positions);
+    if (c->attention_layer >= c->decoder_layers)
+        return err_set(e, ST_FORMAT, "config: attention_layer=%d is not less "
+                       "than decoder_layers=%d", c->attention_layer,
+                       c->decoder_layers);
     return check_ids(c, e);
 }
 
@@ -243,6 +247,8 @@ static void fill_derived(struct config *c)
     int room = (c->max_positions - c->position_offset) / 2;
 
     if (!c->ffn_decoder) c->ffn_decoder = c->ffn;
+    if (c->attention_layer < 0)
+        c->attention_layer = (c->decoder_layers - 1) / 2;
     if (!c->max_source) c->max_source = room < 1 ? 1 : room < 250 ? room : 250;
 }
 

@@ -34,6 +34,7 @@ enum positions { POS_HALVES, POS_INTERLEAVED, POS_LEARNED };
     I(position_offset,  0,  0, 1024)                   \
     I(max_positions, 1024,  8, 1048576)                \
     I(max_source,       0,  0, 1048576)                \
+    I(attention_layer, -1, -1, 255)                    \
     I(pad_id,          -1, -1, 4000000)                \
     I(unk_id,          -1, -1, 4000000)                \
     I(bos_id,          -1, -1, 4000000)                \
@@ -57,10 +58,11 @@ struct config {
                                    (knn/trust.h); "": none */
 };
 /* norm is an enum norm_place, positions an enum positions, activation an enum
- * act. Two values may be 0 in the text, and config_parse() then fills them in:
- * ffn_decoder gets the value of ffn, and max_source half the positions but at
- * most 250. prefix_id and suffix_id are tokens to add before and after the
- * source, or -1 for none. */
+ * act. Three values may be missing, and config_parse() then fills them in:
+ * ffn_decoder (0) gets the value of ffn, max_source (0) half the positions but
+ * at most 250, and attention_layer (-1) the middle layer of the decoder, the
+ * lower one of two. prefix_id and suffix_id are tokens to add before and after
+ * the source, or -1 for none. */
 
 /* Parse and check the text of a model file. */
 enum status config_parse(struct config *c, const char *text, size_t len,

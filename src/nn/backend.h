@@ -147,18 +147,16 @@ struct executor_ops {
     int32_t (*slot_new)(struct executor *x, int32_t parent);
     void (*slot_drop)(struct executor *x, int32_t slot);
 
-    /* Run n rows through the decoder. attention is NULL, or host memory [n, ld]
-     * for the cross-attention of the last layer, averaged over the heads. Then
-     * all rows have the same lane. Each gets a number for each token of the
-     * source; they sum to 1. The rest of its ld numbers is not written. */
+    /* Run n rows through the decoder. `attend` says whether `attention` may
+     * be called for this pass; it does not change the states. */
     enum status (*run)(struct executor *x, const struct pass_row *rows, int n,
-                       float *attention, size_t ld, struct err *e);
+                       bool attend, struct err *e);
     /* Encode n_src sources and run the rows of n texts; the rows are numbered
      * text by text. All sources together have at most limits.rows tokens, and
      * all texts together at most limits.rows rows. */
     enum status (*force)(struct executor *x, const struct source *src,
                          int n_src, const struct forced_text *text, int n,
-                         struct err *e);
+                         bool attend, struct err *e);
 
     /* The following functions read the rows of the last pass, which is that of
      * the last `run` or `force`. They do not change its results. */
@@ -179,6 +177,14 @@ struct executor_ops {
      * unspecified. n may be 0. */
     enum status (*read)(struct executor *x, int row, int n,
                         const float **states, size_t *ld, struct err *e);
+    /* Set *weights to a host copy of the cross-attention of rows [row, row +
+     * n), with stride *ld, under the same rules. A row has a weight for each
+     * token of its source; they sum to 1. The weights are those of the decoder
+     * layer config.attention_layer, averaged over its heads: a layer whose
+     * attention tells which source token the next token translates. */
+    enum status (*attention)(struct executor *x, int row, int n,
+                             const float **weights, size_t *ld,
+                             struct err *e);
 };
 
 struct executor {
@@ -211,6 +217,11 @@ struct backend {
     int vocab;
     int max_pos;                /* most positions of a source or translation */
 };
+
+/* The piece of a source of n tokens that has the largest weight of attention,
+ * counted from 0, without the special tokens of the model. 0 if there are no
+ * pieces. */
+int attended_piece(const struct config *cfg, const float *weights, int n);
 
 void backend_close(struct backend *b);          /* NULL is fine */
 void executor_free(struct executor *x);         /* NULL is fine */

@@ -34,7 +34,11 @@ struct cpu_executor {
     struct decoder_row *rows;   /* [rows] of the current pass */
     float *hidden;              /* [rows, ws.ld] */
     int n_rows;                 /* of the last pass */
-    float *cross_scratch;       /* for the attention of one row */
+    float *cross;               /* [rows, cross_ld] attention of the last
+                                   pass, if has_cross */
+    size_t cross_ld;
+    bool has_cross;
+    float *cross_scratch;       /* see struct decoder_pass */
     int project_rows;           /* rows that are projected together */
     float *logits;              /* [project_rows, ws.ld_vocab] */
     float *block_max;           /* [project_rows, blocks] largest logit of each
@@ -97,15 +101,24 @@ static void cpu_slot_drop(struct executor *x, int32_t slot)
 
 /* ---- passes ------------------------------------------------------------- */
 
+/* A pass without rows yet. */
+static struct decoder_pass cpu_pass(struct cpu_executor *c, bool attend)
+{
+    c->has_cross = attend;
+    return (struct decoder_pass){ .rows = c->rows, .hidden = c->hidden,
+                                  .cross = attend ? c->cross : NULL,
+                                  .cross_ld = c->cross_ld,
+                                  .cross_scratch = c->cross_scratch };
+}
+
 static enum status cpu_run(struct executor *x, const struct pass_row *rows,
-                           int n, float *attention, size_t ld, struct err *e)
+                           int n, bool attend, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
-    struct decoder_pass p = { .rows = c->rows, .n = n, .hidden = c->hidden,
-                              .cross = attention, .cross_ld = ld,
-                              .cross_scratch = c->cross_scratch };
+    struct decoder_pass p = cpu_pass(c, attend);
 
     (void)e;
+    p.n = n;
     assert(n > 0 && n <= x->limits.rows);
     for (int i = 0; i < n; i++) {
         assert(rows[i].lane >= 0 && rows[i].lane < x->limits.lanes);
@@ -134,10 +147,10 @@ static void encode_forced(struct cpu_executor *c, const struct source *src,
 
 static enum status cpu_force(struct executor *x, const struct source *src,
                              int n_src, const struct forced_text *text, int n,
-                             struct err *e)
+                             bool attend, struct err *e)
 {
     struct cpu_executor *c = cpu_of(x);
-    struct decoder_pass p = { .rows = c->rows, .hidden = c->hidden };
+    struct decoder_pass p = cpu_pass(c, attend);
 
     (void)e;
     assert(!x->limits.slots);
@@ -247,6 +260,19 @@ static enum status cpu_read(struct executor *x, int row, int n,
     return ST_OK;
 }
 
+static enum status cpu_attention(struct executor *x, int row, int n,
+                                 const float **weights, size_t *ld,
+                                 struct err *e)
+{
+    const struct cpu_executor *c = cpu_of(x);
+
+    (void)e;
+    assert(c->has_cross && row >= 0 && n >= 0 && row + n <= c->n_rows);
+    *ld = c->cross_ld;
+    *weights = c->cross + (size_t)row * c->cross_ld;
+    return ST_OK;
+}
+
 /* ---- creation and destruction ------------------------------------------- */
 
 static void cpu_use_pool(struct executor *x, bool use)
@@ -267,6 +293,7 @@ static void cpu_executor_free(struct executor *x)
     free(c->parts);
     free(c->rows);
     mem_free(c->hidden);
+    mem_free(c->cross);
     mem_free(c->cross_scratch);
     mem_free(c->logits);
     mem_free(c->block_max);
@@ -280,6 +307,7 @@ static const struct executor_ops cpu_executor_ops = {
     .encode = cpu_encode, .slot_new = cpu_slot_new,
     .slot_drop = cpu_slot_drop, .run = cpu_run, .force = cpu_force,
     .project = cpu_project, .distances = cpu_distances, .read = cpu_read,
+    .attention = cpu_attention,
 };
 
 static int max_of(int a, int b) { return a > b ? a : b; }
@@ -294,13 +322,15 @@ static enum status cpu_executor_alloc(struct cpu_executor *c, struct err *e)
     c->parts = calloc(n, sizeof *c->parts);
     c->rows = calloc(n, sizeof *c->rows);
     c->hidden = mem_zalloc(n * c->ws.ld, sizeof *c->hidden);
-    c->cross_scratch = mem_alloc((size_t)c->net->heads *
-                                 (size_t)max_of(l->max_source, 1),
-                                 sizeof *c->cross_scratch);
+    c->cross_ld = (size_t)pad_to(max_of(l->max_source, 1), 16);
+    c->cross = mem_alloc(n * c->cross_ld, sizeof *c->cross);
+    c->cross_scratch = mem_alloc((size_t)pool_threads(c->pool) *
+                                 CROSS_QUERIES * (size_t)c->net->heads *
+                                 c->cross_ld, sizeof *c->cross_scratch);
     c->logits = mem_alloc(few * c->ws.ld_vocab, sizeof *c->logits);
     c->block_max = mem_alloc(few * (size_t)c->blocks, sizeof *c->block_max);
-    if (c->lanes && c->parts && c->rows && c->hidden && c->cross_scratch &&
-        c->logits && c->block_max)
+    if (c->lanes && c->parts && c->rows && c->hidden && c->cross &&
+        c->cross_scratch && c->logits && c->block_max)
         return ST_OK;
     return err_nomem(e, "a batch; try a smaller batch or beam");
 }

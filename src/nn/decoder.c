@@ -198,6 +198,18 @@ static void mean_over_heads(const float *weights, int heads, int n, float *out)
                       (float)heads;
 }
 
+/* Store the mean weights of the a->n_q rows from row i on. */
+static void keep_cross(const struct layer_work *w, const struct attention *a,
+                       int i)
+{
+    size_t n = (size_t)a->heads * (size_t)a->n_k;
+
+    assert((size_t)a->n_k <= w->p->cross_ld);
+    for (int k = 0; k < a->n_q; k++)
+        mean_over_heads(a->weights + (size_t)k * n, a->heads, a->n_k,
+                        w->p->cross + (size_t)(i + k) * w->p->cross_ld);
+}
+
 /* Cross-attention of rows [i, end) of one sentence. */
 static void cross_group(const struct layer_work *w, struct attention *a,
                         int i, int end)
@@ -206,22 +218,18 @@ static void cross_group(const struct layer_work *w, struct attention *a,
     const struct net *net = ws->net;
     const struct crosskv *m = w->p->rows[i].crosskv;
     float *kv = crosskv_layer(m, w->layer);
-    bool keep = w->p->cross &&
-                w->layer == net->w->cfg.decoder_layers - 1;
+    int most = a->weights ? CROSS_QUERIES : end - i;
 
     a->n_k = m->n;
     a->k = kv;
     a->v = kv + net->d;
     a->ldk = a->ldv = crosskv_ld(net);
-    a->n_q = keep ? 1 : end - i;
-    a->weights = keep ? w->p->cross_scratch : NULL;
     for (; i < end; i += a->n_q) {
+        a->n_q = end - i < most ? end - i : most;
         a->q = ws->qkv + (size_t)i * ws->ld_qkv;
         a->out = ws->att + (size_t)i * ws->ld;
         net->k->attention(a);
-        if (keep)
-            mean_over_heads(a->weights, net->heads, m->n,
-                            w->p->cross + (size_t)i * w->p->cross_ld);
+        if (a->weights) keep_cross(w, a, i);
     }
 }
 
@@ -232,10 +240,9 @@ static void cross_part(void *arg, int part, int n_parts)
     int lo = (int)((long)w->p->n * part / n_parts);
     int hi = (int)((long)w->p->n * (part + 1) / n_parts);
 
-    if (w->p->cross) {          /* there is scratch for one thread only */
-        lo = part ? 0 : lo;
-        hi = part ? 0 : w->p->n;
-    }
+    if (w->p->cross && w->layer == w->ws->net->w->cfg.attention_layer)
+        a.weights = w->p->cross_scratch + (size_t)part * CROSS_QUERIES *
+                    (size_t)a.heads * w->p->cross_ld;
     for (int i = lo, end; i < hi; i = end) {
         end = next_sentence(w, i, hi);
         a.next = end < hi ? memory_ahead(w, end)

@@ -35,6 +35,9 @@ void crosskv_fill(struct crosskv *m, struct workspace *ws, const float *x,
 struct crosskv crosskv_part(const struct crosskv *all, const struct net *net,
                             int at, int n);
 
+/* Rows whose attention weights of all heads are kept at a time. */
+enum { CROSS_QUERIES = 16 };
+
 struct decoder_row {
     const struct crosskv *crosskv;  /* rows of one sentence are adjacent */
     int32_t token;
@@ -47,11 +50,12 @@ struct decoder_pass {
     const struct decoder_row *rows;
     int n;                      /* at most ws->rows */
     float *hidden;              /* out: [n, d], stride ws->ld */
-    float *cross;               /* out, or NULL: cross-attention of the last
-                                   layer, heads averaged, [n, cross_ld] */
-    size_t cross_ld;
-    float *cross_scratch;       /* when cross is set: [heads, n], where n is
-                                   the longest source of the rows */
+    float *cross;               /* out, or NULL: cross-attention of layer
+                                   config.attention_layer, heads averaged,
+                                   [n, cross_ld] */
+    size_t cross_ld;            /* at least the longest source of the rows */
+    float *cross_scratch;       /* when cross is set: for each thread
+                                   [CROSS_QUERIES, heads, cross_ld] */
     layer_probe *probe;         /* or NULL */
     void *user;
 };

@@ -180,6 +180,14 @@ struct mixer_ops {
     void (*free)(struct mixer *m);
 };
 
-struct mixer { const struct mixer_ops *ops; };
+struct mixer {
+    const struct mixer_ops *ops;
+    bool attends;               /* `list`, `mix` and `explain` may ask the
+                                   executor for the attention of their rows */
+};
+static inline bool mixer_attends(const struct mixer *m)
+{
+    return m && m->attends;
+}
 
 #endif

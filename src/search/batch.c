@@ -374,6 +374,22 @@ static int add_final_rows(struct batch *b, struct lane *l,
     return n;
 }
 
+/* Copy the attention of the n rows of a pass, which are those of tokens [at,
+ * ..) of a final translation. */
+static enum status copy_attention(struct batch *b, const struct job *j,
+                                  const struct hypothesis *h, int at, int n,
+                                  struct err *e)
+{
+    size_t width = (size_t)j->n_src, ld;
+    const float *from;
+    enum status st = b->x->ops->attention(b->x, 0, n, &from, &ld, e);
+
+    for (int i = 0; !st && i < n; i++)
+        memcpy(h->attention + (size_t)(at + i) * width, from + (size_t)i * ld,
+               width * sizeof *from);
+    return st;
+}
+
 /* Run a final translation through the decoder again, to get its
  * cross-attention and to let the mixer explain it. */
 static enum status decode_again(struct batch *b, struct lane *l, int hyp,
@@ -381,14 +397,14 @@ static enum status decode_again(struct batch *b, struct lane *l, int hyp,
 {
     const struct job *j = l->job;
     const struct hypothesis *h = &j->hyps[hyp];
-    size_t ld = (size_t)j->n_src;
     int32_t last = -1;
     enum status st = ST_OK;
 
     for (int at = 0, n; !st && at < h->n; at += n) {
         n = add_final_rows(b, l, h, at, &last);
-        st = b->x->ops->run(b->x, b->rows, n, h->attention
-                            ? h->attention + (size_t)at * ld : NULL, ld, e);
+        st = b->x->ops->run(b->x, b->rows, n,
+                            h->attention || mixer_attends(j->mixer), e);
+        if (!st && h->attention) st = copy_attention(b, j, h, at, n, e);
         if (!st && j->o.explain && j->mixer)
             st = j->mixer->ops->explain(j->mixer, &(struct mixer_reading){
                 b->x, 0, n, hyp, at, h->tokens }, e);

@@ -151,9 +151,19 @@ static void set_continuations(struct batch *b, int row)
     memcpy(s->guesses, m->guesses, sizeof s->guesses);
 }
 
+/* Whether a mixer of the batch looks at the attention of its rows. */
+static bool batch_attends(const struct batch *b)
+{
+    for (int i = 0; i < b->limits.lanes; i++)
+        if (b->lanes[i].job && mixer_attends(b->lanes[i].job->mixer))
+            return true;
+    return false;
+}
+
 enum status batch_run_pass(struct batch *b, struct err *e)
 {
-    enum status st = b->x->ops->run(b->x, b->rows, b->n_rows, NULL, 0, e);
+    enum status st = b->x->ops->run(b->x, b->rows, b->n_rows,
+                                    batch_attends(b), e);
 
     for (int i = 0; i < b->n_rows; i++)
         b->mix[i] = (struct mixture){ .keep = 1 };
