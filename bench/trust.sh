@@ -1,27 +1,36 @@
 #!/bin/bash
-# trust.sh - what learned trust is worth: train one network on lines of the dev
-# sets of IT, law and Koran, with their memories together, and compare it with
-# SK-MT2.
+# trust.sh - trains the default network of learned trust and measures what it is
+# worth. Needs the sets in ../shared.
 #
-#     bench/trust.sh              dev lines that were not trained on (minutes)
-#     PART=test bench/trust.sh    whole test sets and EMEA (an hour and more)
+#     PART=network bench/trust.sh    train the network (10 minutes); models/
+#                                    de-en.trust is the network that it writes
+#     PART=dev     bench/trust.sh    dev lines that were not trained on
+#     PART=test    bench/trust.sh    whole test sets and EMEA (an hour)
+#     PART=own     bench/trust.sh    networks that go on from the default, each
+#                                    trained on one memory
+#     PART=curve   bench/trust.sh    the same by the number of pairs left out
+#     PART=drop    bench/trust.sh    networks without each feature
+#     PART=pairs   bench/trust.sh    pairs x neighbors: BLEU and time
 #
-# Training uses every second dev line of IT and every sixth of law and Koran (no
-# test lines). PART=dev scores 334 other lines of each dev set.
+# Training uses every second dev line of IT and every sixth of law and Koran, and
+# pairs of the memories that have similar pairs; no test lines. The parts score
+# other dev lines: 500 of IT, 667 of law and of Koran.
 #
 # OUT=dir    where the network, memories and translations go (build/trust)
 # MODEL=file models/de-en.skmt    THREADS=N  2    SKMT=file  build/skmt
+# NETWORK=settings file           OUT/network.settings; "" for the model's own
 set -eu
 cd "$(dirname "$0")/.."
 shared=${SKMT_SHARED:-../shared} skmt=${SKMT:-build/skmt}
 model=${MODEL:-models/de-en.skmt} out=${OUT:-build/trust} part=${PART:-dev}
-[ -e "$shared/corpora/it/dev.tsv" ] ||
+threads=${THREADS:-2} network=${NETWORK-$out/network.settings}
+corpora=$shared/corpora sets="it koran law"
+[ -e "$corpora/it/dev.tsv" ] ||
     { echo "skip trust.sh: the sets are not in $shared"; exit 0; }
 mkdir -p "$out"
-sets="it koran law"
 
 import() {      # memory file, name in it, set
-    local from=$shared/corpora/$3/tm.tsv
+    local from=$corpora/$3/tm.tsv
     [ -e "$from" ] || from=$from.xz
     "$skmt" tm create "$1" --name "$2" > "$out/import.log"
     "$skmt" tm import --quiet "$1" --name "$2" "$from" >> "$out/import.log"
@@ -36,47 +45,174 @@ if [ ! -e "$out/memories" ]; then
     touch "$out/memories"
 fi
 
-if [ ! -e "$out/network.settings" ]; then
-    awk 'NR % 2 == 0' "$shared/corpora/it/dev.tsv" > "$out/train.tsv"
-    for s in law koran; do
-        awk 'NR % 6 == 3' "$shared/corpora/$s/dev.tsv" >> "$out/train.tsv"
-    done
-    "$skmt" tune --learn --anew --quiet --limit 0 --dev "$out/train.tsv" \
-        -M "$out/all.tm" -m "$model" -o "$out/network.settings"
-fi
-
-run() {         # set, name, options ..
-    local s=$1 name=$2
-    shift 2
-    "$skmt" translate --quiet --model "$model" --threads "${THREADS:-2}" \
-        -M "$out/$s.tm" --key-file "$out/$s.keys" "$@" "$out/$s.$part.de" \
-        > "$out/$s.$part.$name"
+training_lines() {
+    awk 'NR % 2 == 0' "$corpora/it/dev.tsv"
+    for s in law koran; do awk 'NR % 6 == 3' "$corpora/$s/dev.tsv"; done
+    tools/training_lines.py "$skmt" "$model" "$out/all.tm" 11 \
+        "$corpora/it/tm.tsv:6000" "$corpora/law/tm.tsv:2500" \
+        "$corpora/koran/tm.tsv:800"
 }
 
-step=1
-[ "$part" = test ] || step=6
-for s in $sets; do
-    awk -v n=$step 'NR % n == 1 || n == 1' "$shared/corpora/$s/$part.tsv" \
-        > "$out/$s.$part.tsv"
-    cut -f 1 "$out/$s.$part.tsv" > "$out/$s.$part.de"
-    cut -f 2 "$out/$s.$part.tsv" > "$out/$s.$part.en"
-    run $s sk2 --preset sk2
-    run $s learned --settings "$out/network.settings"
-    echo
-    "$skmt" score --ref "$out/$s.$part.en" --metrics bleu,chrf \
-        "$out/$s.$part.sk2" "$out/$s.$part.learned" | grep "$part"
-    for name in sk2 learned; do
-        echo "$s $name: $(python3 tools/repeats.py --source \
-            "$out/$s.$part.de" "$out/$s.$part.$name" | tail -n 1)"
+train() {       # settings file, options ..
+    local to=$1
+    shift
+    "$skmt" tune --learn --quiet --limit 0 -m "$model" -o "$to" "$@"
+}
+
+all_lines() {   # options ..: train on the lines of the default network
+    [ -e "$out/train.tsv" ] || training_lines > "$out/train.part"
+    [ -e "$out/train.tsv" ] || mv "$out/train.part" "$out/train.tsv"
+    train "$@" --anew --dev "$out/train.tsv" -M "$out/all.tm"
+}
+
+if [ -n "$network" ] && [ ! -e "$network" ]; then all_lines "$network"; fi
+use=${network:+--settings $network}
+
+dev_lines() {   # set: those that were not trained on
+    if [ "$1" = it ]; then awk 'NR % 4 == 1' "$corpora/it/dev.tsv"
+    else awk 'NR % 6 == 1 || NR % 6 == 5' "$corpora/$1/dev.tsv"; fi
+}
+
+prepare() {     # the lines to translate
+    for s in $sets; do
+        if [ "$1" = test ]; then cat "$corpora/$s/test.tsv"
+        else dev_lines $s; fi > "$out/$s.$1.tsv"
+        cut -f 1 "$out/$s.$1.tsv" > "$out/$s.$1.de"
+        cut -f 2 "$out/$s.$1.tsv" > "$out/$s.$1.en"
     done
-done
-[ "$part" = test ] || exit 0
-for name in sk2 learned; do
-    options="--preset sk2"
-    [ $name = sk2 ] || options="--settings $out/network.settings"
-    echo
-    echo "EMEA $name"
+}
+
+translate() {   # set, part, name, options ..
+    local s=$1 p=$2 name=$3
+    shift 3
+    "$skmt" translate --quiet --model "$model" --threads "$threads" \
+        -M "$out/$s.tm" --key-file "$out/$s.keys" "$@" "$out/$s.$p.de" \
+        > "$out/$s.$p.$name"
+}
+
+bleu() {        # set, part, name: BLEU and chrF2
+    "$skmt" score --json --metrics bleu,chrf --ref "$out/$1.$2.en" \
+        "$out/$1.$2.$3" | python3 -c 'import json, sys
+print(*("%.2f" % s["score"] for s in json.load(sys.stdin)["scores"]))'
+}
+
+row() {         # name, options ..: BLEU / chrF2 of the dev lines
+    local name=$1 s
+    shift
+    for s in $sets; do translate $s dev "$name" "$@"; done
+    for s in $sets; do bleu $s dev "$name"; done |
+        awk -v name="$name" '{ printf "%s%s / %s", NR > 1 ? " | " : "| " name \
+            " | ", $1, $2; b += $1; c += $2 }
+            END { printf " | %.2f / %.2f |\n", b / NR, c / NR }'
+}
+
+header() {
+    echo "| | IT | Koran | law | mean |"
+    echo "|---|---|---|---|---|"
+}
+
+compare() {     # part: scores, significance and repeated words
+    for s in $sets; do
+        translate $s "$1" sk2 --preset sk2
+        # shellcheck disable=SC2086
+        translate $s "$1" learned $use --preset learned
+        # shellcheck disable=SC2086
+        translate $s "$1" learned16 $use --preset learned --matches 16
+        echo
+        "$skmt" score --ref "$out/$s.$1.en" --metrics bleu,chrf \
+            "$out/$s.$1.sk2" "$out/$s.$1.learned" "$out/$s.$1.learned16" |
+            grep "$1"
+        for name in sk2 learned learned16; do
+            python3 tools/repeats.py --source "$out/$s.$1.de" \
+                "$out/$s.$1.$name" | tail -n 1
+        done
+    done
+}
+
+emea() {
+    xz -dc "$corpora/emea/docs.tsv.xz" | cut -f 2 > "$out/emea.de"
+    xz -dc "$corpora/emea/docs.tsv.xz" | cut -f 3 > "$out/emea.en"
+    for name in sk2 learned learned16; do
+        local options="--preset sk2"
+        [ $name = sk2 ] || options="$use --preset learned"
+        [ $name != learned16 ] || options="$options --matches 16"
+        # shellcheck disable=SC2086
+        "$skmt" learn --quiet --model "$model" --threads "$threads" $options \
+            -o "$out/emea.$name" --simulate "$corpora/emea/docs.tsv.xz" \
+            > "$out/emea.$name.txt"
+        python3 tools/repeats.py --source "$out/emea.de" "$out/emea.$name" |
+            tail -n 1
+    done
+    "$skmt" score --ref "$out/emea.en" --metrics bleu,chrf "$out/emea.sk2" \
+        "$out/emea.learned" "$out/emea.learned16" | grep emea
+}
+
+own() {         # name, number of pairs: a network for each memory
+    local s
+    for s in $sets; do
+        [ -e "$out/own.$s.$2" ] ||
+            train "$out/own.$s.$2" --limit "$2" -M "$out/$s.tm" \
+                > "$out/own.$s.$2.txt"
+        translate $s dev "$1" --settings "$out/own.$s.$2" --matches 16
+    done
+    for s in $sets; do bleu $s dev "$1"; done |
+        awk -v name="$1" '{ printf "%s%s / %s", NR > 1 ? " | " : "| " name \
+            " | ", $1, $2; b += $1; c += $2 }
+            END { printf " | %.2f / %.2f |\n", b / NR, c / NR }'
+}
+
+loss() {        # file that tune printed: the loss of the network
+    awk '/learned network/ { print $NF }' "$1"
+}
+
+user_time() {   # the command: its processor time in seconds
+    ( TIMEFORMAT=%U; time "$@" > /dev/null 2>&1 ) 2>&1
+}
+
+pairs_row() {   # pairs, neighbors: BLEU; time on 120 lines of IT and law
+    local o="$use --preset learned --matches $1 --k $2" s cold warm plain line
     # shellcheck disable=SC2086
-    "$skmt" learn --quiet --model "$model" --threads "${THREADS:-2}" $options \
-        -o "$out/emea.$name" --simulate "$shared/corpora/emea/docs.tsv.xz"
-done
+    line=$(row "$1 pairs, $2 neighbors" $o)
+    for s in it law; do
+        head -n 120 "$out/$s.dev.de" > "$out/$s.120"
+        plain=$(user_time "$skmt" translate --quiet --threads 1 -m "$model" \
+            "$out/$s.120")
+        # shellcheck disable=SC2086
+        cold=$(user_time "$skmt" translate --quiet --threads 1 -m "$model" \
+            -M "$out/$s.tm" $o "$out/$s.120")
+        # shellcheck disable=SC2086
+        warm=$(user_time "$skmt" translate --quiet --threads 1 -m "$model" \
+            -M "$out/$s.tm" $o --key-file "$out/$s.keys" "$out/$s.120")
+        line="$line $(echo "$plain $cold $warm" |
+            awk '{ printf "%.2fx, %.2fx |", $1 / $2, $1 / $3 }')"
+    done
+    echo "$line"
+}
+
+case $part in
+network) ;;
+dev) prepare dev; compare dev ;;
+test) prepare test; compare test; emea ;;
+own)
+    prepare dev; header
+    # shellcheck disable=SC2086
+    row "default" $use --preset learned --matches 16
+    own "of the memory" 300 ;;
+curve)
+    prepare dev; header
+    for n in 20 50 100 200 500; do own "$n pairs" $n; done ;;
+drop)
+    all_lines "$out/drop.settings" > "$out/drop.txt"
+    echo "all features: $(loss "$out/drop.txt")"
+    for f in $(sed -n "s/^ *X(\([a-z_0-9]*\), \".*/\1/p" src/knn/trust.h); do
+        all_lines "$out/drop.settings" --drop "$f" > "$out/drop.txt"
+        echo "without $f: $(loss "$out/drop.txt")"
+    done ;;
+pairs)
+    prepare dev
+    echo "| | IT | Koran | law | mean | IT cold, warm | law cold, warm |"
+    echo "|---|---|---|---|---|---|---|"
+    for m in 2 4 8 16; do for k in 2 4 8; do pairs_row $m $k; done; done ;;
+*) echo "trust.sh: PART is network, dev, test, own, curve, drop or pairs" >&2
+   exit 2 ;;
+esac

@@ -170,6 +170,8 @@ SKMT_API void skmt_lines_close(skmt_lines *l);
 
 /* ---- learned trust ------------------------------------------------------- */
 
+#define SKMT_TRAINER_PAIRS 16
+
 /* Train the network that decides how far a memory is trusted (option "trust"):
  *
  *     skmt_trainer_new(&t, model, options, NULL, &err);
@@ -203,8 +205,10 @@ SKMT_API void skmt_trainer_free(skmt_trainer *t);
  *               out what it is worth; may be set several times */
 SKMT_API skmt_status skmt_trainer_set(skmt_trainer *t, const char *key,
                                       const char *value, skmt_error *err);
-/* Add the steps of a pair. The n similar pairs come best first. If `validate`
- * is not 0, the pair is not learned from but decides which network is best. */
+/* Add the steps of a pair. The n similar pairs come best first, and the first
+ * SKMT_TRAINER_PAIRS are used: all of them, and once more the first 1, 2 or 4, as
+ * if the memory were small. If `validate` is not 0, the pair is not learned from
+ * but decides which network is best. */
 SKMT_API skmt_status skmt_trainer_add(skmt_trainer *t, const char *source,
                                       const char *target,
                                       const skmt_similar *pairs, int n,

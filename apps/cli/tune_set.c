@@ -473,13 +473,13 @@ static int set_matches(struct tune_call *c, int max_pairs)
     return EXIT_DONE;
 }
 
-/* The most pairs of a sentence that are needed. */
-static int most_pairs(struct tune_call *c)
+/* The most pairs of a sentence that are needed. A network learns from as many
+ * as skmt_trainer_add uses. */
+static int most_pairs(const struct tune_call *c)
 {
     const struct tune_axis *m = &c->axes[AXIS_M];
-    const char *n = skmt_options_in_force(c->options, c->model, 1, "matches");
 
-    return c->learn && n ? atoi(n) : (int)m->values[m->n - 1];
+    return c->learn ? SKMT_TRAINER_PAIRS : (int)m->values[m->n - 1];
 }
 
 int tune_set_search(struct tune_call *c)

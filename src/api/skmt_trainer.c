@@ -129,6 +129,8 @@ skmt_status skmt_trainer_set(skmt_trainer *t, const char *key,
 
 /* ---- steps --------------------------------------------------------------- */
 
+_Static_assert(SKMT_TRAINER_PAIRS == TRAINING_PAIRS, "the same number");
+
 static enum status trainer_check_text(const char *what, const char *text,
                                       struct err *e)
 {

@@ -393,7 +393,7 @@ struct preset_values {
 
 static const struct preset_values presets[] = {
     [PRESET_AUTO] = SK2_VALUES,
-    [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 16,
+    [PRESET_LEARNED] = { .system = SYSTEM_LEARNED, .pairs = 4,
                          .k = TRUST_NEIGHBORS, .knn_eos = true,
                          .repeat_votes = 1, .exact = EXACT_USE,
                          .prune = PRUNE_STEERED },

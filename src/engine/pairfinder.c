@@ -442,6 +442,22 @@ enum status make_retrieve_query(const struct options *o,
     return ST_OK;
 }
 
+/* Check what system "learned" needs: a network, and not more neighbors than it
+ * can see. */
+static enum status check_learned(const struct pairfinder *pf, struct err *e)
+{
+    if (strcmp(pf->system->name, "learned")) return ST_OK;
+    if (!pf->o.trust.is_set && !pf->en->trust)
+        return err_set(e, ST_ARGUMENT, "system: this model has no network for "
+                       "learned trust; train one (skmt tune --learn) or use "
+                       "--system sk");
+    if (options_k(&pf->o) > TRUST_NEIGHBORS)
+        return err_set(e, ST_ARGUMENT, "k: %d is too large; system learned "
+                       "uses at most %d neighbors", options_k(&pf->o),
+                       (int)TRUST_NEIGHBORS);
+    return ST_OK;
+}
+
 enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
                            const struct options *o,
                            struct pair_source *source,
@@ -461,6 +477,7 @@ enum status pairfinder_new(struct pairfinder **out, const struct engine *en,
     strbuf_init(&pf->plain[0], 0);
     strbuf_init(&pf->plain[1], 0);
     st = engine_check_trust(en, o, e);
+    if (!st) st = check_learned(pf, e);
     if (!st)
         st = make_retrieve_query(&pf->o, en, options_pairs(&pf->o), &pf->q, e);
     if (!st) st = retriever_new(&pf->retriever, e);

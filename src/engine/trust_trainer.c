@@ -18,10 +18,9 @@ struct trust_trainer {
     struct shared_keys *keys;
     struct datastore_builder *builder;
     struct executor *x;
-    int most_pairs;
-    struct steering_pair *pairs;        /* [most_pairs] of one text */
-    struct steering_pair **missing;     /* [most_pairs] */
-    struct system_pair *prepared;       /* [most_pairs] */
+    struct steering_pair pairs[TRAINING_PAIRS]; /* of one text */
+    struct steering_pair *missing[TRAINING_PAIRS];
+    struct system_pair prepared[TRAINING_PAIRS];
     unsigned texts_added;
 };
 
@@ -34,7 +33,6 @@ enum status trust_trainer_new(struct trust_trainer **out,
                                                 : MOST_ROWS;
     struct executor_limits l = { .max_source = most, .max_len = most,
                                  .rows = most };
-    size_t n;
     enum status st;
 
     *out = NULL;
@@ -44,14 +42,7 @@ enum status trust_trainer_new(struct trust_trainer **out,
     t->keys = keys;
     t->o.system = SYSTEM_LEARNED;
     if (t->o.preset == PRESET_AUTO) t->o.preset = PRESET_LEARNED;
-    t->most_pairs = options_pairs(&t->o);
-    n = (size_t)t->most_pairs + 1;
-    t->pairs = calloc(n, sizeof *t->pairs);
-    t->missing = calloc(n, sizeof *t->missing);
-    t->prepared = calloc(n, sizeof *t->prepared);
-    st = t->pairs && t->missing && t->prepared
-         ? datastore_builder_new(&t->builder, en, NULL, e)
-         : err_nomem(e, "training");
+    st = datastore_builder_new(&t->builder, en, NULL, e);
     if (!st)
         st = en->backend->ops->executor_new(en->backend, &l, NULL, &t->x, e);
     if (st) trust_trainer_free(t);
@@ -64,9 +55,6 @@ void trust_trainer_free(struct trust_trainer *t)
     if (!t) return;
     executor_free(t->x);
     datastore_builder_free(t->builder);
-    free(t->pairs);
-    free(t->missing);
-    free(t->prepared);
     free(t);
 }
 
@@ -82,7 +70,7 @@ static enum status trainer_find_keys(struct trust_trainer *t,
     enum status st = ST_OK;
 
     *n_used = 0;
-    if (n > t->most_pairs) n = t->most_pairs;
+    if (n > TRAINING_PAIRS) n = TRAINING_PAIRS;
     for (int i = 0; !st && i < n; i++) {
         struct steering_pair *p = &t->pairs[*n_used];
 
@@ -203,6 +191,7 @@ static enum status trainer_add_step(struct trust_trainer *t,
     if (row.n) set_features(text, &row, &p, &s);
     for (int j = 0; j < row.n; j++) {
         s.hits |= (uint32_t)(row.nb[j].token == right) << j;
+        s.abstains |= (uint32_t)row.abstains[j] << j;
         s.distance[j] = row.nb[j].d2 / (float)text->voters.o.model_tau;
     }
     return trust_samples_add(to, &s) ? ST_OK : err_nomem(e, "training");

@@ -21,9 +21,13 @@ enum status trust_trainer_new(struct trust_trainer **out,
                               struct shared_keys *keys, struct err *e);
 void trust_trainer_free(struct trust_trainer *t);       /* NULL is fine */
 
-/* Add the steps of a pair to `to`. The n similar pairs are given best first; as
- * many are used as option "matches" says. A pair that is too long, or has no
- * tokens, adds nothing. */
+/* The most similar pairs of a text that are used. Translations may use fewer, so
+ * each text is read twice: with all its pairs, and with the first 1, 2 or 4. */
+enum { TRAINING_PAIRS = 16 };
+
+/* Add the steps of a pair to `to`. The n similar pairs are given best first;
+ * at most TRAINING_PAIRS are used. A pair that is too long, or has no tokens,
+ * adds nothing. */
 enum status trust_trainer_add(struct trust_trainer *t, struct str source,
                               struct str target,
                               const struct similar_pair *pairs, int n,

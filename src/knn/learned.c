@@ -67,10 +67,13 @@ void learned_choose(const struct voters *v, const struct neighbor *nb, int n,
 {
     row->n = row->n_tokens = 0;
     for (int i = 0; i < n && row->n < TRUST_NEIGHBORS; i++) {
-        if (!vote_counts(v, said, &nb[i])) continue;
+        bool abstains = vote_abstains(v, &nb[i]);
+
+        if (!abstains && !vote_counts(v, said, &nb[i])) continue;
         row->nb[row->n] = nb[i];
+        row->abstains[row->n] = abstains;
         learned_add_place(v, attention, row);
-        if (search && contradicts(v, row)) continue;
+        if (search && !abstains && contradicts(v, row)) continue;
         row->context[row->n] =
             trust_context(v->store.pairs[nb[i].pair]->token, nb[i].pos,
                           said->token, said->n);
@@ -144,6 +147,25 @@ static enum status learned_list(struct mixer *m, const struct mixer_rows *in,
     return st;
 }
 
+/* Give the shares of neighbors that abstain to the model. Returns true if the
+ * model gets all the weight; the shares are not valid then. */
+static bool learned_abstain(const struct learned_row *row,
+                            struct trust_result *r)
+{
+    float counted = 0;
+
+    for (int j = 0; j < row->n; j++)
+        if (!row->abstains[j]) counted += r->share[j];
+    r->lambda *= counted;
+    if (!(r->lambda >= TRUST_LEAST)) {
+        r->lambda = 0;
+        return true;
+    }
+    for (int j = 0; j < row->n; j++)
+        r->share[j] = row->abstains[j] ? 0 : r->share[j] / counted;
+    return false;
+}
+
 static void learned_mix_row(struct learned *l, struct learned_row *row,
                             const struct projection *p, struct mixture *out)
 {
@@ -152,11 +174,12 @@ static void learned_mix_row(struct learned *l, struct learned_row *row,
 
     learned_features(&l->v, row, p, &f);
     trust_decide(&l->trust, &f, &r);
-    out->keep = 1 - r.lambda;
-    if (!(r.lambda > 0)) {
+    if (learned_abstain(row, &r)) {
+        out->keep = 1;
         out->n = 0;
         return;
     }
+    out->keep = 1 - r.lambda;
     for (int j = 0; j < row->n; j++)
         row->add[row->token_of[j]] += r.lambda * r.share[j];
     voters_guess(&l->v, row->nb, row->n, out);
@@ -185,6 +208,19 @@ static void learned_add_reasons(const struct learned *l,
     for (int i = 0; i < TRUST_REASONS; i++)
         why->reasons[i] = (struct reason){
             trust_phrase(&l->trust, f, r[i].feature), r[i].effect };
+}
+
+/* Remove the neighbors that abstain. Returns the number of the others. */
+static int learned_counted(struct learned_row *row, struct trust_result *r)
+{
+    int n = 0;
+
+    for (int j = 0; j < row->n; j++) {
+        if (row->abstains[j]) continue;
+        row->nb[n] = row->nb[j];
+        r->share[n++] = r->share[j];
+    }
+    return n;
 }
 
 /* Compute the votes on token t of a reading again. */
@@ -217,9 +253,9 @@ static enum status learned_explain_token(struct learned *l,
     if (st) return st;
     learned_features(&l->v, &row, &p, &f);
     trust_decide(&l->trust, &f, &r);
-    learned_add_reasons(l, &f,
-        voters_record(&l->v, in, t, r.lambda, row.nb, r.share,
-                      r.lambda > 0 ? row.n : 0));
+    n = learned_abstain(&row, &r) ? 0 : learned_counted(&row, &r);
+    learned_add_reasons(l, &f, voters_record(&l->v, in, t, r.lambda, row.nb,
+                                             r.share, n));
     return ST_OK;
 }
 
@@ -277,9 +313,7 @@ static enum status learned_new(struct mixer **out,
 
     *out = NULL;
     if (!o->trust)
-        return err_set(e, ST_ARGUMENT, "system: this model has no network for "
-                       "learned trust; train one (skmt tune --learn) or use "
-                       "--system sk");
+        return err_set(e, ST_ARGUMENT, "system: learned trust needs a network");
     l = calloc(1, sizeof *l);
     if (!l) return err_nomem(e, "neighbor search");
     l->mixer.ops = &learned_ops;

@@ -9,10 +9,13 @@
 
 extern const struct steering_system learned_system;
 
-/* The votes of one row: neighbors whose vote counts, and their tokens. */
+/* The votes of one row: neighbors whose vote counts or that abstain, and their
+ * tokens. That a near neighbor is for EOS says that the others deserve less
+ * trust, also if it has to abstain. */
 struct learned_row {
     struct neighbor nb[TRUST_NEIGHBORS];        /* nearest first */
     int n;
+    bool abstains[TRUST_NEIGHBORS];     /* its share goes to the model */
     int context[TRUST_NEIGHBORS];
     bool foreign[TRUST_NEIGHBORS], own[TRUST_NEIGHBORS];
     float aligned[TRUST_NEIGHBORS], focus[TRUST_NEIGHBORS];

@@ -37,9 +37,16 @@ struct trust_pass {
     double hidden[TRUST_HIDDEN];        /* after tanh */
     double lambda;
     double share[TRUST_NEIGHBORS];
-    double hit;                         /* sum of the shares of the hits */
+    double hit;                         /* probability by the neighbors */
     double p;                           /* of the reference token */
 };
+
+/* The probability of the reference token by neighbor j. */
+static double neighbor_prob(const struct trust_sample *s, int j)
+{
+    if (s->abstains >> j & 1) return (double)s->model;
+    return s->hits >> j & 1;
+}
 
 static void pass_shares(const double *w, const struct trust_sample *s,
                         struct trust_pass *q)
@@ -59,7 +66,7 @@ static void pass_shares(const double *w, const struct trust_sample *s,
     q->hit = 0;
     for (int j = 0; j < s->f.n; j++) {
         q->share[j] /= sum;
-        if (s->hits >> j & 1) q->hit += q->share[j];
+        q->hit += q->share[j] * neighbor_prob(s, j);
     }
 }
 
@@ -111,8 +118,8 @@ double trust_gradient(const double *w, const struct trust_sample *s,
     add_lambda_gradient(w, s, &q, dp * (q.hit - (double)s->model) * q.lambda *
                                   (1 - q.lambda), grad);
     for (int j = 0; j < s->f.n; j++) {
-        double hit = s->hits >> j & 1;
-        double dz = dp * q.lambda * q.share[j] * (hit - q.hit);
+        double dz = dp * q.lambda * q.share[j] *
+                    (neighbor_prob(s, j) - q.hit);
 
         for (int i = 0; i < TRUST_VOTES; i++)
             grad[TRUST_AT_U + i] += dz * (double)s->f.votes[j][i];
@@ -141,7 +148,7 @@ static double learned_prob(const struct trust_sample *s, const void *user)
     if (!s->f.n) return (double)s->model;
     trust_run(user, &s->f, &r);
     for (int j = 0; j < s->f.n; j++)
-        if (s->hits >> j & 1) hit += (double)r.share[j];
+        hit += (double)r.share[j] * neighbor_prob(s, j);
     return (double)r.lambda * hit + (1 - (double)r.lambda) * (double)s->model;
 }
 
@@ -177,7 +184,7 @@ static double sk_prob(const struct trust_sample *s, const void *user)
                        o->tau);
 
         sum += w;
-        if (s->hits >> j & 1) hit += w;
+        hit += w * neighbor_prob(s, j);
     }
     return lambda * hit / sum + (1 - lambda) * (double)s->model;
 }
@@ -205,7 +212,7 @@ double trust_loss_fixed(const struct trust_samples *s, double *lambda)
 static double oracle_prob(const struct trust_sample *s, const void *user)
 {
     (void)user;
-    return s->hits ? 1 : (double)s->model;
+    return s->hits & ~s->abstains ? 1 : (double)s->model;
 }
 
 double trust_loss_oracle(const struct trust_samples *s)

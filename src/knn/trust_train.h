@@ -7,7 +7,8 @@
  *     - log(lambda * (sum of the shares of those neighbors)
  *           + (1 - lambda) * p_model(token))
  *
- * and training minimizes its mean with Adam. Samples come in groups, one for
+ * where the share of a neighbor that abstains is multiplied by p_model(token).
+ * Training minimizes the mean with Adam. Samples come in groups, one for
  * each sentence; some groups are for validation. After each epoch the loss of
  * the validation samples is computed, and the best network so far is kept.
  * Training stops when there was no better one for some epochs.
@@ -36,6 +37,8 @@ struct trust_sample {
     struct trust_features f;    /* n is 0: no neighbors, and lambda is 0 */
     float model;                /* p_model of the reference token */
     uint32_t hits;              /* bit j: neighbor j has that token */
+    uint32_t abstains;          /* bit j: the share of neighbor j goes to the
+                                   model */
     float distance[TRUST_NEIGHBORS];    /* d2 / tau, for the comparisons */
     struct trust_inputs in;     /* of the f.n neighbors */
 };

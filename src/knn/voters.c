@@ -120,10 +120,15 @@ void voters_said_token(struct voters_said *said,
            (size_t)said->n * sizeof *said->token);
 }
 
+bool vote_abstains(const struct voters *v, const struct neighbor *nb)
+{
+    return v->o.eos_abstains && nb->token == v->o.eos;
+}
+
 bool vote_counts(const struct voters *v, const struct voters_said *said,
                  const struct neighbor *nb)
 {
-    if (v->o.eos_abstains && nb->token == v->o.eos) return false;
+    if (vote_abstains(v, nb)) return false;
     return !v->o.repeat_votes ||
            !repeats_too_often(said->token, said->n,
                               v->store.pairs[nb->pair]->token, nb->pos,
@@ -199,6 +204,7 @@ void voters_guess(const struct voters *v, const struct neighbor *nb, int n,
     for (int i = 0; i < n && out->n_guesses < MIXTURE_GUESSES; i++) {
         int k = 0;
 
+        if (nb[i].pos + 1 == v->store.pairs[nb[i].pair]->n) continue;
         while (k < out->n_guesses && out->guesses[k].token != nb[i].token)
             k++;
         if (k == out->n_guesses)

@@ -65,8 +65,10 @@ void voters_said_row(struct voters_said *said, const struct mixer_rows *in,
                      int i);
 void voters_said_token(struct voters_said *said,
                        const struct mixer_reading *in, int t);
-/* Whether the vote of a neighbor counts: EOS may have to abstain, and a vote
- * may repeat a phrase too often. */
+/* Whether a neighbor is for EOS, and EOS has to abstain. */
+bool vote_abstains(const struct voters *v, const struct neighbor *nb);
+/* Whether the vote of a neighbor counts: it does not abstain, and does not
+ * repeat a phrase too often. */
 bool vote_counts(const struct voters *v, const struct voters_said *said,
                  const struct neighbor *nb);
 
@@ -91,7 +93,7 @@ struct voters_place voters_place(const struct voters *v,
                                  const float *attention);
 
 /* Add a guess for each token that got a vote: the continuation of the nearest
- * pair that voted for it. */
+ * pair that voted for it. A vote for the last token of a pair gives none. */
 void voters_guess(const struct voters *v, const struct neighbor *nb, int n,
                   struct mixture *out);
 /* Guess that the translation begins like the best pair. */
