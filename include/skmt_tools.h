@@ -200,7 +200,8 @@ SKMT_API void skmt_trainer_free(skmt_trainer *t);
  *     batch     steps of an update (128)
  *     rate      learning rate of Adam (0.003)
  *     begin     model: go on from the network of the model, if it has one;
- *               random: begin anew (model)
+ *               present: go on from that of option "trust", if it is set, else
+ *               from that of the model; random: begin anew (model)
  *     drop      the name of a feature that the network does not see, to find
  *               out what it is worth; may be set several times */
 SKMT_API skmt_status skmt_trainer_set(skmt_trainer *t, const char *key,
@@ -230,6 +231,7 @@ SKMT_API const char *skmt_trainer_network(skmt_trainer *t);
  *                 has none
  *     learned     the network that was trained
  *     oracle      a bound: the right neighbor, wherever there is one
+ *     present     the network of option "trust", if it is set, else as "model"
  * Returns NULL after the last. All values are determined when i is 0. */
 SKMT_API const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value);
 /* Get step i as JSON, for tests and experiments: what was known at it

@@ -15,7 +15,21 @@
 #include "help.h"
 #include "learn_call.h"
 
+#define MAX_EVERY 1000000       /* the maximum of --adapt-every */
+
 /* ---- command line ------------------------------------------------------- */
+
+static int parse_every(struct learn_call *c, const char *value)
+{
+    char *end;
+
+    errno = 0;
+    c->adapt_every = strtol(value, &end, 10);
+    if (end != value && !*end && !errno && c->adapt_every >= 1
+        && c->adapt_every <= MAX_EVERY) return EXIT_DONE;
+    return complain(EXIT_USAGE, "--adapt-every: '%s' is not a whole number "
+                    "from 1 to %d", value, MAX_EVERY);
+}
 
 static int learn_argument(void *user, enum arg what, const struct args *a)
 {
@@ -32,6 +46,8 @@ static int learn_argument(void *user, enum arg what, const struct args *a)
     else if (args_is(a, "keep")) c->keep_alternatives = true;
     else if (args_is(a, "simulate")) c->simulate = a->value;
     else if (args_is(a, "baseline")) c->baseline = true;
+    else if (args_is(a, "adapt")) c->wants_adapt = true;
+    else if (args_is(a, "adapt-every")) return parse_every(c, a->value);
     else if (args_is(a, "json")) c->json = true;
     else if (args_is(a, "quiet")) c->quiet = true;
     else if (args_is(a, "help")) c->help = true;
@@ -80,6 +96,24 @@ static int check_learning(struct learn_call *c)
     return EXIT_DONE;
 }
 
+/* Set the options of the settings file and of the command line. With --adapt
+ * the file need not exist. */
+static int set_learn_options(struct learn_call *c, struct args a)
+{
+    const char *path = c->steering.settings;
+    bool is_new = c->wants_adapt && !c->simulate && path
+                  && access(path, F_OK) && errno == ENOENT;
+    int status = is_new ? EXIT_DONE
+                        : steering_settings(&c->steering, c->options);
+    char *network = strdup(skmt_options_get(c->options, "trust"));
+
+    if (!network) status = complain(EXIT_TROUBLE, "out of memory");
+    if (!status) status = args_set_engine(a, c->options);
+    if (!status) status = learn_adapt_check(c, network);
+    free(network);
+    return status;
+}
+
 static int learn_parse(struct learn_call *c, int argc, char **argv)
 {
     struct args a = { .command = "learn", .own = learn_options,
@@ -92,8 +126,7 @@ static int learn_parse(struct learn_call *c, int argc, char **argv)
         return complain(EXIT_USAGE, "--output needs the name of a file");
     status = c->simulate ? check_simulation(c) : check_learning(c);
     if (!status && c->simulate) status = simulation_defaults(c);
-    if (!status) status = steering_settings(&c->steering, c->options);
-    return status ? status : args_set_engine(a, c->options);
+    return status ? status : set_learn_options(c, a);
 }
 
 /* ---- files -------------------------------------------------------------- */
@@ -240,6 +273,17 @@ static int learn_open_memory(struct learn_call *c)
                          c->quiet);
 }
 
+/* Make keys that sessions and trainings share, unless the key file has some. */
+static int share_keys(struct learn_call *c)
+{
+    skmt_error err;
+
+    if (c->steering.keys
+        || !skmt_keys_new(&c->steering.keys, c->model, c->options, NULL, &err))
+        return EXIT_DONE;
+    return learn_failed(c, &err);
+}
+
 /* The maximum number of translations of one source that a correction
  * replaces. */
 #define MAX_REPLACED "64"
@@ -271,7 +315,9 @@ static int learn_with_memory(struct learn_call *c)
 {
     int status = learn_open_memory(c);
 
+    if (!status && c->wants_adapt) status = share_keys(c);
     if (!status) status = open_session(c);
+    if (!status && c->wants_adapt) status = learn_adapt_begin(c);
     /* The output is opened this late, so that a usage error does not empty an
      * old output. */
     if (!status) status = learn_open_output(c);
@@ -297,6 +343,7 @@ static int learn_run(struct learn_call *c)
 
 static void learn_call_release(struct learn_call *c)
 {
+    learn_adapt_end(c);
     stored_release(&c->last);
     skmt_result_free(c->result);
     skmt_session_free(c->session);

@@ -508,12 +508,12 @@ static int tune_all(struct tune_call *c)
         return status ? status : cmd_tune_finish(c);
     }
     status = tune_grid_begin(c);
-    if (!status) status = tune_set_read(c);
+    if (!status) status = tune_lines_read(c);
     if (status) return status;
     begin_tune_progress(c, "without the memory", 1);
     status = tune_run_model_only(c);
     progress_end(&c->progress);
-    if (!status) status = tune_set_search(c);
+    if (!status) status = tune_lines_search(c);
     if (status) return status;
     if (!c->json) {
         tune_text_header(c);

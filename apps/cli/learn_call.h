@@ -4,14 +4,15 @@
  *
  * cmd_learn.c parses the options and opens the files. learn_lines.c processes
  * lines that come with their corrections, learn_ask.c asks a person for them,
- * learn_store.c stores them, and learn_simulate.c simulates the whole process
- * with references. */
+ * learn_store.c stores them, learn_adapt.c trains the network again after some
+ * of them, and learn_simulate.c simulates the whole process with references. */
 #ifndef LEARN_CALL_H
 #define LEARN_CALL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "adapt.h"
 #include "common/lines.h"
 #include "common/progress.h"
 #include "common/steering.h"
@@ -41,6 +42,8 @@ struct learn_call {
     int n_files;
     bool keep_alternatives;     /* --keep: do not delete other translations */
     bool baseline, json, quiet, help;
+    bool wants_adapt;           /* --adapt */
+    long adapt_every;           /* --adapt-every; 0: not given */
     struct steering steering;
     skmt_options *options;
 
@@ -55,6 +58,9 @@ struct learn_call {
     const char *fd_name;        /* for messages */
     struct progress progress;
     uint64_t n_lines, n_stored;
+    struct adapt *adapt;        /* NULL without --adapt */
+    uint64_t n_stored_before;   /* n_stored at the last training */
+    uint64_t n_trainings;       /* so far */
 
     skmt_result *result;        /* the translation of source; NULL: none */
     struct textbuf source;
@@ -98,6 +104,26 @@ int learn_bad_line(struct learn_call *c, const struct input_line *line,
                    const char *what);
 /* Prints an error of the library. Returns the exit status for it. */
 int learn_failed(struct learn_call *c, const skmt_error *err);
+
+/* ---- training again (learn_adapt.c) */
+
+/* Checks the options of --adapt. file_network: option "trust" of the settings
+ * file. Returns an exit status. */
+int learn_adapt_check(struct learn_call *c, const char *file_network);
+/* Creates the settings file, if it does not exist, and prepares for trainings.
+ * Call it when the memory is open. Returns an exit status. */
+int learn_adapt_begin(struct learn_call *c);
+/* Trains if enough corrections were stored. Call it after each. Does nothing
+ * without --adapt. */
+void learn_adapt_stored(struct learn_call *c);
+/* Reports the result of a training that has ended. If there is a new network,
+ * all later translations use it. Does nothing without --adapt. */
+skmt_status learn_adapt_poll(struct learn_call *c, skmt_error *err);
+/* Reports the result of a training that has ended, or cancels it. */
+void learn_adapt_end(struct learn_call *c);
+/* Makes c->options choose a network. */
+skmt_status learn_adapt_use(struct learn_call *c, const char *network,
+                            skmt_error *err);
 
 /* ---- all lines; each returns an exit status */
 

@@ -14,6 +14,11 @@ const struct opt learn_options[] = {
     { "author", 'a', "TEXT", "author to store with the pairs" },
     { "keep", 0, NULL, "keep other translations of the same source in the "
       "memory, beside the correction" },
+    { "adapt", 0, NULL, "train the network of preset learned again after some "
+      "corrections, in the background, and write it to the --settings file, "
+      "which is created if it does not exist" },
+    { "adapt-every", 0, "N", "with --adapt: train after every N corrections; "
+      "default 50" },
     { "simulate", 0, "TSV", "simulate a translator who corrects every line: "
       "translate the sources of TSV and store their references, then print "
       "scores; columns separated by tabs: document, source, reference; the "
@@ -51,6 +56,16 @@ const char learn_page[] =
 "itself: each line is a source, or a source, a tab and its correction. A\n"
 "translation is written only after its correction is safely on disk.\n"
 "\n"
+"With --adapt, the network that decides how far the memory is trusted (preset\n"
+"learned) is trained again after every 50 corrections (--adapt-every). This\n"
+"is done in the background. If the new network is better, it is written to\n"
+"the --settings file, and the next lines are translated with it. Other lines\n"
+"of the file are kept. A training that is running at the end is stopped, and\n"
+"the file is then not changed. With --corrections and --simulate, training\n"
+"takes place between two lines, so that the output is the same each time.\n"
+"With --simulate, each document learns from its own lines, and no file is\n"
+"written.\n"
+"\n"
 "--simulate measures how much learning improves translations. Each document\n"
 "begins with an empty memory, and the reference of each line is stored after\n"
 "the line is translated. BLEU and chrF2 are printed for all lines and by\n"
@@ -62,5 +77,6 @@ const char learn_page[] =
 "  skmt learn -M my.tm letter.de.txt -o letter.en.txt    correct line by line\n"
 "  skmt learn -M my.tm a.de --corrections a.en > a.mt\n"
 "  printf 'Guten Tag\\tHello there\\nGuten Tag\\n' | skmt learn -M my.tm\n"
+"  skmt learn -M my.tm letter.de.txt --adapt --settings my.settings\n"
 "  skmt learn --simulate docs.tsv.xz --baseline --threads 2\n"
 "  skmt learn --simulate docs.tsv --preset sk1 -o learned.txt --json\n";

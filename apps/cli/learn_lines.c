@@ -62,9 +62,9 @@ static bool is_last_source(const struct learn_call *c, const char *source,
 skmt_status learn_translate(struct learn_call *c, const char *source,
                             size_t len, skmt_error *err)
 {
-    skmt_status st;
+    skmt_status st = learn_adapt_poll(c, err);
 
-    if (is_last_source(c, source, len)) return SKMT_OK;
+    if (st || is_last_source(c, source, len)) return st;
     skmt_result_free(c->result);
     c->result = NULL;
     st = skmt_session_translate(c->session, source, NULL, &c->result, err);

@@ -10,6 +10,10 @@
  * earlier ones are still being translated, many at a time, and the result is
  * the same as for one after the other.
  *
+ * With --adapt, a training takes place after every N lines of a document that
+ * were stored, when all lines before are translated. It learns from the memory
+ * of the document. The next document begins with the network of the options.
+ *
  * The memories, one for each document, and the lines to be scored are in a
  * temporary folder, which is removed at the end. */
 #include <assert.h>
@@ -48,7 +52,14 @@ struct simulation {
 
     char *folder;               /* NULL if not created yet */
     skmt_tm *tm;
+    skmt_keys *keys;            /* NULL without --adapt */
     skmt_stream *stream;
+    char *memory_path;
+    char *first_preset, *first_network; /* options at the beginning of each
+                                           document */
+    bool is_adapted;            /* the document uses a network of its own */
+    uint64_t n_stored;          /* lines of the document stored so far */
+    uint64_t n_new_networks;    /* of all c->n_trainings */
     struct result_writer scored;        /* writes to a file of the folder */
     struct result_writer out;   /* writes to --output */
     bool to_output;             /* in this round */
@@ -298,17 +309,14 @@ static int write_docs(struct simulation *s)
 
 static int learn_simulate_open_memory(struct simulation *s)
 {
-    char *path = path_in(s->folder, MEMORY_FILE);
     skmt_error err;
-    int status = EXIT_DONE;
 
-    if (!path) return simulate_out_of_memory();
-    if (skmt_tm_open(&s->tm, path, SKMT_TM_CREATE, &err))
-        status = learn_failed(s->c, &err);
-    else
-        skmt_tm_set_relaxed(s->tm, 1);
-    free(path);
-    return status;
+    s->memory_path = path_in(s->folder, MEMORY_FILE);
+    if (!s->memory_path) return simulate_out_of_memory();
+    if (skmt_tm_open(&s->tm, s->memory_path, SKMT_TM_CREATE, &err))
+        return learn_failed(s->c, &err);
+    skmt_tm_set_relaxed(s->tm, 1);
+    return EXIT_DONE;
 }
 
 /* ---- translating -------------------------------------------------------- */
@@ -333,7 +341,7 @@ static int learn_simulate_failed(struct simulation *s, const skmt_error *err)
     /* After a cancel, the callback or a signal has the reason. */
     if (err->status != SKMT_ERR_CANCELED)
         snprintf(s->message, sizeof s->message, "skmt: %s", err->message);
-    return EXIT_TROUBLE;
+    return err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
 }
 
 static int learn_simulate_line_failed(struct simulation *s,
@@ -346,6 +354,128 @@ static int learn_simulate_line_failed(struct simulation *s,
              (unsigned long long)line->number, err->message);
     return EXIT_TROUBLE;
 }
+
+/* ---- streams ------------------------------------------------------------ */
+
+static void close_stream(struct simulation *s)
+{
+    interrupt_stream(NULL);
+    skmt_stream_free(s->stream);
+    s->stream = NULL;
+}
+
+/* Begin a stream with the present options. If this fails, s->stream may be
+ * NULL. */
+static skmt_status open_stream(struct simulation *s, bool with_memory,
+                               skmt_error *err)
+{
+    skmt_status st;
+
+    if (s->stream) close_stream(s);
+    st = skmt_stream_new(&s->stream, s->c->model, s->c->options,
+                         simulate_result, s, err);
+    if (st) return st;
+    interrupt_stream(s->stream);
+    return with_memory ? skmt_stream_use(s->stream, s->tm, s->keys, err)
+                       : SKMT_OK;
+}
+
+/* ---- training again ----------------------------------------------------- */
+
+static int simulate_adapt_begin(struct simulation *s)
+{
+    struct learn_call *c = s->c;
+    struct adapt_setup setup = { .model = c->model,
+                                 .memory = s->memory_path };
+    skmt_error err;
+
+    if (!c->wants_adapt) return EXIT_DONE;
+    s->first_preset = strdup(skmt_options_get(c->options, "preset"));
+    s->first_network = strdup(skmt_options_get(c->options, "trust"));
+    if (!s->first_preset || !s->first_network) return simulate_out_of_memory();
+    if (skmt_keys_new(&s->keys, c->model, c->options, NULL, &err))
+        return learn_failed(c, &err);
+    setup.keys = s->keys;
+    return adapt_new(&c->adapt, &setup, &err) ? learn_failed(c, &err)
+                                              : EXIT_DONE;
+}
+
+static void simulate_adapt_end(struct simulation *s, int status)
+{
+    struct learn_call *c = s->c;
+
+    if (!status && c->wants_adapt && !c->quiet)
+        complain(0, "trainings: %llu, better networks: %llu",
+                 (unsigned long long)c->n_trainings,
+                 (unsigned long long)s->n_new_networks);
+    adapt_free(c->adapt);
+    c->adapt = NULL;
+    skmt_keys_free(s->keys);
+    s->keys = NULL;
+}
+
+/* Use the result of a training. */
+static skmt_status simulate_use(struct simulation *s,
+                                const struct adapt_result *r, skmt_error *err)
+{
+    skmt_status st;
+
+    if (r->outcome == ADAPT_FAILED || r->outcome == ADAPT_CANCELED) {
+        *err = r->error;
+        return r->error.status;
+    }
+    if (!r->network) return SKMT_OK;
+    s->n_new_networks++;
+    s->is_adapted = true;
+    st = learn_adapt_use(s->c, r->network, err);
+    return st ? st : open_stream(s, true, err);
+}
+
+/* Wait for the lines before, and train. memory: that of the document. */
+static int simulate_train(struct simulation *s, const char *memory)
+{
+    struct adapt_task task = { .options = s->c->options, .names = &memory,
+                               .n_names = 1, .newest_of = memory,
+                               .n_newest = (size_t)s->n_stored,
+                               .seed = s->n_stored
+                                       / (uint64_t)s->c->adapt_every };
+    struct adapt_result r = { .network = NULL };
+    skmt_error err;
+    skmt_status st = skmt_stream_flush(s->stream, &err);
+
+    if (!st) st = adapt_start(s->c->adapt, &task, &err);
+    if (!st && adapt_take(s->c->adapt, &r)) st = simulate_use(s, &r, &err);
+    adapt_result_release(&r);
+    s->c->n_trainings++;
+    return st ? learn_simulate_failed(s, &err) : EXIT_DONE;
+}
+
+static int simulate_stored(struct simulation *s, const char *memory)
+{
+    s->n_stored++;
+    if (!s->c->adapt || s->n_stored % (uint64_t)s->c->adapt_every)
+        return EXIT_DONE;
+    return simulate_train(s, memory);
+}
+
+/* Go back to the network that each document begins with. */
+static int forget_network(struct simulation *s)
+{
+    skmt_options *o = s->c->options;
+    skmt_error err;
+    skmt_status st = SKMT_OK;
+
+    s->n_stored = 0;
+    if (!s->is_adapted) return EXIT_DONE;
+    s->is_adapted = false;
+    st = skmt_stream_flush(s->stream, &err);
+    if (!st) st = skmt_options_set(o, "trust", s->first_network, &err);
+    if (!st) st = skmt_options_set(o, "preset", s->first_preset, &err);
+    if (!st) st = open_stream(s, true, &err);
+    return st ? learn_simulate_failed(s, &err) : EXIT_DONE;
+}
+
+/* ---- lines -------------------------------------------------------------- */
 
 /* Push line i and then store its reference in a memory. memory: its name; NULL
  * to store nothing. */
@@ -366,7 +496,7 @@ static int learn_simulate_push_line(struct simulation *s, size_t i,
     if (!memory || !*source || !*reference) return EXIT_DONE;
     if (skmt_tm_add(s->tm, memory, source, reference, NULL, &err))
         return learn_simulate_line_failed(s, &line, &err);
-    return EXIT_DONE;
+    return simulate_stored(s, memory);
 }
 
 /* Create an empty memory for a document and search only that one. */
@@ -376,7 +506,7 @@ static int begin_document(struct simulation *s, const char *memory)
     skmt_error err;
 
     if (!skmt_tm_create(s->tm, &settings, &err)
-        && !skmt_tm_use(s->tm, &memory, 1, &err)) return EXIT_DONE;
+        && !skmt_tm_use(s->tm, &memory, 1, &err)) return forget_network(s);
     return learn_simulate_failed(s, &err);
 }
 
@@ -398,15 +528,15 @@ static int learn_simulate_push_all(struct simulation *s, bool with_memory)
     skmt_error err;
     int status = EXIT_DONE;
 
-    if (skmt_stream_use(s->stream, with_memory ? s->tm : NULL, NULL, &err))
+    if (open_stream(s, with_memory, &err))
         return learn_simulate_failed(s, &err);
     for (size_t d = 0; !status && d < s->n_docs; d++)
         status = push_document(s, d, with_memory);
     if (!status && skmt_stream_flush(s->stream, &err))
         status = learn_simulate_failed(s, &err);
-    if (status) skmt_stream_cancel(s->stream);
-    skmt_stream_flush(s->stream, NULL); /* no callback runs after this */
-    return status;
+    if (status && s->stream) skmt_stream_cancel(s->stream);
+    if (s->stream) skmt_stream_flush(s->stream, NULL);
+    return status;              /* no callback runs after this */
 }
 
 /* Print the error of a round. If there are several, they are consequences of
@@ -441,13 +571,9 @@ static int run_round(struct simulation *s, const char *file, bool with_memory)
 static int learn_simulate_translate(struct simulation *s)
 {
     struct learn_call *c = s->c;
-    skmt_error err;
-    int status;
+    int status = simulate_adapt_begin(s);
 
-    if (skmt_stream_new(&s->stream, c->model, c->options,
-                        simulate_result, s, &err))
-        return learn_failed(c, &err);
-    interrupt_stream(s->stream);
+    if (status) return status;
     s->out.fd = c->fd;
     s->out.name = c->fd_name;
     progress_begin(&c->progress, "lines", s->n_lines * (c->baseline ? 2 : 1),
@@ -455,9 +581,7 @@ static int learn_simulate_translate(struct simulation *s)
     status = c->baseline ? run_round(s, MODEL_ONLY_FILE, false) : EXIT_DONE;
     if (!status) status = run_round(s, LEARNED_FILE, true);
     progress_end(&c->progress);
-    interrupt_stream(NULL);
-    skmt_stream_free(s->stream);
-    s->stream = NULL;
+    close_stream(s);
     return status;
 }
 
@@ -495,6 +619,7 @@ static int run_simulation(struct simulation *s)
     if (!status) status = write_docs(s);
     if (!status) status = learn_simulate_open_memory(s);
     if (!status) status = learn_simulate_translate(s);
+    simulate_adapt_end(s, status);
     skmt_tm_close(s->tm);
     s->tm = NULL;
     return status ? status : print_scores(s);
@@ -512,6 +637,9 @@ int learn_simulate(struct learn_call *c)
     if (!status) status = run_simulation(&s);
     if (s.folder) remove_folder(s.folder);
     free(s.folder);
+    free(s.memory_path);
+    free(s.first_preset);
+    free(s.first_network);
     writer_release(&s.scored);
     writer_release(&s.out);
     textbuf_release(&s.text);

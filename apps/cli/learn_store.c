@@ -241,6 +241,7 @@ skmt_status learn_store(struct learn_call *c, const char *source,
     }
     if (st) stored_release(&s);
     else keep_for_undo(c, &s);
+    if (!st) learn_adapt_stored(c);
     return st;
 }
 

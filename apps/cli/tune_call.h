@@ -1,7 +1,7 @@
 /* tune_call.h - the state of one call of "skmt tune": the options, the lines to
  * tune on, and the scores found so far.
  *
- *     cmd_tune.c -> tune_set.c   the lines, their sentences and similar pairs
+ *     cmd_tune.c -> tune_lines.c the lines, their sentences and similar pairs
  *                -> tune_grid.c  the score of each setting, and the best one
  *                -> tune_text.c  tables, JSON, the settings file
  *                -> tune_svg.c   the tables as heat maps
@@ -23,6 +23,7 @@
 #include "common/steering.h"
 #include "common/textbuf.h"
 #include "skmt_tools.h"
+#include "tune_set.h"
 
 /* ---- the grid */
 
@@ -52,39 +53,6 @@ extern const struct tune_metric tune_metrics[N_METRICS];
 struct tune_table {
     bool varies[N_AXES];
     int at[N_AXES];             /* index of the value of each fixed axis */
-};
-
-/* ---- the lines */
-
-struct tune_line {
-    uint64_t number;            /* of the line in its file, or of the pair */
-    size_t source, source_len;  /* offset in the text of the set; a NUL follows
-                                   the source */
-    size_t target, target_len;
-    size_t n_sentences;
-};
-
-struct tune_sentence {
-    const char *text, *gap;     /* [len]; [gap_len] blanks before it */
-    char *query;                /* a copy of the text, with a NUL at the end */
-    size_t len, gap_len;
-    size_t line;                /* index in the lines of the set */
-    skmt_similar *pairs;        /* [n_pairs] best first; one block of memory
-                                   with their texts */
-    int n_pairs;
-};
-
-struct tune_set {
-    bool from_memory;           /* the lines are pairs of the memory, and each
-                                   is left out of the memory while it is
-                                   translated (leave-one-out) */
-    struct textbuf text;        /* of all lines; does not move once read */
-    struct tune_line *lines;    /* [n] selected from n_all */
-    size_t n, cap, n_all;
-    struct tune_sentence *sentences;    /* [n_sentences], in order */
-    size_t n_sentences, cap_sentences;
-    double similarity;          /* mean similarity of the best pairs */
-    size_t n_same;              /* sentences stored word for word */
 };
 
 /* ---- the call */
@@ -119,27 +87,28 @@ struct tune_call {
     size_t n_points, n_scored;  /* settings to try; tried so far */
     uint64_t n_lines_done;      /* over all settings */
     struct progress progress;
+    enum tune_work work;        /* what progress shows */
     char stage[64];             /* for progress: "3 of 26 settings" */
     struct textbuf out;
 };
 
 /* Functions that return int return an exit status. */
 
-/* ---- tune_set.c */
+/* ---- tune_lines.c */
 
-/* Reads the lines of --dev, or selects pairs of the memory. */
-int tune_set_read(struct tune_call *c);
+/* Reads the lines of --dev, or picks pairs of the memory. */
+int tune_lines_read(struct tune_call *c);
 /* Finds the similar pairs of each sentence. Call it after
  * tune_run_model_only(), which finds the sentences. */
-int tune_set_search(struct tune_call *c);
-/* Adds the sentence [begin, end) of a line. Returns false if out of memory. */
-bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
-                           size_t end);
-void tune_set_release(struct tune_set *s);
+int tune_lines_search(struct tune_call *c);
 /* Prints an error about lines[index]: "dev.tsv:17: what" or "skmt: pair 17 of
  * my.tm: what". */
-int tune_set_complain_at_index(const struct tune_call *c, size_t index,
-                               const char *what);
+int tune_lines_complain(const struct tune_call *c, size_t index,
+                        const char *what);
+/* Prints an error of the library, unless a signal caused it. */
+int tune_failed(struct tune_call *c, const skmt_error *err);
+/* Shows the progress of work on the set, and stops it after a signal. */
+struct tune_watch tune_watch_of(struct tune_call *c);
 
 /* ---- tune_grid.c */
 

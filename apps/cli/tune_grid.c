@@ -144,7 +144,7 @@ static int score_line(struct tune_pass *p, size_t i)
     if (skmt_score_add(p->score, p->line.data, p->line.len,
                        c->set.text.data + line->target, line->target_len,
                        &err))
-        return tune_set_complain_at_index(c, i, err.message);
+        return tune_lines_complain(c, i, err.message);
     textbuf_reset(&p->line);
     c->n_lines_done++;
     progress_update(&c->progress, c->n_lines_done, c->n_lines_done);
@@ -197,7 +197,7 @@ static int tune_result(void *user, uint64_t number, skmt_result *r,
     assert(i < (p->model_only ? p->c->set.n : p->c->set.n_sentences));
     if (!r) {
         progress_end(&p->c->progress);
-        p->status = tune_set_complain_at_index(
+        p->status = tune_lines_complain(
             p->c, p->model_only ? i : p->c->set.sentences[i].line,
             err->message);
     } else {

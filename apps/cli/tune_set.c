@@ -1,53 +1,30 @@
-/* tune_set.c - the lines that skmt tune translates: reads them from --dev or
- * selects them from the memory, and searches the memory for pairs similar to
- * their sentences.
+/* tune_set.c - the lines that skmt tune translates or a network learns from:
+ * picks pairs of the memory, and searches it for pairs similar to the sentences
+ * of the lines.
  *
  * Invariant: sentences are in the order of their lines, and set.text does not
  * move once the lines are read, because sentences point into it. */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/interrupt.h"
-#include "common/utf8_scan.h"
-#include "tune_call.h"
+#include "tune_set.h"
 
-static int tune_set_out_of_memory(void)
+static skmt_status tune_set_out_of_memory(skmt_error *err)
 {
-    return complain(EXIT_TROUBLE, "out of memory");
+    *err = (skmt_error){ .status = SKMT_ERR_NOMEM,
+                         .message = "out of memory" };
+    return SKMT_ERR_NOMEM;
 }
 
-static int tune_set_stopped(void) { return EXIT_SIGNAL + interrupt_signal(); }
-
-static int tune_set_failed(const skmt_error *err)
+static skmt_status tune_set_step(const struct tune_watch *w,
+                                 enum tune_work work, size_t done,
+                                 size_t total, skmt_error *err)
 {
-    if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
-        return tune_set_stopped();
-    return complain(EXIT_TROUBLE, "%s", err->message);
-}
-
-static const char *dev_name(const struct tune_call *c)
-{
-    return strcmp(c->dev, "-") ? c->dev : "standard input";
-}
-
-/* Print an error about a line or pair. number: as in struct tune_line. */
-static int complain_at_number(const struct tune_call *c, uint64_t number,
-                              const char *what)
-{
-    if (c->set.from_memory)
-        return complain(EXIT_TROUBLE, "pair %" PRIu64 " of %s: %s", number,
-                        c->steering.memory, what);
-    fprintf(stderr, "%s:%" PRIu64 ": %s\n", dev_name(c), number, what);
-    return EXIT_TROUBLE;
-}
-
-int tune_set_complain_at_index(const struct tune_call *c, size_t index,
-                               const char *what)
-{
-    return complain_at_number(c, c->set.lines[index].number, what);
+    if (w->go_on(w->user, work, done, total)) return SKMT_OK;
+    *err = (skmt_error){ .status = SKMT_ERR_CANCELED, .message = "canceled" };
+    return SKMT_ERR_CANCELED;
 }
 
 /* Make room for n items. Returns the items, which may have moved; or NULL if
@@ -66,9 +43,9 @@ static void *tune_set_make_room(void *items, size_t *cap, size_t n, size_t size)
 
 /* ---- lines ------------------------------------------------------------ */
 
-static bool tune_set_add_line(struct tune_set *s, uint64_t number,
-                              const char *source, size_t source_len,
-                              const char *target, size_t target_len)
+bool tune_set_add_line(struct tune_set *s, uint64_t number, const char *source,
+                       size_t source_len, const char *target,
+                       size_t target_len)
 {
     struct tune_line *lines = tune_set_make_room(s->lines, &s->cap, s->n + 1,
                                                  sizeof *lines);
@@ -84,118 +61,57 @@ static bool tune_set_add_line(struct tune_set *s, uint64_t number,
     return !s->text.failed;
 }
 
-/* Parse a source, a tab and a translation. Further columns are ignored. */
-static int parse_dev_line(struct tune_call *c, uint64_t number,
-                          const char *text, size_t len)
-{
-    const char *tab = len ? memchr(text, '\t', len) : NULL, *end;
-    size_t bad = utf8_first_bad(text, len), target_len;
-    char what[80];
-
-    if (!tab)
-        return complain_at_number(c, number, "expected a source, a tab and a "
-                                  "translation");
-    target_len = len - (size_t)(tab + 1 - text);
-    end = target_len ? memchr(tab + 1, '\t', target_len) : NULL;
-    if (end) target_len = (size_t)(end - tab - 1);
-    if (tab == text)
-        return complain_at_number(c, number, "the source is empty");
-    if (!target_len)
-        return complain_at_number(c, number, "the translation is empty");
-    snprintf(what, sizeof what, "byte %zu is not valid UTF-8", bad + 1);
-    if (bad < len) return complain_at_number(c, number, what);
-    if (memchr(text, 0, len))
-        return complain_at_number(c, number, "the line contains a NUL byte");
-    if (tune_set_add_line(&c->set, number, text, (size_t)(tab - text), tab + 1,
-                          target_len))
-        return EXIT_DONE;
-    return complain(EXIT_TROUBLE, "%s", textbuf_why(&c->set.text));
-}
-
-/* Return index i of n indices spread evenly over 0 .. n_all-1. */
-static size_t spread_index(size_t i, size_t n, size_t n_all)
+size_t tune_set_spread(size_t i, size_t n, size_t n_all)
 {
     assert(i < n && n <= n_all);
     return (size_t)((2 * (double)i + 1) * (double)n_all / (2 * (double)n));
 }
 
-/* Return the number of lines to select. */
-static size_t n_to_select(const struct tune_call *c, size_t n_all)
-{
-    return c->limit && (size_t)c->limit < n_all ? (size_t)c->limit : n_all;
-}
-
-static int tune_set_read_lines(struct tune_call *c)
-{
-    int status = EXIT_DONE;
-    skmt_lines *in;
-    skmt_error err;
-    const char *text;
-    size_t len;
-
-    if (skmt_lines_open(&in, c->dev, &err))
-        return complain(EXIT_TROUBLE, "%s", err.message);
-    for (uint64_t number = 1; !status; number++) {
-        if (skmt_lines_next(in, &text, &len, &err))
-            status = complain(EXIT_TROUBLE, "%s", err.message);
-        if (status || !text) break;
-        status = parse_dev_line(c, number, text, len);
-    }
-    skmt_lines_close(in);
-    return status;
-}
-
-static int read_dev(struct tune_call *c)
-{
-    struct tune_set *s = &c->set;
-    int status;
-
-    /* Reading lines may block, and it does not poll for signals. Therefore let
-     * a signal end the program at once. */
-    interrupt_set_polled(false);
-    status = tune_set_read_lines(c);
-    interrupt_set_polled(true);
-    if (status) return status;
-    if (!s->n) return complain(EXIT_TROUBLE, "%s is empty", dev_name(c));
-    s->n_all = s->n;
-    s->n = n_to_select(c, s->n_all);
-    for (size_t i = 0; i < s->n; i++)
-        s->lines[i] = s->lines[spread_index(i, s->n, s->n_all)];
-    return EXIT_DONE;
-}
-
 /* ---- pairs of the memory ---------------------------------------------- */
 
-/* Whether --name selects a memory. Without the option, all are selected. */
-static bool is_selected_memory(const struct steering *s, const char *name)
+/* Whether pairs are picked from a memory. Without names, all are used. */
+static bool is_selected_memory(const struct tune_source *from,
+                               const char *name)
 {
-    for (int i = 0; i < s->n_names; i++)
-        if (!strcmp(s->names[i], name)) return true;
-    return !s->n_names;
+    for (int i = 0; i < from->n_names; i++)
+        if (!strcmp(from->names[i], name)) return true;
+    return !from->n_names;
 }
 
-/* Get the name and the number of pairs of memory i. The caller frees *name.
- * *pairs is 0 if the memory is not selected. */
-static int memory_at(struct tune_call *c, int i, char **name, size_t *pairs)
+/* A memory to pick from. */
+struct picked_memory {
+    char *name;                 /* owned */
+    size_t n_pairs;             /* 0 if the memory is not selected */
+    size_t n_newest;            /* the last ones, which are all picked */
+};
+
+static skmt_status picked_memory_get(struct picked_memory *m,
+                                     const struct tune_source *from, int i,
+                                     skmt_error *err)
 {
     skmt_tm_info info = SKMT_INIT(skmt_tm_info);
-    skmt_error err;
-    bool selected;
+    skmt_status st = skmt_tm_get_info(from->tm, i, &info, err);
 
-    *name = NULL;
-    if (skmt_tm_get_info(c->steering.tm, i, &info, &err))
-        return tune_set_failed(&err);
-    selected = is_selected_memory(&c->steering, info.name);
-    *pairs = selected && info.pairs > 0 ? (size_t)info.pairs : 0;
-    *name = strdup(info.name);
-    return *name ? EXIT_DONE : tune_set_out_of_memory();
+    memset(m, 0, sizeof *m);
+    if (st) return st;
+    if (is_selected_memory(from, info.name) && info.pairs > 0)
+        m->n_pairs = (size_t)info.pairs;
+    if (from->newest_of && !strcmp(from->newest_of, info.name))
+        m->n_newest = from->n_newest;
+    if (from->limit && m->n_newest > from->limit) m->n_newest = from->limit;
+    if (m->n_newest > m->n_pairs) m->n_newest = m->n_pairs;
+    m->name = strdup(info.name);
+    return m->name ? SKMT_OK : tune_set_out_of_memory(err);
 }
 
-/* Selects pairs of all memories, spread evenly or at random. */
-struct pair_selector {
-    size_t n_all;               /* pairs of all selected memories */
-    size_t n;                   /* pairs to select */
-    size_t n_visited, n_selected;       /* so far */
+/* Picks pairs of all memories, spread evenly or at random, and the newest pairs
+ * of one memory in addition. */
+struct pair_picker {
+    size_t n_all;               /* pairs of all selected memories, except the
+                                   newest */
+    size_t n;                   /* pairs to pick of them */
+    size_t n_visited, n_picked; /* so far */
+    size_t n_newest;
     bool at_random;
     uint64_t random;            /* state of the generator */
 };
@@ -210,111 +126,96 @@ static size_t random_below(uint64_t *state, size_t n)
     return (size_t)((z ^ z >> 31) % n);
 }
 
-/* Whether to select the next pair. At random, each set of n pairs has the same
+/* Whether to pick the next pair. At random, each set of n pairs has the same
  * probability (Knuth's algorithm S). */
-static bool select_next(struct pair_selector *sel)
+static bool pick_next(struct pair_picker *p)
 {
-    size_t at = sel->n_visited++;
+    size_t at = p->n_visited++;
 
-    if (sel->n_selected == sel->n) return false;
-    if (sel->at_random && at < sel->n_all)
-        return random_below(&sel->random, sel->n_all - at)
-               < sel->n - sel->n_selected;
-    return at >= spread_index(sel->n_selected, sel->n, sel->n_all);
+    if (p->n_picked == p->n) return false;
+    if (p->at_random && at < p->n_all)
+        return random_below(&p->random, p->n_all - at) < p->n - p->n_picked;
+    return at >= tune_set_spread(p->n_picked, p->n, p->n_all);
 }
 
-/* Visit the next pair. Add it to the lines if its index is the next one that
- * spread_index() gives. */
-static int visit_pair(struct tune_call *c, struct pair_selector *sel,
-                      const skmt_pair *p)
+/* Visit pair number `at` of a memory, and add it to the lines if it is
+ * picked. */
+static skmt_status visit_pair(struct tune_set *s, struct pair_picker *p,
+                              const struct picked_memory *m, size_t at,
+                              const skmt_pair *pair, skmt_error *err)
 {
-    size_t source = strlen(p->source), target = strlen(p->target);
+    size_t source = strlen(pair->source), target = strlen(pair->target);
 
-    if (!select_next(sel)) return EXIT_DONE;
-    sel->n_selected++;
-    if (!source || !target) return EXIT_DONE;
-    return tune_set_add_line(&c->set, (uint64_t)p->id, p->source, source,
-                             p->target, target)
-               ? EXIT_DONE
-               : tune_set_out_of_memory();
+    if (at + m->n_newest < m->n_pairs) {
+        if (!pick_next(p)) return SKMT_OK;
+        p->n_picked++;
+    }
+    if (!source || !target ||
+        tune_set_add_line(s, (uint64_t)pair->id, pair->source, source,
+                          pair->target, target)) return SKMT_OK;
+    return tune_set_out_of_memory(err);
 }
 
-static int visit_pairs(struct tune_call *c, struct pair_selector *sel,
-                       const char *memory)
+/* Visit the pairs of a memory. The file may get more pairs meanwhile; they are
+ * ignored. */
+static skmt_status visit_pairs(struct tune_set *s, struct pair_picker *p,
+                               const struct tune_source *from,
+                               const struct picked_memory *m,
+                               const struct tune_watch *w, skmt_error *err)
 {
-    int status = EXIT_DONE, found = 1;
-    skmt_tm_cursor *cur;
     skmt_pair pair = SKMT_INIT(skmt_pair);
-    skmt_error err;
+    skmt_tm_cursor *cursor;
+    int found = 1;
+    skmt_status st = skmt_tm_cursor_open(&cursor, from->tm, m->name, err);
 
-    if (skmt_tm_cursor_open(&cur, c->steering.tm, memory, &err))
-        return tune_set_failed(&err);
-    while (!status && sel->n_selected < sel->n) {
-        if (skmt_tm_cursor_next(cur, &pair, &found, &err))
-            status = tune_set_failed(&err);
-        if (status || !found) break;
-        status = interrupt_signal() ? tune_set_stopped()
-                                    : visit_pair(c, sel, &pair);
+    for (size_t at = 0; !st && at < m->n_pairs; at++) {
+        st = skmt_tm_cursor_next(cursor, &pair, &found, err);
+        if (st || !found) break;
+        if (p->n_picked == p->n && !m->n_newest) break;
+        st = tune_set_step(w, WORK_PICK, at, m->n_pairs, err);
+        if (!st) st = visit_pair(s, p, m, at, &pair, err);
     }
-    skmt_tm_cursor_close(cur);
-    return status;
+    skmt_tm_cursor_close(cursor);
+    return st;
 }
 
-/* Count the pairs of all selected memories. */
-static int count_pairs(struct tune_call *c, size_t *n_pairs)
+/* Call visit_pairs() for each memory, or, if w is NULL, only count. */
+static skmt_status each_memory(struct tune_set *s, struct pair_picker *p,
+                               const struct tune_source *from,
+                               const struct tune_watch *w, skmt_error *err)
 {
-    int n, status = EXIT_DONE;
-    skmt_error err;
+    int n = 0;
+    skmt_status st = skmt_tm_count(from->tm, &n, err);
 
-    *n_pairs = 0;
-    if (skmt_tm_count(c->steering.tm, &n, &err)) return tune_set_failed(&err);
-    for (int i = 0; !status && i < n; i++) {
-        size_t pairs = 0;
-        char *name;
+    for (int i = 0; !st && i < n; i++) {
+        struct picked_memory m;
 
-        status = memory_at(c, i, &name, &pairs);
-        *n_pairs += pairs;
-        free(name);
+        st = picked_memory_get(&m, from, i, err);
+        if (!st && w && m.n_pairs)
+            st = visit_pairs(s, p, from, &m, w, err);
+        if (!w) {
+            p->n_all += m.n_pairs - m.n_newest;
+            p->n_newest += m.n_newest;
+        }
+        free(m.name);
     }
-    return status;
+    return st;
 }
 
-static int select_pairs(struct tune_call *c, struct pair_selector *sel)
+skmt_status tune_set_pick(struct tune_set *s, const struct tune_source *from,
+                          const struct tune_watch *watch, skmt_error *err)
 {
-    int n, status = EXIT_DONE;
-    skmt_error err;
+    struct pair_picker p = { .at_random = from->at_random,
+                             .random = from->seed };
+    skmt_status st = each_memory(s, &p, from, NULL, err);
 
-    if (skmt_tm_count(c->steering.tm, &n, &err)) return tune_set_failed(&err);
-    for (int i = 0; !status && i < n; i++) {
-        size_t pairs = 0;
-        char *name;
-
-        status = memory_at(c, i, &name, &pairs);
-        if (!status && pairs) status = visit_pairs(c, sel, name);
-        free(name);
-    }
-    return status;
-}
-
-static int read_pairs(struct tune_call *c)
-{
-    struct pair_selector sel = { .at_random = c->learn,
-                                 .random = (uint64_t)c->seed };
-    int status = count_pairs(c, &sel.n_all);
-
-    if (status) return status;
-    c->set.n_all = sel.n_all;
-    sel.n = n_to_select(c, sel.n_all);
-    status = select_pairs(c, &sel);
-    if (status || c->set.n) return status;
-    return complain(EXIT_TROUBLE, "%s has no pairs to tune on",
-                    c->steering.memory);
-}
-
-int tune_set_read(struct tune_call *c)
-{
-    c->set.from_memory = !c->dev;
-    return c->dev ? read_dev(c) : read_pairs(c);
+    if (st) return st;
+    s->from_memory = s->leave_out = true;
+    s->n_all = p.n_all + p.n_newest;
+    p.n = p.n_all;
+    if (from->limit && from->limit - p.n_newest < p.n)
+        p.n = from->limit - p.n_newest;
+    return each_memory(s, &p, from, watch, err);
 }
 
 /* ---- sentences -------------------------------------------------------- */
@@ -346,10 +247,10 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
         s->sentences, &s->cap_sentences, s->n_sentences + 1, sizeof *all);
     struct tune_sentence *sentence;
 
-    assert(line < s->n && begin <= end && end <= s->lines[line].source_len);
-    assert(!s->n_sentences || s->sentences[s->n_sentences - 1].line <= line);
     if (!all) return false;
     s->sentences = all;
+    assert(line < s->n && begin <= end && end <= s->lines[line].source_len);
+    assert(!s->n_sentences || all[s->n_sentences - 1].line <= line);
     sentence = &all[s->n_sentences];
     *sentence = (struct tune_sentence){
         .text = s->text.data + s->lines[line].source + begin,
@@ -359,6 +260,14 @@ bool tune_set_add_sentence(struct tune_set *s, size_t line, size_t begin,
     s->n_sentences++;
     s->lines[line].n_sentences++;
     set_gap(s, sentence);
+    return true;
+}
+
+bool tune_set_add_whole_lines(struct tune_set *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!tune_set_add_sentence(s, i, 0, s->lines[i].source_len))
+            return false;
     return true;
 }
 
@@ -377,24 +286,15 @@ static bool equal_trimmed(const char *text, size_t len, const char *stored)
     return n == len && !memcmp(text, stored, n);
 }
 
-/* Whether pairs with the source of a line are left out of the memory. With
- * --learn they always are: in use, a stored sentence is not steered, so there
- * is nothing to learn from it. */
-static bool leaves_out(const struct tune_call *c)
-{
-    return c->set.from_memory || c->learn;
-}
-
 /* Whether a pair is left out (leave-one-out), because it is the one that is
  * being translated or has the same source. */
-static bool is_left_out(const struct tune_call *c,
+static bool is_left_out(const struct tune_set *s,
                         const struct tune_sentence *sentence,
                         const char *source)
 {
-    const struct tune_set *s = &c->set;
     const struct tune_line *line = &s->lines[sentence->line];
 
-    return leaves_out(c)
+    return s->leave_out
            && (equal_trimmed(sentence->text, sentence->len, source)
                || equal_trimmed(s->text.data + line->source, line->source_len,
                                 source));
@@ -424,20 +324,21 @@ static bool copy_pairs(struct tune_sentence *sentence,
 }
 
 /* Copy the best matches that may be used, max_pairs at most. */
-static int copy_matches(struct tune_call *c, struct tune_sentence *sentence,
-                        const skmt_matches *m, int max_pairs)
+static skmt_status copy_matches(struct tune_set *s,
+                                struct tune_sentence *sentence,
+                                const skmt_matches *m, int max_pairs,
+                                skmt_error *err)
 {
-    struct tune_set *s = &c->set;
     skmt_similar *found = calloc((size_t)max_pairs, sizeof *found);
-    bool same = false;
+    bool same = false, ok;
     int n = 0;
 
-    if (!found) return tune_set_out_of_memory();
+    if (!found) return tune_set_out_of_memory(err);
     for (int i = 0; i < skmt_matches_count(m) && n < max_pairs; i++) {
         skmt_match match = SKMT_INIT(skmt_match);
 
         skmt_matches_get(m, i, &match);
-        if (is_left_out(c, sentence, match.pair->source)) continue;
+        if (is_left_out(s, sentence, match.pair->source)) continue;
         same = same || equal_trimmed(sentence->text, sentence->len,
                                      match.pair->source);
         found[n++] = (skmt_similar){ .size = sizeof *found,
@@ -447,65 +348,45 @@ static int copy_matches(struct tune_call *c, struct tune_sentence *sentence,
     }
     if (n) s->similarity += found[0].similarity;
     if (same) s->n_same++;
-    if (!copy_pairs(sentence, found, n)) {
-        free(found);
-        return tune_set_out_of_memory();
-    }
+    ok = copy_pairs(sentence, found, n);
     free(found);
-    return EXIT_DONE;
+    return ok ? SKMT_OK : tune_set_out_of_memory(err);
 }
 
 /* Set the number of matches that a search returns. If some matches will be
  * left out, get all candidates. */
-static int set_matches(struct tune_call *c, int max_pairs)
+static skmt_status set_matches(const struct tune_set *s,
+                               const struct tune_source *from, skmt_error *err)
 {
-    const char *candidates = skmt_options_get(c->options, "candidates");
-    int n = candidates && leaves_out(c) ? atoi(candidates) : 0;
+    const char *candidates = skmt_options_get(from->options, "candidates");
+    int n = candidates && s->leave_out ? atoi(candidates) : 0;
     char text[16];
-    skmt_error err;
 
-    if (n < max_pairs) n = max_pairs;
+    if (n < from->max_pairs) n = from->max_pairs;
     if (n > 1000) n = 1000;     /* the maximum of the option */
     snprintf(text, sizeof text, "%d", n);
-    if (skmt_options_set(c->options, "matches", text, &err))
-        /* The message begins with the name of the option. */
-        return complain(EXIT_USAGE, "--%s", err.message);
-    return EXIT_DONE;
+    return skmt_options_set(from->options, "matches", text, err);
 }
 
-/* The most pairs of a sentence that are needed. A network learns from as many
- * as skmt_trainer_add uses. */
-static int most_pairs(const struct tune_call *c)
+skmt_status tune_set_search(struct tune_set *s, const struct tune_source *from,
+                            const struct tune_watch *watch, skmt_error *err)
 {
-    const struct tune_axis *m = &c->axes[AXIS_M];
-
-    return c->learn ? SKMT_TRAINER_PAIRS : (int)m->values[m->n - 1];
-}
-
-int tune_set_search(struct tune_call *c)
-{
-    int max_pairs = most_pairs(c), status = set_matches(c, max_pairs);
-    struct tune_set *s = &c->set;
+    skmt_status st = set_matches(s, from, err);
     skmt_matches *found;
-    skmt_error err;
 
-    progress_begin(&c->progress, "sentences", s->n_sentences, !c->quiet);
-    c->progress.stage = "searching";
-    for (size_t i = 0; !status && i < s->n_sentences; i++) {
+    for (size_t i = 0; !st && i < s->n_sentences; i++) {
         struct tune_sentence *sentence = &s->sentences[i];
 
-        if (interrupt_signal()) status = tune_set_stopped();
-        else if (skmt_tm_search(c->steering.tm, sentence->query, c->options,
-                                c->model, &found, &err))
-            status = tune_set_failed(&err);
-        if (status) break;
-        status = copy_matches(c, sentence, found, max_pairs);
+        st = tune_set_step(watch, WORK_SEARCH, i, s->n_sentences, err);
+        if (st) break;
+        st = skmt_tm_search(from->tm, sentence->query, from->options,
+                            from->model, &found, err);
+        if (st) break;
+        st = copy_matches(s, sentence, found, from->max_pairs, err);
         skmt_matches_free(found);
-        progress_update(&c->progress, i + 1, i + 1);
     }
-    progress_end(&c->progress);
     if (s->n_sentences) s->similarity /= (double)s->n_sentences;
-    return status;
+    return st;
 }
 
 void tune_set_release(struct tune_set *s)

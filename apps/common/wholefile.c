@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,9 @@
 
 struct whole_file {             /* a file being written */
     char final_path[PATH_MAX];  /* with symbolic links resolved */
-    char temp_path[PATH_MAX + 16];
+    char temp_path[PATH_MAX + 40];
     int fd;
 };
-
-static int file_error(const char *path)
-{
-    return complain(EXIT_TROUBLE, "%s: %s", path, strerror(errno));
-}
 
 /* Return whether a file must be written directly. /dev/stdout may be a link to
  * a regular file, which must not be replaced. */
@@ -34,48 +30,43 @@ static bool is_special(const char *path)
     return !S_ISREG(st.st_mode) || !strncmp(path, "/dev/", 5);
 }
 
-/* Return the permissions that a newly created file gets. */
-static mode_t default_mode(void)
+/* Create a file with a new name in the same folder, with the permissions of a
+ * new file. mkostemp() does not give them, and umask(), which tells them,
+ * affects all threads. */
+static bool temp_file_create(struct whole_file *f)
 {
-    mode_t mask = umask(0);
+    static atomic_uint number;
 
-    umask(mask);
-    return 0666 & ~mask;
+    for (int tries = 0; tries < 100; tries++) {
+        snprintf(f->temp_path, sizeof f->temp_path, "%s.%ld-%u", f->final_path,
+                 (long)getpid(), atomic_fetch_add(&number, 1));
+        f->fd = open(f->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                     0666);
+        if (f->fd >= 0 || errno != EEXIST) break;
+    }
+    return f->fd >= 0;
 }
 
-static int temp_file_open(struct whole_file *f, const char *path)
+/* These functions set errno if they return false. */
+
+static bool temp_file_open(struct whole_file *f, const char *path)
 {
     struct stat st;
     bool exists = !stat(path, &st);
 
     if (exists && S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        return file_error(path);
+        return false;
     }
     if (!realpath(path, f->final_path)
         && snprintf(f->final_path, sizeof f->final_path, "%s", path)
            >= (int)sizeof f->final_path) {
         errno = ENAMETOOLONG;
-        return file_error(path);
+        return false;
     }
-    snprintf(f->temp_path, sizeof f->temp_path, "%s.XXXXXX", f->final_path);
-    f->fd = mkostemp(f->temp_path, O_CLOEXEC);
-    if (f->fd < 0) return file_error(path);
-    fchmod(f->fd, exists ? st.st_mode & 0777 : default_mode());
-    return EXIT_DONE;
-}
-
-int whole_file_check(const char *path)
-{
-    struct whole_file f;
-    int status;
-
-    if (is_special(path))
-        return access(path, W_OK) ? file_error(path) : EXIT_DONE;
-    if ((status = temp_file_open(&f, path))) return status;
-    close(f.fd);
-    unlink(f.temp_path);
-    return EXIT_DONE;
+    if (!temp_file_create(f)) return false;
+    if (exists) fchmod(f->fd, st.st_mode & 0777);
+    return true;
 }
 
 static bool wholefile_write_all(int fd, const struct textbuf *text)
@@ -90,29 +81,71 @@ static bool wholefile_write_all(int fd, const struct textbuf *text)
     return true;
 }
 
-static int write_special(const char *path, const struct textbuf *text)
+/* Close a file, keeping the errno of an earlier failure. */
+static bool wholefile_close(int fd, bool ok)
+{
+    int why = errno;
+    bool closed = !close(fd);
+
+    if (!ok) errno = why;
+    return ok && closed;
+}
+
+static bool write_special(const char *path, const struct textbuf *text)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    bool ok = fd >= 0 && wholefile_write_all(fd, text);
-    int status = ok ? EXIT_DONE : file_error(path);
 
-    if (fd >= 0) close(fd);
-    return status;
+    return fd >= 0 && wholefile_close(fd, wholefile_write_all(fd, text));
+}
+
+static bool write_regular(const char *path, const struct textbuf *text)
+{
+    struct whole_file f;
+    bool ok;
+    int why;
+
+    if (!temp_file_open(&f, path)) return false;
+    ok = wholefile_close(f.fd, wholefile_write_all(f.fd, text)
+                                   && !fsync(f.fd))
+         && !rename(f.temp_path, f.final_path);
+    if (ok) return true;
+    why = errno;
+    unlink(f.temp_path);
+    errno = why;
+    return false;
+}
+
+bool whole_file_replace(const char *path, const struct textbuf *text,
+                        char *why, size_t size)
+{
+    if (text->failed) {
+        snprintf(why, size, "out of memory");
+        return false;
+    }
+    if (is_special(path) ? write_special(path, text)
+                         : write_regular(path, text)) return true;
+    snprintf(why, size, "%s: %s", path, strerror(errno));
+    return false;
 }
 
 int whole_file_write(const char *path, const struct textbuf *text)
 {
-    struct whole_file f;
-    int status;
+    char why[PATH_MAX + 200];
 
-    if (text->failed) return complain(EXIT_TROUBLE, "out of memory");
-    if (is_special(path)) return write_special(path, text);
-    if ((status = temp_file_open(&f, path))) return status;
-    if (!wholefile_write_all(f.fd, text) || fsync(f.fd))
-        status = file_error(path);
-    if (close(f.fd) && !status) status = file_error(path);
-    if (!status && rename(f.temp_path, f.final_path))
-        status = file_error(path);
-    if (status) unlink(f.temp_path);
-    return status;
+    if (whole_file_replace(path, text, why, sizeof why)) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s", why);
+}
+
+int whole_file_check(const char *path)
+{
+    struct whole_file f;
+    bool ok;
+
+    if (is_special(path)) ok = !access(path, W_OK);
+    else if ((ok = temp_file_open(&f, path))) {
+        close(f.fd);
+        unlink(f.temp_path);
+    }
+    if (ok) return EXIT_DONE;
+    return complain(EXIT_TROUBLE, "%s: %s", path, strerror(errno));
 }

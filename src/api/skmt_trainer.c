@@ -11,17 +11,20 @@
 #include "engine/trust_trainer.h"
 #include "text/utf8.h"
 
+enum trainer_begin { BEGIN_MODEL, BEGIN_PRESENT, BEGIN_RANDOM };
+
 struct skmt_trainer {
     const struct engine *en;    /* held */
     struct shared_keys *own_keys;       /* NULL: keys of the caller */
     struct trust_trainer *trainer;
     struct trust_samples train, valid;
     struct trust_training how;
-    bool anew;                  /* do not begin with the model's network */
+    struct options o;           /* of the translations */
+    enum trainer_begin begin;
     bool trained;
     struct trust net;
     char network[TRUST_TEXT];
-    double stats[9];
+    double stats[10];
     char step[4000];            /* of skmt_trainer_step */
 };
 
@@ -29,7 +32,6 @@ skmt_status skmt_trainer_new(skmt_trainer **out, const skmt_model *model,
                              const skmt_options *options, skmt_keys *keys,
                              skmt_error *err)
 {
-    struct options o = options_or_defaults(options);
     skmt_trainer *t = calloc(1, sizeof *t);
     enum status st;
 
@@ -38,10 +40,11 @@ skmt_status skmt_trainer_new(skmt_trainer **out, const skmt_model *model,
     if (!t) return (skmt_status)err_nomem(err_of(err), "training");
     t->en = engine_hold(engine_of(model));
     t->how = trust_training_defaults();
-    if (keys) st = shared_keys_fit(keys->k, t->en, &o, err_of(err));
-    else st = shared_keys_new(&t->own_keys, t->en, &o, NULL, err_of(err));
+    t->o = options_or_defaults(options);
+    if (keys) st = shared_keys_fit(keys->k, t->en, &t->o, err_of(err));
+    else st = shared_keys_new(&t->own_keys, t->en, &t->o, NULL, err_of(err));
     if (!st)
-        st = trust_trainer_new(&t->trainer, t->en, &o,
+        st = trust_trainer_new(&t->trainer, t->en, &t->o,
                                keys ? keys->k : t->own_keys, err_of(err));
     if (st) skmt_trainer_free(t);
     else *out = t;
@@ -78,13 +81,20 @@ static enum status trainer_drop(skmt_trainer *t, const char *name,
     return err_set(e, ST_ARGUMENT, "drop: there is no feature \"%.40s\"", name);
 }
 
-static enum status trainer_begin(skmt_trainer *t, const char *value,
-                                 struct err *e)
+static enum status trainer_set_begin(skmt_trainer *t, const char *value,
+                                     struct err *e)
 {
-    t->anew = !strcmp(value, "random");
-    if (t->anew || !strcmp(value, "model")) return ST_OK;
-    return err_set(e, ST_ARGUMENT, "begin: \"%.40s\" is not model or random",
-                   value);
+    static const char *const names[] = { [BEGIN_MODEL] = "model",
+                                         [BEGIN_PRESENT] = "present",
+                                         [BEGIN_RANDOM] = "random" };
+
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        if (strcmp(names[i], value)) continue;
+        t->begin = (enum trainer_begin)i;
+        return i == BEGIN_PRESENT ? engine_check_trust(t->en, &t->o, e) : ST_OK;
+    }
+    return err_set(e, ST_ARGUMENT, "begin: \"%.40s\" is not model, present or "
+                   "random", value);
 }
 
 static enum status trainer_number(const char *key, const char *value,
@@ -107,7 +117,7 @@ static enum status trainer_set(skmt_trainer *t, const char *key,
     enum status st;
 
     if (!strcmp(key, "drop")) return trainer_drop(t, value, e);
-    if (!strcmp(key, "begin")) return trainer_begin(t, value, e);
+    if (!strcmp(key, "begin")) return trainer_set_begin(t, value, e);
     if (!strcmp(key, "rate"))
         return trainer_number(key, value, 1e-6, 1, &h->rate, e);
     st = trainer_number(key, value, !strcmp(key, "seed") ? 0 : 1, 1e9, &x, e);
@@ -158,16 +168,31 @@ skmt_status skmt_trainer_add(skmt_trainer *t, const char *source,
     return (skmt_status)st;
 }
 
+/* The network that the options choose; NULL: SK-MT2. */
+static const struct trust *trainer_present(const skmt_trainer *t)
+{
+    return t->o.trust.is_set ? &t->o.trust.net : t->en->trust;
+}
+
+static const struct trust *trainer_first(const skmt_trainer *t)
+{
+    switch (t->begin) {
+    case BEGIN_MODEL: return t->en->trust;
+    case BEGIN_PRESENT: return trainer_present(t);
+    case BEGIN_RANDOM: break;
+    }
+    return NULL;
+}
+
 skmt_status skmt_trainer_train(skmt_trainer *t, skmt_trainer_fn *fn, void *user,
                                skmt_error *err)
 {
-    const struct trust *from = t->anew ? NULL : t->en->trust;
     enum status st;
 
     err_clear(err_of(err));
     t->how.progress = fn;
     t->how.user = user;
-    st = trust_train(&t->net, from, &t->train, &t->valid, &t->how,
+    st = trust_train(&t->net, trainer_first(t), &t->train, &t->valid, &t->how,
                      err_of(err));
     t->trained = !st;
     if (!st) trust_write(&t->net, engine_weights_id(t->en), t->network);
@@ -195,12 +220,14 @@ static void trainer_count(skmt_trainer *t)
     s[6] = t->en->trust ? trust_loss(t->en->trust, v) : s[3];
     s[7] = t->trained ? trust_loss(&t->net, v) : s[6];
     s[8] = trust_loss_oracle(v);
+    s[9] = trainer_present(t) ? trust_loss(trainer_present(t), v) : s[3];
 }
 
 const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value)
 {
     static const char *const names[] = { "steps", "valid_steps", "plain",
-        "sk2", "fixed", "fixed_weight", "model", "learned", "oracle" };
+        "sk2", "fixed", "fixed_weight", "model", "learned", "oracle",
+        "present" };
     _Static_assert(sizeof names / sizeof *names ==
                    sizeof t->stats / sizeof *t->stats, "a name for each");
 

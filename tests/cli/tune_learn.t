@@ -68,6 +68,9 @@ A memory that is too small keeps the default. Its settings file can be used.
   1
   $ skmt tune -M small.tm --learn --quiet --anew -o anew > log; grep -c '^trust = 1 ' anew
   1
+  $ for i in 1 2 3 4 5 6 7 8; do skmt tm create one.tm --name $i > log; skmt tm add one.tm --name $i Ja Yes > log; skmt tune -M one.tm --name $i --learn --anew --quiet; done | grep -e kept | sort | uniq -c | sed 's/^ *//'
+  6 The learned network is kept (--anew), although there is too little to learn from.
+  2 The learned network is not kept: there is too little to learn from.
   $ skmt tm create none.tm > log; skmt tune -M none.tm --learn
   skmt: none.tm has no pairs to tune on
   [1]

@@ -1,6 +1,6 @@
 /* test_api.c - tests the library through its public header, include/skmt.h.
  *
- * skmt_tools.h is used only to make the tiny model of these tests. */
+ * skmt_tools.h is used only for the tiny model of these tests and trainers. */
 #include "skmt.h"
 
 #include <unistd.h>
@@ -854,6 +854,69 @@ TEST(a_model_may_be_closed_first)
     skmt_tm_close(tm);
     skmt_free(want);
     scratch_remove(&dir);
+    fixture_close(&f);
+}
+
+/* The statistic of a trainer with this name. */
+static double trainer_stat(skmt_trainer *t, const char *wanted)
+{
+    double value, found = NAN;
+    const char *name;
+
+    for (int i = 0; (name = skmt_trainer_stat(t, i, &value)); i++)
+        if (!strcmp(name, wanted)) found = value;
+    return found;
+}
+
+/* Add the same pairs to a trainer: the last is for validation. */
+static bool trainer_fill(skmt_trainer *t, skmt_error *e)
+{
+    static const char *const text[] = { "die", "das haus", "ja", "das" };
+    skmt_similar like = { .size = sizeof like, .source = "das haus ja",
+                          .target = "house the", .similarity = 0.5 };
+    bool ok = true;
+
+    for (int i = 0; i < 4; i++)
+        ok &= !skmt_trainer_add(t, text[i], "the house", &like, 1, i == 3, e);
+    return ok;
+}
+
+/* The present network is that of option "trust". A trainer knows its loss and
+ * can go on from it. */
+TEST(a_trainer_goes_on_from_the_present_network)
+{
+    skmt_options *o = OPTIONS("beam", "1");
+    skmt_trainer *t = NULL;
+    struct fixture f;
+    char *first = NULL;
+    double loss = 0;
+    skmt_error e;
+
+    REQUIRE(fixture_open(&f));
+    REQUIRE(!skmt_trainer_new(&t, f.model, o, NULL, &e));
+    REQUIRE(trainer_fill(t, &e));
+    CHECK_INT(skmt_trainer_set(t, "begin", "now", &e), SKMT_ERR_ARGUMENT);
+    CHECK(trainer_stat(t, "present") == trainer_stat(t, "sk2"));
+    CHECK_INT(skmt_trainer_set(t, "epochs", "3", &e), SKMT_OK);
+    CHECK_INT(skmt_trainer_train(t, NULL, NULL, &e), SKMT_OK);
+    loss = trainer_stat(t, "learned");
+    first = strdup(skmt_trainer_network(t));
+    REQUIRE(first && !skmt_options_set(o, "trust", first, &e));
+    skmt_trainer_free(t);
+
+    REQUIRE(!skmt_trainer_new(&t, f.model, o, NULL, &e));
+    REQUIRE(trainer_fill(t, &e));
+    CHECK(trainer_stat(t, "present") == loss);
+    CHECK(trainer_stat(t, "model") == trainer_stat(t, "sk2"));
+    CHECK_INT(skmt_trainer_set(t, "begin", "present", &e), SKMT_OK);
+    CHECK_INT(skmt_trainer_set(t, "rate", "0.000001", &e), SKMT_OK);
+    CHECK_INT(skmt_trainer_set(t, "epochs", "1", &e), SKMT_OK);
+    CHECK_INT(skmt_trainer_train(t, NULL, NULL, &e), SKMT_OK);
+    CHECK(fabs(trainer_stat(t, "learned") - loss) < 1e-3);
+    CHECK(strcmp(skmt_trainer_network(t), first));
+    skmt_trainer_free(t);
+    free(first);
+    skmt_options_free(o);
     fixture_close(&f);
 }
 
