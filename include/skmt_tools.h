@@ -1,11 +1,11 @@
 /* skmt_tools.h - functions that make and inspect model files, score
- * translations, and read lines of files.
+ * translations, align words, and read and write files.
  *
  * This interface is for the command line tool, for build scripts and for
  * evaluation. Unlike skmt.h it may change in any release.
  *
- * A line of a file can contain any bytes, also NUL. So texts that are scored
- * are passed with their lengths, and need no terminating NUL. */
+ * A line of a file can contain any bytes, also NUL. So texts that are scored or
+ * aligned are passed with their lengths, and need no terminating NUL. */
 #ifndef SKMT_TOOLS_H
 #define SKMT_TOOLS_H
 
@@ -167,6 +167,170 @@ SKMT_API skmt_status skmt_lines_open(skmt_lines **out, const char *path,
 SKMT_API skmt_status skmt_lines_next(skmt_lines *l, const char **text,
                                      size_t *len, skmt_error *err);
 SKMT_API void skmt_lines_close(skmt_lines *l);
+
+/* Write a file. NAME.gz, NAME.xz and NAME.zst are compressed. The file appears,
+ * or replaces an existing one, only when it is committed. "-" is standard
+ * output; it, a pipe and a device are written directly. The first error is
+ * permanent: every later call reports it. */
+typedef struct skmt_output skmt_output;
+
+SKMT_API skmt_status skmt_output_open(skmt_output **out, const char *path,
+                                      skmt_error *err);
+SKMT_API skmt_status skmt_output_write(skmt_output *o, const char *bytes,
+                                       size_t n, skmt_error *err);
+SKMT_API skmt_status skmt_output_commit(skmt_output *o, skmt_error *err);
+/* Without a commit, the file is left as it was. */
+SKMT_API void skmt_output_close(skmt_output *o);
+
+/* ---- pairs of a file ----------------------------------------------------- */
+
+/* Read the pairs of a file in any format that skmt_tm_import can read, one at a
+ * time. Inline tags are removed. */
+typedef struct skmt_pairs skmt_pairs;
+
+/* `how` has the settings of an import (skmt_import_set); it may be NULL.
+ * Otherwise keep it until the pairs are closed. "-" is standard input. */
+SKMT_API skmt_status skmt_pairs_open(skmt_pairs **out, const char *path,
+                                     skmt_import *how, skmt_error *err);
+/* Get the next pair. The texts are valid until the next call; *source is NULL
+ * after the last pair. A unit without a source or a target, and an empty line
+ * of a table, is a pair of empty texts. So line n of a table without a header
+ * is pair n. */
+SKMT_API skmt_status skmt_pairs_next(skmt_pairs *p, const char **source,
+                                     size_t *source_len, const char **target,
+                                     size_t *target_len, skmt_error *err);
+/* The bytes of the file that were read, for reports of progress. *total is its
+ * size; 0 if it is not known. */
+SKMT_API uint64_t skmt_pairs_done(const skmt_pairs *p, uint64_t *total);
+SKMT_API void skmt_pairs_close(skmt_pairs *p);
+
+/* ---- word alignment ------------------------------------------------------ */
+
+/* Find the words of a source and of its translation that correspond:
+ *
+ *     skmt_aligner_new(&a, NULL, &err);
+ *     skmt_aligner_add(a, source, strlen(source), target, strlen(target),
+ *                      &err);  ..
+ *     skmt_aligner_train(a, &err);
+ *     for (i = 0; i < skmt_aligner_size(a); i++)
+ *         skmt_aligner_links(a, i, &links, &n, &err);  ..
+ *
+ * The parameters are learned from the pairs that are added, or read from a file
+ * (skmt_aligner_load). Texts are split into words and punctuation marks, or
+ * into the pieces of a model. An aligner may be used by one thread at a
+ * time. */
+typedef struct skmt_aligner skmt_aligner;
+
+/* A link between two words, which are counted from 0. */
+typedef struct skmt_link {
+    uint32_t source, target;
+} skmt_link;
+
+/* Make an aligner for the pieces of a model, or for words if `model` is
+ * NULL. */
+SKMT_API skmt_status skmt_aligner_new(skmt_aligner **out,
+                                      const skmt_model *model,
+                                      skmt_error *err);
+SKMT_API void skmt_aligner_free(skmt_aligner *a);
+/* Change a setting. Those of words must be set before the first pair is added
+ * or parameters are read. The keys are:
+ *     split        words: words and punctuation marks; spaces: what is between
+ *                  spaces (words); not for an aligner of pieces
+ *     case         lower: words are compared in lower case; keep: as they are
+ *                  (lower)
+ *     method       forward, reverse, intersect, union, grow-diag or
+ *                  grow-diag-final-and (grow-diag-final-and)
+ *     iterations   of the training (5)
+ *     alpha        of the Dirichlet prior of the training; 0: none (0.01)
+ *     null-prob    probability of a word that has no counterpart (0.08)
+ *     tension      how much the diagonal is preferred, when the training
+ *                  begins (4)
+ *     threads      of the training (1); the result is the same */
+SKMT_API skmt_status skmt_aligner_set(skmt_aligner *a, const char *key,
+                                      const char *value, skmt_error *err);
+/* Set a function that is called from time to time during the training. */
+SKMT_API void skmt_aligner_on_progress(skmt_aligner *a,
+                                       skmt_tm_progress_fn *fn, void *user);
+/* Set a function that is called after each iteration. log_likelihood and
+ * perplexity (per word) are those of the parameters with which the iteration
+ * began; tension is the new one. Return non-zero to stop. */
+typedef int skmt_aligner_fn(void *user, const char *direction, int iteration,
+                            int iterations, double log_likelihood,
+                            double perplexity, double tension);
+SKMT_API void skmt_aligner_on_iteration(skmt_aligner *a, skmt_aligner_fn *fn,
+                                        void *user);
+
+/* Add a pair to learn from. A pair with an empty text, or with more than 1000
+ * words in a text, is counted, but it is not learned from and gets no links. */
+SKMT_API skmt_status skmt_aligner_add(skmt_aligner *a, const char *source,
+                                      size_t source_len, const char *target,
+                                      size_t target_len, skmt_error *err);
+/* The number of pairs that were added. */
+SKMT_API size_t skmt_aligner_size(const skmt_aligner *a);
+/* Learn the parameters from the pairs. No pair can be added afterwards. */
+SKMT_API skmt_status skmt_aligner_train(skmt_aligner *a, skmt_error *err);
+/* Write the parameters to a file, or read them instead of a training. A file
+ * that does not fit the split, the case or the model is refused. */
+SKMT_API skmt_status skmt_aligner_save(const skmt_aligner *a, const char *path,
+                                       skmt_error *err);
+SKMT_API skmt_status skmt_aligner_load(skmt_aligner *a, const char *path,
+                                       skmt_error *err);
+
+/* Get the links of pair i, or of any pair of texts. They are ordered by source
+ * and then by target, and are valid until the next call of one of these
+ * functions. */
+SKMT_API skmt_status skmt_aligner_links(skmt_aligner *a, size_t i,
+                                        const skmt_link **links, size_t *n,
+                                        skmt_error *err);
+SKMT_API skmt_status skmt_aligner_align(skmt_aligner *a, const char *source,
+                                        size_t source_len, const char *target,
+                                        size_t target_len,
+                                        const skmt_link **links, size_t *n,
+                                        skmt_error *err);
+/* The links that were returned last in Pharaoh format, such as "0-0 1-2". NULL
+ * when out of memory. It is valid until the next call. */
+SKMT_API const char *skmt_aligner_pharaoh(skmt_aligner *a);
+/* Split a pair into the words that links count. Keep the texts while the words
+ * are used. */
+SKMT_API skmt_status skmt_aligner_split(skmt_aligner *a, const char *source,
+                                        size_t source_len, const char *target,
+                                        size_t target_len, skmt_error *err);
+/* Word i of the source (side 0) or the target (side 1) that was split last;
+ * NULL after the last word. It is a part of the text, or the text of a piece;
+ * it has no terminating NUL. */
+SKMT_API const char *skmt_aligner_word(const skmt_aligner *a, int side,
+                                       size_t i, size_t *len);
+/* Get statistic i: returns its name and sets *value. The names are:
+ *     pairs            pairs that were added or aligned
+ *     empty, long      pairs without links because a text is empty or too long
+ *     source_words, target_words      distinct words of the parameters
+ *     forward_entries, reverse_entries        word pairs with a probability
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_aligner_stat(const skmt_aligner *a, int i,
+                                       int64_t *value);
+
+/* Compare links with a reference: a file with one line of links for each pair,
+ * in Pharaoh format. "0-0" is a sure link, "0?0" or "0p0" a possible one. The
+ * file may be compressed. */
+typedef struct skmt_gold skmt_gold;
+
+SKMT_API skmt_status skmt_gold_open(skmt_gold **out, const char *path,
+                                    skmt_error *err);
+/* Compare the links that `a` returned last with the next line. */
+SKMT_API skmt_status skmt_gold_compare(skmt_gold *g, const skmt_aligner *a,
+                                       skmt_error *err);
+/* Fail if the file has more lines. */
+SKMT_API skmt_status skmt_gold_finish(skmt_gold *g, skmt_error *err);
+/* Get statistic i: returns its name and sets *value. The names are:
+ *     pairs                       pairs compared
+ *     links, sure, possible       links found; sure and possible links of the
+ *                                 reference (a sure link is possible, too)
+ *     hit_sure, hit_possible      links found that are sure, or possible
+ *     precision, recall, aer      in percent; aer is the alignment error rate.
+ *                                 NaN if there are no links
+ * Returns NULL after the last. */
+SKMT_API const char *skmt_gold_stat(const skmt_gold *g, int i, double *value);
+SKMT_API void skmt_gold_close(skmt_gold *g);
 
 /* ---- learned trust ------------------------------------------------------- */
 

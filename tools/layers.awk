@@ -8,8 +8,8 @@
 # include headers of src/. Prints file:line of each #include that breaks these
 # rules, and exits with 1 if there is any.
 BEGIN {
-    n = split("base text pair tm formats exchange tensor model convert nn" \
-              " knn search metrics engine api", order, " ")
+    n = split("base text pair tm formats exchange align tensor model" \
+              " convert nn knn search metrics engine api", order, " ")
     for (i = 1; i <= n; i++) level[order[i]] = i
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {

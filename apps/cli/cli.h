@@ -21,6 +21,7 @@ int cmd_tm(int argc, char **argv);
 int cmd_learn(int argc, char **argv);
 int cmd_score(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
+int cmd_align(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 #endif

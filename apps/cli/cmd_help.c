@@ -4,7 +4,8 @@
  * tables below for the commands' own options, and the library's descriptions
  * for the rest. "skmt help options" prints both as tab-separated text; "make
  * man" and a test use it to keep the man page up to date. The pages of
- * "skmt tm" are in tm_help.c, the page of "skmt learn" is in learn_help.c. */
+ * "skmt tm" are in tm_help.c, those of "skmt learn" and "skmt align" are in
+ * learn_help.c and align_help.c. */
 
 #include <stdio.h>
 #include <string.h>
@@ -273,6 +274,7 @@ static const struct page pages[] = {
     { "learn", learn_page, learn_options, steered_option_describe },
     { "score", score_page, score_options, NULL },
     { "tune", tune_page, tune_options, tune_option_describe },
+    { "align", align_page, align_options, NULL },
     { "info", info_page, info_options, NULL },
     { "convert", convert_page, convert_options, NULL },
     { "help", help_page, NULL, NULL },

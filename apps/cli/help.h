@@ -18,12 +18,14 @@ struct page {
     describe_fn *describe;      /* the library's options; may be NULL */
 };
 extern const struct page tm_pages[];    /* of "skmt tm" and its subcommands */
-extern const char learn_page[];         /* the text of the page */
+extern const char learn_page[];         /* the texts of pages */
+extern const char align_page[];
 
 extern const struct opt translate_options[];
 extern const struct opt learn_options[];
 extern const struct opt score_options[];
 extern const struct opt tune_options[];
+extern const struct opt align_options[];
 extern const struct opt info_options[];
 extern const struct opt convert_options[];
 

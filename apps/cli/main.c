@@ -15,6 +15,7 @@ const struct command commands[] = {
     { "learn", "translate, and learn from corrections", cmd_learn },
     { "score", "score translations against references", cmd_score },
     { "tune", "find the best settings for a memory", cmd_tune },
+    { "align", "find the words that translate each other", cmd_align },
     { "info", "show the properties of a model", cmd_info },
     { "convert", "make a model file from trained weights", cmd_convert },
     { "help", "show the options and examples of a command", cmd_help },

@@ -182,30 +182,12 @@ int tm_stopped(struct tm_call *c)
                               : EXIT_TROUBLE;
 }
 
-/* Whether the message begins with "file:line:" or "file:line:column:". It is
- * then printed without "skmt: ", so that editors can parse it. */
-static bool names_a_line(const skmt_error *err)
-{
-    const char *at = err->message;
-
-    if (err->status == SKMT_ERR_IO || err->status == SKMT_ERR_ARGUMENT)
-        return false;
-    while ((at = strchr(at, ':'))) {
-        size_t n = strspn(++at, "0123456789");
-
-        if (n > 0 && at[n] == ':') return true;
-    }
-    return false;
-}
-
 int tm_failed(struct tm_call *c, const skmt_error *err)
 {
     progress_end(&c->progress);
     if (err->status == SKMT_ERR_CANCELED && interrupt_signal())
         return tm_stopped(c);
-    if (names_a_line(err)) fprintf(stderr, "%s\n", err->message);
-    else complain(0, "%s", err->message);
-    return err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+    return complain_error(err);
 }
 
 /* ---- memories, confirmation ------------------------------------------- */

@@ -56,6 +56,28 @@ int complain(int status, const char *fmt, ...)
     return status;
 }
 
+/* Whether the message begins with "file:line:" or "file:line:column:". */
+static bool names_a_line(const skmt_error *err)
+{
+    const char *at = err->message;
+
+    if (err->status == SKMT_ERR_IO || err->status == SKMT_ERR_ARGUMENT)
+        return false;
+    while ((at = strchr(at, ':'))) {
+        size_t n = strspn(++at, "0123456789");
+
+        if (n > 0 && at[n] == ':') return true;
+    }
+    return false;
+}
+
+int complain_error(const skmt_error *err)
+{
+    if (names_a_line(err)) fprintf(stderr, "%s\n", err->message);
+    else complain(0, "%s", err->message);
+    return err->status == SKMT_ERR_ARGUMENT ? EXIT_USAGE : EXIT_TROUBLE;
+}
+
 void check_isa(void)
 {
     const char *want = getenv("SKMT_ISA");

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "skmt.h"
+
 /* Documented in apps/cli/cmd_help.c and in the man page. */
 enum exit_status {
     EXIT_DONE = 0,
@@ -28,6 +30,11 @@ const char *program_name(void);
 /* Prints "NAME: ", the message and a newline on stderr. Returns status. */
 __attribute__((format(printf, 2, 3)))
 int complain(int status, const char *fmt, ...);
+
+/* Prints an error of the library. A message that begins with "file:line:" is
+ * printed without "NAME: ", so that editors can parse it. Returns EXIT_USAGE
+ * for SKMT_ERR_ARGUMENT, otherwise EXIT_TROUBLE. */
+int complain_error(const skmt_error *err);
 
 /* Prints a warning if SKMT_ISA asks for kernels that are not available. */
 void check_isa(void);

@@ -426,7 +426,8 @@ static void record_put_memory(struct textbuf *t)
 /* Return whether the value of an option is a file that the command writes. */
 static bool is_output_option(const char *option)
 {
-    static const char *const names[] = { "output", "html", "svg", "rejects" };
+    static const char *const names[] = { "output", "html", "svg", "rejects",
+                                         "save" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(option, names[i])) return true;

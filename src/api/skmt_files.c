@@ -1,11 +1,14 @@
-/* skmt_files.c - the part of include/skmt.h for importing and exporting pairs.
- * The work is done in exchange/import.c and exchange/export.c. */
+/* skmt_files.c - the part of include/skmt.h for importing and exporting pairs,
+ * and the part of include/skmt_tools.h that reads pairs. The work is done in
+ * exchange/import.c, exchange/export.c and formats/reader.c. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "api/tm_handle.h"
 #include "exchange/export.h"
 #include "exchange/import.h"
+#include "pair/tags.h"
+#include "skmt_tools.h"
 
 /* ---- settings of an import ----------------------------------------------- */
 
@@ -165,24 +168,31 @@ static int on_reject(void *user, const struct reject *r)
                       im->raw.data, im->raw.len);
 }
 
+/* The settings of an import; im may be NULL. The strings are borrowed. */
+static struct reader_options reader_options_of(skmt_import *im)
+{
+    struct reader_options o = { 0 };
+
+    if (!im) return o;
+    o = im->reader;
+    o.source_lang = im->source_lang;
+    o.target_lang = im->target_lang;
+    o.target_path = im->target_file;
+    o.reject = on_reject;
+    o.user = im;
+    return o;
+}
+
 skmt_status skmt_tm_import(skmt_tm *tm, const char *memory,
                            const char *const *paths, int n, skmt_import *im,
                            skmt_error *err)
 {
-    struct import_options o = { 0 };
+    struct import_options o = { .reader = reader_options_of(im),
+                                .origin = im ? im->origin : NULL };
     struct import_counts counts;
     enum status st;
 
     err_clear(err_of(err));
-    if (im) {
-        o.reader = im->reader;
-        o.reader.source_lang = im->source_lang;
-        o.reader.target_lang = im->target_lang;
-        o.reader.target_path = im->target_file;
-        o.reader.reject = on_reject;
-        o.reader.user = im;
-        o.origin = im->origin;
-    }
     st = tm_import(tm->f, memory, paths, n > 0 ? (size_t)n : 0, &o, &counts,
                    err_of(err));
     if (im) im->counts = counts;
@@ -207,4 +217,113 @@ skmt_status skmt_tm_export(skmt_tm *tm, const char *memory, const char *path,
         st = tm_export(tm->f, memory, path, &o, &written, err_of(err));
     if (!st && n) *n = written;
     return (skmt_status)st;
+}
+
+/* ---- pairs of a file ----------------------------------------------------- */
+
+struct skmt_pairs {
+    struct reader *reader;
+    const struct unit *unit;    /* read, but not returned yet; or NULL */
+    bool at_end;
+    uint64_t n_empty;           /* empty units that were returned */
+    struct strbuf source, target;       /* without tags */
+};
+
+skmt_status skmt_pairs_open(skmt_pairs **out, const char *path,
+                            skmt_import *how, skmt_error *err)
+{
+    struct reader_options o = reader_options_of(how);
+    skmt_pairs *p = calloc(1, sizeof *p);
+    enum status st;
+
+    err_clear(err_of(err));
+    *out = NULL;
+    if (!p) return (skmt_status)err_nomem(err_of(err), path);
+    strbuf_init(&p->source, 0);
+    strbuf_init(&p->target, 0);
+    st = reader_open(&p->reader, path, &o, err_of(err));
+    if (st) skmt_pairs_close(p);
+    else *out = p;
+    return (skmt_status)st;
+}
+
+void skmt_pairs_close(skmt_pairs *p)
+{
+    if (!p) return;
+    reader_close(p->reader);
+    strbuf_release(&p->source);
+    strbuf_release(&p->target);
+    free(p);
+}
+
+/* Sets *plain to a text without its tags. */
+static enum status plain_unit_text(struct str text, bool tagged,
+                                   struct strbuf *room, struct str *plain,
+                                   struct err *e)
+{
+    *plain = text;
+    if (!tagged) return ST_OK;
+    strbuf_reset(room);
+    if (!tags_strip(text, room)) return err_nomem(e, "the text of a pair");
+    *plain = strbuf_view(room);
+    return ST_OK;
+}
+
+/* Reads the next unit, unless the last one was not returned yet. */
+static enum status read_pairs_unit(skmt_pairs *p, struct err *e)
+{
+    enum status st;
+
+    if (p->unit || p->at_end) return ST_OK;
+    st = reader_next(p->reader, &p->unit, e);
+    p->at_end = !st && !p->unit;
+    return st;
+}
+
+/* The reader counts the empty units before a unit. They are returned first. */
+static enum status next_texts(skmt_pairs *p, struct str *source,
+                              struct str *target, struct err *e)
+{
+    struct reader_counts counts;
+    enum status st = read_pairs_unit(p, e);
+
+    *source = *target = (struct str){ NULL, 0 };
+    if (st) return st;
+    reader_counts(p->reader, &counts);
+    if (p->n_empty < counts.empty) {
+        p->n_empty++;
+        *source = *target = str_of("");
+        return ST_OK;
+    }
+    if (!p->unit) return ST_OK;
+    st = plain_unit_text(p->unit->source, p->unit->tagged, &p->source, source,
+                         e);
+    if (!st)
+        st = plain_unit_text(p->unit->target, p->unit->tagged, &p->target,
+                             target, e);
+    p->unit = NULL;
+    return st;
+}
+
+skmt_status skmt_pairs_next(skmt_pairs *p, const char **source,
+                            size_t *source_len, const char **target,
+                            size_t *target_len, skmt_error *err)
+{
+    struct str s, t;
+    enum status st;
+
+    err_clear(err_of(err));
+    st = next_texts(p, &s, &t, err_of(err));
+    if (st) s.p = t.p = NULL;
+    *source = s.p;
+    *source_len = s.p ? s.n : 0;
+    *target = t.p;
+    *target_len = t.p ? t.n : 0;
+    return (skmt_status)st;
+}
+
+uint64_t skmt_pairs_done(const skmt_pairs *p, uint64_t *total)
+{
+    *total = reader_total(p->reader);
+    return reader_done(p->reader);
 }

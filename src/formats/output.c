@@ -2,16 +2,19 @@
  *
  * All bytes pass through `plain`; a full buffer is compressed if needed and
  * written. A file is written under a temporary name and renamed when it is
- * committed (base/file.h).
+ * committed (base/file.h). What cannot be renamed over, such as a pipe, is
+ * written directly.
  *
  * Invariant: plain_n < PLAIN_BYTES between calls. */
 #include "formats/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -23,10 +26,9 @@
 #define PLAIN_BYTES ((size_t)128 << 10)
 #define COMPRESSED_BYTES ((size_t)128 << 10)
 
-
 struct output {
     char *name;
-    bool to_stdout;
+    int fd;                             /* written directly; -1: `file` is */
     struct replacement file;
     struct err first_error;
     char *plain;                        /* [PLAIN_BYTES] */
@@ -40,11 +42,11 @@ struct output {
 
 /* ---- raw bytes ---------------------------------------------------------- */
 
-static enum status write_stdout(struct output *o, const char *p, size_t n,
-                                struct err *e)
+static enum status write_directly(struct output *o, const char *p, size_t n,
+                                  struct err *e)
 {
     while (n) {
-        ssize_t k = write(STDOUT_FILENO, p, n);
+        ssize_t k = write(o->fd, p, n);
         if (k < 0 && errno == EINTR) continue;
         if (k < 0)
             return err_set(e, ST_IO, "%s: %s", o->name, strerror(errno));
@@ -58,7 +60,7 @@ static enum status output_write_raw(struct output *o, const char *p, size_t n,
                                     struct err *e)
 {
     if (!n) return ST_OK;
-    if (o->to_stdout) return write_stdout(o, p, n, e);
+    if (o->fd >= 0) return write_directly(o, p, n, e);
     return replacement_write(&o->file, p, n, e);
 }
 
@@ -167,6 +169,35 @@ static bool output_open_compressor(struct output *o)
     }
 }
 
+/* Returns whether a path is a pipe or a device. /dev/stdout may be a link to a
+ * regular file, which must not be replaced. */
+static bool output_is_special(const char *path)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) || S_ISDIR(sb.st_mode)) return false;
+    return !S_ISREG(sb.st_mode) || !strncmp(path, "/dev/", 5);
+}
+
+static enum status output_open_file(struct output *o, const char *path,
+                                    struct err *e)
+{
+    enum status st;
+
+    if (!strcmp(path, "-")) {
+        o->fd = STDOUT_FILENO;
+        return ST_OK;
+    }
+    if (output_is_special(path)) {
+        o->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (o->fd >= 0) return ST_OK;
+        return err_set(e, ST_IO, "%s: %s", path, strerror(errno));
+    }
+    st = replacement_begin(&o->file, path, e);
+    if (!st) o->compression = compression_by_name(path);
+    return st;
+}
+
 enum status output_open(struct output **out, const char *path, struct err *e)
 {
     struct output *o = calloc(1, sizeof *o);
@@ -174,17 +205,13 @@ enum status output_open(struct output **out, const char *path, struct err *e)
 
     *out = NULL;
     if (!o) return err_nomem(e, path);
-    o->file.fd = -1;
+    o->fd = o->file.fd = -1;
     o->xz = (lzma_stream)LZMA_STREAM_INIT;
-    o->to_stdout = !strcmp(path, "-");
-    o->name = strdup(o->to_stdout ? "standard output" : path);
+    o->name = strdup(strcmp(path, "-") ? path : "standard output");
     o->plain = malloc(PLAIN_BYTES);
     o->compressed = malloc(COMPRESSED_BYTES);
     if (!o->name || !o->plain || !o->compressed) st = err_nomem(e, path);
-    if (!st && !o->to_stdout) {
-        st = replacement_begin(&o->file, path, e);
-        if (!st) o->compression = compression_by_name(path);
-    }
+    if (!st) st = output_open_file(o, path, e);
     if (!st && !output_open_compressor(o)) st = err_nomem(e, path);
     if (st) output_close(o);
     else *out = o;
@@ -224,7 +251,7 @@ enum status output_put(struct output *o, struct str s, struct err *e)
 enum status output_commit(struct output *o, struct err *e)
 {
     if (!o->first_error.status) output_flush(o, true, &o->first_error);
-    if (!o->first_error.status && !o->to_stdout)
+    if (!o->first_error.status && o->fd < 0)
         replacement_commit(&o->file, &o->first_error);
     if (o->first_error.status && e) *e = o->first_error;
     return o->first_error.status;
@@ -233,6 +260,7 @@ enum status output_commit(struct output *o, struct err *e)
 void output_close(struct output *o)
 {
     if (!o) return;
+    if (o->fd > STDERR_FILENO) close(o->fd);
     replacement_abort(&o->file);
     if (o->compression == COMPRESSION_GZIP) deflateEnd(&o->gz);
     lzma_end(&o->xz);

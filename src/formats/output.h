@@ -2,8 +2,9 @@
  *
  * NAME.gz, NAME.xz and NAME.zst are compressed. The file appears, or replaces
  * an existing one, only when the output is committed (base/file.h). The path
- * "-" is standard output, which is written as the buffer fills. Error messages
- * name the file. The first error is permanent: every later call reports it. */
+ * "-" is standard output. It, a pipe and a device are written as the buffer
+ * fills. Error messages name the file. The first error is permanent: every
+ * later call reports it. */
 #ifndef FORMATS_OUTPUT_H
 #define FORMATS_OUTPUT_H
 

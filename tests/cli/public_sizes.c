@@ -24,6 +24,7 @@ SIZE(skmt_reason, 24);
 SIZE(skmt_recovery, 32);
 SIZE(skmt_translation, 40);
 SIZE(skmt_words_info, 64);
+SIZE(skmt_link, 8);
 
 SAME(ok, SKMT_OK, 0);
 SAME(nomem, SKMT_ERR_NOMEM, 1);

@@ -27,6 +27,7 @@ missing.
   > run learn learn -M a.tm a.de -c a.en -o learned
   > run score score --ref a.en a.mt
   > run tune tune -M a.tm --dev dev.tsv --m 1 --k 1 --tau 50,100 -o a.settings
+  > run align align a.tsv --memory a.tm -o a.links
   > run info info
   > run convert convert --from tiny --type f32 -o tiny.skmt
   > run tm-delete tm delete a.tm 1
@@ -55,11 +56,11 @@ missing.
   >     if r["exit_status"] != int(status): fail("status", r["exit_status"])
   >     if set(r["options"]) != listed[name] - {"help"}: fail("options differ:", set(r["options"]) ^ listed[name])
   >     if len(r["started"]) != 20 or not r["processor"] or not r["isa"]: fail("machine or time")
-  >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune")): fail("memory", r["memory"])
+  >     if (r["memory"] is not None) != (name.startswith("tm-") or name in ("translate", "learn", "tune", "align")): fail("memory", r["memory"])
   >     if (r["model"] is not None) != (name in ("translate", "learn", "tune", "info", "tm-search", "tm-warm")): fail("model", r["model"])
   >     if r["model"] and r["model"]["sha256"] != sha(os.environ["SKMT_MODEL"]): fail("model's checksum")
   >     for o in r["outputs"]:
-  >         if name not in ("convert", "tm-export", "translate", "learn", "tune"): fail("has an output", o)
+  >         if name not in ("convert", "tm-export", "translate", "learn", "tune", "align"): fail("has an output", o)
   >         if o["sha256"] != sha(o["path"]) or o["bytes"] != os.path.getsize(o["path"]): fail("output's checksum")
   >     if r["options"].get("output") and len(r["outputs"]) != 1: fail("no output")
   > EOF

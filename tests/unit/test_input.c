@@ -1,5 +1,7 @@
 /* test_input.c - compressed and encoded files are read as UTF-8, completely or
  * with an error message; formats are recognized by content. */
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #include "base/strbuf.h"
@@ -451,4 +453,42 @@ TEST(languages_match_by_prefix)
     CHECK(!lang_matches(str_of("d"), "de"));
     CHECK(!lang_matches(str_of("de"), "de-DE"));
     CHECK(!lang_matches(str_of(""), "de"));
+}
+
+/* A pipe is written directly: renaming a file over it would remove it. */
+TEST(a_pipe_is_written_and_not_replaced)
+{
+    struct scratch dir;
+    struct output *o;
+    struct stat sb;
+    char got[8] = "";
+    struct err e;
+    int fd;
+
+    REQUIRE(scratch_make(&dir));
+    REQUIRE(!mkfifo(scratch_path(&dir, "pipe.gz"), 0600));
+    fd = open(scratch_path(&dir, "pipe.gz"), O_RDONLY | O_NONBLOCK);
+    REQUIRE(fd >= 0);
+    REQUIRE_OK(output_open(&o, scratch_path(&dir, "pipe.gz"), &e), &e);
+    CHECK_OK(output_puts(o, "plain", &e), &e);
+    CHECK_OK(output_commit(o, &e), &e);
+    output_close(o);
+    CHECK_INT(read(fd, got, sizeof got), 5);
+    CHECK_STR(got, "plain");
+    close(fd);
+    CHECK(!stat(scratch_path(&dir, "pipe.gz"), &sb) && S_ISFIFO(sb.st_mode));
+    scratch_remove(&dir);
+}
+
+TEST(a_full_device_is_an_error)
+{
+    struct output *o;
+    struct err e;
+
+    if (access("/dev/full", W_OK)) SKIP("there is no /dev/full");
+    REQUIRE_OK(output_open(&o, "/dev/full", &e), &e);
+    CHECK_OK(output_puts(o, "text", &e), &e);
+    CHECK_INT(output_commit(o, &e), ST_IO);
+    CHECK(strstr(e.msg, "/dev/full: "));
+    output_close(o);
 }

@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "align/aligner.h"
+#include "align_fix.h"
 #include "base/pool.h"
 #include "engine/engine.h"
 #include "engine/session.h"
@@ -245,6 +247,36 @@ TEST(decoding_allocates_nothing)
     check_decoding(DT_I8, 2, false);
 }
 
+/* A steering system aligns pairs while a sentence is decoded. */
+TEST(aligning_allocates_nothing)
+{
+    struct align_settings s = align_settings_defaults();
+    struct bitext b = { 0 };
+    struct align_model *m = NULL;
+    struct aligner *a = NULL;
+    size_t links = 0;
+    struct err e;
+
+    REQUIRE(wrapped());
+    add_made_up(&b, 50);
+    REQUIRE_OK(train_words(&m, &b, &s, 1, &e), &e);
+    REQUIRE_OK(aligner_new(&a, m, &e), &e);
+    arm(NEVER, 0);
+    for (size_t i = 0; i < b.n_pairs; i++) {
+        struct bitext_text x = bitext_text(&b.side[BITEXT_SOURCE], i);
+        struct bitext_text y = bitext_text(&b.side[BITEXT_TARGET], i);
+
+        for (int k = 0; k < ALIGN_METHOD_COUNT; k++)
+            links += aligner_run(a, (enum align_method)k, x.at, x.n, y.at,
+                                 y.n).n;
+    }
+    CHECK_INT(disarm(), 0);
+    CHECK(links > 0);
+    aligner_free(a);
+    align_model_free(m);
+    bitext_release(&b);
+}
+
 /* ---- each allocation fails in turn ----------------------------------- */
 
 #define TEXT "the and in. And of the bad \xff byte, in 3 years\nis this it"
@@ -402,6 +434,43 @@ static enum status use_service(const char *path, struct err *e)
     return st;
 }
 
+/* Learns an alignment of pieces, saves it, reads it again and uses it. */
+static enum status use_aligner(const char *path, struct err *e)
+{
+    static const char *const texts[] = { "the and in", "of the in and", "re on",
+                                         "an in the", "and so on", "", "in" };
+    skmt_error *err = (skmt_error *)(void *)e;
+    skmt_aligner *a = NULL, *b = NULL;
+    skmt_model *model = NULL;
+    const skmt_link *links;
+    size_t n = 0;
+    char file[300];
+    skmt_status st = skmt_model_open(&model, path, err);
+
+    snprintf(file, sizeof file, "%s.align", path);
+    if (!st) st = skmt_aligner_new(&a, model, err);
+    if (!st) st = skmt_aligner_set(a, "threads", "2", err);
+    for (size_t i = 0; !st && i + 1 < COUNT(texts); i++)
+        st = skmt_aligner_add(a, texts[i], strlen(texts[i]), texts[i + 1],
+                              strlen(texts[i + 1]), err);
+    if (!st) st = skmt_aligner_train(a, err);
+    if (!st) st = skmt_aligner_save(a, file, err);
+    if (!st) st = skmt_aligner_links(a, 0, &links, &n, err);
+    if (!st && !skmt_aligner_pharaoh(a))
+        st = (skmt_status)err_nomem(e, "links");
+    if (!st) st = skmt_aligner_new(&b, model, err);
+    skmt_model_close(model);
+    if (!st) st = skmt_aligner_load(b, file, err);
+    if (!st) st = skmt_aligner_align(b, "the in", 6, "in the", 6, &links, &n,
+                                     err);
+    if (!st) CHECK(n > 0);
+    if (!st) st = skmt_aligner_split(b, "the in", 6, "in", 2, err);
+    skmt_aligner_free(a);
+    skmt_aligner_free(b);
+    unlink(file);
+    return (enum status)st;
+}
+
 /* An error must be "out of memory" or, if a file could not be mapped, an I/O
  * error, and its message must mention memory. A run may also succeed, if the
  * failed allocation was not necessary. */
@@ -455,6 +524,12 @@ TEST(no_failed_allocation_ends_steering_badly)
 {
     REQUIRE(wrapped());
     sweep(use_pairs);
+}
+
+TEST(no_failed_allocation_ends_alignment_badly)
+{
+    REQUIRE(wrapped());
+    sweep(use_aligner);
 }
 
 TEST(no_failed_allocation_ends_learned_trust_badly)
