@@ -161,10 +161,6 @@ own() {         # name, number of pairs: a network for each memory
             END { printf " | %.2f / %.2f |\n", b / NR, c / NR }'
 }
 
-loss() {        # file that tune printed: the loss of the network
-    awk '/learned network/ { print $NF }' "$1"
-}
-
 user_time() {   # the command: its processor time in seconds
     ( TIMEFORMAT=%U; time "$@" > /dev/null 2>&1 ) 2>&1
 }
@@ -201,13 +197,7 @@ own)
 curve)
     prepare dev; header
     for n in 20 50 100 200 500; do own "$n pairs" $n; done ;;
-drop)
-    all_lines "$out/drop.settings" > "$out/drop.txt"
-    echo "all features: $(loss "$out/drop.txt")"
-    for f in $(sed -n "s/^ *X(\([a-z_0-9]*\), \".*/\1/p" src/knn/trust.h); do
-        all_lines "$out/drop.settings" --drop "$f" > "$out/drop.txt"
-        echo "without $f: $(loss "$out/drop.txt")"
-    done ;;
+drop) all_lines "$out/drop.settings" --ablation ;;
 pairs)
     prepare dev
     echo "| | IT | Koran | law | mean | IT cold, warm | law cold, warm |"

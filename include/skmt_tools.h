@@ -367,7 +367,8 @@ SKMT_API void skmt_trainer_free(skmt_trainer *t);
  *               present: go on from that of option "trust", if it is set, else
  *               from that of the model; random: begin anew (model)
  *     drop      the name of a feature that the network does not see, to find
- *               out what it is worth; may be set several times */
+ *               out what it is worth; may be set several times. "": it sees
+ *               all features again. */
 SKMT_API skmt_status skmt_trainer_set(skmt_trainer *t, const char *key,
                                       const char *value, skmt_error *err);
 /* Add the steps of a pair. The n similar pairs come best first, and the first
@@ -398,6 +399,8 @@ SKMT_API const char *skmt_trainer_network(skmt_trainer *t);
  *     present     the network of option "trust", if it is set, else as "model"
  * Returns NULL after the last. All values are determined when i is 0. */
 SKMT_API const char *skmt_trainer_stat(skmt_trainer *t, int i, double *value);
+/* The name of feature i, for setting "drop". NULL after the last. */
+SKMT_API const char *skmt_trainer_feature(int i);
 /* Get step i as JSON, for tests and experiments: what was known at it
  * (neighbors, best_prob, entropy ..), the features of the step (x) and of each
  * neighbor (votes), and what the trained network makes of them (lambda, share).

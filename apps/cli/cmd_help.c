@@ -97,6 +97,8 @@ const struct opt tune_options[] = {
       "model, and keep the result even if it is not better" },
     { "drop", 0, "FEATURE", "with --learn: hide a feature from the network, to "
       "find out what it is worth; may be repeated" },
+    { "ablation", 0, NULL, "with --learn: also train a network without each "
+      "feature, and print its loss" },
     { "steps", 0, NULL, "with --learn: also print every step with its features "
       "as JSON" },
     { "output", 'o', "FILE", "write the best settings to FILE, for use with "

@@ -129,6 +129,7 @@ static int tune_own_option(struct tune_call *c, const struct args *a)
     static const char *const of_grid[] = { "m", "k", "tau", "lambda", "metric",
                                            "full", "svg", NULL };
     static const char *const of_learn[] = { "seed", "anew", "drop", "steps",
+        "ablation",
                                             NULL };
     int status;
 
@@ -143,6 +144,7 @@ static int tune_own_option(struct tune_call *c, const struct args *a)
     else if (args_is(a, "learn")) c->learn = true;
     else if (args_is(a, "anew")) c->anew = true;
     else if (args_is(a, "steps")) c->steps = true;
+    else if (args_is(a, "ablation")) c->ablation = true;
     else if (args_is(a, "drop")) return add_drop(c, a->value);
     else if (args_is(a, "seed")) return parse_whole("seed", a->value, &c->seed);
     else if (args_is(a, "json")) c->json = true;

@@ -57,6 +57,14 @@ static int trust_fit_epoch(void *user, int epoch, int epochs, double loss)
     return !w->go_on(w->user, WORK_TRAIN, (size_t)epoch, (size_t)epochs);
 }
 
+skmt_status trust_fit_train_again(skmt_trainer *t,
+                                  const struct tune_watch *watch,
+                                  skmt_error *err)
+{
+    return skmt_trainer_train(t, trust_fit_epoch, (void *)(uintptr_t)watch,
+                              err);
+}
+
 skmt_status trust_fit_train(skmt_trainer *t, const struct tune_set *set,
                             const struct tune_watch *watch, skmt_error *err)
 {
@@ -71,8 +79,7 @@ skmt_status trust_fit_train(skmt_trainer *t, const struct tune_set *set,
     /* The trainer refuses to train with nothing; here that is a set that is
      * too small. */
     if (!(trust_fit_stats(t).steps > 0)) return SKMT_OK;
-    return skmt_trainer_train(t, trust_fit_epoch, (void *)(uintptr_t)watch,
-                              err);
+    return trust_fit_train_again(t, watch, err);
 }
 
 /* ---- the result ---------------------------------------------------------- */

@@ -35,6 +35,10 @@ struct trust_fit_stats {
  * steps to learn from. Fails with SKMT_ERR_CANCELED if `watch` says so. */
 skmt_status trust_fit_train(skmt_trainer *t, const struct tune_set *set,
                             const struct tune_watch *watch, skmt_error *err);
+/* Trains on the same lines again, after a setting has changed. */
+skmt_status trust_fit_train_again(skmt_trainer *t,
+                                  const struct tune_watch *watch,
+                                  skmt_error *err);
 struct trust_fit_stats trust_fit_stats(skmt_trainer *t);
 /* Whether there are enough steps for a network. */
 bool trust_fit_is_enough(const struct trust_fit_stats *s);

@@ -64,7 +64,7 @@ struct tune_call {
     bool full, json, quiet, help;
     bool fixed;                 /* --adapter fixed: lambda is tuned, too */
     bool learn;                 /* train a network instead of trying settings */
-    bool anew, steps;           /* --anew; --steps */
+    bool anew, steps, ablation; /* --anew; --steps; --ablation */
     const char *grid_option, *learn_option;     /* that only trying settings
                                    has, or only --learn; NULL: none given */
     long seed;

@@ -125,6 +125,38 @@ static void put_learned(struct tune_call *c, skmt_trainer *t,
     }
 }
 
+/* Train once more without a feature and print the loss. */
+static int train_without(struct tune_call *c, skmt_trainer *t,
+                         const char *feature, double with)
+{
+    struct tune_watch watch = tune_watch_of(c);
+    struct trust_fit_stats s;
+    skmt_error err;
+
+    if (skmt_trainer_set(t, "drop", "", &err)
+        || skmt_trainer_set(t, "drop", feature, &err)
+        || trust_fit_train_again(t, &watch, &err))
+        return tune_failed(c, &err);
+    progress_end(&c->progress);
+    s = trust_fit_stats(t);
+    textbuf_addf(&c->out, "  without %-20s %6.4f  %+.4f\n", feature, s.learned,
+                 s.learned - with);
+    return EXIT_DONE;
+}
+
+/* What each feature is worth: the loss of a network that does not see it. */
+static int put_ablation(struct tune_call *c, skmt_trainer *t, double with)
+{
+    const char *feature;
+    int status = EXIT_DONE;
+
+    textbuf_addf(&c->out, "\nloss without a feature:\n  %-28s %6.4f\n",
+                 "all features", with);
+    for (int i = 0; !status && (feature = skmt_trainer_feature(i)); i++)
+        status = train_without(c, t, feature, with);
+    return status;
+}
+
 static int train(struct tune_call *c, skmt_trainer *t)
 {
     struct tune_watch watch = tune_watch_of(c);
@@ -137,6 +169,7 @@ static int train(struct tune_call *c, skmt_trainer *t)
     s = trust_fit_stats(t);
     status = keep_network(c, t, &s);
     if (!status) put_learned(c, t, &s);
+    if (!status && c->ablation) status = put_ablation(c, t, s.learned);
     return status;
 }
 

@@ -70,9 +70,16 @@ static const char *const trainer_features[] = {
 #undef X
 };
 
+const char *skmt_trainer_feature(int i)
+{
+    return i >= 0 && i < TRUST_FEATURES ? trainer_features[i] : NULL;
+}
+
 static enum status trainer_drop(skmt_trainer *t, const char *name,
                                 struct err *e)
 {
+    if (!*name) t->how.drop = 0;
+    if (!*name) return ST_OK;
     for (int i = 0; i < TRUST_FEATURES; i++)
         if (!strcmp(trainer_features[i], name)) {
             t->how.drop |= 1u << i;
