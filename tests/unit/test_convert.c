@@ -427,7 +427,7 @@ TEST(convert_refuses_a_wrong_config)
     config_with("\"max_source_length\": 500", "max_source=500");
     config_with("\"attention_layer\": 2", "attention_layer=2 is not less than "
                 "decoder_layers=2");
-    config_with("\"attention_layer\": -2", "attention_layer=-2");
+    config_with("\"attention_layer\": -2", "a whole number");
     config_with("\"attention_layer\": 0.5", "a whole number");
     config_with("\"source_prefix_ids\": [1, 2]", "at most one id");
     config_with("\"source_prefix_ids\": [1000]", "prefix_id=1000");

@@ -185,12 +185,12 @@ TEST(large_blocks_make_room_or_stay_out)
 
     if (!setup(&x, 10 * EACH)) return;
     for (int i = 0; i < 10; i++) put(&x, i);
-    CHECK_OK(put_sized(x.f, 20, 51, &x.e), &x.e);
+    CHECK_OK(put_sized(x.f, 20, 50, &x.e), &x.e);
     CHECK(!has(&x, 20));
     CHECK_INT(stats(&x).pairs, 10);
     /* These keys need nearly all of the room. All others are evicted for
      * them. */
-    CHECK_OK(put_sized(x.f, 21, 50, &x.e), &x.e);
+    CHECK_OK(put_sized(x.f, 21, 49, &x.e), &x.e);
     CHECK_INT(stats(&x).pairs, 1);
     CHECK(reads(&x, 21));
     put(&x, 22);
