@@ -304,11 +304,12 @@ SKMT_API int skmt_result_target_pieces(const skmt_result *r, int hyp,
  * unless the translation was cut off at its maximum length. */
 SKMT_API void skmt_result_target_piece(const skmt_result *r, int hyp,
                                        int sentence, int i, skmt_piece *out);
-/* The cross-attention weights of target piece i in the last layer, averaged
- * over the heads. There is one weight for each source piece of the sentence and
- * for each special token that the model adds (most models add EOS at the end).
- * *n is the number of weights; n may be NULL. Returns NULL without option
- * "attention". */
+/* The cross-attention weights of target piece i, averaged over the heads of one
+ * decoder layer: the one that the model file names (attention_layer), or else
+ * the middle one. They tell which source piece it translates. There is one
+ * weight for each source piece of the sentence and for each special token that
+ * the model adds (most models add EOS at the end). *n is the number of weights;
+ * n may be NULL. Returns NULL without option "attention". */
 SKMT_API const float *skmt_result_attention(const skmt_result *r, int hyp,
                                             int sentence, int i, int *n);
 

@@ -14,7 +14,7 @@ import math
 import struct
 import sys
 
-FEATURES, VOTES, HIDDEN = 18, 7, 16
+FEATURES, VOTES, HIDDEN = 21, 9, 16
 NEIGHBORS, CONTEXT, LEAST = 8, 3, 0.02
 TOLERANCE = 1e-5
 
@@ -56,9 +56,11 @@ def features(step):
          agree(4), agree(NEIGHBORS), far(0) ** 2,
          max(n["similarity"] for n in nb),
          max(n["context"] for n in nb) / CONTEXT, near["foreign"], near["own"],
-         near["matched"], max(n["matched"] for n in nb)]
+         near["aligned"], near["focus"], max(n["focus"] for n in nb),
+         near["shared"], max(n["shared"] for n in nb)]
     votes = [[-far(i), n["similarity"], n["context"], likely(i), n["foreign"],
-              n["own"], n["matched"]] for i, n in enumerate(nb)]
+              n["own"], n["aligned"], n["focus"], n["shared"]]
+             for i, n in enumerate(nb)]
     return x, votes
 
 
@@ -69,8 +71,9 @@ def dot(a, b):
 def run(net, x, votes):
     hidden = [math.tanh(dot(row, x) + b) for row, b in zip(net["H"], net["h"])]
     logit = dot(net["o"], hidden) + net["c"]
-    # What search adds: x[16] is how far the sources agree, x[7] the entropy.
-    offset = 1 + 2 * (x[16] - 0.5) - 2 * (x[7] - 0.4)
+    # What search adds: x[19] is how far the sources agree, x[7] the entropy,
+    # x[3] the similarity.
+    offset = 0.75 + 2 * (x[19] - 0.5) - 2 * (x[7] - 0.4) + (x[3] - 0.4)
     weights = [1 / (1 + math.exp(-a)) for a in (logit, logit + offset)]
     z = [dot(net["u"], v) for v in votes]
     e = [math.exp(a - max(z)) for a in z]

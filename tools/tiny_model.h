@@ -26,6 +26,7 @@ struct tiny {
     bool out_bias;              /* the projection has a bias */
     bool no_bias;               /* linear layers without biases */
     int prefix_id;              /* before the source, -1 for none */
+    int attention_layer;        /* -1: the default */
     uint64_t seed;
     const char *spm;            /* tokenizer to copy; NULL: generate one with
                                    310 pieces */
@@ -38,7 +39,8 @@ struct tiny {
 #define TINY_DEFAULT { \
     .d = 32, .heads = 4, .ffn = 64, .dec_ffn = 64, .enc_layers = 2,           \
     .dec_layers = 2, .max_positions = 64, .final_norm = true, .act = "relu",  \
-    .pos = "sinusoidal-halves", .type = "F32", .prefix_id = -1, .seed = 1 }
+    .pos = "sinusoidal-halves", .type = "F32", .prefix_id = -1,     \
+    .attention_layer = -1, .seed = 1 }
 
 enum tiny_kind { TINY_MATRIX, TINY_GAIN, TINY_BIAS, TINY_TABLE };
 
@@ -283,6 +285,8 @@ static void tiny_config(FILE *f, const struct tiny *o)
             o->separate ? "false" : "true", o->out_bias ? "true" : "false");
     if (o->prefix_id >= 0)
         fprintf(f, " \"source_prefix_ids\": [%d],\n", o->prefix_id);
+    if (o->attention_layer >= 0)
+        fprintf(f, " \"attention_layer\": %d,\n", o->attention_layer);
     fprintf(f, " \"pad_id\": 0,\n \"unk_id\": 1,\n \"bos_id\": 2,\n"
             " \"eos_id\": 3,\n \"decoder_start_id\": 2,\n"
             " \"source_suffix_ids\": [3]\n}\n");

@@ -79,12 +79,15 @@ static bool begins_with_space(const struct subword *sw, int32_t id)
     return n >= 3 && !memcmp(text, "\xe2\x96\x81", 3);
 }
 
-/* The end of the word that begins with piece i. */
+/* The end of the word that begins with piece i. A special token is a word of
+ * its own: the EOS after a period does not belong to it. */
 static int word_end(const struct subword *sw, const int32_t *ids, int n, int i)
 {
     bool mark = is_punctuation(sw, ids[i]);
 
+    if (subword_is_control(sw, ids[i])) return i + 1;
     for (i++; i < n && !begins_with_space(sw, ids[i]) &&
+              !subword_is_control(sw, ids[i]) &&
               is_punctuation(sw, ids[i]) == mark;)
         i++;
     return i;

@@ -174,8 +174,9 @@ static int create_database(struct key_file_sql *db)
 
 /* Version 1 identified pairs by their place in a memory file, from which their
  * present id cannot be computed. Version 2 had no source positions. So the keys
- * are deleted, and computed again when they are needed. The version number is changed last, and every step may
- * be repeated: after an interruption the next program finishes the work. */
+ * are deleted, and computed again when they are needed. The version number is
+ * changed last, and every step may be repeated: after an interruption the next
+ * program finishes the work. */
 
 static int drop_old_keys(struct key_file_sql *db)
 {

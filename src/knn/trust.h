@@ -6,7 +6,7 @@
  *   p                   = lambda p_knn + (1 - lambda) p_model
  *
  * x are the features of the step and votes[j] those of its neighbor j, both
- * listed below. The network has about 300 parameters (u, H, h, o, c). It is
+ * listed below. The network has about 380 parameters (u, H, h, o, c). It is
  * trained by knn/trust_train.h on pairs that were left out of a memory.
  *
  * If lambda is below TRUST_LEAST, it is 0, and the model alone decides. */
@@ -40,7 +40,9 @@ enum {
  *   entropy       entropy / 4          most_context  the largest context, / 3
  *   same_best     1 if the model's     foreign       1 if neighbor 0 is
  *                 best token is that   own           1 if neighbor 0 is
- *                 of neighbor 0
+ *                 of neighbor 0        aligned       of neighbor 0
+ *   focus         of neighbor 0        most_focus    the largest focus
+ *   shared        of neighbor 0        most_shared   the largest shared
  *
  * X(name, what a high value means, what a low value means) */
 #define TRUST_FEATURES_LIST(X)                                              \
@@ -70,7 +72,8 @@ enum trust_feature { TRUST_FEATURES_LIST(X) TRUST_FEATURES };
 #undef X
 
 /* The features of neighbor i: -D(i), the similarity of its pair, its context,
- * L(i) / 5, whether it is foreign and whether it is own. */
+ * L(i) / 5, whether it is foreign, whether it is own, and its place (struct
+ * voters_place). */
 #define TRUST_VOTES_LIST(X) \
     X(near) X(similarity) X(context) X(model) X(foreign) X(own) \
     X(aligned) X(focus) X(shared)

@@ -110,6 +110,12 @@ int32_t subword_unk(const struct subword *sw)
     return sw->model.unk;
 }
 
+bool subword_is_control(const struct subword *sw, int32_t id)
+{
+    return id < 0 || id >= sw->model.n ||
+           sw->model.piece[id].type == PIECE_CONTROL;
+}
+
 /* ---- encode ---- */
 
 struct emitter {

@@ -55,6 +55,9 @@ const char *subword_piece(const struct subword *sw, int32_t id, size_t *len);
 /* Returns the id of a piece, or -1 if there is no such piece. */
 int32_t subword_find(const struct subword *sw, const char *piece, size_t len);
 int32_t subword_unk(const struct subword *sw);
+/* Whether an id is a special token, such as EOS, that no text contains. True
+ * for ids out of range. */
+bool subword_is_control(const struct subword *sw, int32_t id);
 
 /* Appends the pieces of a text to *out. Invalid UTF-8 becomes U+FFFD, as in
  * SentencePiece; a caller that wants an error validates the text first

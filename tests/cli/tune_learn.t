@@ -48,18 +48,21 @@ not see the features is worse.
   skmt: --drop: there is no feature "nearness"
   [2]
 
---dev uses given lines instead.
+--dev uses given lines instead. Pairs with the source of a line are left out,
+although all lines are in the memory.
 
   $ head -n 40 "$TOP/examples/jrc.tsv" > dev.tsv; skmt tune -M my.tm --learn --dev dev.tsv --quiet -o dev.settings | head -n 1; head -n 1 dev.settings | sed 's/--learn [0-9.]* /--learn V /'
   40 lines of dev.tsv
   # Learned by skmt tune --learn V from 40 lines of dev.tsv
+  $ skmt tune -M my.tm --learn --dev dev.tsv --quiet --steps | python3 -c 'import json, sys; s = [n["similarity"] for l in sys.stdin if l[0] == "{" for n in json.loads(l)["neighbors"]]; print(len(s) > 1000, max(s) < 1)'
+  True True
   $ skmt tune -M my.tm --learn --dev nothing.tsv
   skmt: nothing.tsv: No such file or directory
   [1]
 
 A memory that is too small keeps the default. Its settings file can be used.
 
-  $ head -n 8 dev.tsv > small.tsv; skmt tm create small.tm > log; skmt tm import small.tm small.tsv > log; skmt tune -M small.tm --learn --quiet -o small.settings | tail -n 1; tail -n 2 small.settings
+  $ head -n 4 dev.tsv > small.tsv; skmt tm create small.tm > log; skmt tm import small.tm small.tsv > log; skmt tune -M small.tm --learn --quiet -o small.settings | tail -n 1; tail -n 2 small.settings
   The learned network is not kept: there is too little to learn from.
   preset = auto
   trust = default

@@ -108,6 +108,7 @@ static struct pair_keys *block_of(enum key_type type, int number)
     for (int i = 0; i < number; i++) {
         for (int j = 0; j < D; j++) key[j] = (float)(number + i * D + j);
         pair_keys_put(b, i, key, i);
+        pair_keys_put_from(b, i, UINT16_MAX - i);
     }
     return b;
 }
@@ -356,7 +357,7 @@ static void check_sizes(struct use *u)
     must(!sqlite3_open(path, &db));
     for (int i = 0; i < PAIRS; i++) {
         must(!key_file_get(u->f, id_of(i), &b, NULL));
-        if (b) must(bytes_of(db, id_of(i)) == b->n * (8 + D * number));
+        if (b) must(bytes_of(db, id_of(i)) == b->n * (10 + D * number));
         pair_keys_drop(b);
     }
     must(!sqlite3_close(db));

@@ -102,12 +102,12 @@ static inline void suite_rows_are_independent(const struct backend *b)
                 rows[i] = suite_last_row(&h[i]);
             }
             if (turn == 0) {
-                CHECK_OK(x->ops->run(x, rows, 2, NULL, 0, &e), &e);
+                CHECK_OK(x->ops->run(x, rows, 2, false, &e), &e);
                 suite_read(x, 0, 2, together);
                 continue;
             }
             for (int i = 0; i < 2; i++) {
-                CHECK_OK(x->ops->run(x, &rows[i], 1, NULL, 0, &e), &e);
+                CHECK_OK(x->ops->run(x, &rows[i], 1, false, &e), &e);
                 suite_read(x, 0, 1, alone + (size_t)i * d);
             }
         }
@@ -140,7 +140,7 @@ static inline void suite_encodes_lanes(const struct backend *b)
 
             suite_append(x, &h, b->cfg->start_id);
             row = suite_last_row(&h);
-            CHECK_OK(x->ops->run(x, &row, 1, NULL, 0, &e), &e);
+            CHECK_OK(x->ops->run(x, &row, 1, false, &e), &e);
             suite_read(x, 0, 1, out + (size_t)(2 * turn + i) * d);
         }
         executor_free(x);
@@ -150,18 +150,46 @@ static inline void suite_encodes_lanes(const struct backend *b)
     free(out);
 }
 
-/* Run the rows of hypothesis h from position `from` on in one pass, with their
- * attention unless it is NULL, and copy their states to out. */
+/* Copy the attention of n rows of the last pass, which have this many weights,
+ * to out [n, SUITE_LEN]. */
+static inline void suite_read_attention(struct executor *x, int row, int n,
+                                        int weights, float (*out)[SUITE_LEN])
+{
+    const float *from = NULL;
+    size_t ld = 0;
+    struct err e;
+
+    if (!CHECK_OK(x->ops->attention(x, row, n, &from, &ld, &e), &e)) return;
+    CHECK(ld >= (size_t)weights);
+    for (int i = 0; i < n; i++)
+        memcpy(out[i], from + (size_t)i * ld,
+               (size_t)weights * sizeof **out);
+}
+
+/* Weights of attention are not negative and sum to 1. */
+static inline void suite_check_weights(const float *weights, int n)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        CHECK(weights[i] >= 0);
+        sum += (double)weights[i];
+    }
+    CHECK_NEAR(sum, 1, 1e-4);
+}
+
+/* Run the rows of hypothesis h from position `from` on in one pass, and copy
+ * their states to out. */
 static inline void suite_run_part(struct executor *x,
                                   const struct suite_hyp *h, int from,
-                                  float *attention, float *out)
+                                  bool attend, float *out)
 {
     struct pass_row rows[SUITE_LEN];
     struct err e;
 
     for (int i = from; i < h->n; i++)
         rows[i - from] = (struct pass_row){ h->lane, h->token[i], i, h->path };
-    CHECK_OK(x->ops->run(x, rows, h->n - from, attention, SUITE_LEN, &e), &e);
+    CHECK_OK(x->ops->run(x, rows, h->n - from, attend, &e), &e);
     suite_read(x, 0, h->n - from, out);
 }
 
@@ -183,25 +211,25 @@ static inline void suite_rows_follow_rows(const struct backend *b)
         suite_append(x, &h[0], token);
         suite_append(x, &h[1], token);
         suite_append(x, &h[2], t ? suite_token(b, 9 + t) : token);
-        suite_run_part(x, &h[0], t, NULL, out + (size_t)t * d);
+        suite_run_part(x, &h[0], t, false, out + (size_t)t * d);
         if (t) x->ops->slot_drop(x, h[0].path[t - 1]);
     }
-    suite_run_part(x, &h[2], 0, NULL, out + N * d);
+    suite_run_part(x, &h[2], 0, false, out + N * d);
     CHECK(memcmp(out + (N + 1) * d, out + d, d * sizeof *out) != 0);
-    suite_run_part(x, &h[1], 0, NULL, out + N * d);
+    suite_run_part(x, &h[1], 0, false, out + N * d);
     CHECK_MEM(out + N * d, out, N * d * sizeof *out);
     /* One more token after the path whose slots were dropped, and after the
      * other one. */
     for (int i = 0; i < 2; i++) {
         suite_append(x, &h[i], suite_token(b, 20));
-        suite_run_part(x, &h[i], N, NULL, out + (size_t)i * d);
+        suite_run_part(x, &h[i], N, false, out + (size_t)i * d);
     }
     CHECK_MEM(out, out + d, d * sizeof *out);
     /* Rows from the second on can be read without the first. */
     suite_append(x, &h[3], b->cfg->start_id);
     suite_append(x, &h[3], suite_token(b, 1));
     suite_append(x, &h[3], suite_token(b, 2));
-    suite_run_part(x, &h[3], 0, NULL, out);
+    suite_run_part(x, &h[3], 0, false, out);
     suite_read(x, 1, 2, out + 3 * d);
     CHECK_MEM(out + 3 * d, out + d, 2 * d * sizeof *out);
     executor_free(x);
@@ -209,44 +237,82 @@ static inline void suite_rows_follow_rows(const struct backend *b)
 }
 
 /* The attention of a row is a distribution over the tokens of its source, the
- * same in every pass, and nothing after it is written. It does not change the
+ * same in every pass. Neither asking for it nor reading it changes the
  * states. */
 static inline void suite_attends(const struct backend *b)
 {
     enum { N = 4, SRC = 5 };
     size_t d = (size_t)b->d;
-    float *out = calloc(2 * N * d, sizeof *out);
-    float all[N][SUITE_LEN], one[SUITE_LEN];
+    float *out = calloc(3 * N * d, sizeof *out);
+    float all[N][SUITE_LEN], one[1][SUITE_LEN], some[2][SUITE_LEN];
     struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct suite_hyp h[2] = { { .lane = 1 }, { .lane = 1 } };
 
     suite_encode(x, 1, SRC);
-    for (int i = 0; i < N * SUITE_LEN; i++)
-        all[i / SUITE_LEN][i % SUITE_LEN] = -7;
     for (int t = 0; t < N; t++)
         suite_append(x, &h[0], t ? suite_token(b, t) : b->cfg->start_id);
-    suite_run_part(x, &h[0], 0, &all[0][0], out);
+    suite_run_part(x, &h[0], 0, true, out);
+    suite_read_attention(x, 0, N, SRC, all);
+    suite_read_attention(x, N, 0, SRC, all);
+    suite_read_attention(x, 1, 2, SRC, some);
+    suite_read(x, 0, N, out + 2 * N * d);
+    CHECK_MEM(out + 2 * N * d, out, N * d * sizeof *out);
     for (int t = 0; t < N; t++) {
-        double sum = 0;
-
         suite_append(x, &h[1], h[0].token[t]);
-        suite_run_part(x, &h[1], t, t % 2 ? one : NULL,
-                       out + (size_t)(N + t) * d);
-        for (int i = 0; i < SRC; i++) {
-            CHECK(all[t][i] >= 0);
-            sum += (double)all[t][i];
+        suite_run_part(x, &h[1], t, t % 2, out + (size_t)(N + t) * d);
+        suite_check_weights(all[t], SRC);
+        if (t % 2) {
+            suite_read_attention(x, 0, 1, SRC, one);
+            CHECK_MEM(one[0], all[t], SRC * sizeof **one);
         }
-        CHECK_NEAR(sum, 1, 1e-4);
-        if (t % 2) CHECK_MEM(one, all[t], SRC * sizeof *one);
-        for (int i = SRC; i < SUITE_LEN; i++) CHECK(all[t][i] == -7);
+        if (t == 1 || t == 2)
+            CHECK_MEM(some[t - 1], all[t], SRC * sizeof **some);
     }
-    CHECK(memcmp(all[0], all[1], SRC * sizeof *one) != 0);
+    CHECK(memcmp(all[0], all[1], SRC * sizeof **all) != 0);
     CHECK_MEM(out + N * d, out, N * d * sizeof *out);
     executor_free(x);
     free(out);
 }
 
-/* Forcing translations gives the states that running them token by token gives.
+/* Rows of several lanes in one pass attend each to its own source, as they do
+ * alone. The sources have different lengths. */
+static inline void suite_lanes_attend(const struct backend *b)
+{
+    static const int n_src[SUITE_LANES] = { 5, SUITE_LEN, 2 };
+    float together[2 * SUITE_LANES][SUITE_LEN], alone[2][SUITE_LEN];
+    float *out = calloc(2 * (size_t)b->d, sizeof *out);
+    struct executor *x = suite_executor(b, SUITE_SLOTS);
+    struct suite_hyp h[SUITE_LANES] = { { 0 } };
+    struct pass_row rows[2 * SUITE_LANES];
+    struct err e;
+
+    for (int i = 0; i < SUITE_LANES; i++) {
+        h[i].lane = i;
+        suite_encode(x, i, n_src[i]);
+        suite_append(x, &h[i], b->cfg->start_id);
+        suite_append(x, &h[i], suite_token(b, i));
+        for (int t = 0; t < 2; t++)
+            rows[2 * i + t] = (struct pass_row){ i, h[i].token[t], t,
+                                                 h[i].path };
+    }
+    CHECK_OK(x->ops->run(x, rows, 2 * SUITE_LANES, true, &e), &e);
+    for (int i = 0; i < SUITE_LANES; i++)
+        suite_read_attention(x, 2 * i, 2, n_src[i], together + 2 * i);
+    for (int i = 0; i < SUITE_LANES; i++) {
+        suite_run_part(x, &h[i], 0, true, out);
+        suite_read_attention(x, 0, 2, n_src[i], alone);
+        for (int t = 0; t < 2; t++) {
+            suite_check_weights(alone[t], n_src[i]);
+            CHECK_MEM(together[2 * i + t], alone[t],
+                      (size_t)n_src[i] * sizeof **alone);
+        }
+    }
+    executor_free(x);
+    free(out);
+}
+
+/* Forcing translations gives the states and the attention that running them
+ * token by token gives.
  * There are two sources and three texts, and a text without rows. */
 static inline void suite_force_equals_run(const struct backend *b)
 {
@@ -261,6 +327,7 @@ static inline void suite_force_equals_run(const struct backend *b)
     size_t d = (size_t)b->d, n = 0;
     float *forced = calloc(2 * ROWS * d, sizeof *forced);
     float *run = forced + ROWS * d;
+    float attention[ROWS][SUITE_LEN], one[1][SUITE_LEN];
     struct executor *x = suite_executor(b, SUITE_SLOTS);
     struct executor *f = suite_executor(b, 0);
     struct err e;
@@ -269,15 +336,20 @@ static inline void suite_force_equals_run(const struct backend *b)
         for (int t = 0; t < 4; t++) tokens[i][t] = suite_token(b, 3 * i + t);
         text[i] = (struct forced_text){ of[i], tokens[i], rows[i] };
     }
-    CHECK_OK(f->ops->force(f, src, 2, text, TEXTS, &e), &e);
+    CHECK_OK(f->ops->force(f, src, 2, text, TEXTS, true, &e), &e);
     suite_read(f, 0, ROWS, forced);
+    suite_read_attention(f, 0, ROWS, 2, attention);
+    suite_read_attention(f, 4, 2, 3, attention + 4);
     CHECK_OK(x->ops->encode(x, src, (const int[]){ 0, 1 }, 2, &e), &e);
     for (int i = 0; i < TEXTS; i++) {
         struct suite_hyp h = { .lane = of[i] };
 
         for (int t = 0; t < rows[i]; t++, n++) {
             suite_append(x, &h, t ? tokens[i][t - 1] : b->cfg->start_id);
-            suite_run_part(x, &h, t, NULL, run + n * d);
+            suite_run_part(x, &h, t, true, run + n * d);
+            suite_read_attention(x, 0, 1, src[of[i]].n, one);
+            for (int k = 0; k < src[of[i]].n; k++)
+                CHECK_NEAR(attention[n][k], one[0][k], 1e-4);
         }
     }
     CHECK_INT(n, ROWS);
@@ -299,7 +371,7 @@ static inline struct executor *suite_pass(const struct backend *b, int n)
     suite_encode(x, 0, 4);
     for (int t = 0; t < n; t++)
         suite_append(x, &h, t ? suite_token(b, t) : b->cfg->start_id);
-    suite_run_part(x, &h, 0, NULL, out);
+    suite_run_part(x, &h, 0, false, out);
     free(out);
     return x;
 }
@@ -497,7 +569,7 @@ static inline void *suite_thread_main(void *arg)
         suite_encode(x, 1, t->source);
         suite_append(x, &h, t->b->cfg->start_id);
         suite_append(x, &h, suite_token(t->b, t->source));
-        suite_run_part(x, &h, 0, NULL, again);
+        suite_run_part(x, &h, 0, false, again);
         if (t->both) pthread_barrier_wait(t->both);
         suite_read(x, 0, 2, turn ? again : t->states);
         if (turn && memcmp(again, t->states, n * sizeof *again))
@@ -616,6 +688,7 @@ static inline void backend_suite(const struct backend *b)
     suite_encodes_lanes(b);
     suite_rows_follow_rows(b);
     suite_attends(b);
+    suite_lanes_attend(b);
     suite_force_equals_run(b);
     suite_projects(b);
     suite_slots_come_back(b);

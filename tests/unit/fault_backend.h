@@ -11,10 +11,11 @@
 #include "test.h"
 
 enum fault_op { FAULT_EXECUTOR, FAULT_ENCODE, FAULT_RUN, FAULT_FORCE,
-                FAULT_PROJECT, FAULT_DISTANCES, FAULT_READ, FAULT_OPS };
+                FAULT_PROJECT, FAULT_DISTANCES, FAULT_READ, FAULT_ATTENTION,
+                FAULT_OPS };
 
 static const char *const fault_names[FAULT_OPS] = { "executor", "encode",
-    "run", "force", "project", "distances", "read" };
+    "run", "force", "project", "distances", "read", "attention" };
 
 struct fault_backend {
     struct backend b;           /* must be the first member */
@@ -105,24 +106,23 @@ static inline void fault_slot_drop(struct executor *x, int32_t slot)
 
 static inline enum status fault_run(struct executor *x,
                                     const struct pass_row *rows, int n,
-                                    float *attention, size_t ld,
-                                    struct err *e)
+                                    bool attend, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
     if (fault_call(x, FAULT_RUN, e)) return ST_DEVICE;
-    return in->ops->run(in, rows, n, attention, ld, e);
+    return in->ops->run(in, rows, n, attend, e);
 }
 
 static inline enum status fault_force(struct executor *x,
                                       const struct source *src, int n_src,
                                       const struct forced_text *text, int n,
-                                      struct err *e)
+                                      bool attend, struct err *e)
 {
     struct executor *in = fault_of(x)->inner;
 
     if (fault_call(x, FAULT_FORCE, e)) return ST_DEVICE;
-    return in->ops->force(in, src, n_src, text, n, e);
+    return in->ops->force(in, src, n_src, text, n, attend, e);
 }
 
 static inline enum status fault_project(struct executor *x, int row, int n,
@@ -155,6 +155,16 @@ static inline enum status fault_read(struct executor *x, int row, int n,
     return in->ops->read(in, row, n, states, ld, e);
 }
 
+static inline enum status fault_attention(struct executor *x, int row, int n,
+                                          const float **weights, size_t *ld,
+                                          struct err *e)
+{
+    struct executor *in = fault_of(x)->inner;
+
+    if (fault_call(x, FAULT_ATTENTION, e)) return ST_DEVICE;
+    return in->ops->attention(in, row, n, weights, ld, e);
+}
+
 static inline enum status fault_executor_new(const struct backend *b,
                                              const struct executor_limits *l,
                                              struct pool *pool,
@@ -163,7 +173,8 @@ static inline enum status fault_executor_new(const struct backend *b,
 {
     static const struct executor_ops ops = { fault_free, fault_use_pool,
         fault_encode, fault_slot_new, fault_slot_drop, fault_run,
-        fault_force, fault_project, fault_distances, fault_read };
+        fault_force, fault_project, fault_distances, fault_read,
+        fault_attention };
     struct fault_backend *fb = (struct fault_backend *)(uintptr_t)b;
     struct fault_executor *f;
     enum status st;

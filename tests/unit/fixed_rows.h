@@ -1,6 +1,6 @@
 /* fixed_rows.h - an executor that has run nothing: the rows of its last pass
- * are those that a test gives. It can only be asked for distances to keys and
- * for copies of rows. All functions are static. */
+ * are those that a test gives. It can only be asked for distances to keys, for
+ * copies of rows and for their attention. All functions are static. */
 #ifndef FIXED_ROWS_H
 #define FIXED_ROWS_H
 
@@ -13,6 +13,8 @@ struct fixed_rows {
     const float *rows;          /* [n, ld], aligned to 64 bytes */
     size_t ld;
     int n;
+    const float *attention;     /* [n, attention_ld]; NULL: zeros */
+    size_t attention_ld;
 };
 
 static inline enum status fixed_distances(struct executor *x, int row, int n,
@@ -48,12 +50,27 @@ static inline enum status fixed_read(struct executor *x, int row, int n,
     return ST_OK;
 }
 
+static inline enum status fixed_attention(struct executor *x, int row, int n,
+                                          const float **weights, size_t *ld,
+                                          struct err *e)
+{
+    static const float none[64];
+    const struct fixed_rows *f = (const struct fixed_rows *)(void *)x;
+
+    (void)e;
+    CHECK(row >= 0 && row + n <= f->n);
+    *ld = f->attention ? f->attention_ld : 0;
+    *weights = f->attention ? f->attention + (size_t)row * *ld : none;
+    return ST_OK;
+}
+
 static inline struct fixed_rows fixed_rows(const float *rows, size_t ld, int n)
 {
     static const struct executor_ops ops = { .distances = fixed_distances,
-                                             .read = fixed_read };
+                                             .read = fixed_read,
+                                             .attention = fixed_attention };
 
-    return (struct fixed_rows){ { .ops = &ops }, rows, ld, n };
+    return (struct fixed_rows){ { .ops = &ops }, rows, ld, n, NULL, 0 };
 }
 
 #endif

@@ -10,7 +10,7 @@
 enum {
     MAKER = 77,
     ROOM = 1 << 20,
-    EACH = 64 + 3 * (8 + KEY_D) /* bytes that put() adds */
+    EACH = 64 + 3 * (10 + KEY_D) /* bytes that put() adds */
 };
 
 static inline struct key_file_kind kind_of(enum key_type type)

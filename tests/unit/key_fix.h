@@ -35,6 +35,7 @@ static inline struct pair_keys *key_block(enum key_type type, int number, int n)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < KEY_D; j++) key[j] = key_number(number, i, j);
         pair_keys_put(b, i, key, number * 1000 + i);
+        pair_keys_put_from(b, i, (number * 7919 + i * 257) & UINT16_MAX);
     }
     return b;
 }
@@ -49,7 +50,9 @@ static inline bool key_same(const struct pair_keys *a,
 
     return a->type == b->type && a->n == b->n && a->d == b->d &&
            a->ld == b->ld && !memcmp(a->token, b->token, words) &&
-           !memcmp(a->scale, b->scale, words) && !memcmp(a->keys, b->keys, all);
+           !memcmp(a->scale, b->scale, words) &&
+           !memcmp(a->from, b->from, words / 2) &&
+           !memcmp(a->keys, b->keys, all);
 }
 
 /* Whether b has the keys of this number. Drops b. */

@@ -280,15 +280,17 @@ static inline double *naive_encode(const struct naive *m, const int32_t *src,
 }
 
 /* The states [n, d] of the decoder after reading ids[n]; ids[0] is the start
- * token. weights: those of the last layer over the source, see
+ * token. weights: those of the attention layer over the source, see
  * naive_attention. */
 static inline double *naive_decode(const struct naive *m, const double *mem,
                                    int n_src, const int32_t *ids, int n,
                                    double *weights)
 {
     double *x = naive_embed(m, "tgt", ids, n), *in;
+    int kept = m->o->attention_layer;
     char l[16];
 
+    if (kept < 0) kept = (m->o->dec_layers - 1) / 2;
     for (int i = 0; i < m->o->dec_layers; i++) {
         snprintf(l, sizeof l, "dec.%d.", i);
         in = naive_in(m, l, "ln1", x, n);
@@ -297,7 +299,7 @@ static inline double *naive_decode(const struct naive *m, const double *mem,
         in = naive_in(m, l, "ln2", x, n);
         naive_out(m, l, "ln2", x, n, in,
                   naive_attention(m, l, "xatt", in, n, mem, n_src, false,
-                                  i + 1 == m->o->dec_layers ? weights : NULL));
+                                  i == kept ? weights : NULL));
         in = naive_in(m, l, "ln3", x, n);
         naive_out(m, l, "ln3", x, n, in,
                   naive_ffn(m, l, in, n, m->o->dec_ffn));

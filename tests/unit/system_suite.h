@@ -36,6 +36,9 @@ static inline struct system_options system_suite_options(
 
 static inline void system_fix_keys(struct system_fix *f)
 {
+    /* Every sentence has at least two tokens. */
+    static const int32_t match[] = { 0, 1, 1 };
+    static const float same_word[] = { 1, 0.75f, 0.75f };
     struct key_builder_options ko = { 64, KEY_F32, false };
     struct key_pair pairs[SYSTEM_PAIRS];
     struct key_builder *kb = NULL;
@@ -55,7 +58,8 @@ static inline void system_fix_keys(struct system_fix *f)
     key_builder_free(kb);
     for (int i = 0; i < SYSTEM_PAIRS; i++)
         f->pairs[i] = (struct system_pair){
-            .keys = pairs[i].keys, .similarity = 0.9f - 0.2f * (float)i };
+            .keys = pairs[i].keys, .similarity = 0.9f - 0.2f * (float)i,
+            .match = match, .same_word = same_word, .n_match = 3 };
 }
 
 /* Make a mixer for the first n pairs of f. */
@@ -178,7 +182,7 @@ static inline void suite_mixes(const struct steering_system *system,
             slot_token[h[i].path[t]] = h[i].token[t];
             rows[i] = suite_last_row(&h[i]);
         }
-        CHECK_OK(x->ops->run(x, rows, 2, NULL, 0, &e), &e);
+        CHECK_OK(x->ops->run(x, rows, 2, mixer_attends(f.mixer), &e), &e);
         system_mix(&f, x, &in, both);
         check_mixture(b, &both[0]);
         check_mixture(b, &both[1]);
@@ -235,7 +239,7 @@ static inline void system_watch(struct system_fix *f, struct executor *x,
         suite_append(x, &h, t ? f->tgt[0][t - 1] : f->backend->cfg->start_id);
         slot_token[h.path[t]] = h.token[t];
         row = suite_last_row(&h);
-        CHECK_OK(x->ops->run(x, &row, 1, NULL, 0, &e), &e);
+        CHECK_OK(x->ops->run(x, &row, 1, mixer_attends(f->mixer), &e), &e);
         system_mix(f, x, &in, &m);
         seen[t].keep = (double)m.keep;
         seen[t].n = m.n;
@@ -253,7 +257,7 @@ static inline void system_tell(const struct system_fix *f, struct executor *x)
 
     for (int t = 0; t < SYSTEM_TARGET; t++)
         suite_append(x, &h, t ? f->tgt[0][t - 1] : f->backend->cfg->start_id);
-    suite_run_part(x, &h, 0, NULL, out);
+    suite_run_part(x, &h, 0, mixer_attends(f->mixer), out);
     for (int from = 0; from < SYSTEM_TARGET; from += 3) {
         int n = SYSTEM_TARGET - from < 3 ? SYSTEM_TARGET - from : 3;
         struct mixer_reading in = { x, from, n, 0, from, f->tgt[0] };

@@ -173,7 +173,8 @@ static void check_attention(const struct naive *m, const struct job *j,
     naive_pass_release(&p);
 }
 
-TEST(scores_and_attention_are_the_plain_transformers)
+/* `layer` is the attention layer of the model. */
+static void check_with_plain(int layer)
 {
     static const struct way w = { 1, false, 0 };
     struct search_options o = options(4);
@@ -184,6 +185,7 @@ TEST(scores_and_attention_are_the_plain_transformers)
     struct job *jobs[MAX_TEXTS];
     int ended = 0;
 
+    to.attention_layer = layer;
     REQUIRE(tiny_net_open(&m, &to, DT_F32, NULL));
     REQUIRE(naive_open(&nv, &m));
     make_texts(&t, &m, 12);
@@ -199,6 +201,12 @@ TEST(scores_and_attention_are_the_plain_transformers)
     free_jobs(jobs, t.n);
     naive_close(&nv);
     tiny_net_close(&m);
+}
+
+TEST(scores_and_attention_are_the_plain_transformers)
+{
+    check_with_plain(-1);
+    check_with_plain(1);                /* not the default */
 }
 
 /* Beam search with the plain transformer. It has no cache and computes all

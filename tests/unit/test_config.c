@@ -27,9 +27,37 @@ TEST(config_fills_in_defaults)
     CHECK_INT(c.pad_id, -1);
     CHECK_NEAR(c.layer_norm_eps, 1e-5, 0);
     CHECK_STR(c.name, "");
+    CHECK_INT(c.attention_layer, 0);    /* the lower one of two */
     REQUIRE_OK(parse(&c, BASE "max_positions=40\nposition_offset=2\n", &e),
                &e);
     CHECK_INT(c.max_source, 19);
+}
+
+/* BASE with so many layers of the decoder, and another line. */
+static int attention_layer(int layers, const char *line)
+{
+    char text[300];
+    struct config c = { .attention_layer = -2 };
+    struct err e;
+
+    snprintf(text, sizeof text, "vocab_size=100\nd_model=32\nheads=4\nffn=64\n"
+             "encoder_layers=2\ndecoder_layers=%d\neos_id=3\nstart_id=2\n%s",
+             layers, line);
+    CHECK_OK(parse(&c, text, &e), &e);
+    return c.attention_layer;
+}
+
+TEST(config_knows_the_attention_layer)
+{
+    static const int middle[] = { 0, 0, 1, 1, 2, 2 };
+
+    for (int n = 1; n <= 6; n++) {
+        CHECK_INT(attention_layer(n, ""), middle[n - 1]);
+        CHECK_INT(attention_layer(n, "attention_layer=-1\n"), middle[n - 1]);
+        CHECK_INT(attention_layer(n, "attention_layer=0\n"), 0);
+    }
+    CHECK_INT(attention_layer(6, "attention_layer=5\n"), 5);
+    CHECK_INT(attention_layer(256, "attention_layer=255\n"), 255);
 }
 
 TEST(config_comes_back_as_written)
@@ -40,13 +68,15 @@ TEST(config_comes_back_as_written)
 
     REQUIRE_OK(parse(&c, BASE "norm=1\npositions=2\nknn_tau=12.25\n"
                      "embedding_scale=22.627416997969522\nsuffix_id=3\n"
-                     "source_lang=de\ntarget_lang=en\nname=a b = c\n", &e),
+                     "attention_layer=1\nsource_lang=de\ntarget_lang=en\n"
+                     "name=a b = c\n", &e),
                &e);
     strbuf_init(&sb, 0);
     REQUIRE(config_format(&c, &sb));
     REQUIRE_OK(config_parse(&d, sb.data, sb.len, &e), &e);
     CHECK_MEM(&c, &d, sizeof c);
     CHECK_STR(d.name, "a b = c");
+    CHECK_INT(d.attention_layer, 1);
     CHECK(d.embedding_scale == 22.627416997969522);
     strbuf_release(&sb);
 }
@@ -93,6 +123,10 @@ TEST(config_refuses_what_is_out_of_range)
         { BASE "nonsense\n", "not key=value" },
         { BASE "max_source=2000\n", "greater than max_positions" },
         { BASE "position_offset=1024\n", "greater than max_positions" },
+        { BASE "attention_layer=2\n",
+          "attention_layer=2 is not less than decoder_layers=2" },
+        { BASE "attention_layer=-2\n", "not between -1 and 255" },
+        { BASE "attention_layer=256\n", "not between -1 and 255" },
         { BASE "source_lang=abcdefghijklmnop\n", "longer than 15" },
         { BASE "name=a\tb\n", "control" },
         { "vocab_size=100\nd_model=30\nheads=4\nffn=64\nencoder_layers=2\n"

@@ -167,6 +167,7 @@ TEST(convert_keeps_the_weights)
         CHECK_INT(w->cfg.ffn_decoder, 36);
         CHECK_INT(w->cfg.suffix_id, 3);
         CHECK_INT(w->cfg.prefix_id, -1);
+        CHECK_INT(w->cfg.attention_layer, 0);
         CHECK_INT(subword_size(w->subword), TINY_PIECES);
         CHECK_STR(w->cfg.source_lang, "xx");
         weights_close(w);
@@ -203,6 +204,7 @@ TEST(convert_knows_separate_tables_bias_and_positions)
     o.pos = "learned";
     o.act = "swish";
     o.prefix_id = 7;
+    o.attention_layer = 1;
     o.offset = 2;
     tiny(&o);
     path = in("model.safetensors");
@@ -219,6 +221,7 @@ TEST(convert_knows_separate_tables_bias_and_positions)
     CHECK_INT(w->cfg.positions, POS_LEARNED);
     CHECK_INT(w->cfg.activation, ACT_SILU);
     CHECK_INT(w->cfg.prefix_id, 7);
+    CHECK_INT(w->cfg.attention_layer, 1);
     CHECK_INT(w->cfg.position_offset, 2);
     weights_close(w);
 }
@@ -422,6 +425,10 @@ TEST(convert_refuses_a_wrong_config)
     config_with("\"max_source_length\": 1e9", "a whole number");
     config_with("\"max_source_length\": 99999999999", "a whole number");
     config_with("\"max_source_length\": 500", "max_source=500");
+    config_with("\"attention_layer\": 2", "attention_layer=2 is not less than "
+                "decoder_layers=2");
+    config_with("\"attention_layer\": -2", "a whole number");
+    config_with("\"attention_layer\": 0.5", "a whole number");
     config_with("\"source_prefix_ids\": [1, 2]", "at most one id");
     config_with("\"source_prefix_ids\": [1000]", "prefix_id=1000");
     config_with("\"heads\": 4", "duplicate");

@@ -59,18 +59,25 @@ struct desk {
     struct known text[N_TEXTS];
 };
 
-static bool desk_open(struct desk *d, enum dtype type, const struct kernels *k)
+static bool desk_open_model(struct desk *d, const struct tiny *o,
+                            enum dtype type, const struct kernels *k)
 {
-    struct tiny o = TINY_DEFAULT;
     struct err e;
 
-    if (!tiny_net_open(&d->m, &o, type, NULL) ||
+    if (!tiny_net_open(&d->m, o, type, NULL) ||
         !CHECK_OK(net_open(&d->net, d->m.w, k, &e), &e) ||
         !CHECK_OK(cpu_backend_new(&d->b, d->net, &e), &e))
         return false;
     for (int i = 0; i < N_TEXTS; i++)
         if (!known_init(&d->text[i], &d->m, d->net, i)) return false;
     return true;
+}
+
+static bool desk_open(struct desk *d, enum dtype type, const struct kernels *k)
+{
+    struct tiny o = TINY_DEFAULT;
+
+    return desk_open_model(d, &o, type, k);
 }
 
 static void desk_close(struct desk *d)
@@ -207,7 +214,7 @@ static void run_and_check(struct executor *x, const struct pass_row *rows,
 
     REQUIRE(n > 0 && n <= MAX_SLOTS);
     for (int i = 0; i < n; i++) t[i] = rows[i].pos;
-    REQUIRE_OK(x->ops->run(x, rows, n, NULL, 0, &e), &e);
+    REQUIRE_OK(x->ops->run(x, rows, n, false, &e), &e);
     for (int i = 0; i < n; i++) check_state(x, i, k[i], t[i]);
     check_projections(x, k, t, n);
 }
@@ -290,7 +297,7 @@ TEST(projections_are_distributions)
     encode_all(x, d.text);
     want = naive_run(&nv, d.text[0].src, d.text[0].n_src, NULL, 0);
     row = next_row(x, &p, d.text, 0, 0);
-    CHECK_OK(x->ops->run(x, &row, 1, NULL, 0, &e), &e);
+    CHECK_OK(x->ops->run(x, &row, 1, false, &e), &e);
     for (int32_t v = 0; v < d.b->vocab; v++) {
         float logit;
         struct projection q = { .n_listed = 1, .listed = &v,
@@ -343,41 +350,162 @@ TEST(lanes_are_filled_in_any_order)
     desk_close(&d);
 }
 
-TEST(attention_is_the_plain_transformers)
+/* Row r of the last pass must attend as row t of a text. */
+static void check_weights(struct executor *x, int r,
+                          const struct naive_pass *want, int t)
 {
-    struct executor *x;
-    struct naive nv;
-    struct desk d;
+    const float *got = NULL;
+    size_t ld;
     struct err e;
 
-    REQUIRE(desk_open(&d, DT_F32, NULL));
-    REQUIRE(naive_open(&nv, &d.m));
-    REQUIRE((x = executor_for(d.b, MAX_IDS, MAX_SLOTS, NULL)));
-    encode_all(x, d.text);
+    REQUIRE_OK(x->ops->attention(x, r, 1, &got, &ld, &e), &e);
+    CHECK(ld >= (size_t)want->n_src);
+    for (int s = 0; s < want->n_src; s++)
+        CHECK_NEAR((double)got[s], want->attention[t * want->n_src + s],
+                   1e-4);
+}
+
+static void run_attending(struct executor *x, const struct known *texts,
+                          const struct naive_pass *want)
+{
+    struct err e;
+
+    encode_all(x, texts);
     for (int i = 0; i < N_TEXTS; i++) {
-        const struct known *k = &d.text[i];
-        struct naive_pass want = naive_run(&nv, k->src, k->n_src, k->tgt,
-                                           k->n - 1);
-        size_t ld = (size_t)k->n_src + 3;
-        float *got = calloc((size_t)k->n * ld, sizeof *got);
+        const struct known *k = &texts[i];
         struct pass_row rows[MAX_IDS];
         struct paths p;
 
-        for (int t = 0; t < k->n; t++) rows[t] = next_row(x, &p, d.text, i, t);
-        CHECK_OK(x->ops->run(x, rows, k->n, got, ld, &e), &e);
+        for (int t = 0; t < k->n; t++) rows[t] = next_row(x, &p, texts, i, t);
+        CHECK_OK(x->ops->run(x, rows, k->n, true, &e), &e);
         for (int t = 0; t < k->n; t++) {
             check_state(x, t, k, t);
-            for (int s = 0; s < k->n_src; s++)
-                CHECK_NEAR((double)got[(size_t)t * ld + (size_t)s],
-                           want.attention[t * k->n_src + s], 1e-4);
+            check_weights(x, t, &want[i], t);
         }
         x->ops->slot_drop(x, p.slot[i][k->n - 1]);
-        free(got);
-        naive_pass_release(&want);
     }
-    executor_free(x);
-    naive_close(&nv);
-    desk_close(&d);
+}
+
+static void force_attending(struct executor *x, const struct known *texts,
+                            const struct naive_pass *want)
+{
+    struct source src[N_TEXTS];
+    struct forced_text text[N_TEXTS];
+    struct err e;
+
+    for (int i = 0; i < N_TEXTS; i++) {
+        src[i] = (struct source){ texts[i].src, texts[i].n_src };
+        text[i] = (struct forced_text){ i, texts[i].tgt, texts[i].n };
+    }
+    REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, N_TEXTS, true, &e), &e);
+    for (int i = 0, r = 0; i < N_TEXTS; i++)
+        for (int t = 0; t < texts[i].n; t++, r++) {
+            check_state(x, r, &texts[i], t);
+            check_weights(x, r, &want[i], t);
+        }
+}
+
+/* Of the attention layer of a model with three layers: the default, which is
+ * the middle one, and each of the others. */
+TEST(attention_is_the_plain_transformers)
+{
+    for (int layer = -1; layer < 3; layer++) {
+        struct tiny o = TINY_DEFAULT;
+        struct naive_pass want[N_TEXTS];
+        struct executor *x;
+        struct naive nv;
+        struct desk d;
+
+        o.dec_layers = 3;
+        o.attention_layer = layer;
+        REQUIRE(desk_open_model(&d, &o, DT_F32, NULL));
+        CHECK_INT(d.b->cfg->attention_layer, layer < 0 ? 1 : layer);
+        REQUIRE(naive_open(&nv, &d.m));
+        for (int i = 0; i < N_TEXTS; i++)
+            want[i] = naive_run(&nv, d.text[i].src, d.text[i].n_src,
+                                d.text[i].tgt, d.text[i].n - 1);
+        REQUIRE((x = executor_for(d.b, MAX_IDS, MAX_SLOTS, NULL)));
+        run_attending(x, d.text, want);
+        executor_free(x);
+        REQUIRE((x = executor_for(d.b, 64, 0, NULL)));
+        force_attending(x, d.text, want);
+        executor_free(x);
+        for (int i = 0; i < N_TEXTS; i++) naive_pass_release(&want[i]);
+        naive_close(&nv);
+        desk_close(&d);
+    }
+}
+
+enum { WEIGHTS = 3 * MAX_IDS * MAX_IDS };
+
+/* Copy the attention of all texts to out, `chunk` rows of each in a pass.
+ * Returns how many weights there are. */
+static int collect_attention(struct executor *x, const struct known *k,
+                             int chunk, float *out)
+{
+    int start[N_TEXTS], n = 0;
+    struct paths p;
+    struct err e;
+
+    for (int i = 0; i < N_TEXTS; n += k[i].n * k[i].n_src, i++) start[i] = n;
+    for (int at = 0, rows_left = 1; rows_left; at += chunk) {
+        struct pass_row rows[MAX_SLOTS];
+
+        rows_left = 0;
+        for (int i = 0; i < N_TEXTS; i++)
+            for (int t = at; t < at + chunk && t < k[i].n; t++)
+                rows[rows_left++] = next_row(x, &p, k, i, t);
+        if (rows_left)
+            CHECK_OK(x->ops->run(x, rows, rows_left, true, &e), &e);
+        for (int r = 0; r < rows_left; r++) {
+            int i = rows[r].lane, n_src = k[i].n_src;
+            const float *got;
+            size_t ld;
+
+            CHECK_OK(x->ops->attention(x, r, 1, &got, &ld, &e), &e);
+            memcpy(out + start[i] + rows[r].pos * n_src, got,
+                   (size_t)n_src * sizeof *out);
+        }
+    }
+    for (int i = 0; i < N_TEXTS; i++)
+        x->ops->slot_drop(x, p.slot[i][k[i].n - 1]);
+    return n;
+}
+
+/* With any number of threads and of rows in a pass, bit for bit. A pass may
+ * have more rows of a sentence than weights are kept of at a time. */
+TEST(attention_does_not_depend_on_threads_or_other_rows)
+{
+    static const int chunks[] = { 1, 4, 13, 40 };
+
+    for (enum isa isa = ISA_REF; isa <= cpu_best_isa(); isa++) {
+        static float want[WEIGHTS], got[WEIGHTS];
+        struct desk d;
+        int n = 0;
+
+        if (!kernels_for(isa)) continue;
+        REQUIRE(desk_open(&d, DT_I8, kernels_for(isa)));
+        for (int threads = 1; threads <= 3; threads++) {
+            struct pool *pool = NULL;
+            struct executor *x;
+            struct err e;
+
+            if (threads > 1) REQUIRE_OK(pool_new(&pool, threads, &e), &e);
+            REQUIRE((x = executor_for(d.b, 64, MAX_SLOTS, pool)));
+            encode_all(x, d.text);
+            for (size_t c = 0; c < COUNT(chunks); c++) {
+                bool first = threads == 1 && !c;
+
+                n = collect_attention(x, d.text, chunks[c],
+                                      first ? want : got);
+                CHECK(n > 0 && n <= WEIGHTS);
+                if (!first) CHECK_MEM(got, want, (size_t)n * sizeof *got);
+            }
+            executor_free(x);
+            pool_free(pool);
+        }
+        desk_close(&d);
+    }
 }
 
 /* ---- slots --------------------------------------------------------------- */
@@ -499,8 +627,8 @@ TEST(forced_rows_are_those_of_forced_decoding)
         CHECK(n > 64 && n <= MAX_SLOTS);
         REQUIRE((x = executor_for(d.b, c % 2 ? n : 200, 0, NULL)));
         for (int turn = 0; turn < 2; turn++) {
-            REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, COUNT(order), &e),
-                       &e);
+            REQUIRE_OK(x->ops->force(x, src, N_TEXTS, text, COUNT(order),
+                                     turn, &e), &e);
             for (int r = 0; r < n; r++) check_state(x, r, of[r], t[r]);
             check_projections(x, of, t, n);
         }
@@ -523,7 +651,7 @@ TEST(forced_texts_may_be_cut)
         struct forced_text text[] = { { 0, d.text[3].tgt, rows },
                                       { 0, d.text[3].tgt, 3 } };
 
-        CHECK_OK(x->ops->force(x, &src, 1, text, 2, &e), &e);
+        CHECK_OK(x->ops->force(x, &src, 1, text, 2, false, &e), &e);
         for (int r = 0; r < rows; r++) check_state(x, r, &d.text[3], r);
         for (int r = 0; r < 3; r++) check_state(x, rows + r, &d.text[3], r);
     }
@@ -542,7 +670,7 @@ static int run_text(struct executor *x, const struct known *k)
 
     encode_all(x, k);
     for (int t = 0; t < k[3].n; t++) rows[t] = next_row(x, &p, k, 3, t);
-    CHECK_OK(x->ops->run(x, rows, k[3].n, NULL, 0, &e), &e);
+    CHECK_OK(x->ops->run(x, rows, k[3].n, false, &e), &e);
     return k[3].n;
 }
 

@@ -305,7 +305,7 @@ TEST(a_file_alone_will_do)
  * must not evict it all the same, because it is in use. */
 TEST(used_in_memory_stays_in_the_file)
 {
-    enum { EACH = 64 + 3 * (8 + KEY_D) };
+    enum { EACH = 64 + 3 * (10 + KEY_D) };
     struct key_cache *c;
     struct scratch dir;
 

@@ -185,12 +185,12 @@ TEST(large_blocks_make_room_or_stay_out)
 
     if (!setup(&x, 10 * EACH)) return;
     for (int i = 0; i < 10; i++) put(&x, i);
-    CHECK_OK(put_sized(x.f, 20, 51, &x.e), &x.e);
+    CHECK_OK(put_sized(x.f, 20, 50, &x.e), &x.e);
     CHECK(!has(&x, 20));
     CHECK_INT(stats(&x).pairs, 10);
     /* These keys need nearly all of the room. All others are evicted for
      * them. */
-    CHECK_OK(put_sized(x.f, 21, 50, &x.e), &x.e);
+    CHECK_OK(put_sized(x.f, 21, 49, &x.e), &x.e);
     CHECK_INT(stats(&x).pairs, 1);
     CHECK(reads(&x, 21));
     put(&x, 22);
@@ -543,11 +543,11 @@ TEST(newer_versions_are_left_alone)
     if (!setup(&x, ROOM)) return;
     key_file_close(x.f);
     x.f = NULL;
-    sql(x.path, "PRAGMA user_version = 3");
+    sql(x.path, "PRAGMA user_version = 4");
     check_left_alone(&x, ST_VERSION, "newer version");
     sql(x.path, "PRAGMA user_version = 0");
     check_left_alone(&x, ST_FORMAT, "damaged");
-    sql(x.path, "PRAGMA user_version = 2");
+    sql(x.path, "PRAGMA user_version = 3");
     again(&x, ROOM);
     teardown(&x);
 }
@@ -573,7 +573,7 @@ static void check_remade(struct fix *x)
     CHECK(stats(x).remade);
     CHECK_INT(stats(x).pairs, 0);
     CHECK(!reads(x, 1));
-    CHECK_INT(sql(x->path, "PRAGMA user_version"), 2);
+    CHECK_INT(sql(x->path, "PRAGMA user_version"), 3);
     CHECK_INT(sql(x->path, "PRAGMA auto_vacuum"), 2);
     put(x, 1);
     CHECK(reads(x, 1));
@@ -596,6 +596,32 @@ TEST(an_older_version_is_remade)
     key_file_close(x.f);
     x.f = NULL;
     CHECK(bytes_of(x.path) < size / 2);
+    teardown(&x);
+}
+
+/* Make a file of version 2: its keys have no source positions, so their bytes
+ * are 2 fewer for each key. */
+static void make_version_2(struct fix *x)
+{
+    key_file_close(x->f);
+    x->f = NULL;
+    sql(x->path, "UPDATE keys SET bytes = substr(bytes, 1, length(bytes) - 2 *"
+        " (SELECT n FROM block b WHERE b.place = keys.place))");
+    sql(x->path, "PRAGMA user_version = 2");
+}
+
+TEST(version_2_without_source_positions_is_emptied)
+{
+    struct fix x;
+
+    if (!setup(&x, ROOM)) return;
+    for (int i = 0; i < 5; i++) put(&x, i);
+    CHECK_INT(sql(x.path, "SELECT length(bytes) FROM keys LIMIT 1"),
+              3 * (10 + KEY_D));
+    make_version_2(&x);
+    CHECK_INT(sql(x.path, "SELECT length(bytes) FROM keys LIMIT 1"),
+              3 * (8 + KEY_D));
+    check_remade(&x);
     teardown(&x);
 }
 

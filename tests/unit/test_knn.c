@@ -8,10 +8,10 @@
 #include "knn/repeat.h"
 #include "knn/sk.h"
 #include "knn/weigh.h"
+#include "naive.h"
 #include "nn/forced.h"
 #include "search/batch.h"
 #include "text/subword.h"
-#include "tiny_net.h"
 
 /* ---- neighbors and lambda ------------------------------------------------ */
 
@@ -268,11 +268,23 @@ static void make_pairs(const struct tiny_net *m, struct tiny_pairs *t)
           memcmp(t->src[4], t->src[1], sizeof(int32_t) * 4));
 }
 
-/* Check that each key is the state of forced decoding before a token, and that
- * its value is this token. `rows` limits how many pairs one pass takes; it must
+/* The piece that row t attends to most, counted from the first one that is not
+ * special. The last token is EOS. */
+static int most_attended(const struct naive_pass *p, int t, int first)
+{
+    const double *w = p->attention + t * p->n_src;
+    int best = first;
+
+    for (int i = first; i < p->n_src - 1; i++)
+        if (w[i] > w[best]) best = i;
+    return best - first;
+}
+
+/* Check that each key is the state of forced decoding before a token, that its
+ * value is this token, and which piece it attends to. `rows` limits how many pairs one pass takes; it must
  * not change the result. */
-static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
-                       enum key_type type)
+static void check_keys(const struct tiny_net *m, const struct naive *nv,
+                       int rows, bool with_eos, enum key_type type)
 {
     struct key_builder_options o = { rows, type, with_eos };
     struct tiny_pairs t;
@@ -285,6 +297,7 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
     for (int i = 0; i < TINY_PAIRS; i++) {
         const struct key_pair *p = &t.p[i];
         const struct pair_keys *b = p->keys;
+        struct naive_pass pass;
         struct pair_keys *want;
         float hidden[17 * 64];
         struct forced fc = { .src = p->src, .n_src = p->n_src, .tgt = p->tgt,
@@ -294,9 +307,14 @@ static void check_keys(const struct tiny_net *m, int rows, bool with_eos,
         REQUIRE_OK(forced_run(m->net, NULL, &fc, &e), &e);
         CHECK_INT(b->n, p->n_tgt + with_eos);
         REQUIRE_OK(pair_keys_new(&want, type, b->n, m->net->d, &e), &e);
-        for (int k = 0; k < b->n; k++)
+        pass = naive_run(nv, p->src, p->n_src, p->tgt, p->n_tgt);
+        for (int k = 0; k < b->n; k++) {
             pair_keys_put(want, k, hidden + k * m->net->d,
                           k < p->n_tgt ? p->tgt[k] : m->w->cfg.eos_id);
+            pair_keys_put_from(want, k, most_attended(&pass, k,
+                               m->w->cfg.prefix_id >= 0));
+        }
+        naive_pass_release(&pass);
         CHECK(key_same(b, want));
         pair_keys_drop(want);
         pair_keys_drop(t.p[i].keys);
@@ -308,12 +326,36 @@ TEST(keys_are_the_states_before_each_token)
 {
     struct tiny o = TINY_DEFAULT;
     struct tiny_net m;
+    struct naive nv;
 
-    REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
-    for (int rows = 1; rows <= 64; rows *= 4)
-        for (int way = 0; way < 4; way++)
-            check_keys(&m, rows, way & 1, way & 2 ? KEY_INT8 : KEY_F32);
-    tiny_net_close(&m);
+    for (int prefix = -1; prefix < 8; prefix += 8) {
+        o.prefix_id = prefix;
+        REQUIRE(tiny_net_open(&m, &o, DT_F32, NULL));
+        REQUIRE(naive_open(&nv, &m));
+        for (int rows = 1; rows <= 64; rows *= 4)
+            for (int way = 0; way < 4; way++)
+                check_keys(&m, &nv, rows, way & 1,
+                           way & 2 ? KEY_INT8 : KEY_F32);
+        naive_close(&nv);
+        tiny_net_close(&m);
+    }
+}
+
+TEST(the_attended_piece_is_no_special_token)
+{
+    static const float w[] = { 0.3f, 0.1f, 0.2f, 0.2f, 0.4f };
+    struct config none = { .prefix_id = -1, .suffix_id = -1 };
+    struct config after = { .prefix_id = -1, .suffix_id = 3 };
+    struct config before = { .prefix_id = 7, .suffix_id = -1 };
+    struct config both = { .prefix_id = 7, .suffix_id = 3 };
+
+    CHECK_INT(attended_piece(&none, w, 5), 4);
+    CHECK_INT(attended_piece(&after, w, 5), 0);
+    CHECK_INT(attended_piece(&before, w, 5), 3);
+    CHECK_INT(attended_piece(&both, w, 5), 1);          /* the first of two */
+    CHECK_INT(attended_piece(&both, w, 3), 0);
+    CHECK_INT(attended_piece(&both, w, 2), 0);          /* no pieces */
+    CHECK_INT(attended_piece(&after, w, 1), 0);
 }
 
 /* The pairs fit into one pass only if their common source is encoded once. Each
@@ -852,7 +894,7 @@ static struct executor *run_line(const struct fixture *f, const int32_t *src,
 
     if (CHECK_OK(f->backend->ops->executor_new(f->backend, &l, NULL, &x, &e),
                  &e))
-        CHECK_OK(x->ops->force(x, &source, 1, &text, 1, &e), &e);
+        CHECK_OK(x->ops->force(x, &source, 1, &text, 1, false, &e), &e);
     return x;
 }
 

@@ -33,6 +33,18 @@ static const int32_t first_target[] = { 10, 11, 12, 13, EOS };
 static const int32_t second_target[] = { 20, 11, 12, 14 };
 static const int32_t sentence[] = { 13, 50, EOS };
 static const int32_t foreign_pieces[] = { 14, 20 };
+/* The sentence has the first and the last piece of the first source, of which
+ * the last one is part of another word, and the first piece of the second. */
+static const int32_t first_match[] = { 0, -1, 1 }, second_match[] = { 1, -1 };
+static const float first_words[] = { 1, 0, 0.5f }, second_words[] = { 1, 0 };
+/* What the targets come from. A long source was cut before the last piece. */
+static const int first_from[] = { 0, 1, 1, 0, 2 };
+static const int second_from[] = { 60000, 0, 0, 1 };
+
+static void set_from(struct pair_keys *b, const int *from)
+{
+    for (int i = 0; i < b->n; i++) pair_keys_put_from(b, i, from[i]);
+}
 
 /* Voters of a sentence with two pairs. */
 static struct voters two_pairs(bool eos_abstains)
@@ -42,16 +54,20 @@ static struct voters two_pairs(bool eos_abstains)
                                 .eos_abstains = eos_abstains };
     struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4,
                                  .source = sentence,
-                                 .n_source = COUNT(sentence) };
+                                 .n_source = COUNT(sentence), .n_suffix = 1 };
     struct system_pair pairs[] = {
         { .keys = keys_of(first_target, COUNT(first_target)),
-          .similarity = 0.75f },
+          .similarity = 0.75f, .match = first_match,
+          .same_word = first_words, .n_match = COUNT(first_match) },
         { .keys = keys_of(second_target, COUNT(second_target)),
           .similarity = 0.5f, .foreign = foreign_pieces,
-          .n_foreign = COUNT(foreign_pieces) } };
+          .n_foreign = COUNT(foreign_pieces), .match = second_match,
+          .same_word = second_words, .n_match = COUNT(second_match) } };
     struct voters v;
     struct err e;
 
+    set_from(pairs[0].keys, first_from);
+    set_from(pairs[1].keys, second_from);
     CHECK_OK(voters_init(&v, &o, &s, TRUST_NEIGHBORS, &e), &e);
     CHECK_OK(voters_prepare(&v, pairs, 2, &e), &e);
     for (int i = 0; i < 2; i++) pair_keys_drop(pairs[i].keys);
@@ -62,13 +78,16 @@ static struct voters two_pairs(bool eos_abstains)
 static const struct voters_said said_three = { { 10, 11, 12 }, 3 };
 static const struct neighbor found_four[] = {
     { 5, 13, 0, 3 }, { 10, EOS, 0, 4 }, { 20, 14, 1, 3 }, { 30, 13, 0, 3 } };
+/* The row attends to the two pieces and to EOS. */
+static const float attention[] = { 0.5f, 0.25f, 0.25f };
 
 TEST(votes_that_count_are_chosen)
 {
     struct voters v = two_pairs(true);
     struct learned_row row;
 
-    learned_choose(&v, found_four, 4, &said_three, &row);
+    learned_choose(&v, found_four, 4, &said_three, attention, true,
+                   &row);
     CHECK_INT(row.n, 3);                /* EOS abstains */
     CHECK(row.nb[0].token == 13 && row.nb[1].token == 14 &&
           row.nb[2].token == 13);
@@ -80,12 +99,14 @@ TEST(votes_that_count_are_chosen)
     CHECK(row.context[0] == 3 && row.context[1] == 2 && row.context[2] == 3);
     CHECK(!row.foreign[0] && row.foreign[1] && !row.foreign[2]);
     CHECK(row.own[0] && !row.own[1] && row.own[2]);
-    learned_choose(&v, found_four + 1, 1, &said_three, &row);
+    learned_choose(&v, found_four + 1, 1, &said_three, attention, true,
+                   &row);
     CHECK(row.n == 0 && row.n_tokens == 0);
     voters_release(&v);
 
     v = two_pairs(false);
-    learned_choose(&v, found_four, 4, &said_three, &row);
+    learned_choose(&v, found_four, 4, &said_three, attention, true,
+                   &row);
     CHECK_INT(row.n, 4);
     CHECK_INT(row.n_tokens, 3);
     CHECK_INT(row.nb[1].token, EOS);
@@ -101,7 +122,8 @@ TEST(at_most_as_many_neighbors_as_the_network_sees)
 
     for (size_t i = 0; i < COUNT(nb); i++)
         nb[i] = (struct neighbor){ (float)i, 100 + (int32_t)i, 1, 0 };
-    learned_choose(&v, nb, (int)COUNT(nb), &said_three, &row);
+    learned_choose(&v, nb, (int)COUNT(nb), &said_three, attention, true,
+                   &row);
     CHECK_INT(row.n, TRUST_NEIGHBORS);
     CHECK_INT(row.n_tokens, TRUST_NEIGHBORS);
     CHECK_INT(row.nb[TRUST_NEIGHBORS - 1].token, 100 + TRUST_NEIGHBORS - 1);
@@ -133,7 +155,8 @@ TEST(features_come_from_neighbors_and_model)
     struct learned_row row;
     struct projection p;
 
-    learned_choose(&v, found_four, 4, &said_three, &row);
+    learned_choose(&v, found_four, 4, &said_three, attention, true,
+                   &row);
     p = half_and_quarter(&row, logit, &best);
     learned_features(&v, &row, &p, &f);
     CHECK_INT(f.n, 3);
@@ -147,6 +170,12 @@ TEST(features_come_from_neighbors_and_model)
     CHECK_NEAR(f.x[TRUST_same_best], 0, 0);
     CHECK_NEAR(f.x[TRUST_agree_4], 2 / 3.0, 1e-6);
     CHECK(f.x[TRUST_foreign] == 0 && f.x[TRUST_own] == 1);
+    CHECK_NEAR(f.x[TRUST_aligned], 1, 0);
+    CHECK_NEAR(f.x[TRUST_focus], 0.5 / 0.75, 1e-6);
+    CHECK_NEAR(f.x[TRUST_shared], (0.5 + 0.5 * 0.25) / 0.75, 1e-6);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_aligned], 0, 0);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_focus], 0, 0);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_shared], 0.25 / 0.75, 1e-6);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_similarity], 0.5, 1e-6);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_context], 2, 0);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_model], log(0.5) / 5, 1e-6);
@@ -209,13 +238,14 @@ static struct mixer *mix_one(const struct trust *t, struct mixture *out)
 }
 
 /* A network that gives the row of mix_one this weight in search: the pair has
- * no source that could agree with the sentence, and the entropy of the model is
- * log 2. */
+ * no source that could agree with the sentence, its similarity is 0.5, and the
+ * entropy of the model is log 2. */
 static struct trust weight_in_search(double weight)
 {
     struct trust t = constant_weight(weight);
 
-    t.w[TRUST_AT_O_BIAS] -= (float)(2 * (0.4 - log(2) / 4));
+    t.w[TRUST_AT_O_BIAS] -= (float)(0.75 - 2 * 0.5 + 2 * (0.4 - log(2) / 4) +
+                                    0.5 - 0.4);
     return t;
 }
 
@@ -434,7 +464,7 @@ TEST(explanations_are_the_mixtures_of_the_search)
     system_fix_open(&f, &learned_system, t.backend);
     store_translation(&f, target, SYSTEM_TARGET);
     for (int n_prefix = 0; n_prefix <= 3; n_prefix += 3) {
-        struct watcher w = { .mixer = { &watch_ops } };
+        struct watcher w = { .mixer = { &watch_ops, true } };
         struct job *j;
 
         w.of = varied_mixer(&f);
@@ -542,26 +572,154 @@ TEST(a_network_of_another_model_is_refused)
 
 /* ---- the sources of pair and sentence ------------------------------------ */
 
-/* The first five pieces of ten agree. The second of four tokens is translated
- * from around 3.75, three pieces to each side count: the weights of those that
- * agree sum to 2.5, of all to 3. */
-TEST(agreement_is_that_around_the_estimated_place)
+static void check_place(const struct voters *v, int pair, int pos,
+                        const float *weights, double aligned, double focus,
+                        double shared)
 {
-    static const uint8_t matched[10] = { 1, 1, 1, 1, 1 };
-    struct voters v = two_pairs(false);
-    struct neighbor nb = { .pair = 1 };
+    struct neighbor nb = { .pair = pair, .pos = pos };
+    struct voters_place p = voters_place(v, &nb, weights);
 
-    v.pairs[1].matched = matched;
-    v.pairs[1].n_matched = COUNT(matched);
-    CHECK_NEAR(voters_matched(&v, &nb), 1, 1e-6);
-    nb.pos = 1;
-    CHECK_NEAR(voters_matched(&v, &nb), 2.5 / 3, 1e-5);
-    nb.pos = 3;
-    CHECK_NEAR(voters_matched(&v, &nb), 0, 1e-6);
-    v.pairs[1].n_matched = 0;
-    CHECK_NEAR(voters_matched(&v, &nb), 0, 0);
+    CHECK_NEAR(p.aligned, aligned, 1e-6);
+    CHECK_NEAR(p.focus, focus, 1e-6);
+    CHECK_NEAR(p.shared, shared, 1e-6);
+}
+
+/* Weights are relative to those of all pieces, without EOS. */
+TEST(a_place_is_what_neighbor_and_row_attend_to)
+{
+    static const float at_end[] = { 0.1f, 0, 0.9f }, other[] = { 0, 1, 0 };
+    struct voters v = two_pairs(false);
+
+    check_place(&v, 0, 3, attention, 1, 2 / 3.0, 0.625 / 0.75);
+    check_place(&v, 0, 4, attention, 0.5, 1 / 3.0, 0.625 / 0.75);
+    check_place(&v, 0, 1, attention, 0, 0, 0.625 / 0.75);
+    check_place(&v, 1, 1, attention, 1, 1 / 3.0, 1 / 3.0);
+    check_place(&v, 1, 3, attention, 0, 0, 1 / 3.0);
+    check_place(&v, 1, 0, attention, 0, 0, 1 / 3.0);    /* was cut */
+    check_place(&v, 0, 3, other, 1, 0, 0.5);
+    check_place(&v, 1, 1, other, 1, 1, 1);
+    /* Little weight on pieces means little. */
+    check_place(&v, 0, 3, at_end, 1, 0.4, 0.4);
+    v.pairs[0].n_match = 0;
+    check_place(&v, 0, 3, attention, 0, 0, 0);
     voters_release(&v);
 }
+
+/* A prefix is left out, too. */
+TEST(a_place_does_not_count_special_tokens)
+{
+    static const float weights[] = { 0.25f, 0.25f, 0.5f };
+    struct system_options o = { .k = 8, .weigh = { .tau = 50 }, .eos = EOS,
+                                .model_tau = 50 };
+    struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4,
+                                 .source = sentence, .n_source = 3,
+                                 .n_prefix = 1, .n_suffix = 1 };
+    struct system_pair pair = { .keys = keys_of(first_target, 2),
+                                .similarity = 0.5f, .match = second_match,
+                                .same_word = second_words, .n_match = 2 };
+    struct voters v;
+    struct err e;
+
+    CHECK_OK(voters_init(&v, &o, &s, TRUST_NEIGHBORS, &e), &e);
+    CHECK_OK(voters_prepare(&v, &pair, 1, &e), &e);
+    pair_keys_drop(pair.keys);
+    check_place(&v, 0, 0, weights, 1, 1, 1);
+    voters_release(&v);
+}
+
+/* ---- votes that contradict ----------------------------------------------- */
+
+/* How many of the neighbors { 13 of pair 0, 14 of pair 1 } vote. */
+static int count_votes(const struct voters *v, const float *weights,
+                       bool search)
+{
+    const struct neighbor nb[] = { found_four[2], found_four[0] };
+    struct learned_row row;
+
+    learned_choose(v, nb, 2, &said_three, weights, search, &row);
+    CHECK(row.n >= 1 && row.n_tokens == row.n);
+    CHECK_INT(row.nb[row.n - 1].token, 13);
+    CHECK_INT(row.token[row.n - 1], 13);
+    CHECK(row.aligned[row.n - 1] == 1 && row.context[row.n - 1] == 3);
+    return row.n;
+}
+
+/* Token 14 of pair 1 translates a word that the sentence does not have, and the
+ * row one that the pair does not have. */
+TEST(votes_that_contradict_are_left_out_in_search)
+{
+    static const float at_shared[] = { 0.05f, 0.9f, 0.05f };
+    struct voters v = two_pairs(false);
+
+    CHECK_INT(count_votes(&v, attention, true), 2);     /* not similar */
+    v.similarity[1] = 0.59f;
+    CHECK_INT(count_votes(&v, attention, true), 2);
+    v.similarity[1] = 0.6f;
+    CHECK_INT(count_votes(&v, attention, true), 1);
+    CHECK_INT(count_votes(&v, attention, false), 2);    /* training */
+    /* The row translates a word that the pair has. */
+    CHECK_INT(count_votes(&v, at_shared, true), 2);
+    voters_release(&v);
+}
+
+/* The neighbor translates a word of the sentence, or more than half of it. */
+TEST(votes_for_words_of_the_sentence_do_not_contradict)
+{
+    static const struct { float same_word; int votes; } c[] = {
+        { 1, 2 }, { 0.61f, 2 }, { 0.59f, 1 }, { 0.5f, 1 } };
+    float words[2] = { 0, 0 };
+    static const int32_t match[] = { 1, 0 };
+    struct voters v = two_pairs(false);
+
+    v.similarity[1] = 0.9f;
+    v.pairs[1].match = match;
+    v.pairs[1].same_word = words;
+    for (size_t i = 0; i < COUNT(c); i++) {
+        words[1] = c[i].same_word;
+        CHECK_INT(count_votes(&v, attention, true), c[i].votes);
+    }
+    voters_release(&v);
+}
+
+/* Two rows that are near the same keys and attend to different words: only the
+ * second one translates a word that the pair has. */
+TEST(each_row_has_its_own_attention)
+{
+    static _Alignas(64) float hidden[2 * D];
+    static const float weights[2][4] = { { 1, 0, 0, -1 }, { 0, 1, 0, -1 } };
+    static const int32_t target[] = { 14 }, slot_token[] = { 0 };
+    static const int32_t slots[] = { 0 }, *const path[] = { slots, slots };
+    static const int n_tokens[] = { 0, 0 };
+    struct trust t = constant_weight(0.5);
+    struct fixed_rows f = fixed_rows(hidden, D, 2);
+    struct mixer_rows in = { .x = &f.x, .n = 2, .n_tokens = n_tokens,
+                             .path = path, .slot_token = slot_token };
+    struct system_options o = { .k = 8, .weigh = { .tau = 50 }, .eos = EOS,
+                                .model_tau = 50, .trust = &t };
+    struct system_sentence s = { .rows = 2, .nbest = 1, .max_len = 4,
+                                 .source = sentence, .n_source = 3,
+                                 .n_suffix = 1 };
+    struct system_pair pair = { .keys = keys_of(target, 1),
+                                .similarity = 0.9f, .match = second_match,
+                                .same_word = second_words, .n_match = 2 };
+    struct mixture out[2] = { { .keep = 1 }, { .keep = 1 } };
+    struct mixer *m = NULL;
+    struct err e;
+
+    f.attention = weights[0];
+    f.attention_ld = 4;
+    pair_keys_put_from(pair.keys, 0, 1);
+    REQUIRE_OK(learned_system.sentence_new(&m, &o, &s, &e), &e);
+    CHECK(mixer_attends(m));
+    CHECK_OK(learned_system.prepare(m, NULL, &pair, 1, &e), &e);
+    pair_keys_drop(pair.keys);
+    CHECK_OK(m->ops->list(m, &in, out, &e), &e);
+    CHECK_INT(out[0].n, 0);
+    CHECK_INT(out[1].n, 1);
+    m->ops->free(m);
+}
+
+/* ---- comparing sources --------------------------------------------------- */
 
 struct tiny_engine { struct tiny_net t; struct engine *en; };
 
@@ -604,7 +762,7 @@ static int count_matched(const struct steering_pair *p)
 {
     int n = 0;
 
-    for (int i = 0; i < p->n_matched; i++) n += p->matched[i];
+    for (int i = 0; i < p->match.n; i++) n += p->match.token[i] >= 0;
     return n;
 }
 
@@ -617,33 +775,38 @@ TEST(sources_are_compared_piece_by_piece)
 
     REQUIRE(tiny_engine_open(&m));
     p = compared(m.en, "the house and in", "the house and in");
-    n = p.n_matched;
+    n = p.match.n;
     CHECK(n > 3 && p.n_foreign == 0);
     CHECK_INT(count_matched(&p), n);
     steering_pair_release(&p);
     p = compared(m.en, "the house and in", "");
-    CHECK(p.n_matched == n && p.n_foreign > 0 && p.n_foreign <= n);
+    CHECK(p.match.n == n && p.n_foreign > 0 && p.n_foreign <= n);
     CHECK_INT(count_matched(&p), 0);
     steering_pair_release(&p);
     /* A word in the middle differs: the rest still agrees. */
     p = compared(m.en, "the house and in", "the 7 and in");
     CHECK(count_matched(&p) > 0 && count_matched(&p) < n);
-    CHECK(p.matched[0] && p.matched[n - 1] && p.n_foreign > 0);
+    CHECK(p.match.token[0] == 0 && p.match.token[n - 1] > 0);
+    CHECK(p.match.same_word[0] == 1 && p.match.same_word[n - 1] == 1);
+    CHECK(p.n_foreign > 0);
     steering_pair_release(&p);
     for (int i = 0; i < 500; i++) memcpy(longer + 3 * i, "in ", 3);
     p = compared(m.en, longer, "in");
-    CHECK_INT(p.n_matched, PAIR_PIECES);
+    CHECK_INT(p.match.n, PAIR_PIECES);
     steering_pair_release(&p);
     tiny_engine_close(&m);
 }
 
 /* ---- samples ------------------------------------------------------------- */
 
-static struct trust_samples samples_of(const struct engine *en,
-                                       const char *target, double similarity)
+/* Add a text `times` times, with n pairs that are all alike. */
+static struct trust_samples samples_with(const struct engine *en,
+                                         const char *target,
+                                         struct similar_pair pair, int n,
+                                         int times)
 {
-    struct similar_pair pair = { str_of("the house"), str_of("the and in"),
-                                 similarity };
+    struct similar_pair pairs[8] = { pair, pair, pair, pair,
+                                     pair, pair, pair, pair };
     struct trust_samples s = { 0 };
     struct trust_trainer *t = NULL;
     struct shared_keys *keys = NULL;
@@ -653,11 +816,21 @@ static struct trust_samples samples_of(const struct engine *en,
     options_defaults(&o);
     CHECK_OK(shared_keys_new(&keys, en, &o, NULL, &e), &e);
     CHECK_OK(trust_trainer_new(&t, en, &o, keys, &e), &e);
-    CHECK_OK(trust_trainer_add(t, str_of("the house"), str_of(target), &pair, 1,
-                               &s, &e), &e);
+    for (int i = 0; i < times; i++)
+        CHECK_OK(trust_trainer_add(t, str_of("the house"), str_of(target),
+                                   pairs, n, &s, &e), &e);
     trust_trainer_free(t);
     shared_keys_free(keys);
     return s;
+}
+
+static struct trust_samples samples_of(const struct engine *en,
+                                       const char *target, double similarity)
+{
+    struct similar_pair pair = { str_of("the house"), str_of("the and in"),
+                                 similarity };
+
+    return samples_with(en, target, pair, 1, 1);
 }
 
 TEST(each_token_is_a_step_and_eos_unless_the_text_was_cut)
@@ -683,6 +856,63 @@ TEST(each_token_is_a_step_and_eos_unless_the_text_was_cut)
     trust_samples_release(&s);
     s = samples_of(m.en, "the and", 7);
     CHECK(s.n && s.at[0].f.x[TRUST_similarity] == 1);
+    trust_samples_release(&s);
+    tiny_engine_close(&m);
+}
+
+/* The most neighbors of n steps. */
+static int most_neighbors(const struct trust_sample *at, size_t n)
+{
+    int most = 0;
+
+    for (size_t i = 0; i < n; i++) if (at[i].f.n > most) most = at[i].f.n;
+    return most;
+}
+
+/* A pair has one key. With eight of them there are eight neighbors; then come
+ * the same steps with the first one, two or four pairs. */
+TEST(each_text_is_learned_with_few_pairs_too)
+{
+    struct similar_pair pair = { str_of("the house"), str_of("the"), 0.5 };
+    struct trust_samples s;
+    struct tiny_engine m;
+    size_t n;
+
+    REQUIRE(tiny_engine_open(&m));
+    s = samples_with(m.en, "the and", pair, 1, 1);
+    n = s.n;                            /* with one pair, only once */
+    CHECK_INT(most_neighbors(s.at, n), 1);
+    trust_samples_release(&s);
+    s = samples_with(m.en, "the and", pair, 8, 4);
+    REQUIRE(s.n == 8 * n);
+    for (size_t i = 0; i < 4; i++) {
+        const struct trust_sample *all = s.at + 2 * i * n, *few = all + n;
+
+        CHECK_INT(most_neighbors(all, n), 8);
+        CHECK_INT(most_neighbors(few, n), 1 << i % 3);
+        for (size_t k = 0; k < n; k++)
+            CHECK(all[k].model == few[k].model);
+    }
+    trust_samples_release(&s);
+    s = samples_with(m.en, "the and", pair, 2, 3);
+    CHECK_INT(s.n, 4 * n);              /* 2 and 1, 2, 2 pairs */
+    trust_samples_release(&s);
+    tiny_engine_close(&m);
+}
+
+/* No word of the pair is in the sentence, but it is similar: search would leave
+ * out all its votes. */
+TEST(training_sees_votes_that_contradict)
+{
+    struct similar_pair pair = { str_of("in"), str_of("the"), 0.9 };
+    struct trust_samples s;
+    struct tiny_engine m;
+
+    REQUIRE(tiny_engine_open(&m));
+    s = samples_with(m.en, "the and", pair, 1, 1);
+    CHECK_INT(most_neighbors(s.at, s.n), 1);
+    CHECK(s.n && s.at[0].f.x[TRUST_aligned] == 0 &&
+          s.at[0].f.x[TRUST_shared] == 0);
     trust_samples_release(&s);
     tiny_engine_close(&m);
 }

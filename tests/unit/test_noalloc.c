@@ -155,15 +155,20 @@ static void steer(const struct tiny_net *m, struct job *j,
     struct system_sentence s = {
         .rows = j->o.beam + j->o.draft, .nbest = j->o.nbest,
         .max_len = j->max_len, .explain = j->o.explain,
-        .source = j->src, .n_source = j->n_src };
+        .source = j->src, .n_source = j->n_src, .n_suffix = 1 };
+    static int32_t match[32];           /* the sources are equal */
+    static float same_word[32];
     struct system_pair pair;
     struct key_builder *kb;
     struct err e;
 
+    for (int i = 0; i < 32; i++) match[i] = i, same_word[i] = 1;
     REQUIRE_OK(key_builder_new(&kb, m->backend, NULL, &ko, &e), &e);
     CHECK_OK(key_builder_run(kb, &p, 1, &e), &e);
     CHECK_OK(system->sentence_new(&j->mixer, &so, &s, &e), &e);
-    pair = (struct system_pair){ .keys = p.keys, .similarity = 0.9f };
+    pair = (struct system_pair){ .keys = p.keys, .similarity = 0.9f,
+                                 .match = match, .same_word = same_word,
+                                 .n_match = j->n_src - 1 };
     CHECK_OK(system->prepare(j->mixer, NULL, &pair, 1, &e), &e);
     pair_keys_drop(p.keys);
     key_builder_free(kb);

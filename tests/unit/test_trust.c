@@ -49,14 +49,17 @@ static struct trust_features features_of_three(int32_t best)
 {
     static const bool foreign[] = { false, true, false };
     static const bool own[] = { true, false, true };
-    static const float matched[] = { 0.25f, 0.75f, 0 };
+    static const float aligned[] = { 0.25f, 0.75f, 0 };
+    static const float focus[] = { 0.5f, 0.125f, 0.625f };
+    static const float shared[] = { 0.375f, 0.875f, 0.25f };
     static const float similarity[] = { 0.5f, 0.8f, 0.5f };
     static const float logprob[] = { -2, -50, -2 };
     static const int context[] = { 1, 3, 0 };
     struct trust_step s = { .nb = near_three, .n = 3, .similarity = similarity,
                             .context = context, .logprob = logprob,
                             .foreign = foreign, .own = own,
-                            .matched = matched, .best_prob = 0.25f,
+                            .aligned = aligned, .focus = focus,
+                            .shared = shared, .best_prob = 0.25f,
                             .entropy = 2, .best_token = best, .tau = 100 };
     struct trust_features f;
 
@@ -91,9 +94,15 @@ TEST(features_are_what_the_header_says)
     CHECK_NEAR(f.votes[1][TRUST_VOTE_similarity], 0.8, 1e-6);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_context], 3, 0);
     CHECK_NEAR(f.votes[1][TRUST_VOTE_model], -4, 1e-6); /* limited */
-    CHECK_NEAR(f.x[TRUST_matched], 0.25, 1e-6);
-    CHECK_NEAR(f.x[TRUST_most_matched], 0.75, 1e-6);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_matched], 0.75, 1e-6);
+    CHECK_NEAR(f.x[TRUST_aligned], 0.25, 0);
+    CHECK_NEAR(f.x[TRUST_focus], 0.5, 0);
+    CHECK_NEAR(f.x[TRUST_most_focus], 0.625, 0);
+    CHECK_NEAR(f.x[TRUST_shared], 0.375, 0);
+    CHECK_NEAR(f.x[TRUST_most_shared], 0.875, 0);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_aligned], 0.75, 0);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_focus], 0.125, 0);
+    CHECK_NEAR(f.votes[1][TRUST_VOTE_shared], 0.875, 0);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_focus], 0.625, 0);
     f = features_of_three(7);
     CHECK(f.x[TRUST_same_best] == 1);
 }
@@ -135,7 +144,7 @@ TEST(shares_sum_to_one_and_tiny_weights_are_zero)
     }
 }
 
-/* With no weights, lambda is 1/2 for the network and depends on two features
+/* With no weights, lambda is 1/2 for the network and depends on three features
  * for search. */
 TEST(search_trusts_places_where_the_sources_agree)
 {
@@ -143,16 +152,19 @@ TEST(search_trusts_places_where_the_sources_agree)
     struct trust_sample s = random_sample(2);
     struct trust_result r;
 
-    s.f.x[TRUST_matched] = 1;
-    s.f.x[TRUST_entropy] = 0.4f;
+    s.f.x[TRUST_shared] = 1;
+    s.f.x[TRUST_entropy] = s.f.x[TRUST_similarity] = 0.4f;
     trust_run(&t, &s.f, &r);
     CHECK_NEAR(r.lambda, 0.5, 1e-6);
     trust_decide(&t, &s.f, &r);
-    CHECK_NEAR(r.lambda, 1 / (1 + exp(-2)), 1e-6);
-    s.f.x[TRUST_matched] = 0;
+    CHECK_NEAR(r.lambda, 1 / (1 + exp(-1.75)), 1e-6);
+    s.f.x[TRUST_shared] = 0;
     s.f.x[TRUST_entropy] = 0.9f;
     trust_decide(&t, &s.f, &r);
-    CHECK_NEAR(r.lambda, 1 / (1 + exp(1)), 1e-6);
+    CHECK_NEAR(r.lambda, 1 / (1 + exp(1.25)), 1e-6);
+    s.f.x[TRUST_similarity] = 0.9f;
+    trust_decide(&t, &s.f, &r);
+    CHECK_NEAR(r.lambda, 1 / (1 + exp(0.75)), 1e-6);
 }
 
 TEST(the_strongest_reasons_come_first)
@@ -166,7 +178,8 @@ TEST(the_strongest_reasons_come_first)
     t.w[TRUST_AT_H + TRUST_context] = 0.002f;
     t.w[TRUST_AT_H + TRUST_distance] = -0.001f;
     for (int i = 0; i < TRUST_FEATURES; i++) s.f.x[i] = 1;
-    s.f.x[TRUST_matched] = s.f.x[TRUST_entropy] = 0;
+    s.f.x[TRUST_shared] = s.f.x[TRUST_entropy] = 0;
+    s.f.x[TRUST_similarity] = 0;
     trust_explain(&t, &s.f, why);
     CHECK_INT(why[0].feature, TRUST_context);
     CHECK_NEAR(why[0].effect, 2, 0.01);
@@ -184,9 +197,9 @@ TEST(the_strongest_reasons_come_first)
     s.f.x[TRUST_distance] = -1;
     CHECK_STR(trust_phrase(&t, &s.f, TRUST_distance), "close state");
     /* What search adds is explained, too. */
-    s.f.x[TRUST_matched] = 1.5f;
+    s.f.x[TRUST_shared] = 1.5f;
     trust_explain(&t, &s.f, why);
-    CHECK_INT(why[0].feature, TRUST_matched);
+    CHECK_INT(why[0].feature, TRUST_shared);
     CHECK_NEAR(why[0].effect, 3, 0.01);
 }
 

@@ -8,15 +8,16 @@
  * mean something.
  *
  * It behaves as if its data were on another device. Sources, slots and rows
- * are private to the executor, and `read` returns a copy, which every later
- * call overwrites. Asserts check what nn/backend.h demands of callers: the
+ * are private to the executor, and `read` and `attention` return a copy, which
+ * every later call overwrites. Asserts check what nn/backend.h demands of callers: the
  * limits, the order of rows, the tree of slots, and that the keys of a serial
  * number do not change. All functions are static.
  *
  * Invariants of an executor:
  *   - slot_free[0 .. n_free) are the slots that are not in use.
  *   - A slot in use is held or has children. Its parent is -1 or in use.
- *   - rows[0 .. n_rows) are the states of the last pass. */
+ *   - rows[0 .. n_rows) are the states of the last pass, and seen[0 .. n_rows)
+ *     say what its rows attend to. */
 #ifndef TOY_BACKEND_H
 #define TOY_BACKEND_H
 
@@ -52,6 +53,9 @@ struct toy_slot {
 
 struct toy_serial { uint64_t serial, content; };
 
+/* What the attention of a row depends on: its source and its path. */
+struct toy_seen { struct toy_lane lane; uint64_t path; };
+
 struct toy_executor {
     struct executor base;
     struct toy_lane *lanes;     /* [limits.lanes] */
@@ -59,8 +63,12 @@ struct toy_executor {
     int32_t *slot_free;         /* [limits.slots] */
     int n_free;
     float (*rows)[TOY_D];       /* [limits.rows] */
+    struct toy_seen *seen;      /* [limits.rows] */
     int n_rows;
+    bool attends;               /* `attention` may be called */
     float (*copy)[TOY_LD];      /* [limits.rows] what `read` returns */
+    float (*weights)[TOY_MAX_POS];      /* [limits.rows] what `attention`
+                                   returns */
     struct toy_serial serials[TOY_SERIALS];
     int n_serials;              /* seen so far; the oldest are forgotten */
     int calls;
@@ -138,13 +146,15 @@ static inline struct toy_executor *toy_of(struct executor *x)
     return (struct toy_executor *)x;
 }
 
-/* Begin a call: destroy what `read` returned before. */
+/* Begin a call: destroy what `read` and `attention` returned before. */
 static inline struct toy_executor *toy_call(struct executor *x)
 {
     struct toy_executor *t = toy_of(x);
 
-    for (int i = 0; i < x->limits.rows; i++)
+    for (int i = 0; i < x->limits.rows; i++) {
         for (int k = 0; k < TOY_LD; k++) t->copy[i][k] = NAN;
+        for (int k = 0; k < TOY_MAX_POS; k++) t->weights[i][k] = NAN;
+    }
     return t;
 }
 
@@ -268,27 +278,25 @@ static inline bool toy_lanes_adjacent(const struct pass_row *rows, int n)
 
 static inline enum status toy_run(struct executor *x,
                                   const struct pass_row *rows, int n,
-                                  float *attention, size_t ld, struct err *e)
+                                  bool attend, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
 
     assert(n > 0 && n <= x->limits.rows && toy_lanes_adjacent(rows, n));
     t->n_rows = st ? 0 : n;
+    t->attends = attend;
     for (int i = 0; i < t->n_rows; i++) {
-        const struct toy_lane *l = &t->lanes[rows[i].lane];
-
         toy_run_row(t, &rows[i], t->rows[i]);
-        if (!attention) continue;
-        assert(rows[i].lane == rows[0].lane && ld >= (size_t)l->n);
-        toy_attention(l, t->slots[rows[i].path[rows[i].pos]].path,
-                      attention + (size_t)i * ld);
+        t->seen[i] = (struct toy_seen){ t->lanes[rows[i].lane],
+            t->slots[rows[i].path[rows[i].pos]].path };
     }
     return st;
 }
 
 /* Append the rows of a text to those of the pass. */
-static inline void toy_force_text(struct toy_executor *t, uint64_t source,
+static inline void toy_force_text(struct toy_executor *t,
+                                  struct toy_lane source,
                                   const struct forced_text *text)
 {
     uint64_t path = 0;
@@ -300,14 +308,15 @@ static inline void toy_force_text(struct toy_executor *t, uint64_t source,
                           : t->base.backend->cfg->start_id;
 
         path = toy_hash_path(path, token);
-        toy_state(source, path, token, t->rows[t->n_rows++]);
+        toy_state(source.hash, path, token, t->rows[t->n_rows]);
+        t->seen[t->n_rows++] = (struct toy_seen){ source, path };
     }
 }
 
 static inline enum status toy_force(struct executor *x,
                                     const struct source *src, int n_src,
                                     const struct forced_text *text, int n,
-                                    struct err *e)
+                                    bool attend, struct err *e)
 {
     struct toy_executor *t = toy_call(x);
     enum status st = toy_use_device(t, e);
@@ -320,9 +329,13 @@ static inline enum status toy_force(struct executor *x,
     }
     assert(n_tokens <= x->limits.rows);
     t->n_rows = 0;
+    t->attends = attend;
     for (int i = 0; !st && i < n; i++) {
+        const struct source *s = &src[text[i].source];
+
         assert(text[i].source >= 0 && text[i].source < n_src);
-        toy_force_text(t, toy_hash_source(&src[text[i].source]), &text[i]);
+        toy_force_text(t, (struct toy_lane){ toy_hash_source(s), s->n },
+                       &text[i]);
     }
     return st;
 }
@@ -471,6 +484,23 @@ static inline enum status toy_read(struct executor *x, int row, int n,
     return ST_OK;
 }
 
+static inline enum status toy_read_attention(struct executor *x, int row, int n,
+                                             const float **weights, size_t *ld,
+                                             struct err *e)
+{
+    struct toy_executor *t = toy_call(x);
+    enum status st = toy_use_device(t, e);
+
+    assert(t->attends && row >= 0 && n >= 0 && row + n <= t->n_rows);
+    if (st) return st;
+    for (int i = 0; i < n; i++)
+        toy_attention(&t->seen[row + i].lane, t->seen[row + i].path,
+                      t->weights[i]);
+    *weights = t->weights[0];
+    *ld = TOY_MAX_POS;
+    return ST_OK;
+}
+
 /* ---- making -------------------------------------------------------------- */
 
 static inline void toy_executor_free(struct executor *x)
@@ -481,7 +511,9 @@ static inline void toy_executor_free(struct executor *x)
     free(t->slots);
     free(t->slot_free);
     free(t->rows);
+    free(t->seen);
     free(t->copy);
+    free(t->weights);
     free(t);
 }
 
@@ -496,6 +528,7 @@ static const struct executor_ops toy_executor_ops = {
     .project = toy_project,
     .distances = toy_distances,
     .read = toy_read,
+    .attention = toy_read_attention,
 };
 
 /* One more than n, so that the size is never 0. */
@@ -522,8 +555,11 @@ static inline enum status toy_executor_new(const struct backend *b,
     t->slots = toy_room(l->slots, sizeof *t->slots);
     t->slot_free = toy_room(l->slots, sizeof *t->slot_free);
     t->rows = toy_room(l->rows, sizeof *t->rows);
+    t->seen = toy_room(l->rows, sizeof *t->seen);
     t->copy = toy_room(l->rows, sizeof *t->copy);
-    if (!t->lanes || !t->slots || !t->slot_free || !t->rows || !t->copy) {
+    t->weights = toy_room(l->rows, sizeof *t->weights);
+    if (!t->lanes || !t->slots || !t->slot_free || !t->rows || !t->seen ||
+        !t->copy || !t->weights) {
         toy_executor_free(&t->base);
         return err_nomem(e, "toy executor");
     }
