@@ -4,8 +4,8 @@
  * Pieces are matched by the longest common subsequence. A word is a run of
  * pieces from one that begins with a space to the next; punctuation and special
  * tokens are words of their own. "ausgeschaltet" and "eingeschaltet" share the
- * piece "geschaltet" but are different words, so the match of that piece is half
- * a match. */
+ * piece "geschaltet" but are different words, so the match of that piece is
+ * half a match. */
 #ifndef ENGINE_PIECE_MATCH_H
 #define ENGINE_PIECE_MATCH_H
 

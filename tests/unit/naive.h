@@ -288,7 +288,7 @@ static inline double *naive_decode(const struct naive *m, const double *mem,
 {
     double *x = naive_embed(m, "tgt", ids, n), *in;
     int kept = m->o->attention_layer;
-    char l[16];
+    char l[20];
 
     if (kept < 0) kept = (m->o->dec_layers - 1) / 2;
     for (int i = 0; i < m->o->dec_layers; i++) {

@@ -281,8 +281,8 @@ static int most_attended(const struct naive_pass *p, int t, int first)
 }
 
 /* Check that each key is the state of forced decoding before a token, that its
- * value is this token, and which piece it attends to. `rows` limits how many pairs one pass takes; it must
- * not change the result. */
+ * value is this token, and which piece it attends to. `rows` limits how many
+ * pairs one pass takes; it must not change the result. */
 static void check_keys(const struct tiny_net *m, const struct naive *nv,
                        int rows, bool with_eos, enum key_type type)
 {

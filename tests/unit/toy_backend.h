@@ -9,9 +9,9 @@
  *
  * It behaves as if its data were on another device. Sources, slots and rows
  * are private to the executor, and `read` and `attention` return a copy, which
- * every later call overwrites. Asserts check what nn/backend.h demands of callers: the
- * limits, the order of rows, the tree of slots, and that the keys of a serial
- * number do not change. All functions are static.
+ * every later call overwrites. Asserts check what nn/backend.h demands of
+ * callers: the limits, the order of rows, the tree of slots, and that the keys
+ * of a serial number do not change. All functions are static.
  *
  * Invariants of an executor:
  *   - slot_free[0 .. n_free) are the slots that are not in use.
