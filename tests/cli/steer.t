@@ -17,7 +17,7 @@ sentences that is stored as a whole. If nothing is similar, the output does not
 change.
 
   $ skmt translate --memory my.tm text | tee steered
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   The drive unit is defective.
   The pump has been on since yesterday; the motor rests.
   Two dogs sleep in the garden.
@@ -27,7 +27,7 @@ sentence.
 
   $ skmt translate -M my.tm --exact steer text > soft; sed -n 3p soft | grep -c '; the motor'; sed -n 1,2p soft
   0
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   The drive unit is defective.
 
 A sentence that is almost equal to a stored one is not reused: spaces around it
@@ -57,12 +57,12 @@ The options for steering.
   $ for o in '--preset sk1' '--preset sk2' '--k 1' '--k 3 --tau 80' '--matches 1' '--key-type f32' '--knn-eos' '--analyzer subword'; do skmt translate -M my.tm $o one; done
   Please open the lid of the appliance.
   Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   Please open the lid of the appliance.
-  Please open the lid of the appliance.
-  Please open the lid of the appliance.
-  Please open the lid of the appliance.
-  Please open the lid of the appliance.
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
+  Kindly open the lid of the appliance.
+  Kindly open the lid of the appliance.
+  Kindly open the lid of the appliance.
   $ skmt translate -M my.tm --adapter fixed --lambda 1 --no-knn-eos --repeat-votes 0 --json --explain one | python3 -c 'import json,sys; print({t["trust"] for t in json.load(sys.stdin)["segments"][0]["tokens"]})'
   {1}
   $ for k in 1 2; do skmt translate -M my.tm --k $k --json --explain one | python3 -c 'import json,sys; print(max(len(t["votes"]) for t in json.load(sys.stdin)["segments"][0]["tokens"]))'; done
@@ -134,10 +134,10 @@ Pairs from a file: one line for each input line.
   $ sed -n 1,2p text > two
   $ printf '%s\n' '{"src": "Bitte öffnen Sie den Deckel des Geräts.", "tm": [["Bitte schließen Sie den Deckel des Geräts.", "Kindly shut the lid of the appliance.", 0.8]]}' '{"tm": []}' > pairs
   $ skmt translate --pairs pairs two
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   The engine is broken.
   $ cat pairs | skmt translate --pairs - two | head -1
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   $ skmt translate --pairs pairs --json --explain one | python3 -c 'import json,sys; print(json.load(sys.stdin)["segments"][0]["pairs"])'
   [{'id': 0, 'memory': '', 'source': 'Bitte schließen Sie den Deckel des Geräts.', 'target': 'Kindly shut the lid of the appliance.', 'similarity': 0.8, 'exact': False}]
 
@@ -147,7 +147,7 @@ A pair from --pairs is never reused as it is: it steers.
   The drive unit is defective. False
 
   $ head -1 pairs > p; skmt translate --pairs p two
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   skmt: the --pairs file has fewer lines than the input
   [1]
   $ tac two | skmt translate --pairs pairs
@@ -175,7 +175,7 @@ Settings from a file; the command line overrides them.
   $ printf '# the memory is not heard\n\n  adapter = none  \nbeam=4\n' > set
   $ skmt translate -M my.tm --settings set one; skmt translate -M my.tm --settings set --adapter distance one
   Please open the lid of the device.
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   $ printf 'k = 2\ntau 50\n' > bad; skmt translate -M my.tm --settings bad one
   bad:2: expected 'option = value'
   [2]
@@ -200,7 +200,7 @@ The keys of pairs are stored in a file and used again.
   file_hits 0, misses * (glob)
   file_hits *, misses 0, file_pairs 3 (glob)
   $ skmt translate -M my.tm --key-file keys32 --key-type f32 --exact steer text > a; head -1 a; [ $(stat -c %s keys32) -gt $(stat -c %s keys) ] && echo larger
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   larger
 
 A key file belongs to one model and one key type. If they differ, there is a
@@ -257,9 +257,9 @@ still has its keys.
 
   $ id=$(skmt tm search my.tm 'Bitte schließen Sie den Deckel des Geräts.' --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["matches"][0]["id"])'); echo $id > id
   $ skmt translate -M my.tm --key-file keys one
-  Please open the lid of the appliance.
+  Kindly open the lid of the appliance.
   $ skmt tm edit my.tm $(cat id) --target 'Kindly shut the lid of the contraption.' > /dev/null; skmt translate -M my.tm --key-file keys one
-  Please open the lid of the contraption.
+  Kindly open the lid of the contraption.
   $ skmt tm delete my.tm $(cat id) > /dev/null; skmt translate -M my.tm --key-file keys one
   Please open the lid of the device.
   $ skmt tm delete my.tm --source 'Der Motor ist kaputt.' > /dev/null; sed -n 2p text | skmt translate -M my.tm --key-file keys --json --explain | grep -c 'drive unit'
@@ -274,7 +274,7 @@ still has its keys.
 A new pair is used at once.
 
   $ skmt tm add my.tm 'Bitte schließen Sie den Deckel des Geräts.' 'Kindly shut the lid of the gizmo.' > /dev/null; skmt translate -M my.tm --key-file keys one
-  Please open the lid of the gizmo.
+  Kindly open the lid of the gizmo.
 
 A page of legal text: the output is the same bytes with any draft length,
 number of threads and batch size, with and without a key file, explained or
@@ -295,7 +295,7 @@ kernels of the processor and are cut off here.
 
   $ skmt tm create m.tm > /dev/null; printf '%s\t%s\n' 'Der Motor ist kaputt.' 'The drive unit is defective.' 'Die Pumpe ist kaputt.' 'The feeder is "defective" & <old>.' | skmt tm import m.tm - --format tsv > /dev/null
   $ printf 'Der Motor ist kaputt.\n\nDer neue Motor ist kaputt.\nZwei Hunde schlafen. Der Motor ist kaputt.\n' > x
-  $ skmt translate -M m.tm x > x.plain; skmt translate -M m.tm --explain x > x.text; sed 's/,.*//; s/^ *[0-9-]*%  / N%  /' x.text | sed '/#2/,/id 2/d'
+  $ skmt translate -M m.tm x > x.plain; skmt translate -M m.tm --preset sk2 --explain x > x.text; sed 's/,.*//; s/^ *[0-9-]*%  / N%  /' x.text | sed '/#2/,/id 2/d'
   The drive unit is defective.
     this sentence is stored; its translation was reused
     #1  100%  Der Motor ist kaputt.
@@ -338,7 +338,7 @@ The text of the output is the same. Color is used on request or on a terminal,
 and is never the only information: colored text is underlined.
 
   $ grep -v '^ ' x.text | sed '/./!d' | cmp - <(sed '/./!d' x.plain)
-  $ skmt translate -M m.tm --explain --color always x | sed 's/\x1b\[[0-9;]*m//g' | cmp - <(tr -d '{}' < x.text)
+  $ skmt translate -M m.tm --preset sk2 --explain --color always x | sed 's/\x1b\[[0-9;]*m//g' | cmp - <(tr -d '{}' < x.text)
   $ sed -n 3p x | skmt translate -M m.tm --explain --color always | grep -c $'\x1b\\[1;32;4munit\x1b\\[0m'
   1
   $ if command -v script > /dev/null; then for e in TERM=xterm TERM=dumb 'TERM=xterm NO_COLOR=1'; do script -qec "env $e skmt translate -M m.tm --explain x" /dev/null < /dev/null | grep -c $'\x1b\\[1;32;4m' | sed 's/[1-9][0-9]*/some/'; done; else printf 'some\n0\n0\n'; fi
@@ -435,7 +435,7 @@ the marked text of a pair is the token that voted.
   >             for v in t["votes"]:
   >                 at = "s%d-%dp%dt%d" % (d["line"], i + 1, v["pair"] + 1, v["position"])
   >                 want = v["token"].replace("\u2581", "")
-  >                 assert at in r.ids and (r.text[at] == want or want[:3] == "<0x"), (at, v)
+  >                 assert not want or at in r.ids and (r.text[at] == want or want[:3] == "<0x"), (at, v)
   >                 n += 1
   >                 if v["token"] == t["piece"]: heard.add(at)
   > assert heard == {k for k, c in r.cls.items() if c == "m h"}
