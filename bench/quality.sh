@@ -6,13 +6,14 @@
 # Translates the test sets of Koran, IT and law with their memories, simulates
 # learning on EMEA, and translates newstest2014 with the memory of law, which is
 # a different domain. Each set is translated by the model alone (plain) and with
-# the presets sk1 and sk2, as a user gets them. Prints a table in Markdown: BLEU
+# the presets sk1, sk2 and learned, as a user gets them. Prints a table in Markdown: BLEU
 # / chrF2, and in brackets the number of lines that repeat words
 # (tools/repeats.py).
 #
 # BUILD=dir   the build (build)         MODEL=file  models/de-en.skmt
 # THREADS=N   2                         SETS=".."   koran it law emea news
-# RUNS=".."   plain sk1 sk2             OPTIONS=".." for every translation
+# RUNS=".."   plain sk1 sk2 learned learned16 (the number of pairs; without
+#             one, the default)         OPTIONS=".." for every translation
 # PART=dev    the development sets of Koran, IT and law instead of the test sets
 # OUT=dir     the folder of the outputs (BUILD/quality)
 #
@@ -26,7 +27,7 @@ shared=${SKMT_SHARED:-../shared}
 model=${MODEL:-models/de-en.skmt}
 threads=${THREADS:-2}
 sets=${SETS:-koran it law emea news}
-runs=${RUNS:-plain sk1 sk2}
+runs=${RUNS:-plain sk1 sk2 learned learned16}
 part=${PART:-test}
 out=${OUT:-$build/quality}
 mkdir -p "$out"
@@ -55,7 +56,11 @@ memory() {      # set: its memory, made when it does not exist
 # shellcheck disable=SC2086
 translate() {   # set run: the output goes to $out/set.run
     local set=$1 run=$2 steer=
-    [ "$run" = plain ] || steer="--preset $run"
+    case $run in
+    plain) ;;
+    learned?*) steer="--preset learned --matches ${run#learned}" ;;
+    *) steer="--preset $run" ;;
+    esac
     local common="--quiet --model $model --threads $threads ${OPTIONS:-}"
     if [ "$set" != emea ]; then
         [ "$run" = plain ] || steer="$steer --memory $(memory "$set")"

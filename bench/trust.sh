@@ -9,8 +9,11 @@
 #     PART=own     bench/trust.sh    networks that go on from the default, each
 #                                    trained on one memory
 #     PART=curve   bench/trust.sh    the same by the number of pairs left out
-#     PART=drop    bench/trust.sh    networks without each feature
+#     PART=drop    bench/trust.sh    networks without each feature, trained on a
+#                                    third of the lines
 #     PART=pairs   bench/trust.sh    pairs x neighbors: BLEU and time
+#     PART=speed   bench/trust.sh    processor time of the command, cold and with
+#                                    a key file, ROUNDS interleaved rounds (5)
 #
 # Training uses every second dev line of IT and every sixth of law and Koran, and
 # pairs of the memories that have similar pairs; no test lines. The parts score
@@ -185,8 +188,48 @@ pairs_row() {   # pairs, neighbors: BLEU; time on 120 lines of IT and law
     echo "$line"
 }
 
+timed() {       # set, name, options ..: adds a line "set name seconds"
+    local s=$1 name=$2
+    shift 2
+    echo "$s $name $(user_time "$skmt" translate --quiet --threads 1 --batch 1 \
+        -m "$model" "$@" "$out/$s.120")" >> "$out/times"
+}
+
+# shellcheck disable=SC2086
+speed() {       # 120 lines of IT and law, one thread, batch 1
+    local s i learned="$use --preset learned"
+    : > "$out/times"
+    for i in $(seq 0 "${ROUNDS:-5}"); do
+        for s in it law; do
+            head -n 120 "$out/$s.dev.de" > "$out/$s.120"
+            local keys="-M $out/$s.tm --key-file $out/$s.keys"
+            timed $s plain
+            timed $s sk2-warm $keys --preset sk2
+            timed $s learned16-warm $keys $learned --matches 16
+            timed $s learned4-warm $keys $learned --matches 4
+            timed $s sk2-cold -M "$out/$s.tm" --preset sk2
+            timed $s learned16-cold -M "$out/$s.tm" $learned --matches 16
+            timed $s learned4-cold -M "$out/$s.tm" $learned --matches 4
+        done
+        [ "$i" != 0 ] || : > "$out/times"       # the first round fills caches
+    done
+    python3 - "$out/times" <<'END'
+import statistics
+import sys
+times = {}
+for line in open(sys.argv[1]):
+    name, run, seconds = line.split()
+    times.setdefault((name, run), []).append(float(seconds))
+for (name, run), t in times.items():
+    plain = statistics.median(times[name, "plain"])
+    print("%-4s %-15s %6.2f s  %.2fx" % (name, run, statistics.median(t),
+                                         plain / statistics.median(t)))
+END
+}
+
 case $part in
 network) ;;
+speed) prepare dev; speed ;;
 dev) prepare dev; compare dev ;;
 test) prepare test; compare test; emea ;;
 own)
@@ -197,12 +240,16 @@ own)
 curve)
     prepare dev; header
     for n in 20 50 100 200 500; do own "$n pairs" $n; done ;;
-drop) all_lines "$out/drop.settings" --ablation ;;
+drop)
+    awk 'NR % 3 == 0' "$out/train.tsv" > "$out/third.tsv"
+    train "$out/drop.settings" --anew --ablation --dev "$out/third.tsv" \
+        -M "$out/all.tm" ;;
 pairs)
     prepare dev
     echo "| | IT | Koran | law | mean | IT cold, warm | law cold, warm |"
     echo "|---|---|---|---|---|---|---|"
     for m in 2 4 8 16; do for k in 2 4 8; do pairs_row $m $k; done; done ;;
-*) echo "trust.sh: PART is network, dev, test, own, curve, drop or pairs" >&2
+*) echo "trust.sh: PART is network, dev, test, own, curve, drop, pairs or \
+speed" >&2
    exit 2 ;;
 esac

@@ -166,6 +166,19 @@ static bool learned_abstain(const struct learned_row *row,
     return false;
 }
 
+/* Remove the neighbors that abstain. Returns the number of the others. */
+static int learned_counted(struct learned_row *row, struct trust_result *r)
+{
+    int n = 0;
+
+    for (int j = 0; j < row->n; j++) {
+        if (row->abstains[j]) continue;
+        row->nb[n] = row->nb[j];
+        r->share[n++] = r->share[j];
+    }
+    return n;
+}
+
 static void learned_mix_row(struct learned *l, struct learned_row *row,
                             const struct projection *p, struct mixture *out)
 {
@@ -182,7 +195,7 @@ static void learned_mix_row(struct learned *l, struct learned_row *row,
     out->keep = 1 - r.lambda;
     for (int j = 0; j < row->n; j++)
         row->add[row->token_of[j]] += r.lambda * r.share[j];
-    voters_guess(&l->v, row->nb, row->n, out);
+    voters_guess(&l->v, row->nb, learned_counted(row, &r), out);
 }
 
 static void learned_mix(struct mixer *m, const struct mixer_rows *in,
@@ -208,19 +221,6 @@ static void learned_add_reasons(const struct learned *l,
     for (int i = 0; i < TRUST_REASONS; i++)
         why->reasons[i] = (struct reason){
             trust_phrase(&l->trust, f, r[i].feature), r[i].effect };
-}
-
-/* Remove the neighbors that abstain. Returns the number of the others. */
-static int learned_counted(struct learned_row *row, struct trust_result *r)
-{
-    int n = 0;
-
-    for (int j = 0; j < row->n; j++) {
-        if (row->abstains[j]) continue;
-        row->nb[n] = row->nb[j];
-        r->share[n++] = r->share[j];
-    }
-    return n;
 }
 
 /* Compute the votes on token t of a reading again. */

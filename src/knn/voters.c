@@ -204,7 +204,6 @@ void voters_guess(const struct voters *v, const struct neighbor *nb, int n,
     for (int i = 0; i < n && out->n_guesses < MIXTURE_GUESSES; i++) {
         int k = 0;
 
-        if (nb[i].pos + 1 == v->store.pairs[nb[i].pair]->n) continue;
         while (k < out->n_guesses && out->guesses[k].token != nb[i].token)
             k++;
         if (k == out->n_guesses)

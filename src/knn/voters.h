@@ -93,7 +93,7 @@ struct voters_place voters_place(const struct voters *v,
                                  const float *attention);
 
 /* Add a guess for each token that got a vote: the continuation of the nearest
- * pair that voted for it. A vote for the last token of a pair gives none. */
+ * pair that voted for it. */
 void voters_guess(const struct voters *v, const struct neighbor *nb, int n,
                   struct mixture *out);
 /* Guess that the translation begins like the best pair. */

@@ -88,20 +88,19 @@ TEST(votes_that_count_are_chosen)
 
     learned_choose(&v, found_four, 4, &said_three, attention, true,
                    &row);
-    CHECK_INT(row.n, 3);                /* EOS abstains */
-    CHECK(row.nb[0].token == 13 && row.nb[1].token == 14 &&
-          row.nb[2].token == 13);
-    CHECK_INT(row.n_tokens, 2);
-    CHECK(row.token[0] == 13 && row.token[1] == 14);
+    CHECK_INT(row.n, 4);
+    CHECK(row.nb[0].token == 13 && row.nb[1].token == EOS &&
+          row.nb[2].token == 14 && row.nb[3].token == 13);
+    CHECK(!row.abstains[0] && row.abstains[1] && !row.abstains[2] &&
+          !row.abstains[3]);
+    CHECK_INT(row.n_tokens, 3);
+    CHECK(row.token[0] == 13 && row.token[1] == EOS && row.token[2] == 14);
     CHECK(row.token_of[0] == 0 && row.token_of[1] == 1 &&
-          row.token_of[2] == 0);
-    CHECK(row.add[0] == 0 && row.add[1] == 0);
-    CHECK(row.context[0] == 3 && row.context[1] == 2 && row.context[2] == 3);
-    CHECK(!row.foreign[0] && row.foreign[1] && !row.foreign[2]);
-    CHECK(row.own[0] && !row.own[1] && row.own[2]);
-    learned_choose(&v, found_four + 1, 1, &said_three, attention, true,
-                   &row);
-    CHECK(row.n == 0 && row.n_tokens == 0);
+          row.token_of[2] == 2 && row.token_of[3] == 0);
+    CHECK(row.add[0] == 0 && row.add[1] == 0 && row.add[2] == 0);
+    CHECK(row.context[0] == 3 && row.context[2] == 2 && row.context[3] == 3);
+    CHECK(!row.foreign[0] && row.foreign[2] && !row.foreign[3]);
+    CHECK(row.own[0] && !row.own[2] && row.own[3]);
     voters_release(&v);
 
     v = two_pairs(false);
@@ -109,7 +108,7 @@ TEST(votes_that_count_are_chosen)
                    &row);
     CHECK_INT(row.n, 4);
     CHECK_INT(row.n_tokens, 3);
-    CHECK_INT(row.nb[1].token, EOS);
+    CHECK(row.nb[1].token == EOS && !row.abstains[1]);
     CHECK(row.own[1]);                  /* EOS is a piece of the source, too */
     voters_release(&v);
 }
@@ -159,27 +158,27 @@ TEST(features_come_from_neighbors_and_model)
                    &row);
     p = half_and_quarter(&row, logit, &best);
     learned_features(&v, &row, &p, &f);
-    CHECK_INT(f.n, 3);
+    CHECK_INT(f.n, 4);
     CHECK_NEAR(f.x[TRUST_distance], 0.1, 1e-6);         /* 5 / 50 */
-    CHECK_NEAR(f.x[TRUST_gap_1], 0.3, 1e-6);
+    CHECK_NEAR(f.x[TRUST_gap_1], 0.1, 1e-6);         /* EOS */
     CHECK_NEAR(f.x[TRUST_similarity], 0.75, 1e-6);
     CHECK_NEAR(f.x[TRUST_context], 1, 1e-6);
     CHECK_NEAR(f.x[TRUST_model_token], log(0.25) / 5, 1e-6);
     CHECK_NEAR(f.x[TRUST_model_best], 0.5, 1e-6);
     CHECK_NEAR(f.x[TRUST_entropy], (log(2) + 0.25) / 4, 1e-6);
     CHECK_NEAR(f.x[TRUST_same_best], 0, 0);
-    CHECK_NEAR(f.x[TRUST_agree_4], 2 / 3.0, 1e-6);
+    CHECK_NEAR(f.x[TRUST_agree_4], 0.5, 1e-6);
     CHECK(f.x[TRUST_foreign] == 0 && f.x[TRUST_own] == 1);
     CHECK_NEAR(f.x[TRUST_aligned], 1, 0);
     CHECK_NEAR(f.x[TRUST_focus], 0.5 / 0.75, 1e-6);
     CHECK_NEAR(f.x[TRUST_shared], (0.5 + 0.5 * 0.25) / 0.75, 1e-6);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_aligned], 0, 0);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_focus], 0, 0);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_shared], 0.25 / 0.75, 1e-6);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_similarity], 0.5, 1e-6);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_context], 2, 0);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_model], log(0.5) / 5, 1e-6);
-    CHECK_NEAR(f.votes[1][TRUST_VOTE_foreign], 1, 0);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_aligned], 0, 0);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_focus], 0, 0);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_shared], 0.25 / 0.75, 1e-6);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_similarity], 0.5, 1e-6);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_context], 2, 0);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_model], log(0.5) / 5, 1e-6);
+    CHECK_NEAR(f.votes[2][TRUST_VOTE_foreign], 1, 0);
     best.token = 13;
     learned_features(&v, &row, &p, &f);
     CHECK_NEAR(f.x[TRUST_same_best], 1, 0);
@@ -201,10 +200,11 @@ static struct trust constant_weight(double weight)
     return t;
 }
 
-/* Let the mixer with this network mix one row. It is near two keys of one pair,
- * with the tokens 14 and 13; the probability of token 14 is 1/2. Returns the
- * mixer, which owns the arrays of *out. */
-static struct mixer *mix_one(const struct trust *t, struct mixture *out)
+/* Let the mixer with this network mix one row; votes for one token abstain. The
+ * row is near two keys of one pair, with the tokens 14 and 13; the probability
+ * of token 14 is 1/2. Returns the mixer, which owns the arrays of *out. */
+static struct mixer *mix_one(const struct trust *t, int32_t abstaining,
+                             struct mixture *out)
 {
     static _Alignas(64) float hidden[D];
     static const int32_t target[] = { 14, 13 }, slot_token[] = { 0 };
@@ -213,7 +213,8 @@ static struct mixer *mix_one(const struct trust *t, struct mixture *out)
     struct fixed_rows f = fixed_rows(hidden, D, 1);
     struct mixer_rows in = { .x = &f.x, .n = 1, .n_tokens = n_tokens,
                              .path = path, .slot_token = slot_token };
-    struct system_options o = { .k = 8, .weigh = { .tau = 50 }, .eos = EOS,
+    struct system_options o = { .k = 8, .weigh = { .tau = 50 },
+                                .eos = abstaining, .eos_abstains = true,
                                 .model_tau = 50, .trust = t };
     struct system_sentence s = { .rows = 1, .nbest = 1, .max_len = 4 };
     struct system_pair pair = { .keys = keys_of(target, 2),
@@ -253,13 +254,34 @@ TEST(a_row_gets_the_weight_of_the_network)
 {
     struct trust t = weight_in_search(0.4);
     struct mixture out;
-    struct mixer *m = mix_one(&t, &out);
+    struct mixer *m = mix_one(&t, EOS, &out);
 
     CHECK_INT(out.n, 2);
     CHECK_NEAR(out.keep, 0.6, 1e-6);
     CHECK_NEAR(out.add[0], 0.2, 1e-6);
     CHECK_NEAR(out.add[1], 0.2, 1e-6);
     CHECK(out.n_guesses > 0);
+    m->ops->free(m);
+}
+
+/* Of two neighbors one abstains: its half of the weight goes to the model. If
+ * what is left is tiny, the row is left alone. */
+TEST(the_share_of_a_neighbor_that_abstains_goes_to_the_model)
+{
+    struct trust t = weight_in_search(0.4);
+    struct mixture out;
+    struct mixer *m = mix_one(&t, 13, &out);
+
+    CHECK_INT(out.n, 2);
+    CHECK_NEAR(out.keep, 0.8, 1e-6);
+    CHECK(out.token[0] == 14 && out.token[1] == 13);
+    CHECK_NEAR(out.add[0], 0.2, 1e-6);
+    CHECK(out.add[1] == 0);
+    CHECK(out.n_guesses == 1 && out.guesses[0].token == 14);
+    m->ops->free(m);
+    t = weight_in_search(0.039);
+    m = mix_one(&t, 13, &out);
+    CHECK(out.keep == 1 && out.n == 0);
     m->ops->free(m);
 }
 
@@ -272,12 +294,12 @@ TEST(a_row_with_a_tiny_weight_is_left_alone)
 
     for (size_t i = 0; i < COUNT(weights); i++) {
         t = weight_in_search(weights[i]);
-        m = mix_one(&t, &out);
+        m = mix_one(&t, EOS, &out);
         CHECK(out.keep == 1 && out.n == 0);
         m->ops->free(m);
     }
     t = weight_in_search(0.0201);
-    m = mix_one(&t, &out);
+    m = mix_one(&t, EOS, &out);
     CHECK_NEAR(out.keep, 1 - 0.0201, 1e-6);
     CHECK_INT(out.n, 2);
     m->ops->free(m);
@@ -293,7 +315,7 @@ TEST(a_mixer_needs_a_network_and_few_neighbors)
     struct err e;
 
     CHECK_INT(learned_system.sentence_new(&m, &o, &s, &e), ST_ARGUMENT);
-    CHECK(!m && strstr(e.msg, "no network"));
+    CHECK(!m && strstr(e.msg, "needs a network"));
     o.trust = &t;
     o.k = TRUST_NEIGHBORS + 1;
     CHECK_INT(learned_system.sentence_new(&m, &o, &s, &e), ST_ARGUMENT);
@@ -869,8 +891,9 @@ static int most_neighbors(const struct trust_sample *at, size_t n)
     return most;
 }
 
-/* A pair has one key. With eight of them there are eight neighbors; then come
- * the same steps with the first one, two or four pairs. */
+/* A pair has two keys, one for EOS. With eight pairs there are as many neighbors
+ * as the network sees; then come the same steps with the first one, two or four
+ * pairs. */
 TEST(each_text_is_learned_with_few_pairs_too)
 {
     struct similar_pair pair = { str_of("the house"), str_of("the"), 0.5 };
@@ -881,7 +904,7 @@ TEST(each_text_is_learned_with_few_pairs_too)
     REQUIRE(tiny_engine_open(&m));
     s = samples_with(m.en, "the and", pair, 1, 1);
     n = s.n;                            /* with one pair, only once */
-    CHECK_INT(most_neighbors(s.at, n), 1);
+    CHECK_INT(most_neighbors(s.at, n), 2);
     trust_samples_release(&s);
     s = samples_with(m.en, "the and", pair, 8, 4);
     REQUIRE(s.n == 8 * n);
@@ -889,7 +912,7 @@ TEST(each_text_is_learned_with_few_pairs_too)
         const struct trust_sample *all = s.at + 2 * i * n, *few = all + n;
 
         CHECK_INT(most_neighbors(all, n), 8);
-        CHECK_INT(most_neighbors(few, n), 1 << i % 3);
+        CHECK_INT(most_neighbors(few, n), 2 << i % 3);
         for (size_t k = 0; k < n; k++)
             CHECK(all[k].model == few[k].model);
     }
@@ -910,7 +933,7 @@ TEST(training_sees_votes_that_contradict)
 
     REQUIRE(tiny_engine_open(&m));
     s = samples_with(m.en, "the and", pair, 1, 1);
-    CHECK_INT(most_neighbors(s.at, s.n), 1);
+    CHECK_INT(most_neighbors(s.at, s.n), 2);
     CHECK(s.n && s.at[0].f.x[TRUST_aligned] == 0 &&
           s.at[0].f.x[TRUST_shared] == 0);
     trust_samples_release(&s);

@@ -261,6 +261,7 @@ TEST(gradients_are_those_of_the_loss)
         double none[TRUST_PARAMS] = { 0 };
 
         for (int i = 0; i < TRUST_PARAMS; i++) w[i] = (double)t.w[i];
+        s.abstains = round % 3 ? 0 : 5;     /* neighbors 0 and 2 */
         trust_gradient(w, &s, grad);
         for (int i = 0; i < TRUST_PARAMS; i++) {
             double h = 1e-5, at = w[i], up, down;
@@ -274,6 +275,27 @@ TEST(gradients_are_those_of_the_loss)
                        1e-5 * fmax(fabs(grad[i]), 1e-3));
         }
     }
+}
+
+/* A neighbor that abstains says what the model says. */
+TEST(a_neighbor_that_abstains_counts_like_the_model)
+{
+    struct trust t = random_network();
+    struct trust_sample s = random_sample(3);
+    struct trust_samples one = { &s, 1, 1 };
+    struct trust_result r;
+    double p;
+
+    s.hits = 3;
+    s.abstains = 1;
+    trust_run(&t, &s.f, &r);
+    p = (double)(1 - r.lambda) * (double)s.model +
+        (double)r.lambda * ((double)r.share[0] * (double)s.model +
+                            (double)r.share[1]);
+    CHECK_NEAR(trust_loss(&t, &one), -log(p + 1e-9), 1e-5);
+    CHECK_NEAR(trust_loss_oracle(&one), 0, 1e-6);
+    s.hits = 1;                         /* nobody who votes is right */
+    CHECK_NEAR(trust_loss_oracle(&one), -log((double)s.model + 1e-9), 1e-5);
 }
 
 /* Steps at which the nearest neighbor is right if and only if the distance is
