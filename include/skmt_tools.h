@@ -372,9 +372,9 @@ SKMT_API void skmt_trainer_free(skmt_trainer *t);
 SKMT_API skmt_status skmt_trainer_set(skmt_trainer *t, const char *key,
                                       const char *value, skmt_error *err);
 /* Add the steps of a pair. The n similar pairs come best first, and the first
- * SKMT_TRAINER_PAIRS are used: all of them, and once more the first 1, 2 or 4, as
- * if the memory were small. If `validate` is not 0, the pair is not learned from
- * but decides which network is best. */
+ * SKMT_TRAINER_PAIRS are used: all of them, and once more the first 1, 2 or 4,
+ * as if the memory were small. If `validate` is not 0, the pair is not learned
+ * from but decides which network is best. */
 SKMT_API skmt_status skmt_trainer_add(skmt_trainer *t, const char *source,
                                       const char *target,
                                       const skmt_similar *pairs, int n,

@@ -6,8 +6,8 @@
 #include "trust_fit.h"
 
 enum { VALIDATE_EVERY = 4 };
-/* With fewer steps the loss on the validation lines says nothing. Each step of a
- * line is counted twice: with all pairs, and with few. */
+/* With fewer steps the loss on the validation lines says nothing. Each step of
+ * a line is counted twice: with all pairs, and with few. */
 enum { LEAST_STEPS = 400 };
 /* A network must be better than another by this much, in nats per token, to be
  * used instead of it. */

@@ -21,8 +21,9 @@ enum status trust_trainer_new(struct trust_trainer **out,
                               struct shared_keys *keys, struct err *e);
 void trust_trainer_free(struct trust_trainer *t);       /* NULL is fine */
 
-/* The most similar pairs of a text that are used. Translations may use fewer, so
- * each text is read twice: with all its pairs, and with the first 1, 2 or 4. */
+/* The most similar pairs of a text that are used. Translations may use fewer,
+ * so each text is read twice: with all its pairs, and with the first 1, 2 or
+ * 4. */
 enum { TRAINING_PAIRS = 16 };
 
 /* Add the steps of a pair to `to`. The n similar pairs are given best first;

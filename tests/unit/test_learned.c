@@ -891,9 +891,9 @@ static int most_neighbors(const struct trust_sample *at, size_t n)
     return most;
 }
 
-/* A pair has two keys, one for EOS. With eight pairs there are as many neighbors
- * as the network sees; then come the same steps with the first one, two or four
- * pairs. */
+/* A pair has two keys, one for EOS. With eight pairs there are as many
+ * neighbors as the network sees; then come the same steps with the first one,
+ * two or four pairs. */
 TEST(each_text_is_learned_with_few_pairs_too)
 {
     struct similar_pair pair = { str_of("the house"), str_of("the"), 0.5 };
