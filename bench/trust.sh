@@ -99,14 +99,19 @@ bleu() {        # set, part, name: BLEU and chrF2
 print(*("%.2f" % s["score"] for s in json.load(sys.stdin)["scores"]))'
 }
 
+scores() {      # name: a row with the scores of the sets and their mean
+    local s
+    for s in $sets; do bleu $s dev "$1"; done | awk -v name="$1" '
+        BEGIN { printf "| %s", name }
+        { printf " | %s / %s", $1, $2; b += $1; c += $2 }
+        END { printf " | %.2f / %.2f |\n", b / NR, c / NR }'
+}
+
 row() {         # name, options ..: BLEU / chrF2 of the dev lines
     local name=$1 s
     shift
     for s in $sets; do translate $s dev "$name" "$@"; done
-    for s in $sets; do bleu $s dev "$name"; done |
-        awk -v name="$name" '{ printf "%s%s / %s", NR > 1 ? " | " : "| " name \
-            " | ", $1, $2; b += $1; c += $2 }
-            END { printf " | %.2f / %.2f |\n", b / NR, c / NR }'
+    scores "$name"
 }
 
 header() {
@@ -158,10 +163,7 @@ own() {         # name, number of pairs: a network for each memory
                 > "$out/own.$s.$2.txt"
         translate $s dev "$1" --settings "$out/own.$s.$2" --matches 16
     done
-    for s in $sets; do bleu $s dev "$1"; done |
-        awk -v name="$1" '{ printf "%s%s / %s", NR > 1 ? " | " : "| " name \
-            " | ", $1, $2; b += $1; c += $2 }
-            END { printf " | %.2f / %.2f |\n", b / NR, c / NR }'
+    scores "$1"
 }
 
 user_time() {   # the command: its processor time in seconds
