@@ -609,9 +609,10 @@ SKMT_API void skmt_matches_free(skmt_matches *m);
 /* A session or stream that uses a memory finds the most similar stored pairs
  * for each sentence, and they can influence the choice of each token (options
  * "preset", "k", "tau" and others). A sentence that is stored word for word
- * gets the stored translation (option "exact"). Presets "sk1" and "sk2" are
- * tuned for practical use; "paper-sk1" and "paper-sk2" have the settings of the
- * SK-MT paper.
+ * gets the stored translation (option "exact"). By default, if the model has a
+ * network for it, learned trust decides how much influence they have (preset
+ * "learned"). Presets "sk1" and "sk2" are SK-MT, tuned for practical use;
+ * "paper-sk1" and "paper-sk2" have the settings of the SK-MT paper.
  *
  *     skmt_session_use(session, tm, NULL, &err);
  *     skmt_session_translate(session, text, NULL, &result, &err);

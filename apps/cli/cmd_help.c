@@ -27,8 +27,9 @@ const struct opt translate_options[] = {
     STEERING_OPTIONS,
     { "pairs", 0, "FILE", "take the similar pairs from FILE instead of a "
       "memory: one line of JSON for each input line, {\"tm\": [[\"source\", "
-      "\"target\", 0.8], ..]}; the first 2 (sk1) or 16 (sk2) pairs of a line "
-      "are used, or the number set by --matches" },
+      "\"target\", 0.8], ..]}; as many pairs of a line are used, from the "
+      "first on, as the preset says (learned: 4, sk1: 2, sk2: 16), or "
+      "--matches" },
     { "html", 0, "FILE", "also write the explanation of --explain to FILE as "
       "a web page" },
     { "color", 0, "WHEN", "use color in the output of --explain: auto (if it "
