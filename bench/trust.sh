@@ -62,12 +62,17 @@ train() {       # settings file, options ..
     "$skmt" tune --learn --quiet --limit 0 -m "$model" -o "$to" "$@"
 }
 
-all_lines() {   # options ..: train on the lines of the default network
+make_lines() {
     [ -e "$out/train.tsv" ] || training_lines > "$out/train.part"
     [ -e "$out/train.tsv" ] || mv "$out/train.part" "$out/train.tsv"
+}
+
+all_lines() {   # options ..: train on the lines of the default network
+    make_lines
     train "$@" --anew --dev "$out/train.tsv" -M "$out/all.tm"
 }
 
+[ "$part" != network ] || rm -f "$network"
 if [ -n "$network" ] && [ ! -e "$network" ]; then all_lines "$network"; fi
 use=${network:+--settings $network}
 
@@ -243,6 +248,7 @@ curve)
     prepare dev; header
     for n in 20 50 100 200 500; do own "$n pairs" $n; done ;;
 drop)
+    make_lines
     awk 'NR % 3 == 0' "$out/train.tsv" > "$out/third.tsv"
     train "$out/drop.settings" --anew --ablation --dev "$out/third.tsv" \
         -M "$out/all.tm" ;;

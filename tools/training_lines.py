@@ -39,7 +39,9 @@ def similarities(skmt, model, memory, sources):
             [skmt, "tm", "search", memory, "-m", model, "--json", "--quiet",
              "--matches", "8", "-f", f.name], check=True,
             stdout=subprocess.PIPE).stdout
-    for source, line in zip(sources, out.decode().splitlines()):
+    lines = out.split(b"\n")[:-1]
+    assert len(lines) == len(sources)
+    for source, line in zip(sources, lines):
         yield max([m["similarity"] for m in json.loads(line)["matches"]
                    if m["source"] != source], default=0)
 

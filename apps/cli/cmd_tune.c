@@ -246,6 +246,9 @@ static int tune_check_options(struct tune_call *c, int argc, char **argv)
     if (c->learn && c->grid_option)
         return complain(EXIT_USAGE, "--%s cannot be combined with --learn",
                         c->grid_option);
+    if (c->ablation && (c->json || c->n_drop))
+        return complain(EXIT_USAGE, "--ablation cannot be combined with "
+                        "--%s", c->json ? "json" : "drop");
     if (!c->learn && c->learn_option)
         return complain(EXIT_USAGE, "--%s needs --learn", c->learn_option);
     if (c->output && (!c->output[0] || !strcmp(c->output, "-")))

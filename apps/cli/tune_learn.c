@@ -169,7 +169,8 @@ static int train(struct tune_call *c, skmt_trainer *t)
     s = trust_fit_stats(t);
     status = keep_network(c, t, &s);
     if (!status) put_learned(c, t, &s);
-    if (!status && c->ablation) status = put_ablation(c, t, s.learned);
+    if (!status && c->ablation && skmt_trainer_network(t))
+        status = put_ablation(c, t, s.learned);
     return status;
 }
 

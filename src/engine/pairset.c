@@ -288,7 +288,8 @@ bool pairset_keep_exact(struct pairset *r, struct str text)
 uint64_t pairset_fingerprint(const struct engine *en, const struct options *o)
 {
     uint64_t parts[] = { engine_weights_id(en), options_knn_eos(o),
-                         PAIR_PIECES };
+                         PAIR_PIECES,
+                         (uint64_t)en->backend->cfg->attention_layer };
 
     return key_id_of(parts, sizeof parts).lo;
 }

@@ -41,22 +41,25 @@ static void match_work_free(struct match_work *w)
 }
 
 /* Find the longest common subsequence and set m->token. */
-static void match_pieces(struct piece_match *m, const int32_t *stored,
-                         const int32_t *tokens, int n_tokens, uint16_t *len)
+static void match_pieces(struct piece_match *m, const struct subword *sw,
+                         const int32_t *stored, const int32_t *tokens,
+                         int n_tokens, uint16_t *len)
 {
+    int32_t unknown = subword_unk(sw);  /* any two texts may have this id */
     size_t n = (size_t)m->n, k = (size_t)n_tokens, w = k + 1;
 
     for (size_t i = n; i-- > 0;)
         for (size_t j = k; j-- > 0;) {
             uint16_t down = len[(i + 1) * w + j], right = len[i * w + j + 1];
 
-            len[i * w + j] = stored[i] == tokens[j]
+            len[i * w + j] = stored[i] == tokens[j] && stored[i] != unknown
                 ? (uint16_t)(len[(i + 1) * w + j + 1] + 1)
                 : down > right ? down : right;
         }
     for (size_t i = 0; i < n; i++) m->token[i] = -1;
     for (size_t i = 0, j = 0; i < n && j < k;) {
-        if (stored[i] == tokens[j]) m->token[i++] = (int32_t)j++;
+        if (stored[i] == tokens[j] && stored[i] != unknown)
+            m->token[i++] = (int32_t)j++;
         else if (len[(i + 1) * w + j] >= len[i * w + j + 1]) i++;
         else j++;
     }
@@ -139,7 +142,7 @@ enum status piece_match_init(struct piece_match *m, const struct subword *sw,
     ok = match_work_new(&w, (size_t)n, (size_t)n_tokens) && m->token &&
          m->same_word;
     if (ok) {
-        match_pieces(m, stored, tokens, n_tokens, w.len);
+        match_pieces(m, sw, stored, tokens, n_tokens, w.len);
         match_words(m, sw, stored, tokens, n_tokens, &w);
     } else {
         piece_match_release(m);

@@ -24,7 +24,8 @@ struct piece_match {            /* zeros: no pieces */
 };
 
 /* Compare n stored pieces with the n_tokens tokens of a sentence, which may
- * include special tokens. *m is empty after an error. */
+ * include special tokens. Unknown pieces have no match. *m is empty after an
+ * error. */
 enum status piece_match_init(struct piece_match *m, const struct subword *sw,
                              const int32_t *stored, int n,
                              const int32_t *tokens, int n_tokens,

@@ -169,14 +169,22 @@ static bool output_open_compressor(struct output *o)
     }
 }
 
+/* Returns whether a path names an open stream of the process. */
+static bool output_is_stream(const char *path)
+{
+    return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
+           !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
+}
+
 /* Returns whether a path is a pipe or a device. /dev/stdout may be a link to a
- * regular file, which must not be replaced. */
+ * regular file, which must not be replaced. Other regular files below /dev,
+ * such as those of /dev/shm, are files like any other. */
 static bool output_is_special(const char *path)
 {
     struct stat sb;
 
     if (stat(path, &sb) || S_ISDIR(sb.st_mode)) return false;
-    return !S_ISREG(sb.st_mode) || !strncmp(path, "/dev/", 5);
+    return !S_ISREG(sb.st_mode) || output_is_stream(path);
 }
 
 static enum status output_open_file(struct output *o, const char *path,

@@ -85,14 +85,14 @@ static enum status key_builder_make_room(struct key_builder *kb, int rows,
                                          struct err *e)
 {
     const struct backend *b = kb->backend;
-    struct executor_limits l = { .max_source = b->max_pos,
-                                 .max_len = b->max_pos };
+    struct executor_limits l = { .max_len = b->max_pos };
     enum status st;
 
     if (kb->x && rows <= kb->rows) return ST_OK;
     key_builder_release_room(kb);
     if (rows > kb->rows) kb->rows = rows;
     l.rows = kb->rows;
+    l.max_source = b->max_pos < kb->rows ? b->max_pos : kb->rows;
     st = b->ops->executor_new(b, &l, kb->pool, &kb->x, e);
     if (st) return st;
     kb->xq = mem_alloc((size_t)kb->rows * (size_t)pad_to(b->d, 4), 1);

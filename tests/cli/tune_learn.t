@@ -61,6 +61,16 @@ although all lines are in the memory.
   skmt: nothing.tsv: No such file or directory
   [1]
 
+--ablation trains once more without each feature. All losses are close to that of
+all features.
+
+  $ skmt tune -M my.tm --learn --limit 60 --quiet --ablation > out; python3 -c 'import re; t = open("out").read().split("loss without a feature:")[1]; n = [float(x) for x in re.findall(r" ([0-9]\.[0-9]{4})", t)]; print(len(n), t.count("without "), all(abs(x - n[0]) < 0.5 for x in n))'
+  22 21 True
+  $ skmt tune -M my.tm --learn --ablation --json; skmt tune -M my.tm --learn --ablation --drop own
+  skmt: --ablation cannot be combined with --json
+  skmt: --ablation cannot be combined with --drop
+  [2]
+
 A memory that is too small keeps the default. Its settings file can be used.
 
   $ head -n 8 dev.tsv > small.tsv; skmt tm create small.tm > log; skmt tm import small.tm small.tsv > log; skmt tune -M small.tm --learn --quiet -o small.settings | tail -n 1; tail -n 2 small.settings
