@@ -180,6 +180,7 @@ Bad input is an error, and an old file is left as it is.
   $ skmt align -q a.tsv > /dev/full
   skmt: standard output: No space left on device
   [1]
+  $ f=$(mktemp /dev/shm/skmt.XXXXXX); for i in 1 2; do skmt align -q a.tsv -o $f; done; skmt align -q a.tsv | cmp - $f; rm $f
   $ skmt align -q a.tsv -o /dev/full
   skmt: /dev/full: No space left on device
   [1]

@@ -109,6 +109,17 @@ TEST(the_longest_common_subsequence_is_matched)
 
 /* In place of "aus geschaltet" and "ein geschaltet": the common part is half a
  * match, on both sides. */
+/* Any two unknown words have the same id, so they do not match. */
+TEST(unknown_pieces_do_not_match)
+{
+    struct desk d;
+
+    REQUIRE(desk_open(&d));
+    CHECK_MATCH(&d, "_the <unk> _in", "_the <unk> _in", L(0, -1, 2),
+                L(1, 0, 1));
+    desk_close(&d);
+}
+
 TEST(a_part_of_another_word_is_half_a_match)
 {
     struct desk d;
