@@ -1,5 +1,6 @@
 /* align_help.c - the help page and the options of "skmt align". */
 #include "help.h"
+#include "pair_options.h"
 
 const struct opt align_options[] = {
     { "output", 'o', "FILE", "write the links to FILE instead of standard "
@@ -41,16 +42,8 @@ const struct opt align_options[] = {
     { "name", 'n', "NAME", "only this memory of the file; default: all" },
     { "format", 'f', "FORMAT", "format of the PAIRS: tmx, xliff, po, tsv, csv "
       "or text; default: detected from the contents" },
-    { "source-lang", 's', "LANG", "take the sources in this language; de also "
-      "matches de-AT; default: the source language of the file" },
-    { "target-lang", 't', "LANG", "take the targets in this language" },
-    { "target-file", 0, "FILE", "the file with the target lines (format "
-      "text)" },
-    { "source-column", 0, "N", "column of the sources (tsv, csv); default 1" },
-    { "target-column", 0, "N", "column of the targets (tsv, csv); default 2" },
-    { "header", 0, NULL, "the first line is a header (tsv, csv)" },
-    { "no-header", 0, NULL, "the first line is a pair, even if it looks like a "
-      "header (tsv, csv)" },
+    PAIR_LANGUAGE_AND_COLUMN_OPTIONS,
+    PAIR_HEADER_OPTIONS,
     { "fuzzy", 0, NULL, "also use units marked as fuzzy or not approved" },
     { "json", 'j', NULL, "print one JSON object per pair with its words and "
       "links; with --evaluate: one object with the scores" },

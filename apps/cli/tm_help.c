@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "help.h"
+#include "pair_options.h"
 
 /* ---- options that several subcommands have ------------------------------ */
 
@@ -38,17 +39,9 @@ static const struct opt import_options[] = {
     NAME,
     { "format", 'f', "FORMAT", "tmx, xliff, po, tsv, csv or text; default: "
       "detected from the contents" },
-    { "source-lang", 's', "LANG", "take the sources in this language; de also "
-      "matches de-AT; default: the source language of the file" },
-    { "target-lang", 't', "LANG", "take the targets in this language" },
-    { "target-file", 0, "FILE", "the file with the target lines (format "
-      "text)" },
-    { "source-column", 0, "N", "column of the sources (tsv, csv); default 1" },
-    { "target-column", 0, "N", "column of the targets (tsv, csv); default 2" },
+    PAIR_LANGUAGE_AND_COLUMN_OPTIONS,
     { "document-column", 0, "N", "column of the document names (tsv, csv)" },
-    { "header", 0, NULL, "the first line is a header (tsv, csv)" },
-    { "no-header", 0, NULL, "the first line is a pair, even if it looks like a "
-      "header (tsv, csv)" },
+    PAIR_HEADER_OPTIONS,
     { "fuzzy", 0, NULL, "also import units marked as fuzzy or not approved" },
     { "skip-bad", 0, NULL, "skip units that cannot be read instead of "
       "stopping" },
